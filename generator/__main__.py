@@ -1,0 +1,90 @@
+"""`python -m generator`: list, explain and cost kernels; generate the sources of a profile."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+
+from generator.explain import explain_kernel, explain_profile
+from generator.operators import find_operator
+from generator.profile import load_profile
+from generator.render import TemplateError, render_profile
+from generator.spec import SpecError
+from generator.write import write_files
+
+ROOT = Path(__file__).parent.parent
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command; returns the exit status (0 done, 1 failed, 2 wrong use)."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except SpecError as error:
+        print(f"generator: {error}", file=sys.stderr)
+        return 2
+    except (TemplateError, OSError) as error:
+        print(f"generator: {error}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m generator", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run: object, help_text: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=help_text, description=help_text)
+        sub.add_argument("--profile", default="default", help="name or .toml file (default: default)")
+        sub.set_defaults(run=run)
+        return sub
+
+    command("list", _list, "Print the names of all kernels of a profile.")
+    explain = command("explain", _explain, "Say what a kernel is, or what each axis of a profile costs.")
+    explain.add_argument("name", nargs="?", help="a kernel; without it, the profile")
+    cost = command("cost", _cost, "Print flops, bytes and the roofline of a kernel.")
+    cost.add_argument("name")
+    cost.add_argument("--bandwidth", type=float, default=4.25e12, help="bytes/s (default: 4.25e12, one H200)")
+    generate = command("generate", _generate, "Render the sources of a profile.")
+    generate.add_argument("--out", type=Path, default=ROOT / "generated", help="folder (default: generated/)")
+    return parser
+
+
+def _list(options: argparse.Namespace) -> int:
+    for spec in load_profile(options.profile).kernels:
+        print(spec.name)
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    profile = load_profile(options.profile)
+    print(explain_kernel(profile.find(options.name)) if options.name else explain_profile(profile))
+    return 0
+
+
+def _cost(options: argparse.Namespace) -> int:
+    spec = load_profile(options.profile).find(options.name)
+    cost = find_operator(spec.operator).cost(spec)
+    print(f"{spec.name}")
+    print(f"  flop    {cost.flops} emitted, {cost.reported} reported, a site and right-hand side")
+    print(f"  traffic {cost.bytes:g} bytes with perfect reuse, {cost.reals} reals without any")
+    print(f"  floor   {cost.floor_gflops(options.bandwidth):.0f} GFLOP/s at {options.bandwidth * 1e-12:g} TB/s")
+    return 0
+
+
+def _generate(options: argparse.Namespace) -> int:
+    profile = load_profile(options.profile)
+    written = write_files(render_profile(profile), options.out)
+    families = Counter(find_operator(s.operator).family for s in profile.kernels)
+    kinds = ", ".join(f"{n} {family}" for family, n in sorted(families.items()))
+    print(f"profile {profile.name}: {len(profile.kernels)} kernels ({kinds})")
+    print(f"{written.files} files, {written.lines} lines in {options.out}: {written.changed} changed, {written.removed} removed")
+    limit = profile.budget.get("lines")
+    if limit is not None and written.lines > limit:
+        raise SpecError(f"{written.lines} lines exceed the budget of {limit} in profile {profile.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

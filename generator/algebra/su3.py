@@ -1,0 +1,170 @@
+"""Storage of SU(3) links in 18, 12 or 8 reals: one statement of each, evaluated on numbers and on text.
+
+`encode` and `decode` are written once against an `Ops` object. With `Numeric` they run on NumPy arrays (tests); the
+emitter passes an object that prints C++ instead (`generator.emit.Tracer`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+Row = Sequence[Any]
+"""Three complex numbers."""
+
+
+class Ops(Protocol):
+    """Operations that are not spelled by Python operators."""
+
+    def complex(self, re: Any, im: Any) -> Any: ...
+    def real(self, z: Any) -> Any: ...
+    def imag(self, z: Any) -> Any: ...
+    def conj(self, z: Any) -> Any: ...
+    def norm2(self, z: Any) -> Any: ...
+    def reciprocal(self, x: Any) -> Any: ...
+    def root(self, x: Any) -> Any: ...  # square root, negative arguments clamped to zero
+    def chart(self, z: Any) -> Any: ...  # phase of z as a number in [-1, 1), see Numeric.chart
+    def unit(self, v: Any) -> Any: ...  # inverse of chart: exp(i phase)
+    def let(self, name: str, value: Any) -> Any: ...  # names an intermediate result
+    def where_less(self, x: Any, bound: Any, value: Any) -> Any: ...  # value where x < bound, else 0
+    smallest: Any  # modulus below which the storage format keeps too few digits
+
+
+class Numeric:
+    """Ops on NumPy numbers."""
+
+    smallest = 2.0**-52
+    where_less = staticmethod(lambda x, bound, value: np.where(x < bound, value, 0))
+    complex = staticmethod(lambda re, im: re + 1j * im)
+    real = staticmethod(np.real)
+    imag = staticmethod(np.imag)
+    conj = staticmethod(np.conj)
+    norm2 = staticmethod(lambda z: np.abs(z) ** 2)
+    reciprocal = staticmethod(lambda x: 1 / x)
+    root = staticmethod(lambda x: np.sqrt(np.maximum(x, 0)))
+    let = staticmethod(lambda name, value: value)
+
+    @staticmethod
+    def chart(z: Any) -> Any:
+        """Half-angle coordinate of the phase of z, without trigonometry and without a singular point.
+
+        On the right half circle tan(phase/2)/2 in [-1/2, 1/2]; on the left half the same of -z, moved by one into
+        [1/2, 1] or [-1, -1/2]. A zero z has coordinate 0.
+        """
+        re, im = np.real(z), np.imag(z)
+        left = re < 0
+        size = np.abs(z)
+        half = np.where(size > 0, np.where(left, -im, im) / np.where(size > 0, np.abs(re) + size, 1), 0) / 2
+        return np.where(left, half + np.where(half > 0, -1, 1), half)
+
+    @staticmethod
+    def unit(v: Any) -> Any:
+        """Point of the unit circle with half-angle coordinate v."""
+        left = np.abs(v) > 0.5
+        u = 2 * np.where(left, v - np.where(v > 0, 1, -1), v)
+        sign = np.where(left, -1, 1)
+        return sign * ((1 - u * u) + 2j * u) / (1 + u * u)
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How many reals hold a link, and how.
+
+    Attributes:
+        name: as in kernel names, `r12`.
+        reals: real numbers stored per link.
+        encode: (rows a, b, c of a link, ops) -> reals in [-1, 1].
+        decode: (reals, ops) -> rows a, b, c.
+        formula: one line for the generated file.
+        exact: False when encoding loses accuracy beyond rounding (kernel tests then allow more).
+    """
+
+    name: str
+    reals: int
+    encode: Callable[[Row, Row, Row, Ops], list[Any]]
+    decode: Callable[[Sequence[Any], Ops], tuple[Row, Row, Row]]
+    formula: str
+    exact: bool = True
+
+
+def cross_conj(a: Row, b: Row, ops: Ops) -> list[Any]:
+    """conj(a x b): the third row of an SU(3) matrix with rows a, b."""
+    return [ops.conj(a[i] * b[j] - a[j] * b[i]) for i, j in ((1, 2), (2, 0), (0, 1))]
+
+
+def _parts(rows: Sequence[Any], ops: Ops) -> list[Any]:
+    return [part for z in rows for part in (ops.real(z), ops.imag(z))]
+
+
+def _complexes(p: Sequence[Any], ops: Ops) -> list[Any]:
+    return [ops.complex(p[i], p[i + 1]) for i in range(0, len(p), 2)]
+
+
+def _encode_18(a: Row, b: Row, c: Row, ops: Ops) -> list[Any]:
+    return _parts([*a, *b, *c], ops)
+
+
+def _decode_18(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
+    z = _complexes(p, ops)
+    return z[0:3], z[3:6], z[6:9]
+
+
+def _encode_12(a: Row, b: Row, c: Row, ops: Ops) -> list[Any]:
+    return _parts([*a, *b], ops)
+
+
+def _decode_12(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
+    z = _complexes(p, ops)
+    a, b = z[0:3], z[3:6]
+    return a, b, cross_conj(a, b, ops)
+
+
+def _encode_8(a: Row, b: Row, c: Row, ops: Ops) -> list[Any]:
+    # Clark et al., arXiv:0911.3191, section 5: a_2, a_3, b_1 and the phases of a_1 and c_1 of rows (a, b, c). Applied
+    # to (b, a, -c), which also has determinant 1, so that the unit matrix is a regular point: |b_2|^2 + |b_3|^2 = 1.
+    # The singular points b_2 = b_3 = 0 are moved by a rotation of the first two columns by the smallest useful angle.
+    d = ops.let("d", ops.norm2(b[1]) + ops.norm2(b[2]))
+    angle = ops.let("angle", ops.where_less(d, ops.smallest * ops.smallest, ops.smallest))
+    first = [row[0] - angle * row[1] for row in (a, b, c)]
+    return [*_parts([b[1] + angle * b[0], b[2], first[0]], ops), ops.chart(first[1]), ops.chart(-first[2])]
+
+
+def _decode_8(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
+    # Rows r, s, q = b, a, -c. With D = |r_2|^2 + |r_3|^2: unitarity of the first row and column gives |r_1|, |q_1|;
+    # s and q follow from s.r^* = q.r^* = 0 and q = (r x s)^*, s = (q x r)^*.
+    r2, r3, s1 = (ops.let(n, z) for n, z in zip(("r2", "r3", "s1"), _complexes(p[:6], ops), strict=True))
+    d = ops.let("d", ops.norm2(r2) + ops.norm2(r3))
+    r1_squared = ops.let("r1_squared", 1 - d)
+    r1 = ops.let("r1", ops.root(r1_squared) * ops.unit(p[6]))
+    q1 = ops.let("q1", ops.root(d - ops.norm2(s1)) * ops.unit(p[7]))
+    inverse = ops.let("inverse", ops.reciprocal(d))
+    along_s = ops.let("along_s", inverse * (ops.conj(r1) * s1))
+    along_q = ops.let("along_q", inverse * (ops.conj(r1) * q1))
+    across_s = ops.let("across_s", inverse * ops.conj(q1))
+    across_q = ops.let("across_q", inverse * ops.conj(s1))
+    s2 = -(along_s * r2) - across_s * ops.conj(r3)
+    s3 = across_s * ops.conj(r2) - along_s * r3
+    c2 = along_q * r2 - across_q * ops.conj(r3)
+    c3 = along_q * r3 + across_q * ops.conj(r2)
+    return (s1, s2, s3), (r1, r2, r3), (-q1, c2, c3)
+
+
+STORAGES = {
+    s.name: s
+    for s in (
+        Storage("r18", 18, _encode_18, _decode_18, "all nine complex elements"),
+        Storage("r12", 12, _encode_12, _decode_12, "rows a, b; c = conj(a x b)"),
+        Storage(
+            "r8",
+            8,
+            _encode_8,
+            _decode_8,
+            "b_2, b_3, a_1 and half-angle phases of b_1, -c_1 (arXiv:0911.3191 on rows b, a, -c)",
+            exact=False,
+        ),
+    )
+}
+"""All link storages by name."""

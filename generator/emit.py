@@ -1,0 +1,140 @@
+"""Algebra as C++ text. All signs, phases and constants that a template prints come from here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from generator.algebra.su3 import Storage
+
+
+def combination(row: np.ndarray, names: list[str]) -> str:
+    """sum_k row[k] * names[k] as an expression of colour vectors; multiples of i need no multiplication."""
+    text = ""
+    for c, name in zip(row, names, strict=True):
+        if abs(c) == 0:
+            continue
+        sign, factor = _term(complex(c), name)
+        text += (f" {sign} {factor}" if text else (f"-{factor}" if sign == "-" else factor))
+    return text
+
+
+def accumulation(target: str, row: np.ndarray, names: list[str], *, first: bool) -> str:
+    """Statement that starts (`first`) or continues a sum; empty if the row contributes nothing."""
+    text = combination(row, names)
+    if not text:
+        return ""
+    if first:
+        return f"{target} = {text};"
+    if np.count_nonzero(row) == 1 and text.startswith("-"):
+        return f"{target} -= {text[1:]};"
+    return f"{target} += {text};"
+
+
+def _term(c: complex, name: str) -> tuple[str, str]:
+    """(sign, factor) of c * name."""
+    if c.imag == 0:
+        sign, size = ("-", -c.real) if c.real < 0 else ("+", c.real)
+        return sign, name if size == 1 else f"times({literal(size)}, {name})"
+    if c.real == 0:
+        sign, size = ("-", -c.imag) if c.imag < 0 else ("+", c.imag)
+        inner = f"times_i({name})"
+        return sign, inner if size == 1 else f"times({literal(size)}, {inner})"
+    return "+", f"times({literal(c.real)}, {literal(c.imag)}, {name})"
+
+
+def literal(value: float) -> str:
+    """Shortest decimal that reads back as the same double."""
+    text = repr(float(value))
+    return text[:-2] if text.endswith(".0") and "e" not in text else text
+
+
+@dataclass(frozen=True)
+class Text:
+    """A C++ expression; `kind` is real or complex, `atom` says that it needs no parentheses."""
+
+    code: str
+    kind: str
+    atom: bool = True
+
+    @property
+    def operand(self) -> str:
+        """The expression as an operand of * or unary minus."""
+        return self.code if self.atom else f"({self.code})"
+
+    def _kind(self, other: Text) -> str:
+        return "complex" if "complex" in (self.kind, other.kind) else "real"
+
+    def __add__(self, other: Text) -> Text:
+        return Text(f"{self.code} + {other.code}", self._kind(other), atom=False)
+
+    def __sub__(self, other: Text) -> Text:
+        return Text(f"{self.code} - {other.operand}", self._kind(other), atom=False)
+
+    def __mul__(self, other: Text) -> Text:
+        return Text(f"{self.operand} * {other.operand}", self._kind(other), atom=False)
+
+    def __neg__(self) -> Text:
+        return Text(f"-{self.operand}", self.kind, atom=False)
+
+    def __rsub__(self, other: int) -> Text:
+        return Text(f"broadcast<R>({other}) - {self.operand}", "real", atom=False)
+
+
+@dataclass
+class Tracer:
+    """Ops of generator.algebra.su3 that print C++; `let` collects statements."""
+
+    statements: list[str] = field(default_factory=list)
+    smallest = Text("broadcast<R>(smallest)", "real")
+
+    def complex(self, re: Text, im: Text) -> Text:
+        return Text(f"Complex<R>{{{re.code}, {im.code}}}", "complex")
+
+    def real(self, z: Text) -> Text:
+        return Text(f"{z.operand}.re", "real")
+
+    def imag(self, z: Text) -> Text:
+        return Text(f"{z.operand}.im", "real")
+
+    def conj(self, z: Text) -> Text:
+        return Text(f"conj({z.code})", "complex")
+
+    def norm2(self, z: Text) -> Text:
+        return Text(f"norm2({z.code})", "real")
+
+    def reciprocal(self, x: Text) -> Text:
+        return Text(f"reciprocal({x.code})", "real")
+
+    def root(self, x: Text) -> Text:
+        return Text(f"clamped_root({x.code})", "real")
+
+    def chart(self, z: Text) -> Text:
+        return Text(f"phase_chart({z.code})", "real")
+
+    def unit(self, v: Text) -> Text:
+        return Text(f"unit_phase({v.code})", "complex")
+
+    def where_less(self, x: Text, bound: Text, value: Text) -> Text:
+        return Text(f"where_less({x.code}, {bound.code}, {value.code})", "real")
+
+    def let(self, name: str, value: Text) -> Text:
+        self.statements.append(f"const auto {name} = {value.code};")
+        return Text(name, value.kind)
+
+
+def storage_text(storage: Storage) -> dict[str, Any]:
+    """Statements and results of a link storage for templates/links.hpp.j2."""
+    decoder, encoder = Tracer(), Tracer()
+    rows = storage.decode([Text(f"p[{i}]", "real") for i in range(storage.reals)], decoder)
+    link = [[Text(f"u.{row}{column}", "complex") for column in range(3)] for row in "abc"]
+    reals = storage.encode(*link, encoder)
+    return {
+        "storage": storage,
+        "decode_statements": decoder.statements,
+        "elements": [z.code for row in rows for z in row],
+        "encode_statements": encoder.statements,
+        "reals": [x.code for x in reals],
+    }

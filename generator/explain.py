@@ -1,0 +1,65 @@
+"""Says what a record means and what a profile costs before anything compiles."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from generator.operators import find_operator
+from generator.profile import Profile, row_for
+from generator.render import TARGETS, body_path, render_profile
+from generator.spec import KernelSpec
+
+SECONDS_PER_KERNEL = {"cpu": 0.55, "cuda": 0.35}
+"""Compile time of one kernel on one core, measured on the default profile (docs/performance.md)."""
+
+
+def explain_kernel(spec: KernelSpec) -> str:
+    """The record in words, where it is emitted, and the row that asks for it."""
+    operator = find_operator(spec.operator)
+    cost = operator.cost(spec)
+    lines = [spec.name, ""]
+    lines.append(f"  operator    {spec.operator}{' (Hermitian conjugate)' if spec.dagger else ''}, family {operator.family}")
+    formula = getattr(operator, "formula", "")
+    if formula:
+        lines.append(f"  formula     {formula}")
+    lines.append(f"  precision   {spec.precision}: {spec.format.bits} bits a real, computes in {spec.format.element}")
+    if spec.links:
+        lines.append(f"  links       {spec.storage.reals} reals: {spec.storage.formula}")
+    if spec.basis:
+        lines.append(f"  basis       {spec.basis.name}")
+    if spec.tile:
+        lines.append(f"  tile        {spec.tile} right-hand side(s) a thread; {spec.coefficient} hop coefficients")
+    if spec.epilogue != "none":
+        lines.append(f"  epilogue    {spec.epilogue}: a x + b D psi")
+    lines.append(f"  launch      {spec.block} threads a block, registers for {spec.min_blocks} block(s) (CUDA)")
+    lines.append(f"  cost        {cost.reported} flop, {cost.bytes:g} bytes a site and right-hand side")
+    body = body_path(spec)
+    lines.append(f"  body        {'generated/' + str(body) if body else 'runtime/convert.hpp'}")
+    for target, ending in TARGETS.items():
+        lines.append(f"  {target:<11} generated/{target}/{operator.group}_{spec.precision}.{ending}")
+    return "\n".join([*lines, "", "profile row:", row_for(spec)])
+
+
+def explain_profile(profile: Profile) -> str:
+    """Kernels, lines and estimated build time; how many kernels each value of each axis accounts for."""
+    texts = render_profile(profile)
+    count = len(profile.kernels)
+    seconds = {t: s * count for t, s in SECONDS_PER_KERNEL.items()}
+    lines = [
+        f"profile {profile.name} ({profile.path.name})",
+        f"  {count} kernels of a budget of {profile.budget.get('kernels', 'any number')}",
+        f"  {sum(t.count(chr(10)) for t in texts.values())} lines in {len(texts)} files",
+        "  estimated compile time on one core: " + ", ".join(f"{t} {s:.0f} s" for t, s in seconds.items()),
+        "",
+        "  axis         value              kernels",
+    ]
+    values: dict[str, Counter[str]] = defaultdict(Counter)
+    for spec in profile.kernels:
+        axes = ("operator", *find_operator(spec.operator).axes)
+        for axis in axes:
+            value = getattr(spec, axis)
+            values[axis][value.name if axis == "basis" else str(value)] += 1
+    for axis, counter in values.items():
+        for value, n in sorted(counter.items()):
+            lines.append(f"  {axis:<12} {value:<18} {n}")
+    return "\n".join(lines)

@@ -1,0 +1,28 @@
+"""Launch numbers that a kernel has until a sweep finds better ones on the device that will run it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from generator.spec import KernelSpec
+
+if TYPE_CHECKING:
+    from generator.operators import Operator
+
+BLOCK = 128
+REGISTERS = 65536
+"""32-bit registers of a multiprocessor (compute capability 7.0 to 9.0)."""
+
+
+def default_launch(operator: Operator, spec: KernelSpec) -> tuple[int, int]:
+    """(threads of a block, blocks the compiler leaves room for).
+
+    Hopping terms hold the sum, a link and a projected spinor: about 100 values a right-hand side. One block more than
+    that fits spills; fewer leaves too few loads in flight.
+    """
+    if operator.family != "hopping":
+        return BLOCK, 1
+    width = spec.format.element_bytes // 4
+    values = {1: 80, 2: 140, 4: 240}[max(spec.tile, 1)]
+    registers = min(values * width, 255)
+    return BLOCK, max(REGISTERS // (registers * BLOCK), 1)

@@ -1,0 +1,226 @@
+"""Records to text: every file of a profile, rendered through the templates."""
+
+from __future__ import annotations
+
+import hashlib
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import jinja2
+import numpy as np
+
+from generator.algebra.gamma import BASES, Basis
+from generator.algebra.su3 import STORAGES
+from generator.emit import accumulation, combination, literal, storage_text
+from generator.operators import find_operator
+from generator.operators.hopping import DIRECTION_NAMES, Hop, HoppingOperator
+from generator.precision import PRECISIONS, Precision
+from generator.profile import Profile
+from generator.spec import KernelSpec
+
+TEMPLATES = Path(__file__).parent.parent / "templates"
+TARGETS = {"cpu": "cpp", "cuda": "cu"}
+"""Targets and the ending of their translation units."""
+
+
+class TemplateError(RuntimeError):
+    """A template cannot be rendered with the data it is given."""
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        line_statement_prefix="//%",
+        autoescape=False,
+    )
+    environment.filters["wrapped"] = lambda text: textwrap.fill(text, 110, subsequent_indent=" " * 6)
+    return environment
+
+
+def render(template: str, command: str, **data: Any) -> str:
+    """Text of a template; `command` is stated in its banner.
+
+    Raises:
+        TemplateError: naming template, line and what is undefined or wrong.
+    """
+    source = (TEMPLATES / template).read_text()
+    digest = hashlib.sha256(source.encode()).hexdigest()[:8]
+    try:
+        return _environment().get_template(template).render(command=command, template=template, digest=digest, **data)
+    except jinja2.TemplateError as error:
+        raise TemplateError(f"template {template}, line {getattr(error, 'lineno', '?')}: {error}") from error
+
+
+def render_profile(profile: Profile) -> dict[PurePosixPath, str]:
+    """All files of a profile: path relative to the output folder -> text."""
+    command = f"python -m generator generate --profile {profile.name}"
+    files: dict[PurePosixPath, str] = {}
+    for storage in STORAGES.values():
+        text = render("links.hpp.j2", command, name=storage.name.upper(), **storage_text(storage))
+        files[PurePosixPath(f"links/{storage.name}.hpp")] = text
+    for spec in profile.kernels:
+        path = body_path(spec)
+        if path is not None and path not in files:
+            files[path] = render_body(spec, command)
+    groups: dict[str, list[KernelSpec]] = defaultdict(list)
+    for spec in profile.kernels:
+        groups[f"{find_operator(spec.operator).group}_{spec.precision}"].append(spec)
+    for target, ending in TARGETS.items():
+        for group, specs in sorted(groups.items()):
+            files[PurePosixPath(f"{target}/{group}.{ending}")] = render_group(specs, target, command)
+        rows = [registry_row(spec) for spec in profile.kernels]
+        files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, target=target, rows=rows)
+    files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
+    return files
+
+
+def body_path(spec: KernelSpec) -> PurePosixPath | None:
+    """File of the body that a kernel instantiates, None if it is part of runtime/."""
+    return PurePosixPath(f"bodies/{spec.body}.hpp") if find_operator(spec.operator).template else None
+
+
+def render_body(spec: KernelSpec, command: str) -> str:
+    """Body of a kernel: the text that does not depend on precision, storage, epilogue or tile."""
+    operator = find_operator(spec.operator)
+    data = operator.body(spec)
+    if isinstance(operator, HoppingOperator):
+        data["hops"] = _hop_rows(operator, spec, data["hops"])
+        data["basis"] = spec.basis.name if spec.basis else "any"
+        data["flops"] = operator.cost(_plain(spec)).flops
+    if "complex_scalars" in data:
+        data["scalar_function"] = "complex_scalar" if data["complex_scalars"] else "real_scalar"
+    return render(operator.template, command, name=spec.body, **data)
+
+
+def _plain(spec: KernelSpec) -> KernelSpec:
+    return KernelSpec(spec.operator, "double", "r18", spec.basis, spec.dagger, tile=1)
+
+
+def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) -> list[dict[str, Any]]:
+    """Finished text rows of each hop: the template only orders them."""
+    started: set[int] = set()
+    rows = []
+    for hop in hops:
+        forward = hop.sign > 0
+        names = [f"psi[{s}]" for s in range(operator.spins)]
+        results = [f"h{k}" for k in range(hop.factors.rank)]
+        project = []
+        for result, row in zip(results, hop.factors.project, strict=True):
+            text = combination(row, names)
+            crossed = f"mul(u, arrive<ComplexPhase>(a, there, {text}))" if forward else None
+            project.append(f"const auto {result} = {crossed or f'arrive<ComplexPhase>(a, there, mul_adj(u, {text}))'};")
+        accumulate = []
+        for spin, row in enumerate(hop.factors.reconstruct):
+            line = accumulation(f"sum[r][{spin}]", row, results, first=spin not in started)
+            if line:
+                started.add(spin)
+                accumulate.append(line)
+        axis = DIRECTION_NAMES[hop.mu]
+        link = f"U_{axis}(x) psi(x+e{axis})" if forward else f"U_{axis}(x-e{axis})^+ psi(x-e{axis})"
+        term = operator.term(spec, hop)
+        rows.append(
+            {
+                "title": link if term == "1" else f"{term} {link}",
+                "mu": hop.mu,
+                "step": f"{hop.sign:+d}",
+                "link_place": "x" if forward else "there",
+                "link_parity": "x.parity" if forward else "1 - x.parity",
+                "project": project,
+                "accumulate": accumulate,
+            }
+        )
+    return rows
+
+
+def render_group(specs: Sequence[KernelSpec], target: str, command: str) -> str:
+    """One translation unit."""
+    headers = [f"generated/links/{s}.hpp" for s in STORAGES]
+    headers += sorted({f"generated/{path}" for spec in specs if (path := body_path(spec))})
+    return render("kernels.cpp.j2", command, target=target, headers=headers, rows=[_row(s, target) for s in specs])
+
+
+def _row(spec: KernelSpec, target: str) -> dict[str, str]:
+    operator = find_operator(spec.operator)
+    cost = operator.cost(spec)
+    return {
+        "name": spec.name,
+        "body": getattr(operator, "cpp_body", f"{spec.body}_body"),
+        "arguments": ", ".join(operator.arguments(spec)),
+        "launch": f", {spec.block}, {spec.min_blocks}" if target == "cuda" else "",
+        "cost": f"{cost.reported} flop, {literal(cost.bytes)} bytes a site and right-hand side; "
+        f"{cost.reals} reals without reuse",
+    }
+
+
+def registry_row(spec: KernelSpec) -> dict[str, str]:
+    """Fields of runtime/registry.hpp: Kernel."""
+    operator = find_operator(spec.operator)
+    cost = operator.cost(spec)
+    return {
+        "name": spec.name,
+        "operator": spec.operator,
+        "family": operator.family,
+        "dagger": str(spec.dagger).lower(),
+        "epilogue": spec.epilogue,
+        "precision": spec.precision,
+        "links": spec.links,
+        "basis": spec.basis.name if spec.basis else "",
+        "complex": str(spec.coefficient == "complex").lower(),
+        "tile": str(max(spec.tile, 1)),
+        "sums": str(getattr(operator, "sums", 0)),
+        "flops": str(cost.reported),
+        "bytes": literal(cost.bytes),
+    }
+
+
+def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:
+    """Data of templates/tables.cpp.j2: what the runtime must know beside the kernels."""
+    specs = list(specs)
+    bases = {b.name: b for b in (*BASES.values(), *(s.basis for s in specs if s.basis))}
+    hopping: dict[str, dict[str, Any]] = {}
+    for spec in specs:
+        operator = find_operator(spec.operator)
+        if isinstance(operator, HoppingOperator) and spec.body not in hopping and not spec.dagger:
+            hopping[spec.body] = {
+                "id": f"{spec.body}_hops",
+                "operator": spec.operator,
+                "basis": spec.basis.name if spec.basis else "",
+                "spins": operator.spins,
+                "hops": [
+                    {"mu": h.mu, "sign": f"{h.sign:+d}", "matrix": _numbers(h.matrix)} for h in operator.hops(spec)
+                ],
+            }
+    return {
+        "precisions": [_precision_row(p) for p in PRECISIONS.values()],
+        "storages": [f'{{"{s.name}", {s.reals}, {str(s.exact).lower()}}}' for s in STORAGES.values()],
+        "bases": [_basis_row(b) for b in bases.values()],
+        "operators": list(hopping.values()),
+    }
+
+
+def _precision_row(p: Precision) -> str:
+    return f'{{"{p.name}", {p.bits // 8}, {p.element_bytes}, {str(p.norm).lower()}}}'
+
+
+def _basis_row(basis: Basis) -> dict[str, Any]:
+    return {
+        "name": basis.name,
+        "short": basis.short,
+        "rotation": _numbers(basis.rotation),
+        "gamma": [_numbers(g) for g in basis.gamma],
+    }
+
+
+def _numbers(matrix: np.ndarray) -> str:
+    """Row-major (re, im) pairs, wrapped."""
+    parts = [literal(part + 0.0) for z in np.asarray(matrix, dtype=complex).flat for part in (z.real, z.imag)]
+    return textwrap.fill(", ".join(parts), 100, subsequent_indent=" " * 6)

@@ -1,0 +1,116 @@
+"""The frozen record of one kernel, and the name that is the same in files, registry, tests and tuning data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+from generator.algebra.gamma import Basis
+from generator.algebra.su3 import STORAGES, Storage
+from generator.precision import PRECISIONS, Precision
+
+EPILOGUES = ("none", "axpby")
+"""What is done with D psi before it is stored: nothing, or a x + b D psi."""
+
+COEFFICIENTS = ("real", "complex")
+"""Kind of the hop coefficients: real serves periodic and antiperiodic boundaries and anisotropy."""
+
+TILES = (0, 1, 2, 4)
+"""Right-hand sides that share one load of the links; 0 for kernels that have no such axis."""
+
+
+class SpecError(ValueError):
+    """A record asks for something that cannot be built."""
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """One kernel.
+
+    Attributes:
+        operator: module of generator/operators that defines it.
+        precision: storage format of its fields.
+        links: link storage (`r18`, `r12`, `r8`), empty for kernels without links.
+        basis: gamma basis, None for kernels without spin structure.
+        dagger: True for the Hermitian conjugate.
+        epilogue: one of EPILOGUES.
+        coefficient: one of COEFFICIENTS.
+        tile: right-hand sides that one thread works on together, one of TILES.
+        block: threads of a CUDA block, a multiple of 32 up to 1024.
+        min_blocks: blocks that the compiler must leave registers for on one multiprocessor.
+    """
+
+    operator: str
+    precision: str
+    links: str = ""
+    basis: Basis | None = None
+    dagger: bool = False
+    epilogue: str = "none"
+    coefficient: str = "real"
+    tile: int = 0
+    block: int = 128
+    min_blocks: int = 1
+
+    def __post_init__(self) -> None:
+        _check("precision", self.precision, PRECISIONS)
+        if self.links:
+            _check("links", self.links, STORAGES)
+        _check("epilogue", self.epilogue, EPILOGUES)
+        _check("coefficient", self.coefficient, COEFFICIENTS)
+        _check("tile", self.tile, TILES)
+        if self.block % 32 or not 32 <= self.block <= 1024:
+            raise SpecError(f"block = {self.block} is no multiple of 32 between 32 and 1024")
+        if not 1 <= self.min_blocks * self.block <= 2048:
+            raise SpecError(f"min_blocks = {self.min_blocks} of {self.block} threads exceed the 2048 of a multiprocessor")
+
+    @property
+    def body(self) -> str:
+        """Name of the rendered text that this kernel instantiates."""
+        parts = [self.operator]
+        if self.dagger:
+            parts.append("dagger")
+        if self.basis is not None:
+            parts.append(self.basis.short)
+        return "_".join(parts)
+
+    @property
+    def name(self) -> str:
+        """operator[_dagger][_epilogue]_precision[_links][_basis][_nTILE][__shape]."""
+        parts = [self.operator]
+        if self.dagger:
+            parts.append("dagger")
+        if self.epilogue != "none":
+            parts.append(self.epilogue)
+        parts.append(self.precision)
+        if self.links:
+            parts.append(self.links)
+        if self.basis is not None:
+            parts.append(self.basis.short)
+        if self.tile:
+            parts.append(f"n{self.tile}")
+        return "_".join(parts) + ("__complex" if self.coefficient == "complex" else "")
+
+    @property
+    def format(self) -> Precision:
+        """The record of the storage format."""
+        return PRECISIONS[self.precision]
+
+    @property
+    def storage(self) -> Storage:
+        """The record of the link storage."""
+        return STORAGES[self.links]
+
+    def __lt__(self, other: KernelSpec) -> bool:
+        return self.name < other.name
+
+    def with_launch(self, block: int, min_blocks: int) -> KernelSpec:
+        """The same kernel with other launch numbers."""
+        return replace(self, block=block, min_blocks=min_blocks)
+
+
+AXES = tuple(f.name for f in fields(KernelSpec))
+"""Names of all axes of a record."""
+
+
+def _check(axis: str, value: object, allowed: object) -> None:
+    if value not in allowed:  # type: ignore[operator]
+        raise SpecError(f"{axis} = {value!r} is unknown; use one of {', '.join(map(str, allowed))}")  # type: ignore

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "runtime/device.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith {
+namespace {
+
+constexpr std::size_t alignment = 64;
+
+/// Model name that the operating system reports.
+std::string processor_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "processor";
+}
+
+class CpuDevice final : public Device {
+ public:
+  CpuDevice() {
+    if (!(QUARKSMITH_CPU_SUPPORTED))
+      throw Error(fmt::format("this library was built for {} processors, which {} is not; build it with `make library CPU={}`",
+                              QUARKSMITH_CPU_ARCH, processor_model(),
+                              std::string_view(QUARKSMITH_CPU_ARCH) == "x86-64-v4" ? "v3" : "native"));
+  }
+
+  std::string name() const override { return "cpu"; }
+  std::string description() const override {
+    return fmt::format("{}, {} threads, built for {}", processor_model(), omp_get_max_threads(), QUARKSMITH_CPU_ARCH);
+  }
+  std::span<const Kernel> kernels() const override { return cpu_kernels(); }
+  int full_lanes(int element_bytes) const override { return QUARKSMITH_CPU_REGISTER_BYTES / element_bytes; }
+  bool short_vectors() const override { return false; }
+
+  void* allocate(std::size_t bytes) override {
+    void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    if (memory == nullptr && bytes > 0)
+      throw Error(fmt::format("cpu: no memory for {} MiB; use a smaller lattice or fewer right-hand sides", bytes >> 20));
+    return memory;
+  }
+  void release(void* memory) noexcept override { std::free(memory); }
+  void upload(void* device, const void* host, std::size_t bytes) override { copy(device, host, bytes); }
+  void download(void* host, const void* device, std::size_t bytes) override { copy(host, device, bytes); }
+  void copy(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void fill(void* memory, int byte, std::size_t bytes) override { std::memset(memory, byte, bytes); }
+  void synchronize() override {}
+
+  void run(const Kernel& kernel, const Arguments& arguments) override {
+    if (kernel.sums == 0) return kernel.apply(arguments, {});
+    sums_.assign(static_cast<std::size_t>(kernel.sums) * arguments.rhs, 0.0);
+    const long long blocks = std::max<long long>(arguments.count, arguments.geometry.half_sites);
+    partial_.resize(static_cast<std::size_t>(blocks + 1) * kernel.sums);
+    Arguments a = arguments;
+    a.sums = sums_.data();
+    a.partial = partial_.data();
+    kernel.apply(a, {});
+  }
+
+  std::vector<double> reduce(const Kernel& kernel, const Arguments& arguments) override {
+    run(kernel, arguments);
+    return sums_;
+  }
+
+  double time(const std::function<void()>& enqueue) override {
+    const auto start = std::chrono::steady_clock::now();
+    enqueue();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+ private:
+  std::vector<double> partial_, sums_;
+};
+
+}  // namespace
+
+std::shared_ptr<Device> Device::cpu() { return std::make_shared<CpuDevice>(); }
+
+}  // namespace quarksmith

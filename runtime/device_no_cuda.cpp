@@ -1,0 +1,16 @@
+// Takes the place of device_cuda.cpp in builds without CUDA.
+#include <fmt/format.h>
+
+#include "runtime/device.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith {
+
+std::shared_ptr<Device> Device::cuda(int index) {
+  throw Error(fmt::format("cuda:{}: this library was built without CUDA; install nvcc and build again, or use --device cpu",
+                          index));
+}
+
+int Device::cuda_devices() { return 0; }
+
+}  // namespace quarksmith

@@ -1,0 +1,140 @@
+/// \file
+/// Fields: on the host in the order of files, on a device in the order of its kernels.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/device.hpp"
+#include "runtime/lattice.hpp"
+
+namespace quarksmith {
+
+using Complex64 = std::complex<double>;
+
+/// A Dirac spinor at one site: 4 spins x 3 colours, colour fastest.
+using HostSite = std::array<Complex64, 12>;
+/// A 3x3 matrix, row by row.
+using Matrix3 = std::array<Complex64, 9>;
+
+/// Spinor field on the host: DeGrand-Rossi basis, lexicographic sites.
+struct HostSpinor {
+  Lattice lattice;
+  std::vector<HostSite> site;
+  explicit HostSpinor(const Lattice& l) : lattice(l), site(static_cast<std::size_t>(l.sites())) {}
+};
+
+/// Gauge field on the host: lexicographic sites, then directions x, y, z, t. Links of `phase` 1 are meant to be SU(3).
+struct HostGauge {
+  Lattice lattice;
+  std::vector<std::array<Matrix3, directions>> site;
+  /// Phases that multiply the links across the last slice of each direction; see fold_boundary_phases.
+  std::array<Complex64, directions> phase{1, 1, 1, 1};
+  explicit HostGauge(const Lattice& l) : lattice(l), site(static_cast<std::size_t>(l.sites())) {}
+};
+
+/// A lattice on a device: shared by all fields that kernels use together.
+class Domain {
+ public:
+  Domain(const Lattice& lattice, std::shared_ptr<Device> device);
+
+  const Lattice& lattice() const { return lattice_; }
+  Device& device() const { return *device_; }
+  const std::shared_ptr<Device>& device_pointer() const { return device_; }
+  /// Lanes in which numbers of so many bytes are stored: the device's full width, or 1 if the lattice does not allow it.
+  int lanes(int element_bytes) const;
+  /// Lanes and numbering for fields stored with so many lanes.
+  const LaneLayout& layout(int lanes) const;
+
+ private:
+  Lattice lattice_;
+  std::shared_ptr<Device> device_;
+  mutable std::array<std::unique_ptr<LaneLayout>, 5> layouts_;  // by log2(lanes)
+};
+using DomainPointer = std::shared_ptr<const Domain>;
+
+/// Which sites a field holds.
+enum class Subset { even, odd, full };
+
+/// Number of parities that a subset holds.
+constexpr int parities(Subset s) { return s == Subset::full ? 2 : 1; }
+
+/// Dirac spinors for kernels: `rhs` fields of the sites of a subset.
+class SpinorField {
+ public:
+  /// \throws Error the device has not enough memory.
+  SpinorField(DomainPointer domain, const PrecisionInfo& precision, Subset subset, int rhs = 1);
+
+  const Domain& domain() const { return *domain_; }
+  const DomainPointer& domain_pointer() const { return domain_; }
+  Device& device() const { return domain_->device(); }
+  const PrecisionInfo& precision() const { return *precision_; }
+  Subset subset() const { return subset_; }
+  int rhs() const { return rhs_; }
+  int lanes() const { return lanes_; }
+  /// The half of one parity.
+  /// \throws UsageError the field does not hold it.
+  Operand operand(Parity parity) const;
+  /// All sites; `count` sites or blocks.
+  Operand operand() const;
+  long long count() const;
+  /// Right-hand side `rhs` alone.
+  Operand select(Operand operand, int rhs) const;
+  /// A field of the same kind, not initialised.
+  SpinorField like() const { return {domain_, *precision_, subset_, rhs_}; }
+  /// Sets every byte; 0 makes the field zero, 255 fills floating-point formats with NaN.
+  void fill(int byte);
+  /// \throws UsageError the kinds differ.
+  void copy_from(const SpinorField& other);
+
+ private:
+  DomainPointer domain_;
+  const PrecisionInfo* precision_;
+  Subset subset_;
+  int rhs_, lanes_;
+  Memory data_, norm_;
+};
+
+/// Links for kernels: both parities, four directions.
+class LinkField {
+ public:
+  LinkField(DomainPointer domain, const PrecisionInfo& precision, const StorageInfo& storage);
+
+  const Domain& domain() const { return *domain_; }
+  const DomainPointer& domain_pointer() const { return domain_; }
+  const PrecisionInfo& precision() const { return *precision_; }
+  const StorageInfo& storage() const { return *storage_; }
+  int lanes() const { return lanes_; }
+  Operand operand() const;
+
+ private:
+  DomainPointer domain_;
+  const PrecisionInfo* precision_;
+  const StorageInfo* storage_;
+  int lanes_;
+  Memory data_;
+};
+
+/// Copies a host field into right-hand side `rhs` of a field whose kernels use `basis`; a half field takes its sites.
+/// \throws UsageError the lattices differ.
+void upload(const HostSpinor& from, SpinorField& to, const BasisInfo& basis, int rhs = 0);
+/// Inverse of upload; sites that `from` does not hold become zero.
+void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, int rhs = 0);
+/// Changes the storage precision of a field; one of the two must be double.
+/// \throws UsageError the kinds differ or no conversion kernel was built.
+void convert(const SpinorField& from, SpinorField& to);
+
+/// Links on the device, stored as asked for.
+/// \throws UsageError links farther from SU(3) than 1e-5 for a storage that assumes SU(3).
+LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
+                 const StorageInfo& storage);
+/// Links as kernels see them, decompressed.
+HostGauge download(const LinkField& from);
+
+/// Arguments that name the geometry in which `lanes` lanes are stored.
+Arguments arguments_for(const Domain& domain, int lanes, int rhs = 1);
+
+}  // namespace quarksmith

@@ -1,0 +1,53 @@
+/// \file
+/// Gauge fields on the host: generated ones, checks, averages.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/field.hpp"
+
+namespace quarksmith {
+
+/// Largest deviations from SU(3) over all links.
+struct Unitarity {
+  double unitary = 0;      ///< max |(U U^+ - 1)_ij|
+  double determinant = 0;  ///< max |det U - 1|
+};
+
+/// \throws Error a link holds a NaN or an infinity; the message says which.
+Unitarity check_unitarity(const HostGauge& gauge);
+/// \throws UsageError a link is farther from SU(3) than 1e-5; `what` needs SU(3) links.
+void require_su3(const HostGauge& gauge, std::string_view what);
+
+/// If all links that cross the last slice of a direction share a determinant other than 1 (a file with the sign of
+/// antiperiodic boundaries folded in), divides them by its cube root and records that in `gauge.phase`.
+/// \return true if a phase was moved.
+bool fold_boundary_phases(HostGauge& gauge);
+
+/// Averages over sites; plaquettes over planes too, normalised to 1 on unit links. Boundary phases do not count.
+struct GaugeAverages {
+  double plaquette = 0;
+  double space_plaquette = 0;  ///< planes xy, xz, yz
+  double time_plaquette = 0;   ///< planes xt, yt, zt
+  double link_trace = 0;       ///< Re tr U / 3
+};
+/// By the generated kernel on the device of `domain`, which needs plaquette_double_r18.
+GaugeAverages gauge_averages(const LinkField& links);
+/// Likewise, for a field on the host.
+GaugeAverages gauge_averages(const HostGauge& gauge, const DomainPointer& domain);
+
+/// All links 1.
+HostGauge unit_gauge(const Lattice& lattice);
+/// exp(i epsilon H) with H traceless Hermitian, its eight coefficients in terms of Gell-Mann matrices Gaussian with unit
+/// variance. The same for any number of threads.
+HostGauge weak_gauge(const Lattice& lattice, double epsilon, std::uint64_t seed);
+/// Links distributed with the Haar measure (Gram-Schmidt on Gaussian matrices).
+HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed);
+
+/// Row-major 3x3 products.
+Matrix3 multiply(const Matrix3& a, const Matrix3& b);
+Matrix3 adjoint(const Matrix3& a);
+Complex64 determinant(const Matrix3& a);
+
+}  // namespace quarksmith

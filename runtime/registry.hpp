@@ -1,0 +1,96 @@
+/// \file
+/// What has been generated: kernels, precisions, bases. The tables are defined in generated/.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "runtime/arguments.hpp"
+
+namespace quarksmith {
+
+/// One emitted kernel.
+struct Kernel {
+  std::string_view name;
+  std::string_view operation;   ///< `wilson`, `axpby`, ...
+  std::string_view family;      ///< hopping, update, convert, gauge
+  bool dagger;
+  std::string_view epilogue;    ///< none, axpby
+  std::string_view precision;
+  std::string_view links;       ///< r18, r12, r8 or empty
+  std::string_view basis;       ///< long name or empty
+  bool complex_coefficients;
+  int tile;                     ///< right-hand sides must be a multiple of this
+  int sums;                     ///< numbers added up for each right-hand side
+  double flops;                 ///< as the field reports them, per site and right-hand side
+  double bytes;                 ///< least traffic, per site and right-hand side
+  Apply apply;
+};
+
+/// A storage format of reals.
+struct PrecisionInfo {
+  std::string_view name;
+  int word_bytes;     ///< bytes of a stored real
+  int element_bytes;  ///< bytes of the type in which kernels compute; decides the number of lanes
+  bool norm;          ///< site fields carry one float scale a site
+};
+
+/// A storage of links.
+struct StorageInfo {
+  std::string_view name;
+  int reals;
+  bool exact;  ///< false: loses more than rounding
+};
+
+/// A gamma basis; matrices row by row, (re, im).
+struct BasisInfo {
+  std::string_view name, short_name;
+  double rotation[32];   ///< V with gamma = V gamma_DeGrandRossi V^+
+  double gamma[4][32];
+};
+
+/// One hop of an operator: the dense spin matrix, top left spins x spins of it.
+struct HopInfo {
+  int mu, sign;
+  double matrix[32];
+};
+
+/// An operator of the hopping family, as its definition states it.
+struct OperatorInfo {
+  std::string_view name, basis;
+  int spins;
+  std::span<const HopInfo> hops;
+};
+
+std::span<const Kernel> cpu_kernels();
+std::span<const Kernel> cuda_kernels();
+std::span<const PrecisionInfo> precisions();
+std::span<const StorageInfo> storages();
+std::span<const BasisInfo> bases();
+std::span<const OperatorInfo> operators();
+
+/// What a caller wants of a kernel; empty strings mean that the axis does not apply.
+struct KernelQuery {
+  std::string_view operation;
+  std::string_view precision;
+  std::string_view links = "";
+  std::string_view basis = "";
+  bool dagger = false;
+  std::string_view epilogue = "none";
+  bool complex_coefficients = false;
+  int tile = 1;
+};
+
+/// The kernel of that description, null if it was not built.
+const Kernel* try_find(std::span<const Kernel> kernels, const KernelQuery& query);
+/// The kernel of that description.
+/// \throws UsageError it was not built; the message is the profile row to add.
+const Kernel& find(std::span<const Kernel> kernels, const KernelQuery& query);
+
+/// \throws UsageError no such precision; the message lists those that exist. Likewise for the others.
+const PrecisionInfo& find_precision(std::string_view name);
+const StorageInfo& find_storage(std::string_view name);
+const BasisInfo& find_basis(std::string_view name);
+
+}  // namespace quarksmith

@@ -1,0 +1,122 @@
+/// \file
+/// Where a site is and who its neighbours are. Coordinates are those of the sub-lattice of one lane; its extents are
+/// even, so that the parity of a site is the same in all lanes.
+#pragma once
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+/// A site (or block of W sites) of a given parity and the right-hand side that a kernel starts from.
+struct Site {
+  Place place;
+  int rhs;
+  int parity;
+  int x[directions];
+};
+
+/// n / d for 0 <= n < 2^31 by a multiplication (Granlund and Montgomery, PLDI 1994, section 4).
+QUARKSMITH_INLINE int divide(int n, const Divisor& d) {
+  return int((static_cast<unsigned long long>(unsigned(n)) * d.multiplier) >> d.shift);
+}
+
+/// Site number `index` among those of one parity: two neighbouring x share a number, see docs/conventions.md.
+QUARKSMITH_INLINE Site make_site(const Geometry& g, int parity, int index, int rhs) {
+  Site s;
+  s.place.block = index;
+  s.rhs = rhs;
+  s.parity = parity;
+  const int row = divide(index, g.by_half_x);      // (t Z + z) Y + y
+  const int plane = divide(row, g.by_y);           // t Z + z
+  s.x[3] = divide(plane, g.by_z);
+  s.x[2] = plane - s.x[3] * g.extent[2];
+  s.x[1] = row - plane * g.extent[1];
+  const int odd = (s.x[1] + s.x[2] + s.x[3] + parity) & 1;
+  s.x[0] = 2 * (index - row * (g.extent[0] / 2)) + odd;
+  return s;
+}
+
+/// The site one step along direction Mu, forward (Sign = +1) or backward (-1).
+template <int Mu, int Sign>
+struct Neighbour {
+  Place place;
+  bool crosses;  ///< the step leaves the sub-lattice
+};
+
+template <int Mu, int Sign>
+QUARKSMITH_INLINE Neighbour<Mu, Sign> neighbour(const Geometry& g, const Site& s) {
+  const int last = Sign > 0 ? g.extent[Mu] - 1 : 0, wrapped = Sign > 0 ? 0 : g.extent[Mu] - 1;
+  Neighbour<Mu, Sign> n;
+  n.crosses = s.x[Mu] == last;
+  n.place = s.place;
+  const int next = n.crosses ? wrapped : s.x[Mu] + Sign;
+  if constexpr (Mu == 0) {
+    n.place.block += next / 2 - s.x[0] / 2;
+  } else {
+    n.place.block += (next - s.x[Mu]) * g.stride[Mu];
+  }
+  return n;
+}
+
+/// What arrives over a hop: lanes change places at the edge of a sub-lattice, and the coefficient of the hop is applied
+/// where it is not 1. `Complex` says whether the boundary phases may be complex.
+template <bool HasComplexPhase, int Mu, int Sign, class R>
+QUARKSMITH_INLINE Colour<R> arrive(const Arguments& a, const Neighbour<Mu, Sign>& n, Colour<R> h) {
+  const Element<R> bulk = scalar<R>(a.hops.bulk[Mu]);
+  if (!n.crosses) {
+    if (bulk != Element<R>(1)) h = (R{} + bulk) * h;
+    return h;
+  }
+  constexpr int back = Sign > 0 ? 0 : 1;
+  const int* crossing = nullptr;
+  if (a.geometry.split[Mu] > 1) {
+    const int* table = a.geometry.lane_tables->permutation[Mu][back];
+    crossing = a.geometry.lane_tables->crossing[Mu][back];
+    h = {{exchange(h.c0.re, table), exchange(h.c0.im, table)},
+         {exchange(h.c1.re, table), exchange(h.c1.im, table)},
+         {exchange(h.c2.re, table), exchange(h.c2.im, table)}};
+  }
+  const Element<R> re = scalar<R>(a.hops.edge_re[Mu]);
+  const Element<R> im = scalar<R>(a.hops.edge_im[Mu]);
+  if constexpr (HasComplexPhase) {
+    const Element<R> sign_im = Sign > 0 ? im : -im;  // a backward hop takes the conjugate phase
+    const R c_re = crossing ? where_crossing<R>(crossing, re, bulk) : R{} + re;
+    const R c_im = crossing ? where_crossing<R>(crossing, sign_im, Element<R>(0)) : R{} + sign_im;
+    h = Complex<R>{c_re, c_im} * h;
+  } else {
+    if (re != Element<R>(1) || bulk != Element<R>(1))
+      h = (crossing ? where_crossing<R>(crossing, re, bulk) : R{} + re) * h;
+  }
+  return h;
+}
+
+/// Where the site with lattice coordinates x lies in a field stored with `lanes` lanes to a block; g has one lane.
+QUARKSMITH_INLINE Place locate(const Geometry& g, const Site& s, const Operand& f) {
+  Place p = s.place;
+  if (f.lanes == 1) return p;
+  int x[directions] = {s.x[0], s.x[1], s.x[2], s.x[3]};
+  int extent[directions] = {g.extent[0], g.extent[1], g.extent[2], g.extent[3]};
+  int lane = 0;
+  for (int bit = 0; (1 << bit) < f.lanes; ++bit) {
+    const int mu = g.lane_direction[bit];
+    extent[mu] /= 2;
+    if (x[mu] >= extent[mu]) {
+      lane |= 1 << bit;
+      x[mu] -= extent[mu];
+    }
+  }
+  p.block = ((x[3] * extent[2] + x[2]) * extent[1] + x[1]) * (extent[0] / 2) + x[0] / 2;
+  return with_lane(p, lane);
+}
+
+/// Lexicographic number, x fastest, of the site that lane l of a block holds in the whole lattice.
+QUARKSMITH_INLINE unsigned global_site(const Geometry& g, const Site& s, int lane) {
+  unsigned number = 0;
+  for (int mu = directions - 1; mu >= 0; --mu) {
+    int coordinate = 0;  // of the lane along mu; the bit that was split first is the most significant
+    for (int bit = 0; bit < g.lane_bits; ++bit)
+      if (g.lane_direction[bit] == mu) coordinate = 2 * coordinate + ((lane >> bit) & 1);
+    number = number * unsigned(g.extent[mu] * g.split[mu]) + unsigned(s.x[mu] + coordinate * g.extent[mu]);
+  }
+  return number;
+}
+
+}  // namespace quarksmith::QUARKSMITH_TARGET

@@ -1,0 +1,279 @@
+/// \file
+/// The CPU target: a site is a block of W lanes, a real number a GCC/Clang vector of W lanes. Lanes are sub-lattices: lane l
+/// covers its own box of the lattice, so that neighbours of a block lie in one block and only hops that leave the box
+/// exchange lanes (virtual nodes; P. Boyle et al., arXiv:1512.03487). The names declared here are those of
+/// target_cuda.hpp, in the same order. QUARKSMITH_TARGET, a namespace per instruction set, is set by the build.
+#pragma once
+
+#include "runtime/arguments.hpp"
+
+#define QUARKSMITH_INLINE inline __attribute__((always_inline))
+#define QUARKSMITH_HOST_DEVICE
+#define QUARKSMITH_FUNCTION inline
+#define QUARKSMITH_UNROLL _Pragma("GCC unroll 32")
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+#if defined(__AVX512F__)
+inline constexpr int register_bytes = 64;
+#else
+inline constexpr int register_bytes = 32;
+#endif
+
+// --- lanes -----------------------------------------------------------------------------------------------------------
+
+template <class T, int W>
+struct LanesOf {
+  typedef T type __attribute__((vector_size(W * sizeof(T))));
+};
+template <class T>
+struct LanesOf<T, 1> {
+  using type = T;
+};
+/// W numbers of type T.
+template <class T, int W>
+using Lanes = typename LanesOf<T, W>::type;
+
+/// Number of lanes that fill a register with numbers of type T.
+template <class T>
+inline constexpr int full_lanes = register_bytes / int(sizeof(T));
+
+template <class R>
+struct ElementOf {
+  using type = __typeof__(R{}[0] + R{}[0]);
+};
+template <>
+struct ElementOf<float> {
+  using type = float;
+};
+template <>
+struct ElementOf<double> {
+  using type = double;
+};
+/// Arithmetic type of one lane.
+template <class R>
+using Element = typename ElementOf<R>::type;
+
+template <class R>
+QUARKSMITH_INLINE R broadcast(double value) {
+  return R{} + Element<R>(value);
+}
+
+QUARKSMITH_INLINE double choose(const Scalar& s, double) { return s.d; }
+QUARKSMITH_INLINE float choose(const Scalar& s, float) { return s.f; }
+/// A run-time coefficient in the precision of R, the same for all lanes.
+template <class R>
+QUARKSMITH_INLINE Element<R> scalar(const Scalar& s) {
+  return choose(s, Element<R>{});
+}
+
+/// Lane-wise conversion to numbers of type T.
+template <class T, int W, class V>
+QUARKSMITH_INLINE Lanes<T, W> convert(const V& v) {
+  if constexpr (W == 1) {
+    return static_cast<T>(v);
+  } else {
+    return __builtin_convertvector(v, Lanes<T, W>);
+  }
+}
+
+template <class R>
+QUARKSMITH_INLINE R maximum(const R& a, const R& b) {
+  return a > b ? a : b;
+}
+template <class R>
+QUARKSMITH_INLINE R absolute(const R& a) {
+  return a < R{} ? -a : a;
+}
+template <class R>
+QUARKSMITH_INLINE R reciprocal(const R& a) {
+  return broadcast<R>(1) / a;
+}
+template <class R>
+QUARKSMITH_INLINE R square_root(const R& a) {
+  if constexpr (__is_same(R, double)) {
+    return __builtin_sqrt(a);
+  } else if constexpr (__is_same(R, float)) {
+    return __builtin_sqrtf(a);
+  } else {
+    R root;
+    for (unsigned l = 0; l < sizeof(R) / sizeof(Element<R>); ++l) {
+      if constexpr (sizeof(Element<R>) == 8) {
+        root[l] = __builtin_sqrt(a[l]);
+      } else {
+        root[l] = __builtin_sqrtf(a[l]);
+      }
+    }
+    return root;
+  }
+}
+/// Nearest integer of a number below 2^22, by the rounding of an addition.
+template <class R>
+QUARKSMITH_INLINE R nearest(const R& a) {
+  const R shift = broadcast<R>(12582912.0);  // 1.5 * 2^23
+  return (a + shift) - shift;
+}
+
+/// Lane l of v as a plain number, and back.
+template <class R>
+QUARKSMITH_INLINE Element<R> get_lane(const R& v, int l) {
+  if constexpr (sizeof(R) == sizeof(Element<R>)) {
+    return v;
+  } else {
+    return v[l];
+  }
+}
+template <class R>
+QUARKSMITH_INLINE void set_lane(R& v, int l, Element<R> value) {
+  if constexpr (sizeof(R) == sizeof(Element<R>)) {
+    v = value;
+  } else {
+    v[l] = value;
+  }
+}
+QUARKSMITH_INLINE double logarithm(double x) { return __builtin_log(x); }
+/// cos(pi x), sin(pi x)
+QUARKSMITH_INLINE double cosine_pi(double x) { return __builtin_cos(3.14159265358979323846 * x); }
+QUARKSMITH_INLINE double sine_pi(double x) { return __builtin_sin(3.14159265358979323846 * x); }
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+
+/// Where a site lies in the blocks of a field: the block, and the lane when single lanes are addressed (W = 1).
+struct Place {
+  int block = 0;
+  int lane = 0;
+};
+
+QUARKSMITH_INLINE Place with_lane(const Place& p, int lane) { return {p.block, lane}; }
+
+/// N consecutive words of W lanes.
+template <class Word, int W, int N>
+struct Words {
+  Lanes<Word, W> w[N];
+};
+
+template <class Word, int W, int N>
+QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p, long long shift, int first) {
+  const Word* base = static_cast<const Word*>(f.data) + shift;
+  Words<Word, W, N> words;
+  if constexpr (W == 1) {
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < N; ++n) words.w[n] = base[(p.block * f.stride + first + n) * f.lanes + p.lane];
+  } else {
+    __builtin_memcpy(&words, base + (p.block * f.stride + first) * W, sizeof words);
+  }
+  return words;
+}
+
+template <class Word, int W, int N>
+QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long shift, int first,
+                                   const Words<Word, W, N>& words) {
+  Word* base = static_cast<Word*>(f.data) + shift;
+  if constexpr (W == 1) {
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < N; ++n) base[(p.block * f.stride + first + n) * f.lanes + p.lane] = words.w[n];
+  } else {
+    __builtin_memcpy(base + (p.block * f.stride + first) * W, &words, sizeof words);
+  }
+}
+
+template <int W>
+QUARKSMITH_INLINE Lanes<float, W> load_norm(const Operand& f, const Place& p, int rhs) {
+  const float* base = f.norm + rhs * f.norm_rhs_stride + (long long)p.block * f.lanes;
+  Lanes<float, W> norm;
+  __builtin_memcpy(&norm, base + p.lane, sizeof norm);
+  return norm;
+}
+template <int W>
+QUARKSMITH_INLINE void store_norm(const Operand& f, const Place& p, int rhs, const Lanes<float, W>& norm) {
+  float* base = f.norm + rhs * f.norm_rhs_stride + (long long)p.block * f.lanes;
+  __builtin_memcpy(base + p.lane, &norm, sizeof norm);
+}
+
+// --- lanes across the boundary of a sub-lattice ------------------------------------------------------------------------
+
+template <class R>
+struct IndexOf {
+  using type = __typeof__(R{} < R{});
+};
+
+/// The numbers that arrive in each lane when a hop leaves the sub-lattice: lane l receives lane table[l].
+template <class R>
+QUARKSMITH_INLINE R exchange(const R& v, const int* table) {
+  if constexpr (sizeof(R) == sizeof(Element<R>)) {
+    return v;
+  } else {
+    constexpr int W = sizeof(R) / sizeof(Element<R>);
+    Lanes<int, W> lane;
+    __builtin_memcpy(&lane, table, sizeof lane);
+    return __builtin_shuffle(v, __builtin_convertvector(lane, typename IndexOf<R>::type));
+  }
+}
+
+/// `edge` in the lanes whose hop crosses the boundary of the lattice, `bulk` in the others.
+template <class R>
+QUARKSMITH_INLINE R where_crossing(const int* crossing, Element<R> edge, Element<R> bulk) {
+  if constexpr (sizeof(R) == sizeof(Element<R>)) {
+    return edge;
+  } else {
+    constexpr int W = sizeof(R) / sizeof(Element<R>);
+    Lanes<int, W> lane;
+    __builtin_memcpy(&lane, crossing, sizeof lane);
+    const auto mask = __builtin_convertvector(lane, typename IndexOf<R>::type);
+    return mask ? broadcast<R>(edge) : broadcast<R>(bulk);
+  }
+}
+
+// --- loops -----------------------------------------------------------------------------------------------------------
+
+/// Blocks summed as one chunk: fixed, so that sums do not depend on the number of threads.
+inline constexpr int chunk_blocks = 32;
+
+/// Adds the lanes of `sums` in a fixed order.
+template <int W>
+QUARKSMITH_INLINE double sum_lanes(const Lanes<double, W>& v) {
+  if constexpr (W == 1) {
+    return v;
+  } else {
+    double total = 0;
+    for (int l = 0; l < W; ++l) total += v[l];
+    return total;
+  }
+}
+
+/// Calls body(index, rhs, sums) for every block below `count` and every `Tile` right-hand sides; N sums for each
+/// right-hand side are added up in a fixed order into a.sums[rhs * N + n].
+template <int W, int N, int Tile, class Body>
+QUARKSMITH_INLINE void for_each(const Arguments& a, int count, const Body& body) {
+  const int chunks = (count + chunk_blocks - 1) / chunk_blocks;
+  for (int rhs = 0; rhs < a.rhs; rhs += Tile) {
+#pragma omp parallel for schedule(static)
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      Lanes<double, W> sums[N + 1] = {};
+      const int end = (chunk + 1) * chunk_blocks < count ? (chunk + 1) * chunk_blocks : count;
+      for (int index = chunk * chunk_blocks; index < end; ++index) body(index, rhs, sums);
+      for (int n = 0; n < N; ++n) a.partial[chunk * N + n] = sum_lanes<W>(sums[n]);
+    }
+    for (int n = 0; n < N; ++n) {
+      double total = 0;
+      for (int chunk = 0; chunk < chunks; ++chunk) total += a.partial[chunk * N + n];
+      a.sums[rhs * N + n] = total;
+    }
+  }
+}
+
+/// Runs kernel K on the lanes in which the fields are stored.
+template <class K>
+void apply(const Arguments& a, const Launch&) {
+  constexpr int full = K::vectorised ? full_lanes<typename K::Element> : 1;
+  if (a.geometry.lanes == full) {
+    for_each<full, K::sums, K::tile>(a, K::count(a), [&](int index, int rhs, Lanes<double, full>* sums) {
+      K::template site<full>(a, index, rhs, sums);
+    });
+  } else {
+    for_each<1, K::sums, K::tile>(
+        a, K::count(a), [&](int index, int rhs, double* sums) { K::template site<1>(a, index, rhs, sums); });
+  }
+}
+
+}  // namespace quarksmith::QUARKSMITH_TARGET

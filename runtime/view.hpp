@@ -1,0 +1,90 @@
+/// \file
+/// Sites of stored fields as spinors and links. On CUDA a group of N components is cut into short vectors of 16 (8, 4)
+/// bytes, the site index fastest outside them; on the CPU all words of a block of lanes are consecutive.
+#pragma once
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+template <class R, int W, int S>
+QUARKSMITH_INLINE Spinor<R, S> as_spinor(const Reals<Element<R>, W, 6 * S>& r) {
+  Spinor<R, S> psi;
+  QUARKSMITH_UNROLL
+  for (int s = 0; s < S; ++s)
+    psi[s] = {{r.w[6 * s], r.w[6 * s + 1]}, {r.w[6 * s + 2], r.w[6 * s + 3]}, {r.w[6 * s + 4], r.w[6 * s + 5]}};
+  return psi;
+}
+template <int W, class R, int S>
+QUARKSMITH_INLINE Reals<Element<R>, W, 6 * S> as_reals(const Spinor<R, S>& psi) {
+  Reals<Element<R>, W, 6 * S> r;
+  QUARKSMITH_UNROLL
+  for (int s = 0; s < S; ++s) {
+    r.w[6 * s] = psi[s].c0.re;
+    r.w[6 * s + 1] = psi[s].c0.im;
+    r.w[6 * s + 2] = psi[s].c1.re;
+    r.w[6 * s + 3] = psi[s].c1.im;
+    r.w[6 * s + 4] = psi[s].c2.re;
+    r.w[6 * s + 5] = psi[s].c2.im;
+  }
+  return r;
+}
+
+/// Site fields of S colour vectors stored with `Codec`, W lanes at a time.
+template <class Codec, int S, int W>
+struct SpinorView {
+  static constexpr int reals = 6 * S, words = Codec::template words<reals>;
+  using Word = typename Codec::Word;
+  using Real = Lanes<typename Codec::Element, W>;
+  using Value = Spinor<Real, S>;
+
+  static QUARKSMITH_INLINE Value load(const Operand& f, const Place& p, int rhs) {
+    const auto w = load_words<Word, W, words>(f, p, rhs * f.rhs_stride, 0);
+    Lanes<float, W> norm{};
+    if constexpr (Codec::has_norm) norm = load_norm<W>(f, p, rhs);
+    return as_spinor<Real, W, S>(Codec::template decode<W, reals>(w, norm));
+  }
+  static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int rhs, const Value& psi) {
+    Lanes<float, W> norm{};
+    const auto w = Codec::template encode<W, reals>(as_reals<W>(psi), norm);
+    store_words<Word, W, words>(f, p, rhs * f.rhs_stride, 0, w);
+    if constexpr (Codec::has_norm) store_norm<W>(f, p, rhs, norm);
+  }
+};
+
+/// The same reals in another arithmetic type.
+template <class To, int W, class From, int N>
+QUARKSMITH_INLINE Reals<To, W, N> cast(const Words<From, W, N>& r) {
+  Reals<To, W, N> result;
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; ++n) result.w[n] = convert<To, W>(r.w[n]);
+  return result;
+}
+
+/// Link fields stored with `Codec` and the reals of `Storage` (generated/links); four directions a site.
+template <class Codec, class Storage, int W>
+struct LinkView {
+  static constexpr int reals = Storage::reals, words = Codec::template words<reals>;
+  using Word = typename Codec::Word;
+  using Real = Lanes<typename Codec::Element, W>;
+  using Value = Link<Real>;
+
+  using Stored = Reals<typename Codec::Element, W, reals>;
+
+  static QUARKSMITH_INLINE Stored load_reals(const Operand& f, const Place& p, int parity, int mu) {
+    const auto w = load_words<Word, W, words>(f, p, parity * f.parity_stride, mu * words);
+    return Codec::template decode<W, reals>(w, Lanes<float, W>{});
+  }
+  static QUARKSMITH_INLINE void store_reals(const Operand& f, const Place& p, int parity, int mu, const Stored& r) {
+    Lanes<float, W> norm{};
+    store_words<Word, W, words>(f, p, parity * f.parity_stride, mu * words, Codec::template encode<W, reals>(r, norm));
+  }
+  static QUARKSMITH_INLINE Value load(const Operand& f, const Place& p, int parity, int mu) {
+    return Storage::template decode<Real>(load_reals(f, p, parity, mu).w);
+  }
+  static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int parity, int mu, const Value& u) {
+    Stored r;
+    Storage::template encode<Real>(u, r.w, Codec::smallest);
+    store_reals(f, p, parity, mu, r);
+  }
+};
+
+}  // namespace quarksmith::QUARKSMITH_TARGET

@@ -1,0 +1,186 @@
+#include "tests/reference/reference.hpp"
+
+#include <random>
+
+#include "runtime/gauge.hpp"
+
+namespace reference {
+namespace {
+
+constexpr Complex64 i{0, 1};
+
+Matrix3 dagger(const Matrix3& u) {
+  Matrix3 v;
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 3; ++c) v[3 * r + c] = std::conj(u[3 * c + r]);
+  return v;
+}
+
+Matrix3 product(const Matrix3& u, const Matrix3& v) {
+  Matrix3 w{};
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 3; ++c)
+      for (int k = 0; k < 3; ++k) w[3 * r + c] += u[3 * r + k] * v[3 * k + c];
+  return w;
+}
+
+/// out += c M (U psi) for one site.
+void add_hop(HostSite& out, Complex64 c, const SpinMatrix& m, const Matrix3& u, const HostSite& psi) {
+  HostSite v{};
+  for (int s = 0; s < 4; ++s)
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < 3; ++b) v[3 * s + a] += u[3 * a + b] * psi[3 * s + b];
+  for (int r = 0; r < 4; ++r)
+    for (int s = 0; s < 4; ++s)
+      for (int a = 0; a < 3; ++a) out[3 * r + a] += c * m[r][s] * v[3 * s + a];
+}
+
+}  // namespace
+
+SpinMatrix operator*(const SpinMatrix& a, const SpinMatrix& b) {
+  SpinMatrix c{};
+  for (int r = 0; r < 4; ++r)
+    for (int s = 0; s < 4; ++s)
+      for (int k = 0; k < 4; ++k) c[r][s] += a[r][k] * b[k][s];
+  return c;
+}
+
+SpinMatrix operator+(const SpinMatrix& a, const SpinMatrix& b) {
+  SpinMatrix c = a;
+  for (int r = 0; r < 4; ++r)
+    for (int s = 0; s < 4; ++s) c[r][s] += b[r][s];
+  return c;
+}
+
+SpinMatrix operator*(Complex64 x, const SpinMatrix& a) {
+  SpinMatrix c = a;
+  for (auto& row : c)
+    for (Complex64& z : row) z *= x;
+  return c;
+}
+
+SpinMatrix adjoint(const SpinMatrix& a) {
+  SpinMatrix c;
+  for (int r = 0; r < 4; ++r)
+    for (int s = 0; s < 4; ++s) c[r][s] = std::conj(a[s][r]);
+  return c;
+}
+
+SpinMatrix identity() {
+  SpinMatrix c{};
+  for (int r = 0; r < 4; ++r) c[r][r] = 1;
+  return c;
+}
+
+SpinMatrix gamma(int mu) {
+  switch (mu) {
+    case 0: return {{{0, 0, 0, i}, {0, 0, i, 0}, {0, -i, 0, 0}, {-i, 0, 0, 0}}};
+    case 1: return {{{0, 0, 0, -1}, {0, 0, 1, 0}, {0, 1, 0, 0}, {-1, 0, 0, 0}}};
+    case 2: return {{{0, 0, i, 0}, {0, 0, 0, -i}, {-i, 0, 0, 0}, {0, i, 0, 0}}};
+    default: return {{{0, 0, 1, 0}, {0, 0, 0, 1}, {1, 0, 0, 0}, {0, 1, 0, 0}}};
+  }
+}
+
+SpinMatrix gamma5() { return gamma(0) * gamma(1) * gamma(2) * gamma(3); }
+
+HopMatrices wilson_hops(bool dagger) {
+  HopMatrices hops;
+  const Complex64 sign = dagger ? 1 : -1;
+  for (int mu = 0; mu < 4; ++mu) {
+    hops[mu][0] = identity() + sign * gamma(mu);
+    hops[mu][1] = identity() + (-sign) * gamma(mu);
+  }
+  return hops;
+}
+
+HostSpinor hopping(const HostGauge& gauge, const HostSpinor& psi, const HopMatrices& hops, const Coefficients& c) {
+  const Lattice& lattice = gauge.lattice;
+  HostSpinor out(lattice);
+  for (long long x = 0; x < lattice.sites(); ++x) {
+    const Coordinates at = lattice.coordinates(x);
+    for (int mu = 0; mu < 4; ++mu) {
+      const long long up = lattice.neighbour(x, mu, 1), down = lattice.neighbour(x, mu, -1);
+      const Complex64 here = c.bulk[mu] * (at[mu] == lattice.extent(mu) - 1 ? c.phase[mu] : 1.0);
+      const Complex64 below = c.bulk[mu] * (at[mu] == 0 ? c.phase[mu] : 1.0);
+      add_hop(out.site[x], here, hops[mu][0], gauge.site[x][mu], psi.site[up]);
+      add_hop(out.site[x], std::conj(below), hops[mu][1], dagger(gauge.site[down][mu]), psi.site[down]);
+    }
+  }
+  return out;
+}
+
+HostSpinor combine(Complex64 a, const HostSpinor& x, Complex64 b, const HostSpinor& y) {
+  HostSpinor out(x.lattice);
+  for (std::size_t n = 0; n < x.site.size(); ++n)
+    for (int k = 0; k < 12; ++k) out.site[n][k] = a * x.site[n][k] + b * y.site[n][k];
+  return out;
+}
+
+Complex64 dot(const HostSpinor& x, const HostSpinor& y) {
+  Complex64 sum = 0;
+  for (std::size_t n = 0; n < x.site.size(); ++n)
+    for (int k = 0; k < 12; ++k) sum += std::conj(x.site[n][k]) * y.site[n][k];
+  return sum;
+}
+
+HostSpinor multiply(const SpinMatrix& m, const HostSpinor& psi) {
+  HostSpinor out(psi.lattice);
+  for (std::size_t n = 0; n < psi.site.size(); ++n)
+    for (int r = 0; r < 4; ++r)
+      for (int s = 0; s < 4; ++s)
+        for (int c = 0; c < 3; ++c) out.site[n][3 * r + c] += m[r][s] * psi.site[n][3 * s + c];
+  return out;
+}
+
+Matrix3 path(const HostGauge& gauge, long long x, const std::vector<int>& steps) {
+  Matrix3 u = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  for (const int step : steps) {
+    const int mu = std::abs(step) - 1;
+    if (step > 0) {
+      u = product(u, gauge.site[x][mu]);
+      x = gauge.lattice.neighbour(x, mu, 1);
+    } else {
+      x = gauge.lattice.neighbour(x, mu, -1);
+      u = product(u, dagger(gauge.site[x][mu]));
+    }
+  }
+  return u;
+}
+
+HostSpinor random_spinor(const Lattice& lattice, unsigned seed) {
+  std::mt19937_64 engine(seed);
+  std::normal_distribution<double> normal;
+  HostSpinor psi(lattice);
+  for (HostSite& site : psi.site)
+    for (Complex64& z : site) {
+      const double re = normal(engine);
+      z = {re, normal(engine)};
+    }
+  return psi;
+}
+
+std::vector<Matrix3> random_gauge_transformation(const Lattice& lattice, unsigned seed) {
+  const HostGauge links = quarksmith::hot_gauge(lattice, seed);
+  std::vector<Matrix3> g;
+  for (const auto& site : links.site) g.push_back(site[0]);
+  return g;
+}
+
+HostGauge transform(const HostGauge& gauge, const std::vector<Matrix3>& g) {
+  HostGauge out(gauge.lattice);
+  for (long long x = 0; x < gauge.lattice.sites(); ++x)
+    for (int mu = 0; mu < 4; ++mu)
+      out.site[x][mu] = product(product(g[x], gauge.site[x][mu]), dagger(g[gauge.lattice.neighbour(x, mu, 1)]));
+  return out;
+}
+
+HostSpinor transform(const HostSpinor& psi, const std::vector<Matrix3>& g) {
+  HostSpinor out(psi.lattice);
+  for (std::size_t x = 0; x < g.size(); ++x)
+    for (int s = 0; s < 4; ++s)
+      for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) out.site[x][3 * s + a] += g[x][3 * a + b] * psi.site[x][3 * s + b];
+  return out;
+}
+
+}  // namespace reference
