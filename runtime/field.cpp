@@ -140,6 +140,25 @@ void SpinorField::copy_from(const SpinorField& other) {
   if (precision_->norm) device().copy(norm_.data(), other.norm_.data(), norm_.bytes());
 }
 
+void SpinorField::copy_half(Parity parity, const SpinorField& other) {
+  if (domain_ != other.domain_ || precision_ != other.precision_ || rhs_ != other.rhs_)
+    throw UsageError("copy between spinor fields of different kinds");
+  const Operand to = operand(parity), from = other.operand(parity);
+  // Short vectors keep the stride of their own field: one row of them at a time.
+  const int rows = device().short_vectors() ? spinor_reals * precision_->word_bytes / vector_bytes(spinor_reals * precision_->word_bytes) : 1;
+  const std::size_t bytes = static_cast<std::size_t>(domain_->lattice().half_sites()) * spinor_reals * precision_->word_bytes / rows;
+  const auto row = [&](const Operand& f, int r, int n) {
+    const long long shift = r * f.rhs_stride + n * (f.rhs_stride / rows);
+    return static_cast<char*>(f.data) + shift * precision_->word_bytes;
+  };
+  for (int r = 0; r < rhs_; ++r) {
+    for (int n = 0; n < rows; ++n) device().copy(row(to, r, n), row(from, r, n), bytes);
+    if (precision_->norm)
+      device().copy(to.norm + r * to.norm_rhs_stride, from.norm + r * from.norm_rhs_stride,
+                    domain_->lattice().half_sites() * sizeof(float));
+  }
+}
+
 LinkField::LinkField(DomainPointer domain, const PrecisionInfo& precision, const StorageInfo& storage)
     : domain_(std::move(domain)),
       precision_(&precision),

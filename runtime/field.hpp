@@ -89,6 +89,9 @@ class SpinorField {
   void fill(int byte);
   /// \throws UsageError the kinds differ.
   void copy_from(const SpinorField& other);
+  /// The sites of one parity become those of `other`.
+  /// \throws UsageError one of the fields does not hold them, or the kinds differ.
+  void copy_half(Parity parity, const SpinorField& other);
 
  private:
   DomainPointer domain_;

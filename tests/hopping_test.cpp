@@ -47,6 +47,8 @@ struct Case {
   const Kernel* kernel;
 };
 
+void PrintTo(const Case& c, std::ostream* out) { *out << c.device->name() << " " << c.kernel->name; }
+
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const auto& device : support::devices())

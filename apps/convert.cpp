@@ -1,0 +1,50 @@
+// quarksmith convert: a configuration from one format to another.
+#include <fmt/format.h>
+
+#include "apps/options.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+struct ConvertOptions {
+  CommonOptions common;
+  std::string in, out, format, lattice;
+  int bits = 0;
+};
+
+/// The format that a file name suggests.
+std::string format_of(const std::string& name) {
+  for (const auto& [ending, format] : {std::pair{".ildg", "ildg"}, {".lime", "ildg"}, {".nersc", "nersc"}, {".milc", "milc"}})
+    if (name.ends_with(ending)) return format;
+  throw UsageError(fmt::format("{}: the name does not tell the format; use --format ildg, nersc or milc", name));
+}
+
+int run(const ConvertOptions& o) {
+  std::optional<Lattice> lattice;
+  if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
+  const std::string format = o.format.empty() ? format_of(o.out) : o.format;
+  const GaugeFile f = read_gauge(o.in, lattice);
+  const int bits = o.bits != 0 ? o.bits : format == "milc" ? 32 : 64;
+  write_gauge(o.out, f.gauge, format, bits);
+  o.common.info(fmt::format("{} ({}, {} bit, {}) -> {} ({}, {} bit)", o.in, f.format, f.bits, f.gauge.lattice.text(), o.out,
+                            format, bits));
+  o.common.write_json({{"in", o.in}, {"out", o.out}, {"format", format}, {"bits", bits}, {"lattice", f.gauge.lattice.extent()}});
+  return 0;
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, int& status) {
+  auto o = std::make_shared<ConvertOptions>();
+  CLI::App* c = app.add_subcommand("convert", "Rewrite a configuration in another format");
+  c->add_option("in", o->in, "configuration: " + gauge_formats())->required();
+  c->add_option("out", o->out, "file to write")->required();
+  c->add_option("--format", o->format, "ildg, nersc or milc (default: by the ending of OUT)");
+  c->add_option("--bits", o->bits, "32 or 64 (default: 64, MILC 32)");
+  c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
+  o->common.add_to(*c);
+  c->callback([o, &status] { status = run(*o); });
+}
+
+}  // namespace quarksmith::apps

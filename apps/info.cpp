@@ -1,0 +1,71 @@
+// quarksmith info: what a configuration file holds.
+#include <fmt/format.h>
+
+#include "apps/options.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+struct InfoOptions {
+  CommonOptions common;
+  std::string file, lattice;
+};
+
+nlohmann::ordered_json to_json(const GaugeFile& f, const GaugeAverages& g, const Unitarity& u) {
+  nlohmann::ordered_json j;
+  j["format"] = f.format;
+  j["bits"] = f.bits;
+  j["byte_order"] = f.byte_order;
+  j["lattice"] = f.gauge.lattice.extent();
+  j["plaquette"] = g.plaquette;
+  j["space_plaquette"] = g.space_plaquette;
+  j["time_plaquette"] = g.time_plaquette;
+  j["link_trace"] = g.link_trace;
+  j["unitarity"] = {{"unitary", u.unitary}, {"determinant", u.determinant}};
+  for (const Complex64& p : f.gauge.phase) j["boundary_phase"].push_back({p.real(), p.imag()});
+  for (const RecordedCheck& c : f.checks)
+    j["checks"].push_back({{"what", c.what}, {"recorded", c.recorded}, {"computed", c.computed}, {"agrees", c.agrees}});
+  return j;
+}
+
+int run(const InfoOptions& o) {
+  std::optional<Lattice> lattice;
+  if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
+  const GaugeFile f = read_gauge(o.file, lattice, false);
+  const auto domain = std::make_shared<Domain>(f.gauge.lattice, o.common.device == "auto" ? Device::cpu() : o.common.open_device());
+  const GaugeAverages g = gauge_averages(f.gauge, domain);
+  const Unitarity u = check_unitarity(f.gauge);
+  bool good = true;
+  fmt::print("file         {}\n", o.file);
+  fmt::print("format       {}, {} bit, {}{}\n", f.format, f.bits, f.byte_order, f.byte_order == "ascii" ? "" : "-endian");
+  fmt::print("lattice      {}\n", f.gauge.lattice.text());
+  fmt::print("plaquette    {:.12f}  (space {:.12f}, time {:.12f})\n", g.plaquette, g.space_plaquette, g.time_plaquette);
+  fmt::print("link trace   {:.12f}\n", g.link_trace);
+  fmt::print("unitarity    max |U U^+ - 1| = {:.1e}, max |det U - 1| = {:.1e}\n", u.unitary, u.determinant);
+  for (int mu = 0; mu < directions; ++mu)
+    if (f.gauge.phase[mu] != 1.0)
+      fmt::print("boundary     phase {:.6g}{:+.6g}i found in the links across {}\n", f.gauge.phase[mu].real(),
+                 f.gauge.phase[mu].imag(), "xyzt"[mu]);
+  for (const RecordedCheck& c : f.checks) {
+    fmt::print("{:<12} recorded {}, computed {}: {}\n", c.what, c.recorded, c.computed, c.agrees ? "agrees" : "DIFFERS");
+    good = good && c.agrees;
+  }
+  if (f.checks.empty()) fmt::print("checks       none recorded in the file\n");
+  o.common.write_json(to_json(f, g, u));
+  if (!good) throw Error(fmt::format("{}: the links do not match what the file records: it is damaged; fetch it again", o.file));
+  return 0;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, int& status) {
+  auto o = std::make_shared<InfoOptions>();
+  CLI::App* c = app.add_subcommand("info", "Format, extents, plaquette, unitarity and checksums of a configuration");
+  c->add_option("file", o->file, "configuration: " + gauge_formats())->required();
+  c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
+  o->common.add_to(*c);
+  c->callback([o, &status] { status = run(*o); });
+}
+
+}  // namespace quarksmith::apps

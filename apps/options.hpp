@@ -1,0 +1,78 @@
+/// \file
+/// Options that several subcommands share, and how their texts are read.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/gauge.hpp"
+#include "runtime/io_gauge.hpp"
+
+namespace quarksmith::apps {
+
+/// Choices that every subcommand offers.
+struct CommonOptions {
+  std::string device = "auto";
+  std::filesystem::path json;
+  bool quiet = false;
+  std::string log_level = "info";
+
+  /// Adds --device, --json, --quiet, --log-level.
+  void add_to(CLI::App& command);
+  /// The device chosen.
+  std::shared_ptr<Device> open_device() const;
+  /// Writes `result` to the file of --json, if one was given.
+  void write_json(const nlohmann::ordered_json& result) const;
+  /// One line on standard error, unless --quiet or a log level above `info`.
+  void info(const std::string& line) const;
+  /// One line on standard error unless the log level is `error`.
+  void warn(const std::string& line) const;
+};
+
+/// `a,b,c,d` as four numbers.
+/// \throws UsageError anything else; the message names `option`.
+std::array<double, 4> four_numbers(const std::string& text, const std::string& option);
+Coordinates four_integers(const std::string& text, const std::string& option);
+/// The text between colons.
+std::vector<std::string> split(const std::string& text, char separator);
+double number(const std::string& text, const std::string& option);
+long long integer(const std::string& text, const std::string& option);
+
+/// A gauge field and what is known of its origin.
+struct NamedGauge {
+  HostGauge gauge;
+  std::string origin;  ///< for provenance: file and checksum, or the rule that made it
+};
+/// FILE | unit:X,Y,Z,T | weak:EPS:X,Y,Z,T:SEED | hot:X,Y,Z,T:SEED
+NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common);
+
+/// Progress of long work: a bar on a terminal, a line now and then elsewhere, nothing if quiet.
+class Progress {
+ public:
+  Progress(std::string what, double total, const CommonOptions& common);
+  ~Progress();
+  /// `done` of the total; `note` is shown beside the bar.
+  void show(double done, const std::string& note = "");
+
+ private:
+  std::string what_;
+  double total_, shown_ = -1e9;
+  bool terminal_, active_;
+  std::size_t width_ = 0;
+  double start_;
+};
+
+/// Seconds since an arbitrary moment.
+double now();
+/// `93` -> `1 min 33 s`
+std::string duration_text(double seconds);
+
+void add_info(CLI::App& app, int& status);
+void add_convert(CLI::App& app, int& status);
+void add_heatbath(CLI::App& app, int& status);
+void add_propagator(CLI::App& app, int& status);
+void add_bench(CLI::App& app, int& status);
+void add_devices(CLI::App& app, int& status);
+
+}  // namespace quarksmith::apps

@@ -1,0 +1,122 @@
+#include "runtime/io_file.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "runtime/error.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// Whole content of a gzipped file.
+Bytes unpack(const std::string& name) {
+  const gzFile file = gzopen(name.c_str(), "rb");
+  if (file == nullptr) throw Error(fmt::format("{}: cannot be opened", name));
+  Bytes content;
+  Bytes chunk(1 << 20);
+  int got;
+  while ((got = gzread(file, chunk.data(), static_cast<unsigned>(chunk.size()))) > 0)
+    content.insert(content.end(), chunk.begin(), chunk.begin() + got);
+  int code = Z_OK;
+  const std::string message = gzerror(file, &code);
+  gzclose(file);
+  if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
+    throw Error(fmt::format("{}: the gzip stream is damaged ({}); fetch the file again", name, message));
+  return content;
+}
+
+}  // namespace
+
+InputFile::InputFile(const std::filesystem::path& path) : name_(path.string()) {
+  std::error_code ec;
+  if (std::filesystem::is_directory(path, ec)) throw Error(fmt::format("{}: is a folder, not a file", name_));
+  file_.reset(std::fopen(name_.c_str(), "rb"));
+  if (!file_) throw Error(fmt::format("{}: cannot be read: {}", name_, std::strerror(errno)));
+  size_ = std::filesystem::file_size(path, ec);
+  if (ec) throw Error(fmt::format("{}: cannot be read: {}", name_, ec.message()));
+  if (head(2) == "\x1f\x8b") {
+    unpacked_ = unpack(name_);
+    size_ = unpacked_.size();
+    file_.reset();
+  }
+}
+
+void InputFile::read(std::uint64_t offset, void* to, std::size_t bytes, const char* what) const {
+  if (offset > size_ || bytes > size_ - offset)
+    throw Error(fmt::format("{}: truncated: {} needs bytes {} to {}, the file has {}; fetch it again", name_, what, offset,
+                            offset + bytes, size_));
+  if (!file_) {
+    std::memcpy(to, unpacked_.data() + offset, bytes);
+    return;
+  }
+  if (fseeko(file_.get(), static_cast<off_t>(offset), SEEK_SET) != 0 || std::fread(to, 1, bytes, file_.get()) != bytes)
+    throw Error(fmt::format("{}: cannot read {}: {}", name_, what, std::strerror(errno)));
+}
+
+Bytes InputFile::read(std::uint64_t offset, std::size_t bytes, const char* what) const {
+  if (offset > size_ || bytes > size_ - offset) read(offset, nullptr, bytes, what);  // throws before allocating
+  Bytes data(bytes);
+  read(offset, data.data(), bytes, what);
+  return data;
+}
+
+std::string InputFile::head(std::size_t bytes) const {
+  std::string text(std::min<std::uint64_t>(bytes, size_), '\0');
+  read(0, text.data(), text.size(), "the head");
+  return text;
+}
+
+OutputFile::OutputFile(const std::filesystem::path& path) : path_(path), temporary_(path.string() + ".part") {
+  file_ = std::fopen(temporary_.c_str(), "wb");
+  if (file_ == nullptr) fail("create");
+}
+
+OutputFile::~OutputFile() {
+  if (file_ == nullptr) return;
+  std::fclose(file_);
+  std::error_code ignored;
+  std::filesystem::remove(temporary_, ignored);
+}
+
+void OutputFile::fail(const char* doing) const {
+  throw Error(fmt::format("{}: cannot {}: {}; an earlier file of that name is unchanged", path_.string(), doing,
+                          std::strerror(errno)));
+}
+
+void OutputFile::write(const void* data, std::size_t bytes) {
+  if (std::fwrite(data, 1, bytes, file_) != bytes) fail("write");
+  position_ += bytes;
+}
+
+void OutputFile::seek(std::uint64_t offset) {
+  if (fseeko(file_, static_cast<off_t>(offset), SEEK_SET) != 0) fail("write");
+  position_ = offset;
+}
+
+void OutputFile::commit() {
+  if (std::fflush(file_) != 0 || (fsync(fileno(file_)) != 0 && errno != EINVAL)) fail("write");
+  if (std::fclose(std::exchange(file_, nullptr)) != 0) fail("write");
+  std::error_code ec;
+  std::filesystem::rename(temporary_, path_, ec);
+  if (ec) throw Error(fmt::format("{}: cannot rename {}: {}", path_.string(), temporary_.string(), ec.message()));
+}
+
+void write_text(const std::filesystem::path& path, const std::string& text) {
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+void swap_bytes(void* data, std::size_t bytes, int word_bytes) {
+  auto* p = static_cast<unsigned char*>(data);
+  for (std::size_t i = 0; i + word_bytes <= bytes; i += word_bytes) std::reverse(p + i, p + i + word_bytes);
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,166 @@
+#include "solvers/solve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "runtime/error.hpp"
+#include "solvers/bicgstab.hpp"
+#include "solvers/blas.hpp"
+#include "solvers/cg.hpp"
+
+namespace quarksmith {
+
+Method method_of(const std::string& name) {
+  if (name == "cg") return Method::cg;
+  if (name == "bicgstab") return Method::bicgstab;
+  throw UsageError(fmt::format("solver '{}' is unknown; use cg or bicgstab", name));
+}
+
+Reduction reduction_of(const std::string& name) {
+  if (name == "none") return Reduction::none;
+  if (name == "symmetric") return Reduction::symmetric;
+  if (name == "asymmetric") return Reduction::asymmetric;
+  throw UsageError(fmt::format("even-odd form '{}' is unknown; use symmetric, asymmetric or none", name));
+}
+
+namespace {
+
+std::shared_ptr<const LinkField> links_of(const HostGauge& gauge, const DomainPointer& domain, const std::string& precision,
+                                          const std::string& storage) {
+  return std::make_shared<LinkField>(upload(gauge, domain, find_precision(precision), find_storage(storage)));
+}
+
+SolverResult run(Method method, const LinearOperator& a, SpinorField& x, const SpinorField& b, const SolverOptions& options) {
+  return method == Method::cg ? cg_normal(a, x, b, options) : bicgstab(a, x, b, options);
+}
+
+/// Relative accuracy that one inner solve can be trusted with.
+double inner_floor(const PrecisionInfo& precision) {
+  switch (precision.word_bytes) {
+    case 8: return 1e-13;
+    case 4: return 1e-5;
+    case 2: return 3e-2;
+    default: return 0.3;
+  }
+}
+
+}  // namespace
+
+struct WilsonSolver::Parts {
+  Parts(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& parameters, const SolveSettings& s)
+      : settings(s),
+        exact(links_of(gauge, domain, "double", s.links), find_basis(s.basis), parameters),
+        exact_matrix(exact),
+        blas(domain->device(), find_precision("double")) {
+    if (s.options.max_iterations < 1)
+      throw UsageError(fmt::format("{} iterations at most; use at least 1", s.options.max_iterations));
+    if (!(s.options.tolerance > 0)) throw UsageError(fmt::format("tolerance {}; use a positive number", s.options.tolerance));
+    const std::string inner = s.precision.starts_with("double-") ? s.precision.substr(7) : s.precision;
+    uniform = inner == s.precision;
+    if (inner != "double")
+      working.emplace(links_of(gauge, domain, inner, s.links), find_basis(s.basis), parameters);
+    if (s.reduction != Reduction::none)
+      even_odd.emplace(hopping(), s.reduction == Reduction::symmetric ? EvenOdd::symmetric : EvenOdd::asymmetric);
+    matrix.emplace(hopping());
+  }
+
+  /// The operator in which the method iterates.
+  const WilsonHopping& hopping() const { return working ? *working : exact; }
+  /// |b - M x| with r = b - M x in double.
+  double defect(SpinorField& r, const SpinorField& x, const SpinorField& b) const {
+    exact_matrix.apply(r, x, Dagger::no);
+    return std::sqrt(blas.residual(b, r));
+  }
+
+  /// d = M^-1 r on all sites in the precision of hopping(); the tolerance is one of the full system.
+  SolverResult solve(SpinorField& d, const SpinorField& r, SolverOptions options) const {
+    d.fill(0);
+    if (!even_odd) return run(settings.method, *matrix, d, r, options);
+    SpinorField reduced_r(r.domain_pointer(), r.precision(), Subset::even), reduced_d = reduced_r.like();
+    even_odd->prepare(reduced_r, r);
+    const Blas working_blas(r.device(), r.precision());
+    const double scale = even_odd->residual_scale() * std::sqrt(working_blas.norm2(reduced_r) / working_blas.norm2(r));
+    options.tolerance /= scale;
+    if (options.observer)
+      options.observer = [scale, inner = options.observer](int iteration, double value) { inner(iteration, scale * value); };
+    reduced_d.fill(0);
+    const SolverResult result = run(settings.method, *even_odd, reduced_d, reduced_r, options);
+    even_odd->reconstruct(d, reduced_d, r);
+    return result;
+  }
+  /// The same with double fields outside.
+  SolverResult solve_in_working_precision(SpinorField& d, const SpinorField& r, const SolverOptions& options) const {
+    if (!working) return solve(d, r, options);
+    SpinorField inner_r(r.domain_pointer(), working->precision(), r.subset()), inner_d = inner_r.like();
+    convert(r, inner_r);
+    const SolverResult result = solve(inner_d, inner_r, options);
+    convert(inner_d, d);
+    return result;
+  }
+
+  SolveSettings settings;
+  bool uniform = true;  ///< one precision for everything but the final residual
+  WilsonHopping exact;
+  WilsonMatrix exact_matrix;
+  Blas blas;
+  std::optional<WilsonHopping> working;
+  std::optional<WilsonMatrix> matrix;
+  std::optional<WilsonEvenOdd> even_odd;
+};
+
+WilsonSolver::WilsonSolver(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& parameters,
+                           const SolveSettings& settings)
+    : parts_(std::make_unique<Parts>(gauge, std::move(domain), parameters, settings)) {}
+
+WilsonSolver::~WilsonSolver() = default;
+
+const BasisInfo& WilsonSolver::basis() const { return parts_->exact.basis(); }
+
+double WilsonSolver::residual(const SpinorField& x, const SpinorField& b) const {
+  SpinorField r = b.like();
+  return parts_->defect(r, x, b) / std::sqrt(parts_->blas.norm2(b));
+}
+
+SolveReport WilsonSolver::solve(SpinorField& x, const SpinorField& b) const {
+  const auto start = std::chrono::steady_clock::now();
+  const SolverOptions& options = parts_->settings.options;
+  SolveReport report;
+  x.fill(0);
+  const double b_norm = std::sqrt(parts_->blas.norm2(b));
+  if (b_norm == 0) {
+    report.converged = true;
+    return report;
+  }
+  SpinorField r = b.like(), d = b.like();
+  r.copy_from(b);
+  report.residual = 1;
+  double flops = 0;
+  // Defect correction: M d = b - M x in the working precision, x += d in double, until the true residual is small.
+  while (report.residual > options.tolerance && report.iterations < options.max_iterations) {
+    SolverOptions inner = options;
+    inner.tolerance = 0.9 * options.tolerance / report.residual;
+    if (!parts_->uniform) inner.tolerance = std::max(inner.tolerance, inner_floor(parts_->hopping().precision()));
+    inner.max_iterations = options.max_iterations - report.iterations;
+    const int before = report.iterations;
+    const double scale = report.residual;
+    if (options.observer)
+      inner.observer = [&options, before, scale](int i, double value) { options.observer(before + i, scale * value); };
+    const SolverResult result = parts_->solve_in_working_precision(d, r, inner);
+    parts_->blas.axpby(1.0, d, 1.0, x);
+    report.iterations += result.iterations;
+    flops += result.applications * (parts_->even_odd ? parts_->even_odd->flops() : parts_->matrix->flops());
+    report.residual = parts_->defect(r, x, b) / b_norm;
+    // A correction that gains less than a tenth has met the limit of the precision; a uniform solve is not corrected.
+    if (report.residual > 0.9 * scale || (parts_->uniform && parts_->working)) break;
+  }
+  report.converged = report.residual <= options.tolerance;
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.gflops = flops / report.seconds * 1e-9;
+  return report;
+}
+
+}  // namespace quarksmith

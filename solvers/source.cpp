@@ -1,0 +1,87 @@
+#include "solvers/source.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <vector>
+
+#include "runtime/error.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// Numbers separated by commas.
+std::vector<double> numbers(const std::string& text) {
+  std::vector<double> list;
+  const char *at = text.data(), *end = at + text.size();
+  while (true) {
+    double value = 0;
+    const auto [rest, error] = std::from_chars(at, end, value);
+    if (error != std::errc()) return {};
+    list.push_back(value);
+    if (rest == end) return list;
+    if (*rest != ',') return {};
+    at = rest + 1;
+  }
+}
+
+bool whole(double x) { return x == static_cast<int>(x); }
+
+}  // namespace
+
+SourceSettings source_of(const std::string& text, const Lattice& lattice) {
+  const auto unknown = [&] {
+    return UsageError(fmt::format("source '{}' is unknown; use point:x,y,z,t, gaussian:x,y,z,t:w,N or wall:t", text));
+  };
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) throw unknown();
+  const std::string kind = text.substr(0, colon), rest = text.substr(colon + 1);
+  const std::size_t second = rest.find(':');
+  const std::vector<double> first = numbers(rest.substr(0, second));
+  for (const double x : first)
+    if (!whole(x)) throw unknown();
+  SourceSettings s;
+  if (kind == "wall" && first.size() == 1 && second == std::string::npos) {
+    s.kind = SourceSettings::Kind::wall;
+    s.origin[3] = static_cast<int>(first[0]);
+  } else if (kind == "point" && first.size() == 4 && second == std::string::npos) {
+    for (int mu = 0; mu < directions; ++mu) s.origin[mu] = static_cast<int>(first[mu]);
+  } else if (kind == "gaussian" && first.size() == 4 && second != std::string::npos) {
+    const std::vector<double> shape = numbers(rest.substr(second + 1));
+    if (shape.size() != 2 || !whole(shape[1])) throw unknown();
+    s.kind = SourceSettings::Kind::gaussian;
+    for (int mu = 0; mu < directions; ++mu) s.origin[mu] = static_cast<int>(first[mu]);
+    s.width = shape[0];
+    s.steps = static_cast<int>(shape[1]);
+  } else {
+    throw unknown();
+  }
+  for (int mu = 0; mu < directions; ++mu)
+    if (s.origin[mu] < 0 || s.origin[mu] >= lattice.extent(mu))
+      throw UsageError(fmt::format("source '{}': coordinate {} = {} lies outside the {} lattice", text, "xyzt"[mu],
+                                   s.origin[mu], lattice.text()));
+  return s;
+}
+
+SinkSettings sink_of(const std::string& text) {
+  if (text == "point") return {};
+  if (text.starts_with("gaussian:")) {
+    const std::vector<double> shape = numbers(text.substr(9));
+    if (shape.size() == 2 && whole(shape[1])) return {true, shape[0], static_cast<int>(shape[1])};
+  }
+  throw UsageError(fmt::format("sink '{}' is unknown; use point or gaussian:w,N", text));
+}
+
+HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour) {
+  HostSpinor source(lattice);
+  const int component = 3 * spin + colour;
+  if (settings.kind != SourceSettings::Kind::wall) {
+    source.site[lattice.index(settings.origin)][component] = 1;
+    return source;
+  }
+  const long long space = lattice.space_sites();
+  for (long long i = 0; i < space; ++i) source.site[settings.time() * space + i][component] = 1;
+  return source;
+}
+
+}  // namespace quarksmith
