@@ -1,0 +1,349 @@
+// Configurations of other codes, and what those codes obtain on them.
+#include "tests/data.hpp"
+
+#include <fmt/format.h>
+
+#include <numbers>
+
+#include "runtime/gauge.hpp"
+#include "runtime/io_gauge.hpp"
+#include "solvers/correlators.hpp"
+#include "solvers/smearing.hpp"
+#include "solvers/solve.hpp"
+#include "solvers/source.hpp"
+#include "tests/reference/reference.hpp"
+#include "tests/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+using reference::operator*;
+using reference::SpinMatrix;
+
+/// A line for the table that the closing of an issue shows.
+void report(const std::string& source, const std::string& quantity, double theirs, double ours) {
+  fmt::print("DATA | {} | {} | {:.15g} | {:.15g} | {:.1e}\n", source, quantity, theirs, ours, std::abs(theirs - ours));
+}
+
+HostGauge load(const std::string& name, const Coordinates& extent) {
+  return read_gauge(data::folder() / name, Lattice(extent)).gauge;
+}
+
+/// Everything between a gauge field and its propagator, on one device.
+struct Quark {
+  Quark(const HostGauge& gauge, const WilsonParameters& parameters, const std::shared_ptr<Device>& device,
+        double tolerance = 1e-13, const std::string& even_odd = "symmetric")
+      : gauge(gauge), domain(std::make_shared<Domain>(gauge.lattice, device)) {
+    SolveSettings settings;
+    settings.method = Method::cg;
+    settings.reduction = reduction_of(even_odd);
+    settings.links = "r12";
+    settings.options.tolerance = tolerance;
+    const Unitarity u = check_unitarity(gauge);
+    if (std::max(u.unitary, u.determinant) > 1e-9) settings.links = "r18";  // keep the file's own rounding
+    links = settings.links;
+    solver = std::make_unique<WilsonSolver>(gauge, domain, parameters, settings);
+  }
+  HostSpinor solve(const HostSpinor& source, double width = 0, int steps = 0) const {
+    SpinorField b(domain, find_precision("double"), Subset::full), x = b.like();
+    upload(source, b, solver->basis());
+    if (steps > 0) {
+      const auto u = std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage(links)));
+      GaussianSmearing(u, width, steps).apply(b, x);
+    }
+    EXPECT_TRUE(solver->solve(x, b).converged);
+    HostSpinor solution(gauge.lattice);
+    download(x, solution, solver->basis());
+    return solution;
+  }
+  Propagator propagator(const std::string& source) const {
+    const SourceSettings s = source_of(source, gauge.lattice);
+    Propagator result(gauge.lattice);
+    for (int spin = 0; spin < 4; ++spin)
+      for (int colour = 0; colour < 3; ++colour)
+        result.set_column(spin, colour, solve(make_source(s, gauge.lattice, spin, colour), s.width, s.steps));
+    return result;
+  }
+  std::vector<double> pion(const std::string& source) const {
+    return meson_correlators(propagator(source), source_of(source, gauge.lattice).time())[15];
+  }
+
+  HostGauge gauge;
+  DomainPointer domain;
+  std::string links;
+  std::unique_ptr<WilsonSolver> solver;
+};
+
+WilsonParameters parameters(double kappa, std::array<Complex64, 4> boundary) {
+  WilsonParameters p;
+  p.mass = WilsonParameters::mass_of_kappa(kappa);
+  p.boundary = boundary;
+  return p;
+}
+
+class Data : public testing::TestWithParam<std::shared_ptr<Device>> {};
+
+struct Configuration {
+  const char* name;
+  Coordinates extent;
+  double plaquette;
+  int checks;  ///< recorded numbers that must agree
+};
+
+/// Plaquettes recomputed by the collectors of the data; checks recorded in the files themselves.
+const Configuration configurations[] = {
+    {"milc/lat.sample.l4444", {4, 4, 4, 4}, 0.594850158947, 1},
+    {"milc/lat.sample.l4448", {4, 4, 4, 8}, 0.569055724369, 1},
+    {"milc/lat.sample.l4448.gf", {4, 4, 4, 8}, 0.569055725854, 1},
+    {"milc/lat.sample.l6666", {6, 6, 6, 6}, 0.660648253452, 1},
+    {"milc/lat.sample.l6666.hisq", {6, 6, 6, 6}, 0.616691003407, 1},
+    {"milc/lat.sample.l6666b650m010m050", {6, 6, 6, 6}, 0.549692611815, 1},
+    {"milc/lat.sample.l8888", {8, 8, 8, 8}, 0.593560240433, 1},
+    {"milc/lat.sample.l4444.ildg", {4, 4, 4, 4}, 0.594850158947, 1},
+    {"milc/lat.sample.l4444.scidac", {4, 4, 4, 4}, 0.594850158947, 1},
+    {"milc/lat.sample.l4448.scidac", {4, 4, 4, 8}, 0.569055724369, 1},
+    {"milc/lat.sample.l4448.foreign", {4, 4, 4, 8}, 0.569055724369, 0},
+    {"milc/lat.sample.l8", {8, 8, 8, 8}, 0.873640874413, 1},
+    {"chroma/weak_field.lime", {4, 4, 4, 8}, 0.994804132267, 1},
+    {"chroma/weak_field_b.qio", {4, 4, 4, 8}, 0.994764948926, 1},
+    {"chroma/weak_field_b.nersc", {4, 4, 4, 8}, 0.994764948814, 3},
+    {"chroma/disordered_4c8.nersc", {4, 4, 4, 8}, -0.003552432738, 3},
+    {"chroma/t_nersc_4444.nersc", {4, 4, 4, 4}, 0.038242289324, 3},
+    {"chroma/weak_field_32x4x4x8.nersc", {32, 4, 4, 8}, 0.994690434439, 3},
+    {"pyqcd/chroma_config.ildg", {4, 4, 4, 8}, 0.717270308530, 1},
+    {"nissa/L4T8conf", {4, 4, 4, 8}, 0.635005572229, 1},
+    {"cl2qcd/conf.tmlqcd", {4, 4, 4, 4}, 0.628065051764, 1},
+    {"bridge/conf_04040408.txt.gz", {4, 4, 4, 8}, 0.625129946975, 0},
+    {"metaqcd/testconf.txt", {4, 4, 4, 4}, 0.587818337847, 0},
+    {"latticeqcd_jl/conf_wilson_kappa0.141139.txt", {4, 4, 4, 4}, 0.565800226845, 0},
+    {"latticeqcd_jl/conf_wilson_kappa0.141139.ildg", {4, 4, 4, 4}, 0.565800226845, 0},
+    {"ddalphaamg/4x4x4x4b6.0000id3n1", {4, 4, 4, 4}, 0.595565289703, 1},
+    {"ddalphaamg/8x8x8x8b6.0000id3n1", {8, 8, 8, 8}, 0.592431699204, 1},
+    {"glu/lat..400", {4, 4, 4, 8}, 0.598545559083, 3},
+    {"simulateqcd/lat.sample.l6666_nersc", {6, 6, 6, 6}, 0.660648230686, 3},
+    {"simulateqcd/rhmc_reference_conf", {10, 10, 10, 10}, 0.526364559222, 3},
+    {"simulateqcd/ildg.l8t4b3360_QUDA", {8, 8, 8, 4}, 0.311637548993, 1},
+};
+
+TEST_P(Data, ConfigurationsHavePlaquettesAndChecksumsRecorded) {
+  REQUIRE_DATA();
+  for (const Configuration& c : configurations) {
+    const GaugeFile file = read_gauge(data::folder() / c.name, Lattice(c.extent));
+    const double plaquette = gauge_averages(file.gauge, std::make_shared<Domain>(file.gauge.lattice, GetParam())).plaquette;
+    EXPECT_NEAR(plaquette, c.plaquette, 6e-13) << c.name;
+    ASSERT_EQ(file.checks.size(), static_cast<std::size_t>(c.checks)) << c.name;
+    for (const RecordedCheck& check : file.checks) EXPECT_TRUE(check.agrees) << c.name << " " << check.what;
+    report(c.name, "plaquette", c.plaquette, plaquette);
+  }
+}
+
+TEST(Readers, TheSameFieldInSeveralFormatsGivesTheSameLinks) {
+  REQUIRE_DATA();
+  const std::tuple<const char*, const char*, Coordinates, double> pairs[] = {
+      {"milc/lat.sample.l4444", "milc/lat.sample.l4444.ildg", {4, 4, 4, 4}, 0},
+      {"milc/lat.sample.l4444", "milc/lat.sample.l4444.scidac", {4, 4, 4, 4}, 0},
+      {"milc/lat.sample.l4448", "milc/lat.sample.l4448.foreign", {4, 4, 4, 8}, 0},
+      {"milc/lat.sample.l6666", "simulateqcd/lat.sample.l6666_nersc", {6, 6, 6, 6}, 1e-6},
+      {"chroma/weak_field_b.qio", "chroma/weak_field_b.nersc", {4, 4, 4, 8}, 1e-6},
+      {"latticeqcd_jl/conf_wilson_kappa0.141139.txt", "latticeqcd_jl/conf_wilson_kappa0.141139.ildg", {4, 4, 4, 4}, 1e-10}};
+  for (const auto& [first, second, extent, tolerance] : pairs) {
+    const HostGauge a = load(first, extent), b = load(second, extent);
+    double largest = 0;
+    for (std::size_t x = 0; x < a.site.size(); ++x)
+      for (int mu = 0; mu < 4; ++mu)
+        for (int n = 0; n < 9; ++n) largest = std::max(largest, std::abs(a.site[x][mu][n] - b.site[x][mu][n]));
+    EXPECT_LE(largest, tolerance) << first << " " << second;
+  }
+}
+
+TEST(Readers, MovesASignFoldedIntoTheLinksToTheBoundary) {
+  REQUIRE_DATA();
+  const GaugeFile file = read_gauge(data::folder() / "simulateqcd/ildg.l8t4b3360_QUDA");
+  EXPECT_TRUE(file.phases_folded);
+  EXPECT_EQ(file.gauge.phase[3], Complex64(-1));
+  EXPECT_LT(check_unitarity(file.gauge).determinant, 1e-13);
+}
+
+TEST_P(Data, BridgeOperatorsAndPion) {
+  REQUIRE_DATA();
+  const HostGauge gauge = load("bridge/conf_04040408.txt.gz", {4, 4, 4, 8});
+  const WilsonParameters p = parameters(0.12, {-1, -1, -1, -1});
+  const double kappa2 = 2 * 0.12;
+  const auto domain = std::make_shared<Domain>(gauge.lattice, GetParam());
+  int found = 0;
+  const nlohmann::json peer = data::read_json("bridge/reference.json");
+  for (const auto& entry : peer["entries"]) {
+    const std::string name = entry["name"];
+    const double theirs = entry["value"];
+    if (name != "Mult Wilson" && name != "Mult Wilson even-odd" && name != "pion t=0 Wilson") continue;
+    ++found;
+    double ours = 0;
+    if (name == "pion t=0 Wilson") {
+      ours = Quark(gauge, p, GetParam()).pion("point:0,0,0,0")[0] / (kappa2 * kappa2);
+    } else {
+      // The peer's source is 1 + i in its Dirac basis, which is that of the kernel: the numbers go in unrotated.
+      const auto links = std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r18")));
+      const WilsonHopping hopping(links, find_basis("non_relativistic"), p);
+      HostSpinor ones(gauge.lattice);
+      for (HostSite& site : ones.site) site.fill({1, 1});
+      const BasisInfo& unrotated = find_basis("degrand_rossi");
+      SpinorField b(domain, find_precision("double"), Subset::full), x = b.like();
+      upload(ones, b, unrotated);
+      if (name == "Mult Wilson") {
+        WilsonMatrix(hopping).apply(x, b, Dagger::no);
+      } else {
+        SpinorField even(domain, find_precision("double"), Subset::even), result = even.like();
+        even.copy_half(Parity::even, b);
+        WilsonEvenOdd(hopping, EvenOdd::symmetric).apply(result, even, Dagger::no);
+        x.fill(0);
+        x.copy_half(Parity::even, result);
+      }
+      HostSpinor result(gauge.lattice);
+      download(x, result, unrotated);
+      ours = std::sqrt(reference::dot(result, result).real()) * (name == "Mult Wilson" ? kappa2 : 1);
+    }
+    report("bridge", name, theirs, ours);
+    EXPECT_NEAR(ours / theirs, 1, 2e-13) << name;
+  }
+  EXPECT_EQ(found, 3);
+}
+
+/// W psi for every site.
+HostSpinor rotate(const SpinMatrix& w, const HostSpinor& psi) { return reference::multiply(w, psi); }
+
+/// Spinors stored with axes t, x, y, z, spin, colour.
+HostSpinor from_txyz(const std::vector<Complex64>& values, const Lattice& lattice) {
+  HostSpinor psi(lattice);
+  std::size_t n = 0;
+  for (int t = 0; t < lattice.extent(3); ++t)
+    for (int x = 0; x < lattice.extent(0); ++x)
+      for (int y = 0; y < lattice.extent(1); ++y)
+        for (int z = 0; z < lattice.extent(2); ++z)
+          for (int k = 0; k < 12; ++k) psi.site[lattice.index({x, y, z, t})][k] = values.at(n++);
+  return psi;
+}
+
+double largest_difference(const HostSpinor& a, const HostSpinor& b) {
+  double largest = 0;
+  for (std::size_t x = 0; x < a.site.size(); ++x)
+    for (int k = 0; k < 12; ++k) largest = std::max(largest, std::abs(a.site[x][k] - b.site[x][k]));
+  return largest;
+}
+
+TEST_P(Data, PyqcdOperatorAndSolution) {
+  REQUIRE_DATA();
+  const HostGauge gauge = load("pyqcd/chroma_config.ildg", {4, 4, 4, 8});
+  WilsonParameters p;
+  p.mass = 0.4;
+  // Their gammas are (gx, -gy, gz, -gt): W = gy gt turns ours into theirs.
+  const SpinMatrix w = reference::gamma(1) * reference::gamma(3), back = reference::adjoint(w);
+  HostSpinor unit(gauge.lattice);
+  unit.site[0][0] = 1;
+  const Quark quark(gauge, p, GetParam());
+  const auto links = std::make_shared<LinkField>(upload(gauge, quark.domain, find_precision("double"), find_storage("r18")));
+  const WilsonHopping hopping(links, find_basis("non_relativistic"), p);
+  SpinorField b(quark.domain, find_precision("double"), Subset::full), x = b.like();
+  upload(rotate(back, unit), b, hopping.basis());
+  WilsonMatrix(hopping).apply(x, b, Dagger::no);
+  HostSpinor result(gauge.lattice);
+  download(x, result, hopping.basis());
+  const double d = largest_difference(rotate(w, result), from_txyz(data::read_npy("pyqcd/Dpsi_wilson.npy"), gauge.lattice));
+  report("pyqcd", "D e, largest element-wise difference", 0, d);
+  EXPECT_LT(d, 1e-14);
+  const HostSpinor solution = rotate(w, quark.solve(rotate(back, unit)));
+  const double s = largest_difference(solution,
+                                      from_txyz(data::read_npy("pyqcd/spinor_wilson_conjugate_gradient.npy"), gauge.lattice));
+  report("pyqcd", "D^-1 e, largest element-wise difference", 0, s);
+  EXPECT_LT(s, 2e-12);
+}
+
+TEST_P(Data, Cl2qcdUnitGauge) {
+  REQUIRE_DATA();
+  const Quark quark(unit_gauge(Lattice({4, 4, 4, 4})), parameters(0.15, {1, 1, 1, 1}), GetParam());
+  const std::vector<double> ours = quark.pion("point:0,0,0,0");
+  const nlohmann::json theirs = data::read_json("cl2qcd/reference.json")["unit_gauge_4444"]["wilson_kappa015"];
+  for (int t = 0; t < 4; ++t) {
+    report("cl2qcd unit gauge", fmt::format("C({})", t), theirs[t], ours[t] / 64);
+    EXPECT_NEAR(ours[t] / 64 / theirs[t].get<double>(), 1, 1e-11);
+  }
+}
+
+TEST_P(Data, TmlqcdPropagator) {
+  REQUIRE_DATA();
+  const HostGauge gauge = load("nissa/L4T8conf", {4, 4, 4, 8});
+  const Lattice& lattice = gauge.lattice;
+  const Quark quark(gauge, parameters(0.15, {1, 1, 1, -1}), GetParam());
+  // Their gammas are (-gx, gy, -gz, -gt): W = gy turns ours into theirs.
+  const SpinMatrix w = reference::gamma(1), back = reference::adjoint(w);
+  double largest = 0;
+  std::vector<double> pion(8);
+  for (int n = 0; n < 12; ++n) {
+    const InputFile file(data::folder() / fmt::format("tmlqcd/prop_kappa150/source_1.0003.00.inverted.{:02}", n));
+    HostSpinor source(lattice), theirs(lattice);
+    source.site[0][n] = 1;
+    const std::size_t bytes = theirs.site.size() * sizeof(HostSite);
+    std::uint64_t offset = 0;
+    const std::string raw = file.head(file.size());
+    offset = raw.find("scidac-binary-data") + 128;
+    file.read(offset, theirs.site.data(), bytes, "a propagator");
+    swap_bytes(theirs.site.data(), bytes, 8);
+    HostSpinor ours = rotate(w, quark.solve(rotate(back, source)));
+    for (long long x = 0; x < lattice.sites(); ++x) {
+      const int t = lattice.coordinates(x)[3];
+      for (Complex64& z : ours.site[x]) {
+        pion[t] += std::norm(z);
+        z *= std::polar(1.0, -std::numbers::pi * t / 8);
+      }
+    }
+    largest = std::max(largest, largest_difference(ours, theirs));
+  }
+  report("tmlqcd kappa 0.15", "S, largest element-wise difference", 0, largest);
+  EXPECT_LT(largest, 3e-9);
+  const nlohmann::json correlator = data::read_json("tmlqcd/prop_kappa150/reference.json")["pion_correlator"];
+  for (int t = 0; t < 8; ++t) {
+    report("tmlqcd kappa 0.15", fmt::format("C({})", t), correlator[t], pion[t]);
+    EXPECT_NEAR(pion[t], correlator[t].get<double>(), 1e-8);
+  }
+}
+
+TEST_P(Data, ChromaAnisotropicWilson) {
+  REQUIRE_DATA();
+  HostGauge gauge = load("chroma/weak_field.lime", {4, 4, 4, 8});
+  for (auto& site : gauge.site)  // their runs used the single precision rounding of the field
+    for (Matrix3& u : site)
+      for (Complex64& z : u) z = {static_cast<float>(z.real()), static_cast<float>(z.imag())};
+  WilsonParameters p = parameters(0.135, {1, 1, 1, -1});
+  p.xi0 = 2.464;
+  p.nu = 0.95;
+  int found = 0;
+  const nlohmann::json peer = data::read_json("chroma/reference/propagators_weak_field.json");
+  for (const auto& entry : peer["entries"]) {
+    const std::string test = entry["test"];
+    if (test != "unprec_wilson" && test != "prec_wilson") continue;
+    ++found;
+    const Quark quark(gauge, p, GetParam(), 1e-12, test == "prec_wilson" ? "symmetric" : "none");
+    const std::vector<double> ours = quark.pion("gaussian:0,0,0,0:2.0,5");
+    for (int t = 0; t < 8; ++t) {
+      const double theirs = entry["prop_corr"][t];
+      report("chroma " + test, fmt::format("C({})", t), theirs, ours[t]);
+      EXPECT_NEAR(ours[t] / theirs, 1, test == "prec_wilson" ? 5e-7 : 3e-6) << test << " t = " << t;
+    }
+  }
+  EXPECT_EQ(found, 2);
+}
+
+TEST_P(Data, ChromaFreeFieldTwistedBoundary) {
+  REQUIRE_DATA();
+  const WilsonParameters p = parameters(0.1, {std::polar(1.0, 0.2 * std::numbers::pi), std::polar(1.0, 0.4 * std::numbers::pi), 1, 1});
+  const std::vector<double> ours = Quark(unit_gauge(Lattice({4, 4, 4, 8})), p, GetParam()).pion("point:0,0,0,0");
+  const nlohmann::json theirs = data::read_json("chroma/reference/propagator_free_field_twisted_bc.json")["entries"][0]["prop_corr"];
+  for (int t = 0; t < 8; ++t) {
+    report("chroma free field, twisted boundary", fmt::format("C({})", t), theirs[t], ours[t]);
+    EXPECT_NEAR(ours[t] / theirs[t].get<double>(), 1, 1e-6);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Data, testing::ValuesIn(support::devices()),
+                         [](const auto& info) { return support::test_name(info.param->name()); });
+
+}  // namespace
