@@ -15,7 +15,8 @@ struct ConvertOptions {
 
 /// The format that a file name suggests.
 std::string format_of(const std::string& name) {
-  for (const auto& [ending, format] : {std::pair{".ildg", "ildg"}, {".lime", "ildg"}, {".nersc", "nersc"}, {".milc", "milc"}})
+  for (const auto& [ending, format] :
+       {std::pair{".ildg", "ildg"}, {".lime", "ildg"}, {".nersc", "nersc"}, {".milc", "milc"}})
     if (name.ends_with(ending)) return format;
   throw UsageError(fmt::format("{}: the name does not tell the format; use --format ildg, nersc or milc", name));
 }
@@ -27,9 +28,10 @@ int run(const ConvertOptions& o) {
   const GaugeFile f = read_gauge(o.in, lattice);
   const int bits = o.bits != 0 ? o.bits : format == "milc" ? 32 : 64;
   write_gauge(o.out, f.gauge, format, bits);
-  o.common.info(fmt::format("{} ({}, {} bit, {}) -> {} ({}, {} bit)", o.in, f.format, f.bits, f.gauge.lattice.text(), o.out,
-                            format, bits));
-  o.common.write_json({{"in", o.in}, {"out", o.out}, {"format", format}, {"bits", bits}, {"lattice", f.gauge.lattice.extent()}});
+  o.common.info(fmt::format("{} ({}, {} bit, {}) -> {} ({}, {} bit)", o.in, f.format, f.bits, f.gauge.lattice.text(),
+                            o.out, format, bits));
+  o.common.write_json(
+      {{"in", o.in}, {"out", o.out}, {"format", format}, {"bits", bits}, {"lattice", f.gauge.lattice.extent()}});
   return 0;
 }
 

@@ -15,7 +15,8 @@ int run(const CommonOptions& o) {
   for (const auto& device : found) {
     fmt::print("{:<8} {}; {} kernels, launch numbers: declared defaults\n", device->name(), device->description(),
                device->kernels().size());
-    list.push_back({{"name", device->name()}, {"description", device->description()}, {"kernels", device->kernels().size()}});
+    list.push_back(
+        {{"name", device->name()}, {"description", device->description()}, {"kernels", device->kernels().size()}});
   }
   if (found.size() == 1) fmt::print("no GPU is in use: none was found, or this build has no CUDA kernels\n");
   o.write_json({{"devices", list}});

@@ -35,7 +35,8 @@ std::pair<HostGauge, HeatbathState> begin(const HeatbathOptions& o, const CLI::A
     return {start_gauge(o.state.start, lattice, o.state.seed), o.state};
   }
   for (const char* option : {"--lattice", "--beta", "--start", "--overrelax", "--seed"})
-    if (command.count(option) > 0) throw UsageError(fmt::format("{} comes from the file of --resume; leave it out", option));
+    if (command.count(option) > 0)
+      throw UsageError(fmt::format("{} comes from the file of --resume; leave it out", option));
   const std::string record = read_lime_text(o.resume, heatbath_record);
   if (record.empty())
     throw UsageError(fmt::format("{}: has no record {}; only files written by `quarksmith heatbath` can be resumed",
@@ -47,8 +48,11 @@ int run(const HeatbathOptions& o, const CLI::App& command) {
   const auto [start, state] = begin(o, command);
   const auto domain = std::make_shared<Domain>(start.lattice, o.common.open_device());
   HeatbathRun run(start, domain, state);
-  nlohmann::ordered_json result = {{"lattice", start.lattice.extent()}, {"beta", state.beta}, {"seed", state.seed},
-                                   {"start", state.start}, {"overrelax", state.overrelax}};
+  nlohmann::ordered_json result = {{"lattice", start.lattice.extent()},
+                                   {"beta", state.beta},
+                                   {"seed", state.seed},
+                                   {"start", state.start},
+                                   {"overrelax", state.overrelax}};
   const double begun = now();
   {
     Progress progress(fmt::format("heatbath {} beta {}", start.lattice.text(), state.beta), double(o.sweeps), o.common);

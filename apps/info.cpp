@@ -33,12 +33,14 @@ int run(const InfoOptions& o) {
   std::optional<Lattice> lattice;
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
   const GaugeFile f = read_gauge(o.file, lattice, false);
-  const auto domain = std::make_shared<Domain>(f.gauge.lattice, o.common.device == "auto" ? Device::cpu() : o.common.open_device());
+  const auto domain =
+      std::make_shared<Domain>(f.gauge.lattice, o.common.device == "auto" ? Device::cpu() : o.common.open_device());
   const GaugeAverages g = gauge_averages(f.gauge, domain);
   const Unitarity u = check_unitarity(f.gauge);
   bool good = true;
   fmt::print("file         {}\n", o.file);
-  fmt::print("format       {}, {} bit, {}{}\n", f.format, f.bits, f.byte_order, f.byte_order == "ascii" ? "" : "-endian");
+  fmt::print("format       {}, {} bit, {}{}\n", f.format, f.bits, f.byte_order,
+             f.byte_order == "ascii" ? "" : "-endian");
   fmt::print("lattice      {}\n", f.gauge.lattice.text());
   fmt::print("plaquette    {:.12f}  (space {:.12f}, time {:.12f})\n", g.plaquette, g.space_plaquette, g.time_plaquette);
   fmt::print("link trace   {:.12f}\n", g.link_trace);
@@ -48,12 +50,14 @@ int run(const InfoOptions& o) {
       fmt::print("boundary     phase {:.6g}{:+.6g}i found in the links across {}\n", f.gauge.phase[mu].real(),
                  f.gauge.phase[mu].imag(), "xyzt"[mu]);
   for (const RecordedCheck& c : f.checks) {
-    fmt::print("{:<12} recorded {}, computed {}: {}\n", c.what, c.recorded, c.computed, c.agrees ? "agrees" : "DIFFERS");
+    fmt::print("{:<12} recorded {}, computed {}: {}\n", c.what, c.recorded, c.computed,
+               c.agrees ? "agrees" : "DIFFERS");
     good = good && c.agrees;
   }
   if (f.checks.empty()) fmt::print("checks       none recorded in the file\n");
   o.common.write_json(to_json(f, g, u));
-  if (!good) throw Error(fmt::format("{}: the links do not match what the file records: it is damaged; fetch it again", o.file));
+  if (!good)
+    throw Error(fmt::format("{}: the links do not match what the file records: it is damaged; fetch it again", o.file));
   return 0;
 }
 

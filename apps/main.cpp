@@ -11,8 +11,9 @@ int main(int argc, char** argv) {
   CLI::App app("Quarksmith: generated kernels and solvers for lattice QCD.", "quarksmith");
   app.require_subcommand(1);
   app.set_version_flag("--version", QUARKSMITH_VERSION);
-  app.footer("Exit status: 0 done, 1 failed (not converged, data corrupt), 2 wrong use.\n"
-             "`quarksmith COMMAND --help` shows the options of a command.");
+  app.footer(
+      "Exit status: 0 done, 1 failed (not converged, data corrupt), 2 wrong use.\n"
+      "`quarksmith COMMAND --help` shows the options of a command.");
   app.get_formatter()->column_width(32);
   int status = 0;
   try {

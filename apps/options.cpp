@@ -22,7 +22,8 @@ void CommonOptions::add_to(CLI::App& command) {
 
 std::shared_ptr<Device> CommonOptions::open_device() const {
   auto chosen = Device::select(device);
-  if (device == "auto" && chosen->name() == "cpu") info(fmt::format("no GPU in use: running on {}", chosen->description()));
+  if (device == "auto" && chosen->name() == "cpu")
+    info(fmt::format("no GPU in use: running on {}", chosen->description()));
   return chosen;
 }
 
@@ -41,8 +42,10 @@ void CommonOptions::warn(const std::string& line) const {
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
-    if (c == separator) parts.emplace_back();
-    else parts.back() += c;
+    if (c == separator)
+      parts.emplace_back();
+    else
+      parts.back() += c;
   }
   return parts;
 }
@@ -87,7 +90,8 @@ Coordinates four_integers(const std::string& text, const std::string& option) {
 
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common) {
   const auto parts = split(text, ':');
-  const std::string form = "--gauge: '" + text + "' is not FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED or hot:X,Y,Z,T:SEED";
+  const std::string form =
+      "--gauge: '" + text + "' is not FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED or hot:X,Y,Z,T:SEED";
   if (parts[0] == "unit" && parts.size() > 1) {
     if (parts.size() != 2) throw UsageError(form);
     return {unit_gauge(Lattice(four_integers(parts[1], "--gauge unit"))), text};
@@ -111,17 +115,17 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, const
     std::string phases;
     for (int mu = 0; mu < directions; ++mu)
       if (file.gauge.phase[mu] != 1.0)
-        phases += fmt::format(" {:+.4g}{:+.4g}i in {}", file.gauge.phase[mu].real(), file.gauge.phase[mu].imag(), "xyzt"[mu]);
-    common.info(fmt::format("{}: the links of the last slice carry a boundary phase ({} ), moved from the links to the "
-                            "boundary condition",
-                            text, phases));
+        phases +=
+            fmt::format(" {:+.4g}{:+.4g}i in {}", file.gauge.phase[mu].real(), file.gauge.phase[mu].imag(), "xyzt"[mu]);
+    common.info(
+        fmt::format("{}: the links of the last slice carry a boundary phase ({} ), moved from the links to the "
+                    "boundary condition",
+                    text, phases));
   }
   return {std::move(file.gauge), origin + ")"};
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 std::string duration_text(double seconds) {
   if (seconds < 10) return fmt::format("{:.1f} s", seconds);

@@ -63,7 +63,8 @@ WilsonParameters parameters_of(const PropagatorOptions& o, const CLI::App& comma
   if (anisotropy.size() != 2) throw UsageError(fmt::format("--anisotropy '{}' is not xi0,nu", o.anisotropy));
   p.xi0 = number(anisotropy[0], "--anisotropy");
   p.nu = number(anisotropy[1], "--anisotropy");
-  if (!(p.xi0 > 0) || !(p.nu > 0)) throw UsageError(fmt::format("--anisotropy {}: both must be positive", o.anisotropy));
+  if (!(p.xi0 > 0) || !(p.nu > 0))
+    throw UsageError(fmt::format("--anisotropy {}: both must be positive", o.anisotropy));
   p.boundary = choose_boundary(o, gauge);
   return p;
 }
@@ -87,13 +88,21 @@ SolveSettings settings_of(const PropagatorOptions& o, const CLI::App& command, c
   return s;
 }
 
-PropagatorFile::Provenance provenance_of(const PropagatorOptions& o, const std::string& origin, const WilsonParameters& p) {
+PropagatorFile::Provenance provenance_of(const PropagatorOptions& o, const std::string& origin,
+                                         const WilsonParameters& p) {
   std::string boundary;
   for (const Complex64& z : p.boundary) boundary += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());
-  return {{"format", "quarksmith propagator 1"}, {"gauge", origin}, {"action", o.action},
-          {"mass", fmt::format("{:.17g}", p.mass)}, {"xi0", fmt::format("{:.17g}", p.xi0)},
-          {"nu", fmt::format("{:.17g}", p.nu)}, {"boundary", boundary}, {"source", o.source}, {"sink", o.sink},
-          {"basis", "degrand_rossi"}, {"tolerance", fmt::format("{:.17g}", o.tolerance)}};
+  return {{"format", "quarksmith propagator 1"},
+          {"gauge", origin},
+          {"action", o.action},
+          {"mass", fmt::format("{:.17g}", p.mass)},
+          {"xi0", fmt::format("{:.17g}", p.xi0)},
+          {"nu", fmt::format("{:.17g}", p.nu)},
+          {"boundary", boundary},
+          {"source", o.source},
+          {"sink", o.sink},
+          {"basis", "degrand_rossi"},
+          {"tolerance", fmt::format("{:.17g}", o.tolerance)}};
 }
 
 /// One run of the command.
@@ -110,7 +119,8 @@ class Run {
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
         propagator_(lattice()) {
     if (!o.out.empty())
-      file_ = std::make_unique<PropagatorFile>(o.out, lattice(), provenance_of(o, named_.origin, parameters_), o.overwrite);
+      file_ =
+          std::make_unique<PropagatorFile>(o.out, lattice(), provenance_of(o, named_.origin, parameters_), o.overwrite);
     if (source_.kind == SourceSettings::Kind::gaussian || sink_.smeared)
       smearing_links_ = std::make_shared<LinkField>(
           upload(named_.gauge, domain_, find_precision("double"), find_storage(settings_.links)));
@@ -150,9 +160,10 @@ class Run {
       const SolveReport solved = solve(spin, colour, solution, progress);
       report = {double(solved.iterations), solved.residual, solved.seconds, solved.gflops};
       if (!solved.converged)
-        throw Error(fmt::format("spin {} colour {}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; "
-                                "{}columns solved so far are kept; use more --max-iterations, a larger --tol or --precision double",
-                                spin, colour, solved.residual, solved.iterations, o_.tolerance, file_ ? "" : "no "));
+        throw Error(fmt::format(
+            "spin {} colour {}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; "
+            "{}columns solved so far are kept; use more --max-iterations, a larger --tol or --precision double",
+            spin, colour, solved.residual, solved.iterations, o_.tolerance, file_ ? "" : "no "));
       if (file_) file_->write(spin, colour, solution, report);
     }
     if (sink_.smeared) {
@@ -163,8 +174,12 @@ class Run {
       download(field, solution, basis);
     }
     propagator_.set_column(spin, colour, solution);
-    solves_.push_back({{"spin", spin}, {"colour", colour}, {"iterations", report.iterations}, {"residual", report.residual},
-                       {"seconds", report.seconds}, {"gflops", report.gflops}});
+    solves_.push_back({{"spin", spin},
+                       {"colour", colour},
+                       {"iterations", report.iterations},
+                       {"residual", report.residual},
+                       {"seconds", report.seconds},
+                       {"gflops", report.gflops}});
   }
 
   SolveReport solve(int spin, int colour, HostSpinor& solution, Progress& progress) {
@@ -174,7 +189,8 @@ class Run {
       settings.options.observer = [this, &progress](int iteration, double residual) {
         const double share = residual > 0 ? std::log(residual) / std::log(o_.tolerance) : 1;
         progress.show(current_ + 0.99 * std::clamp(share, 0.0, 1.0),
-                      fmt::format("spin {} colour {} iteration {} residual {:.1e}", current_ / 3, current_ % 3, iteration, residual));
+                      fmt::format("spin {} colour {} iteration {} residual {:.1e}", current_ / 3, current_ % 3,
+                                  iteration, residual));
       };
       solver_ = std::make_unique<WilsonSolver>(named_.gauge, domain_, parameters_, settings);
     }
@@ -195,7 +211,9 @@ class Run {
   nlohmann::ordered_json contract() const {
     const std::vector<std::vector<double>> mesons = meson_correlators(propagator_, source_.time());
     const auto& names = meson_names();
-    const auto meson = [&](const std::string& name) { return mesons[std::find(names.begin(), names.end(), name) - names.begin()]; };
+    const auto meson = [&](const std::string& name) {
+      return mesons[std::find(names.begin(), names.end(), name) - names.begin()];
+    };
     nlohmann::ordered_json j;
     j["lattice"] = lattice().extent();
     j["plaquette"] = plaquette_;
@@ -218,8 +236,8 @@ class Run {
     text += "\n";
     const auto& c = j["correlators"];
     for (std::size_t t = 0; t < c["pion"].size(); ++t) {
-      text += fmt::format("{},{:.17g},{:.17g},{:.17g},{:.17g}", t, c["pion"][t].get<double>(), c["rho"][t].get<double>(),
-                          c["proton"][t][0].get<double>(), c["proton"][t][1].get<double>());
+      text += fmt::format("{},{:.17g},{:.17g},{:.17g},{:.17g}", t, c["pion"][t].get<double>(),
+                          c["rho"][t].get<double>(), c["proton"][t][0].get<double>(), c["proton"][t][1].get<double>());
       for (const auto& [name, values] : j["mesons"].items()) text += fmt::format(",{:.17g}", values[t].get<double>());
       text += "\n";
     }

@@ -79,7 +79,8 @@ def _generate(options: argparse.Namespace) -> int:
     families = Counter(find_operator(s.operator).family for s in profile.kernels)
     kinds = ", ".join(f"{n} {family}" for family, n in sorted(families.items()))
     print(f"profile {profile.name}: {len(profile.kernels)} kernels ({kinds})")
-    print(f"{written.files} files, {written.lines} lines in {options.out}: {written.changed} changed, {written.removed} removed")
+    changes = f"{written.changed} changed, {written.removed} removed"
+    print(f"{written.files} files, {written.lines} lines in {options.out}: {changes}")
     limit = profile.budget.get("lines")
     if limit is not None and written.lines > limit:
         raise SpecError(f"{written.lines} lines exceed the budget of {limit} in profile {profile.name}")

@@ -17,7 +17,7 @@ def combination(row: np.ndarray, names: list[str]) -> str:
         if abs(c) == 0:
             continue
         sign, factor = _term(complex(c), name)
-        text += (f" {sign} {factor}" if text else (f"-{factor}" if sign == "-" else factor))
+        text += f" {sign} {factor}" if text else (f"-{factor}" if sign == "-" else factor)
     return text
 
 
@@ -130,7 +130,8 @@ def storage_text(storage: Storage) -> dict[str, Any]:
     decoder, encoder = Tracer(), Tracer()
     rows = storage.decode([Text(f"p[{i}]", "real") for i in range(storage.reals)], decoder)
     link = [[Text(f"u.{row}{column}", "complex") for column in range(3)] for row in "abc"]
-    reals = storage.encode(*link, encoder)
+    a, b, c = link
+    reals = storage.encode(a, b, c, encoder)
     return {
         "storage": storage,
         "decode_statements": decoder.statements,

@@ -18,10 +18,10 @@ def explain_kernel(spec: KernelSpec) -> str:
     operator = find_operator(spec.operator)
     cost = operator.cost(spec)
     lines = [spec.name, ""]
-    lines.append(f"  operator    {spec.operator}{' (Hermitian conjugate)' if spec.dagger else ''}, family {operator.family}")
-    formula = getattr(operator, "formula", "")
-    if formula:
-        lines.append(f"  formula     {formula}")
+    lines.append(
+        f"  operator    {spec.operator}{' (Hermitian conjugate)' if spec.dagger else ''}, family {operator.family}"
+    )
+    lines.append(f"  formula     {operator.formula}")
     lines.append(f"  precision   {spec.precision}: {spec.format.bits} bits a real, computes in {spec.format.element}")
     if spec.links:
         lines.append(f"  links       {spec.storage.reals} reals: {spec.storage.formula}")

@@ -81,7 +81,9 @@ def load_profile(name: str) -> Profile:
     budget = data.get("budget", {})
     limit = budget.get("kernels")
     if limit is not None and len(specs) > limit:
-        raise SpecError(f"profile {path}: {len(specs)} kernels exceed its budget of {limit}; drop rows or raise the budget")
+        raise SpecError(
+            f"profile {path}: {len(specs)} kernels exceed its budget of {limit}; drop rows or raise the budget"
+        )
     return Profile(path.stem, path, tuple(sorted(specs.values())), budget)
 
 

@@ -179,6 +179,8 @@ def registry_row(spec: KernelSpec) -> dict[str, str]:
         "sums": str(getattr(operator, "sums", 0)),
         "flops": str(cost.reported),
         "bytes": literal(cost.bytes),
+        "formula": operator.formula,
+        "complex_scalars": str(getattr(operator, "complex_scalars", False)).lower(),
     }
 
 

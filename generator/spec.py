@@ -60,7 +60,9 @@ class KernelSpec:
         if self.block % 32 or not 32 <= self.block <= 1024:
             raise SpecError(f"block = {self.block} is no multiple of 32 between 32 and 1024")
         if not 1 <= self.min_blocks * self.block <= 2048:
-            raise SpecError(f"min_blocks = {self.min_blocks} of {self.block} threads exceed the 2048 of a multiprocessor")
+            raise SpecError(
+                f"min_blocks = {self.min_blocks} of {self.block} threads exceed the 2048 of a multiprocessor"
+            )
 
     @property
     def body(self) -> str:

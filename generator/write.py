@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -53,7 +52,7 @@ def write_if_changed(path: Path, text: str) -> bool:
     temporary = path.with_name(path.name + ".part")
     try:
         temporary.write_text(text)
-        os.replace(temporary, path)
+        temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
     return True

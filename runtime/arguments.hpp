@@ -25,14 +25,14 @@ struct Divisor {
 
 /// Extents and lane structure of a (sub-)lattice. Sites of one parity are numbered x fastest, two x to a number.
 struct Geometry {
-  int extent[directions];  ///< extents of the sub-lattice that one lane covers; even
-  int stride[directions];  ///< distance of neighbours in the numbering of sites; [0] is not used
+  int extent[directions];         ///< extents of the sub-lattice that one lane covers; even
+  int stride[directions];         ///< distance of neighbours in the numbering of sites; [0] is not used
   Divisor by_half_x, by_y, by_z;  ///< division by extent[0]/2, extent[1], extent[2]
-  int half_sites;          ///< sites (CUDA) or blocks of lanes (CPU) of one parity
-  int lanes;               ///< lanes to a block; 1 on CUDA
-  int split[directions];   ///< lanes along each direction; extent * split = extent of the lattice
-  int lane_bits;           ///< log2(lanes)
-  int lane_direction[4];   ///< direction halved by each lane bit, in the order of the bits
+  int half_sites;                 ///< sites (CUDA) or blocks of lanes (CPU) of one parity
+  int lanes;                      ///< lanes to a block; 1 on CUDA
+  int split[directions];          ///< lanes along each direction; extent * split = extent of the lattice
+  int lane_bits;                  ///< log2(lanes)
+  int lane_direction[4];          ///< direction halved by each lane bit, in the order of the bits
   const LaneTables* lane_tables;  ///< null when lanes == 1
 };
 
@@ -76,12 +76,12 @@ struct RandomState {
 /// Everything one kernel call needs. Which members a kernel reads is stated in its generated header.
 struct Arguments {
   Geometry geometry{};
-  int parity = 0;           ///< parity of the output sites
-  int rhs = 1;              ///< right-hand sides of this call; a multiple of the kernel's tile
-  int direction = 0;        ///< link direction that a gauge update changes
-  long long count = 0;      ///< sites of an element-wise kernel (both parities counted when the fields hold both)
+  int parity = 0;       ///< parity of the output sites
+  int rhs = 1;          ///< right-hand sides of this call; a multiple of the kernel's tile
+  int direction = 0;    ///< link direction that a gauge update changes
+  long long count = 0;  ///< sites of an element-wise kernel (both parities counted when the fields hold both)
   Operand out, in, x, y, z, w;
-  Operand links;            ///< forward links of both parities
+  Operand links;  ///< forward links of both parities
   ComplexScalar a, b, c;
   Hops hops;
   RandomState random;
@@ -92,8 +92,8 @@ struct Arguments {
 
 /// Launch numbers of one kernel; ignored by the CPU target.
 struct Launch {
-  int block = 128;          ///< threads of a block
-  void* stream = nullptr;   ///< cudaStream_t
+  int block = 128;         ///< threads of a block
+  void* stream = nullptr;  ///< cudaStream_t
 };
 
 /// Address of a kernel: applies it to `arguments`.

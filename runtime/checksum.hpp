@@ -7,8 +7,8 @@
 
 namespace quarksmith {
 
-/// SciDAC checksum of a field: crc32 of the bytes of each site as stored, rotated left by the lexicographic number of the
-/// site mod 29 and mod 31, combined by exclusive or (QIO of USQCD, file QIO_checksum).
+/// SciDAC checksum of a field: crc32 of the bytes of each site as stored, rotated left by the lexicographic number of
+/// the site mod 29 and mod 31, combined by exclusive or (QIO of USQCD, file QIO_checksum).
 struct ScidacChecksum {
   std::uint32_t a = 0, b = 0;
   void add(const void* site, std::size_t bytes, std::uint64_t number);

@@ -195,7 +195,7 @@ QUARKSMITH_INLINE void add_dot(const Colour<R>& u, const Colour<R>& v, Lanes<dou
   add(u.c0, v.c0), add(u.c1, v.c1), add(u.c2, v.c2);
 }
 
-// --- phases and roots of the compressed link storages ------------------------------------------------------------------
+// --- phases and roots of the compressed link storages ----------------------------------------------------------------
 
 /// Square root with negative arguments, which only rounding produces, taken as zero.
 template <class R>
@@ -207,8 +207,8 @@ template <class R>
 QUARKSMITH_INLINE R where_less(const R& x, const R& bound, const R& value) {
   return x < bound ? value : R{};
 }
-/// Half-angle coordinate of the phase of z in [-1, 1]: tan(phase/2)/2 on the right half circle; on the left half that of
-/// -z, moved by one. No trigonometry, no singular point; zero for z = 0.
+/// Half-angle coordinate of the phase of z in [-1, 1]: tan(phase/2)/2 on the right half circle; on the left half that
+/// of -z, moved by one. No trigonometry, no singular point; zero for z = 0.
 template <class R>
 QUARKSMITH_INLINE R phase_chart(const Complex<R>& z) {
   const R one = broadcast<R>(1), size = square_root(norm2(z));

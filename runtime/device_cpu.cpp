@@ -26,9 +26,10 @@ class CpuDevice final : public Device {
  public:
   CpuDevice() {
     if (!(QUARKSMITH_CPU_SUPPORTED))
-      throw Error(fmt::format("this library was built for {} processors, which {} is not; build it with `make library CPU={}`",
-                              QUARKSMITH_CPU_ARCH, processor_model(),
-                              std::string_view(QUARKSMITH_CPU_ARCH) == "x86-64-v4" ? "v3" : "native"));
+      throw Error(
+          fmt::format("this library was built for {} processors, which {} is not; build it with `make library CPU={}`",
+                      QUARKSMITH_CPU_ARCH, processor_model(),
+                      std::string_view(QUARKSMITH_CPU_ARCH) == "x86-64-v4" ? "v3" : "native"));
   }
 
   std::string name() const override { return "cpu"; }
@@ -42,7 +43,8 @@ class CpuDevice final : public Device {
   void* allocate(std::size_t bytes) override {
     void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     if (memory == nullptr && bytes > 0)
-      throw Error(fmt::format("cpu: no memory for {} MiB; use a smaller lattice or fewer right-hand sides", bytes >> 20));
+      throw Error(
+          fmt::format("cpu: no memory for {} MiB; use a smaller lattice or fewer right-hand sides", bytes >> 20));
     return memory;
   }
   void release(void* memory) noexcept override { std::free(memory); }

@@ -20,7 +20,8 @@ class CudaDevice final : public Device {
   explicit CudaDevice(int index) : index_(index) {
     const int count = cuda_devices();
     if (index >= count)
-      throw Error(fmt::format("cuda:{} does not exist: {} GPU(s) found; use --device cpu or a smaller number", index, count));
+      throw Error(
+          fmt::format("cuda:{} does not exist: {} GPU(s) found; use --device cpu or a smaller number", index, count));
     check(cudaSetDevice(index), name());
     check(cudaGetDeviceProperties(&properties_, index), name());
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), name());
@@ -54,9 +55,10 @@ class CudaDevice final : public Device {
       std::size_t free = 0, total = 0;
       cudaGetLastError();
       cudaMemGetInfo(&free, &total);
-      throw Error(fmt::format("{}: no memory for {} MiB, {} MiB of {} are free; use a smaller lattice, fewer right-hand "
-                              "sides or a lower precision",
-                              name(), bytes >> 20, free >> 20, total >> 20));
+      throw Error(
+          fmt::format("{}: no memory for {} MiB, {} MiB of {} are free; use a smaller lattice, fewer right-hand "
+                      "sides or a lower precision",
+                      name(), bytes >> 20, free >> 20, total >> 20));
     }
     check(status, name());
     return memory;

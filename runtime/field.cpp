@@ -56,7 +56,8 @@ HostSite rotate(const double* m, bool adjoint, const HostSite& in) {
 const PrecisionInfo& double_precision() { return find_precision("double"); }
 
 void check_same(const Lattice& a, const char* what_a, const Lattice& b, const char* what_b) {
-  if (!(a == b)) throw UsageError(fmt::format("{} is {}, {} is {}; they must be equal", what_a, a.text(), what_b, b.text()));
+  if (!(a == b))
+    throw UsageError(fmt::format("{} is {}, {} is {}; they must be equal", what_a, a.text(), what_b, b.text()));
 }
 
 bool holds(Subset subset, Parity parity) { return subset == Subset::full || int(subset) == int(parity); }
@@ -145,8 +146,11 @@ void SpinorField::copy_half(Parity parity, const SpinorField& other) {
     throw UsageError("copy between spinor fields of different kinds");
   const Operand to = operand(parity), from = other.operand(parity);
   // Short vectors keep the stride of their own field: one row of them at a time.
-  const int rows = device().short_vectors() ? spinor_reals * precision_->word_bytes / vector_bytes(spinor_reals * precision_->word_bytes) : 1;
-  const std::size_t bytes = static_cast<std::size_t>(domain_->lattice().half_sites()) * spinor_reals * precision_->word_bytes / rows;
+  const int rows = device().short_vectors()
+                       ? spinor_reals * precision_->word_bytes / vector_bytes(spinor_reals * precision_->word_bytes)
+                       : 1;
+  const std::size_t bytes =
+      static_cast<std::size_t>(domain_->lattice().half_sites()) * spinor_reals * precision_->word_bytes / rows;
   const auto row = [&](const Operand& f, int r, int n) {
     const long long shift = r * f.rhs_stride + n * (f.rhs_stride / rows);
     return static_cast<char*>(f.data) + shift * precision_->word_bytes;
@@ -170,7 +174,8 @@ LinkField::LinkField(DomainPointer domain, const PrecisionInfo& precision, const
 
 Operand LinkField::operand() const {
   const long long half = domain_->lattice().half_sites() / lanes_;
-  const Order order = make_order(domain_->device(), storage_->reals, directions, precision_->word_bytes, 2 * half, lanes_);
+  const Order order =
+      make_order(domain_->device(), storage_->reals, directions, precision_->word_bytes, 2 * half, lanes_);
   Operand f;
   f.data = data_.data();
   f.stride = order.stride();
@@ -244,8 +249,9 @@ void convert(const SpinorField& from, SpinorField& to) {
   if (!importing && &to.precision() != &double_precision())
     throw UsageError(fmt::format("no conversion from {} to {}; one of the two must be double", from.precision().name,
                                  to.precision().name));
-  const Kernel& kernel = find(from.device().kernels(), {.operation = importing ? "import" : "export",
-                                                        .precision = importing ? to.precision().name : from.precision().name});
+  const Kernel& kernel =
+      find(from.device().kernels(), {.operation = importing ? "import" : "export",
+                                     .precision = importing ? to.precision().name : from.precision().name});
   for (const Parity parity : {Parity::even, Parity::odd}) {
     if (!holds(from.subset(), parity)) continue;
     Arguments a = arguments_for(from.domain(), 1, from.rhs());
@@ -280,7 +286,8 @@ Order link_order(const LinkField& field) {
 
 }  // namespace
 
-LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision, const StorageInfo& storage) {
+LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
+                 const StorageInfo& storage) {
   check_same(from.lattice, "the gauge field", domain->lattice(), "the domain");
   if (storage.reals < 18) require_su3(from, fmt::format("link storage {}", storage.name));
   LinkField plain(domain, double_precision(), find_storage("r18"));

@@ -44,7 +44,8 @@ class Domain {
   const Lattice& lattice() const { return lattice_; }
   Device& device() const { return *device_; }
   const std::shared_ptr<Device>& device_pointer() const { return device_; }
-  /// Lanes in which numbers of so many bytes are stored: the device's full width, or 1 if the lattice does not allow it.
+  /// Lanes in which numbers of so many bytes are stored: the device's full width, or 1 if the lattice does not allow
+  /// it.
   int lanes(int element_bytes) const;
   /// Lanes and numbering for fields stored with so many lanes.
   const LaneLayout& layout(int lanes) const;

@@ -41,9 +41,10 @@ Unitarity check_unitarity(const HostGauge& gauge) {
       for (int n = 0; n < 9; ++n) off = std::max(off, std::abs(product[n] - (n % 4 == 0 ? 1.0 : 0.0)));
       if (!std::isfinite(off + det)) {
         const Coordinates x = gauge.lattice.coordinates(i);
-        throw Error(fmt::format("link {} of site ({},{},{},{}) is not finite; the configuration is damaged, read it again "
-                                "from its source",
-                                "xyzt"[mu], x[0], x[1], x[2], x[3]));
+        throw Error(
+            fmt::format("link {} of site ({},{},{},{}) is not finite; the configuration is damaged, read it again "
+                        "from its source",
+                        "xyzt"[mu], x[0], x[1], x[2], x[3]));
       }
       worst.unitary = std::max(worst.unitary, off);
       worst.determinant = std::max(worst.determinant, det);
@@ -56,9 +57,10 @@ void require_su3(const HostGauge& gauge, std::string_view what) {
   constexpr double limit = 1e-5;
   const Unitarity u = check_unitarity(gauge);
   if (std::max(u.unitary, u.determinant) > limit)
-    throw UsageError(fmt::format("{} needs SU(3) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
-                                 "determinant 1 (limit {:.0e}); use 18 reals",
-                                 what, u.unitary, u.determinant, limit));
+    throw UsageError(
+        fmt::format("{} needs SU(3) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
+                    "determinant 1 (limit {:.0e}); use 18 reals",
+                    what, u.unitary, u.determinant, limit));
 }
 
 bool fold_boundary_phases(HostGauge& gauge) {
@@ -88,9 +90,8 @@ bool fold_boundary_phases(HostGauge& gauge) {
 
 GaugeAverages gauge_averages(const LinkField& links) {
   Device& device = links.domain().device();
-  const Kernel& kernel = find(device.kernels(), {.operation = "plaquette",
-                                                 .precision = links.precision().name,
-                                                 .links = links.storage().name});
+  const Kernel& kernel = find(
+      device.kernels(), {.operation = "plaquette", .precision = links.precision().name, .links = links.storage().name});
   double space = 0, time = 0, trace = 0;
   for (int parity = 0; parity < 2; ++parity) {
     Arguments a = arguments_for(links.domain(), links.lanes());

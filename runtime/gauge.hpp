@@ -39,8 +39,8 @@ GaugeAverages gauge_averages(const HostGauge& gauge, const DomainPointer& domain
 
 /// All links 1.
 HostGauge unit_gauge(const Lattice& lattice);
-/// exp(i epsilon H) with H traceless Hermitian, its eight coefficients in terms of Gell-Mann matrices Gaussian with unit
-/// variance. The same for any number of threads.
+/// exp(i epsilon H) with H traceless Hermitian, its eight coefficients in terms of Gell-Mann matrices Gaussian with
+/// unit variance. The same for any number of threads.
 HostGauge weak_gauge(const Lattice& lattice, double epsilon, std::uint64_t seed);
 /// Links distributed with the Haar measure (Gram-Schmidt on Gaussian matrices).
 HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed);

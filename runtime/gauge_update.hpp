@@ -70,7 +70,8 @@ struct Heatbath {
   }
 };
 
-/// Over-relaxation: the SU(2) element that leaves the action unchanged, g v = v^+ (M. Creutz, Phys. Rev. D 36 (1987) 515).
+/// Over-relaxation: the SU(2) element that leaves the action unchanged, g v = v^+ (M. Creutz, Phys. Rev. D 36 (1987)
+/// 515).
 struct Overrelax {
   static QUARKSMITH_INLINE Quaternion choose_su2(const Arguments&, const Quaternion& v, double, Random&) {
     return conj(v) * conj(v);
@@ -107,7 +108,9 @@ QUARKSMITH_INLINE void update_lanes(const Arguments& a, const Site& x, Link<R>& 
     Link<double> link = map(u, pick);
     Random random(a.random, global_site(a.geometry, x, l));
     update_link<Update>(a, link, map(staple, pick), random);
-    const auto put = [l](Complex<R>& to, const Complex<double>& z) { set_lane(to.re, l, z.re), set_lane(to.im, l, z.im); };
+    const auto put = [l](Complex<R>& to, const Complex<double>& z) {
+      set_lane(to.re, l, z.re), set_lane(to.im, l, z.im);
+    };
     put(u.a0, link.a0), put(u.a1, link.a1), put(u.a2, link.a2);
     put(u.b0, link.b0), put(u.b1, link.b1), put(u.b2, link.b2);
     put(u.c0, link.c0), put(u.c1, link.c1), put(u.c2, link.c2);

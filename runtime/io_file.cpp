@@ -50,8 +50,8 @@ InputFile::InputFile(const std::filesystem::path& path) : name_(path.string()) {
 
 void InputFile::read(std::uint64_t offset, void* to, std::size_t bytes, const char* what) const {
   if (offset > size_ || bytes > size_ - offset)
-    throw Error(fmt::format("{}: truncated: {} needs bytes {} to {}, the file has {}; fetch it again", name_, what, offset,
-                            offset + bytes, size_));
+    throw Error(fmt::format("{}: truncated: {} needs bytes {} to {}, the file has {}; fetch it again", name_, what,
+                            offset, offset + bytes, size_));
   if (!file_) {
     std::memcpy(to, unpacked_.data() + offset, bytes);
     return;

@@ -31,7 +31,8 @@ GaugeFile read_any(const InputFile& file, const std::optional<Lattice>& lattice)
   if (looks_like_ddalphaamg(file)) return read_ddalphaamg(file);
   if (starts_like_a_number(head)) {
     if (!lattice)
-      throw UsageError(fmt::format("{}: text does not record its extents; give them with --lattice X,Y,Z,T", file.name()));
+      throw UsageError(
+          fmt::format("{}: text does not record its extents; give them with --lattice X,Y,Z,T", file.name()));
     return read_text(file, *lattice);
   }
   throw Error(fmt::format("{}: unknown format; supported are {}", file.name(), gauge_formats()));
@@ -44,7 +45,9 @@ void check_average(GaugeFile& f, const std::string& key, const std::string& what
   const double recorded = std::strtod(text.c_str(), nullptr);
   const std::size_t point = text.find('.');
   int digits = 0;
-  for (std::size_t i = point; point != std::string::npos && ++i < text.size() && std::isdigit(static_cast<unsigned char>(text[i]));) ++digits;
+  for (std::size_t i = point;
+       point != std::string::npos && ++i < text.size() && std::isdigit(static_cast<unsigned char>(text[i]));)
+    ++digits;
   // Averages in a header were often made in single precision.
   const double allowed = std::max(3 * std::pow(10.0, -digits), f.bits == 32 ? 5e-7 : 1e-9);
   f.checks.push_back({what, fmt::format("{:.10g}", recorded), fmt::format("{:.10g}", computed),
@@ -53,7 +56,9 @@ void check_average(GaugeFile& f, const std::string& key, const std::string& what
 
 }  // namespace
 
-std::string gauge_formats() { return "ILDG and SciDAC (LIME), NERSC, MILC v5, DDalphaAMG, Bridge++ text (also gzipped)"; }
+std::string gauge_formats() {
+  return "ILDG and SciDAC (LIME), NERSC, MILC v5, DDalphaAMG, Bridge++ text (also gzipped)";
+}
 
 GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Lattice>& lattice, bool verify) {
   const InputFile file(path);
@@ -73,8 +78,8 @@ GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Latt
   if (verify)
     for (const RecordedCheck& c : result.checks)
       if (!c.agrees)
-        throw Error(fmt::format("{}: {} recorded as {}, the links give {}: the file is damaged; fetch it again", file.name(),
-                                c.what, c.recorded, c.computed));
+        throw Error(fmt::format("{}: {} recorded as {}, the links give {}: the file is damaged; fetch it again",
+                                file.name(), c.what, c.recorded, c.computed));
   result.phases_folded = fold_boundary_phases(result.gauge);
   return result;
 }
@@ -86,9 +91,12 @@ void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, cons
     throw UsageError(fmt::format("gauge format '{}' cannot be written; use ildg, nersc or milc", format));
   if (format == "milc" && bits == 64) throw UsageError("the MILC format is single precision; use --bits 32, or ildg");
   OutputFile file(path);
-  if (format == "ildg") write_ildg(file, gauge, bits, extra);
-  else if (format == "nersc") write_nersc(file, gauge, bits);
-  else write_milc(file, gauge);
+  if (format == "ildg")
+    write_ildg(file, gauge, bits, extra);
+  else if (format == "nersc")
+    write_nersc(file, gauge, bits);
+  else
+    write_milc(file, gauge);
   file.commit();
 }
 

@@ -16,7 +16,7 @@ namespace quarksmith {
 
 /// A number recorded in a file beside the data, and what the data give.
 struct RecordedCheck {
-  std::string what;      ///< e.g. `SciDAC checksum`
+  std::string what;  ///< e.g. `SciDAC checksum`
   std::string recorded, computed;
   bool agrees = false;
 };
@@ -24,12 +24,12 @@ struct RecordedCheck {
 /// A configuration and what its file says about it.
 struct GaugeFile {
   HostGauge gauge;
-  std::string format;                 ///< ILDG, SciDAC, NERSC, MILC, DDalphaAMG, text
-  int bits = 64;                      ///< of the stored reals
-  std::string byte_order;             ///< big, little, or ascii
+  std::string format;      ///< ILDG, SciDAC, NERSC, MILC, DDalphaAMG, text
+  int bits = 64;           ///< of the stored reals
+  std::string byte_order;  ///< big, little, or ascii
   std::vector<RecordedCheck> checks;
   std::map<std::string, std::string> notes;  ///< other text worth showing: LIME records, header lines
-  bool phases_folded = false;         ///< boundary phases were moved from the links into gauge.phase
+  bool phases_folded = false;                ///< boundary phases were moved from the links into gauge.phase
 };
 
 /// Reads any supported format; `lattice` is needed by formats that do not record their extents and must agree with the
@@ -55,7 +55,7 @@ void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, cons
 /// The text of a LIME record of a file, empty if it has none of that type.
 std::string read_lime_text(const std::filesystem::path& path, const std::string& type);
 
-// --- the single formats; used by read_gauge and write_gauge ---------------------------------------------------------
+// --- the single formats; used by read_gauge and write_gauge ----------------------------------------------------------
 
 GaugeFile read_lime_gauge(const InputFile& file, const std::optional<Lattice>& lattice);
 GaugeFile read_nersc(const InputFile& file);
@@ -73,9 +73,9 @@ struct LinkLayout {
   std::uint64_t offset = 0;
   int bits = 64;
   bool big_endian = true;
-  int rows = 3;                                        ///< 2: the third is the conjugate cross product
-  std::array<int, 4> site_order{0, 1, 2, 3};           ///< directions from the fastest coordinate to the slowest
-  std::array<int, 4> link_order{0, 1, 2, 3};           ///< directions in the order in which their links stand
+  int rows = 3;                               ///< 2: the third is the conjugate cross product
+  std::array<int, 4> site_order{0, 1, 2, 3};  ///< directions from the fastest coordinate to the slowest
+  std::array<int, 4> link_order{0, 1, 2, 3};  ///< directions in the order in which their links stand
 };
 /// Bytes of all links.
 std::uint64_t link_bytes(const Lattice& lattice, const LinkLayout& layout);

@@ -69,8 +69,8 @@ GaugeFile read_lime_gauge(const InputFile& file, const std::optional<Lattice>& e
   const LimeRecord* data = find_record(records, "ildg-binary-data");
   if (data == nullptr) data = find_record(records, "scidac-binary-data");
   if (data == nullptr)
-    throw Error(fmt::format("{}: the LIME container has no ildg-binary-data or scidac-binary-data record: not a gauge field",
-                            file.name()));
+    throw Error(fmt::format(
+        "{}: the LIME container has no ildg-binary-data or scidac-binary-data record: not a gauge field", file.name()));
   const Description d = describe(file, records);
   const bool has_extents = d.extent[0] > 0 && d.extent[1] > 0 && d.extent[2] > 0 && d.extent[3] > 0;
   if (!has_extents && !expected)
@@ -82,14 +82,14 @@ GaugeFile read_lime_gauge(const InputFile& file, const std::optional<Lattice>& e
   const std::uint64_t reals = static_cast<std::uint64_t>(lattice.sites()) * directions * 18;
   layout.bits = d.bits != 0 ? d.bits : static_cast<int>(8 * data->bytes / reals);
   if ((layout.bits != 32 && layout.bits != 64) || data->bytes != link_bytes(lattice, layout))
-    throw Error(fmt::format("{}: {} has {} bytes; a {} gauge field has {} (32 bit) or {} (64 bit): wrong extents or a "
-                            "damaged file",
-                            file.name(), data->type, data->bytes, lattice.text(), 4 * reals, 8 * reals));
+    throw Error(
+        fmt::format("{}: {} has {} bytes; a {} gauge field has {} (32 bit) or {} (64 bit): wrong extents or a "
+                    "damaged file",
+                    file.name(), data->type, data->bytes, lattice.text(), 4 * reals, 8 * reals));
   GaugeFile result{HostGauge(lattice), d.format, layout.bits, "big", {}, {}, false};
   ScidacChecksum checksum;
-  read_links(file, layout, result.gauge, [&](std::uint64_t site, const void* bytes, std::size_t count) {
-    checksum.add(bytes, count, site);
-  });
+  read_links(file, layout, result.gauge,
+             [&](std::uint64_t site, const void* bytes, std::size_t count) { checksum.add(bytes, count, site); });
   // The checksum that belongs to the links is the first that follows them.
   const auto at = std::find_if(records.begin() + (data - records.data()), records.end(),
                                [](const LimeRecord& r) { return r.type == "scidac-checksum"; });
@@ -103,27 +103,28 @@ GaugeFile read_lime_gauge(const InputFile& file, const std::optional<Lattice>& e
 void write_ildg(OutputFile& file, const HostGauge& gauge, int bits, const std::vector<ExtraRecord>& extra) {
   const Coordinates& n = gauge.lattice.extent();
   for (const ExtraRecord& r : extra) write_record(file, r.type, r.text, true, true);
-  write_record(file, "ildg-format",
-               fmt::format("{}<ildgFormat xmlns=\"http://www.lqcd.org/ildg\" "
-                           "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
-                           "xsi:schemaLocation=\"http://www.lqcd.org/ildg filefmt.xsd\"><version>1.0</version>"
-                           "<field>su3gauge</field><precision>{}</precision><lx>{}</lx><ly>{}</ly><lz>{}</lz><lt>{}</lt>"
-                           "</ildgFormat>",
-                           xml_head, bits, n[0], n[1], n[2], n[3]),
-               true, false);
+  write_record(
+      file, "ildg-format",
+      fmt::format("{}<ildgFormat xmlns=\"http://www.lqcd.org/ildg\" "
+                  "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
+                  "xsi:schemaLocation=\"http://www.lqcd.org/ildg filefmt.xsd\"><version>1.0</version>"
+                  "<field>su3gauge</field><precision>{}</precision><lx>{}</lx><ly>{}</ly><lz>{}</lz><lt>{}</lt>"
+                  "</ildgFormat>",
+                  xml_head, bits, n[0], n[1], n[2], n[3]),
+      true, false);
   LinkLayout layout;
   layout.bits = bits;
   const std::uint64_t bytes = link_bytes(gauge.lattice, layout);
   begin_record(file, "ildg-binary-data", bytes, false, false);
   ScidacChecksum checksum;
-  write_links(file, layout, gauge, [&](std::uint64_t site, const void* data, std::size_t count) {
-    checksum.add(data, count, site);
-  });
+  write_links(file, layout, gauge,
+              [&](std::uint64_t site, const void* data, std::size_t count) { checksum.add(data, count, site); });
   pad_record(file, bytes);
-  write_record(file, "scidac-checksum",
-               fmt::format("{}<scidacChecksum><version>1.0</version><suma>{:08x}</suma><sumb>{:08x}</sumb></scidacChecksum>",
-                           xml_head, checksum.a, checksum.b),
-               false, true);
+  write_record(
+      file, "scidac-checksum",
+      fmt::format("{}<scidacChecksum><version>1.0</version><suma>{:08x}</suma><sumb>{:08x}</sumb></scidacChecksum>",
+                  xml_head, checksum.a, checksum.b),
+      false, true);
 }
 
 std::string read_lime_text(const std::filesystem::path& path, const std::string& type) {

@@ -33,15 +33,16 @@ std::vector<LimeRecord> lime_records(const InputFile& file) {
   while (offset < file.size()) {
     const Bytes header = file.read(offset, header_bytes, "a LIME record header");
     if (big_endian<std::uint32_t>(header.data()) != lime_magic)
-      throw Error(fmt::format("{}: no LIME record at byte {}: the container is damaged; fetch it again", file.name(), offset));
+      throw Error(
+          fmt::format("{}: no LIME record at byte {}: the container is damaged; fetch it again", file.name(), offset));
     LimeRecord record;
     record.bytes = big_endian<std::uint64_t>(header.data() + 8);
     record.offset = offset + header_bytes;
     const char* type = reinterpret_cast<const char*>(header.data() + 16);
     record.type.assign(type, strnlen(type, 128));
     if (record.bytes > file.size() - record.offset)
-      throw Error(fmt::format("{}: truncated: record {} has {} bytes, {} are left; fetch it again", file.name(), record.type,
-                              record.bytes, file.size() - record.offset));
+      throw Error(fmt::format("{}: truncated: record {} has {} bytes, {} are left; fetch it again", file.name(),
+                              record.type, record.bytes, file.size() - record.offset));
     offset = record.offset + (record.bytes + 7) / 8 * 8;
     records.push_back(std::move(record));
   }

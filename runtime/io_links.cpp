@@ -10,7 +10,9 @@
 namespace quarksmith {
 namespace {
 
-std::size_t site_bytes(const LinkLayout& layout) { return static_cast<std::size_t>(directions) * layout.rows * 6 * layout.bits / 8; }
+std::size_t site_bytes(const LinkLayout& layout) {
+  return static_cast<std::size_t>(directions) * layout.rows * 6 * layout.bits / 8;
+}
 
 bool must_swap(const LinkLayout& layout) { return layout.big_endian != (std::endian::native == std::endian::big); }
 
@@ -59,7 +61,9 @@ void encode_site(const std::array<Matrix3, directions>& links, const LinkLayout&
 
 }  // namespace
 
-std::uint64_t link_bytes(const Lattice& lattice, const LinkLayout& layout) { return lattice.sites() * site_bytes(layout); }
+std::uint64_t link_bytes(const Lattice& lattice, const LinkLayout& layout) {
+  return lattice.sites() * site_bytes(layout);
+}
 
 void read_links(const InputFile& file, const LinkLayout& layout, HostGauge& gauge,
                 const std::function<void(std::uint64_t, const void*, std::size_t)>& visit) {
@@ -104,8 +108,8 @@ void write_links(OutputFile& file, const LinkLayout& layout, const HostGauge& ga
 Lattice agreed_lattice(const InputFile& file, const Coordinates& found, const std::optional<Lattice>& expected) {
   for (const int n : found)
     if (n < 1 || n > 1 << 20)
-      throw Error(fmt::format("{}: the header gives extents {}x{}x{}x{}: it is damaged; fetch the file again", file.name(),
-                              found[0], found[1], found[2], found[3]));
+      throw Error(fmt::format("{}: the header gives extents {}x{}x{}x{}: it is damaged; fetch the file again",
+                              file.name(), found[0], found[1], found[2], found[3]));
   const Lattice lattice(found);
   if (expected && !(*expected == lattice))
     throw UsageError(fmt::format("{}: holds a {} lattice, but --lattice asks for {}", file.name(), lattice.text(),

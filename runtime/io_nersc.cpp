@@ -49,7 +49,8 @@ GaugeFile read_nersc(const InputFile& file) {
     if (equal != std::string::npos) header[trimmed(line.substr(0, equal))] = trimmed(line.substr(equal + 1));
   }
   const auto need = [&](const std::string& key) {
-    if (!header.contains(key)) throw Error(fmt::format("{}: NERSC header has no {}; the file is damaged", file.name(), key));
+    if (!header.contains(key))
+      throw Error(fmt::format("{}: NERSC header has no {}; the file is damaged", file.name(), key));
     return header[key];
   };
   Coordinates extent;
@@ -58,20 +59,28 @@ GaugeFile read_nersc(const InputFile& file) {
   const std::string type = need("DATATYPE"), real = need("FLOATING_POINT");
   LinkLayout layout;
   layout.offset = newline + 1;
-  if (type == "4D_SU3_GAUGE") layout.rows = 2;
-  else if (type == "4D_SU3_GAUGE_3x3" || type == "4D_SU3_GAUGE_3X3") layout.rows = 3;
-  else throw Error(fmt::format("{}: NERSC DATATYPE {} is not supported; use 4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3", file.name(), type));
-  if (real.starts_with("IEEE32")) layout.bits = 32;
-  else if (real.starts_with("IEEE64")) layout.bits = 64;
-  else throw Error(fmt::format("{}: NERSC FLOATING_POINT {} is not supported", file.name(), real));
+  if (type == "4D_SU3_GAUGE")
+    layout.rows = 2;
+  else if (type == "4D_SU3_GAUGE_3x3" || type == "4D_SU3_GAUGE_3X3")
+    layout.rows = 3;
+  else
+    throw Error(
+        fmt::format("{}: NERSC DATATYPE {} is not supported; use 4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3", file.name(), type));
+  if (real.starts_with("IEEE32"))
+    layout.bits = 32;
+  else if (real.starts_with("IEEE64"))
+    layout.bits = 64;
+  else
+    throw Error(fmt::format("{}: NERSC FLOATING_POINT {} is not supported", file.name(), real));
   layout.big_endian = !real.ends_with("LITTLE");
 
   const Lattice lattice = agreed_lattice(file, extent, {});
   if (file.size() - layout.offset != link_bytes(lattice, layout))
-    throw Error(fmt::format("{}: {} bytes follow the header, a {} field of {} rows and {} bits has {}: truncated or wrong "
-                            "extents",
-                            file.name(), file.size() - layout.offset, lattice.text(), layout.rows, layout.bits,
-                            link_bytes(lattice, layout)));
+    throw Error(
+        fmt::format("{}: {} bytes follow the header, a {} field of {} rows and {} bits has {}: truncated or wrong "
+                    "extents",
+                    file.name(), file.size() - layout.offset, lattice.text(), layout.rows, layout.bits,
+                    link_bytes(lattice, layout)));
   GaugeFile result{HostGauge(lattice), "NERSC", layout.bits, layout.big_endian ? "big" : "little", {}, header, false};
   WordSum sum{0, layout.big_endian != (std::endian::native == std::endian::big)};
   read_links(file, layout, result.gauge,
@@ -80,8 +89,8 @@ GaugeFile read_nersc(const InputFile& file) {
     std::uint32_t recorded = 0;
     const std::string& text = header["CHECKSUM"];
     std::from_chars(text.data(), text.data() + text.size(), recorded, 16);
-    result.checks.push_back({"NERSC checksum", fmt::format("{:08x}", recorded), fmt::format("{:08x}", sum.sum),
-                             recorded == sum.sum});
+    result.checks.push_back(
+        {"NERSC checksum", fmt::format("{:08x}", recorded), fmt::format("{:08x}", sum.sum), recorded == sum.sum});
   }
   return result;
 }
@@ -91,11 +100,12 @@ void write_nersc(OutputFile& file, const HostGauge& gauge, int bits) {
   const GaugeAverages averages = gauge_averages(gauge, domain);
   const Coordinates& n = gauge.lattice.extent();
   const auto header = [&](std::uint32_t checksum) {
-    return fmt::format("BEGIN_HEADER\nHDR_VERSION = 1.0\nDATATYPE = 4D_SU3_GAUGE_3x3\nSTORAGE_FORMAT = 1.0\n"
-                       "DIMENSION_1 = {}\nDIMENSION_2 = {}\nDIMENSION_3 = {}\nDIMENSION_4 = {}\n"
-                       "LINK_TRACE = {:.10f}\nPLAQUETTE = {:.10f}\nCHECKSUM = {:08x}\nFLOATING_POINT = IEEE{}BIG\n"
-                       "{}\n",
-                       n[0], n[1], n[2], n[3], averages.link_trace, averages.plaquette, checksum, bits, header_end);
+    return fmt::format(
+        "BEGIN_HEADER\nHDR_VERSION = 1.0\nDATATYPE = 4D_SU3_GAUGE_3x3\nSTORAGE_FORMAT = 1.0\n"
+        "DIMENSION_1 = {}\nDIMENSION_2 = {}\nDIMENSION_3 = {}\nDIMENSION_4 = {}\n"
+        "LINK_TRACE = {:.10f}\nPLAQUETTE = {:.10f}\nCHECKSUM = {:08x}\nFLOATING_POINT = IEEE{}BIG\n"
+        "{}\n",
+        n[0], n[1], n[2], n[3], averages.link_trace, averages.plaquette, checksum, bits, header_end);
   };
   file.write(header(0));
   WordSum sum{0, std::endian::native == std::endian::little};

@@ -47,8 +47,8 @@ GaugeFile read_ddalphaamg(const InputFile& file) {
   layout.big_endian = false;
   layout.link_order = {3, 2, 1, 0};  // t, z, y, x; sites as usual, x fastest
   if (file.size() != layout.offset + link_bytes(lattice, layout))
-    throw Error(fmt::format("{}: truncated: a {} DDalphaAMG field has {} bytes, the file {}", file.name(), lattice.text(),
-                            layout.offset + link_bytes(lattice, layout), file.size()));
+    throw Error(fmt::format("{}: truncated: a {} DDalphaAMG field has {} bytes, the file {}", file.name(),
+                            lattice.text(), layout.offset + link_bytes(lattice, layout), file.size()));
   GaugeFile result{HostGauge(lattice), "DDalphaAMG", 64, "little", {}, {}, false};
   read_links(file, layout, result.gauge, {});
   result.notes["PLAQUETTE"] = fmt::format("{:.16g}", h.plaquette / 3);
@@ -68,7 +68,8 @@ GaugeFile read_text(const InputFile& file, const Lattice& lattice) {
     if (at != end && *at == '+') ++at;
     const auto [rest, error] = std::from_chars(at, end, value);
     if (error != std::errc())
-      throw Error(fmt::format("{}: a {} text field has {} numbers, this file {}{}", file.name(), lattice.text(), needed, found,
+      throw Error(fmt::format("{}: a {} text field has {} numbers, this file {}{}", file.name(), lattice.text(), needed,
+                              found,
                               at == end ? "; it is truncated or --lattice is wrong"
                                         : " before something that is no number: it is damaged"));
     at = rest;
@@ -83,8 +84,8 @@ GaugeFile read_text(const InputFile& file, const Lattice& lattice) {
       }
   while (at != end && std::strchr(" \t\r\n", *at) != nullptr) ++at;
   if (at != end)
-    throw Error(fmt::format("{}: numbers follow the {} that a {} field has; give the right --lattice", file.name(), needed,
-                            lattice.text()));
+    throw Error(fmt::format("{}: numbers follow the {} that a {} field has; give the right --lattice", file.name(),
+                            needed, lattice.text()));
   return result;
 }
 

@@ -72,7 +72,8 @@ void create_dataset(hid_t file, const std::string& name, hid_t type, const std::
 void transfer(hid_t file, const std::string& name, hid_t type, void* data, bool write, const std::string& what) {
   const Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, what);
   errno = 0;
-  check(write ? H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) : H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data),
+  check(write ? H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data)
+              : H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data),
         what);
 }
 
@@ -106,7 +107,8 @@ void check_extent(hid_t file, const std::string& name, const Lattice& lattice, c
   std::vector<hsize_t> found(H5S_MAX_RANK);
   const int rank = H5Sget_simple_extent_dims(space, found.data(), nullptr);
   found.resize(rank > 0 ? rank : 0);
-  if (found != expected) throw Error(fmt::format("{}: {} does not hold spinors of a {} lattice", path, name, lattice.text()));
+  if (found != expected)
+    throw Error(fmt::format("{}: {} does not hold spinors of a {} lattice", path, name, lattice.text()));
 }
 
 }  // namespace
@@ -135,9 +137,10 @@ struct PropagatorFile::Parts {
     file = Handle(H5Fopen(temporary.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, damaged);
     for (const auto& [key, value] : provenance)
       if (const std::string found = get_attribute(file, key); found != (value.empty() ? " " : value))
-        throw UsageError(fmt::format("{}: an unfinished file of another calculation ({} is '{}', now '{}'); finish that one, "
-                                     "choose another --out, or discard it with --overwrite",
-                                     temporary.string(), key, found, value));
+        throw UsageError(
+            fmt::format("{}: an unfinished file of another calculation ({} is '{}', now '{}'); finish that one, "
+                        "choose another --out, or discard it with --overwrite",
+                        temporary.string(), key, found, value));
     check_extent(file, column_name(0, 0), lattice, temporary.string());
     transfer(file, "/done", H5T_NATIVE_INT, done.data(), false, damaged);
     transfer(file, "/report", H5T_NATIVE_DOUBLE, reports.data(), false, damaged);
@@ -152,8 +155,10 @@ PropagatorFile::PropagatorFile(const std::filesystem::path& path, const Lattice&
   parts_->temporary = path.string() + ".part";
   if (std::filesystem::exists(path) && !overwrite)
     throw UsageError(fmt::format("{}: exists; choose another --out or replace it with --overwrite", path.string()));
-  if (std::filesystem::exists(parts_->temporary) && !overwrite) parts_->resume(lattice, provenance);
-  else parts_->create(lattice, provenance);
+  if (std::filesystem::exists(parts_->temporary) && !overwrite)
+    parts_->resume(lattice, provenance);
+  else
+    parts_->create(lattice, provenance);
 }
 
 PropagatorFile::~PropagatorFile() = default;
@@ -167,7 +172,8 @@ void PropagatorFile::read(int spin, int colour, HostSpinor& column) const {
 
 void PropagatorFile::write(int spin, int colour, const HostSpinor& column, const ColumnReport& report) {
   const std::string what = parts_->what("write");
-  transfer(parts_->file, column_name(spin, colour), parts_->type, const_cast<HostSite*>(column.site.data()), true, what);
+  transfer(parts_->file, column_name(spin, colour), parts_->type, const_cast<HostSite*>(column.site.data()), true,
+           what);
   check(H5Fflush(parts_->file, H5F_SCOPE_GLOBAL), what);
   // Only now is the column marked as done: a run killed in between solves it again.
   parts_->done[3 * spin + colour] = 1;
@@ -181,7 +187,9 @@ void PropagatorFile::finish() {
   parts_->file.close(parts_->what("close"));
   std::error_code ec;
   std::filesystem::rename(parts_->temporary, parts_->path, ec);
-  if (ec) throw Error(fmt::format("{}: cannot rename it to {}: {}", parts_->temporary.string(), parts_->path.string(), ec.message()));
+  if (ec)
+    throw Error(
+        fmt::format("{}: cannot rename it to {}: {}", parts_->temporary.string(), parts_->path.string(), ec.message()));
 }
 
 void read_propagator_column(const std::filesystem::path& path, int spin, int colour, HostSpinor& column) {

@@ -16,17 +16,20 @@ struct ColumnReport {
   double iterations = 0, residual = 0, seconds = 0, gflops = 0;
 };
 
-/// `/column/<spin>/<colour>`: compound {r, i} of doubles, axes t, z, y, x, spin, colour, DeGrand-Rossi basis; attributes of
-/// the root group state the provenance. Written as `<path>.part` and renamed by finish(). All datasets are laid out when
-/// the file is created, so that writing a column changes no structure: a run that is killed leaves a readable file.
+/// `/column/<spin>/<colour>`: compound {r, i} of doubles, axes t, z, y, x, spin, colour, DeGrand-Rossi basis;
+/// attributes of the root group state the provenance. Written as `<path>.part` and renamed by finish(). All datasets
+/// are laid out when the file is created, so that writing a column changes no structure: a run that is killed leaves a
+/// readable file.
 class PropagatorFile {
  public:
   using Provenance = std::map<std::string, std::string>;
 
   /// Creates `<path>.part`, or continues it if its provenance is equal.
   /// \param overwrite discards a partial or a finished file instead of refusing.
-  /// \throws UsageError a finished file exists, or a partial one of other provenance; Error it is damaged or cannot be written.
-  PropagatorFile(const std::filesystem::path& path, const Lattice& lattice, const Provenance& provenance, bool overwrite);
+  /// \throws UsageError a finished file exists, or a partial one of other provenance; Error it is damaged or cannot be
+  /// written.
+  PropagatorFile(const std::filesystem::path& path, const Lattice& lattice, const Provenance& provenance,
+                 bool overwrite);
   ~PropagatorFile();
 
   /// Columns that an earlier run has left.

@@ -12,8 +12,8 @@ Lattice::Lattice(const Coordinates& extent) : extent_(extent) {
   long long sites = 1;
   for (const int n : extent) {
     if (n < 2 || n % 2 != 0)
-      throw UsageError(fmt::format("lattice {}: extent {} is not an even number of at least 2; use even extents",
-                                   text(), n));
+      throw UsageError(
+          fmt::format("lattice {}: extent {} is not an even number of at least 2; use even extents", text(), n));
     sites *= n;
     if (sites > std::numeric_limits<int>::max())
       throw UsageError(fmt::format("lattice {} has more than 2^31 - 1 sites; use a smaller one", text()));
@@ -91,7 +91,8 @@ LaneLayout::LaneLayout(const Lattice& lattice, int lanes) {
   Coordinates extent = lattice.extent();
   for (int mu = 0; mu < directions; ++mu) g.split[mu] = 1;
   g.lanes = lanes;
-  // All halvings are recorded, those beyond `lanes` for fields that are stored with more lanes (runtime/site.hpp: locate).
+  // All halvings are recorded, those beyond `lanes` for fields that are stored with more lanes (runtime/site.hpp:
+  // locate).
   Coordinates rest = extent;
   for (int bit = 0; (1 << bit) < max_lanes; ++bit) {
     const int mu = next_halving(rest);

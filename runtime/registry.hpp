@@ -13,18 +13,20 @@ namespace quarksmith {
 /// One emitted kernel.
 struct Kernel {
   std::string_view name;
-  std::string_view operation;   ///< `wilson`, `axpby`, ...
-  std::string_view family;      ///< hopping, update, convert, gauge
+  std::string_view operation;  ///< `wilson`, `axpby`, ...
+  std::string_view family;     ///< hopping, update, convert, gauge
   bool dagger;
-  std::string_view epilogue;    ///< none, axpby
+  std::string_view epilogue;  ///< none, axpby
   std::string_view precision;
-  std::string_view links;       ///< r18, r12, r8 or empty
-  std::string_view basis;       ///< long name or empty
+  std::string_view links;  ///< r18, r12, r8 or empty
+  std::string_view basis;  ///< long name or empty
   bool complex_coefficients;
-  int tile;                     ///< right-hand sides must be a multiple of this
-  int sums;                     ///< numbers added up for each right-hand side
-  double flops;                 ///< as the field reports them, per site and right-hand side
-  double bytes;                 ///< least traffic, per site and right-hand side
+  int tile;                  ///< right-hand sides must be a multiple of this
+  int sums;                  ///< numbers added up for each right-hand side
+  double flops;              ///< as the field reports them, per site and right-hand side
+  double bytes;              ///< least traffic, per site and right-hand side
+  std::string_view formula;  ///< what it computes
+  bool complex_scalars;      ///< a, b, c of the formula may be complex
   Apply apply;
 };
 
@@ -46,7 +48,7 @@ struct StorageInfo {
 /// A gamma basis; matrices row by row, (re, im).
 struct BasisInfo {
   std::string_view name, short_name;
-  double rotation[32];   ///< V with gamma = V gamma_DeGrandRossi V^+
+  double rotation[32];  ///< V with gamma = V gamma_DeGrandRossi V^+
   double gamma[4][32];
 };
 

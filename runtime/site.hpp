@@ -24,8 +24,8 @@ QUARKSMITH_INLINE Site make_site(const Geometry& g, int parity, int index, int r
   s.place.block = index;
   s.rhs = rhs;
   s.parity = parity;
-  const int row = divide(index, g.by_half_x);      // (t Z + z) Y + y
-  const int plane = divide(row, g.by_y);           // t Z + z
+  const int row = divide(index, g.by_half_x);  // (t Z + z) Y + y
+  const int plane = divide(row, g.by_y);       // t Z + z
   s.x[3] = divide(plane, g.by_z);
   s.x[2] = plane - s.x[3] * g.extent[2];
   s.x[1] = row - plane * g.extent[1];

@@ -1,7 +1,7 @@
 /// \file
-/// The CPU target: a site is a block of W lanes, a real number a GCC/Clang vector of W lanes. Lanes are sub-lattices: lane l
-/// covers its own box of the lattice, so that neighbours of a block lie in one block and only hops that leave the box
-/// exchange lanes (virtual nodes; P. Boyle et al., arXiv:1512.03487). The names declared here are those of
+/// The CPU target: a site is a block of W lanes, a real number a GCC/Clang vector of W lanes. Lanes are sub-lattices:
+/// lane l covers its own box of the lattice, so that neighbours of a block lie in one block and only hops that leave
+/// the box exchange lanes (virtual nodes; P. Boyle et al., arXiv:1512.03487). The names declared here are those of
 /// target_cuda.hpp, in the same order. QUARKSMITH_TARGET, a namespace per instruction set, is set by the build.
 #pragma once
 
@@ -25,14 +25,26 @@ inline constexpr int register_bytes = 32;
 template <class T, int W>
 struct LanesOf {
   typedef T type __attribute__((vector_size(W * sizeof(T))));
+  typedef T in_memory __attribute__((vector_size(W * sizeof(T)), aligned(sizeof(T)), may_alias));
 };
 template <class T>
 struct LanesOf<T, 1> {
   using type = T;
+  using in_memory = T;
 };
 /// W numbers of type T.
 template <class T, int W>
 using Lanes = typename LanesOf<T, W>::type;
+
+/// W consecutive numbers in memory, aligned as single ones are.
+template <class T, int W>
+QUARKSMITH_INLINE Lanes<T, W> load_lanes(const T* from) {
+  return *reinterpret_cast<const typename LanesOf<T, W>::in_memory*>(from);
+}
+template <class T, int W>
+QUARKSMITH_INLINE void store_lanes(T* to, const Lanes<T, W>& v) {
+  *reinterpret_cast<typename LanesOf<T, W>::in_memory*>(to) = v;
+}
 
 /// Number of lanes that fill a register with numbers of type T.
 template <class T>
@@ -156,11 +168,13 @@ template <class Word, int W, int N>
 QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p, long long shift, int first) {
   const Word* base = static_cast<const Word*>(f.data) + shift;
   Words<Word, W, N> words;
-  if constexpr (W == 1) {
-    QUARKSMITH_UNROLL
-    for (int n = 0; n < N; ++n) words.w[n] = base[(p.block * f.stride + first + n) * f.lanes + p.lane];
-  } else {
-    __builtin_memcpy(&words, base + (p.block * f.stride + first) * W, sizeof words);
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; ++n) {
+    if constexpr (W == 1) {
+      words.w[n] = base[(p.block * f.stride + first + n) * f.lanes + p.lane];
+    } else {
+      words.w[n] = load_lanes<Word, W>(base + (p.block * f.stride + first + n) * W);
+    }
   }
   return words;
 }
@@ -169,28 +183,28 @@ template <class Word, int W, int N>
 QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long shift, int first,
                                    const Words<Word, W, N>& words) {
   Word* base = static_cast<Word*>(f.data) + shift;
-  if constexpr (W == 1) {
-    QUARKSMITH_UNROLL
-    for (int n = 0; n < N; ++n) base[(p.block * f.stride + first + n) * f.lanes + p.lane] = words.w[n];
-  } else {
-    __builtin_memcpy(base + (p.block * f.stride + first) * W, &words, sizeof words);
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; ++n) {
+    if constexpr (W == 1) {
+      base[(p.block * f.stride + first + n) * f.lanes + p.lane] = words.w[n];
+    } else {
+      store_lanes<Word, W>(base + (p.block * f.stride + first + n) * W, words.w[n]);
+    }
   }
 }
 
 template <int W>
 QUARKSMITH_INLINE Lanes<float, W> load_norm(const Operand& f, const Place& p, int rhs) {
   const float* base = f.norm + rhs * f.norm_rhs_stride + (long long)p.block * f.lanes;
-  Lanes<float, W> norm;
-  __builtin_memcpy(&norm, base + p.lane, sizeof norm);
-  return norm;
+  return load_lanes<float, W>(base + p.lane);
 }
 template <int W>
 QUARKSMITH_INLINE void store_norm(const Operand& f, const Place& p, int rhs, const Lanes<float, W>& norm) {
   float* base = f.norm + rhs * f.norm_rhs_stride + (long long)p.block * f.lanes;
-  __builtin_memcpy(base + p.lane, &norm, sizeof norm);
+  store_lanes<float, W>(base + p.lane, norm);
 }
 
-// --- lanes across the boundary of a sub-lattice ------------------------------------------------------------------------
+// --- lanes across the boundary of a sub-lattice ----------------------------------------------------------------------
 
 template <class R>
 struct IndexOf {
@@ -204,8 +218,7 @@ QUARKSMITH_INLINE R exchange(const R& v, const int* table) {
     return v;
   } else {
     constexpr int W = sizeof(R) / sizeof(Element<R>);
-    Lanes<int, W> lane;
-    __builtin_memcpy(&lane, table, sizeof lane);
+    const auto lane = load_lanes<int, W>(table);
     return __builtin_shuffle(v, __builtin_convertvector(lane, typename IndexOf<R>::type));
   }
 }
@@ -217,9 +230,7 @@ QUARKSMITH_INLINE R where_crossing(const int* crossing, Element<R> edge, Element
     return edge;
   } else {
     constexpr int W = sizeof(R) / sizeof(Element<R>);
-    Lanes<int, W> lane;
-    __builtin_memcpy(&lane, crossing, sizeof lane);
-    const auto mask = __builtin_convertvector(lane, typename IndexOf<R>::type);
+    const auto mask = __builtin_convertvector(load_lanes<int, W>(crossing), typename IndexOf<R>::type);
     return mask ? broadcast<R>(edge) : broadcast<R>(bulk);
   }
 }
@@ -271,8 +282,8 @@ void apply(const Arguments& a, const Launch&) {
       K::template site<full>(a, index, rhs, sums);
     });
   } else {
-    for_each<1, K::sums, K::tile>(
-        a, K::count(a), [&](int index, int rhs, double* sums) { K::template site<1>(a, index, rhs, sums); });
+    for_each<1, K::sums, K::tile>(a, K::count(a),
+                                  [&](int index, int rhs, double* sums) { K::template site<1>(a, index, rhs, sums); });
   }
 }
 

@@ -102,7 +102,8 @@ struct Packet<2> {
 
 template <class Word, int W, int N>
 QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p, long long shift, int first) {
-  constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, words_each = bytes / sizeof(Word), packets = N / words_each;
+  constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, words_each = bytes / sizeof(Word),
+                packets = N / words_each;
   using P = typename Packet<bytes>::type;
   const P* base = reinterpret_cast<const P*>(static_cast<const Word*>(f.data) + shift);
   union {
@@ -118,7 +119,8 @@ QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p,
 template <class Word, int W, int N>
 QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long shift, int first,
                                    const Words<Word, W, N>& words) {
-  constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, words_each = bytes / sizeof(Word), packets = N / words_each;
+  constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, words_each = bytes / sizeof(Word),
+                packets = N / words_each;
   using P = typename Packet<bytes>::type;
   P* base = reinterpret_cast<P*>(static_cast<Word*>(f.data) + shift);
   union {
@@ -140,7 +142,7 @@ QUARKSMITH_INLINE void store_norm(const Operand& f, const Place& p, int rhs, flo
   f.norm[rhs * f.norm_rhs_stride + p.block] = norm;
 }
 
-// --- lanes across the boundary of a sub-lattice: none here ---------------------------------------------------------------
+// --- lanes across the boundary of a sub-lattice: none here -----------------------------------------------------------
 
 template <class R>
 QUARKSMITH_INLINE R exchange(const R& v, const int*) {

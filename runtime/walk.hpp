@@ -30,9 +30,7 @@ QUARKSMITH_INLINE typename Links::Value link_at(const Arguments& a, const Walk<L
   auto u = Links::load(a.links, at.site.place, at.site.parity, Mu);
   for (int i = at.exchanges - 1; i >= 0; --i) {
     const int* table = at.table[i];
-    u = map(u, [table](const auto& z) {
-      return decltype(u.a0 + u.a0){exchange(z.re, table), exchange(z.im, table)};
-    });
+    u = map(u, [table](const auto& z) { return decltype(u.a0 + u.a0){exchange(z.re, table), exchange(z.im, table)}; });
   }
   return u;
 }

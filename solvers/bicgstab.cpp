@@ -30,7 +30,7 @@ double iterate(const LinearOperator& a, const Blas& blas, SpinorField& x, Work& 
     const Complex64 sigma = blas.dot(w.shadow, w.v);
     const Complex64 alpha = rho / sigma;
     if (!usable(sigma) || !usable(alpha)) break;
-    blas.bicgstab_half_step(alpha, w.v, w.r);                            // s = r - alpha v, kept in r
+    blas.bicgstab_half_step(alpha, w.v, w.r);  // s = r - alpha v, kept in r
     a.apply(w.t, w.r, Dagger::no);
     result.applications += 2;
     const auto [ts, tt] = blas.bicgstab_omega(w.t, w.r);
@@ -39,15 +39,15 @@ double iterate(const LinearOperator& a, const Blas& blas, SpinorField& x, Work& 
       r_norm = 0;
       break;
     }
-    const Complex64 omega = ts / tt;                                     // (t, s) / (t, t)
-    blas.bicgstab_step(alpha, w.p, omega, w.r, x);                       // x += alpha p + omega s
+    const Complex64 omega = ts / tt;                                               // (t, s) / (t, t)
+    blas.bicgstab_step(alpha, w.p, omega, w.r, x);                                 // x += alpha p + omega s
     const auto [rr, rho_new] = blas.bicgstab_residual(omega, w.t, w.r, w.shadow);  // r = s - omega t
     r_norm = std::sqrt(rr);
     ++result.iterations;
     if (options.observer) options.observer(result.iterations, r_norm / b_norm);
     const Complex64 beta = rho_new / rho * (alpha / omega);
     if (!usable(rho_new) || !usable(omega) || !usable(beta)) break;
-    blas.bicgstab_direction(w.r, beta, w.p, omega, w.v);                 // p = r + beta (p - omega v)
+    blas.bicgstab_direction(w.r, beta, w.p, omega, w.v);  // p = r + beta (p - omega v)
     rho = rho_new;
   }
   return r_norm;
@@ -71,8 +71,9 @@ SolverResult bicgstab(const LinearOperator& a, SpinorField& x, const SpinorField
     ++result.applications;
     result.residual = std::sqrt(blas.residual(b, work.r)) / b_norm;  // r = b - A x
     if (!std::isfinite(result.residual))
-      throw Error(fmt::format("BiCGstab: the residual is not finite after {} iterations; check links and mass, or use cg",
-                              result.iterations));
+      throw Error(
+          fmt::format("BiCGstab: the residual is not finite after {} iterations; check links and mass, or use cg",
+                      result.iterations));
     result.converged = result.residual <= options.tolerance;
     // A restart that gains less than a tenth has met the limit of the precision.
     if (result.converged || result.iterations >= options.max_iterations || result.residual > 0.9 * previous) break;

@@ -28,7 +28,8 @@ class Blas {
   double cg_step(double a, const SpinorField& p, SpinorField& x, const SpinorField& q, SpinorField& r) const;
 
   /// p = r + beta (p - omega v)
-  void bicgstab_direction(const SpinorField& r, Complex64 beta, SpinorField& p, Complex64 omega, const SpinorField& v) const;
+  void bicgstab_direction(const SpinorField& r, Complex64 beta, SpinorField& p, Complex64 omega,
+                          const SpinorField& v) const;
   /// r = r - a v; returns |r|^2
   double bicgstab_half_step(Complex64 a, const SpinorField& v, SpinorField& r) const;
   /// <t, s> and |t|^2

@@ -42,9 +42,9 @@ SolverResult cg_normal(const LinearOperator& a, SpinorField& x, const SpinorFiel
     a.apply(w, p, Dagger::no);
     a.apply(q, w, Dagger::yes);
     result.applications += 2;
-    const double alpha = s_norm2 / blas.norm2(w);                 // (s, s) / (p, A^+ A p)
-    const double s_new = blas.cg_step(alpha, p, x, q, s);         // x += alpha p;  s -= alpha q
-    blas.axpby(1.0, s, s_new / s_norm2, p);                       // p = s + (s', s') / (s, s) p
+    const double alpha = s_norm2 / blas.norm2(w);          // (s, s) / (p, A^+ A p)
+    const double s_new = blas.cg_step(alpha, p, x, q, s);  // x += alpha p;  s -= alpha q
+    blas.axpby(1.0, s, s_new / s_norm2, p);                // p = s + (s', s') / (s, s) p
     s_norm2 = s_new;
     ++result.iterations;
     if (!std::isfinite(s_norm2))

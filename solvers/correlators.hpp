@@ -27,8 +27,8 @@ const std::vector<std::string>& meson_names();
 std::vector<std::vector<double>> meson_correlators(const Propagator& s, int source_t);
 
 /// Proton from eps (u^T C gamma_5 d) u with C gamma_mu C^-1 = -gamma_mu^T and the projector (1 + gamma_t)/2, degenerate
-/// quarks (Gattringer and Lang, Quantum Chromodynamics on the Lattice, eq. 6.34). Slices that lie beyond the boundary as
-/// seen from the source are divided by the phase that three quarks pick up there.
+/// quarks (Gattringer and Lang, Quantum Chromodynamics on the Lattice, eq. 6.34). Slices that lie beyond the boundary
+/// as seen from the source are divided by the phase that three quarks pick up there.
 std::vector<Complex64> proton_correlator(const Propagator& s, int source_t, Complex64 time_phase);
 
 }  // namespace quarksmith

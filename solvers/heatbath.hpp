@@ -13,16 +13,16 @@ namespace quarksmith {
 struct HeatbathState {
   double beta = 6.0;
   std::uint64_t seed = 1;
-  int overrelax = 4;          ///< over-relaxation passes after each heat-bath pass
-  std::uint64_t sweeps = 0;   ///< done so far
+  int overrelax = 4;         ///< over-relaxation passes after each heat-bath pass
+  std::uint64_t sweeps = 0;  ///< done so far
   std::string start = "cold";
 };
 
 /// A configuration on a device and the updates of it.
 ///
 /// A sweep is one heat-bath pass (Cabibbo and Marinari with the SU(2) draw of Kennedy and Pendleton) and `overrelax`
-/// microcanonical passes; a pass updates the links of one direction and parity at a time. Random numbers depend on seed,
-/// sweep and global site alone.
+/// microcanonical passes; a pass updates the links of one direction and parity at a time. Random numbers depend on
+/// seed, sweep and global site alone.
 class HeatbathRun {
  public:
   /// \throws UsageError beta not positive, negative number of passes, or the build lacks the kernels.

@@ -27,8 +27,8 @@ class LinearOperator {
 
 /// Options of an iterative solver.
 struct SolverOptions {
-  double tolerance = 1e-10;     ///< |b - A x| / |b|
-  int max_iterations = 10000;   ///< at least 1
+  double tolerance = 1e-10;    ///< |b - A x| / |b|
+  int max_iterations = 10000;  ///< at least 1
   /// Called after each iteration with its number and the relative residual that the recurrence has.
   std::function<void(int iteration, double residual)> observer;
 };
@@ -36,9 +36,9 @@ struct SolverOptions {
 /// What an iterative solver did.
 struct SolverResult {
   int iterations = 0;
-  double residual = 0;     ///< |b - A x| / |b|, recomputed at the end in the precision of the fields
+  double residual = 0;  ///< |b - A x| / |b|, recomputed at the end in the precision of the fields
   bool converged = false;
-  int applications = 0;    ///< of A or A^+
+  int applications = 0;  ///< of A or A^+
 };
 
 }  // namespace quarksmith

@@ -29,22 +29,27 @@ Reduction reduction_of(const std::string& name) {
 
 namespace {
 
-std::shared_ptr<const LinkField> links_of(const HostGauge& gauge, const DomainPointer& domain, const std::string& precision,
-                                          const std::string& storage) {
+std::shared_ptr<const LinkField> links_of(const HostGauge& gauge, const DomainPointer& domain,
+                                          const std::string& precision, const std::string& storage) {
   return std::make_shared<LinkField>(upload(gauge, domain, find_precision(precision), find_storage(storage)));
 }
 
-SolverResult run(Method method, const LinearOperator& a, SpinorField& x, const SpinorField& b, const SolverOptions& options) {
+SolverResult run(Method method, const LinearOperator& a, SpinorField& x, const SpinorField& b,
+                 const SolverOptions& options) {
   return method == Method::cg ? cg_normal(a, x, b, options) : bicgstab(a, x, b, options);
 }
 
 /// Relative accuracy that one inner solve can be trusted with.
 double inner_floor(const PrecisionInfo& precision) {
   switch (precision.word_bytes) {
-    case 8: return 1e-13;
-    case 4: return 1e-5;
-    case 2: return 3e-2;
-    default: return 0.3;
+    case 8:
+      return 1e-13;
+    case 4:
+      return 1e-5;
+    case 2:
+      return 3e-2;
+    default:
+      return 0.3;
   }
 }
 
@@ -58,11 +63,11 @@ struct WilsonSolver::Parts {
         blas(domain->device(), find_precision("double")) {
     if (s.options.max_iterations < 1)
       throw UsageError(fmt::format("{} iterations at most; use at least 1", s.options.max_iterations));
-    if (!(s.options.tolerance > 0)) throw UsageError(fmt::format("tolerance {}; use a positive number", s.options.tolerance));
+    if (!(s.options.tolerance > 0))
+      throw UsageError(fmt::format("tolerance {}; use a positive number", s.options.tolerance));
     const std::string inner = s.precision.starts_with("double-") ? s.precision.substr(7) : s.precision;
     uniform = inner == s.precision;
-    if (inner != "double")
-      working.emplace(links_of(gauge, domain, inner, s.links), find_basis(s.basis), parameters);
+    if (inner != "double") working.emplace(links_of(gauge, domain, inner, s.links), find_basis(s.basis), parameters);
     if (s.reduction != Reduction::none)
       even_odd.emplace(hopping(), s.reduction == Reduction::symmetric ? EvenOdd::symmetric : EvenOdd::asymmetric);
     matrix.emplace(hopping());
@@ -86,7 +91,9 @@ struct WilsonSolver::Parts {
     const double scale = even_odd->residual_scale() * std::sqrt(working_blas.norm2(reduced_r) / working_blas.norm2(r));
     options.tolerance /= scale;
     if (options.observer)
-      options.observer = [scale, inner = options.observer](int iteration, double value) { inner(iteration, scale * value); };
+      options.observer = [scale, inner = options.observer](int iteration, double value) {
+        inner(iteration, scale * value);
+      };
     reduced_d.fill(0);
     const SolverResult result = run(settings.method, *even_odd, reduced_d, reduced_r, options);
     even_odd->reconstruct(d, reduced_d, r);
@@ -119,6 +126,7 @@ WilsonSolver::WilsonSolver(const HostGauge& gauge, DomainPointer domain, const W
 WilsonSolver::~WilsonSolver() = default;
 
 const BasisInfo& WilsonSolver::basis() const { return parts_->exact.basis(); }
+const DomainPointer& WilsonSolver::domain() const { return parts_->exact.domain(); }
 
 double WilsonSolver::residual(const SpinorField& x, const SpinorField& b) const {
   SpinorField r = b.like();

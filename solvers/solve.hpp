@@ -27,16 +27,16 @@ struct SolveSettings {
   std::string precision = "double";
   std::string links = "r12";
   std::string basis = "non_relativistic";
-  SolverOptions options;             ///< tolerance: |b - M x| / |b| of the full system
+  SolverOptions options;  ///< tolerance: |b - M x| / |b| of the full system
 };
 
 /// What a solve did.
 struct SolveReport {
   int iterations = 0;
-  double residual = 0;     ///< |b - M x| / |b| of the full system in double
+  double residual = 0;  ///< |b - M x| / |b| of the full system in double
   bool converged = false;
   double seconds = 0;
-  double gflops = 0;       ///< of the operator applications, by the counts of the field
+  double gflops = 0;  ///< of the operator applications, by the counts of the field
 };
 
 /// A Wilson operator on a device, ready to solve for many sources.
@@ -52,6 +52,7 @@ class WilsonSolver {
   /// |b - M x| / |b| in double.
   double residual(const SpinorField& x, const SpinorField& b) const;
   const BasisInfo& basis() const;
+  const DomainPointer& domain() const;
 
  private:
   struct Parts;

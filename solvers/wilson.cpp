@@ -15,7 +15,8 @@ WilsonHopping::WilsonHopping(std::shared_ptr<const LinkField> links, const Basis
                              const WilsonParameters& parameters)
     : links_(std::move(links)), basis_(&basis), parameters_(parameters) {
   if (parameters.diagonal() == 0)
-    throw UsageError(fmt::format("mass {}: the diagonal of the Dirac operator vanishes; use another mass", parameters.mass));
+    throw UsageError(
+        fmt::format("mass {}: the diagonal of the Dirac operator vanishes; use another mass", parameters.mass));
   bool complex_phase = false;
   for (int mu = 0; mu < directions; ++mu) {
     const double bulk = mu == 3 ? 1 : parameters.nu / parameters.xi0;

@@ -42,8 +42,8 @@ class WilsonHopping {
   double flops(bool axpby) const;
 
  private:
-  void run(const Kernel* const (&kernels)[3], Arguments& a, SpinorField& out, const SpinorField* x, const SpinorField& in,
-           Parity parity) const;
+  void run(const Kernel* const (&kernels)[3], Arguments& a, SpinorField& out, const SpinorField* x,
+           const SpinorField& in, Parity parity) const;
 
   std::shared_ptr<const LinkField> links_;
   const BasisInfo* basis_;

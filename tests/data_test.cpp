@@ -129,7 +129,8 @@ TEST_P(Data, ConfigurationsHavePlaquettesAndChecksumsRecorded) {
   REQUIRE_DATA();
   for (const Configuration& c : configurations) {
     const GaugeFile file = read_gauge(data::folder() / c.name, Lattice(c.extent));
-    const double plaquette = gauge_averages(file.gauge, std::make_shared<Domain>(file.gauge.lattice, GetParam())).plaquette;
+    const double plaquette =
+        gauge_averages(file.gauge, std::make_shared<Domain>(file.gauge.lattice, GetParam())).plaquette;
     EXPECT_NEAR(plaquette, c.plaquette, 6e-13) << c.name;
     ASSERT_EQ(file.checks.size(), static_cast<std::size_t>(c.checks)) << c.name;
     for (const RecordedCheck& check : file.checks) EXPECT_TRUE(check.agrees) << c.name << " " << check.what;
@@ -145,7 +146,10 @@ TEST(Readers, TheSameFieldInSeveralFormatsGivesTheSameLinks) {
       {"milc/lat.sample.l4448", "milc/lat.sample.l4448.foreign", {4, 4, 4, 8}, 0},
       {"milc/lat.sample.l6666", "simulateqcd/lat.sample.l6666_nersc", {6, 6, 6, 6}, 1e-6},
       {"chroma/weak_field_b.qio", "chroma/weak_field_b.nersc", {4, 4, 4, 8}, 1e-6},
-      {"latticeqcd_jl/conf_wilson_kappa0.141139.txt", "latticeqcd_jl/conf_wilson_kappa0.141139.ildg", {4, 4, 4, 4}, 1e-10}};
+      {"latticeqcd_jl/conf_wilson_kappa0.141139.txt",
+       "latticeqcd_jl/conf_wilson_kappa0.141139.ildg",
+       {4, 4, 4, 4},
+       1e-10}};
   for (const auto& [first, second, extent, tolerance] : pairs) {
     const HostGauge a = load(first, extent), b = load(second, extent);
     double largest = 0;
@@ -182,7 +186,8 @@ TEST_P(Data, BridgeOperatorsAndPion) {
       ours = Quark(gauge, p, GetParam()).pion("point:0,0,0,0")[0] / (kappa2 * kappa2);
     } else {
       // The peer's source is 1 + i in its Dirac basis, which is that of the kernel: the numbers go in unrotated.
-      const auto links = std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r18")));
+      const auto links =
+          std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r18")));
       const WilsonHopping hopping(links, find_basis("non_relativistic"), p);
       HostSpinor ones(gauge.lattice);
       for (HostSite& site : ones.site) site.fill({1, 1});
@@ -240,19 +245,21 @@ TEST_P(Data, PyqcdOperatorAndSolution) {
   HostSpinor unit(gauge.lattice);
   unit.site[0][0] = 1;
   const Quark quark(gauge, p, GetParam());
-  const auto links = std::make_shared<LinkField>(upload(gauge, quark.domain, find_precision("double"), find_storage("r18")));
+  const auto links =
+      std::make_shared<LinkField>(upload(gauge, quark.domain, find_precision("double"), find_storage("r18")));
   const WilsonHopping hopping(links, find_basis("non_relativistic"), p);
   SpinorField b(quark.domain, find_precision("double"), Subset::full), x = b.like();
   upload(rotate(back, unit), b, hopping.basis());
   WilsonMatrix(hopping).apply(x, b, Dagger::no);
   HostSpinor result(gauge.lattice);
   download(x, result, hopping.basis());
-  const double d = largest_difference(rotate(w, result), from_txyz(data::read_npy("pyqcd/Dpsi_wilson.npy"), gauge.lattice));
+  const double d =
+      largest_difference(rotate(w, result), from_txyz(data::read_npy("pyqcd/Dpsi_wilson.npy"), gauge.lattice));
   report("pyqcd", "D e, largest element-wise difference", 0, d);
   EXPECT_LT(d, 1e-14);
   const HostSpinor solution = rotate(w, quark.solve(rotate(back, unit)));
-  const double s = largest_difference(solution,
-                                      from_txyz(data::read_npy("pyqcd/spinor_wilson_conjugate_gradient.npy"), gauge.lattice));
+  const double s = largest_difference(
+      solution, from_txyz(data::read_npy("pyqcd/spinor_wilson_conjugate_gradient.npy"), gauge.lattice));
   report("pyqcd", "D^-1 e, largest element-wise difference", 0, s);
   EXPECT_LT(s, 2e-12);
 }
@@ -334,9 +341,11 @@ TEST_P(Data, ChromaAnisotropicWilson) {
 
 TEST_P(Data, ChromaFreeFieldTwistedBoundary) {
   REQUIRE_DATA();
-  const WilsonParameters p = parameters(0.1, {std::polar(1.0, 0.2 * std::numbers::pi), std::polar(1.0, 0.4 * std::numbers::pi), 1, 1});
+  const WilsonParameters p =
+      parameters(0.1, {std::polar(1.0, 0.2 * std::numbers::pi), std::polar(1.0, 0.4 * std::numbers::pi), 1, 1});
   const std::vector<double> ours = Quark(unit_gauge(Lattice({4, 4, 4, 8})), p, GetParam()).pion("point:0,0,0,0");
-  const nlohmann::json theirs = data::read_json("chroma/reference/propagator_free_field_twisted_bc.json")["entries"][0]["prop_corr"];
+  const nlohmann::json theirs =
+      data::read_json("chroma/reference/propagator_free_field_twisted_bc.json")["entries"][0]["prop_corr"];
   for (int t = 0; t < 8; ++t) {
     report("chroma free field, twisted boundary", fmt::format("C({})", t), theirs[t], ours[t]);
     EXPECT_NEAR(ours[t] / theirs[t].get<double>(), 1, 1e-6);

@@ -31,7 +31,8 @@ HopMatrices dense_hops(const Kernel& kernel) {
   HopMatrices hops{};
   for (const OperatorInfo& info : operators()) {
     if (info.name != kernel.operation || info.basis != kernel.basis) continue;
-    const SpinMatrix v = kernel.basis.empty() ? reference::identity() : spin_matrix(find_basis(kernel.basis).rotation, 4);
+    const SpinMatrix v =
+        kernel.basis.empty() ? reference::identity() : spin_matrix(find_basis(kernel.basis).rotation, 4);
     for (const HopInfo& hop : info.hops) {
       const SpinMatrix m = reference::adjoint(v) * spin_matrix(hop.matrix, info.spins) * v;
       const bool forward = hop.sign > 0;
@@ -84,8 +85,7 @@ class Hopping : public testing::TestWithParam<Case> {
       download(in, stored, basis, r);
       download(x, stored_x, basis, r);
       download(out, result, basis, r);
-      const HostSpinor expected =
-          reference::combine(a, stored_x, b, reference::hopping(stored_links, stored, hops, c));
+      const HostSpinor expected = reference::combine(a, stored_x, b, reference::hopping(stored_links, stored, hops, c));
       const support::Deviation d = support::compare(result, expected);
       EXPECT_LE(d.norm, limit.norm) << lattice.text() << " right-hand side " << r;
       EXPECT_LE(d.largest, limit.largest) << lattice.text() << " right-hand side " << r;

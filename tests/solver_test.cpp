@@ -18,8 +18,8 @@ struct Mode {
 };
 
 std::string name_of(const Mode& m) {
-  return support::test_name(fmt::format("{}_{}_{}_{}_{}_{}", m.device->name(), m.method, m.reduction, m.precision, m.links,
-                                        m.basis));
+  return support::test_name(
+      fmt::format("{}_{}_{}_{}_{}_{}", m.device->name(), m.method, m.reduction, m.precision, m.links, m.basis));
 }
 
 void PrintTo(const Mode& mode, std::ostream* out) { *out << name_of(mode); }
@@ -82,6 +82,7 @@ TEST_P(Solve, ReachesTheTrueResidual) {
   EXPECT_NEAR(residual, report.residual, 1e-3 * mode.tolerance + (mode.links == "r8" ? mode.tolerance : 0));
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, Solve, testing::ValuesIn(modes()), [](const auto& info) { return name_of(info.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, Solve, testing::ValuesIn(modes()),
+                         [](const auto& info) { return name_of(info.param); });
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// sums of Re tr over space planes, over time planes, and of Re tr U over links, at the sites of one parity
+/// sums of Re tr over space planes, over time planes, and of Re tr U over links; sites of one parity
 template <class Codec, class Storage>
 struct plaquette_body {
   using Element = typename Codec::Element;

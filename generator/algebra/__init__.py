@@ -1,0 +1,1 @@
+"""Algebra of kernels: gamma bases, projectors, link storages. Knows no text."""

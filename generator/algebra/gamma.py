@@ -40,7 +40,7 @@ class Basis:
 
     name: str
     short: str
-    gamma: tuple[Matrix, Matrix, Matrix, Matrix]
+    gamma: tuple[Matrix, ...]
 
     def __post_init__(self) -> None:
         for (mu, a), (nu, b) in itertools.combinations_with_replacement(enumerate(self.gamma), 2):
@@ -68,8 +68,7 @@ class Basis:
         """
         for unit in np.eye(16).reshape(16, 4, 4):
             average = sum(
-                a @ unit @ b.conj().T
-                for a, b in zip(products(self.gamma), products(DEGRAND_ROSSI.gamma), strict=True)
+                a @ unit @ b.conj().T for a, b in zip(products(self.gamma), products(DEGRAND_ROSSI.gamma), strict=True)
             )
             size = np.sqrt(np.trace(average @ average.conj().T).real / 4)
             if size > 1e-3:
@@ -147,7 +146,7 @@ NON_RELATIVISTIC = Basis(
 BASES = {b.name: b for b in (DEGRAND_ROSSI, NON_RELATIVISTIC)}
 
 
-def find_basis(name: str, folder: Path = Path(".")) -> Basis:
+def find_basis(name: str, folder: Path = Path()) -> Basis:
     """The basis of that name, or read from the file of that name relative to `folder`.
 
     Raises:

@@ -30,6 +30,7 @@ class Ops(Protocol):
     def unit(self, v: Any) -> Any: ...  # inverse of chart: exp(i phase)
     def let(self, name: str, value: Any) -> Any: ...  # names an intermediate result
     def where_less(self, x: Any, bound: Any, value: Any) -> Any: ...  # value where x < bound, else 0
+
     smallest: Any  # modulus below which the storage format keeps too few digits
 
 

@@ -23,6 +23,8 @@ class Operator(Protocol):
     @property
     def group(self) -> str: ...  # kernels of one group and precision share a translation unit
     @property
+    def formula(self) -> str: ...  # what it computes, in one line
+    @property
     def template(self) -> str: ...  # file that renders the body; empty if the body is in runtime/
     @property
     def axes(self) -> tuple[str, ...]: ...  # axes of the record that apply
@@ -37,9 +39,7 @@ def _modules() -> list[Operator]:
     return [m.OPERATOR for m in loaded if hasattr(m, "OPERATOR")]
 
 
-OPERATORS: dict[str, Operator] = {
-    o.name: o for o in (*_modules(), *UPDATES, *CONVERSIONS, *GAUGE_KERNELS)
-}
+OPERATORS: dict[str, Operator] = {o.name: o for o in (*_modules(), *UPDATES, *CONVERSIONS, *GAUGE_KERNELS)}
 """All operators by name."""
 
 

@@ -1,7 +1,7 @@
 """Vector updates and inner products of the solvers, each from its formula.
 
-A formula assigns spinor fields x, y, z, w from fields and run-time scalars a, b, c; `norm(f)` adds |f|^2 and `dot(f, g)`
-adds <f, g> = sum conj(f) g (two reals) of the values just computed.
+A formula assigns spinor fields x, y, z, w from fields and run-time scalars a, b, c; `norm(f)` adds |f|^2 and
+`dot(f, g)` adds <f, g> = sum conj(f) g (two reals) of the values just computed.
 """
 
 from __future__ import annotations

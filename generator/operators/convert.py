@@ -1,4 +1,4 @@
-"""Changes of storage: spinor fields to and from double, links to and from 18 doubles. Their bodies are runtime/convert.hpp."""
+"""Changes of storage: spinors to and from double, links to and from 18 doubles; bodies in runtime/convert.hpp."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class SpinorConversion:
     family = "convert"
     group = "convert"
     template = ""
+    formula = "out = in in another precision"
     cpp_body = "ConvertSpinor"
     axes = ("precision",)
 
@@ -61,6 +62,7 @@ class LinkConversion:
     family = "convert"
     group = "convert"
     template = ""
+    formula = "out = links in another precision and storage"
     cpp_body = "ConvertLinks"
     axes = ("precision", "links")
 

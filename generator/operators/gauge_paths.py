@@ -98,7 +98,7 @@ def _staple_data() -> dict[str, Any]:
 GAUGE_KERNELS = (
     GaugeKernel(
         name="plaquette",
-        formula="sums of Re tr over space planes, over time planes, and of Re tr U over links, at the sites of one parity",
+        formula="sums of Re tr over space planes, over time planes, and of Re tr U over links; sites of one parity",
         template="plaquette.hpp.j2",
         data=_plaquette_data,
         products=18,
@@ -114,7 +114,7 @@ GAUGE_KERNELS = (
     ),
     GaugeKernel(
         name="overrelax",
-        formula="microcanonical SU(2)-subgroup update (M. Creutz, Phys. Rev. D 36 (1987) 515) of one parity and direction",
+        formula="microcanonical update (M. Creutz, Phys. Rev. D 36 (1987) 515), links of one parity and direction",
         template="gauge_update.hpp.j2",
         data=_staple_data,
         products=12 + 6,

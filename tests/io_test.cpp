@@ -1,0 +1,151 @@
+// Reading and writing configurations and propagators; what writers make is read back to the same bits.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/error.hpp"
+#include "runtime/gauge.hpp"
+#include "runtime/io_gauge.hpp"
+#include "runtime/io_propagator.hpp"
+#include "tests/reference/reference.hpp"
+
+namespace {
+
+using namespace quarksmith;
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / fmt::format("quarksmith_io_{}", ::getpid());
+    std::filesystem::create_directory(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path path(const std::string& name) const { return folder_ / name; }
+  static double largest_difference(const HostGauge& a, const HostGauge& b) {
+    double largest = 0;
+    for (std::size_t x = 0; x < a.site.size(); ++x)
+      for (int mu = 0; mu < 4; ++mu)
+        for (int n = 0; n < 9; ++n) largest = std::max(largest, std::abs(a.site[x][mu][n] - b.site[x][mu][n]));
+    return largest;
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(Files, WritersAreReadBack) {
+  const HostGauge gauge = hot_gauge(Lattice({4, 2, 6, 8}), 3);
+  for (const auto& [format, bits, tolerance] :
+       {std::tuple{"ildg", 64, 0.0}, {"ildg", 32, 1e-7}, {"nersc", 64, 0.0}, {"nersc", 32, 1e-7}, {"milc", 32, 1e-7}}) {
+    write_gauge(path("u"), gauge, format, bits);
+    const GaugeFile file = read_gauge(path("u"));
+    EXPECT_LE(largest_difference(file.gauge, gauge), tolerance) << format << bits;
+    EXPECT_FALSE(file.checks.empty()) << format;
+    EXPECT_EQ(file.bits, bits);
+    EXPECT_FALSE(std::filesystem::exists(path("u.part")));
+  }
+}
+
+TEST_F(Files, BoundaryPhasesGoIntoTheFileAndComeBack) {
+  HostGauge gauge = hot_gauge(Lattice({4, 4, 4, 4}), 3);
+  gauge.phase[3] = -1;
+  write_gauge(path("u"), gauge, "ildg");
+  const GaugeFile file = read_gauge(path("u"));
+  EXPECT_TRUE(file.phases_folded);
+  EXPECT_EQ(file.gauge.phase[3], Complex64(-1));
+  EXPECT_EQ(largest_difference(file.gauge, gauge), 0);
+}
+
+TEST_F(Files, EveryFlippedBitIsFound) {
+  const HostGauge gauge = hot_gauge(Lattice({2, 2, 2, 2}), 3);
+  for (const char* format : {"ildg", "nersc", "milc"}) {
+    write_gauge(path("u"), gauge, format, 32);
+    std::ifstream in(path("u"), std::ios::binary);
+    const std::string whole((std::istreambuf_iterator<char>(in)), {});
+    const std::size_t data = whole.size() - 2 * 2 * 2 * 2 * 4 * 72;
+    for (std::size_t at = std::max<std::size_t>(data, 1500); at + 400 < whole.size(); at += 211) {
+      std::string damaged = whole;
+      damaged[at] ^= 1 << (at % 8);
+      std::ofstream(path("v"), std::ios::binary) << damaged;
+      EXPECT_THROW(read_gauge(path("v")), Error) << format << " byte " << at;
+    }
+  }
+}
+
+TEST_F(Files, TruncationIsFoundAtEveryLength) {
+  const HostGauge gauge = hot_gauge(Lattice({2, 2, 2, 2}), 3);
+  for (const char* format : {"ildg", "nersc", "milc"}) {
+    write_gauge(path("u"), gauge, format, 32);
+    const auto size = std::filesystem::file_size(path("u"));
+    for (std::uintmax_t length = 0; length < size; length += 97) {
+      std::filesystem::copy_file(path("u"), path("v"), std::filesystem::copy_options::overwrite_existing);
+      std::filesystem::resize_file(path("v"), length);
+      EXPECT_THROW(read_gauge(path("v")), Error) << format << " length " << length;
+    }
+  }
+}
+
+TEST_F(Files, MilcFilesOfEitherByteOrderAreRead) {
+  const HostGauge gauge = hot_gauge(Lattice({2, 4, 2, 2}), 3);
+  write_gauge(path("u"), gauge, "milc", 32);
+  std::ifstream in(path("u"), std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  swap_bytes(bytes.data(), 20, 4);
+  swap_bytes(bytes.data() + 84, bytes.size() - 84, 4);
+  std::ofstream(path("v"), std::ios::binary) << bytes;
+  EXPECT_EQ(largest_difference(read_gauge(path("v")).gauge, read_gauge(path("u")).gauge), 0);
+  EXPECT_NE(read_gauge(path("v")).byte_order, read_gauge(path("u")).byte_order);
+}
+
+TEST_F(Files, PropagatorContinuesWhereItStopped) {
+  const Lattice lattice({4, 2, 2, 6});
+  const PropagatorFile::Provenance provenance = {{"mass", "0.1"}, {"note", ""}};
+  const HostSpinor a = reference::random_spinor(lattice, 1), b = reference::random_spinor(lattice, 2);
+  {
+    PropagatorFile file(path("p.h5"), lattice, provenance, false);
+    file.write(0, 0, a, {10, 1e-11, 0.5, 3});
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("p.h5")));
+  EXPECT_THROW(PropagatorFile(path("p.h5"), lattice, {{"mass", "0.2"}, {"note", ""}}, false), UsageError);
+  PropagatorFile file(path("p.h5"), lattice, provenance, false);
+  EXPECT_TRUE(file.has(0, 0));
+  EXPECT_FALSE(file.has(0, 1));
+  EXPECT_EQ(file.report(0, 0).residual, 1e-11);
+  HostSpinor read(lattice);
+  file.read(0, 0, read);
+  EXPECT_EQ(read.site, a.site);
+  file.write(3, 2, b, {});
+  file.finish();
+  read_propagator_column(path("p.h5"), 3, 2, read);
+  EXPECT_EQ(read.site, b.site);
+  EXPECT_THROW(PropagatorFile(path("p.h5"), lattice, provenance, false), UsageError);
+  HostSpinor other(Lattice({4, 2, 2, 4}));
+  EXPECT_THROW(read_propagator_column(path("p.h5"), 0, 0, other), Error);
+}
+
+TEST(Lattices, NumberSitesAndLanesConsistently) {
+  for (const Coordinates& extent : {Coordinates{8, 8, 8, 8}, Coordinates{4, 6, 16, 2}, Coordinates{32, 4, 4, 8}}) {
+    const Lattice lattice(extent);
+    for (int lanes = 1; lanes <= max_lanes && LaneLayout::possible(lattice, lanes); lanes *= 2) {
+      const LaneLayout layout(lattice, lanes);
+      std::vector<int> seen(lattice.sites());
+      for (long long i = 0; i < lattice.sites(); ++i) {
+        const Coordinates x = lattice.coordinates(i);
+        EXPECT_EQ(lattice.index(x), i);
+        const auto p = layout.position(x);
+        ++seen[(static_cast<long long>(Lattice::parity(x)) * layout.geometry().half_sites + p.block) * lanes + p.lane];
+      }
+      for (const int n : seen) EXPECT_EQ(n, 1);
+    }
+  }
+}
+
+TEST(Lattices, RefuseOddAndHugeExtents) {
+  EXPECT_THROW(Lattice({4, 4, 3, 4}), UsageError);
+  EXPECT_THROW(Lattice({4, 4, 0, 4}), UsageError);
+  EXPECT_THROW(Lattice({1024, 1024, 1024, 1024}), UsageError);
+}
+
+}  // namespace

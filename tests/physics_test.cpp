@@ -1,0 +1,224 @@
+// Properties that hold whatever the implementation: hermiticity, gauge covariance, dispersion, even-odd.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "runtime/gauge.hpp"
+#include "solvers/correlators.hpp"
+#include "solvers/smearing.hpp"
+#include "solvers/solve.hpp"
+#include "solvers/source.hpp"
+#include "tests/reference/reference.hpp"
+#include "tests/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+
+class Physics : public testing::TestWithParam<std::shared_ptr<Device>> {
+ protected:
+  DomainPointer domain(const Lattice& lattice) const { return std::make_shared<Domain>(lattice, GetParam()); }
+
+  static WilsonParameters parameters() {
+    WilsonParameters p;
+    p.mass = 0.1;
+    p.xi0 = 1.3;
+    p.nu = 0.8;
+    return p;
+  }
+  /// M psi, or M^+ psi.
+  HostSpinor dirac(const HostGauge& gauge, const HostSpinor& psi, const WilsonParameters& p,
+                   Dagger dagger = Dagger::no) const {
+    const auto d = domain(gauge.lattice);
+    const auto links = std::make_shared<LinkField>(upload(gauge, d, find_precision("double"), find_storage("r12")));
+    const WilsonHopping hopping(links, find_basis("non_relativistic"), p);
+    SpinorField in(d, find_precision("double"), Subset::full), out = in.like();
+    upload(psi, in, hopping.basis());
+    WilsonMatrix(hopping).apply(out, in, dagger);
+    HostSpinor result(gauge.lattice);
+    download(out, result, hopping.basis());
+    return result;
+  }
+  WilsonSolver solver(const HostGauge& gauge, const WilsonParameters& p, double tolerance = 1e-12) const {
+    SolveSettings s;
+    s.options.tolerance = tolerance;
+    return WilsonSolver(gauge, domain(gauge.lattice), p, s);
+  }
+  Propagator propagator(const HostGauge& gauge, const WilsonParameters& p, const std::string& source) const {
+    const WilsonSolver s = solver(gauge, p);
+    Propagator result(gauge.lattice);
+    const SourceSettings settings = source_of(source, gauge.lattice);
+    const SpinorField shape(s.domain(), find_precision("double"), Subset::full);
+    for (int n = 0; n < 12; ++n) {
+      SpinorField b = shape.like(), x = shape.like();
+      upload(make_source(settings, gauge.lattice, n / 3, n % 3), b, s.basis());
+      EXPECT_TRUE(s.solve(x, b).converged);
+      HostSpinor solution(gauge.lattice);
+      download(x, solution, s.basis());
+      result.set_column(n / 3, n % 3, solution);
+    }
+    return result;
+  }
+};
+
+constexpr double rounding = 1e-14;
+
+TEST_P(Physics, DaggerIsTheHermitianConjugateAndGamma5Hermitian) {
+  const Lattice lattice({4, 4, 4, 8});
+  const HostGauge gauge = hot_gauge(lattice, 8);
+  const HostSpinor x = reference::random_spinor(lattice, 1), y = reference::random_spinor(lattice, 2);
+  const Complex64 left = reference::dot(y, dirac(gauge, x, parameters()));
+  const Complex64 right = reference::dot(dirac(gauge, y, parameters(), Dagger::yes), x);
+  EXPECT_LT(std::abs(left - right), 1e-13 * lattice.sites());
+  const auto g5 = reference::gamma5();
+  const HostSpinor a = reference::multiply(g5, dirac(gauge, reference::multiply(g5, x), parameters()));
+  EXPECT_LT(support::compare(a, dirac(gauge, x, parameters(), Dagger::yes)).norm, rounding);
+}
+
+TEST_P(Physics, OperatorIsGaugeCovariant) {
+  const Lattice lattice({4, 6, 4, 8});
+  const HostGauge gauge = hot_gauge(lattice, 8);
+  const HostSpinor psi = reference::random_spinor(lattice, 1);
+  const auto g = reference::random_gauge_transformation(lattice, 5);
+  const HostSpinor a = reference::transform(dirac(gauge, psi, parameters()), g);
+  const HostSpinor b = dirac(reference::transform(gauge, g), reference::transform(psi, g), parameters());
+  EXPECT_LT(support::compare(b, a).norm, rounding);
+}
+
+TEST_P(Physics, FreeFieldHasWilsonDispersion) {
+  // On a plane wave of momentum p, M is m + sum_mu (1 - cos p_mu) + i sum_mu gamma_mu sin p_mu.
+  const Lattice lattice({4, 6, 8, 4});
+  WilsonParameters p;
+  p.mass = 0.3;
+  const std::array<double, 4> momentum = {2 * std::numbers::pi / 4, -2 * std::numbers::pi / 6, 4 * std::numbers::pi / 8,
+                                          std::numbers::pi / 4};  // antiperiodic in time
+  HostSpinor wave(lattice), expected(lattice);
+  double scalar = p.mass;
+  reference::SpinMatrix symbol = {};
+  for (int mu = 0; mu < 4; ++mu) {
+    scalar += 1 - std::cos(momentum[mu]);
+    symbol =
+        reference::operator+(symbol, reference::operator*(Complex64(0, std::sin(momentum[mu])), reference::gamma(mu)));
+  }
+  symbol = reference::operator+(symbol, reference::operator*(Complex64(scalar), reference::identity()));
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    const Coordinates x = lattice.coordinates(i);
+    double phase = 0;
+    for (int mu = 0; mu < 4; ++mu) phase += momentum[mu] * x[mu];
+    for (int k = 0; k < 12; ++k) wave.site[i][k] = std::polar(1.0 + 0.1 * k, phase + k);
+  }
+  const HostSpinor result = dirac(unit_gauge(lattice), wave, p);
+  EXPECT_LT(support::compare(result, reference::multiply(symbol, wave)).norm, rounding);
+}
+
+TEST_P(Physics, EvenOddReductionIsTheSchurComplementOfTheFullMatrix) {
+  // Solving in every form gives the same solution: see Solve; here the operators themselves, on even sites.
+  const Lattice lattice({4, 4, 4, 8});
+  const HostGauge gauge = hot_gauge(lattice, 8);
+  const auto d = domain(lattice);
+  const auto links = std::make_shared<LinkField>(upload(gauge, d, find_precision("double"), find_storage("r18")));
+  const WilsonHopping hopping(links, find_basis("non_relativistic"), parameters());
+  const double t = parameters().diagonal();
+  HostSpinor even = reference::random_spinor(lattice, 1);
+  for (long long i = 0; i < lattice.sites(); ++i)
+    if (Lattice::parity(lattice.coordinates(i)) == Parity::odd) even.site[i].fill(0);
+  reference::Coefficients c;
+  c.bulk = {0.8 / 1.3, 0.8 / 1.3, 0.8 / 1.3, 1};
+  c.phase = {1, 1, 1, -1};
+  for (const Dagger dagger : {Dagger::no, Dagger::yes}) {
+    const auto hops = reference::wilson_hops(dagger == Dagger::yes);
+    const HostSpinor twice = reference::hopping(gauge, reference::hopping(gauge, even, hops, c), hops, c);
+    for (const EvenOdd form : {EvenOdd::symmetric, EvenOdd::asymmetric}) {
+      SpinorField in(d, find_precision("double"), Subset::even), out = in.like();
+      upload(even, in, hopping.basis());
+      WilsonEvenOdd(hopping, form).apply(out, in, dagger);
+      HostSpinor result(lattice);
+      download(out, result, hopping.basis());
+      const HostSpinor expected = form == EvenOdd::symmetric ? reference::combine(1, even, -1 / (4 * t * t), twice)
+                                                             : reference::combine(t, even, -1 / (4 * t), twice);
+      EXPECT_LT(support::compare(result, expected, Subset::even).norm, rounding);
+    }
+  }
+}
+
+TEST_P(Physics, SmearingIsGaugeCovariantAndKeepsTimeSlices) {
+  const Lattice lattice({4, 4, 4, 8});
+  const HostGauge gauge = weak_gauge(lattice, 0.3, 8);
+  const auto d = domain(lattice);
+  const auto smear = [&](const HostGauge& u, const HostSpinor& psi) {
+    const auto links = std::make_shared<LinkField>(upload(u, d, find_precision("double"), find_storage("r12")));
+    SpinorField f(d, find_precision("double"), Subset::full), work = f.like();
+    upload(psi, f, find_basis("degrand_rossi"));
+    GaussianSmearing(links, 1.7, 4).apply(f, work);
+    HostSpinor result(lattice);
+    download(f, result, find_basis("degrand_rossi"));
+    return result;
+  };
+  const HostSpinor point = make_source(source_of("point:1,2,3,5", lattice), lattice, 2, 1);
+  const HostSpinor smeared = smear(gauge, point);
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    double size = 0;
+    for (const Complex64& z : smeared.site[i]) size += std::norm(z);
+    if (lattice.coordinates(i)[3] != 5) {
+      EXPECT_EQ(size, 0);
+    }
+  }
+  const auto g = reference::random_gauge_transformation(lattice, 5);
+  EXPECT_LT(support::compare(smear(reference::transform(gauge, g), reference::transform(point, g)),
+                             reference::transform(smeared, g))
+                .norm,
+            rounding);
+}
+
+TEST_P(Physics, CorrelatorsAreGaugeInvariantAndMoveWithTheSource) {
+  const Lattice lattice({4, 4, 4, 6});
+  const HostGauge gauge = weak_gauge(lattice, 0.3, 8);
+  WilsonParameters p;
+  p.mass = 0.2;
+  const Propagator s = propagator(gauge, p, "point:0,1,2,3");
+  const auto mesons = meson_correlators(s, 3);
+  const auto proton = proton_correlator(s, 3, p.boundary[3]);
+  const auto g = reference::random_gauge_transformation(lattice, 5);
+  const Propagator moved = propagator(reference::transform(gauge, g), p, "point:0,1,2,3");
+  const auto mesons_g = meson_correlators(moved, 3);
+  const auto proton_g = proton_correlator(moved, 3, p.boundary[3]);
+  for (int t = 0; t < 6; ++t) {
+    for (int k = 0; k < 16; ++k)
+      EXPECT_NEAR(mesons_g[k][t], mesons[k][t], 1e-9 * mesons[15][t]) << meson_names()[k] << t;
+    EXPECT_LT(std::abs(proton_g[t] - proton[t]), 1e-9 * std::abs(proton[0]));
+  }
+  // The pion is the sum of |S|^2.
+  double sum = 0;
+  const int space = lattice.space_sites();
+  for (int i = 0; i < space; ++i)
+    for (const HostSite& column : s.site[3 * space + i])
+      for (const Complex64& z : column) sum += std::norm(z);
+  EXPECT_NEAR(mesons[15][0], sum, 1e-12 * sum);
+}
+
+TEST_P(Physics, HeavyProtonFallsWithThreeQuarkMasses) {
+  // Free heavy quarks, hopping expansion: each step in time costs every quark a factor kappa (1 + gamma_t), so that
+  // C(t+1)/C(t) -> (2 kappa)^3 as kappa -> 0; the pion falls with (2 kappa)^2.
+  const Lattice lattice({4, 4, 4, 12});
+  const double kappa = 0.01;
+  WilsonParameters p;
+  p.mass = WilsonParameters::mass_of_kappa(kappa);
+  const Propagator s = propagator(unit_gauge(lattice), p, "point:0,0,0,9");
+  const auto proton = proton_correlator(s, 9, p.boundary[3]);
+  const auto mesons = meson_correlators(s, 9);
+  for (int t = 0; t < 4; ++t) {  // crosses the boundary between t = 2 and 3
+    EXPECT_GT(proton[t].real(), 0) << t;
+    EXPECT_LT(std::abs(proton[t].imag()), 1e-12 * proton[t].real()) << t;
+    // At t = 0 both signs of gamma_t contribute: the pion falls by half as much in the first step.
+    if (t == 0) continue;
+    EXPECT_NEAR(mesons[15][t] / mesons[15][t - 1] / std::pow(2 * kappa, 2), t == 1 ? 0.5 : 1, 0.03) << t;
+    if (t == 1) continue;
+    EXPECT_NEAR(proton[t].real() / proton[t - 1].real() / std::pow(2 * kappa, 3), 1, 0.03) << t;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Physics, testing::ValuesIn(support::devices()),
+                         [](const auto& info) { return support::test_name(info.param->name()); });
+
+}  // namespace

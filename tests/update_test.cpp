@@ -1,0 +1,244 @@
+// Every emitted vector update and conversion. Updates are compared with an interpreter of the formula in the registry,
+// in plain complex double.
+#include <fmt/format.h>
+
+#include <cctype>
+#include <map>
+
+#include "runtime/error.hpp"
+#include "runtime/gauge.hpp"
+#include "tests/reference/reference.hpp"
+#include "tests/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+
+/// Fields and scalars of a formula by name.
+struct Environment {
+  std::map<char, HostSpinor> field;
+  std::map<char, Complex64> scalar;
+  std::vector<double> sums;
+};
+
+/// expression = term {(+|-) term}; term = factor {* factor}; factor = name | (expression). Evaluated for one component.
+class Interpreter {
+ public:
+  explicit Interpreter(Environment& e) : e_(e) {}
+
+  /// Runs the statements of a formula one after another.
+  void run(const std::string& formula) {
+    std::string statement;
+    for (const char c : formula + ";") {
+      if (c == ';')
+        execute(std::exchange(statement, ""));
+      else if (c != ' ')
+        statement += c;
+    }
+  }
+
+ private:
+  void execute(const std::string& s) {
+    if (s.starts_with("norm(")) {
+      e_.sums.push_back(reference::dot(e_.field.at(s[5]), e_.field.at(s[5])).real());
+    } else if (s.starts_with("dot(")) {
+      const Complex64 d = reference::dot(e_.field.at(s[4]), e_.field.at(s[6]));
+      e_.sums.insert(e_.sums.end(), {d.real(), d.imag()});
+    } else {
+      ASSERT_EQ(s[1], '=') << s;
+      HostSpinor result = e_.field.at(s[0]);
+      for (site_ = 0; site_ < result.site.size(); ++site_)
+        for (component_ = 0; component_ < 12; ++component_) {
+          text_ = s.substr(2);
+          at_ = 0;
+          result.site[site_][component_] = expression();
+          ASSERT_EQ(at_, text_.size()) << s;
+        }
+      e_.field.at(s[0]) = result;
+    }
+  }
+  Complex64 expression() {
+    Complex64 value = term();
+    while (at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-')) {
+      const char sign = text_[at_++];
+      const Complex64 next = term();
+      value = sign == '+' ? value + next : value - next;
+    }
+    return value;
+  }
+  Complex64 term() {
+    Complex64 value = factor();
+    while (at_ < text_.size() && text_[at_] == '*') {
+      ++at_;
+      value *= factor();
+    }
+    return value;
+  }
+  Complex64 factor() {
+    const char c = text_[at_++];
+    if (c == '(') {
+      const Complex64 value = expression();
+      ++at_;
+      return value;
+    }
+    if (e_.scalar.contains(c)) return e_.scalar[c];
+    return e_.field.at(c).site[site_][component_];
+  }
+
+  Environment& e_;
+  std::string text_;
+  std::size_t at_ = 0, site_ = 0;
+  int component_ = 0;
+};
+
+struct Case {
+  std::shared_ptr<Device> device;
+  const Kernel* kernel;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.device->name() << " " << c.kernel->name; }
+
+std::vector<Case> cases(std::string_view family, int least_sums = 0) {
+  std::vector<Case> all;
+  for (const auto& device : support::devices())
+    for (const Kernel& kernel : device->kernels())
+      if (kernel.family == family && kernel.sums >= least_sums) all.push_back({device, &kernel});
+  return all;
+}
+
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+  return support::test_name(fmt::format("{}_{}", info.param.device->name(), info.param.kernel->name));
+}
+
+class VectorUpdate : public testing::TestWithParam<Case> {};
+
+TEST_P(VectorUpdate, AgreesWithItsFormula) {
+  const Kernel& kernel = *GetParam().kernel;
+  const BasisInfo& basis = find_basis("degrand_rossi");
+  for (const Coordinates& extent : {Coordinates{4, 4, 4, 8}, Coordinates{6, 2, 2, 10}})
+    for (const Subset subset : {Subset::odd, Subset::full}) {
+      const Lattice lattice(extent);
+      const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
+      Environment e;
+      std::map<char, SpinorField> field;
+      for (const char name : {'x', 'y', 'z', 'w'}) {
+        SpinorField f(domain, find_precision(kernel.precision), subset);
+        upload(reference::random_spinor(lattice, 100 + name), f, basis);
+        HostSpinor stored(lattice);
+        download(f, stored, basis);  // what the storage kept
+        e.field.emplace(name, stored);
+        field.emplace(name, std::move(f));
+      }
+      const double im = kernel.complex_scalars ? 1 : 0;
+      e.scalar = {{'a', {0.7, 0.4 * im}}, {'b', {-1.2, 0.3 * im}}, {'c', {0.1, -0.9 * im}}};
+      Arguments a = arguments_for(*domain, field.at('x').lanes());
+      a.count = field.at('x').count();
+      a.x = field.at('x').operand(), a.y = field.at('y').operand(), a.z = field.at('z').operand(),
+      a.w = field.at('w').operand();
+      a.a = {e.scalar['a'].real(), e.scalar['a'].imag()};
+      a.b = {e.scalar['b'].real(), e.scalar['b'].imag()};
+      std::vector<double> sums;
+      if (kernel.sums > 0)
+        sums = GetParam().device->reduce(kernel, a);
+      else
+        GetParam().device->run(kernel, a);
+      Interpreter(e).run(std::string(kernel.formula));
+
+      const support::Deviation limit = support::tolerance(kernel.precision, "");
+      for (const char name : {'x', 'y', 'z', 'w'}) {
+        HostSpinor result(lattice);
+        download(field.at(name), result, basis);
+        const support::Deviation d = support::compare(result, e.field.at(name), subset);
+        EXPECT_LE(d.norm, limit.norm) << name << " " << lattice.text();
+        EXPECT_LE(d.largest, limit.largest) << name << " " << lattice.text();
+      }
+      ASSERT_EQ(sums.size(), e.sums.size());
+      const double size = 24.0 * lattice.sites();
+      for (std::size_t n = 0; n < sums.size(); ++n)
+        EXPECT_NEAR(sums[n], e.sums[n], 2 * limit.norm * size) << n << " " << lattice.text();
+    }
+}
+
+class Reduction : public testing::TestWithParam<Case> {};
+
+TEST_P(Reduction, GivesTheSameBitsAgain) {
+  const Kernel& kernel = *GetParam().kernel;
+  const Lattice lattice({8, 8, 8, 8});
+  const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
+  SpinorField f(domain, find_precision(kernel.precision), Subset::full), g = f.like(), h = f.like();
+  upload(reference::random_spinor(lattice, 1), f, find_basis("degrand_rossi"));
+  std::vector<double> first;
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    g.copy_from(f), h.copy_from(f);
+    Arguments a = arguments_for(*domain, f.lanes());
+    a.count = f.count();
+    a.x = f.operand(), a.y = g.operand(), a.z = f.operand(), a.w = h.operand();
+    a.a = {0.5, 0.0};
+    const std::vector<double> sums = GetParam().device->reduce(kernel, a);
+    if (repeat == 0) first = sums;
+    EXPECT_EQ(sums, first);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, VectorUpdate, testing::ValuesIn(cases("update")), case_name);
+INSTANTIATE_TEST_SUITE_P(Kernels, Reduction, testing::ValuesIn(cases("update", 1)), case_name);
+
+class Conversion : public testing::TestWithParam<Case> {};
+
+/// Largest rounding of one real relative to the largest of its site.
+double spinor_rounding(const PrecisionInfo& p) {
+  if (p.word_bytes == 8) return 0;
+  return p.word_bytes == 4 ? 0x1p-24 : p.word_bytes == 2 ? 0.51 / 32767 : 0.51 / 127;
+}
+
+TEST_P(Conversion, KeepsWhatTheFormatCanHold) {
+  const Kernel& kernel = *GetParam().kernel;
+  const PrecisionInfo& precision = find_precision(kernel.precision);
+  for (const Coordinates& extent : {Coordinates{4, 4, 4, 8}, Coordinates{6, 2, 2, 10}}) {
+    const Lattice lattice(extent);
+    const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
+    if (kernel.links.empty()) {
+      // Importing and exporting are each other's inverse up to the rounding of the format; a zero site stays zero.
+      HostSpinor original = reference::random_spinor(lattice, 9), result(lattice);
+      original.site[3].fill(0);
+      for (Complex64& z : original.site[4]) z *= 1e-20;
+      SpinorField f(domain, precision, Subset::full);
+      upload(original, f, find_basis("degrand_rossi"));
+      download(f, result, find_basis("degrand_rossi"));
+      for (std::size_t x = 0; x < original.site.size(); ++x) {
+        double size = 0;
+        for (const Complex64& z : original.site[x]) size = std::max({size, std::abs(z.real()), std::abs(z.imag())});
+        for (int k = 0; k < 12; ++k) {
+          EXPECT_NEAR(result.site[x][k].real(), original.site[x][k].real(), spinor_rounding(precision) * size + 1e-38);
+          EXPECT_NEAR(result.site[x][k].imag(), original.site[x][k].imag(), spinor_rounding(precision) * size + 1e-38);
+        }
+      }
+    } else {
+      HostGauge original = hot_gauge(lattice, 3);
+      const Matrix3 cyclic = {0, 0, 1, 1, 0, 0, 0, 1, 0}, swap = {0, -1, 0, 1, 0, 0, 0, 0, 1};
+      original.site[0] = {unit_gauge(lattice).site[0][0], cyclic, swap, cyclic};
+      const StorageInfo& storage = find_storage(kernel.links);
+      const HostGauge result = download(upload(original, domain, precision, storage));
+      const double rounding = precision.word_bytes == 8   ? 2e-15
+                              : precision.word_bytes == 4 ? 5e-7
+                              : precision.word_bytes == 2 ? 2e-4
+                                                          : 0.05;
+      // 8 reals hold a phase and two moduli as square roots: near the ends of their range rounding becomes its root.
+      const double limit = storage.exact ? rounding : 10 * std::sqrt(rounding);
+      double largest = 0, mean = 0;
+      for (std::size_t x = 0; x < original.site.size(); ++x)
+        for (int mu = 0; mu < 4; ++mu)
+          for (int n = 0; n < 9; ++n) {
+            const double d = std::abs(result.site[x][mu][n] - original.site[x][mu][n]);
+            if (!(d <= largest)) largest = d;
+            mean += d / (36.0 * original.site.size());
+          }
+      EXPECT_LE(largest, limit);
+      EXPECT_LE(mean, storage.exact ? rounding : 20 * rounding);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Conversion, testing::ValuesIn(cases("convert")), case_name);
+
+}  // namespace
