@@ -23,6 +23,10 @@ int main(int argc, char** argv) {
     apps::add_propagator(app, status);
     apps::add_bench(app, status);
     apps::add_devices(app, status);
+    const std::string first = argc > 1 ? argv[1] : "";
+    const auto named = [&first](const CLI::App* command) { return command->get_name() == first; };
+    if (!first.empty() && first[0] != '-' && app.get_subcommands(named).empty())
+      throw UsageError(fmt::format("command '{}' is unknown; `quarksmith --help` lists all", first));
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;

@@ -21,6 +21,14 @@ void check(herr_t status, const std::string& what) {
   if (status < 0) throw Error(fmt::format("{}: {}", what, reason()));
 }
 
+/// Our own messages name file and remedy; and the library's exit handler, which would flush files once more, crashes
+/// after a write that failed because the disk is full.
+void quiet_hdf5() {
+  static const bool once = H5dont_atexit() >= 0;
+  (void)once;
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
 /// Owner of an HDF5 identifier.
 class Handle {
  public:
@@ -149,8 +157,7 @@ struct PropagatorFile::Parts {
 
 PropagatorFile::PropagatorFile(const std::filesystem::path& path, const Lattice& lattice, const Provenance& provenance,
                                bool overwrite)
-    : parts_(std::make_unique<Parts>()) {
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // our own messages name file and remedy
+    : parts_((quiet_hdf5(), std::make_unique<Parts>())) {
   parts_->path = path;
   parts_->temporary = path.string() + ".part";
   if (std::filesystem::exists(path) && !overwrite)
@@ -193,7 +200,7 @@ void PropagatorFile::finish() {
 }
 
 void read_propagator_column(const std::filesystem::path& path, int spin, int colour, HostSpinor& column) {
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  quiet_hdf5();
   errno = 0;
   const std::string what = path.string() + ": cannot read a propagator";
   const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, what);

@@ -1,0 +1,52 @@
+# Two commands do everything: `make demo` shows the main job, `make test` proves it. The others are their parts.
+
+PROFILE ?= default
+CPU ?= v3
+CUDA ?= AUTO
+PREFIX ?= /usr/local
+BUILD ?= build$(if $(filter-out default,$(PROFILE)),-$(basename $(notdir $(PROFILE))))$(if $(filter-out v3,$(CPU)),-$(CPU))
+PYTHON := .venv/bin/python
+RENDERED := $(if $(filter default,$(PROFILE)),generated,$(BUILD)/generated)
+TESTS ?= OFF
+
+.PHONY: help demo test setup generate library check format install bench clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1#\2/p' Makefile | column -t -s '#'
+	@echo; echo "Variables: PROFILE=dev|default|full|FILE.toml  CPU=v3|v4  CUDA=AUTO|ON|OFF  BUILD=FOLDER  PREFIX=FOLDER"
+
+demo: setup  ## generate, build, thermalise a lattice, solve, plot: everything the project is for, in a few minutes
+	@tools/demo.sh
+
+test: setup generate  ## build everything and run all tests
+	@$(MAKE) --no-print-directory library TESTS=ON
+	@tools/test.sh $(BUILD)
+
+setup:  ## install what the build needs
+	@tools/setup.sh
+
+generate: setup  ## render the sources of PROFILE (default: into generated/)
+	@mkdir -p $(BUILD)
+	@$(PYTHON) -m generator generate --profile $(PROFILE) --out $(RENDERED)
+
+library: generate  ## build the library and the command into BUILD
+	@cmake -S . -B $(BUILD) -G Ninja -DQUARKSMITH_GENERATED=$(abspath $(RENDERED)) -DQUARKSMITH_CPU=x86-64-$(CPU) \
+	  -DQUARKSMITH_CUDA=$(CUDA) -DQUARKSMITH_TESTS=$(TESTS) -DQUARKSMITH_DATA=$(QUARKSMITH_DATA) > $(BUILD)/configure.log \
+	  || { cat $(BUILD)/configure.log; exit 1; }
+	@grep '^-- Targets' $(BUILD)/configure.log
+	@cmake --build $(BUILD)
+
+check: setup  ## format and lint of hand-written code, rules of the tree, generated/ up to date
+	@tools/check.sh
+
+format: setup  ## format hand-written code
+	@tools/check.sh --fix
+
+install: library  ## install library, headers, command and CMake package under PREFIX
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+bench: library  ## time the kernels of the build on this machine
+	@$(BUILD)/bin/quarksmith bench
+
+clean:  ## remove what was built (not .venv)
+	rm -rf build build-* demo

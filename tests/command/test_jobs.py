@@ -1,0 +1,151 @@
+"""What users do with the command."""
+
+import csv
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import BUILD
+
+SMALL = ("--lattice", "4,4,4,4")
+
+
+def load(path: Path) -> dict:
+    return json.loads(path.read_text())
+
+
+def test_help_and_version(quarksmith):
+    assert "propagator" in quarksmith("--help").stdout
+    for command in ("info", "convert", "heatbath", "propagator", "bench", "devices"):
+        assert "--json" in quarksmith(command, "--help").stdout
+    assert quarksmith("--version").stdout.strip()
+
+
+def test_devices_lists_the_cpu(quarksmith, tmp_path):
+    quarksmith("devices", "--json", "d.json")
+    assert load(tmp_path / "d.json")["devices"][0]["name"] == "cpu"
+
+
+def test_heatbath_resumes_to_the_same_bits(quarksmith, tmp_path):
+    common = ("--beta", "5.9", "--start", "hot", "--overrelax", "2", "--seed", "11")
+    quarksmith("heatbath", *SMALL, *common, "--sweeps", "6", "--out", "whole")
+    quarksmith("heatbath", *SMALL, *common, "--sweeps", "4", "--save-every", "2", "--out", "part")
+    assert (tmp_path / "part_00002.ildg").exists()
+    quarksmith("heatbath", "--resume", "part_00004.ildg", "--sweeps", "2", "--out", "part")
+    assert (tmp_path / "part_00006.ildg").read_bytes() == (tmp_path / "whole_00006.ildg").read_bytes()
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_threads_do_not_change_the_bits(quarksmith, tmp_path):
+    import os
+
+    for threads in ("1", "2"):
+        quarksmith(
+            *("heatbath", *SMALL, "--sweeps", "2", "--start", "hot", "--out", f"t{threads}"),
+            env=os.environ | {"OMP_NUM_THREADS": threads},
+        )
+    assert (tmp_path / "t1_00002.ildg").read_bytes() == (tmp_path / "t2_00002.ildg").read_bytes()
+
+
+def test_convert_and_info(quarksmith, tmp_path):
+    quarksmith("heatbath", *SMALL, "--sweeps", "1", "--out", "u")
+    plaquettes = []
+    for name, extra in (("u.nersc", ()), ("u.milc", ()), ("v.dat", ("--format", "ildg", "--bits", "32"))):
+        quarksmith("convert", "u_00001.ildg", name, *extra)
+        quarksmith("info", name, "--json", "i.json")
+        plaquettes.append(load(tmp_path / "i.json")["plaquette"])
+        assert all(c["agrees"] for c in load(tmp_path / "i.json")["checks"])
+    assert max(plaquettes) - min(plaquettes) < 1e-7
+
+
+PROPAGATOR = ("propagator", "--gauge", "weak:0.2:4,4,4,8:3", "--mass", "0.3")
+
+
+def test_propagator_writes_all_that_it_promises(quarksmith, tmp_path):
+    quarksmith(*PROPAGATOR, "--out", "p.h5", "--correlators", "c.json")
+    result = load(tmp_path / "c.json")
+    assert result["lattice"] == [4, 4, 4, 8]
+    assert set(result["correlators"]) == {"pion", "rho", "proton"}
+    assert len(result["mesons"]) == 16 and list(result["mesons"])[:4] == ["1", "gx", "gy", "gxgy"]
+    assert result["mesons"]["g5"] == result["correlators"]["pion"]
+    assert len(result["correlators"]["proton"][0]) == 2
+    assert [(s["spin"], s["colour"]) for s in result["solves"]] == [(n // 3, n % 3) for n in range(12)]
+    assert all(s["residual"] <= 1e-10 for s in result["solves"])
+    assert (tmp_path / "p.h5").stat().st_size > 12 * 512 * 192
+    quarksmith(*PROPAGATOR, "--correlators", "c.csv")
+    rows = list(csv.DictReader((tmp_path / "c.csv").open()))
+    assert len(rows) == 8
+    assert float(rows[3]["pion"]) == pytest.approx(result["correlators"]["pion"][3], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        ("--solver", "cg"),
+        ("--even-odd", "none"),
+        ("--even-odd", "asymmetric"),
+        ("--precision", "double-single"),
+        ("--precision", "double-half", "--solver", "cg"),
+        ("--reconstruct", "18"),
+        ("--reconstruct", "8"),
+        ("--basis", "degrand_rossi"),
+    ],
+)
+def test_every_way_to_solve_gives_the_same_correlators(quarksmith, tmp_path, choice):
+    quarksmith(*PROPAGATOR, "--correlators", "a.json")
+    quarksmith(*PROPAGATOR, "--correlators", "b.json", *choice)
+    a, b = (load(tmp_path / name)["correlators"] for name in ("a.json", "b.json"))
+    assert b["pion"] == pytest.approx(a["pion"], rel=1e-8)
+    for (x, _), (y, _) in zip(a["proton"], b["proton"], strict=True):
+        assert y == pytest.approx(x, rel=1e-6, abs=1e-16)
+
+
+def test_sources_and_sinks(quarksmith, tmp_path):
+    for source in ("point:1,2,3,4", "gaussian:1,2,3,4:1.5,4", "wall:4"):
+        quarksmith(*PROPAGATOR, "--source", source, "--sink", "gaussian:1.2,3", "--correlators", "c.json")
+        pion = load(tmp_path / "c.json")["correlators"]["pion"]
+        assert pion[0] == max(pion) and min(pion) > 0
+
+
+def test_kappa_and_mass_say_the_same(quarksmith, tmp_path):
+    gauge = ("propagator", "--gauge", "weak:0.2:4,4,4,4:3")
+    quarksmith(*gauge, "--mass", "0.5", "--correlators", "a.json")
+    quarksmith(*gauge, "--kappa", 1 / 9, "--correlators", "b.json")
+    a, b = (load(tmp_path / name)["correlators"]["pion"] for name in ("a.json", "b.json"))
+    assert b == pytest.approx(a, rel=1e-9)
+
+
+def test_an_interrupted_propagator_continues(quarksmith, tmp_path):
+    slow = ("--solver", "cg", "--even-odd", "none", "--tol", "1e-12")
+    arguments = ("propagator", "--gauge", "weak:0.2:8,8,8,16:3", "--mass", "-0.1", *slow, "--out", "p.h5")
+    process = subprocess.Popen([BUILD / "bin" / "quarksmith", *arguments], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.05)
+        if (tmp_path / "p.h5.part").exists():
+            time.sleep(0.4)
+            process.send_signal(signal.SIGKILL)
+            break
+    process.wait()
+    if (tmp_path / "p.h5").exists():
+        pytest.skip("the machine solved all columns before it could be interrupted")
+    refusal = quarksmith.refuses(*arguments[:4], "0.2", *arguments[5:])
+    assert "unfinished file of another calculation" in refusal and "mass" in refusal
+    quarksmith(*arguments, "--correlators", "c.json")
+    quarksmith(*arguments[:-1], "whole.h5", "--correlators", "w.json")
+    c, w = (load(tmp_path / name)["correlators"]["pion"] for name in ("c.json", "w.json"))
+    assert c == w
+    assert not (tmp_path / "p.h5.part").exists()
+    quarksmith.refuses(*arguments)
+    quarksmith(*arguments, "--overwrite")
+
+
+def test_bench_measures(quarksmith, tmp_path):
+    run = quarksmith("bench", *SMALL, "--seconds", "0.01", "--only", "axpby_double", "--json", "b.json", "--csv", "b.csv")
+    kernels = load(tmp_path / "b.json")["kernels"]
+    assert kernels and all(k["gbytes_per_second"] > 0 for k in kernels)
+    assert kernels[0]["name"] in run.stdout
+    assert len((tmp_path / "b.csv").read_text().splitlines()) == len(kernels) + 1

@@ -1,0 +1,21 @@
+// Solves M x = b on a weak random field and prints the true residual.
+#include <cstdio>
+
+#include "runtime/gauge.hpp"
+#include "solvers/solve.hpp"
+#include "solvers/source.hpp"
+
+int main() {
+  using namespace quarksmith;
+  const HostGauge gauge = weak_gauge(Lattice({4, 4, 4, 8}), 0.2, 1);
+  const auto domain = std::make_shared<Domain>(gauge.lattice, Device::select("auto"));
+  WilsonParameters parameters;
+  parameters.mass = 0.1;
+  const WilsonSolver solver(gauge, domain, parameters, {});
+
+  SpinorField b(domain, find_precision("double"), Subset::full), x = b.like();
+  upload(make_source(source_of("point:0,0,0,0", gauge.lattice), gauge.lattice, 0, 0), b, solver.basis());
+  const SolveReport report = solver.solve(x, b);
+  std::printf("%d iterations, |b - M x| / |b| = %.2e\n", report.iterations, report.residual);
+  return report.converged ? 0 : 1;
+}

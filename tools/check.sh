@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Format and lint of hand-written code, rules of the tree, generated/ up to date. With --fix: formats in place.
+set -eu
+cd "$(dirname "$0")/.."
+python=.venv/bin/python
+$python -c "import ruff, mypy" 2>/dev/null && [ -x .venv/bin/clang-format ] ||
+  $python -m pip install -q --disable-pip-version-check ruff==0.8.4 mypy==1.13.0 clang-format==18.1.8
+sources=$(git ls-files 'runtime/*.?pp' 'solvers/*.?pp' 'apps/*.?pp' 'tests/*.?pp')
+if [ "${1:-}" = --fix ]; then
+  .venv/bin/clang-format -i $sources
+  .venv/bin/ruff format -q generator tests tools
+  .venv/bin/ruff check -q --fix generator tests tools
+  exit
+fi
+.venv/bin/clang-format --dry-run -Werror $sources
+.venv/bin/ruff format -q --check generator tests tools
+.venv/bin/ruff check -q generator tests tools
+.venv/bin/mypy
+$python -m pytest tests/generator
+$python -m generator generate
+changed=$(git status --porcelain generated)
+if [ -n "$changed" ]; then
+  echo "check: generated/ differs from what is committed; commit the result of 'make generate':" >&2
+  echo "$changed" >&2
+  exit 1
+fi
+echo "check: passed"

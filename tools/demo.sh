@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The main job in one go, in folders of its own: generate, build, thermalise, solve, plot.
+set -eu
+cd "$(dirname "$0")/.."
+out=demo
+build=build-demo
+cuda=OFF
+if command -v nvcc >/dev/null && nvidia-smi >/dev/null 2>&1; then cuda=ON; fi
+mkdir -p $out
+
+step() { printf '\n== %s\n' "$*"; }
+step "1. Generate kernels and build the library (profile dev)"
+make --no-print-directory library PROFILE=dev BUILD=$build CUDA=$cuda
+quarksmith=$build/bin/quarksmith
+
+step "2. Thermalise a quenched 8^3x16 lattice at beta 6.0"
+$quarksmith heatbath --lattice 8,8,8,16 --beta 6.0 --start cold --sweeps 300 --overrelax 4 --seed 1 --out $out/quenched --json $out/heatbath.json
+gauge=$out/quenched_00300.ildg
+$quarksmith info $gauge
+
+step "3. Solve for the quark propagator, twelve columns"
+$quarksmith propagator --gauge $gauge --kappa 0.150 --tol 1e-10 --source point:0,0,0,0 --out $out/propagator.h5 --correlators $out/correlators.json --overwrite
+
+step "4. Plot"
+.venv/bin/python tools/plot_correlators.py $out/correlators.json --out $out/correlators.png
+.venv/bin/python tools/plot_history.py $out/heatbath.json --out $out/heatbath.png
+
+step "Made in $out/"
+ls -1 $out
+cat <<END
+
+Next:
+  $quarksmith --help                                    all commands
+  $quarksmith propagator --help                         sources, sinks, solvers, precisions
+  make library                                          the full library (profile default) in build/
+  make library PROFILE=my.toml                          your own set of kernels; see docs/howto-profile.md
+  make test                                             prove it
+END

@@ -1,0 +1,42 @@
+"""Plots the plaquette of each sweep of `quarksmith heatbath`."""
+
+import argparse
+import json
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+
+def plot(data: dict, out: Path) -> None:
+    """Plaquette against sweep, with the mean of the second half."""
+    plaquettes = np.array(data["plaquettes"])
+    sweeps = data["sweeps"] - len(plaquettes) + 1 + np.arange(len(plaquettes))
+    mean = plaquettes[len(plaquettes) // 2 :].mean()
+    axes = plt.subplots(figsize=(6, 4), layout="constrained")[1]
+    axes.plot(sweeps, plaquettes, lw=0.8, color="#0b5394")
+    axes.axhline(mean, color="#b45f06", lw=0.8, label=f"mean of the second half {mean:.5f}")
+    spread = plaquettes[len(plaquettes) // 2 :].std()
+    axes.set_ylim(mean - 12 * spread, mean + 12 * spread)
+    extents = "x".join(map(str, data["lattice"]))
+    axes.set(xlabel="sweep", ylabel="plaquette", title=f"{extents}, beta {data['beta']}, {data['start']} start")
+    axes.legend(frameon=False)
+    axes.grid(alpha=0.3)
+    axes.figure.savefig(out.with_suffix(".part.png"), dpi=150)
+    out.with_suffix(".part.png").replace(out)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("history", type=Path, help="JSON of `quarksmith heatbath --json`")
+    parser.add_argument("--out", type=Path, default=Path("heatbath.png"))
+    options = parser.parse_args()
+    plot(json.loads(options.history.read_text()), options.out)
+    print(f"wrote {options.out}")
+
+
+if __name__ == "__main__":
+    main()
