@@ -7,11 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from generator.algebra.gamma import Basis, snap
 from generator.algebra.su3 import Storage
 
 
 def combination(row: np.ndarray, names: list[str]) -> str:
-    """sum_k row[k] * names[k] as an expression of colour vectors; multiples of i need no multiplication."""
+    """sum_k row[k] * names[k] as an expression of colour vectors; multiples of i need no multiplication.
+
+    A modulus that all factors share is multiplied once.
+    """
+    row = np.asarray(row, dtype=complex)
+    sizes = np.abs(row[np.abs(row) > 0])
+    if len(sizes) > 1 and sizes[0] != 1 and np.abs(sizes - sizes[0]).max() < 1e-15:
+        units = snap(row / sizes[0])
+        if all(u in (0, 1, -1, 1j, -1j) for u in units):
+            return f"times({literal(sizes[0])}, {combination(units, names)})"
     text = ""
     for c, name in zip(row, names, strict=True):
         if abs(c) == 0:
@@ -138,4 +148,15 @@ def storage_text(storage: Storage) -> dict[str, Any]:
         "elements": [z.code for row in rows for z in row],
         "encode_statements": encoder.statements,
         "reals": [x.code for x in reals],
+    }
+
+
+def frame_text(basis: Basis) -> dict[str, Any]:
+    """Rows of the rotation to the frame of site terms and back, for templates/basis.hpp.j2."""
+    to_chiral = basis.rotation.conj().T
+    names = [f"psi[{s}]" for s in range(4)]
+    return {
+        "basis": basis.name,
+        "to_chiral": [combination(row, names) for row in to_chiral],
+        "from_chiral": [combination(row, names) for row in basis.rotation],
     }

@@ -14,7 +14,7 @@ class Precision:
         element: C++ type in which kernels compute.
         bits: bits stored per real.
         spinor_codec: C++ type (runtime/codec.hpp) for site fields.
-        link_codec: C++ type for links, whose elements have modulus at most 1.
+        link_codec: C++ type for links, whose elements have modulus at most 1; empty if the format holds spinors only.
         norm: True when each site carries one float scale beside its reals.
     """
 
@@ -22,7 +22,7 @@ class Precision:
     element: str
     bits: int
     spinor_codec: str
-    link_codec: str
+    link_codec: str = ""
     norm: bool = False
 
     @property
@@ -30,9 +30,46 @@ class Precision:
         """Size of the arithmetic type."""
         return {"double": 8, "float": 4}[self.element]
 
-    def bytes(self, reals: int, *, site_field: bool) -> int:
-        """Bytes that `reals` numbers of one site occupy; site fields include the scale."""
-        return reals * self.bits // 8 + (4 if self.norm and site_field else 0)
+    @property
+    def links(self) -> Precision:
+        """The format in which links go with site fields of this one."""
+        return self if self.link_codec else PRECISIONS[{"float": "single", "double": "double"}[self.element]]
+
+    @property
+    def packed(self) -> bool:
+        """True if six reals and an exponent share 32-bit words."""
+        return self.spinor_codec.startswith("SharedExponent")
+
+    @property
+    def word_bytes(self) -> int:
+        """Size of a stored word: of a real, or of the words that packed formats are cut into."""
+        return 4 if self.packed else self.bits // 8
+
+    @property
+    def spin_words(self) -> int:
+        """Words of one colour vector (six reals) of a site field."""
+        return -(-(6 * self.bits + EXPONENT_BITS) // 32) if self.packed else 6
+
+    def spinor_bytes(self, spins: int) -> int:
+        """Bytes of a site field of so many colour vectors, its scale included."""
+        return spins * self.spin_words * self.word_bytes + (4 if self.norm else 0)
+
+    def link_bytes(self, reals: int) -> int:
+        """Bytes of `reals` numbers of a link or of a site term."""
+        return reals * self.bits // 8
+
+
+EXPONENT_BITS = 8
+"""Bits of the exponent that six reals share in packed formats."""
+
+
+def shared_exponent(bits: int) -> Precision:
+    """Six signed integers of `bits` bits with one exponent in whole 32-bit words; spinors only.
+
+    Kernels compute in the smallest type that holds the integers exactly.
+    """
+    element = "float" if bits <= 24 else "double"
+    return Precision(f"bits{bits}", element, bits, f"SharedExponent<{bits}, {element}>")
 
 
 PRECISIONS = {
@@ -42,6 +79,9 @@ PRECISIONS = {
         Precision("single", "float", 32, "Ieee<float>", "Ieee<float>"),
         Precision("half", "float", 16, "Fixed<short, true>", "Fixed<short, false>", norm=True),
         Precision("quarter", "float", 8, "Fixed<signed char, true>", "Fixed<signed char, false>", norm=True),
+        shared_exponent(20),
+        shared_exponent(24),
+        shared_exponent(30),
     )
 }
 """All precisions by name."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from generator.algebra.gamma import BASES, Basis
 from generator.algebra.su3 import STORAGES
-from generator.emit import accumulation, combination, literal, storage_text
+from generator.emit import accumulation, combination, frame_text, literal, storage_text
 from generator.operators import find_operator
 from generator.operators.hopping import DIRECTION_NAMES, Hop, HoppingOperator
 from generator.precision import PRECISIONS, Precision
@@ -67,6 +67,9 @@ def render_profile(profile: Profile) -> dict[PurePosixPath, str]:
     for storage in STORAGES.values():
         text = render("links.hpp.j2", command, name=storage.name.upper(), **storage_text(storage))
         files[PurePosixPath(f"links/{storage.name}.hpp")] = text
+    for basis in {s.basis.short: s.basis for s in profile.kernels if s.basis}.values():
+        text = render("basis.hpp.j2", command, name=f"Frame_{basis.short}", **frame_text(basis))
+        files[PurePosixPath(f"bases/{basis.short}.hpp")] = text
     for spec in profile.kernels:
         path = body_path(spec)
         if path is not None and path not in files:
@@ -112,9 +115,11 @@ def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) 
     for hop in hops:
         forward = hop.sign > 0
         names = [f"psi[{s}]" for s in range(operator.spins)]
-        results = [f"h{k}" for k in range(hop.factors.rank)]
+        products = [f"h{k}" for k in range(hop.factors.rank)]
+        mask = sum(1 << nu for nu in hop.phase)
+        results = [f"staggered_sign<{mask}>(x, {h})" if mask else h for h in products]
         project = []
-        for result, row in zip(results, hop.factors.project, strict=True):
+        for result, row in zip(products, hop.factors.project, strict=True):
             text = combination(row, names)
             crossed = f"mul(u, arrive<ComplexPhase>(a, there, {text}))" if forward else None
             project.append(f"const auto {result} = {crossed or f'arrive<ComplexPhase>(a, there, mul_adj(u, {text}))'};")
@@ -127,9 +132,11 @@ def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) 
         axis = DIRECTION_NAMES[hop.mu]
         link = f"U_{axis}(x) psi(x+e{axis})" if forward else f"U_{axis}(x-e{axis})^+ psi(x-e{axis})"
         term = operator.term(spec, hop)
+        if hop.phase:
+            term = f"{term}eta_{axis}(x)"
         rows.append(
             {
-                "title": link if term == "1" else f"{term} {link}",
+                "title": link if term in ("", "1") else f"{term} {link}",
                 "mu": hop.mu,
                 "step": f"{hop.sign:+d}",
                 "link_place": "x" if forward else "there",
@@ -144,6 +151,7 @@ def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) 
 def render_group(specs: Sequence[KernelSpec], target: str, command: str) -> str:
     """One translation unit."""
     headers = [f"generated/links/{s}.hpp" for s in STORAGES]
+    headers += sorted({f"generated/bases/{spec.basis.short}.hpp" for spec in specs if spec.basis})
     headers += sorted({f"generated/{path}" for spec in specs if (path := body_path(spec))})
     return render("kernels.cpp.j2", command, target=target, headers=headers, rows=[_row(s, target) for s in specs])
 
@@ -176,6 +184,7 @@ def registry_row(spec: KernelSpec) -> dict[str, str]:
         "basis": spec.basis.name if spec.basis else "",
         "complex": str(spec.coefficient == "complex").lower(),
         "tile": str(max(spec.tile, 1)),
+        "spins": str(getattr(operator, "spins", 0) or spec.spins or 4),
         "sums": str(getattr(operator, "sums", 0)),
         "flops": str(cost.reported),
         "bytes": literal(cost.bytes),
@@ -198,19 +207,26 @@ def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:
                 "basis": spec.basis.name if spec.basis else "",
                 "spins": operator.spins,
                 "hops": [
-                    {"mu": h.mu, "sign": f"{h.sign:+d}", "matrix": _numbers(h.matrix)} for h in operator.hops(spec)
+                    {
+                        "mu": h.mu,
+                        "sign": f"{h.sign:+d}",
+                        "phase": sum(1 << nu for nu in h.phase),
+                        "matrix": _numbers(h.matrix),
+                    }
+                    for h in operator.hops(spec)
                 ],
             }
     return {
         "precisions": [_precision_row(p) for p in PRECISIONS.values()],
-        "storages": [f'{{"{s.name}", {s.reals}, {str(s.exact).lower()}}}' for s in STORAGES.values()],
+        "storages": [f'{{"{s.name}", {s.reals}, {str(s.exact).lower()}, {str(s.temporal).lower()}}}' for s in STORAGES.values()],
         "bases": [_basis_row(b) for b in bases.values()],
         "operators": list(hopping.values()),
     }
 
 
 def _precision_row(p: Precision) -> str:
-    return f'{{"{p.name}", {p.bits // 8}, {p.element_bytes}, {str(p.norm).lower()}}}'
+    norm = str(p.norm).lower()
+    return f'{{"{p.name}", "{p.links.name}", {p.bits}, {p.word_bytes}, {p.spin_words}, {p.element_bytes}, {norm}}}'
 
 
 def _basis_row(basis: Basis) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from generator.algebra.gamma import Basis
 from generator.algebra.su3 import STORAGES, Storage
 from generator.precision import PRECISIONS, Precision
 
-EPILOGUES = ("none", "axpby")
-"""What is done with D psi before it is stored: nothing, or a x + b D psi."""
+EPILOGUES = ("none", "axpby", "taxpby", "tinv", "axpby_tinv")
+"""What is done with D psi: nothing, a x + b D psi, T x + b D psi, T^-1 D psi, a x + b T^-1 D psi; T is a site term."""
 
 COEFFICIENTS = ("real", "complex")
 """Kind of the hop coefficients: real serves periodic and antiperiodic boundaries and anisotropy."""
@@ -35,6 +35,7 @@ class KernelSpec:
         epilogue: one of EPILOGUES.
         coefficient: one of COEFFICIENTS.
         tile: right-hand sides that one thread works on together, one of TILES.
+        spins: colour vectors per site, for kernels that serve several kinds of site fields; 0 if there is no choice.
         block: threads of a CUDA block, a multiple of 32 up to 1024.
         min_blocks: blocks that the compiler must leave registers for on one multiprocessor.
     """
@@ -47,6 +48,7 @@ class KernelSpec:
     epilogue: str = "none"
     coefficient: str = "real"
     tile: int = 0
+    spins: int = 0
     block: int = 128
     min_blocks: int = 1
 
@@ -54,6 +56,7 @@ class KernelSpec:
         _check("precision", self.precision, PRECISIONS)
         if self.links:
             _check("links", self.links, STORAGES)
+        _check("spins", self.spins, (0, 1, 4))
         _check("epilogue", self.epilogue, EPILOGUES)
         _check("coefficient", self.coefficient, COEFFICIENTS)
         _check("tile", self.tile, TILES)
@@ -87,6 +90,8 @@ class KernelSpec:
             parts.append(self.links)
         if self.basis is not None:
             parts.append(self.basis.short)
+        if self.spins:
+            parts.append(f"s{self.spins}")
         if self.tile:
             parts.append(f"n{self.tile}")
         return "_".join(parts) + ("__complex" if self.coefficient == "complex" else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-OWNED = ("links", "bodies", "cpu", "cuda")
+OWNED = ("links", "bases", "bodies", "cpu", "cuda")
 """Folders whose files all come from the generator."""
 
 

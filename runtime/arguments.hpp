@@ -82,6 +82,7 @@ struct Arguments {
   long long count = 0;  ///< sites of an element-wise kernel (both parities counted when the fields hold both)
   Operand out, in, x, y, z, w;
   Operand links;  ///< forward links of both parities
+  Operand term;   ///< site terms of both parities (runtime/term.hpp)
   ComplexScalar a, b, c;
   Hops hops;
   RandomState random;

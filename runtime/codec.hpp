@@ -63,8 +63,87 @@ struct Fixed {
     }
     Words<Word, W, N> words;
     QUARKSMITH_UNROLL
-    for (int n = 0; n < N; ++n) words.w[n] = convert<Word, W>(convert<int, W>(nearest(reals.w[n] * scale)));
+    for (int n = 0; n < N; ++n) words.w[n] = convert<Word, W>(nearest<W>(reals.w[n] * scale));
     return words;
+  }
+};
+
+/// Signed integers of Bits bits, six of which (a colour vector) share an 8-bit exponent in whole 32-bit words: integer
+/// i occupies bits i Bits ... (i + 1) Bits - 1, the exponent the eight bits after them. value = integer 2^(exponent -
+/// 125 - Bits); exponent 0 means six zeros. T is the arithmetic type of kernels.
+template <int Bits, class T>
+struct SharedExponent {
+  using Word = unsigned;
+  using Element = T;
+  static constexpr bool has_norm = false;
+  static constexpr int spin_words = (6 * Bits + 8 + 31) / 32;
+  template <int N>
+  static constexpr int words = N / 6 * spin_words;
+
+  template <int W, int N>
+  static QUARKSMITH_INLINE Reals<T, W, N> decode(const Words<unsigned, W, words<N>>& stored, const Lanes<float, W>&) {
+    Reals<T, W, N> reals;
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < N; ++n) {
+      const auto* group = stored.w + n / 6 * spin_words;
+      const auto scale = scale_of<W>(field<W, 8>(group, 6 * Bits), 2 - Bits);
+      // The integer is shifted to the top of the word and back, which repeats its sign.
+      const auto integer = as_signed<W>(field<W, Bits>(group, n % 6 * Bits) << (32 - Bits)) >> (32 - Bits);
+      reals.w[n] = convert<T, W>(integer) * convert<T, W>(scale);
+    }
+    return reals;
+  }
+  template <int W, int N>
+  static QUARKSMITH_INLINE Words<unsigned, W, words<N>> encode(const Reals<T, W, N>& reals, Lanes<float, W>&) {
+    Words<unsigned, W, words<N>> stored{};
+    QUARKSMITH_UNROLL
+    for (int g = 0; g < N / 6; ++g) {
+      Lanes<float, W> largest{};
+      QUARKSMITH_UNROLL
+      for (int n = 0; n < 6; ++n) largest = maximum(largest, convert<float, W>(absolute(reals.w[6 * g + n])));
+      // IEEE exponent field: largest < 2^(exponent - 126). Groups below 2^(Bits - 126) become zero.
+      auto exponent = bits_of_float<W>(largest) >> 23;
+      exponent = exponent < unsigned(Bits) ? exponent - exponent : exponent;
+      // 2^(125 + Bits - exponent) as a float; 2 * 127 - 2 + Bits - exponent is its exponent field.
+      const auto inverse = float_of_bits<W>((unsigned(252 + Bits) - exponent) << 23);
+      const auto factor = exponent == 0u ? Lanes<float, W>{} : inverse;
+      auto* group = stored.w + g * spin_words;
+      QUARKSMITH_UNROLL
+      for (int n = 0; n < 6; ++n) {
+        const auto limit = broadcast<Lanes<T, W>>((1 << (Bits - 1)) - 1);
+        auto scaled = reals.w[6 * g + n] * convert<T, W>(factor);
+        scaled = scaled > limit ? limit : scaled < -limit ? -limit : scaled;
+        put<W>(group, n * Bits, as_unsigned<W>(nearest<W>(scaled)) & mask(Bits));
+      }
+      put<W>(group, 6 * Bits, exponent);
+    }
+    return stored;
+  }
+  /// Relative accuracy of the largest of six numbers.
+  static constexpr double smallest = 1.0 / (1 << (Bits - 1));
+
+ private:
+  static constexpr QUARKSMITH_HOST_DEVICE unsigned mask(int bits) { return bits == 32 ? ~0u : (1u << bits) - 1; }
+
+  /// 2^(exponent - 127 + shift), 0 for exponent 0.
+  template <int W>
+  static QUARKSMITH_INLINE Lanes<float, W> scale_of(const Lanes<unsigned, W>& exponent, int shift) {
+    const auto scale = float_of_bits<W>((exponent + unsigned(shift)) << 23);
+    return exponent == 0u ? Lanes<float, W>{} : scale;
+  }
+  /// Count bits from position `at` of a group, in the low bits of the result; higher bits may hold others.
+  template <int W, int Count>
+  static QUARKSMITH_INLINE Lanes<unsigned, W> field(const Lanes<unsigned, W>* group, int at) {
+    const int word = at / 32, shift = at % 32;
+    auto bits = group[word] >> shift;
+    if (shift + Count > 32) bits = bits | (group[word + 1] << (32 - shift));
+    return Count == 8 ? bits & 0xffu : bits;
+  }
+  template <int W>
+  static QUARKSMITH_INLINE void put(Lanes<unsigned, W>* group, int at, const Lanes<unsigned, W>& bits) {
+    const int word = at / 32, shift = at % 32;
+    group[word] = group[word] | (bits << shift);
+    if (shift + Bits > 32 && word + 1 < spin_words) group[word + 1] = group[word + 1] | (bits >> (32 - shift));
   }
 };
 

@@ -138,6 +138,11 @@ QUARKSMITH_INLINE Link<R> operator+(const Link<R>& u, const Link<R>& v) {
           u.b2 + v.b2, u.c0 + v.c0, u.c1 + v.c1, u.c2 + v.c2};
 }
 template <class R>
+QUARKSMITH_INLINE Link<R> operator-(const Link<R>& u, const Link<R>& v) {
+  return {u.a0 - v.a0, u.a1 - v.a1, u.a2 - v.a2, u.b0 - v.b0, u.b1 - v.b1,
+          u.b2 - v.b2, u.c0 - v.c0, u.c1 - v.c1, u.c2 - v.c2};
+}
+template <class R>
 QUARKSMITH_INLINE Link<R>& operator+=(Link<R>& u, const Link<R>& v) {
   return u = u + v;
 }
@@ -152,8 +157,35 @@ QUARKSMITH_INLINE auto map(const Link<R>& u, const F& f) -> Link<decltype(f(u.a0
   return {f(u.a0), f(u.a1), f(u.a2), f(u.b0), f(u.b1), f(u.b2), f(u.c0), f(u.c1), f(u.c2)};
 }
 template <class R>
+QUARKSMITH_INLINE Link<R> operator-(const Link<R>& u) {
+  return map(u, [](const Complex<R>& z) { return -z; });
+}
+template <class R>
+QUARKSMITH_INLINE Link<R> operator*(const R& a, const Link<R>& u) {
+  return map(u, [&a](const Complex<R>& z) { return a * z; });
+}
+template <class R>
+QUARKSMITH_INLINE Link<R> times_i(const Link<R>& u) {
+  return map(u, [](const Complex<R>& z) { return times_i(z); });
+}
+template <class R>
 QUARKSMITH_INLINE Complex<R> trace(const Link<R>& u) {
   return u.a0 + u.b1 + u.c2;
+}
+
+/// A link that may be known to be 1, as time links in temporal gauge are; `u` is then not read.
+template <class R>
+struct LinkOrUnit {
+  Link<R> u;
+  bool unit;
+};
+template <class R>
+QUARKSMITH_INLINE Colour<R> mul(const LinkOrUnit<R>& u, const Colour<R>& v) {
+  return u.unit ? v : mul(u.u, v);
+}
+template <class R>
+QUARKSMITH_INLINE Colour<R> mul_adj(const LinkOrUnit<R>& u, const Colour<R>& v) {
+  return u.unit ? v : mul_adj(u.u, v);
 }
 
 /// S colour vectors: four for Dirac spinors, one for staggered fields.

@@ -5,7 +5,7 @@
 namespace quarksmith::QUARKSMITH_TARGET {
 
 /// out = in; both hold a.geometry.half_sites sites of one parity. The geometry has one lane.
-template <class To, class From>
+template <class To, class From, int Spins>
 struct ConvertSpinor {
   using Element = typename To::Element;
   static constexpr int tile = 1, sums = 0;
@@ -16,11 +16,11 @@ struct ConvertSpinor {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>*) {
     const Site x = make_site(a.geometry, a.parity, index, rhs);
-    using In = SpinorView<From, 4, W>;
-    using Out = SpinorView<To, 4, W>;
+    using In = SpinorView<From, Spins, W>;
+    using Out = SpinorView<To, Spins, W>;
     const auto reals = as_reals<W>(In::load(a.in, locate(a.geometry, x, a.in), rhs));
     const auto converted = cast<Element, W>(reals);
-    Out::store(a.out, locate(a.geometry, x, a.out), rhs, as_spinor<typename Out::Real, W, 4>(converted));
+    Out::store(a.out, locate(a.geometry, x, a.out), rhs, as_spinor<typename Out::Real, W, Spins>(converted));
   }
 };
 

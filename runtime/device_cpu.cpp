@@ -55,14 +55,15 @@ class CpuDevice final : public Device {
   void synchronize() override {}
 
   void run(const Kernel& kernel, const Arguments& arguments) override {
-    if (kernel.sums == 0) return kernel.apply(arguments, {});
+    const Kernel& fitting = arguments.geometry.lanes == 1 ? one_lane(kernel) : kernel;
+    if (kernel.sums == 0) return fitting.apply(arguments, {});
     sums_.assign(static_cast<std::size_t>(kernel.sums) * arguments.rhs, 0.0);
     const long long blocks = std::max<long long>(arguments.count, arguments.geometry.half_sites);
     partial_.resize(static_cast<std::size_t>(blocks + 1) * kernel.sums);
     Arguments a = arguments;
     a.sums = sums_.data();
     a.partial = partial_.data();
-    kernel.apply(a, {});
+    fitting.apply(a, {});
   }
 
   std::vector<double> reduce(const Kernel& kernel, const Arguments& arguments) override {
@@ -77,6 +78,9 @@ class CpuDevice final : public Device {
   }
 
  private:
+  /// The same kernel for blocks of one lane: the registries of both widths have one order.
+  static const Kernel& one_lane(const Kernel& kernel) { return cpu_one_lane_kernels()[&kernel - cpu_kernels().data()]; }
+
   std::vector<double> partial_, sums_;
 };
 

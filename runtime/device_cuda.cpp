@@ -27,7 +27,7 @@ class CudaDevice final : public Device {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), name());
     partial_ = static_cast<double*>(allocate(sizeof(double) * reducing_blocks * most_sums * most_rhs));
     ticket_ = static_cast<unsigned*>(allocate(sizeof(unsigned) * most_rhs));
-    check(cudaMemset(ticket_, 0, sizeof(unsigned) * most_rhs), name());
+    fill(ticket_, 0, sizeof(unsigned) * most_rhs);
     void* pinned = nullptr;
     check(cudaMallocHost(&pinned, sizeof(double) * most_sums * most_rhs), name());
     sums_ = static_cast<double*>(pinned);
@@ -65,12 +65,14 @@ class CudaDevice final : public Device {
   }
   void release(void* memory) noexcept override { cudaFree(memory); }
   void upload(void* device, const void* host, std::size_t bytes) override {
+    // On the stream of the kernels: a plain cudaMemcpy may return before the device has the data, and does not wait for
+    // them nor they for it.
+    check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_), name());
     synchronize();
-    check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), name());
   }
   void download(void* host, const void* device, std::size_t bytes) override {
+    check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_), name());
     synchronize();
-    check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), name());
   }
   void copy(void* to, const void* from, std::size_t bytes) override {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), name());
@@ -123,6 +125,12 @@ class CudaDevice final : public Device {
 };
 
 }  // namespace
+
+namespace cuda {
+std::span<const Kernel> kernels();  // generated/cuda/registry.cpp
+}
+
+std::span<const Kernel> cuda_kernels() { return cuda::kernels(); }
 
 std::shared_ptr<Device> Device::cuda(int index) { return std::make_shared<CudaDevice>(index); }
 

@@ -13,4 +13,6 @@ std::shared_ptr<Device> Device::cuda(int index) {
 
 int Device::cuda_devices() { return 0; }
 
+std::span<const Kernel> cuda_kernels() { return {}; }
+
 }  // namespace quarksmith

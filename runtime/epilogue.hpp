@@ -1,12 +1,22 @@
 /// \file
-/// What happens to b D psi before it is stored.
+/// What happens to D psi before it is stored; epilogues with a site term are in runtime/term.hpp.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
+/// a x + b y
+template <class R, class Value>
+QUARKSMITH_INLINE Value combine(const Arguments& a, const Value& x, const Value& y) {
+  const R alpha = real_scalar<R>(a.a), beta = real_scalar<R>(a.b);
+  Value out;
+  QUARKSMITH_UNROLL
+  for (int i = 0; i < int(sizeof(Value) / sizeof(Colour<R>)); ++i) out[i] = alpha * x[i] + beta * y[i];
+  return out;
+}
+
 /// out = D in
 struct Plain {
-  template <class Spinors, class Value>
+  template <class Spinors, int W, class Value>
   static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value& sum) {
     Spinors::store(a.out, s.place, rhs, sum);
   }
@@ -14,15 +24,10 @@ struct Plain {
 
 /// out = a x + b D in
 struct Axpby {
-  template <class Spinors, class Value>
+  template <class Spinors, int W, class Value>
   static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value& sum) {
     using R = typename Spinors::Real;
-    const R alpha = R{} + scalar<R>(a.a.re), beta = R{} + scalar<R>(a.b.re);
-    const Value x = Spinors::load(a.x, s.place, rhs);
-    Value out;
-    QUARKSMITH_UNROLL
-    for (int i = 0; i < int(sizeof(Value) / sizeof(Colour<R>)); ++i) out[i] = alpha * x[i] + beta * sum[i];
-    Spinors::store(a.out, s.place, rhs, out);
+    Spinors::store(a.out, s.place, rhs, combine<R>(a, Spinors::load(a.x, s.place, rhs), sum));
   }
 };
 

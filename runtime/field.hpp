@@ -67,7 +67,8 @@ constexpr int parities(Subset s) { return s == Subset::full ? 2 : 1; }
 class SpinorField {
  public:
   /// \throws Error the device has not enough memory.
-  SpinorField(DomainPointer domain, const PrecisionInfo& precision, Subset subset, int rhs = 1);
+  /// \param spins colour vectors a site: 4, or 1 for staggered fields.
+  SpinorField(DomainPointer domain, const PrecisionInfo& precision, Subset subset, int rhs = 1, int spins = 4);
 
   const Domain& domain() const { return *domain_; }
   const DomainPointer& domain_pointer() const { return domain_; }
@@ -75,6 +76,7 @@ class SpinorField {
   const PrecisionInfo& precision() const { return *precision_; }
   Subset subset() const { return subset_; }
   int rhs() const { return rhs_; }
+  int spins() const { return spins_; }
   int lanes() const { return lanes_; }
   /// The half of one parity.
   /// \throws UsageError the field does not hold it.
@@ -85,7 +87,7 @@ class SpinorField {
   /// Right-hand side `rhs` alone.
   Operand select(Operand operand, int rhs) const;
   /// A field of the same kind, not initialised.
-  SpinorField like() const { return {domain_, *precision_, subset_, rhs_}; }
+  SpinorField like() const { return {domain_, *precision_, subset_, rhs_, spins_}; }
   /// Sets every byte; 0 makes the field zero, 255 fills floating-point formats with NaN.
   void fill(int byte);
   /// \throws UsageError the kinds differ.
@@ -98,7 +100,7 @@ class SpinorField {
   DomainPointer domain_;
   const PrecisionInfo* precision_;
   Subset subset_;
-  int rhs_, lanes_;
+  int rhs_, spins_, lanes_;
   Memory data_, norm_;
 };
 
@@ -121,6 +123,41 @@ class LinkField {
   int lanes_;
   Memory data_;
 };
+
+/// A site on the host whose two 6x6 blocks are kept whole: [block][6 i + j], index 3 s + c.
+using HostTerm = std::array<std::array<Complex64, 36>, 2>;
+
+/// Site terms for kernels: two Hermitian 6x6 blocks at every site of both parities (runtime/term.hpp).
+class TermField {
+ public:
+  TermField(DomainPointer domain, const PrecisionInfo& precision);
+
+  const Domain& domain() const { return *domain_; }
+  const DomainPointer& domain_pointer() const { return domain_; }
+  const PrecisionInfo& precision() const { return *precision_; }
+  int lanes() const { return lanes_; }
+  /// What kernels multiply the stored numbers by.
+  double scale() const { return scale_; }
+  void set_scale(double scale) { scale_ = scale; }
+  /// Both parities; the scale array that building kernels fill belongs to `parity`.
+  Operand operand(Parity parity = Parity::even) const;
+  /// Largest modulus of a real or imaginary part, as the kernel that made a double field has left it.
+  double largest() const;
+
+ private:
+  DomainPointer domain_;
+  const PrecisionInfo* precision_;
+  int lanes_;
+  double scale_ = 1;
+  Memory data_, norm_;
+};
+
+/// The stored term times its scale, whole blocks; double fields only.
+std::vector<HostTerm> download(const TermField& from);
+/// A double field in another precision, scaled to the range of the format.
+TermField encode_term(const TermField& from, const PrecisionInfo& precision);
+/// The inverse, times the scale: a double field.
+TermField decode_term(const TermField& from);
 
 /// Copies a host field into right-hand side `rhs` of a field whose kernels use `basis`; a half field takes its sites.
 /// \throws UsageError the lattices differ.

@@ -63,6 +63,31 @@ void require_su3(const HostGauge& gauge, std::string_view what) {
                     what, u.unitary, u.determinant, limit));
 }
 
+TemporalGauge fix_temporal_gauge(const HostGauge& gauge) {
+  const Lattice& lattice = gauge.lattice;
+  const long long space = lattice.space_sites();
+  const Matrix3 unit = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  TemporalGauge fixed{gauge, std::vector<Matrix3>(gauge.site.size(), unit)};
+  auto& g = fixed.transformation;
+  for (long long i = space; i < lattice.sites(); ++i) g[i] = multiply(g[i - space], gauge.site[i - space][3]);
+#pragma omp parallel for schedule(static)
+  for (long long i = 0; i < lattice.sites(); ++i)
+    for (int mu = 0; mu < directions; ++mu)
+      fixed.gauge.site[i][mu] =
+          mu == 3 && i + space < lattice.sites()
+              ? unit
+              : multiply(multiply(g[i], gauge.site[i][mu]), adjoint(g[lattice.neighbour(i, mu, 1)]));
+  return fixed;
+}
+
+void require_temporal_gauge(const HostGauge& gauge) {
+  const Matrix3 unit = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  for (long long i = 0; i + gauge.lattice.space_sites() < gauge.lattice.sites(); ++i)
+    if (gauge.site[i][3] != unit)
+      throw UsageError(
+          "links are stored for temporal gauge, but a time link before the last slice is not 1; fix the gauge");
+}
+
 bool fold_boundary_phases(HostGauge& gauge) {
   const Lattice& lattice = gauge.lattice;
   bool moved = false;

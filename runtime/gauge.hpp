@@ -20,6 +20,17 @@ Unitarity check_unitarity(const HostGauge& gauge);
 /// \throws UsageError a link is farther from SU(3) than 1e-5; `what` needs SU(3) links.
 void require_su3(const HostGauge& gauge, std::string_view what);
 
+/// Links of a gauge field in temporal gauge (time links 1 but across the last slice), and the transformation that led
+/// there.
+struct TemporalGauge {
+  HostGauge gauge;
+  std::vector<Matrix3> transformation;  ///< g(x), lexicographic: U_mu(x) -> g(x) U_mu(x) g(x+mu)^+
+};
+/// g = 1 on the first slice, then g(t+1) = g(t) U_t(t). Fermion fields transform as psi -> g psi.
+TemporalGauge fix_temporal_gauge(const HostGauge& gauge);
+/// \throws UsageError a time link before the last slice is not exactly 1.
+void require_temporal_gauge(const HostGauge& gauge);
+
 /// If all links that cross the last slice of a direction share a determinant other than 1 (a file with the sign of
 /// antiperiodic boundaries folded in), divides them by its cube root and records that in `gauge.phase`.
 /// \return true if a phase was moved.

@@ -10,4 +10,5 @@
 #include "runtime/epilogue.hpp"
 #include "runtime/walk.hpp"
 #include "runtime/convert.hpp"
+#include "runtime/term.hpp"
 #include "runtime/gauge_update.hpp"

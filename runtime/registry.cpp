@@ -6,11 +6,22 @@
 
 namespace quarksmith {
 
+// Defined by the generated registries, one for each target and width.
+namespace QUARKSMITH_CPU_NAMESPACE {
+std::span<const Kernel> kernels();
+}
+namespace QUARKSMITH_CPU_ONE_LANE_NAMESPACE {
+std::span<const Kernel> kernels();
+}
+
+std::span<const Kernel> cpu_kernels() { return QUARKSMITH_CPU_NAMESPACE::kernels(); }
+std::span<const Kernel> cpu_one_lane_kernels() { return QUARKSMITH_CPU_ONE_LANE_NAMESPACE::kernels(); }
+
 const Kernel* try_find(std::span<const Kernel> kernels, const KernelQuery& q) {
   for (const Kernel& k : kernels)
     if (k.operation == q.operation && k.precision == q.precision && k.links == q.links && k.basis == q.basis &&
         k.dagger == q.dagger && k.epilogue == q.epilogue && k.complex_coefficients == q.complex_coefficients &&
-        k.tile == q.tile)
+        k.tile == q.tile && k.spins == q.spins)
       return &k;
   return nullptr;
 }

@@ -22,6 +22,7 @@ struct Kernel {
   std::string_view basis;  ///< long name or empty
   bool complex_coefficients;
   int tile;                  ///< right-hand sides must be a multiple of this
+  int spins;                 ///< colour vectors a site of its spinor fields
   int sums;                  ///< numbers added up for each right-hand side
   double flops;              ///< as the field reports them, per site and right-hand side
   double bytes;              ///< least traffic, per site and right-hand side
@@ -33,16 +34,20 @@ struct Kernel {
 /// A storage format of reals.
 struct PrecisionInfo {
   std::string_view name;
-  int word_bytes;     ///< bytes of a stored real
-  int element_bytes;  ///< bytes of the type in which kernels compute; decides the number of lanes
-  bool norm;          ///< site fields carry one float scale a site
+  std::string_view links;  ///< format of the links that go with it
+  int bits;                ///< of a real
+  int word_bytes;          ///< bytes of a stored word
+  int spin_words;          ///< words of a colour vector (six reals) of a site field
+  int element_bytes;       ///< bytes of the type in which kernels compute; decides the number of lanes
+  bool norm;               ///< site fields carry one float scale a site
 };
 
 /// A storage of links.
 struct StorageInfo {
   std::string_view name;
   int reals;
-  bool exact;  ///< false: loses more than rounding
+  bool exact;     ///< false: loses more than rounding
+  bool temporal;  ///< the links must be in temporal gauge
 };
 
 /// A gamma basis; matrices row by row, (re, im).
@@ -55,6 +60,7 @@ struct BasisInfo {
 /// One hop of an operator: the dense spin matrix, top left spins x spins of it.
 struct HopInfo {
   int mu, sign;
+  int phase;  ///< bits of the coordinates whose sum's parity gives the hop a sign
   double matrix[32];
 };
 
@@ -65,7 +71,10 @@ struct OperatorInfo {
   std::span<const HopInfo> hops;
 };
 
+/// Kernels of the CPU target for blocks of full lanes, and the same list for blocks of one lane.
 std::span<const Kernel> cpu_kernels();
+std::span<const Kernel> cpu_one_lane_kernels();
+/// Kernels of the CUDA target; empty in a build without CUDA.
 std::span<const Kernel> cuda_kernels();
 std::span<const PrecisionInfo> precisions();
 std::span<const StorageInfo> storages();
@@ -82,6 +91,7 @@ struct KernelQuery {
   std::string_view epilogue = "none";
   bool complex_coefficients = false;
   int tile = 1;
+  int spins = 4;
 };
 
 /// The kernel of that description, null if it was not built.

@@ -56,17 +56,22 @@ QUARKSMITH_INLINE Neighbour<Mu, Sign> neighbour(const Geometry& g, const Site& s
   return n;
 }
 
-/// What arrives over a hop: lanes change places at the edge of a sub-lattice, and the coefficient of the hop is applied
-/// where it is not 1. `Complex` says whether the boundary phases may be complex.
+/// -1 or +1 by the parity of the sum of the coordinates whose bits are set in Mask: staggered phases.
+template <int Mask, class R>
+QUARKSMITH_INLINE Colour<R> staggered_sign(const Site& s, const Colour<R>& h) {
+  int sum = 0;
+  for (int mu = 0; mu < directions; ++mu)
+    if (Mask >> mu & 1) sum += s.x[mu];
+  return (sum & 1) != 0 ? -h : h;
+}
+
+/// What arrives over a hop that leaves the sub-lattice: lanes change places and the boundary phase is applied.
 template <bool HasComplexPhase, int Mu, int Sign, class R>
-QUARKSMITH_INLINE Colour<R> arrive(const Arguments& a, const Neighbour<Mu, Sign>& n, Colour<R> h) {
-  const Element<R> bulk = scalar<R>(a.hops.bulk[Mu]);
-  if (!n.crosses) {
-    if (bulk != Element<R>(1)) h = (R{} + bulk) * h;
-    return h;
-  }
+QUARKSMITH_OUTLINED Colour<R> arrive_across(const Arguments& a, const Colour<R>& from) {
   constexpr int back = Sign > 0 ? 0 : 1;
+  const Element<R> bulk = scalar<R>(a.hops.bulk[Mu]);
   const int* crossing = nullptr;
+  Colour<R> h = from;
   if (a.geometry.split[Mu] > 1) {
     const int* table = a.geometry.lane_tables->permutation[Mu][back];
     crossing = a.geometry.lane_tables->crossing[Mu][back];
@@ -75,17 +80,24 @@ QUARKSMITH_INLINE Colour<R> arrive(const Arguments& a, const Neighbour<Mu, Sign>
          {exchange(h.c2.re, table), exchange(h.c2.im, table)}};
   }
   const Element<R> re = scalar<R>(a.hops.edge_re[Mu]);
-  const Element<R> im = scalar<R>(a.hops.edge_im[Mu]);
   if constexpr (HasComplexPhase) {
-    const Element<R> sign_im = Sign > 0 ? im : -im;  // a backward hop takes the conjugate phase
+    const Element<R> im = scalar<R>(a.hops.edge_im[Mu]);
+    const Element<R> signed_im = Sign > 0 ? im : -im;  // a backward hop takes the conjugate phase
     const R c_re = crossing ? where_crossing<R>(crossing, re, bulk) : R{} + re;
-    const R c_im = crossing ? where_crossing<R>(crossing, sign_im, Element<R>(0)) : R{} + sign_im;
-    h = Complex<R>{c_re, c_im} * h;
+    const R c_im = crossing ? where_crossing<R>(crossing, signed_im, Element<R>(0)) : R{} + signed_im;
+    return Complex<R>{c_re, c_im} * h;
   } else {
-    if (re != Element<R>(1) || bulk != Element<R>(1))
-      h = (crossing ? where_crossing<R>(crossing, re, bulk) : R{} + re) * h;
+    if (re == Element<R>(1) && bulk == Element<R>(1)) return h;
+    return (crossing ? where_crossing<R>(crossing, re, bulk) : R{} + re) * h;
   }
-  return h;
+}
+
+/// What arrives over a hop, times its coefficient where that is not 1.
+template <bool HasComplexPhase, int Mu, int Sign, class R>
+QUARKSMITH_INLINE Colour<R> arrive(const Arguments& a, const Neighbour<Mu, Sign>& n, const Colour<R>& h) {
+  if (n.crosses) return arrive_across<HasComplexPhase, Mu, Sign>(a, h);
+  const Element<R> bulk = scalar<R>(a.hops.bulk[Mu]);
+  return bulk == Element<R>(1) ? h : (R{} + bulk) * h;
 }
 
 /// Where the site with lattice coordinates x lies in a field stored with `lanes` lanes to a block; g has one lane.

@@ -2,7 +2,8 @@
 /// The CPU target: a site is a block of W lanes, a real number a GCC/Clang vector of W lanes. Lanes are sub-lattices:
 /// lane l covers its own box of the lattice, so that neighbours of a block lie in one block and only hops that leave
 /// the box exchange lanes (virtual nodes; P. Boyle et al., arXiv:1512.03487). The names declared here are those of
-/// target_cuda.hpp, in the same order. QUARKSMITH_TARGET, a namespace per instruction set, is set by the build.
+/// target_cuda.hpp, in the same order. QUARKSMITH_TARGET, a namespace per instruction set and width, is set by the
+/// build.
 #pragma once
 
 #include "runtime/arguments.hpp"
@@ -10,7 +11,9 @@
 #define QUARKSMITH_INLINE inline __attribute__((always_inline))
 #define QUARKSMITH_HOST_DEVICE
 #define QUARKSMITH_FUNCTION inline
+#define QUARKSMITH_OUTLINED __attribute__((noinline))
 #define QUARKSMITH_UNROLL _Pragma("GCC unroll 32")
+#define QUARKSMITH_UNROLL_TILE
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -119,11 +122,28 @@ QUARKSMITH_INLINE R square_root(const R& a) {
     return root;
   }
 }
-/// Nearest integer of a number below 2^22, by the rounding of an addition.
-template <class R>
-QUARKSMITH_INLINE R nearest(const R& a) {
-  const R shift = broadcast<R>(12582912.0);  // 1.5 * 2^23
-  return (a + shift) - shift;
+/// Nearest integer.
+template <int W, class R>
+QUARKSMITH_INLINE Lanes<int, W> nearest(const R& a) {
+  const R half = broadcast<R>(0.5);
+  return convert<int, W>(a + (a < R{} ? -half : half));
+}
+/// The same bits as another type of the same size.
+template <int W>
+QUARKSMITH_INLINE Lanes<float, W> float_of_bits(const Lanes<unsigned, W>& v) {
+  return __builtin_bit_cast(Lanes<float, W>, v);
+}
+template <int W>
+QUARKSMITH_INLINE Lanes<unsigned, W> bits_of_float(const Lanes<float, W>& v) {
+  return __builtin_bit_cast(Lanes<unsigned, W>, v);
+}
+template <int W>
+QUARKSMITH_INLINE Lanes<int, W> as_signed(const Lanes<unsigned, W>& v) {
+  return __builtin_bit_cast(Lanes<int, W>, v);
+}
+template <int W>
+QUARKSMITH_INLINE Lanes<unsigned, W> as_unsigned(const Lanes<int, W>& v) {
+  return __builtin_bit_cast(Lanes<unsigned, W>, v);
 }
 
 /// Lane l of v as a plain number, and back.
@@ -273,18 +293,17 @@ QUARKSMITH_INLINE void for_each(const Arguments& a, int count, const Body& body)
   }
 }
 
-/// Runs kernel K on the lanes in which the fields are stored.
+/// Runs kernel K; the build compiles every kernel twice, for blocks of full lanes and (QUARKSMITH_ONE_LANE) of one.
 template <class K>
 void apply(const Arguments& a, const Launch&) {
-  constexpr int full = K::vectorised ? full_lanes<typename K::Element> : 1;
-  if (a.geometry.lanes == full) {
-    for_each<full, K::sums, K::tile>(a, K::count(a), [&](int index, int rhs, Lanes<double, full>* sums) {
-      K::template site<full>(a, index, rhs, sums);
-    });
-  } else {
-    for_each<1, K::sums, K::tile>(a, K::count(a),
-                                  [&](int index, int rhs, double* sums) { K::template site<1>(a, index, rhs, sums); });
-  }
+#if defined(QUARKSMITH_ONE_LANE)
+  constexpr int lanes = 1;
+#else
+  constexpr int lanes = K::vectorised ? full_lanes<typename K::Element> : 1;
+#endif
+  for_each<lanes, K::sums, K::tile>(a, K::count(a), [&](int index, int rhs, Lanes<double, lanes>* sums) {
+    K::template site<lanes>(a, index, rhs, sums);
+  });
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -9,7 +9,9 @@
 #define QUARKSMITH_INLINE __device__ __forceinline__
 #define QUARKSMITH_HOST_DEVICE __host__ __device__
 #define QUARKSMITH_FUNCTION __device__ inline
+#define QUARKSMITH_OUTLINED __device__ __forceinline__
 #define QUARKSMITH_UNROLL _Pragma("unroll")
+#define QUARKSMITH_UNROLL_TILE _Pragma("unroll")
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -49,7 +51,31 @@ QUARKSMITH_INLINE double reciprocal(double a) { return __drcp_rn(a); }
 QUARKSMITH_INLINE float square_root(float a) { return __fsqrt_rn(a); }
 QUARKSMITH_INLINE double square_root(double a) { return __dsqrt_rn(a); }
 /// Nearest integer.
-QUARKSMITH_INLINE float nearest(float a) { return rintf(a); }
+template <int W>
+QUARKSMITH_INLINE int nearest(float a) {
+  return __float2int_rn(a);
+}
+template <int W>
+QUARKSMITH_INLINE int nearest(double a) {
+  return __double2int_rn(a);
+}
+/// The same bits as another type of the same size.
+template <int W>
+QUARKSMITH_INLINE float float_of_bits(unsigned v) {
+  return __uint_as_float(v);
+}
+template <int W>
+QUARKSMITH_INLINE unsigned bits_of_float(float v) {
+  return __float_as_uint(v);
+}
+template <int W>
+QUARKSMITH_INLINE int as_signed(unsigned v) {
+  return static_cast<int>(v);
+}
+template <int W>
+QUARKSMITH_INLINE unsigned as_unsigned(int v) {
+  return static_cast<unsigned>(v);
+}
 
 /// The one lane of v, and back.
 template <class R>

@@ -80,6 +80,18 @@ struct LinkView {
   static QUARKSMITH_INLINE Value load(const Operand& f, const Place& p, int parity, int mu) {
     return Storage::template decode<Real>(load_reals(f, p, parity, mu).w);
   }
+  /// The link of a hop along Mu; `crosses` says that it leaves the sub-lattice.
+  template <int Mu>
+  static QUARKSMITH_INLINE auto load_hop(const Operand& f, const Place& p, int parity, bool crosses) {
+    if constexpr (Storage::temporal && Mu == 3) {
+      LinkOrUnit<Real> u;
+      u.unit = !crosses;
+      if (crosses) u.u = load(f, p, parity, Mu);
+      return u;
+    } else {
+      return load(f, p, parity, Mu);
+    }
+  }
   static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int parity, int mu, const Value& u) {
     Stored r;
     Storage::template encode<Real>(u, r.w, Codec::smallest);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "runtime/error.hpp"
+#include "runtime/gauge.hpp"
 #include "solvers/bicgstab.hpp"
 #include "solvers/blas.hpp"
 #include "solvers/cg.hpp"
@@ -29,10 +30,36 @@ Reduction reduction_of(const std::string& name) {
 
 namespace {
 
-std::shared_ptr<const LinkField> links_of(const HostGauge& gauge, const DomainPointer& domain,
-                                          const std::string& precision, const std::string& storage) {
-  return std::make_shared<LinkField>(upload(gauge, domain, find_precision(precision), find_storage(storage)));
-}
+/// The gauge in which a solver works, and how fields get there.
+struct WorkingGauge {
+  WorkingGauge(const HostGauge& original, const DomainPointer& domain, const StorageInfo& storage) : gauge(original) {
+    if (!storage.temporal) return;
+    const TemporalGauge fixed = fix_temporal_gauge(original);
+    HostGauge g(original.lattice);
+    for (std::size_t x = 0; x < g.site.size(); ++x) g.site[x].fill(fixed.transformation[x]);
+    gauge = fixed.gauge;
+    transformation.emplace(upload(g, domain, find_precision("double"), find_storage("r18")));
+    kernel = &find(domain->device().kernels(), {.operation = "rotate_colour", .precision = "double"});
+  }
+
+  /// out = g in, or g^+ in; without a transformation out = in.
+  void rotate(SpinorField& out, const SpinorField& in, Dagger dagger) const {
+    if (!transformation) return out.copy_from(in);
+    for (const Parity parity : {Parity::even, Parity::odd}) {
+      Arguments a = arguments_for(in.domain(), in.lanes(), in.rhs());
+      a.parity = int(parity);
+      a.direction = dagger == Dagger::yes;
+      a.links = transformation->operand();
+      a.in = in.operand(parity);
+      a.out = out.operand(parity);
+      in.device().run(*kernel, a);
+    }
+  }
+
+  HostGauge gauge;
+  std::optional<LinkField> transformation;
+  const Kernel* kernel = nullptr;
+};
 
 SolverResult run(Method method, const LinearOperator& a, SpinorField& x, const SpinorField& b,
                  const SolverOptions& options) {
@@ -58,7 +85,8 @@ double inner_floor(const PrecisionInfo& precision) {
 struct WilsonSolver::Parts {
   Parts(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& parameters, const SolveSettings& s)
       : settings(s),
-        exact(links_of(gauge, domain, "double", s.links), find_basis(s.basis), parameters),
+        working_gauge(gauge, domain, find_storage(s.links)),
+        exact(make_hopping("double", domain, parameters)),
         exact_matrix(exact),
         blas(domain->device(), find_precision("double")) {
     if (s.options.max_iterations < 1)
@@ -67,10 +95,22 @@ struct WilsonSolver::Parts {
       throw UsageError(fmt::format("tolerance {}; use a positive number", s.options.tolerance));
     const std::string inner = s.precision.starts_with("double-") ? s.precision.substr(7) : s.precision;
     uniform = inner == s.precision;
-    if (inner != "double") working.emplace(links_of(gauge, domain, inner, s.links), find_basis(s.basis), parameters);
+    if (inner != "double") working.emplace(make_hopping(inner, domain, parameters));
     if (s.reduction != Reduction::none)
       even_odd.emplace(hopping(), s.reduction == Reduction::symmetric ? EvenOdd::symmetric : EvenOdd::asymmetric);
     matrix.emplace(hopping());
+  }
+
+  /// The operator for fields of a precision.
+  WilsonHopping make_hopping(const std::string& name, const DomainPointer& domain,
+                             const WilsonParameters& parameters) const {
+    const PrecisionInfo& precision = find_precision(name);
+    const auto stored = [&](std::string_view numbers, std::string_view storage) {
+      return std::make_shared<LinkField>(
+          upload(working_gauge.gauge, domain, find_precision(numbers), find_storage(storage)));
+    };
+    const std::shared_ptr<LinkField> plain = parameters.has_clover() ? stored("double", "r18") : nullptr;
+    return {stored(precision.links, settings.links), precision, find_basis(settings.basis), parameters, plain.get()};
   }
 
   /// The operator in which the method iterates.
@@ -111,6 +151,7 @@ struct WilsonSolver::Parts {
 
   SolveSettings settings;
   bool uniform = true;  ///< one precision for everything but the final residual
+  WorkingGauge working_gauge;
   WilsonHopping exact;
   WilsonMatrix exact_matrix;
   Blas blas;
@@ -128,12 +169,25 @@ WilsonSolver::~WilsonSolver() = default;
 const BasisInfo& WilsonSolver::basis() const { return parts_->exact.basis(); }
 const DomainPointer& WilsonSolver::domain() const { return parts_->exact.domain(); }
 
+const CloverTerm* WilsonSolver::clover() const { return parts_->exact.clover(); }
+
 double WilsonSolver::residual(const SpinorField& x, const SpinorField& b) const {
-  SpinorField r = b.like();
-  return parts_->defect(r, x, b) / std::sqrt(parts_->blas.norm2(b));
+  SpinorField r = b.like(), gx = x.like(), gb = b.like();
+  parts_->working_gauge.rotate(gx, x, Dagger::no);
+  parts_->working_gauge.rotate(gb, b, Dagger::no);
+  return parts_->defect(r, gx, gb) / std::sqrt(parts_->blas.norm2(b));
 }
 
 SolveReport WilsonSolver::solve(SpinorField& x, const SpinorField& b) const {
+  if (!parts_->working_gauge.transformation) return solve_in_working_gauge(x, b);
+  SpinorField gb = b.like(), gx = b.like();
+  parts_->working_gauge.rotate(gb, b, Dagger::no);
+  const SolveReport report = solve_in_working_gauge(gx, gb);
+  parts_->working_gauge.rotate(x, gx, Dagger::yes);
+  return report;
+}
+
+SolveReport WilsonSolver::solve_in_working_gauge(SpinorField& x, const SpinorField& b) const {
   const auto start = std::chrono::steady_clock::now();
   const SolverOptions& options = parts_->settings.options;
   SolveReport report;

@@ -51,10 +51,14 @@ class WilsonSolver {
   SolveReport solve(SpinorField& x, const SpinorField& b) const;
   /// |b - M x| / |b| in double.
   double residual(const SpinorField& x, const SpinorField& b) const;
+  /// The clover term in double, null if the action has none.
+  const CloverTerm* clover() const;
   const BasisInfo& basis() const;
   const DomainPointer& domain() const;
 
  private:
+  SolveReport solve_in_working_gauge(SpinorField& x, const SpinorField& b) const;
+
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

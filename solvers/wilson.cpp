@@ -7,13 +7,14 @@
 namespace quarksmith {
 namespace {
 
-constexpr int tiles[] = {4, 2, 1};
+constexpr int tile_sizes[] = {4, 2, 1};
+constexpr std::string_view epilogues[] = {"none", "axpby", "taxpby", "tinv", "axpby_tinv"};
 
 }  // namespace
 
-WilsonHopping::WilsonHopping(std::shared_ptr<const LinkField> links, const BasisInfo& basis,
-                             const WilsonParameters& parameters)
-    : links_(std::move(links)), basis_(&basis), parameters_(parameters) {
+WilsonHopping::WilsonHopping(std::shared_ptr<const LinkField> links, const PrecisionInfo& spinors,
+                             const BasisInfo& basis, const WilsonParameters& parameters, const LinkField* plain_links)
+    : links_(std::move(links)), precision_(&spinors), basis_(&basis), parameters_(parameters) {
   if (parameters.diagonal() == 0)
     throw UsageError(
         fmt::format("mass {}: the diagonal of the Dirac operator vanishes; use another mass", parameters.mass));
@@ -26,32 +27,39 @@ WilsonHopping::WilsonHopping(std::shared_ptr<const LinkField> links, const Basis
     complex_phase = complex_phase || parameters.boundary[mu].imag() != 0;
   }
   const auto kernels = domain()->device().kernels();
+  const int needed = parameters.has_clover() ? forms : 2;
   for (const bool dagger : {false, true})
-    for (int epilogue = 0; epilogue < 2; ++epilogue)
-      for (int t = 0; t < 3; ++t) {
+    for (int form = 0; form < needed; ++form)
+      for (int t = 0; t < tiles; ++t) {
         const KernelQuery query = {.operation = "wilson",
-                                   .precision = precision().name,
+                                   .precision = spinors.name,
                                    .links = links_->storage().name,
                                    .basis = basis.name,
                                    .dagger = dagger,
-                                   .epilogue = epilogue == 0 ? "none" : "axpby",
+                                   .epilogue = epilogues[form],
                                    .complex_coefficients = complex_phase,
-                                   .tile = tiles[t]};
-        kernel_[dagger][epilogue][t] = tiles[t] == 1 ? &find(kernels, query) : try_find(kernels, query);
+                                   .tile = tile_sizes[t]};
+        kernel_[dagger][form][t] = tile_sizes[t] == 1 ? &find(kernels, query) : try_find(kernels, query);
       }
+  if (!parameters.has_clover()) return;
+  apply_term_ = &find(kernels, {.operation = "apply_term", .precision = spinors.name, .basis = basis.name});
+  clover_.emplace(*plain_links, parameters.csw_r / parameters.xi0, parameters.csw_t, parameters.diagonal(),
+                  find_precision(spinors.links));
 }
 
-void WilsonHopping::run(const Kernel* const (&kernels)[3], Arguments& a, SpinorField& out, const SpinorField* x,
-                        const SpinorField& in, Parity parity) const {
+void WilsonHopping::run(Form form, Arguments a, SpinorField& out, const SpinorField* x, const SpinorField& in,
+                        Parity parity, Dagger dagger) const {
   if (out.rhs() != in.rhs())
     throw UsageError(fmt::format("hopping term on {} right-hand sides into {}", in.rhs(), out.rhs()));
+  const Tiles& kernels = kernel_[dagger == Dagger::yes][int(form)];
+  a.geometry = domain()->layout(out.lanes()).geometry();
   a.parity = int(parity);
   a.links = links_->operand();
   a.hops = hops_;
   int done = 0;
-  for (int t = 0; t < 3; ++t) {  // the largest tile first, then the rest by smaller ones
+  for (int t = 0; t < tiles; ++t) {  // the largest tile first, then the rest by smaller ones
     if (kernels[t] == nullptr) continue;
-    a.rhs = (in.rhs() - done) / tiles[t] * tiles[t];
+    a.rhs = (in.rhs() - done) / tile_sizes[t] * tile_sizes[t];
     if (a.rhs == 0) continue;
     a.out = out.select(out.operand(parity), done);
     a.in = in.select(in.operand(opposite(parity)), done);
@@ -62,47 +70,115 @@ void WilsonHopping::run(const Kernel* const (&kernels)[3], Arguments& a, SpinorF
 }
 
 void WilsonHopping::apply(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const {
-  Arguments a = arguments_for(*domain(), out.lanes());
-  run(kernel_[dagger == Dagger::yes][0], a, out, nullptr, in, parity);
+  run(Form::plain, {}, out, nullptr, in, parity, dagger);
 }
 
 void WilsonHopping::apply(SpinorField& out, double alpha, const SpinorField& x, double beta, const SpinorField& in,
                           Parity parity, Dagger dagger) const {
-  Arguments a = arguments_for(*domain(), out.lanes());
+  Arguments a;
   a.a.re = alpha;
   a.b.re = beta;
-  run(kernel_[dagger == Dagger::yes][1], a, out, &x, in, parity);
+  run(Form::axpby, a, out, &x, in, parity, dagger);
 }
 
-double WilsonHopping::flops(bool axpby) const { return kernel_[0][axpby][2]->flops * domain()->lattice().half_sites(); }
+void WilsonHopping::apply_t(SpinorField& out, const SpinorField& x, double beta, const SpinorField& in, Parity parity,
+                            Dagger dagger) const {
+  if (!clover_) return apply(out, parameters_.diagonal(), x, beta, in, parity, dagger);
+  Arguments a;
+  a.term = clover_->term().operand();
+  a.a.re = clover_->term().scale();
+  a.b.re = beta;
+  run(Form::taxpby, a, out, &x, in, parity, dagger);
+}
+
+void WilsonHopping::apply_inverse(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const {
+  if (!clover_) return apply(out, in, parity, dagger);
+  Arguments a;
+  a.term = clover_->inverse().operand();
+  a.b.re = clover_->inverse().scale();
+  run(Form::tinv, a, out, nullptr, in, parity, dagger);
+}
+
+void WilsonHopping::apply_inverse(SpinorField& out, double alpha, const SpinorField& x, double beta,
+                                  const SpinorField& in, Parity parity, Dagger dagger) const {
+  if (!clover_) return apply(out, alpha, x, beta, in, parity, dagger);
+  Arguments a;
+  a.term = clover_->inverse().operand();
+  a.a.re = alpha;
+  a.b.re = beta * clover_->inverse().scale();
+  run(Form::axpby_tinv, a, out, &x, in, parity, dagger);
+}
+
+void WilsonHopping::apply_inverse_term(SpinorField& out, double beta, const SpinorField& x, Parity parity) const {
+  Arguments a = arguments_for(*domain(), out.lanes(), out.rhs());
+  a.parity = int(parity);
+  a.out = out.operand(parity);
+  a.x = x.operand(parity);
+  a.term = clover_->inverse().operand();
+  a.b.re = beta * clover_->inverse().scale();
+  domain()->device().run(*apply_term_, a);
+}
+
+double WilsonHopping::flops(Form form) const {
+  return kernel_[0][int(form)][2]->flops * domain()->lattice().half_sites();
+}
 
 void WilsonMatrix::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
-  for (const Parity parity : {Parity::even, Parity::odd})
-    hopping_->apply(out, hopping_->parameters().diagonal(), in, -0.5, in, parity, dagger);
+  for (const Parity parity : {Parity::even, Parity::odd}) hopping_->apply_t(out, in, -0.5, in, parity, dagger);
+}
+
+double WilsonMatrix::flops() const {
+  using Form = WilsonHopping::Form;
+  return 2 * hopping_->flops(hopping_->clover() != nullptr ? Form::taxpby : Form::axpby);
 }
 
 WilsonEvenOdd::WilsonEvenOdd(const WilsonHopping& hopping, EvenOdd form, int rhs)
-    : hopping_(&hopping), form_(form), odd_(hopping.domain(), hopping.precision(), Subset::odd, rhs) {}
+    : hopping_(&hopping),
+      form_(form),
+      odd_(hopping.domain(), hopping.precision(), Subset::odd, rhs),
+      even_(hopping.domain(), hopping.precision(), Subset::even, rhs) {}
 
 void WilsonEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
-  const double t = hopping_->parameters().diagonal();
-  // T is a number, so that the conjugate only exchanges D_eo and D_oe for their conjugates.
-  hopping_->apply(odd_, in, Parity::odd, dagger);
-  if (form_ == EvenOdd::symmetric) {
-    hopping_->apply(out, 1, in, -1 / (4 * t * t), odd_, Parity::even, dagger);
+  const double s = hopping_->inverse_scale();
+  if (form_ == EvenOdd::asymmetric) {
+    hopping_->apply_inverse(odd_, in, Parity::odd, dagger);          // T_oo^-1 D_oe in
+    hopping_->apply_t(out, in, -s / 4, odd_, Parity::even, dagger);  // T_ee in - D_eo odd / 4
+  } else if (dagger == Dagger::no || hopping_->clover() == nullptr) {
+    hopping_->apply_inverse(odd_, in, Parity::odd, dagger);                       // T_oo^-1 D_oe in
+    hopping_->apply_inverse(out, 1, in, -s * s / 4, odd_, Parity::even, dagger);  // in - T_ee^-1 D_eo odd / 4
   } else {
-    hopping_->apply(out, t, in, -1 / (4 * t), odd_, Parity::even, dagger);
+    hopping_->apply_inverse_term(even_, 1, in, Parity::even);  // the conjugate has T_ee^-1 on the right
+    hopping_->apply_inverse(odd_, even_, Parity::odd, dagger);
+    hopping_->apply(out, 1, in, -0.25, odd_, Parity::even, dagger);
   }
 }
 
+double WilsonEvenOdd::flops() const {
+  using Form = WilsonHopping::Form;
+  if (hopping_->clover() == nullptr) return hopping_->flops(Form::plain) + hopping_->flops(Form::axpby);
+  return hopping_->flops(Form::tinv) + hopping_->flops(form_ == EvenOdd::symmetric ? Form::axpby_tinv : Form::taxpby);
+}
+
 void WilsonEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
-  const double t = hopping_->parameters().diagonal(), scale = form_ == EvenOdd::symmetric ? 1 / t : 1;
-  hopping_->apply(reduced, scale, b, scale / (2 * t), b, Parity::even, Dagger::no);
+  const double s = hopping_->inverse_scale(), scale = form_ == EvenOdd::symmetric ? s : 1;
+  if (hopping_->clover() == nullptr) {
+    hopping_->apply(reduced, scale, b, scale * s / 2, b, Parity::even, Dagger::no);
+    return;
+  }
+  hopping_->apply_inverse_term(odd_, 1, b, Parity::odd);
+  SpinorField& sum = form_ == EvenOdd::symmetric ? even_ : reduced;
+  hopping_->apply(sum, 1, b, 0.5, odd_, Parity::even, Dagger::no);
+  if (form_ == EvenOdd::symmetric) hopping_->apply_inverse_term(reduced, 1, even_, Parity::even);
 }
 
 void WilsonEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const {
-  const double t = hopping_->parameters().diagonal();
-  hopping_->apply(x, 1 / t, b, 1 / (2 * t), reduced, Parity::odd, Dagger::no);
+  const double s = hopping_->inverse_scale();
+  if (hopping_->clover() == nullptr) {
+    hopping_->apply(x, s, b, s / 2, reduced, Parity::odd, Dagger::no);
+  } else {
+    hopping_->apply(odd_, 1, b, 0.5, reduced, Parity::odd, Dagger::no);
+    hopping_->apply_inverse_term(x, 1, odd_, Parity::odd);
+  }
   x.copy_half(Parity::even, reduced);
 }
 

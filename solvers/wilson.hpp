@@ -1,9 +1,11 @@
 /// \file
-/// The Wilson Dirac operator and its even-odd forms.
+/// The Wilson and Wilson-clover Dirac operators and their even-odd forms.
 #pragma once
 
 #include <array>
+#include <optional>
 
+#include "solvers/clover.hpp"
 #include "solvers/linear_operator.hpp"
 
 namespace quarksmith {
@@ -11,48 +13,76 @@ namespace quarksmith {
 /// Parameters of a Wilson-type action, in the mass normalisation of docs/conventions.md.
 struct WilsonParameters {
   double mass = 0;
-  double xi0 = 1;  ///< bare anisotropy a_s / a_t
-  double nu = 1;   ///< ratio of the bare speed of light to one
+  double xi0 = 1;    ///< bare anisotropy a_s / a_t
+  double nu = 1;     ///< ratio of the bare speed of light to one
+  double csw_r = 0;  ///< clover coefficient of space planes, c_ij = csw_r / xi0
+  double csw_t = 0;  ///< clover coefficient of time planes, c_i4 = csw_t
   /// Phase that multiplies the hop across the last slice of each direction.
   std::array<Complex64, directions> boundary{1, 1, 1, -1};
 
-  /// Diagonal of M: m + 1 + 3 nu / xi0.
+  /// Diagonal of M without clover: m + 1 + 3 nu / xi0.
   double diagonal() const { return mass + 1 + 3 * nu / xi0; }
+  bool has_clover() const { return csw_r != 0 || csw_t != 0; }
   /// m = 1/(2 kappa) - 4, also for anisotropic actions.
   static double mass_of_kappa(double kappa) { return 1 / (2 * kappa) - 4; }
 };
 
-/// The hopping term D on one device: links, boundary phases and the kernels for one precision, storage and basis.
+/// The hopping term D and the site term T of M = T - D/2 on one device, for one precision, link storage and basis.
+///
+/// Without clover T is a number t: T^-1 is then left to the caller as `inverse_scale`, and the forms below use the
+/// plain kernels. `inverse_scale` is 1/t without clover and 1 with it.
 class WilsonHopping {
  public:
+  /// \param spinors precision of the fields.
+  /// \param plain_links the same gauge field with 18 doubles; needed if the action has a clover term.
   /// \throws UsageError the build lacks a kernel; the message is the profile row to add.
-  WilsonHopping(std::shared_ptr<const LinkField> links, const BasisInfo& basis, const WilsonParameters& parameters);
+  WilsonHopping(std::shared_ptr<const LinkField> links, const PrecisionInfo& spinors, const BasisInfo& basis,
+                const WilsonParameters& parameters, const LinkField* plain_links = nullptr);
 
-  /// The sites of `parity` of `out` become D in, or D^+ in; fields of precision().
+  /// out = D in (or D^+ in) at the sites of `parity`.
   void apply(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;
-  /// The sites of `parity` of `out` become a x + b D in; `x` may be `out`.
+  /// out = a x + b D in; `x` may be `out`, here and below.
   void apply(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
              Dagger dagger) const;
+  /// out = T x + b D in
+  void apply_t(SpinorField& out, const SpinorField& x, double b, const SpinorField& in, Parity parity,
+               Dagger dagger) const;
+  /// out = T^-1 D in / inverse_scale
+  void apply_inverse(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;
+  /// out = a x + b T^-1 D in / inverse_scale
+  void apply_inverse(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
+                     Dagger dagger) const;
+  /// out = b T^-1 x for an action with clover.
+  void apply_inverse_term(SpinorField& out, double b, const SpinorField& x, Parity parity) const;
 
+  double inverse_scale() const { return clover_ ? 1 : 1 / parameters_.diagonal(); }
   const WilsonParameters& parameters() const { return parameters_; }
   const BasisInfo& basis() const { return *basis_; }
   const DomainPointer& domain() const { return links_->domain_pointer(); }
-  const PrecisionInfo& precision() const { return links_->precision(); }
-  /// Flops of D at the sites of one parity and one right-hand side, with and without a x + b.
-  double flops(bool axpby) const;
+  const PrecisionInfo& precision() const { return *precision_; }
+  /// Null without clover.
+  const CloverTerm* clover() const { return clover_ ? &*clover_ : nullptr; }
+  /// Flops of one parity and right-hand side: of D, a x + b D, T x + b D, T^-1 D, a x + b T^-1 D.
+  enum class Form { plain, axpby, taxpby, tinv, axpby_tinv };
+  double flops(Form form) const;
 
  private:
-  void run(const Kernel* const (&kernels)[3], Arguments& a, SpinorField& out, const SpinorField* x,
-           const SpinorField& in, Parity parity) const;
+  static constexpr int forms = 5, tiles = 3;
+  using Tiles = std::array<const Kernel*, tiles>;
+  void run(Form form, Arguments a, SpinorField& out, const SpinorField* x, const SpinorField& in, Parity parity,
+           Dagger dagger) const;
 
   std::shared_ptr<const LinkField> links_;
+  const PrecisionInfo* precision_;
   const BasisInfo* basis_;
   WilsonParameters parameters_;
   Hops hops_;
-  const Kernel* kernel_[2][2][3];  // [dagger][epilogue none, axpby][tile 4, 2, 1]; null where a tile was not built
+  std::optional<CloverTerm> clover_;
+  const Kernel* apply_term_ = nullptr;
+  std::array<std::array<Tiles, forms>, 2> kernel_{};  // [dagger][form][tile 4, 2, 1]; null where not built
 };
 
-/// M = (m + 1 + 3 nu/xi0) - D/2 on all sites.
+/// M = T - D/2 on all sites.
 class WilsonMatrix final : public LinearOperator {
  public:
   explicit WilsonMatrix(const WilsonHopping& hopping) : hopping_(&hopping) {}
@@ -60,7 +90,7 @@ class WilsonMatrix final : public LinearOperator {
   Subset subset() const override { return Subset::full; }
   const DomainPointer& domain() const override { return hopping_->domain(); }
   const PrecisionInfo& precision() const override { return hopping_->precision(); }
-  double flops() const override { return 2 * hopping_->flops(true); }
+  double flops() const override;
 
  private:
   const WilsonHopping* hopping_;
@@ -69,7 +99,7 @@ class WilsonMatrix final : public LinearOperator {
 /// How the system is reduced to the even sites.
 enum class EvenOdd { symmetric, asymmetric };
 
-/// 1 - D_eo D_oe / (4 T^2) (symmetric) or T - D_eo D_oe / (4 T) (asymmetric), T the diagonal of M; even sites.
+/// 1 - T_ee^-1 D_eo T_oo^-1 D_oe / 4 (symmetric) or T_ee - D_eo T_oo^-1 D_oe / 4 (asymmetric); even sites.
 /// T. A. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211.
 class WilsonEvenOdd final : public LinearOperator {
  public:
@@ -78,19 +108,20 @@ class WilsonEvenOdd final : public LinearOperator {
   Subset subset() const override { return Subset::even; }
   const DomainPointer& domain() const override { return hopping_->domain(); }
   const PrecisionInfo& precision() const override { return hopping_->precision(); }
-  double flops() const override { return hopping_->flops(false) + hopping_->flops(true); }
+  double flops() const override;
 
-  /// Right-hand side of the reduced system: b_e + D_eo b_o / (2 T), times 1/T if symmetric. `b` holds all sites.
+  /// Right-hand side of the reduced system: b_e + D_eo T_oo^-1 b_o / 2, times T_ee^-1 if symmetric. `b` holds all
+  /// sites.
   void prepare(SpinorField& reduced, const SpinorField& b) const;
-  /// Odd sites of the solution: (b_o + D_oe x_e / 2) / T; even sites are copied from `reduced`.
+  /// Odd sites of the solution: T_oo^-1 (b_o + D_oe x_e / 2); even sites are copied from `reduced`.
   void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const;
-  /// |residual of M| / |residual of the reduced system|: what a tolerance must be multiplied with.
+  /// About |residual of M| / |residual of the reduced system|: what a tolerance is divided by.
   double residual_scale() const { return form_ == EvenOdd::symmetric ? hopping_->parameters().diagonal() : 1; }
 
  private:
   const WilsonHopping* hopping_;
   EvenOdd form_;
-  mutable SpinorField odd_;
+  mutable SpinorField odd_, even_;
 };
 
 }  // namespace quarksmith

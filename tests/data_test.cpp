@@ -188,7 +188,7 @@ TEST_P(Data, BridgeOperatorsAndPion) {
       // The peer's source is 1 + i in its Dirac basis, which is that of the kernel: the numbers go in unrotated.
       const auto links =
           std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r18")));
-      const WilsonHopping hopping(links, find_basis("non_relativistic"), p);
+      const WilsonHopping hopping(links, find_precision("double"), find_basis("non_relativistic"), p);
       HostSpinor ones(gauge.lattice);
       for (HostSite& site : ones.site) site.fill({1, 1});
       const BasisInfo& unrotated = find_basis("degrand_rossi");
@@ -247,7 +247,7 @@ TEST_P(Data, PyqcdOperatorAndSolution) {
   const Quark quark(gauge, p, GetParam());
   const auto links =
       std::make_shared<LinkField>(upload(gauge, quark.domain, find_precision("double"), find_storage("r18")));
-  const WilsonHopping hopping(links, find_basis("non_relativistic"), p);
+  const WilsonHopping hopping(links, find_precision("double"), find_basis("non_relativistic"), p);
   SpinorField b(quark.domain, find_precision("double"), Subset::full), x = b.like();
   upload(rotate(back, unit), b, hopping.basis());
   WilsonMatrix(hopping).apply(x, b, Dagger::no);

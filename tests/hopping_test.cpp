@@ -1,8 +1,11 @@
 // Every emitted nearest-neighbour kernel against the dense reference, on every device.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
+#include "solvers/clover.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
 
@@ -24,11 +27,20 @@ SpinMatrix spin_matrix(const double* numbers, int spins) {
   return m;
 }
 
+/// An operator as the reference needs it.
+struct Definition {
+  HopMatrices hops{};
+  reference::PhaseMasks masks{};
+};
+
 /// Dense matrices in the DeGrand-Rossi basis: for Wilson from the reference's own gammas, for other operators from the
 /// definition that the generator states, rotated from the basis of the kernel.
-HopMatrices dense_hops(const Kernel& kernel) {
-  if (kernel.operation == "wilson") return reference::wilson_hops(kernel.dagger);
-  HopMatrices hops{};
+Definition define(const Kernel& kernel) {
+  Definition d;
+  if (kernel.operation == "wilson") {
+    d.hops = reference::wilson_hops(kernel.dagger);
+    return d;
+  }
   for (const OperatorInfo& info : operators()) {
     if (info.name != kernel.operation || info.basis != kernel.basis) continue;
     const SpinMatrix v =
@@ -36,9 +48,10 @@ HopMatrices dense_hops(const Kernel& kernel) {
     for (const HopInfo& hop : info.hops) {
       const SpinMatrix m = reference::adjoint(v) * spin_matrix(hop.matrix, info.spins) * v;
       const bool forward = hop.sign > 0;
-      hops[hop.mu][forward != kernel.dagger ? 0 : 1] = kernel.dagger ? reference::adjoint(m) : m;
+      d.hops[hop.mu][forward != kernel.dagger ? 0 : 1] = kernel.dagger ? reference::adjoint(m) : m;
+      d.masks[hop.mu] = hop.phase;
     }
-    return hops;
+    return d;
   }
   throw Error(fmt::format("no definition of operator {}", kernel.operation));
 }
@@ -63,39 +76,55 @@ class Hopping : public testing::TestWithParam<Case> {
   const Kernel& kernel() const { return *GetParam().kernel; }
 
   /// Compares one application on both parities; every right-hand side is different.
-  void check(const Lattice& lattice, const HostGauge& gauge, const Coefficients& c) {
+  void check(const Lattice& lattice, const HostGauge& any_gauge, const Coefficients& c) {
+    const Kernel& k = kernel();
+    const StorageInfo& storage = find_storage(k.links);
+    const HostGauge gauge = storage.temporal ? fix_temporal_gauge(any_gauge).gauge : any_gauge;
     const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
-    const PrecisionInfo& precision = find_precision(kernel().precision);
-    const BasisInfo& basis = find_basis(kernel().basis.empty() ? "degrand_rossi" : kernel().basis);
-    const LinkField links = upload(gauge, domain, precision, find_storage(kernel().links));
+    const PrecisionInfo& precision = find_precision(k.precision);
+    const BasisInfo& basis = find_basis(k.basis.empty() ? "degrand_rossi" : k.basis);
+    const LinkField links = upload(gauge, domain, find_precision(precision.links), storage);
     const HostGauge stored_links = download(links);
-    const HopMatrices hops = dense_hops(kernel());
-    const int rhs = 2 * kernel().tile;
-    SpinorField in(domain, precision, Subset::full, rhs), x = in.like(), out = in.like();
+    const Definition definition = define(k);
+    const bool inverse = k.epilogue == "tinv" || k.epilogue == "axpby_tinv";
+    std::optional<TermField> term;
+    reference::SiteMatrices stored_term;
+    if (inverse || k.epilogue == "taxpby") {
+      const LinkField plain = upload(gauge, domain, find_precision("double"), find_storage("r18"));
+      const CloverTerm clover(plain, 0.9, 1.1, 4.3, find_precision(precision.links));
+      term = encode_term(decode_term(inverse ? clover.inverse() : clover.term()), find_precision(precision.links));
+      stored_term = support::whole_term(download(decode_term(*term)));
+    }
+    const int rhs = 2 * k.tile;
+    SpinorField in(domain, precision, Subset::full, rhs, k.spins), x = in.like(), out = in.like();
     for (int r = 0; r < rhs; ++r) {
       upload(reference::random_spinor(lattice, 7 + r), in, basis, r);
       upload(reference::random_spinor(lattice, 77 + r), x, basis, r);
     }
     out.fill(0xff);
-    const double a = kernel().epilogue == "none" ? 0 : 0.75, b = kernel().epilogue == "none" ? 1 : -0.3;
-    for (const Parity parity : {Parity::even, Parity::odd}) apply(domain, links, in, x, out, parity, a, b, c);
-    const support::Deviation limit = support::tolerance(kernel().precision, kernel().links);
+    const double a = k.epilogue == "taxpby" ? 1 : 0.75, b = k.epilogue == "none" ? 1 : -0.3;
+    for (const Parity parity : {Parity::even, Parity::odd}) apply(links, term, in, x, out, parity, a, b, c);
+    const support::Deviation limit = support::tolerance(k.precision, k.links);
     for (int r = 0; r < rhs; ++r) {
       HostSpinor stored(lattice), stored_x(lattice), result(lattice);
       download(in, stored, basis, r);
       download(x, stored_x, basis, r);
       download(out, result, basis, r);
-      const HostSpinor expected = reference::combine(a, stored_x, b, reference::hopping(stored_links, stored, hops, c));
-      const support::Deviation d = support::compare(result, expected);
-      EXPECT_LE(d.norm, limit.norm) << lattice.text() << " right-hand side " << r;
-      EXPECT_LE(d.largest, limit.largest) << lattice.text() << " right-hand side " << r;
+      HostSpinor d = reference::hopping(stored_links, stored, definition.hops, c, definition.masks);
+      if (inverse) d = reference::multiply(stored_term, d);
+      if (k.epilogue == "taxpby") stored_x = reference::multiply(stored_term, stored_x);
+      const bool reads_x = k.epilogue != "none" && k.epilogue != "tinv";
+      const HostSpinor expected = reference::combine(reads_x ? a : 0, stored_x, b, d);
+      const support::Deviation deviation = support::compare(result, expected);
+      EXPECT_LE(deviation.norm, limit.norm) << lattice.text() << " right-hand side " << r;
+      EXPECT_LE(deviation.largest, limit.largest) << lattice.text() << " right-hand side " << r;
     }
   }
 
  private:
-  void apply(const DomainPointer& domain, const LinkField& links, const SpinorField& in, const SpinorField& x,
+  void apply(const LinkField& links, const std::optional<TermField>& term, const SpinorField& in, const SpinorField& x,
              SpinorField& out, Parity parity, double alpha, double beta, const Coefficients& c) {
-    Arguments a = arguments_for(*domain, out.lanes(), out.rhs());
+    Arguments a = arguments_for(out.domain(), out.lanes(), out.rhs());
     a.parity = int(parity);
     a.out = out.operand(parity);
     a.in = in.operand(opposite(parity));
@@ -103,6 +132,11 @@ class Hopping : public testing::TestWithParam<Case> {
     a.links = links.operand();
     a.a.re = alpha;
     a.b.re = beta;
+    if (term) {
+      a.term = term->operand();
+      (kernel().epilogue == "taxpby" ? a.a.re : a.b.re) =
+          term->scale() * (kernel().epilogue == "taxpby" ? alpha : beta);
+    }
     for (int mu = 0; mu < directions; ++mu) {
       a.hops.bulk[mu] = c.bulk[mu];
       a.hops.edge_re[mu] = (c.bulk[mu] * c.phase[mu]).real();

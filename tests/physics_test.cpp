@@ -32,7 +32,7 @@ class Physics : public testing::TestWithParam<std::shared_ptr<Device>> {
                    Dagger dagger = Dagger::no) const {
     const auto d = domain(gauge.lattice);
     const auto links = std::make_shared<LinkField>(upload(gauge, d, find_precision("double"), find_storage("r12")));
-    const WilsonHopping hopping(links, find_basis("non_relativistic"), p);
+    const WilsonHopping hopping(links, find_precision("double"), find_basis("non_relativistic"), p);
     SpinorField in(d, find_precision("double"), Subset::full), out = in.like();
     upload(psi, in, hopping.basis());
     WilsonMatrix(hopping).apply(out, in, dagger);
@@ -118,7 +118,7 @@ TEST_P(Physics, EvenOddReductionIsTheSchurComplementOfTheFullMatrix) {
   const HostGauge gauge = hot_gauge(lattice, 8);
   const auto d = domain(lattice);
   const auto links = std::make_shared<LinkField>(upload(gauge, d, find_precision("double"), find_storage("r18")));
-  const WilsonHopping hopping(links, find_basis("non_relativistic"), parameters());
+  const WilsonHopping hopping(links, find_precision("double"), find_basis("non_relativistic"), parameters());
   const double t = parameters().diagonal();
   HostSpinor even = reference::random_spinor(lattice, 1);
   for (long long i = 0; i < lattice.sites(); ++i)

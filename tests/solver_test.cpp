@@ -15,11 +15,12 @@ struct Mode {
   std::shared_ptr<Device> device;
   std::string method, reduction, precision, links, basis;
   double tolerance;
+  double csw = 0;
 };
 
 std::string name_of(const Mode& m) {
-  return support::test_name(
-      fmt::format("{}_{}_{}_{}_{}_{}", m.device->name(), m.method, m.reduction, m.precision, m.links, m.basis));
+  return support::test_name(fmt::format("{}_{}_{}_{}_{}_{}{}", m.device->name(), m.method, m.reduction, m.precision,
+                                        m.links, m.basis, m.csw != 0 ? "_clover" : ""));
 }
 
 void PrintTo(const Mode& mode, std::ostream* out) { *out << name_of(mode); }
@@ -35,6 +36,13 @@ std::vector<Mode> modes() {
   for (const auto& device : support::devices()) {
     all.push_back({device, "bicgstab", "symmetric", "double", "r18", "degrand_rossi", 1e-12});
     all.push_back({device, "cg", "symmetric", "double-single", "r8", "non_relativistic", 1e-12});
+    all.push_back({device, "bicgstab", "symmetric", "double-half", "r12t", "non_relativistic", 1e-12});
+    all.push_back({device, "cg", "none", "double", "r18t", "non_relativistic", 1e-12});
+    for (const char* method : {"cg", "bicgstab"})
+      for (const char* reduction : {"none", "symmetric", "asymmetric"})
+        for (const char* precision : {"double", "double-single", "double-half"})
+          all.push_back({device, method, reduction, precision, "r12", "non_relativistic", 1e-11, 1.5});
+    all.push_back({device, "bicgstab", "symmetric", "double", "r18", "degrand_rossi", 1e-12, 1.5});
   }
   return all;
 }
@@ -45,7 +53,10 @@ HostSpinor dirac(const HostGauge& gauge, const HostSpinor& x, const WilsonParame
   c.bulk = {p.nu / p.xi0, p.nu / p.xi0, p.nu / p.xi0, 1};
   c.phase = p.boundary;
   const HostSpinor d = reference::hopping(gauge, x, reference::wilson_hops(false), c);
-  return reference::combine(p.mass + 1 + 3 * p.nu / p.xi0, x, -0.5, d);
+  const double diagonal = p.mass + 1 + 3 * p.nu / p.xi0;
+  if (!p.has_clover()) return reference::combine(diagonal, x, -0.5, d);
+  const auto t = reference::clover(gauge, diagonal, p.csw_r / p.xi0, p.csw_t);
+  return reference::combine(1, reference::multiply(t, x), -0.5, d);
 }
 
 class Solve : public testing::TestWithParam<Mode> {};
@@ -58,6 +69,8 @@ TEST_P(Solve, ReachesTheTrueResidual) {
   parameters.mass = -0.2;
   parameters.xi0 = 1.5;
   parameters.nu = 0.9;
+  parameters.csw_r = mode.csw;
+  parameters.csw_t = 0.8 * mode.csw;
   SolveSettings settings;
   settings.method = method_of(mode.method);
   settings.reduction = reduction_of(mode.reduction);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,7 +54,20 @@ inline Deviation tolerance(std::string_view precision, std::string_view links) {
   if (precision == "double") return lossy ? Deviation{1e-13, 2e-12} : Deviation{1e-14, 2e-13};
   if (precision == "single") return lossy ? Deviation{1e-5, 1e-4} : Deviation{1e-6, 2e-5};
   if (precision == "half") return lossy ? Deviation{1e-3, 2e-2} : Deviation{2e-4, 4e-3};
-  return {2e-2, 4e-1};
+  // Formats with a shared scale: a few roundings of the largest number of a group; kernels compute in float or double.
+  const PrecisionInfo& p = find_precision(precision);
+  const double rounding = std::max(4 * std::ldexp(1.0, -p.bits), p.element_bytes == 4 ? 3e-7 : 0.0);
+  return {rounding, 20 * rounding};
+}
+
+/// A site term as 12x12 matrices from its two blocks, in the DeGrand-Rossi basis.
+inline std::vector<std::array<Complex64, 144>> whole_term(const std::vector<HostTerm>& blocks) {
+  std::vector<std::array<Complex64, 144>> terms(blocks.size());
+  for (std::size_t x = 0; x < blocks.size(); ++x)
+    for (int b = 0; b < 2; ++b)
+      for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < 6; ++j) terms[x][12 * (6 * b + i) + 6 * b + j] = blocks[x][b][6 * i + j];
+  return terms;
 }
 
 /// A test name made of letters and digits.

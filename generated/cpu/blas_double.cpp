@@ -5,6 +5,8 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r18t.hpp"
+#include "generated/links/r12t.hpp"
 #include "generated/bodies/axpby.hpp"
 #include "generated/bodies/bicgstab_direction.hpp"
 #include "generated/bodies/bicgstab_half_step.hpp"

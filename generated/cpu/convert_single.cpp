@@ -5,62 +5,106 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r18t.hpp"
+#include "generated/links/r12t.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
-// 0 flop, 768 bytes a site and right-hand side; 120 reals without reuse
+// 0 flop, 768 bytes a site and right-hand side; 192 reals without reuse
 struct decode_links_single_r12_row
     : ConvertLinks<Ieee<double>, R18, Ieee<float>, R12> {};
 void decode_links_single_r12(const Arguments& a, const Launch& l) {
   apply<decode_links_single_r12_row>(a, l);
 }
 
-// 0 flop, 864 bytes a site and right-hand side; 144 reals without reuse
+// 0 flop, 768 bytes a site and right-hand side; 192 reals without reuse
+struct decode_links_single_r12t_row
+    : ConvertLinks<Ieee<double>, R18, Ieee<float>, R12T> {};
+void decode_links_single_r12t(const Arguments& a, const Launch& l) {
+  apply<decode_links_single_r12t_row>(a, l);
+}
+
+// 0 flop, 864 bytes a site and right-hand side; 216 reals without reuse
 struct decode_links_single_r18_row
     : ConvertLinks<Ieee<double>, R18, Ieee<float>, R18> {};
 void decode_links_single_r18(const Arguments& a, const Launch& l) {
   apply<decode_links_single_r18_row>(a, l);
 }
 
-// 0 flop, 704 bytes a site and right-hand side; 104 reals without reuse
+// 0 flop, 864 bytes a site and right-hand side; 216 reals without reuse
+struct decode_links_single_r18t_row
+    : ConvertLinks<Ieee<double>, R18, Ieee<float>, R18T> {};
+void decode_links_single_r18t(const Arguments& a, const Launch& l) {
+  apply<decode_links_single_r18t_row>(a, l);
+}
+
+// 0 flop, 704 bytes a site and right-hand side; 176 reals without reuse
 struct decode_links_single_r8_row
     : ConvertLinks<Ieee<double>, R18, Ieee<float>, R8> {};
 void decode_links_single_r8(const Arguments& a, const Launch& l) {
   apply<decode_links_single_r8_row>(a, l);
 }
 
-// 0 flop, 768 bytes a site and right-hand side; 120 reals without reuse
+// 0 flop, 768 bytes a site and right-hand side; 192 reals without reuse
 struct encode_links_single_r12_row
     : ConvertLinks<Ieee<float>, R12, Ieee<double>, R18> {};
 void encode_links_single_r12(const Arguments& a, const Launch& l) {
   apply<encode_links_single_r12_row>(a, l);
 }
 
-// 0 flop, 864 bytes a site and right-hand side; 144 reals without reuse
+// 0 flop, 768 bytes a site and right-hand side; 192 reals without reuse
+struct encode_links_single_r12t_row
+    : ConvertLinks<Ieee<float>, R12T, Ieee<double>, R18> {};
+void encode_links_single_r12t(const Arguments& a, const Launch& l) {
+  apply<encode_links_single_r12t_row>(a, l);
+}
+
+// 0 flop, 864 bytes a site and right-hand side; 216 reals without reuse
 struct encode_links_single_r18_row
     : ConvertLinks<Ieee<float>, R18, Ieee<double>, R18> {};
 void encode_links_single_r18(const Arguments& a, const Launch& l) {
   apply<encode_links_single_r18_row>(a, l);
 }
 
-// 0 flop, 704 bytes a site and right-hand side; 104 reals without reuse
+// 0 flop, 864 bytes a site and right-hand side; 216 reals without reuse
+struct encode_links_single_r18t_row
+    : ConvertLinks<Ieee<float>, R18T, Ieee<double>, R18> {};
+void encode_links_single_r18t(const Arguments& a, const Launch& l) {
+  apply<encode_links_single_r18t_row>(a, l);
+}
+
+// 0 flop, 704 bytes a site and right-hand side; 176 reals without reuse
 struct encode_links_single_r8_row
     : ConvertLinks<Ieee<float>, R8, Ieee<double>, R18> {};
 void encode_links_single_r8(const Arguments& a, const Launch& l) {
   apply<encode_links_single_r8_row>(a, l);
 }
 
-// 0 flop, 288 bytes a site and right-hand side; 48 reals without reuse
-struct export_single_row
-    : ConvertSpinor<Ieee<double>, Ieee<float>> {};
-void export_single(const Arguments& a, const Launch& l) {
-  apply<export_single_row>(a, l);
+// 0 flop, 72 bytes a site and right-hand side; 18 reals without reuse
+struct export_single_s1_row
+    : ConvertSpinor<Ieee<double>, Ieee<float>, 1> {};
+void export_single_s1(const Arguments& a, const Launch& l) {
+  apply<export_single_s1_row>(a, l);
 }
 
-// 0 flop, 288 bytes a site and right-hand side; 48 reals without reuse
-struct import_single_row
-    : ConvertSpinor<Ieee<float>, Ieee<double>> {};
-void import_single(const Arguments& a, const Launch& l) {
-  apply<import_single_row>(a, l);
+// 0 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+struct export_single_s4_row
+    : ConvertSpinor<Ieee<double>, Ieee<float>, 4> {};
+void export_single_s4(const Arguments& a, const Launch& l) {
+  apply<export_single_s4_row>(a, l);
+}
+
+// 0 flop, 72 bytes a site and right-hand side; 18 reals without reuse
+struct import_single_s1_row
+    : ConvertSpinor<Ieee<float>, Ieee<double>, 1> {};
+void import_single_s1(const Arguments& a, const Launch& l) {
+  apply<import_single_s1_row>(a, l);
+}
+
+// 0 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+struct import_single_s4_row
+    : ConvertSpinor<Ieee<float>, Ieee<double>, 4> {};
+void import_single_s4(const Arguments& a, const Launch& l) {
+  apply<import_single_s4_row>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -5,6 +5,10 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r18t.hpp"
+#include "generated/links/r12t.hpp"
+#include "generated/bases/dr.hpp"
+#include "generated/bases/nr.hpp"
 #include "generated/bodies/wilson_dagger_dr.hpp"
 #include "generated/bodies/wilson_dagger_nr.hpp"
 #include "generated/bodies/wilson_dr.hpp"
@@ -46,6 +50,13 @@ void wilson_axpby_single_r12_nr_n4(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_single_r12_nr_n4_row>(a, l);
 }
 
+// 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_axpby_single_r12t_nr_n1_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12T, Axpby, false, 1> {};
+void wilson_axpby_single_r12t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r12t_nr_n1_row>(a, l);
+}
+
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_single_r18_dr_n1_row
     : wilson_dr_body<Ieee<float>, Ieee<float>, R18, Axpby, false, 1> {};
@@ -67,11 +78,25 @@ void wilson_axpby_single_r18_nr_n1__complex(const Arguments& a, const Launch& l)
   apply<wilson_axpby_single_r18_nr_n1__complex_row>(a, l);
 }
 
+// 1368 flop, 720 bytes a site and right-hand side; 348 reals without reuse
+struct wilson_axpby_single_r18t_nr_n1_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R18T, Axpby, false, 1> {};
+void wilson_axpby_single_r18t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r18t_nr_n1_row>(a, l);
+}
+
 // 1368 flop, 544 bytes a site and right-hand side; 304 reals without reuse
 struct wilson_axpby_single_r8_nr_n1_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R8, Axpby, false, 1> {};
 void wilson_axpby_single_r8_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_single_r8_nr_n1_row>(a, l);
+}
+
+// 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_axpby_tinv_single_r12_nr_n1_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_axpby_tinv_single_r12_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_tinv_single_r12_nr_n1_row>(a, l);
 }
 
 // 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
@@ -109,6 +134,13 @@ void wilson_dagger_axpby_single_r12_nr_n4(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_single_r12_nr_n4_row>(a, l);
 }
 
+// 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_axpby_single_r12t_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12T, Axpby, false, 1> {};
+void wilson_dagger_axpby_single_r12t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r12t_nr_n1_row>(a, l);
+}
+
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_axpby_single_r18_dr_n1_row
     : wilson_dagger_dr_body<Ieee<float>, Ieee<float>, R18, Axpby, false, 1> {};
@@ -130,11 +162,25 @@ void wilson_dagger_axpby_single_r18_nr_n1__complex(const Arguments& a, const Lau
   apply<wilson_dagger_axpby_single_r18_nr_n1__complex_row>(a, l);
 }
 
+// 1368 flop, 720 bytes a site and right-hand side; 348 reals without reuse
+struct wilson_dagger_axpby_single_r18t_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R18T, Axpby, false, 1> {};
+void wilson_dagger_axpby_single_r18t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r18t_nr_n1_row>(a, l);
+}
+
 // 1368 flop, 544 bytes a site and right-hand side; 304 reals without reuse
 struct wilson_dagger_axpby_single_r8_nr_n1_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R8, Axpby, false, 1> {};
 void wilson_dagger_axpby_single_r8_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_single_r8_nr_n1_row>(a, l);
+}
+
+// 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_dagger_axpby_tinv_single_r12_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_dagger_axpby_tinv_single_r12_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_tinv_single_r12_nr_n1_row>(a, l);
 }
 
 // 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
@@ -172,6 +218,13 @@ void wilson_dagger_single_r12_nr_n4(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_single_r12_nr_n4_row>(a, l);
 }
 
+// 1320 flop, 480 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_dagger_single_r12t_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12T, Plain, false, 1> {};
+void wilson_dagger_single_r12t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r12t_nr_n1_row>(a, l);
+}
+
 // 1320 flop, 768 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_dagger_single_r18_dr_n1_row
     : wilson_dagger_dr_body<Ieee<float>, Ieee<float>, R18, Plain, false, 1> {};
@@ -193,11 +246,32 @@ void wilson_dagger_single_r18_nr_n1__complex(const Arguments& a, const Launch& l
   apply<wilson_dagger_single_r18_nr_n1__complex_row>(a, l);
 }
 
+// 1320 flop, 624 bytes a site and right-hand side; 324 reals without reuse
+struct wilson_dagger_single_r18t_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R18T, Plain, false, 1> {};
+void wilson_dagger_single_r18t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r18t_nr_n1_row>(a, l);
+}
+
 // 1320 flop, 448 bytes a site and right-hand side; 280 reals without reuse
 struct wilson_dagger_single_r8_nr_n1_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R8, Plain, false, 1> {};
 void wilson_dagger_single_r8_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_single_r8_nr_n1_row>(a, l);
+}
+
+// 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_dagger_taxpby_single_r12_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_dagger_taxpby_single_r12_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_single_r12_nr_n1_row>(a, l);
+}
+
+// 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_tinv_single_r12_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_dagger_tinv_single_r12_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_tinv_single_r12_nr_n1_row>(a, l);
 }
 
 // 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
@@ -235,6 +309,13 @@ void wilson_single_r12_nr_n4(const Arguments& a, const Launch& l) {
   apply<wilson_single_r12_nr_n4_row>(a, l);
 }
 
+// 1320 flop, 480 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_single_r12t_nr_n1_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12T, Plain, false, 1> {};
+void wilson_single_r12t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r12t_nr_n1_row>(a, l);
+}
+
 // 1320 flop, 768 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_single_r18_dr_n1_row
     : wilson_dr_body<Ieee<float>, Ieee<float>, R18, Plain, false, 1> {};
@@ -256,11 +337,32 @@ void wilson_single_r18_nr_n1__complex(const Arguments& a, const Launch& l) {
   apply<wilson_single_r18_nr_n1__complex_row>(a, l);
 }
 
+// 1320 flop, 624 bytes a site and right-hand side; 324 reals without reuse
+struct wilson_single_r18t_nr_n1_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R18T, Plain, false, 1> {};
+void wilson_single_r18t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r18t_nr_n1_row>(a, l);
+}
+
 // 1320 flop, 448 bytes a site and right-hand side; 280 reals without reuse
 struct wilson_single_r8_nr_n1_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R8, Plain, false, 1> {};
 void wilson_single_r8_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_single_r8_nr_n1_row>(a, l);
+}
+
+// 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_taxpby_single_r12_nr_n1_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_taxpby_single_r12_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_single_r12_nr_n1_row>(a, l);
+}
+
+// 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_tinv_single_r12_nr_n1_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_tinv_single_r12_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_tinv_single_r12_nr_n1_row>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

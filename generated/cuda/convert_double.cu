@@ -5,6 +5,8 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r18t.hpp"
+#include "generated/links/r12t.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
 // 0 flop, 960 bytes a site and right-hand side; 120 reals without reuse
@@ -14,11 +16,25 @@ void decode_links_double_r12(const Arguments& a, const Launch& l) {
   apply<decode_links_double_r12_row, 128, 1>(a, l);
 }
 
+// 0 flop, 960 bytes a site and right-hand side; 120 reals without reuse
+struct decode_links_double_r12t_row
+    : ConvertLinks<Ieee<double>, R18, Ieee<double>, R12T> {};
+void decode_links_double_r12t(const Arguments& a, const Launch& l) {
+  apply<decode_links_double_r12t_row, 128, 1>(a, l);
+}
+
 // 0 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
 struct decode_links_double_r18_row
     : ConvertLinks<Ieee<double>, R18, Ieee<double>, R18> {};
 void decode_links_double_r18(const Arguments& a, const Launch& l) {
   apply<decode_links_double_r18_row, 128, 1>(a, l);
+}
+
+// 0 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
+struct decode_links_double_r18t_row
+    : ConvertLinks<Ieee<double>, R18, Ieee<double>, R18T> {};
+void decode_links_double_r18t(const Arguments& a, const Launch& l) {
+  apply<decode_links_double_r18t_row, 128, 1>(a, l);
 }
 
 // 0 flop, 832 bytes a site and right-hand side; 104 reals without reuse
@@ -35,11 +51,25 @@ void encode_links_double_r12(const Arguments& a, const Launch& l) {
   apply<encode_links_double_r12_row, 128, 1>(a, l);
 }
 
+// 0 flop, 960 bytes a site and right-hand side; 120 reals without reuse
+struct encode_links_double_r12t_row
+    : ConvertLinks<Ieee<double>, R12T, Ieee<double>, R18> {};
+void encode_links_double_r12t(const Arguments& a, const Launch& l) {
+  apply<encode_links_double_r12t_row, 128, 1>(a, l);
+}
+
 // 0 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
 struct encode_links_double_r18_row
     : ConvertLinks<Ieee<double>, R18, Ieee<double>, R18> {};
 void encode_links_double_r18(const Arguments& a, const Launch& l) {
   apply<encode_links_double_r18_row, 128, 1>(a, l);
+}
+
+// 0 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
+struct encode_links_double_r18t_row
+    : ConvertLinks<Ieee<double>, R18T, Ieee<double>, R18> {};
+void encode_links_double_r18t(const Arguments& a, const Launch& l) {
+  apply<encode_links_double_r18t_row, 128, 1>(a, l);
 }
 
 // 0 flop, 832 bytes a site and right-hand side; 104 reals without reuse
@@ -50,17 +80,24 @@ void encode_links_double_r8(const Arguments& a, const Launch& l) {
 }
 
 // 0 flop, 384 bytes a site and right-hand side; 48 reals without reuse
-struct export_double_row
-    : ConvertSpinor<Ieee<double>, Ieee<double>> {};
-void export_double(const Arguments& a, const Launch& l) {
-  apply<export_double_row, 128, 1>(a, l);
+struct export_double_s4_row
+    : ConvertSpinor<Ieee<double>, Ieee<double>, 4> {};
+void export_double_s4(const Arguments& a, const Launch& l) {
+  apply<export_double_s4_row, 128, 1>(a, l);
 }
 
 // 0 flop, 384 bytes a site and right-hand side; 48 reals without reuse
-struct import_double_row
-    : ConvertSpinor<Ieee<double>, Ieee<double>> {};
-void import_double(const Arguments& a, const Launch& l) {
-  apply<import_double_row, 128, 1>(a, l);
+struct import_double_s4_row
+    : ConvertSpinor<Ieee<double>, Ieee<double>, 4> {};
+void import_double_s4(const Arguments& a, const Launch& l) {
+  apply<import_double_s4_row, 128, 1>(a, l);
+}
+
+// 264 flop, 528 bytes a site and right-hand side; 66 reals without reuse
+struct rotate_colour_double_row
+    : RotateColour<Ieee<double>, Ieee<double>, R18> {};
+void rotate_colour_double(const Arguments& a, const Launch& l) {
+  apply<rotate_colour_double_row, 128, 1>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

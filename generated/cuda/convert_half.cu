@@ -5,62 +5,92 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r18t.hpp"
+#include "generated/links/r12t.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
-// 0 flop, 672 bytes a site and right-hand side; 120 reals without reuse
+// 0 flop, 672 bytes a site and right-hand side; 336 reals without reuse
 struct decode_links_half_r12_row
     : ConvertLinks<Ieee<double>, R18, Fixed<short, false>, R12> {};
 void decode_links_half_r12(const Arguments& a, const Launch& l) {
   apply<decode_links_half_r12_row, 128, 1>(a, l);
 }
 
-// 0 flop, 720 bytes a site and right-hand side; 144 reals without reuse
+// 0 flop, 672 bytes a site and right-hand side; 336 reals without reuse
+struct decode_links_half_r12t_row
+    : ConvertLinks<Ieee<double>, R18, Fixed<short, false>, R12T> {};
+void decode_links_half_r12t(const Arguments& a, const Launch& l) {
+  apply<decode_links_half_r12t_row, 128, 1>(a, l);
+}
+
+// 0 flop, 720 bytes a site and right-hand side; 360 reals without reuse
 struct decode_links_half_r18_row
     : ConvertLinks<Ieee<double>, R18, Fixed<short, false>, R18> {};
 void decode_links_half_r18(const Arguments& a, const Launch& l) {
   apply<decode_links_half_r18_row, 128, 1>(a, l);
 }
 
-// 0 flop, 640 bytes a site and right-hand side; 104 reals without reuse
+// 0 flop, 720 bytes a site and right-hand side; 360 reals without reuse
+struct decode_links_half_r18t_row
+    : ConvertLinks<Ieee<double>, R18, Fixed<short, false>, R18T> {};
+void decode_links_half_r18t(const Arguments& a, const Launch& l) {
+  apply<decode_links_half_r18t_row, 128, 1>(a, l);
+}
+
+// 0 flop, 640 bytes a site and right-hand side; 320 reals without reuse
 struct decode_links_half_r8_row
     : ConvertLinks<Ieee<double>, R18, Fixed<short, false>, R8> {};
 void decode_links_half_r8(const Arguments& a, const Launch& l) {
   apply<decode_links_half_r8_row, 128, 1>(a, l);
 }
 
-// 0 flop, 672 bytes a site and right-hand side; 120 reals without reuse
+// 0 flop, 672 bytes a site and right-hand side; 336 reals without reuse
 struct encode_links_half_r12_row
     : ConvertLinks<Fixed<short, false>, R12, Ieee<double>, R18> {};
 void encode_links_half_r12(const Arguments& a, const Launch& l) {
   apply<encode_links_half_r12_row, 128, 1>(a, l);
 }
 
-// 0 flop, 720 bytes a site and right-hand side; 144 reals without reuse
+// 0 flop, 672 bytes a site and right-hand side; 336 reals without reuse
+struct encode_links_half_r12t_row
+    : ConvertLinks<Fixed<short, false>, R12T, Ieee<double>, R18> {};
+void encode_links_half_r12t(const Arguments& a, const Launch& l) {
+  apply<encode_links_half_r12t_row, 128, 1>(a, l);
+}
+
+// 0 flop, 720 bytes a site and right-hand side; 360 reals without reuse
 struct encode_links_half_r18_row
     : ConvertLinks<Fixed<short, false>, R18, Ieee<double>, R18> {};
 void encode_links_half_r18(const Arguments& a, const Launch& l) {
   apply<encode_links_half_r18_row, 128, 1>(a, l);
 }
 
-// 0 flop, 640 bytes a site and right-hand side; 104 reals without reuse
+// 0 flop, 720 bytes a site and right-hand side; 360 reals without reuse
+struct encode_links_half_r18t_row
+    : ConvertLinks<Fixed<short, false>, R18T, Ieee<double>, R18> {};
+void encode_links_half_r18t(const Arguments& a, const Launch& l) {
+  apply<encode_links_half_r18t_row, 128, 1>(a, l);
+}
+
+// 0 flop, 640 bytes a site and right-hand side; 320 reals without reuse
 struct encode_links_half_r8_row
     : ConvertLinks<Fixed<short, false>, R8, Ieee<double>, R18> {};
 void encode_links_half_r8(const Arguments& a, const Launch& l) {
   apply<encode_links_half_r8_row, 128, 1>(a, l);
 }
 
-// 0 flop, 244 bytes a site and right-hand side; 48 reals without reuse
-struct export_half_row
-    : ConvertSpinor<Ieee<double>, Fixed<short, true>> {};
-void export_half(const Arguments& a, const Launch& l) {
-  apply<export_half_row, 128, 1>(a, l);
+// 0 flop, 244 bytes a site and right-hand side; 122 reals without reuse
+struct export_half_s4_row
+    : ConvertSpinor<Ieee<double>, Fixed<short, true>, 4> {};
+void export_half_s4(const Arguments& a, const Launch& l) {
+  apply<export_half_s4_row, 128, 1>(a, l);
 }
 
-// 0 flop, 244 bytes a site and right-hand side; 48 reals without reuse
-struct import_half_row
-    : ConvertSpinor<Fixed<short, true>, Ieee<double>> {};
-void import_half(const Arguments& a, const Launch& l) {
-  apply<import_half_row, 128, 1>(a, l);
+// 0 flop, 244 bytes a site and right-hand side; 122 reals without reuse
+struct import_half_s4_row
+    : ConvertSpinor<Fixed<short, true>, Ieee<double>, 4> {};
+void import_half_s4(const Arguments& a, const Launch& l) {
+  apply<import_half_s4_row, 128, 1>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -5,10 +5,17 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r18t.hpp"
+#include "generated/links/r12t.hpp"
+#include "generated/bases/dr.hpp"
+#include "generated/bases/nr.hpp"
+#include "generated/bases/rotated.hpp"
 #include "generated/bodies/wilson_dagger_dr.hpp"
 #include "generated/bodies/wilson_dagger_nr.hpp"
+#include "generated/bodies/wilson_dagger_rotated.hpp"
 #include "generated/bodies/wilson_dr.hpp"
 #include "generated/bodies/wilson_nr.hpp"
+#include "generated/bodies/wilson_rotated.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
 // 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
@@ -46,6 +53,13 @@ void wilson_axpby_double_r12_nr_n4(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_double_r12_nr_n4_row, 128, 2>(a, l);
 }
 
+// 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_axpby_double_r12t_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12T, Axpby, false, 1> {};
+void wilson_axpby_double_r12t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r12t_nr_n1_row, 128, 3>(a, l);
+}
+
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_double_r18_dr_n1_row
     : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
@@ -67,11 +81,46 @@ void wilson_axpby_double_r18_nr_n1__complex(const Arguments& a, const Launch& l)
   apply<wilson_axpby_double_r18_nr_n1__complex_row, 128, 3>(a, l);
 }
 
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_axpby_double_r18_rotated_n1_row
+    : wilson_rotated_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
+void wilson_axpby_double_r18_rotated_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r18_rotated_n1_row, 128, 3>(a, l);
+}
+
+// 1368 flop, 1440 bytes a site and right-hand side; 348 reals without reuse
+struct wilson_axpby_double_r18t_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18T, Axpby, false, 1> {};
+void wilson_axpby_double_r18t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r18t_nr_n1_row, 128, 3>(a, l);
+}
+
 // 1368 flop, 1088 bytes a site and right-hand side; 304 reals without reuse
 struct wilson_axpby_double_r8_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R8, Axpby, false, 1> {};
 void wilson_axpby_double_r8_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_double_r8_nr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_axpby_tinv_double_r12_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_axpby_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_tinv_double_r12_nr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_axpby_tinv_double_r18_dr_n1_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_axpby_tinv_double_r18_dr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_tinv_double_r18_dr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_axpby_tinv_double_r18_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_axpby_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
 }
 
 // 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
@@ -109,6 +158,13 @@ void wilson_dagger_axpby_double_r12_nr_n4(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_double_r12_nr_n4_row, 128, 2>(a, l);
 }
 
+// 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_axpby_double_r12t_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12T, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r12t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r12t_nr_n1_row, 128, 3>(a, l);
+}
+
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_axpby_double_r18_dr_n1_row
     : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
@@ -130,11 +186,46 @@ void wilson_dagger_axpby_double_r18_nr_n1__complex(const Arguments& a, const Lau
   apply<wilson_dagger_axpby_double_r18_nr_n1__complex_row, 128, 3>(a, l);
 }
 
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_axpby_double_r18_rotated_n1_row
+    : wilson_dagger_rotated_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r18_rotated_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r18_rotated_n1_row, 128, 3>(a, l);
+}
+
+// 1368 flop, 1440 bytes a site and right-hand side; 348 reals without reuse
+struct wilson_dagger_axpby_double_r18t_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18T, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r18t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r18t_nr_n1_row, 128, 3>(a, l);
+}
+
 // 1368 flop, 1088 bytes a site and right-hand side; 304 reals without reuse
 struct wilson_dagger_axpby_double_r8_nr_n1_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R8, Axpby, false, 1> {};
 void wilson_dagger_axpby_double_r8_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_double_r8_nr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_dagger_axpby_tinv_double_r12_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_axpby_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_tinv_double_r12_nr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_axpby_tinv_double_r18_dr_n1_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_dagger_axpby_tinv_double_r18_dr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_tinv_double_r18_dr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_axpby_tinv_double_r18_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_axpby_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
 }
 
 // 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
@@ -172,6 +263,13 @@ void wilson_dagger_double_r12_nr_n4(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_double_r12_nr_n4_row, 128, 2>(a, l);
 }
 
+// 1320 flop, 960 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_dagger_double_r12t_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12T, Plain, false, 1> {};
+void wilson_dagger_double_r12t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12t_nr_n1_row, 128, 3>(a, l);
+}
+
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_dagger_double_r18_dr_n1_row
     : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
@@ -193,11 +291,74 @@ void wilson_dagger_double_r18_nr_n1__complex(const Arguments& a, const Launch& l
   apply<wilson_dagger_double_r18_nr_n1__complex_row, 128, 3>(a, l);
 }
 
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_dagger_double_r18_rotated_n1_row
+    : wilson_dagger_rotated_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_dagger_double_r18_rotated_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r18_rotated_n1_row, 128, 3>(a, l);
+}
+
+// 1320 flop, 1248 bytes a site and right-hand side; 324 reals without reuse
+struct wilson_dagger_double_r18t_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18T, Plain, false, 1> {};
+void wilson_dagger_double_r18t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r18t_nr_n1_row, 128, 3>(a, l);
+}
+
 // 1320 flop, 896 bytes a site and right-hand side; 280 reals without reuse
 struct wilson_dagger_double_r8_nr_n1_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R8, Plain, false, 1> {};
 void wilson_dagger_double_r8_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_double_r8_nr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_dagger_taxpby_double_r12_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_taxpby_double_r12_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_double_r12_nr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_taxpby_double_r18_dr_n1_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_dagger_taxpby_double_r18_dr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_double_r18_dr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_taxpby_double_r18_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_taxpby_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_double_r18_nr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_taxpby_double_r18_rotated_n1_row
+    : wilson_dagger_rotated_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_rotated>, false, 1> {};
+void wilson_dagger_taxpby_double_r18_rotated_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_double_r18_rotated_n1_row, 128, 3>(a, l);
+}
+
+// 1872 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_tinv_double_r12_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_tinv_double_r12_nr_n1_row, 128, 3>(a, l);
+}
+
+// 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
+struct wilson_dagger_tinv_double_r18_dr_n1_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_dagger_tinv_double_r18_dr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_tinv_double_r18_dr_n1_row, 128, 3>(a, l);
+}
+
+// 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
+struct wilson_dagger_tinv_double_r18_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
 }
 
 // 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
@@ -235,6 +396,13 @@ void wilson_double_r12_nr_n4(const Arguments& a, const Launch& l) {
   apply<wilson_double_r12_nr_n4_row, 128, 2>(a, l);
 }
 
+// 1320 flop, 960 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_double_r12t_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12T, Plain, false, 1> {};
+void wilson_double_r12t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12t_nr_n1_row, 128, 3>(a, l);
+}
+
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_double_r18_dr_n1_row
     : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
@@ -256,11 +424,74 @@ void wilson_double_r18_nr_n1__complex(const Arguments& a, const Launch& l) {
   apply<wilson_double_r18_nr_n1__complex_row, 128, 3>(a, l);
 }
 
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_double_r18_rotated_n1_row
+    : wilson_rotated_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_double_r18_rotated_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r18_rotated_n1_row, 128, 3>(a, l);
+}
+
+// 1320 flop, 1248 bytes a site and right-hand side; 324 reals without reuse
+struct wilson_double_r18t_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18T, Plain, false, 1> {};
+void wilson_double_r18t_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r18t_nr_n1_row, 128, 3>(a, l);
+}
+
 // 1320 flop, 896 bytes a site and right-hand side; 280 reals without reuse
 struct wilson_double_r8_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R8, Plain, false, 1> {};
 void wilson_double_r8_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_double_r8_nr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_taxpby_double_r12_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_taxpby_double_r12_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_double_r12_nr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_taxpby_double_r18_dr_n1_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_taxpby_double_r18_dr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_double_r18_dr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_taxpby_double_r18_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_taxpby_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_double_r18_nr_n1_row, 128, 3>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_taxpby_double_r18_rotated_n1_row
+    : wilson_rotated_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_rotated>, false, 1> {};
+void wilson_taxpby_double_r18_rotated_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_double_r18_rotated_n1_row, 128, 3>(a, l);
+}
+
+// 1872 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_tinv_double_r12_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_tinv_double_r12_nr_n1_row, 128, 3>(a, l);
+}
+
+// 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
+struct wilson_tinv_double_r18_dr_n1_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_tinv_double_r18_dr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_tinv_double_r18_dr_n1_row, 128, 3>(a, l);
+}
+
+// 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
+struct wilson_tinv_double_r18_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  apply<wilson_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

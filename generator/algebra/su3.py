@@ -7,7 +7,7 @@ emitter passes an object that prints C++ instead (`generator.emit.Tracer`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -81,6 +81,7 @@ class Storage:
         decode: (reals, ops) -> rows a, b, c.
         formula: one line for the generated file.
         exact: False when encoding loses accuracy beyond rounding (kernel tests then allow more).
+        temporal: True if links in time are known to be 1 except across the last slice (temporal gauge).
     """
 
     name: str
@@ -89,6 +90,7 @@ class Storage:
     decode: Callable[[Sequence[Any], Ops], tuple[Row, Row, Row]]
     formula: str
     exact: bool = True
+    temporal: bool = False
 
 
 def cross_conj(a: Row, b: Row, ops: Ops) -> list[Any]:
@@ -153,7 +155,14 @@ def _decode_8(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
     return (s1, s2, s3), (r1, r2, r3), (-q1, c2, c3)
 
 
-STORAGES = {
+def temporal_gauge(storage: Storage) -> Storage:
+    """The same storage for links in temporal gauge: time links are read across the last slice only."""
+    return replace(
+        storage, name=storage.name + "t", formula=storage.formula + "; time links 1 but on one slice", temporal=True
+    )
+
+
+_STORED = {
     s.name: s
     for s in (
         Storage("r18", 18, _encode_18, _decode_18, "all nine complex elements"),
@@ -168,4 +177,6 @@ STORAGES = {
         ),
     )
 }
+
+STORAGES = _STORED | {s.name: s for s in map(temporal_gauge, (_STORED["r18"], _STORED["r12"]))}
 """All link storages by name."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from generator.cost import Cost
 from generator.operators.blas import UPDATES
-from generator.operators.convert import CONVERSIONS
+from generator.operators.convert import SITE_KERNELS
 from generator.operators.gauge_paths import GAUGE_KERNELS
 from generator.spec import KernelSpec, SpecError
 
@@ -39,7 +39,7 @@ def _modules() -> list[Operator]:
     return [m.OPERATOR for m in loaded if hasattr(m, "OPERATOR")]
 
 
-OPERATORS: dict[str, Operator] = {o.name: o for o in (*_modules(), *UPDATES, *CONVERSIONS, *GAUGE_KERNELS)}
+OPERATORS: dict[str, Operator] = {o.name: o for o in (*_modules(), *UPDATES, *SITE_KERNELS, *GAUGE_KERNELS)}
 """All operators by name."""
 
 

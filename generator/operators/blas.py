@@ -119,7 +119,7 @@ class Update:
                     flops += REALS * (scale if isinstance(node.op, ast.Mult) else 1)
         flops += sum({"norm": 2, "dot": 4}[name] * REALS for name, _ in self._sums)
         moved = len(self.inputs) + len(self.outputs)
-        size = spec.format.bytes(REALS, site_field=True)
+        size = spec.format.spinor_bytes(4)
         return Cost(flops=flops, reported=flops, bytes=moved * size, reals=moved * REALS)
 
     def arguments(self, spec: KernelSpec) -> list[str]:

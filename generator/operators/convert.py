@@ -1,12 +1,13 @@
-"""Changes of storage: spinors to and from double, links to and from 18 doubles; bodies in runtime/convert.hpp."""
+"""Changes of storage and of frame; their bodies are runtime/convert.hpp and runtime/term.hpp."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from generator.cost import Cost
-from generator.operators.blas import REALS
+from generator.operators.hopping import TERM_FLOPS, TERM_REALS, TERM_REPORTED, frame_name
 from generator.precision import PRECISIONS
 from generator.spec import KernelSpec
 
@@ -14,78 +15,135 @@ _DOUBLE = PRECISIONS["double"]
 
 
 @dataclass(frozen=True)
-class SpinorConversion:
-    """`import`: double -> precision of the record; `export`: back.
+class SiteKernel:
+    """A kernel whose body is a C++ template of the runtime.
 
     Attributes:
-        name: import or export.
-        importing: direction.
+        name: as in kernel names.
+        formula: what it computes.
+        axes: axes of the record that apply.
+        cpp_body: the C++ template.
+        arguments: record -> template arguments.
+        moved: record -> bytes read and written per site.
+        flops: (counted, reported) per site.
+        sums: numbers it adds up.
     """
 
     name: str
-    importing: bool
+    formula: str
+    axes: tuple[str, ...]
+    cpp_body: str
+    arguments: Callable[[KernelSpec], list[str]]
+    moved: Callable[[KernelSpec], float]
+    flops: tuple[int, int] = (0, 0)
+    sums: int = 0
+    family: str = "convert"
+    group: str = "convert"
 
-    family = "convert"
-    group = "convert"
     template = ""
-    formula = "out = in in another precision"
-    cpp_body = "ConvertSpinor"
-    axes = ("precision",)
-
-    def arguments(self, spec: KernelSpec) -> list[str]:
-        """To, from."""
-        pair = [spec.format.spinor_codec, _DOUBLE.spinor_codec]
-        return pair if self.importing else pair[::-1]
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
         """Nothing is rendered."""
         return {}
 
     def cost(self, spec: KernelSpec) -> Cost:
-        """One read, one write."""
-        size = spec.format.bytes(REALS, site_field=True) + _DOUBLE.bytes(REALS, site_field=True)
-        return Cost(0, 0, size, 2 * REALS)
+        """Bytes as declared; reals are those bytes in numbers of the record's format."""
+        moved = self.moved(spec)
+        return Cost(*self.flops, moved, round(moved * 8 / spec.format.bits))
 
 
-@dataclass(frozen=True)
-class LinkConversion:
-    """`encode_links`: 18 doubles -> precision and storage of the record; `decode_links`: back.
-
-    Attributes:
-        name: encode_links or decode_links.
-        encoding: direction.
-    """
-
-    name: str
-    encoding: bool
-
-    family = "convert"
-    group = "convert"
-    template = ""
-    formula = "out = links in another precision and storage"
-    cpp_body = "ConvertLinks"
-    axes = ("precision", "links")
-
-    def arguments(self, spec: KernelSpec) -> list[str]:
-        """To codec and storage, from codec and storage."""
-        pair = [(spec.format.link_codec, spec.links.upper()), (_DOUBLE.link_codec, "R18")]
-        return [text for part in (pair if self.encoding else pair[::-1]) for text in part]
-
-    def body(self, spec: KernelSpec) -> dict[str, Any]:
-        """Nothing is rendered."""
-        return {}
-
-    def cost(self, spec: KernelSpec) -> Cost:
-        """Four links read, four written."""
-        reals = 4 * (18 + spec.storage.reals)
-        size = 4 * (spec.format.bytes(spec.storage.reals, site_field=False) + _DOUBLE.bytes(18, site_field=False))
-        return Cost(0, 0, size, reals)
+def _spinor_bytes(spec: KernelSpec) -> float:
+    return spec.format.spinor_bytes(spec.spins) + _DOUBLE.spinor_bytes(spec.spins)
 
 
-CONVERSIONS = (
-    SpinorConversion("import", importing=True),
-    SpinorConversion("export", importing=False),
-    LinkConversion("encode_links", encoding=True),
-    LinkConversion("decode_links", encoding=False),
+def _link_bytes(spec: KernelSpec) -> float:
+    return 4 * (spec.format.link_bytes(spec.storage.reals) + _DOUBLE.link_bytes(18))
+
+
+def _term_bytes(spec: KernelSpec) -> float:
+    return spec.format.link_bytes(TERM_REALS) + _DOUBLE.link_bytes(TERM_REALS)
+
+
+SITE_KERNELS = (
+    SiteKernel(
+        name="import",
+        formula="out = in, from double to the precision of the record",
+        axes=("precision", "spins"),
+        cpp_body="ConvertSpinor",
+        arguments=lambda spec: [spec.format.spinor_codec, _DOUBLE.spinor_codec, str(spec.spins)],
+        moved=_spinor_bytes,
+    ),
+    SiteKernel(
+        name="export",
+        formula="out = in, from the precision of the record to double",
+        axes=("precision", "spins"),
+        cpp_body="ConvertSpinor",
+        arguments=lambda spec: [_DOUBLE.spinor_codec, spec.format.spinor_codec, str(spec.spins)],
+        moved=_spinor_bytes,
+    ),
+    SiteKernel(
+        name="encode_links",
+        formula="out = links, from 18 doubles to the precision and storage of the record",
+        axes=("precision", "links"),
+        cpp_body="ConvertLinks",
+        arguments=lambda spec: [spec.format.link_codec, spec.links.upper(), _DOUBLE.link_codec, "R18"],
+        moved=_link_bytes,
+    ),
+    SiteKernel(
+        name="decode_links",
+        formula="out = links, from the precision and storage of the record to 18 doubles",
+        axes=("precision", "links"),
+        cpp_body="ConvertLinks",
+        arguments=lambda spec: [_DOUBLE.link_codec, "R18", spec.format.link_codec, spec.links.upper()],
+        moved=_link_bytes,
+    ),
+    SiteKernel(
+        name="rotate_colour",
+        formula="out = g in, or g^+ in if a.direction is 1; g stands in direction 0 of the links",
+        axes=("precision",),
+        cpp_body="RotateColour",
+        arguments=lambda spec: [spec.format.spinor_codec, spec.format.link_codec, "R18"],
+        moved=lambda spec: 2 * spec.format.spinor_bytes(4) + spec.format.link_bytes(18),
+        flops=(4 * 66, 4 * 66),
+    ),
+    SiteKernel(
+        name="encode_term",
+        formula="out = a term, from double to the precision of the record",
+        axes=("precision",),
+        cpp_body="ConvertTerm",
+        arguments=lambda spec: [spec.format.link_codec, _DOUBLE.link_codec],
+        moved=_term_bytes,
+        group="term",
+    ),
+    SiteKernel(
+        name="decode_term",
+        formula="out = a term, from the precision of the record to double",
+        axes=("precision",),
+        cpp_body="ConvertTerm",
+        arguments=lambda spec: [_DOUBLE.link_codec, spec.format.link_codec],
+        moved=_term_bytes,
+        group="term",
+    ),
+    SiteKernel(
+        name="invert_term",
+        formula="out = term^-1 for both Hermitian blocks of a site; adds up log |det term|",
+        axes=("precision",),
+        cpp_body="InvertTerm",
+        arguments=lambda spec: [spec.format.link_codec],
+        moved=lambda spec: 2 * spec.format.link_bytes(TERM_REALS),
+        sums=1,
+        group="term",
+    ),
+    SiteKernel(
+        name="apply_term",
+        formula="out = b T x, T a site term",
+        axes=("precision", "basis"),
+        cpp_body="ApplyTerm",
+        arguments=lambda spec: [spec.format.spinor_codec, spec.format.links.link_codec, frame_name(spec)],
+        moved=lambda spec: 2 * spec.format.spinor_bytes(4) + spec.format.links.link_bytes(TERM_REALS),
+        flops=(TERM_FLOPS, TERM_REPORTED),
+        family="term",
+        group="term",
+    ),
 )
-"""All conversions."""
+"""All kernels with a body in the runtime."""

@@ -39,7 +39,8 @@ def path_title(path: Path) -> str:
     return " ".join(("+" if s > 0 else "-") + DIRECTION_NAMES[abs(s) - 1] for s in path)
 
 
-def _paths_data(paths: list[Path]) -> list[dict[str, Any]]:
+def paths_data(paths: list[Path]) -> list[dict[str, Any]]:
+    """Data of the template for several paths."""
     return [{"title": path_title(p), "steps": steps(p), "length": len(p)} for p in paths]
 
 
@@ -82,17 +83,17 @@ class GaugeKernel:
         flops = self.products * PRODUCT_FLOPS
         links = 4 if self.sums else 2
         reals = links * spec.storage.reals
-        return Cost(flops, flops, spec.format.bytes(reals, site_field=False), reals)
+        return Cost(flops, flops, spec.format.link_bytes(reals), reals)
 
 
 def _plaquette_data() -> dict[str, Any]:
     paths = plaquettes()
     kinds = ["time" if 4 in p else "space" for p in paths]
-    return {"paths": [{**d, "sum": int(k == "time")} for d, k in zip(_paths_data(paths), kinds, strict=True)]}
+    return {"paths": [{**d, "sum": int(k == "time")} for d, k in zip(paths_data(paths), kinds, strict=True)]}
 
 
 def _staple_data() -> dict[str, Any]:
-    return {"directions": [{"mu": mu - 1, "paths": _paths_data(staple(mu))} for mu in DIRECTIONS]}
+    return {"directions": [{"mu": mu - 1, "paths": paths_data(staple(mu))} for mu in DIRECTIONS]}
 
 
 GAUGE_KERNELS = (

@@ -14,16 +14,32 @@ from generator.cost import COLOUR_REALS, Cost, hopping_flops
 from generator.spec import KernelSpec
 
 DIRECTION_NAMES = "xyzt"
+TERM_REALS = 72
+"""Two Hermitian 6x6 blocks of a site term, in the frame where gamma_5 is diagonal."""
+TERM_FLOPS = 504
+"""Two 6x6 products: 36 real diagonal and 60 complex off-diagonal multiplications, 60 complex additions each twice."""
+TERM_REPORTED = 552
+"""What the field counts for a clover term."""
+
+
+def frame_name(spec: KernelSpec) -> str:
+    """C++ type that rotates spinors of the basis into the frame of site terms (generated/bases)."""
+    assert spec.basis is not None
+    return "Frame_" + spec.basis.short
 
 
 @dataclass(frozen=True)
 class Hop:
-    """One of the neighbours: direction mu, sign +1 (forward) or -1, and the factors of its spin matrix."""
+    """One of the neighbours: direction mu, sign +1 (forward) or -1, and the factors of its spin matrix.
+
+    `phase` lists the coordinates whose sum's parity gives the hop a sign (staggered phases).
+    """
 
     mu: int
     sign: int
     matrix: Matrix
     factors: Factors
+    phase: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -36,9 +52,10 @@ class HoppingOperator:
         spins: colour vectors per site.
         directions: in which it hops.
         spin_matrix: (basis, mu, sign) -> matrix that multiplies the hop; sign +1 is forward.
-        has_basis: False if the matrices do not depend on the gamma basis.
-        reported_flops: flops per site that the field quotes; 0 for the derived count.
         term_of: for each hop the comment that states it, e.g. `(1 - gamma_x)`.
+        has_basis: see above.
+        reported_flops: flops per site that the field quotes; 0 for the derived count.
+        phase: (mu) -> coordinates whose sum's parity gives hops along mu a sign.
     """
 
     name: str
@@ -49,6 +66,7 @@ class HoppingOperator:
     term_of: Callable[[int, int], str]
     has_basis: bool = True
     reported_flops: int = 0
+    phase: Callable[[int], tuple[int, ...]] = lambda mu: ()
 
     family = "hopping"
     template = "hopping.hpp.j2"
@@ -75,7 +93,7 @@ class HoppingOperator:
                 matrix = self.spin_matrix(spec.basis, mu, -sign if spec.dagger else sign)
                 if spec.dagger:
                     matrix = matrix.conj().T
-                result.append(Hop(mu, sign, matrix, factorise(np.asarray(matrix, dtype=complex))))
+                result.append(Hop(mu, sign, matrix, factorise(np.asarray(matrix, dtype=complex)), self.phase(mu)))
         return result
 
     def term(self, spec: KernelSpec, hop: Hop) -> str:
@@ -89,24 +107,30 @@ class HoppingOperator:
         """
         hops = self.hops(spec)
         reals = self.spins * COLOUR_REALS
-        spinor = spec.format.bytes(reals, site_field=True)
-        link = spec.format.bytes(spec.storage.reals, site_field=False)
+        spinor = spec.format.spinor_bytes(self.spins)
+        link = spec.format.links.link_bytes(spec.storage.reals)
+        read = sum(not (spec.storage.temporal and hop.mu == 3) for hop in hops)
         flops = hopping_flops([h.factors for h in hops])
-        extra, fields = (1, 3) if spec.epilogue == "axpby" else (0, 2)
+        reads_x = spec.epilogue in ("axpby", "taxpby", "axpby_tinv")
+        has_term = spec.epilogue in ("taxpby", "tinv", "axpby_tinv")
+        term = spec.format.links.link_bytes(TERM_REALS) if has_term else 0
         return Cost(
-            flops=flops + 3 * reals * extra,
-            reported=(self.reported_flops or flops) + 2 * reals * extra,
-            bytes=len(hops) * link / max(spec.tile, 1) + fields * spinor,
-            reals=len(hops) * (spec.storage.reals + reals) + reals * (fields - 1),
+            flops=flops + 3 * reals * reads_x + TERM_FLOPS * has_term,
+            reported=(self.reported_flops or flops) + 2 * reals * reads_x + TERM_REPORTED * has_term,
+            bytes=read * link / max(spec.tile, 1) + (2 + reads_x) * spinor + term,
+            reals=read * spec.storage.reals + (len(hops) + 1 + reads_x) * reals + TERM_REALS * has_term,
         )
 
     def arguments(self, spec: KernelSpec) -> list[str]:
         """C++ template arguments that turn the body into the kernel of `spec`."""
+        epilogue = {"none": "Plain", "axpby": "Axpby", "taxpby": "Taxpby", "tinv": "Tinv", "axpby_tinv": "AxpbyTinv"}
+        needs_term = spec.epilogue in ("taxpby", "tinv", "axpby_tinv")
+        term = f"<{spec.format.links.link_codec}, {frame_name(spec)}>" if needs_term else ""
         return [
             spec.format.spinor_codec,
-            spec.format.link_codec,
+            spec.format.links.link_codec,
             spec.links.upper(),
-            {"none": "Plain", "axpby": "Axpby"}[spec.epilogue],
+            epilogue[spec.epilogue] + term,
             "true" if spec.coefficient == "complex" else "false",
             str(spec.tile),
         ]

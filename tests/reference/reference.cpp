@@ -97,20 +97,62 @@ HopMatrices wilson_hops(bool dagger) {
   return hops;
 }
 
-HostSpinor hopping(const HostGauge& gauge, const HostSpinor& psi, const HopMatrices& hops, const Coefficients& c) {
+HostSpinor hopping(const HostGauge& gauge, const HostSpinor& psi, const HopMatrices& hops, const Coefficients& c,
+                   const PhaseMasks& masks) {
   const Lattice& lattice = gauge.lattice;
   HostSpinor out(lattice);
   for (long long x = 0; x < lattice.sites(); ++x) {
     const Coordinates at = lattice.coordinates(x);
     for (int mu = 0; mu < 4; ++mu) {
       const long long up = lattice.neighbour(x, mu, 1), down = lattice.neighbour(x, mu, -1);
-      const Complex64 here = c.bulk[mu] * (at[mu] == lattice.extent(mu) - 1 ? c.phase[mu] : 1.0);
-      const Complex64 below = c.bulk[mu] * (at[mu] == 0 ? c.phase[mu] : 1.0);
+      int coordinates = 0;
+      for (int nu = 0; nu < 4; ++nu) coordinates += (masks[mu] >> nu & 1) * at[nu];
+      const double sign = coordinates % 2 == 0 ? 1 : -1;
+      const Complex64 here = sign * c.bulk[mu] * (at[mu] == lattice.extent(mu) - 1 ? c.phase[mu] : 1.0);
+      const Complex64 below = sign * c.bulk[mu] * (at[mu] == 0 ? c.phase[mu] : 1.0);
       add_hop(out.site[x], here, hops[mu][0], gauge.site[x][mu], psi.site[up]);
       add_hop(out.site[x], std::conj(below), hops[mu][1], dagger(gauge.site[down][mu]), psi.site[down]);
     }
   }
   return out;
+}
+
+HostSpinor multiply(const SiteMatrices& t, const HostSpinor& psi) {
+  HostSpinor out(psi.lattice);
+  for (std::size_t x = 0; x < t.size(); ++x)
+    for (int i = 0; i < 12; ++i)
+      for (int j = 0; j < 12; ++j) out.site[x][i] += t[x][12 * i + j] * psi.site[x][j];
+  return out;
+}
+
+SiteMatrices clover(const HostGauge& gauge, double diagonal, double space, double time) {
+  const Lattice& lattice = gauge.lattice;
+  SiteMatrices terms(static_cast<std::size_t>(lattice.sites()));
+  for (long long x = 0; x < lattice.sites(); ++x) {
+    for (int i = 0; i < 12; ++i) terms[x][13 * i] = diagonal;
+    for (int mu = 1; mu <= 4; ++mu)
+      for (int nu = 1; nu <= 4; ++nu) {
+        if (mu == nu) continue;
+        Matrix3 q{};
+        for (const std::vector<int>& leaf :
+             {std::vector<int>{mu, nu, -mu, -nu}, {nu, -mu, -nu, mu}, {-mu, -nu, mu, nu}, {-nu, mu, nu, -mu}}) {
+          const Matrix3 p = path(gauge, x, leaf);
+          for (int n = 0; n < 9; ++n) q[n] += p[n];
+        }
+        const Matrix3 qd = dagger(q);
+        const SpinMatrix g1 = gamma(mu - 1) * gamma(nu - 1), g2 = gamma(nu - 1) * gamma(mu - 1);
+        const double c = mu == 4 || nu == 4 ? time : space;
+        for (int r = 0; r < 4; ++r)
+          for (int s = 0; s < 4; ++s) {
+            const Complex64 sigma = Complex64(0, 0.5) * (g1[r][s] - g2[r][s]);
+            for (int a = 0; a < 3; ++a)
+              for (int b = 0; b < 3; ++b)
+                terms[x][12 * (3 * r + a) + 3 * s + b] +=
+                    c * Complex64(0, 0.25) * sigma * (q[3 * a + b] - qd[3 * a + b]) / 8.0;
+          }
+      }
+  }
+  return terms;
 }
 
 HostSpinor combine(Complex64 a, const HostSpinor& x, Complex64 b, const HostSpinor& y) {

@@ -43,8 +43,19 @@ struct Coefficients {
   std::array<Complex64, 4> phase{1, 1, 1, 1};
 };
 
+/// Coordinates whose sum's parity gives hops along mu a sign, as bits; none by default.
+using PhaseMasks = std::array<int, 4>;
+
 /// sum_mu c_mu(x) H+_mu U_mu(x) psi(x+mu) + conj(c_mu(x-mu)) H-_mu U_mu(x-mu)^+ psi(x-mu)
-HostSpinor hopping(const HostGauge& gauge, const HostSpinor& psi, const HopMatrices& hops, const Coefficients& c);
+HostSpinor hopping(const HostGauge& gauge, const HostSpinor& psi, const HopMatrices& hops, const Coefficients& c,
+                   const PhaseMasks& masks = {});
+
+/// A site term: for each site a 12x12 matrix, row-major, index 3 spin + colour.
+using SiteMatrices = std::vector<std::array<Complex64, 144>>;
+HostSpinor multiply(const SiteMatrices& t, const HostSpinor& psi);
+/// diagonal + c_sw (i/4) sum_{mu,nu} c_munu sigma_munu F_munu, F = (Q - Q^+)/8, Q the sum of the four leaves; all
+/// sixteen pairs of directions, dense. c_munu is `space` or, if one of the two is t, `time`.
+SiteMatrices clover(const HostGauge& gauge, double diagonal, double space, double time);
 
 /// a x + b y
 HostSpinor combine(Complex64 a, const HostSpinor& x, Complex64 b, const HostSpinor& y);
