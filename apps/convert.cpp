@@ -16,9 +16,9 @@ struct ConvertOptions {
 /// The format that a file name suggests.
 std::string format_of(const std::string& name) {
   for (const auto& [ending, format] :
-       {std::pair{".ildg", "ildg"}, {".lime", "ildg"}, {".nersc", "nersc"}, {".milc", "milc"}})
+       {std::pair{".ildg", "ildg"}, {".lime", "ildg"}, {".nersc", "nersc"}, {".milc", "milc"}, {".openqcd", "openqcd"}})
     if (name.ends_with(ending)) return format;
-  throw UsageError(fmt::format("{}: the name does not tell the format; use --format ildg, nersc or milc", name));
+  throw UsageError(fmt::format("{}: the name does not tell the format; use --format ildg, nersc, milc or openqcd", name));
 }
 
 int run(const ConvertOptions& o) {
@@ -42,7 +42,7 @@ void add_convert(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("convert", "Rewrite a configuration in another format");
   c->add_option("in", o->in, "configuration: " + gauge_formats())->required();
   c->add_option("out", o->out, "file to write")->required();
-  c->add_option("--format", o->format, "ildg, nersc or milc (default: by the ending of OUT)");
+  c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of OUT)");
   c->add_option("--bits", o->bits, "32 or 64 (default: 64, MILC 32)");
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
   o->common.add_to(*c);

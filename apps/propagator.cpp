@@ -20,7 +20,7 @@ struct PropagatorOptions {
   std::string gauge, lattice, action = "wilson", boundary, source = "point:0,0,0,0", sink = "point";
   std::string anisotropy = "1,1", solver = "bicgstab", even_odd = "symmetric", precision = "double", reconstruct = "12";
   std::string basis = "non_relativistic";
-  double mass = 0, kappa = 0, tolerance = 1e-10;
+  double mass = 0, kappa = 0, csw = 0, csw_r = 0, csw_t = 0, tolerance = 1e-10;
   int max_iterations = 10000;
   std::filesystem::path out, correlators;
   bool overwrite = false;
@@ -49,7 +49,8 @@ std::array<Complex64, directions> choose_boundary(const PropagatorOptions& o, co
 }
 
 WilsonParameters parameters_of(const PropagatorOptions& o, const CLI::App& command, const HostGauge& gauge) {
-  if (o.action != "wilson") throw UsageError(fmt::format("action '{}' is unknown; use wilson", o.action));
+  if (o.action != "wilson" && o.action != "clover")
+    throw UsageError(fmt::format("action '{}' is unknown; use wilson or clover", o.action));
   if ((command.count("--mass") > 0) == (command.count("--kappa") > 0))
     throw UsageError("propagator needs exactly one of --mass and --kappa");
   WilsonParameters p;
@@ -66,6 +67,13 @@ WilsonParameters parameters_of(const PropagatorOptions& o, const CLI::App& comma
   if (!(p.xi0 > 0) || !(p.nu > 0))
     throw UsageError(fmt::format("--anisotropy {}: both must be positive", o.anisotropy));
   p.boundary = choose_boundary(o, gauge);
+  const bool isotropic = command.count("--csw") > 0, split_csw = command.count("--csw-r") + command.count("--csw-t") > 0;
+  if (o.action == "wilson" && (isotropic || split_csw))
+    throw UsageError("--csw, --csw-r and --csw-t belong to --action clover");
+  if (o.action == "clover" && isotropic == split_csw)
+    throw UsageError("--action clover needs --csw C, or --csw-r and --csw-t");
+  p.csw_r = isotropic ? o.csw : o.csw_r;
+  p.csw_t = isotropic ? o.csw : o.csw_t;
   return p;
 }
 
@@ -98,6 +106,8 @@ PropagatorFile::Provenance provenance_of(const PropagatorOptions& o, const std::
           {"mass", fmt::format("{:.17g}", p.mass)},
           {"xi0", fmt::format("{:.17g}", p.xi0)},
           {"nu", fmt::format("{:.17g}", p.nu)},
+          {"csw_r", fmt::format("{:.17g}", p.csw_r)},
+          {"csw_t", fmt::format("{:.17g}", p.csw_t)},
           {"boundary", boundary},
           {"source", o.source},
           {"sink", o.sink},
@@ -267,17 +277,20 @@ void add_propagator(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("propagator", "Solve for a quark propagator; write it and its correlators");
   c->add_option("--gauge", o->gauge, "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED or hot:X,Y,Z,T:SEED")->required();
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for files that do not record them");
-  c->add_option("--action", o->action, "wilson")->capture_default_str();
+  c->add_option("--action", o->action, "wilson or clover")->capture_default_str();
   c->add_option("--mass", o->mass, "bare mass m; M = m + 1 + 3 nu/xi0 - D/2");
   c->add_option("--kappa", o->kappa, "instead of --mass: m = 1/(2 kappa) - 4");
+  c->add_option("--csw", o->csw, "clover coefficient");
+  c->add_option("--csw-r", o->csw_r, "clover coefficient of space planes, divided by xi0 there");
+  c->add_option("--csw-t", o->csw_t, "clover coefficient of time planes");
   c->add_option("--anisotropy", o->anisotropy, "xi0,nu")->capture_default_str();
   c->add_option("--boundary", o->boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
-  c->add_option("--source", o->source, "point:x,y,z,t, gaussian:x,y,z,t:w,N or wall:t")->capture_default_str();
+  c->add_option("--source", o->source, "point:x,y,z,t, gaussian:x,y,z,t:w,N, wall:t or noise:SEED[,z2|z4]")->capture_default_str();
   c->add_option("--sink", o->sink, "point or gaussian:w,N (acts on correlators only)")->capture_default_str();
   c->add_option("--solver", o->solver, "cg or bicgstab")->capture_default_str();
   c->add_option("--even-odd", o->even_odd, "symmetric, asymmetric or none")->capture_default_str();
-  c->add_option("--precision", o->precision, "double, single, double-single or double-half")->capture_default_str();
-  c->add_option("--reconstruct", o->reconstruct, "reals a link: 18, 12 or 8 (default: 12, 18 if not SU(3))");
+  c->add_option("--precision", o->precision, "double, single, or double-single, double-half: corrections in the second")->capture_default_str();
+  c->add_option("--reconstruct", o->reconstruct, "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))");
   c->add_option("--basis", o->basis, "gamma basis of the kernels; results are in degrand_rossi")->capture_default_str();
   c->add_option("--tol", o->tolerance, "|b - M x| / |b|")->capture_default_str();
   c->add_option("--max-iterations", o->max_iterations, "a column")->capture_default_str();

@@ -22,13 +22,26 @@ bool is_milc(const std::string& head) {
   return head.starts_with(std::string("\x87\x4e\0\0", 4)) || head.starts_with(std::string("\0\0\x4e\x87", 4));
 }
 
+/// DDalphaAMG or openQCD, whichever has the plaquette that the file records.
+GaugeFile read_plain_binary(const InputFile& file) {
+  const auto fits = [](const GaugeFile& f) {
+    const auto domain = std::make_shared<Domain>(f.gauge.lattice, Device::cpu());
+    const double recorded = std::strtod(f.notes.at("PLAQUETTE").c_str(), nullptr);
+    return std::abs(gauge_averages(f.gauge, domain).plaquette - recorded) < 1e-9;
+  };
+  GaugeFile ddalphaamg = read_ddalphaamg(file);
+  if (fits(ddalphaamg)) return ddalphaamg;
+  GaugeFile openqcd = read_openqcd(file);
+  return fits(openqcd) ? std::move(openqcd) : std::move(ddalphaamg);
+}
+
 GaugeFile read_any(const InputFile& file, const std::optional<Lattice>& lattice) {
   const std::string head = file.head(64);
   if (head.empty()) throw Error(fmt::format("{}: is empty", file.name()));
   if (head.starts_with("\x45\x67\x89\xab")) return read_lime_gauge(file, lattice);
   if (head.starts_with("BEGIN_HEADER")) return read_nersc(file);
   if (is_milc(head)) return read_milc(file);
-  if (looks_like_ddalphaamg(file)) return read_ddalphaamg(file);
+  if (looks_like_plain_binary(file)) return read_plain_binary(file);
   if (starts_like_a_number(head)) {
     if (!lattice)
       throw UsageError(
@@ -57,7 +70,7 @@ void check_average(GaugeFile& f, const std::string& key, const std::string& what
 }  // namespace
 
 std::string gauge_formats() {
-  return "ILDG and SciDAC (LIME), NERSC, MILC v5, DDalphaAMG, Bridge++ text (also gzipped)";
+  return "ILDG and SciDAC (LIME), NERSC, MILC v5, DDalphaAMG, openQCD, Bridge++ text (also gzipped)";
 }
 
 GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Lattice>& lattice, bool verify) {
@@ -87,14 +100,18 @@ GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Latt
 void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, const std::string& format, int bits,
                  const std::vector<ExtraRecord>& extra) {
   if (bits != 32 && bits != 64) throw UsageError(fmt::format("{} bits; use 32 or 64", bits));
-  if (format != "ildg" && format != "nersc" && format != "milc")
-    throw UsageError(fmt::format("gauge format '{}' cannot be written; use ildg, nersc or milc", format));
+  if (format != "ildg" && format != "nersc" && format != "milc" && format != "openqcd")
+    throw UsageError(fmt::format("gauge format '{}' cannot be written; use ildg, nersc, milc or openqcd", format));
+  if (format == "openqcd" && bits == 32)
+    throw UsageError("the openQCD format is double precision; use --bits 64, or ildg");
   if (format == "milc" && bits == 64) throw UsageError("the MILC format is single precision; use --bits 32, or ildg");
   OutputFile file(path);
   if (format == "ildg")
     write_ildg(file, gauge, bits, extra);
   else if (format == "nersc")
     write_nersc(file, gauge, bits);
+  else if (format == "openqcd")
+    write_openqcd(file, gauge);
   else
     write_milc(file, gauge);
   file.commit();

@@ -24,7 +24,7 @@ struct RecordedCheck {
 /// A configuration and what its file says about it.
 struct GaugeFile {
   HostGauge gauge;
-  std::string format;      ///< ILDG, SciDAC, NERSC, MILC, DDalphaAMG, text
+  std::string format;      ///< ILDG, SciDAC, NERSC, MILC, DDalphaAMG, openQCD, text
   int bits = 64;           ///< of the stored reals
   std::string byte_order;  ///< big, little, or ascii
   std::vector<RecordedCheck> checks;
@@ -46,8 +46,9 @@ struct ExtraRecord {
   std::string type, text;
 };
 
-/// Writes ILDG (with SciDAC checksum), NERSC (three rows) or MILC (single precision); links include gauge.phase.
-/// \param format ildg, nersc or milc; \param bits 32 or 64.
+/// Writes ILDG (with SciDAC checksum), NERSC (three rows), MILC (single precision) or openQCD (double precision); links
+/// include gauge.phase.
+/// \param format ildg, nersc, milc or openqcd; \param bits 32 or 64.
 /// \throws UsageError unknown format or bits; Error the file cannot be written (an older one is kept).
 void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, const std::string& format, int bits = 64,
                  const std::vector<ExtraRecord>& extra = {});
@@ -60,10 +61,13 @@ std::string read_lime_text(const std::filesystem::path& path, const std::string&
 GaugeFile read_lime_gauge(const InputFile& file, const std::optional<Lattice>& lattice);
 GaugeFile read_nersc(const InputFile& file);
 GaugeFile read_milc(const InputFile& file);
+/// Both start with four extents and a plaquette: which one a file is, the plaquette of its links decides.
 GaugeFile read_ddalphaamg(const InputFile& file);
+GaugeFile read_openqcd(const InputFile& file);
 GaugeFile read_text(const InputFile& file, const Lattice& lattice);
 /// Whether the file starts with the header of that format and has the size that the header implies.
-bool looks_like_ddalphaamg(const InputFile& file);
+bool looks_like_plain_binary(const InputFile& file);
+void write_openqcd(OutputFile& file, const HostGauge& gauge);
 void write_ildg(OutputFile& file, const HostGauge& gauge, int bits, const std::vector<ExtraRecord>& extra);
 void write_nersc(OutputFile& file, const HostGauge& gauge, int bits);
 void write_milc(OutputFile& file, const HostGauge& gauge);

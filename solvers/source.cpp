@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/error.hpp"
+#include "runtime/random.hpp"
 
 namespace quarksmith {
 namespace {
@@ -25,17 +26,30 @@ std::vector<double> numbers(const std::string& text) {
   }
 }
 
+/// `SEED[,z2|z4]`
+SourceSettings noise_of(const std::string& text, const UsageError& unknown) {
+  SourceSettings s;
+  s.kind = SourceSettings::Kind::noise;
+  const char *begin = text.data(), *end = begin + text.size();
+  const auto [rest, error] = std::from_chars(begin, end, s.seed);
+  const std::string group(rest, end);
+  if (error != std::errc() || (!group.empty() && group != ",z2" && group != ",z4")) throw unknown;
+  s.roots = group == ",z4" ? 4 : 2;
+  return s;
+}
+
 bool whole(double x) { return x == static_cast<int>(x); }
 
 }  // namespace
 
 SourceSettings source_of(const std::string& text, const Lattice& lattice) {
   const auto unknown = [&] {
-    return UsageError(fmt::format("source '{}' is unknown; use point:x,y,z,t, gaussian:x,y,z,t:w,N or wall:t", text));
+    return UsageError(fmt::format("source '{}' is unknown; use point:x,y,z,t, gaussian:x,y,z,t:w,N, wall:t or noise:SEED[,z2|z4]", text));
   };
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) throw unknown();
   const std::string kind = text.substr(0, colon), rest = text.substr(colon + 1);
+  if (kind == "noise") return noise_of(rest, unknown());
   const std::size_t second = rest.find(':');
   const std::vector<double> first = numbers(rest.substr(0, second));
   for (const double x : first)
@@ -75,6 +89,13 @@ SinkSettings sink_of(const std::string& text) {
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour) {
   HostSpinor source(lattice);
   const int component = 3 * spin + colour;
+  if (settings.kind == SourceSettings::Kind::noise) {
+    const Complex64 roots[] = {1, -1, {0, 1}, {0, -1}};
+    for (std::size_t i = 0; i < source.site.size(); ++i)
+      source.site[i][component] =
+          roots[int(settings.roots * Random({settings.seed, 0}, static_cast<unsigned>(i)).uniform())];
+    return source;
+  }
   if (settings.kind != SourceSettings::Kind::wall) {
     source.site[lattice.index(settings.origin)][component] = 1;
     return source;

@@ -2,6 +2,7 @@
 /// Sources of quark propagators.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "runtime/field.hpp"
@@ -10,16 +11,18 @@ namespace quarksmith {
 
 /// A source as options describe it.
 struct SourceSettings {
-  enum class Kind { point, gaussian, wall } kind = Kind::point;
+  enum class Kind { point, gaussian, wall, noise } kind = Kind::point;
   Coordinates origin{};  ///< of point and gaussian; a wall uses its t alone
   double width = 0;      ///< of gaussian
   int steps = 0;
+  std::uint64_t seed = 0;  ///< of noise
+  int roots = 2;           ///< noise is drawn from the roots of unity of this order: Z2 or Z4
 
   /// Time slice from which correlators count.
   int time() const { return origin[3]; }
 };
 
-/// `point:x,y,z,t`, `gaussian:x,y,z,t:w,N` or `wall:t`.
+/// `point:x,y,z,t`, `gaussian:x,y,z,t:w,N`, `wall:t` or `noise:SEED[,z2|z4]` (default z2).
 /// \throws UsageError any other text, or an origin outside the lattice.
 SourceSettings source_of(const std::string& text, const Lattice& lattice);
 
@@ -32,7 +35,9 @@ struct SinkSettings {
 };
 SinkSettings sink_of(const std::string& text);
 
-/// 1 in one spin and colour at the origin (point, gaussian before smearing) or on all sites of a time slice (wall).
+/// In one spin and colour: 1 at the origin (point, gaussian before smearing), on all sites of a time slice (wall), or an
+/// independent root of unity at every site (noise; S.-J. Dong and K.-F. Liu, Phys. Lett. B 328 (1994) 130), the same for
+/// every spin and colour. Noise depends on seed and site alone.
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour);
 
 }  // namespace quarksmith

@@ -352,6 +352,36 @@ TEST_P(Data, ChromaFreeFieldTwistedBoundary) {
   }
 }
 
+TEST_P(Data, LalibeCloverPropagator) {
+  REQUIRE_DATA();
+  const HostGauge gauge = load("chroma/weak_field.lime", {4, 4, 4, 8});
+  const Lattice& lattice = gauge.lattice;
+  WilsonParameters p;
+  p.mass = 0.1;
+  p.csw_r = p.csw_t = 1.17;
+  const Propagator ours = Quark(gauge, p, GetParam(), 1e-14).propagator("gaussian:0,0,0,4:2.0,5");
+  // axes t, z, y, x, sink spin, source spin, sink colour, source colour
+  const std::vector<Complex64> theirs = data::read_npy("lalibe/PS_up_4.npy");
+  ASSERT_EQ(theirs.size(), static_cast<std::size_t>(lattice.sites()) * 144);
+  double largest = 0;
+  for (long long x = 0; x < lattice.sites(); ++x)
+    for (int s = 0; s < 4; ++s)
+      for (int r = 0; r < 4; ++r)
+        for (int a = 0; a < 3; ++a)
+          for (int b = 0; b < 3; ++b) {
+            const Complex64 z = theirs[((x * 4 + s) * 4 + r) * 9 + 3 * a + b];
+            largest = std::max(largest, std::abs(ours.site[x][3 * r + b][3 * s + a] - z));
+          }
+  report("lalibe clover", "S, largest element-wise difference", 0, largest);
+  EXPECT_LT(largest, 4e-13);
+  const nlohmann::json pion = data::read_json("lalibe/PS_up_4.json")["pion_correlator"];
+  const std::vector<double> c = meson_correlators(ours, 0)[15];
+  for (int t = 0; t < 8; ++t) {
+    report("lalibe clover", fmt::format("C({})", t), pion[t], c[t]);
+    EXPECT_NEAR(c[t], pion[t].get<double>(), 1e-12);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Data, testing::ValuesIn(support::devices()),
                          [](const auto& info) { return support::test_name(info.param->name()); });
 
