@@ -6,7 +6,9 @@
 
 #include "apps/options.hpp"
 #include "runtime/error.hpp"
+#include "runtime/gauge.hpp"
 #include "runtime/random.hpp"
+#include "solvers/clover.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -86,12 +88,12 @@ class Fields {
     }
   }
 
-  SpinorField spinor(std::string_view precision, Subset subset, int rhs) {
-    SpinorField field(domain_, find_precision(precision), subset, rhs);
+  SpinorField spinor(std::string_view precision, Subset subset, int rhs, int spins = 4) {
+    SpinorField field(domain_, find_precision(precision), subset, rhs, spins);
     if (rhs == 1 || precision == "double") {
       for (int r = 0; r < rhs; ++r) upload(psi_, field, find_basis("degrand_rossi"), r);
     } else {
-      SpinorField wide(domain_, find_precision("double"), subset, rhs);
+      SpinorField wide(domain_, find_precision("double"), subset, rhs, spins);
       for (int r = 0; r < rhs; ++r) upload(psi_, wide, find_basis("degrand_rossi"), r);
       convert(wide, field);
     }
@@ -102,7 +104,18 @@ class Fields {
     auto found = links_.find(key);
     if (found == links_.end()) {
       links_.clear();  // one at a time: large lattices fill the memory
-      found = links_.emplace(key, upload(*gauge_, domain_, find_precision(precision), find_storage(storage))).first;
+      const StorageInfo& kind = find_storage(storage);
+      const HostGauge fixed = kind.temporal ? fix_temporal_gauge(*gauge_).gauge : *gauge_;
+      found = links_.emplace(key, upload(fixed, domain_, find_precision(precision), kind)).first;
+    }
+    return found->second;
+  }
+  /// A clover term: its values do not matter to the time, but that they are no zeros does.
+  const TermField& term(std::string_view precision) {
+    auto found = terms_.find(precision);
+    if (found == terms_.end()) {
+      const CloverTerm clover(links("double", "r18"), 1.0, 1.0, 4.5, find_precision(precision));
+      found = terms_.emplace(precision, encode_term(decode_term(clover.term()), find_precision(precision))).first;
     }
     return found->second;
   }
@@ -112,6 +125,7 @@ class Fields {
   DomainPointer domain_;
   const HostGauge* gauge_;
   HostSpinor psi_;
+  std::map<std::string, TermField, std::less<>> terms_;
   std::map<std::pair<std::string, std::string>, LinkField> links_;
 };
 
@@ -121,19 +135,24 @@ int buffers_for(double field_bytes, bool rotate) {
   return rotate ? std::clamp(static_cast<int>(std::ceil(beyond_cache / field_bytes)), 2, 64) : 1;
 }
 
+bool reads_term(const Kernel& kernel) { return kernel.epilogue != "none" && kernel.epilogue != "axpby"; }
+
 Row time_hopping(const Kernel& kernel, Fields& fields, const BenchOptions& o) {
   Row row{&kernel, o.rhs > 0 ? o.rhs : kernel.tile};
-  const double field_bytes =
-      24.0 * find_precision(kernel.precision).word_bytes * row.rhs * fields.domain()->lattice().half_sites();
+  const double field_bytes = kernel.spins * find_precision(kernel.precision).spin_words *
+                             find_precision(kernel.precision).word_bytes * double(row.rhs) *
+                             fields.domain()->lattice().half_sites();
   const int buffers = buffers_for(2 * field_bytes, o.rotate);
   std::vector<SpinorField> in, out;
   for (int n = 0; n < buffers; ++n) {
-    in.push_back(fields.spinor(kernel.precision, Subset::odd, row.rhs));
-    out.push_back(fields.spinor(kernel.precision, Subset::even, row.rhs));
+    in.push_back(fields.spinor(kernel.precision, Subset::odd, row.rhs, kernel.spins));
+    out.push_back(fields.spinor(kernel.precision, Subset::even, row.rhs, kernel.spins));
   }
-  const SpinorField x = fields.spinor(kernel.precision, Subset::even, row.rhs);
+  const SpinorField x = fields.spinor(kernel.precision, Subset::even, row.rhs, kernel.spins);
   Arguments a = arguments_for(*fields.domain(), x.lanes(), row.rhs);
-  a.links = fields.links(kernel.precision, kernel.links).operand();
+  const std::string_view link_precision = find_precision(kernel.precision).links;
+  if (reads_term(kernel)) a.term = fields.term(link_precision).operand();
+  a.links = fields.links(link_precision, kernel.links).operand();
   a.x = x.operand(Parity::even);
   a.a.re = 0.5;
   a.b.re = -0.25;
@@ -182,6 +201,24 @@ Row time_gauge(const Kernel& kernel, Fields& fields, const BenchOptions& o) {
   return row;
 }
 
+Row time_term(const Kernel& kernel, Fields& fields, const BenchOptions& o) {
+  Row row{&kernel};
+  const std::string_view precision = find_precision(kernel.precision).links;
+  const TermField& term = fields.term(precision);
+  const TermField made(fields.domain(), find_precision(precision));
+  const SpinorField x = fields.spinor(kernel.precision, Subset::even, 1);
+  const SpinorField out = x.like();
+  Arguments a = arguments_for(*fields.domain(), term.lanes());
+  a.term = term.operand();
+  a.x = x.operand(Parity::even);
+  a.out = kernel.operation == "apply_term" ? out.operand(Parity::even) : made.operand();
+  if (!kernel.links.empty()) a.links = fields.links(precision, kernel.links).operand();
+  a.a.re = a.b.re = 1;
+  a.c.re = 4.5;
+  row.seconds = time_of(fields.domain()->device(), [&](int) { fields.domain()->device().run(kernel, a); }, o.seconds);
+  return row;
+}
+
 nlohmann::ordered_json to_json(const std::vector<Row>& rows, double copy, const BenchOptions& o, const Device& device) {
   nlohmann::ordered_json j = {{"device", device.description()},
                               {"lattice", four_integers(o.lattice, "--lattice")},
@@ -220,6 +257,7 @@ int run(const BenchOptions& o) {
   for (const Kernel* k : chosen) {
     Row row = k->family == "hopping" ? time_hopping(*k, fields, o)
               : k->family == "gauge" ? time_gauge(*k, fields, o)
+              : k->family == "term"  ? time_term(*k, fields, o)
                                      : time_update(*k, fields, o);
     const double sites = double(lattice.half_sites()) * row.rhs;
     row.gflops = k->flops * sites / row.seconds * 1e-9;

@@ -18,7 +18,8 @@ std::string format_of(const std::string& name) {
   for (const auto& [ending, format] :
        {std::pair{".ildg", "ildg"}, {".lime", "ildg"}, {".nersc", "nersc"}, {".milc", "milc"}, {".openqcd", "openqcd"}})
     if (name.ends_with(ending)) return format;
-  throw UsageError(fmt::format("{}: the name does not tell the format; use --format ildg, nersc, milc or openqcd", name));
+  throw UsageError(
+      fmt::format("{}: the name does not tell the format; use --format ildg, nersc, milc or openqcd", name));
 }
 
 int run(const ConvertOptions& o) {

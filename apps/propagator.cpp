@@ -67,7 +67,8 @@ WilsonParameters parameters_of(const PropagatorOptions& o, const CLI::App& comma
   if (!(p.xi0 > 0) || !(p.nu > 0))
     throw UsageError(fmt::format("--anisotropy {}: both must be positive", o.anisotropy));
   p.boundary = choose_boundary(o, gauge);
-  const bool isotropic = command.count("--csw") > 0, split_csw = command.count("--csw-r") + command.count("--csw-t") > 0;
+  const bool isotropic = command.count("--csw") > 0,
+             split_csw = command.count("--csw-r") + command.count("--csw-t") > 0;
   if (o.action == "wilson" && (isotropic || split_csw))
     throw UsageError("--csw, --csw-r and --csw-t belong to --action clover");
   if (o.action == "clover" && isotropic == split_csw)
@@ -285,12 +286,15 @@ void add_propagator(CLI::App& app, int& status) {
   c->add_option("--csw-t", o->csw_t, "clover coefficient of time planes");
   c->add_option("--anisotropy", o->anisotropy, "xi0,nu")->capture_default_str();
   c->add_option("--boundary", o->boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
-  c->add_option("--source", o->source, "point:x,y,z,t, gaussian:x,y,z,t:w,N, wall:t or noise:SEED[,z2|z4]")->capture_default_str();
+  c->add_option("--source", o->source, "point:x,y,z,t, gaussian:x,y,z,t:w,N, wall:t or noise:SEED[,z2|z4]")
+      ->capture_default_str();
   c->add_option("--sink", o->sink, "point or gaussian:w,N (acts on correlators only)")->capture_default_str();
   c->add_option("--solver", o->solver, "cg or bicgstab")->capture_default_str();
   c->add_option("--even-odd", o->even_odd, "symmetric, asymmetric or none")->capture_default_str();
-  c->add_option("--precision", o->precision, "double, single, or double-single, double-half: corrections in the second")->capture_default_str();
-  c->add_option("--reconstruct", o->reconstruct, "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))");
+  c->add_option("--precision", o->precision, "double, single, or double-single, double-half: corrections in the second")
+      ->capture_default_str();
+  c->add_option("--reconstruct", o->reconstruct,
+                "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))");
   c->add_option("--basis", o->basis, "gamma basis of the kernels; results are in degrand_rossi")->capture_default_str();
   c->add_option("--tol", o->tolerance, "|b - M x| / |b|")->capture_default_str();
   c->add_option("--max-iterations", o->max_iterations, "a column")->capture_default_str();

@@ -114,10 +114,11 @@ def row_for(spec: KernelSpec) -> str:
         "dagger": str(spec.dagger).lower(),
         "epilogue": f'"{spec.epilogue}"',
         "precision": f'"{spec.precision}"',
-        "links": spec.links[1:],
-        "basis": f'"{spec.basis.name}"' if spec.basis else "",
+        "links": f'"{spec.links[1:]}"',
+        "basis": f'"{spec.basis.source or spec.basis.name}"' if spec.basis else "",
         "coefficient": f'"{spec.coefficient}"',
         "tile": str(spec.tile),
+        "spins": str(spec.spins),
     }
     pairs = [f'operator = "{spec.operator}"'] + [f"{axis} = [{text[axis]}]" for axis in operator.axes]
     return "[[kernel]]\n" + "\n".join(pairs)

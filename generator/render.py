@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -43,7 +44,20 @@ def _environment() -> jinja2.Environment:
         autoescape=False,
     )
     environment.filters["wrapped"] = lambda text: textwrap.fill(text, 110, subsequent_indent=" " * 6)
+    environment.filters["terms"] = break_sum
     return environment
+
+
+def break_sum(text: str, indent: int) -> str:
+    """A long expression, broken after + and - of a sum; further lines begin with `indent` blanks."""
+    lines = [""]
+    for term in re.split(r"(?<= [+-]) ", text):
+        joined = f"{lines[-1]} {term}".lstrip()
+        if len(joined) <= 107:
+            lines[-1] = joined
+        else:
+            lines.append(term)
+    return ("\n" + " " * indent).join(lines)
 
 
 def render(template: str, command: str, **data: Any) -> str:
@@ -159,10 +173,10 @@ def render_group(specs: Sequence[KernelSpec], target: str, command: str) -> str:
 def _row(spec: KernelSpec, target: str) -> dict[str, str]:
     operator = find_operator(spec.operator)
     cost = operator.cost(spec)
+    instance = f"{getattr(operator, 'cpp_body', f'{spec.body}_body')}<{', '.join(operator.arguments(spec))}>"
     return {
         "name": spec.name,
-        "body": getattr(operator, "cpp_body", f"{spec.body}_body"),
-        "arguments": ", ".join(operator.arguments(spec)),
+        "instance": textwrap.fill(instance, 105, subsequent_indent=" " * 10),
         "launch": f", {spec.block}, {spec.min_blocks}" if target == "cuda" else "",
         "cost": f"{cost.reported} flop, {literal(cost.bytes)} bytes a site and right-hand side; "
         f"{cost.reals} reals without reuse",
@@ -218,7 +232,9 @@ def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:
             }
     return {
         "precisions": [_precision_row(p) for p in PRECISIONS.values()],
-        "storages": [f'{{"{s.name}", {s.reals}, {str(s.exact).lower()}, {str(s.temporal).lower()}}}' for s in STORAGES.values()],
+        "storages": [
+            f'{{"{s.name}", {s.reals}, {str(s.exact).lower()}, {str(s.temporal).lower()}}}' for s in STORAGES.values()
+        ],
         "bases": [_basis_row(b) for b in bases.values()],
         "operators": list(hopping.values()),
     }
@@ -241,4 +257,4 @@ def _basis_row(basis: Basis) -> dict[str, Any]:
 def _numbers(matrix: np.ndarray) -> str:
     """Row-major (re, im) pairs, wrapped."""
     parts = [literal(part + 0.0) for z in np.asarray(matrix, dtype=complex).flat for part in (z.real, z.imag)]
-    return textwrap.fill(", ".join(parts), 100, subsequent_indent=" " * 6)
+    return textwrap.fill(", ".join(parts), 96, subsequent_indent=" " * 6)

@@ -30,8 +30,8 @@ GaugeFile empty_file(const InputFile& file, const Coordinates& extent, const cha
   const Lattice lattice = agreed_lattice(file, extent, {});
   const std::uint64_t bytes = header_bytes + static_cast<std::uint64_t>(lattice.sites()) * directions * 18 * 8;
   if (file.size() != bytes)
-    throw Error(fmt::format("{}: truncated: a {} {} field has {} bytes, the file {}", file.name(), lattice.text(), format,
-                            bytes, file.size()));
+    throw Error(fmt::format("{}: truncated: a {} {} field has {} bytes, the file {}", file.name(), lattice.text(),
+                            format, bytes, file.size()));
   GaugeFile result{HostGauge(lattice), format, 64, "little", {}, {}, false};
   result.notes["PLAQUETTE"] = fmt::format("{:.16g}", plaquette / 3);
   return result;

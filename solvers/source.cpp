@@ -44,7 +44,8 @@ bool whole(double x) { return x == static_cast<int>(x); }
 
 SourceSettings source_of(const std::string& text, const Lattice& lattice) {
   const auto unknown = [&] {
-    return UsageError(fmt::format("source '{}' is unknown; use point:x,y,z,t, gaussian:x,y,z,t:w,N, wall:t or noise:SEED[,z2|z4]", text));
+    return UsageError(fmt::format(
+        "source '{}' is unknown; use point:x,y,z,t, gaussian:x,y,z,t:w,N, wall:t or noise:SEED[,z2|z4]", text));
   };
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) throw unknown();

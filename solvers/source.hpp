@@ -35,9 +35,9 @@ struct SinkSettings {
 };
 SinkSettings sink_of(const std::string& text);
 
-/// In one spin and colour: 1 at the origin (point, gaussian before smearing), on all sites of a time slice (wall), or an
-/// independent root of unity at every site (noise; S.-J. Dong and K.-F. Liu, Phys. Lett. B 328 (1994) 130), the same for
-/// every spin and colour. Noise depends on seed and site alone.
+/// In one spin and colour: 1 at the origin (point, gaussian before smearing), on all sites of a time slice (wall), or
+/// an independent root of unity at every site (noise; S.-J. Dong and K.-F. Liu, Phys. Lett. B 328 (1994) 130), the same
+/// for every spin and colour. Noise depends on seed and site alone.
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour);
 
 }  // namespace quarksmith

@@ -37,8 +37,12 @@ class Files : public testing::Test {
 
 TEST_F(Files, WritersAreReadBack) {
   const HostGauge gauge = hot_gauge(Lattice({4, 2, 6, 8}), 3);
-  for (const auto& [format, bits, tolerance] :
-       {std::tuple{"ildg", 64, 0.0}, {"ildg", 32, 1e-7}, {"nersc", 64, 0.0}, {"nersc", 32, 1e-7}, {"milc", 32, 1e-7}, {"openqcd", 64, 0.0}}) {
+  for (const auto& [format, bits, tolerance] : {std::tuple{"ildg", 64, 0.0},
+                                                {"ildg", 32, 1e-7},
+                                                {"nersc", 64, 0.0},
+                                                {"nersc", 32, 1e-7},
+                                                {"milc", 32, 1e-7},
+                                                {"openqcd", 64, 0.0}}) {
     write_gauge(path("u"), gauge, format, bits);
     const GaugeFile file = read_gauge(path("u"));
     EXPECT_LE(largest_difference(file.gauge, gauge), tolerance) << format << bits;

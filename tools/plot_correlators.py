@@ -37,7 +37,7 @@ def cosh_mass(correlator: np.ndarray) -> np.ndarray:
 
 
 def forward_mass(correlator: np.ndarray) -> np.ndarray:
-    """log C(t)/C(t+1) while the correlator is positive: for baryons, whose backward state is another."""
+    """Log C(t)/C(t+1) while the correlator is positive: for baryons, whose backward state is another."""
     half = len(correlator) // 2
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.log(correlator[:half] / correlator[1 : half + 1])

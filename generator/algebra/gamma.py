@@ -28,7 +28,7 @@ class BasisError(ValueError):
     """The matrices given are no Euclidean gamma basis."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Basis:
     """Hermitian matrices gamma_x, gamma_y, gamma_z, gamma_t with {gamma_mu, gamma_nu} = 2 delta_{mu nu}.
 
@@ -36,11 +36,23 @@ class Basis:
         name: as written in profiles and options, e.g. `non_relativistic`.
         short: as written in kernel names, e.g. `nr`.
         gamma: the four matrices, order x, y, z, t.
+        source: what a profile writes to ask for it, if that is not the name: the path of its file.
     """
 
     name: str
     short: str
     gamma: tuple[Matrix, ...]
+    source: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Basis) and (self.name, self._bytes) == (other.name, other._bytes)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self._bytes))
+
+    @cached_property
+    def _bytes(self) -> bytes:
+        return b"".join(np.ascontiguousarray(g).tobytes() for g in self.gamma)
 
     def __post_init__(self) -> None:
         for (mu, a), (nu, b) in itertools.combinations_with_replacement(enumerate(self.gamma), 2):
@@ -118,7 +130,7 @@ def read_basis(path: Path) -> Basis:
     if numbers.shape != (4, 4, 4, 2):
         raise BasisError(f"basis file {path}: shape {numbers.shape}; expected (4, 4, 4, 2)")
     matrices = numbers[..., 0] + 1j * numbers[..., 1]
-    return Basis(path.stem, path.stem, tuple(snap(m) for m in matrices))
+    return Basis(path.stem, path.stem, tuple(snap(m) for m in matrices), str(path.resolve()))
 
 
 DEGRAND_ROSSI = Basis(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -83,18 +84,8 @@ class HoppingOperator:
         return (*always, "basis") if self.has_basis else always
 
     def hops(self, spec: KernelSpec) -> list[Hop]:
-        """All hops in the order of emission: x forward, x backward, y forward, ...
-
-        The Hermitian conjugate of Gamma_+ U delta(x+mu) is Gamma_+^+ U^+ delta(x-mu): conjugate, opposite sign.
-        """
-        result = []
-        for mu in self.directions:
-            for sign in (1, -1):
-                matrix = self.spin_matrix(spec.basis, mu, -sign if spec.dagger else sign)
-                if spec.dagger:
-                    matrix = matrix.conj().T
-                result.append(Hop(mu, sign, matrix, factorise(np.asarray(matrix, dtype=complex)), self.phase(mu)))
-        return result
+        """All hops in the order of emission: x forward, x backward, y forward, ..."""
+        return _hops(self, spec.basis, spec.dagger)
 
     def term(self, spec: KernelSpec, hop: Hop) -> str:
         """The spin matrix of a hop in words."""
@@ -110,7 +101,7 @@ class HoppingOperator:
         spinor = spec.format.spinor_bytes(self.spins)
         link = spec.format.links.link_bytes(spec.storage.reals)
         read = sum(not (spec.storage.temporal and hop.mu == 3) for hop in hops)
-        flops = hopping_flops([h.factors for h in hops])
+        flops = _flops(self, spec.basis, spec.dagger)
         reads_x = spec.epilogue in ("axpby", "taxpby", "axpby_tinv")
         has_term = spec.epilogue in ("taxpby", "tinv", "axpby_tinv")
         term = spec.format.links.link_bytes(TERM_REALS) if has_term else 0
@@ -138,3 +129,23 @@ class HoppingOperator:
     def body(self, spec: KernelSpec) -> dict[str, Any]:
         """Data of the template that do not depend on precision, storage, epilogue or tile."""
         return {"hops": self.hops(spec), "spins": self.spins, "formula": self.formula, "dagger": spec.dagger}
+
+
+@cache
+def _hops(operator: HoppingOperator, basis: Basis | None, dagger: bool) -> list[Hop]:
+    """Hops of an operator or its conjugate.
+
+    The Hermitian conjugate of Gamma_+ U delta(x+mu) is Gamma_+^+ U^+ delta(x-mu): conjugate, opposite sign.
+    """
+    result = []
+    for mu in operator.directions:
+        for sign in (1, -1):
+            matrix = operator.spin_matrix(basis, mu, -sign if dagger else sign)
+            matrix = np.asarray(matrix.conj().T if dagger else matrix, dtype=complex)
+            result.append(Hop(mu, sign, matrix, factorise(matrix), operator.phase(mu)))
+    return result
+
+
+@cache
+def _flops(operator: HoppingOperator, basis: Basis | None, dagger: bool) -> int:
+    return hopping_flops([hop.factors for hop in _hops(operator, basis, dagger)])

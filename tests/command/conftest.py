@@ -33,7 +33,9 @@ class Command:
         """The one error message of a command that must fail."""
         run = self(*arguments, status=status, **options)
         lines = [line for line in run.stderr.splitlines() if line.strip()]
-        errors = [line for line in lines if "error" in line.lower() or "required" in line.lower() or "not" in line.lower()]
+        errors = [
+            line for line in lines if "error" in line.lower() or "required" in line.lower() or "not" in line.lower()
+        ]
         assert errors, run.stderr
         return run.stderr
 

@@ -37,7 +37,10 @@ WRONG_USE = [
     (("propagator", *UNIT, *MASS, *OUT, "--source", "point:0,0,0,9"), "coordinate t = 9 lies outside the 4x4x4x4"),
     (("propagator", *UNIT, *MASS, *OUT, "--source", "box:1"), "source 'box:1' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--sink", "wall"), "sink 'wall' is unknown"),
-    (("propagator", *UNIT, *MASS, *OUT, "--source", "gaussian:0,0,0,0:2,0"), "width 2 in 0 steps; both must be positive"),
+    (
+        ("propagator", *UNIT, *MASS, *OUT, "--source", "gaussian:0,0,0,0:2,0"),
+        "width 2 in 0 steps; both must be positive",
+    ),
     (("propagator", *UNIT, *MASS, *OUT, "--max-iterations", "0"), "0 iterations at most; use at least 1"),
     (("propagator", *UNIT, *MASS, *OUT, "--tol", "0"), "tolerance 0; use a positive number"),
     (("propagator", *UNIT, "--mass", "-4", *OUT), "the diagonal of the Dirac operator vanishes"),
