@@ -9,7 +9,7 @@ PYTHON := .venv/bin/python
 RENDERED := $(if $(filter default,$(PROFILE)),generated,$(BUILD)/generated)
 TESTS ?= OFF
 
-.PHONY: help demo test setup generate library check format install bench clean
+.PHONY: help demo test setup generate library kernel check format install bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1#\2/p' Makefile | column -t -s '#'
@@ -35,6 +35,10 @@ library: generate  ## build the library and the command into BUILD
 	  || { cat $(BUILD)/configure.log; exit 1; }
 	@grep '^-- Targets' $(BUILD)/configure.log
 	@cmake --build $(BUILD)
+
+kernel: setup  ## compile and test any kernel of PROFILE=full: make kernel NAME=wilson_quarter_r8_dr_n2
+	@test -x $(BUILD)/bin/quarksmith_tests || $(MAKE) --no-print-directory library TESTS=ON
+	@$(PYTHON) -m generator kernel $(NAME) --build $(BUILD)
 
 check: setup  ## format and lint of hand-written code, rules of the tree, generated/ up to date
 	@tools/check.sh

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
 from generator.explain import explain_kernel, explain_profile
+from generator.ondemand import CompileError, compile_kernel, read_build, run_tests
 from generator.operators import find_operator
 from generator.profile import load_profile
 from generator.render import TemplateError, render_profile
@@ -25,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     except SpecError as error:
         print(f"generator: {error}", file=sys.stderr)
         return 2
-    except (TemplateError, OSError) as error:
+    except (TemplateError, CompileError, OSError) as error:
         print(f"generator: {error}", file=sys.stderr)
         return 1
 
@@ -48,6 +50,10 @@ def _parser() -> argparse.ArgumentParser:
     cost.add_argument("--bandwidth", type=float, default=4.25e12, help="bytes/s (default: 4.25e12, one H200)")
     generate = command("generate", _generate, "Render the sources of a profile.")
     generate.add_argument("--out", type=Path, default=ROOT / "generated", help="folder (default: generated/)")
+    kernel = command("kernel", _kernel, "Compile one kernel and test it with the programs of a build.")
+    kernel.set_defaults(profile="full")
+    kernel.add_argument("name", help="any kernel of the profile (default profile: full)")
+    kernel.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
     return parser
 
 
@@ -84,6 +90,24 @@ def _generate(options: argparse.Namespace) -> int:
     limit = profile.budget.get("lines")
     if limit is not None and written.lines > limit:
         raise SpecError(f"{written.lines} lines exceed the budget of {limit} in profile {profile.name}")
+    return 0
+
+
+def _kernel(options: argparse.Namespace) -> int:
+    spec = load_profile(options.profile).find(options.name)
+    build = read_build(options.build)
+    start = time.monotonic()
+    module, new = compile_kernel(spec, build)
+    compiled = time.monotonic()
+    passed, failure = run_tests(module, spec, build)
+    if failure:
+        print(failure, file=sys.stderr)
+        print(f"generator: kernel {spec.name} ({module}) fails its tests", file=sys.stderr)
+        return 1
+    targets = " and ".join(t for t in ("cpu", "cuda") if t == "cpu" or t in build.commands)
+    how = f"compiled for {targets} in {compiled - start:.1f} s" if new else "found in the cache"
+    print(f"kernel {spec.name}: {how}; {passed} tests passed in {time.monotonic() - compiled:.1f} s")
+    print(f"use it with QUARKSMITH_KERNELS={module}")
     return 0
 
 

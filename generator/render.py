@@ -77,17 +77,7 @@ def render(template: str, command: str, **data: Any) -> str:
 def render_profile(profile: Profile) -> dict[PurePosixPath, str]:
     """All files of a profile: path relative to the output folder -> text."""
     command = f"python -m generator generate --profile {profile.name}"
-    files: dict[PurePosixPath, str] = {}
-    for storage in STORAGES.values():
-        text = render("links.hpp.j2", command, name=storage.name.upper(), **storage_text(storage))
-        files[PurePosixPath(f"links/{storage.name}.hpp")] = text
-    for basis in {s.basis.short: s.basis for s in profile.kernels if s.basis}.values():
-        text = render("basis.hpp.j2", command, name=f"Frame_{basis.short}", **frame_text(basis))
-        files[PurePosixPath(f"bases/{basis.short}.hpp")] = text
-    for spec in profile.kernels:
-        path = body_path(spec)
-        if path is not None and path not in files:
-            files[path] = render_body(spec, command)
+    files = render_files(profile.kernels, command)
     groups: dict[str, list[KernelSpec]] = defaultdict(list)
     for spec in profile.kernels:
         groups[f"{find_operator(spec.operator).group}_{spec.precision}"].append(spec)
@@ -95,8 +85,24 @@ def render_profile(profile: Profile) -> dict[PurePosixPath, str]:
         for group, specs in sorted(groups.items()):
             files[PurePosixPath(f"{target}/{group}.{ending}")] = render_group(specs, target, command)
         rows = [registry_row(spec) for spec in profile.kernels]
-        files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, target=target, rows=rows)
+        files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, rows=rows)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
+    return files
+
+
+def render_files(specs: Iterable[KernelSpec], command: str) -> dict[PurePosixPath, str]:
+    """What translation units include: link storages, bases and bodies."""
+    files: dict[PurePosixPath, str] = {}
+    for storage in STORAGES.values():
+        text = render("links.hpp.j2", command, name=storage.name.upper(), **storage_text(storage))
+        files[PurePosixPath(f"links/{storage.name}.hpp")] = text
+    for basis in {s.basis.short: s.basis for s in specs if s.basis}.values():
+        text = render("basis.hpp.j2", command, name=f"Frame_{basis.short}", **frame_text(basis))
+        files[PurePosixPath(f"bases/{basis.short}.hpp")] = text
+    for spec in specs:
+        path = body_path(spec)
+        if path is not None and path not in files:
+            files[path] = render_body(spec, command)
     return files
 
 

@@ -130,7 +130,8 @@ namespace cuda {
 std::span<const Kernel> kernels();  // generated/cuda/registry.cpp
 }
 
-std::span<const Kernel> cuda_kernels() { return cuda::kernels(); }
+std::span<const Kernel> built_cuda_kernels();
+std::span<const Kernel> built_cuda_kernels() { return cuda::kernels(); }
 
 std::shared_ptr<Device> Device::cuda(int index) { return std::make_shared<CudaDevice>(index); }
 

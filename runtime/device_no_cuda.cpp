@@ -13,6 +13,7 @@ std::shared_ptr<Device> Device::cuda(int index) {
 
 int Device::cuda_devices() { return 0; }
 
-std::span<const Kernel> cuda_kernels() { return {}; }
+std::span<const Kernel> built_cuda_kernels();
+std::span<const Kernel> built_cuda_kernels() { return {}; }
 
 }  // namespace quarksmith

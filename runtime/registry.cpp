@@ -1,21 +1,106 @@
 #include "runtime/registry.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <vector>
 
 #include "runtime/error.hpp"
 
 namespace quarksmith {
 
-// Defined by the generated registries, one for each target and width.
+// Defined by the generated registries, one for each target and width, and generated/tables.cpp.
 namespace QUARKSMITH_CPU_NAMESPACE {
 std::span<const Kernel> kernels();
 }
 namespace QUARKSMITH_CPU_ONE_LANE_NAMESPACE {
 std::span<const Kernel> kernels();
 }
+std::span<const Kernel> built_cuda_kernels();  // device_cuda.cpp, device_no_cuda.cpp
+void add_tables(KernelModule& module);
 
-std::span<const Kernel> cpu_kernels() { return QUARKSMITH_CPU_NAMESPACE::kernels(); }
-std::span<const Kernel> cpu_one_lane_kernels() { return QUARKSMITH_CPU_ONE_LANE_NAMESPACE::kernels(); }
+namespace {
+
+/// All modules merged: later ones replace entries of the same name.
+class Registry {
+ public:
+  Registry() {
+    KernelModule built{KernelModule::current_layout,
+                       QUARKSMITH_CPU_NAMESPACE::kernels(),
+                       QUARKSMITH_CPU_ONE_LANE_NAMESPACE::kernels(),
+                       built_cuda_kernels(),
+                       {},
+                       {},
+                       {},
+                       {}};
+    add_tables(built);
+    add(built);
+    const char* files = std::getenv("QUARKSMITH_KERNELS");
+    std::istringstream list(files == nullptr ? "" : files);
+    for (std::string file; std::getline(list, file, ':');) add(load(file));
+  }
+
+  std::vector<Kernel> cpu, cpu_one_lane, cuda;
+  std::vector<PrecisionInfo> precisions;
+  std::vector<StorageInfo> storages;
+  std::vector<BasisInfo> bases;
+  std::vector<OperatorInfo> operators;
+
+ private:
+  static bool same(const OperatorInfo& a, const OperatorInfo& b) { return a.name == b.name && a.basis == b.basis; }
+  template <class Entry>
+  static bool same(const Entry& a, const Entry& b) {
+    return a.name == b.name;
+  }
+  template <class Entry>
+  static void merge(std::vector<Entry>& table, std::span<const Entry> more) {
+    for (const Entry& entry : more) {
+      const auto found = std::find_if(table.begin(), table.end(), [&](const Entry& e) { return same(e, entry); });
+      if (found == table.end()) {
+        table.push_back(entry);
+      } else {
+        *found = entry;
+      }
+    }
+  }
+  void add(const KernelModule& m) {
+    merge(cpu, m.cpu);
+    merge(cpu_one_lane, m.cpu_one_lane);
+    merge(cuda, m.cuda);
+    merge(precisions, m.precisions);
+    merge(storages, m.storages);
+    merge(bases, m.bases);
+    merge(operators, m.operators);
+  }
+  static const KernelModule& load(const std::string& file) {
+    constexpr const char* remedy = "make it again with `make kernel NAME=...`, or clear QUARKSMITH_KERNELS";
+    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) throw Error(fmt::format("kernels {}: {}; {}", file, dlerror(), remedy));
+    using Entry = const KernelModule* (*)();
+    const auto entry = reinterpret_cast<Entry>(dlsym(library, "quarksmith_kernel_module"));
+    if (entry == nullptr || entry()->layout != KernelModule::current_layout)
+      throw Error(fmt::format("kernels {}: no module of this version of Quarksmith; {}", file, remedy));
+    return *entry();
+  }
+};
+
+const Registry& registry() {
+  static const Registry all;
+  return all;
+}
+
+}  // namespace
+
+std::span<const Kernel> cpu_kernels() { return registry().cpu; }
+std::span<const Kernel> cpu_one_lane_kernels() { return registry().cpu_one_lane; }
+std::span<const Kernel> cuda_kernels() { return registry().cuda; }
+std::span<const PrecisionInfo> precisions() { return registry().precisions; }
+std::span<const StorageInfo> storages() { return registry().storages; }
+std::span<const BasisInfo> bases() { return registry().bases; }
+std::span<const OperatorInfo> operators() { return registry().operators; }
 
 const Kernel* try_find(std::span<const Kernel> kernels, const KernelQuery& q) {
   for (const Kernel& k : kernels)
@@ -35,7 +120,7 @@ std::string profile_row(std::span<const Kernel> kernels, const KernelQuery& q) {
   std::string row = fmt::format("[[kernel]]\noperator = \"{}\"\n", q.operation);
   if (hopping) row += fmt::format("dagger = [{}]\nepilogue = [\"{}\"]\n", q.dagger, q.epilogue);
   row += fmt::format("precision = [\"{}\"]\n", q.precision);
-  if (!q.links.empty()) row += fmt::format("links = [{}]\n", q.links.substr(1));
+  if (!q.links.empty()) row += fmt::format("links = [\"{}\"]\n", q.links.substr(1));
   if (!q.basis.empty()) row += fmt::format("basis = [\"{}\"]\n", q.basis);
   if (hopping) row += fmt::format("tile = [{}]\n", q.tile);
   if (q.complex_coefficients) row += "coefficient = [\"complex\"]\n";

@@ -71,6 +71,22 @@ struct OperatorInfo {
   std::span<const HopInfo> hops;
 };
 
+/// The kernels and tables of one library: the one built in, or a module compiled on demand (generator/ondemand.py).
+struct KernelModule {
+  /// Changes with the records that kernels and host share; a module of another layout is refused.
+  static constexpr int current_layout = int(sizeof(Kernel) * 4096 + sizeof(Arguments));
+  int layout;
+  std::span<const Kernel> cpu, cpu_one_lane, cuda;
+  std::span<const PrecisionInfo> precisions;
+  std::span<const StorageInfo> storages;
+  std::span<const BasisInfo> bases;
+  std::span<const OperatorInfo> operators;
+};
+
+// The tables below hold what is built in and, from modules named in the environment variable QUARKSMITH_KERNELS (shared
+// libraries separated by colons), what they add; a kernel of a module replaces the one of the same name. A file that is
+// no module of this version is an Error at the first use of any table.
+
 /// Kernels of the CPU target for blocks of full lanes, and the same list for blocks of one lane.
 std::span<const Kernel> cpu_kernels();
 std::span<const Kernel> cpu_one_lane_kernels();

@@ -193,6 +193,7 @@ struct ConvertTerm : TermKernel<To, 0> {
       for (int i = 0; i < 6; ++i) e.diagonal[i] = T(factor * h.diagonal[i]);
       for (int i = 0; i < 15; ++i) e.below[i] = {T(factor * h.below[i].re), T(factor * h.below[i].im)};
       TermView<To, W>::store(a.out, to, a.parity, block, e);
+      if (a.out.norm != nullptr) store_largest<W>(a.out, to, block, largest_part(e));
     }
   }
 };

@@ -122,6 +122,61 @@ TEST_P(Clover, TermIsAppliedInEveryBasis) {
   }
 }
 
+struct Case {
+  std::shared_ptr<Device> device;
+  const Kernel* kernel;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.device->name() << " " << c.kernel->name; }
+
+std::vector<Case> term_products() {
+  std::vector<Case> all;
+  for (const auto& device : support::devices())
+    for (const Kernel& kernel : device->kernels())
+      if (kernel.operation == "apply_term") all.push_back({device, &kernel});
+  return all;
+}
+
+class TermProduct : public testing::TestWithParam<Case> {};
+
+TEST_P(TermProduct, AgreesWithDenseBlocks) {
+  const Kernel& kernel = *GetParam().kernel;
+  const PrecisionInfo& precision = find_precision(kernel.precision);
+  const BasisInfo& basis = find_basis(kernel.basis);
+  for (const Coordinates& extent : {Coordinates{4, 4, 4, 8}, Coordinates{6, 2, 2, 10}}) {
+    const Lattice lattice(extent);
+    const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
+    const LinkField links = upload(weak_gauge(lattice, 0.6, 4), domain, find_precision("double"), find_storage("r18"));
+    const CloverTerm clover(links, space, time_like, diagonal, find_precision(precision.links));
+    const TermField& term = clover.inverse();
+    SpinorField x(domain, precision, Subset::full), out = x.like();
+    upload(reference::random_spinor(lattice, 2), x, basis);
+    out.fill(0xff);
+    HostSpinor stored(lattice), result(lattice);
+    download(x, stored, basis);
+    for (const Parity parity : {Parity::even, Parity::odd}) {
+      Arguments a = arguments_for(*domain, x.lanes());
+      a.parity = int(parity);
+      a.out = out.operand(parity);
+      a.x = x.operand(parity);
+      a.term = term.operand();
+      a.b.re = 0.7 * term.scale();
+      GetParam().device->run(kernel, a);
+    }
+    download(out, result, basis);
+    const SiteMatrices blocks = support::whole_term(download(decode_term(term)));
+    const support::Deviation d =
+        support::compare(result, reference::combine(0.7, reference::multiply(blocks, stored), 0, stored));
+    const support::Deviation limit = support::tolerance(kernel.precision, "");
+    EXPECT_LE(d.norm, limit.norm) << lattice.text();
+    EXPECT_LE(d.largest, limit.largest) << lattice.text();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, TermProduct, testing::ValuesIn(term_products()), [](const auto& info) {
+  return support::test_name(fmt::format("{}_{}", info.param.device->name(), info.param.kernel->name));
+});
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TermProduct);
 INSTANTIATE_TEST_SUITE_P(Devices, Clover, testing::ValuesIn(support::devices()),
                          [](const auto& info) { return support::test_name(info.param->name()); });
 

@@ -7,6 +7,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
+#include "solvers/clover.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
 
@@ -245,6 +246,27 @@ void check_links(const DomainPointer& domain, const PrecisionInfo& precision, co
   EXPECT_LE(mean, storage.exact ? rounding : 20 * rounding) << lattice.text();
 }
 
+void check_term(const DomainPointer& domain, const PrecisionInfo& precision) {
+  const LinkField links =
+      upload(hot_gauge(domain->lattice(), 3), domain, find_precision("double"), find_storage("r18"));
+  const CloverTerm clover(links, 1.1, 0.7, 4.2, find_precision("double"));
+  const std::vector<HostTerm> original = download(clover.term());
+  const std::vector<HostTerm> result = download(decode_term(encode_term(clover.term(), precision)));
+  double largest = 0, worst = 0;
+  for (std::size_t x = 0; x < original.size(); ++x)
+    for (int block = 0; block < 2; ++block)
+      for (int n = 0; n < 36; ++n) {
+        largest = std::max(largest, std::abs(original[x][block][n]));
+        const double d = std::abs(result[x][block][n] - original[x][block][n]);
+        if (!(d <= worst)) worst = d;
+      }
+  // One scale for the whole field: half a step in either part of an element.
+  const double step = precision.word_bytes == 8 ? 0
+                      : precision.norm          ? 1.0 / ((1 << (precision.bits - 1)) - 1)
+                                                : 0x1p-23;
+  EXPECT_LE(worst, 0.75 * step * largest) << domain->lattice().text();
+}
+
 TEST_P(Conversion, KeepsWhatTheFormatCanHold) {
   const Kernel& kernel = *GetParam().kernel;
   for (const Coordinates& extent : {Coordinates{4, 4, 4, 8}, Coordinates{6, 2, 2, 10}}) {
@@ -252,6 +274,7 @@ TEST_P(Conversion, KeepsWhatTheFormatCanHold) {
     const PrecisionInfo& precision = find_precision(kernel.precision);
     if (kernel.operation == "import" || kernel.operation == "export") check_spinors(domain, precision, kernel.spins);
     if (!kernel.links.empty()) check_links(domain, precision, find_storage(kernel.links));
+    if (kernel.operation == "encode_term" || kernel.operation == "decode_term") check_term(domain, precision);
   }
 }
 

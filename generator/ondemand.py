@@ -1,0 +1,212 @@
+"""One kernel compiled on demand: a shared library that any program of the build loads (QUARKSMITH_KERNELS)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from generator.operators import find_operator
+from generator.render import registry_row, render, render_files, render_group, tables
+from generator.spec import KernelSpec, SpecError
+
+ROOT = Path(__file__).parent.parent
+
+
+class CompileError(RuntimeError):
+    """A compiler refused a rendered file; the message is its own."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """The build whose programs will load the module.
+
+    Attributes:
+        folder: where it lies.
+        commands: target (`full`, `one_lane`, `cuda`) -> compiler and flags as the build uses them.
+        kernels: names of those that it holds already.
+    """
+
+    folder: Path
+    commands: dict[str, list[str]]
+    kernels: frozenset[str]
+
+
+def read_build(folder: Path) -> Build:
+    """What the build system recorded of a build.
+
+    Raises:
+        SpecError: the folder holds no finished configuration.
+    """
+    record = folder / "compile_commands.json"
+    if not record.is_file():
+        raise SpecError(f"{folder} holds no build; run `make test` or `make library TESTS=ON` first")
+    commands: dict[str, list[str]] = {}
+    names: set[str] = set()
+    for entry in json.loads(record.read_text()):
+        words = shlex.split(entry["command"])
+        output = words[words.index("-o") + 1]
+        for target in ("full", "one_lane", "cuda"):
+            if f"quarksmith_cpu_{target}.dir" in output or f"quarksmith_{target}_kernels.dir" in output:
+                commands.setdefault(target, _flags(words))
+        if entry["file"].endswith("cpu/registry.cpp"):
+            names |= set(re.findall(r'^    \{"(\w+)"', Path(entry["file"]).read_text(), flags=re.M))
+    return Build(folder, commands, frozenset(names))
+
+
+def _flags(words: Sequence[str]) -> list[str]:
+    """A recorded command without its launcher and files."""
+    kept = [w for w in words if not w.endswith("ccache")]
+    for option in ("-o", "-c"):
+        at = kept.index(option)
+        del kept[at : at + 2]
+    return kept
+
+
+def support(spec: KernelSpec) -> list[KernelSpec]:
+    """Kernels without which the tests cannot use one: those that bring its fields to the device and back."""
+    operator = find_operator(spec.operator)
+    needed = []
+
+    def need(name: str, precision: str, **axes: object) -> None:
+        needed.append(KernelSpec(name, precision, **axes))  # type: ignore[arg-type]
+
+    links = spec.format.links.name
+    if operator.family in ("hopping", "update", "term") or spec.spins:
+        spins = getattr(operator, "spins", 0) or spec.spins or 4
+        for name in ("import", "export"):
+            need(name, spec.precision, spins=spins)
+    for name in ("encode_links", "decode_links"):
+        need(name, "double", links="r18")
+        if spec.links:
+            need(name, links, links=spec.links)
+    if operator.family == "term" or "t" in spec.epilogue or "term" in spec.operator:
+        need("clover_term", "double", links="r18")
+        need("invert_term", "double")
+        for name in ("encode_term", "decode_term"):
+            need(name, links)
+    return needed
+
+
+def tests_of(spec: KernelSpec) -> str:
+    """GoogleTest filter of the tests that exercise a kernel."""
+    if find_operator(spec.operator).family == "gauge":
+        return "Devices/Gauge.*"
+    if spec.operator in ("clover_term", "invert_term"):
+        return "Devices/Clover.*"
+    return f"Kernels/*_{spec.name}"
+
+
+def compile_kernel(spec: KernelSpec, build: Build) -> tuple[Path, bool]:
+    """The module of a kernel, from the cache in `build`/kernels or compiled now.
+
+    Returns:
+        the shared library, and whether it was compiled now.
+
+    Raises:
+        CompileError: a compiler failed.
+        OSError: the cache cannot be written.
+    """
+    specs = [spec, *(s for s in support(spec) if s.name not in build.kernels and s.name != spec.name)]
+    files = _render(specs, build)
+    digest = hashlib.sha256()
+    for path, text in sorted(files.items()):
+        digest.update(f"{path}\n{text}".encode())
+    for header in sorted((ROOT / "runtime").glob("*.hpp")):
+        digest.update(header.read_bytes())
+    digest.update(repr(sorted(build.commands.items())).encode())
+    folder = build.folder / "kernels" / f"{spec.name}-{digest.hexdigest()[:12]}"
+    module = folder / "module.so"
+    if module.is_file():
+        return module, False
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+        work = Path(temporary)
+        for path, text in files.items():
+            (work / "generated" / path).parent.mkdir(parents=True, exist_ok=True)
+            (work / "generated" / path).write_text(text)
+        _compile(work, build)
+        shutil.rmtree(folder, ignore_errors=True)
+        work.rename(folder)
+        work.mkdir()  # for the temporary directory to remove
+    return module, True
+
+
+def _render(specs: Sequence[KernelSpec], build: Build) -> dict[PurePosixPath, str]:
+    command = f"python -m generator kernel {specs[0].name}"
+    files = render_files(specs, command)
+    rows = [registry_row(s) for s in specs]
+    spaces = {"cpu": _namespace(build, "full"), "cpu_one_lane": _namespace(build, "one_lane")}
+    if "cuda" in build.commands:
+        spaces["cuda"] = "cuda"
+        files[PurePosixPath("cuda/kernels.cu")] = render_group(specs, "cuda", command)
+    files[PurePosixPath("cpu/kernels.cpp")] = render_group(specs, "cpu", command)
+    files[PurePosixPath("registry.cpp")] = render("registry.cpp.j2", command, rows=rows)
+    files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(specs))
+    files[PurePosixPath("module.cpp")] = render(
+        "module.cpp.j2", command, namespaces=list(spaces.values()), members=list(spaces.items())
+    )
+    return files
+
+
+def _namespace(build: Build, target: str) -> str:
+    return next(w.split("=")[1] for w in build.commands[target] if w.startswith("-DQUARKSMITH_TARGET="))
+
+
+def _compile(work: Path, build: Build) -> None:
+    """Compiles all files of a rendered module side by side and links them into module.so."""
+    plain = [w for w in build.commands["full"] if not w.startswith(("-DQUARKSMITH_TARGET", "-O"))]
+    jobs = []
+    for target, flags in sorted(build.commands.items(), reverse=True):
+        source = "cuda/kernels.cu" if target == "cuda" else "cpu/kernels.cpp"
+        position = ["-Xcompiler=-fPIC,-fvisibility=hidden"] if target == "cuda" else ["-fPIC", "-fvisibility=hidden"]
+        jobs.append(([*flags, *position], source, f"{target}.o"))
+        space = "cuda" if target == "cuda" else _namespace(build, target)
+        jobs.append(([*plain, "-fPIC", "-O0", f"-DQUARKSMITH_TARGET={space}"], "registry.cpp", f"{target}_registry.o"))
+    jobs += [([*plain, "-fPIC", "-O0"], name, name.replace(".cpp", ".o")) for name in ("tables.cpp", "module.cpp")]
+    jobs.sort(key=lambda job: job[1] == "cpu/kernels.cpp", reverse=True)
+
+    def run(job: tuple[list[str], str, str]) -> None:
+        flags, source, output = job
+        _run([flags[0], f"-I{work}", *flags[1:], "-c", str(work / "generated" / source), "-o", str(work / output)])
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(run, jobs))
+    objects = [str(work / output) for _, _, output in jobs]
+    link = [build.commands["full"][0], "-shared", "-fopenmp", "-o", str(work / "module.so"), *objects]
+    if "cuda" in build.commands:
+        toolkit = Path(shutil.which(build.commands["cuda"][0]) or "").resolve().parents[1]
+        link += [f"-L{toolkit}/lib64", "-lcudart_static", "-lrt", "-ldl", "-lpthread"]
+    _run(link)
+    for output in objects:
+        Path(output).unlink()
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise CompileError(f"{shlex.join(command)}\n{done.stderr.strip()}")
+
+
+def run_tests(module: Path, spec: KernelSpec, build: Build) -> tuple[int, str]:
+    """Runs the tests of a kernel against the reference on every device there is.
+
+    Returns:
+        how many passed, and the output of a failure (empty if all passed and there was at least one).
+    """
+    program = build.folder / "bin" / "quarksmith_tests"
+    environment = {**os.environ, "QUARKSMITH_KERNELS": str(module.resolve())}
+    command = [str(program), f"--gtest_filter={tests_of(spec)}", "--gtest_brief=1"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    passed = re.search(r"\[  PASSED  \] (\d+) test", done.stdout)
+    count = int(passed[1]) if passed else 0
+    return count, "" if done.returncode == 0 and count else (done.stdout + done.stderr).strip() or "no test ran"

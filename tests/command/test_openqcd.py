@@ -1,0 +1,92 @@
+"""openQCD files against a writer that shares no line with the runtime."""
+
+import itertools
+import struct
+
+import numpy as np
+import pytest
+
+EXTENT = (4, 2, 6, 4)  # x, y, z, t
+
+
+def random_su3(rng: np.random.Generator) -> np.ndarray:
+    q, r = np.linalg.qr(rng.normal(size=(3, 3)) + 1j * rng.normal(size=(3, 3)))
+    q = q * (np.diag(r) / np.abs(np.diag(r)))
+    return q / np.linalg.det(q) ** (1 / 3)
+
+
+@pytest.fixture(scope="module")
+def links() -> np.ndarray:
+    """Axes x, y, z, t, direction (x, y, z, t), row, column."""
+    rng = np.random.default_rng(5)
+    u = np.empty((*EXTENT, 4, 3, 3), dtype=complex)
+    for index in np.ndindex(u.shape[:5]):
+        u[index] = random_su3(rng)
+    return u
+
+
+def shifted(u: np.ndarray, direction: int) -> np.ndarray:
+    return np.roll(u, -1, axis=direction)
+
+
+def plaquette(u: np.ndarray) -> float:
+    traces = []
+    for mu, nu in itertools.combinations(range(4), 2):
+        a, b = u[:, :, :, :, mu], u[:, :, :, :, nu]
+        p = np.einsum("...ij,...jk,...lk,...il->...", a, shifted(b, mu), shifted(a, nu).conj(), b.conj())
+        traces.append(p.real.mean())
+    return float(np.mean(traces))
+
+
+def openqcd_bytes(u: np.ndarray) -> bytes:
+    """The layout that openQCD's documentation states: t slowest, z fastest; at odd sites U(x, mu), U(x - mu, mu).
+
+    Directions in the order t, x, y, z; header four int32 extents, t first, and the plaquette between 0 and 3.
+    """
+    nx, ny, nz, nt = EXTENT
+    data = struct.pack("<4i", nt, nx, ny, nz) + struct.pack("<d", plaquette(u))
+    for t, x, y, z in itertools.product(range(nt), range(nx), range(ny), range(nz)):
+        if (t + x + y + z) % 2 == 0:
+            continue
+        here = np.array([x, y, z, t])
+        for mu in (3, 0, 1, 2):
+            back = here.copy()
+            back[mu] = (back[mu] - 1) % EXTENT[mu]
+            data += u[tuple(here)][mu].astype("<c16").tobytes() + u[tuple(back)][mu].astype("<c16").tobytes()
+    return data
+
+
+def ildg_links(data: bytes) -> np.ndarray:
+    at = 0
+    while at < len(data):
+        magic, _, _, length = struct.unpack(">IHHQ", data[at : at + 16])
+        assert magic == 1164413355
+        kind = data[at + 16 : at + 144].split(b"\0")[0]
+        at += 144
+        if kind == b"ildg-binary-data":
+            numbers = np.frombuffer(data[at : at + length], dtype=">f8").astype(float).view(complex)
+            return numbers.reshape(*EXTENT[::-1], 4, 3, 3).transpose(3, 2, 1, 0, 4, 5, 6)
+        at += (length + 7) // 8 * 8
+    raise AssertionError("no links in the file")
+
+
+def test_a_file_of_another_writer_holds_the_links_it_was_given(quarksmith, tmp_path, links):
+    (tmp_path / "a.openqcd").write_bytes(openqcd_bytes(links))
+    quarksmith("convert", "a.openqcd", "a.lime")
+    assert np.array_equal(ildg_links((tmp_path / "a.lime").read_bytes()), links)
+
+
+def test_our_writer_writes_the_bytes_of_the_other_one(quarksmith, tmp_path, links):
+    theirs = openqcd_bytes(links)
+    (tmp_path / "a.openqcd").write_bytes(theirs)
+    quarksmith("convert", "a.openqcd", "b.openqcd")
+    ours = (tmp_path / "b.openqcd").read_bytes()
+    assert ours[24:] == theirs[24:] and ours[:16] == theirs[:16]
+    assert struct.unpack("<d", ours[16:24])[0] == pytest.approx(plaquette(links), abs=1e-13)
+
+
+def test_a_wrong_order_of_links_is_found_by_the_plaquette(quarksmith, tmp_path, links):
+    data = bytearray(openqcd_bytes(links))
+    data[24 : 24 + 144], data[24 + 288 : 24 + 432] = data[24 + 288 : 24 + 432], data[24 : 24 + 144]
+    (tmp_path / "a.openqcd").write_bytes(data)
+    assert "the links do not match" in quarksmith.refuses("info", "a.openqcd", status=1)
