@@ -19,7 +19,7 @@ def load(path: Path) -> dict:
 
 def test_help_and_version(quarksmith):
     assert "propagator" in quarksmith("--help").stdout
-    for command in ("info", "convert", "heatbath", "propagator", "bench", "devices"):
+    for command in ("info", "convert", "heatbath", "propagator", "bench", "accuracy", "devices"):
         assert "--json" in quarksmith(command, "--help").stdout
     assert quarksmith("--version").stdout.strip()
 
@@ -141,6 +141,20 @@ def test_an_interrupted_propagator_continues(quarksmith, tmp_path):
     assert not (tmp_path / "p.h5.part").exists()
     quarksmith.refuses(*arguments)
     quarksmith(*arguments, "--overwrite")
+
+
+def test_accuracy_orders_the_formats(quarksmith, tmp_path):
+    run = quarksmith("accuracy", *SMALL, "--json", "a.json")
+    rms = {k["name"]: k["rms"] for k in load(tmp_path / "a.json")["kernels"]}
+    formats = ("half", "bits20", "bits24", "single", "bits30", "double")
+    found = [rms[f"wilson_{f}_r12_nr_n1"] for f in formats]
+    assert found == sorted(found, reverse=True), run.stdout
+    # A rounding is uniform in half a step of the largest number of a group: 2^-bits / sqrt(3) of it, three times that rms.
+    assert 0.2 * 2.0**-20 < rms["wilson_bits20_r12_nr_n1"] < 4 * 2.0**-20
+    for kernel in load(tmp_path / "a.json")["kernels"]:
+        deviations, fractions = zip(*kernel["distribution"], strict=True)
+        assert list(deviations) == sorted(deviations) and fractions[-1] == 1
+    assert "no kernel" in quarksmith.refuses("accuracy", *SMALL, "--only", "nothing")
 
 
 def test_bench_measures_every_kernel(quarksmith, tmp_path):

@@ -7,8 +7,8 @@ import re
 import pytest
 from conftest import BUILD
 
-from generator.__main__ import main
 from generator import ondemand
+from generator.__main__ import main
 from generator.profile import load_profile
 
 needs_build = pytest.mark.skipif(not (BUILD / "bin" / "quarksmith_tests").exists(), reason="the tests were not built")

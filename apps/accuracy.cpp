@@ -1,0 +1,158 @@
+// quarksmith accuracy: what each storage costs in accuracy: deviations, element by element, from the same operator in
+// double precision with all reals of the links.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "apps/options.hpp"
+#include "runtime/error.hpp"
+#include "runtime/random.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+struct AccuracyOptions {
+  CommonOptions common;
+  std::string lattice = "8,8,8,8", filter;
+  int seed = 1;
+};
+
+/// Deviations of one kernel relative to the root mean square element, sorted.
+struct Certificate {
+  std::string name;
+  int bits;
+  std::vector<double> deviation;
+
+  double quantile(double fraction) const {
+    return deviation[std::min(static_cast<std::size_t>(fraction * deviation.size()), deviation.size() - 1)];
+  }
+  double rms() const {
+    double sum = 0;
+    for (const double d : deviation) sum += d * d;
+    return std::sqrt(sum / deviation.size());
+  }
+};
+
+/// Independent normal numbers in every real.
+HostSpinor normal_spinor(const Lattice& lattice, unsigned seed) {
+  HostSpinor psi(lattice);
+  for (std::size_t i = 0; i < psi.site.size(); ++i) {
+    Random random({seed, 1}, static_cast<unsigned>(i));
+    for (Complex64& z : psi.site[i]) {
+      const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));  // Box and Muller
+      z = std::polar(radius, 2 * std::numbers::pi * random.uniform());
+    }
+  }
+  return psi;
+}
+
+/// D psi by one kernel, everything stored as the kernel wants it.
+HostSpinor apply(const Kernel& kernel, const HostGauge& gauge, const HostSpinor& psi, const DomainPointer& domain) {
+  const PrecisionInfo& precision = find_precision(kernel.precision);
+  const BasisInfo& basis = find_basis(kernel.basis.empty() ? "degrand_rossi" : kernel.basis);
+  const LinkField links = upload(gauge, domain, find_precision(precision.links), find_storage(kernel.links));
+  SpinorField in(domain, precision, Subset::full, 1, kernel.spins), out = in.like();
+  upload(psi, in, basis);
+  Arguments a = arguments_for(*domain, in.lanes());
+  a.links = links.operand();
+  a.a.re = 0;
+  a.b.re = 1;
+  for (int mu = 0; mu < directions; ++mu) {
+    a.hops.bulk[mu] = 1;
+    a.hops.edge_re[mu] = mu == 3 ? -1 : 1;
+  }
+  for (const Parity parity : {Parity::even, Parity::odd}) {
+    a.parity = int(parity);
+    a.in = in.operand(opposite(parity));
+    a.out = out.operand(parity);
+    domain->device().run(kernel, a);
+  }
+  HostSpinor result(gauge.lattice);
+  download(out, result, basis);
+  return result;
+}
+
+Certificate compare(std::string name, int bits, const HostSpinor& result, const HostSpinor& exact, int components) {
+  Certificate c{std::move(name), bits, {}};
+  double square = 0;
+  for (std::size_t x = 0; x < exact.site.size(); ++x)
+    for (int k = 0; k < components; ++k) {
+      const Complex64 d = result.site[x][k] - exact.site[x][k];
+      c.deviation.insert(c.deviation.end(), {std::abs(d.real()), std::abs(d.imag())});
+      square += std::norm(exact.site[x][k]);
+    }
+  const double rms = std::sqrt(square / static_cast<double>(c.deviation.size()));
+  for (double& d : c.deviation) d /= rms;
+  std::sort(c.deviation.begin(), c.deviation.end());
+  return c;
+}
+
+/// Points of the cumulative distribution: all quantiles that a logarithmic plot of both tails can show.
+nlohmann::ordered_json distribution(const Certificate& c) {
+  nlohmann::ordered_json points = nlohmann::ordered_json::array();
+  const auto add = [&](double fraction) { points.push_back({c.quantile(fraction), fraction}); };
+  for (double tail = 1e-5; tail < 0.01; tail *= 1.5) add(tail);
+  for (int percent = 1; percent < 100; ++percent) add(0.01 * percent);
+  for (double tail = 0.01; tail > 1e-5; tail /= 1.5) add(1 - tail);
+  points.push_back({c.deviation.back(), 1.0});
+  return points;
+}
+
+int run(const AccuracyOptions& o) {
+  const Lattice lattice(four_integers(o.lattice, "--lattice"));
+  const auto device = o.common.open_device();
+  const auto domain = std::make_shared<Domain>(lattice, device);
+  const HostGauge gauge = hot_gauge(lattice, static_cast<unsigned>(o.seed));
+  const HostSpinor psi = normal_spinor(lattice, static_cast<unsigned>(o.seed));
+  std::vector<Certificate> certificates;
+  for (const Kernel& k : device->kernels()) {
+    const bool plain = k.family == "hopping" && k.epilogue == "none" && !k.dagger && !k.complex_coefficients;
+    if (!plain || k.tile != 1 || k.name.find(o.filter) == std::string_view::npos || find_storage(k.links).temporal)
+      continue;
+    const Kernel* exact = try_find(device->kernels(), {.operation = k.operation,
+                                                       .precision = "double",
+                                                       .links = "r18",
+                                                       .basis = k.basis,
+                                                       .spins = k.spins});
+    if (exact == nullptr || exact == &k) continue;
+    certificates.push_back(compare(std::string(k.name), find_precision(k.precision).bits,
+                                   apply(k, gauge, psi, domain), apply(*exact, gauge, psi, domain), 3 * k.spins));
+  }
+  if (certificates.empty())
+    throw UsageError(fmt::format(
+        "--only {}: no kernel of this build has that in its name and a double r18 kernel beside it", o.filter));
+  std::stable_sort(certificates.begin(), certificates.end(),
+                   [](const Certificate& a, const Certificate& b) { return a.bits < b.bits; });
+  nlohmann::ordered_json json = {{"device", device->description()}, {"lattice", lattice.extent()}, {"seed", o.seed}};
+  fmt::print("deviation from double, r18, of every real of D psi, in units of their root mean square; {}, hot links\n",
+             lattice.text());
+  fmt::print("{:<34} {:>4} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "kernel", "bits", "rms", "median", "99 %", "99.99 %",
+             "largest");
+  for (const Certificate& c : certificates) {
+    fmt::print("{:<34} {:>4} {:>9.2e} {:>9.2e} {:>9.2e} {:>9.2e} {:>9.2e}\n", c.name, c.bits, c.rms(), c.quantile(0.5),
+               c.quantile(0.99), c.quantile(0.9999), c.deviation.back());
+    json["kernels"].push_back({{"name", c.name},
+                               {"bits", c.bits},
+                               {"rms", c.rms()},
+                               {"largest", c.deviation.back()},
+                               {"distribution", distribution(c)}});
+  }
+  o.common.write_json(json);
+  return 0;
+}
+
+}  // namespace
+
+void add_accuracy(CLI::App& app, int& status) {
+  auto o = std::make_shared<AccuracyOptions>();
+  CLI::App* c = app.add_subcommand("accuracy", "Error certificate of every storage format: deviations from double");
+  c->add_option("--lattice", o->lattice, "extents X,Y,Z,T")->capture_default_str();
+  c->add_option("--only", o->filter, "kernels with this text in their name");
+  c->add_option("--seed", o->seed, "of links and spinors")->capture_default_str();
+  o->common.add_to(*c);
+  c->callback([o, &status] { status = run(*o); });
+}
+
+}  // namespace quarksmith::apps

@@ -1,0 +1,43 @@
+"""Plots the cumulative distributions of deviations that `quarksmith accuracy --json` writes."""
+
+import argparse
+import json
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+
+def plot(data: dict, out: Path) -> None:
+    """Fraction of the reals of D psi whose deviation is larger than x, one line a kernel."""
+    kernels = [k for k in data["kernels"] if k["largest"] > 0]
+    figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+    colours = plt.get_cmap("viridis")(np.linspace(0, 0.92, len(kernels)))
+    for kernel, colour in zip(kernels, colours, strict=True):
+        x, below = np.array(kernel["distribution"]).T
+        style = "--" if "_r8_" in kernel["name"] else "-"
+        axes.plot(x, np.maximum(1 - below, 3e-6), style, color=colour, lw=1.4, label=kernel["name"])
+    axes.set(xscale="log", yscale="log", ylim=(5e-6, 1.5))
+    axes.set_xlabel("deviation from double, in units of the rms element of D psi")
+    axes.set_ylabel("fraction of elements that deviate more")
+    axes.set_title(f"{'x'.join(map(str, data['lattice']))}, random SU(3) links, Gaussian spinors")
+    axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.grid(alpha=0.3)
+    figure.savefig(out.with_suffix(".part.png"), dpi=150)
+    out.with_suffix(".part.png").replace(out)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("certificates", type=Path, help="JSON of `quarksmith accuracy --json`")
+    parser.add_argument("--out", type=Path, default=Path("accuracy.png"))
+    options = parser.parse_args()
+    plot(json.loads(options.certificates.read_text()), options.out)
+    print(f"wrote {options.out}")
+
+
+if __name__ == "__main__":
+    main()
