@@ -149,7 +149,7 @@ def test_accuracy_orders_the_formats(quarksmith, tmp_path):
     formats = ("half", "bits20", "bits24", "single", "bits30", "double")
     found = [rms[f"wilson_{f}_r12_nr_n1"] for f in formats]
     assert found == sorted(found, reverse=True), run.stdout
-    # A rounding is uniform in half a step of the largest number of a group: 2^-bits / sqrt(3) of it, three times that rms.
+    # Half a step of the largest of six numbers, a few of which add up.
     assert 0.2 * 2.0**-20 < rms["wilson_bits20_r12_nr_n1"] < 4 * 2.0**-20
     for kernel in load(tmp_path / "a.json")["kernels"]:
         deviations, fractions = zip(*kernel["distribution"], strict=True)
