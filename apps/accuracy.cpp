@@ -111,14 +111,12 @@ int run(const AccuracyOptions& o) {
     const bool plain = k.family == "hopping" && k.epilogue == "none" && !k.dagger && !k.complex_coefficients;
     if (!plain || k.tile != 1 || k.name.find(o.filter) == std::string_view::npos || find_storage(k.links).temporal)
       continue;
-    const Kernel* exact = try_find(device->kernels(), {.operation = k.operation,
-                                                       .precision = "double",
-                                                       .links = "r18",
-                                                       .basis = k.basis,
-                                                       .spins = k.spins});
+    const Kernel* exact =
+        try_find(device->kernels(),
+                 {.operation = k.operation, .precision = "double", .links = "r18", .basis = k.basis, .spins = k.spins});
     if (exact == nullptr || exact == &k) continue;
-    certificates.push_back(compare(std::string(k.name), find_precision(k.precision).bits,
-                                   apply(k, gauge, psi, domain), apply(*exact, gauge, psi, domain), 3 * k.spins));
+    certificates.push_back(compare(std::string(k.name), find_precision(k.precision).bits, apply(k, gauge, psi, domain),
+                                   apply(*exact, gauge, psi, domain), 3 * k.spins));
   }
   if (certificates.empty())
     throw UsageError(fmt::format(
