@@ -28,20 +28,36 @@ def test_any_kernel_is_compiled_and_tested(name, capsys):
 
 
 @needs_build
-def test_a_wrong_kernel_fails_its_tests(monkeypatch, tmp_path, capsys):
-    """Plants a sign error in the rendered text."""
+@pytest.mark.parametrize(
+    ("name", "file", "right", "wrong"),
+    [
+        ("laplace4_single_r12_n1", "laplace4.hpp", "+= h0", "-= h0"),  # sign of one hop
+        ("wilson_tinv_double_r8_nr_n1", "wilson_nr.hpp", "psi[0] + times_i(psi[3])", "psi[0] - times_i(psi[3])"),
+        ("clover_term_double_r18", "clover_term.hpp", "space * plane_xy", "-space * plane_xy"),  # sign of a plane
+        # One leaf turned round: +y +x -y -x instead of +x +y -x -y.
+        (
+            "clover_term_double_r18",
+            "clover_term.hpp",
+            "p = forward<0, Links>(a, at);\n      p = p * forward<1, Links>(a, at);\n"
+            "      p = p * backward<0, Links>(a, at);\n      p = p * backward<1, Links>(a, at);",
+            "p = forward<1, Links>(a, at);\n      p = p * forward<0, Links>(a, at);\n"
+            "      p = p * backward<1, Links>(a, at);\n      p = p * backward<0, Links>(a, at);",
+        ),
+    ],
+)
+def test_a_planted_error_fails_the_tests(name, file, right, wrong, monkeypatch, capsys):
     rendered = ondemand._render
 
     def planted(specs, build):
         files = rendered(specs, build)
-        path = next(p for p in files if p.name == "laplace4.hpp")
-        assert "+= h0" in files[path]
-        files[path] = files[path].replace("+= h0", "-= h0", 1)
+        path = next(p for p in files if p.name == file)
+        assert right in files[path]
+        files[path] = files[path].replace(right, wrong, 1)
         return files
 
     monkeypatch.setattr(ondemand, "_render", planted)
-    assert main(["kernel", "laplace4_single_r12_n1", "--build", str(BUILD)]) == 1
-    assert "laplace4_single_r12_n1" in capsys.readouterr().err
+    assert main(["kernel", name, "--build", str(BUILD)]) == 1
+    assert name in capsys.readouterr().err
 
 
 def test_what_cannot_be_made_is_refused(capsys, tmp_path, monkeypatch):

@@ -111,7 +111,7 @@ def test_names_are_unique_and_rows_reproduce_their_kernels(name, tmp_path):
         assert spec in load_profile(str(path)).kernels
 
 
-@pytest.mark.parametrize("name", ["dev", "default"])
+@pytest.mark.parametrize("name", PROFILES)
 def test_rendered_text_is_well_formed(name):
     files = render_profile(load_profile(name))
     for path, text in files.items():
