@@ -9,7 +9,7 @@ PYTHON := .venv/bin/python
 RENDERED := $(if $(filter default,$(PROFILE)),generated,$(BUILD)/generated)
 TESTS ?= OFF
 
-.PHONY: help demo test setup generate library kernel check format install bench clean
+.PHONY: help demo test setup generate library kernel tune check format install bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1#\2/p' Makefile | column -t -s '#'
@@ -39,6 +39,11 @@ library: generate  ## build the library and the command into BUILD
 kernel: setup  ## compile and test any kernel of PROFILE=full: make kernel NAME=wilson_quarter_r8_dr_n2
 	@test -x $(BUILD)/bin/quarksmith_tests || $(MAKE) --no-print-directory library TESTS=ON
 	@$(PYTHON) -m generator kernel $(NAME) --build $(BUILD)
+
+tune: library  ## quick sweep on this machine; its results go into generated/tuned and the next build
+	@if command -v nvcc >/dev/null && nvidia-smi >/dev/null 2>&1; then device=cuda; else device=cpu; fi; \
+	  $(PYTHON) -m generator sweep --quick --profile $(PROFILE) --device $$device --build $(BUILD) --out $(RENDERED) $(if $(ONLY),--only $(ONLY))
+	@$(MAKE) --no-print-directory library
 
 check: setup  ## format and lint of hand-written code, rules of the tree, generated/ up to date
 	@tools/check.sh

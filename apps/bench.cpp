@@ -5,10 +5,8 @@
 #include <cmath>
 
 #include "apps/options.hpp"
+#include "apps/workload.hpp"
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "runtime/random.hpp"
-#include "solvers/clover.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -74,151 +72,6 @@ double copy_bandwidth(const std::shared_ptr<Device>& device) {
   return 2.0 * bytes / seconds;
 }
 
-/// Fields that hold random numbers, never zeros.
-class Fields {
- public:
-  Fields(DomainPointer domain, const HostGauge& gauge)
-      : domain_(std::move(domain)), gauge_(&gauge), psi_(gauge.lattice) {
-    for (std::size_t i = 0; i < psi_.site.size(); ++i) {
-      Random random({17, 0}, static_cast<unsigned>(i));
-      for (Complex64& z : psi_.site[i]) {
-        const double re = 2 * random.uniform() - 1;
-        z = {re, 2 * random.uniform() - 1};
-      }
-    }
-  }
-
-  SpinorField spinor(std::string_view precision, Subset subset, int rhs, int spins = 4) {
-    SpinorField field(domain_, find_precision(precision), subset, rhs, spins);
-    if (rhs == 1 || precision == "double") {
-      for (int r = 0; r < rhs; ++r) upload(psi_, field, find_basis("degrand_rossi"), r);
-    } else {
-      SpinorField wide(domain_, find_precision("double"), subset, rhs, spins);
-      for (int r = 0; r < rhs; ++r) upload(psi_, wide, find_basis("degrand_rossi"), r);
-      convert(wide, field);
-    }
-    return field;
-  }
-  const LinkField& links(std::string_view precision, std::string_view storage) {
-    const auto key = std::pair(std::string(precision), std::string(storage));
-    auto found = links_.find(key);
-    if (found == links_.end()) {
-      links_.clear();  // one at a time: large lattices fill the memory
-      const StorageInfo& kind = find_storage(storage);
-      const HostGauge fixed = kind.temporal ? fix_temporal_gauge(*gauge_).gauge : *gauge_;
-      found = links_.emplace(key, upload(fixed, domain_, find_precision(precision), kind)).first;
-    }
-    return found->second;
-  }
-  /// A clover term: its values do not matter to the time, but that they are no zeros does.
-  const TermField& term(std::string_view precision) {
-    auto found = terms_.find(precision);
-    if (found == terms_.end()) {
-      const CloverTerm clover(links("double", "r18"), 1.0, 1.0, 4.5, find_precision(precision));
-      found = terms_.emplace(precision, encode_term(decode_term(clover.term()), find_precision(precision))).first;
-    }
-    return found->second;
-  }
-  const DomainPointer& domain() const { return domain_; }
-
- private:
-  DomainPointer domain_;
-  const HostGauge* gauge_;
-  HostSpinor psi_;
-  std::map<std::string, TermField, std::less<>> terms_;
-  std::map<std::pair<std::string, std::string>, LinkField> links_;
-};
-
-/// Buffers to rotate over, so that each call meets cold data: at least `bytes` in all.
-int buffers_for(double field_bytes, bool rotate) {
-  constexpr double beyond_cache = 400e6;
-  return rotate ? std::clamp(static_cast<int>(std::ceil(beyond_cache / field_bytes)), 2, 64) : 1;
-}
-
-bool reads_term(const Kernel& kernel) { return kernel.epilogue != "none" && kernel.epilogue != "axpby"; }
-
-Row time_hopping(const Kernel& kernel, Fields& fields, const BenchOptions& o) {
-  Row row{&kernel, o.rhs > 0 ? o.rhs : kernel.tile};
-  const double field_bytes = kernel.spins * find_precision(kernel.precision).spin_words *
-                             find_precision(kernel.precision).word_bytes * double(row.rhs) *
-                             fields.domain()->lattice().half_sites();
-  const int buffers = buffers_for(2 * field_bytes, o.rotate);
-  std::vector<SpinorField> in, out;
-  for (int n = 0; n < buffers; ++n) {
-    in.push_back(fields.spinor(kernel.precision, Subset::odd, row.rhs, kernel.spins));
-    out.push_back(fields.spinor(kernel.precision, Subset::even, row.rhs, kernel.spins));
-  }
-  const SpinorField x = fields.spinor(kernel.precision, Subset::even, row.rhs, kernel.spins);
-  Arguments a = arguments_for(*fields.domain(), x.lanes(), row.rhs);
-  const std::string_view link_precision = find_precision(kernel.precision).links;
-  if (reads_term(kernel)) a.term = fields.term(link_precision).operand();
-  a.links = fields.links(link_precision, kernel.links).operand();
-  a.x = x.operand(Parity::even);
-  a.a.re = 0.5;
-  a.b.re = -0.25;
-  for (int mu = 0; mu < directions; ++mu) {
-    a.hops.bulk[mu] = 1;
-    a.hops.edge_re[mu] = mu == 3 ? -1 : 1;
-  }
-  Device& device = fields.domain()->device();
-  row.seconds = time_of(
-      device,
-      [&](int call) {
-        a.in = in[call % buffers].operand(Parity::odd);
-        a.out = out[call % buffers].operand(Parity::even);
-        device.run(kernel, a);
-      },
-      o.seconds);
-  return row;
-}
-
-Row time_update(const Kernel& kernel, Fields& fields, const BenchOptions& o) {
-  Row row{&kernel, std::max(o.rhs, 1)};
-  std::vector<SpinorField> f;
-  for (int n = 0; n < 4; ++n) f.push_back(fields.spinor(kernel.precision, Subset::even, row.rhs));
-  Arguments a = arguments_for(*fields.domain(), f[0].lanes(), row.rhs);
-  a.count = f[0].count();
-  a.x = f[0].operand(), a.y = f[1].operand(), a.z = f[2].operand(), a.w = f[3].operand();
-  a.a = {0.5, 0.1};
-  a.b = {0.3, -0.2};
-  row.seconds = time_of(fields.domain()->device(), [&](int) { fields.domain()->device().run(kernel, a); }, o.seconds);
-  return row;
-}
-
-Row time_gauge(const Kernel& kernel, Fields& fields, const BenchOptions& o) {
-  Row row{&kernel};
-  const LinkField& links = fields.links(kernel.precision, kernel.links);
-  Arguments a = arguments_for(*fields.domain(), links.lanes());
-  a.links = links.operand();
-  a.a.re = 6.0;
-  row.seconds = time_of(
-      fields.domain()->device(),
-      [&](int call) {
-        a.random = {1, static_cast<unsigned long long>(call)};
-        fields.domain()->device().run(kernel, a);
-      },
-      o.seconds);
-  return row;
-}
-
-Row time_term(const Kernel& kernel, Fields& fields, const BenchOptions& o) {
-  Row row{&kernel};
-  const std::string_view precision = find_precision(kernel.precision).links;
-  const TermField& term = fields.term(precision);
-  const TermField made(fields.domain(), find_precision(precision));
-  const SpinorField x = fields.spinor(kernel.precision, Subset::even, 1);
-  const SpinorField out = x.like();
-  Arguments a = arguments_for(*fields.domain(), term.lanes());
-  a.term = term.operand();
-  a.x = x.operand(Parity::even);
-  a.out = kernel.operation == "apply_term" ? out.operand(Parity::even) : made.operand();
-  if (!kernel.links.empty()) a.links = fields.links(precision, kernel.links).operand();
-  a.a.re = a.b.re = 1;
-  a.c.re = 4.5;
-  row.seconds = time_of(fields.domain()->device(), [&](int) { fields.domain()->device().run(kernel, a); }, o.seconds);
-  return row;
-}
-
 nlohmann::ordered_json to_json(const std::vector<Row>& rows, double copy, const BenchOptions& o, const Device& device) {
   nlohmann::ordered_json j = {{"device", device.description()},
                               {"lattice", four_integers(o.lattice, "--lattice")},
@@ -255,10 +108,9 @@ int run(const BenchOptions& o) {
   });
   std::vector<Row> rows;
   for (const Kernel* k : chosen) {
-    Row row = k->family == "hopping" ? time_hopping(*k, fields, o)
-              : k->family == "gauge" ? time_gauge(*k, fields, o)
-              : k->family == "term"  ? time_term(*k, fields, o)
-                                     : time_update(*k, fields, o);
+    Workload work(*k, fields, o.rhs, o.rotate);
+    Row row{k, work.rhs()};
+    row.seconds = time_of(*device, [&](int call) { work.launch(*k, call); }, o.seconds);
     const double sites = double(lattice.half_sites()) * row.rhs;
     row.gflops = k->flops * sites / row.seconds * 1e-9;
     row.gbytes = k->bytes * sites / row.seconds * 1e-9;

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
     apps::add_propagator(app, status);
     apps::add_bench(app, status);
     apps::add_accuracy(app, status);
+    apps::add_sweep(app, status);
     apps::add_devices(app, status);
     const std::string first = argc > 1 ? argv[1] : "";
     const auto named = [&first](const CLI::App* command) { return command->get_name() == first; };

@@ -74,6 +74,7 @@ void add_heatbath(CLI::App& app, int& status);
 void add_propagator(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
 void add_accuracy(CLI::App& app, int& status);
+void add_sweep(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 
 }  // namespace quarksmith::apps

@@ -12,8 +12,10 @@ from generator.explain import explain_kernel, explain_profile
 from generator.ondemand import CompileError, compile_kernel, read_build, run_tests
 from generator.operators import find_operator
 from generator.profile import load_profile
-from generator.render import TemplateError, render_profile
+from generator.render import TemplateError, Tuning, render_profile
 from generator.spec import SpecError
+from generator.sweep import measure, pack, pack_cpu
+from generator.tuned import FOLDER, choices, gains, write_evidence
 from generator.write import write_files
 
 ROOT = Path(__file__).parent.parent
@@ -54,6 +56,17 @@ def _parser() -> argparse.ArgumentParser:
     kernel.set_defaults(profile="full")
     kernel.add_argument("name", help="any kernel of the profile (default profile: full)")
     kernel.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
+    sweep = command("sweep", _sweep, "Compile, compare and time candidates of the kernels of a profile; keep the best.")
+    sweep.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="kernels with one of these in their name")
+    sweep.add_argument("--quick", action="store_true", help="launch numbers alone, in blocks of 128 threads")
+    sweep.add_argument("--pack", type=Path, metavar="DIR", help="stop after compiling into DIR")
+    sweep.add_argument("--collect", type=Path, metavar="DIR", help="only read the results of a packed folder")
+    sweep.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build that measures")
+    sweep.add_argument("--device", default="cuda", help="cuda, cuda:N or cpu (default: cuda)")
+    sweep.add_argument("--arch", default="90", help="compute capability without its point (default: 90)")
+    sweep.add_argument(
+        "--out", type=Path, default=ROOT / "generated", help="folder of the evidence (default: generated/)"
+    )
     return parser
 
 
@@ -81,7 +94,8 @@ def _cost(options: argparse.Namespace) -> int:
 
 def _generate(options: argparse.Namespace) -> int:
     profile = load_profile(options.profile)
-    written = write_files(render_profile(profile), options.out)
+    folders = dict.fromkeys((FOLDER, options.out.resolve() / "tuned"))
+    written = write_files(render_profile(profile, Tuning(*choices(profile.kernels, tuple(folders)))), options.out)
     families = Counter(find_operator(s.operator).family for s in profile.kernels)
     kinds = ", ".join(f"{n} {family}" for family, n in sorted(families.items()))
     print(f"profile {profile.name}: {len(profile.kernels)} kernels ({kinds})")
@@ -108,6 +122,30 @@ def _kernel(options: argparse.Namespace) -> int:
     how = f"compiled for {targets} in {compiled - start:.1f} s" if new else "found in the cache"
     print(f"kernel {spec.name}: {how}; {passed} tests passed in {time.monotonic() - compiled:.1f} s")
     print(f"use it with QUARKSMITH_KERNELS={module}")
+    return 0
+
+
+def _sweep(options: argparse.Namespace) -> int:
+    profile = load_profile(options.profile)
+    folder = options.collect or options.pack or options.build / "sweep"
+    if not options.collect:
+        start = time.monotonic()
+        if options.device == "cpu":
+            compiled = pack_cpu(profile, folder, options.only, read_build(options.build), quick=options.quick)
+        else:
+            compiled = pack(profile, folder, options.only, quick=options.quick, architecture=options.arch)
+        rejected = sum(bool(c.rejected) for c in compiled)
+        print(
+            f"{len(compiled)} candidates compiled in {time.monotonic() - start:.0f} s, {rejected} rejected for spills"
+        )
+    if options.pack:
+        print(f"next: quarksmith sweep --measure {folder}, on the machine that will run")
+        return 0
+    if not options.collect:
+        measure(folder, options.build / "bin" / "quarksmith", options.device)
+    path = write_evidence(folder, profile, options.out / "tuned")
+    print(gains(folder, profile))
+    print(f"wrote {path}; generating again renders its winners")
     return 0
 
 

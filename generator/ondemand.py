@@ -116,7 +116,11 @@ def compile_kernel(spec: KernelSpec, build: Build) -> tuple[Path, bool]:
         CompileError: a compiler failed.
         OSError: the cache cannot be written.
     """
-    specs = [spec, *(s for s in support(spec) if s.name not in build.kernels and s.name != spec.name)]
+    return compile_module([spec, *(s for s in support(spec) if s.name not in build.kernels and s != spec)], build)
+
+
+def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, bool]:
+    """The module that holds `specs`, named after the first; see compile_kernel."""
     files = _render(specs, build)
     digest = hashlib.sha256()
     for path, text in sorted(files.items()):
@@ -124,7 +128,7 @@ def compile_kernel(spec: KernelSpec, build: Build) -> tuple[Path, bool]:
     for header in sorted((ROOT / "runtime").glob("*.hpp")):
         digest.update(header.read_bytes())
     digest.update(repr(sorted(build.commands.items())).encode())
-    folder = build.folder / "kernels" / f"{spec.name}-{digest.hexdigest()[:12]}"
+    folder = build.folder / "kernels" / f"{specs[0].name}-{digest.hexdigest()[:12]}"
     module = folder / "module.so"
     if module.is_file():
         return module, False
@@ -153,7 +157,7 @@ def _render(specs: Sequence[KernelSpec], build: Build) -> dict[PurePosixPath, st
     files[PurePosixPath("registry.cpp")] = render("registry.cpp.j2", command, rows=rows)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(specs))
     files[PurePosixPath("module.cpp")] = render(
-        "module.cpp.j2", command, namespaces=list(spaces.values()), members=list(spaces.items())
+        "module.cpp.j2", command, namespaces=list(spaces.values()), members=list(spaces.items()), tables=True
     )
     return files
 

@@ -6,7 +6,8 @@ import hashlib
 import re
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -26,6 +27,17 @@ from generator.spec import KernelSpec
 TEMPLATES = Path(__file__).parent.parent / "templates"
 TARGETS = {"cpu": "cpp", "cuda": "cu"}
 """Targets and the ending of their translation units."""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What sweeps chose: rows of templates/tuned.cpp.j2 by device, and the variants that they name."""
+
+    devices: Mapping[str, Sequence[object]]
+    variants: Sequence[KernelSpec]
+
+
+NOT_TUNED = Tuning({}, ())
 
 
 class TemplateError(RuntimeError):
@@ -74,19 +86,25 @@ def render(template: str, command: str, **data: Any) -> str:
         raise TemplateError(f"template {template}, line {getattr(error, 'lineno', '?')}: {error}") from error
 
 
-def render_profile(profile: Profile) -> dict[PurePosixPath, str]:
-    """All files of a profile: path relative to the output folder -> text."""
+def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePosixPath, str]:
+    """All files of a profile and of the variants that sweeps chose: path relative to the output folder -> text."""
     command = f"python -m generator generate --profile {profile.name}"
-    files = render_files(profile.kernels, command)
+    files = render_files([*profile.kernels, *tuning.variants], command)
     groups: dict[str, list[KernelSpec]] = defaultdict(list)
     for spec in profile.kernels:
         groups[f"{find_operator(spec.operator).group}_{spec.precision}"].append(spec)
     for target, ending in TARGETS.items():
+        variants = [v for v in tuning.variants if (v.block == 0) == (target == "cpu")]
         for group, specs in sorted(groups.items()):
-            files[PurePosixPath(f"{target}/{group}.{ending}")] = render_group(specs, target, command)
-        rows = [registry_row(spec) for spec in profile.kernels]
+            more = [v for v in variants if f"{find_operator(v.operator).group}_{v.precision}" == group]
+            files[PurePosixPath(f"{target}/{group}.{ending}")] = render_group([*specs, *more], target, command)
+        rows = [registry_row(spec) for spec in (*profile.kernels, *variants)]
         files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, rows=rows)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
+    devices = [
+        {"name": name, "slug": re.sub(r"\W+", "_", name.lower()), "rows": r} for name, r in tuning.devices.items()
+    ]
+    files[PurePosixPath("tuned.cpp")] = render("tuned.cpp.j2", command, devices=devices)
     return files
 
 
@@ -140,9 +158,11 @@ def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) 
         results = [f"staggered_sign<{mask}>(x, {h})" if mask else h for h in products]
         project = []
         for result, row in zip(products, hop.factors.project, strict=True):
-            text = combination(row, names)
-            crossed = f"mul(u, arrive<ComplexPhase>(a, there, {text}))" if forward else None
-            project.append(f"const auto {result} = {crossed or f'arrive<ComplexPhase>(a, there, mul_adj(u, {text}))'};")
+            text = f"value({combination(row, names)})"
+            crossed = f"mul(u, arrive<ComplexPhase>(a, there, psi.scale, {text}))" if forward else None
+            project.append(
+                f"const auto {result} = {crossed or f'arrive<ComplexPhase>(a, there, psi.scale, mul_adj(u, {text}))'};"
+            )
         accumulate = []
         for spin, row in enumerate(hop.factors.reconstruct):
             line = accumulation(f"sum[r][{spin}]", row, results, first=spin not in started)
@@ -183,7 +203,8 @@ def _row(spec: KernelSpec, target: str) -> dict[str, str]:
     return {
         "name": spec.name,
         "instance": textwrap.fill(instance, 105, subsequent_indent=" " * 10),
-        "launch": f", {spec.block}, {spec.min_blocks}" if target == "cuda" else "",
+        "launch": (f", {spec.block}, {spec.min_blocks}" if target == "cuda" else "")
+        + (", Boxes" if "box" in spec.shape else ""),
         "cost": f"{cost.reported} flop, {literal(cost.bytes)} bytes a site and right-hand side; "
         f"{cost.reals} reals without reuse",
     }

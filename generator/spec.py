@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from generator.algebra.gamma import Basis
 from generator.algebra.su3 import STORAGES, Storage
 from generator.precision import PRECISIONS, Precision
+from generator.shapes import SHAPES
 
 EPILOGUES = ("none", "axpby", "taxpby", "tinv", "axpby_tinv")
 """What is done with D psi: nothing, a x + b D psi, T x + b D psi, T^-1 D psi, a x + b T^-1 D psi; T is a site term."""
@@ -36,7 +37,9 @@ class KernelSpec:
         coefficient: one of COEFFICIENTS.
         tile: right-hand sides that one thread works on together, one of TILES.
         spins: colour vectors per site, for kernels that serve several kinds of site fields; 0 if there is no choice.
-        block: threads of a CUDA block, a multiple of 32 up to 1024.
+        shape: names of generator.shapes, sorted; empty for the plain shape.
+        variant: True for one of several kernels that compute the same: shape and launch numbers are part of its name.
+        block: threads of a CUDA block, a multiple of 32 up to 1024; 0 for a variant of the CPU alone.
         min_blocks: blocks that the compiler must leave registers for on one multiprocessor.
     """
 
@@ -49,6 +52,8 @@ class KernelSpec:
     coefficient: str = "real"
     tile: int = 0
     spins: int = 0
+    shape: tuple[str, ...] = ()
+    variant: bool = False
     block: int = 128
     min_blocks: int = 1
 
@@ -60,6 +65,10 @@ class KernelSpec:
         _check("epilogue", self.epilogue, EPILOGUES)
         _check("coefficient", self.coefficient, COEFFICIENTS)
         _check("tile", self.tile, TILES)
+        for name in self.shape:
+            _check("shape", name, SHAPES)
+        if self.block == 0 and self.variant:
+            return
         if self.block % 32 or not 32 <= self.block <= 1024:
             raise SpecError(f"block = {self.block} is no multiple of 32 between 32 and 1024")
         if not 1 <= self.min_blocks * self.block <= 2048:
@@ -75,7 +84,7 @@ class KernelSpec:
             parts.append("dagger")
         if self.basis is not None:
             parts.append(self.basis.short)
-        return "_".join(parts)
+        return "_".join(parts + [s for s in self.shape if SHAPES[s].body])
 
     @property
     def name(self) -> str:
@@ -94,7 +103,14 @@ class KernelSpec:
             parts.append(f"s{self.spins}")
         if self.tile:
             parts.append(f"n{self.tile}")
-        return "_".join(parts) + ("__complex" if self.coefficient == "complex" else "")
+        last = ["complex"] if self.coefficient == "complex" else []
+        if self.variant:
+            last += self.shape
+            if self.block:
+                last.append(f"b{self.block}m{self.min_blocks}")
+            elif not self.shape:
+                last.append("plain")
+        return "_".join(parts) + ("__" + "_".join(last) if last else "")
 
     @property
     def format(self) -> Precision:
@@ -112,6 +128,10 @@ class KernelSpec:
     def with_launch(self, block: int, min_blocks: int) -> KernelSpec:
         """The same kernel with other launch numbers."""
         return replace(self, block=block, min_blocks=min_blocks)
+
+    def as_variant(self, shape: tuple[str, ...], block: int, min_blocks: int) -> KernelSpec:
+        """A kernel that computes the same in another way."""
+        return replace(self, shape=shape, block=block, min_blocks=min_blocks, variant=True)
 
 
 AXES = tuple(f.name for f in fields(KernelSpec))

@@ -9,9 +9,26 @@ namespace quarksmith::QUARKSMITH_TARGET {
 template <class T, int W, int N>
 using Reals = Words<T, W, N>;
 
+/// The bit that integers of the size of Word are stored with turned round.
+template <class Word>
+inline constexpr int sign_bit = 1 << (8 * sizeof(Word) - 1);
+
+/// The scale of formats that have none.
+struct One {};
+template <class V>
+QUARKSMITH_INLINE V operator*(One, const V& v) {
+  return v;
+}
+template <class V>
+QUARKSMITH_INLINE V operator*(const V& v, One) {
+  return v;
+}
+QUARKSMITH_INLINE One operator*(One, One) { return {}; }
+
 /// Plain IEEE numbers.
 template <class T>
 struct Ieee {
+  static constexpr bool streamed = false;
   using Word = T;
   using Element = T;
   static constexpr bool has_norm = false;
@@ -20,9 +37,14 @@ struct Ieee {
   template <int N>
   static constexpr int words = N;
 
+  /// Number n of a group is decode(words).w[n] * scale(norm).
   template <int W, int N>
-  static QUARKSMITH_INLINE Reals<T, W, N> decode(const Words<T, W, N>& words, const Lanes<float, W>&) {
+  static QUARKSMITH_INLINE Reals<T, W, N> decode(const Words<T, W, N>& words) {
     return words;
+  }
+  template <int W>
+  static QUARKSMITH_INLINE One scale(const Lanes<float, W>&) {
+    return {};
   }
   template <int W, int N>
   static QUARKSMITH_INLINE Words<T, W, N> encode(const Reals<T, W, N>& reals, Lanes<float, W>&) {
@@ -30,26 +52,46 @@ struct Ieee {
   }
 };
 
-/// Signed integers of the size of Word that share one scale: value = word / limit * norm, limit the largest word.
-/// With HasNorm the scale is the largest modulus of the group, kept beside it; without, it is 1.
+/// Links that are loaded past the first cache, since no other site uses them.
+template <class Codec>
+struct Streamed : Codec {
+  static constexpr bool streamed = true;
+};
+
+/// Integers of the size of Word that share one scale: value = integer * step * norm; their sign bit is stored turned
+/// round, so that they count from zero, which decodes faster. The step is 1/127 or 1/32766 to 4e-9, with so few digits
+/// that the decoding of target_cuda.hpp: integers is exact. With HasNorm the scale is the largest modulus of the group,
+/// kept beside it; without, it is 1.
 template <class WordType, bool HasNorm>
 struct Fixed {
+  static constexpr bool streamed = false;
   using Word = WordType;
   using Element = float;
   static constexpr bool has_norm = HasNorm;
   /// Modulus that balances what is lost below it against what moving to it costs: 1/sqrt(limit).
   static constexpr double smallest = sizeof(Word) == 1 ? 0.09 : 0.0055;
-  static constexpr float limit = float((1 << (8 * sizeof(Word) - 1)) - 1);
+  static constexpr float step = sizeof(Word) == 1 ? 0x1.0204p-7f : 0x1.0004p-15f;
+  static constexpr float limit = 1 / step;
   template <int N>
   static constexpr int words = N;
 
+  /// With a norm the integers themselves, as the target likes to add them: their scale is applied later, to fewer
+  /// numbers.
   template <int W, int N>
-  static QUARKSMITH_INLINE Reals<float, W, N> decode(const Words<Word, W, N>& words, const Lanes<float, W>& norm) {
-    const Lanes<float, W> scale = (HasNorm ? norm : broadcast<Lanes<float, W>>(1)) * (1.0f / limit);
-    Reals<float, W, N> reals;
-    QUARKSMITH_UNROLL
-    for (int n = 0; n < N; ++n) reals.w[n] = convert<float, W>(words.w[n]) * scale;
-    return reals;
+  static QUARKSMITH_INLINE auto decode(const Words<Word, W, N>& words) {
+    if constexpr (HasNorm) {
+      return summands<W, N>(words);
+    } else {
+      return integers<W, N>(words, step);
+    }
+  }
+  template <int W>
+  static QUARKSMITH_INLINE auto scale(const Lanes<float, W>& norm) {
+    if constexpr (HasNorm) {
+      return norm * step;
+    } else {
+      return One{};
+    }
   }
   template <int W, int N>
   static QUARKSMITH_INLINE Words<Word, W, N> encode(const Reals<float, W, N>& reals, Lanes<float, W>& norm) {
@@ -63,7 +105,7 @@ struct Fixed {
     }
     Words<Word, W, N> words;
     QUARKSMITH_UNROLL
-    for (int n = 0; n < N; ++n) words.w[n] = convert<Word, W>(nearest<W>(reals.w[n] * scale));
+    for (int n = 0; n < N; ++n) words.w[n] = convert<Word, W>(nearest<W>(reals.w[n] * scale) ^ sign_bit<Word>);
     return words;
   }
 };
@@ -73,6 +115,7 @@ struct Fixed {
 /// 125 - Bits); exponent 0 means six zeros. T is the arithmetic type of kernels.
 template <int Bits, class T>
 struct SharedExponent {
+  static constexpr bool streamed = false;
   using Word = unsigned;
   using Element = T;
   static constexpr bool has_norm = false;
@@ -80,8 +123,12 @@ struct SharedExponent {
   template <int N>
   static constexpr int words = N / 6 * spin_words;
 
+  template <int W>
+  static QUARKSMITH_INLINE One scale(const Lanes<float, W>&) {
+    return {};
+  }
   template <int W, int N>
-  static QUARKSMITH_INLINE Reals<T, W, N> decode(const Words<unsigned, W, words<N>>& stored, const Lanes<float, W>&) {
+  static QUARKSMITH_INLINE Reals<T, W, N> decode(const Words<unsigned, W, words<N>>& stored) {
     Reals<T, W, N> reals;
     QUARKSMITH_UNROLL
     for (int n = 0; n < N; ++n) {

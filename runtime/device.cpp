@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "runtime/error.hpp"
+#include "runtime/tuning.hpp"
 
 namespace quarksmith {
 
@@ -19,6 +21,32 @@ std::shared_ptr<Device> Device::select(const std::string& choice) {
     if (error == std::errc() && rest == end && index >= 0) return cuda(index);
   }
   throw UsageError(fmt::format("device '{}' is unknown; use cpu, cuda, cuda:N or auto", choice));
+}
+
+void Device::choose_variants(const std::string& device) {
+  const auto all = kernels();
+  const auto named = [&](std::string_view name) {
+    return std::find_if(all.begin(), all.end(), [&](const Kernel& k) { return k.name == name; });
+  };
+  for (const TunedDevice& tuned : tuned_devices()) {
+    if (tuned.name != device) continue;
+    variants_.resize(all.size(), {nullptr, nullptr});
+    for (const TunedKernel& t : tuned.kernels) {
+      const auto kernel = named(t.kernel), variant = named(t.variant);
+      if (kernel == all.end() || variant == all.end()) continue;  // of another profile
+      variants_[kernel - all.begin()][t.small] = &*variant;
+      tuned_.first += !t.small;
+      tuned_.second += !t.small && t.stale;
+    }
+  }
+}
+
+const Kernel& Device::variant(const Kernel& kernel, const Arguments& a) const {
+  if (variants_.empty()) return kernel;
+  const long long blocks = std::max<long long>(a.count, a.geometry.half_sites);
+  const bool small = blocks * a.geometry.lanes * a.rhs <= small_launch_sites;
+  const Kernel* chosen = variants_[&kernel - kernels().data()][small];
+  return chosen != nullptr ? *chosen : kernel;
 }
 
 Memory::Memory(std::shared_ptr<Device> device, std::size_t bytes)

@@ -2,11 +2,14 @@
 /// Where fields live and kernels run.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/registry.hpp"
@@ -36,6 +39,8 @@ class Device {
   virtual std::string name() const = 0;
   /// Model, memory and instruction set in words.
   virtual std::string description() const = 0;
+  /// What tuning evidence records of the device: name, compute capability, versions, clock.
+  virtual std::map<std::string, std::string> facts() const = 0;
   /// Kernels that run here.
   virtual std::span<const Kernel> kernels() const = 0;
   /// Lanes of a block that fill a register with numbers of so many bytes; 1 on GPUs.
@@ -63,9 +68,21 @@ class Device {
 
   /// Seconds that the device takes for the work that `enqueue` starts on it, launches included.
   virtual double time(const std::function<void()>& enqueue) = 0;
+  /// The same for `repeats` replays of the work as one graph, where the device has such: without the cost of launches.
+  virtual double time_graph(const std::function<void()>& enqueue, int repeats) = 0;
+  /// Kernels for which a sweep on this kind of device was frozen into the build, and how many of these changed since.
+  std::pair<int, int> tuned() const { return tuned_; }
 
  protected:
   Device() = default;
+  /// Looks up what the build knows of devices of that name; kernels() must be ready.
+  void choose_variants(const std::string& device);
+  /// The variant of a kernel that is fastest for such a launch, or the kernel itself.
+  const Kernel& variant(const Kernel& kernel, const Arguments& arguments) const;
+
+ private:
+  std::vector<std::array<const Kernel*, 2>> variants_;  // by index of the kernel; for large and small launches
+  std::pair<int, int> tuned_{0, 0};
 };
 
 /// Memory of a device.

@@ -30,11 +30,15 @@ class CpuDevice final : public Device {
           fmt::format("this library was built for {} processors, which {} is not; build it with `make library CPU={}`",
                       QUARKSMITH_CPU_ARCH, processor_model(),
                       std::string_view(QUARKSMITH_CPU_ARCH) == "x86-64-v4" ? "v3" : "native"));
+    choose_variants(device_name());
   }
 
   std::string name() const override { return "cpu"; }
   std::string description() const override {
     return fmt::format("{}, {} threads, built for {}", processor_model(), omp_get_max_threads(), QUARKSMITH_CPU_ARCH);
+  }
+  std::map<std::string, std::string> facts() const override {
+    return {{"device", device_name()}, {"toolkit", __VERSION__}};
   }
   std::span<const Kernel> kernels() const override { return cpu_kernels(); }
   int full_lanes(int element_bytes) const override { return QUARKSMITH_CPU_REGISTER_BYTES / element_bytes; }
@@ -54,7 +58,8 @@ class CpuDevice final : public Device {
   void fill(void* memory, int byte, std::size_t bytes) override { std::memset(memory, byte, bytes); }
   void synchronize() override {}
 
-  void run(const Kernel& kernel, const Arguments& arguments) override {
+  void run(const Kernel& asked, const Arguments& arguments) override {
+    const Kernel& kernel = variant(asked, arguments);
     const Kernel& fitting = arguments.geometry.lanes == 1 ? one_lane(kernel) : kernel;
     if (kernel.sums == 0) return fitting.apply(arguments, {});
     sums_.assign(static_cast<std::size_t>(kernel.sums) * arguments.rhs, 0.0);
@@ -76,8 +81,15 @@ class CpuDevice final : public Device {
     enqueue();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
+  double time_graph(const std::function<void()>& enqueue, int repeats) override {
+    return time([&] {
+      for (int n = 0; n < repeats; ++n) enqueue();
+    });
+  }
 
  private:
+  /// The name under which results of sweeps are kept: instruction sets are devices of their own.
+  static std::string device_name() { return processor_model() + " " + QUARKSMITH_CPU_ARCH; }
   /// The same kernel for blocks of one lane: the registries of both widths have one order.
   static const Kernel& one_lane(const Kernel& kernel) { return cpu_one_lane_kernels()[&kernel - cpu_kernels().data()]; }
 

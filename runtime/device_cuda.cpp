@@ -8,7 +8,7 @@ namespace quarksmith {
 namespace {
 
 /// Blocks of a reducing launch at most; see runtime/target_cuda.hpp: reducing_blocks.
-constexpr int reducing_blocks = 528;
+constexpr int reducing_blocks = 2112;
 constexpr int most_sums = 8, most_rhs = 64;
 
 void check(cudaError_t status, const std::string& what) {
@@ -31,6 +31,7 @@ class CudaDevice final : public Device {
     void* pinned = nullptr;
     check(cudaMallocHost(&pinned, sizeof(double) * most_sums * most_rhs), name());
     sums_ = static_cast<double*>(pinned);
+    choose_variants(properties_.name);
   }
   ~CudaDevice() override {
     cudaFreeHost(sums_);
@@ -43,6 +44,18 @@ class CudaDevice final : public Device {
   std::string description() const override {
     return fmt::format("{}, compute capability {}.{}, {} GiB, {} multiprocessors", properties_.name, properties_.major,
                        properties_.minor, properties_.totalGlobalMem >> 30, properties_.multiProcessorCount);
+  }
+  std::map<std::string, std::string> facts() const override {
+    int driver = 0, runtime = 0, clock = 0;
+    check(cudaDriverGetVersion(&driver), name());
+    check(cudaRuntimeGetVersion(&runtime), name());
+    check(cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, index_), name());
+    const auto version = [](int v) { return fmt::format("{}.{}", v / 1000, v % 1000 / 10); };
+    return {{"device", properties_.name},
+            {"compute_capability", fmt::format("{}.{}", properties_.major, properties_.minor)},
+            {"driver", version(driver)},
+            {"toolkit", version(runtime)},
+            {"clock_mhz", fmt::format("{}", clock / 1000)}};
   }
   std::span<const Kernel> kernels() const override { return cuda_kernels(); }
   int full_lanes(int) const override { return 1; }
@@ -90,7 +103,7 @@ class CudaDevice final : public Device {
     a.sums = sums_;
     a.partial = partial_;
     a.ticket = ticket_;
-    kernel.apply(a, {.stream = stream_});
+    variant(kernel, a).apply(a, {.stream = stream_});
     if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) check(status, std::string(kernel.name));
   }
 
@@ -113,6 +126,21 @@ class CudaDevice final : public Device {
     cudaEventDestroy(begin);
     cudaEventDestroy(end);
     return milliseconds * 1e-3;
+  }
+  double time_graph(const std::function<void()>& enqueue, int repeats) override {
+    cudaGraph_t graph;
+    cudaGraphExec_t program;
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), name());
+    enqueue();
+    check(cudaStreamEndCapture(stream_, &graph), name());
+    check(cudaGraphInstantiate(&program, graph, 0), name());
+    check(cudaGraphLaunch(program, stream_), name());
+    const double seconds = time([&] {
+      for (int n = 0; n < repeats; ++n) cudaGraphLaunch(program, stream_);
+    });
+    cudaGraphExecDestroy(program);
+    cudaGraphDestroy(graph);
+    return seconds;
   }
 
  private:

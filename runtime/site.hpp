@@ -92,12 +92,29 @@ QUARKSMITH_OUTLINED Colour<R> arrive_across(const Arguments& a, const Colour<R>&
   }
 }
 
-/// What arrives over a hop, times its coefficient where that is not 1.
-template <bool HasComplexPhase, int Mu, int Sign, class R>
-QUARKSMITH_INLINE Colour<R> arrive(const Arguments& a, const Neighbour<Mu, Sign>& n, const Colour<R>& h) {
-  if (n.crosses) return arrive_across<HasComplexPhase, Mu, Sign>(a, h);
-  const Element<R> bulk = scalar<R>(a.hops.bulk[Mu]);
-  return bulk == Element<R>(1) ? h : (R{} + bulk) * h;
+/// The coefficient of a hop times the scale of what arrives: one factor for all its numbers.
+template <bool HasComplexPhase, int Mu, int Sign, class R, class Scale>
+QUARKSMITH_INLINE auto factor(const Arguments& a, const Neighbour<Mu, Sign>& n, const Scale& scale) {
+  const R re = n.crosses ? scalar<R>(a.hops.edge_re[Mu]) : scalar<R>(a.hops.bulk[Mu]);
+  if constexpr (HasComplexPhase) {
+    const R im = n.crosses ? scalar<R>(a.hops.edge_im[Mu]) : R(0);
+    return Complex<R>{re * scale, (Sign > 0 ? im : -im) * scale};
+  } else {
+    return re * scale;
+  }
+}
+
+/// What arrives over a hop, times its scale and coefficient.
+template <bool HasComplexPhase, int Mu, int Sign, class Scale, class R>
+QUARKSMITH_INLINE Colour<R> arrive(const Arguments& a, const Neighbour<Mu, Sign>& n, const Scale& scale,
+                                   const Colour<R>& h) {
+  if constexpr (branch_on_crossing) {
+    if (n.crosses) return arrive_across<HasComplexPhase, Mu, Sign>(a, scale * h);
+    const Element<R> bulk = scalar<R>(a.hops.bulk[Mu]);
+    return bulk == Element<R>(1) ? scale * h : (R{} + bulk) * (scale * h);
+  } else {
+    return factor<HasComplexPhase, Mu, Sign, R>(a, n, scale) * h;
+  }
 }
 
 /// Where the site with lattice coordinates x lies in a field stored with `lanes` lanes to a block; g has one lane.

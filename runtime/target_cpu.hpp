@@ -17,6 +17,9 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
+/// Hops that leave the sub-lattice are rare and exchange lanes: a branch.
+inline constexpr bool branch_on_crossing = true;
+
 #if defined(__AVX512F__)
 inline constexpr int register_bytes = 64;
 #else
@@ -184,7 +187,24 @@ struct Words {
   Lanes<Word, W> w[N];
 };
 
-template <class Word, int W, int N>
+/// Integers of one or two bytes, times a scale, as floats.
+template <int W, int N, class Word>
+QUARKSMITH_INLINE Words<float, W, N> integers(const Words<Word, W, N>& words, float scale) {
+  Words<float, W, N> reals;
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; ++n) {
+    constexpr int sign = 1 << (8 * sizeof(Word) - 1);
+    reals.w[n] = convert<float, W>(convert<int, W>(words.w[n] ^ Word(sign))) * scale;
+  }
+  return reals;
+}
+/// Integers that will be added to each other, see value.
+template <int W, int N, class Word>
+QUARKSMITH_INLINE Words<float, W, N> summands(const Words<Word, W, N>& words) {
+  return integers<W, N>(words, 1.0f);
+}
+
+template <class Word, int W, int N, bool Streamed = false>
 QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p, long long shift, int first) {
   const Word* base = static_cast<const Word*>(f.data) + shift;
   Words<Word, W, N> words;
@@ -293,8 +313,24 @@ QUARKSMITH_INLINE void for_each(const Arguments& a, int count, const Body& body)
   }
 }
 
+/// Blocks in the order of their numbers.
+struct InOrder {
+  static QUARKSMITH_INLINE int block(const Geometry&, int index) { return index; }
+};
+/// Slabs of a few z, for all t, one after the other: three time slices of a slab stay in the second cache.
+struct Boxes {
+  static constexpr int thickness = 4;
+  static QUARKSMITH_INLINE int block(const Geometry& g, int index) {
+    const int plane = g.extent[0] / 2 * g.extent[1], z_extent = g.extent[2];
+    if (z_extent % thickness != 0) return index;
+    const int number = index / plane, slab = number / (thickness * g.extent[3]);
+    const int inside = number - slab * thickness * g.extent[3], t = inside / thickness;
+    return (t * z_extent + slab * thickness + inside % thickness) * plane + index % plane;
+  }
+};
+
 /// Runs kernel K; the build compiles every kernel twice, for blocks of full lanes and (QUARKSMITH_ONE_LANE) of one.
-template <class K>
+template <class K, class Order = InOrder>
 void apply(const Arguments& a, const Launch&) {
 #if defined(QUARKSMITH_ONE_LANE)
   constexpr int lanes = 1;
@@ -302,7 +338,7 @@ void apply(const Arguments& a, const Launch&) {
   constexpr int lanes = K::vectorised ? full_lanes<typename K::Element> : 1;
 #endif
   for_each<lanes, K::sums, K::tile>(a, K::count(a), [&](int index, int rhs, Lanes<double, lanes>* sums) {
-    K::template site<lanes>(a, index, rhs, sums);
+    K::template site<lanes>(a, Order::block(a.geometry, index), rhs, sums);
   });
 }
 

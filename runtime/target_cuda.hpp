@@ -15,6 +15,9 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
+/// A branch would keep the loads of one hop from being issued together with those of the next.
+inline constexpr bool branch_on_crossing = false;
+
 // --- lanes -----------------------------------------------------------------------------------------------------------
 
 template <class T, int W>
@@ -46,10 +49,34 @@ QUARKSMITH_INLINE float maximum(float a, float b) { return fmaxf(a, b); }
 QUARKSMITH_INLINE double maximum(double a, double b) { return fmax(a, b); }
 QUARKSMITH_INLINE float absolute(float a) { return fabsf(a); }
 QUARKSMITH_INLINE double absolute(double a) { return fabs(a); }
-QUARKSMITH_INLINE float reciprocal(float a) { return __frcp_rn(a); }
-QUARKSMITH_INLINE double reciprocal(double a) { return __drcp_rn(a); }
-QUARKSMITH_INLINE float square_root(float a) { return __fsqrt_rn(a); }
-QUARKSMITH_INLINE double square_root(double a) { return __dsqrt_rn(a); }
+/// 1/a and the root to a last digit or two, by the hardware's approximation and Newton's iteration: the correctly
+/// rounded functions branch to a slow path.
+QUARKSMITH_INLINE float reciprocal(float a) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+  return y;
+}
+QUARKSMITH_INLINE double reciprocal(double a) {
+  double y;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
+  y = fma(y, fma(-a, y, 1.0), y);
+  return fma(y, fma(-a, y, 1.0), y);
+}
+QUARKSMITH_INLINE float square_root(float a) {
+  float y;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+  return y;
+}
+/// Arguments below 1e-290 count as that.
+QUARKSMITH_INLINE double square_root(double a) {
+  double y;
+  a = fmax(a, 1e-290);
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
+  y = fma(0.5 * y, fma(-a * y, y, 1.0), y);
+  y = fma(0.5 * y, fma(-a * y, y, 1.0), y);
+  const double root = a * y;
+  return fma(0.5 * y, fma(-root, root, a), root);
+}
 /// Nearest integer.
 template <int W>
 QUARKSMITH_INLINE int nearest(float a) {
@@ -106,6 +133,65 @@ struct Words {
   Word w[N];
 };
 
+/// The bytes of integer n, which counts from zero, as the mantissa of 2^15 + integer (one byte) or 2^23 + integer
+/// (two).
+template <class Word>
+inline constexpr float mantissa_offset = sizeof(Word) == 1 ? 32768.0f + 128.0f : 8388608.0f + 32768.0f;
+template <class Word, int N>
+QUARKSMITH_INLINE void to_mantissas(const Words<Word, 1, N>& words, float (&f)[N]) {
+  constexpr int each = 4 / sizeof(Word);
+  union {
+    Words<Word, 1, N> words;
+    unsigned packed[N / each];
+  } u;
+  u.words = words;
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; ++n) {
+    const unsigned exponent = each == 4 ? 0x47000000u : 0x4b000000u;
+    const unsigned selector = each == 4 ? 0x7604u + unsigned(n % 4) * 0x10u : (n % 2 == 0 ? 0x7410u : 0x7432u);
+    f[n] = __uint_as_float(__byte_perm(u.packed[n / each], exponent, selector));
+  }
+}
+
+/// Integers of one or two bytes, times a scale of few digits, as floats: one multiply-add removes the offset exactly.
+/// Twice as fast as the conversion instruction.
+template <int W, int N, class Word>
+QUARKSMITH_INLINE Words<float, W, N> integers(const Words<Word, W, N>& words, float scale) {
+  float f[N];
+  to_mantissas(words, f);
+  Words<float, W, N> reals;
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; ++n) reals.w[n] = fmaf(f[n], scale, -mantissa_offset<Word> * scale);
+  return reals;
+}
+
+/// An integer f - offset. The offset is known to the compiler; in a difference it cancels, in a sum it is removed from
+/// one side: every result is exact, and most integers are never freed of it on their own.
+struct Summand {
+  float f, offset;
+  QUARKSMITH_INLINE Summand() {}
+  QUARKSMITH_INLINE Summand(float value, float shift) : f(value), offset(shift) {}
+  QUARKSMITH_INLINE explicit Summand(double value) : f(float(value)), offset(0) {}
+};
+QUARKSMITH_INLINE Summand operator-(const Summand& a) { return {-a.f, -a.offset}; }
+QUARKSMITH_INLINE Summand operator+(const Summand& a, const Summand& b) {
+  const float offset = a.offset + b.offset;
+  return offset == 0 ? Summand(a.f + b.f, 0.0f) : Summand(a.f + (b.f - offset), 0.0f);
+}
+QUARKSMITH_INLINE Summand operator-(const Summand& a, const Summand& b) { return a + -b; }
+QUARKSMITH_INLINE float value(const Summand& a) { return a.offset == 0 ? a.f : a.f - a.offset; }
+QUARKSMITH_INLINE Summand operator*(const Summand& a, const Summand& b) { return {value(a) * value(b), 0.0f}; }
+
+template <int W, int N, class Word>
+QUARKSMITH_INLINE Words<Summand, W, N> summands(const Words<Word, W, N>& words) {
+  float f[N];
+  to_mantissas(words, f);
+  Words<Summand, W, N> reals;
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; ++n) reals.w[n] = {f[n], mantissa_offset<Word>};
+  return reals;
+}
+
 /// A short vector, moved by one instruction.
 template <int Bytes>
 struct Packet;
@@ -126,7 +212,23 @@ struct Packet<2> {
   using type = unsigned short;
 };
 
-template <class Word, int W, int N>
+/// A packet that will not be used again: not kept in L1.
+QUARKSMITH_INLINE uint4 load_once(const uint4* p) {
+  uint4 v;
+  asm("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+  return v;
+}
+QUARKSMITH_INLINE uint2 load_once(const uint2* p) {
+  uint2 v;
+  asm("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
+  return v;
+}
+template <class P>
+QUARKSMITH_INLINE P load_once(const P* p) {
+  return *p;
+}
+
+template <class Word, int W, int N, bool Streamed = false>
 QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p, long long shift, int first) {
   constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, words_each = bytes / sizeof(Word),
                 packets = N / words_each;
@@ -136,9 +238,12 @@ QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p,
     P packet[packets];
     Words<Word, W, N> words;
   } u;
-  const long long start = (first / words_each) * f.stride + p.block;
   QUARKSMITH_UNROLL
-  for (int n = 0; n < packets; ++n) u.packet[n] = base[start + n * f.stride];
+  for (int n = 0; n < packets; ++n) {
+    // The row is the same for all threads: its address is computed apart from theirs.
+    const P* row = base + (first / words_each + n) * f.stride;
+    u.packet[n] = Streamed ? load_once(row + unsigned(p.block)) : row[unsigned(p.block)];
+  }
   return u.words;
 }
 
@@ -154,9 +259,8 @@ QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long s
     Words<Word, W, N> words;
   } u;
   u.words = words;
-  const long long start = (first / words_each) * f.stride + p.block;
   QUARKSMITH_UNROLL
-  for (int n = 0; n < packets; ++n) base[start + n * f.stride] = u.packet[n];
+  for (int n = 0; n < packets; ++n) (base + (first / words_each + n) * f.stride)[unsigned(p.block)] = u.packet[n];
 }
 
 template <int W>
@@ -182,7 +286,7 @@ QUARKSMITH_INLINE R where_crossing(const int*, R edge, R) {
 // --- loops -----------------------------------------------------------------------------------------------------------
 
 /// Blocks of a reducing launch: fixed, so that sums are the same from run to run.
-inline constexpr int reducing_blocks = 528;
+inline constexpr int reducing_blocks = 2112;
 
 /// Sum over the threads of a block, valid in thread 0; the order of additions is fixed.
 QUARKSMITH_INLINE double sum_block(double value) {
@@ -221,13 +325,30 @@ QUARKSMITH_INLINE void reduce(const Arguments& a, int rhs, const double* sums) {
   if (threadIdx.x == 0) a.ticket[rhs] = 0;
 }
 
+QUARKSMITH_INLINE int divide(int n, const Divisor& d);  // runtime/site.hpp
+
+/// Which site a thread works on: threads follow the numbering of sites.
+struct InOrder {
+  static QUARKSMITH_INLINE int site(const Geometry&, int index) { return index; }
+};
+/// Rows of x are taken in boxes of 2 x 2 x 2 of y, z, t, whose neighbours largely lie in the same block of threads.
+struct Boxes {
+  static QUARKSMITH_INLINE int site(const Geometry& g, int index) {
+    const int half_x = g.extent[0] / 2, row = divide(index, g.by_half_x), box = row >> 3;
+    const int above = divide(2 * box, g.by_y), t = divide(2 * above, g.by_z);  // n / (Y/2) = 2n / Y
+    const int y = 2 * (box - above * (g.extent[1] / 2)) + (row & 1);
+    const int z = 2 * (above - t * (g.extent[2] / 2)) + (row >> 1 & 1);
+    return (((2 * t + (row >> 2 & 1)) * g.extent[2] + z) * g.extent[1] + y) * half_x + index - row * half_x;
+  }
+};
+
 /// The kernel of every row K: one thread a site, blockIdx.y numbers the tiles of right-hand sides.
-template <class K, int Block, int MinBlocks>
+template <class K, int Block, int MinBlocks, class Order>
 __global__ __launch_bounds__(Block, MinBlocks) void kernel(const __grid_constant__ Arguments a) {
   const int count = K::count(a), rhs = blockIdx.y * K::tile;
   int index = blockIdx.x * Block + threadIdx.x;
   if constexpr (K::sums == 0) {
-    if (index < count) K::template site<1>(a, index, rhs, static_cast<double*>(nullptr));
+    if (index < count) K::template site<1>(a, Order::site(a.geometry, index), rhs, static_cast<double*>(nullptr));
   } else {
     double sums[K::sums] = {};
     for (; index < count; index += gridDim.x * Block) K::template site<1>(a, index, rhs, sums);
@@ -236,12 +357,12 @@ __global__ __launch_bounds__(Block, MinBlocks) void kernel(const __grid_constant
 }
 
 /// Launches kernel K on the stream of `launch`; errors of a launch are left to cudaGetLastError.
-template <class K, int Block, int MinBlocks>
+template <class K, int Block, int MinBlocks, class Order = InOrder>
 void apply(const Arguments& a, const Launch& launch) {
   int blocks = (K::count(a) + Block - 1) / Block;
   if (K::sums > 0 && blocks > reducing_blocks) blocks = reducing_blocks;
   const dim3 grid(blocks, a.rhs / K::tile);
-  kernel<K, Block, MinBlocks><<<grid, Block, 0, static_cast<cudaStream_t>(launch.stream)>>>(a);
+  kernel<K, Block, MinBlocks, Order><<<grid, Block, 0, static_cast<cudaStream_t>(launch.stream)>>>(a);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

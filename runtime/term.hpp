@@ -43,7 +43,7 @@ struct TermView {
 
   static QUARKSMITH_INLINE Hermitian6<Real> load(const Operand& f, const Place& p, int parity, int block) {
     const auto w = load_words<Word, W, words>(f, p, parity * f.parity_stride, block * words);
-    const auto r = Codec::template decode<W, reals>(w, Lanes<float, W>{});
+    const auto r = Codec::template decode<W, reals>(w);
     Hermitian6<Real> h;
     QUARKSMITH_UNROLL
     for (int i = 0; i < 6; ++i) h.diagonal[i] = r.w[i];

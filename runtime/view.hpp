@@ -5,8 +5,18 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-template <class R, int W, int S>
-QUARKSMITH_INLINE Spinor<R, S> as_spinor(const Reals<Element<R>, W, 6 * S>& r) {
+/// The number that a summand of a target stands for.
+template <class R>
+QUARKSMITH_INLINE R value(const R& a) {
+  return a;
+}
+template <class R>
+QUARKSMITH_INLINE auto value(const Colour<R>& v) -> Colour<decltype(value(v.c0.re))> {
+  return {{value(v.c0.re), value(v.c0.im)}, {value(v.c1.re), value(v.c1.im)}, {value(v.c2.re), value(v.c2.im)}};
+}
+
+template <class R, int W, int S, class Group>
+QUARKSMITH_INLINE Spinor<R, S> as_spinor(const Group& r) {
   Spinor<R, S> psi;
   QUARKSMITH_UNROLL
   for (int s = 0; s < S; ++s)
@@ -36,11 +46,27 @@ struct SpinorView {
   using Real = Lanes<typename Codec::Element, W>;
   using Value = Spinor<Real, S>;
 
-  static QUARKSMITH_INLINE Value load(const Operand& f, const Place& p, int rhs) {
+  /// A spinor up to its scale, of numbers that may be added and subtracted before their value is taken.
+  struct Unscaled {
+    using Number = __typeof__(Codec::template decode<W, reals>(Words<Word, W, words>{}).w[0]);
+    Spinor<Number, S> psi;
+    decltype(Codec::template scale<W>(Lanes<float, W>{})) scale;
+    QUARKSMITH_INLINE const Colour<Number>& operator[](int s) const { return psi[s]; }
+  };
+
+  static QUARKSMITH_INLINE Unscaled load_unscaled(const Operand& f, const Place& p, int rhs) {
     const auto w = load_words<Word, W, words>(f, p, rhs * f.rhs_stride, 0);
     Lanes<float, W> norm{};
     if constexpr (Codec::has_norm) norm = load_norm<W>(f, p, rhs);
-    return as_spinor<Real, W, S>(Codec::template decode<W, reals>(w, norm));
+    return {as_spinor<typename Unscaled::Number, W, S>(Codec::template decode<W, reals>(w)),
+            Codec::template scale<W>(norm)};
+  }
+  static QUARKSMITH_INLINE Value load(const Operand& f, const Place& p, int rhs) {
+    const auto u = load_unscaled(f, p, rhs);
+    Value psi;
+    QUARKSMITH_UNROLL
+    for (int s = 0; s < S; ++s) psi[s] = u.scale * value(u.psi[s]);
+    return psi;
   }
   static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int rhs, const Value& psi) {
     Lanes<float, W> norm{};
@@ -70,8 +96,8 @@ struct LinkView {
   using Stored = Reals<typename Codec::Element, W, reals>;
 
   static QUARKSMITH_INLINE Stored load_reals(const Operand& f, const Place& p, int parity, int mu) {
-    const auto w = load_words<Word, W, words>(f, p, parity * f.parity_stride, mu * words);
-    return Codec::template decode<W, reals>(w, Lanes<float, W>{});
+    const auto w = load_words<Word, W, words, Codec::streamed>(f, p, parity * f.parity_stride, mu * words);
+    return Codec::template decode<W, reals>(w);
   }
   static QUARKSMITH_INLINE void store_reals(const Operand& f, const Place& p, int parity, int mu, const Stored& r) {
     Lanes<float, W> norm{};

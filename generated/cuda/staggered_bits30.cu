@@ -14,7 +14,14 @@ namespace quarksmith::QUARKSMITH_TARGET {
 struct staggered_bits30_r18_n1_row
     : staggered_body<SharedExponent<30, double>, Ieee<double>, R18, Plain, false, 1> {};
 void staggered_bits30_r18_n1(const Arguments& a, const Launch& l) {
-  apply<staggered_bits30_r18_n1_row, 128, 3>(a, l);
+  apply<staggered_bits30_r18_n1_row, 128, 5>(a, l);
+}
+
+// 570 flop, 1200 bytes a site and right-hand side; 198 reals without reuse
+struct staggered_bits30_r18_n1__b256m2_row
+    : staggered_body<SharedExponent<30, double>, Ieee<double>, R18, Plain, false, 1> {};
+void staggered_bits30_r18_n1__b256m2(const Arguments& a, const Launch& l) {
+  apply<staggered_bits30_r18_n1__b256m2_row, 256, 2>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -9,14 +9,16 @@
 #include "generated/links/r12t.hpp"
 #include "generated/bases/nr.hpp"
 #include "generated/bodies/wilson_dagger_nr.hpp"
+#include "generated/bodies/wilson_dagger_nr_tfirst.hpp"
 #include "generated/bodies/wilson_nr.hpp"
+#include "generated/bodies/wilson_nr_tfirst.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
 // 1368 flop, 348 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_axpby_half_r12_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 1> {};
 void wilson_axpby_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_half_r12_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_axpby_half_r12_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1368 flop, 252 bytes a site and right-hand side; 336 reals without reuse
@@ -37,21 +39,21 @@ void wilson_axpby_half_r12_nr_n4(const Arguments& a, const Launch& l) {
 struct wilson_axpby_half_r12t_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
 void wilson_axpby_half_r12t_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_half_r12t_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_axpby_half_r12t_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1368 flop, 444 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_half_r18_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Axpby, false, 1> {};
 void wilson_axpby_half_r18_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_half_r18_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_axpby_half_r18_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1368 flop, 284 bytes a site and right-hand side; 304 reals without reuse
 struct wilson_axpby_half_r8_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Axpby, false, 1> {};
 void wilson_axpby_half_r8_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_half_r8_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_axpby_half_r8_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
@@ -59,14 +61,14 @@ struct wilson_axpby_tinv_half_r12_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, AxpbyTinv<Fixed<short, false>, Frame_nr>,
           false, 1> {};
 void wilson_axpby_tinv_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_tinv_half_r12_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_axpby_tinv_half_r12_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1368 flop, 348 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_dagger_axpby_half_r12_nr_n1_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 1> {};
 void wilson_dagger_axpby_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_dagger_axpby_half_r12_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1368 flop, 252 bytes a site and right-hand side; 336 reals without reuse
@@ -87,21 +89,21 @@ void wilson_dagger_axpby_half_r12_nr_n4(const Arguments& a, const Launch& l) {
 struct wilson_dagger_axpby_half_r12t_nr_n1_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
 void wilson_dagger_axpby_half_r12t_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12t_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_dagger_axpby_half_r12t_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1368 flop, 444 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_axpby_half_r18_nr_n1_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Axpby, false, 1> {};
 void wilson_dagger_axpby_half_r18_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r18_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_dagger_axpby_half_r18_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1368 flop, 284 bytes a site and right-hand side; 304 reals without reuse
 struct wilson_dagger_axpby_half_r8_nr_n1_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Axpby, false, 1> {};
 void wilson_dagger_axpby_half_r8_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r8_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_dagger_axpby_half_r8_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
@@ -109,14 +111,14 @@ struct wilson_dagger_axpby_tinv_half_r12_nr_n1_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, AxpbyTinv<Fixed<short, false>,
           Frame_nr>, false, 1> {};
 void wilson_dagger_axpby_tinv_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_tinv_half_r12_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_dagger_axpby_tinv_half_r12_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1320 flop, 296 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_dagger_half_r12_nr_n1_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 1> {};
 void wilson_dagger_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_dagger_half_r12_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1320 flop, 200 bytes a site and right-hand side; 312 reals without reuse
@@ -137,21 +139,21 @@ void wilson_dagger_half_r12_nr_n4(const Arguments& a, const Launch& l) {
 struct wilson_dagger_half_r12t_nr_n1_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
 void wilson_dagger_half_r12t_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12t_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_dagger_half_r12t_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1320 flop, 392 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_dagger_half_r18_nr_n1_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Plain, false, 1> {};
 void wilson_dagger_half_r18_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r18_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_dagger_half_r18_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1320 flop, 232 bytes a site and right-hand side; 280 reals without reuse
 struct wilson_dagger_half_r8_nr_n1_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Plain, false, 1> {};
 void wilson_dagger_half_r8_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r8_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_dagger_half_r8_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
@@ -159,7 +161,7 @@ struct wilson_dagger_taxpby_half_r12_nr_n1_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<Fixed<short, false>,
           Frame_nr>, false, 1> {};
 void wilson_dagger_taxpby_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_taxpby_half_r12_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_dagger_taxpby_half_r12_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1872 flop, 440 bytes a site and right-hand side; 384 reals without reuse
@@ -167,14 +169,14 @@ struct wilson_dagger_tinv_half_r12_nr_n1_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Tinv<Fixed<short, false>, Frame_nr>,
           false, 1> {};
 void wilson_dagger_tinv_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_tinv_half_r12_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_dagger_tinv_half_r12_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1320 flop, 296 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_half_r12_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 1> {};
 void wilson_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r12_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_half_r12_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1320 flop, 200 bytes a site and right-hand side; 312 reals without reuse
@@ -195,21 +197,21 @@ void wilson_half_r12_nr_n4(const Arguments& a, const Launch& l) {
 struct wilson_half_r12t_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
 void wilson_half_r12t_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r12t_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_half_r12t_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1320 flop, 392 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_half_r18_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Plain, false, 1> {};
 void wilson_half_r18_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r18_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_half_r18_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1320 flop, 232 bytes a site and right-hand side; 280 reals without reuse
 struct wilson_half_r8_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Plain, false, 1> {};
 void wilson_half_r8_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r8_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_half_r8_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
@@ -217,7 +219,7 @@ struct wilson_taxpby_half_r12_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<Fixed<short, false>, Frame_nr>,
           false, 1> {};
 void wilson_taxpby_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_taxpby_half_r12_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_taxpby_half_r12_nr_n1_row, 128, 5>(a, l);
 }
 
 // 1872 flop, 440 bytes a site and right-hand side; 384 reals without reuse
@@ -225,7 +227,193 @@ struct wilson_tinv_half_r12_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Tinv<Fixed<short, false>, Frame_nr>, false,
           1> {};
 void wilson_tinv_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_tinv_half_r12_nr_n1_row, 128, 6>(a, l);
+  apply<wilson_tinv_half_r12_nr_n1_row, 128, 5>(a, l);
+}
+
+// 1368 flop, 348 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_axpby_half_r12_nr_n1__b128m4_row
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 1> {};
+void wilson_axpby_half_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_half_r12_nr_n1__b128m4_row, 128, 4>(a, l);
+}
+
+// 1368 flop, 252 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_axpby_half_r12_nr_n2__stream_b128m3_row
+    : wilson_nr_body<Fixed<short, true>, Streamed<Fixed<short, false>>, R12, Axpby, false, 2> {};
+void wilson_axpby_half_r12_nr_n2__stream_b128m3(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_half_r12_nr_n2__stream_b128m3_row, 128, 3>(a, l);
+}
+
+// 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_axpby_half_r12t_nr_n1__tfirst_b128m6_row
+    : wilson_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
+void wilson_axpby_half_r12t_nr_n1__tfirst_b128m6(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_half_r12t_nr_n1__tfirst_b128m6_row, 128, 6>(a, l);
+}
+
+// 1368 flop, 444 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_axpby_half_r18_nr_n1__box_b256m2_row
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Axpby, false, 1> {};
+void wilson_axpby_half_r18_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_half_r18_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+}
+
+// 1368 flop, 284 bytes a site and right-hand side; 304 reals without reuse
+struct wilson_axpby_half_r8_nr_n1__box_b256m2_row
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Axpby, false, 1> {};
+void wilson_axpby_half_r8_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_half_r8_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+}
+
+// 1368 flop, 348 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_dagger_axpby_half_r12_nr_n1__b128m4_row
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 1> {};
+void wilson_dagger_axpby_half_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_half_r12_nr_n1__b128m4_row, 128, 4>(a, l);
+}
+
+// 1368 flop, 252 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_dagger_axpby_half_r12_nr_n2__stream_b128m3_row
+    : wilson_dagger_nr_body<Fixed<short, true>, Streamed<Fixed<short, false>>, R12, Axpby, false, 2> {};
+void wilson_dagger_axpby_half_r12_nr_n2__stream_b128m3(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_half_r12_nr_n2__stream_b128m3_row, 128, 3>(a, l);
+}
+
+// 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b128m6_row
+    : wilson_dagger_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
+void wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b128m6(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b128m6_row, 128, 6>(a, l);
+}
+
+// 1368 flop, 444 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_axpby_half_r18_nr_n1__box_b256m2_row
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Axpby, false, 1> {};
+void wilson_dagger_axpby_half_r18_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_half_r18_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+}
+
+// 1368 flop, 284 bytes a site and right-hand side; 304 reals without reuse
+struct wilson_dagger_axpby_half_r8_nr_n1__box_b256m2_row
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Axpby, false, 1> {};
+void wilson_dagger_axpby_half_r8_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_half_r8_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+}
+
+// 1320 flop, 296 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_half_r12_nr_n1__b128m4_row
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 1> {};
+void wilson_dagger_half_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_half_r12_nr_n1__b128m4_row, 128, 4>(a, l);
+}
+
+// 1320 flop, 200 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_half_r12_nr_n2__b128m4_row
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 2> {};
+void wilson_dagger_half_r12_nr_n2__b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_half_r12_nr_n2__b128m4_row, 128, 4>(a, l);
+}
+
+// 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_dagger_half_r12t_nr_n1__b128m4_row
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
+void wilson_dagger_half_r12t_nr_n1__b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_half_r12t_nr_n1__b128m4_row, 128, 4>(a, l);
+}
+
+// 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_dagger_half_r12t_nr_n1__tfirst_b64m12_row
+    : wilson_dagger_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
+void wilson_dagger_half_r12t_nr_n1__tfirst_b64m12(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_half_r12t_nr_n1__tfirst_b64m12_row, 64, 12>(a, l);
+}
+
+// 1320 flop, 392 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_dagger_half_r18_nr_n1__b128m4_row
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Plain, false, 1> {};
+void wilson_dagger_half_r18_nr_n1__b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_half_r18_nr_n1__b128m4_row, 128, 4>(a, l);
+}
+
+// 1320 flop, 232 bytes a site and right-hand side; 280 reals without reuse
+struct wilson_dagger_half_r8_nr_n1__b256m2_row
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Plain, false, 1> {};
+void wilson_dagger_half_r8_nr_n1__b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_half_r8_nr_n1__b256m2_row, 256, 2>(a, l);
+}
+
+// 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_dagger_taxpby_half_r12_nr_n1__b256m2_row
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<Fixed<short, false>,
+          Frame_nr>, false, 1> {};
+void wilson_dagger_taxpby_half_r12_nr_n1__b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_half_r12_nr_n1__b256m2_row, 256, 2>(a, l);
+}
+
+// 1872 flop, 440 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_tinv_half_r12_nr_n1__box_stream_b256m2_row
+    : wilson_dagger_nr_body<Fixed<short, true>, Streamed<Fixed<short, false>>, R12, Tinv<Fixed<short, false>,
+          Frame_nr>, false, 1> {};
+void wilson_dagger_tinv_half_r12_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_tinv_half_r12_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+}
+
+// 1320 flop, 296 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_half_r12_nr_n1__b128m4_row
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 1> {};
+void wilson_half_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_half_r12_nr_n1__b128m4_row, 128, 4>(a, l);
+}
+
+// 1320 flop, 200 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_half_r12_nr_n2__b128m4_row
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 2> {};
+void wilson_half_r12_nr_n2__b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_half_r12_nr_n2__b128m4_row, 128, 4>(a, l);
+}
+
+// 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_half_r12t_nr_n1__b128m4_row
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
+void wilson_half_r12t_nr_n1__b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_half_r12t_nr_n1__b128m4_row, 128, 4>(a, l);
+}
+
+// 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_half_r12t_nr_n1__tfirst_b64m12_row
+    : wilson_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
+void wilson_half_r12t_nr_n1__tfirst_b64m12(const Arguments& a, const Launch& l) {
+  apply<wilson_half_r12t_nr_n1__tfirst_b64m12_row, 64, 12>(a, l);
+}
+
+// 1320 flop, 392 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_half_r18_nr_n1__b128m4_row
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Plain, false, 1> {};
+void wilson_half_r18_nr_n1__b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_half_r18_nr_n1__b128m4_row, 128, 4>(a, l);
+}
+
+// 1320 flop, 232 bytes a site and right-hand side; 280 reals without reuse
+struct wilson_half_r8_nr_n1__b256m2_row
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Plain, false, 1> {};
+void wilson_half_r8_nr_n1__b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_half_r8_nr_n1__b256m2_row, 256, 2>(a, l);
+}
+
+// 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_taxpby_half_r12_nr_n1__b256m2_row
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<Fixed<short, false>, Frame_nr>,
+          false, 1> {};
+void wilson_taxpby_half_r12_nr_n1__b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_half_r12_nr_n1__b256m2_row, 256, 2>(a, l);
+}
+
+// 1872 flop, 440 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_tinv_half_r12_nr_n1__box_stream_b256m2_row
+    : wilson_nr_body<Fixed<short, true>, Streamed<Fixed<short, false>>, R12, Tinv<Fixed<short, false>,
+          Frame_nr>, false, 1> {};
+void wilson_tinv_half_r12_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_tinv_half_r12_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -12,6 +12,7 @@ import numpy as np
 from generator.algebra.gamma import Basis, Matrix
 from generator.algebra.projector import Factors, factorise
 from generator.cost import COLOUR_REALS, Cost, hopping_flops
+from generator.shapes import link_codec, reordered
 from generator.spec import KernelSpec
 
 DIRECTION_NAMES = "xyzt"
@@ -119,7 +120,7 @@ class HoppingOperator:
         term = f"<{spec.format.links.link_codec}, {frame_name(spec)}>" if needs_term else ""
         return [
             spec.format.spinor_codec,
-            spec.format.links.link_codec,
+            link_codec(spec),
             spec.links.upper(),
             epilogue[spec.epilogue] + term,
             "true" if spec.coefficient == "complex" else "false",
@@ -128,7 +129,12 @@ class HoppingOperator:
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
         """Data of the template that do not depend on precision, storage, epilogue or tile."""
-        return {"hops": self.hops(spec), "spins": self.spins, "formula": self.formula, "dagger": spec.dagger}
+        return {
+            "hops": reordered(spec.shape, self.hops(spec)),
+            "spins": self.spins,
+            "formula": self.formula,
+            "dagger": spec.dagger,
+        }
 
 
 @cache

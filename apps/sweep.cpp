@@ -1,0 +1,263 @@
+// quarksmith sweep --measure DIR: compares and times the candidates that `python -m generator sweep` has compiled.
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "apps/options.hpp"
+#include "apps/workload.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct SweepOptions {
+  CommonOptions common;
+  std::filesystem::path folder;
+  double seconds = 0.02, limit = 60;
+  bool child = false;
+};
+
+std::filesystem::path results_file(const SweepOptions& o) { return o.folder / "results.jsonl"; }
+
+Json read_candidates(const SweepOptions& o) {
+  std::ifstream file(o.folder / "candidates.json");
+  if (!file)
+    throw UsageError(fmt::format("--measure {}: holds no candidates.json; make it with `python -m generator sweep --pack {}`",
+                                 o.folder.string(), o.folder.string()));
+  return Json::parse(file);
+}
+
+/// Lines so far; a last line that was cut off is ignored.
+std::vector<Json> read_results(const SweepOptions& o) {
+  std::vector<Json> lines;
+  std::ifstream file(results_file(o));
+  for (std::string line; std::getline(file, line);)
+    if (Json j = Json::parse(line, nullptr, false); !j.is_discarded()) lines.push_back(std::move(j));
+  return lines;
+}
+
+void append(const SweepOptions& o, const Json& line) {
+  std::ofstream file(results_file(o), std::ios::app);
+  file << line.dump() << '\n';
+  file.flush();
+  if (!file) throw Error(fmt::format("{}: cannot write; is the disk full?", results_file(o).string()));
+}
+
+/// Candidates of one class that have an end: key `class kernel`.
+std::string key(const Json& line) { return line["class"].get<std::string>() + " " + line["kernel"].get<std::string>(); }
+
+double median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + static_cast<long>(v.size() / 2), v.end());
+  return v[v.size() / 2];
+}
+
+/// Relative deviation of two results; infinite if one is not finite.
+double deviation(const std::pair<std::vector<HostSpinor>, std::vector<double>>& a,
+                 const std::pair<std::vector<HostSpinor>, std::vector<double>>& b) {
+  double difference = 0, size = 0;
+  for (std::size_t f = 0; f < a.first.size(); ++f)
+    for (std::size_t x = 0; x < a.first[f].site.size(); ++x)
+      for (int k = 0; k < 12; ++k) {
+        difference += std::norm(a.first[f].site[x][k] - b.first[f].site[x][k]);
+        size += std::norm(b.first[f].site[x][k]);
+      }
+  double worst = size > 0 ? std::sqrt(difference / size) : 0;
+  for (std::size_t n = 0; n < a.second.size(); ++n)
+    worst = std::max(worst, std::abs(a.second[n] - b.second[n]) / (std::abs(b.second[n]) + 1));
+  return std::isfinite(worst) ? worst : INFINITY;
+}
+
+bool same_bits(const std::pair<std::vector<HostSpinor>, std::vector<double>>& a,
+               const std::pair<std::vector<HostSpinor>, std::vector<double>>& b) {
+  for (std::size_t f = 0; f < a.first.size(); ++f)
+    if (a.first[f].site != b.first[f].site) return false;
+  return a.second == b.second;
+}
+
+/// A group of candidates for one kernel and class.
+class Group {
+ public:
+  /// \param proven deviations of candidates that have been compared already.
+  Group(const SweepOptions& o, std::string size, std::shared_ptr<Device> device, std::map<std::string, double>& proven)
+      : o_(o), size_(std::move(size)), device_(std::move(device)), deviations_(proven) {}
+
+  /// Compares, then times those that agree, in turns.
+  void run(const Kernel& base, const std::vector<const Json*>& candidates, Fields& check, Fields& large) {
+    Workload small(base, check, 0, false);
+    const auto expected = small.result(base);
+    std::vector<const Json*> good;
+    for (const Json* c : candidates)
+      if (agrees(base, *c, small, expected)) good.push_back(c);
+    if (good.empty()) return;
+    const bool graph = size_ == "small";
+    Workload work(base, large, 0, !graph);
+    std::vector<std::vector<double>> samples(good.size());
+    std::vector<int> calls(good.size(), 1);
+    constexpr int rounds = 7;
+    for (int round = -1; round < rounds; ++round)
+      for (std::size_t n = 0; n < good.size(); ++n) {
+        const Kernel& kernel = find_by_name((*good[n])["kernel"]);
+        const double seconds = time(work, kernel, calls[n], graph);
+        if (round >= 0) samples[n].push_back(seconds / calls[n]);
+        // The first round sets how many calls fill a sample.
+        if (round < 0) calls[n] = std::clamp(static_cast<int>(o_.seconds / rounds * calls[n] / seconds), 3, 2000);
+      }
+    for (std::size_t n = 0; n < good.size(); ++n) {
+      const auto [least, most] = std::minmax_element(samples[n].begin(), samples[n].end());
+      append(o_, {{"class", size_},
+                  {"kernel", (*good[n])["kernel"]},
+                  {"status", "ok"},
+                  {"deviation", deviations_[(*good[n])["kernel"]]},
+                  {"microseconds", median(samples[n]) * 1e6},
+                  {"spread", (*most - *least) / median(samples[n])}});
+    }
+  }
+
+ private:
+  const Kernel& find_by_name(const std::string& name) const {
+    for (const Kernel& k : device_->kernels())
+      if (k.name == name) return k;
+    throw Error(fmt::format("{}: no module holds it; run the sweep again", name));
+  }
+
+  double time(Workload& work, const Kernel& kernel, int calls, bool graph) {
+    int call = 0;
+    const auto burst = [&] {
+      for (int i = 0; i < calls; ++i) work.launch(kernel, call++);
+    };
+    return graph ? device_->time_graph(burst, 1) : device_->time(burst);
+  }
+
+  bool agrees(const Kernel& base, const Json& candidate, Workload& small,
+              const std::pair<std::vector<HostSpinor>, std::vector<double>>& expected) {
+    const std::string name = candidate["kernel"];
+    if (deviations_.contains(name)) return true;
+    append(o_, {{"class", size_}, {"kernel", name}, {"status", "started"}});
+    const Kernel& kernel = find_by_name(name);
+    const auto first = small.result(kernel);
+    const double d = deviation(first, expected);
+    const PrecisionInfo& p = find_precision(base.precision);
+    const double limit = p.word_bytes == 8 ? 1e-13 : std::max(4 * std::ldexp(1.0, -p.bits), 3e-6);
+    std::string status = d <= limit ? "" : "wrong";
+    for (int repeat = 0; repeat < 20 && status.empty(); ++repeat)
+      if (!same_bits(small.result(kernel), first)) status = "racy";
+    if (status.empty()) {
+      deviations_[name] = d;
+      return true;
+    }
+    append(o_, {{"class", size_}, {"kernel", name}, {"status", status}, {"deviation", std::isfinite(d) ? d : -1}});
+    return false;
+  }
+
+  const SweepOptions& o_;
+  std::string size_;
+  std::shared_ptr<Device> device_;
+  std::map<std::string, double>& deviations_;
+};
+
+/// Measures everything that has no end yet.
+int measure(const SweepOptions& o) {
+  const Json all = read_candidates(o);
+  const auto device = o.common.open_device();
+  write_text(o.folder / "device.json", Json(device->facts()).dump());
+  std::set<std::string> ended;
+  std::map<std::string, double> proven;
+  for (const Json& line : read_results(o)) {
+    if (line["status"] != "started") ended.insert(key(line));
+    if (line["status"] == "ok") proven[line["kernel"]] = line["deviation"];
+  }
+  const Lattice check_lattice({8, 8, 8, 8});
+  const HostGauge check_gauge = hot_gauge(check_lattice, 1);
+  Fields check(std::make_shared<Domain>(check_lattice, device), check_gauge);
+  for (const auto& [size, extent] : all["lattices"].items()) {
+    const Lattice lattice(extent.get<Coordinates>());
+    const HostGauge gauge = hot_gauge(lattice, 2);
+    Fields fields(std::make_shared<Domain>(lattice, device), gauge);
+    std::map<std::string, std::vector<const Json*>> groups;
+    for (const Json& c : all["candidates"])
+      if (!ended.contains(key({{"class", size}, {"kernel", c["kernel"]}}))) groups[c["base"]].push_back(&c);
+    std::vector<std::pair<const Kernel*, std::vector<const Json*>>> ordered;
+    for (const Kernel& k : device->kernels())
+      if (groups.contains(std::string(k.name))) ordered.emplace_back(&k, groups[std::string(k.name)]);
+    std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.first->precision, a.first->links) < std::pair(b.first->precision, b.first->links);
+    });
+    Progress progress("sweep, " + size + " launches", double(ordered.size()), o.common);
+    double done = 0;
+    for (const auto& [kernel, candidates] : ordered) {
+      Group(o, size, device, proven).run(*kernel, candidates, check, fields);
+      progress.show(++done, std::string(kernel->name));
+    }
+  }
+  return 0;
+}
+
+/// Runs `measure` in a child: an error of the device is sticky, and a candidate may hang.
+int supervise(const SweepOptions& o) {
+  const Json all = read_candidates(o);
+  std::string modules;
+  std::set<std::string> seen;
+  for (const Json& c : all["candidates"])
+    if (seen.insert(c["module"]).second)
+      modules += (modules.empty() ? "" : ":") + std::filesystem::absolute(o.folder / std::string(c["module"])).string();
+  setenv("QUARKSMITH_KERNELS", modules.c_str(), 1);
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string seconds = fmt::format("{}", o.seconds), folder = o.folder.string();
+  for (int crashes = 0; crashes < 100; ++crashes) {
+    const pid_t child = fork();
+    if (child == 0) {
+      execl(self.c_str(), self.c_str(), "sweep", "--measure", folder.c_str(), "--child", "--seconds", seconds.c_str(),
+            "--device", o.common.device.c_str(), static_cast<char*>(nullptr));
+      _exit(127);
+    }
+    int status = 0;
+    std::uintmax_t size = 0;
+    auto last = std::chrono::steady_clock::now();
+    bool killed = false;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      std::error_code ignored;
+      const std::uintmax_t now = std::filesystem::file_size(results_file(o), ignored);
+      if (!ignored && now != size) size = now, last = std::chrono::steady_clock::now();
+      if (!killed && std::chrono::steady_clock::now() - last > std::chrono::duration<double>(o.limit)) {
+        kill(child, SIGKILL);
+        killed = true;
+      }
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
+    const std::vector<Json> lines = read_results(o);
+    if (lines.empty() || lines.back()["status"] != "started")
+      throw Error(fmt::format("the measuring process ended with status {} outside any candidate; its message stands above",
+                              status));
+    append(o, {{"class", lines.back()["class"]},
+               {"kernel", lines.back()["kernel"]},
+               {"status", killed ? "timeout" : "crashed"}});
+  }
+  throw Error("100 candidates crashed; something else is wrong");
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, int& status) {
+  auto o = std::make_shared<SweepOptions>();
+  CLI::App* c = app.add_subcommand("sweep", "Measure candidates packed by `python -m generator sweep`");
+  c->add_option("--measure", o->folder, "folder of candidates.json; results.jsonl is written there")->required();
+  c->add_option("--seconds", o->seconds, "time spent on each candidate")->capture_default_str();
+  c->add_option("--limit", o->limit, "seconds after which a candidate that gives no result is ended")->capture_default_str();
+  c->add_flag("--child", o->child)->group("");
+  o->common.add_to(*c);
+  c->callback([o, &status] { status = o->child ? measure(*o) : supervise(*o); });
+}
+
+}  // namespace quarksmith::apps

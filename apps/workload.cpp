@@ -1,0 +1,171 @@
+#include "apps/workload.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/error.hpp"
+#include "runtime/gauge.hpp"
+#include "runtime/random.hpp"
+#include "solvers/clover.hpp"
+
+namespace quarksmith::apps {
+
+Fields::Fields(DomainPointer domain, const HostGauge& gauge)
+    : domain_(std::move(domain)), gauge_(&gauge), psi_(gauge.lattice) {
+#pragma omp parallel for schedule(static)
+  for (std::size_t i = 0; i < psi_.site.size(); ++i) {
+    Random random({17, 0}, static_cast<unsigned>(i));
+    for (Complex64& z : psi_.site[i]) {
+      const double re = 2 * random.uniform() - 1;
+      z = {re, 2 * random.uniform() - 1};
+    }
+  }
+}
+
+SpinorField Fields::spinor(std::string_view precision, Subset subset, int rhs, int spins) const {
+  SpinorField field(domain_, find_precision(precision), subset, rhs, spins);
+  if (rhs == 1 || precision == "double") {
+    for (int r = 0; r < rhs; ++r) upload(psi_, field, find_basis("degrand_rossi"), r);
+  } else {
+    SpinorField wide(domain_, find_precision("double"), subset, rhs, spins);
+    for (int r = 0; r < rhs; ++r) upload(psi_, wide, find_basis("degrand_rossi"), r);
+    convert(wide, field);
+  }
+  return field;
+}
+
+const LinkField& Fields::links(std::string_view precision, std::string_view storage) {
+  const auto key = std::pair(std::string(precision), std::string(storage));
+  auto found = links_.find(key);
+  if (found == links_.end()) {
+    links_.clear();
+    const StorageInfo& kind = find_storage(storage);
+    const HostGauge fixed = kind.temporal ? fix_temporal_gauge(*gauge_).gauge : *gauge_;
+    found = links_.emplace(key, upload(fixed, domain_, find_precision(precision), kind)).first;
+  }
+  return found->second;
+}
+
+const TermField& Fields::term(std::string_view precision) {
+  auto found = terms_.find(precision);
+  if (found == terms_.end()) {
+    const LinkField plain = upload(*gauge_, domain_, find_precision("double"), find_storage("r18"));
+    const CloverTerm clover(plain, 1.0, 1.0, 4.5, find_precision(precision));
+    found = terms_.emplace(precision, encode_term(decode_term(clover.term()), find_precision(precision))).first;
+  }
+  return found->second;
+}
+
+Workload::Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate)
+    : kernel_(&kernel), fields_(&fields), rhs_(rhs > 0 ? rhs : kernel.tile) {
+  if (kernel.family == "hopping") {
+    prepare_hopping(rotate);
+  } else if (kernel.family == "gauge") {
+    prepare_gauge();
+  } else if (kernel.family == "term") {
+    prepare_term();
+  } else {
+    prepare_update();
+  }
+}
+
+SpinorField Workload::fresh(Subset subset) const {
+  return fields_->spinor(kernel_->precision, subset, rhs_, kernel_->spins);
+}
+
+void Workload::prepare_hopping(bool rotate) {
+  const PrecisionInfo& precision = find_precision(kernel_->precision);
+  constexpr double beyond_cache = 400e6;
+  const double bytes = 2.0 * kernel_->spins * precision.spin_words * precision.word_bytes * rhs_ *
+                       fields_->domain()->lattice().half_sites();
+  const int buffers = rotate ? std::clamp(static_cast<int>(std::ceil(beyond_cache / bytes)), 2, 64) : 1;
+  for (int n = 0; n < buffers; ++n) {
+    in_.push_back(fresh(Subset::odd));
+    out_.push_back(fresh(Subset::even));
+  }
+  in_.push_back(fresh(Subset::even));  // x of the epilogue
+  arguments_ = arguments_for(*fields_->domain(), in_[0].lanes(), rhs_);
+  if (kernel_->epilogue != "none" && kernel_->epilogue != "axpby")
+    arguments_.term = fields_->term(precision.links).operand();
+  arguments_.links = fields_->links(precision.links, kernel_->links).operand();
+  arguments_.x = in_.back().operand(Parity::even);
+  arguments_.a.re = 0.5;
+  arguments_.b.re = -0.25;
+  for (int mu = 0; mu < directions; ++mu) {
+    arguments_.hops.bulk[mu] = 1;
+    arguments_.hops.edge_re[mu] = mu == 3 ? -1 : 1;
+  }
+}
+
+void Workload::prepare_update() {
+  rhs_ = std::max(rhs_, 1);
+  for (int n = 0; n < 4; ++n) in_.push_back(fresh(Subset::even));
+  arguments_ = arguments_for(*fields_->domain(), in_[0].lanes(), rhs_);
+  arguments_.count = in_[0].count();
+  arguments_.x = in_[0].operand(), arguments_.y = in_[1].operand();
+  arguments_.z = in_[2].operand(), arguments_.w = in_[3].operand();
+  arguments_.a = {0.5, 0.1};
+  arguments_.b = {0.3, -0.2};
+}
+
+void Workload::prepare_gauge() {
+  const LinkField& links = fields_->links(kernel_->precision, kernel_->links);
+  arguments_ = arguments_for(*fields_->domain(), links.lanes());
+  arguments_.links = links.operand();
+  arguments_.a.re = 6.0;
+}
+
+void Workload::prepare_term() {
+  const std::string_view precision = find_precision(kernel_->precision).links;
+  const TermField& term = fields_->term(precision);
+  terms_.emplace_back(fields_->domain(), find_precision(precision));
+  in_.push_back(fresh(Subset::even));
+  out_.push_back(in_[0].like());
+  arguments_ = arguments_for(*fields_->domain(), term.lanes());
+  arguments_.term = term.operand();
+  arguments_.x = in_[0].operand(Parity::even);
+  arguments_.out = kernel_->operation == "apply_term" ? out_[0].operand(Parity::even) : terms_[0].operand();
+  if (!kernel_->links.empty()) arguments_.links = fields_->links(precision, kernel_->links).operand();
+  arguments_.a.re = arguments_.b.re = 1;
+  arguments_.c.re = 4.5;
+}
+
+void Workload::launch(const Kernel& kernel, int call) {
+  arguments_.random = {1, static_cast<unsigned long long>(call)};
+  if (kernel_->family == "hopping") {
+    const std::size_t buffer = static_cast<std::size_t>(call) % out_.size();
+    arguments_.in = in_[buffer].operand(Parity::odd);
+    arguments_.out = out_[buffer].operand(Parity::even);
+  }
+  fields_->domain()->device().run(kernel, arguments_);
+}
+
+std::pair<std::vector<HostSpinor>, std::vector<double>> Workload::result(const Kernel& kernel) {
+  Device& device = fields_->domain()->device();
+  std::vector<double> sums;
+  if (kernel_->family == "hopping") {
+    out_[0].fill(0xff);
+    launch(kernel, 0);
+  } else if (kernel_->family == "update") {
+    const SpinorField start = fresh(Subset::even);
+    for (SpinorField& f : in_) f.copy_from(start);
+    if (kernel.sums > 0) {
+      sums = device.reduce(kernel, arguments_);
+    } else {
+      device.run(kernel, arguments_);
+    }
+  } else {
+    throw UsageError(std::string(kernel.name) + ": kernels of its family cannot be compared");
+  }
+  std::vector<HostSpinor> fields;
+  for (const SpinorField& f : kernel_->family == "hopping" ? out_ : in_) {
+    for (int r = 0; r < rhs_; ++r) {
+      fields.emplace_back(f.domain().lattice());
+      download(f, fields.back(), find_basis("degrand_rossi"), r);
+    }
+    if (kernel_->family == "hopping") break;  // the first buffer alone was written
+  }
+  return {std::move(fields), std::move(sums)};
+}
+
+}  // namespace quarksmith::apps

@@ -1,0 +1,62 @@
+/// \file
+/// What kernels are timed and compared on: fields of random numbers, the same for every run.
+#pragma once
+
+#include <map>
+
+#include "runtime/field.hpp"
+
+namespace quarksmith::apps {
+
+/// Links, site terms and spinors of one lattice on one device.
+class Fields {
+ public:
+  /// \param domain,gauge must outlive this.
+  Fields(DomainPointer domain, const HostGauge& gauge);
+
+  /// A new field; never zeros.
+  SpinorField spinor(std::string_view precision, Subset subset, int rhs, int spins = 4) const;
+  /// Kept until others are asked for: large lattices fill the memory.
+  const LinkField& links(std::string_view precision, std::string_view storage);
+  /// A clover term.
+  const TermField& term(std::string_view precision);
+  const DomainPointer& domain() const { return domain_; }
+
+ private:
+  DomainPointer domain_;
+  const HostGauge* gauge_;
+  HostSpinor psi_;
+  std::map<std::pair<std::string, std::string>, LinkField> links_;
+  std::map<std::string, TermField, std::less<>> terms_;
+};
+
+/// One kernel with everything it works on.
+class Workload {
+ public:
+  /// \param rhs right-hand sides, 0: the tile of the kernel.
+  /// \param rotate launches go round over buffers larger than any cache.
+  Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate);
+
+  int rhs() const { return rhs_; }
+  /// Starts the kernel, or a variant of it, on the buffers of launch number `call`.
+  void launch(const Kernel& kernel, int call);
+  /// Spinors that the kernel has written and its sums, after one launch on fresh inputs and outputs full of NaN.
+  /// \throws UsageError the kernel writes neither.
+  std::pair<std::vector<HostSpinor>, std::vector<double>> result(const Kernel& kernel);
+
+ private:
+  void prepare_hopping(bool rotate);
+  void prepare_update();
+  void prepare_gauge();
+  void prepare_term();
+  SpinorField fresh(Subset subset) const;
+
+  const Kernel* kernel_;
+  Fields* fields_;
+  int rhs_;
+  std::vector<SpinorField> in_, out_;
+  std::vector<TermField> terms_;
+  Arguments arguments_;
+};
+
+}  // namespace quarksmith::apps

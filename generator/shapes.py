@@ -1,0 +1,58 @@
+"""Shape axes: choices that change the text or the types of a kernel but not what it computes, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from generator.spec import KernelSpec
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One choice beside the plain shape.
+
+    Attributes:
+        name: as in kernel names, after `__`.
+        why: what it is for.
+        targets: where it can differ from the plain shape.
+        body: True if it changes the rendered text of the body, False if only types of the row.
+    """
+
+    name: str
+    why: str
+    targets: tuple[str, ...] = ("cuda",)
+    body: bool = False
+
+
+SHAPES = {
+    s.name: s
+    for s in (
+        Shape(
+            "box",
+            "neighbours in cache: boxes of 2x2x2 rows of sites (CUDA), slabs of z for all t (CPU)",
+            targets=("cuda", "cpu"),
+        ),
+        Shape("stream", "links are used once: loaded past L1, which is left to the neighbours' spinors"),
+        Shape("tfirst", "hops in the order t, z, y, x: the far neighbours' loads are issued first", body=True),
+    )
+}
+"""All shapes by name."""
+
+
+def reordered(shape: Sequence[str], hops: Sequence[T]) -> list[T]:
+    """Hops, given in pairs x+ x- y+ y- ..., in the order that the shape asks for."""
+    if "tfirst" not in shape:
+        return list(hops)
+    pairs = [hops[i : i + 2] for i in range(0, len(hops), 2)]
+    return [hop for pair in reversed(pairs) for hop in pair]
+
+
+def link_codec(spec: KernelSpec) -> str:
+    """C++ type of the links, with the way they are loaded."""
+    codec = spec.format.links.link_codec
+    return f"Streamed<{codec}>" if "stream" in spec.shape else codec

@@ -1,0 +1,281 @@
+"""The sweep: candidates of every kernel compiled side by side, filtered, packed, measured elsewhere, collected."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from generator.launch import REGISTERS
+from generator.ondemand import ROOT, Build, CompileError, compile_module
+from generator.operators import find_operator
+from generator.profile import Profile
+from generator.render import registry_row, render, render_files, render_group
+from generator.shapes import SHAPES
+from generator.spec import KernelSpec, SpecError
+
+LATTICES = {"large": [32, 32, 32, 64], "small": [16, 16, 16, 16]}
+"""Volume classes and the lattice that stands for each."""
+BLOCKS = (64, 128, 256)
+CAPS = {1: (56, 64, 72, 80, 96, 128), 2: (96, 128, 168, 255)}
+"""Registers a thread that launch bounds leave, by 4-byte words of the arithmetic type."""
+COMBINATIONS = (("box",), ("stream",), ("tfirst",), ("box", "stream"), ("stream", "tfirst"))
+"""Shapes beside the plain one; `box` with `tfirst` never won (docs/performance.md)."""
+SPILL_LIMIT = 64
+"""Bytes of spilled registers beyond which a candidate is not measured."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A compiled candidate.
+
+    Attributes:
+        spec: a variant.
+        base: name of the kernel it would replace.
+        registers: a thread.
+        spills: bytes stored to local memory.
+    """
+
+    spec: KernelSpec
+    base: str
+    registers: int
+    spills: int
+
+    @property
+    def rejected(self) -> str:
+        """Why it is not measured; empty if it is."""
+        return f"spills {self.spills} bytes" if self.spills > SPILL_LIMIT else ""
+
+
+def tunable(profile: Profile, only: Sequence[str]) -> list[KernelSpec]:
+    """Kernels that a sweep works on: those of a dagger take the result of their partner, whose code is alike."""
+    chosen = [
+        s
+        for s in profile.kernels
+        if find_operator(s.operator).family in ("hopping", "update")
+        and not s.dagger
+        and not s.variant
+        and (not only or any(o in s.name for o in only))
+    ]
+    if not chosen:
+        raise SpecError(f"no kernel of profile {profile.name} that can be tuned has {' or '.join(only)} in its name")
+    return chosen
+
+
+def candidates(spec: KernelSpec, target: str, *, quick: bool) -> list[KernelSpec]:
+    """Variants of a kernel: shapes times launch numbers, without repetition."""
+    hopping = find_operator(spec.operator).family == "hopping"
+    if target == "cpu":
+        names = [n for n, shape in SHAPES.items() if target in shape.targets and hopping]
+        return [spec.as_variant(shape, 0, 0) for shape in ((), *((n,) for n in sorted(names)))]
+    width = spec.format.element_bytes // 4
+    caps = (*CAPS[2], 255) if spec.tile > 1 else CAPS[width]
+    blocks = (128,) if quick else BLOCKS
+    shapes: list[tuple[str, ...]] = [()]
+    if hopping and not quick:
+        shapes += list(COMBINATIONS)
+    found: dict[tuple[int, int, tuple[str, ...]], KernelSpec] = {}
+    found[spec.block, spec.min_blocks, ()] = spec.as_variant((), spec.block, spec.min_blocks)
+    for shape in shapes:
+        for block in blocks if not shape else (128, 256) if "box" in shape else (64, 128):
+            for cap in caps if not shape else caps[2:-1]:
+                least = max(min(REGISTERS // (cap * block), 2048 // block, 32), 1)
+                found.setdefault((block, least, shape), spec.as_variant(shape, block, least))
+    return list(found.values())
+
+
+def pack_cpu(profile: Profile, folder: Path, only: Sequence[str], build: Build, *, quick: bool) -> list[Candidate]:
+    """Compiles the candidates for the processors of a build into `folder` and lists them in candidates.json.
+
+    Raises:
+        CompileError: the compiler failed.
+        OSError: the folder cannot be written.
+    """
+    host = replace(build, folder=folder, commands={k: v for k, v in build.commands.items() if k != "cuda"})
+    chosen = [s for s in tunable(profile, only) if len(candidates(s, "cpu", quick=False)) > 1]
+    if not chosen:
+        raise SpecError("none of these kernels has more than one shape on the CPU")
+    shutil.rmtree(folder, ignore_errors=True)
+    bar = Bar("compile", len(chosen))
+    compiled, records = [], []
+    for spec in chosen:
+        variants = candidates(spec, "cpu", quick=False)
+        module, _ = compile_module(variants, host)
+        compiled += [Candidate(v, spec.name, 0, 0) for v in variants]
+        records += [_record(c) | {"module": str(module.relative_to(folder))} for c in compiled[-len(variants) :]]
+        bar.step(spec.name)
+    lattices = {"small": [16, 16, 16, 16]} | ({} if quick else {"large": [32, 32, 32, 16]})
+    _write(folder / "candidates.json", json.dumps({"lattices": lattices, "candidates": records}))
+    _write(folder / "rejected.json", "[]")
+    return compiled
+
+
+def pack(profile: Profile, folder: Path, only: Sequence[str], *, quick: bool, architecture: str) -> list[Candidate]:
+    """Compiles all candidates for GPUs into `folder`/module.so and lists them in candidates.json.
+
+    Raises:
+        CompileError: there is no nvcc, or it failed.
+        OSError: the folder cannot be written.
+    """
+    nvcc, host = shutil.which("nvcc"), shutil.which("g++")
+    if nvcc is None or host is None:
+        raise CompileError("the sweep of CUDA kernels compiles them: nvcc and g++ must be on PATH")
+    groups = {spec.name: candidates(spec, "cuda", quick=quick) for spec in tunable(profile, only)}
+    command = f"python -m generator sweep --profile {profile.name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    everything = [c for group in groups.values() for c in group]
+    for path, text in render_files(everything, command).items():
+        _write(folder / "generated" / path, text)
+    flags = [f"-I{folder}", f"-I{ROOT}"]
+    compiled: list[Candidate] = []
+    bar = Bar("compile", len(groups))
+
+    def build(item: tuple[str, list[KernelSpec]]) -> list[Candidate]:
+        name, specs = item
+        source = folder / f"{name}.cu"
+        _write(source, render_group(specs, "cuda", command))
+        arguments = [nvcc, *flags, "-O3", "-std=c++17", f"-arch=sm_{architecture}", "-Xptxas=-v", "-c", str(source)]
+        log = _run([*arguments, "-Xcompiler=-fPIC,-fvisibility=hidden", "-o", str(source.with_suffix(".o"))])
+        bar.step(name)
+        return _read_ptxas(log, name, specs)
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for part in pool.map(build, sorted(groups.items(), key=lambda g: -len(g[1]))):
+            compiled += part
+    kept = [c for c in _distinct(compiled) if not c.rejected]
+    rows = [registry_row(c.spec) for c in kept]
+    _write(folder / "registry.cpp", render("registry.cpp.j2", command, rows=rows))
+    members = [("cuda", "cuda")]
+    _write(folder / "module.cpp", render("module.cpp.j2", command, namespaces=["cuda"], members=members, tables=False))
+    sources = [str(folder / "registry.cpp"), str(folder / "module.cpp")]
+    objects = [str(folder / f"{name}.o") for name in groups]
+    toolkit = Path(nvcc).resolve().parents[1]
+    link = [host, "-shared", "-fPIC", "-std=c++20", "-O0", "-DQUARKSMITH_TARGET=cuda", *flags, *sources, *objects]
+    _run([*link, f"-L{toolkit}/lib64", "-lcudart_static", "-lrt", "-ldl", "-lpthread", "-o", str(folder / "module.so")])
+    for left in [*folder.glob("*.o"), *folder.glob("*.cu"), *folder.glob("*.cpp")]:
+        left.unlink()
+    shutil.rmtree(folder / "generated")
+    _write(folder / "candidates.json", json.dumps({"lattices": LATTICES, "candidates": [_record(c) for c in kept]}))
+    _write(folder / "rejected.json", json.dumps([_record(c) for c in compiled if c.rejected]))
+    return compiled
+
+
+def _record(c: Candidate) -> dict[str, Any]:
+    return {
+        "module": "module.so",
+        "kernel": c.spec.name,
+        "base": c.base,
+        "shape": list(c.spec.shape),
+        "block": c.spec.block,
+        "min_blocks": c.spec.min_blocks,
+        "registers": c.registers,
+        "spills": c.spills,
+    }
+
+
+def _read_ptxas(log: str, base: str, specs: Sequence[KernelSpec]) -> list[Candidate]:
+    """Registers and spills of each candidate from the assembler's report."""
+    found: dict[str, tuple[int, int]] = {}
+    name, spills = "", 0
+    for line in log.splitlines():
+        if entry := re.search(r"Compiling entry function '\w*?kernelINS0_(\d+)(\w+)'", line):
+            name = entry[2][: int(entry[1])].removesuffix("_row")
+        elif spilled := re.search(r"(\d+) bytes spill stores", line):
+            spills = int(spilled[1])
+        elif used := re.search(r"Used (\d+) registers", line):
+            found[name] = (int(used[1]), spills)
+    missing = [s.name for s in specs if s.name not in found]
+    if missing:
+        raise CompileError(f"the assembler's report does not name {missing[0]}; is this nvcc 12.4 or later?")
+    return [Candidate(s, base, *found[s.name]) for s in specs]
+
+
+def _distinct(compiled: Sequence[Candidate]) -> list[Candidate]:
+    """Candidates that differ in code or block: bounds that leave the registers as they are change nothing."""
+    first: dict[tuple[object, ...], Candidate] = {}
+    for c in compiled:
+        first.setdefault((c.base, c.spec.shape, c.spec.block, c.registers, c.spills), c)
+    return list(first.values())
+
+
+def measure(folder: Path, program: Path, device: str) -> None:
+    """Runs `quarksmith sweep --measure`.
+
+    Raises:
+        CompileError: it failed; its message stands above.
+    """
+    done = subprocess.run([str(program), "sweep", "--measure", str(folder), "--device", device])
+    if done.returncode != 0:
+        raise CompileError(f"{program} sweep --measure {folder} ended with status {done.returncode}")
+
+
+def collect(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Results by kernel and volume class, the fastest first; those that were rejected come last.
+
+    Raises:
+        SpecError: the folder holds no results.
+    """
+    results = folder / "results.jsonl"
+    if not results.is_file():
+        raise SpecError(f"{folder} holds no results.jsonl; run `quarksmith sweep --measure {folder}` first")
+    records = {c["kernel"]: c for c in json.loads((folder / "candidates.json").read_text())["candidates"]}
+    ends: dict[tuple[str, str], dict[str, Any]] = {}
+    for line in results.read_text().splitlines():
+        entry = json.loads(line)
+        if entry["status"] != "started":
+            ends[entry["class"], entry["kernel"]] = entry
+    table: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for (size, name), entry in ends.items():
+        record = records[name]
+        row = {key: record[key] for key in ("shape", "block", "min_blocks", "registers", "spills")}
+        row["status"] = entry["status"]
+        digits = {"deviation": "%.1e", "microseconds": "%.5g", "spread": "%.2g"}
+        row |= {key: float(form % entry[key]) for key, form in digits.items() if key in entry}
+        table[record["base"]][size].append(row)
+    for sizes in table.values():
+        for rows in sizes.values():
+            rows.sort(key=lambda row: row.get("microseconds", 1e30))
+    return table
+
+
+class Bar:
+    """Progress with the time left, on standard error."""
+
+    def __init__(self, what: str, total: int) -> None:
+        self.what, self.total, self.done, self.start = what, total, 0, time.monotonic()
+
+    def step(self, note: str) -> None:
+        """One more is done."""
+        self.done += 1
+        spent = time.monotonic() - self.start
+        left = spent / self.done * (self.total - self.done)
+        text = f"{self.what} {self.done}/{self.total}  {left:.0f} s left  {note}"
+        if sys.stderr.isatty():
+            print(f"\r{text:<79}"[:80], end="\n" if self.done == self.total else "", file=sys.stderr)
+        elif self.done == self.total or self.done % max(self.total // 10, 1) == 0:
+            print(text, file=sys.stderr)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".part")
+    temporary.write_text(text)
+    temporary.replace(path)
+
+
+def _run(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise CompileError(f"{shlex.join(command)}\n{done.stderr.strip()}")
+    return done.stderr + done.stdout

@@ -1,0 +1,187 @@
+"""Tuning evidence: one JSON file a device in generated/tuned, and what is rendered from it."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from generator.profile import Profile
+from generator.render import render_body, render_group
+from generator.shapes import SHAPES
+from generator.spec import KernelSpec, SpecError
+from generator.sweep import collect
+from generator.write import write_if_changed
+
+FOLDER = Path(__file__).parent.parent / "generated" / "tuned"
+KEPT = 20
+"""Candidates of a kernel and class that evidence keeps, beside one of each kind of rejection."""
+LEAST_GAIN = 0.02
+"""A further variant must be faster by this fraction: each costs text and compilation."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The winner for a kernel and class of launches on one device."""
+
+    kernel: str
+    small: bool
+    variant: str
+    stale: bool
+
+
+def digest(spec: KernelSpec) -> str:
+    """Identifies what a kernel computes with: the text of its body and its row, launch numbers and command left out."""
+    plain = replace(spec, block=128, min_blocks=1)
+    text = render_body(plain, "") if _has_body(plain) else ""
+    return hashlib.sha256((text + render_group([plain], "cuda", "")).encode()).hexdigest()[:12]
+
+
+def _has_body(spec: KernelSpec) -> bool:
+    from generator.render import body_path
+
+    return body_path(spec) is not None
+
+
+def slug(device: str) -> str:
+    """`NVIDIA H200` -> `nvidia_h200`."""
+    return re.sub(r"\W+", "_", device.lower()).strip("_")
+
+
+def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
+    """Merges the results of a packed folder into the evidence of their device.
+
+    Raises:
+        SpecError: no results, or evidence of another device under the same name.
+    """
+    table = collect(folder)
+    facts = json.loads((folder / "device.json").read_text())
+    rejected = json.loads((folder / "rejected.json").read_text())
+    path = out / f"{slug(facts['device'])}.json"
+    kernels = json.loads(path.read_text())["kernels"] if path.is_file() else {}
+    for name, sizes in table.items():
+        spilled = [r for r in rejected if r["base"] == name][:1]
+        entry: dict[str, Any] = {"digest": digest(profile.find(name)), "toolkit": facts["toolkit"], "classes": {}}
+        for size, rows in sizes.items():
+            good = [r for r in rows if r["status"] == "ok"]
+            bad = {r["status"]: r for r in reversed(rows) if r["status"] != "ok"}
+            kept = good[:KEPT] + [r for r in good[KEPT:] if _is_default(r, profile.find(name))]
+            spills = [{k: r[k] for k in ("shape", "block", "min_blocks", "registers", "spills")} for r in spilled]
+            entry["classes"][size] = kept + list(bad.values()) + [r | {"status": "spills"} for r in spills]
+        kernels[name] = entry
+    out.mkdir(parents=True, exist_ok=True)
+    write_if_changed(path, _text(facts, kernels))
+    return path
+
+
+def _is_default(row: dict[str, Any], spec: KernelSpec) -> bool:
+    return not row["shape"] and (row["block"], row["min_blocks"]) in ((spec.block, spec.min_blocks), (0, 0))
+
+
+def _text(facts: dict[str, str], kernels: dict[str, Any]) -> str:
+    """JSON with one line a candidate."""
+    lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in facts.items()]
+    blocks = []
+    for name, entry in sorted(kernels.items()):
+        classes = []
+        for size, rows in sorted(entry["classes"].items()):
+            body = ",\n".join(f"    {json.dumps(row)}" for row in rows)
+            classes.append(f"   {json.dumps(size)}: [\n{body}]")
+        head = f'"digest": {json.dumps(entry["digest"])}, "toolkit": {json.dumps(entry["toolkit"])}'
+        blocks.append(f'  {json.dumps(name)}: {{{head}, "classes": {{\n' + ",\n".join(classes) + "}}")
+    return "{\n" + "\n".join(lines) + '\n "kernels": {\n' + ",\n".join(blocks) + "}}\n"
+
+
+@cache
+def _read(folder: Path) -> tuple[tuple[str, dict[str, Any]], ...]:
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            data = json.loads(path.read_text())
+            found.append((str(data["device"]), dict(data["kernels"])))
+        except (ValueError, KeyError, TypeError) as error:
+            raise SpecError(f"evidence {path}: {error!r}; delete it or run the sweep again") from error
+    return tuple(found)
+
+
+def choices(
+    kernels: Iterable[KernelSpec], folders: tuple[Path, ...] = (FOLDER,)
+) -> tuple[dict[str, list[Choice]], list[KernelSpec]]:
+    """Winners by device, and the variants that they need.
+
+    Evidence of a kernel that names a shape that no longer exists is left out; kernels of a dagger take that of their
+    partner.
+    """
+    table: dict[str, list[Choice]] = {}
+    variants: dict[str, KernelSpec] = {}
+    kernels = list(kernels)
+    for device, evidence in itertools.chain.from_iterable(map(_read, folders)):
+        table.setdefault(device, [])
+        for spec in kernels:
+            partner = replace(spec, dagger=False)
+            entry = evidence.get(partner.name)
+            if entry is None:
+                continue
+            stale = entry["digest"] != digest(partner)
+            for size, variant in sorted(_winners(spec, entry["classes"]).items()):
+                table[device].append(Choice(spec.name, size == "small", variant.name, stale))
+                if variant.variant:
+                    variants[variant.name] = variant
+    return table, sorted(variants.values())
+
+
+def gains(folder: Path, profile: Profile) -> str:
+    """A line for each kernel and class of a packed folder: the fastest against the declared default."""
+    lines = [f"{'kernel':<40} {'class':<6} {'default us':>10} {'best us':>9} {'gain':>6}  variant"]
+    for name, sizes in sorted(collect(folder).items()):
+        spec = profile.find(name)
+        for size, rows in sorted(sizes.items()):
+            good = [r for r in rows if r["status"] == "ok"]
+            default = next((r for r in good if _is_default(r, spec)), None)
+            if not good:
+                lines.append(f"{name:<40} {size:<6} no candidate passed")
+                continue
+            before = default["microseconds"] if default else float("nan")
+            best = good[0]["microseconds"]
+            variant = _kernel(spec, good[0]).name.removeprefix(name).lstrip("_") or "default"
+            lines.append(f"{name:<40} {size:<6} {before:>10.2f} {best:>9.2f} {before / best:>6.2f}  {variant}")
+    return "\n".join(lines)
+
+
+def _winners(spec: KernelSpec, classes: dict[str, list[dict[str, Any]]]) -> dict[str, KernelSpec]:
+    """The kernel to use in each class: `spec` itself, one variant for all classes, or one for each.
+
+    The first of these that loses less than LEAST_GAIN. Rows of shapes that no longer exist are passed over.
+    """
+    times: dict[str, dict[KernelSpec, float]] = {}
+    for size, rows in classes.items():
+        good = [r for r in rows if r["status"] == "ok" and all(s in SHAPES for s in r["shape"])]
+        if good:
+            times[size] = {_kernel(spec, r): r["microseconds"] for r in good}
+    best = {size: min(t.values()) for size, t in times.items()}
+    found: dict[str, KernelSpec] = {}
+    for size, t in times.items():
+        if t.get(spec, 1e30) <= (1 + LEAST_GAIN) * best[size]:
+            found[size] = spec
+    left = [size for size in times if size not in found]
+    shared = set.intersection(*(set(times[size]) for size in left)) if left else set()
+    loss = {k: max(times[size][k] / best[size] for size in left) for k in shared}
+    for size in left:
+        fastest = min(times[size], key=lambda k: (times[size][k], k.name))
+        found[size] = fastest
+    if loss and min(loss.values()) <= 1 + LEAST_GAIN:
+        compromise = min(loss, key=lambda k: (loss[k], k.name))
+        found |= dict.fromkeys(left, compromise)
+    return found
+
+
+def _kernel(spec: KernelSpec, row: dict[str, Any]) -> KernelSpec:
+    if _is_default(row, spec):
+        return spec
+    return spec.as_variant(tuple(row["shape"]), row["block"], row["min_blocks"])

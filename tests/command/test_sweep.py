@@ -1,0 +1,125 @@
+"""The sweep on the CPU target: what is wrong, racy, foreign or outdated is never chosen."""
+
+import json
+
+import pytest
+from conftest import BUILD
+
+from generator import ondemand
+from generator.__main__ import main
+from generator.profile import load_profile
+from generator.spec import SpecError
+from generator.tuned import choices, digest, write_evidence
+
+NAME = "laplace4_double_r18_n1"
+RACE = """
+    // Planted: a counter that two threads read and write with a pause between.
+    static volatile long shared = 0;
+    const long before = shared;
+    for (int pause = 0; pause < 200; ++pause) asm volatile("pause");
+    shared = before + 1;
+    for (int r = 0; r < Tile; ++r) sum[r][0] = broadcast<R>(before % 2 == 0 ? 1.0 : 1 + 2.3e-16) * sum[r][0];
+"""
+
+
+def swept(quarksmith, folder) -> list[dict]:
+    """Packs the candidates of NAME, measures them on a small lattice and returns how each ended."""
+    assert main(["sweep", "--device", "cpu", "--build", str(BUILD), "--pack", str(folder), "--only", NAME]) == 0
+    candidates = json.loads((folder / "candidates.json").read_text())
+    candidates["lattices"] = {"small": [4, 4, 4, 8]}
+    (folder / "candidates.json").write_text(json.dumps(candidates))
+    quarksmith("sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01")
+    lines = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    return [line for line in lines if line["status"] != "started"]
+
+
+def planted(monkeypatch, change):
+    rendered = ondemand._render
+
+    def render(specs, build):
+        files = rendered(specs, build)
+        path = next(p for p in files if p.name == "laplace4.hpp")
+        files[path] = change(files[path])
+        return files
+
+    monkeypatch.setattr(ondemand, "_render", render)
+
+
+def test_good_candidates_are_timed_collected_and_measured_once(quarksmith, tmp_path):
+    folder = tmp_path / "packed"
+    ends = swept(quarksmith, folder)
+    assert len(ends) >= 2 and all(e["status"] == "ok" and e["microseconds"] > 0 for e in ends)
+    size = (folder / "results.jsonl").stat().st_size
+    quarksmith("sweep", "--measure", folder, "--device", "cpu")  # everything has an end: nothing is measured again
+    assert (folder / "results.jsonl").stat().st_size == size
+    path = write_evidence(folder, load_profile("default"), tmp_path / "tuned")
+    table, _ = choices(load_profile("default").kernels, (tmp_path / "tuned",))
+    (rows,) = table.values()
+    assert [row.kernel for row in rows] == [NAME] and not rows[0].stale
+    assert json.loads(path.read_text())["device"]
+
+
+def test_a_faster_candidate_with_a_wrong_sign_is_rejected(quarksmith, tmp_path, monkeypatch):
+    planted(monkeypatch, lambda text: text.replace("+= h0", "-= h0", 1))
+    assert {e["status"] for e in swept(quarksmith, tmp_path / "packed")} == {"wrong"}
+    write_evidence(tmp_path / "packed", load_profile("default"), tmp_path / "tuned")
+    assert choices(load_profile("default").kernels, (tmp_path / "tuned",))[1] == []
+
+
+def test_a_racy_candidate_is_rejected(quarksmith, tmp_path, monkeypatch):
+    def race(text: str) -> str:
+        mark = "    QUARKSMITH_UNROLL_TILE\n    for (int r = 0; r < Tile; ++r) Epilogue"
+        assert mark in text
+        return text.replace(mark, "    using R = typename Spinors::Real;" + RACE + mark)
+
+    planted(monkeypatch, race)
+    assert "racy" in {e["status"] for e in swept(quarksmith, tmp_path / "packed")}
+
+
+def evidence(tmp_path, entry) -> tuple:
+    folder = tmp_path / "tuned"
+    folder.mkdir()
+    (folder / "x.json").write_text(json.dumps({"device": "Some GPU", "kernels": entry}))
+    return (folder,)
+
+
+def row(us, shape=(), block=64, min_blocks=4, status="ok"):
+    return {"shape": list(shape), "block": block, "min_blocks": min_blocks, "status": status, "microseconds": us}
+
+
+def test_outdated_evidence_is_used_and_marked(tmp_path):
+    profile = load_profile("default")
+    spec = profile.find("wilson_double_r12_nr_n1")
+    rows = {"large": [row(10), row(20, block=spec.block, min_blocks=spec.min_blocks)]}
+    folders = evidence(tmp_path, {spec.name: {"digest": "older", "classes": rows}})
+    table, variants = choices(profile.kernels, folders)
+    found = {c.kernel: c for c in table["Some GPU"]}
+    assert found[spec.name].variant == spec.name + "__b64m4" and found[spec.name].stale
+    # The Hermitian conjugate takes the result of its partner.
+    assert found["wilson_dagger_double_r12_nr_n1"].variant == "wilson_dagger_double_r12_nr_n1__b64m4"
+    assert len(variants) == 2 and digest(spec) != "older"
+
+
+def test_shapes_that_no_longer_exist_and_small_gains_are_passed_over(tmp_path):
+    profile = load_profile("default")
+    spec = profile.find("wilson_double_r12_nr_n1")
+    rows = [row(5, ["gone"]), row(9.9, ["box"]), row(10, block=spec.block, min_blocks=spec.min_blocks)]
+    folders = evidence(tmp_path, {spec.name: {"digest": digest(spec), "classes": {"large": rows}}})
+    table, variants = choices(profile.kernels, folders)
+    assert variants == []
+    assert {c.variant for c in table["Some GPU"] if c.kernel == spec.name} == {spec.name}
+    assert not any(c.stale for c in table["Some GPU"] if c.kernel == spec.name)
+
+
+def test_damaged_evidence_is_refused(tmp_path):
+    (tmp_path / "x.json").write_text('{"device": "Some GPU"')
+    with pytest.raises(SpecError, match="run the sweep again"):
+        choices(load_profile("default").kernels, (tmp_path,))
+
+
+def test_bad_calls_are_refused(quarksmith, tmp_path, capsys):
+    assert "candidates.json" in quarksmith.refuses("sweep", "--measure", tmp_path)
+    assert main(["sweep", "--collect", str(tmp_path)]) == 2
+    assert "results.jsonl" in capsys.readouterr().err
+    assert main(["sweep", "--only", "nothing", "--pack", str(tmp_path / "p")]) == 2
+    assert "no kernel" in capsys.readouterr().err
