@@ -13,7 +13,7 @@ namespace {
 
 struct BenchOptions {
   CommonOptions common;
-  std::string lattice = "16,16,16,16", filter;
+  std::string lattice = "16,16,16,16", filter, family;
   std::filesystem::path csv;
   int rhs = 0;
   double seconds = 0.5;
@@ -87,13 +87,20 @@ nlohmann::ordered_json to_json(const std::vector<Row>& rows, double copy, const 
   return j;
 }
 
+/// Whether a kernel is one that solvers ask for, and not a variant of it, which the device puts in its place.
+bool found_by_name(std::span<const Kernel> kernels, const Kernel& k) {
+  return &k == try_find(kernels, {k.operation, k.precision, k.links, k.basis, k.dagger, k.epilogue,
+                                  k.complex_coefficients, k.tile, k.spins});
+}
+
 int run(const BenchOptions& o) {
   const Lattice lattice(four_integers(o.lattice, "--lattice"));
   const auto device = o.common.open_device();
   const auto domain = std::make_shared<Domain>(lattice, device);
   std::vector<const Kernel*> chosen;
   for (const Kernel& k : device->kernels())
-    if (k.name.find(o.filter) != std::string_view::npos && k.family != "convert" && (o.rhs <= 0 || o.rhs % k.tile == 0))
+    if (k.name.find(o.filter) != std::string_view::npos && k.family.find(o.family) != std::string_view::npos &&
+        k.family != "convert" && (o.rhs <= 0 || o.rhs % k.tile == 0) && found_by_name(device->kernels(), k))
       chosen.push_back(&k);
   if (chosen.empty())
     throw UsageError(fmt::format("--only {}: no kernel of this build has that in its name", o.filter));
@@ -138,6 +145,7 @@ void add_bench(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("bench", "Time the kernels of this build against the copy bandwidth");
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T")->capture_default_str();
   c->add_option("--only", o->filter, "kernels with this text in their name");
+  c->add_option("--family", o->family, "hopping, update, gauge or term");
   c->add_option("--rhs", o->rhs, "right-hand sides (default: the tile of each kernel)");
   c->add_option("--seconds", o->seconds, "time spent on each kernel")->capture_default_str();
   c->add_flag("--rotate", o->rotate, "rotate over buffers larger than any cache");

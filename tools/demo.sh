@@ -13,15 +13,22 @@ step "1. Generate kernels and build the library (profile dev)"
 make --no-print-directory library PROFILE=dev BUILD=$build CUDA=$cuda
 quarksmith=$build/bin/quarksmith
 
-step "2. Thermalise a quenched 8^3x16 lattice at beta 6.0"
+step "2. Tune: which order of sites is fastest on this machine"
+device=cpu
+if [ $cuda = ON ]; then device=cuda; fi
+.venv/bin/python -m generator sweep --quick --profile dev --device $device --build $build --out $build/generated --only wilson_double
+make --no-print-directory library PROFILE=dev BUILD=$build CUDA=$cuda | tail -1
+$quarksmith devices
+
+step "3. Thermalise a quenched 8^3x16 lattice at beta 6.0"
 $quarksmith heatbath --lattice 8,8,8,16 --beta 6.0 --start cold --sweeps 300 --overrelax 4 --seed 1 --out $out/quenched --json $out/heatbath.json
 gauge=$out/quenched_00300.ildg
 $quarksmith info $gauge
 
-step "3. Solve for the quark propagator, twelve columns"
+step "4. Solve for the quark propagator, twelve columns"
 $quarksmith propagator --gauge $gauge --kappa 0.150 --tol 1e-10 --source point:0,0,0,0 --out $out/propagator.h5 --correlators $out/correlators.json --overwrite
 
-step "4. Plot"
+step "5. Plot"
 .venv/bin/python tools/plot_correlators.py $out/correlators.json --out $out/correlators.png
 .venv/bin/python tools/plot_history.py $out/heatbath.json --out $out/heatbath.png
 
