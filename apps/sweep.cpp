@@ -33,8 +33,9 @@ std::filesystem::path results_file(const SweepOptions& o) { return o.folder / "r
 Json read_candidates(const SweepOptions& o) {
   std::ifstream file(o.folder / "candidates.json");
   if (!file)
-    throw UsageError(fmt::format("--measure {}: holds no candidates.json; make it with `python -m generator sweep --pack {}`",
-                                 o.folder.string(), o.folder.string()));
+    throw UsageError(
+        fmt::format("--measure {}: holds no candidates.json; make it with `python -m generator sweep --pack {}`",
+                    o.folder.string(), o.folder.string()));
   return Json::parse(file);
 }
 
@@ -238,8 +239,8 @@ int supervise(const SweepOptions& o) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
     const std::vector<Json> lines = read_results(o);
     if (lines.empty() || lines.back()["status"] != "started")
-      throw Error(fmt::format("the measuring process ended with status {} outside any candidate; its message stands above",
-                              status));
+      throw Error(fmt::format(
+          "the measuring process ended with status {} outside any candidate; its message stands above", status));
     append(o, {{"class", lines.back()["class"]},
                {"kernel", lines.back()["kernel"]},
                {"status", killed ? "timeout" : "crashed"}});
@@ -254,7 +255,8 @@ void add_sweep(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("sweep", "Measure candidates packed by `python -m generator sweep`");
   c->add_option("--measure", o->folder, "folder of candidates.json; results.jsonl is written there")->required();
   c->add_option("--seconds", o->seconds, "time spent on each candidate")->capture_default_str();
-  c->add_option("--limit", o->limit, "seconds after which a candidate that gives no result is ended")->capture_default_str();
+  c->add_option("--limit", o->limit, "seconds after which a candidate that gives no result is ended")
+      ->capture_default_str();
   c->add_flag("--child", o->child)->group("");
   o->common.add_to(*c);
   c->callback([o, &status] { status = o->child ? measure(*o) : supervise(*o); });

@@ -34,9 +34,12 @@ void Device::choose_variants(const std::string& device) {
     for (const TunedKernel& t : tuned.kernels) {
       const auto kernel = named(t.kernel), variant = named(t.variant);
       if (kernel == all.end() || variant == all.end()) continue;  // of another profile
-      variants_[kernel - all.begin()][t.small] = &*variant;
-      tuned_.first += !t.small;
-      tuned_.second += !t.small && t.stale;
+      auto& known = variants_[kernel - all.begin()];
+      if (known[0] == nullptr && known[1] == nullptr) {
+        ++tuned_.first;
+        tuned_.second += t.stale;
+      }
+      known[t.small] = &*variant;
     }
   }
 }
