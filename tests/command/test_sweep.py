@@ -1,6 +1,7 @@
 """The sweep on the CPU target: what is wrong, racy, foreign or outdated is never chosen."""
 
 import json
+import os
 
 import pytest
 from conftest import BUILD
@@ -13,10 +14,11 @@ from generator.tuned import choices, digest, write_evidence
 
 NAME = "laplace4_double_r18_n1"
 RACE = """
-    // Planted: a counter that two threads read and write with a pause between.
+    // Planted: a counter that threads read and write with a forced yield between.
     static volatile long shared = 0;
     const long before = shared;
-    for (int pause = 0; pause < 200; ++pause) asm volatile("pause");
+    long yielded = 24;  // sched_yield
+    asm volatile("syscall" : "+a"(yielded) : : "rcx", "r11", "memory");
     shared = before + 1;
     for (int r = 0; r < Tile; ++r) sum[r][0] = broadcast<R>(before % 2 == 0 ? 1.0 : 1 + 2.3e-16) * sum[r][0];
 """
@@ -28,7 +30,8 @@ def swept(quarksmith, folder) -> list[dict]:
     candidates = json.loads((folder / "candidates.json").read_text())
     candidates["lattices"] = {"small": [4, 4, 4, 8]}
     (folder / "candidates.json").write_text(json.dumps(candidates))
-    quarksmith("sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01")
+    threads = os.environ | {"OMP_NUM_THREADS": "4"}
+    quarksmith("sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01", env=threads)
     lines = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
     return [line for line in lines if line["status"] != "started"]
 
