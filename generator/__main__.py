@@ -78,7 +78,10 @@ def _list(options: argparse.Namespace) -> int:
 
 def _explain(options: argparse.Namespace) -> int:
     profile = load_profile(options.profile)
-    print(explain_kernel(profile.find(options.name)) if options.name else explain_profile(profile))
+    if options.name:
+        print(explain_kernel(profile.find(options.name)))
+    else:
+        print(explain_profile(profile, Tuning(*choices(profile.kernels))))
     return 0
 
 

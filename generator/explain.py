@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 from generator.operators import find_operator
 from generator.profile import Profile, row_for
-from generator.render import TARGETS, body_path, render_profile
+from generator.render import NOT_TUNED, TARGETS, Tuning, body_path, render_profile
 from generator.spec import KernelSpec
 
 SECONDS_PER_KERNEL = {"cpu": 0.55, "cuda": 0.35}
@@ -40,14 +40,16 @@ def explain_kernel(spec: KernelSpec) -> str:
     return "\n".join([*lines, "", "profile row:", row_for(spec)])
 
 
-def explain_profile(profile: Profile) -> str:
+def explain_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> str:
     """Kernels, lines and estimated build time; how many kernels each value of each axis accounts for."""
-    texts = render_profile(profile)
+    texts = render_profile(profile, tuning)
     count = len(profile.kernels)
-    seconds = {t: s * count for t, s in SECONDS_PER_KERNEL.items()}
+    variants = {t: sum((v.block == 0) == (t == "cpu") for v in tuning.variants) for t in SECONDS_PER_KERNEL}
+    seconds = {t: s * (count + variants[t]) for t, s in SECONDS_PER_KERNEL.items()}
     lines = [
         f"profile {profile.name} ({profile.path.name})",
-        f"  {count} kernels of a budget of {profile.budget.get('kernels', 'any number')}",
+        f"  {count} kernels of a budget of {profile.budget.get('kernels', 'any number')}; "
+        f"{len(tuning.variants)} variants tuned for {', '.join(tuning.devices) or 'no device'}",
         f"  {sum(t.count(chr(10)) for t in texts.values())} lines in {len(texts)} files",
         "  estimated compile time on one core: " + ", ".join(f"{t} {s:.0f} s" for t, s in seconds.items()),
         "",
