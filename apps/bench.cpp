@@ -44,8 +44,7 @@ double time_of(Device& device, const std::function<void(int)>& work, double budg
   constexpr int most = 9;
   const int each = std::max(1, static_cast<int>(calls * budget / most / seconds));
   for (int n = 0; n < most; ++n) samples.push_back(burst(each) / each);
-  std::nth_element(samples.begin(), samples.begin() + most / 2, samples.end());
-  return samples[most / 2];
+  return median(std::move(samples));
 }
 
 /// Bytes a second of a copy, read and written bytes counted, well beyond the caches.
@@ -110,9 +109,7 @@ int run(const BenchOptions& o) {
   fmt::print("{}; {}; copy {:.2f} GB/s; {}\n", device->description(), lattice.text(), copy * 1e-9,
              o.rotate ? "rotating buffers" : "same buffers");
   fmt::print("{:<46} {:>3} {:>11} {:>9} {:>9} {:>7}\n", "kernel", "rhs", "us", "GFLOP/s", "GB/s", "of copy");
-  std::stable_sort(chosen.begin(), chosen.end(), [](const Kernel* a, const Kernel* b) {
-    return std::pair(a->precision, a->links) < std::pair(b->precision, b->links);  // each link field is made once
-  });
+  std::stable_sort(chosen.begin(), chosen.end(), [](const Kernel* a, const Kernel* b) { return links_before(*a, *b); });
   std::vector<Row> rows;
   for (const Kernel* k : chosen) {
     Workload work(*k, fields, o.rhs, o.rotate);

@@ -58,32 +58,25 @@ void append(const SweepOptions& o, const Json& line) {
 /// Candidates of one class that have an end: key `class kernel`.
 std::string key(const Json& line) { return line["class"].get<std::string>() + " " + line["kernel"].get<std::string>(); }
 
-double median(std::vector<double> v) {
-  std::nth_element(v.begin(), v.begin() + static_cast<long>(v.size() / 2), v.end());
-  return v[v.size() / 2];
-}
-
 /// Relative deviation of two results; infinite if one is not finite.
-double deviation(const std::pair<std::vector<HostSpinor>, std::vector<double>>& a,
-                 const std::pair<std::vector<HostSpinor>, std::vector<double>>& b) {
+double deviation(const Workload::Result& a, const Workload::Result& b) {
   double difference = 0, size = 0;
-  for (std::size_t f = 0; f < a.first.size(); ++f)
-    for (std::size_t x = 0; x < a.first[f].site.size(); ++x)
+  for (std::size_t f = 0; f < a.fields.size(); ++f)
+    for (std::size_t x = 0; x < a.fields[f].site.size(); ++x)
       for (int k = 0; k < 12; ++k) {
-        difference += std::norm(a.first[f].site[x][k] - b.first[f].site[x][k]);
-        size += std::norm(b.first[f].site[x][k]);
+        difference += std::norm(a.fields[f].site[x][k] - b.fields[f].site[x][k]);
+        size += std::norm(b.fields[f].site[x][k]);
       }
   double worst = size > 0 ? std::sqrt(difference / size) : 0;
-  for (std::size_t n = 0; n < a.second.size(); ++n)
-    worst = std::max(worst, std::abs(a.second[n] - b.second[n]) / (std::abs(b.second[n]) + 1));
+  for (std::size_t n = 0; n < a.sums.size(); ++n)
+    worst = std::max(worst, std::abs(a.sums[n] - b.sums[n]) / (std::abs(b.sums[n]) + 1));
   return std::isfinite(worst) ? worst : INFINITY;
 }
 
-bool same_bits(const std::pair<std::vector<HostSpinor>, std::vector<double>>& a,
-               const std::pair<std::vector<HostSpinor>, std::vector<double>>& b) {
-  for (std::size_t f = 0; f < a.first.size(); ++f)
-    if (a.first[f].site != b.first[f].site) return false;
-  return a.second == b.second;
+bool same_bits(const Workload::Result& a, const Workload::Result& b) {
+  for (std::size_t f = 0; f < a.fields.size(); ++f)
+    if (a.fields[f].site != b.fields[f].site) return false;
+  return a.sums == b.sums;
 }
 
 /// A group of candidates for one kernel and class.
@@ -97,9 +90,11 @@ class Group {
   void run(const Kernel& base, const std::vector<const Json*>& candidates, Fields& check, Fields& large) {
     Workload small(base, check, 0, false);
     const auto expected = small.result(base);
-    std::vector<const Json*> good;
-    for (const Json* c : candidates)
-      if (agrees(base, *c, small, expected)) good.push_back(c);
+    std::vector<const Kernel*> good;
+    for (const Json* c : candidates) {
+      const Kernel& kernel = find_by_name((*c)["kernel"]);
+      if (agrees(kernel, small, expected)) good.push_back(&kernel);
+    }
     if (good.empty()) return;
     const bool graph = size_ == "small";
     Workload work(base, large, 0, !graph);
@@ -108,8 +103,7 @@ class Group {
     constexpr int rounds = 7;
     for (int round = -1; round < rounds; ++round)
       for (std::size_t n = 0; n < good.size(); ++n) {
-        const Kernel& kernel = find_by_name((*good[n])["kernel"]);
-        const double seconds = time(work, kernel, calls[n], graph);
+        const double seconds = time(work, *good[n], calls[n], graph);
         if (round >= 0) samples[n].push_back(seconds / calls[n]);
         // The first round sets how many calls fill a sample.
         if (round < 0) calls[n] = std::clamp(static_cast<int>(o_.seconds / rounds * calls[n] / seconds), 3, 2000);
@@ -117,9 +111,9 @@ class Group {
     for (std::size_t n = 0; n < good.size(); ++n) {
       const auto [least, most] = std::minmax_element(samples[n].begin(), samples[n].end());
       append(o_, {{"class", size_},
-                  {"kernel", (*good[n])["kernel"]},
+                  {"kernel", good[n]->name},
                   {"status", "ok"},
-                  {"deviation", deviations_[(*good[n])["kernel"]]},
+                  {"deviation", deviations_.at(std::string(good[n]->name))},
                   {"microseconds", median(samples[n]) * 1e6},
                   {"spread", (*most - *least) / median(samples[n])}});
     }
@@ -137,18 +131,16 @@ class Group {
     const auto burst = [&] {
       for (int i = 0; i < calls; ++i) work.launch(kernel, call++);
     };
-    return graph ? device_->time_graph(burst, 1) : device_->time(burst);
+    return graph ? device_->time_graph(burst) : device_->time(burst);
   }
 
-  bool agrees(const Kernel& base, const Json& candidate, Workload& small,
-              const std::pair<std::vector<HostSpinor>, std::vector<double>>& expected) {
-    const std::string name = candidate["kernel"];
+  bool agrees(const Kernel& kernel, Workload& small, const Workload::Result& expected) {
+    const std::string name(kernel.name);
     if (deviations_.contains(name)) return true;
     append(o_, {{"class", size_}, {"kernel", name}, {"status", "started"}});
-    const Kernel& kernel = find_by_name(name);
-    const auto first = small.result(kernel);
+    const Workload::Result first = small.result(kernel);
     const double d = deviation(first, expected);
-    const PrecisionInfo& p = find_precision(base.precision);
+    const PrecisionInfo& p = find_precision(kernel.precision);
     const double limit = p.word_bytes == 8 ? 1e-13 : std::max(4 * std::ldexp(1.0, -p.bits), 3e-6);
     std::string status = d <= limit ? "" : "wrong";
     for (int repeat = 0; repeat < 20 && status.empty(); ++repeat)
@@ -171,6 +163,7 @@ class Group {
 int measure(const SweepOptions& o) {
   const Json all = read_candidates(o);
   const auto device = o.common.open_device();
+  device->forget_tuning();  // what candidates are compared with is the kernel itself, not what an earlier sweep chose
   write_text(o.folder / "device.json", Json(device->facts()).dump());
   std::set<std::string> ended;
   std::map<std::string, double> proven;
@@ -191,9 +184,8 @@ int measure(const SweepOptions& o) {
     std::vector<std::pair<const Kernel*, std::vector<const Json*>>> ordered;
     for (const Kernel& k : device->kernels())
       if (groups.contains(std::string(k.name))) ordered.emplace_back(&k, groups[std::string(k.name)]);
-    std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.first->precision, a.first->links) < std::pair(b.first->precision, b.first->links);
-    });
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const auto& x, const auto& y) { return links_before(*x.first, *y.first); });
     Progress progress("sweep, " + size + " launches", double(ordered.size()), o.common);
     double done = 0;
     for (const auto& [kernel, candidates] : ordered) {

@@ -10,6 +10,16 @@
 
 namespace quarksmith::apps {
 
+double median(std::vector<double> numbers) {
+  const auto middle = numbers.begin() + static_cast<long>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
+bool links_before(const Kernel& a, const Kernel& b) {
+  return std::pair(a.precision, a.links) < std::pair(b.precision, b.links);
+}
+
 Fields::Fields(DomainPointer domain, const HostGauge& gauge)
     : domain_(std::move(domain)), gauge_(&gauge), psi_(gauge.lattice) {
 #pragma omp parallel for schedule(static)
@@ -140,7 +150,7 @@ void Workload::launch(const Kernel& kernel, int call) {
   fields_->domain()->device().run(kernel, arguments_);
 }
 
-std::pair<std::vector<HostSpinor>, std::vector<double>> Workload::result(const Kernel& kernel) {
+Workload::Result Workload::result(const Kernel& kernel) {
   Device& device = fields_->domain()->device();
   std::vector<double> sums;
   if (kernel_->family == "hopping") {

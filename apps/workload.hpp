@@ -8,6 +8,11 @@
 
 namespace quarksmith::apps {
 
+/// The middle one of some numbers.
+double median(std::vector<double> numbers);
+/// Order in which kernels share their links: those of one precision and storage follow each other.
+bool links_before(const Kernel& a, const Kernel& b);
+
 /// Links, site terms and spinors of one lattice on one device.
 class Fields {
  public:
@@ -40,9 +45,14 @@ class Workload {
   int rhs() const { return rhs_; }
   /// Starts the kernel, or a variant of it, on the buffers of launch number `call`.
   void launch(const Kernel& kernel, int call);
-  /// Spinors that the kernel has written and its sums, after one launch on fresh inputs and outputs full of NaN.
-  /// \throws UsageError the kernel writes neither.
-  std::pair<std::vector<HostSpinor>, std::vector<double>> result(const Kernel& kernel);
+  /// What a kernel has written.
+  struct Result {
+    std::vector<HostSpinor> fields;
+    std::vector<double> sums;
+  };
+  /// After one launch on fresh inputs and outputs full of NaN.
+  /// \throws UsageError the kernel writes neither spinors nor sums.
+  Result result(const Kernel& kernel);
 
  private:
   void prepare_hopping(bool rotate);

@@ -89,7 +89,7 @@ def support(spec: KernelSpec) -> list[KernelSpec]:
         need(name, "double", links="r18")
         if spec.links:
             need(name, links, links=spec.links)
-    if operator.family == "term" or "t" in spec.epilogue or "term" in spec.operator:
+    if operator.family == "term" or spec.has_term or "term" in spec.operator:
         need("clover_term", "double", links="r18")
         need("invert_term", "double")
         for name in ("encode_term", "decode_term"):
@@ -181,24 +181,37 @@ def _compile(work: Path, build: Build) -> None:
 
     def run(job: tuple[list[str], str, str]) -> None:
         flags, source, output = job
-        _run([flags[0], f"-I{work}", *flags[1:], "-c", str(work / "generated" / source), "-o", str(work / output)])
+        run_compiler(
+            [flags[0], f"-I{work}", *flags[1:], "-c", str(work / "generated" / source), "-o", str(work / output)]
+        )
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         list(pool.map(run, jobs))
     objects = [str(work / output) for _, _, output in jobs]
     link = [build.commands["full"][0], "-shared", "-fopenmp", "-o", str(work / "module.so"), *objects]
     if "cuda" in build.commands:
-        toolkit = Path(shutil.which(build.commands["cuda"][0]) or "").resolve().parents[1]
-        link += [f"-L{toolkit}/lib64", "-lcudart_static", "-lrt", "-ldl", "-lpthread"]
-    _run(link)
+        link += cuda_libraries(build.commands["cuda"][0])
+    run_compiler(link)
     for output in objects:
         Path(output).unlink()
 
 
-def _run(command: list[str]) -> None:
+def run_compiler(command: list[str]) -> str:
+    """What a compiler reported.
+
+    Raises:
+        CompileError: it failed.
+    """
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise CompileError(f"{shlex.join(command)}\n{done.stderr.strip()}")
+    return done.stderr + done.stdout
+
+
+def cuda_libraries(nvcc: str) -> list[str]:
+    """Options that link a module with the CUDA runtime of a toolkit."""
+    toolkit = Path(shutil.which(nvcc) or nvcc).resolve().parents[1]
+    return [f"-L{toolkit}/lib64", "-lcudart_static", "-lrt", "-ldl", "-lpthread"]
 
 
 def run_tests(module: Path, spec: KernelSpec, build: Build) -> tuple[int, str]:

@@ -101,11 +101,14 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
         rows = [registry_row(spec) for spec in (*profile.kernels, *variants)]
         files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, rows=rows)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
-    devices = [
-        {"name": name, "slug": re.sub(r"\W+", "_", name.lower()), "rows": r} for name, r in tuning.devices.items()
-    ]
+    devices = [{"name": name, "slug": slug(name), "rows": rows} for name, rows in tuning.devices.items()]
     files[PurePosixPath("tuned.cpp")] = render("tuned.cpp.j2", command, devices=devices)
     return files
+
+
+def slug(device: str) -> str:
+    """`NVIDIA H200` -> `nvidia_h200`."""
+    return re.sub(r"\W+", "_", device.lower()).strip("_")
 
 
 def render_files(specs: Iterable[KernelSpec], command: str) -> dict[PurePosixPath, str]:

@@ -113,6 +113,11 @@ class KernelSpec:
         return "_".join(parts) + ("__" + "_".join(last) if last else "")
 
     @property
+    def has_term(self) -> bool:
+        """True if the epilogue reads a site term."""
+        return self.epilogue in ("taxpby", "tinv", "axpby_tinv")
+
+    @property
     def format(self) -> Precision:
         """The record of the storage format."""
         return PRECISIONS[self.precision]

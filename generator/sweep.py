@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -18,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from generator.launch import REGISTERS
-from generator.ondemand import ROOT, Build, CompileError, compile_module
+from generator.ondemand import ROOT, Build, CompileError, compile_module, cuda_libraries, run_compiler
 from generator.operators import find_operator
 from generator.profile import Profile
 from generator.render import registry_row, render, render_files, render_group
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
+from generator.write import write_if_changed
 
 LATTICES = {"large": [32, 32, 32, 64], "small": [16, 16, 16, 16]}
 """Volume classes and the lattice that stands for each."""
@@ -45,12 +45,14 @@ class Candidate:
         base: name of the kernel it would replace.
         registers: a thread.
         spills: bytes stored to local memory.
+        module: file that holds it, relative to the packed folder.
     """
 
     spec: KernelSpec
     base: str
     registers: int
     spills: int
+    module: str = "module.so"
 
     @property
     def rejected(self) -> str:
@@ -65,7 +67,6 @@ def tunable(profile: Profile, only: Sequence[str]) -> list[KernelSpec]:
         for s in profile.kernels
         if find_operator(s.operator).family in ("hopping", "update")
         and not s.dagger
-        and not s.variant
         and (not only or any(o in s.name for o in only))
     ]
     if not chosen:
@@ -103,21 +104,18 @@ def pack_cpu(profile: Profile, folder: Path, only: Sequence[str], build: Build, 
         OSError: the folder cannot be written.
     """
     host = replace(build, folder=folder, commands={k: v for k, v in build.commands.items() if k != "cuda"})
-    chosen = [s for s in tunable(profile, only) if len(candidates(s, "cpu", quick=False)) > 1]
-    if not chosen:
+    groups = {spec.name: candidates(spec, "cpu", quick=quick) for spec in tunable(profile, only)}
+    groups = {name: variants for name, variants in groups.items() if len(variants) > 1}
+    if not groups:
         raise SpecError("none of these kernels has more than one shape on the CPU")
     shutil.rmtree(folder, ignore_errors=True)
-    bar = Bar("compile", len(chosen))
-    compiled, records = [], []
-    for spec in chosen:
-        variants = candidates(spec, "cpu", quick=False)
+    bar = Bar("compile", len(groups))
+    compiled = []
+    for name, variants in groups.items():
         module, _ = compile_module(variants, host)
-        compiled += [Candidate(v, spec.name, 0, 0) for v in variants]
-        records += [_record(c) | {"module": str(module.relative_to(folder))} for c in compiled[-len(variants) :]]
-        bar.step(spec.name)
-    lattices = {"small": [16, 16, 16, 16]} | ({} if quick else {"large": [32, 32, 32, 16]})
-    _write(folder / "candidates.json", json.dumps({"lattices": lattices, "candidates": records}))
-    _write(folder / "rejected.json", "[]")
+        compiled += [Candidate(v, name, 0, 0, str(module.relative_to(folder))) for v in variants]
+        bar.step(name)
+    _list(folder, {"small": [16, 16, 16, 16]} | ({} if quick else {"large": [32, 32, 32, 16]}), compiled, [])
     return compiled
 
 
@@ -128,25 +126,25 @@ def pack(profile: Profile, folder: Path, only: Sequence[str], *, quick: bool, ar
         CompileError: there is no nvcc, or it failed.
         OSError: the folder cannot be written.
     """
-    nvcc, host = shutil.which("nvcc"), shutil.which("g++")
-    if nvcc is None or host is None:
+    nvcc = shutil.which("nvcc")
+    if nvcc is None or shutil.which("g++") is None:
         raise CompileError("the sweep of CUDA kernels compiles them: nvcc and g++ must be on PATH")
     groups = {spec.name: candidates(spec, "cuda", quick=quick) for spec in tunable(profile, only)}
     command = f"python -m generator sweep --profile {profile.name}"
     shutil.rmtree(folder, ignore_errors=True)
     everything = [c for group in groups.values() for c in group]
     for path, text in render_files(everything, command).items():
-        _write(folder / "generated" / path, text)
-    flags = [f"-I{folder}", f"-I{ROOT}"]
+        write_if_changed(folder / "generated" / path, text)
     compiled: list[Candidate] = []
     bar = Bar("compile", len(groups))
 
     def build(item: tuple[str, list[KernelSpec]]) -> list[Candidate]:
         name, specs = item
         source = folder / f"{name}.cu"
-        _write(source, render_group(specs, "cuda", command))
-        arguments = [nvcc, *flags, "-O3", "-std=c++17", f"-arch=sm_{architecture}", "-Xptxas=-v", "-c", str(source)]
-        log = _run([*arguments, "-Xcompiler=-fPIC,-fvisibility=hidden", "-o", str(source.with_suffix(".o"))])
+        write_if_changed(source, render_group(specs, "cuda", command))
+        flags = [f"-I{folder}", f"-I{ROOT}", "-O3", "-std=c++17", f"-arch=sm_{architecture}", "-Xptxas=-v"]
+        flags += ["-Xcompiler=-fPIC,-fvisibility=hidden"]
+        log = run_compiler([nvcc, *flags, "-c", str(source), "-o", str(source.with_suffix(".o"))])
         bar.step(name)
         return _read_ptxas(log, name, specs)
 
@@ -154,26 +152,40 @@ def pack(profile: Profile, folder: Path, only: Sequence[str], *, quick: bool, ar
         for part in pool.map(build, sorted(groups.items(), key=lambda g: -len(g[1]))):
             compiled += part
     kept = [c for c in _distinct(compiled) if not c.rejected]
-    rows = [registry_row(c.spec) for c in kept]
-    _write(folder / "registry.cpp", render("registry.cpp.j2", command, rows=rows))
-    members = [("cuda", "cuda")]
-    _write(folder / "module.cpp", render("module.cpp.j2", command, namespaces=["cuda"], members=members, tables=False))
-    sources = [str(folder / "registry.cpp"), str(folder / "module.cpp")]
-    objects = [str(folder / f"{name}.o") for name in groups]
-    toolkit = Path(nvcc).resolve().parents[1]
-    link = [host, "-shared", "-fPIC", "-std=c++20", "-O0", "-DQUARKSMITH_TARGET=cuda", *flags, *sources, *objects]
-    _run([*link, f"-L{toolkit}/lib64", "-lcudart_static", "-lrt", "-ldl", "-lpthread", "-o", str(folder / "module.so")])
+    _link(folder, kept, list(groups), command)
     for left in [*folder.glob("*.o"), *folder.glob("*.cu"), *folder.glob("*.cpp")]:
         left.unlink()
     shutil.rmtree(folder / "generated")
-    _write(folder / "candidates.json", json.dumps({"lattices": LATTICES, "candidates": [_record(c) for c in kept]}))
-    _write(folder / "rejected.json", json.dumps([_record(c) for c in compiled if c.rejected]))
+    _list(folder, LATTICES, kept, [c for c in compiled if c.rejected])
     return compiled
+
+
+def _link(folder: Path, kept: Sequence[Candidate], kernels: Sequence[str], command: str) -> None:
+    """Makes module.so of the compiled `kernels`; its registry lists the candidates `kept`."""
+    rows = [registry_row(c.spec) for c in kept]
+    write_if_changed(folder / "registry.cpp", render("registry.cpp.j2", command, rows=rows))
+    members = [("cuda", "cuda")]
+    write_if_changed(
+        folder / "module.cpp", render("module.cpp.j2", command, namespaces=["cuda"], members=members, tables=False)
+    )
+    sources = [str(folder / "registry.cpp"), str(folder / "module.cpp")]
+    objects = [str(folder / f"{name}.o") for name in kernels]
+    link = ["g++", "-shared", "-fPIC", "-std=c++20", "-O0", "-DQUARKSMITH_TARGET=cuda", f"-I{ROOT}", *sources, *objects]
+    run_compiler([*link, *cuda_libraries("nvcc"), "-o", str(folder / "module.so")])
+
+
+def _list(
+    folder: Path, lattices: dict[str, list[int]], kept: Sequence[Candidate], rejected: Sequence[Candidate]
+) -> None:
+    """Writes what `quarksmith sweep --measure` and `collect` read."""
+    records = {"lattices": lattices, "candidates": [_record(c) for c in kept]}
+    write_if_changed(folder / "candidates.json", json.dumps(records))
+    write_if_changed(folder / "rejected.json", json.dumps([_record(c) for c in rejected]))
 
 
 def _record(c: Candidate) -> dict[str, Any]:
     return {
-        "module": "module.so",
+        "module": c.module,
         "kernel": c.spec.name,
         "base": c.base,
         "shape": list(c.spec.shape),
@@ -265,17 +277,3 @@ class Bar:
             print(f"\r{text:<79}"[:80], end="\n" if self.done == self.total else "", file=sys.stderr)
         elif self.done == self.total or self.done % max(self.total // 10, 1) == 0:
             print(text, file=sys.stderr)
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_text(text)
-    temporary.replace(path)
-
-
-def _run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise CompileError(f"{shlex.join(command)}\n{done.stderr.strip()}")
-    return done.stderr + done.stdout

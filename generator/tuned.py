@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.profile import Profile
-from generator.render import render_body, render_group
+from generator.render import body_path, render_body, render_group, slug
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
 from generator.sweep import collect
@@ -39,19 +38,8 @@ class Choice:
 def digest(spec: KernelSpec) -> str:
     """Identifies what a kernel computes with: the text of its body and its row, launch numbers and command left out."""
     plain = replace(spec, block=128, min_blocks=1)
-    text = render_body(plain, "") if _has_body(plain) else ""
+    text = render_body(plain, "") if body_path(plain) else ""
     return hashlib.sha256((text + render_group([plain], "cuda", "")).encode()).hexdigest()[:12]
-
-
-def _has_body(spec: KernelSpec) -> bool:
-    from generator.render import body_path
-
-    return body_path(spec) is not None
-
-
-def slug(device: str) -> str:
-    """`NVIDIA H200` -> `nvidia_h200`."""
-    return re.sub(r"\W+", "_", device.lower()).strip("_")
 
 
 def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
@@ -64,7 +52,10 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     facts = json.loads((folder / "device.json").read_text())
     rejected = json.loads((folder / "rejected.json").read_text())
     path = out / f"{slug(facts['device'])}.json"
-    kernels = json.loads(path.read_text())["kernels"] if path.is_file() else {}
+    earlier = json.loads(path.read_text()) if path.is_file() else {"device": facts["device"], "kernels": {}}
+    if earlier["device"] != facts["device"]:
+        raise SpecError(f"evidence {path} is of {earlier['device']}, not of {facts['device']}; rename it")
+    kernels = earlier["kernels"]
     for name, sizes in table.items():
         spilled = [r for r in rejected if r["base"] == name][:1]
         entry: dict[str, Any] = {"digest": digest(profile.find(name)), "toolkit": facts["toolkit"], "classes": {}}

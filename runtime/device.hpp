@@ -68,10 +68,12 @@ class Device {
 
   /// Seconds that the device takes for the work that `enqueue` starts on it, launches included.
   virtual double time(const std::function<void()>& enqueue) = 0;
-  /// The same for `repeats` replays of the work as one graph, where the device has such: without the cost of launches.
-  virtual double time_graph(const std::function<void()>& enqueue, int repeats) = 0;
+  /// The same for the work as one graph, where the device has such: without the cost of launches.
+  virtual double time_graph(const std::function<void()>& enqueue) = 0;
   /// Kernels for which a sweep on this kind of device was frozen into the build, and how many of these changed since.
   std::pair<int, int> tuned() const { return tuned_; }
+  /// From now on every kernel runs as itself, without its tuned variant.
+  void forget_tuning() { variants_.clear(); }
 
  protected:
   Device() = default;

@@ -127,7 +127,7 @@ class CudaDevice final : public Device {
     cudaEventDestroy(end);
     return milliseconds * 1e-3;
   }
-  double time_graph(const std::function<void()>& enqueue, int repeats) override {
+  double time_graph(const std::function<void()>& enqueue) override {
     cudaGraph_t graph;
     cudaGraphExec_t program;
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), name());
@@ -135,9 +135,7 @@ class CudaDevice final : public Device {
     check(cudaStreamEndCapture(stream_, &graph), name());
     check(cudaGraphInstantiate(&program, graph, 0), name());
     check(cudaGraphLaunch(program, stream_), name());
-    const double seconds = time([&] {
-      for (int n = 0; n < repeats; ++n) cudaGraphLaunch(program, stream_);
-    });
+    const double seconds = time([&] { cudaGraphLaunch(program, stream_); });
     cudaGraphExecDestroy(program);
     cudaGraphDestroy(graph);
     return seconds;

@@ -86,6 +86,7 @@ struct WilsonSolver::Parts {
   Parts(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& parameters, const SolveSettings& s)
       : settings(s),
         working_gauge(gauge, domain, find_storage(s.links)),
+        plain_links(parameters.has_clover() ? store(domain, "double", "r18") : nullptr),
         exact(make_hopping("double", domain, parameters)),
         exact_matrix(exact),
         blas(domain->device(), find_precision("double")) {
@@ -99,18 +100,21 @@ struct WilsonSolver::Parts {
     if (s.reduction != Reduction::none)
       even_odd.emplace(hopping(), s.reduction == Reduction::symmetric ? EvenOdd::symmetric : EvenOdd::asymmetric);
     matrix.emplace(hopping());
+    plain_links.reset();  // the clover terms are made
+  }
+
+  std::shared_ptr<LinkField> store(const DomainPointer& domain, std::string_view precision,
+                                   std::string_view storage) const {
+    return std::make_shared<LinkField>(
+        upload(working_gauge.gauge, domain, find_precision(precision), find_storage(storage)));
   }
 
   /// The operator for fields of a precision.
   WilsonHopping make_hopping(const std::string& name, const DomainPointer& domain,
                              const WilsonParameters& parameters) const {
     const PrecisionInfo& precision = find_precision(name);
-    const auto stored = [&](std::string_view numbers, std::string_view storage) {
-      return std::make_shared<LinkField>(
-          upload(working_gauge.gauge, domain, find_precision(numbers), find_storage(storage)));
-    };
-    const std::shared_ptr<LinkField> plain = parameters.has_clover() ? stored("double", "r18") : nullptr;
-    return {stored(precision.links, settings.links), precision, find_basis(settings.basis), parameters, plain.get()};
+    return {store(domain, precision.links, settings.links), precision, find_basis(settings.basis), parameters,
+            plain_links.get()};
   }
 
   /// The operator in which the method iterates.
@@ -152,6 +156,7 @@ struct WilsonSolver::Parts {
   SolveSettings settings;
   bool uniform = true;  ///< one precision for everything but the final residual
   WorkingGauge working_gauge;
+  std::shared_ptr<LinkField> plain_links;  ///< from which clover terms are made
   WilsonHopping exact;
   WilsonMatrix exact_matrix;
   Blas blas;

@@ -122,22 +122,7 @@ TEST_P(Clover, TermIsAppliedInEveryBasis) {
   }
 }
 
-struct Case {
-  std::shared_ptr<Device> device;
-  const Kernel* kernel;
-};
-
-void PrintTo(const Case& c, std::ostream* out) { *out << c.device->name() << " " << c.kernel->name; }
-
-std::vector<Case> term_products() {
-  std::vector<Case> all;
-  for (const auto& device : support::devices())
-    for (const Kernel& kernel : device->kernels())
-      if (kernel.operation == "apply_term") all.push_back({device, &kernel});
-  return all;
-}
-
-class TermProduct : public testing::TestWithParam<Case> {};
+class TermProduct : public testing::TestWithParam<support::KernelCase> {};
 
 TEST_P(TermProduct, AgreesWithDenseBlocks) {
   const Kernel& kernel = *GetParam().kernel;
@@ -173,9 +158,10 @@ TEST_P(TermProduct, AgreesWithDenseBlocks) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, TermProduct, testing::ValuesIn(term_products()), [](const auto& info) {
-  return support::test_name(fmt::format("{}_{}", info.param.device->name(), info.param.kernel->name));
-});
+INSTANTIATE_TEST_SUITE_P(Kernels, TermProduct, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
+                           return k.operation == "apply_term";
+                         })),
+                         support::kernel_case_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TermProduct);
 INSTANTIATE_TEST_SUITE_P(Devices, Clover, testing::ValuesIn(support::devices()),
                          [](const auto& info) { return support::test_name(info.param->name()); });

@@ -56,22 +56,7 @@ Definition define(const Kernel& kernel) {
   throw Error(fmt::format("no definition of operator {}", kernel.operation));
 }
 
-struct Case {
-  std::shared_ptr<Device> device;
-  const Kernel* kernel;
-};
-
-void PrintTo(const Case& c, std::ostream* out) { *out << c.device->name() << " " << c.kernel->name; }
-
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  for (const auto& device : support::devices())
-    for (const Kernel& kernel : device->kernels())
-      if (kernel.family == "hopping") all.push_back({device, &kernel});
-  return all;
-}
-
-class Hopping : public testing::TestWithParam<Case> {
+class Hopping : public testing::TestWithParam<support::KernelCase> {
  protected:
   const Kernel& kernel() const { return *GetParam().kernel; }
 
@@ -176,8 +161,9 @@ TEST_P(Hopping, TakesRegularAndSingularLinks) {
   check(lattice, gauge, {});
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Hopping, testing::ValuesIn(cases()), [](const auto& info) {
-  return support::test_name(fmt::format("{}_{}", info.param.device->name(), info.param.kernel->name));
-});
+INSTANTIATE_TEST_SUITE_P(Kernels, Hopping, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
+                           return k.family == "hopping";
+                         })),
+                         support::kernel_case_name);
 
 }  // namespace

@@ -70,11 +70,32 @@ inline std::vector<std::array<Complex64, 144>> whole_term(const std::vector<Host
   return terms;
 }
 
+/// A kernel on a device, as a test's parameter.
+struct KernelCase {
+  std::shared_ptr<Device> device;
+  const Kernel* kernel;
+};
+inline void PrintTo(const KernelCase& c, std::ostream* out) { *out << c.device->name() << " " << c.kernel->name; }
+
+/// All emitted kernels that `wanted` accepts, on all devices.
+template <class Wanted>
+std::vector<KernelCase> kernel_cases(const Wanted& wanted) {
+  std::vector<KernelCase> all;
+  for (const auto& device : devices())
+    for (const Kernel& kernel : device->kernels())
+      if (wanted(kernel)) all.push_back({device, &kernel});
+  return all;
+}
+
 /// A test name made of letters and digits.
 inline std::string test_name(std::string text) {
   for (char& c : text)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   return text;
+}
+
+inline std::string kernel_case_name(const testing::TestParamInfo<KernelCase>& info) {
+  return test_name(info.param.device->name() + "_" + std::string(info.param.kernel->name));
 }
 
 }  // namespace support

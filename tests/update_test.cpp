@@ -92,26 +92,7 @@ class Interpreter {
   int component_ = 0;
 };
 
-struct Case {
-  std::shared_ptr<Device> device;
-  const Kernel* kernel;
-};
-
-void PrintTo(const Case& c, std::ostream* out) { *out << c.device->name() << " " << c.kernel->name; }
-
-std::vector<Case> cases(std::string_view family, int least_sums = 0) {
-  std::vector<Case> all;
-  for (const auto& device : support::devices())
-    for (const Kernel& kernel : device->kernels())
-      if (kernel.family == family && kernel.sums >= least_sums) all.push_back({device, &kernel});
-  return all;
-}
-
-std::string case_name(const testing::TestParamInfo<Case>& info) {
-  return support::test_name(fmt::format("{}_{}", info.param.device->name(), info.param.kernel->name));
-}
-
-class VectorUpdate : public testing::TestWithParam<Case> {};
+class VectorUpdate : public testing::TestWithParam<support::KernelCase> {};
 
 TEST_P(VectorUpdate, AgreesWithItsFormula) {
   const Kernel& kernel = *GetParam().kernel;
@@ -160,7 +141,7 @@ TEST_P(VectorUpdate, AgreesWithItsFormula) {
     }
 }
 
-class Reduction : public testing::TestWithParam<Case> {};
+class Reduction : public testing::TestWithParam<support::KernelCase> {};
 
 TEST_P(Reduction, GivesTheSameBitsAgain) {
   const Kernel& kernel = *GetParam().kernel;
@@ -181,10 +162,15 @@ TEST_P(Reduction, GivesTheSameBitsAgain) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, VectorUpdate, testing::ValuesIn(cases("update")), case_name);
-INSTANTIATE_TEST_SUITE_P(Kernels, Reduction, testing::ValuesIn(cases("update", 1)), case_name);
+INSTANTIATE_TEST_SUITE_P(Kernels, VectorUpdate,
+                         testing::ValuesIn(support::kernel_cases([](const Kernel& k) { return k.family == "update"; })),
+                         support::kernel_case_name);
+INSTANTIATE_TEST_SUITE_P(Kernels, Reduction, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
+                           return k.family == "update" && k.sums > 0;
+                         })),
+                         support::kernel_case_name);
 
-class Conversion : public testing::TestWithParam<Case> {};
+class Conversion : public testing::TestWithParam<support::KernelCase> {};
 
 /// Largest rounding of one real relative to the largest of those that share a scale.
 double spinor_rounding(const PrecisionInfo& p) {
@@ -310,6 +296,9 @@ TEST_P(Conversion, ColourRotationIsUndoneByItsConjugate) {
   EXPECT_LT(support::compare(result, psi).norm, 1e-15);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Conversion, testing::ValuesIn(cases("convert")), case_name);
+INSTANTIATE_TEST_SUITE_P(Kernels, Conversion, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
+                           return k.family == "convert";
+                         })),
+                         support::kernel_case_name);
 
 }  // namespace

@@ -1,14 +1,10 @@
 """Plots the cumulative distributions of deviations that `quarksmith accuracy --json` writes."""
 
-import argparse
-import json
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+import plots
 
 
 def plot(data: dict, out: Path) -> None:
@@ -26,18 +22,8 @@ def plot(data: dict, out: Path) -> None:
     axes.set_title(f"{'x'.join(map(str, data['lattice']))}, random SU(3) links, Gaussian spinors")
     axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
     axes.grid(alpha=0.3)
-    figure.savefig(out.with_suffix(".part.png"), dpi=150)
-    out.with_suffix(".part.png").replace(out)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("certificates", type=Path, help="JSON of `quarksmith accuracy --json`")
-    parser.add_argument("--out", type=Path, default=Path("accuracy.png"))
-    options = parser.parse_args()
-    plot(json.loads(options.certificates.read_text()), options.out)
-    print(f"wrote {options.out}")
+    plots.save(figure, out)
 
 
 if __name__ == "__main__":
-    main()
+    plots.run(__doc__, "JSON of `quarksmith accuracy --json`", "accuracy.png", plot)

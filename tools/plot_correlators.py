@@ -1,14 +1,10 @@
 """Plots the correlators of `quarksmith propagator` and their effective masses."""
 
-import argparse
-import json
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+import plots
 
 COLOURS = {"pion": "#0b5394", "rho": "#b45f06", "proton": "#38761d"}
 
@@ -64,18 +60,8 @@ def plot(data: dict, out: Path) -> None:
     for axes in (left, right):
         axes.grid(alpha=0.3)
     figure = left.figure
-    figure.savefig(out.with_suffix(".part.png"), dpi=150)
-    out.with_suffix(".part.png").replace(out)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("correlators", type=Path, help="JSON of `quarksmith propagator --correlators`")
-    parser.add_argument("--out", type=Path, default=Path("correlators.png"))
-    options = parser.parse_args()
-    plot(json.loads(options.correlators.read_text()), options.out)
-    print(f"wrote {options.out}")
+    plots.save(figure, out)
 
 
 if __name__ == "__main__":
-    main()
+    plots.run(__doc__, "JSON of `quarksmith propagator --correlators`", "correlators.png", plot)

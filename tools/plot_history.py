@@ -1,14 +1,10 @@
 """Plots the plaquette of each sweep of `quarksmith heatbath`."""
 
-import argparse
-import json
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+import plots
 
 
 def plot(data: dict, out: Path) -> None:
@@ -25,18 +21,8 @@ def plot(data: dict, out: Path) -> None:
     axes.set(xlabel="sweep", ylabel="plaquette", title=f"{extents}, beta {data['beta']}, {data['start']} start")
     axes.legend(frameon=False)
     axes.grid(alpha=0.3)
-    axes.figure.savefig(out.with_suffix(".part.png"), dpi=150)
-    out.with_suffix(".part.png").replace(out)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("history", type=Path, help="JSON of `quarksmith heatbath --json`")
-    parser.add_argument("--out", type=Path, default=Path("heatbath.png"))
-    options = parser.parse_args()
-    plot(json.loads(options.history.read_text()), options.out)
-    print(f"wrote {options.out}")
+    plots.save(axes.figure, out)
 
 
 if __name__ == "__main__":
-    main()
+    plots.run(__doc__, "JSON of `quarksmith heatbath --json`", "heatbath.png", plot)

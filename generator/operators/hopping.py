@@ -104,20 +104,18 @@ class HoppingOperator:
         read = sum(not (spec.storage.temporal and hop.mu == 3) for hop in hops)
         flops = _flops(self, spec.basis, spec.dagger)
         reads_x = spec.epilogue in ("axpby", "taxpby", "axpby_tinv")
-        has_term = spec.epilogue in ("taxpby", "tinv", "axpby_tinv")
-        term = spec.format.links.link_bytes(TERM_REALS) if has_term else 0
+        term = spec.format.links.link_bytes(TERM_REALS) if spec.has_term else 0
         return Cost(
-            flops=flops + 3 * reals * reads_x + TERM_FLOPS * has_term,
-            reported=(self.reported_flops or flops) + 2 * reals * reads_x + TERM_REPORTED * has_term,
+            flops=flops + 3 * reals * reads_x + TERM_FLOPS * spec.has_term,
+            reported=(self.reported_flops or flops) + 2 * reals * reads_x + TERM_REPORTED * spec.has_term,
             bytes=read * link / max(spec.tile, 1) + (2 + reads_x) * spinor + term,
-            reals=read * spec.storage.reals + (len(hops) + 1 + reads_x) * reals + TERM_REALS * has_term,
+            reals=read * spec.storage.reals + (len(hops) + 1 + reads_x) * reals + TERM_REALS * spec.has_term,
         )
 
     def arguments(self, spec: KernelSpec) -> list[str]:
         """C++ template arguments that turn the body into the kernel of `spec`."""
         epilogue = {"none": "Plain", "axpby": "Axpby", "taxpby": "Taxpby", "tinv": "Tinv", "axpby_tinv": "AxpbyTinv"}
-        needs_term = spec.epilogue in ("taxpby", "tinv", "axpby_tinv")
-        term = f"<{spec.format.links.link_codec}, {frame_name(spec)}>" if needs_term else ""
+        term = f"<{spec.format.links.link_codec}, {frame_name(spec)}>" if spec.has_term else ""
         return [
             spec.format.spinor_codec,
             link_codec(spec),
