@@ -28,7 +28,7 @@ def swept(quarksmith, folder) -> list[dict]:
     """Packs the candidates of NAME, measures them on a small lattice and returns how each ended."""
     assert main(["sweep", "--device", "cpu", "--build", str(BUILD), "--pack", str(folder), "--only", NAME]) == 0
     candidates = json.loads((folder / "candidates.json").read_text())
-    candidates["lattices"] = {"small": [4, 4, 4, 8]}
+    candidates["sizes"] = {"small": {"lattice": [4, 4, 4, 8], "rhs": 1}}
     (folder / "candidates.json").write_text(json.dumps(candidates))
     threads = os.environ | {"OMP_NUM_THREADS": "4"}
     quarksmith("sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01", env=threads)
