@@ -190,7 +190,8 @@ int measure(const SweepOptions& o) {
     Fields fields(std::make_shared<Domain>(lattice, device), gauge);
     std::map<std::string, std::vector<const Json*>> groups;
     for (const Json& c : all["candidates"])
-      if (belongs(c, rhs) && !ended.contains(key({{"class", size}, {"kernel", c["kernel"]}}))) groups[c["base"]].push_back(&c);
+      if (belongs(c, rhs) && !ended.contains(key({{"class", size}, {"kernel", c["kernel"]}})))
+        groups[c["base"]].push_back(&c);
     std::vector<std::pair<const Kernel*, std::vector<const Json*>>> ordered;
     for (const Kernel& k : device->kernels())
       if (groups.contains(std::string(k.name))) ordered.emplace_back(&k, groups[std::string(k.name)]);

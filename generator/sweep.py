@@ -19,12 +19,12 @@ from typing import Any
 from generator.launch import REGISTERS
 from generator.ondemand import ROOT, Build, CompileError, compile_module, cuda_libraries, run_compiler
 from generator.operators import find_operator
+from generator.operators.hopping import HoppingOperator
 from generator.profile import Profile
 from generator.render import exists_on, registry_row, render, render_files, render_group
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
 from generator.write import write_if_changed
-
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ COMBINATIONS = (("box",), ("stream",), ("tfirst",), ("box", "stream"), ("stream"
 """Shapes beside the plain one; `box` with `tfirst` gained at most 2 % on an H200 and is left out."""
 BATCH_COMBINATIONS = (("kept",), ("box", "kept"))
 """Shapes for several right-hand sides."""
+SHARED_LIMIT = 232448
+"""Bytes of shared memory that a block may have (compute capability 9.0)."""
 SPILL_LIMIT = 64
 """Bytes of spilled registers beyond which a candidate is not measured."""
 
@@ -113,9 +115,18 @@ def candidates(spec: KernelSpec, target: str, *, quick: bool) -> list[KernelSpec
     for shape in shapes:
         for block in blocks if not shape else (128,) if quick else (128, 256) if "box" in shape else (64, 128):
             for cap in caps if not shape else caps[2:] if "kept" in shape else caps[2:-1]:
+                if "kept" in shape and kept_bytes(spec) * block > SHARED_LIMIT:
+                    continue
                 least = max(min(REGISTERS // (cap * block), 2048 // block, 32), 1)
                 found.setdefault((block, least, shape), spec.as_variant(shape, block, least))
     return list(found.values())
+
+
+def kept_bytes(spec: KernelSpec) -> float:
+    """Shared memory of a thread that keeps the links of its hops."""
+    operator = find_operator(spec.operator)
+    assert isinstance(operator, HoppingOperator)
+    return 2 * len(operator.directions) * spec.format.links.link_bytes(spec.storage.reals)
 
 
 def pack_cpu(profile: Profile, folder: Path, only: Sequence[str], build: Build, *, quick: bool) -> list[Candidate]:
@@ -196,9 +207,7 @@ def _link(folder: Path, kept: Sequence[Candidate], kernels: Sequence[str], comma
     run_compiler([*link, *cuda_libraries("nvcc"), "-o", str(folder / "module.so")])
 
 
-def _list(
-    folder: Path, sizes: Mapping[str, Size], kept: Sequence[Candidate], rejected: Sequence[Candidate]
-) -> None:
+def _list(folder: Path, sizes: Mapping[str, Size], kept: Sequence[Candidate], rejected: Sequence[Candidate]) -> None:
     """Writes what `quarksmith sweep --measure` and `collect` read."""
     lattices = {name: {"lattice": size.lattice, "rhs": size.rhs} for name, size in sizes.items()}
     records = {"sizes": lattices, "candidates": [_record(c) for c in kept]}

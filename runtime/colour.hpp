@@ -47,7 +47,8 @@ QUARKSMITH_INLINE R norm2(const Complex<R>& a) {
 template <int Sign, class R>
 QUARKSMITH_INLINE Complex<R> add_product(const Complex<R>& sum, const Complex<R>& a, const Complex<R>& x) {
   const R re = Sign > 0 ? a.re : -a.re, im = Sign > 0 ? a.im : -a.im;
-  return {multiply_add(-im, x.im, multiply_add(re, x.re, sum.re)), multiply_add(im, x.re, multiply_add(re, x.im, sum.im))};
+  return {multiply_add(-im, x.im, multiply_add(re, x.re, sum.re)),
+          multiply_add(im, x.re, multiply_add(re, x.im, sum.im))};
 }
 /// a x + b y
 template <class R>

@@ -53,7 +53,9 @@ const Kernel& Device::variant(const Kernel& kernel, const Arguments& a) const {
                           : sites <= tiny_launch_sites  ? LaunchSize::tiny
                           : sites <= small_launch_sites ? LaunchSize::small
                                                         : LaunchSize::large;
-  const Kernel* chosen = variants_[&kernel - kernels().data()][int(size)];
+  const auto& known = variants_[&kernel - kernels().data()];
+  const Kernel* chosen = known[int(size)];
+  if (chosen == nullptr && size == LaunchSize::tiny) chosen = known[int(LaunchSize::small)];
   return chosen != nullptr ? *chosen : kernel;
 }
 

@@ -41,7 +41,8 @@ SpinorField::SpinorField(DomainPointer domain, const PrecisionInfo& precision, S
   data_ =
       Memory(domain_->device_pointer(), static_cast<std::size_t>(order_of(*this).words()) * precision.word_bytes * rhs);
   if (precision.norm)
-    norm_ = Memory(domain_->device_pointer(), static_cast<std::size_t>(operand().norm_rhs_stride) * sizeof(float) * rhs);
+    norm_ =
+        Memory(domain_->device_pointer(), static_cast<std::size_t>(operand().norm_rhs_stride) * sizeof(float) * rhs);
 }
 
 long long SpinorField::count() const {

@@ -44,8 +44,13 @@ struct MemoryOrder {
 
 /// Orders of the kinds of fields.
 inline MemoryOrder order_of(const SpinorField& f) {
-  return {f.device(), f.spins() * f.precision().spin_words, 1, f.precision().word_bytes,
-          f.count() / parities(f.subset()), parities(f.subset()), f.lanes()};
+  return {f.device(),
+          f.spins() * f.precision().spin_words,
+          1,
+          f.precision().word_bytes,
+          f.count() / parities(f.subset()),
+          parities(f.subset()),
+          f.lanes()};
 }
 inline MemoryOrder order_of(const LinkField& f) {
   return {f.domain().device(),
@@ -57,7 +62,12 @@ inline MemoryOrder order_of(const LinkField& f) {
           f.lanes()};
 }
 inline MemoryOrder order_of(const TermField& f) {
-  return {f.domain().device(), 36, 2, f.precision().word_bytes, f.domain().lattice().half_sites() / f.lanes(), 2,
+  return {f.domain().device(),
+          36,
+          2,
+          f.precision().word_bytes,
+          f.domain().lattice().half_sites() / f.lanes(),
+          2,
           f.lanes()};
 }
 

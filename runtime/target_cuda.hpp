@@ -218,7 +218,7 @@ enum class Rhs { any, alone, batch };
 template <class K, int Hops = K::hops>
 constexpr bool can_keep_links(int) {
   using L = typename K::template Links<1>;
-  return vector_bytes_of<L::words * int(sizeof(typename L::Word))> >= 4;
+  return vector_bytes_of<L::words* int(sizeof(typename L::Word))> >= 4;
 }
 template <class K>
 constexpr bool can_keep_links(...) {

@@ -62,8 +62,7 @@ struct TermView {
       r.w[7 + 2 * i] = h.below[i].im;
     }
     Lanes<float, W> norm{};
-    store_words<Word, W, words, 2>(f, p, parity * f.parity_stride, block,
-                                   Codec::template encode<W, reals>(r, norm));
+    store_words<Word, W, words, 2>(f, p, parity * f.parity_stride, block, Codec::template encode<W, reals>(r, norm));
   }
 };
 

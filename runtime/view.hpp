@@ -1,7 +1,7 @@
 /// \file
-/// Sites of stored fields as spinors and links. All words of a block of sites are consecutive (runtime/order.hpp): on the
-/// CPU a block is one of SIMD lanes, on CUDA one of a warp's threads, a group of N components cut into short vectors of
-/// 16 (8, 4) bytes.
+/// Sites of stored fields as spinors and links. All words of a block of sites are consecutive (runtime/order.hpp): on
+/// the CPU a block is one of SIMD lanes, on CUDA one of a warp's threads, a group of N components cut into short
+/// vectors of 16 (8, 4) bytes.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -107,7 +107,8 @@ struct LinkView {
   }
   static QUARKSMITH_INLINE void store_reals(const Operand& f, const Place& p, int parity, int mu, const Stored& r) {
     Lanes<float, W> norm{};
-    store_words<Word, W, words, directions>(f, p, parity * f.parity_stride, mu, Codec::template encode<W, reals>(r, norm));
+    store_words<Word, W, words, directions>(f, p, parity * f.parity_stride, mu,
+                                            Codec::template encode<W, reals>(r, norm));
   }
   static QUARKSMITH_INLINE Value decode(const Packed& words) {
     return Storage::template decode<Real>(Codec::template decode<W, reals>(words).w);
@@ -152,8 +153,7 @@ struct StoredLinks {
   template <int Mu, int Sign>
   QUARKSMITH_INLINE auto of_hop(const Arguments& a, const Site& x, const Neighbour<Mu, Sign>& there) const {
     const Site at = link_site(x, there);
-    return link_of_hop<Links, Mu>(there.crosses,
-                                  [&] { return Links::load_packed(a.links, at.place, at.parity, Mu); });
+    return link_of_hop<Links, Mu>(there.crosses, [&] { return Links::load_packed(a.links, at.place, at.parity, Mu); });
   }
 };
 

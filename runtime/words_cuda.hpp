@@ -158,7 +158,7 @@ QUARKSMITH_INLINE auto vectors_at(const void* data, const Place& p) {
 template <class Word, int W, int N, int Groups, bool Streamed = false>
 QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p, long long shift, int group) {
   constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, packets = N * int(sizeof(Word)) / bytes;
-  const auto* at = vectors_at<bytes, N * Groups * int(sizeof(Word))>(static_cast<const Word*>(f.data) + shift, p);
+  const auto* at = vectors_at<bytes, N * Groups* int(sizeof(Word))>(static_cast<const Word*>(f.data) + shift, p);
   union {
     typename Packet<bytes>::type packet[packets];
     Words<Word, W, N> words;
@@ -176,7 +176,7 @@ QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long s
                                    const Words<Word, W, N>& words) {
   constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, packets = N * int(sizeof(Word)) / bytes;
   using P = typename Packet<bytes>::type;
-  const auto* at = vectors_at<bytes, N * Groups * int(sizeof(Word))>(static_cast<const Word*>(f.data) + shift, p);
+  const auto* at = vectors_at<bytes, N * Groups* int(sizeof(Word))>(static_cast<const Word*>(f.data) + shift, p);
   union {
     P packet[packets];
     Words<Word, W, N> words;

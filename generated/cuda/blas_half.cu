@@ -106,4 +106,60 @@ void scale_half(const Arguments& a, const Launch& l) {
   apply<scale_half_row, 128, 1>(a, l);
 }
 
+// 192 flop, 208 bytes a site and right-hand side; 96 reals without reuse
+struct bicgstab_direction_half__b128m9_row
+    : bicgstab_direction_body<Fixed<short, true>> {};
+void bicgstab_direction_half__b128m9(const Arguments& a, const Launch& l) {
+  apply<bicgstab_direction_half__b128m9_row, 128, 9, InOrder, Rhs::alone>(a, l);
+}
+
+// 144 flop, 156 bytes a site and right-hand side; 72 reals without reuse
+struct bicgstab_half_step_half__b256m4_row
+    : bicgstab_half_step_body<Fixed<short, true>> {};
+void bicgstab_half_step_half__b256m4(const Arguments& a, const Launch& l) {
+  apply<bicgstab_half_step_half__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_omega_half__b256m4_row
+    : bicgstab_omega_body<Fixed<short, true>> {};
+void bicgstab_omega_half__b256m4(const Arguments& a, const Launch& l) {
+  apply<bicgstab_omega_half__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 240 flop, 208 bytes a site and right-hand side; 96 reals without reuse
+struct bicgstab_residual_half__b256m3_row
+    : bicgstab_residual_body<Fixed<short, true>> {};
+void bicgstab_residual_half__b256m3(const Arguments& a, const Launch& l) {
+  apply<bicgstab_residual_half__b256m3_row, 256, 3, InOrder, Rhs::alone>(a, l);
+}
+
+// 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
+struct cdot_half__b256m4_row
+    : cdot_body<Fixed<short, true>> {};
+void cdot_half__b256m4(const Arguments& a, const Launch& l) {
+  apply<cdot_half__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 144 flop, 312 bytes a site and right-hand side; 144 reals without reuse
+struct cg_step_half__b256m4_row
+    : cg_step_body<Fixed<short, true>> {};
+void cg_step_half__b256m4(const Arguments& a, const Launch& l) {
+  apply<cg_step_half__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
+struct norm2_half__b256m4_row
+    : norm2_body<Fixed<short, true>> {};
+void norm2_half__b256m4(const Arguments& a, const Launch& l) {
+  apply<norm2_half__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 72 flop, 156 bytes a site and right-hand side; 72 reals without reuse
+struct residual_half__b256m4_row
+    : residual_body<Fixed<short, true>> {};
+void residual_half__b256m4(const Arguments& a, const Launch& l) {
+  apply<residual_half__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
+}
+
 }  // namespace quarksmith::QUARKSMITH_TARGET

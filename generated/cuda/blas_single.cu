@@ -106,4 +106,81 @@ void scale_single(const Arguments& a, const Launch& l) {
   apply<scale_single_row, 128, 1>(a, l);
 }
 
+// 72 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+struct axpby_single__b64m18_row
+    : axpby_body<Ieee<float>> {};
+void axpby_single__b64m18(const Arguments& a, const Launch& l) {
+  apply<axpby_single__b64m18_row, 64, 18, InOrder, Rhs::alone>(a, l);
+}
+
+// 192 flop, 384 bytes a site and right-hand side; 96 reals without reuse
+struct bicgstab_direction_single__b256m4_row
+    : bicgstab_direction_body<Ieee<float>> {};
+void bicgstab_direction_single__b256m4(const Arguments& a, const Launch& l) {
+  apply<bicgstab_direction_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 144 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+struct bicgstab_half_step_single__b256m4_row
+    : bicgstab_half_step_body<Ieee<float>> {};
+void bicgstab_half_step_single__b256m4(const Arguments& a, const Launch& l) {
+  apply<bicgstab_half_step_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_omega_single__b256m4_row
+    : bicgstab_omega_body<Ieee<float>> {};
+void bicgstab_omega_single__b256m4(const Arguments& a, const Launch& l) {
+  apply<bicgstab_omega_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 240 flop, 384 bytes a site and right-hand side; 96 reals without reuse
+struct bicgstab_residual_single__b256m3_row
+    : bicgstab_residual_body<Ieee<float>> {};
+void bicgstab_residual_single__b256m3(const Arguments& a, const Launch& l) {
+  apply<bicgstab_residual_single__b256m3_row, 256, 3, InOrder, Rhs::alone>(a, l);
+}
+
+// 192 flop, 384 bytes a site and right-hand side; 96 reals without reuse
+struct bicgstab_step_single__b128m6_row
+    : bicgstab_step_body<Ieee<float>> {};
+void bicgstab_step_single__b128m6(const Arguments& a, const Launch& l) {
+  apply<bicgstab_step_single__b128m6_row, 128, 6, InOrder, Rhs::alone>(a, l);
+}
+
+// 168 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+struct caxpby_single__b64m18_row
+    : caxpby_body<Ieee<float>> {};
+void caxpby_single__b64m18(const Arguments& a, const Launch& l) {
+  apply<caxpby_single__b64m18_row, 64, 18, InOrder, Rhs::alone>(a, l);
+}
+
+// 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+struct cdot_single__b256m4_row
+    : cdot_body<Ieee<float>> {};
+void cdot_single__b256m4(const Arguments& a, const Launch& l) {
+  apply<cdot_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 144 flop, 576 bytes a site and right-hand side; 144 reals without reuse
+struct cg_step_single__b256m3_row
+    : cg_step_body<Ieee<float>> {};
+void cg_step_single__b256m3(const Arguments& a, const Launch& l) {
+  apply<cg_step_single__b256m3_row, 256, 3, InOrder, Rhs::alone>(a, l);
+}
+
+// 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
+struct norm2_single__b256m4_row
+    : norm2_body<Ieee<float>> {};
+void norm2_single__b256m4(const Arguments& a, const Launch& l) {
+  apply<norm2_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 72 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+struct residual_single__b256m3_row
+    : residual_body<Ieee<float>> {};
+void residual_single__b256m3(const Arguments& a, const Launch& l) {
+  apply<residual_single__b256m3_row, 256, 3, InOrder, Rhs::alone>(a, l);
+}
+
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -18,4 +18,25 @@ void staggered_bits20_r18_n1(const Arguments& a, const Launch& l) {
   apply<staggered_bits20_r18_n1_row, 128, 5>(a, l);
 }
 
+// 570 flop, 608 bytes a site and right-hand side; 198 reals without reuse
+struct staggered_bits20_r18_n1__b64m8_row
+    : staggered_body<SharedExponent<20, float>, Ieee<float>, R18, Plain, false, 1> {};
+void staggered_bits20_r18_n1__b64m8(const Arguments& a, const Launch& l) {
+  apply<staggered_bits20_r18_n1__b64m8_row, 64, 8, InOrder, Rhs::alone>(a, l);
+}
+
+// 570 flop, 608 bytes a site and right-hand side; 198 reals without reuse
+struct staggered_bits20_r18_n1__box_stream_b256m3_row
+    : staggered_body<SharedExponent<20, float>, Streamed<Ieee<float>>, R18, Plain, false, 1> {};
+void staggered_bits20_r18_n1__box_stream_b256m3(const Arguments& a, const Launch& l) {
+  apply<staggered_bits20_r18_n1__box_stream_b256m3_row, 256, 3, Boxes, Rhs::alone>(a, l);
+}
+
+// 570 flop, 608 bytes a site and right-hand side; 198 reals without reuse
+struct staggered_bits20_r18_n1__kept_b64m8_row
+    : staggered_body<SharedExponent<20, float>, Ieee<float>, R18, Plain, false, 1> {};
+void staggered_bits20_r18_n1__kept_b64m8(const Arguments& a, const Launch& l) {
+  apply<staggered_bits20_r18_n1__kept_b64m8_row, 64, 8, InOrder, Rhs::batch>(a, l);
+}
+
 }  // namespace quarksmith::QUARKSMITH_TARGET

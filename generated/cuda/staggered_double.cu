@@ -18,4 +18,25 @@ void staggered_double_r18_n1(const Arguments& a, const Launch& l) {
   apply<staggered_double_r18_n1_row, 128, 3>(a, l);
 }
 
+// 570 flop, 1248 bytes a site and right-hand side; 198 reals without reuse
+struct staggered_double_r18_n1__b256m1_row
+    : staggered_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void staggered_double_r18_n1__b256m1(const Arguments& a, const Launch& l) {
+  apply<staggered_double_r18_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
+}
+
+// 570 flop, 1248 bytes a site and right-hand side; 198 reals without reuse
+struct staggered_double_r18_n1__b64m4_row
+    : staggered_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void staggered_double_r18_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<staggered_double_r18_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 570 flop, 1248 bytes a site and right-hand side; 198 reals without reuse
+struct staggered_double_r18_n1__kept_b64m6_row
+    : staggered_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void staggered_double_r18_n1__kept_b64m6(const Arguments& a, const Launch& l) {
+  apply<staggered_double_r18_n1__kept_b64m6_row, 64, 6, InOrder, Rhs::batch>(a, l);
+}
+
 }  // namespace quarksmith::QUARKSMITH_TARGET

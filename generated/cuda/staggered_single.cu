@@ -18,4 +18,11 @@ void staggered_single_r18_n1(const Arguments& a, const Launch& l) {
   apply<staggered_single_r18_n1_row, 128, 4>(a, l);
 }
 
+// 570 flop, 624 bytes a site and right-hand side; 198 reals without reuse
+struct staggered_single_r18_n1__box_stream_b256m3_row
+    : staggered_body<Ieee<float>, Streamed<Ieee<float>>, R18, Plain, false, 1> {};
+void staggered_single_r18_n1__box_stream_b256m3(const Arguments& a, const Launch& l) {
+  apply<staggered_single_r18_n1__box_stream_b256m3_row, 256, 3, Boxes, Rhs::alone>(a, l);
+}
+
 }  // namespace quarksmith::QUARKSMITH_TARGET
