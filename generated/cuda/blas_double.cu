@@ -128,13 +128,6 @@ void bicgstab_direction_double__b64m8(const Arguments& a, const Launch& l) {
 }
 
 // 144 flop, 576 bytes a site and right-hand side; 72 reals without reuse
-struct bicgstab_half_step_double__b256m2_row
-    : bicgstab_half_step_body<Ieee<double>> {};
-void bicgstab_half_step_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_half_step_double__b256m2_row, 256, 2, InOrder, Rhs::alone>(a, l);
-}
-
-// 144 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_half_step_double__b64m8_row
     : bicgstab_half_step_body<Ieee<double>> {};
 void bicgstab_half_step_double__b64m8(const Arguments& a, const Launch& l) {
@@ -223,13 +216,6 @@ struct norm2_double__b64m10_row
     : norm2_body<Ieee<double>> {};
 void norm2_double__b64m10(const Arguments& a, const Launch& l) {
   apply<norm2_double__b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
-}
-
-// 72 flop, 576 bytes a site and right-hand side; 72 reals without reuse
-struct residual_double__b256m2_row
-    : residual_body<Ieee<double>> {};
-void residual_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<residual_double__b256m2_row, 256, 2, InOrder, Rhs::alone>(a, l);
 }
 
 // 72 flop, 576 bytes a site and right-hand side; 72 reals without reuse

@@ -106,13 +106,6 @@ void scale_half(const Arguments& a, const Launch& l) {
   apply<scale_half_row, 128, 1>(a, l);
 }
 
-// 192 flop, 208 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_direction_half__b128m9_row
-    : bicgstab_direction_body<Fixed<short, true>> {};
-void bicgstab_direction_half__b128m9(const Arguments& a, const Launch& l) {
-  apply<bicgstab_direction_half__b128m9_row, 128, 9, InOrder, Rhs::alone>(a, l);
-}
-
 // 144 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_half_step_half__b256m4_row
     : bicgstab_half_step_body<Fixed<short, true>> {};

@@ -106,13 +106,6 @@ void scale_single(const Arguments& a, const Launch& l) {
   apply<scale_single_row, 128, 1>(a, l);
 }
 
-// 72 flop, 288 bytes a site and right-hand side; 72 reals without reuse
-struct axpby_single__b64m18_row
-    : axpby_body<Ieee<float>> {};
-void axpby_single__b64m18(const Arguments& a, const Launch& l) {
-  apply<axpby_single__b64m18_row, 64, 18, InOrder, Rhs::alone>(a, l);
-}
-
 // 192 flop, 384 bytes a site and right-hand side; 96 reals without reuse
 struct bicgstab_direction_single__b256m4_row
     : bicgstab_direction_body<Ieee<float>> {};

@@ -244,12 +244,9 @@ void wilson_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void wilson_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void axpby_double__b64m10(const Arguments&, const Launch&);
-void axpby_single__b64m18(const Arguments&, const Launch&);
 void bicgstab_direction_double__b256m2(const Arguments&, const Launch&);
 void bicgstab_direction_double__b64m8(const Arguments&, const Launch&);
-void bicgstab_direction_half__b128m9(const Arguments&, const Launch&);
 void bicgstab_direction_single__b256m4(const Arguments&, const Launch&);
-void bicgstab_half_step_double__b256m2(const Arguments&, const Launch&);
 void bicgstab_half_step_double__b64m8(const Arguments&, const Launch&);
 void bicgstab_half_step_half__b256m4(const Arguments&, const Launch&);
 void bicgstab_half_step_single__b256m4(const Arguments&, const Launch&);
@@ -280,10 +277,8 @@ void laplace3_axpby_double_r12_n1__stream_b128m3(const Arguments&, const Launch&
 void laplace3_axpby_double_r18_n1__b256m1(const Arguments&, const Launch&);
 void laplace3_axpby_double_r18_n1__b64m4(const Arguments&, const Launch&);
 void laplace3_axpby_double_r18_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void laplace3_axpby_double_r18_n1__kept_b128m2(const Arguments&, const Launch&);
 void laplace3_double_r12_n1__b64m4(const Arguments&, const Launch&);
 void laplace3_double_r12_n1__kept_b64m4(const Arguments&, const Launch&);
-void laplace3_double_r12_n1__stream_b128m3(const Arguments&, const Launch&);
 void laplace3_double_r18_n1__b256m1(const Arguments&, const Launch&);
 void laplace3_double_r18_n1__b64m4(const Arguments&, const Launch&);
 void laplace3_double_r18_n1__box_b256m1(const Arguments&, const Launch&);
@@ -296,7 +291,6 @@ void norm2_double__b256m2(const Arguments&, const Launch&);
 void norm2_double__b64m10(const Arguments&, const Launch&);
 void norm2_half__b256m4(const Arguments&, const Launch&);
 void norm2_single__b256m4(const Arguments&, const Launch&);
-void residual_double__b256m2(const Arguments&, const Launch&);
 void residual_double__b64m8(const Arguments&, const Launch&);
 void residual_half__b256m4(const Arguments&, const Launch&);
 void residual_single__b256m3(const Arguments&, const Launch&);
@@ -342,41 +336,32 @@ void wilson_axpby_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const La
 void wilson_axpby_double_r18_nr_n1__complex_b64m4(const Arguments&, const Launch&);
 void wilson_axpby_double_r18_nr_n1__complex_box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_axpby_double_r18_nr_n1__complex_kept_b64m4(const Arguments&, const Launch&);
-void wilson_axpby_double_r18_rotated_n1__b128m2(const Arguments&, const Launch&);
 void wilson_axpby_double_r18_rotated_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_axpby_double_r18_rotated_n1__kept_b64m4(const Arguments&, const Launch&);
-void wilson_axpby_double_r18_rotated_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
-void wilson_axpby_double_r18t_nr_n1__box_b256m1(const Arguments&, const Launch&);
+void wilson_axpby_double_r18t_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_axpby_double_r18t_nr_n1__kept_b64m4(const Arguments&, const Launch&);
-void wilson_axpby_double_r18t_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
 void wilson_axpby_double_r8_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r8_nr_n1__box_kept_b128m3(const Arguments&, const Launch&);
 void wilson_axpby_double_r8_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
 void wilson_axpby_half_r12_nr_n1__b128m4(const Arguments&, const Launch&);
-void wilson_axpby_half_r12_nr_n1__tfirst_b64m10(const Arguments&, const Launch&);
 void wilson_axpby_half_r12t_nr_n1__box_kept_b128m4(const Arguments&, const Launch&);
 void wilson_axpby_half_r12t_nr_n1__tfirst_b64m10(const Arguments&, const Launch&);
-void wilson_axpby_half_r18_nr_n1__box_stream_b128m5(const Arguments&, const Launch&);
+void wilson_axpby_half_r18_nr_n1__box_b128m5(const Arguments&, const Launch&);
 void wilson_axpby_single_r12_dr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r12_dr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r12_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r12_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r12_nr_n1__complex_box_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r12_nr_n1__complex_box_kept_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r12t_nr_n1__box_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r12t_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r12t_nr_n1__stream_tfirst_b128m5(const Arguments&, const Launch&);
+void wilson_axpby_single_r12t_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r18_dr_n1__box_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r18_dr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r18_dr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r18_nr_n1__box_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r18_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r18_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r18_nr_n1__complex_box_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r18_nr_n1__complex_box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r18_nr_n1__complex_box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r18t_nr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r18t_nr_n1__stream_tfirst_b64m10(const Arguments&, const Launch&);
 void wilson_axpby_single_r8_nr_n1__box_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_single_r8_nr_n1__box_kept_b128m4(const Arguments&, const Launch&);
 void wilson_axpby_tinv_double_r12_nr_n1__b64m4(const Arguments&, const Launch&);
@@ -388,7 +373,6 @@ void wilson_axpby_tinv_double_r18_dr_n1__box_stream_b256m1(const Arguments&, con
 void wilson_axpby_tinv_double_r18_nr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_axpby_tinv_double_r18_nr_n1__box_kept_b128m2(const Arguments&, const Launch&);
 void wilson_axpby_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_tinv_half_r12_nr_n1__box_b128m5(const Arguments&, const Launch&);
 void wilson_axpby_tinv_single_r12_nr_n1__box_b256m2(const Arguments&, const Launch&);
 void wilson_axpby_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_bits24_r12_nr_n1__b128m4(const Arguments&, const Launch&);
@@ -420,41 +404,32 @@ void wilson_dagger_axpby_double_r18_nr_n1__box_stream_b256m1(const Arguments&, c
 void wilson_dagger_axpby_double_r18_nr_n1__complex_b64m4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r18_nr_n1__complex_box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r18_nr_n1__complex_kept_b64m4(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r18_rotated_n1__b128m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r18_rotated_n1__kept_b64m4(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r18_rotated_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r18t_nr_n1__box_b256m1(const Arguments&, const Launch&);
+void wilson_dagger_axpby_double_r18t_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r18t_nr_n1__kept_b64m4(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r18t_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r8_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r8_nr_n1__box_kept_b128m3(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r8_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
 void wilson_dagger_axpby_half_r12_nr_n1__b128m4(const Arguments&, const Launch&);
-void wilson_dagger_axpby_half_r12_nr_n1__tfirst_b64m10(const Arguments&, const Launch&);
 void wilson_dagger_axpby_half_r12t_nr_n1__box_kept_b128m4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b64m10(const Arguments&, const Launch&);
-void wilson_dagger_axpby_half_r18_nr_n1__box_stream_b128m5(const Arguments&, const Launch&);
+void wilson_dagger_axpby_half_r18_nr_n1__box_b128m5(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r12_dr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r12_dr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r12_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r12_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r12_nr_n1__complex_box_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r12_nr_n1__complex_box_kept_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r12t_nr_n1__box_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r12t_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r12t_nr_n1__stream_tfirst_b128m5(const Arguments&, const Launch&);
+void wilson_dagger_axpby_single_r12t_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r18_dr_n1__box_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r18_dr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r18_dr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r18_nr_n1__box_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r18_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r18_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r18_nr_n1__complex_box_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r18_nr_n1__complex_box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r18_nr_n1__complex_box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r18t_nr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r18t_nr_n1__stream_tfirst_b64m10(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r8_nr_n1__box_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r8_nr_n1__box_kept_b128m4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_tinv_double_r12_nr_n1__b64m4(const Arguments&, const Launch&);
@@ -466,7 +441,6 @@ void wilson_dagger_axpby_tinv_double_r18_dr_n1__box_stream_b256m1(const Argument
 void wilson_dagger_axpby_tinv_double_r18_nr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_tinv_double_r18_nr_n1__box_kept_b128m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_tinv_half_r12_nr_n1__box_b128m5(const Arguments&, const Launch&);
 void wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_dr_n1__b256m1(const Arguments&, const Launch&);
@@ -505,14 +479,11 @@ void wilson_dagger_double_r18t_nr_n1__box_b256m1(const Arguments&, const Launch&
 void wilson_dagger_double_r18t_nr_n1__kept_b64m4(const Arguments&, const Launch&);
 void wilson_dagger_double_r18t_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
 void wilson_dagger_double_r8_nr_n1__b128m2(const Arguments&, const Launch&);
-void wilson_dagger_double_r8_nr_n1__stream_b128m3(const Arguments&, const Launch&);
-void wilson_dagger_half_r12t_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_half_r12t_nr_n1__kept_b128m4(const Arguments&, const Launch&);
-void wilson_dagger_half_r12t_nr_n1__tfirst_b128m7(const Arguments&, const Launch&);
+void wilson_dagger_half_r12t_nr_n1__tfirst_b64m10(const Arguments&, const Launch&);
 void wilson_dagger_single_r12_dr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_single_r12_dr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_single_r12_nr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_single_r12_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_single_r12_nr_n1__complex_box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_single_r12t_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_single_r12t_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
@@ -545,8 +516,8 @@ void wilson_dagger_tinv_double_r18_dr_n1__box_kept_b128m2(const Arguments&, cons
 void wilson_dagger_tinv_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_tinv_double_r18_nr_n1__box_kept_b128m2(const Arguments&, const Launch&);
 void wilson_dagger_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
+void wilson_dagger_tinv_single_r12_nr_n1__box_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_tinv_single_r12_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_double_r12_dr_n1__b256m1(const Arguments&, const Launch&);
 void wilson_double_r12_dr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_double_r12_dr_n1__box_kept_b128m2(const Arguments&, const Launch&);
@@ -583,14 +554,11 @@ void wilson_double_r18t_nr_n1__box_b256m1(const Arguments&, const Launch&);
 void wilson_double_r18t_nr_n1__kept_b64m4(const Arguments&, const Launch&);
 void wilson_double_r18t_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
 void wilson_double_r8_nr_n1__b128m2(const Arguments&, const Launch&);
-void wilson_double_r8_nr_n1__stream_b128m3(const Arguments&, const Launch&);
-void wilson_half_r12t_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_half_r12t_nr_n1__kept_b128m4(const Arguments&, const Launch&);
-void wilson_half_r12t_nr_n1__tfirst_b128m7(const Arguments&, const Launch&);
+void wilson_half_r12t_nr_n1__tfirst_b64m10(const Arguments&, const Launch&);
 void wilson_single_r12_dr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_single_r12_dr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_single_r12_nr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_single_r12_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_single_r12_nr_n1__complex_box_stream_b256m2(const Arguments&, const Launch&);
 void wilson_single_r12t_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_single_r12t_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
@@ -623,8 +591,8 @@ void wilson_tinv_double_r18_dr_n1__box_kept_b128m2(const Arguments&, const Launc
 void wilson_tinv_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_tinv_double_r18_nr_n1__box_kept_b128m2(const Arguments&, const Launch&);
 void wilson_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
+void wilson_tinv_single_r12_nr_n1__box_b256m2(const Arguments&, const Launch&);
 void wilson_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
-void wilson_tinv_single_r12_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
 namespace {
 // name, operator, family, dagger, epilogue, precision, links, basis, complex phases, tile, spins, sums, flops, bytes,
 // formula, complex scalars, apply
@@ -1829,11 +1797,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 72, 576,
      "y = a*x + b*y",
      false, axpby_double__b64m10},
-    {"axpby_single__b64m18", "axpby", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 0, 72, 288,
-     "y = a*x + b*y",
-     false, axpby_single__b64m18},
     {"bicgstab_direction_double__b256m2", "bicgstab_direction", "update", false,
      "none", "double", "", "", false,
      1, 4, 0, 192, 768,
@@ -1844,21 +1807,11 @@ constexpr Kernel table[] = {
      1, 4, 0, 192, 768,
      "y = x + a*(y - b*z)",
      true, bicgstab_direction_double__b64m8},
-    {"bicgstab_direction_half__b128m9", "bicgstab_direction", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 0, 192, 208,
-     "y = x + a*(y - b*z)",
-     true, bicgstab_direction_half__b128m9},
     {"bicgstab_direction_single__b256m4", "bicgstab_direction", "update", false,
      "none", "single", "", "", false,
      1, 4, 0, 192, 384,
      "y = x + a*(y - b*z)",
      true, bicgstab_direction_single__b256m4},
-    {"bicgstab_half_step_double__b256m2", "bicgstab_half_step", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 1, 144, 576,
-     "y = y - a*x; norm(y)",
-     true, bicgstab_half_step_double__b256m2},
     {"bicgstab_half_step_double__b64m8", "bicgstab_half_step", "update", false,
      "none", "double", "", "", false,
      1, 4, 1, 144, 576,
@@ -2009,11 +1962,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1752, 1440,
      "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
      false, laplace3_axpby_double_r18_n1__box_stream_b256m1},
-    {"laplace3_axpby_double_r18_n1__kept_b128m2", "laplace3", "hopping", false,
-     "axpby", "double", "r18", "", false,
-     1, 4, 0, 1752, 1440,
-     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
-     false, laplace3_axpby_double_r18_n1__kept_b128m2},
     {"laplace3_double_r12_n1__b64m4", "laplace3", "hopping", false,
      "none", "double", "r12", "", false,
      1, 4, 0, 1704, 960,
@@ -2024,11 +1972,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1704, 960,
      "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
      false, laplace3_double_r12_n1__kept_b64m4},
-    {"laplace3_double_r12_n1__stream_b128m3", "laplace3", "hopping", false,
-     "none", "double", "r12", "", false,
-     1, 4, 0, 1704, 960,
-     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
-     false, laplace3_double_r12_n1__stream_b128m3},
     {"laplace3_double_r18_n1__b256m1", "laplace3", "hopping", false,
      "none", "double", "r18", "", false,
      1, 4, 0, 1704, 1248,
@@ -2089,11 +2032,6 @@ constexpr Kernel table[] = {
      1, 4, 1, 48, 96,
      "norm(x)",
      false, norm2_single__b256m4},
-    {"residual_double__b256m2", "residual", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 1, 72, 576,
-     "y = x - y; norm(y)",
-     false, residual_double__b256m2},
     {"residual_double__b64m8", "residual", "update", false,
      "none", "double", "", "", false,
      1, 4, 1, 72, 576,
@@ -2319,11 +2257,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 1728,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_double_r18_nr_n1__complex_kept_b64m4},
-    {"wilson_axpby_double_r18_rotated_n1__b128m2", "wilson", "hopping", false,
-     "axpby", "double", "r18", "rotated", false,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r18_rotated_n1__b128m2},
     {"wilson_axpby_double_r18_rotated_n1__box_stream_b256m1", "wilson", "hopping", false,
      "axpby", "double", "r18", "rotated", false,
      1, 4, 0, 1368, 1728,
@@ -2334,36 +2267,21 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 1728,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_double_r18_rotated_n1__kept_b64m4},
-    {"wilson_axpby_double_r18_rotated_n1__stream_tfirst_b128m3", "wilson", "hopping", false,
-     "axpby", "double", "r18", "rotated", false,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r18_rotated_n1__stream_tfirst_b128m3},
-    {"wilson_axpby_double_r18t_nr_n1__box_b256m1", "wilson", "hopping", false,
+    {"wilson_axpby_double_r18t_nr_n1__box_stream_b256m1", "wilson", "hopping", false,
      "axpby", "double", "r18t", "non_relativistic", false,
      1, 4, 0, 1368, 1440,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r18t_nr_n1__box_b256m1},
+     false, wilson_axpby_double_r18t_nr_n1__box_stream_b256m1},
     {"wilson_axpby_double_r18t_nr_n1__kept_b64m4", "wilson", "hopping", false,
      "axpby", "double", "r18t", "non_relativistic", false,
      1, 4, 0, 1368, 1440,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_double_r18t_nr_n1__kept_b64m4},
-    {"wilson_axpby_double_r18t_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", false,
-     "axpby", "double", "r18t", "non_relativistic", false,
-     1, 4, 0, 1368, 1440,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r18t_nr_n1__stream_tfirst_b128m3},
     {"wilson_axpby_double_r8_nr_n1__b256m1", "wilson", "hopping", false,
      "axpby", "double", "r8", "non_relativistic", false,
      1, 4, 0, 1368, 1088,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_double_r8_nr_n1__b256m1},
-    {"wilson_axpby_double_r8_nr_n1__box_kept_b128m3", "wilson", "hopping", false,
-     "axpby", "double", "r8", "non_relativistic", false,
-     1, 4, 0, 1368, 1088,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r8_nr_n1__box_kept_b128m3},
     {"wilson_axpby_double_r8_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", false,
      "axpby", "double", "r8", "non_relativistic", false,
      1, 4, 0, 1368, 1088,
@@ -2374,11 +2292,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 348,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_half_r12_nr_n1__b128m4},
-    {"wilson_axpby_half_r12_nr_n1__tfirst_b64m10", "wilson", "hopping", false,
-     "axpby", "half", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 348,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_half_r12_nr_n1__tfirst_b64m10},
     {"wilson_axpby_half_r12t_nr_n1__box_kept_b128m4", "wilson", "hopping", false,
      "axpby", "half", "r12t", "non_relativistic", false,
      1, 4, 0, 1368, 300,
@@ -2389,11 +2302,11 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 300,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_half_r12t_nr_n1__tfirst_b64m10},
-    {"wilson_axpby_half_r18_nr_n1__box_stream_b128m5", "wilson", "hopping", false,
+    {"wilson_axpby_half_r18_nr_n1__box_b128m5", "wilson", "hopping", false,
      "axpby", "half", "r18", "non_relativistic", false,
      1, 4, 0, 1368, 444,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_half_r18_nr_n1__box_stream_b128m5},
+     false, wilson_axpby_half_r18_nr_n1__box_b128m5},
     {"wilson_axpby_single_r12_dr_n1__box_kept_b256m2", "wilson", "hopping", false,
      "axpby", "single", "r12", "degrand_rossi", false,
      1, 4, 0, 1368, 672,
@@ -2424,21 +2337,16 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 672,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_single_r12_nr_n1__complex_box_kept_b256m2},
-    {"wilson_axpby_single_r12t_nr_n1__box_b256m2", "wilson", "hopping", false,
-     "axpby", "single", "r12t", "non_relativistic", false,
-     1, 4, 0, 1368, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r12t_nr_n1__box_b256m2},
     {"wilson_axpby_single_r12t_nr_n1__box_kept_b256m2", "wilson", "hopping", false,
      "axpby", "single", "r12t", "non_relativistic", false,
      1, 4, 0, 1368, 576,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_single_r12t_nr_n1__box_kept_b256m2},
-    {"wilson_axpby_single_r12t_nr_n1__stream_tfirst_b128m5", "wilson", "hopping", false,
+    {"wilson_axpby_single_r12t_nr_n1__box_stream_b256m2", "wilson", "hopping", false,
      "axpby", "single", "r12t", "non_relativistic", false,
      1, 4, 0, 1368, 576,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r12t_nr_n1__stream_tfirst_b128m5},
+     false, wilson_axpby_single_r12t_nr_n1__box_stream_b256m2},
     {"wilson_axpby_single_r18_dr_n1__box_b256m2", "wilson", "hopping", false,
      "axpby", "single", "r18", "degrand_rossi", false,
      1, 4, 0, 1368, 864,
@@ -2464,16 +2372,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 864,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_single_r18_nr_n1__box_kept_b256m2},
-    {"wilson_axpby_single_r18_nr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "axpby", "single", "r18", "non_relativistic", false,
-     1, 4, 0, 1368, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r18_nr_n1__box_stream_b256m2},
-    {"wilson_axpby_single_r18_nr_n1__complex_box_b256m2", "wilson", "hopping", false,
-     "axpby", "single", "r18", "non_relativistic", true,
-     1, 4, 0, 1368, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r18_nr_n1__complex_box_b256m2},
     {"wilson_axpby_single_r18_nr_n1__complex_box_kept_b256m2", "wilson", "hopping", false,
      "axpby", "single", "r18", "non_relativistic", true,
      1, 4, 0, 1368, 864,
@@ -2489,11 +2387,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 720,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_single_r18t_nr_n1__box_b256m2},
-    {"wilson_axpby_single_r18t_nr_n1__stream_tfirst_b64m10", "wilson", "hopping", false,
-     "axpby", "single", "r18t", "non_relativistic", false,
-     1, 4, 0, 1368, 720,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r18t_nr_n1__stream_tfirst_b64m10},
     {"wilson_axpby_single_r8_nr_n1__box_b256m2", "wilson", "hopping", false,
      "axpby", "single", "r8", "non_relativistic", false,
      1, 4, 0, 1368, 544,
@@ -2549,11 +2442,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1920, 2304,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_tinv_double_r18_nr_n1__box_stream_b256m1},
-    {"wilson_axpby_tinv_half_r12_nr_n1__box_b128m5", "wilson", "hopping", false,
-     "axpby_tinv", "half", "r12", "non_relativistic", false,
-     1, 4, 0, 1920, 492,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_tinv_half_r12_nr_n1__box_b128m5},
     {"wilson_axpby_tinv_single_r12_nr_n1__box_b256m2", "wilson", "hopping", false,
      "axpby_tinv", "single", "r12", "non_relativistic", false,
      1, 4, 0, 1920, 960,
@@ -2709,11 +2597,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 1728,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_double_r18_nr_n1__complex_kept_b64m4},
-    {"wilson_dagger_axpby_double_r18_rotated_n1__b128m2", "wilson", "hopping", true,
-     "axpby", "double", "r18", "rotated", false,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r18_rotated_n1__b128m2},
     {"wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b256m1", "wilson", "hopping", true,
      "axpby", "double", "r18", "rotated", false,
      1, 4, 0, 1368, 1728,
@@ -2724,36 +2607,21 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 1728,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_double_r18_rotated_n1__kept_b64m4},
-    {"wilson_dagger_axpby_double_r18_rotated_n1__stream_tfirst_b128m3", "wilson", "hopping", true,
-     "axpby", "double", "r18", "rotated", false,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r18_rotated_n1__stream_tfirst_b128m3},
-    {"wilson_dagger_axpby_double_r18t_nr_n1__box_b256m1", "wilson", "hopping", true,
+    {"wilson_dagger_axpby_double_r18t_nr_n1__box_stream_b256m1", "wilson", "hopping", true,
      "axpby", "double", "r18t", "non_relativistic", false,
      1, 4, 0, 1368, 1440,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r18t_nr_n1__box_b256m1},
+     false, wilson_dagger_axpby_double_r18t_nr_n1__box_stream_b256m1},
     {"wilson_dagger_axpby_double_r18t_nr_n1__kept_b64m4", "wilson", "hopping", true,
      "axpby", "double", "r18t", "non_relativistic", false,
      1, 4, 0, 1368, 1440,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_double_r18t_nr_n1__kept_b64m4},
-    {"wilson_dagger_axpby_double_r18t_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", true,
-     "axpby", "double", "r18t", "non_relativistic", false,
-     1, 4, 0, 1368, 1440,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r18t_nr_n1__stream_tfirst_b128m3},
     {"wilson_dagger_axpby_double_r8_nr_n1__b256m1", "wilson", "hopping", true,
      "axpby", "double", "r8", "non_relativistic", false,
      1, 4, 0, 1368, 1088,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_double_r8_nr_n1__b256m1},
-    {"wilson_dagger_axpby_double_r8_nr_n1__box_kept_b128m3", "wilson", "hopping", true,
-     "axpby", "double", "r8", "non_relativistic", false,
-     1, 4, 0, 1368, 1088,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r8_nr_n1__box_kept_b128m3},
     {"wilson_dagger_axpby_double_r8_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", true,
      "axpby", "double", "r8", "non_relativistic", false,
      1, 4, 0, 1368, 1088,
@@ -2764,11 +2632,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 348,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_half_r12_nr_n1__b128m4},
-    {"wilson_dagger_axpby_half_r12_nr_n1__tfirst_b64m10", "wilson", "hopping", true,
-     "axpby", "half", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 348,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_half_r12_nr_n1__tfirst_b64m10},
     {"wilson_dagger_axpby_half_r12t_nr_n1__box_kept_b128m4", "wilson", "hopping", true,
      "axpby", "half", "r12t", "non_relativistic", false,
      1, 4, 0, 1368, 300,
@@ -2779,11 +2642,11 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 300,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b64m10},
-    {"wilson_dagger_axpby_half_r18_nr_n1__box_stream_b128m5", "wilson", "hopping", true,
+    {"wilson_dagger_axpby_half_r18_nr_n1__box_b128m5", "wilson", "hopping", true,
      "axpby", "half", "r18", "non_relativistic", false,
      1, 4, 0, 1368, 444,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_half_r18_nr_n1__box_stream_b128m5},
+     false, wilson_dagger_axpby_half_r18_nr_n1__box_b128m5},
     {"wilson_dagger_axpby_single_r12_dr_n1__box_kept_b256m2", "wilson", "hopping", true,
      "axpby", "single", "r12", "degrand_rossi", false,
      1, 4, 0, 1368, 672,
@@ -2814,21 +2677,16 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 672,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_single_r12_nr_n1__complex_box_kept_b256m2},
-    {"wilson_dagger_axpby_single_r12t_nr_n1__box_b256m2", "wilson", "hopping", true,
-     "axpby", "single", "r12t", "non_relativistic", false,
-     1, 4, 0, 1368, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r12t_nr_n1__box_b256m2},
     {"wilson_dagger_axpby_single_r12t_nr_n1__box_kept_b256m2", "wilson", "hopping", true,
      "axpby", "single", "r12t", "non_relativistic", false,
      1, 4, 0, 1368, 576,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_single_r12t_nr_n1__box_kept_b256m2},
-    {"wilson_dagger_axpby_single_r12t_nr_n1__stream_tfirst_b128m5", "wilson", "hopping", true,
+    {"wilson_dagger_axpby_single_r12t_nr_n1__box_stream_b256m2", "wilson", "hopping", true,
      "axpby", "single", "r12t", "non_relativistic", false,
      1, 4, 0, 1368, 576,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r12t_nr_n1__stream_tfirst_b128m5},
+     false, wilson_dagger_axpby_single_r12t_nr_n1__box_stream_b256m2},
     {"wilson_dagger_axpby_single_r18_dr_n1__box_b256m2", "wilson", "hopping", true,
      "axpby", "single", "r18", "degrand_rossi", false,
      1, 4, 0, 1368, 864,
@@ -2854,16 +2712,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 864,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_single_r18_nr_n1__box_kept_b256m2},
-    {"wilson_dagger_axpby_single_r18_nr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "axpby", "single", "r18", "non_relativistic", false,
-     1, 4, 0, 1368, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r18_nr_n1__box_stream_b256m2},
-    {"wilson_dagger_axpby_single_r18_nr_n1__complex_box_b256m2", "wilson", "hopping", true,
-     "axpby", "single", "r18", "non_relativistic", true,
-     1, 4, 0, 1368, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r18_nr_n1__complex_box_b256m2},
     {"wilson_dagger_axpby_single_r18_nr_n1__complex_box_kept_b256m2", "wilson", "hopping", true,
      "axpby", "single", "r18", "non_relativistic", true,
      1, 4, 0, 1368, 864,
@@ -2879,11 +2727,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 720,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_single_r18t_nr_n1__box_b256m2},
-    {"wilson_dagger_axpby_single_r18t_nr_n1__stream_tfirst_b64m10", "wilson", "hopping", true,
-     "axpby", "single", "r18t", "non_relativistic", false,
-     1, 4, 0, 1368, 720,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r18t_nr_n1__stream_tfirst_b64m10},
     {"wilson_dagger_axpby_single_r8_nr_n1__box_b256m2", "wilson", "hopping", true,
      "axpby", "single", "r8", "non_relativistic", false,
      1, 4, 0, 1368, 544,
@@ -2939,11 +2782,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1920, 2304,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_tinv_double_r18_nr_n1__box_stream_b256m1},
-    {"wilson_dagger_axpby_tinv_half_r12_nr_n1__box_b128m5", "wilson", "hopping", true,
-     "axpby_tinv", "half", "r12", "non_relativistic", false,
-     1, 4, 0, 1920, 492,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_tinv_half_r12_nr_n1__box_b128m5},
     {"wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2", "wilson", "hopping", true,
      "axpby_tinv", "single", "r12", "non_relativistic", false,
      1, 4, 0, 1920, 960,
@@ -3134,26 +2972,16 @@ constexpr Kernel table[] = {
      1, 4, 0, 1320, 896,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_double_r8_nr_n1__b128m2},
-    {"wilson_dagger_double_r8_nr_n1__stream_b128m3", "wilson", "hopping", true,
-     "none", "double", "r8", "non_relativistic", false,
-     1, 4, 0, 1320, 896,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r8_nr_n1__stream_b128m3},
-    {"wilson_dagger_half_r12t_nr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "none", "half", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 248,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_half_r12t_nr_n1__box_stream_b256m2},
     {"wilson_dagger_half_r12t_nr_n1__kept_b128m4", "wilson", "hopping", true,
      "none", "half", "r12t", "non_relativistic", false,
      1, 4, 0, 1320, 248,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_half_r12t_nr_n1__kept_b128m4},
-    {"wilson_dagger_half_r12t_nr_n1__tfirst_b128m7", "wilson", "hopping", true,
+    {"wilson_dagger_half_r12t_nr_n1__tfirst_b64m10", "wilson", "hopping", true,
      "none", "half", "r12t", "non_relativistic", false,
      1, 4, 0, 1320, 248,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_half_r12t_nr_n1__tfirst_b128m7},
+     false, wilson_dagger_half_r12t_nr_n1__tfirst_b64m10},
     {"wilson_dagger_single_r12_dr_n1__box_kept_b256m2", "wilson", "hopping", true,
      "none", "single", "r12", "degrand_rossi", false,
      1, 4, 0, 1320, 576,
@@ -3169,11 +2997,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1320, 576,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_single_r12_nr_n1__box_b256m2},
-    {"wilson_dagger_single_r12_nr_n1__box_kept_b256m2", "wilson", "hopping", true,
-     "none", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r12_nr_n1__box_kept_b256m2},
     {"wilson_dagger_single_r12_nr_n1__complex_box_stream_b256m2", "wilson", "hopping", true,
      "none", "single", "r12", "non_relativistic", true,
      1, 4, 0, 1320, 576,
@@ -3334,16 +3157,16 @@ constexpr Kernel table[] = {
      1, 4, 0, 1872, 2112,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_tinv_double_r18_nr_n1__box_stream_b256m1},
+    {"wilson_dagger_tinv_single_r12_nr_n1__box_b256m2", "wilson", "hopping", true,
+     "tinv", "single", "r12", "non_relativistic", false,
+     1, 4, 0, 1872, 864,
+     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
+     false, wilson_dagger_tinv_single_r12_nr_n1__box_b256m2},
     {"wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2", "wilson", "hopping", true,
      "tinv", "single", "r12", "non_relativistic", false,
      1, 4, 0, 1872, 864,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2},
-    {"wilson_dagger_tinv_single_r12_nr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "tinv", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1872, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_tinv_single_r12_nr_n1__box_stream_b256m2},
     {"wilson_double_r12_dr_n1__b256m1", "wilson", "hopping", false,
      "none", "double", "r12", "degrand_rossi", false,
      1, 4, 0, 1320, 1152,
@@ -3524,26 +3347,16 @@ constexpr Kernel table[] = {
      1, 4, 0, 1320, 896,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_double_r8_nr_n1__b128m2},
-    {"wilson_double_r8_nr_n1__stream_b128m3", "wilson", "hopping", false,
-     "none", "double", "r8", "non_relativistic", false,
-     1, 4, 0, 1320, 896,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r8_nr_n1__stream_b128m3},
-    {"wilson_half_r12t_nr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "none", "half", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 248,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_half_r12t_nr_n1__box_stream_b256m2},
     {"wilson_half_r12t_nr_n1__kept_b128m4", "wilson", "hopping", false,
      "none", "half", "r12t", "non_relativistic", false,
      1, 4, 0, 1320, 248,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_half_r12t_nr_n1__kept_b128m4},
-    {"wilson_half_r12t_nr_n1__tfirst_b128m7", "wilson", "hopping", false,
+    {"wilson_half_r12t_nr_n1__tfirst_b64m10", "wilson", "hopping", false,
      "none", "half", "r12t", "non_relativistic", false,
      1, 4, 0, 1320, 248,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_half_r12t_nr_n1__tfirst_b128m7},
+     false, wilson_half_r12t_nr_n1__tfirst_b64m10},
     {"wilson_single_r12_dr_n1__box_kept_b256m2", "wilson", "hopping", false,
      "none", "single", "r12", "degrand_rossi", false,
      1, 4, 0, 1320, 576,
@@ -3559,11 +3372,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1320, 576,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_single_r12_nr_n1__box_b256m2},
-    {"wilson_single_r12_nr_n1__box_kept_b256m2", "wilson", "hopping", false,
-     "none", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r12_nr_n1__box_kept_b256m2},
     {"wilson_single_r12_nr_n1__complex_box_stream_b256m2", "wilson", "hopping", false,
      "none", "single", "r12", "non_relativistic", true,
      1, 4, 0, 1320, 576,
@@ -3724,16 +3532,16 @@ constexpr Kernel table[] = {
      1, 4, 0, 1872, 2112,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_tinv_double_r18_nr_n1__box_stream_b256m1},
+    {"wilson_tinv_single_r12_nr_n1__box_b256m2", "wilson", "hopping", false,
+     "tinv", "single", "r12", "non_relativistic", false,
+     1, 4, 0, 1872, 864,
+     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
+     false, wilson_tinv_single_r12_nr_n1__box_b256m2},
     {"wilson_tinv_single_r12_nr_n1__box_kept_b256m2", "wilson", "hopping", false,
      "tinv", "single", "r12", "non_relativistic", false,
      1, 4, 0, 1872, 864,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_tinv_single_r12_nr_n1__box_kept_b256m2},
-    {"wilson_tinv_single_r12_nr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "tinv", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1872, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_tinv_single_r12_nr_n1__box_stream_b256m2},
 };
 }  // namespace
 

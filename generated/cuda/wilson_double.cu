@@ -15,12 +15,10 @@
 #include "generated/bodies/wilson_dagger_nr.hpp"
 #include "generated/bodies/wilson_dagger_nr_tfirst.hpp"
 #include "generated/bodies/wilson_dagger_rotated.hpp"
-#include "generated/bodies/wilson_dagger_rotated_tfirst.hpp"
 #include "generated/bodies/wilson_dr.hpp"
 #include "generated/bodies/wilson_nr.hpp"
 #include "generated/bodies/wilson_nr_tfirst.hpp"
 #include "generated/bodies/wilson_rotated.hpp"
-#include "generated/bodies/wilson_rotated_tfirst.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
 // 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
@@ -613,13 +611,6 @@ void wilson_axpby_double_r18_nr_n1__complex_kept_b64m4(const Arguments& a, const
 }
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_axpby_double_r18_rotated_n1__b128m2_row
-    : wilson_rotated_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
-void wilson_axpby_double_r18_rotated_n1__b128m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r18_rotated_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_double_r18_rotated_n1__box_stream_b256m1_row
     : wilson_rotated_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, false, 1> {};
 void wilson_axpby_double_r18_rotated_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
@@ -633,18 +624,11 @@ void wilson_axpby_double_r18_rotated_n1__kept_b64m4(const Arguments& a, const La
   apply<wilson_axpby_double_r18_rotated_n1__kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
 }
 
-// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_axpby_double_r18_rotated_n1__stream_tfirst_b128m3_row
-    : wilson_rotated_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, false, 1> {};
-void wilson_axpby_double_r18_rotated_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r18_rotated_n1__stream_tfirst_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
-}
-
 // 1368 flop, 1440 bytes a site and right-hand side; 348 reals without reuse
-struct wilson_axpby_double_r18t_nr_n1__box_b256m1_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R18T, Axpby, false, 1> {};
-void wilson_axpby_double_r18t_nr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r18t_nr_n1__box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+struct wilson_axpby_double_r18t_nr_n1__box_stream_b256m1_row
+    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18T, Axpby, false, 1> {};
+void wilson_axpby_double_r18t_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r18t_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1440 bytes a site and right-hand side; 348 reals without reuse
@@ -654,25 +638,11 @@ void wilson_axpby_double_r18t_nr_n1__kept_b64m4(const Arguments& a, const Launch
   apply<wilson_axpby_double_r18t_nr_n1__kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
 }
 
-// 1368 flop, 1440 bytes a site and right-hand side; 348 reals without reuse
-struct wilson_axpby_double_r18t_nr_n1__stream_tfirst_b128m3_row
-    : wilson_nr_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R18T, Axpby, false, 1> {};
-void wilson_axpby_double_r18t_nr_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r18t_nr_n1__stream_tfirst_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
-}
-
 // 1368 flop, 1088 bytes a site and right-hand side; 304 reals without reuse
 struct wilson_axpby_double_r8_nr_n1__b256m1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R8, Axpby, false, 1> {};
 void wilson_axpby_double_r8_nr_n1__b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_double_r8_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 1088 bytes a site and right-hand side; 304 reals without reuse
-struct wilson_axpby_double_r8_nr_n1__box_kept_b128m3_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R8, Axpby, false, 1> {};
-void wilson_axpby_double_r8_nr_n1__box_kept_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r8_nr_n1__box_kept_b128m3_row, 128, 3, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1088 bytes a site and right-hand side; 304 reals without reuse
@@ -914,13 +884,6 @@ void wilson_dagger_axpby_double_r18_nr_n1__complex_kept_b64m4(const Arguments& a
 }
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_axpby_double_r18_rotated_n1__b128m2_row
-    : wilson_dagger_rotated_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
-void wilson_dagger_axpby_double_r18_rotated_n1__b128m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r18_rotated_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b256m1_row
     : wilson_dagger_rotated_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, false, 1> {};
 void wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
@@ -934,18 +897,11 @@ void wilson_dagger_axpby_double_r18_rotated_n1__kept_b64m4(const Arguments& a, c
   apply<wilson_dagger_axpby_double_r18_rotated_n1__kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
 }
 
-// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_axpby_double_r18_rotated_n1__stream_tfirst_b128m3_row
-    : wilson_dagger_rotated_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, false, 1> {};
-void wilson_dagger_axpby_double_r18_rotated_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r18_rotated_n1__stream_tfirst_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
-}
-
 // 1368 flop, 1440 bytes a site and right-hand side; 348 reals without reuse
-struct wilson_dagger_axpby_double_r18t_nr_n1__box_b256m1_row
-    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18T, Axpby, false, 1> {};
-void wilson_dagger_axpby_double_r18t_nr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r18t_nr_n1__box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+struct wilson_dagger_axpby_double_r18t_nr_n1__box_stream_b256m1_row
+    : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18T, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r18t_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r18t_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1440 bytes a site and right-hand side; 348 reals without reuse
@@ -955,25 +911,11 @@ void wilson_dagger_axpby_double_r18t_nr_n1__kept_b64m4(const Arguments& a, const
   apply<wilson_dagger_axpby_double_r18t_nr_n1__kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
 }
 
-// 1368 flop, 1440 bytes a site and right-hand side; 348 reals without reuse
-struct wilson_dagger_axpby_double_r18t_nr_n1__stream_tfirst_b128m3_row
-    : wilson_dagger_nr_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R18T, Axpby, false, 1> {};
-void wilson_dagger_axpby_double_r18t_nr_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r18t_nr_n1__stream_tfirst_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
-}
-
 // 1368 flop, 1088 bytes a site and right-hand side; 304 reals without reuse
 struct wilson_dagger_axpby_double_r8_nr_n1__b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R8, Axpby, false, 1> {};
 void wilson_dagger_axpby_double_r8_nr_n1__b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_double_r8_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 1088 bytes a site and right-hand side; 304 reals without reuse
-struct wilson_dagger_axpby_double_r8_nr_n1__box_kept_b128m3_row
-    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R8, Axpby, false, 1> {};
-void wilson_dagger_axpby_double_r8_nr_n1__box_kept_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r8_nr_n1__box_kept_b128m3_row, 128, 3, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1088 bytes a site and right-hand side; 304 reals without reuse
@@ -1299,13 +1241,6 @@ struct wilson_dagger_double_r8_nr_n1__b128m2_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R8, Plain, false, 1> {};
 void wilson_dagger_double_r8_nr_n1__b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_double_r8_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
-}
-
-// 1320 flop, 896 bytes a site and right-hand side; 280 reals without reuse
-struct wilson_dagger_double_r8_nr_n1__stream_b128m3_row
-    : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R8, Plain, false, 1> {};
-void wilson_dagger_double_r8_nr_n1__stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r8_nr_n1__stream_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
@@ -1689,13 +1624,6 @@ struct wilson_double_r8_nr_n1__b128m2_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R8, Plain, false, 1> {};
 void wilson_double_r8_nr_n1__b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_double_r8_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
-}
-
-// 1320 flop, 896 bytes a site and right-hand side; 280 reals without reuse
-struct wilson_double_r8_nr_n1__stream_b128m3_row
-    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R8, Plain, false, 1> {};
-void wilson_double_r8_nr_n1__stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r8_nr_n1__stream_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse

@@ -182,13 +182,6 @@ void wilson_axpby_half_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_half_r12_nr_n1__b128m4_row, 128, 4, InOrder, Rhs::alone>(a, l);
 }
 
-// 1368 flop, 348 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_half_r12_nr_n1__tfirst_b64m10_row
-    : wilson_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 1> {};
-void wilson_axpby_half_r12_nr_n1__tfirst_b64m10(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_half_r12_nr_n1__tfirst_b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
-}
-
 // 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_axpby_half_r12t_nr_n1__box_kept_b128m4_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
@@ -204,18 +197,10 @@ void wilson_axpby_half_r12t_nr_n1__tfirst_b64m10(const Arguments& a, const Launc
 }
 
 // 1368 flop, 444 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_axpby_half_r18_nr_n1__box_stream_b128m5_row
-    : wilson_nr_body<Fixed<short, true>, Streamed<Fixed<short, false>>, R18, Axpby, false, 1> {};
-void wilson_axpby_half_r18_nr_n1__box_stream_b128m5(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_half_r18_nr_n1__box_stream_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
-}
-
-// 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
-struct wilson_axpby_tinv_half_r12_nr_n1__box_b128m5_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, AxpbyTinv<Fixed<short, false>, Frame_nr>,
-          false, 1> {};
-void wilson_axpby_tinv_half_r12_nr_n1__box_b128m5(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_tinv_half_r12_nr_n1__box_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
+struct wilson_axpby_half_r18_nr_n1__box_b128m5_row
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Axpby, false, 1> {};
+void wilson_axpby_half_r18_nr_n1__box_b128m5(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_half_r18_nr_n1__box_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 348 bytes a site and right-hand side; 336 reals without reuse
@@ -223,13 +208,6 @@ struct wilson_dagger_axpby_half_r12_nr_n1__b128m4_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 1> {};
 void wilson_dagger_axpby_half_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_half_r12_nr_n1__b128m4_row, 128, 4, InOrder, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 348 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_half_r12_nr_n1__tfirst_b64m10_row
-    : wilson_dagger_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r12_nr_n1__tfirst_b64m10(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12_nr_n1__tfirst_b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
@@ -247,25 +225,10 @@ void wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b64m10(const Arguments& a, cons
 }
 
 // 1368 flop, 444 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_axpby_half_r18_nr_n1__box_stream_b128m5_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Streamed<Fixed<short, false>>, R18, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r18_nr_n1__box_stream_b128m5(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r18_nr_n1__box_stream_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
-}
-
-// 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
-struct wilson_dagger_axpby_tinv_half_r12_nr_n1__box_b128m5_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, AxpbyTinv<Fixed<short, false>,
-          Frame_nr>, false, 1> {};
-void wilson_dagger_axpby_tinv_half_r12_nr_n1__box_b128m5(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_tinv_half_r12_nr_n1__box_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
-}
-
-// 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_dagger_half_r12t_nr_n1__box_stream_b256m2_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Streamed<Fixed<short, false>>, R12T, Plain, false, 1> {};
-void wilson_dagger_half_r12t_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+struct wilson_dagger_axpby_half_r18_nr_n1__box_b128m5_row
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Axpby, false, 1> {};
+void wilson_dagger_axpby_half_r18_nr_n1__box_b128m5(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_half_r18_nr_n1__box_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
@@ -276,10 +239,10 @@ void wilson_dagger_half_r12t_nr_n1__kept_b128m4(const Arguments& a, const Launch
 }
 
 // 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_dagger_half_r12t_nr_n1__tfirst_b128m7_row
+struct wilson_dagger_half_r12t_nr_n1__tfirst_b64m10_row
     : wilson_dagger_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
-void wilson_dagger_half_r12t_nr_n1__tfirst_b128m7(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12t_nr_n1__tfirst_b128m7_row, 128, 7, InOrder, Rhs::alone>(a, l);
+void wilson_dagger_half_r12t_nr_n1__tfirst_b64m10(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_half_r12t_nr_n1__tfirst_b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
@@ -291,13 +254,6 @@ void wilson_dagger_taxpby_half_r12_nr_n1__b256m2(const Arguments& a, const Launc
 }
 
 // 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_half_r12t_nr_n1__box_stream_b256m2_row
-    : wilson_nr_body<Fixed<short, true>, Streamed<Fixed<short, false>>, R12T, Plain, false, 1> {};
-void wilson_half_r12t_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r12t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
-}
-
-// 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
 struct wilson_half_r12t_nr_n1__kept_b128m4_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
 void wilson_half_r12t_nr_n1__kept_b128m4(const Arguments& a, const Launch& l) {
@@ -305,10 +261,10 @@ void wilson_half_r12t_nr_n1__kept_b128m4(const Arguments& a, const Launch& l) {
 }
 
 // 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_half_r12t_nr_n1__tfirst_b128m7_row
+struct wilson_half_r12t_nr_n1__tfirst_b64m10_row
     : wilson_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
-void wilson_half_r12t_nr_n1__tfirst_b128m7(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r12t_nr_n1__tfirst_b128m7_row, 128, 7, InOrder, Rhs::alone>(a, l);
+void wilson_half_r12t_nr_n1__tfirst_b64m10(const Arguments& a, const Launch& l) {
+  apply<wilson_half_r12t_nr_n1__tfirst_b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse

@@ -355,13 +355,6 @@ void wilson_axpby_single_r12_nr_n1__complex_box_kept_b256m2(const Arguments& a, 
 }
 
 // 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_axpby_single_r12t_nr_n1__box_b256m2_row
-    : wilson_nr_body<Ieee<float>, Ieee<float>, R12T, Axpby, false, 1> {};
-void wilson_axpby_single_r12t_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r12t_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_axpby_single_r12t_nr_n1__box_kept_b256m2_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R12T, Axpby, false, 1> {};
 void wilson_axpby_single_r12t_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
@@ -369,10 +362,10 @@ void wilson_axpby_single_r12t_nr_n1__box_kept_b256m2(const Arguments& a, const L
 }
 
 // 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_axpby_single_r12t_nr_n1__stream_tfirst_b128m5_row
-    : wilson_nr_tfirst_body<Ieee<float>, Streamed<Ieee<float>>, R12T, Axpby, false, 1> {};
-void wilson_axpby_single_r12t_nr_n1__stream_tfirst_b128m5(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r12t_nr_n1__stream_tfirst_b128m5_row, 128, 5, InOrder, Rhs::alone>(a, l);
+struct wilson_axpby_single_r12t_nr_n1__box_stream_b256m2_row
+    : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12T, Axpby, false, 1> {};
+void wilson_axpby_single_r12t_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r12t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
@@ -411,20 +404,6 @@ void wilson_axpby_single_r18_nr_n1__box_kept_b256m2(const Arguments& a, const La
 }
 
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_axpby_single_r18_nr_n1__box_stream_b256m2_row
-    : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R18, Axpby, false, 1> {};
-void wilson_axpby_single_r18_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r18_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_axpby_single_r18_nr_n1__complex_box_b256m2_row
-    : wilson_nr_body<Ieee<float>, Ieee<float>, R18, Axpby, true, 1> {};
-void wilson_axpby_single_r18_nr_n1__complex_box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r18_nr_n1__complex_box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_single_r18_nr_n1__complex_box_kept_b256m2_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R18, Axpby, true, 1> {};
 void wilson_axpby_single_r18_nr_n1__complex_box_kept_b256m2(const Arguments& a, const Launch& l) {
@@ -443,13 +422,6 @@ struct wilson_axpby_single_r18t_nr_n1__box_b256m2_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R18T, Axpby, false, 1> {};
 void wilson_axpby_single_r18t_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_single_r18t_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 720 bytes a site and right-hand side; 348 reals without reuse
-struct wilson_axpby_single_r18t_nr_n1__stream_tfirst_b64m10_row
-    : wilson_nr_tfirst_body<Ieee<float>, Streamed<Ieee<float>>, R18T, Axpby, false, 1> {};
-void wilson_axpby_single_r18t_nr_n1__stream_tfirst_b64m10(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r18t_nr_n1__stream_tfirst_b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 544 bytes a site and right-hand side; 304 reals without reuse
@@ -523,13 +495,6 @@ void wilson_dagger_axpby_single_r12_nr_n1__complex_box_kept_b256m2(const Argumen
 }
 
 // 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_axpby_single_r12t_nr_n1__box_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12T, Axpby, false, 1> {};
-void wilson_dagger_axpby_single_r12t_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r12t_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_dagger_axpby_single_r12t_nr_n1__box_kept_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12T, Axpby, false, 1> {};
 void wilson_dagger_axpby_single_r12t_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
@@ -537,10 +502,10 @@ void wilson_dagger_axpby_single_r12t_nr_n1__box_kept_b256m2(const Arguments& a, 
 }
 
 // 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_axpby_single_r12t_nr_n1__stream_tfirst_b128m5_row
-    : wilson_dagger_nr_tfirst_body<Ieee<float>, Streamed<Ieee<float>>, R12T, Axpby, false, 1> {};
-void wilson_dagger_axpby_single_r12t_nr_n1__stream_tfirst_b128m5(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r12t_nr_n1__stream_tfirst_b128m5_row, 128, 5, InOrder, Rhs::alone>(a, l);
+struct wilson_dagger_axpby_single_r12t_nr_n1__box_stream_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12T, Axpby, false, 1> {};
+void wilson_dagger_axpby_single_r12t_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r12t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
@@ -579,20 +544,6 @@ void wilson_dagger_axpby_single_r18_nr_n1__box_kept_b256m2(const Arguments& a, c
 }
 
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_axpby_single_r18_nr_n1__box_stream_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R18, Axpby, false, 1> {};
-void wilson_dagger_axpby_single_r18_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r18_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_axpby_single_r18_nr_n1__complex_box_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R18, Axpby, true, 1> {};
-void wilson_dagger_axpby_single_r18_nr_n1__complex_box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r18_nr_n1__complex_box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_axpby_single_r18_nr_n1__complex_box_kept_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R18, Axpby, true, 1> {};
 void wilson_dagger_axpby_single_r18_nr_n1__complex_box_kept_b256m2(const Arguments& a, const Launch& l) {
@@ -611,13 +562,6 @@ struct wilson_dagger_axpby_single_r18t_nr_n1__box_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R18T, Axpby, false, 1> {};
 void wilson_dagger_axpby_single_r18t_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_single_r18t_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 720 bytes a site and right-hand side; 348 reals without reuse
-struct wilson_dagger_axpby_single_r18t_nr_n1__stream_tfirst_b64m10_row
-    : wilson_dagger_nr_tfirst_body<Ieee<float>, Streamed<Ieee<float>>, R18T, Axpby, false, 1> {};
-void wilson_dagger_axpby_single_r18t_nr_n1__stream_tfirst_b64m10(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r18t_nr_n1__stream_tfirst_b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 544 bytes a site and right-hand side; 304 reals without reuse
@@ -667,13 +611,6 @@ struct wilson_dagger_single_r12_nr_n1__box_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 1> {};
 void wilson_dagger_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
-}
-
-// 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_single_r12_nr_n1__box_kept_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 1> {};
-void wilson_dagger_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
@@ -768,17 +705,17 @@ void wilson_dagger_taxpby_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, 
 }
 
 // 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_tinv_single_r12_nr_n1__box_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_dagger_tinv_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_tinv_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
 void wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
-}
-
-// 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_tinv_single_r12_nr_n1__box_stream_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
-void wilson_dagger_tinv_single_r12_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_tinv_single_r12_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
@@ -800,13 +737,6 @@ struct wilson_single_r12_nr_n1__box_b256m2_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 1> {};
 void wilson_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
   apply<wilson_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
-}
-
-// 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_single_r12_nr_n1__box_kept_b256m2_row
-    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 1> {};
-void wilson_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
@@ -901,17 +831,17 @@ void wilson_taxpby_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const L
 }
 
 // 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_tinv_single_r12_nr_n1__box_b256m2_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_tinv_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_tinv_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_tinv_single_r12_nr_n1__box_kept_b256m2_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
 void wilson_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
   apply<wilson_tinv_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
-}
-
-// 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_tinv_single_r12_nr_n1__box_stream_b256m2_row
-    : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
-void wilson_tinv_single_r12_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_tinv_single_r12_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET
