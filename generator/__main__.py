@@ -9,14 +9,15 @@ from collections import Counter
 from pathlib import Path
 
 from generator.explain import explain_kernel, explain_profile
+from generator.export import export_kernel, find_exported
 from generator.ondemand import CompileError, compile_kernel, read_build, run_tests
 from generator.operators import find_operator
 from generator.profile import load_profile
-from generator.render import TemplateError, Tuning, render_profile
+from generator.render import TARGETS, TemplateError, Tuning, render_profile
 from generator.spec import SpecError
 from generator.sweep import measure, pack, pack_cpu
 from generator.tuned import FOLDER, choices, gains, write_evidence
-from generator.write import write_files
+from generator.write import write_files, write_if_changed
 
 ROOT = Path(__file__).parent.parent
 
@@ -56,6 +57,12 @@ def _parser() -> argparse.ArgumentParser:
     kernel.set_defaults(profile="full")
     kernel.add_argument("name", help="any kernel of the profile (default profile: full)")
     kernel.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
+    export = command("export", _export, "Write one kernel, a reference and a timing loop as one self-contained file.")
+    export.set_defaults(profile="full")
+    export.add_argument("name", help="a hopping or update kernel of the profile (default: full), or a variant of it")
+    export.add_argument("--target", choices=tuple(TARGETS), help="default: by the ending of --out, else cuda")
+    export.add_argument("--lattice", default="", metavar="X,Y,Z,T", help="what it runs on unless told otherwise")
+    export.add_argument("--out", type=Path, metavar="FILE", help="default: NAME.cu or NAME.cpp in this folder")
     sweep = command("sweep", _sweep, "Compile, compare and time candidates of the kernels of a profile; keep the best.")
     sweep.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="kernels with one of these in their name")
     sweep.add_argument("--quick", action="store_true", help="launch numbers alone, in blocks of 128 threads")
@@ -125,6 +132,16 @@ def _kernel(options: argparse.Namespace) -> int:
     how = f"compiled for {targets} in {compiled - start:.1f} s" if new else "found in the cache"
     print(f"kernel {spec.name}: {how}; {passed} tests passed in {time.monotonic() - compiled:.1f} s")
     print(f"use it with QUARKSMITH_KERNELS={module}")
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    ending = options.out.suffix if options.out else ""
+    target = options.target or next((t for t, e in TARGETS.items() if ending == f".{e}"), "cuda")
+    spec = find_exported(load_profile(options.profile), options.name, target)
+    path = options.out or Path(f"{spec.name}.{TARGETS[target]}")
+    write_if_changed(path, export_kernel(spec, target, options.lattice, path.name))
+    print(f"wrote {path}; its first lines say how to compile and run it")
     return 0
 
 
