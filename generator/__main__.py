@@ -16,7 +16,7 @@ from generator.profile import load_profile
 from generator.render import TARGETS, TemplateError, Tuning, render_profile
 from generator.spec import SpecError
 from generator.sweep import measure, pack, pack_cpu
-from generator.tuned import FOLDER, choices, gains, write_evidence
+from generator.tuned import FOLDER, choices, gains, select_devices, write_evidence
 from generator.write import write_files, write_if_changed
 
 ROOT = Path(__file__).parent.parent
@@ -53,6 +53,9 @@ def _parser() -> argparse.ArgumentParser:
     cost.add_argument("--bandwidth", type=float, default=4.25e12, help="bytes/s (default: 4.25e12, one H200)")
     generate = command("generate", _generate, "Render the sources of a profile.")
     generate.add_argument("--out", type=Path, default=ROOT / "generated", help="folder (default: generated/)")
+    generate.add_argument(
+        "--devices", metavar="A,B", help="GPUs whose tuned variants are rendered, or none (default: all)"
+    )
     kernel = command("kernel", _kernel, "Compile one kernel and test it with the programs of a build.")
     kernel.set_defaults(profile="full")
     kernel.add_argument("name", help="any kernel of the profile (default profile: full)")
@@ -104,8 +107,10 @@ def _cost(options: argparse.Namespace) -> int:
 
 def _generate(options: argparse.Namespace) -> int:
     profile = load_profile(options.profile)
-    folders = dict.fromkeys((FOLDER, options.out.resolve() / "tuned"))
-    written = write_files(render_profile(profile, Tuning(*choices(profile.kernels, tuple(folders)))), options.out)
+    folders = tuple(dict.fromkeys((FOLDER, options.out.resolve() / "tuned")))
+    devices = None if options.devices is None else select_devices(options.devices, folders)
+    tuning = Tuning(*choices(profile.kernels, folders, devices))
+    written = write_files(render_profile(profile, tuning), options.out)
     families = Counter(find_operator(s.operator).family for s in profile.kernels)
     kinds = ", ".join(f"{n} {family}" for family, n in sorted(families.items()))
     print(f"profile {profile.name}: {len(profile.kernels)} kernels ({kinds})")
