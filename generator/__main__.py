@@ -14,6 +14,7 @@ from generator.ondemand import CompileError, compile_kernel, read_build, run_tes
 from generator.operators import find_operator
 from generator.profile import load_profile
 from generator.render import TARGETS, TemplateError, Tuning, render_profile
+from generator.report import evidence_files, read_evidence, report
 from generator.spec import SpecError
 from generator.sweep import measure, pack, pack_cpu
 from generator.tuned import FOLDER, choices, gains, select_devices, write_evidence
@@ -66,6 +67,13 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--target", choices=tuple(TARGETS), help="default: by the ending of --out, else cuda")
     export.add_argument("--lattice", default="", metavar="X,Y,Z,T", help="what it runs on unless told otherwise")
     export.add_argument("--out", type=Path, metavar="FILE", help="default: NAME.cu or NAME.cpp in this folder")
+    summary = command("report", _report, "Print what sweeps found, and what each axis was worth, as Markdown tables.")
+    summary.set_defaults(profile="full")
+    summary.add_argument("--device", default="", help="as in the names of generated/tuned (default: all)")
+    summary.add_argument("--samples", type=Path, metavar="DIR", help="a packed folder with all its results instead")
+    summary.add_argument(
+        "--copy", type=float, default=0, metavar="GB/S", help="copy bandwidth, for fractions of the floor"
+    )
     sweep = command("sweep", _sweep, "Compile, compare and time candidates of the kernels of a profile; keep the best.")
     sweep.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="kernels with one of these in their name")
     sweep.add_argument("--quick", action="store_true", help="launch numbers alone, in blocks of 128 threads")
@@ -147,6 +155,13 @@ def _export(options: argparse.Namespace) -> int:
     path = options.out or Path(f"{spec.name}.{TARGETS[target]}")
     write_if_changed(path, export_kernel(spec, target, options.lattice, path.name))
     print(f"wrote {path}; its first lines say how to compile and run it")
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    kernels = load_profile(options.profile).kernels
+    for path in [options.samples] if options.samples else evidence_files(options.device):
+        print(report(read_evidence(path, kernels), 1e9 * options.copy))
     return 0
 
 

@@ -50,6 +50,7 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     """
     table = collect(folder)
     facts = json.loads((folder / "device.json").read_text())
+    facts["lattices"] = json.loads((folder / "candidates.json").read_text())["lattices"]
     rejected = json.loads((folder / "rejected.json").read_text())
     path = out / f"{slug(facts['device'])}.json"
     earlier = json.loads(path.read_text()) if path.is_file() else {"device": facts["device"], "kernels": {}}
@@ -75,7 +76,7 @@ def _is_default(row: dict[str, Any], spec: KernelSpec) -> bool:
     return not row["shape"] and (row["block"], row["min_blocks"]) in ((spec.block, spec.min_blocks), (0, 0))
 
 
-def _text(facts: dict[str, str], kernels: dict[str, Any]) -> str:
+def _text(facts: dict[str, Any], kernels: dict[str, Any]) -> str:
     """JSON with one line a candidate."""
     lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in facts.items()]
     blocks = []
