@@ -56,8 +56,11 @@ format: setup  ## format hand-written code
 install: library  ## install library, headers, command and CMake package under PREFIX
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
-bench: library  ## time the kernels of the build on this machine
-	@$(BUILD)/bin/quarksmith bench
+bench: library  ## time the kernels of the build on this machine; table and plots go into BUILD
+	@$(BUILD)/bin/quarksmith bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv $(BENCH)
+	@$(PYTHON) tools/plot_roofline.py $(BUILD)/bench.json --out $(BUILD)/roofline.png
+	@for file in $(wildcard generated/tuned/*.json $(filter-out generated/%,$(RENDERED)/tuned/*.json)); do \
+	  $(PYTHON) tools/plot_tuning.py $$file --out $(BUILD)/tuning_$$(basename $$file .json).png; done
 
 clean:  ## remove what was built (not .venv)
 	rm -rf build build-* demo

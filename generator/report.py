@@ -103,7 +103,12 @@ def read_evidence(path: Path, kernels: Iterable[KernelSpec]) -> Evidence:
             table = {name: entry["classes"] for name, entry in facts.pop("kernels").items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise SpecError(f"evidence {path}: {error!r}; name a file of generated/tuned or a packed folder") from error
-    lattices = facts.get("lattices", LATTICES)
+    if "lattices" not in facts:
+        # Evidence of the first sweeps does not say; GPUs have always been measured on these.
+        if "compute_capability" not in facts:
+            raise SpecError(f"evidence {path} does not say on which lattices it was measured; run the sweep again")
+        facts["lattices"] = LATTICES
+    lattices = facts["lattices"]
     specs = {s.name: s for s in kernels}
     found = []
     for name in sorted(set(table) & set(specs)):
@@ -214,7 +219,7 @@ def report(evidence: Evidence, copy: float = 0) -> str:
         lines[-1] += f" {evidence.left_out} kernels of the evidence are not in the profile."
     for size in evidence.sizes:
         chosen = [m for m in evidence.kernels if m.size == size]
-        lattice = "x".join(map(str, evidence.facts.get("lattices", LATTICES)[size]))
+        lattice = "x".join(map(str, evidence.facts["lattices"][size]))
         lines += ["", f"#### {size} launches, {lattice}", "", *_kernel_table(chosen, copy)]
         lines += ["", *_axis_table(chosen)]
     return "\n".join(lines)
