@@ -17,6 +17,7 @@ from matplotlib.lines import Line2D
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from generator.profile import load_profile
 from generator.report import read_evidence
+from generator.spec import SpecError
 
 COLOURS = {"double": "#0b5394", "single": "#38761d", "half": "#cc0000", "quarter": "#a64d79"}
 MARKERS = {
@@ -129,5 +130,8 @@ if __name__ == "__main__":
     parser.add_argument("--class", dest="size", default="", help="of launches in evidence (default: the largest)")
     parser.add_argument("--out", type=Path, default=Path("roofline.png"))
     options = parser.parse_args()
-    plot(*read(options.data, options.copy, options.size), options.out)
+    try:
+        plot(*read(options.data, options.copy, options.size), options.out)
+    except SpecError as error:
+        raise SystemExit(f"plot: {error}") from error
     print(f"wrote {options.out}")

@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from generator.profile import load_profile
 from generator.report import Evidence, Measured, evidence_files, read_evidence, sensitivity
+from generator.spec import SpecError
 
 COLOURS = ("#0b5394", "#e69138", "#6aa84f", "#a64d79")
 """Of the classes of launches, the largest first."""
@@ -114,6 +115,9 @@ if __name__ == "__main__":
     )
     parser.add_argument("--out", type=Path, default=Path("tuning.png"))
     options = parser.parse_args()
-    source = options.evidence or evidence_files()[0]
-    plot(read_evidence(source, load_profile("full").kernels), source.is_dir(), options.out)
+    try:
+        source = options.evidence or evidence_files()[0]
+        plot(read_evidence(source, load_profile("full").kernels), source.is_dir(), options.out)
+    except SpecError as error:
+        raise SystemExit(f"plot: {error}") from error
     print(f"wrote {options.out}")
