@@ -92,7 +92,6 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
         facts=_facts(spec),
         compiler=COMPILERS[target],
         file=file or f"{spec.name}.{TARGETS[target]}",
-        program=Path(file).stem or spec.name,
         body=body,
         headers=headers,
     )

@@ -56,8 +56,8 @@ def harness(spec: KernelSpec, target: str, helpers: dict[str, KernelSpec], comma
         "bytes": literal(cost.bytes),
         "norm": norm,
         "largest": largest,
-        "storage": 2 * norm,
-        "storage_largest": 10 * largest,
+        "storage": f"2 * {norm}",
+        "storage_largest": f"10 * {largest}",
         **{s.operator.removesuffix("_links"): s.name for s in helpers.values()},
     }
     pieces = [f"device_{target}", "fields", "compare", "spinors"]
@@ -137,4 +137,4 @@ def tolerance(spec: KernelSpec) -> tuple[float, float]:
     if spec.precision in known:
         return known[spec.precision][lossy]
     rounding = max(4 * 2.0**-spec.format.bits, 3e-7 if spec.format.element == "float" else 0.0)
-    return rounding, 20 * rounding
+    return float(f"{rounding:.3g}"), float(f"{20 * rounding:.3g}")

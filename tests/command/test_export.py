@@ -25,7 +25,7 @@ def build(path):
     line = re.search(r"^//   ((?:g\+\+|nvcc) .*)$", path.read_text(), flags=re.M)[1]
     done = subprocess.run(shlex.split(line), cwd=path.parent, capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
-    return path.with_suffix("")
+    return path.parent / "kernel"
 
 
 def run(program, lattice):
