@@ -31,6 +31,10 @@ MARKERS = {
 }
 
 
+MOST_NAMED = 20
+"""Points beyond which kernels are told by precision and kind alone."""
+
+
 @dataclass(frozen=True)
 class Point:
     """One kernel: least traffic and reported flops over its time."""
@@ -90,15 +94,19 @@ def plot(title: str, copy: float, points: list[Point], out: Path) -> None:
     x = np.geomspace(intensity.min() / 1.4, intensity.max() * 1.4, 50)
     axes.plot(x, copy * x, color="#555555", lw=1, label=f"copy, {copy:.4g} GB/s")
     below.axhline(100, color="#555555", lw=1)
-    for p, at in zip(points, intensity, strict=True):
+    named = len(points) <= MOST_NAMED
+    for n, (p, at) in enumerate(zip(points, intensity, strict=True), start=1):
         for panel, y in ((axes, p.gflops), (below, 100 * p.gbytes / copy)):
             panel.plot(at, y, MARKERS[p.kind], color=p.colour, ms=6, mfc=p.colour + "66", mew=0.9)
-            if len(points) <= 12:
-                panel.annotate(p.name, (at, y), xytext=(6, -8), textcoords="offset points", fontsize=7)
+            if named:
+                panel.annotate(str(n), (at, y), xytext=(5, 3), textcoords="offset points", fontsize=8)
     axes.set(xscale="log", yscale="log", xlim=(x[0], x[-1]), ylabel="GFLOP/s", title=title)
-    below.set(ylim=(0, None), xlabel="flop a byte of least traffic", ylabel="least traffic over time, % of copy")
+    below.set(ylim=(0, max(110, *(110 * p.gbytes / copy for p in points))))
+    below.set(xlabel="flop a byte of least traffic", ylabel="least traffic over time, % of copy")
     for axis in (axes.xaxis, axes.yaxis):
+        low, high = axis.get_view_interval()
         axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter("{x:g}" if high < 20 * low else "")
     for panel in (axes, below):
         panel.grid(alpha=0.3, which="both", lw=0.5)
     axes.legend(frameon=False, fontsize=9, loc="upper left")
@@ -107,7 +115,7 @@ def plot(title: str, copy: float, points: list[Point], out: Path) -> None:
 
 
 def _legend(points: list[Point]) -> list[Line2D]:
-    """Precisions in the order of their colours, then kinds of kernels."""
+    """Precisions in the order of their colours, kinds of kernels, and names where they are few."""
     order = [*COLOURS, *sorted({p.precision for p in points} - set(COLOURS))]
     colours = {p.precision: p.colour for p in sorted(points, key=lambda p: order.index(p.precision))}
     by_colour: dict[str, list[str]] = {}
@@ -116,11 +124,15 @@ def _legend(points: list[Point]) -> list[Line2D]:
     handles = [Line2D([], [], marker="s", ls="", color=c, label=", ".join(names)) for c, names in by_colour.items()]
     handles.append(Line2D([], [], ls="", label=""))
     kinds = {p.kind for p in points}
-    return handles + [
+    handles += [
         Line2D([], [], marker=m, ls="", color="#555555", mfc="none", label=kind)
         for kind, m in MARKERS.items()
         if kind in kinds
     ]
+    if len(points) <= MOST_NAMED:
+        handles.append(Line2D([], [], ls="", label=""))
+        handles += [Line2D([], [], ls="", label=f"{n}  {p.name}") for n, p in enumerate(points, start=1)]
+    return handles
 
 
 if __name__ == "__main__":
