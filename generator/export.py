@@ -12,7 +12,7 @@ from generator.operators import find_operator
 from generator.operators.blas import Update
 from generator.operators.hopping import HoppingOperator
 from generator.profile import Profile
-from generator.render import TARGETS, body_path, render, render_files, render_group
+from generator.render import TARGETS, body_path, exists_on, render, render_files, render_group
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
 
@@ -48,7 +48,7 @@ def find_exported(profile: Profile, name: str, target: str) -> KernelSpec:
     operator = find_operator(spec.operator)
     if not isinstance(operator, HoppingOperator | Update):
         raise SpecError(f"kernel {name} is of family {operator.family}; families hopping and update can be exported")
-    foreign = [s for s in spec.shape if target not in SHAPES[s].targets]
+    foreign = [s for s in spec.shape if target not in SHAPES[s].targets] or not exists_on(spec, target)
     if foreign or (spec.variant and spec.block == 0 and target != "cpu"):
         known = ", ".join(t for t in TARGETS if t != target)
         raise SpecError(f"kernel {name} is a variant for another target; use --target {known}")

@@ -93,7 +93,7 @@ def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
         "term_codec": spec.format.links.link_codec,
         "link_storage": spec.links.upper(),
         "rotation": _matrix(spec.basis.rotation) if spec.basis else "",
-        "tile": spec.tile,
+        "tile": 12 if "kept" in spec.shape else spec.tile,
         "has_term": spec.has_term,
         "reads_x": spec.epilogue in ("axpby", "taxpby", "axpby_tinv"),
         "result": EPILOGUES[spec.epilogue],

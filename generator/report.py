@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from generator.launch import REGISTERS
 from generator.operators import find_operator
 from generator.render import slug
 from generator.spec import KernelSpec, SpecError
-from generator.sweep import LATTICES, collect
+from generator.sweep import SIZES, collect
 from generator.tuned import FOLDER, _is_default, _kernel
 
 Row = Mapping[str, Any]
@@ -29,12 +29,14 @@ class Measured:
         spec: the kernel.
         size: class of launches.
         sites: sites of one parity that a launch works on.
+        rhs: right-hand sides of a launch.
         rows: candidates, the fastest first.
     """
 
     spec: KernelSpec
     size: str
     sites: int
+    rhs: int
     rows: tuple[Row, ...]
 
     @property
@@ -63,12 +65,17 @@ class Measured:
 
     def gbytes(self) -> float:
         """Least traffic over time of the best candidate, GB/s."""
-        return self._rate(find_operator(self.spec.operator).cost(self.spec).bytes, "microseconds") or 0.0
+        cost = find_operator(self.spec.operator).cost
+        moved = cost(self.spec).bytes
+        if self.spec.tile == 1:  # links are read once for all right-hand sides
+            links = 2 * (moved - cost(replace(self.spec, tile=2)).bytes)
+            moved -= links * (1 - 1 / self.rhs)
+        return self._rate(moved, "microseconds") or 0.0
 
     def _rate(self, amount: float, key: str) -> float | None:
         if key not in self.best:
             return None
-        return amount * self.sites * max(self.spec.tile, 1) / self.best[key] * 1e-3
+        return amount * self.sites * self.rhs / self.best[key] * 1e-3
 
 
 @dataclass(frozen=True)
@@ -83,8 +90,20 @@ class Evidence:
     @property
     def sizes(self) -> list[str]:
         """Classes of launches, the largest first."""
-        sites = {m.size: m.sites for m in self.kernels}
-        return sorted(sites, key=lambda size: -sites[size])
+        return sorted({m.size for m in self.kernels}, key=lambda s: (-prod(self.lattice(s)), self.rhs(s)))
+
+    def lattice(self, size: str) -> list[int]:
+        """Extents of the lattice that stands for a class of launches."""
+        return list(self.facts["sizes"][size]["lattice"])
+
+    def rhs(self, size: str) -> int:
+        """Right-hand sides of a class of launches, 1 for those of a kernel's own tile."""
+        return int(self.facts["sizes"][size]["rhs"])
+
+    def title(self, size: str) -> str:
+        """A class of launches in words."""
+        batch = f", {self.rhs(size)} right-hand sides" if self.rhs(size) > 1 else ""
+        return f"{size} launches, {'x'.join(map(str, self.lattice(size)))}{batch}"
 
 
 def read_evidence(path: Path, kernels: Iterable[KernelSpec]) -> Evidence:
@@ -96,27 +115,32 @@ def read_evidence(path: Path, kernels: Iterable[KernelSpec]) -> Evidence:
     if path.is_dir():
         table: Mapping[str, Any] = collect(path)
         facts = json.loads((path / "device.json").read_text())
-        facts["lattices"] = json.loads((path / "candidates.json").read_text())["lattices"]
+        facts["sizes"] = json.loads((path / "candidates.json").read_text())["sizes"]
     else:
         try:
             facts = json.loads(path.read_text())
             table = {name: entry["classes"] for name, entry in facts.pop("kernels").items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise SpecError(f"evidence {path}: {error!r}; name a file of generated/tuned or a packed folder") from error
-    if "lattices" not in facts:
+    if "sizes" not in facts:
         # Evidence of the first sweeps does not say; GPUs have always been measured on these.
         if "compute_capability" not in facts:
             raise SpecError(f"evidence {path} does not say on which lattices it was measured; run the sweep again")
-        facts["lattices"] = LATTICES
-    lattices = facts["lattices"]
+        facts["sizes"] = {name: {"lattice": s.lattice, "rhs": s.rhs} for name, s in SIZES.items()}
+    sizes = facts["sizes"]
     specs = {s.name: s for s in kernels}
     found = []
     for name in sorted(set(table) & set(specs)):
         for size, rows in table[name].items():
             good = sorted((r for r in rows if r["status"] == "ok"), key=lambda r: r["microseconds"])
-            if good and size in lattices:
-                found.append(Measured(specs[name], size, prod(lattices[size]) // 2, tuple(good)))
+            if good and size in sizes:
+                found.append(_measured(specs[name], size, sizes[size], good))
     return Evidence(str(facts["device"]), facts, tuple(found), len(set(table) - set(specs)))
+
+
+def _measured(spec: KernelSpec, size: str, launch: Mapping[str, Any], good: list[Row]) -> Measured:
+    rhs = launch["rhs"] if launch["rhs"] > 1 else max(spec.tile, 1)
+    return Measured(spec, size, prod(launch["lattice"]) // 2, rhs, tuple(good))
 
 
 def evidence_files(device: str = "", folder: Path = FOLDER) -> list[Path]:
@@ -219,8 +243,7 @@ def report(evidence: Evidence, copy: float = 0) -> str:
         lines[-1] += f" {evidence.left_out} kernels of the evidence are not in the profile."
     for size in evidence.sizes:
         chosen = [m for m in evidence.kernels if m.size == size]
-        lattice = "x".join(map(str, evidence.facts["lattices"][size]))
-        lines += ["", f"#### {size} launches, {lattice}", "", *_kernel_table(chosen, copy)]
+        lines += ["", f"#### {evidence.title(size)}", "", *_kernel_table(chosen, copy)]
         lines += ["", *_axis_table(chosen)]
     return "\n".join(lines)
 

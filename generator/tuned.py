@@ -15,7 +15,7 @@ from generator.profile import Profile
 from generator.render import body_path, render_body, render_group, slug
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
-from generator.sweep import collect
+from generator.sweep import SIZES, collect
 from generator.write import write_if_changed
 
 FOLDER = Path(__file__).parent.parent / "generated" / "tuned"
@@ -30,7 +30,7 @@ class Choice:
     """The winner for a kernel and class of launches on one device."""
 
     kernel: str
-    small: bool
+    size: str
     variant: str
     stale: bool
 
@@ -50,7 +50,7 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     """
     table = collect(folder)
     facts = json.loads((folder / "device.json").read_text())
-    facts["lattices"] = json.loads((folder / "candidates.json").read_text())["lattices"]
+    facts["sizes"] = json.loads((folder / "candidates.json").read_text())["sizes"]
     rejected = json.loads((folder / "rejected.json").read_text())
     path = out / f"{slug(facts['device'])}.json"
     earlier = json.loads(path.read_text()) if path.is_file() else {"device": facts["device"], "kernels": {}}
@@ -73,7 +73,8 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
 
 
 def _is_default(row: dict[str, Any], spec: KernelSpec) -> bool:
-    return not row["shape"] and (row["block"], row["min_blocks"]) in ((spec.block, spec.min_blocks), (0, 0))
+    plain = row["shape"] in ([], ["kept"])  # what the kernel itself does with one and with several right-hand sides
+    return plain and (row["block"], row["min_blocks"]) in ((spec.block, spec.min_blocks), (0, 0))
 
 
 def _text(facts: dict[str, Any], kernels: dict[str, Any]) -> str:
@@ -141,7 +142,7 @@ def choices(
                 continue
             stale = entry["digest"] != digest(partner)
             for size, variant in sorted(_winners(spec, entry["classes"]).items()):
-                table[device].append(Choice(spec.name, size == "small", variant.name, stale))
+                table[device].append(Choice(spec.name, size, variant.name, stale))
                 if variant.variant:
                     variants[variant.name] = variant
     return table, sorted(variants.values())
@@ -173,8 +174,13 @@ def _winners(spec: KernelSpec, classes: dict[str, list[dict[str, Any]]]) -> dict
     times: dict[str, dict[KernelSpec, float]] = {}
     for size, rows in classes.items():
         good = [r for r in rows if r["status"] == "ok" and all(s in SHAPES for s in r["shape"])]
-        if good:
+        if good and size in SIZES:
             times[size] = {_kernel(spec, r): r["microseconds"] for r in good}
+    alone = {size: t for size, t in times.items() if SIZES[size].rhs == 1}
+    return _compromise(spec, alone) | _compromise(spec, {size: t for size, t in times.items() if size not in alone})
+
+
+def _compromise(spec: KernelSpec, times: dict[str, dict[KernelSpec, float]]) -> dict[str, KernelSpec]:
     best = {size: min(t.values()) for size, t in times.items()}
     found: dict[str, KernelSpec] = {}
     for size, t in times.items():

@@ -30,25 +30,30 @@ void Device::choose_variants(const std::string& device) {
   };
   for (const TunedDevice& tuned : tuned_devices()) {
     if (tuned.name != device) continue;
-    variants_.resize(all.size(), {nullptr, nullptr});
+    variants_.resize(all.size());
     for (const TunedKernel& t : tuned.kernels) {
       const auto kernel = named(t.kernel), variant = named(t.variant);
       if (kernel == all.end() || variant == all.end()) continue;  // of another profile
       auto& known = variants_[kernel - all.begin()];
-      if (known[0] == nullptr && known[1] == nullptr) {
+      if (std::all_of(known.begin(), known.end(), [](const Kernel* k) { return k == nullptr; })) {
         ++tuned_.first;
         tuned_.second += t.stale;
       }
-      known[t.small] = &*variant;
+      known[int(t.size)] = &*variant;
     }
   }
 }
 
 const Kernel& Device::variant(const Kernel& kernel, const Arguments& a) const {
   if (variants_.empty()) return kernel;
+  const bool batch = kernel.family == "hopping" && a.rhs > kernel.tile;
   const long long blocks = std::max<long long>(a.count, a.geometry.half_sites);
-  const bool small = blocks * a.geometry.lanes * a.rhs <= small_launch_sites;
-  const Kernel* chosen = variants_[&kernel - kernels().data()][small];
+  const long long sites = blocks * a.geometry.lanes * a.rhs;
+  const LaunchSize size = batch                         ? LaunchSize::batch
+                          : sites <= tiny_launch_sites  ? LaunchSize::tiny
+                          : sites <= small_launch_sites ? LaunchSize::small
+                                                        : LaunchSize::large;
+  const Kernel* chosen = variants_[&kernel - kernels().data()][int(size)];
   return chosen != nullptr ? *chosen : kernel;
 }
 

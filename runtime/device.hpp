@@ -85,7 +85,7 @@ class Device {
   const Kernel& variant(const Kernel& kernel, const Arguments& arguments) const;
 
  private:
-  std::vector<std::array<const Kernel*, 2>> variants_;  // by index of the kernel; for large and small launches
+  std::vector<std::array<const Kernel*, 4>> variants_;  // by index of the kernel and LaunchSize
   std::pair<int, int> tuned_{0, 0};
 };
 

@@ -6,34 +6,39 @@
 
 namespace quarksmith {
 
-/// Short vectors with the site index outside them (GPUs), or blocks of lanes (CPU).
+/// Blocks of sites, one parity after the other: of SIMD lanes, or of a warp's threads with the words of a site cut into
+/// short vectors. Inside a block the lane, or site, runs fastest outside those.
 struct MemoryOrder {
   int group;         ///< words of one group: a spinor, the link of one direction, a block of a term
   int groups;        ///< groups of a site
   int vector;        ///< words of a short vector
-  long long blocks;  ///< sites or blocks of all parities held
+  long long blocks;  ///< sites or blocks of lanes of one parity
+  int parities;      ///< held
   int lanes;
   bool short_vectors;
 
-  MemoryOrder(bool short_vectors_, int group_words, int group_count, int word_bytes, long long block_count, int lanes_)
+  MemoryOrder(bool short_vectors_, int group_words, int group_count, int word_bytes, long long block_count,
+              int parity_count, int lanes_)
       : group(group_words),
         groups(group_count),
         vector(vector_bytes(group_words * word_bytes) / word_bytes),
         blocks(block_count),
+        parities(parity_count),
         lanes(lanes_),
         short_vectors(short_vectors_) {}
 
-  long long words() const { return blocks * lanes * group * groups; }
-  /// Operand::stride
-  long long stride() const { return short_vectors ? blocks : static_cast<long long>(group) * groups; }
+  int site_words() const { return group * groups; }
+  /// Blocks of a parity with what fills the last block of sites.
+  long long padded() const { return short_vectors ? (blocks + site_block - 1) / site_block * site_block : blocks; }
   /// Words from the first to the second parity.
-  long long parity_words() const { return short_vectors ? blocks / 2 * vector : blocks / 2 * stride() * lanes; }
-  /// Rows of short vectors; 1 where a site's words are consecutive.
-  int rows() const { return short_vectors ? group * groups / vector : 1; }
-  /// Word number n (counted over all groups) of a block and lane.
+  long long parity_words() const { return padded() * lanes * site_words(); }
+  long long words() const { return parity_words() * parities; }
+  /// Word number n (counted over all groups) of a block, counted over the parities held, and lane.
   long long word(long long block, int lane, int n) const {
-    if (short_vectors) return ((n / vector) * blocks + block) * vector + n % vector;
-    return (block * stride() + n) * lanes + lane;
+    if (block >= blocks) block += padded() - blocks;
+    if (!short_vectors) return (block * site_words() + n) * lanes + lane;
+    const long long inside = block % site_block;
+    return (block - inside) * site_words() + (n / vector * site_block + inside) * vector + n % vector;
   }
 };
 

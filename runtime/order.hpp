@@ -13,16 +13,22 @@ inline MemoryOrder order_of(const SpinorField& f) {
           f.spins() * f.precision().spin_words,
           1,
           f.precision().word_bytes,
-          f.count(),
+          f.count() / parities(f.subset()),
+          parities(f.subset()),
           f.lanes()};
 }
 inline MemoryOrder order_of(const LinkField& f) {
-  return {f.domain().device().short_vectors(),      f.storage().reals, directions, f.precision().word_bytes,
-          f.domain().lattice().sites() / f.lanes(), f.lanes()};
+  return {f.domain().device().short_vectors(),
+          f.storage().reals,
+          directions,
+          f.precision().word_bytes,
+          f.domain().lattice().half_sites() / f.lanes(),
+          2,
+          f.lanes()};
 }
 inline MemoryOrder order_of(const TermField& f) {
-  return {f.domain().device().short_vectors(),      36,       2, f.precision().word_bytes,
-          f.domain().lattice().sites() / f.lanes(), f.lanes()};
+  return {f.domain().device().short_vectors(),           36, 2,        f.precision().word_bytes,
+          f.domain().lattice().half_sites() / f.lanes(), 2,  f.lanes()};
 }
 
 /// Whether a subset holds the sites of a parity.

@@ -80,8 +80,7 @@ def read(path: Path, copy: float, size: str) -> tuple[str, float, list[Point]]:
         for m in evidence.kernels
         if m.size == size
     ]
-    extents = "x".join(map(str, evidence.facts["lattices"][size]))
-    return f"{evidence.device}, {extents}, best candidates of the sweep", copy, points
+    return f"{evidence.device}, {evidence.title(size)}, best candidates of the sweep", copy, points
 
 
 def plot(title: str, copy: float, points: list[Point], out: Path) -> None:

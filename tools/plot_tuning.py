@@ -33,7 +33,7 @@ def draw_gains(axes: Axes, evidence: Evidence) -> None:
     for k, size in enumerate(sizes):
         values = [gains.get((n, size), 1) - 1 for n in drawn]
         at = [y + 0.4 - (k + 0.5) * height for y in range(len(drawn))]
-        axes.barh(at, values, height, left=1, color=COLOURS[k], label=_class_title(evidence, size))
+        axes.barh(at, values, height, left=1, color=COLOURS[k], label=evidence.title(size))
     axes.set_yticks(range(len(drawn)), drawn, fontsize=7, family="monospace")
     axes.set(ylim=(-0.6, len(drawn) - 0.4), xlim=(1, None))
     axes.set_xlabel("time of the declared default / time of the best candidate")
@@ -78,10 +78,6 @@ def _box(axes: Axes, values: list[float], at: float, face: str) -> None:
     axes.vlines(median, at - 0.16, at + 0.16, color=COLOURS[1], lw=1.8)
 
 
-def _class_title(evidence: Evidence, size: str) -> str:
-    return f"{size} launches, {'x'.join(map(str, evidence.facts['lattices'][size]))}"
-
-
 def plot(evidence: Evidence, whole: bool, out: Path) -> None:
     """Bars of all kernels on the left, a panel of knobs for each class on the right."""
     hopping = [m for m in evidence.kernels if m.spec.links]
@@ -94,9 +90,7 @@ def plot(evidence: Evidence, whole: bool, out: Path) -> None:
     draw_gains(axes["gains"], evidence)
     for size in evidence.sizes:
         chosen = [m for m in hopping if m.size == size]
-        draw_sensitivity(
-            axes[size], chosen, f"Each knob, {_class_title(evidence, size)}, {len(chosen)} hopping kernels"
-        )
+        draw_sensitivity(axes[size], chosen, f"Each knob, {evidence.title(size)}, {len(chosen)} hopping kernels")
     samples = "all candidates" if whole else "candidates kept in the evidence (the best of each kernel)"
     figure.suptitle(f"{evidence.device}: {samples}", fontsize=12)
     figure.supxlabel(

@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -103,62 +104,6 @@ struct scale_double_row
     : scale_body<Ieee<double>> {};
 void scale_double(const Arguments& a, const Launch& l) {
   apply<scale_double_row, 128, 1>(a, l);
-}
-
-// 192 flop, 768 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_direction_double__b256m2_row
-    : bicgstab_direction_body<Ieee<double>> {};
-void bicgstab_direction_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_direction_double__b256m2_row, 256, 2>(a, l);
-}
-
-// 144 flop, 576 bytes a site and right-hand side; 72 reals without reuse
-struct bicgstab_half_step_double__b256m2_row
-    : bicgstab_half_step_body<Ieee<double>> {};
-void bicgstab_half_step_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_half_step_double__b256m2_row, 256, 2>(a, l);
-}
-
-// 144 flop, 384 bytes a site and right-hand side; 48 reals without reuse
-struct bicgstab_omega_double__b256m2_row
-    : bicgstab_omega_body<Ieee<double>> {};
-void bicgstab_omega_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_double__b256m2_row, 256, 2>(a, l);
-}
-
-// 240 flop, 768 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_residual_double__b256m2_row
-    : bicgstab_residual_body<Ieee<double>> {};
-void bicgstab_residual_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_residual_double__b256m2_row, 256, 2>(a, l);
-}
-
-// 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
-struct cdot_double__b256m2_row
-    : cdot_body<Ieee<double>> {};
-void cdot_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<cdot_double__b256m2_row, 256, 2>(a, l);
-}
-
-// 144 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
-struct cg_step_double__b256m1_row
-    : cg_step_body<Ieee<double>> {};
-void cg_step_double__b256m1(const Arguments& a, const Launch& l) {
-  apply<cg_step_double__b256m1_row, 256, 1>(a, l);
-}
-
-// 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
-struct norm2_double__b256m2_row
-    : norm2_body<Ieee<double>> {};
-void norm2_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<norm2_double__b256m2_row, 256, 2>(a, l);
-}
-
-// 72 flop, 576 bytes a site and right-hand side; 72 reals without reuse
-struct residual_double__b256m2_row
-    : residual_body<Ieee<double>> {};
-void residual_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<residual_double__b256m2_row, 256, 2>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

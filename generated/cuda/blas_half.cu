@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -103,69 +104,6 @@ struct scale_half_row
     : scale_body<Fixed<short, true>> {};
 void scale_half(const Arguments& a, const Launch& l) {
   apply<scale_half_row, 128, 1>(a, l);
-}
-
-// 192 flop, 208 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_direction_half__b64m16_row
-    : bicgstab_direction_body<Fixed<short, true>> {};
-void bicgstab_direction_half__b64m16(const Arguments& a, const Launch& l) {
-  apply<bicgstab_direction_half__b64m16_row, 64, 16>(a, l);
-}
-
-// 144 flop, 156 bytes a site and right-hand side; 72 reals without reuse
-struct bicgstab_half_step_half__b256m4_row
-    : bicgstab_half_step_body<Fixed<short, true>> {};
-void bicgstab_half_step_half__b256m4(const Arguments& a, const Launch& l) {
-  apply<bicgstab_half_step_half__b256m4_row, 256, 4>(a, l);
-}
-
-// 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
-struct bicgstab_omega_half__b256m4_row
-    : bicgstab_omega_body<Fixed<short, true>> {};
-void bicgstab_omega_half__b256m4(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_half__b256m4_row, 256, 4>(a, l);
-}
-
-// 240 flop, 208 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_residual_half__b256m2_row
-    : bicgstab_residual_body<Fixed<short, true>> {};
-void bicgstab_residual_half__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_residual_half__b256m2_row, 256, 2>(a, l);
-}
-
-// 240 flop, 208 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_residual_half__b256m3_row
-    : bicgstab_residual_body<Fixed<short, true>> {};
-void bicgstab_residual_half__b256m3(const Arguments& a, const Launch& l) {
-  apply<bicgstab_residual_half__b256m3_row, 256, 3>(a, l);
-}
-
-// 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
-struct cdot_half__b256m3_row
-    : cdot_body<Fixed<short, true>> {};
-void cdot_half__b256m3(const Arguments& a, const Launch& l) {
-  apply<cdot_half__b256m3_row, 256, 3>(a, l);
-}
-
-// 144 flop, 312 bytes a site and right-hand side; 144 reals without reuse
-struct cg_step_half__b256m2_row
-    : cg_step_body<Fixed<short, true>> {};
-void cg_step_half__b256m2(const Arguments& a, const Launch& l) {
-  apply<cg_step_half__b256m2_row, 256, 2>(a, l);
-}
-
-// 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
-struct norm2_half__b256m4_row
-    : norm2_body<Fixed<short, true>> {};
-void norm2_half__b256m4(const Arguments& a, const Launch& l) {
-  apply<norm2_half__b256m4_row, 256, 4>(a, l);
-}
-
-// 72 flop, 156 bytes a site and right-hand side; 72 reals without reuse
-struct residual_half__b256m4_row
-    : residual_body<Fixed<short, true>> {};
-void residual_half__b256m4(const Arguments& a, const Launch& l) {
-  apply<residual_half__b256m4_row, 256, 4>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

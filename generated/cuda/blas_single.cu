@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -103,90 +104,6 @@ struct scale_single_row
     : scale_body<Ieee<float>> {};
 void scale_single(const Arguments& a, const Launch& l) {
   apply<scale_single_row, 128, 1>(a, l);
-}
-
-// 72 flop, 288 bytes a site and right-hand side; 72 reals without reuse
-struct axpby_single__b64m16_row
-    : axpby_body<Ieee<float>> {};
-void axpby_single__b64m16(const Arguments& a, const Launch& l) {
-  apply<axpby_single__b64m16_row, 64, 16>(a, l);
-}
-
-// 192 flop, 384 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_direction_single__b256m4_row
-    : bicgstab_direction_body<Ieee<float>> {};
-void bicgstab_direction_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<bicgstab_direction_single__b256m4_row, 256, 4>(a, l);
-}
-
-// 144 flop, 288 bytes a site and right-hand side; 72 reals without reuse
-struct bicgstab_half_step_single__b256m2_row
-    : bicgstab_half_step_body<Ieee<float>> {};
-void bicgstab_half_step_single__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_half_step_single__b256m2_row, 256, 2>(a, l);
-}
-
-// 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
-struct bicgstab_omega_single__b256m4_row
-    : bicgstab_omega_body<Ieee<float>> {};
-void bicgstab_omega_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_single__b256m4_row, 256, 4>(a, l);
-}
-
-// 240 flop, 384 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_residual_single__b256m2_row
-    : bicgstab_residual_body<Ieee<float>> {};
-void bicgstab_residual_single__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_residual_single__b256m2_row, 256, 2>(a, l);
-}
-
-// 240 flop, 384 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_residual_single__b256m3_row
-    : bicgstab_residual_body<Ieee<float>> {};
-void bicgstab_residual_single__b256m3(const Arguments& a, const Launch& l) {
-  apply<bicgstab_residual_single__b256m3_row, 256, 3>(a, l);
-}
-
-// 192 flop, 384 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_step_single__b256m4_row
-    : bicgstab_step_body<Ieee<float>> {};
-void bicgstab_step_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<bicgstab_step_single__b256m4_row, 256, 4>(a, l);
-}
-
-// 168 flop, 288 bytes a site and right-hand side; 72 reals without reuse
-struct caxpby_single__b256m4_row
-    : caxpby_body<Ieee<float>> {};
-void caxpby_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<caxpby_single__b256m4_row, 256, 4>(a, l);
-}
-
-// 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
-struct cdot_single__b256m3_row
-    : cdot_body<Ieee<float>> {};
-void cdot_single__b256m3(const Arguments& a, const Launch& l) {
-  apply<cdot_single__b256m3_row, 256, 3>(a, l);
-}
-
-// 144 flop, 576 bytes a site and right-hand side; 144 reals without reuse
-struct cg_step_single__b256m2_row
-    : cg_step_body<Ieee<float>> {};
-void cg_step_single__b256m2(const Arguments& a, const Launch& l) {
-  apply<cg_step_single__b256m2_row, 256, 2>(a, l);
-}
-
-// 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
-struct norm2_single__b256m4_row
-    : norm2_body<Ieee<float>> {};
-void norm2_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<norm2_single__b256m4_row, 256, 4>(a, l);
-}
-
-// 72 flop, 288 bytes a site and right-hand side; 72 reals without reuse
-struct residual_single__b256m3_row
-    : residual_body<Ieee<float>> {};
-void residual_single__b256m3(const Arguments& a, const Launch& l) {
-  apply<residual_single__b256m3_row, 256, 3>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -15,20 +16,6 @@ struct laplace4_double_r18_n1_row
     : laplace4_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
 void laplace4_double_r18_n1(const Arguments& a, const Launch& l) {
   apply<laplace4_double_r18_n1_row, 128, 3>(a, l);
-}
-
-// 2280 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
-struct laplace4_double_r18_n1__b256m1_row
-    : laplace4_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
-void laplace4_double_r18_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<laplace4_double_r18_n1__b256m1_row, 256, 1>(a, l);
-}
-
-// 2280 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
-struct laplace4_double_r18_n1__box_stream_b256m1_row
-    : laplace4_body<Ieee<double>, Streamed<Ieee<double>>, R18, Plain, false, 1> {};
-void laplace4_double_r18_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<laplace4_double_r18_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

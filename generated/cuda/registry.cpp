@@ -119,8 +119,6 @@ void wilson_axpby_bits30_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_axpby_double_r12_dr_n1(const Arguments&, const Launch&);
 void wilson_axpby_double_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_axpby_double_r12_nr_n1__complex(const Arguments&, const Launch&);
-void wilson_axpby_double_r12_nr_n2(const Arguments&, const Launch&);
-void wilson_axpby_double_r12_nr_n4(const Arguments&, const Launch&);
 void wilson_axpby_double_r12t_nr_n1(const Arguments&, const Launch&);
 void wilson_axpby_double_r18_dr_n1(const Arguments&, const Launch&);
 void wilson_axpby_double_r18_nr_n1(const Arguments&, const Launch&);
@@ -129,16 +127,12 @@ void wilson_axpby_double_r18_rotated_n1(const Arguments&, const Launch&);
 void wilson_axpby_double_r18t_nr_n1(const Arguments&, const Launch&);
 void wilson_axpby_double_r8_nr_n1(const Arguments&, const Launch&);
 void wilson_axpby_half_r12_nr_n1(const Arguments&, const Launch&);
-void wilson_axpby_half_r12_nr_n2(const Arguments&, const Launch&);
-void wilson_axpby_half_r12_nr_n4(const Arguments&, const Launch&);
 void wilson_axpby_half_r12t_nr_n1(const Arguments&, const Launch&);
 void wilson_axpby_half_r18_nr_n1(const Arguments&, const Launch&);
 void wilson_axpby_half_r8_nr_n1(const Arguments&, const Launch&);
 void wilson_axpby_single_r12_dr_n1(const Arguments&, const Launch&);
 void wilson_axpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_axpby_single_r12_nr_n1__complex(const Arguments&, const Launch&);
-void wilson_axpby_single_r12_nr_n2(const Arguments&, const Launch&);
-void wilson_axpby_single_r12_nr_n4(const Arguments&, const Launch&);
 void wilson_axpby_single_r12t_nr_n1(const Arguments&, const Launch&);
 void wilson_axpby_single_r18_dr_n1(const Arguments&, const Launch&);
 void wilson_axpby_single_r18_nr_n1(const Arguments&, const Launch&);
@@ -156,8 +150,6 @@ void wilson_bits30_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12_dr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12_nr_n1__complex(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r12_nr_n2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r12_nr_n4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12t_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r18_dr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r18_nr_n1(const Arguments&, const Launch&);
@@ -166,16 +158,12 @@ void wilson_dagger_axpby_double_r18_rotated_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r18t_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r8_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_half_r12_nr_n1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_half_r12_nr_n2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_half_r12_nr_n4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_half_r12t_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_half_r18_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_half_r8_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r12_dr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r12_nr_n1__complex(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r12_nr_n2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r12_nr_n4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r12t_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r18_dr_n1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_single_r18_nr_n1(const Arguments&, const Launch&);
@@ -190,8 +178,6 @@ void wilson_dagger_axpby_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_dr_n1(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_nr_n1__complex(const Arguments&, const Launch&);
-void wilson_dagger_double_r12_nr_n2(const Arguments&, const Launch&);
-void wilson_dagger_double_r12_nr_n4(const Arguments&, const Launch&);
 void wilson_dagger_double_r12t_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_double_r18_dr_n1(const Arguments&, const Launch&);
 void wilson_dagger_double_r18_nr_n1(const Arguments&, const Launch&);
@@ -200,16 +186,12 @@ void wilson_dagger_double_r18_rotated_n1(const Arguments&, const Launch&);
 void wilson_dagger_double_r18t_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_double_r8_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_half_r12_nr_n1(const Arguments&, const Launch&);
-void wilson_dagger_half_r12_nr_n2(const Arguments&, const Launch&);
-void wilson_dagger_half_r12_nr_n4(const Arguments&, const Launch&);
 void wilson_dagger_half_r12t_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_half_r18_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_half_r8_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_single_r12_dr_n1(const Arguments&, const Launch&);
 void wilson_dagger_single_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_single_r12_nr_n1__complex(const Arguments&, const Launch&);
-void wilson_dagger_single_r12_nr_n2(const Arguments&, const Launch&);
-void wilson_dagger_single_r12_nr_n4(const Arguments&, const Launch&);
 void wilson_dagger_single_r12t_nr_n1(const Arguments&, const Launch&);
 void wilson_dagger_single_r18_dr_n1(const Arguments&, const Launch&);
 void wilson_dagger_single_r18_nr_n1(const Arguments&, const Launch&);
@@ -230,8 +212,6 @@ void wilson_dagger_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_double_r12_dr_n1(const Arguments&, const Launch&);
 void wilson_double_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_double_r12_nr_n1__complex(const Arguments&, const Launch&);
-void wilson_double_r12_nr_n2(const Arguments&, const Launch&);
-void wilson_double_r12_nr_n4(const Arguments&, const Launch&);
 void wilson_double_r12t_nr_n1(const Arguments&, const Launch&);
 void wilson_double_r18_dr_n1(const Arguments&, const Launch&);
 void wilson_double_r18_nr_n1(const Arguments&, const Launch&);
@@ -240,16 +220,12 @@ void wilson_double_r18_rotated_n1(const Arguments&, const Launch&);
 void wilson_double_r18t_nr_n1(const Arguments&, const Launch&);
 void wilson_double_r8_nr_n1(const Arguments&, const Launch&);
 void wilson_half_r12_nr_n1(const Arguments&, const Launch&);
-void wilson_half_r12_nr_n2(const Arguments&, const Launch&);
-void wilson_half_r12_nr_n4(const Arguments&, const Launch&);
 void wilson_half_r12t_nr_n1(const Arguments&, const Launch&);
 void wilson_half_r18_nr_n1(const Arguments&, const Launch&);
 void wilson_half_r8_nr_n1(const Arguments&, const Launch&);
 void wilson_single_r12_dr_n1(const Arguments&, const Launch&);
 void wilson_single_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_single_r12_nr_n1__complex(const Arguments&, const Launch&);
-void wilson_single_r12_nr_n2(const Arguments&, const Launch&);
-void wilson_single_r12_nr_n4(const Arguments&, const Launch&);
 void wilson_single_r12t_nr_n1(const Arguments&, const Launch&);
 void wilson_single_r18_dr_n1(const Arguments&, const Launch&);
 void wilson_single_r18_nr_n1(const Arguments&, const Launch&);
@@ -267,222 +243,6 @@ void wilson_tinv_double_r18_dr_n1(const Arguments&, const Launch&);
 void wilson_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void wilson_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
-void axpby_single__b64m16(const Arguments&, const Launch&);
-void bicgstab_direction_double__b256m2(const Arguments&, const Launch&);
-void bicgstab_direction_half__b64m16(const Arguments&, const Launch&);
-void bicgstab_direction_single__b256m4(const Arguments&, const Launch&);
-void bicgstab_half_step_double__b256m2(const Arguments&, const Launch&);
-void bicgstab_half_step_half__b256m4(const Arguments&, const Launch&);
-void bicgstab_half_step_single__b256m2(const Arguments&, const Launch&);
-void bicgstab_omega_double__b256m2(const Arguments&, const Launch&);
-void bicgstab_omega_half__b256m4(const Arguments&, const Launch&);
-void bicgstab_omega_single__b256m4(const Arguments&, const Launch&);
-void bicgstab_residual_double__b256m2(const Arguments&, const Launch&);
-void bicgstab_residual_half__b256m2(const Arguments&, const Launch&);
-void bicgstab_residual_half__b256m3(const Arguments&, const Launch&);
-void bicgstab_residual_single__b256m2(const Arguments&, const Launch&);
-void bicgstab_residual_single__b256m3(const Arguments&, const Launch&);
-void bicgstab_step_single__b256m4(const Arguments&, const Launch&);
-void caxpby_single__b256m4(const Arguments&, const Launch&);
-void cdot_double__b256m2(const Arguments&, const Launch&);
-void cdot_half__b256m3(const Arguments&, const Launch&);
-void cdot_single__b256m3(const Arguments&, const Launch&);
-void cg_step_double__b256m1(const Arguments&, const Launch&);
-void cg_step_half__b256m2(const Arguments&, const Launch&);
-void cg_step_single__b256m2(const Arguments&, const Launch&);
-void laplace3_axpby_double_r12_n1__box_b128m3(const Arguments&, const Launch&);
-void laplace3_axpby_double_r12_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
-void laplace3_axpby_double_r18_n1__b256m1(const Arguments&, const Launch&);
-void laplace3_double_r12_n1__box_b128m3(const Arguments&, const Launch&);
-void laplace3_double_r18_n1__b256m1(const Arguments&, const Launch&);
-void laplace4_double_r18_n1__b256m1(const Arguments&, const Launch&);
-void laplace4_double_r18_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void norm2_double__b256m2(const Arguments&, const Launch&);
-void norm2_half__b256m4(const Arguments&, const Launch&);
-void norm2_single__b256m4(const Arguments&, const Launch&);
-void residual_double__b256m2(const Arguments&, const Launch&);
-void residual_half__b256m4(const Arguments&, const Launch&);
-void residual_single__b256m3(const Arguments&, const Launch&);
-void staggered_bits20_r18_n1__box_b256m2(const Arguments&, const Launch&);
-void staggered_bits30_r18_n1__b256m2(const Arguments&, const Launch&);
-void staggered_double_r18_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void staggered_single_r18_n1__box_b256m3(const Arguments&, const Launch&);
-void wilson_axpby_bits20_r12_nr_n1__b64m8(const Arguments&, const Launch&);
-void wilson_axpby_bits24_r12_nr_n1__b128m4(const Arguments&, const Launch&);
-void wilson_axpby_bits30_r12_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_axpby_bits30_r12_nr_n1__stream_b64m6(const Arguments&, const Launch&);
-void wilson_axpby_double_r12_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r12_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r12_nr_n1__complex_box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r12_nr_n2__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r12t_nr_n1__box_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r12t_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
-void wilson_axpby_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r18_nr_n1__complex_box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r18_rotated_n1__box_stream_b128m3(const Arguments&, const Launch&);
-void wilson_axpby_double_r18_rotated_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r18t_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r8_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r8_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
-void wilson_axpby_half_r12_nr_n1__b128m4(const Arguments&, const Launch&);
-void wilson_axpby_half_r12_nr_n2__stream_b128m3(const Arguments&, const Launch&);
-void wilson_axpby_half_r12t_nr_n1__tfirst_b128m6(const Arguments&, const Launch&);
-void wilson_axpby_half_r18_nr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_half_r8_nr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r12_dr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r12_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r12_nr_n1__complex_box_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r12_nr_n2__b256m1(const Arguments&, const Launch&);
-void wilson_axpby_single_r12_nr_n2__stream_tfirst_b64m6(const Arguments&, const Launch&);
-void wilson_axpby_single_r12_nr_n4__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_single_r12t_nr_n1__stream_tfirst_b128m5(const Arguments&, const Launch&);
-void wilson_axpby_single_r18_dr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r18_nr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r18_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r18_nr_n1__complex_box_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r18t_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_axpby_single_r8_nr_n1__b256m2(const Arguments&, const Launch&);
-void wilson_axpby_tinv_double_r12_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_tinv_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_tinv_single_r12_nr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_bits20_r12_nr_n1__b256m2(const Arguments&, const Launch&);
-void wilson_bits24_r12_nr_n1__b256m2(const Arguments&, const Launch&);
-void wilson_bits30_r12_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_bits30_r12_nr_n1__stream_b128m3(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r12_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r12_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r12_nr_n1__complex_box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r12_nr_n2__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r12t_nr_n1__box_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r12t_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r18_nr_n1__complex_box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b128m3(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r18t_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r8_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r8_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
-void wilson_dagger_axpby_half_r12_nr_n1__b128m4(const Arguments&, const Launch&);
-void wilson_dagger_axpby_half_r12_nr_n2__stream_b128m3(const Arguments&, const Launch&);
-void wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b128m6(const Arguments&, const Launch&);
-void wilson_dagger_axpby_half_r18_nr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_half_r8_nr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r12_dr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r12_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r12_nr_n1__complex_box_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r12_nr_n2__b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r12_nr_n2__stream_tfirst_b64m6(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r12_nr_n4__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r12t_nr_n1__stream_tfirst_b128m5(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r18_dr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r18_nr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r18_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r18_nr_n1__complex_box_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r18t_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_single_r8_nr_n1__b256m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_tinv_double_r12_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_tinv_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_double_r12_dr_n1__box_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_double_r12_nr_n1__box_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_double_r12_nr_n1__complex_box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_double_r12_nr_n2__box_stream_b128m2(const Arguments&, const Launch&);
-void wilson_dagger_double_r12t_nr_n1__box_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_double_r12t_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
-void wilson_dagger_double_r18_dr_n1__box_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_double_r18_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_dagger_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_double_r18_nr_n1__complex_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_double_r18_nr_n1__complex_box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_double_r18_rotated_n1__b256m1(const Arguments&, const Launch&);
-void wilson_dagger_double_r18_rotated_n1__box_stream_b128m3(const Arguments&, const Launch&);
-void wilson_dagger_double_r18t_nr_n1__box_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_double_r8_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_dagger_double_r8_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
-void wilson_dagger_half_r12_nr_n1__b128m4(const Arguments&, const Launch&);
-void wilson_dagger_half_r12_nr_n2__b128m4(const Arguments&, const Launch&);
-void wilson_dagger_half_r12t_nr_n1__b128m4(const Arguments&, const Launch&);
-void wilson_dagger_half_r12t_nr_n1__tfirst_b64m12(const Arguments&, const Launch&);
-void wilson_dagger_half_r18_nr_n1__b128m4(const Arguments&, const Launch&);
-void wilson_dagger_half_r8_nr_n1__b256m2(const Arguments&, const Launch&);
-void wilson_dagger_single_r12_dr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_single_r12_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_single_r12_nr_n1__complex_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_single_r12_nr_n2__box_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_single_r12_nr_n2__box_stream_b128m3(const Arguments&, const Launch&);
-void wilson_dagger_single_r12_nr_n4__box_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_single_r12t_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_single_r12t_nr_n1__stream_tfirst_b64m10(const Arguments&, const Launch&);
-void wilson_dagger_single_r18_dr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_single_r18_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_single_r18_nr_n1__complex_box_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_single_r18t_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_single_r18t_nr_n1__stream_tfirst_b64m10(const Arguments&, const Launch&);
-void wilson_dagger_single_r8_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_taxpby_double_r12_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_taxpby_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_taxpby_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_taxpby_double_r18_rotated_n1__box_stream_b128m3(const Arguments&, const Launch&);
-void wilson_dagger_taxpby_half_r12_nr_n1__b256m2(const Arguments&, const Launch&);
-void wilson_dagger_taxpby_single_r12_nr_n1__b256m2(const Arguments&, const Launch&);
-void wilson_dagger_tinv_double_r12_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_tinv_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_tinv_half_r12_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_dagger_tinv_single_r12_nr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_double_r12_dr_n1__box_b256m1(const Arguments&, const Launch&);
-void wilson_double_r12_nr_n1__box_b256m1(const Arguments&, const Launch&);
-void wilson_double_r12_nr_n1__complex_box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_double_r12_nr_n2__box_stream_b128m2(const Arguments&, const Launch&);
-void wilson_double_r12t_nr_n1__box_b256m1(const Arguments&, const Launch&);
-void wilson_double_r12t_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
-void wilson_double_r18_dr_n1__box_b256m1(const Arguments&, const Launch&);
-void wilson_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_double_r18_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_double_r18_nr_n1__complex_b256m1(const Arguments&, const Launch&);
-void wilson_double_r18_nr_n1__complex_box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_double_r18_rotated_n1__b256m1(const Arguments&, const Launch&);
-void wilson_double_r18_rotated_n1__box_stream_b128m3(const Arguments&, const Launch&);
-void wilson_double_r18t_nr_n1__box_b256m1(const Arguments&, const Launch&);
-void wilson_double_r8_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_double_r8_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
-void wilson_half_r12_nr_n1__b128m4(const Arguments&, const Launch&);
-void wilson_half_r12_nr_n2__b128m4(const Arguments&, const Launch&);
-void wilson_half_r12t_nr_n1__b128m4(const Arguments&, const Launch&);
-void wilson_half_r12t_nr_n1__tfirst_b64m12(const Arguments&, const Launch&);
-void wilson_half_r18_nr_n1__b128m4(const Arguments&, const Launch&);
-void wilson_half_r8_nr_n1__b256m2(const Arguments&, const Launch&);
-void wilson_single_r12_dr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_single_r12_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_single_r12_nr_n1__complex_b256m2(const Arguments&, const Launch&);
-void wilson_single_r12_nr_n2__box_b256m1(const Arguments&, const Launch&);
-void wilson_single_r12_nr_n2__box_stream_b128m3(const Arguments&, const Launch&);
-void wilson_single_r12_nr_n4__box_b256m1(const Arguments&, const Launch&);
-void wilson_single_r12t_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_single_r12t_nr_n1__stream_tfirst_b64m10(const Arguments&, const Launch&);
-void wilson_single_r18_dr_n1__box_b256m2(const Arguments&, const Launch&);
-void wilson_single_r18_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_single_r18_nr_n1__complex_box_b256m2(const Arguments&, const Launch&);
-void wilson_single_r18t_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_single_r18t_nr_n1__stream_tfirst_b64m10(const Arguments&, const Launch&);
-void wilson_single_r8_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_taxpby_double_r12_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_taxpby_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_taxpby_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_taxpby_double_r18_rotated_n1__box_stream_b128m3(const Arguments&, const Launch&);
-void wilson_taxpby_half_r12_nr_n1__b256m2(const Arguments&, const Launch&);
-void wilson_taxpby_single_r12_nr_n1__b256m2(const Arguments&, const Launch&);
-void wilson_tinv_double_r12_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_tinv_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_tinv_half_r12_nr_n1__box_stream_b256m2(const Arguments&, const Launch&);
-void wilson_tinv_single_r12_nr_n1__box_b256m2(const Arguments&, const Launch&);
 namespace {
 // name, operator, family, dagger, epilogue, precision, links, basis, complex phases, tile, spins, sums, flops, bytes,
 // formula, complex scalars, apply
@@ -1062,16 +822,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 1344,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_double_r12_nr_n1__complex},
-    {"wilson_axpby_double_r12_nr_n2", "wilson", "hopping", false,
-     "axpby", "double", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r12_nr_n2},
-    {"wilson_axpby_double_r12_nr_n4", "wilson", "hopping", false,
-     "axpby", "double", "r12", "non_relativistic", false,
-     4, 4, 0, 1368, 768,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r12_nr_n4},
     {"wilson_axpby_double_r12t_nr_n1", "wilson", "hopping", false,
      "axpby", "double", "r12t", "non_relativistic", false,
      1, 4, 0, 1368, 1152,
@@ -1112,16 +862,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 348,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_half_r12_nr_n1},
-    {"wilson_axpby_half_r12_nr_n2", "wilson", "hopping", false,
-     "axpby", "half", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 252,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_half_r12_nr_n2},
-    {"wilson_axpby_half_r12_nr_n4", "wilson", "hopping", false,
-     "axpby", "half", "r12", "non_relativistic", false,
-     4, 4, 0, 1368, 204,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_half_r12_nr_n4},
     {"wilson_axpby_half_r12t_nr_n1", "wilson", "hopping", false,
      "axpby", "half", "r12t", "non_relativistic", false,
      1, 4, 0, 1368, 300,
@@ -1152,16 +892,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 672,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_axpby_single_r12_nr_n1__complex},
-    {"wilson_axpby_single_r12_nr_n2", "wilson", "hopping", false,
-     "axpby", "single", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 480,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r12_nr_n2},
-    {"wilson_axpby_single_r12_nr_n4", "wilson", "hopping", false,
-     "axpby", "single", "r12", "non_relativistic", false,
-     4, 4, 0, 1368, 384,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r12_nr_n4},
     {"wilson_axpby_single_r12t_nr_n1", "wilson", "hopping", false,
      "axpby", "single", "r12t", "non_relativistic", false,
      1, 4, 0, 1368, 576,
@@ -1247,16 +977,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 1344,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_double_r12_nr_n1__complex},
-    {"wilson_dagger_axpby_double_r12_nr_n2", "wilson", "hopping", true,
-     "axpby", "double", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r12_nr_n2},
-    {"wilson_dagger_axpby_double_r12_nr_n4", "wilson", "hopping", true,
-     "axpby", "double", "r12", "non_relativistic", false,
-     4, 4, 0, 1368, 768,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r12_nr_n4},
     {"wilson_dagger_axpby_double_r12t_nr_n1", "wilson", "hopping", true,
      "axpby", "double", "r12t", "non_relativistic", false,
      1, 4, 0, 1368, 1152,
@@ -1297,16 +1017,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 348,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_half_r12_nr_n1},
-    {"wilson_dagger_axpby_half_r12_nr_n2", "wilson", "hopping", true,
-     "axpby", "half", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 252,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_half_r12_nr_n2},
-    {"wilson_dagger_axpby_half_r12_nr_n4", "wilson", "hopping", true,
-     "axpby", "half", "r12", "non_relativistic", false,
-     4, 4, 0, 1368, 204,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_half_r12_nr_n4},
     {"wilson_dagger_axpby_half_r12t_nr_n1", "wilson", "hopping", true,
      "axpby", "half", "r12t", "non_relativistic", false,
      1, 4, 0, 1368, 300,
@@ -1337,16 +1047,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1368, 672,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_axpby_single_r12_nr_n1__complex},
-    {"wilson_dagger_axpby_single_r12_nr_n2", "wilson", "hopping", true,
-     "axpby", "single", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 480,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r12_nr_n2},
-    {"wilson_dagger_axpby_single_r12_nr_n4", "wilson", "hopping", true,
-     "axpby", "single", "r12", "non_relativistic", false,
-     4, 4, 0, 1368, 384,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r12_nr_n4},
     {"wilson_dagger_axpby_single_r12t_nr_n1", "wilson", "hopping", true,
      "axpby", "single", "r12t", "non_relativistic", false,
      1, 4, 0, 1368, 576,
@@ -1417,16 +1117,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1320, 1152,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_double_r12_nr_n1__complex},
-    {"wilson_dagger_double_r12_nr_n2", "wilson", "hopping", true,
-     "none", "double", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 768,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r12_nr_n2},
-    {"wilson_dagger_double_r12_nr_n4", "wilson", "hopping", true,
-     "none", "double", "r12", "non_relativistic", false,
-     4, 4, 0, 1320, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r12_nr_n4},
     {"wilson_dagger_double_r12t_nr_n1", "wilson", "hopping", true,
      "none", "double", "r12t", "non_relativistic", false,
      1, 4, 0, 1320, 960,
@@ -1467,16 +1157,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1320, 296,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_half_r12_nr_n1},
-    {"wilson_dagger_half_r12_nr_n2", "wilson", "hopping", true,
-     "none", "half", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 200,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_half_r12_nr_n2},
-    {"wilson_dagger_half_r12_nr_n4", "wilson", "hopping", true,
-     "none", "half", "r12", "non_relativistic", false,
-     4, 4, 0, 1320, 152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_half_r12_nr_n4},
     {"wilson_dagger_half_r12t_nr_n1", "wilson", "hopping", true,
      "none", "half", "r12t", "non_relativistic", false,
      1, 4, 0, 1320, 248,
@@ -1507,16 +1187,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1320, 576,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_dagger_single_r12_nr_n1__complex},
-    {"wilson_dagger_single_r12_nr_n2", "wilson", "hopping", true,
-     "none", "single", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 384,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r12_nr_n2},
-    {"wilson_dagger_single_r12_nr_n4", "wilson", "hopping", true,
-     "none", "single", "r12", "non_relativistic", false,
-     4, 4, 0, 1320, 288,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r12_nr_n4},
     {"wilson_dagger_single_r12t_nr_n1", "wilson", "hopping", true,
      "none", "single", "r12t", "non_relativistic", false,
      1, 4, 0, 1320, 480,
@@ -1617,16 +1287,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1320, 1152,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_double_r12_nr_n1__complex},
-    {"wilson_double_r12_nr_n2", "wilson", "hopping", false,
-     "none", "double", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 768,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r12_nr_n2},
-    {"wilson_double_r12_nr_n4", "wilson", "hopping", false,
-     "none", "double", "r12", "non_relativistic", false,
-     4, 4, 0, 1320, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r12_nr_n4},
     {"wilson_double_r12t_nr_n1", "wilson", "hopping", false,
      "none", "double", "r12t", "non_relativistic", false,
      1, 4, 0, 1320, 960,
@@ -1667,16 +1327,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1320, 296,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_half_r12_nr_n1},
-    {"wilson_half_r12_nr_n2", "wilson", "hopping", false,
-     "none", "half", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 200,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_half_r12_nr_n2},
-    {"wilson_half_r12_nr_n4", "wilson", "hopping", false,
-     "none", "half", "r12", "non_relativistic", false,
-     4, 4, 0, 1320, 152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_half_r12_nr_n4},
     {"wilson_half_r12t_nr_n1", "wilson", "hopping", false,
      "none", "half", "r12t", "non_relativistic", false,
      1, 4, 0, 1320, 248,
@@ -1707,16 +1357,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1320, 576,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_single_r12_nr_n1__complex},
-    {"wilson_single_r12_nr_n2", "wilson", "hopping", false,
-     "none", "single", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 384,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r12_nr_n2},
-    {"wilson_single_r12_nr_n4", "wilson", "hopping", false,
-     "none", "single", "r12", "non_relativistic", false,
-     4, 4, 0, 1320, 288,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r12_nr_n4},
     {"wilson_single_r12t_nr_n1", "wilson", "hopping", false,
      "none", "single", "r12t", "non_relativistic", false,
      1, 4, 0, 1320, 480,
@@ -1802,1086 +1442,6 @@ constexpr Kernel table[] = {
      1, 4, 0, 1872, 864,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, wilson_tinv_single_r12_nr_n1},
-    {"axpby_single__b64m16", "axpby", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 0, 72, 288,
-     "y = a*x + b*y",
-     false, axpby_single__b64m16},
-    {"bicgstab_direction_double__b256m2", "bicgstab_direction", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 0, 192, 768,
-     "y = x + a*(y - b*z)",
-     true, bicgstab_direction_double__b256m2},
-    {"bicgstab_direction_half__b64m16", "bicgstab_direction", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 0, 192, 208,
-     "y = x + a*(y - b*z)",
-     true, bicgstab_direction_half__b64m16},
-    {"bicgstab_direction_single__b256m4", "bicgstab_direction", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 0, 192, 384,
-     "y = x + a*(y - b*z)",
-     true, bicgstab_direction_single__b256m4},
-    {"bicgstab_half_step_double__b256m2", "bicgstab_half_step", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 1, 144, 576,
-     "y = y - a*x; norm(y)",
-     true, bicgstab_half_step_double__b256m2},
-    {"bicgstab_half_step_half__b256m4", "bicgstab_half_step", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 1, 144, 156,
-     "y = y - a*x; norm(y)",
-     true, bicgstab_half_step_half__b256m4},
-    {"bicgstab_half_step_single__b256m2", "bicgstab_half_step", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 1, 144, 288,
-     "y = y - a*x; norm(y)",
-     true, bicgstab_half_step_single__b256m2},
-    {"bicgstab_omega_double__b256m2", "bicgstab_omega", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 3, 144, 384,
-     "dot(x, y); norm(x)",
-     false, bicgstab_omega_double__b256m2},
-    {"bicgstab_omega_half__b256m4", "bicgstab_omega", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 3, 144, 104,
-     "dot(x, y); norm(x)",
-     false, bicgstab_omega_half__b256m4},
-    {"bicgstab_omega_single__b256m4", "bicgstab_omega", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 3, 144, 192,
-     "dot(x, y); norm(x)",
-     false, bicgstab_omega_single__b256m4},
-    {"bicgstab_residual_double__b256m2", "bicgstab_residual", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 3, 240, 768,
-     "y = y - a*x; norm(y); dot(z, y)",
-     true, bicgstab_residual_double__b256m2},
-    {"bicgstab_residual_half__b256m2", "bicgstab_residual", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 3, 240, 208,
-     "y = y - a*x; norm(y); dot(z, y)",
-     true, bicgstab_residual_half__b256m2},
-    {"bicgstab_residual_half__b256m3", "bicgstab_residual", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 3, 240, 208,
-     "y = y - a*x; norm(y); dot(z, y)",
-     true, bicgstab_residual_half__b256m3},
-    {"bicgstab_residual_single__b256m2", "bicgstab_residual", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 3, 240, 384,
-     "y = y - a*x; norm(y); dot(z, y)",
-     true, bicgstab_residual_single__b256m2},
-    {"bicgstab_residual_single__b256m3", "bicgstab_residual", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 3, 240, 384,
-     "y = y - a*x; norm(y); dot(z, y)",
-     true, bicgstab_residual_single__b256m3},
-    {"bicgstab_step_single__b256m4", "bicgstab_step", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 0, 192, 384,
-     "w = w + a*x + b*y",
-     true, bicgstab_step_single__b256m4},
-    {"caxpby_single__b256m4", "caxpby", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 0, 168, 288,
-     "y = a*x + b*y",
-     true, caxpby_single__b256m4},
-    {"cdot_double__b256m2", "cdot", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 2, 96, 384,
-     "dot(x, y)",
-     false, cdot_double__b256m2},
-    {"cdot_half__b256m3", "cdot", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 2, 96, 104,
-     "dot(x, y)",
-     false, cdot_half__b256m3},
-    {"cdot_single__b256m3", "cdot", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 2, 96, 192,
-     "dot(x, y)",
-     false, cdot_single__b256m3},
-    {"cg_step_double__b256m1", "cg_step", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 1, 144, 1152,
-     "y = y + a*x; w = w - a*z; norm(w)",
-     false, cg_step_double__b256m1},
-    {"cg_step_half__b256m2", "cg_step", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 1, 144, 312,
-     "y = y + a*x; w = w - a*z; norm(w)",
-     false, cg_step_half__b256m2},
-    {"cg_step_single__b256m2", "cg_step", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 1, 144, 576,
-     "y = y + a*x; w = w - a*z; norm(w)",
-     false, cg_step_single__b256m2},
-    {"laplace3_axpby_double_r12_n1__box_b128m3", "laplace3", "hopping", false,
-     "axpby", "double", "r12", "", false,
-     1, 4, 0, 1752, 1152,
-     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
-     false, laplace3_axpby_double_r12_n1__box_b128m3},
-    {"laplace3_axpby_double_r12_n1__stream_tfirst_b128m3", "laplace3", "hopping", false,
-     "axpby", "double", "r12", "", false,
-     1, 4, 0, 1752, 1152,
-     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
-     false, laplace3_axpby_double_r12_n1__stream_tfirst_b128m3},
-    {"laplace3_axpby_double_r18_n1__b256m1", "laplace3", "hopping", false,
-     "axpby", "double", "r18", "", false,
-     1, 4, 0, 1752, 1440,
-     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
-     false, laplace3_axpby_double_r18_n1__b256m1},
-    {"laplace3_double_r12_n1__box_b128m3", "laplace3", "hopping", false,
-     "none", "double", "r12", "", false,
-     1, 4, 0, 1704, 960,
-     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
-     false, laplace3_double_r12_n1__box_b128m3},
-    {"laplace3_double_r18_n1__b256m1", "laplace3", "hopping", false,
-     "none", "double", "r18", "", false,
-     1, 4, 0, 1704, 1248,
-     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
-     false, laplace3_double_r18_n1__b256m1},
-    {"laplace4_double_r18_n1__b256m1", "laplace4", "hopping", false,
-     "none", "double", "r18", "", false,
-     1, 4, 0, 2280, 1536,
-     "D psi(x) = sum_mu U_mu(x) psi(x+mu) + U_mu(x-mu)^+ psi(x-mu)   (Laplace psi = D psi - 8 psi)",
-     false, laplace4_double_r18_n1__b256m1},
-    {"laplace4_double_r18_n1__box_stream_b256m1", "laplace4", "hopping", false,
-     "none", "double", "r18", "", false,
-     1, 4, 0, 2280, 1536,
-     "D psi(x) = sum_mu U_mu(x) psi(x+mu) + U_mu(x-mu)^+ psi(x-mu)   (Laplace psi = D psi - 8 psi)",
-     false, laplace4_double_r18_n1__box_stream_b256m1},
-    {"norm2_double__b256m2", "norm2", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 1, 48, 192,
-     "norm(x)",
-     false, norm2_double__b256m2},
-    {"norm2_half__b256m4", "norm2", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 1, 48, 52,
-     "norm(x)",
-     false, norm2_half__b256m4},
-    {"norm2_single__b256m4", "norm2", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 1, 48, 96,
-     "norm(x)",
-     false, norm2_single__b256m4},
-    {"residual_double__b256m2", "residual", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 1, 72, 576,
-     "y = x - y; norm(y)",
-     false, residual_double__b256m2},
-    {"residual_half__b256m4", "residual", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 1, 72, 156,
-     "y = x - y; norm(y)",
-     false, residual_half__b256m4},
-    {"residual_single__b256m3", "residual", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 1, 72, 288,
-     "y = x - y; norm(y)",
-     false, residual_single__b256m3},
-    {"staggered_bits20_r18_n1__box_b256m2", "staggered", "hopping", false,
-     "none", "bits20", "r18", "", false,
-     1, 1, 0, 570, 608,
-     "D psi(x) = sum_mu eta_mu(x) [U_mu(x) psi(x+mu) - U_mu(x-mu)^+ psi(x-mu)]",
-     false, staggered_bits20_r18_n1__box_b256m2},
-    {"staggered_bits30_r18_n1__b256m2", "staggered", "hopping", false,
-     "none", "bits30", "r18", "", false,
-     1, 1, 0, 570, 1200,
-     "D psi(x) = sum_mu eta_mu(x) [U_mu(x) psi(x+mu) - U_mu(x-mu)^+ psi(x-mu)]",
-     false, staggered_bits30_r18_n1__b256m2},
-    {"staggered_double_r18_n1__box_stream_b256m1", "staggered", "hopping", false,
-     "none", "double", "r18", "", false,
-     1, 1, 0, 570, 1248,
-     "D psi(x) = sum_mu eta_mu(x) [U_mu(x) psi(x+mu) - U_mu(x-mu)^+ psi(x-mu)]",
-     false, staggered_double_r18_n1__box_stream_b256m1},
-    {"staggered_single_r18_n1__box_b256m3", "staggered", "hopping", false,
-     "none", "single", "r18", "", false,
-     1, 1, 0, 570, 624,
-     "D psi(x) = sum_mu eta_mu(x) [U_mu(x) psi(x+mu) - U_mu(x-mu)^+ psi(x-mu)]",
-     false, staggered_single_r18_n1__box_b256m3},
-    {"wilson_axpby_bits20_r12_nr_n1__b64m8", "wilson", "hopping", false,
-     "axpby", "bits20", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_bits20_r12_nr_n1__b64m8},
-    {"wilson_axpby_bits24_r12_nr_n1__b128m4", "wilson", "hopping", false,
-     "axpby", "bits24", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 624,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_bits24_r12_nr_n1__b128m4},
-    {"wilson_axpby_bits30_r12_nr_n1__b256m1", "wilson", "hopping", false,
-     "axpby", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 1056,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_bits30_r12_nr_n1__b256m1},
-    {"wilson_axpby_bits30_r12_nr_n1__stream_b64m6", "wilson", "hopping", false,
-     "axpby", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 1056,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_bits30_r12_nr_n1__stream_b64m6},
-    {"wilson_axpby_double_r12_dr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r12", "degrand_rossi", false,
-     1, 4, 0, 1368, 1344,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r12_dr_n1__box_stream_b256m1},
-    {"wilson_axpby_double_r12_nr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 1344,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r12_nr_n1__box_stream_b256m1},
-    {"wilson_axpby_double_r12_nr_n1__complex_box_stream_b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r12", "non_relativistic", true,
-     1, 4, 0, 1368, 1344,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r12_nr_n1__complex_box_stream_b256m1},
-    {"wilson_axpby_double_r12_nr_n2__box_stream_b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r12_nr_n2__box_stream_b256m1},
-    {"wilson_axpby_double_r12t_nr_n1__box_b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r12t", "non_relativistic", false,
-     1, 4, 0, 1368, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r12t_nr_n1__box_b256m1},
-    {"wilson_axpby_double_r12t_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", false,
-     "axpby", "double", "r12t", "non_relativistic", false,
-     1, 4, 0, 1368, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r12t_nr_n1__stream_tfirst_b128m3},
-    {"wilson_axpby_double_r18_dr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r18", "degrand_rossi", false,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r18_dr_n1__box_stream_b256m1},
-    {"wilson_axpby_double_r18_nr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r18", "non_relativistic", false,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r18_nr_n1__box_stream_b256m1},
-    {"wilson_axpby_double_r18_nr_n1__complex_box_stream_b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r18", "non_relativistic", true,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r18_nr_n1__complex_box_stream_b256m1},
-    {"wilson_axpby_double_r18_rotated_n1__box_stream_b128m3", "wilson", "hopping", false,
-     "axpby", "double", "r18", "rotated", false,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r18_rotated_n1__box_stream_b128m3},
-    {"wilson_axpby_double_r18_rotated_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r18", "rotated", false,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r18_rotated_n1__box_stream_b256m1},
-    {"wilson_axpby_double_r18t_nr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r18t", "non_relativistic", false,
-     1, 4, 0, 1368, 1440,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r18t_nr_n1__box_stream_b256m1},
-    {"wilson_axpby_double_r8_nr_n1__b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r8", "non_relativistic", false,
-     1, 4, 0, 1368, 1088,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r8_nr_n1__b256m1},
-    {"wilson_axpby_double_r8_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", false,
-     "axpby", "double", "r8", "non_relativistic", false,
-     1, 4, 0, 1368, 1088,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_double_r8_nr_n1__stream_tfirst_b128m3},
-    {"wilson_axpby_half_r12_nr_n1__b128m4", "wilson", "hopping", false,
-     "axpby", "half", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 348,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_half_r12_nr_n1__b128m4},
-    {"wilson_axpby_half_r12_nr_n2__stream_b128m3", "wilson", "hopping", false,
-     "axpby", "half", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 252,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_half_r12_nr_n2__stream_b128m3},
-    {"wilson_axpby_half_r12t_nr_n1__tfirst_b128m6", "wilson", "hopping", false,
-     "axpby", "half", "r12t", "non_relativistic", false,
-     1, 4, 0, 1368, 300,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_half_r12t_nr_n1__tfirst_b128m6},
-    {"wilson_axpby_half_r18_nr_n1__box_b256m2", "wilson", "hopping", false,
-     "axpby", "half", "r18", "non_relativistic", false,
-     1, 4, 0, 1368, 444,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_half_r18_nr_n1__box_b256m2},
-    {"wilson_axpby_half_r8_nr_n1__box_b256m2", "wilson", "hopping", false,
-     "axpby", "half", "r8", "non_relativistic", false,
-     1, 4, 0, 1368, 284,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_half_r8_nr_n1__box_b256m2},
-    {"wilson_axpby_single_r12_dr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "axpby", "single", "r12", "degrand_rossi", false,
-     1, 4, 0, 1368, 672,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r12_dr_n1__box_stream_b256m2},
-    {"wilson_axpby_single_r12_nr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "axpby", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 672,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r12_nr_n1__box_stream_b256m2},
-    {"wilson_axpby_single_r12_nr_n1__complex_box_b256m2", "wilson", "hopping", false,
-     "axpby", "single", "r12", "non_relativistic", true,
-     1, 4, 0, 1368, 672,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r12_nr_n1__complex_box_b256m2},
-    {"wilson_axpby_single_r12_nr_n2__b256m1", "wilson", "hopping", false,
-     "axpby", "single", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 480,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r12_nr_n2__b256m1},
-    {"wilson_axpby_single_r12_nr_n2__stream_tfirst_b64m6", "wilson", "hopping", false,
-     "axpby", "single", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 480,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r12_nr_n2__stream_tfirst_b64m6},
-    {"wilson_axpby_single_r12_nr_n4__box_stream_b256m1", "wilson", "hopping", false,
-     "axpby", "single", "r12", "non_relativistic", false,
-     4, 4, 0, 1368, 384,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r12_nr_n4__box_stream_b256m1},
-    {"wilson_axpby_single_r12t_nr_n1__stream_tfirst_b128m5", "wilson", "hopping", false,
-     "axpby", "single", "r12t", "non_relativistic", false,
-     1, 4, 0, 1368, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r12t_nr_n1__stream_tfirst_b128m5},
-    {"wilson_axpby_single_r18_dr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "axpby", "single", "r18", "degrand_rossi", false,
-     1, 4, 0, 1368, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r18_dr_n1__box_stream_b256m2},
-    {"wilson_axpby_single_r18_nr_n1__box_b256m2", "wilson", "hopping", false,
-     "axpby", "single", "r18", "non_relativistic", false,
-     1, 4, 0, 1368, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r18_nr_n1__box_b256m2},
-    {"wilson_axpby_single_r18_nr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "axpby", "single", "r18", "non_relativistic", false,
-     1, 4, 0, 1368, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r18_nr_n1__box_stream_b256m2},
-    {"wilson_axpby_single_r18_nr_n1__complex_box_b256m2", "wilson", "hopping", false,
-     "axpby", "single", "r18", "non_relativistic", true,
-     1, 4, 0, 1368, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r18_nr_n1__complex_box_b256m2},
-    {"wilson_axpby_single_r18t_nr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "axpby", "single", "r18t", "non_relativistic", false,
-     1, 4, 0, 1368, 720,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r18t_nr_n1__box_stream_b256m2},
-    {"wilson_axpby_single_r8_nr_n1__b256m2", "wilson", "hopping", false,
-     "axpby", "single", "r8", "non_relativistic", false,
-     1, 4, 0, 1368, 544,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_single_r8_nr_n1__b256m2},
-    {"wilson_axpby_tinv_double_r12_nr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "axpby_tinv", "double", "r12", "non_relativistic", false,
-     1, 4, 0, 1920, 1920,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_tinv_double_r12_nr_n1__box_stream_b256m1},
-    {"wilson_axpby_tinv_double_r18_dr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "axpby_tinv", "double", "r18", "degrand_rossi", false,
-     1, 4, 0, 1920, 2304,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_tinv_double_r18_dr_n1__box_stream_b256m1},
-    {"wilson_axpby_tinv_double_r18_nr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "axpby_tinv", "double", "r18", "non_relativistic", false,
-     1, 4, 0, 1920, 2304,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_tinv_double_r18_nr_n1__box_stream_b256m1},
-    {"wilson_axpby_tinv_single_r12_nr_n1__box_b256m2", "wilson", "hopping", false,
-     "axpby_tinv", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1920, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_axpby_tinv_single_r12_nr_n1__box_b256m2},
-    {"wilson_bits20_r12_nr_n1__b256m2", "wilson", "hopping", false,
-     "none", "bits20", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 512,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_bits20_r12_nr_n1__b256m2},
-    {"wilson_bits24_r12_nr_n1__b256m2", "wilson", "hopping", false,
-     "none", "bits24", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 544,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_bits24_r12_nr_n1__b256m2},
-    {"wilson_bits30_r12_nr_n1__b256m1", "wilson", "hopping", false,
-     "none", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_bits30_r12_nr_n1__b256m1},
-    {"wilson_bits30_r12_nr_n1__stream_b128m3", "wilson", "hopping", false,
-     "none", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_bits30_r12_nr_n1__stream_b128m3},
-    {"wilson_dagger_axpby_double_r12_dr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r12", "degrand_rossi", false,
-     1, 4, 0, 1368, 1344,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r12_dr_n1__box_stream_b256m1},
-    {"wilson_dagger_axpby_double_r12_nr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 1344,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r12_nr_n1__box_stream_b256m1},
-    {"wilson_dagger_axpby_double_r12_nr_n1__complex_box_stream_b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r12", "non_relativistic", true,
-     1, 4, 0, 1368, 1344,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r12_nr_n1__complex_box_stream_b256m1},
-    {"wilson_dagger_axpby_double_r12_nr_n2__box_stream_b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r12_nr_n2__box_stream_b256m1},
-    {"wilson_dagger_axpby_double_r12t_nr_n1__box_b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r12t", "non_relativistic", false,
-     1, 4, 0, 1368, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r12t_nr_n1__box_b256m1},
-    {"wilson_dagger_axpby_double_r12t_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", true,
-     "axpby", "double", "r12t", "non_relativistic", false,
-     1, 4, 0, 1368, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r12t_nr_n1__stream_tfirst_b128m3},
-    {"wilson_dagger_axpby_double_r18_dr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r18", "degrand_rossi", false,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r18_dr_n1__box_stream_b256m1},
-    {"wilson_dagger_axpby_double_r18_nr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r18", "non_relativistic", false,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r18_nr_n1__box_stream_b256m1},
-    {"wilson_dagger_axpby_double_r18_nr_n1__complex_box_stream_b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r18", "non_relativistic", true,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r18_nr_n1__complex_box_stream_b256m1},
-    {"wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b128m3", "wilson", "hopping", true,
-     "axpby", "double", "r18", "rotated", false,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b128m3},
-    {"wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r18", "rotated", false,
-     1, 4, 0, 1368, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b256m1},
-    {"wilson_dagger_axpby_double_r18t_nr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r18t", "non_relativistic", false,
-     1, 4, 0, 1368, 1440,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r18t_nr_n1__box_stream_b256m1},
-    {"wilson_dagger_axpby_double_r8_nr_n1__b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r8", "non_relativistic", false,
-     1, 4, 0, 1368, 1088,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r8_nr_n1__b256m1},
-    {"wilson_dagger_axpby_double_r8_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", true,
-     "axpby", "double", "r8", "non_relativistic", false,
-     1, 4, 0, 1368, 1088,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_double_r8_nr_n1__stream_tfirst_b128m3},
-    {"wilson_dagger_axpby_half_r12_nr_n1__b128m4", "wilson", "hopping", true,
-     "axpby", "half", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 348,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_half_r12_nr_n1__b128m4},
-    {"wilson_dagger_axpby_half_r12_nr_n2__stream_b128m3", "wilson", "hopping", true,
-     "axpby", "half", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 252,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_half_r12_nr_n2__stream_b128m3},
-    {"wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b128m6", "wilson", "hopping", true,
-     "axpby", "half", "r12t", "non_relativistic", false,
-     1, 4, 0, 1368, 300,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b128m6},
-    {"wilson_dagger_axpby_half_r18_nr_n1__box_b256m2", "wilson", "hopping", true,
-     "axpby", "half", "r18", "non_relativistic", false,
-     1, 4, 0, 1368, 444,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_half_r18_nr_n1__box_b256m2},
-    {"wilson_dagger_axpby_half_r8_nr_n1__box_b256m2", "wilson", "hopping", true,
-     "axpby", "half", "r8", "non_relativistic", false,
-     1, 4, 0, 1368, 284,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_half_r8_nr_n1__box_b256m2},
-    {"wilson_dagger_axpby_single_r12_dr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "axpby", "single", "r12", "degrand_rossi", false,
-     1, 4, 0, 1368, 672,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r12_dr_n1__box_stream_b256m2},
-    {"wilson_dagger_axpby_single_r12_nr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "axpby", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 672,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r12_nr_n1__box_stream_b256m2},
-    {"wilson_dagger_axpby_single_r12_nr_n1__complex_box_b256m2", "wilson", "hopping", true,
-     "axpby", "single", "r12", "non_relativistic", true,
-     1, 4, 0, 1368, 672,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r12_nr_n1__complex_box_b256m2},
-    {"wilson_dagger_axpby_single_r12_nr_n2__b256m1", "wilson", "hopping", true,
-     "axpby", "single", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 480,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r12_nr_n2__b256m1},
-    {"wilson_dagger_axpby_single_r12_nr_n2__stream_tfirst_b64m6", "wilson", "hopping", true,
-     "axpby", "single", "r12", "non_relativistic", false,
-     2, 4, 0, 1368, 480,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r12_nr_n2__stream_tfirst_b64m6},
-    {"wilson_dagger_axpby_single_r12_nr_n4__box_stream_b256m1", "wilson", "hopping", true,
-     "axpby", "single", "r12", "non_relativistic", false,
-     4, 4, 0, 1368, 384,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r12_nr_n4__box_stream_b256m1},
-    {"wilson_dagger_axpby_single_r12t_nr_n1__stream_tfirst_b128m5", "wilson", "hopping", true,
-     "axpby", "single", "r12t", "non_relativistic", false,
-     1, 4, 0, 1368, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r12t_nr_n1__stream_tfirst_b128m5},
-    {"wilson_dagger_axpby_single_r18_dr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "axpby", "single", "r18", "degrand_rossi", false,
-     1, 4, 0, 1368, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r18_dr_n1__box_stream_b256m2},
-    {"wilson_dagger_axpby_single_r18_nr_n1__box_b256m2", "wilson", "hopping", true,
-     "axpby", "single", "r18", "non_relativistic", false,
-     1, 4, 0, 1368, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r18_nr_n1__box_b256m2},
-    {"wilson_dagger_axpby_single_r18_nr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "axpby", "single", "r18", "non_relativistic", false,
-     1, 4, 0, 1368, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r18_nr_n1__box_stream_b256m2},
-    {"wilson_dagger_axpby_single_r18_nr_n1__complex_box_b256m2", "wilson", "hopping", true,
-     "axpby", "single", "r18", "non_relativistic", true,
-     1, 4, 0, 1368, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r18_nr_n1__complex_box_b256m2},
-    {"wilson_dagger_axpby_single_r18t_nr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "axpby", "single", "r18t", "non_relativistic", false,
-     1, 4, 0, 1368, 720,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r18t_nr_n1__box_stream_b256m2},
-    {"wilson_dagger_axpby_single_r8_nr_n1__b256m2", "wilson", "hopping", true,
-     "axpby", "single", "r8", "non_relativistic", false,
-     1, 4, 0, 1368, 544,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_single_r8_nr_n1__b256m2},
-    {"wilson_dagger_axpby_tinv_double_r12_nr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "axpby_tinv", "double", "r12", "non_relativistic", false,
-     1, 4, 0, 1920, 1920,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_tinv_double_r12_nr_n1__box_stream_b256m1},
-    {"wilson_dagger_axpby_tinv_double_r18_dr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "axpby_tinv", "double", "r18", "degrand_rossi", false,
-     1, 4, 0, 1920, 2304,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_tinv_double_r18_dr_n1__box_stream_b256m1},
-    {"wilson_dagger_axpby_tinv_double_r18_nr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "axpby_tinv", "double", "r18", "non_relativistic", false,
-     1, 4, 0, 1920, 2304,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_tinv_double_r18_nr_n1__box_stream_b256m1},
-    {"wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2", "wilson", "hopping", true,
-     "axpby_tinv", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1920, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2},
-    {"wilson_dagger_double_r12_dr_n1__box_b256m1", "wilson", "hopping", true,
-     "none", "double", "r12", "degrand_rossi", false,
-     1, 4, 0, 1320, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r12_dr_n1__box_b256m1},
-    {"wilson_dagger_double_r12_nr_n1__box_b256m1", "wilson", "hopping", true,
-     "none", "double", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r12_nr_n1__box_b256m1},
-    {"wilson_dagger_double_r12_nr_n1__complex_box_stream_b256m1", "wilson", "hopping", true,
-     "none", "double", "r12", "non_relativistic", true,
-     1, 4, 0, 1320, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r12_nr_n1__complex_box_stream_b256m1},
-    {"wilson_dagger_double_r12_nr_n2__box_stream_b128m2", "wilson", "hopping", true,
-     "none", "double", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 768,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r12_nr_n2__box_stream_b128m2},
-    {"wilson_dagger_double_r12t_nr_n1__box_b256m1", "wilson", "hopping", true,
-     "none", "double", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r12t_nr_n1__box_b256m1},
-    {"wilson_dagger_double_r12t_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", true,
-     "none", "double", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r12t_nr_n1__stream_tfirst_b128m3},
-    {"wilson_dagger_double_r18_dr_n1__box_b256m1", "wilson", "hopping", true,
-     "none", "double", "r18", "degrand_rossi", false,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r18_dr_n1__box_b256m1},
-    {"wilson_dagger_double_r18_dr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "none", "double", "r18", "degrand_rossi", false,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r18_dr_n1__box_stream_b256m1},
-    {"wilson_dagger_double_r18_nr_n1__b256m1", "wilson", "hopping", true,
-     "none", "double", "r18", "non_relativistic", false,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r18_nr_n1__b256m1},
-    {"wilson_dagger_double_r18_nr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "none", "double", "r18", "non_relativistic", false,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r18_nr_n1__box_stream_b256m1},
-    {"wilson_dagger_double_r18_nr_n1__complex_b256m1", "wilson", "hopping", true,
-     "none", "double", "r18", "non_relativistic", true,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r18_nr_n1__complex_b256m1},
-    {"wilson_dagger_double_r18_nr_n1__complex_box_stream_b256m1", "wilson", "hopping", true,
-     "none", "double", "r18", "non_relativistic", true,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r18_nr_n1__complex_box_stream_b256m1},
-    {"wilson_dagger_double_r18_rotated_n1__b256m1", "wilson", "hopping", true,
-     "none", "double", "r18", "rotated", false,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r18_rotated_n1__b256m1},
-    {"wilson_dagger_double_r18_rotated_n1__box_stream_b128m3", "wilson", "hopping", true,
-     "none", "double", "r18", "rotated", false,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r18_rotated_n1__box_stream_b128m3},
-    {"wilson_dagger_double_r18t_nr_n1__box_b256m1", "wilson", "hopping", true,
-     "none", "double", "r18t", "non_relativistic", false,
-     1, 4, 0, 1320, 1248,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r18t_nr_n1__box_b256m1},
-    {"wilson_dagger_double_r8_nr_n1__b256m1", "wilson", "hopping", true,
-     "none", "double", "r8", "non_relativistic", false,
-     1, 4, 0, 1320, 896,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r8_nr_n1__b256m1},
-    {"wilson_dagger_double_r8_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", true,
-     "none", "double", "r8", "non_relativistic", false,
-     1, 4, 0, 1320, 896,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_double_r8_nr_n1__stream_tfirst_b128m3},
-    {"wilson_dagger_half_r12_nr_n1__b128m4", "wilson", "hopping", true,
-     "none", "half", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 296,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_half_r12_nr_n1__b128m4},
-    {"wilson_dagger_half_r12_nr_n2__b128m4", "wilson", "hopping", true,
-     "none", "half", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 200,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_half_r12_nr_n2__b128m4},
-    {"wilson_dagger_half_r12t_nr_n1__b128m4", "wilson", "hopping", true,
-     "none", "half", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 248,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_half_r12t_nr_n1__b128m4},
-    {"wilson_dagger_half_r12t_nr_n1__tfirst_b64m12", "wilson", "hopping", true,
-     "none", "half", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 248,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_half_r12t_nr_n1__tfirst_b64m12},
-    {"wilson_dagger_half_r18_nr_n1__b128m4", "wilson", "hopping", true,
-     "none", "half", "r18", "non_relativistic", false,
-     1, 4, 0, 1320, 392,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_half_r18_nr_n1__b128m4},
-    {"wilson_dagger_half_r8_nr_n1__b256m2", "wilson", "hopping", true,
-     "none", "half", "r8", "non_relativistic", false,
-     1, 4, 0, 1320, 232,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_half_r8_nr_n1__b256m2},
-    {"wilson_dagger_single_r12_dr_n1__box_b256m2", "wilson", "hopping", true,
-     "none", "single", "r12", "degrand_rossi", false,
-     1, 4, 0, 1320, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r12_dr_n1__box_b256m2},
-    {"wilson_dagger_single_r12_nr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "none", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r12_nr_n1__box_stream_b256m2},
-    {"wilson_dagger_single_r12_nr_n1__complex_b256m2", "wilson", "hopping", true,
-     "none", "single", "r12", "non_relativistic", true,
-     1, 4, 0, 1320, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r12_nr_n1__complex_b256m2},
-    {"wilson_dagger_single_r12_nr_n2__box_b256m1", "wilson", "hopping", true,
-     "none", "single", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 384,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r12_nr_n2__box_b256m1},
-    {"wilson_dagger_single_r12_nr_n2__box_stream_b128m3", "wilson", "hopping", true,
-     "none", "single", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 384,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r12_nr_n2__box_stream_b128m3},
-    {"wilson_dagger_single_r12_nr_n4__box_b256m1", "wilson", "hopping", true,
-     "none", "single", "r12", "non_relativistic", false,
-     4, 4, 0, 1320, 288,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r12_nr_n4__box_b256m1},
-    {"wilson_dagger_single_r12t_nr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "none", "single", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 480,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r12t_nr_n1__box_stream_b256m2},
-    {"wilson_dagger_single_r12t_nr_n1__stream_tfirst_b64m10", "wilson", "hopping", true,
-     "none", "single", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 480,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r12t_nr_n1__stream_tfirst_b64m10},
-    {"wilson_dagger_single_r18_dr_n1__box_b256m2", "wilson", "hopping", true,
-     "none", "single", "r18", "degrand_rossi", false,
-     1, 4, 0, 1320, 768,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r18_dr_n1__box_b256m2},
-    {"wilson_dagger_single_r18_nr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "none", "single", "r18", "non_relativistic", false,
-     1, 4, 0, 1320, 768,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r18_nr_n1__box_stream_b256m2},
-    {"wilson_dagger_single_r18_nr_n1__complex_box_b256m2", "wilson", "hopping", true,
-     "none", "single", "r18", "non_relativistic", true,
-     1, 4, 0, 1320, 768,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r18_nr_n1__complex_box_b256m2},
-    {"wilson_dagger_single_r18t_nr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "none", "single", "r18t", "non_relativistic", false,
-     1, 4, 0, 1320, 624,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r18t_nr_n1__box_stream_b256m2},
-    {"wilson_dagger_single_r18t_nr_n1__stream_tfirst_b64m10", "wilson", "hopping", true,
-     "none", "single", "r18t", "non_relativistic", false,
-     1, 4, 0, 1320, 624,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r18t_nr_n1__stream_tfirst_b64m10},
-    {"wilson_dagger_single_r8_nr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "none", "single", "r8", "non_relativistic", false,
-     1, 4, 0, 1320, 448,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_single_r8_nr_n1__box_stream_b256m2},
-    {"wilson_dagger_taxpby_double_r12_nr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "taxpby", "double", "r12", "non_relativistic", false,
-     1, 4, 0, 1920, 1920,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_taxpby_double_r12_nr_n1__box_stream_b256m1},
-    {"wilson_dagger_taxpby_double_r18_dr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "taxpby", "double", "r18", "degrand_rossi", false,
-     1, 4, 0, 1920, 2304,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_taxpby_double_r18_dr_n1__box_stream_b256m1},
-    {"wilson_dagger_taxpby_double_r18_nr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "taxpby", "double", "r18", "non_relativistic", false,
-     1, 4, 0, 1920, 2304,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_taxpby_double_r18_nr_n1__box_stream_b256m1},
-    {"wilson_dagger_taxpby_double_r18_rotated_n1__box_stream_b128m3", "wilson", "hopping", true,
-     "taxpby", "double", "r18", "rotated", false,
-     1, 4, 0, 1920, 2304,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_taxpby_double_r18_rotated_n1__box_stream_b128m3},
-    {"wilson_dagger_taxpby_half_r12_nr_n1__b256m2", "wilson", "hopping", true,
-     "taxpby", "half", "r12", "non_relativistic", false,
-     1, 4, 0, 1920, 492,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_taxpby_half_r12_nr_n1__b256m2},
-    {"wilson_dagger_taxpby_single_r12_nr_n1__b256m2", "wilson", "hopping", true,
-     "taxpby", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1920, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_taxpby_single_r12_nr_n1__b256m2},
-    {"wilson_dagger_tinv_double_r12_nr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "tinv", "double", "r12", "non_relativistic", false,
-     1, 4, 0, 1872, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_tinv_double_r12_nr_n1__box_stream_b256m1},
-    {"wilson_dagger_tinv_double_r18_dr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "tinv", "double", "r18", "degrand_rossi", false,
-     1, 4, 0, 1872, 2112,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_tinv_double_r18_dr_n1__box_stream_b256m1},
-    {"wilson_dagger_tinv_double_r18_nr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "tinv", "double", "r18", "non_relativistic", false,
-     1, 4, 0, 1872, 2112,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_tinv_double_r18_nr_n1__box_stream_b256m1},
-    {"wilson_dagger_tinv_half_r12_nr_n1__box_stream_b256m2", "wilson", "hopping", true,
-     "tinv", "half", "r12", "non_relativistic", false,
-     1, 4, 0, 1872, 440,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_tinv_half_r12_nr_n1__box_stream_b256m2},
-    {"wilson_dagger_tinv_single_r12_nr_n1__box_b256m2", "wilson", "hopping", true,
-     "tinv", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1872, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_dagger_tinv_single_r12_nr_n1__box_b256m2},
-    {"wilson_double_r12_dr_n1__box_b256m1", "wilson", "hopping", false,
-     "none", "double", "r12", "degrand_rossi", false,
-     1, 4, 0, 1320, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r12_dr_n1__box_b256m1},
-    {"wilson_double_r12_nr_n1__box_b256m1", "wilson", "hopping", false,
-     "none", "double", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r12_nr_n1__box_b256m1},
-    {"wilson_double_r12_nr_n1__complex_box_stream_b256m1", "wilson", "hopping", false,
-     "none", "double", "r12", "non_relativistic", true,
-     1, 4, 0, 1320, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r12_nr_n1__complex_box_stream_b256m1},
-    {"wilson_double_r12_nr_n2__box_stream_b128m2", "wilson", "hopping", false,
-     "none", "double", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 768,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r12_nr_n2__box_stream_b128m2},
-    {"wilson_double_r12t_nr_n1__box_b256m1", "wilson", "hopping", false,
-     "none", "double", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r12t_nr_n1__box_b256m1},
-    {"wilson_double_r12t_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", false,
-     "none", "double", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r12t_nr_n1__stream_tfirst_b128m3},
-    {"wilson_double_r18_dr_n1__box_b256m1", "wilson", "hopping", false,
-     "none", "double", "r18", "degrand_rossi", false,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r18_dr_n1__box_b256m1},
-    {"wilson_double_r18_dr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "none", "double", "r18", "degrand_rossi", false,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r18_dr_n1__box_stream_b256m1},
-    {"wilson_double_r18_nr_n1__b256m1", "wilson", "hopping", false,
-     "none", "double", "r18", "non_relativistic", false,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r18_nr_n1__b256m1},
-    {"wilson_double_r18_nr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "none", "double", "r18", "non_relativistic", false,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r18_nr_n1__box_stream_b256m1},
-    {"wilson_double_r18_nr_n1__complex_b256m1", "wilson", "hopping", false,
-     "none", "double", "r18", "non_relativistic", true,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r18_nr_n1__complex_b256m1},
-    {"wilson_double_r18_nr_n1__complex_box_stream_b256m1", "wilson", "hopping", false,
-     "none", "double", "r18", "non_relativistic", true,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r18_nr_n1__complex_box_stream_b256m1},
-    {"wilson_double_r18_rotated_n1__b256m1", "wilson", "hopping", false,
-     "none", "double", "r18", "rotated", false,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r18_rotated_n1__b256m1},
-    {"wilson_double_r18_rotated_n1__box_stream_b128m3", "wilson", "hopping", false,
-     "none", "double", "r18", "rotated", false,
-     1, 4, 0, 1320, 1536,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r18_rotated_n1__box_stream_b128m3},
-    {"wilson_double_r18t_nr_n1__box_b256m1", "wilson", "hopping", false,
-     "none", "double", "r18t", "non_relativistic", false,
-     1, 4, 0, 1320, 1248,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r18t_nr_n1__box_b256m1},
-    {"wilson_double_r8_nr_n1__b256m1", "wilson", "hopping", false,
-     "none", "double", "r8", "non_relativistic", false,
-     1, 4, 0, 1320, 896,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r8_nr_n1__b256m1},
-    {"wilson_double_r8_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", false,
-     "none", "double", "r8", "non_relativistic", false,
-     1, 4, 0, 1320, 896,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_double_r8_nr_n1__stream_tfirst_b128m3},
-    {"wilson_half_r12_nr_n1__b128m4", "wilson", "hopping", false,
-     "none", "half", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 296,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_half_r12_nr_n1__b128m4},
-    {"wilson_half_r12_nr_n2__b128m4", "wilson", "hopping", false,
-     "none", "half", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 200,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_half_r12_nr_n2__b128m4},
-    {"wilson_half_r12t_nr_n1__b128m4", "wilson", "hopping", false,
-     "none", "half", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 248,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_half_r12t_nr_n1__b128m4},
-    {"wilson_half_r12t_nr_n1__tfirst_b64m12", "wilson", "hopping", false,
-     "none", "half", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 248,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_half_r12t_nr_n1__tfirst_b64m12},
-    {"wilson_half_r18_nr_n1__b128m4", "wilson", "hopping", false,
-     "none", "half", "r18", "non_relativistic", false,
-     1, 4, 0, 1320, 392,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_half_r18_nr_n1__b128m4},
-    {"wilson_half_r8_nr_n1__b256m2", "wilson", "hopping", false,
-     "none", "half", "r8", "non_relativistic", false,
-     1, 4, 0, 1320, 232,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_half_r8_nr_n1__b256m2},
-    {"wilson_single_r12_dr_n1__box_b256m2", "wilson", "hopping", false,
-     "none", "single", "r12", "degrand_rossi", false,
-     1, 4, 0, 1320, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r12_dr_n1__box_b256m2},
-    {"wilson_single_r12_nr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "none", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r12_nr_n1__box_stream_b256m2},
-    {"wilson_single_r12_nr_n1__complex_b256m2", "wilson", "hopping", false,
-     "none", "single", "r12", "non_relativistic", true,
-     1, 4, 0, 1320, 576,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r12_nr_n1__complex_b256m2},
-    {"wilson_single_r12_nr_n2__box_b256m1", "wilson", "hopping", false,
-     "none", "single", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 384,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r12_nr_n2__box_b256m1},
-    {"wilson_single_r12_nr_n2__box_stream_b128m3", "wilson", "hopping", false,
-     "none", "single", "r12", "non_relativistic", false,
-     2, 4, 0, 1320, 384,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r12_nr_n2__box_stream_b128m3},
-    {"wilson_single_r12_nr_n4__box_b256m1", "wilson", "hopping", false,
-     "none", "single", "r12", "non_relativistic", false,
-     4, 4, 0, 1320, 288,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r12_nr_n4__box_b256m1},
-    {"wilson_single_r12t_nr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "none", "single", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 480,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r12t_nr_n1__box_stream_b256m2},
-    {"wilson_single_r12t_nr_n1__stream_tfirst_b64m10", "wilson", "hopping", false,
-     "none", "single", "r12t", "non_relativistic", false,
-     1, 4, 0, 1320, 480,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r12t_nr_n1__stream_tfirst_b64m10},
-    {"wilson_single_r18_dr_n1__box_b256m2", "wilson", "hopping", false,
-     "none", "single", "r18", "degrand_rossi", false,
-     1, 4, 0, 1320, 768,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r18_dr_n1__box_b256m2},
-    {"wilson_single_r18_nr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "none", "single", "r18", "non_relativistic", false,
-     1, 4, 0, 1320, 768,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r18_nr_n1__box_stream_b256m2},
-    {"wilson_single_r18_nr_n1__complex_box_b256m2", "wilson", "hopping", false,
-     "none", "single", "r18", "non_relativistic", true,
-     1, 4, 0, 1320, 768,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r18_nr_n1__complex_box_b256m2},
-    {"wilson_single_r18t_nr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "none", "single", "r18t", "non_relativistic", false,
-     1, 4, 0, 1320, 624,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r18t_nr_n1__box_stream_b256m2},
-    {"wilson_single_r18t_nr_n1__stream_tfirst_b64m10", "wilson", "hopping", false,
-     "none", "single", "r18t", "non_relativistic", false,
-     1, 4, 0, 1320, 624,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r18t_nr_n1__stream_tfirst_b64m10},
-    {"wilson_single_r8_nr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "none", "single", "r8", "non_relativistic", false,
-     1, 4, 0, 1320, 448,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_single_r8_nr_n1__box_stream_b256m2},
-    {"wilson_taxpby_double_r12_nr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "taxpby", "double", "r12", "non_relativistic", false,
-     1, 4, 0, 1920, 1920,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_taxpby_double_r12_nr_n1__box_stream_b256m1},
-    {"wilson_taxpby_double_r18_dr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "taxpby", "double", "r18", "degrand_rossi", false,
-     1, 4, 0, 1920, 2304,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_taxpby_double_r18_dr_n1__box_stream_b256m1},
-    {"wilson_taxpby_double_r18_nr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "taxpby", "double", "r18", "non_relativistic", false,
-     1, 4, 0, 1920, 2304,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_taxpby_double_r18_nr_n1__box_stream_b256m1},
-    {"wilson_taxpby_double_r18_rotated_n1__box_stream_b128m3", "wilson", "hopping", false,
-     "taxpby", "double", "r18", "rotated", false,
-     1, 4, 0, 1920, 2304,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_taxpby_double_r18_rotated_n1__box_stream_b128m3},
-    {"wilson_taxpby_half_r12_nr_n1__b256m2", "wilson", "hopping", false,
-     "taxpby", "half", "r12", "non_relativistic", false,
-     1, 4, 0, 1920, 492,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_taxpby_half_r12_nr_n1__b256m2},
-    {"wilson_taxpby_single_r12_nr_n1__b256m2", "wilson", "hopping", false,
-     "taxpby", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1920, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_taxpby_single_r12_nr_n1__b256m2},
-    {"wilson_tinv_double_r12_nr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "tinv", "double", "r12", "non_relativistic", false,
-     1, 4, 0, 1872, 1728,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_tinv_double_r12_nr_n1__box_stream_b256m1},
-    {"wilson_tinv_double_r18_dr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "tinv", "double", "r18", "degrand_rossi", false,
-     1, 4, 0, 1872, 2112,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_tinv_double_r18_dr_n1__box_stream_b256m1},
-    {"wilson_tinv_double_r18_nr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "tinv", "double", "r18", "non_relativistic", false,
-     1, 4, 0, 1872, 2112,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_tinv_double_r18_nr_n1__box_stream_b256m1},
-    {"wilson_tinv_half_r12_nr_n1__box_stream_b256m2", "wilson", "hopping", false,
-     "tinv", "half", "r12", "non_relativistic", false,
-     1, 4, 0, 1872, 440,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_tinv_half_r12_nr_n1__box_stream_b256m2},
-    {"wilson_tinv_single_r12_nr_n1__box_b256m2", "wilson", "hopping", false,
-     "tinv", "single", "r12", "non_relativistic", false,
-     1, 4, 0, 1872, 864,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, wilson_tinv_single_r12_nr_n1__box_b256m2},
 };
 }  // namespace
 

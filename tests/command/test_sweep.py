@@ -31,7 +31,7 @@ def swept(quarksmith, folder) -> list[dict]:
     """Packs the candidates of NAME, measures them on a small lattice and returns how each ended."""
     assert main(["sweep", "--device", "cpu", "--build", str(BUILD), "--pack", str(folder), "--only", NAME]) == 0
     candidates = json.loads((folder / "candidates.json").read_text())
-    candidates["lattices"] = {"small": [4, 4, 4, 8]}
+    candidates["sizes"] = {"small": {"lattice": [4, 4, 4, 8], "rhs": 1}}
     (folder / "candidates.json").write_text(json.dumps(candidates))
     threads = os.environ | {"OMP_NUM_THREADS": "4"}
     quarksmith("sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01", env=threads)
@@ -97,7 +97,7 @@ def wrong_in_boxes(specs, build, rendered=ondemand._render):
 def tuned_program(folder, device):
     """The command linked as in the build, but with an earlier sweep that chose `__box` on this device."""
     folder.mkdir()
-    rows = [Choice(NAME, small, f"{NAME}__box", False) for small in (False, True)]
+    rows = [Choice(NAME, size, f"{NAME}__box", False) for size in ("tiny", "small", "large", "batch")]
     text = render("tuned.cpp.j2", "a test", devices=[{"name": device, "slug": "here", "rows": rows}])
     (folder / "tuned.cpp").write_text(text)
     records = json.loads((BUILD / "compile_commands.json").read_text())
