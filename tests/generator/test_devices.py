@@ -52,7 +52,9 @@ def test_an_unknown_device_is_one_clear_error(folders, tmp_path, capsys):
 
 
 def test_generate_leaves_out_what_was_not_asked_for(tmp_path):
-    for devices, kept in (("none", False), ("nvidia_h200", True)):
+    (tmp_path / "tuned").mkdir()
+    evidence(tmp_path / "tuned", "GPU A", [], compute_capability="9.0")
+    for devices, kept in (("none", False), ("gpu_a", True)):
         assert main(["generate", "--profile", "dev", "--devices", devices, "--out", str(tmp_path)]) == 0
-        assert ("__b" in (tmp_path / "cuda" / "wilson_double.cu").read_text()) == kept
-        assert ("NVIDIA H200" in (tmp_path / "tuned.cpp").read_text()) == kept
+        assert (f"{NAME}__b64m4_row" in (tmp_path / "cuda" / "wilson_double.cu").read_text()) == kept
+        assert ("GPU A" in (tmp_path / "tuned.cpp").read_text()) == kept
