@@ -41,6 +41,8 @@ class Device {
   virtual std::string description() const = 0;
   /// What tuning evidence records of the device: name, compute capability, versions, clock.
   virtual std::map<std::string, std::string> facts() const = 0;
+  /// Address of a GPU on its bus, e.g. `00000000:19:00.0`; empty for the host's processors.
+  virtual std::string pci_address() const { return {}; }
   /// Kernels that run here.
   virtual std::span<const Kernel> kernels() const = 0;
   /// Lanes of a block that fill a register with numbers of so many bytes; 1 on GPUs.

@@ -57,6 +57,11 @@ class CudaDevice final : public Device {
             {"toolkit", version(runtime)},
             {"clock_mhz", fmt::format("{}", clock / 1000)}};
   }
+  std::string pci_address() const override {
+    char address[32] = {};
+    check(cudaDeviceGetPCIBusId(address, sizeof(address), index_), name());
+    return address;
+  }
   std::span<const Kernel> kernels() const override { return cuda_kernels(); }
   int full_lanes(int) const override { return 1; }
   bool short_vectors() const override { return true; }
