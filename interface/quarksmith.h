@@ -58,7 +58,7 @@ typedef struct quarksmith_operator quarksmith_operator; /**< a Dirac operator to
 typedef struct quarksmith_solver quarksmith_solver;     /**< a Dirac operator to invert */
 
 /** Opens a device for a lattice. \param device `cpu`, `cuda`, `cuda:N` or `auto` (a GPU if there is one, else the CPU).
- * \param extent x, y, z, t; all even. The thread that applies work is the caller; CPU kernels use OpenMP. */
+ * \param extent x, y, z, t; all even. CPU kernels use OpenMP; a call for a GPU makes it the thread's current device. */
 quarksmith_status quarksmith_open(const char* device, const int extent[4], quarksmith_context** context);
 /** Waits for the device's work; reports an error that a kernel met. */
 quarksmith_status quarksmith_synchronize(quarksmith_context* context);

@@ -189,6 +189,30 @@ void matrix(const lattice* l, const gammas basis, int dagger, number* out, const
         add_clover(l, basis, site, mu, nu, nu == 3 ? l->csw_t : l->csw_r / l->xi0, out + 12 * site, in + 12 * site);
 }
 
+double log_det_of(const lattice* l, int parity) {
+  double sum = 0;
+  for (int site = 0; site < l->sites; ++site) {
+    if (parity_at(l, site) != parity) continue;
+    number t[12][12] = {{0}}; /* transposed: row j is T applied to unit vector j */
+    for (int j = 0; j < 12; ++j) {
+      number unit[12] = {0};
+      unit[j] = 1;
+      t[j][j] = l->mass + 1 + 3 * l->nu / l->xi0;
+      for (int mu = 0; mu < 4; ++mu)
+        for (int nu = mu + 1; nu < 4; ++nu)
+          add_clover(l, degrand_rossi, site, mu, nu, nu == 3 ? l->csw_t : l->csw_r / l->xi0, t[j], unit);
+    }
+    for (int k = 0; k < 12; ++k) { /* Gauss; the diagonal dominates */
+      sum += log(cabs(t[k][k]));
+      for (int i = k + 1; i < 12; ++i) {
+        const number factor = t[i][k] / t[k][k];
+        for (int j = k; j < 12; ++j) t[i][j] -= factor * t[k][j];
+      }
+    }
+  }
+  return sum;
+}
+
 double distance(const number* a, const number* b, int n) {
   double difference = 0, size = 0;
   for (int i = 0; i < n; ++i) {

@@ -36,6 +36,8 @@ double plaquette_of(const lattice* l);
 void hop(const lattice* l, const gammas basis, int parity, int dagger, number* out, const number* in);
 /** out = M in or M^+ in. */
 void matrix(const lattice* l, const gammas basis, int dagger, number* out, const number* in);
+/** Sum over the sites of a parity of log |det T|, T = m + 1 + 3 nu/xi0 + clover. */
+double log_det_of(const lattice* l, int parity);
 /** |a - b| / |b| of n numbers. */
 double distance(const number* a, const number* b, int n);
 

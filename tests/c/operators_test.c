@@ -92,6 +92,11 @@ void test_operators(const char* device) {
       s.basis = stored[k].basis;
       check_ok(quarksmith_operator_create(gauge, &p, &s, &op), actions[n].name);
       check_matrix(op, context, &l, stored[k].precision, stored[k].basis, stored[k].limit);
+      for (int parity = 0; parity < 2 && l.csw_t != 0; ++parity) {
+        double log_det = 0;
+        check_ok(quarksmith_clover_log_det(op, parity, &log_det), "log det");
+        check_below(fabs(log_det / log_det_of(&l, parity) - 1), 1e-13, "log det of the clover term");
+      }
       quarksmith_free(op);
     }
     quarksmith_free(gauge);

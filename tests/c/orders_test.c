@@ -127,19 +127,21 @@ void test_spinor_orders(const char* device) {
   free_lattice(&l);
 }
 
-/* A sign in the links is found; a twist is a parameter; boundary_from_links = 0 takes the parameter. */
+/* A sign in the links is found; a twist is a parameter; boundary_from_links = 0 takes the parameter. The lattice cannot
+ * be cut into lanes. */
 void test_boundary(const char* device) {
-  lattice l = make_lattice(extent, 1.0, 13);
+  static const int uncut[4] = {2, 6, 2, 6};
+  lattice l = make_lattice(uncut, 1.0, 13);
   quarksmith_context* context = NULL;
-  check_ok(quarksmith_open(device, extent, &context), "open");
+  check_ok(quarksmith_open(device, uncut, &context), "open");
   number *in = random_spinor(&l, 1), *out = random_spinor(&l, 2), *expected = random_spinor(&l, 3);
   quarksmith_gauge* plain = load_gauge(context, &l);
 
-  lattice folded = make_lattice(extent, 1.0, 13);
+  lattice folded = make_lattice(uncut, 1.0, 13);
   for (int site = 0; site < l.sites; ++site) {
     int x[4];
     coordinates_of(&l, site, x);
-    for (int k = 0; k < 9 && x[1] == extent[1] - 1; ++k) folded.links[9 * (4 * site + 1) + k] *= -1;
+    for (int k = 0; k < 9 && x[1] == uncut[1] - 1; ++k) folded.links[9 * (4 * site + 1) + k] *= -1;
   }
   quarksmith_gauge* gauge = load_gauge(context, &folded);
   double angle[4], both[2][3];
