@@ -78,7 +78,7 @@ GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Latt
   GaugeFile result = read_any(file, lattice);
   if (lattice && !(result.gauge.lattice == *lattice))
     throw WrongLattice(fmt::format("{}: holds a {} lattice, but {} is asked for", file.name(),
-                                 result.gauge.lattice.text(), lattice->text()));
+                                   result.gauge.lattice.text(), lattice->text()));
   try {
     check_unitarity(result.gauge);
   } catch (const BadData& error) {

@@ -117,7 +117,9 @@ def test_macros_stay_in_their_places():
 def test_no_editor_left_overs_and_no_machine_paths():
     for path in tracked("*"):
         assert not re.search(r"(~|\.orig|\.rej|\.bak|\.swp)$", path.name), path
-        if path.suffix in {".py", ".hpp", ".cpp", ".h", ".c", ".md", ".toml", ".txt", ".j2", ".cu"} or path.name in {"Makefile"}:
+        if path.suffix in {".py", ".hpp", ".cpp", ".h", ".c", ".md", ".toml", ".txt", ".j2", ".cu"} or path.name in {
+            "Makefile"
+        }:
             home = re.search(r"(?<![\w.])/(home|root|Users)/\w", path.read_text(errors="ignore"))
             assert home is None or path == Path(__file__), f"{path}: {home}"
 
