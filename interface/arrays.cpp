@@ -156,8 +156,6 @@ void SpinorArrays::require_fits(Subset subset) const {
 
 SpinorField upload_all(const SpinorArrays& arrays, const void* const* from, int n, const DomainPointer& domain,
                        const PrecisionInfo& precision, Subset subset, const BasisInfo& basis) {
-  if (n < 1) throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} right-hand sides; use at least 1", n));
-  require_all(from, n, "in or b");
   HostSpinor host(domain->lattice());
   SpinorField exact(domain, find_precision("double"), subset, n);
   for (int i = 0; i < n; ++i) {
@@ -177,7 +175,6 @@ void download_all(const SpinorField& from, const BasisInfo& basis, const SpinorA
     convert(from, exact);
     return download_all(exact, basis, arrays, to);
   }
-  require_all(to, from.rhs(), "out or x");
   HostSpinor host(from.domain().lattice());
   for (int i = 0; i < from.rhs(); ++i) {
     download(from, host, basis, i);

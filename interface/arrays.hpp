@@ -56,10 +56,9 @@ class SpinorArrays {
 };
 
 /// `n` arrays as the right-hand sides of one field, converted once.
-/// \throws StatusError n < 1, or an array is NULL.
 SpinorField upload_all(const SpinorArrays& arrays, const void* const* from, int n, const DomainPointer& domain,
                        const PrecisionInfo& precision, Subset subset, const BasisInfo& basis);
-/// The inverse. All of `to` are checked before the first is written.
+/// The inverse.
 void download_all(const SpinorField& from, const BasisInfo& basis, const SpinorArrays& arrays, void* const* to);
 
 /// One right-hand side of `to` becomes one of `from`; the fields differ in their number at most.
@@ -68,9 +67,10 @@ void copy_rhs(const SpinorField& from, int from_rhs, SpinorField& to, int to_rhs
 /// What a reducing kernel adds up, e.g. norm2 or cdot: its sums for every right-hand side in turn.
 std::vector<double> sums(std::string_view operation, const SpinorField& x, const SpinorField* y = nullptr);
 
-/// \throws StatusError the arrays or one of the `n` are NULL.
+/// \throws StatusError n < 1, or one of the n arrays is NULL.
 template <class P>
 void require_all(P* const* arrays, int n, const char* name) {
+  if (n < 1) throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} right-hand sides; use at least 1", n));
   require(arrays, name);
   for (int i = 0; i < n; ++i)
     if (arrays[i] == nullptr) throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{}[{}] is NULL", name, i));

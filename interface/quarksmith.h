@@ -8,7 +8,7 @@
  * share its lock and take turns; different contexts, also on one device, run side by side.
  *
  * Structs start with their size: call their `_init` function, which also sets the defaults, then change members. Texts
- * that are passed in are copied. A NULL pointer is an error unless allowed below.
+ * that are passed in are copied. A NULL pointer is an error unless allowed below. Results are set on success only.
  *
  * Arrays of numbers are (re, im) pairs of double or float. Indices are C order, the last one fastest.
  */
@@ -41,8 +41,7 @@ typedef enum {
 
 /** `QUARKSMITH_OK` and so on; "unknown status" for other numbers. Never NULL. */
 const char* quarksmith_status_name(quarksmith_status status);
-/** Text of the last call of this thread that did not return QUARKSMITH_OK; empty before. Valid until the next such
- * call. */
+/** Text of the last call of this thread that did not return QUARKSMITH_OK; empty before. The next one replaces it. */
 const char* quarksmith_message(void);
 /** Copies the text of the last call that failed on a handle, whatever the thread; see quarksmith_version for sizes. */
 quarksmith_status quarksmith_handle_message(const void* handle, char* text, size_t size);
@@ -57,7 +56,8 @@ typedef struct quarksmith_field quarksmith_field;       /**< spinors on the devi
 typedef struct quarksmith_operator quarksmith_operator; /**< a Dirac operator to apply */
 typedef struct quarksmith_solver quarksmith_solver;     /**< a Dirac operator to invert */
 
-/** Opens a device for a lattice. \param device `cpu`, `cuda`, `cuda:N` or `auto` (a GPU if there is one, else the CPU).
+/** Opens a device for a lattice.
+ * \param device `cpu`, `cuda`, `cuda:N` or `auto` (a GPU if there is one, else the CPU).
  * \param extent x, y, z, t; all even. CPU kernels use OpenMP; a call for a GPU makes it the thread's current device. */
 quarksmith_status quarksmith_open(const char* device, const int extent[4], quarksmith_context** context);
 /** Waits for the device's work; reports an error that a kernel met. */
@@ -105,11 +105,11 @@ quarksmith_status quarksmith_link_format_init(quarksmith_link_format* format);
 /** How spinors lie in host memory. */
 typedef struct {
   size_t size;
-  int precision; /**< QUARKSMITH_DOUBLE (default) or _SINGLE */
-  int sites;     /**< QUARKSMITH_LEXICOGRAPHIC (default) or _EVEN_ODD */
-  int axes[4];   /**< as for links */
-  int order;     /**< QUARKSMITH_SPIN_COLOUR (default) or _COLOUR_SPIN */
-  int half; /**< 1: an array holds only the sites of the one parity that is read or written; default 0: all sites */
+  int precision;     /**< QUARKSMITH_DOUBLE (default) or _SINGLE */
+  int sites;         /**< QUARKSMITH_LEXICOGRAPHIC (default) or _EVEN_ODD */
+  int axes[4];       /**< as for links */
+  int order;         /**< QUARKSMITH_SPIN_COLOUR (default) or _COLOUR_SPIN */
+  int half;          /**< 1: an array holds only the sites of the parity that is read or written; default 0: all */
   const char* basis; /**< `degrand_rossi` (default), `ukqcd`, or a basis of the build, e.g. `non_relativistic` */
 } quarksmith_spinor_format;
 quarksmith_status quarksmith_spinor_format_init(quarksmith_spinor_format* format);
@@ -117,15 +117,16 @@ quarksmith_status quarksmith_spinor_format_init(quarksmith_spinor_format* format
 /* --- links -------------------------------------------------------------------------------------------------------- */
 
 /** Copies links from the caller's arrays. If all links that leave the last slice of a direction share a phase (a sign
- * of antiperiodic boundaries), it is divided out and kept: see quarksmith_gauge_phase. \param links one array
- * (site-major) or four (direction-major). */
+ * of antiperiodic boundaries), it is divided out and kept: see quarksmith_gauge_phase.
+ * \param links one array (site-major) or four (direction-major). */
 quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void* const* links,
                                         const quarksmith_link_format* format, quarksmith_gauge** gauge);
 /** Reads a configuration: ILDG, SciDAC, NERSC, MILC, openQCD, DDalphaAMG or Bridge++ text, recognised by content.
  * Recorded checksums and averages are checked. */
 quarksmith_status quarksmith_gauge_read(quarksmith_context* context, const char* path, quarksmith_gauge** gauge);
-/** Writes a configuration, links times phase. \param format `ildg`, `nersc`, `milc` (32 bits) or `openqcd` (64 bits).
- * \param bits 32 or 64. An older file is kept if this fails. */
+/** Writes a configuration, links times phase; an older file is kept if this fails.
+ * \param format `ildg`, `nersc`, `milc` (32 bits) or `openqcd` (64 bits)
+ * \param bits 32 or 64 */
 quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* path, const char* format, int bits);
 /** Copies the links, times phase, into the caller's arrays. */
 quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* links,
@@ -178,9 +179,8 @@ typedef struct {
 } quarksmith_field_memory;
 quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory);
 /** Describes the memory of a field after waiting for the device. The caller must wait for its own kernels before it
- * calls the library again. On GPUs word n of site s is number ((n / v) * stride + s) * v + n % v with v = vector_words;
- * s is
- * (((t Z + z) Y + y) X + x) / 2, plus stride / 2 for odd sites of a full field. */
+ * calls the library again. On GPUs word n of site s is number ((n / v) * stride + s) * v + n % v, v = vector_words and
+ * s = (((t Z + z) Y + y) X + x) / 2, plus stride / 2 for odd sites of a full field. */
 quarksmith_status quarksmith_field_describe(quarksmith_field* field, quarksmith_field_memory* memory);
 /** Number of word `n` of the site x of right-hand side 0: the rule above for any device and lattice. */
 quarksmith_status quarksmith_field_word(quarksmith_field* field, const int x[4], int n, size_t* word);

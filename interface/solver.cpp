@@ -26,8 +26,10 @@ void require_finite(const SpinorField& b) {
   const std::vector<double> norms = sums("norm2", b);
   for (std::size_t r = 0; r < norms.size(); ++r)
     if (!std::isfinite(norms[r]))
-      throw StatusError(QUARKSMITH_BAD_DATA,
-                        fmt::format("right-hand side {} holds numbers that are not finite; set all of its sites", r));
+      throw StatusError(
+          QUARKSMITH_BAD_DATA,
+          fmt::format(
+              "right-hand side {} holds numbers that are not finite or too large to square; set all of its sites", r));
 }
 
 /// Fills the caller's reports; throws if a solve missed its tolerance.
@@ -86,9 +88,10 @@ quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const
     const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"));
     arrays.require_fits(Subset::full);
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
+    require_all(b, n, "b");
+    require_all(x, n, "x");
     const BasisInfo& basis = s.solver.basis();
     const SpinorField from = upload_all(arrays, b, n, s.solver.domain(), find_precision("double"), Subset::full, basis);
-    require_all(x, n, "x");
     require_finite(from);
     SpinorField to = from.like();
     const std::vector<SolveReport> solved = solve_all(s.solver, to, from);

@@ -136,6 +136,8 @@ quarksmith_status quarksmith_dslash_host(quarksmith_operator* op, int parity, in
     const Parity p = parity_of(parity);
     const Dagger d = dagger_of(dagger);
     const SpinorArrays arrays(o.lattice(), require_struct(format, "quarksmith_spinor_format"));
+    require_all(in, n, "in");
+    require_all(out, n, "out");
     const WilsonHopping& h = o.hopping;
     const SpinorField from = upload_all(arrays, in, n, h.domain(), h.precision(), subset_of(opposite(p)), h.basis());
     SpinorField to(h.domain(), h.precision(), subset_of(p), n);
@@ -150,6 +152,8 @@ quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, in
     const Dagger d = dagger_of(dagger);
     const SpinorArrays arrays(o.lattice(), require_struct(format, "quarksmith_spinor_format"));
     arrays.require_fits(Subset::full);
+    require_all(in, n, "in");
+    require_all(out, n, "out");
     const WilsonHopping& h = o.hopping;
     const SpinorField from = upload_all(arrays, in, n, h.domain(), h.precision(), Subset::full, h.basis());
     SpinorField to = from.like();

@@ -63,6 +63,9 @@ static void check_matrix(quarksmith_operator* op, quarksmith_context* context, c
       check_ok(quarksmith_field_get(out, r, back, &format), "get");
       check(memcmp(back, outs[r], sizeof(number) * 12 * (size_t)l->sites) == 0, "M on fields is M on arrays");
     }
+    memcpy(back, ins[1], sizeof(number) * 12 * (size_t)l->sites);
+    check_ok(quarksmith_matrix_host(op, dagger, 1, (void*[]){back}, (const void*[]){back}, &format), "in place");
+    check_below(distance(back, outs[1], 12 * l->sites), limit, "M in place");
   }
   for (int r = 0; r < rhs; ++r) free(outs[r]), free((void*)ins[r]);
   free(expected), free(back);
@@ -241,7 +244,7 @@ static void check_solver(quarksmith_context* context, quarksmith_gauge* gauge, c
           reports[r].iterations, reports[r].residual, residual);
   }
   check_ok(quarksmith_solve(solver, 1, (void* const*)(x + 2), (const void* const*)b, &format, NULL), "one");
-  check(memcmp(x[2], x[0], sizeof(number) * 12 * (size_t)l->sites) == 0, "alone as in a batch");
+  check_below(true_residual(l, x[2], b[0]), 1.05 * settings->tolerance, "true residual alone");
 
   quarksmith_field_settings fields;
   quarksmith_field *fx = NULL, *fb = NULL;

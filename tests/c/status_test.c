@@ -79,8 +79,8 @@ static void test_pointers(set* s) {
   refused(quarksmith_field_set(s->field, 0, NULL, &s->spinors), bad, "array of spinors", "pass its address");
   refused(quarksmith_norm2(s->field, NULL), bad, "norm2", "pass its address");
   refused(quarksmith_dslash(s->op, 0, 0, s->field, NULL), bad, "quarksmith_field", "create it first");
-  refused(quarksmith_matrix_host(s->op, 0, 1, no_out, in, &s->spinors), bad, "out or x[0]", "NULL");
-  refused(quarksmith_matrix_host(s->op, 0, 1, out, no_in, &s->spinors), bad, "in or b[0]", "NULL");
+  refused(quarksmith_matrix_host(s->op, 0, 1, no_out, in, &s->spinors), bad, "out[0]", "NULL");
+  refused(quarksmith_matrix_host(s->op, 0, 1, out, no_in, &s->spinors), bad, "in[0]", "NULL");
   refused(quarksmith_solve(s->solver, 1, no_out, in, &s->spinors, NULL), bad, "x[0]", "NULL");
   refused(quarksmith_solve(NULL, 1, out, in, &s->spinors, NULL), bad, "quarksmith_solver", "create it first");
   quarksmith_free(NULL);
