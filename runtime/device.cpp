@@ -20,7 +20,7 @@ std::shared_ptr<Device> Device::select(const std::string& choice) {
     const auto [rest, error] = std::from_chars(choice.data() + 5, end, index);
     if (error == std::errc() && rest == end && index >= 0) return cuda(index);
   }
-  throw UsageError(fmt::format("device '{}' is unknown; use cpu, cuda, cuda:N or auto", choice));
+  throw UnknownName(fmt::format("device '{}' is unknown; use cpu, cuda, cuda:N or auto", choice));
 }
 
 void Device::choose_variants(const std::string& device) {

@@ -30,7 +30,7 @@ class Device {
   /// \throws Error there is none, or the library was built without CUDA.
   static std::shared_ptr<Device> cuda(int index);
   /// `cpu`, `cuda`, `cuda:N` or `auto` (a GPU if there is one, else the CPU).
-  /// \throws UsageError any other text; Error as above.
+  /// \throws UnknownName any other text; Error as above.
   static std::shared_ptr<Device> select(const std::string& choice);
   /// GPUs that can be used; 0 without CUDA.
   static int cuda_devices();
@@ -50,7 +50,9 @@ class Device {
   /// True if a site's reals are cut into short vectors, the site index fastest outside them.
   virtual bool short_vectors() const = 0;
 
-  /// \throws Error not enough memory; the message says how much was asked for.
+  /// Makes this the device of the calling thread: needed before the other calls in threads that did not open it.
+  virtual void attach() {}
+  /// \throws OutOfMemory not enough memory; the message says how much was asked for.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
   /// Copies between host and device; done when the call returns.

@@ -13,11 +13,11 @@ Lattice::Lattice(const Coordinates& extent) : extent_(extent) {
   long long sites = 1;
   for (const int n : extent) {
     if (n < 2 || n % 2 != 0)
-      throw UsageError(
+      throw WrongLattice(
           fmt::format("lattice {}: extent {} is not an even number of at least 2; use even extents", text(), n));
     sites *= n;
     if (sites > std::numeric_limits<int>::max())
-      throw UsageError(fmt::format("lattice {} has more than 2^31 - 1 sites; use a smaller one", text()));
+      throw WrongLattice(fmt::format("lattice {} has more than 2^31 - 1 sites; use a smaller one", text()));
   }
   half_sites_ = static_cast<int>(sites / 2);
 }

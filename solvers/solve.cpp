@@ -18,14 +18,14 @@ namespace quarksmith {
 Method method_of(const std::string& name) {
   if (name == "cg") return Method::cg;
   if (name == "bicgstab") return Method::bicgstab;
-  throw UsageError(fmt::format("solver '{}' is unknown; use cg or bicgstab", name));
+  throw UnknownName(fmt::format("solver '{}' is unknown; use cg or bicgstab", name));
 }
 
 Reduction reduction_of(const std::string& name) {
   if (name == "none") return Reduction::none;
   if (name == "symmetric") return Reduction::symmetric;
   if (name == "asymmetric") return Reduction::asymmetric;
-  throw UsageError(fmt::format("even-odd form '{}' is unknown; use symmetric, asymmetric or none", name));
+  throw UnknownName(fmt::format("even-odd form '{}' is unknown; use symmetric, asymmetric or none", name));
 }
 
 namespace {

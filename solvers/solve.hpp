@@ -14,7 +14,7 @@ enum class Method { cg, bicgstab };
 /// On which sites the method works.
 enum class Reduction { none, symmetric, asymmetric };
 
-/// \throws UsageError the name is unknown; the message lists those that exist.
+/// \throws UnknownName the name is unknown; the message lists those that exist.
 Method method_of(const std::string& name);
 Reduction reduction_of(const std::string& name);
 
