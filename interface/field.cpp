@@ -174,6 +174,6 @@ quarksmith_status quarksmith_field_word(quarksmith_field* field, const int x[4],
       throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("word {} of a site of {}; count from 0", n, order.group));
     const auto [block, lane] = f.spinors.domain().layout(order.lanes).position(site);
     const bool second = f.spinors.subset() == Subset::full && parity == Parity::odd;
-    *word = static_cast<std::size_t>(order.word(block + (second ? order.blocks / 2 : 0), lane, n));
+    *word = static_cast<std::size_t>(order.word(block + (second ? order.blocks : 0), lane, n));
   });
 }

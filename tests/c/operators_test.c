@@ -194,8 +194,7 @@ void test_fields(const char* device) {
       check_ok(quarksmith_field_word(x, at, 5, &word), "word");
       if (memory.vector_words > 0) { /* the rule that the header states for GPUs */
         const size_t v = (size_t)memory.vector_words;
-        const size_t s =
-            (size_t)site / 2;
+        const size_t s = (size_t)site / 2;
         const size_t b = (size_t)memory.block_sites, inside = s % b;
         const size_t odd = settings.sites == QUARKSMITH_FULL && parity_at(&l, site) ? memory.odd : 0;
         const size_t expected = odd + (s - inside) * (size_t)memory.site_words + (5 / v * b + inside) * v + 5 % v;
