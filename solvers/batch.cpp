@@ -354,7 +354,7 @@ void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
     ++c.result.replacements;
     return;
   }
-  c.done = c.done || ++c.failures > most_failures;
+  c.done = c.done || ++c.failures > (uniform_ ? 1 : most_failures);
   c.result.events.push_back({c.seen, trouble + (c.done ? "; given up" : "; restarted from the last iterate")});
 }
 

@@ -40,7 +40,7 @@ void BiCGstab::start(int first, int count) {
   shadow_.slice(first, count).copy_from(r_.slice(first, count));
   for (int n = first; n < first + count; ++n) {
     for (const char* name : {"alpha", "beta", "half", "scale"}) scalars_->set(n, name, 0);
-    for (const char* name : {"rho", "omega"}) scalars_->set(n, name, 1);  // so that beta becomes 0
+    for (const char* name : {"rho", "rho_old", "omega"}) scalars_->set(n, name, 1);  // so that beta becomes 0
   }
   replace(first, count);
 }

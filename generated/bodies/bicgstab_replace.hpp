@@ -26,24 +26,25 @@ struct bicgstab_replace_body {
       add_dot<W>(y[s], x[s], sums + 1);
     }
   }
-  /// beta = (rho_new/rho)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; size =
+  /// beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; size =
   /// 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation
   static QUARKSMITH_INLINE void then(const Arguments& args, int rhs, const double* sums) {
     Slots slots(args, rhs);
     const Number rr_new = {sums[0], 0};
     const Number rho_new = {sums[1], sums[2]};
     Number beta = slots.get(0);
-    Number rho = slots.get(1);
+    Number rho_old = slots.get(1);
     Number alpha = slots.get(2);
     Number omega = slots.get(3);
-    Number half = slots.get(4);
-    Number rr = slots.get(5);
-    Number most = slots.get(6);
-    Number size = slots.get(7);
-    Number deviation = slots.get(8);
-    Number epsilon = slots.get(9);
-    Number deviation_first = slots.get(10);
-    beta = (slots.quotient(rho_new, rho) * slots.quotient(alpha, omega));
+    Number rho = slots.get(4);
+    Number half = slots.get(5);
+    Number rr = slots.get(6);
+    Number most = slots.get(7);
+    Number size = slots.get(8);
+    Number deviation = slots.get(9);
+    Number epsilon = slots.get(10);
+    Number deviation_first = slots.get(11);
+    beta = (slots.quotient(rho_new, rho_old) * slots.quotient(alpha, omega));
     rho = rho_new;
     half = (Number{0, 0} * rho);
     rr = rr_new;
@@ -52,13 +53,13 @@ struct bicgstab_replace_body {
     deviation = (epsilon * square_root(rr_new));
     deviation_first = deviation;
     slots.set(0, beta);
-    slots.set(1, rho);
-    slots.set(4, half);
-    slots.set(5, rr);
-    slots.set(6, most);
-    slots.set(7, size);
-    slots.set(8, deviation);
-    slots.set(10, deviation_first);
+    slots.set(4, rho);
+    slots.set(5, half);
+    slots.set(6, rr);
+    slots.set(7, most);
+    slots.set(8, size);
+    slots.set(9, deviation);
+    slots.set(11, deviation_first);
     slots.finish();
   }
 };

@@ -39,7 +39,8 @@ struct bicgstab_step_body {
   /// size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size);
   /// most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit
   /// > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation >
-  /// 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho = rho_new; rr = rr_new; half = 0*rr
+  /// 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = rho; rho = rho_new; rr = rr_new;
+  /// half = 0*rr
   static QUARKSMITH_INLINE void then(const Arguments& args, int rhs, const double* sums) {
     Slots slots(args, rhs);
     const Number rr_new = {sums[0], 0};
@@ -63,7 +64,8 @@ struct bicgstab_step_body {
     Number rr = slots.get(15);
     Number beta = slots.get(16);
     Number rho = slots.get(17);
-    Number half = slots.get(18);
+    Number rho_old = slots.get(18);
+    Number half = slots.get(19);
     size = square_root(xx);
     deviation_old = deviation;
     deviation = (deviation + (epsilon * (square_root(rr_new) + (scale * size))));
@@ -73,6 +75,7 @@ struct bicgstab_step_body {
         ((not_less((root * square_root(rr)), deviation_old) * greater(deviation, (root *
         square_root(rr_new)))) * greater(deviation, (Number{1.1, 0} * deviation_first)))));
     beta = (slots.quotient(rho_new, rho) * slots.quotient(alpha, omega));
+    rho_old = rho;
     rho = rho_new;
     rr = rr_new;
     half = (Number{0, 0} * rr);
@@ -83,9 +86,10 @@ struct bicgstab_step_body {
     slots.set(8, iterations);
     slots.set(9, active);
     slots.set(16, beta);
+    slots.set(18, rho_old);
     slots.set(17, rho);
     slots.set(15, rr);
-    slots.set(18, half);
+    slots.set(19, half);
     slots.finish();
   }
 };

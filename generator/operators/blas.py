@@ -252,12 +252,13 @@ _RESIDENT = (
         "bicgstab_step",
         "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
         complex_scalars=True,
-        then=f"size = sqrt(xx); {_STOP}; beta = (rho_new/rho)*(alpha/omega); rho = rho_new; rr = rr_new; half = 0*rr",
+        then=f"size = sqrt(xx); {_STOP}; beta = (rho_new/rho)*(alpha/omega); rho_old = rho; "
+        "rho = rho_new; rr = rr_new; half = 0*rr",
     ),
     Update(
         "bicgstab_replace",
         "rr_new = norm(x); rho_new = dot(y, x)",
-        then=f"beta = (rho_new/rho)*(alpha/omega); rho = rho_new; half = 0*rho; {_BEGIN}",
+        then=f"beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; {_BEGIN}",
     ),
 )
 
