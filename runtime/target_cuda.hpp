@@ -305,6 +305,17 @@ QUARKSMITH_INLINE double sum_block(double value) {
 
 QUARKSMITH_INLINE bool at_rest(const Arguments& a, int rhs, int tile);  // runtime/scalars.hpp
 
+/// Gives sums to the program of kernel K on device scalars, or to the host if it has none.
+template <class K>
+QUARKSMITH_INLINE auto hand_over(const Arguments& a, int rhs, const double* totals, int)
+    -> decltype(K::then(a, rhs, totals)) {
+  K::then(a, rhs, totals);
+}
+template <class K>
+QUARKSMITH_INLINE void hand_over(const Arguments& a, int rhs, const double* totals, long) {
+  for (int n = 0; n < K::sums; ++n) a.sums[rhs * K::sums + n] = totals[n];
+}
+
 /// Adds each block's sums to a.partial; the last block to finish adds those up, in the order of the blocks, and gives
 /// them to the host or to the kernel's program on device scalars. All blocks have read those by then.
 template <class K>
@@ -330,11 +341,7 @@ QUARKSMITH_INLINE void reduce(const Arguments& a, int rhs, const double* sums) {
   }
   if (threadIdx.x != 0) return;
   a.ticket[rhs] = 0;
-  if constexpr (requires { K::then(a, rhs, totals); }) {
-    K::then(a, rhs, totals);
-  } else {
-    for (int n = 0; n < N; ++n) a.sums[rhs * N + n] = totals[n];
-  }
+  hand_over<K>(a, rhs, totals, 0);
 }
 
 QUARKSMITH_INLINE int divide(int n, const Divisor& d);  // runtime/site.hpp

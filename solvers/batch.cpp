@@ -16,6 +16,7 @@ namespace {
 constexpr int ring = 8;             ///< snapshots kept
 constexpr int most_failures = 3;    ///< restarts without progress before a right-hand side is given up
 constexpr double divergence = 1e6;  ///< growth of a residual that counts as one
+constexpr double most_drift = 2;    ///< of the true residual over that of the recurrence
 constexpr int patience = 500;       ///< iterations without a new least residual that count as stagnation
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -237,7 +238,7 @@ bool KrylovBatch::near_rest(const Task& task) const {
 void KrylovBatch::settle(Task& task, const std::vector<int>& positions) {
   Run run;
   const auto correct = [&](int n) {
-    return task.columns[n].seen > task.columns[n].settled_at && scalars_.get(n, "status") != double(Status::not_finite);
+    return std::isfinite(task.columns[n].measured) && scalars_.get(n, "status") != double(Status::not_finite);
   };
   for (const int n : positions) {
     const bool next = run.count > 0 && n == run.first + run.count && correct(n) == run.correct &&
@@ -352,6 +353,13 @@ void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
   if (first) return;
   if (trouble.empty()) {
     ++c.result.replacements;
+    // A direction of a recurrence that has lost its residual would lead astray.
+    const double drift = norm / std::sqrt(scalars_.get(position, "rr").real());
+    if (!c.restart && drift > most_drift) {
+      c.restart = true;
+      c.result.events.push_back(
+          {c.seen, fmt::format("the residual is {:.1f} times that of the recurrence; restarted from it", drift)});
+    }
     return;
   }
   c.done = c.done || ++c.failures > (uniform_ ? 1 : most_failures);
@@ -396,7 +404,6 @@ void KrylovBatch::compact(Task& task) {
     while (task.columns[last].done) --last;
     for (SpinorField* f : recurrence_->state()) f->slice(hole, 1).copy_from(f->slice(last, 1));
     scalars_.copy(hole, last);
-    scalars_.upload(hole, 1);
     std::swap(task.columns[hole], task.columns[last]);
   }
   task.columns.resize(live);

@@ -40,7 +40,10 @@ void Scalars::set(int rhs, std::string_view name, Complex64 value) {
   host_.at(at + 1) = value.imag();
 }
 
-void Scalars::copy(int to, int from) { std::copy_n(&host_.at(from * stride), stride, &host_.at(to * stride)); }
+void Scalars::copy(int to, int from) {
+  std::copy_n(&host_.at(from * stride), stride, &host_.at(to * stride));
+  device().copy(data() + to * stride, data() + from * stride, bytes_per_rhs);
+}
 
 void Scalars::upload(int first, int count) {
   device().upload(data() + first * stride, &host_.at(first * stride), bytes_per_rhs * count);

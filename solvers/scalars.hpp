@@ -24,7 +24,7 @@ class Scalars {
   /// The host's copy.
   Complex64 get(int rhs, std::string_view name) const;
   void set(int rhs, std::string_view name, Complex64 value);
-  /// All scalars of a right-hand side become those of another, on the host.
+  /// All scalars of a right-hand side become those of another, on the device and in the host's copy.
   void copy(int to, int from);
   /// The host's copy of right-hand sides first ... first + count - 1 to the device.
   void upload(int first, int count);

@@ -228,9 +228,11 @@ void WilsonSolver::Parts::iterate(System& s, KrylovBatch& krylov, const LinearOp
 
 /// Goes on with the right-hand sides that failed in the next higher precisions.
 void WilsonSolver::Parts::raise_precision(System& s) {
+  std::string present = inner;
   for (const std::string& name : {std::string("single"), outer}) {
     const PrecisionInfo& precision = find_precision(name);
-    if (precision.bits <= find_precision(inner).bits || precision.bits > find_precision(outer).bits) continue;
+    if (precision.bits <= find_precision(present).bits || precision.bits > find_precision(outer).bits) continue;
+    present = name;
     const auto failed = [&](const SolverResult& r) {
       return !r.converged && r.iterations < settings.options.max_iterations && std::isfinite(r.measured);
     };
