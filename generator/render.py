@@ -238,7 +238,7 @@ def registry_row(spec: KernelSpec) -> dict[str, str]:
         "formula": operator.formula,
         "complex_scalars": str(getattr(operator, "complex_scalars", False)).lower(),
         "slots": " ".join(getattr(operator, "slots", ())),
-        "then": getattr(operator, "then", ""),
+        "then": ' "\n     "'.join(textwrap.wrap(getattr(operator, "then", ""), 100)),
     }
 
 

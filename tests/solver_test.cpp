@@ -177,7 +177,7 @@ TEST_P(BatchedSolve, GivesWhatSingleSolvesGive) {
         EXPECT_EQ(from_batch.site, batch.host(again, n).site) << n;
         if (std::string_view(precision) == "double") EXPECT_EQ(from_batch.site, from_single.site) << n;
       }
-      if (extent[0] == 8) EXPECT_LT(least, most);  // they did converge at different iterations
+      if (method == Method::bicgstab) EXPECT_LT(least, most);  // they did converge at different iterations
     }
 }
 

@@ -880,85 +880,120 @@ constexpr Kernel table[] = {
      1, 4, 3, 144, 128,
      "rr_new = norm(x); rho_new = dot(y, x)",
      false, "beta rho_old alpha omega rho half rr most size deviation epsilon deviation_first",
-     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_bits20},
+     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; "
+     "size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_bits20},
     {"bicgstab_replace_bits24", "bicgstab_replace", "update", false,
      "none", "bits24", "", "", false,
      1, 4, 3, 144, 160,
      "rr_new = norm(x); rho_new = dot(y, x)",
      false, "beta rho_old alpha omega rho half rr most size deviation epsilon deviation_first",
-     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_bits24},
+     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; "
+     "size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_bits24},
     {"bicgstab_replace_bits30", "bicgstab_replace", "update", false,
      "none", "bits30", "", "", false,
      1, 4, 3, 144, 192,
      "rr_new = norm(x); rho_new = dot(y, x)",
      false, "beta rho_old alpha omega rho half rr most size deviation epsilon deviation_first",
-     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_bits30},
+     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; "
+     "size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_bits30},
     {"bicgstab_replace_double", "bicgstab_replace", "update", false,
      "none", "double", "", "", false,
      1, 4, 3, 144, 384,
      "rr_new = norm(x); rho_new = dot(y, x)",
      false, "beta rho_old alpha omega rho half rr most size deviation epsilon deviation_first",
-     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_double},
+     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; "
+     "size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_double},
     {"bicgstab_replace_half", "bicgstab_replace", "update", false,
      "none", "half", "", "", false,
      1, 4, 3, 144, 104,
      "rr_new = norm(x); rho_new = dot(y, x)",
      false, "beta rho_old alpha omega rho half rr most size deviation epsilon deviation_first",
-     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_half},
+     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; "
+     "size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_half},
     {"bicgstab_replace_quarter", "bicgstab_replace", "update", false,
      "none", "quarter", "", "", false,
      1, 4, 3, 144, 56,
      "rr_new = norm(x); rho_new = dot(y, x)",
      false, "beta rho_old alpha omega rho half rr most size deviation epsilon deviation_first",
-     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_quarter},
+     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; "
+     "size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_quarter},
     {"bicgstab_replace_single", "bicgstab_replace", "update", false,
      "none", "single", "", "", false,
      1, 4, 3, 144, 192,
      "rr_new = norm(x); rho_new = dot(y, x)",
      false, "beta rho_old alpha omega rho half rr most size deviation epsilon deviation_first",
-     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_single},
+     "beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; rr = rr_new; most = rr_new; "
+     "size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", bicgstab_replace_single},
     {"bicgstab_step_bits20", "bicgstab_step", "update", false,
      "none", "bits20", "", "", false,
      1, 4, 4, 480, 448,
      "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
      true, "omega alpha size deviation_old deviation epsilon scale most iterations active limit target fall deviation_first root rr beta rho rho_old half",
-     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_bits20},
+     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
+     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, "
+     "fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
+     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = "
+     "rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_bits20},
     {"bicgstab_step_bits24", "bicgstab_step", "update", false,
      "none", "bits24", "", "", false,
      1, 4, 4, 480, 560,
      "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
      true, "omega alpha size deviation_old deviation epsilon scale most iterations active limit target fall deviation_first root rr beta rho rho_old half",
-     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_bits24},
+     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
+     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, "
+     "fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
+     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = "
+     "rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_bits24},
     {"bicgstab_step_bits30", "bicgstab_step", "update", false,
      "none", "bits30", "", "", false,
      1, 4, 4, 480, 672,
      "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
      true, "omega alpha size deviation_old deviation epsilon scale most iterations active limit target fall deviation_first root rr beta rho rho_old half",
-     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_bits30},
+     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
+     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, "
+     "fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
+     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = "
+     "rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_bits30},
     {"bicgstab_step_double", "bicgstab_step", "update", false,
      "none", "double", "", "", false,
      1, 4, 4, 480, 1344,
      "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
      true, "omega alpha size deviation_old deviation epsilon scale most iterations active limit target fall deviation_first root rr beta rho rho_old half",
-     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_double},
+     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
+     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, "
+     "fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
+     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = "
+     "rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_double},
     {"bicgstab_step_half", "bicgstab_step", "update", false,
      "none", "half", "", "", false,
      1, 4, 4, 480, 364,
      "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
      true, "omega alpha size deviation_old deviation epsilon scale most iterations active limit target fall deviation_first root rr beta rho rho_old half",
-     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_half},
+     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
+     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, "
+     "fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
+     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = "
+     "rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_half},
     {"bicgstab_step_quarter", "bicgstab_step", "update", false,
      "none", "quarter", "", "", false,
      1, 4, 4, 480, 196,
      "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
      true, "omega alpha size deviation_old deviation epsilon scale most iterations active limit target fall deviation_first root rr beta rho rho_old half",
-     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_quarter},
+     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
+     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, "
+     "fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
+     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = "
+     "rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_quarter},
     {"bicgstab_step_single", "bicgstab_step", "update", false,
      "none", "single", "", "", false,
      1, 4, 4, 480, 672,
      "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
      true, "omega alpha size deviation_old deviation epsilon scale most iterations active limit target fall deviation_first root rr beta rho rho_old half",
-     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_single},
+     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
+     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, "
+     "fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
+     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = "
+     "rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_single},
     {"caxpby_double", "caxpby", "update", false,
      "none", "double", "", "", false,
      1, 4, 0, 168, 576,
@@ -1084,43 +1119,50 @@ constexpr Kernel table[] = {
      1, 4, 5, 288, 320,
      "y = y + alpha*w; rq = dot(x, y); rp = dot(x, z); rr_new = norm(x); y = x",
      false, "alpha beta rr shift most size deviation epsilon deviation_first",
-     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_bits20},
+     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = "
+     "rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_bits20},
     {"cg_replace_bits24", "cg_replace", "update", false,
      "none", "bits24", "", "", false,
      1, 4, 5, 288, 400,
      "y = y + alpha*w; rq = dot(x, y); rp = dot(x, z); rr_new = norm(x); y = x",
      false, "alpha beta rr shift most size deviation epsilon deviation_first",
-     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_bits24},
+     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = "
+     "rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_bits24},
     {"cg_replace_bits30", "cg_replace", "update", false,
      "none", "bits30", "", "", false,
      1, 4, 5, 288, 480,
      "y = y + alpha*w; rq = dot(x, y); rp = dot(x, z); rr_new = norm(x); y = x",
      false, "alpha beta rr shift most size deviation epsilon deviation_first",
-     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_bits30},
+     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = "
+     "rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_bits30},
     {"cg_replace_double", "cg_replace", "update", false,
      "none", "double", "", "", false,
      1, 4, 5, 288, 960,
      "y = y + alpha*w; rq = dot(x, y); rp = dot(x, z); rr_new = norm(x); y = x",
      false, "alpha beta rr shift most size deviation epsilon deviation_first",
-     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_double},
+     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = "
+     "rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_double},
     {"cg_replace_half", "cg_replace", "update", false,
      "none", "half", "", "", false,
      1, 4, 5, 288, 260,
      "y = y + alpha*w; rq = dot(x, y); rp = dot(x, z); rr_new = norm(x); y = x",
      false, "alpha beta rr shift most size deviation epsilon deviation_first",
-     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_half},
+     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = "
+     "rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_half},
     {"cg_replace_quarter", "cg_replace", "update", false,
      "none", "quarter", "", "", false,
      1, 4, 5, 288, 140,
      "y = y + alpha*w; rq = dot(x, y); rp = dot(x, z); rr_new = norm(x); y = x",
      false, "alpha beta rr shift most size deviation epsilon deviation_first",
-     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_quarter},
+     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = "
+     "rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_quarter},
     {"cg_replace_single", "cg_replace", "update", false,
      "none", "single", "", "", false,
      1, 4, 5, 288, 480,
      "y = y + alpha*w; rq = dot(x, y); rp = dot(x, z); rr_new = norm(x); y = x",
      false, "alpha beta rr shift most size deviation epsilon deviation_first",
-     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_single},
+     "beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; rr = rr_new; most = "
+     "rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", cg_replace_single},
     {"cg_reproject_bits20", "cg_reproject", "update", false,
      "none", "bits20", "", "", false,
      1, 4, 1, 96, 192,
@@ -1168,43 +1210,64 @@ constexpr Kernel table[] = {
      1, 4, 1, 96, 192,
      "y = y - alpha*x; rr_new = norm(y)",
      false, "alpha deviation_old deviation epsilon scale size most iterations active limit target fall deviation_first root rr beta",
-     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_bits20},
+     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = "
+     "max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > "
+     "iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > "
+     "1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_bits20},
     {"cg_residual_bits24", "cg_residual", "update", false,
      "none", "bits24", "", "", false,
      1, 4, 1, 96, 240,
      "y = y - alpha*x; rr_new = norm(y)",
      false, "alpha deviation_old deviation epsilon scale size most iterations active limit target fall deviation_first root rr beta",
-     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_bits24},
+     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = "
+     "max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > "
+     "iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > "
+     "1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_bits24},
     {"cg_residual_bits30", "cg_residual", "update", false,
      "none", "bits30", "", "", false,
      1, 4, 1, 96, 288,
      "y = y - alpha*x; rr_new = norm(y)",
      false, "alpha deviation_old deviation epsilon scale size most iterations active limit target fall deviation_first root rr beta",
-     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_bits30},
+     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = "
+     "max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > "
+     "iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > "
+     "1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_bits30},
     {"cg_residual_double", "cg_residual", "update", false,
      "none", "double", "", "", false,
      1, 4, 1, 96, 576,
      "y = y - alpha*x; rr_new = norm(y)",
      false, "alpha deviation_old deviation epsilon scale size most iterations active limit target fall deviation_first root rr beta",
-     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_double},
+     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = "
+     "max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > "
+     "iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > "
+     "1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_double},
     {"cg_residual_half", "cg_residual", "update", false,
      "none", "half", "", "", false,
      1, 4, 1, 96, 156,
      "y = y - alpha*x; rr_new = norm(y)",
      false, "alpha deviation_old deviation epsilon scale size most iterations active limit target fall deviation_first root rr beta",
-     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_half},
+     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = "
+     "max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > "
+     "iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > "
+     "1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_half},
     {"cg_residual_quarter", "cg_residual", "update", false,
      "none", "quarter", "", "", false,
      1, 4, 1, 96, 84,
      "y = y - alpha*x; rr_new = norm(y)",
      false, "alpha deviation_old deviation epsilon scale size most iterations active limit target fall deviation_first root rr beta",
-     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_quarter},
+     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = "
+     "max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > "
+     "iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > "
+     "1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_quarter},
     {"cg_residual_single", "cg_residual", "update", false,
      "none", "single", "", "", false,
      1, 4, 1, 96, 288,
      "y = y - alpha*x; rr_new = norm(y)",
      false, "alpha deviation_old deviation epsilon scale size most iterations active limit target fall deviation_first root rr beta",
-     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_single},
+     "deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = "
+     "max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > "
+     "iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > "
+     "1.1*deviation_first)); beta = rr_new/rr; rr = rr_new", cg_residual_single},
     {"clover_term_double_r18", "clover_term", "term", false,
      "none", "double", "r18", "", false,
      1, 4, 0, 14256, 1152,
@@ -1606,43 +1669,50 @@ constexpr Kernel table[] = {
      1, 4, 1, 48, 64,
      "rr_new = norm(x)",
      false, "rr most size deviation epsilon deviation_first",
-     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", measure_bits20},
+     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = "
+     "deviation", measure_bits20},
     {"measure_bits24", "measure", "update", false,
      "none", "bits24", "", "", false,
      1, 4, 1, 48, 80,
      "rr_new = norm(x)",
      false, "rr most size deviation epsilon deviation_first",
-     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", measure_bits24},
+     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = "
+     "deviation", measure_bits24},
     {"measure_bits30", "measure", "update", false,
      "none", "bits30", "", "", false,
      1, 4, 1, 48, 96,
      "rr_new = norm(x)",
      false, "rr most size deviation epsilon deviation_first",
-     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", measure_bits30},
+     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = "
+     "deviation", measure_bits30},
     {"measure_double", "measure", "update", false,
      "none", "double", "", "", false,
      1, 4, 1, 48, 192,
      "rr_new = norm(x)",
      false, "rr most size deviation epsilon deviation_first",
-     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", measure_double},
+     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = "
+     "deviation", measure_double},
     {"measure_half", "measure", "update", false,
      "none", "half", "", "", false,
      1, 4, 1, 48, 52,
      "rr_new = norm(x)",
      false, "rr most size deviation epsilon deviation_first",
-     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", measure_half},
+     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = "
+     "deviation", measure_half},
     {"measure_quarter", "measure", "update", false,
      "none", "quarter", "", "", false,
      1, 4, 1, 48, 28,
      "rr_new = norm(x)",
      false, "rr most size deviation epsilon deviation_first",
-     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", measure_quarter},
+     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = "
+     "deviation", measure_quarter},
     {"measure_single", "measure", "update", false,
      "none", "single", "", "", false,
      1, 4, 1, 48, 96,
      "rr_new = norm(x)",
      false, "rr most size deviation epsilon deviation_first",
-     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation", measure_single},
+     "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = "
+     "deviation", measure_single},
     {"norm2_double", "norm2", "update", false,
      "none", "double", "", "", false,
      1, 4, 1, 48, 192,
@@ -2788,7 +2858,11 @@ constexpr Kernel table[] = {
      1, 4, 4, 480, 672,
      "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
      true, "omega alpha size deviation_old deviation epsilon scale most iterations active limit target fall deviation_first root rr beta rho rho_old half",
-     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_single__b256m4},
+     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
+     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > max(target, "
+     "fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
+     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); rho_old = "
+     "rho; rho = rho_new; rr = rr_new; half = 0*rr", bicgstab_step_single__b256m4},
     {"caxpby_single__b256m4", "caxpby", "update", false,
      "none", "single", "", "", false,
      1, 4, 0, 168, 288,

@@ -1,8 +1,9 @@
 """Vector updates and inner products of the solvers, each from its formula.
 
 A formula assigns spinor fields x, y, z, w, u, v from fields and coefficients, statement by statement; `norm(f)` adds
-|f|^2 and `dot(f, g)` adds <f, g> = sum conj(f) g of the values at that place. Coefficients a, b, c come with the call, the same for all
-right-hand sides. Every other name is a slot: a complex number in device memory that each right-hand side has for itself.
+|f|^2 and `dot(f, g)` adds <f, g> = sum conj(f) g of the values at that place. Coefficients a, b, c come with the call,
+the same for all right-hand sides. Every other name is a slot: a complex number in device memory that each right-hand
+side has for itself.
 
 A record with slots may have a scalar program, `then`: it runs once for each right-hand side, after the sums (which the
 formula names) are complete, on the device: `alpha = rr / ww`. It knows + - * /, comparisons (1 or 0), `max`, `sqrt`,
@@ -210,9 +211,10 @@ _IMMEDIATE = (
     Update("residual", "y = x - y; norm(y)"),
 )
 
-# When a right-hand side comes to rest: at its target, or where the residual calls for a replacement. Either it fell by a factor
-# (`fall`, squared) below its largest value, or the deviation between it and the true residual, estimated as H. A. van
-# der Vorst and Q. Ye, SIAM J. Sci. Comput. 22 (2000) 835, eq. (3.5), outgrew root = sqrt(epsilon) of it; with epsilon 0 it never does.
+# When a right-hand side comes to rest: at its target, or where the residual calls for a replacement. Either it fell by
+# a factor (`fall`, squared) below its largest value, or the deviation between it and the true residual, estimated as
+# H. A. van der Vorst and Q. Ye, SIAM J. Sci. Comput. 22 (2000) 835, section 3, outgrew root = sqrt(epsilon) of it; with
+# epsilon 0 it never does.
 _DEVIATION = "deviation = deviation + epsilon*(sqrt(rr_new) + scale*size)"
 _OUTGROWN = "(root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)"
 _STOP = (
