@@ -237,9 +237,14 @@ def registry_row(spec: KernelSpec) -> dict[str, str]:
         "bytes": literal(cost.bytes),
         "formula": operator.formula,
         "complex_scalars": str(getattr(operator, "complex_scalars", False)).lower(),
-        "slots": " ".join(getattr(operator, "slots", ())),
-        "then": ' "\n     "'.join(textwrap.wrap(getattr(operator, "then", ""), 100)),
+        "slots": _literal_lines(" ".join(getattr(operator, "slots", ()))),
+        "then": _literal_lines(getattr(operator, "then", "")),
     }
+
+
+def _literal_lines(text: str) -> str:
+    """Inside of a C++ string literal, cut into several where it is long."""
+    return ' "\n     "'.join(textwrap.wrap(text, 96))
 
 
 def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:

@@ -307,8 +307,8 @@ QUARKSMITH_INLINE bool at_rest(const Arguments& a, int rhs, int tile);  // runti
 
 /// Gives sums to the program of kernel K on device scalars, or to the host if it has none.
 template <class K>
-QUARKSMITH_INLINE auto hand_over(const Arguments& a, int rhs, const double* totals, int)
-    -> decltype(K::then(a, rhs, totals)) {
+QUARKSMITH_INLINE auto hand_over(const Arguments& a, int rhs, const double* totals,
+                                 int) -> decltype(K::then(a, rhs, totals)) {
   K::then(a, rhs, totals);
 }
 template <class K>

@@ -47,7 +47,6 @@ KrylovBatch::KrylovBatch(const LinearOperator& outer, const LinearOperator& inne
       d_(r_.like()) {
   if (!uniform_ && outer.precision().name != "double" && inner.precision().name != "double")
     staging_ = std::make_unique<SpinorField>(outer.domain(), find_precision("double"), outer.subset(), capacity);
-  snapshots_ = outer.domain()->device().snapshots(scalars_.data(), Scalars::bytes_per_rhs * capacity, ring);
   for (const char* name : {"rr", "target", "fall", "most", "iterations", "limit", "epsilon", "root"})
     scalars_.slot(name);
 }
@@ -94,10 +93,13 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
     task.columns.push_back(c);
   }
   task.width = static_cast<int>(task.columns.size());
+  if (!snapshots_ || under_way_)  // an earlier solve was left by an exception: copies are outstanding
+    snapshots_ = b.device().snapshots(scalars_.data(), Scalars::bytes_per_rhs * capacity_, ring);
+  under_way_ = true;
   begin(task);
   while (!task.columns.empty()) {
-    const auto program = b.device().program([this, width = task.width] { recurrence_->iterate(width); });
-    snapshots_ = b.device().snapshots(scalars_.data(), Scalars::bytes_per_rhs * task.width, ring);
+    auto& program = programs_[task.width];
+    if (!program) program = b.device().program([this, width = task.width] { recurrence_->iterate(width); });
     for (const int width = task.width; task.width == width && !task.columns.empty();) {
       const double start = now();
       const int depth = b.device().asynchronous() ? std::clamp(options.look_ahead, 1, ring) : 1;
@@ -129,6 +131,7 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
       compact(task);
     }
   }
+  under_way_ = false;
   return task.results;
 }
 

@@ -2,6 +2,8 @@
 /// Solves for several right-hand sides at once, in two precisions, by any recurrence.
 #pragma once
 
+#include <map>
+
 #include "solvers/blas.hpp"
 #include "solvers/recurrence.hpp"
 
@@ -42,7 +44,6 @@ class KrylovBatch {
   struct Run;
   struct Task;
   void begin(Task& task);
-  void advance(Task& task);
   void settle(Task& task, const std::vector<int>& positions);
   void settle(Task& task, const Run& run);
   bool accept(Task& task, const Run& run, SpinorField& x, SpinorField& r, std::vector<double>& r_norms);
@@ -63,6 +64,8 @@ class KrylovBatch {
   std::unique_ptr<SpinorField> staging_;  // double, if neither precision is
   std::unique_ptr<SpinorField> best_;     // made when an iterate is worse than an earlier one
   std::unique_ptr<Snapshots> snapshots_;
+  std::map<int, std::unique_ptr<Program>> programs_;  // of an iteration, by width
+  bool under_way_ = false;
   double seconds_ = 0, host_seconds_ = 0;
 };
 
