@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
     apps::add_convert(app, status);
     apps::add_heatbath(app, status);
     apps::add_propagator(app, status);
+    apps::add_solve_bench(app, status);
     apps::add_bench(app, status);
     apps::add_accuracy(app, status);
     apps::add_sweep(app, status);

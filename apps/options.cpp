@@ -90,15 +90,18 @@ Coordinates four_integers(const std::string& text, const std::string& option) {
 
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common) {
   const auto parts = split(text, ':');
-  const std::string form =
-      "--gauge: '" + text + "' is not FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED or hot:X,Y,Z,T:SEED";
+  const std::string form = "--gauge: '" + text +
+                           "' is not FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or "
+                           "peer-random:X,Y,Z,T:SEED";
   if (parts[0] == "unit" && parts.size() > 1) {
     if (parts.size() != 2) throw UsageError(form);
     return {unit_gauge(Lattice(four_integers(parts[1], "--gauge unit"))), text};
   }
-  if (parts[0] == "hot" && parts.size() > 1) {
+  if ((parts[0] == "hot" || parts[0] == "peer-random") && parts.size() > 1) {
     if (parts.size() != 3) throw UsageError(form);
-    return {hot_gauge(Lattice(four_integers(parts[1], "--gauge hot")), integer(parts[2], "--gauge hot")), text};
+    const Lattice extents(four_integers(parts[1], "--gauge " + parts[0]));
+    const long long seed = integer(parts[2], "--gauge " + parts[0]);
+    return {parts[0] == "hot" ? hot_gauge(extents, seed) : peer_random_gauge(extents, seed), text};
   }
   if (parts[0] == "weak" && parts.size() > 1) {
     if (parts.size() != 4) throw UsageError(form);

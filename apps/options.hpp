@@ -44,7 +44,7 @@ struct NamedGauge {
   HostGauge gauge;
   std::string origin;  ///< for provenance: file and checksum, or the rule that made it
 };
-/// FILE | unit:X,Y,Z,T | weak:EPS:X,Y,Z,T:SEED | hot:X,Y,Z,T:SEED
+/// FILE | unit:X,Y,Z,T | weak:EPS:X,Y,Z,T:SEED | hot:X,Y,Z,T:SEED | peer-random:X,Y,Z,T:SEED
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common);
 
 /// Progress of long work: a bar on a terminal, a line now and then elsewhere, nothing if quiet.
@@ -72,6 +72,7 @@ void add_info(CLI::App& app, int& status);
 void add_convert(CLI::App& app, int& status);
 void add_heatbath(CLI::App& app, int& status);
 void add_propagator(CLI::App& app, int& status);
+void add_solve_bench(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
 void add_accuracy(CLI::App& app, int& status);
 void add_sweep(CLI::App& app, int& status);

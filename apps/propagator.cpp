@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
-#include "apps/options.hpp"
+#include "apps/wilson_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/io_propagator.hpp"
 #include "solvers/correlators.hpp"
 #include "solvers/smearing.hpp"
-#include "solvers/solve.hpp"
 #include "solvers/source.hpp"
 
 namespace quarksmith::apps {
@@ -16,77 +16,18 @@ namespace {
 
 struct PropagatorOptions {
   CommonOptions common;
-  std::string gauge, lattice, action = "wilson", boundary, source = "point:0,0,0,0", sink = "point";
-  std::string anisotropy = "1,1", solver = "bicgstab", even_odd = "symmetric", precision = "double", reconstruct = "12";
-  std::string basis = "non_relativistic";
-  double mass = 0, kappa = 0, csw = 0, csw_r = 0, csw_t = 0, tolerance = 1e-10;
-  int max_iterations = 10000;
+  ActionOptions action;
+  SolverChoices choices;
+  std::string source = "point:0,0,0,0", sink = "point", solver = "bicgstab", precision = "double";
+  int batch = 0;
   std::filesystem::path out, correlators;
   bool overwrite = false;
 };
 
-std::array<Complex64, directions> boundary_phases(const std::string& text) {
-  if (text == "periodic") return {1, 1, 1, 1};
-  if (text == "antiperiodic") return {1, 1, 1, -1};
-  std::array<Complex64, directions> phases;
-  const std::array<double, 4> angles = four_numbers(text, "--boundary (periodic, antiperiodic or a,b,c,d)");
-  for (int mu = 0; mu < directions; ++mu) phases[mu] = WilsonParameters::phase_of(angles[mu]);
-  return phases;
-}
-
-/// The boundary condition asked for; without one, the phase found in the links, else antiperiodic in time.
-std::array<Complex64, directions> choose_boundary(const PropagatorOptions& o, const HostGauge& gauge) {
-  const bool in_file = gauge.phase != std::array<Complex64, directions>{1, 1, 1, 1};
-  if (!o.boundary.empty()) {
-    if (in_file) o.common.info("--boundary replaces the boundary phase that was found in the links");
-    return boundary_phases(o.boundary);
-  }
-  return in_file ? gauge.phase : boundary_phases("antiperiodic");
-}
-
-WilsonParameters parameters_of(const PropagatorOptions& o, const CLI::App& command, const HostGauge& gauge) {
-  if (o.action != "wilson" && o.action != "clover")
-    throw UsageError(fmt::format("action '{}' is unknown; use wilson or clover", o.action));
-  if ((command.count("--mass") > 0) == (command.count("--kappa") > 0))
-    throw UsageError("propagator needs exactly one of --mass and --kappa");
-  WilsonParameters p;
-  if (command.count("--kappa") > 0) {
-    if (!(o.kappa > 0)) throw UsageError(fmt::format("--kappa {}: use a positive number", o.kappa));
-    p.mass = WilsonParameters::mass_of_kappa(o.kappa);
-  } else {
-    p.mass = o.mass;
-  }
-  const auto anisotropy = split(o.anisotropy, ',');
-  if (anisotropy.size() != 2) throw UsageError(fmt::format("--anisotropy '{}' is not xi0,nu", o.anisotropy));
-  p.xi0 = number(anisotropy[0], "--anisotropy");
-  p.nu = number(anisotropy[1], "--anisotropy");
-  if (!(p.xi0 > 0) || !(p.nu > 0))
-    throw UsageError(fmt::format("--anisotropy {}: both must be positive", o.anisotropy));
-  p.boundary = choose_boundary(o, gauge);
-  const bool isotropic = command.count("--csw") > 0,
-             split_csw = command.count("--csw-r") + command.count("--csw-t") > 0;
-  if (o.action == "wilson" && (isotropic || split_csw))
-    throw UsageError("--csw, --csw-r and --csw-t belong to --action clover");
-  if (o.action == "clover" && isotropic == split_csw)
-    throw UsageError("--action clover needs --csw C, or --csw-r and --csw-t");
-  p.csw_r = isotropic ? o.csw : o.csw_r;
-  p.csw_t = isotropic ? o.csw : o.csw_t;
-  return p;
-}
-
 SolveSettings settings_of(const PropagatorOptions& o, const CLI::App& command, const HostGauge& gauge) {
-  SolveSettings s;
+  SolveSettings s = o.choices.settings(command, gauge, o.common);
   s.method = method_of(o.solver);
-  s.reduction = reduction_of(o.even_odd);
   s.precision = o.precision;
-  s.links = "r" + o.reconstruct;
-  s.basis = o.basis;
-  s.options.tolerance = o.tolerance;
-  s.options.max_iterations = o.max_iterations;
-  if (command.count("--reconstruct") == 0) {
-    s.links = default_links(gauge);
-    if (s.links == "r18") o.common.info("the links are not SU(3): stored with 18 reals");
-  }
   return s;
 }
 
@@ -96,7 +37,7 @@ PropagatorFile::Provenance provenance_of(const PropagatorOptions& o, const std::
   for (const Complex64& z : p.boundary) boundary += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());
   return {{"format", "quarksmith propagator 1"},
           {"gauge", origin},
-          {"action", o.action},
+          {"action", o.action.action},
           {"mass", fmt::format("{:.17g}", p.mass)},
           {"xi0", fmt::format("{:.17g}", p.xi0)},
           {"nu", fmt::format("{:.17g}", p.nu)},
@@ -106,7 +47,7 @@ PropagatorFile::Provenance provenance_of(const PropagatorOptions& o, const std::
           {"source", o.source},
           {"sink", o.sink},
           {"basis", "degrand_rossi"},
-          {"tolerance", fmt::format("{:.17g}", o.tolerance)}};
+          {"tolerance", fmt::format("{:.17g}", o.choices.tolerance)}};
 }
 
 /// One run of the command.
@@ -114,8 +55,8 @@ class Run {
  public:
   Run(const PropagatorOptions& o, const CLI::App& command)
       : o_(o),
-        named_(open_gauge(o.gauge, o.lattice, o.common)),
-        parameters_(parameters_of(o, command, named_.gauge)),
+        named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
+        parameters_(o.action.parameters(command, named_.gauge, o.common)),
         settings_(settings_of(o, command, named_.gauge)),
         source_(source_of(o.source, lattice())),
         sink_(sink_of(o.sink)),
@@ -132,9 +73,20 @@ class Run {
 
   int operator()() {
     Progress progress("propagator", 12, o_.common);
+    std::vector<int> left;
     for (int n = 0; n < 12; ++n) {
-      column(n / 3, n % 3, progress);
-      progress.show(n + 1);
+      if (file_ && file_->has(n / 3, n % 3)) {
+        keep(n);
+      } else {
+        left.push_back(n);
+      }
+    }
+    for (std::size_t first = 0; first < left.size();) {
+      if (!solver_) make_solver(progress);
+      const std::size_t count = std::min(left.size() - first, static_cast<std::size_t>(width(left.size())));
+      solve({left.begin() + first, left.begin() + first + count});
+      first += count;
+      progress.show(static_cast<double>(12 - left.size() + first));
     }
     if (file_) {
       file_->finish();
@@ -152,24 +104,104 @@ class Run {
  private:
   const Lattice& lattice() const { return named_.gauge.lattice; }
 
-  /// Solves one column, or takes it from the partial file.
-  void column(int spin, int colour, Progress& progress) {
+  /// Takes a column from the partial file.
+  void keep(int n) {
     HostSpinor solution(lattice());
-    ColumnReport report;
-    if (file_ && file_->has(spin, colour)) {
-      file_->read(spin, colour, solution);
-      report = file_->report(spin, colour);
-      o_.common.info(fmt::format("spin {} colour {}: taken from {}.part", spin, colour, o_.out.string()));
-    } else {
-      const SolveReport solved = solve(spin, colour, solution, progress);
-      report = {double(solved.iterations), solved.residual, solved.seconds, solved.gflops};
-      if (!solved.converged)
-        throw Error(fmt::format(
-            "spin {} colour {}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; "
-            "{}columns solved so far are kept; use more --max-iterations, a larger --tol or --precision double",
-            spin, colour, solved.residual, solved.iterations, o_.tolerance, file_ ? "" : "no "));
-      if (file_) file_->write(spin, colour, solution, report);
+    file_->read(n / 3, n % 3, solution);
+    const ColumnReport r = file_->report(n / 3, n % 3);
+    o_.common.info(fmt::format("spin {} colour {}: taken from {}.part", n / 3, n % 3, o_.out.string()));
+    solves_[n] = entry(n, r);
+    sink(n, solution);
+  }
+
+  void make_solver(Progress& progress) {
+    SolveSettings settings = settings_;
+    settings.options.observer = [this, &progress](int iteration, double residual) {
+      const double share = residual > 0 ? std::log(residual) / std::log(o_.choices.tolerance) : 1;
+      progress.show(first_ + 0.99 * columns_ * std::clamp(share, 0.0, 1.0),
+                    fmt::format("{} iteration {} residual {:.1e}", columns_text(), iteration, residual));
+    };
+    solver_ = std::make_unique<WilsonSolver>(named_.gauge, domain_, parameters_, settings);
+  }
+
+  /// Right-hand sides of a batch: what --batch says, else as many as the device's memory holds. On the CPU links come
+  /// from a cache or do not limit: one at a time is faster there (docs/performance.md).
+  int width(std::size_t left) {
+    if (o_.batch > 0) return o_.batch;
+    if (width_ == 0) {
+      Device& device = domain_->device();
+      if (!device.asynchronous()) return width_ = 1;
+      const SpinorField one(domain_, find_precision("double"), Subset::full);
+      const std::size_t each = solver_->bytes_per_rhs() + 2 * one.bytes_per_rhs();
+      const std::size_t margin = device.free_memory() / 10;
+      const auto fitting = static_cast<int>((device.free_memory() - margin) / each);
+      width_ = std::clamp(fitting, 1, static_cast<int>(left));
+      if (width_ >= 4) width_ -= width_ % 4;  // whole tiles of right-hand sides
+      o_.common.info(fmt::format("{} columns at a time", width_));
     }
+    return width_;
+  }
+
+  std::string columns_text() const {
+    if (columns_ > 1) return fmt::format("{} columns", columns_);
+    return fmt::format("spin {} colour {}", first_ / 3, first_ % 3);
+  }
+
+  /// Solves some columns together; what converged is kept.
+  void solve(const std::vector<int>& columns) {
+    const int count = static_cast<int>(columns.size());
+    first_ = columns[0];
+    columns_ = count;
+    SpinorField b(domain_, find_precision("double"), Subset::full, count), x = b.like();
+    for (int i = 0; i < count; ++i) {
+      upload(make_source(source_, lattice(), columns[i] / 3, columns[i] % 3), b, solver_->basis(), i);
+      SpinorField one = b.slice(i, 1);
+      if (source_.kind == SourceSettings::Kind::gaussian) smear(one, source_.width, source_.steps);
+    }
+    const std::vector<SolveReport> reports = solver_->solve_all(x, b);
+    HostSpinor solution(lattice());
+    std::string failed;
+    for (int i = 0; i < count; ++i) {
+      const int n = columns[i];
+      const SolveReport& r = reports[i];
+      const ColumnReport report = {double(r.iterations), r.residual, r.seconds, r.gflops};
+      solves_[n] = entry(n, report);
+      for (const SolverEvent& e : r.events) {
+        solves_[n]["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
+        o_.common.warn(fmt::format("spin {} colour {}, iteration {}: {}", n / 3, n % 3, e.iteration, e.what));
+      }
+      if (!r.converged) {
+        solves_[n]["converged"] = false;
+        if (failed.empty())
+          failed =
+              fmt::format("spin {} colour {}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for",
+                          n / 3, n % 3, r.residual, r.iterations, o_.choices.tolerance);
+        continue;
+      }
+      download(x, solution, solver_->basis(), i);
+      if (file_) file_->write(n / 3, n % 3, solution, report);
+      sink(n, solution);
+    }
+    if (failed.empty()) return;
+    o_.common.write_json({{"lattice", lattice().extent()}, {"plaquette", plaquette_}, {"solves", solves()}});
+    throw Error(fmt::format(
+        "{}; {}columns solved so far are kept; use more --max-iterations, a larger --tol or --precision double", failed,
+        file_ ? "" : "no "));
+  }
+
+  static nlohmann::ordered_json entry(int n, const ColumnReport& r) {
+    return {{"spin", n / 3},          {"colour", n % 3},      {"iterations", r.iterations},
+            {"residual", r.residual}, {"seconds", r.seconds}, {"gflops", r.gflops}};
+  }
+  /// The entries of all columns that were solved or taken over.
+  nlohmann::ordered_json solves() const {
+    auto all = nlohmann::ordered_json::array();
+    for (const auto& [n, solve] : solves_) all.push_back(solve);
+    return all;
+  }
+
+  /// The column with its sink.
+  void sink(int n, HostSpinor& solution) {
     if (sink_.smeared) {
       SpinorField field(domain_, find_precision("double"), Subset::full);
       const BasisInfo& basis = find_basis("degrand_rossi");
@@ -177,34 +209,7 @@ class Run {
       smear(field, sink_.width, sink_.steps);
       download(field, solution, basis);
     }
-    propagator_.set_column(spin, colour, solution);
-    solves_.push_back({{"spin", spin},
-                       {"colour", colour},
-                       {"iterations", report.iterations},
-                       {"residual", report.residual},
-                       {"seconds", report.seconds},
-                       {"gflops", report.gflops}});
-  }
-
-  SolveReport solve(int spin, int colour, HostSpinor& solution, Progress& progress) {
-    const int n = 3 * spin + colour;
-    if (!solver_) {
-      SolveSettings settings = settings_;
-      settings.options.observer = [this, &progress](int iteration, double residual) {
-        const double share = residual > 0 ? std::log(residual) / std::log(o_.tolerance) : 1;
-        progress.show(current_ + 0.99 * std::clamp(share, 0.0, 1.0),
-                      fmt::format("spin {} colour {} iteration {} residual {:.1e}", current_ / 3, current_ % 3,
-                                  iteration, residual));
-      };
-      solver_ = std::make_unique<WilsonSolver>(named_.gauge, domain_, parameters_, settings);
-    }
-    current_ = n;
-    SpinorField b(domain_, find_precision("double"), Subset::full), x = b.like();
-    upload(make_source(source_, lattice(), spin, colour), b, solver_->basis());
-    if (source_.kind == SourceSettings::Kind::gaussian) smear(b, source_.width, source_.steps);
-    const SolveReport report = solver_->solve(x, b);
-    download(x, solution, solver_->basis());
-    return report;
+    propagator_.set_column(n / 3, n % 3, solution);
   }
 
   void smear(SpinorField& field, double width, int steps) const {
@@ -228,7 +233,7 @@ class Run {
     for (const Complex64& z : proton_correlator(propagator_, source_.time(), parameters_.boundary[3]))
       j["correlators"]["proton"].push_back({z.real(), z.imag()});
     for (std::size_t i = 0; i < names.size(); ++i) j["mesons"][names[i]] = mesons[i];
-    j["solves"] = solves_;
+    j["solves"] = solves();
     for (const auto& [key, value] : provenance_of(o_, named_.origin, parameters_)) j["provenance"][key] = value;
     return j;
   }
@@ -260,8 +265,9 @@ class Run {
   std::unique_ptr<PropagatorFile> file_;
   std::shared_ptr<const LinkField> smearing_links_;
   std::unique_ptr<WilsonSolver> solver_;
-  nlohmann::ordered_json solves_;
-  int current_ = 0;
+  std::map<int, nlohmann::ordered_json> solves_;  // by column
+  int first_ = 0, columns_ = 0;                   // the batch under way
+  int width_ = 0;
 };
 
 }  // namespace
@@ -269,28 +275,18 @@ class Run {
 void add_propagator(CLI::App& app, int& status) {
   auto o = std::make_shared<PropagatorOptions>();
   CLI::App* c = app.add_subcommand("propagator", "Solve for a quark propagator; write it and its correlators");
-  c->add_option("--gauge", o->gauge, "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED or hot:X,Y,Z,T:SEED")->required();
-  c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for files that do not record them");
-  c->add_option("--action", o->action, "wilson or clover")->capture_default_str();
-  c->add_option("--mass", o->mass, "bare mass m; M = m + 1 + 3 nu/xi0 - D/2");
-  c->add_option("--kappa", o->kappa, "instead of --mass: m = 1/(2 kappa) - 4");
-  c->add_option("--csw", o->csw, "clover coefficient");
-  c->add_option("--csw-r", o->csw_r, "clover coefficient of space planes, divided by xi0 there");
-  c->add_option("--csw-t", o->csw_t, "clover coefficient of time planes");
-  c->add_option("--anisotropy", o->anisotropy, "xi0,nu")->capture_default_str();
-  c->add_option("--boundary", o->boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
+  o->action.add_to(*c);
   c->add_option("--source", o->source, "point:x,y,z,t, gaussian:x,y,z,t:w,N, wall:t or noise:SEED[,z2|z4]")
       ->capture_default_str();
   c->add_option("--sink", o->sink, "point or gaussian:w,N (acts on correlators only)")->capture_default_str();
   c->add_option("--solver", o->solver, "cg or bicgstab")->capture_default_str();
-  c->add_option("--even-odd", o->even_odd, "symmetric, asymmetric or none")->capture_default_str();
-  c->add_option("--precision", o->precision, "double, single, or double-single, double-half: corrections in the second")
+  c->add_option("--precision", o->precision,
+                "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...")
       ->capture_default_str();
-  c->add_option("--reconstruct", o->reconstruct,
-                "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))");
-  c->add_option("--basis", o->basis, "gamma basis of the kernels; results are in degrand_rossi")->capture_default_str();
-  c->add_option("--tol", o->tolerance, "|b - M x| / |b|")->capture_default_str();
-  c->add_option("--max-iterations", o->max_iterations, "a column")->capture_default_str();
+  o->choices.add_to(*c);
+  c->add_option("--batch", o->batch,
+                "columns solved together (default: as many as the GPU's memory holds; on the CPU 1)")
+      ->check(CLI::Range(1, 12));
   c->add_option("--out", o->out, "propagator (HDF5); an interrupted FILE.part is continued");
   c->add_option("--correlators", o->correlators, "correlators: JSON, or CSV if the name ends in .csv");
   c->add_flag("--overwrite", o->overwrite, "replace a finished file, discard a partial one");

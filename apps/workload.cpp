@@ -123,6 +123,18 @@ void Workload::prepare_update() {
   arguments_.z = in_[2].operand(), arguments_.w = in_[3].operand();
   arguments_.a = {0.5, 0.1};
   arguments_.b = {0.3, -0.2};
+  if (kernel_->slots.empty()) return;
+  in_.push_back(fresh(Subset::even));
+  arguments_.in = in_[4].operand();
+  // Scalars below 1, so that repeated updates stay finite; kernels are timed with no right-hand side at rest.
+  constexpr int stride = 2 * (most_slots + 2);
+  scalars_.resize(static_cast<std::size_t>(rhs_) * stride);
+  for (std::size_t n = 0; n < scalars_.size(); ++n) scalars_[n] = 0.5 / double(1 + n % 7);
+  memory_ = Memory(fields_->domain()->device_pointer(), scalars_.size() * sizeof(double));
+  fields_->domain()->device().upload(memory_.data(), scalars_.data(), memory_.bytes());
+  for (int n = 0; n < most_slots; ++n) arguments_.slot[n] = static_cast<unsigned char>(n + 2);
+  arguments_.scalars = static_cast<double*>(memory_.data());
+  arguments_.scalar_stride = stride;
 }
 
 void Workload::prepare_gauge() {
@@ -166,11 +178,14 @@ Workload::Result Workload::result(const Kernel& kernel) {
   } else if (kernel_->family == "update") {
     const SpinorField start = fresh(Subset::even);
     for (SpinorField& f : in_) f.copy_from(start);
-    if (kernel.sums > 0) {
+    sums = scalars_;
+    if (!sums.empty()) device.upload(memory_.data(), sums.data(), memory_.bytes());
+    if (kernel.sums > 0 && kernel.then.empty()) {
       sums = device.reduce(kernel, arguments_);
     } else {
       device.run(kernel, arguments_);
     }
+    if (!scalars_.empty()) device.download(sums.data(), memory_.data(), memory_.bytes());
   } else {
     throw UsageError(std::string(kernel.name) + ": kernels of its family cannot be compared");
   }

@@ -48,7 +48,7 @@ class Workload {
   /// What a kernel has written.
   struct Result {
     std::vector<HostSpinor> fields;
-    std::vector<double> sums;
+    std::vector<double> sums;  ///< or what the kernel left of its scalars
   };
   /// After one launch on fresh inputs and outputs full of NaN.
   /// \throws UsageError the kernel writes neither spinors nor sums.
@@ -66,6 +66,8 @@ class Workload {
   int rhs_;
   std::vector<SpinorField> in_, out_;
   std::vector<TermField> terms_;
+  std::vector<double> scalars_;  // of updates with scalars on the device: what they start from
+  Memory memory_;
   Arguments arguments_;
 };
 

@@ -57,6 +57,8 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["wrapped"] = lambda text: textwrap.fill(text, 110, subsequent_indent=" " * 6)
     environment.filters["terms"] = break_sum
+    environment.filters["commented"] = lambda text: textwrap.fill(text, 105).replace("\n", "\n  /// ")
+    environment.filters["broken"] = lambda text: textwrap.fill(text, 105, subsequent_indent=" " * 8)
     return environment
 
 
@@ -150,7 +152,8 @@ def render_body(spec: KernelSpec, command: str) -> str:
         data["basis"] = spec.basis.name if spec.basis else "any"
         data["flops"] = operator.cost(_plain(spec)).flops
     if "complex_scalars" in data:
-        data["scalar_function"] = "complex_scalar" if data["complex_scalars"] else "real_scalar"
+        kind = "complex" if data["complex_scalars"] else "real"
+        data |= {"scalar_function": f"{kind}_scalar", "slot_function": f"{kind}_slot"}
     return render(operator.template, command, name=spec.body, **data)
 
 
@@ -252,7 +255,14 @@ def registry_row(spec: KernelSpec) -> dict[str, str]:
         "bytes": literal(cost.bytes),
         "formula": operator.formula,
         "complex_scalars": str(getattr(operator, "complex_scalars", False)).lower(),
+        "slots": _literal_lines(" ".join(getattr(operator, "slots", ()))),
+        "then": _literal_lines(getattr(operator, "then", "")),
     }
+
+
+def _literal_lines(text: str) -> str:
+    """Inside of a C++ string literal, cut into several where it is long."""
+    return ' "\n     "'.join(textwrap.wrap(text, 96))
 
 
 def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:

@@ -68,6 +68,12 @@ struct Hops {
   Scalar edge_im[directions];  ///< imaginary part; must vanish for kernels with real coefficients
 };
 
+/// Slots of device scalars that one kernel names at most, and those that every right-hand side has (generator's
+/// blas.py).
+inline constexpr int most_slots = 20, active_slot = 0, status_slot = 1;
+/// What slot `status_slot` holds: nothing happened, a quotient had denominator zero, a number was not finite.
+enum class Status { fine, breakdown, not_finite };
+
 /// State of the counter-based random numbers: the stream is (seed, counter), the place in it the global site.
 struct RandomState {
   unsigned long long seed = 0;
@@ -90,6 +96,12 @@ struct Arguments {
   double* sums = nullptr;      ///< results of a reducing kernel
   double* partial = nullptr;   ///< scratch: one row of sums per chunk
   unsigned* ticket = nullptr;  ///< scratch: chunks done so far (CUDA); zero between calls
+  /// Scalars in device memory, complex numbers: number s of right-hand side r is scalars[r * scalar_stride + 2 s] and
+  /// the next. Slot n of a kernel is number slot[n].
+  double* scalars = nullptr;
+  int scalar_stride = 0;
+  int mask = -1;  ///< kernels skip a right-hand side whose number `mask` is 0; -1: none
+  unsigned char slot[most_slots] = {};
 };
 
 /// Launch numbers of one kernel; ignored by the CPU target.

@@ -73,6 +73,7 @@ __global__ __launch_bounds__(Block, MinBlocks) void batch_kernel(const __grid_co
   for (int rhs = begin; rhs < end; rhs += K::tile) {
     // What is computed from the site is computed anew: kept for the next turn, it would spill.
     asm volatile("" : "+r"(index));
+    if (at_rest(a, rhs, K::tile)) continue;
     K::template site<1>(a, index, rhs, links);
   }
 }

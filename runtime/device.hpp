@@ -16,6 +16,24 @@
 
 namespace quarksmith {
 
+/// Work that was enqueued once and can be started again at little cost.
+class Program {
+ public:
+  virtual ~Program() = default;
+  /// Enqueues the work.
+  virtual void launch() = 0;
+};
+
+/// Copies of a piece of device memory, taken in the order of the device's work without stopping it.
+class Snapshots {
+ public:
+  virtual ~Snapshots() = default;
+  /// Enqueues a copy. At most `depth` copies may be taken that were not waited for.
+  virtual void take() = 0;
+  /// Waits for the oldest copy that was not waited for; valid until `depth` further ones were taken.
+  virtual const double* wait() = 0;
+};
+
 /// A target at run time: its memory, its kernels. Calls from one thread at a time.
 class Device {
  public:
@@ -69,6 +87,16 @@ class Device {
   virtual void run(const Kernel& kernel, const Arguments& arguments) = 0;
   /// Applies a reducing kernel and returns kernel.sums numbers for each right-hand side.
   virtual std::vector<double> reduce(const Kernel& kernel, const Arguments& arguments) = 0;
+
+  /// The kernels and copies that `enqueue` starts, recorded where the device can (a CUDA graph) when they are launched
+  /// for the second time. `enqueue` must start the same work each time, allocate nothing and wait for nothing.
+  virtual std::unique_ptr<Program> program(std::function<void()> enqueue) = 0;
+  /// Copies of `bytes` bytes at `from`, of which up to `depth` are kept.
+  virtual std::unique_ptr<Snapshots> snapshots(const void* from, std::size_t bytes, int depth) = 0;
+  /// True if kernels run while the host does other things.
+  virtual bool asynchronous() const = 0;
+  /// Bytes of memory that can still be allocated.
+  virtual std::size_t free_memory() = 0;
 
   /// Seconds that the device takes for the work that `enqueue` starts on it, launches included.
   virtual double time(const std::function<void()>& enqueue) = 0;

@@ -22,6 +22,38 @@ std::string processor_model() {
   return "processor";
 }
 
+class CpuProgram final : public Program {
+ public:
+  explicit CpuProgram(std::function<void()> enqueue) : enqueue_(std::move(enqueue)) {}
+  void launch() override { enqueue_(); }
+
+ private:
+  std::function<void()> enqueue_;
+};
+
+class CpuSnapshots final : public Snapshots {
+ public:
+  CpuSnapshots(const void* from, std::size_t bytes, int depth) : from_(from), bytes_(bytes), copies_(depth) {
+    for (auto& copy : copies_) copy.resize(bytes / sizeof(double));
+  }
+  void take() override { std::memcpy(copies_[taken_++ % copies_.size()].data(), from_, bytes_); }
+  const double* wait() override { return copies_[waited_++ % copies_.size()].data(); }
+
+ private:
+  const void* from_;
+  std::size_t bytes_;
+  std::vector<std::vector<double>> copies_;
+  std::size_t taken_ = 0, waited_ = 0;
+};
+
+/// Bytes that the operating system says are available.
+std::size_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("MemAvailable:")) return std::strtoull(line.c_str() + 13, nullptr, 10) * 1024;
+  return std::size_t(1) << 30;
+}
+
 class CpuDevice final : public Device {
  public:
   CpuDevice() {
@@ -75,6 +107,15 @@ class CpuDevice final : public Device {
     run(kernel, arguments);
     return sums_;
   }
+
+  std::unique_ptr<Program> program(std::function<void()> enqueue) override {
+    return std::make_unique<CpuProgram>(std::move(enqueue));
+  }
+  std::unique_ptr<Snapshots> snapshots(const void* from, std::size_t bytes, int depth) override {
+    return std::make_unique<CpuSnapshots>(from, bytes, depth);
+  }
+  bool asynchronous() const override { return false; }
+  std::size_t free_memory() override { return available_memory(); }
 
   double time(const std::function<void()>& enqueue) override {
     const auto start = std::chrono::steady_clock::now();

@@ -15,6 +15,89 @@ void check(cudaError_t status, const std::string& what) {
   if (status != cudaSuccess) throw Error(fmt::format("{}: {}", what, cudaGetErrorString(status)));
 }
 
+/// A CUDA graph by stream capture. The first launch is a plain one, so that all kernels are loaded when the second is
+/// recorded: loading is not allowed during a capture.
+class CudaProgram final : public Program {
+ public:
+  CudaProgram(cudaStream_t stream, std::function<void()> enqueue) : stream_(stream), enqueue_(std::move(enqueue)) {}
+  ~CudaProgram() override {
+    if (program_ == nullptr) return;
+    cudaStreamSynchronize(stream_);
+    cudaGraphExecDestroy(program_);
+  }
+  void launch() override {
+    if (++launches_ == 2) record();
+    if (program_ != nullptr) {
+      check(cudaGraphLaunch(program_, stream_), "launch of a recorded iteration");
+    } else {
+      enqueue_();
+    }
+  }
+
+ private:
+  void record() {
+    cudaGraph_t graph = nullptr;
+    cudaError_t status = cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal);
+    if (status == cudaSuccess) {
+      bool recorded = true;
+      try {
+        enqueue_();
+      } catch (const Error&) {  // the plain launch that follows reports it if it is more than a matter of recording
+        recorded = false;
+      }
+      status = cudaStreamEndCapture(stream_, &graph);
+      if (status == cudaSuccess && !recorded) status = cudaErrorStreamCaptureInvalidated;
+    }
+    if (status == cudaSuccess) status = cudaGraphInstantiate(&program_, graph, 0);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    if (status == cudaSuccess) return;
+    program_ = nullptr;
+    cudaGetLastError();
+    fmt::print(stderr, "quarksmith: iterations are launched kernel by kernel: they cannot be recorded: {}\n",
+               cudaGetErrorString(status));
+  }
+
+  cudaStream_t stream_;
+  std::function<void()> enqueue_;
+  cudaGraphExec_t program_ = nullptr;
+  int launches_ = 0;
+};
+
+/// Copies into a ring of pinned memory; an event marks each copy as complete.
+class CudaSnapshots final : public Snapshots {
+ public:
+  CudaSnapshots(cudaStream_t stream, const void* from, std::size_t bytes, int depth)
+      : stream_(stream), from_(from), bytes_(bytes), done_(depth, nullptr) {
+    void* pinned = nullptr;
+    check(cudaMallocHost(&pinned, bytes * depth), "snapshots");
+    ring_ = static_cast<char*>(pinned);
+    for (cudaEvent_t& event : done_) check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "snapshots");
+  }
+  ~CudaSnapshots() override {
+    cudaStreamSynchronize(stream_);  // no copy may be under way into memory that is freed
+    for (cudaEvent_t event : done_) cudaEventDestroy(event);
+    cudaFreeHost(ring_);
+  }
+  void take() override {
+    const std::size_t place = taken_++ % done_.size();
+    check(cudaMemcpyAsync(ring_ + place * bytes_, from_, bytes_, cudaMemcpyDeviceToHost, stream_), "snapshots");
+    check(cudaEventRecord(done_[place], stream_), "snapshots");
+  }
+  const double* wait() override {
+    const std::size_t place = waited_++ % done_.size();
+    check(cudaEventSynchronize(done_[place]), "an iteration");
+    return reinterpret_cast<const double*>(ring_ + place * bytes_);
+  }
+
+ private:
+  cudaStream_t stream_;
+  const void* from_;
+  std::size_t bytes_;
+  std::vector<cudaEvent_t> done_;
+  char* ring_ = nullptr;
+  std::size_t taken_ = 0, waited_ = 0;
+};
+
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int index) : index_(index) {
@@ -117,6 +200,19 @@ class CudaDevice final : public Device {
     run(kernel, arguments);
     check(cudaStreamSynchronize(stream_), std::string(kernel.name));
     return {sums_, sums_ + kernel.sums * arguments.rhs};
+  }
+
+  std::unique_ptr<Program> program(std::function<void()> enqueue) override {
+    return std::make_unique<CudaProgram>(stream_, std::move(enqueue));
+  }
+  std::unique_ptr<Snapshots> snapshots(const void* from, std::size_t bytes, int depth) override {
+    return std::make_unique<CudaSnapshots>(stream_, from, bytes, depth);
+  }
+  bool asynchronous() const override { return true; }
+  std::size_t free_memory() override {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), name());
+    return free;
   }
 
   double time(const std::function<void()>& enqueue) override {

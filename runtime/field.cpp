@@ -38,11 +38,28 @@ SpinorField::SpinorField(DomainPointer domain, const PrecisionInfo& precision, S
       lanes_(domain_->lanes(precision.element_bytes)) {
   if (rhs < 1) throw UsageError(fmt::format("a spinor field needs at least one right-hand side, not {}", rhs));
   if (spins != 1 && spins != 4) throw UsageError(fmt::format("a site field of {} colour vectors; use 1 or 4", spins));
-  data_ =
-      Memory(domain_->device_pointer(), static_cast<std::size_t>(order_of(*this).words()) * precision.word_bytes * rhs);
-  if (precision.norm)
-    norm_ =
-        Memory(domain_->device_pointer(), static_cast<std::size_t>(operand().norm_rhs_stride) * sizeof(float) * rhs);
+  data_ = std::make_shared<Memory>(domain_->device_pointer(), data_bytes());
+  if (precision.norm) norm_ = std::make_shared<Memory>(domain_->device_pointer(), norm_bytes());
+}
+
+std::size_t SpinorField::data_bytes() const {
+  return static_cast<std::size_t>(order_of(*this).words()) * precision_->word_bytes * rhs_;
+}
+
+std::size_t SpinorField::norm_bytes() const {
+  const MemoryOrder order = order_of(*this);
+  return precision_->norm ? static_cast<std::size_t>(order.padded() * order.parities * lanes_) * sizeof(float) * rhs_ : 0;
+}
+
+std::size_t SpinorField::bytes_per_rhs() const { return (data_bytes() + norm_bytes()) / rhs_; }
+
+SpinorField SpinorField::slice(int first, int count) const {
+  if (first < 0 || count < 1 || first + count > rhs_)
+    throw UsageError(fmt::format("right-hand sides {} to {} of a field that has {}", first, first + count - 1, rhs_));
+  SpinorField part(*this);
+  part.first_ = first_ + first;
+  part.rhs_ = count;
+  return part;
 }
 
 long long SpinorField::count() const {
@@ -52,12 +69,12 @@ long long SpinorField::count() const {
 Operand SpinorField::operand() const {
   const MemoryOrder order = order_of(*this);
   Operand f;
-  f.data = data_.data();
-  f.norm = static_cast<float*>(norm_.data());
+  f.data = data_->data();
+  if (precision_->norm) f.norm = static_cast<float*>(norm_->data());
   f.rhs_stride = order.words();
   f.norm_rhs_stride = order.padded() * order.parities * lanes_;
   f.lanes = lanes_;
-  return f;
+  return select(f, first_);
 }
 
 Operand SpinorField::operand(Parity parity) const {
@@ -78,8 +95,9 @@ Operand SpinorField::select(Operand f, int rhs) const {
 }
 
 void SpinorField::fill(int byte) {
-  device().fill(data_.data(), byte, data_.bytes());
-  if (precision_->norm) device().fill(norm_.data(), byte, norm_.bytes());
+  const Operand f = operand();
+  device().fill(f.data, byte, data_bytes());
+  if (precision_->norm) device().fill(f.norm, byte, norm_bytes());
 }
 
 namespace {
@@ -98,8 +116,9 @@ void check_kind(const SpinorField& a, const SpinorField& b, const char* what) {
 void SpinorField::copy_from(const SpinorField& other) {
   check_kind(*this, other, "copy");
   if (subset_ != other.subset_) throw UsageError("copy between spinor fields of different subsets; use copy_half");
-  device().copy(data_.data(), other.data_.data(), data_.bytes());
-  if (precision_->norm) device().copy(norm_.data(), other.norm_.data(), norm_.bytes());
+  const Operand to = operand(), from = other.operand();
+  device().copy(to.data, from.data, data_bytes());
+  if (precision_->norm) device().copy(to.norm, from.norm, norm_bytes());
 }
 
 void SpinorField::copy_half(Parity parity, const SpinorField& other) {

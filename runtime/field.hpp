@@ -88,6 +88,9 @@ class SpinorField {
   Operand select(Operand operand, int rhs) const;
   /// A field of the same kind, not initialised.
   SpinorField like() const { return {domain_, *precision_, subset_, rhs_, spins_}; }
+  /// Right-hand sides first ... first + count - 1 as a field that shares their memory.
+  /// \throws UsageError there are not so many.
+  SpinorField slice(int first, int count) const;
   /// Sets every byte; 0 makes the field zero, 255 fills floating-point formats with NaN.
   void fill(int byte);
   /// \throws UsageError the kinds differ.
@@ -95,13 +98,22 @@ class SpinorField {
   /// The sites of one parity become those of `other`.
   /// \throws UsageError one of the fields does not hold them, or the kinds differ.
   void copy_half(Parity parity, const SpinorField& other);
+  /// Bytes of one right-hand side.
+  std::size_t bytes_per_rhs() const;
+  SpinorField(SpinorField&&) noexcept = default;
+  SpinorField& operator=(SpinorField&&) noexcept = default;
 
  private:
+  SpinorField(const SpinorField&) = default;
+  std::size_t data_bytes() const;
+  std::size_t norm_bytes() const;
+
   DomainPointer domain_;
   const PrecisionInfo* precision_;
   Subset subset_;
   int rhs_, spins_, lanes_;
-  Memory data_, norm_;
+  int first_ = 0;                        ///< where a slice begins
+  std::shared_ptr<Memory> data_, norm_;  ///< shared with slices only
 };
 
 /// Links for kernels: both parities, four directions.

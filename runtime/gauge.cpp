@@ -158,12 +158,6 @@ HostGauge unit_gauge(const Lattice& lattice) {
 
 namespace {
 
-/// Mean 0, variance 1 (Box and Muller).
-double gaussian(Random& random) {
-  const double radius = std::sqrt(-2 * std::log(random.uniform()));
-  return radius * std::cos(2 * std::numbers::pi * random.uniform());
-}
-
 /// sum_a c_a lambda_a with the Gell-Mann matrices.
 Matrix3 gell_mann_sum(const std::array<double, 8>& c) {
   const double d = c[7] / std::numbers::sqrt3;
@@ -221,6 +215,11 @@ HostGauge drawn_gauge(const Lattice& lattice, std::uint64_t seed, const Draw& dr
 
 }  // namespace
 
+double gaussian(Random& random) {
+  const double radius = std::sqrt(-2 * std::log(random.uniform()));
+  return radius * std::cos(2 * std::numbers::pi * random.uniform());
+}
+
 HostGauge weak_gauge(const Lattice& lattice, double epsilon, std::uint64_t seed) {
   return drawn_gauge(lattice, seed, [epsilon](Random& random) {
     std::array<double, 8> c;
@@ -238,6 +237,18 @@ HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed) {
     }
     gram_schmidt(u);
     return u;
+  });
+}
+
+HostGauge peer_random_gauge(const Lattice& lattice, std::uint64_t seed) {
+  return drawn_gauge(lattice, seed, [](Random& random) {
+    Matrix3 u;
+    for (int n = 0; n < 6; ++n) {
+      const double re = random.uniform();
+      u[n] = {re, random.uniform()};
+    }
+    gram_schmidt(u);
+    return Matrix3{u[6], u[7], u[8], u[0], u[1], u[2], u[3], u[4], u[5]};  // a cyclic change of rows
   });
 }
 

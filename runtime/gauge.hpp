@@ -9,6 +9,8 @@
 
 namespace quarksmith {
 
+class Random;
+
 /// Largest deviations from SU(3) over all links.
 struct Unitarity {
   double unitary = 0;      ///< max |(U U^+ - 1)_ij|
@@ -60,6 +62,12 @@ HostGauge unit_gauge(const Lattice& lattice);
 HostGauge weak_gauge(const Lattice& lattice, double epsilon, std::uint64_t seed);
 /// Links distributed with the Haar measure (Gram-Schmidt on Gaussian matrices).
 HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed);
+/// Links as the test programs of QUDA draw them, not uniform in SU(3): real and imaginary parts of rows 2 and 3 are
+/// uniform in [0, 1); row 2 is normalised, row 3 made orthogonal to it and normalised, row 1 is conj(row 2 x row 3).
+HostGauge peer_random_gauge(const Lattice& lattice, std::uint64_t seed);
+
+/// A Gaussian number of unit variance (Box and Muller).
+double gaussian(Random& random);
 
 /// Row-major 3x3 products.
 Matrix3 multiply(const Matrix3& a, const Matrix3& b);

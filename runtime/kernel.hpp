@@ -5,6 +5,7 @@
 #include "runtime/random.hpp"
 #include "runtime/colour.hpp"
 #include "runtime/codec.hpp"
+#include "runtime/scalars.hpp"
 #include "runtime/site.hpp"
 #include "runtime/view.hpp"
 #include "runtime/epilogue.hpp"

@@ -27,7 +27,9 @@ struct Kernel {
   double flops;              ///< as the field reports them, per site and right-hand side
   double bytes;              ///< least traffic, per site and right-hand side
   std::string_view formula;  ///< what it computes
-  bool complex_scalars;      ///< a, b, c of the formula may be complex
+  bool complex_scalars;      ///< a, b, c and the slots of the formula may be complex
+  std::string_view slots;    ///< names of its device scalars, separated by blanks
+  std::string_view then;     ///< program that it runs on them after its sums
   Apply apply;
 };
 

@@ -130,6 +130,8 @@ QUARKSMITH_INLINE R square_root(const R& a) {
     return root;
   }
 }
+/// The correctly rounded root.
+QUARKSMITH_INLINE double root_of(double a) { return __builtin_sqrt(a); }
 /// Nearest integer.
 template <int W, class R>
 QUARKSMITH_INLINE Lanes<int, W> nearest(const R& a) {
@@ -313,12 +315,17 @@ QUARKSMITH_INLINE double sum_lanes(const Lanes<double, W>& v) {
   }
 }
 
-/// Calls body(index, rhs, sums) for every block below `count` and every `Tile` right-hand sides; N sums for each
-/// right-hand side are added up in a fixed order into a.sums[rhs * N + n].
-template <int W, int N, int Tile, class Body>
+QUARKSMITH_INLINE bool at_rest(const Arguments& a, int rhs, int tile);  // runtime/scalars.hpp
+
+/// Calls body(index, rhs, sums) for every block below `count` and every tile of right-hand sides; the sums of kernel K
+/// for each right-hand side are added up in a fixed order into a.sums[rhs * N + n], or given to its program on device
+/// scalars.
+template <class K, int W, class Body>
 QUARKSMITH_INLINE void for_each(const Arguments& a, int count, const Body& body) {
+  constexpr int N = K::sums;
   const int chunks = (count + chunk_blocks - 1) / chunk_blocks;
-  for (int rhs = 0; rhs < a.rhs; rhs += Tile) {
+  for (int rhs = 0; rhs < a.rhs; rhs += K::tile) {
+    if (at_rest(a, rhs, K::tile)) continue;
 #pragma omp parallel for schedule(static)
     for (int chunk = 0; chunk < chunks; ++chunk) {
       Lanes<double, W> sums[N + 1] = {};
@@ -326,10 +333,13 @@ QUARKSMITH_INLINE void for_each(const Arguments& a, int count, const Body& body)
       for (int index = chunk * chunk_blocks; index < end; ++index) body(index, rhs, sums);
       for (int n = 0; n < N; ++n) a.partial[chunk * N + n] = sum_lanes<W>(sums[n]);
     }
-    for (int n = 0; n < N; ++n) {
-      double total = 0;
-      for (int chunk = 0; chunk < chunks; ++chunk) total += a.partial[chunk * N + n];
-      a.sums[rhs * N + n] = total;
+    double totals[N + 1] = {};
+    for (int n = 0; n < N; ++n)
+      for (int chunk = 0; chunk < chunks; ++chunk) totals[n] += a.partial[chunk * N + n];
+    if constexpr (requires { K::then(a, rhs, totals); }) {
+      K::then(a, rhs, totals);
+    } else {
+      for (int n = 0; n < N; ++n) a.sums[rhs * N + n] = totals[n];
     }
   }
 }
@@ -358,7 +368,7 @@ void apply(const Arguments& a, const Launch&) {
 #else
   constexpr int lanes = K::vectorised ? full_lanes<typename K::Element> : 1;
 #endif
-  for_each<lanes, K::sums, K::tile>(a, K::count(a), [&](int index, int rhs, Lanes<double, lanes>* sums) {
+  for_each<K, lanes>(a, K::count(a), [&](int index, int rhs, Lanes<double, lanes>* sums) {
     K::template site<lanes>(a, Order::block(a.geometry, index), rhs, sums);
   });
 }

@@ -80,6 +80,8 @@ QUARKSMITH_INLINE double square_root(double a) {
   const double root = a * y;
   return fma(0.5 * y, fma(-root, root, a), root);
 }
+/// The correctly rounded root.
+QUARKSMITH_INLINE double root_of(double a) { return sqrt(a); }
 /// Nearest integer.
 template <int W>
 QUARKSMITH_INLINE int nearest(float a) {
@@ -156,9 +158,24 @@ QUARKSMITH_INLINE double sum_block(double value) {
   return total;
 }
 
-/// Adds each block's sums to a.partial; the last block to finish adds those up, in the order of the blocks.
-template <int N>
+QUARKSMITH_INLINE bool at_rest(const Arguments& a, int rhs, int tile);  // runtime/scalars.hpp
+
+/// Gives sums to the program of kernel K on device scalars, or to the host if it has none.
+template <class K>
+QUARKSMITH_INLINE auto hand_over(const Arguments& a, int rhs, const double* totals,
+                                 int) -> decltype(K::then(a, rhs, totals)) {
+  K::then(a, rhs, totals);
+}
+template <class K>
+QUARKSMITH_INLINE void hand_over(const Arguments& a, int rhs, const double* totals, long) {
+  for (int n = 0; n < K::sums; ++n) a.sums[rhs * K::sums + n] = totals[n];
+}
+
+/// Adds each block's sums to a.partial; the last block to finish adds those up, in the order of the blocks, and gives
+/// them to the host or to the kernel's program on device scalars. All blocks have read those by then.
+template <class K>
 QUARKSMITH_INLINE void reduce(const Arguments& a, int rhs, const double* sums) {
+  constexpr int N = K::sums;
   double* partial = a.partial + static_cast<long long>(rhs) * gridDim.x * N;
   for (int n = 0; n < N; ++n) {
     const double total = sum_block(sums[n]);
@@ -170,14 +187,16 @@ QUARKSMITH_INLINE void reduce(const Arguments& a, int rhs, const double* sums) {
   __syncthreads();
   if (!last) return;
   __threadfence();
+  double totals[N];
   for (int n = 0; n < N; ++n) {
     double mine = 0;
     for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x)
       mine += static_cast<volatile double*>(partial)[block * N + n];
-    const double total = sum_block(mine);
-    if (threadIdx.x == 0) a.sums[rhs * N + n] = total;
+    totals[n] = sum_block(mine);
   }
-  if (threadIdx.x == 0) a.ticket[rhs] = 0;
+  if (threadIdx.x != 0) return;
+  a.ticket[rhs] = 0;
+  hand_over<K>(a, rhs, totals, 0);
 }
 
 QUARKSMITH_INLINE int divide(int n, const Divisor& d);  // runtime/site.hpp
@@ -202,12 +221,13 @@ template <class K, int Block, int MinBlocks, class Order>
 __global__ __launch_bounds__(Block, MinBlocks) void kernel(const __grid_constant__ Arguments a) {
   const int count = K::count(a), rhs = blockIdx.y * K::tile;
   int index = blockIdx.x * Block + threadIdx.x;
+  if (at_rest(a, rhs, K::tile)) return;  // the same for all threads of a block
   if constexpr (K::sums == 0) {
     if (index < count) K::template site<1>(a, Order::site(a.geometry, index), rhs, static_cast<double*>(nullptr));
   } else {
     double sums[K::sums] = {};
     for (; index < count; index += gridDim.x * Block) K::template site<1>(a, index, rhs, sums);
-    reduce<K::sums>(a, rhs, sums);
+    reduce<K>(a, rhs, sums);
   }
 }
 

@@ -14,12 +14,6 @@ Blas::Blas(Device& device, const PrecisionInfo& precision) : device_(&device) {
   norm2_ = kernel("norm2");
   cdot_ = kernel("cdot");
   residual_ = kernel("residual");
-  cg_step_ = kernel("cg_step");
-  direction_ = kernel("bicgstab_direction");
-  half_step_ = kernel("bicgstab_half_step");
-  omega_ = kernel("bicgstab_omega");
-  step_ = kernel("bicgstab_step");
-  bicgstab_residual_ = kernel("bicgstab_residual");
 }
 
 std::vector<double> Blas::call(const Kernel& kernel, const Operands& f) const {
@@ -39,11 +33,19 @@ std::vector<double> Blas::call(const Kernel& kernel, const Operands& f) const {
     device_->run(kernel, a);
     return {};
   }
-  const std::vector<double> each = device_->reduce(kernel, a);
-  std::vector<double> total(kernel.sums, 0.0);
-  for (std::size_t n = 0; n < each.size(); ++n) total[n % kernel.sums] += each[n];
-  return total;
+  return device_->reduce(kernel, a);
 }
+
+namespace {
+
+/// Sum n of all right-hand sides.
+double total(const std::vector<double>& each, int sums, int n) {
+  double sum = 0;
+  for (std::size_t i = n; i < each.size(); i += sums) sum += each[i];
+  return sum;
+}
+
+}  // namespace
 
 void Blas::scale(double a, const SpinorField& x, SpinorField& y) const { call(*scale_, {.x = &x, .y = &y, .a = a}); }
 
@@ -55,41 +57,19 @@ void Blas::axpby(Complex64 a, const SpinorField& x, Complex64 b, SpinorField& y)
   call(*caxpby_, {.x = &x, .y = &y, .a = a, .b = b});
 }
 
-double Blas::norm2(const SpinorField& x) const { return call(*norm2_, {.x = &x})[0]; }
+double Blas::norm2(const SpinorField& x) const { return total(norms2(x), 1, 0); }
+
+std::vector<double> Blas::norms2(const SpinorField& x) const { return call(*norm2_, {.x = &x}); }
 
 Complex64 Blas::dot(const SpinorField& x, const SpinorField& y) const {
   const auto sums = call(*cdot_, {.x = &x, .y = &y});
-  return {sums[0], sums[1]};
+  return {total(sums, 2, 0), total(sums, 2, 1)};
 }
 
-double Blas::residual(const SpinorField& x, SpinorField& y) const { return call(*residual_, {.x = &x, .y = &y})[0]; }
+double Blas::residual(const SpinorField& x, SpinorField& y) const { return total(residuals(x, y), 1, 0); }
 
-double Blas::cg_step(double a, const SpinorField& p, SpinorField& x, const SpinorField& q, SpinorField& r) const {
-  return call(*cg_step_, {.x = &p, .y = &x, .z = &q, .w = &r, .a = a})[0];
-}
-
-void Blas::bicgstab_direction(const SpinorField& r, Complex64 beta, SpinorField& p, Complex64 omega,
-                              const SpinorField& v) const {
-  call(*direction_, {.x = &r, .y = &p, .z = &v, .a = beta, .b = omega});
-}
-
-double Blas::bicgstab_half_step(Complex64 a, const SpinorField& v, SpinorField& r) const {
-  return call(*half_step_, {.x = &v, .y = &r, .a = a})[0];
-}
-
-std::pair<Complex64, double> Blas::bicgstab_omega(const SpinorField& t, const SpinorField& s) const {
-  const auto sums = call(*omega_, {.x = &t, .y = &s});
-  return {{sums[0], sums[1]}, sums[2]};
-}
-
-void Blas::bicgstab_step(Complex64 a, const SpinorField& p, Complex64 b, const SpinorField& s, SpinorField& x) const {
-  call(*step_, {.x = &p, .y = &s, .w = &x, .a = a, .b = b});
-}
-
-std::pair<double, Complex64> Blas::bicgstab_residual(Complex64 a, const SpinorField& t, SpinorField& r,
-                                                     const SpinorField& shadow) const {
-  const auto sums = call(*bicgstab_residual_, {.x = &t, .y = &r, .z = &shadow, .a = a});
-  return {sums[0], {sums[1], sums[2]}};
+std::vector<double> Blas::residuals(const SpinorField& x, SpinorField& y) const {
+  return call(*residual_, {.x = &x, .y = &y});
 }
 
 }  // namespace quarksmith

@@ -1,18 +1,37 @@
 /// \file
-/// Conjugate gradients.
+/// Conjugate gradients on the normal equations.
 #pragma once
 
-#include "solvers/linear_operator.hpp"
+#include "solvers/recurrence.hpp"
 
 namespace quarksmith {
 
-/// Solves A x = b through the normal equations A^+ A x = A^+ b; x is the first guess.
+/// A^+ A y = r.
 ///
-/// Hestenes and Stiefel, J. Res. Natl. Bur. Stand. 49 (1952) 409, in the form CGNR (Saad, Iterative Methods for Sparse
-/// Linear Systems, 2nd ed., algorithm 8.4). The recurrence knows |A^+ r|; |r| itself is recomputed when that has fallen
-/// enough, and the target lowered until |r| meets the tolerance.
-/// Memory: five fields beside x and b; an iteration applies A and A^+ once and reads or writes nine fields besides.
-/// \throws Error the residual is not finite.
-SolverResult cg_normal(const LinearOperator& a, SpinorField& x, const SpinorField& b, const SolverOptions& options);
+/// M. R. Hestenes and E. Stiefel, J. Res. Natl. Bur. Stand. 49 (1952) 409, in the form CGNR (Y. Saad, Iterative Methods
+/// for Sparse Linear Systems, 2nd ed., algorithm 8.4). When the residual is replaced the direction is kept: it is made
+/// orthogonal to the new residual, and enters the next one with beta = (r', r' - r_{k-1}) / (r_{k-1}, r_{k-1}) (E.
+/// Polak and G. Ribiere, Rev. fr. inf. rech. op. 3 (1969) 35), which with r' = r_k is that of Hestenes and Stiefel. An
+/// iteration applies A and A^+ once and reads or writes nine fields besides.
+class ConjugateGradients final : public Recurrence {
+ public:
+  /// \param a outlives this, as the scalars do.
+  ConjugateGradients(const LinearOperator& a, Scalars& scalars, int rhs);
+  bool normal() const override { return true; }
+  void iterate(int width) override;
+  void start(int first, int count) override;
+  void replace(int first, int count) override;
+  void complete(int first, int count) override;
+  SpinorField& correction() override { return y_; }
+  SpinorField& fresh() override { return w_; }
+  std::vector<SpinorField*> state() override { return {&y_, &r_, &p_, &q_}; }
+  int fields() const override { return 5; }
+
+ private:
+  const LinearOperator* a_;
+  Scalars* scalars_;
+  SpinorField y_, r_, p_, q_, w_;
+  Step measure_, direction_, curvature_, residual_, advance_, replace_, reproject_;
+};
 
 }  // namespace quarksmith

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "runtime/field.hpp"
 
@@ -11,7 +13,8 @@ namespace quarksmith {
 /// Whether a matrix or its Hermitian conjugate is meant.
 enum class Dagger { no, yes };
 
-/// out = A in for fields of one kind. Not safe for use from several threads: implementations own work space.
+/// out = A in for fields of one kind with any number of right-hand sides up to the one it was made for. Not safe for
+/// use from several threads: implementations own work space.
 class LinearOperator {
  public:
   virtual ~LinearOperator() = default;
@@ -21,24 +24,57 @@ class LinearOperator {
   virtual Subset subset() const = 0;
   virtual const DomainPointer& domain() const = 0;
   virtual const PrecisionInfo& precision() const = 0;
-  /// Flops of one application, as the field counts them.
+  /// Flops of one application to one right-hand side, as the field counts them.
   virtual double flops() const = 0;
 };
 
-/// Options of an iterative solver.
-struct SolverOptions {
-  double tolerance = 1e-10;    ///< |b - A x| / |b|
-  int max_iterations = 10000;  ///< at least 1
-  /// Called after each iteration with its number and the relative residual that the recurrence has.
-  std::function<void(int iteration, double residual)> observer;
+/// How an iteration in low precision is kept to the residual in high precision.
+enum class Updates {
+  /// The residual is replaced by the true one when it has fallen by delta below its largest value since the last time
+  /// (G. L. G. Sleijpen and H. A. van der Vorst, Computing 56 (1996) 141); the Krylov space goes on.
+  reliable,
+  /// The same when the estimated deviation of the residual outgrows the square root of the precision (H. A. van der
+  /// Vorst and Q. Ye, SIAM J.
+  /// Sci. Comput. 22 (2000) 835).
+  replacement,
+  /// A new Krylov space for each correction, which is solved for to delta.
+  defect
 };
 
-/// What an iterative solver did.
+/// What a tolerance is compared with: |b - A x| / |b|, or |A^+ (b - A x)| / |A^+ b|.
+enum class Criterion { residual, normal };
+
+/// Options of an iterative solver.
+struct SolverOptions {
+  double tolerance = 1e-10;
+  int max_iterations = 10000;  ///< of each right-hand side; at least 1
+  Criterion criterion = Criterion::residual;
+  Updates updates = Updates::reliable;
+  double delta = 0;    ///< see Updates; 0: chosen by the precision
+  int look_ahead = 2;  ///< iterations that a GPU has been given when the host looks at the first of them; 1 ... 8
+  /// Called after each iteration with the largest number of iterations and the largest relative residual that the
+  /// recurrences have.
+  std::function<void(int iteration, double residual)> observer;
+  /// Called for each right-hand side after each of its iterations.
+  std::function<void(int rhs, int iteration, double residual)> rhs_observer;
+};
+
+/// Something that went wrong in a solve and was answered.
+struct SolverEvent {
+  int iteration = 0;
+  std::string what;  ///< what happened and what was done
+};
+
+/// What an iterative solver did for one right-hand side.
 struct SolverResult {
   int iterations = 0;
-  double residual = 0;  ///< |b - A x| / |b|, recomputed at the end in the precision of the fields
+  double residual = 0;  ///< |b - A x| / |b|, recomputed in the higher precision
+  double measured = 0;  ///< what the tolerance is compared with
   bool converged = false;
-  int applications = 0;  ///< of A or A^+
+  int applications = 0;        ///< of A or A^+ in the precision of the iteration
+  int exact_applications = 0;  ///< in the higher one
+  int replacements = 0;        ///< of the residual
+  std::vector<SolverEvent> events;
 };
 
 }  // namespace quarksmith

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
-#include "solvers/bicgstab.hpp"
 #include "solvers/blas.hpp"
-#include "solvers/cg.hpp"
 
 namespace quarksmith {
 
@@ -26,6 +25,13 @@ Reduction reduction_of(const std::string& name) {
   if (name == "symmetric") return Reduction::symmetric;
   if (name == "asymmetric") return Reduction::asymmetric;
   throw UnknownName(fmt::format("even-odd form '{}' is unknown; use symmetric, asymmetric or none", name));
+}
+
+Updates updates_of(const std::string& name) {
+  if (name == "reliable") return Updates::reliable;
+  if (name == "replacement") return Updates::replacement;
+  if (name == "defect") return Updates::defect;
+  throw UsageError(fmt::format("--updates '{}' is unknown; use reliable, replacement or defect", name));
 }
 
 namespace {
@@ -61,109 +67,264 @@ struct WorkingGauge {
   const Kernel* kernel = nullptr;
 };
 
-SolverResult run(Method method, const LinearOperator& a, SpinorField& x, const SpinorField& b,
-                 const SolverOptions& options) {
-  return method == Method::cg ? cg_normal(a, x, b, options) : bicgstab(a, x, b, options);
+/// The operator in one precision, in the form that the method iterates with.
+struct Level {
+  Level(const WilsonHopping& h, Reduction reduction, int rhs) : hopping(&h), matrix(h) {
+    if (reduction != Reduction::none)
+      even_odd.emplace(h, reduction == Reduction::symmetric ? EvenOdd::symmetric : EvenOdd::asymmetric, rhs);
+  }
+  const LinearOperator& a() const { return even_odd ? static_cast<const LinearOperator&>(*even_odd) : matrix; }
+
+  const WilsonHopping* hopping;
+  WilsonMatrix matrix;
+  std::optional<WilsonEvenOdd> even_odd;
+};
+
+/// Bytes of a spinor field of half the sites.
+std::size_t half_field_bytes(const PrecisionInfo& p, const Lattice& lattice) {
+  return static_cast<std::size_t>(lattice.half_sites()) * (4 * p.spin_words * p.word_bytes + (p.norm ? 4 : 0));
 }
 
-/// Relative accuracy that one inner solve can be trusted with.
-double inner_floor(const PrecisionInfo& precision) {
-  switch (precision.word_bytes) {
-    case 8:
-      return 1e-13;
-    case 4:
-      return 1e-5;
-    case 2:
-      return 3e-2;
-    default:
-      return 0.3;
-  }
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
 struct WilsonSolver::Parts {
-  Parts(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& parameters, const SolveSettings& s)
-      : settings(s),
-        working_gauge(gauge, domain, find_storage(s.links)),
-        plain_links(parameters.has_clover() ? store(domain, "double", "r18") : nullptr),
-        exact(make_hopping("double", domain, parameters)),
-        exact_matrix(exact),
-        blas(domain->device(), find_precision("double")) {
+  Parts(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& p, const SolveSettings& s)
+      : settings(s), parameters(p), working_gauge(gauge, domain, find_storage(s.links)), domain(std::move(domain)) {
     if (s.options.max_iterations < 1)
       throw UsageError(fmt::format("{} iterations at most; use at least 1", s.options.max_iterations));
     if (!(s.options.tolerance > 0))
       throw UsageError(fmt::format("tolerance {}; use a positive number", s.options.tolerance));
-    const std::string inner = s.precision.starts_with("double-") ? s.precision.substr(7) : s.precision;
-    uniform = inner == s.precision;
-    if (inner != "double") working.emplace(make_hopping(inner, domain, parameters));
-    if (s.reduction != Reduction::none)
-      even_odd.emplace(hopping(), s.reduction == Reduction::symmetric ? EvenOdd::symmetric : EvenOdd::asymmetric);
-    matrix.emplace(hopping());
+    if (!(s.options.delta >= 0 && s.options.delta < 1))
+      throw UsageError(fmt::format("delta {}; use a number between 0 and 1", s.options.delta));
+    const std::size_t dash = s.precision.find('-');
+    outer = s.precision.substr(0, dash);
+    inner = dash == std::string::npos ? outer : s.precision.substr(dash + 1);
+    if (find_precision(inner).bits > find_precision(outer).bits)
+      throw UsageError(fmt::format("precision '{}': the second must not be higher than the first", s.precision));
+    for (const std::string& name : {std::string("double"), outer, inner}) hopping(name);
+    matrix.emplace(hopping("double"));
     plain_links.reset();  // the clover terms are made
   }
 
-  std::shared_ptr<LinkField> store(const DomainPointer& domain, std::string_view precision,
-                                   std::string_view storage) const {
+  std::shared_ptr<LinkField> store(std::string_view precision, std::string_view storage) const {
     return std::make_shared<LinkField>(
         upload(working_gauge.gauge, domain, find_precision(precision), find_storage(storage)));
   }
 
-  /// The operator for fields of a precision.
-  WilsonHopping make_hopping(const std::string& name, const DomainPointer& domain,
-                             const WilsonParameters& parameters) const {
-    const PrecisionInfo& precision = find_precision(name);
-    return {store(domain, precision.links, settings.links), precision, find_basis(settings.basis), parameters,
-            plain_links.get()};
+  /// The operator for fields of a precision, made when first asked for.
+  const WilsonHopping& hopping(const std::string& name) {
+    auto& made = hoppings[name];
+    if (!made) {
+      const PrecisionInfo& precision = find_precision(name);
+      if (parameters.has_clover() && !plain_links) plain_links = store("double", "r18");
+      made = std::make_unique<WilsonHopping>(store(precision.links, settings.links), precision,
+                                             find_basis(settings.basis), parameters, plain_links.get());
+    }
+    return *made;
   }
 
-  /// The operator in which the method iterates.
-  const WilsonHopping& hopping() const { return working ? *working : exact; }
-  /// |b - M x| with r = b - M x in double.
-  double defect(SpinorField& r, const SpinorField& x, const SpinorField& b) const {
-    exact_matrix.apply(r, x, Dagger::no);
-    return std::sqrt(blas.residual(b, r));
+  /// Work space for so many right-hand sides.
+  void reserve(int rhs) {
+    if (batch && batch->capacity() >= rhs) return;
+    batch.reset();
+    high.reset();
+    low.reset();
+    reduced_x.reset();
+    reduced_b.reset();
+    outer_x.reset();
+    outer_b.reset();
+    high = std::make_unique<Level>(hopping(outer), settings.reduction, rhs);
+    low = std::make_unique<Level>(hopping(inner), settings.reduction, rhs);
+    batch = std::make_unique<KrylovBatch>(high->a(), low->a(), settings.method, rhs);
+    const PrecisionInfo& precision = find_precision(outer);
+    if (settings.reduction != Reduction::none) {
+      reduced_b.emplace(domain, precision, Subset::even, rhs);
+      reduced_x.emplace(reduced_b->like());
+    }
+    if (outer != "double") {
+      outer_b.emplace(domain, precision, Subset::full, rhs);
+      outer_x.emplace(outer_b->like());
+    }
+    if (!residual) residual.emplace(domain, find_precision("double"), Subset::full);
   }
 
-  /// d = M^-1 r on all sites in the precision of hopping(); the tolerance is one of the full system.
-  SolverResult solve(SpinorField& d, const SpinorField& r, SolverOptions options) const {
-    d.fill(0);
-    if (!even_odd) return run(settings.method, *matrix, d, r, options);
-    SpinorField reduced_r(r.domain_pointer(), r.precision(), Subset::even), reduced_d = reduced_r.like();
-    even_odd->prepare(reduced_r, r);
-    const Blas working_blas(r.device(), r.precision());
-    const double scale = even_odd->residual_scale() * std::sqrt(working_blas.norm2(reduced_r) / working_blas.norm2(r));
-    options.tolerance /= scale;
-    if (options.observer)
-      options.observer = [scale, inner = options.observer](int iteration, double value) {
-        inner(iteration, scale * value);
-      };
-    reduced_d.fill(0);
-    const SolverResult result = run(settings.method, *even_odd, reduced_d, reduced_r, options);
-    even_odd->reconstruct(d, reduced_d, r);
-    return result;
+  /// |b - M x| of each right-hand side in double.
+  std::vector<double> defects(const SpinorField& x, const SpinorField& b) {
+    if (!residual) residual.emplace(domain, find_precision("double"), Subset::full);
+    std::vector<double> norms;
+    for (int n = 0; n < b.rhs(); ++n) {
+      matrix->apply(*residual, x.slice(n, 1), Dagger::no);
+      norms.push_back(std::sqrt(blas().residual(b.slice(n, 1), *residual)));
+    }
+    return norms;
   }
-  /// The same with double fields outside.
-  SolverResult solve_in_working_precision(SpinorField& d, const SpinorField& r, const SolverOptions& options) const {
-    if (!working) return solve(d, r, options);
-    SpinorField inner_r(r.domain_pointer(), working->precision(), r.subset()), inner_d = inner_r.like();
-    convert(r, inner_r);
-    const SolverResult result = solve(inner_d, inner_r, options);
-    convert(inner_d, d);
-    return result;
+  const Blas& blas() {
+    if (!blas_) blas_.emplace(domain->device(), find_precision("double"));
+    return *blas_;
   }
+
+  std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b);
+  struct System;
+  void iterate(System& system, KrylovBatch& krylov, const LinearOperator& low_a);
+  void raise_precision(System& system);
 
   SolveSettings settings;
-  bool uniform = true;  ///< one precision for everything but the final residual
+  WilsonParameters parameters;
+  std::string outer, inner;
   WorkingGauge working_gauge;
+  DomainPointer domain;
   std::shared_ptr<LinkField> plain_links;  ///< from which clover terms are made
-  WilsonHopping exact;
-  WilsonMatrix exact_matrix;
-  Blas blas;
-  std::optional<WilsonHopping> working;
-  std::optional<WilsonMatrix> matrix;
-  std::optional<WilsonEvenOdd> even_odd;
+  std::map<std::string, std::unique_ptr<WilsonHopping>> hoppings;
+  std::optional<WilsonMatrix> matrix;  ///< in double
+  std::unique_ptr<Level> high, low;
+  std::unique_ptr<KrylovBatch> batch;
+  std::optional<SpinorField> reduced_x, reduced_b, outer_x, outer_b, residual;
+  double seconds = 0, host_seconds = 0;
+
+ private:
+  std::optional<Blas> blas_;
 };
+
+/// The system that is iterated on, and what became of its right-hand sides.
+struct WilsonSolver::Parts::System {
+  SpinorField x, b;
+  std::vector<double> tolerance;  ///< of the reduced residual
+  std::vector<double> scale;      ///< relative residual of the full system over that of the reduced one
+  std::vector<SolverResult> results;
+  std::vector<double> flops;
+};
+
+/// Solves from the present x and adds to the results.
+void WilsonSolver::Parts::iterate(System& s, KrylovBatch& krylov, const LinearOperator& low_a) {
+  SolverOptions options = settings.options;
+  if (options.observer)
+    options.observer = [&, outer = options.observer](int iteration, double r) {
+      outer(iteration, r * *std::max_element(s.scale.begin(), s.scale.end()));
+    };
+  if (options.rhs_observer)
+    options.rhs_observer = [&, outer = options.rhs_observer](int n, int iteration, double r) {
+      outer(n, s.results[n].iterations + iteration, r * s.scale[n]);
+    };
+  const double seconds_before = krylov.seconds(), host_before = krylov.host_seconds();
+  const std::vector<SolverResult> more = krylov.solve(s.x, s.b, options, s.tolerance);
+  seconds += krylov.seconds() - seconds_before;
+  host_seconds += krylov.host_seconds() - host_before;
+  for (std::size_t n = 0; n < more.size(); ++n) {
+    SolverResult& r = s.results[n];
+    s.flops[n] += more[n].applications * low_a.flops() + more[n].exact_applications * high->a().flops();
+    r.residual = more[n].residual;
+    r.measured = more[n].measured;
+    r.converged = more[n].converged;
+    r.replacements += more[n].replacements;
+    for (SolverEvent e : more[n].events) {
+      e.iteration += r.iterations;
+      r.events.push_back(std::move(e));
+    }
+    r.iterations += more[n].iterations;
+  }
+}
+
+/// Goes on with the right-hand sides that failed in the next higher precisions.
+void WilsonSolver::Parts::raise_precision(System& s) {
+  std::string present = inner;
+  for (const std::string& name : {std::string("single"), outer}) {
+    const PrecisionInfo& precision = find_precision(name);
+    if (precision.bits <= find_precision(present).bits || precision.bits > find_precision(outer).bits) continue;
+    present = name;
+    const auto failed = [&](const SolverResult& r) {
+      return !r.converged && r.iterations < settings.options.max_iterations && std::isfinite(r.measured);
+    };
+    if (std::none_of(s.results.begin(), s.results.end(), failed)) return;
+    const KernelQuery needed = {.operation = "measure", .precision = precision.name};
+    if (try_find(domain->device().kernels(), needed) == nullptr) continue;
+    const Level level(hopping(name), settings.reduction, 1);
+    KrylovBatch krylov(high->a(), level.a(), settings.method, 1);
+    for (std::size_t n = 0; n < s.results.size(); ++n) {
+      if (!failed(s.results[n])) continue;
+      System one{s.x.slice(static_cast<int>(n), 1),
+                 s.b.slice(static_cast<int>(n), 1),
+                 {s.tolerance[n]},
+                 {s.scale[n]},
+                 {s.results[n]},
+                 {s.flops[n]}};
+      one.results[0].events.push_back({one.results[0].iterations, "precision raised to " + name});
+      iterate(one, krylov, level.a());
+      s.results[n] = one.results[0];
+      s.flops[n] = one.flops[0];
+    }
+  }
+}
+
+std::vector<SolveReport> WilsonSolver::Parts::solve(SpinorField& x, const SpinorField& b) {
+  const double start = now();
+  const int rhs = b.rhs();
+  reserve(rhs);
+  const SolverOptions& options = settings.options;
+  std::vector<double> b_norm = blas().norms2(b);
+  for (double& v : b_norm) v = std::sqrt(v);
+  x.fill(0);
+  SpinorField full_b = outer_b ? outer_b->slice(0, rhs) : b.slice(0, rhs);
+  SpinorField full_x = outer_x ? outer_x->slice(0, rhs) : x.slice(0, rhs);
+  if (outer_b) {
+    convert(b, full_b);
+    full_x.fill(0);
+  }
+  System s{reduced_x ? reduced_x->slice(0, rhs) : full_x.slice(0, rhs),
+           reduced_b ? reduced_b->slice(0, rhs) : full_b.slice(0, rhs),
+           std::vector(rhs, options.tolerance),
+           std::vector(rhs, 1.0),
+           std::vector<SolverResult>(rhs),
+           std::vector(rhs, 0.0)};
+  if (high->even_odd) {
+    high->even_odd->prepare(s.b, full_b);
+    s.x.fill(0);
+    if (options.criterion == Criterion::residual) {
+      const std::vector<double> reduced = Blas(domain->device(), s.b.precision()).norms2(s.b);
+      for (int n = 0; n < rhs; ++n) {
+        if (!(reduced[n] > 0)) continue;
+        s.scale[n] = high->even_odd->residual_scale() * std::sqrt(reduced[n]) / b_norm[n];
+        s.tolerance[n] /= s.scale[n];
+      }
+    }
+  }
+  std::vector<double> defect;
+  constexpr int attempts = 4;  // the reduced tolerance is an estimate
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    iterate(s, *batch, low->a());
+    raise_precision(s);
+    if (high->even_odd) high->even_odd->reconstruct(full_x, s.x, full_b);
+    if (outer_x) convert(full_x, x);
+    defect = defects(x, b);
+    bool again = false;
+    for (int n = 0; n < rhs; ++n) {
+      SolverResult& r = s.results[n];
+      const double residual = b_norm[n] > 0 ? defect[n] / b_norm[n] : 0;
+      if (options.criterion == Criterion::normal || residual <= options.tolerance || !r.converged) continue;
+      s.tolerance[n] = 0.5 * options.tolerance / residual * r.measured;
+      again = again || (outer == "double" && r.iterations < options.max_iterations);
+    }
+    if (!again) break;
+  }
+  std::vector<SolveReport> reports(rhs);
+  const double elapsed = now() - start;
+  double flops = 0;
+  for (const double f : s.flops) flops += f;
+  for (int n = 0; n < rhs; ++n) {
+    const SolverResult& r = s.results[n];
+    SolveReport& report = reports[n];
+    report.iterations = r.iterations;
+    report.residual = b_norm[n] > 0 ? defect[n] / b_norm[n] : 0;
+    report.measured = options.criterion == Criterion::normal ? r.measured : report.residual;
+    report.converged = report.measured <= options.tolerance;
+    report.seconds = flops > 0 ? elapsed * s.flops[n] / flops : elapsed / rhs;
+    report.gflops = flops / elapsed * 1e-9;
+    report.replacements = r.replacements;
+    report.events = r.events;
+  }
+  return reports;
+}
 
 WilsonSolver::WilsonSolver(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& parameters,
                            const SolveSettings& settings)
@@ -171,63 +332,49 @@ WilsonSolver::WilsonSolver(const HostGauge& gauge, DomainPointer domain, const W
 
 WilsonSolver::~WilsonSolver() = default;
 
-const BasisInfo& WilsonSolver::basis() const { return parts_->exact.basis(); }
-const DomainPointer& WilsonSolver::domain() const { return parts_->exact.domain(); }
+const BasisInfo& WilsonSolver::basis() const { return parts_->hopping("double").basis(); }
+const DomainPointer& WilsonSolver::domain() const { return parts_->domain; }
 
-const CloverTerm* WilsonSolver::clover() const { return parts_->exact.clover(); }
+const CloverTerm* WilsonSolver::clover() const { return parts_->hopping("double").clover(); }
+
+double WilsonSolver::host_share() const { return parts_->seconds > 0 ? parts_->host_seconds / parts_->seconds : 0; }
+
+std::size_t WilsonSolver::bytes_per_rhs() const {
+  const Parts& p = *parts_;
+  const Lattice& lattice = p.domain->lattice();
+  const bool reduced = p.settings.reduction != Reduction::none;
+  const std::size_t high = half_field_bytes(find_precision(p.outer), lattice),
+                    low = half_field_bytes(find_precision(p.inner), lattice);
+  const auto [inner_fields, outer_fields] = KrylovBatch::fields(p.settings.method);
+  const int work = reduced ? (p.parameters.has_clover() ? 2 : 1) : 0, sites = reduced ? 1 : 2;
+  std::size_t bytes = (inner_fields * sites + work) * low + (outer_fields * sites + work + (reduced ? 2 : 0)) * high;
+  if (p.outer != "double") bytes += 4 * high;
+  return bytes;
+}
 
 double WilsonSolver::residual(const SpinorField& x, const SpinorField& b) const {
-  SpinorField r = b.like(), gx = x.like(), gb = b.like();
+  SpinorField gx = x.like(), gb = b.like();
   parts_->working_gauge.rotate(gx, x, Dagger::no);
   parts_->working_gauge.rotate(gb, b, Dagger::no);
-  return parts_->defect(r, gx, gb) / std::sqrt(parts_->blas.norm2(b));
+  double total = 0;
+  for (const double r : parts_->defects(gx, gb)) total += r * r;
+  return std::sqrt(total / parts_->blas().norm2(b));
 }
 
 SolveReport WilsonSolver::solve(SpinorField& x, const SpinorField& b) const {
-  if (!parts_->working_gauge.transformation) return solve_in_working_gauge(x, b);
-  SpinorField gb = b.like(), gx = b.like();
-  parts_->working_gauge.rotate(gb, b, Dagger::no);
-  const SolveReport report = solve_in_working_gauge(gx, gb);
-  parts_->working_gauge.rotate(x, gx, Dagger::yes);
-  return report;
+  if (b.rhs() != 1)
+    throw UsageError(fmt::format("solve is for one right-hand side, the fields have {}; use solve_all", b.rhs()));
+  return solve_all(x, b).front();
 }
 
-SolveReport WilsonSolver::solve_in_working_gauge(SpinorField& x, const SpinorField& b) const {
-  const auto start = std::chrono::steady_clock::now();
-  const SolverOptions& options = parts_->settings.options;
-  SolveReport report;
-  x.fill(0);
-  const double b_norm = std::sqrt(parts_->blas.norm2(b));
-  if (b_norm == 0) {
-    report.converged = true;
-    return report;
-  }
-  SpinorField r = b.like(), d = b.like();
-  r.copy_from(b);
-  report.residual = 1;
-  double flops = 0;
-  // Defect correction: M d = b - M x in the working precision, x += d in double, until the true residual is small.
-  while (report.residual > options.tolerance && report.iterations < options.max_iterations) {
-    SolverOptions inner = options;
-    inner.tolerance = 0.9 * options.tolerance / report.residual;
-    if (!parts_->uniform) inner.tolerance = std::max(inner.tolerance, inner_floor(parts_->hopping().precision()));
-    inner.max_iterations = options.max_iterations - report.iterations;
-    const int before = report.iterations;
-    const double scale = report.residual;
-    if (options.observer)
-      inner.observer = [&options, before, scale](int i, double value) { options.observer(before + i, scale * value); };
-    const SolverResult result = parts_->solve_in_working_precision(d, r, inner);
-    parts_->blas.axpby(1.0, d, 1.0, x);
-    report.iterations += result.iterations;
-    flops += result.applications * (parts_->even_odd ? parts_->even_odd->flops() : parts_->matrix->flops());
-    report.residual = parts_->defect(r, x, b) / b_norm;
-    // A correction that gains less than a tenth has met the limit of the precision; a uniform solve is not corrected.
-    if (report.residual > 0.9 * scale || (parts_->uniform && parts_->working)) break;
-  }
-  report.converged = report.residual <= options.tolerance;
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report.gflops = flops / report.seconds * 1e-9;
-  return report;
+std::vector<SolveReport> WilsonSolver::solve_all(SpinorField& x, const SpinorField& b) const {
+  if (x.rhs() != b.rhs()) throw UsageError(fmt::format("{} right-hand sides and {} solutions", b.rhs(), x.rhs()));
+  if (!parts_->working_gauge.transformation) return parts_->solve(x, b);
+  SpinorField gb = b.like(), gx = b.like();
+  parts_->working_gauge.rotate(gb, b, Dagger::no);
+  std::vector<SolveReport> reports = parts_->solve(gx, gb);
+  parts_->working_gauge.rotate(x, gx, Dagger::yes);
+  return reports;
 }
 
 }  // namespace quarksmith

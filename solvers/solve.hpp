@@ -5,38 +5,44 @@
 #include <memory>
 #include <string>
 
+#include "solvers/batch.hpp"
 #include "solvers/wilson.hpp"
 
 namespace quarksmith {
 
-/// Krylov methods.
-enum class Method { cg, bicgstab };
 /// On which sites the method works.
 enum class Reduction { none, symmetric, asymmetric };
 
 /// \throws UnknownName the name is unknown; the message lists those that exist.
 Method method_of(const std::string& name);
 Reduction reduction_of(const std::string& name);
+/// `reliable`, `replacement` or `defect`.
+Updates updates_of(const std::string& name);
 
 /// Choices of a solve.
 struct SolveSettings {
   Method method = Method::bicgstab;
   Reduction reduction = Reduction::symmetric;
-  /// `double` or `single`: of all fields and kernels; `double-single`, `double-half`: corrections are solved for in the
-  /// second. The residual reported is recomputed in double.
+  /// `double`, `single`: of all fields and kernels; `double-half`, `single-half`, `double-bits20`, ...: iterations run
+  /// in the second, and are kept to the residual in the first. The residual reported is recomputed in double.
   std::string precision = "double";
   std::string links = "r12";
   std::string basis = "non_relativistic";
-  SolverOptions options;  ///< tolerance: |b - M x| / |b| of the full system
+  /// tolerance: |b - M x| / |b| of the full system; with Criterion::normal |A^+ (b - A x)| / |A^+ b| of the reduced
+  /// one.
+  SolverOptions options;
 };
 
-/// What a solve did.
+/// What a solve did for one right-hand side.
 struct SolveReport {
   int iterations = 0;
   double residual = 0;  ///< |b - M x| / |b| of the full system in double
+  double measured = 0;  ///< what the tolerance is compared with
   bool converged = false;
-  double seconds = 0;
-  double gflops = 0;  ///< of the operator applications, by the counts of the field
+  double seconds = 0;               ///< of a batch: its share, by the operator applications
+  double gflops = 0;                ///< of the operator applications, by the counts of the field
+  int replacements = 0;             ///< of the residual by the true one
+  std::vector<SolverEvent> events;  ///< what went wrong and was answered
 };
 
 /// A Wilson operator on a device, ready to solve for many sources.
@@ -47,8 +53,16 @@ class WilsonSolver {
                const SolveSettings& settings);
   ~WilsonSolver();
 
-  /// x = M^-1 b for fields of double precision on all sites in the basis of the settings; x is overwritten.
+  /// x = M^-1 b for fields of double precision on all sites in the basis of the settings; x is overwritten. If a solve
+  /// fails x is the best iterate. \throws UsageError the fields have several right-hand sides.
   SolveReport solve(SpinorField& x, const SpinorField& b) const;
+  /// The same for fields of any number of right-hand sides, which share the loads of links. Work space for that number
+  /// is kept.
+  std::vector<SolveReport> solve_all(SpinorField& x, const SpinorField& b) const;
+  /// Bytes of device memory that each right-hand side of a batch needs beside x and b.
+  std::size_t bytes_per_rhs() const;
+  /// Share of the time of all iterations so far in which the host was busy; the rest it waited for the device.
+  double host_share() const;
   /// |b - M x| / |b| in double.
   double residual(const SpinorField& x, const SpinorField& b) const;
   /// The clover term in double, null if the action has none.
@@ -57,8 +71,6 @@ class WilsonSolver {
   const DomainPointer& domain() const;
 
  private:
-  SolveReport solve_in_working_gauge(SpinorField& x, const SpinorField& b) const;
-
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

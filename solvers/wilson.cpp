@@ -141,23 +141,24 @@ double WilsonMatrix::flops() const {
 }
 
 WilsonEvenOdd::WilsonEvenOdd(const WilsonHopping& hopping, EvenOdd form, int rhs)
-    : hopping_(&hopping),
-      form_(form),
-      odd_(hopping.domain(), hopping.precision(), Subset::odd, rhs),
-      even_(hopping.domain(), hopping.precision(), Subset::even, rhs) {}
+    : hopping_(&hopping), form_(form), odd_(hopping.domain(), hopping.precision(), Subset::odd, rhs) {
+  if (hopping.clover() != nullptr) even_.emplace(hopping.domain(), hopping.precision(), Subset::even, rhs);
+}
 
 void WilsonEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
   const double s = hopping_->inverse_scale();
+  SpinorField odd = odd_.slice(0, in.rhs());
   if (form_ == EvenOdd::asymmetric) {
-    hopping_->apply_inverse(odd_, in, Parity::odd, dagger);          // T_oo^-1 D_oe in
-    hopping_->apply_t(out, in, -s / 4, odd_, Parity::even, dagger);  // T_ee in - D_eo odd / 4
+    hopping_->apply_inverse(odd, in, Parity::odd, dagger);          // T_oo^-1 D_oe in
+    hopping_->apply_t(out, in, -s / 4, odd, Parity::even, dagger);  // T_ee in - D_eo odd / 4
   } else if (dagger == Dagger::no || hopping_->clover() == nullptr) {
-    hopping_->apply_inverse(odd_, in, Parity::odd, dagger);                       // T_oo^-1 D_oe in
-    hopping_->apply_inverse(out, 1, in, -s * s / 4, odd_, Parity::even, dagger);  // in - T_ee^-1 D_eo odd / 4
+    hopping_->apply_inverse(odd, in, Parity::odd, dagger);                       // T_oo^-1 D_oe in
+    hopping_->apply_inverse(out, 1, in, -s * s / 4, odd, Parity::even, dagger);  // in - T_ee^-1 D_eo odd / 4
   } else {
-    hopping_->apply_inverse_term(even_, 1, in, Parity::even);  // the conjugate has T_ee^-1 on the right
-    hopping_->apply_inverse(odd_, even_, Parity::odd, dagger);
-    hopping_->apply(out, 1, in, -0.25, odd_, Parity::even, dagger);
+    SpinorField even = even_->slice(0, in.rhs());
+    hopping_->apply_inverse_term(even, 1, in, Parity::even);  // the conjugate has T_ee^-1 on the right
+    hopping_->apply_inverse(odd, even, Parity::odd, dagger);
+    hopping_->apply(out, 1, in, -0.25, odd, Parity::even, dagger);
   }
 }
 
@@ -173,10 +174,11 @@ void WilsonEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
     hopping_->apply(reduced, scale, b, scale * s / 2, b, Parity::even, Dagger::no);
     return;
   }
-  hopping_->apply_inverse_term(odd_, 1, b, Parity::odd);
-  SpinorField& sum = form_ == EvenOdd::symmetric ? even_ : reduced;
-  hopping_->apply(sum, 1, b, 0.5, odd_, Parity::even, Dagger::no);
-  if (form_ == EvenOdd::symmetric) hopping_->apply_inverse_term(reduced, 1, even_, Parity::even);
+  SpinorField odd = odd_.slice(0, b.rhs()), even = even_->slice(0, b.rhs());
+  hopping_->apply_inverse_term(odd, 1, b, Parity::odd);
+  SpinorField& sum = form_ == EvenOdd::symmetric ? even : reduced;
+  hopping_->apply(sum, 1, b, 0.5, odd, Parity::even, Dagger::no);
+  if (form_ == EvenOdd::symmetric) hopping_->apply_inverse_term(reduced, 1, even, Parity::even);
 }
 
 void WilsonEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const {
@@ -184,8 +186,9 @@ void WilsonEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, cons
   if (hopping_->clover() == nullptr) {
     hopping_->apply(x, s, b, s / 2, reduced, Parity::odd, Dagger::no);
   } else {
-    hopping_->apply(odd_, 1, b, 0.5, reduced, Parity::odd, Dagger::no);
-    hopping_->apply_inverse_term(x, 1, odd_, Parity::odd);
+    SpinorField odd = odd_.slice(0, b.rhs());
+    hopping_->apply(odd, 1, b, 0.5, reduced, Parity::odd, Dagger::no);
+    hopping_->apply_inverse_term(x, 1, odd, Parity::odd);
   }
   x.copy_half(Parity::even, reduced);
 }

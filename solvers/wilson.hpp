@@ -105,6 +105,7 @@ enum class EvenOdd { symmetric, asymmetric };
 /// T. A. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211.
 class WilsonEvenOdd final : public LinearOperator {
  public:
+  /// \param rhs right-hand sides at most.
   WilsonEvenOdd(const WilsonHopping& hopping, EvenOdd form, int rhs = 1);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
   Subset subset() const override { return Subset::even; }
@@ -123,7 +124,8 @@ class WilsonEvenOdd final : public LinearOperator {
  private:
   const WilsonHopping* hopping_;
   EvenOdd form_;
-  mutable SpinorField odd_, even_;
+  mutable SpinorField odd_;
+  mutable std::optional<SpinorField> even_;  // with a clover term
 };
 
 }  // namespace quarksmith

@@ -3,6 +3,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
+#include "solvers/batch.hpp"
 #include "solvers/solve.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
@@ -16,11 +17,12 @@ struct Mode {
   std::string method, reduction, precision, links, basis;
   double tolerance;
   double csw = 0;
+  std::string updates = "reliable";
 };
 
 std::string name_of(const Mode& m) {
-  return support::test_name(fmt::format("{}_{}_{}_{}_{}_{}{}", m.device->name(), m.method, m.reduction, m.precision,
-                                        m.links, m.basis, m.csw != 0 ? "_clover" : ""));
+  return support::test_name(fmt::format("{}_{}_{}_{}_{}_{}{}_{}", m.device->name(), m.method, m.reduction, m.precision,
+                                        m.links, m.basis, m.csw != 0 ? "_clover" : "", m.updates));
 }
 
 void PrintTo(const Mode& mode, std::ostream* out) { *out << name_of(mode); }
@@ -43,6 +45,14 @@ std::vector<Mode> modes() {
         for (const char* precision : {"double", "double-single", "double-half"})
           all.push_back({device, method, reduction, precision, "r12", "non_relativistic", 1e-11, 1.5});
     all.push_back({device, "bicgstab", "symmetric", "double", "r18", "degrand_rossi", 1e-12, 1.5});
+    for (const char* method : {"cg", "bicgstab"}) {
+      for (const char* precision : {"double-quarter", "double-bits20", "double-bits24", "double-bits30"})
+        all.push_back({device, method, "symmetric", precision, "r12", "non_relativistic", 1e-11});
+      all.push_back({device, method, "symmetric", "single-half", "r12", "non_relativistic", 2e-6});
+      for (const char* updates : {"replacement", "defect"})
+        for (const char* precision : {"double-single", "double-half", "double-bits24"})
+          all.push_back({device, method, "symmetric", precision, "r12", "non_relativistic", 1e-11, 0, updates});
+    }
   }
   return all;
 }
@@ -79,6 +89,7 @@ TEST_P(Solve, ReachesTheTrueResidual) {
   settings.basis = mode.basis;
   settings.options.tolerance = mode.tolerance;
   settings.options.max_iterations = 2000;
+  settings.options.updates = updates_of(mode.updates);
   const auto domain = std::make_shared<Domain>(lattice, mode.device);
   const WilsonSolver solver(gauge, domain, parameters, settings);
   const HostSpinor source = reference::random_spinor(lattice, 3);
@@ -93,6 +104,205 @@ TEST_P(Solve, ReachesTheTrueResidual) {
   const double residual = std::sqrt(reference::dot(r, r).real() / reference::dot(source, source).real());
   EXPECT_LE(residual, mode.tolerance);
   EXPECT_NEAR(residual, report.residual, 1e-3 * mode.tolerance + (mode.links == "r8" ? mode.tolerance : 0));
+}
+
+/// A solver on a device, and sources for it.
+struct Batch {
+  Batch(const std::shared_ptr<Device>& device, const Lattice& lattice, double mass, const SolveSettings& settings)
+      : gauge(hot_gauge(lattice, 5)), domain(std::make_shared<Domain>(lattice, device)) {
+    parameters.mass = mass;
+    solver = std::make_unique<WilsonSolver>(gauge, domain, parameters, settings);
+  }
+  /// Random sources; those of odd number live on one site, so that they converge at other iterations.
+  SpinorField sources(int rhs) const {
+    SpinorField b(domain, find_precision("double"), Subset::full, rhs);
+    for (int n = 0; n < rhs; ++n) {
+      HostSpinor source = reference::random_spinor(gauge.lattice, 3 + unsigned(n));
+      if (n % 2 == 1) std::fill(source.site.begin() + gauge.lattice.space_sites(), source.site.end(), HostSite{});
+      upload(source, b, solver->basis(), n);
+    }
+    return b;
+  }
+  HostSpinor host(const SpinorField& x, int rhs) const {
+    HostSpinor h(gauge.lattice);
+    download(x, h, solver->basis(), rhs);
+    return h;
+  }
+
+  HostGauge gauge;
+  DomainPointer domain;
+  WilsonParameters parameters;
+  std::unique_ptr<WilsonSolver> solver;
+};
+
+SolveSettings settings_of(Method method, const std::string& precision, double tolerance) {
+  SolveSettings s;
+  s.method = method;
+  s.precision = precision;
+  s.options.tolerance = tolerance;
+  s.options.max_iterations = 2000;
+  return s;
+}
+
+class BatchedSolve : public testing::TestWithParam<std::tuple<Method, const char*>> {};
+
+/// Right-hand sides do not know of each other: a batch gives what single solves give, also when some leave it early;
+/// and every solve gives the same bits again.
+TEST_P(BatchedSolve, GivesWhatSingleSolvesGive) {
+  const auto [method, precision] = GetParam();
+  for (const auto& device : support::devices())
+    for (const Coordinates& extent : {Coordinates{4, 4, 4, 4}, Coordinates{8, 8, 8, 8}}) {
+      const Batch batch(device, Lattice(extent), -0.7, settings_of(method, precision, 1e-10));
+      constexpr int rhs = 7;
+      SpinorField b = batch.sources(rhs);
+      if (extent[0] == 4) b.slice(3, 1).fill(0);
+      SpinorField x = b.like(), y = b.like(), again = b.like();
+      x.fill(255);
+      const std::vector<SolveReport> reports = batch.solver->solve_all(x, b);
+      batch.solver->solve_all(again, b);
+      int least = 1 << 20, most = 0;
+      for (int n = 0; n < rhs; ++n) {
+        SpinorField one = y.slice(n, 1);
+        const SolveReport single = batch.solver->solve(one, b.slice(n, 1));
+        EXPECT_TRUE(reports[n].converged) << n;
+        EXPECT_LE(reports[n].residual, 1e-10) << n;
+        EXPECT_EQ(reports[n].iterations, single.iterations) << n;
+        EXPECT_NEAR(reports[n].residual, single.residual, 1e-13) << n;
+        if (reports[n].iterations > 0) least = std::min(least, reports[n].iterations);
+        most = std::max(most, reports[n].iterations);
+        const HostSpinor from_batch = batch.host(x, n), from_single = batch.host(y, n);
+        for (std::size_t i = 0; i < from_batch.site.size(); ++i)
+          for (int k = 0; k < 12; ++k)
+            ASSERT_NEAR(std::abs(from_batch.site[i][k] - from_single.site[i][k]), 0, 1e-11) << n << " " << i;
+        EXPECT_EQ(from_batch.site, batch.host(again, n).site) << n;
+        if (std::string_view(precision) == "double") EXPECT_EQ(from_batch.site, from_single.site) << n;
+      }
+      if (method == Method::bicgstab) EXPECT_LT(least, most);  // they did converge at different iterations
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, BatchedSolve,
+                         testing::Combine(testing::Values(Method::cg, Method::bicgstab),
+                                          testing::Values("double", "double-single", "double-half")),
+                         [](const auto& info) {
+                           return support::test_name(
+                               std::string(std::get<0>(info.param) == Method::cg ? "cg_" : "bicgstab_") +
+                               std::get<1>(info.param));
+                         });
+
+TEST(FailedSolve, ReturnsTheBestIterateWithItsTrueResidual) {
+  for (const auto& device : support::devices())
+    for (const Method method : {Method::cg, Method::bicgstab})
+      for (const char* precision : {"double", "double-half"}) {
+        // Far beyond the critical mass the operator has eigenvalues all around zero.
+        SolveSettings settings = settings_of(method, precision, 1e-10);
+        settings.options.max_iterations = 60;
+        const Batch batch(device, Lattice({4, 4, 4, 8}), -2.1, settings);
+        const SpinorField b = batch.sources(3);
+        SpinorField x = b.like();
+        const std::vector<SolveReport> reports = batch.solver->solve_all(x, b);
+        for (int n = 0; n < 3; ++n) {
+          EXPECT_FALSE(reports[n].converged);
+          EXPECT_LE(reports[n].iterations, 60);
+          EXPECT_LE(reports[n].residual, 1.5) << n;  // x = 0 has 1 on the reduced system
+          const HostSpinor source = batch.host(b, n);
+          const HostSpinor r =
+              reference::combine(1, source, -1, dirac(batch.gauge, batch.host(x, n), batch.parameters));
+          const double residual = std::sqrt(reference::dot(r, r).real() / reference::dot(source, source).real());
+          EXPECT_NEAR(residual, reports[n].residual, 1e-9 * residual);
+        }
+      }
+}
+
+TEST(FailedSolve, LimitOfThePrecisionIsReported) {
+  for (const auto& device : support::devices())
+    for (const Method method : {Method::cg, Method::bicgstab})
+      for (const char* precision : {"single", "single-half"}) {
+        const Batch batch(device, Lattice({4, 4, 4, 8}), 0.3, settings_of(method, precision, 1e-12));
+        const SpinorField b = batch.sources(2);
+        SpinorField x = b.like();
+        for (const SolveReport& report : batch.solver->solve_all(x, b)) {
+          EXPECT_FALSE(report.converged);
+          EXPECT_FALSE(report.events.empty());
+          EXPECT_LT(report.residual, 1e-5);
+          EXPECT_GT(report.residual, 1e-12);
+          EXPECT_LT(report.iterations, 2000);
+        }
+      }
+}
+
+/// A x = c x: the first half step of BiCGstab is exact, and its residual vanishes.
+class Multiple final : public LinearOperator {
+ public:
+  Multiple(DomainPointer domain, double factor)
+      : domain_(std::move(domain)), factor_(factor), blas_(domain_->device(), precision()) {}
+  void apply(SpinorField& out, const SpinorField& in, Dagger) const override { blas_.scale(factor_, in, out); }
+  Subset subset() const override { return Subset::even; }
+  const DomainPointer& domain() const override { return domain_; }
+  const PrecisionInfo& precision() const override { return find_precision("double"); }
+  double flops() const override { return 0; }
+
+ private:
+  DomainPointer domain_;
+  double factor_;
+  Blas blas_;
+};
+
+/// An operator one of whose results is lost.
+class Poisoned final : public LinearOperator {
+ public:
+  explicit Poisoned(const LinearOperator& a) : a_(&a) {}
+  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override {
+    a_->apply(out, in, dagger);
+    if (++calls_ == 11) out.fill(255);
+  }
+  Subset subset() const override { return a_->subset(); }
+  const DomainPointer& domain() const override { return a_->domain(); }
+  const PrecisionInfo& precision() const override { return a_->precision(); }
+  double flops() const override { return a_->flops(); }
+
+ private:
+  const LinearOperator* a_;
+  mutable int calls_ = 0;
+};
+
+TEST(Breakdown, IsAnsweredAndReported) {
+  const Lattice lattice({4, 4, 4, 4});
+  for (const auto& device : support::devices())
+    for (const Method method : {Method::cg, Method::bicgstab})
+      for (const double factor : {2.0, 0.0}) {
+        const auto domain = std::make_shared<Domain>(lattice, device);
+        const Multiple a(domain, factor);
+        KrylovBatch krylov(a, a, method, 2);
+        SpinorField b(domain, find_precision("double"), Subset::even, 2), x = b.like();
+        for (int n = 0; n < 2; ++n) upload(reference::random_spinor(lattice, 7 + n), b, find_basis("degrand_rossi"), n);
+        x.fill(0);
+        for (const SolverResult& r : krylov.solve(x, b, {}, {1e-10, 1e-10})) {
+          EXPECT_EQ(r.converged, factor != 0);
+          EXPECT_NEAR(r.residual, factor != 0 ? 0 : 1, 1e-10);
+          if (factor == 0 && method == Method::bicgstab) EXPECT_FALSE(r.events.empty());
+        }
+      }
+}
+
+TEST(Breakdown, NumbersThatAreNotFiniteAreSurvived) {
+  const Lattice lattice({4, 4, 4, 4});
+  const auto domain = std::make_shared<Domain>(lattice, Device::cpu());  // a recorded program has no eleventh call
+  const PrecisionInfo& precision = find_precision("double");
+  const auto links = std::make_shared<LinkField>(upload(hot_gauge(lattice, 5), domain, precision, find_storage("r12")));
+  const WilsonHopping hopping(links, precision, find_basis("non_relativistic"), {});
+  const WilsonEvenOdd exact(hopping, EvenOdd::symmetric);
+  for (const Method method : {Method::cg, Method::bicgstab}) {
+    const Poisoned poisoned(exact);
+    KrylovBatch krylov(exact, poisoned, method, 1);
+    SpinorField b(domain, precision, Subset::even), x = b.like();
+    upload(reference::random_spinor(lattice, 7), b, find_basis("degrand_rossi"));
+    x.fill(0);
+    const SolverResult r = krylov.solve(x, b, {}, {1e-10}).front();
+    EXPECT_TRUE(r.converged) << r.residual;
+    ASSERT_EQ(r.events.size(), 1u);
+    EXPECT_NE(r.events[0].what.find("not finite"), std::string::npos) << r.events[0].what;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Solve, testing::ValuesIn(modes()),

@@ -2,166 +2,203 @@
 // in plain complex double.
 #include <fmt/format.h>
 
-#include <cctype>
 #include <map>
+#include <sstream>
 
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
 #include "solvers/clover.hpp"
-#include "tests/reference/reference.hpp"
+#include "tests/formula.hpp"
 #include "tests/support.hpp"
 
 namespace {
 
 using namespace quarksmith;
 
-/// Fields and scalars of a formula by name.
-struct Environment {
-  std::map<char, HostSpinor> field;
-  std::map<char, Complex64> scalar;
-  std::vector<double> sums;
-};
+const std::string letters[] = {"x", "y", "z", "w", "u", "v"};
 
-/// expression = term {(+|-) term}; term = factor {* factor}; factor = name | (expression). Evaluated for one component.
-class Interpreter {
+/// A kernel with everything it works on, for several right-hand sides.
+class Bench {
  public:
-  explicit Interpreter(Environment& e) : e_(e) {}
+  static constexpr int places = most_slots + 2, stride = 2 * places;  // of the scalars
 
-  /// Runs the statements of a formula one after another.
-  void run(const std::string& formula) {
-    std::string statement;
-    for (const char c : formula + ";") {
-      if (c == ';')
-        execute(std::exchange(statement, ""));
-      else if (c != ' ')
-        statement += c;
+  Bench(const support::KernelCase& c, const DomainPointer& domain, Subset subset, int rhs)
+      : device(c.device), kernel(*c.kernel), subset(subset), environment(rhs) {
+    const BasisInfo& basis = find_basis("degrand_rossi");
+    const Lattice& lattice = domain->lattice();
+    for (std::size_t n = 0; n < std::size(letters); ++n) {
+      field.emplace_back(domain, find_precision(kernel.precision), subset, rhs);
+      for (int r = 0; r < rhs; ++r) {
+        upload(reference::random_spinor(lattice, 100 + unsigned(n) + 10 * unsigned(r)), field.back(), basis, r);
+        HostSpinor stored(lattice);
+        download(field.back(), stored, basis, r);  // what the storage kept
+        environment[r].field.emplace(letters[n], stored);
+      }
     }
+    const double im = kernel.complex_scalars ? 1 : 0;
+    const std::map<std::string, Complex64> given = {
+        {"a", {0.7, 0.4 * im}}, {"b", {-1.2, 0.3 * im}}, {"c", {0.1, -0.9 * im}}};
+    arguments = arguments_for(*domain, field[0].lanes(), rhs);
+    arguments.count = field[0].count();
+    Operand* operands[] = {&arguments.x, &arguments.y, &arguments.z, &arguments.w, &arguments.in, &arguments.out};
+    for (std::size_t n = 0; n < std::size(letters); ++n) *operands[n] = field[n].operand();
+    arguments.a = {given.at("a").real(), given.at("a").imag()};
+    arguments.b = {given.at("b").real(), given.at("b").imag()};
+    for (formula::Environment& e : environment) e.scalar = given;
+    set_slots(im);
   }
 
- private:
-  void execute(const std::string& s) {
-    if (s.starts_with("norm(")) {
-      e_.sums.push_back(reference::dot(e_.field.at(s[5]), e_.field.at(s[5])).real());
-    } else if (s.starts_with("dot(")) {
-      const Complex64 d = reference::dot(e_.field.at(s[4]), e_.field.at(s[6]));
-      e_.sums.insert(e_.sums.end(), {d.real(), d.imag()});
+  /// Every right-hand side has its own numbers, in an order of places that is not that of the kernel.
+  void set_slots(double im) {
+    if (kernel.slots.empty()) return;
+    std::istringstream words{std::string(kernel.slots)};
+    scalars.assign(environment.size() * stride, 0.0);
+    int n = 0;
+    for (std::string name; words >> name; ++n) {
+      const int place = name == "active" ? active_slot : places - 1 - n;
+      arguments.slot[n] = static_cast<unsigned char>(place);
+      place_of[name] = place;
+      for (std::size_t r = 0; r < environment.size(); ++r)
+        set(r, name, {0.5 + 0.05 * n + 0.2 * double(r), im * (0.3 - 0.04 * n)});
+    }
+    place_of["active"] = active_slot;
+    for (std::size_t r = 0; r < environment.size(); ++r) set(r, "active", r == 1 ? 0 : 1);
+    memory = Memory(device, scalars.size() * sizeof(double));
+    arguments.scalars = static_cast<double*>(memory.data());
+    arguments.scalar_stride = stride;
+    arguments.mask = active_slot;
+  }
+  void set(std::size_t r, const std::string& name, Complex64 value) {
+    environment[r].scalar[name] = value;
+    scalars[r * stride + 2 * place_of[name]] = value.real();
+    scalars[r * stride + 2 * place_of[name] + 1] = value.imag();
+  }
+  /// Runs the kernel; scalars and sums are what it has left.
+  void run() {
+    if (!scalars.empty()) device->upload(memory.data(), scalars.data(), memory.bytes());
+    if (kernel.sums > 0 && kernel.then.empty()) {
+      sums = device->reduce(kernel, arguments);
     } else {
-      ASSERT_EQ(s[1], '=') << s;
-      HostSpinor result = e_.field.at(s[0]);
-      for (site_ = 0; site_ < result.site.size(); ++site_)
-        for (component_ = 0; component_ < 12; ++component_) {
-          text_ = s.substr(2);
-          at_ = 0;
-          result.site[site_][component_] = expression();
-          ASSERT_EQ(at_, text_.size()) << s;
-        }
-      e_.field.at(s[0]) = result;
+      device->run(kernel, arguments);
     }
+    if (!scalars.empty()) device->download(scalars.data(), memory.data(), memory.bytes());
   }
-  Complex64 expression() {
-    Complex64 value = term();
-    while (at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-')) {
-      const char sign = text_[at_++];
-      const Complex64 next = term();
-      value = sign == '+' ? value + next : value - next;
-    }
-    return value;
-  }
-  Complex64 term() {
-    Complex64 value = factor();
-    while (at_ < text_.size() && text_[at_] == '*') {
-      ++at_;
-      value *= factor();
-    }
-    return value;
-  }
-  Complex64 factor() {
-    const char c = text_[at_++];
-    if (c == '(') {
-      const Complex64 value = expression();
-      ++at_;
-      return value;
-    }
-    if (e_.scalar.contains(c)) return e_.scalar[c];
-    return e_.field.at(c).site[site_][component_];
+  Complex64 slot(std::size_t r, int place) const {
+    return {scalars[r * stride + 2 * place], scalars[r * stride + 2 * place + 1]};
   }
 
-  Environment& e_;
-  std::string text_;
-  std::size_t at_ = 0, site_ = 0;
-  int component_ = 0;
+  std::shared_ptr<Device> device;
+  const Kernel& kernel;
+  Subset subset;
+  std::vector<SpinorField> field;
+  std::vector<formula::Environment> environment;  // by right-hand side
+  std::map<std::string, int> place_of;
+  std::vector<double> scalars, sums;
+  Memory memory;
+  Arguments arguments;
 };
 
 class VectorUpdate : public testing::TestWithParam<support::KernelCase> {};
 
+/// Largest difference between a field and its reference; the parts of the format of a kernel.
+void expect_fields(const Bench& bench, const Lattice& lattice, std::size_t r) {
+  const support::Deviation limit = support::tolerance(bench.kernel.precision, "");
+  for (std::size_t n = 0; n < std::size(letters); ++n) {
+    HostSpinor result(lattice);
+    download(bench.field[n], result, find_basis("degrand_rossi"), int(r));
+    const support::Deviation d = support::compare(result, bench.environment[r].field.at(letters[n]), bench.subset);
+    EXPECT_LE(d.norm, limit.norm) << letters[n] << " " << lattice.text() << " right-hand side " << r;
+    EXPECT_LE(d.largest, limit.largest) << letters[n] << " " << lattice.text() << " right-hand side " << r;
+  }
+}
+
 TEST_P(VectorUpdate, AgreesWithItsFormula) {
   const Kernel& kernel = *GetParam().kernel;
-  const BasisInfo& basis = find_basis("degrand_rossi");
   for (const Coordinates& extent : {Coordinates{4, 4, 4, 8}, Coordinates{6, 2, 2, 10}})
     for (const Subset subset : {Subset::odd, Subset::full}) {
       const Lattice lattice(extent);
-      const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
-      Environment e;
-      std::map<char, SpinorField> field;
-      for (const char name : {'x', 'y', 'z', 'w'}) {
-        SpinorField f(domain, find_precision(kernel.precision), subset);
-        upload(reference::random_spinor(lattice, 100 + name), f, basis);
-        HostSpinor stored(lattice);
-        download(f, stored, basis);  // what the storage kept
-        e.field.emplace(name, stored);
-        field.emplace(name, std::move(f));
+      Bench bench(GetParam(), std::make_shared<Domain>(lattice, GetParam().device), subset,
+                  kernel.slots.empty() ? 1 : 3);
+      bench.run();
+      for (std::size_t r = 0; r < bench.environment.size(); ++r) {
+        formula::Environment& e = bench.environment[r];
+        if (kernel.slots.empty() || r != 1) {  // that one is at rest: nothing of it changes
+          formula::Interpreter interpreter(e);
+          interpreter.run(std::string(kernel.formula));
+          interpreter.run(std::string(kernel.then));
+        }
+        expect_fields(bench, lattice, r);
+        const double accuracy = kernel.precision == "double" ? 1e-11 : 1e-3;
+        for (const auto& [name, place] : bench.place_of) {
+          const Complex64 expected = e.scalar.at(name);
+          EXPECT_LE(std::abs(bench.slot(r, place) - expected), accuracy * std::max(1e-2, std::abs(expected)))
+              << name << " " << bench.slot(r, place) << " " << expected << " right-hand side " << r;
+        }
+        if (!kernel.slots.empty()) EXPECT_EQ(bench.slot(r, status_slot), 0.0);
       }
-      const double im = kernel.complex_scalars ? 1 : 0;
-      e.scalar = {{'a', {0.7, 0.4 * im}}, {'b', {-1.2, 0.3 * im}}, {'c', {0.1, -0.9 * im}}};
-      Arguments a = arguments_for(*domain, field.at('x').lanes());
-      a.count = field.at('x').count();
-      a.x = field.at('x').operand(), a.y = field.at('y').operand(), a.z = field.at('z').operand(),
-      a.w = field.at('w').operand();
-      a.a = {e.scalar['a'].real(), e.scalar['a'].imag()};
-      a.b = {e.scalar['b'].real(), e.scalar['b'].imag()};
-      std::vector<double> sums;
-      if (kernel.sums > 0)
-        sums = GetParam().device->reduce(kernel, a);
-      else
-        GetParam().device->run(kernel, a);
-      Interpreter(e).run(std::string(kernel.formula));
-
-      const support::Deviation limit = support::tolerance(kernel.precision, "");
-      for (const char name : {'x', 'y', 'z', 'w'}) {
-        HostSpinor result(lattice);
-        download(field.at(name), result, basis);
-        const support::Deviation d = support::compare(result, e.field.at(name), subset);
-        EXPECT_LE(d.norm, limit.norm) << name << " " << lattice.text();
-        EXPECT_LE(d.largest, limit.largest) << name << " " << lattice.text();
-      }
-      ASSERT_EQ(sums.size(), e.sums.size());
+      if (kernel.sums == 0 || !kernel.then.empty()) continue;
+      const formula::Environment& e = bench.environment[0];
+      ASSERT_EQ(bench.sums.size(), e.sums.size());
       const double size = 24.0 * lattice.sites();
-      for (std::size_t n = 0; n < sums.size(); ++n)
-        EXPECT_NEAR(sums[n], e.sums[n], 2 * limit.norm * size) << n << " " << lattice.text();
+      for (std::size_t n = 0; n < e.sums.size(); ++n)
+        EXPECT_NEAR(bench.sums[n], e.sums[n], 2 * support::tolerance(kernel.precision, "").norm * size) << n;
     }
 }
 
 class Reduction : public testing::TestWithParam<support::KernelCase> {};
 
 TEST_P(Reduction, GivesTheSameBitsAgain) {
-  const Kernel& kernel = *GetParam().kernel;
   const Lattice lattice({8, 8, 8, 8});
   const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
-  SpinorField f(domain, find_precision(kernel.precision), Subset::full), g = f.like(), h = f.like();
-  upload(reference::random_spinor(lattice, 1), f, find_basis("degrand_rossi"));
   std::vector<double> first;
-  for (int repeat = 0; repeat < 20; ++repeat) {
-    g.copy_from(f), h.copy_from(f);
-    Arguments a = arguments_for(*domain, f.lanes());
-    a.count = f.count();
-    a.x = f.operand(), a.y = g.operand(), a.z = f.operand(), a.w = h.operand();
-    a.a = {0.5, 0.0};
-    const std::vector<double> sums = GetParam().device->reduce(kernel, a);
-    if (repeat == 0) first = sums;
-    EXPECT_EQ(sums, first);
+  Bench bench(GetParam(), domain, Subset::full, 1);
+  const std::vector<double> scalars = bench.scalars;
+  std::vector<SpinorField> kept;
+  for (const SpinorField& f : bench.field) {
+    kept.push_back(f.like());
+    kept.back().copy_from(f);
+  }
+  for (int repeat = 0; repeat < 10; ++repeat) {
+    for (std::size_t n = 0; n < kept.size(); ++n) bench.field[n].copy_from(kept[n]);
+    bench.scalars = scalars;
+    bench.run();
+    const std::vector<double>& result = bench.sums.empty() ? bench.scalars : bench.sums;
+    if (repeat == 0) first = result;
+    EXPECT_EQ(result, first);
   }
 }
 
+class ScalarProgram : public testing::TestWithParam<support::KernelCase> {};
+
+/// A sum that vanishes, or that is not a number, puts a right-hand side at rest and is recorded; the others go on.
+TEST_P(ScalarProgram, RecordsWhatWentWrong) {
+  const auto& kernel = *GetParam().kernel;
+  const bool divides = kernel.then.find('/') != std::string_view::npos;
+  const Lattice lattice({4, 4, 4, 4});
+  const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
+  for (const bool vanish : {true, false}) {
+    Bench bench(GetParam(), domain, Subset::full, 3);
+    for (std::size_t r = 0; r < 3; ++r) bench.set(r, "active", 1);
+    const PrecisionInfo& format = find_precision(kernel.precision);
+    if (!vanish && (format.norm || format.bits != 8 * format.word_bytes)) continue;  // integers hold no NaN
+    for (SpinorField& f : bench.field) f.slice(1, 1).fill(vanish ? 0 : 255);
+    if (vanish)
+      for (const auto& [name, place] : bench.place_of)
+        if (name != "active") bench.set(1, name, 0);
+    bench.run();
+    const double expected = double(!vanish ? Status::not_finite : divides ? Status::breakdown : Status::fine);
+    EXPECT_EQ(bench.slot(1, status_slot), expected);
+    if (expected != 0) EXPECT_EQ(bench.slot(1, active_slot), 0.0);
+    for (const std::size_t r : {0, 2}) EXPECT_EQ(bench.slot(r, status_slot), 0.0) << r;
+    for (const auto& [name, place] : bench.place_of)
+      if (vanish) EXPECT_TRUE(std::isfinite(std::abs(bench.slot(1, place)))) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, ScalarProgram, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
+                           return k.family == "update" && !k.then.empty();
+                         })),
+                         support::kernel_case_name);
 INSTANTIATE_TEST_SUITE_P(Kernels, VectorUpdate,
                          testing::ValuesIn(support::kernel_cases([](const Kernel& k) { return k.family == "update"; })),
                          support::kernel_case_name);

@@ -7,25 +7,54 @@
 #include "generated/links/r8.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
+#include "generated/bodies/advance.hpp"
 #include "generated/bodies/axpby.hpp"
+#include "generated/bodies/bicgstab_advance.hpp"
+#include "generated/bodies/bicgstab_alpha.hpp"
 #include "generated/bodies/bicgstab_direction.hpp"
 #include "generated/bodies/bicgstab_half_step.hpp"
 #include "generated/bodies/bicgstab_omega.hpp"
-#include "generated/bodies/bicgstab_residual.hpp"
+#include "generated/bodies/bicgstab_replace.hpp"
 #include "generated/bodies/bicgstab_step.hpp"
 #include "generated/bodies/caxpby.hpp"
 #include "generated/bodies/cdot.hpp"
-#include "generated/bodies/cg_step.hpp"
+#include "generated/bodies/cg_curvature.hpp"
+#include "generated/bodies/cg_direction.hpp"
+#include "generated/bodies/cg_replace.hpp"
+#include "generated/bodies/cg_reproject.hpp"
+#include "generated/bodies/cg_residual.hpp"
+#include "generated/bodies/measure.hpp"
 #include "generated/bodies/norm2.hpp"
 #include "generated/bodies/residual.hpp"
 #include "generated/bodies/scale.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
+
+// 48 flop, 576 bytes a site and right-hand side; 72 reals without reuse
+struct advance_double_row
+    : advance_body<Ieee<double>> {};
+void advance_double(const Arguments& a, const Launch& l) {
+  apply<advance_double_row>(a, l);
+}
 
 // 72 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct axpby_double_row
     : axpby_body<Ieee<double>> {};
 void axpby_double(const Arguments& a, const Launch& l) {
   apply<axpby_double_row>(a, l);
+}
+
+// 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
+struct bicgstab_advance_double_row
+    : bicgstab_advance_body<Ieee<double>> {};
+void bicgstab_advance_double(const Arguments& a, const Launch& l) {
+  apply<bicgstab_advance_double_row>(a, l);
+}
+
+// 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_alpha_double_row
+    : bicgstab_alpha_body<Ieee<double>> {};
+void bicgstab_alpha_double(const Arguments& a, const Launch& l) {
+  apply<bicgstab_alpha_double_row>(a, l);
 }
 
 // 192 flop, 768 bytes a site and right-hand side; 96 reals without reuse
@@ -35,28 +64,28 @@ void bicgstab_direction_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_direction_double_row>(a, l);
 }
 
-// 144 flop, 576 bytes a site and right-hand side; 72 reals without reuse
+// 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_half_step_double_row
     : bicgstab_half_step_body<Ieee<double>> {};
 void bicgstab_half_step_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_half_step_double_row>(a, l);
 }
 
-// 144 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+// 192 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_omega_double_row
     : bicgstab_omega_body<Ieee<double>> {};
 void bicgstab_omega_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_omega_double_row>(a, l);
 }
 
-// 240 flop, 768 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_residual_double_row
-    : bicgstab_residual_body<Ieee<double>> {};
-void bicgstab_residual_double(const Arguments& a, const Launch& l) {
-  apply<bicgstab_residual_double_row>(a, l);
+// 144 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_replace_double_row
+    : bicgstab_replace_body<Ieee<double>> {};
+void bicgstab_replace_double(const Arguments& a, const Launch& l) {
+  apply<bicgstab_replace_double_row>(a, l);
 }
 
-// 192 flop, 768 bytes a site and right-hand side; 96 reals without reuse
+// 480 flop, 1344 bytes a site and right-hand side; 168 reals without reuse
 struct bicgstab_step_double_row
     : bicgstab_step_body<Ieee<double>> {};
 void bicgstab_step_double(const Arguments& a, const Launch& l) {
@@ -77,11 +106,46 @@ void cdot_double(const Arguments& a, const Launch& l) {
   apply<cdot_double_row>(a, l);
 }
 
-// 144 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
-struct cg_step_double_row
-    : cg_step_body<Ieee<double>> {};
-void cg_step_double(const Arguments& a, const Launch& l) {
-  apply<cg_step_double_row>(a, l);
+// 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
+struct cg_curvature_double_row
+    : cg_curvature_body<Ieee<double>> {};
+void cg_curvature_double(const Arguments& a, const Launch& l) {
+  apply<cg_curvature_double_row>(a, l);
+}
+
+// 96 flop, 960 bytes a site and right-hand side; 120 reals without reuse
+struct cg_direction_double_row
+    : cg_direction_body<Ieee<double>> {};
+void cg_direction_double(const Arguments& a, const Launch& l) {
+  apply<cg_direction_double_row>(a, l);
+}
+
+// 288 flop, 960 bytes a site and right-hand side; 120 reals without reuse
+struct cg_replace_double_row
+    : cg_replace_body<Ieee<double>> {};
+void cg_replace_double(const Arguments& a, const Launch& l) {
+  apply<cg_replace_double_row>(a, l);
+}
+
+// 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
+struct cg_reproject_double_row
+    : cg_reproject_body<Ieee<double>> {};
+void cg_reproject_double(const Arguments& a, const Launch& l) {
+  apply<cg_reproject_double_row>(a, l);
+}
+
+// 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
+struct cg_residual_double_row
+    : cg_residual_body<Ieee<double>> {};
+void cg_residual_double(const Arguments& a, const Launch& l) {
+  apply<cg_residual_double_row>(a, l);
+}
+
+// 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
+struct measure_double_row
+    : measure_body<Ieee<double>> {};
+void measure_double(const Arguments& a, const Launch& l) {
+  apply<measure_double_row>(a, l);
 }
 
 // 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse

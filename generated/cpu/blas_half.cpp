@@ -7,25 +7,54 @@
 #include "generated/links/r8.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
+#include "generated/bodies/advance.hpp"
 #include "generated/bodies/axpby.hpp"
+#include "generated/bodies/bicgstab_advance.hpp"
+#include "generated/bodies/bicgstab_alpha.hpp"
 #include "generated/bodies/bicgstab_direction.hpp"
 #include "generated/bodies/bicgstab_half_step.hpp"
 #include "generated/bodies/bicgstab_omega.hpp"
-#include "generated/bodies/bicgstab_residual.hpp"
+#include "generated/bodies/bicgstab_replace.hpp"
 #include "generated/bodies/bicgstab_step.hpp"
 #include "generated/bodies/caxpby.hpp"
 #include "generated/bodies/cdot.hpp"
-#include "generated/bodies/cg_step.hpp"
+#include "generated/bodies/cg_curvature.hpp"
+#include "generated/bodies/cg_direction.hpp"
+#include "generated/bodies/cg_replace.hpp"
+#include "generated/bodies/cg_reproject.hpp"
+#include "generated/bodies/cg_residual.hpp"
+#include "generated/bodies/measure.hpp"
 #include "generated/bodies/norm2.hpp"
 #include "generated/bodies/residual.hpp"
 #include "generated/bodies/scale.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
+
+// 48 flop, 156 bytes a site and right-hand side; 72 reals without reuse
+struct advance_half_row
+    : advance_body<Fixed<short, true>> {};
+void advance_half(const Arguments& a, const Launch& l) {
+  apply<advance_half_row>(a, l);
+}
 
 // 72 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct axpby_half_row
     : axpby_body<Fixed<short, true>> {};
 void axpby_half(const Arguments& a, const Launch& l) {
   apply<axpby_half_row>(a, l);
+}
+
+// 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
+struct bicgstab_advance_half_row
+    : bicgstab_advance_body<Fixed<short, true>> {};
+void bicgstab_advance_half(const Arguments& a, const Launch& l) {
+  apply<bicgstab_advance_half_row>(a, l);
+}
+
+// 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_alpha_half_row
+    : bicgstab_alpha_body<Fixed<short, true>> {};
+void bicgstab_alpha_half(const Arguments& a, const Launch& l) {
+  apply<bicgstab_alpha_half_row>(a, l);
 }
 
 // 192 flop, 208 bytes a site and right-hand side; 96 reals without reuse
@@ -35,28 +64,28 @@ void bicgstab_direction_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_direction_half_row>(a, l);
 }
 
-// 144 flop, 156 bytes a site and right-hand side; 72 reals without reuse
+// 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_half_step_half_row
     : bicgstab_half_step_body<Fixed<short, true>> {};
 void bicgstab_half_step_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_half_step_half_row>(a, l);
 }
 
-// 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
+// 192 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_omega_half_row
     : bicgstab_omega_body<Fixed<short, true>> {};
 void bicgstab_omega_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_omega_half_row>(a, l);
 }
 
-// 240 flop, 208 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_residual_half_row
-    : bicgstab_residual_body<Fixed<short, true>> {};
-void bicgstab_residual_half(const Arguments& a, const Launch& l) {
-  apply<bicgstab_residual_half_row>(a, l);
+// 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_replace_half_row
+    : bicgstab_replace_body<Fixed<short, true>> {};
+void bicgstab_replace_half(const Arguments& a, const Launch& l) {
+  apply<bicgstab_replace_half_row>(a, l);
 }
 
-// 192 flop, 208 bytes a site and right-hand side; 96 reals without reuse
+// 480 flop, 364 bytes a site and right-hand side; 168 reals without reuse
 struct bicgstab_step_half_row
     : bicgstab_step_body<Fixed<short, true>> {};
 void bicgstab_step_half(const Arguments& a, const Launch& l) {
@@ -77,11 +106,46 @@ void cdot_half(const Arguments& a, const Launch& l) {
   apply<cdot_half_row>(a, l);
 }
 
-// 144 flop, 312 bytes a site and right-hand side; 144 reals without reuse
-struct cg_step_half_row
-    : cg_step_body<Fixed<short, true>> {};
-void cg_step_half(const Arguments& a, const Launch& l) {
-  apply<cg_step_half_row>(a, l);
+// 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
+struct cg_curvature_half_row
+    : cg_curvature_body<Fixed<short, true>> {};
+void cg_curvature_half(const Arguments& a, const Launch& l) {
+  apply<cg_curvature_half_row>(a, l);
+}
+
+// 96 flop, 260 bytes a site and right-hand side; 120 reals without reuse
+struct cg_direction_half_row
+    : cg_direction_body<Fixed<short, true>> {};
+void cg_direction_half(const Arguments& a, const Launch& l) {
+  apply<cg_direction_half_row>(a, l);
+}
+
+// 288 flop, 260 bytes a site and right-hand side; 120 reals without reuse
+struct cg_replace_half_row
+    : cg_replace_body<Fixed<short, true>> {};
+void cg_replace_half(const Arguments& a, const Launch& l) {
+  apply<cg_replace_half_row>(a, l);
+}
+
+// 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
+struct cg_reproject_half_row
+    : cg_reproject_body<Fixed<short, true>> {};
+void cg_reproject_half(const Arguments& a, const Launch& l) {
+  apply<cg_reproject_half_row>(a, l);
+}
+
+// 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
+struct cg_residual_half_row
+    : cg_residual_body<Fixed<short, true>> {};
+void cg_residual_half(const Arguments& a, const Launch& l) {
+  apply<cg_residual_half_row>(a, l);
+}
+
+// 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
+struct measure_half_row
+    : measure_body<Fixed<short, true>> {};
+void measure_half(const Arguments& a, const Launch& l) {
+  apply<measure_half_row>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse

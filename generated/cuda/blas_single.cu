@@ -8,25 +8,54 @@
 #include "generated/links/r8.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
+#include "generated/bodies/advance.hpp"
 #include "generated/bodies/axpby.hpp"
+#include "generated/bodies/bicgstab_advance.hpp"
+#include "generated/bodies/bicgstab_alpha.hpp"
 #include "generated/bodies/bicgstab_direction.hpp"
 #include "generated/bodies/bicgstab_half_step.hpp"
 #include "generated/bodies/bicgstab_omega.hpp"
-#include "generated/bodies/bicgstab_residual.hpp"
+#include "generated/bodies/bicgstab_replace.hpp"
 #include "generated/bodies/bicgstab_step.hpp"
 #include "generated/bodies/caxpby.hpp"
 #include "generated/bodies/cdot.hpp"
-#include "generated/bodies/cg_step.hpp"
+#include "generated/bodies/cg_curvature.hpp"
+#include "generated/bodies/cg_direction.hpp"
+#include "generated/bodies/cg_replace.hpp"
+#include "generated/bodies/cg_reproject.hpp"
+#include "generated/bodies/cg_residual.hpp"
+#include "generated/bodies/measure.hpp"
 #include "generated/bodies/norm2.hpp"
 #include "generated/bodies/residual.hpp"
 #include "generated/bodies/scale.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
+
+// 48 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+struct advance_single_row
+    : advance_body<Ieee<float>> {};
+void advance_single(const Arguments& a, const Launch& l) {
+  apply<advance_single_row, 128, 1>(a, l);
+}
 
 // 72 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct axpby_single_row
     : axpby_body<Ieee<float>> {};
 void axpby_single(const Arguments& a, const Launch& l) {
   apply<axpby_single_row, 128, 1>(a, l);
+}
+
+// 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+struct bicgstab_advance_single_row
+    : bicgstab_advance_body<Ieee<float>> {};
+void bicgstab_advance_single(const Arguments& a, const Launch& l) {
+  apply<bicgstab_advance_single_row, 128, 1>(a, l);
+}
+
+// 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_alpha_single_row
+    : bicgstab_alpha_body<Ieee<float>> {};
+void bicgstab_alpha_single(const Arguments& a, const Launch& l) {
+  apply<bicgstab_alpha_single_row, 128, 1>(a, l);
 }
 
 // 192 flop, 384 bytes a site and right-hand side; 96 reals without reuse
@@ -36,28 +65,28 @@ void bicgstab_direction_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_direction_single_row, 128, 1>(a, l);
 }
 
-// 144 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+// 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_half_step_single_row
     : bicgstab_half_step_body<Ieee<float>> {};
 void bicgstab_half_step_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_half_step_single_row, 128, 1>(a, l);
 }
 
-// 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+// 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_omega_single_row
     : bicgstab_omega_body<Ieee<float>> {};
 void bicgstab_omega_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_omega_single_row, 128, 1>(a, l);
 }
 
-// 240 flop, 384 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_residual_single_row
-    : bicgstab_residual_body<Ieee<float>> {};
-void bicgstab_residual_single(const Arguments& a, const Launch& l) {
-  apply<bicgstab_residual_single_row, 128, 1>(a, l);
+// 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_replace_single_row
+    : bicgstab_replace_body<Ieee<float>> {};
+void bicgstab_replace_single(const Arguments& a, const Launch& l) {
+  apply<bicgstab_replace_single_row, 128, 1>(a, l);
 }
 
-// 192 flop, 384 bytes a site and right-hand side; 96 reals without reuse
+// 480 flop, 672 bytes a site and right-hand side; 168 reals without reuse
 struct bicgstab_step_single_row
     : bicgstab_step_body<Ieee<float>> {};
 void bicgstab_step_single(const Arguments& a, const Launch& l) {
@@ -78,11 +107,46 @@ void cdot_single(const Arguments& a, const Launch& l) {
   apply<cdot_single_row, 128, 1>(a, l);
 }
 
-// 144 flop, 576 bytes a site and right-hand side; 144 reals without reuse
-struct cg_step_single_row
-    : cg_step_body<Ieee<float>> {};
-void cg_step_single(const Arguments& a, const Launch& l) {
-  apply<cg_step_single_row, 128, 1>(a, l);
+// 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
+struct cg_curvature_single_row
+    : cg_curvature_body<Ieee<float>> {};
+void cg_curvature_single(const Arguments& a, const Launch& l) {
+  apply<cg_curvature_single_row, 128, 1>(a, l);
+}
+
+// 96 flop, 480 bytes a site and right-hand side; 120 reals without reuse
+struct cg_direction_single_row
+    : cg_direction_body<Ieee<float>> {};
+void cg_direction_single(const Arguments& a, const Launch& l) {
+  apply<cg_direction_single_row, 128, 1>(a, l);
+}
+
+// 288 flop, 480 bytes a site and right-hand side; 120 reals without reuse
+struct cg_replace_single_row
+    : cg_replace_body<Ieee<float>> {};
+void cg_replace_single(const Arguments& a, const Launch& l) {
+  apply<cg_replace_single_row, 128, 1>(a, l);
+}
+
+// 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+struct cg_reproject_single_row
+    : cg_reproject_body<Ieee<float>> {};
+void cg_reproject_single(const Arguments& a, const Launch& l) {
+  apply<cg_reproject_single_row, 128, 1>(a, l);
+}
+
+// 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+struct cg_residual_single_row
+    : cg_residual_body<Ieee<float>> {};
+void cg_residual_single(const Arguments& a, const Launch& l) {
+  apply<cg_residual_single_row, 128, 1>(a, l);
+}
+
+// 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
+struct measure_single_row
+    : measure_body<Ieee<float>> {};
+void measure_single(const Arguments& a, const Launch& l) {
+  apply<measure_single_row, 128, 1>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
@@ -113,28 +177,21 @@ void bicgstab_direction_single__b256m4(const Arguments& a, const Launch& l) {
   apply<bicgstab_direction_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
 }
 
-// 144 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+// 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_half_step_single__b256m4_row
     : bicgstab_half_step_body<Ieee<float>> {};
 void bicgstab_half_step_single__b256m4(const Arguments& a, const Launch& l) {
   apply<bicgstab_half_step_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
 }
 
-// 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+// 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_omega_single__b256m4_row
     : bicgstab_omega_body<Ieee<float>> {};
 void bicgstab_omega_single__b256m4(const Arguments& a, const Launch& l) {
   apply<bicgstab_omega_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
 }
 
-// 240 flop, 384 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_residual_single__b256m3_row
-    : bicgstab_residual_body<Ieee<float>> {};
-void bicgstab_residual_single__b256m3(const Arguments& a, const Launch& l) {
-  apply<bicgstab_residual_single__b256m3_row, 256, 3, InOrder, Rhs::alone>(a, l);
-}
-
-// 192 flop, 384 bytes a site and right-hand side; 96 reals without reuse
+// 480 flop, 672 bytes a site and right-hand side; 168 reals without reuse
 struct bicgstab_step_single__b128m6_row
     : bicgstab_step_body<Ieee<float>> {};
 void bicgstab_step_single__b128m6(const Arguments& a, const Launch& l) {
@@ -153,13 +210,6 @@ struct cdot_single__b256m4_row
     : cdot_body<Ieee<float>> {};
 void cdot_single__b256m4(const Arguments& a, const Launch& l) {
   apply<cdot_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
-}
-
-// 144 flop, 576 bytes a site and right-hand side; 144 reals without reuse
-struct cg_step_single__b256m3_row
-    : cg_step_body<Ieee<float>> {};
-void cg_step_single__b256m3(const Arguments& a, const Launch& l) {
-  apply<cg_step_single__b256m3_row, 256, 3, InOrder, Rhs::alone>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse

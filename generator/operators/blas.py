@@ -1,12 +1,19 @@
 """Vector updates and inner products of the solvers, each from its formula.
 
-A formula assigns spinor fields x, y, z, w from fields and run-time scalars a, b, c; `norm(f)` adds |f|^2 and
-`dot(f, g)` adds <f, g> = sum conj(f) g (two reals) of the values just computed.
+A formula assigns spinor fields x, y, z, w, u, v from fields and coefficients, statement by statement; `norm(f)` adds
+|f|^2 and `dot(f, g)` adds <f, g> = sum conj(f) g of the values at that place. Coefficients a, b, c come with the call,
+the same for all right-hand sides. Every other name is a slot: a complex number in device memory that each right-hand
+side has for itself.
+
+A record with slots may have a scalar program, `then`: it runs once for each right-hand side, after the sums (which the
+formula names) are complete, on the device: `alpha = rr / ww`. It knows + - * /, comparisons (1 or 0), `max`, `sqrt`,
+`real` and `conj`. A quotient whose denominator is zero or not finite is 0 and puts the right-hand side at rest.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +23,30 @@ from generator.spec import KernelSpec
 
 REALS = 24
 """Reals of a Dirac spinor."""
-_FIELDS, _SCALARS = "xyzw", "abc"
+MOST_SLOTS = 20
+"""Slots of one kernel at most: runtime/arguments.hpp."""
+_FIELDS, _COEFFICIENTS = "xyzwuv", "abc"
+_OPERANDS = {"u": "in", "v": "out"}
+"""Fields whose operand has another name: those that hopping kernels use."""
+_SUMS = {"norm": 1, "dot": 2}
+_FUNCTIONS = {"max": "larger", "sqrt": "square_root", "real": "real_part", "conj": "conjugate"}
+_COMPARISONS: dict[type[ast.cmpop], str] = {ast.Gt: "greater", ast.GtE: "not_less"}
+_SYMBOLS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+
+
+def _statements(text: str) -> list[ast.stmt]:
+    return ast.parse(text.replace("; ", "\n")).body
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """Names in the order of the text, functions left out."""
+    called = {id(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
+    return (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in called)
+
+
+def _target(s: ast.stmt) -> str:
+    """The name assigned, empty for a bare sum."""
+    return s.targets[0].id if isinstance(s, ast.Assign) else ""  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -26,12 +56,14 @@ class Update:
     Attributes:
         name: as in kernel names.
         formula: statements separated by `;`.
-        complex_scalars: True if a, b, c are complex.
+        complex_scalars: True if the coefficients and slots of the formula are complex; else their real parts are used.
+        then: the scalar program.
     """
 
     name: str
     formula: str
     complex_scalars: bool = False
+    then: str = ""
 
     family = "update"
     group = "blas"
@@ -40,12 +72,12 @@ class Update:
 
     @cached_property
     def _statements(self) -> list[ast.stmt]:
-        return ast.parse(self.formula.replace("; ", "\n")).body
+        return _statements(self.formula)
 
     @cached_property
     def outputs(self) -> list[str]:
         """Fields written, in order."""
-        return [s.targets[0].id for s in self._statements if isinstance(s, ast.Assign)]  # type: ignore[attr-defined]
+        return list(dict.fromkeys(t for t in map(_target, self._statements) if t and t in _FIELDS))
 
     @cached_property
     def inputs(self) -> list[str]:
@@ -53,59 +85,102 @@ class Update:
         read: list[str] = []
         written: list[str] = []
         for s in self._statements:
-            value = s.value  # type: ignore[attr-defined]
-            for node in ast.walk(value):
-                if isinstance(node, ast.Name) and node.id in _FIELDS and node.id not in read + written:
-                    read.append(node.id)
-            if isinstance(s, ast.Assign):
-                written.append(s.targets[0].id)  # type: ignore[attr-defined]
+            read += [n for n in _names(s.value) if n in _FIELDS and n not in read + written]  # type: ignore[attr-defined]
+            written.append(_target(s))
         return sorted(read)
 
     @cached_property
     def scalars(self) -> list[str]:
-        """Run-time coefficients used."""
-        names = {n.id for s in self._statements for n in ast.walk(s) if isinstance(n, ast.Name)}
-        return sorted(names & set(_SCALARS))
+        """Coefficients used that come with the call."""
+        return sorted({n for s in self._statements for n in _names(s) if n in _COEFFICIENTS})
 
     @cached_property
-    def _sums(self) -> list[tuple[str, list[str]]]:
-        calls = [s.value for s in self._statements if isinstance(s, ast.Expr)]
-        return [(c.func.id, [arg.id for arg in c.args]) for c in calls]  # type: ignore[attr-defined]
+    def sum_names(self) -> list[tuple[str, str]]:
+        """(name or empty, norm or dot) of all sums."""
+        calls = [(_target(s), s.value) for s in self._statements if isinstance(s, ast.Assign | ast.Expr)]
+        return [(name, c.func.id) for name, c in calls if isinstance(c, ast.Call)]  # type: ignore[attr-defined]
+
+    @cached_property
+    def slots(self) -> list[str]:
+        """Slots read or written, in the order of the text."""
+        sums = {name for name, _ in self.sum_names}
+        names = [n for s in (*self._statements, *_statements(self.then)) for n in _names(s)]
+        found = list(dict.fromkeys(n for n in names if n not in sums and n not in _FIELDS + _COEFFICIENTS))
+        assert len(found) <= MOST_SLOTS
+        return found
 
     @property
     def sums(self) -> int:
         """Real numbers that the kernel adds up."""
-        return sum({"norm": 1, "dot": 2}[name] for name, _ in self._sums)
+        return sum(_SUMS[kind] for _, kind in self.sum_names)
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
-        """Data for the template: lines of one colour vector, and the sums."""
-        lines, sums, n = [], [], 0
+        """Data for the template: lines of one colour vector, and the scalar program."""
+        lines, n = [], 0
         for s in self._statements:
-            if isinstance(s, ast.Assign):
-                target = s.targets[0].id  # type: ignore[attr-defined]
-                lines.append(f"{target}[s] = {self._code(s.value)};")
-        for name, fields in self._sums:
-            sums.append(f"add_{name}<W>({', '.join(f'{f}[s]' for f in fields)}, sums + {n});")
-            n += {"norm": 1, "dot": 2}[name]
+            value = s.value  # type: ignore[attr-defined]
+            if isinstance(value, ast.Call):
+                name = value.func.id  # type: ignore[attr-defined]
+                lines.append(f"add_{name}<W>({', '.join(f'{f}[s]' for f in _names(value))}, sums + {n});")
+                n += _SUMS[name]
+            else:
+                lines.append(f"{_target(s)}[s] = {self._code(value)};")
+        used = {n for s in self._statements for n in _names(s)}
         return {
             "formula": self.formula,
-            "inputs": self.inputs,
-            "outputs": self.outputs,
+            "inputs": [(f, _OPERANDS.get(f, f)) for f in self.inputs],
+            "outputs": [(f, _OPERANDS.get(f, f)) for f in self.outputs],
             "fresh": [f for f in self.outputs if f not in self.inputs],
             "scalars": self.scalars,
+            "slots": [(name, i) for i, name in enumerate(self.slots) if name in used],
             "complex_scalars": self.complex_scalars,
             "lines": lines,
-            "sum_lines": sums,
             "sums": self.sums,
+            "then": self.then,
+            "program": self._program(),
         }
+
+    def _program(self) -> list[str]:
+        """The scalar program in C++: sums and slots by name, then its statements."""
+        if not self.then:
+            return []
+        statements = _statements(self.then)
+        known = {name for s in statements for name in _names(s)}
+        lines, n = [], 0
+        for name, kind in self.sum_names:
+            if name in known:
+                lines.append(f"const Number {name} = {{sums[{n}], {'0' if kind == 'norm' else f'sums[{n + 1}]'}}};")
+            n += _SUMS[kind]
+        place = {name: i for i, name in enumerate(self.slots)}
+        lines += [f"Number {name} = slots.get({place[name]});" for name in self.slots if name in known]
+        written = list(dict.fromkeys(map(_target, statements)))
+        lines += [f"{_target(s)} = {self._number(s.value)};" for s in statements]  # type: ignore[attr-defined]
+        return lines + [f"slots.set({place[name]}, {name});" for name in written]
+
+    def _number(self, node: ast.expr) -> str:
+        """An expression of the scalar program in C++."""
+        if isinstance(node, ast.BinOp):
+            left, right = self._number(node.left), self._number(node.right)
+            if isinstance(node.op, ast.Div):
+                return f"slots.quotient({left}, {right})"
+            return f"({left} {_SYMBOLS[type(node.op)]} {right})"
+        if isinstance(node, ast.Compare):
+            function = _COMPARISONS[type(node.ops[0])]
+            return f"{function}({self._number(node.left)}, {self._number(node.comparators[0])})"
+        if isinstance(node, ast.Call):
+            function = _FUNCTIONS[node.func.id]  # type: ignore[attr-defined]
+            return f"{function}({', '.join(map(self._number, node.args))})"
+        if isinstance(node, ast.Constant):
+            return f"Number{{{node.value}, 0}}"
+        assert isinstance(node, ast.Name)
+        return node.id
 
     def _code(self, node: ast.expr) -> str:
         if isinstance(node, ast.BinOp):
-            symbol = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}[type(node.op)]
             left, right = self._code(node.left), self._code(node.right)
             if isinstance(node.op, ast.Mult | ast.Sub) and isinstance(node.right, ast.BinOp):
                 right = f"({right})"
-            return f"{left} {symbol} {right}"
+            return f"{left} {_SYMBOLS[type(node.op)]} {right}"
         assert isinstance(node, ast.Name)
         return f"{node.id}[s]" if node.id in _FIELDS else node.id
 
@@ -117,7 +192,7 @@ class Update:
                 if isinstance(node, ast.BinOp):
                     scale = 3 if self.complex_scalars else 1
                     flops += REALS * (scale if isinstance(node.op, ast.Mult) else 1)
-        flops += sum({"norm": 2, "dot": 4}[name] * REALS for name, _ in self._sums)
+        flops += sum(2 * _SUMS[kind] * REALS for _, kind in self.sum_names)
         moved = len(self.inputs) + len(self.outputs)
         size = spec.format.spinor_bytes(4)
         return Cost(flops=flops, reported=flops, bytes=moved * size, reals=moved * REALS)
@@ -127,18 +202,67 @@ class Update:
         return [spec.format.spinor_codec]
 
 
-UPDATES = (
+_IMMEDIATE = (
     Update("scale", "y = a*x"),
     Update("axpby", "y = a*x + b*y"),
     Update("caxpby", "y = a*x + b*y", complex_scalars=True),
     Update("norm2", "norm(x)"),
     Update("cdot", "dot(x, y)"),
     Update("residual", "y = x - y; norm(y)"),
-    Update("cg_step", "y = y + a*x; w = w - a*z; norm(w)"),
-    Update("bicgstab_direction", "y = x + a*(y - b*z)", complex_scalars=True),
-    Update("bicgstab_half_step", "y = y - a*x; norm(y)", complex_scalars=True),
-    Update("bicgstab_omega", "dot(x, y); norm(x)"),
-    Update("bicgstab_step", "w = w + a*x + b*y", complex_scalars=True),
-    Update("bicgstab_residual", "y = y - a*x; norm(y); dot(z, y)", complex_scalars=True),
 )
+
+# When a right-hand side comes to rest: at its target, or where the residual calls for a replacement. Either it fell by
+# a factor (`fall`, squared) below its largest value, or the deviation between it and the true residual, estimated as
+# H. A. van der Vorst and Q. Ye, SIAM J. Sci. Comput. 22 (2000) 835, section 3, outgrew root = sqrt(epsilon) of it; with
+# epsilon 0 it never does.
+_DEVIATION = "deviation = deviation + epsilon*(sqrt(rr_new) + scale*size)"
+_OUTGROWN = "(root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > 1.1*deviation_first)"
+_STOP = (
+    f"deviation_old = deviation; {_DEVIATION}; most = max(most, rr_new); iterations = iterations + 1; "
+    f"active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - {_OUTGROWN})"
+)
+_BEGIN = "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation"
+
+_RESIDENT = (
+    Update("measure", "rr_new = norm(x)", then=_BEGIN),
+    Update("advance", "y = y + alpha*x"),
+    # Conjugate gradients on the normal equations (solvers/cg.cpp).
+    Update("cg_direction", "y = y + alpha*x; x = z + beta*x"),
+    Update(
+        "cg_curvature",
+        "ww = norm(x)",
+        then="pp = rr + beta*beta*pp; scale = max(scale, ww/pp); alpha = rr/ww; size = size + alpha*sqrt(pp)",
+    ),
+    Update("cg_residual", "y = y - alpha*x; rr_new = norm(y)", then=f"{_STOP}; beta = rr_new/rr; rr = rr_new"),
+    Update(
+        "cg_replace",
+        "y = y + alpha*w; rq = dot(x, y); rp = dot(x, z); rr_new = norm(x); y = x",
+        then=f"beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; {_BEGIN}",
+    ),
+    Update("cg_reproject", "y = y - shift*x; pp_new = norm(y)", then="pp = pp_new"),
+    # Stabilised bi-conjugate gradients (solvers/bicgstab.cpp).
+    Update("bicgstab_direction", "y = x + beta*(y - omega*z)", complex_scalars=True),
+    Update("bicgstab_alpha", "sigma = dot(x, y)", then="alpha = rho/sigma; half = alpha"),
+    Update("bicgstab_half_step", "y = y - alpha*x", complex_scalars=True),
+    Update("bicgstab_advance", "y = y + half*x", complex_scalars=True),
+    Update(
+        "bicgstab_omega",
+        "ts = dot(x, y); tt = norm(x); ss = norm(y)",
+        then="omega = ts/tt; scale = max(scale, sqrt(tt/ss))",
+    ),
+    Update(
+        "bicgstab_step",
+        "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
+        complex_scalars=True,
+        then=f"size = sqrt(xx); {_STOP}; beta = (rho_new/rho)*(alpha/omega); rho_old = rho; "
+        "rho = rho_new; rr = rr_new; half = 0*rr",
+    ),
+    Update(
+        "bicgstab_replace",
+        "rr_new = norm(x); rho_new = dot(y, x)",
+        then=f"beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; {_BEGIN}",
+    ),
+)
+
+UPDATES = (*_IMMEDIATE, *_RESIDENT)
 """All vector updates."""

@@ -57,7 +57,7 @@ def test_updates_count_their_terms():
     assert cost["axpby"].flops == 3 * 24
     assert cost["caxpby"].flops == (3 + 3 + 1) * 24
     assert cost["norm2"].bytes == 192
-    assert cost["cg_step"].bytes == 6 * 192
+    assert cost["cg_direction"].bytes == 5 * 192
 
 
 def test_a_formula_knows_its_operands():

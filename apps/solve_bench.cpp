@@ -1,0 +1,221 @@
+// quarksmith solve-bench: iterations, time and true residual of solvers and precisions on a Gaussian source.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/wilson_options.hpp"
+#include "runtime/error.hpp"
+#include "runtime/random.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+struct SolveBenchOptions {
+  CommonOptions common;
+  ActionOptions action;
+  SolverChoices choices;
+  std::string solvers = "cg,bicgstab", precisions = "double,double-single,double-half", batches = "1";
+  std::string criterion = "residual";
+  std::filesystem::path csv, history;
+  int repeats = 3, look_ahead = 2;
+  long long seed = 7;
+};
+
+/// One measured combination.
+struct Row {
+  std::string solver, precision;
+  int batch = 1;
+  std::vector<SolveReport> reports;
+  double seconds = 0;  ///< of the whole batch, the best of all repeats
+  double megabytes = 0, host_share = 0;
+
+  int iterations() const { return most(&SolveReport::iterations); }
+  double residual() const { return most(&SolveReport::residual); }
+  double measured() const { return most(&SolveReport::measured); }
+  int replacements() const { return most(&SolveReport::replacements); }
+  double gflops() const { return reports[0].gflops; }
+  bool converged() const {
+    return std::all_of(reports.begin(), reports.end(), [](const SolveReport& r) { return r.converged; });
+  }
+
+ private:
+  template <class T>
+  T most(T SolveReport::*member) const {
+    T value = 0;
+    for (const SolveReport& r : reports) value = std::max(value, r.*member);
+    return value;
+  }
+};
+
+/// Complex Gaussian numbers on all sites.
+HostSpinor gaussian_source(const Lattice& lattice, std::uint64_t seed, int column) {
+  HostSpinor source(lattice);
+#pragma omp parallel for schedule(static)
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    Random random({seed, std::uint64_t(column)}, static_cast<unsigned>(i));
+    for (Complex64& z : source.site[i]) {
+      const double re = gaussian(random);
+      z = {re, gaussian(random)};
+    }
+  }
+  return source;
+}
+
+Criterion criterion_of(const std::string& name) {
+  if (name == "residual") return Criterion::residual;
+  if (name == "normal") return Criterion::normal;
+  throw UsageError(fmt::format("--criterion '{}' is unknown; use residual or normal", name));
+}
+
+class Bench {
+ public:
+  Bench(const SolveBenchOptions& o, const CLI::App& command)
+      : o_(o),
+        named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
+        parameters_(o.action.parameters(command, named_.gauge, o.common)),
+        settings_(o.choices.settings(command, named_.gauge, o.common)),
+        domain_(std::make_shared<Domain>(named_.gauge.lattice, o.common.open_device())) {
+    settings_.options.criterion = criterion_of(o.criterion);
+    settings_.options.look_ahead = o.look_ahead;
+    for (const std::string& text : split(o.batches, ',')) {
+      const long long batch = integer(text, "--batch");
+      if (batch < 1 || batch > 64) throw UsageError(fmt::format("--batch {}: use 1 to 64", batch));
+      batches_.push_back(static_cast<int>(batch));
+    }
+  }
+
+  int operator()() {
+    fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10} {:>10} {:>9} {:>9} {:>9} {:>7}\n", "solver", "precision", "batch",
+               "iter", "replaced", "residual", "criterion", "seconds", "GFLOP/s", "MB", "host");
+    for (const std::string& solver : split(o_.solvers, ','))
+      for (const std::string& precision : split(o_.precisions, ','))
+        for (const int batch : batches_) {
+          rows_.push_back(measure(solver, precision, batch));
+          print(rows_.back());
+        }
+    write();
+    return std::all_of(rows_.begin(), rows_.end(), [](const Row& r) { return r.converged(); }) ? 0 : 1;
+  }
+
+ private:
+  Row measure(const std::string& solver, const std::string& precision, int batch) {
+    Row row;
+    row.solver = solver;
+    row.precision = precision;
+    row.batch = batch;
+    SolveSettings settings = settings_;
+    settings.method = method_of(solver);
+    settings.precision = precision;
+    double start = 0;
+    bool recording = false;
+    settings.options.rhs_observer = [&](int column, int iteration, double residual) {
+      if (recording)
+        history_ += fmt::format("{},{},{},{},{},{:.6g},{:.6g}\n", solver, precision, batch, column, iteration,
+                                now() - start, residual);
+    };
+    Device& device = domain_->device();
+    const std::size_t before = device.free_memory();
+    const WilsonSolver s(named_.gauge, domain_, parameters_, settings);
+    SpinorField b(domain_, find_precision("double"), Subset::full, batch), x = b.like();
+    for (int n = 0; n < batch; ++n) upload(gaussian_source(named_.gauge.lattice, o_.seed, n), b, s.basis(), n);
+    row.seconds = INFINITY;
+    for (int repeat = 0; repeat < o_.repeats; ++repeat) {
+      recording = repeat + 1 == o_.repeats && !o_.history.empty();
+      device.synchronize();
+      start = now();
+      std::vector<SolveReport> reports = s.solve_all(x, b);
+      device.synchronize();
+      const double seconds = now() - start;
+      if (seconds >= row.seconds) continue;
+      row.seconds = seconds;
+      row.reports = std::move(reports);
+    }
+    row.host_share = device.asynchronous() ? s.host_share() : 1;
+    const std::size_t after = device.free_memory();
+    row.megabytes = before > after ? double(before - after) / 1e6 : 0;
+    return row;
+  }
+
+  void print(const Row& r) const {
+    fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10.2e} {:>10.2e} {:>9.4f} {:>9.0f} {:>9.0f} {:>5.1f} %{}\n", r.solver,
+               r.precision, r.batch, r.iterations(), r.replacements(), r.residual(), r.measured(), r.seconds,
+               r.gflops(), r.megabytes, 100 * r.host_share, r.converged() ? "" : "  not converged");
+    for (std::size_t n = 0; n < r.reports.size(); ++n)
+      for (const SolverEvent& e : r.reports[n].events)
+        o_.common.warn(fmt::format("right-hand side {}, iteration {}: {}", n, e.iteration, e.what));
+  }
+
+  void write() const {
+    nlohmann::ordered_json j = {{"device", domain_->device().description()},
+                                {"gauge", named_.origin},
+                                {"lattice", named_.gauge.lattice.extent()},
+                                {"mass", parameters_.mass},
+                                {"csw", parameters_.csw_t},
+                                {"tolerance", o_.choices.tolerance},
+                                {"criterion", o_.criterion}};
+    std::string text =
+        "solver,precision,batch,iterations,replacements,residual,measured,seconds,gflops,megabytes,host_share,"
+        "converged\n";
+    for (const Row& r : rows_) {
+      j["solves"].push_back({{"solver", r.solver},
+                             {"precision", r.precision},
+                             {"batch", r.batch},
+                             {"iterations", r.iterations()},
+                             {"replacements", r.replacements()},
+                             {"residual", r.residual()},
+                             {"measured", r.measured()},
+                             {"seconds", r.seconds},
+                             {"gflops", r.gflops()},
+                             {"megabytes", r.megabytes},
+                             {"host_share", r.host_share},
+                             {"converged", r.converged()}});
+      text += fmt::format("{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.4g},{}\n", r.solver, r.precision,
+                          r.batch, r.iterations(), r.replacements(), r.residual(), r.measured(), r.seconds, r.gflops(),
+                          r.megabytes, r.host_share, int(r.converged()));
+    }
+    o_.common.write_json(j);
+    if (!o_.csv.empty()) write_text(o_.csv, text);
+    if (!o_.history.empty())
+      write_text(o_.history, "solver,precision,batch,column,iteration,seconds,residual\n" + history_);
+  }
+
+  const SolveBenchOptions& o_;
+  NamedGauge named_;
+  WilsonParameters parameters_;
+  SolveSettings settings_;
+  DomainPointer domain_;
+  std::vector<int> batches_;
+  std::vector<Row> rows_;
+  std::string history_;
+};
+
+}  // namespace
+
+void add_solve_bench(CLI::App& app, int& status) {
+  auto o = std::make_shared<SolveBenchOptions>();
+  CLI::App* c = app.add_subcommand("solve-bench", "Time solvers and precisions on a Gaussian source");
+  o->action.add_to(*c);
+  c->add_option("--solver", o->solvers, "cg and bicgstab, separated by commas")->capture_default_str();
+  c->add_option("--precision", o->precisions,
+                "precisions, separated by commas: double, double-half, double-bits20, ...")
+      ->capture_default_str();
+  c->add_option("--batch", o->batches, "numbers of right-hand sides, separated by commas")->capture_default_str();
+  o->choices.add_to(*c);
+  c->add_option("--criterion", o->criterion,
+                "what --tol is compared with: residual, or normal: |A^+ (b - A x)| / |A^+ b| of the even-odd system")
+      ->capture_default_str();
+  c->add_option("--look-ahead", o->look_ahead, "iterations that a GPU has been given when the host looks at the first")
+      ->check(CLI::Range(1, 8))
+      ->capture_default_str();
+  c->add_option("--repeat", o->repeats, "solves of each kind, of which the fastest counts")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  c->add_option("--seed", o->seed, "of the source")->capture_default_str();
+  c->add_option("--csv", o->csv, "write the table to this file");
+  c->add_option("--history", o->history, "write the residual after each iteration to this CSV file");
+  o->common.add_to(*c);
+  c->callback([o, c, &status] { status = Bench(*o, *c)(); });
+}
+
+}  // namespace quarksmith::apps

@@ -1,0 +1,109 @@
+#include "apps/wilson_options.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/error.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+std::array<Complex64, directions> boundary_phases(const std::string& text) {
+  if (text == "periodic") return {1, 1, 1, 1};
+  if (text == "antiperiodic") return {1, 1, 1, -1};
+  std::array<Complex64, directions> phases;
+  const std::array<double, 4> angles = four_numbers(text, "--boundary (periodic, antiperiodic or a,b,c,d)");
+  for (int mu = 0; mu < directions; ++mu) phases[mu] = WilsonParameters::phase_of(angles[mu]);
+  return phases;
+}
+
+/// The boundary condition asked for; without one, the phase found in the links, else antiperiodic in time.
+std::array<Complex64, directions> choose_boundary(const std::string& boundary, const HostGauge& gauge,
+                                                  const CommonOptions& common) {
+  const bool in_file = gauge.phase != std::array<Complex64, directions>{1, 1, 1, 1};
+  if (!boundary.empty()) {
+    if (in_file) common.info("--boundary replaces the boundary phase that was found in the links");
+    return boundary_phases(boundary);
+  }
+  return in_file ? gauge.phase : boundary_phases("antiperiodic");
+}
+
+}  // namespace
+
+void ActionOptions::add_to(CLI::App& c) {
+  c.add_option("--gauge", gauge,
+               "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or peer-random:X,Y,Z,T:SEED")
+      ->required();
+  c.add_option("--lattice", lattice, "extents X,Y,Z,T, for files that do not record them");
+  c.add_option("--action", action, "wilson or clover")->capture_default_str();
+  c.add_option("--mass", mass, "bare mass m; M = m + 1 + 3 nu/xi0 - D/2");
+  c.add_option("--kappa", kappa, "instead of --mass: m = 1/(2 kappa) - 4");
+  c.add_option("--csw", csw, "clover coefficient");
+  c.add_option("--csw-r", csw_r, "clover coefficient of space planes, divided by xi0 there");
+  c.add_option("--csw-t", csw_t, "clover coefficient of time planes");
+  c.add_option("--anisotropy", anisotropy, "xi0,nu")->capture_default_str();
+  c.add_option("--boundary", boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
+}
+
+WilsonParameters ActionOptions::parameters(const CLI::App& command, const HostGauge& links,
+                                           const CommonOptions& common) const {
+  if (action != "wilson" && action != "clover")
+    throw UsageError(fmt::format("action '{}' is unknown; use wilson or clover", action));
+  if ((command.count("--mass") > 0) == (command.count("--kappa") > 0))
+    throw UsageError(fmt::format("{} needs exactly one of --mass and --kappa", command.get_name()));
+  WilsonParameters p;
+  if (command.count("--kappa") > 0) {
+    if (!(kappa > 0)) throw UsageError(fmt::format("--kappa {}: use a positive number", kappa));
+    p.mass = WilsonParameters::mass_of_kappa(kappa);
+  } else {
+    p.mass = mass;
+  }
+  const auto ratios = split(anisotropy, ',');
+  if (ratios.size() != 2) throw UsageError(fmt::format("--anisotropy '{}' is not xi0,nu", anisotropy));
+  p.xi0 = number(ratios[0], "--anisotropy");
+  p.nu = number(ratios[1], "--anisotropy");
+  if (!(p.xi0 > 0) || !(p.nu > 0)) throw UsageError(fmt::format("--anisotropy {}: both must be positive", anisotropy));
+  p.boundary = choose_boundary(boundary, links, common);
+  const bool isotropic = command.count("--csw") > 0,
+             split_csw = command.count("--csw-r") + command.count("--csw-t") > 0;
+  if (action == "wilson" && (isotropic || split_csw))
+    throw UsageError("--csw, --csw-r and --csw-t belong to --action clover");
+  if (action == "clover" && isotropic == split_csw)
+    throw UsageError("--action clover needs --csw C, or --csw-r and --csw-t");
+  p.csw_r = isotropic ? csw : csw_r;
+  p.csw_t = isotropic ? csw : csw_t;
+  return p;
+}
+
+void SolverChoices::add_to(CLI::App& c) {
+  c.add_option("--even-odd", even_odd, "symmetric, asymmetric or none")->capture_default_str();
+  c.add_option(
+       "--updates", updates,
+       "of mixed precision: reliable, replacement (both replace the residual by the true one), defect (correction)")
+      ->capture_default_str();
+  c.add_option("--delta", delta,
+               "fall of the residual between updates, or accuracy of a correction (default: by the precision)");
+  c.add_option("--reconstruct", reconstruct,
+               "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))");
+  c.add_option("--basis", basis, "gamma basis of the kernels; results are in degrand_rossi")->capture_default_str();
+  c.add_option("--tol", tolerance, "|b - M x| / |b|")->capture_default_str();
+  c.add_option("--max-iterations", max_iterations, "a column")->capture_default_str();
+}
+
+SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& gauge,
+                                      const CommonOptions& common) const {
+  SolveSettings s;
+  s.reduction = reduction_of(even_odd);
+  s.links = "r" + reconstruct;
+  s.basis = basis;
+  s.options.tolerance = tolerance;
+  s.options.max_iterations = max_iterations;
+  s.options.updates = updates_of(updates);
+  s.options.delta = delta;
+  if (command.count("--reconstruct") == 0) {
+    s.links = default_links(gauge);
+    if (s.links == "r18") common.info("the links are not SU(3): stored with 18 reals");
+  }
+  return s;
+}
+
+}  // namespace quarksmith::apps

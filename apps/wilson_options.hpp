@@ -1,0 +1,31 @@
+/// \file
+/// Options of the commands that solve with Wilson operators: the action and the solver.
+#pragma once
+
+#include "apps/options.hpp"
+#include "solvers/solve.hpp"
+
+namespace quarksmith::apps {
+
+/// Which operator on which links.
+struct ActionOptions {
+  std::string gauge, lattice, action = "wilson", boundary, anisotropy = "1,1";
+  double mass = 0, kappa = 0, csw = 0, csw_r = 0, csw_t = 0;
+
+  void add_to(CLI::App& command);
+  /// \throws UsageError options that contradict each other.
+  WilsonParameters parameters(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
+};
+
+/// How a solve is made, but for method and precision.
+struct SolverChoices {
+  std::string even_odd = "symmetric", reconstruct = "12", basis = "non_relativistic", updates = "reliable";
+  double tolerance = 1e-10, delta = 0;
+  int max_iterations = 10000;
+
+  void add_to(CLI::App& command);
+  /// Links that are not SU(3) are stored with 18 reals, unless the command line says otherwise.
+  SolveSettings settings(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
+};
+
+}  // namespace quarksmith::apps

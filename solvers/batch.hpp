@@ -1,0 +1,72 @@
+/// \file
+/// Solves for several right-hand sides at once, in two precisions, by any recurrence.
+#pragma once
+
+#include <map>
+
+#include "solvers/blas.hpp"
+#include "solvers/recurrence.hpp"
+
+namespace quarksmith {
+
+/// Krylov methods.
+enum class Method { cg, bicgstab };
+
+/// A recurrence in the precision of `inner` that solves A x = b in the precision of `outer`.
+///
+/// An iteration is one recorded program of the device. The scalars of all right-hand sides are copied to the host after
+/// each, and the host reads those of an iteration while later ones are under way. A right-hand side that came to rest
+/// is settled: its correction is added to x, the residual b - A x recomputed with `outer`, and the recurrence goes on
+/// from it, until that residual meets the tolerance. Results do not depend on what the host saw when, and those of a
+/// right-hand side not on the others of its batch, up to the rounding of kernels for several right-hand sides.
+/// Right-hand sides that are done leave the batch: the last take their places.
+class KrylovBatch {
+ public:
+  /// \param outer,inner the same operator twice, or in two precisions; they outlive this.
+  /// \param capacity right-hand sides at most.
+  KrylovBatch(const LinearOperator& outer, const LinearOperator& inner, Method method, int capacity);
+  ~KrylovBatch();
+
+  /// Solves A x = b; x is the first guess.
+  /// \param tolerances of each right-hand side.
+  std::vector<SolverResult> solve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
+                                  const std::vector<double>& tolerances);
+  int capacity() const { return capacity_; }
+
+  /// Seconds of the iterations so far, and of them those in which the host was busy.
+  double seconds() const { return seconds_; }
+  double host_seconds() const { return host_seconds_; }
+  /// Fields that a right-hand side needs in the inner and the outer precision, those of the operators left out.
+  static std::pair<int, int> fields(Method method);
+
+ private:
+  struct Column;
+  struct Run;
+  struct Task;
+  void begin(Task& task);
+  void settle(Task& task, const std::vector<int>& positions);
+  void settle(Task& task, const Run& run);
+  bool accept(Task& task, const Run& run, SpinorField& x, SpinorField& r, std::vector<double>& r_norms);
+  void judge(Task& task, Column& column, double r, double s) const;
+  void arm(const Task& task, int position);
+  void compact(Task& task);
+  bool observe(Task& task);
+  bool near_rest(const Task& task) const;
+  void transfer(const SpinorField& from, SpinorField& to);
+
+  const LinearOperator *outer_, *inner_;
+  int capacity_;
+  bool uniform_;
+  Blas blas_;
+  Scalars scalars_;
+  std::unique_ptr<Recurrence> recurrence_;
+  SpinorField r_, d_;                     // outer: residuals; corrections, then A^+ r
+  std::unique_ptr<SpinorField> staging_;  // double, if neither precision is
+  std::unique_ptr<SpinorField> best_;     // made when an iterate is worse than an earlier one
+  std::unique_ptr<Snapshots> snapshots_;
+  std::map<int, std::unique_ptr<Program>> programs_;  // of an iteration, by width
+  bool under_way_ = false;
+  double seconds_ = 0, host_seconds_ = 0;
+};
+
+}  // namespace quarksmith
