@@ -181,8 +181,8 @@ typedef struct {
 quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory);
 /** Describes the memory of a field after waiting for the device. The caller must wait for its own kernels before it
  * calls the library again. On GPUs word n of site s = (((t Z + z) Y + y) X + x) / 2 is number
- * (s - s % b) * site_words + ((n / v) * b + s % b) * v + n % v, v = vector_words and b = block_sites; add odd for odd sites
- * of a full field. */
+ * (s - s % b) * site_words + ((n / v) * b + s % b) * v + n % v, v = vector_words and b = block_sites; add odd for odd
+ * sites of a full field. */
 quarksmith_status quarksmith_field_describe(quarksmith_field* field, quarksmith_field_memory* memory);
 /** Number of word `n` of the site x of right-hand side 0: the rule above for any device and lattice. */
 quarksmith_status quarksmith_field_word(quarksmith_field* field, const int x[4], int n, size_t* word);
@@ -238,7 +238,9 @@ typedef struct {
   size_t size;
   const char* method;    /**< `bicgstab` (default) or `cg` */
   const char* even_odd;  /**< `symmetric` (default), `asymmetric` or `none` */
-  const char* precision; /**< `double` (default), `single`, or mixed: `double-single`, `double-half` */
+  const char* precision; /**< `double` (default), `single`, or mixed: `double-single`, `double-half`, `double-bits20` */
+  const char* updates;   /**< of mixed precision: `reliable` (default), `replacement` or `defect` */
+  double delta;          /**< fall of the residual between updates; 0 (default): chosen by the precision */
   const char* links;     /**< as for operators; also `r12t`, `r18t`: temporal gauge */
   const char* basis;     /**< of the kernels; default `non_relativistic` */
   double tolerance;      /**< on |b - M x| / |b| of the full system; default 1e-10 */

@@ -9,19 +9,6 @@ using namespace quarksmith::interface;
 
 namespace {
 
-/// Solves for every right-hand side.
-std::vector<SolveReport> solve_all(const WilsonSolver& solver, SpinorField& x, const SpinorField& b) {
-  std::vector<SolveReport> reports;
-  SpinorField one_x(b.domain_pointer(), b.precision(), b.subset()), one_b = one_x.like();
-  for (int r = 0; r < b.rhs(); ++r) {
-    copy_rhs(b, r, one_b, 0);
-    reports.push_back(solver.solve(one_x, one_b));
-    copy_rhs(one_x, 0, x, r);
-  }
-  b.device().synchronize();
-  return reports;
-}
-
 void require_finite(const SpinorField& b) {
   const std::vector<double> norms = sums("norm2", b);
   for (std::size_t r = 0; r < norms.size(); ++r)
@@ -56,6 +43,7 @@ quarksmith_status quarksmith_solver_settings_init(quarksmith_solver_settings* se
     s.method = "bicgstab";
     s.even_odd = "symmetric";
     s.precision = "double";
+    s.updates = "reliable";
     s.basis = "non_relativistic";
     s.tolerance = SolverOptions{}.tolerance;
     s.max_iterations = SolverOptions{}.max_iterations;
@@ -74,6 +62,8 @@ quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarks
     chosen.method = method_of(require(s.method, "method"));
     chosen.reduction = reduction_of(require(s.even_odd, "even_odd"));
     chosen.precision = require(s.precision, "precision");
+    chosen.options.updates = updates_of(require(s.updates, "updates"));
+    chosen.options.delta = s.delta;
     chosen.links = links_of(s.links, g.gauge);
     chosen.basis = require(s.basis, "basis");
     chosen.options.tolerance = s.tolerance;
@@ -94,7 +84,7 @@ quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const
     const SpinorField from = upload_all(arrays, b, n, s.solver.domain(), find_precision("double"), Subset::full, basis);
     require_finite(from);
     SpinorField to = from.like();
-    const std::vector<SolveReport> solved = solve_all(s.solver, to, from);
+    const std::vector<SolveReport> solved = s.solver.solve_all(to, from);
     download_all(to, basis, arrays, x);
     report_all(solved, s, reports);
   });
@@ -118,6 +108,6 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
                         fmt::format("x has {} right-hand sides, b has {}; pass two fields with as many each",
                                     to.spinors.rhs(), from.spinors.rhs()));
     require_finite(from.spinors);
-    report_all(solve_all(s.solver, to.spinors, from.spinors), s, reports);
+    report_all(s.solver.solve_all(to.spinors, from.spinors), s, reports);
   });
 }

@@ -48,7 +48,8 @@ std::size_t SpinorField::data_bytes() const {
 
 std::size_t SpinorField::norm_bytes() const {
   const MemoryOrder order = order_of(*this);
-  return precision_->norm ? static_cast<std::size_t>(order.padded() * order.parities * lanes_) * sizeof(float) * rhs_ : 0;
+  return precision_->norm ? static_cast<std::size_t>(order.padded() * order.parities * lanes_) * sizeof(float) * rhs_
+                          : 0;
 }
 
 std::size_t SpinorField::bytes_per_rhs() const { return (data_bytes() + norm_bytes()) / rhs_; }
