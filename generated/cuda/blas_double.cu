@@ -177,48 +177,6 @@ void axpby_double__b64m10(const Arguments& a, const Launch& l) {
   apply<axpby_double__b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
 }
 
-// 192 flop, 768 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_direction_double__b256m2_row
-    : bicgstab_direction_body<Ieee<double>> {};
-void bicgstab_direction_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_direction_double__b256m2_row, 256, 2, InOrder, Rhs::alone>(a, l);
-}
-
-// 192 flop, 768 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_direction_double__b64m8_row
-    : bicgstab_direction_body<Ieee<double>> {};
-void bicgstab_direction_double__b64m8(const Arguments& a, const Launch& l) {
-  apply<bicgstab_direction_double__b64m8_row, 64, 8, InOrder, Rhs::alone>(a, l);
-}
-
-// 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
-struct bicgstab_half_step_double__b64m8_row
-    : bicgstab_half_step_body<Ieee<double>> {};
-void bicgstab_half_step_double__b64m8(const Arguments& a, const Launch& l) {
-  apply<bicgstab_half_step_double__b64m8_row, 64, 8, InOrder, Rhs::alone>(a, l);
-}
-
-// 192 flop, 384 bytes a site and right-hand side; 48 reals without reuse
-struct bicgstab_omega_double__b256m2_row
-    : bicgstab_omega_body<Ieee<double>> {};
-void bicgstab_omega_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_double__b256m2_row, 256, 2, InOrder, Rhs::alone>(a, l);
-}
-
-// 192 flop, 384 bytes a site and right-hand side; 48 reals without reuse
-struct bicgstab_omega_double__b64m10_row
-    : bicgstab_omega_body<Ieee<double>> {};
-void bicgstab_omega_double__b64m10(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_double__b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
-}
-
-// 480 flop, 1344 bytes a site and right-hand side; 168 reals without reuse
-struct bicgstab_step_double__b64m6_row
-    : bicgstab_step_body<Ieee<double>> {};
-void bicgstab_step_double__b64m6(const Arguments& a, const Launch& l) {
-  apply<bicgstab_step_double__b64m6_row, 64, 6, InOrder, Rhs::alone>(a, l);
-}
-
 // 168 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct caxpby_double__b64m6_row
     : caxpby_body<Ieee<double>> {};

@@ -170,34 +170,6 @@ void scale_single(const Arguments& a, const Launch& l) {
   apply<scale_single_row, 128, 1>(a, l);
 }
 
-// 192 flop, 384 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_direction_single__b256m4_row
-    : bicgstab_direction_body<Ieee<float>> {};
-void bicgstab_direction_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<bicgstab_direction_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
-}
-
-// 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
-struct bicgstab_half_step_single__b256m4_row
-    : bicgstab_half_step_body<Ieee<float>> {};
-void bicgstab_half_step_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<bicgstab_half_step_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
-}
-
-// 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
-struct bicgstab_omega_single__b256m4_row
-    : bicgstab_omega_body<Ieee<float>> {};
-void bicgstab_omega_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
-}
-
-// 480 flop, 672 bytes a site and right-hand side; 168 reals without reuse
-struct bicgstab_step_single__b128m6_row
-    : bicgstab_step_body<Ieee<float>> {};
-void bicgstab_step_single__b128m6(const Arguments& a, const Launch& l) {
-  apply<bicgstab_step_single__b128m6_row, 128, 6, InOrder, Rhs::alone>(a, l);
-}
-
 // 168 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct caxpby_single__b64m18_row
     : caxpby_body<Ieee<float>> {};

@@ -338,18 +338,6 @@ void wilson_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void wilson_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void axpby_double__b64m10(const Arguments&, const Launch&);
-void bicgstab_direction_double__b256m2(const Arguments&, const Launch&);
-void bicgstab_direction_double__b64m8(const Arguments&, const Launch&);
-void bicgstab_direction_single__b256m4(const Arguments&, const Launch&);
-void bicgstab_half_step_double__b64m8(const Arguments&, const Launch&);
-void bicgstab_half_step_half__b256m4(const Arguments&, const Launch&);
-void bicgstab_half_step_single__b256m4(const Arguments&, const Launch&);
-void bicgstab_omega_double__b256m2(const Arguments&, const Launch&);
-void bicgstab_omega_double__b64m10(const Arguments&, const Launch&);
-void bicgstab_omega_half__b256m4(const Arguments&, const Launch&);
-void bicgstab_omega_single__b256m4(const Arguments&, const Launch&);
-void bicgstab_step_double__b64m6(const Arguments&, const Launch&);
-void bicgstab_step_single__b128m6(const Arguments&, const Launch&);
 void caxpby_double__b64m6(const Arguments&, const Launch&);
 void caxpby_single__b64m18(const Arguments&, const Launch&);
 void cdot_double__b256m2(const Arguments&, const Launch&);
@@ -387,7 +375,6 @@ void staggered_bits20_r18_n1__kept_b64m8(const Arguments&, const Launch&);
 void staggered_bits30_r18_n1__b256m2(const Arguments&, const Launch&);
 void staggered_bits30_r18_n1__b64m4(const Arguments&, const Launch&);
 void staggered_bits30_r18_n1__kept_b64m6(const Arguments&, const Launch&);
-void staggered_bits30_r18_n1__tfirst_b128m3(const Arguments&, const Launch&);
 void staggered_double_r18_n1__b256m1(const Arguments&, const Launch&);
 void staggered_double_r18_n1__b64m4(const Arguments&, const Launch&);
 void staggered_double_r18_n1__kept_b64m6(const Arguments&, const Launch&);
@@ -395,8 +382,6 @@ void staggered_single_r18_n1__box_stream_b256m3(const Arguments&, const Launch&)
 void wilson_axpby_bits20_r12_nr_n1__kept_b128m4(const Arguments&, const Launch&);
 void wilson_axpby_bits24_r12_nr_n1__b128m4(const Arguments&, const Launch&);
 void wilson_axpby_bits30_r12_nr_n1__b128m2(const Arguments&, const Launch&);
-void wilson_axpby_bits30_r12_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_axpby_bits30_r12_nr_n1__b64m6(const Arguments&, const Launch&);
 void wilson_axpby_bits30_r12_nr_n1__kept_b128m2(const Arguments&, const Launch&);
 void wilson_axpby_double_r12_dr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_axpby_double_r12_dr_n1__box_kept_b256m1(const Arguments&, const Launch&);
@@ -463,14 +448,9 @@ void wilson_axpby_tinv_single_r12_nr_n1__box_b256m2(const Arguments&, const Laun
 void wilson_axpby_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_bits24_r12_nr_n1__b128m4(const Arguments&, const Launch&);
 void wilson_bits30_r12_nr_n1__b128m2(const Arguments&, const Launch&);
-void wilson_bits30_r12_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_bits30_r12_nr_n1__b64m6(const Arguments&, const Launch&);
-void wilson_bits30_r12_nr_n1__kept_b128m3(const Arguments&, const Launch&);
 void wilson_dagger_axpby_bits20_r12_nr_n1__kept_b128m4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_bits24_r12_nr_n1__b128m4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_bits30_r12_nr_n1__b128m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_bits30_r12_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_bits30_r12_nr_n1__b64m6(const Arguments&, const Launch&);
 void wilson_dagger_axpby_bits30_r12_nr_n1__kept_b128m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12_dr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12_dr_n1__box_kept_b256m1(const Arguments&, const Launch&);
@@ -537,9 +517,6 @@ void wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2(const Arguments&, con
 void wilson_dagger_axpby_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_bits24_r12_nr_n1__b128m4(const Arguments&, const Launch&);
 void wilson_dagger_bits30_r12_nr_n1__b128m2(const Arguments&, const Launch&);
-void wilson_dagger_bits30_r12_nr_n1__b256m1(const Arguments&, const Launch&);
-void wilson_dagger_bits30_r12_nr_n1__b64m6(const Arguments&, const Launch&);
-void wilson_dagger_bits30_r12_nr_n1__kept_b128m3(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_dr_n1__b256m1(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_dr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_dr_n1__box_kept_b128m2(const Arguments&, const Launch&);
@@ -3116,100 +3093,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      axpby_double__b64m10},
-    {"bicgstab_direction_double__b256m2", "bicgstab_direction", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 0, 192, 768,
-     "y = x + beta*(y - omega*z)",
-     true, "beta omega",
-     "",
-     bicgstab_direction_double__b256m2},
-    {"bicgstab_direction_double__b64m8", "bicgstab_direction", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 0, 192, 768,
-     "y = x + beta*(y - omega*z)",
-     true, "beta omega",
-     "",
-     bicgstab_direction_double__b64m8},
-    {"bicgstab_direction_single__b256m4", "bicgstab_direction", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 0, 192, 384,
-     "y = x + beta*(y - omega*z)",
-     true, "beta omega",
-     "",
-     bicgstab_direction_single__b256m4},
-    {"bicgstab_half_step_double__b64m8", "bicgstab_half_step", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 0, 96, 576,
-     "y = y - alpha*x",
-     true, "alpha",
-     "",
-     bicgstab_half_step_double__b64m8},
-    {"bicgstab_half_step_half__b256m4", "bicgstab_half_step", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 0, 96, 156,
-     "y = y - alpha*x",
-     true, "alpha",
-     "",
-     bicgstab_half_step_half__b256m4},
-    {"bicgstab_half_step_single__b256m4", "bicgstab_half_step", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 0, 96, 288,
-     "y = y - alpha*x",
-     true, "alpha",
-     "",
-     bicgstab_half_step_single__b256m4},
-    {"bicgstab_omega_double__b256m2", "bicgstab_omega", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 4, 192, 384,
-     "ts = dot(x, y); tt = norm(x); ss = norm(y)",
-     false, "omega scale",
-     "omega = ts/tt; scale = max(scale, sqrt(tt/ss))",
-     bicgstab_omega_double__b256m2},
-    {"bicgstab_omega_double__b64m10", "bicgstab_omega", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 4, 192, 384,
-     "ts = dot(x, y); tt = norm(x); ss = norm(y)",
-     false, "omega scale",
-     "omega = ts/tt; scale = max(scale, sqrt(tt/ss))",
-     bicgstab_omega_double__b64m10},
-    {"bicgstab_omega_half__b256m4", "bicgstab_omega", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 4, 192, 104,
-     "ts = dot(x, y); tt = norm(x); ss = norm(y)",
-     false, "omega scale",
-     "omega = ts/tt; scale = max(scale, sqrt(tt/ss))",
-     bicgstab_omega_half__b256m4},
-    {"bicgstab_omega_single__b256m4", "bicgstab_omega", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 4, 192, 192,
-     "ts = dot(x, y); tt = norm(x); ss = norm(y)",
-     false, "omega scale",
-     "omega = ts/tt; scale = max(scale, sqrt(tt/ss))",
-     bicgstab_omega_single__b256m4},
-    {"bicgstab_step_double__b64m6", "bicgstab_step", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 4, 480, 1344,
-     "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
-     true, "omega alpha size deviation_old deviation epsilon scale most iterations active limit target fall "
-     "deviation_first root rr beta rho rho_old half",
-     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
-     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > "
-     "max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
-     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); "
-     "rho_old = rho; rho = rho_new; rr = rr_new; half = 0*rr",
-     bicgstab_step_double__b64m6},
-    {"bicgstab_step_single__b128m6", "bicgstab_step", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 4, 480, 672,
-     "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
-     true, "omega alpha size deviation_old deviation epsilon scale most iterations active limit target fall "
-     "deviation_first root rr beta rho rho_old half",
-     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
-     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > "
-     "max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
-     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); "
-     "rho_old = rho; rho = rho_new; rr = rr_new; half = 0*rr",
-     bicgstab_step_single__b128m6},
     {"caxpby_double__b64m6", "caxpby", "update", false,
      "none", "double", "", "", false,
      1, 4, 0, 168, 576,
@@ -3469,13 +3352,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      staggered_bits30_r18_n1__kept_b64m6},
-    {"staggered_bits30_r18_n1__tfirst_b128m3", "staggered", "hopping", false,
-     "none", "bits30", "r18", "", false,
-     1, 1, 0, 570, 1200,
-     "D psi(x) = sum_mu eta_mu(x) [U_mu(x) psi(x+mu) - U_mu(x-mu)^+ psi(x-mu)]",
-     false, "",
-     "",
-     staggered_bits30_r18_n1__tfirst_b128m3},
     {"staggered_double_r18_n1__b256m1", "staggered", "hopping", false,
      "none", "double", "r18", "", false,
      1, 1, 0, 570, 1248,
@@ -3525,20 +3401,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_axpby_bits30_r12_nr_n1__b128m2},
-    {"wilson_axpby_bits30_r12_nr_n1__b256m1", "wilson", "hopping", false,
-     "axpby", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 1056,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_axpby_bits30_r12_nr_n1__b256m1},
-    {"wilson_axpby_bits30_r12_nr_n1__b64m6", "wilson", "hopping", false,
-     "axpby", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 1056,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_axpby_bits30_r12_nr_n1__b64m6},
     {"wilson_axpby_bits30_r12_nr_n1__kept_b128m2", "wilson", "hopping", false,
      "axpby", "bits30", "r12", "non_relativistic", false,
      1, 4, 0, 1368, 1056,
@@ -4001,27 +3863,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_bits30_r12_nr_n1__b128m2},
-    {"wilson_bits30_r12_nr_n1__b256m1", "wilson", "hopping", false,
-     "none", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_bits30_r12_nr_n1__b256m1},
-    {"wilson_bits30_r12_nr_n1__b64m6", "wilson", "hopping", false,
-     "none", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_bits30_r12_nr_n1__b64m6},
-    {"wilson_bits30_r12_nr_n1__kept_b128m3", "wilson", "hopping", false,
-     "none", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_bits30_r12_nr_n1__kept_b128m3},
     {"wilson_dagger_axpby_bits20_r12_nr_n1__kept_b128m4", "wilson", "hopping", true,
      "axpby", "bits20", "r12", "non_relativistic", false,
      1, 4, 0, 1368, 576,
@@ -4043,20 +3884,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_dagger_axpby_bits30_r12_nr_n1__b128m2},
-    {"wilson_dagger_axpby_bits30_r12_nr_n1__b256m1", "wilson", "hopping", true,
-     "axpby", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 1056,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_dagger_axpby_bits30_r12_nr_n1__b256m1},
-    {"wilson_dagger_axpby_bits30_r12_nr_n1__b64m6", "wilson", "hopping", true,
-     "axpby", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1368, 1056,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_dagger_axpby_bits30_r12_nr_n1__b64m6},
     {"wilson_dagger_axpby_bits30_r12_nr_n1__kept_b128m2", "wilson", "hopping", true,
      "axpby", "bits30", "r12", "non_relativistic", false,
      1, 4, 0, 1368, 1056,
@@ -4519,27 +4346,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_dagger_bits30_r12_nr_n1__b128m2},
-    {"wilson_dagger_bits30_r12_nr_n1__b256m1", "wilson", "hopping", true,
-     "none", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_dagger_bits30_r12_nr_n1__b256m1},
-    {"wilson_dagger_bits30_r12_nr_n1__b64m6", "wilson", "hopping", true,
-     "none", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_dagger_bits30_r12_nr_n1__b64m6},
-    {"wilson_dagger_bits30_r12_nr_n1__kept_b128m3", "wilson", "hopping", true,
-     "none", "bits30", "r12", "non_relativistic", false,
-     1, 4, 0, 1320, 960,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_dagger_bits30_r12_nr_n1__kept_b128m3},
     {"wilson_dagger_double_r12_dr_n1__b256m1", "wilson", "hopping", true,
      "none", "double", "r12", "degrand_rossi", false,
      1, 4, 0, 1320, 1152,

@@ -9,14 +9,13 @@
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bodies/staggered.hpp"
-#include "generated/bodies/staggered_tfirst.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
 // 570 flop, 1200 bytes a site and right-hand side; 198 reals without reuse
 struct staggered_bits30_r18_n1_row
     : staggered_body<SharedExponent<30, double>, Ieee<double>, R18, Plain, false, 1> {};
 void staggered_bits30_r18_n1(const Arguments& a, const Launch& l) {
-  apply<staggered_bits30_r18_n1_row, 128, 5>(a, l);
+  apply<staggered_bits30_r18_n1_row, 128, 3>(a, l);
 }
 
 // 570 flop, 1200 bytes a site and right-hand side; 198 reals without reuse
@@ -38,13 +37,6 @@ struct staggered_bits30_r18_n1__kept_b64m6_row
     : staggered_body<SharedExponent<30, double>, Ieee<double>, R18, Plain, false, 1> {};
 void staggered_bits30_r18_n1__kept_b64m6(const Arguments& a, const Launch& l) {
   apply<staggered_bits30_r18_n1__kept_b64m6_row, 64, 6, InOrder, Rhs::batch>(a, l);
-}
-
-// 570 flop, 1200 bytes a site and right-hand side; 198 reals without reuse
-struct staggered_bits30_r18_n1__tfirst_b128m3_row
-    : staggered_tfirst_body<SharedExponent<30, double>, Ieee<double>, R18, Plain, false, 1> {};
-void staggered_bits30_r18_n1__tfirst_b128m3(const Arguments& a, const Launch& l) {
-  apply<staggered_bits30_r18_n1__tfirst_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -17,28 +17,28 @@ namespace quarksmith::QUARKSMITH_TARGET {
 struct wilson_axpby_bits30_r12_nr_n1_row
     : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
 void wilson_axpby_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_bits30_r12_nr_n1_row, 128, 5>(a, l);
+  apply<wilson_axpby_bits30_r12_nr_n1_row, 128, 3>(a, l);
 }
 
 // 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_bits30_r12_nr_n1_row
     : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
 void wilson_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_bits30_r12_nr_n1_row, 128, 5>(a, l);
+  apply<wilson_bits30_r12_nr_n1_row, 128, 3>(a, l);
 }
 
 // 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_dagger_axpby_bits30_r12_nr_n1_row
     : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
 void wilson_dagger_axpby_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_bits30_r12_nr_n1_row, 128, 5>(a, l);
+  apply<wilson_dagger_axpby_bits30_r12_nr_n1_row, 128, 3>(a, l);
 }
 
 // 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_dagger_bits30_r12_nr_n1_row
     : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
 void wilson_dagger_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_bits30_r12_nr_n1_row, 128, 5>(a, l);
+  apply<wilson_dagger_bits30_r12_nr_n1_row, 128, 3>(a, l);
 }
 
 // 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
@@ -46,20 +46,6 @@ struct wilson_axpby_bits30_r12_nr_n1__b128m2_row
     : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
 void wilson_axpby_bits30_r12_nr_n1__b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_bits30_r12_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_bits30_r12_nr_n1__b256m1_row
-    : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
-void wilson_axpby_bits30_r12_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_bits30_r12_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_bits30_r12_nr_n1__b64m6_row
-    : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
-void wilson_axpby_bits30_r12_nr_n1__b64m6(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_bits30_r12_nr_n1__b64m6_row, 64, 6, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
@@ -76,46 +62,11 @@ void wilson_bits30_r12_nr_n1__b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_bits30_r12_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
 }
 
-// 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_bits30_r12_nr_n1__b256m1_row
-    : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
-void wilson_bits30_r12_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_bits30_r12_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
-}
-
-// 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_bits30_r12_nr_n1__b64m6_row
-    : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
-void wilson_bits30_r12_nr_n1__b64m6(const Arguments& a, const Launch& l) {
-  apply<wilson_bits30_r12_nr_n1__b64m6_row, 64, 6, InOrder, Rhs::alone>(a, l);
-}
-
-// 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_bits30_r12_nr_n1__kept_b128m3_row
-    : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
-void wilson_bits30_r12_nr_n1__kept_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_bits30_r12_nr_n1__kept_b128m3_row, 128, 3, InOrder, Rhs::batch>(a, l);
-}
-
 // 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_dagger_axpby_bits30_r12_nr_n1__b128m2_row
     : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
 void wilson_dagger_axpby_bits30_r12_nr_n1__b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_bits30_r12_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_bits30_r12_nr_n1__b256m1_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_bits30_r12_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_bits30_r12_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
-}
-
-// 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_bits30_r12_nr_n1__b64m6_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_bits30_r12_nr_n1__b64m6(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_bits30_r12_nr_n1__b64m6_row, 64, 6, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
@@ -130,27 +81,6 @@ struct wilson_dagger_bits30_r12_nr_n1__b128m2_row
     : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
 void wilson_dagger_bits30_r12_nr_n1__b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_bits30_r12_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
-}
-
-// 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_bits30_r12_nr_n1__b256m1_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
-void wilson_dagger_bits30_r12_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_bits30_r12_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
-}
-
-// 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_bits30_r12_nr_n1__b64m6_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
-void wilson_dagger_bits30_r12_nr_n1__b64m6(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_bits30_r12_nr_n1__b64m6_row, 64, 6, InOrder, Rhs::alone>(a, l);
-}
-
-// 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_bits30_r12_nr_n1__kept_b128m3_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
-void wilson_dagger_bits30_r12_nr_n1__kept_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_bits30_r12_nr_n1__kept_b128m3_row, 128, 3, InOrder, Rhs::batch>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET
