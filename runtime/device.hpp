@@ -70,6 +70,10 @@ class Device {
 
   /// Makes this the device of the calling thread: needed before the other calls in threads that did not open it.
   virtual void attach() {}
+
+  /// Begins and ends a named range that a profiler shows, if the device has one (NVTX).
+  virtual void begin_range(const char*) {}
+  virtual void end_range() {}
   /// \throws OutOfMemory not enough memory; the message says how much was asked for.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
@@ -117,6 +121,18 @@ class Device {
  private:
   std::vector<std::array<const Kernel*, 4>> variants_;  // by index of the kernel and LaunchSize
   std::pair<int, int> tuned_{0, 0};
+};
+
+/// A range of a profiler that ends with the scope.
+class ProfilerRange {
+ public:
+  ProfilerRange(Device& device, const char* name) : device_(&device) { device.begin_range(name); }
+  ~ProfilerRange() { device_->end_range(); }
+  ProfilerRange(const ProfilerRange&) = delete;
+  ProfilerRange& operator=(const ProfilerRange&) = delete;
+
+ private:
+  Device* device_;
 };
 
 /// Memory of a device.

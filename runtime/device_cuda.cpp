@@ -1,5 +1,6 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
+#include <nvtx3/nvToolsExt.h>
 
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
@@ -150,6 +151,8 @@ class CudaDevice final : public Device {
   bool short_vectors() const override { return true; }
 
   void attach() override { check(cudaSetDevice(index_), name()); }
+  void begin_range(const char* name) override { nvtxRangePushA(name); }
+  void end_range() override { nvtxRangePop(); }
   void* allocate(std::size_t bytes) override {
     void* memory = nullptr;
     const cudaError_t status = cudaMalloc(&memory, bytes);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "runtime/error.hpp"
 #include "solvers/bicgstab.hpp"
@@ -94,6 +95,7 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
     task.columns.push_back(c);
   }
   task.width = static_cast<int>(task.columns.size());
+  const ProfilerRange solve(b.device(), "quarksmith solve");
   if (!snapshots_ || under_way_)  // an earlier solve was left by an exception: copies are outstanding
     snapshots_ = b.device().snapshots(scalars_.data(), Scalars::bytes_per_rhs * capacity_, ring);
   under_way_ = true;
@@ -103,6 +105,7 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
     if (!program) program = b.device().program([this, width = task.width] { recurrence_->iterate(width); });
     for (const int width = task.width; task.width == width && !task.columns.empty();) {
       const double start = now();
+      std::optional<ProfilerRange> iterations(std::in_place, b.device(), "quarksmith iterations");
       const int depth = b.device().asynchronous() ? std::clamp(options.look_ahead, 1, ring) : 1;
       int launched = 0, seen = 0;
       bool rest = false;
@@ -122,6 +125,7 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
       }
       for (; seen < launched; ++seen) scalars_.assign(snapshots_->wait(), task.width);
       observe(task);
+      iterations.reset();
       seconds_ += now() - start;
       std::vector<int> due;
       for (int n = 0; n < task.width; ++n) {

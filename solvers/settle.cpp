@@ -34,6 +34,7 @@ void KrylovBatch::settle(Task& task, const std::vector<int>& positions) {
 
 void KrylovBatch::settle(Task& task, const Run& run) {
   const int index = task.columns[run.first].index;
+  const ProfilerRange range(task.x->device(), "quarksmith true residual");
   SpinorField x = task.x->slice(index, run.count), r = r_.slice(0, run.count), s = d_.slice(0, run.count);
   const SpinorField b = task.b->slice(index, run.count);
   std::vector<double> r_norms;

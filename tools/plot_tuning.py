@@ -66,7 +66,7 @@ def draw_sensitivity(axes: Axes, kernels: list[Measured], title: str) -> None:
         )
     axes.set(ylim=(-0.7, y - 0.3), xlim=(0.99, right))
     axes.set_xlabel("time / time of the best candidate")
-    axes.set_title(title, fontsize=10)
+    axes.set_title(title, fontsize=9)
     axes.grid(axis="x", alpha=0.3)
     axes.set_axisbelow(True)
 
@@ -90,7 +90,7 @@ def plot(evidence: Evidence, whole: bool, out: Path) -> None:
     draw_gains(axes["gains"], evidence)
     for size in evidence.sizes:
         chosen = [m for m in hopping if m.size == size]
-        draw_sensitivity(axes[size], chosen, f"Each knob, {evidence.title(size)}, {len(chosen)} hopping kernels")
+        draw_sensitivity(axes[size], chosen, f"{evidence.title(size)}, {len(chosen)} hopping kernels")
     samples = "all candidates" if whole else "candidates kept in the evidence (the best of each kernel)"
     figure.suptitle(f"{evidence.device}: {samples}", fontsize=12)
     figure.supxlabel(
