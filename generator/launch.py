@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from generator.operators.blas import Update
 from generator.spec import KernelSpec
 
 if TYPE_CHECKING:
@@ -17,12 +18,15 @@ REGISTERS = 65536
 def default_launch(operator: Operator, spec: KernelSpec) -> tuple[int, int]:
     """(threads of a block, blocks the compiler leaves room for).
 
-    Hopping terms hold the sum, a link and a projected spinor: about 100 values a right-hand side. One block more than
-    that fits spills; fewer leaves too few loads in flight. The numbers are the best over most kernels on an H200.
+    Sums like large blocks, and as many as hold two fields in registers. Hopping terms hold the sum, a link and a
+    projected spinor: about 100 values a right-hand side. One block more than that fits spills; fewer leaves too few
+    loads in flight. The numbers are the best over most kernels on an H200.
     """
+    width = spec.format.element_bytes // 4
+    if isinstance(operator, Update) and operator.sums and len({*operator.inputs, *operator.outputs}) <= 2:
+        return 256, 2 if width == 2 else 4 if spec.format.bits <= 16 else 3
     if operator.family != "hopping":
         return BLOCK, 1
-    width = spec.format.element_bytes // 4
     packed = spec.format.bits < 32 and width == 1
     one = 96 if packed else 128 if width == 1 else 168
     registers = {1: one, 2: 168 * width, 4: 255}[max(spec.tile, 1)]

@@ -42,7 +42,7 @@ void bicgstab_advance_bits24(const Arguments& a, const Launch& l) {
 struct bicgstab_alpha_bits24_row
     : bicgstab_alpha_body<SharedExponent<24, float>> {};
 void bicgstab_alpha_bits24(const Arguments& a, const Launch& l) {
-  apply<bicgstab_alpha_bits24_row, 128, 1>(a, l);
+  apply<bicgstab_alpha_bits24_row, 256, 3>(a, l);
 }
 
 // 192 flop, 320 bytes a site and right-hand side; 96 reals without reuse
@@ -63,14 +63,14 @@ void bicgstab_half_step_bits24(const Arguments& a, const Launch& l) {
 struct bicgstab_omega_bits24_row
     : bicgstab_omega_body<SharedExponent<24, float>> {};
 void bicgstab_omega_bits24(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_bits24_row, 128, 1>(a, l);
+  apply<bicgstab_omega_bits24_row, 256, 3>(a, l);
 }
 
 // 144 flop, 160 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_bits24_row
     : bicgstab_replace_body<SharedExponent<24, float>> {};
 void bicgstab_replace_bits24(const Arguments& a, const Launch& l) {
-  apply<bicgstab_replace_bits24_row, 128, 1>(a, l);
+  apply<bicgstab_replace_bits24_row, 256, 3>(a, l);
 }
 
 // 480 flop, 560 bytes a site and right-hand side; 168 reals without reuse
@@ -84,7 +84,7 @@ void bicgstab_step_bits24(const Arguments& a, const Launch& l) {
 struct cg_curvature_bits24_row
     : cg_curvature_body<SharedExponent<24, float>> {};
 void cg_curvature_bits24(const Arguments& a, const Launch& l) {
-  apply<cg_curvature_bits24_row, 128, 1>(a, l);
+  apply<cg_curvature_bits24_row, 256, 3>(a, l);
 }
 
 // 96 flop, 400 bytes a site and right-hand side; 120 reals without reuse
@@ -105,21 +105,21 @@ void cg_replace_bits24(const Arguments& a, const Launch& l) {
 struct cg_reproject_bits24_row
     : cg_reproject_body<SharedExponent<24, float>> {};
 void cg_reproject_bits24(const Arguments& a, const Launch& l) {
-  apply<cg_reproject_bits24_row, 128, 1>(a, l);
+  apply<cg_reproject_bits24_row, 256, 3>(a, l);
 }
 
 // 96 flop, 240 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_bits24_row
     : cg_residual_body<SharedExponent<24, float>> {};
 void cg_residual_bits24(const Arguments& a, const Launch& l) {
-  apply<cg_residual_bits24_row, 128, 1>(a, l);
+  apply<cg_residual_bits24_row, 256, 3>(a, l);
 }
 
 // 48 flop, 80 bytes a site and right-hand side; 24 reals without reuse
 struct measure_bits24_row
     : measure_body<SharedExponent<24, float>> {};
 void measure_bits24(const Arguments& a, const Launch& l) {
-  apply<measure_bits24_row, 128, 1>(a, l);
+  apply<measure_bits24_row, 256, 3>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

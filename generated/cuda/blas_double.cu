@@ -55,7 +55,7 @@ void bicgstab_advance_double(const Arguments& a, const Launch& l) {
 struct bicgstab_alpha_double_row
     : bicgstab_alpha_body<Ieee<double>> {};
 void bicgstab_alpha_double(const Arguments& a, const Launch& l) {
-  apply<bicgstab_alpha_double_row, 128, 1>(a, l);
+  apply<bicgstab_alpha_double_row, 256, 2>(a, l);
 }
 
 // 192 flop, 768 bytes a site and right-hand side; 96 reals without reuse
@@ -76,14 +76,14 @@ void bicgstab_half_step_double(const Arguments& a, const Launch& l) {
 struct bicgstab_omega_double_row
     : bicgstab_omega_body<Ieee<double>> {};
 void bicgstab_omega_double(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_double_row, 128, 1>(a, l);
+  apply<bicgstab_omega_double_row, 256, 2>(a, l);
 }
 
 // 144 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_double_row
     : bicgstab_replace_body<Ieee<double>> {};
 void bicgstab_replace_double(const Arguments& a, const Launch& l) {
-  apply<bicgstab_replace_double_row, 128, 1>(a, l);
+  apply<bicgstab_replace_double_row, 256, 2>(a, l);
 }
 
 // 480 flop, 1344 bytes a site and right-hand side; 168 reals without reuse
@@ -104,14 +104,14 @@ void caxpby_double(const Arguments& a, const Launch& l) {
 struct cdot_double_row
     : cdot_body<Ieee<double>> {};
 void cdot_double(const Arguments& a, const Launch& l) {
-  apply<cdot_double_row, 128, 1>(a, l);
+  apply<cdot_double_row, 256, 2>(a, l);
 }
 
 // 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
 struct cg_curvature_double_row
     : cg_curvature_body<Ieee<double>> {};
 void cg_curvature_double(const Arguments& a, const Launch& l) {
-  apply<cg_curvature_double_row, 128, 1>(a, l);
+  apply<cg_curvature_double_row, 256, 2>(a, l);
 }
 
 // 96 flop, 960 bytes a site and right-hand side; 120 reals without reuse
@@ -132,35 +132,35 @@ void cg_replace_double(const Arguments& a, const Launch& l) {
 struct cg_reproject_double_row
     : cg_reproject_body<Ieee<double>> {};
 void cg_reproject_double(const Arguments& a, const Launch& l) {
-  apply<cg_reproject_double_row, 128, 1>(a, l);
+  apply<cg_reproject_double_row, 256, 2>(a, l);
 }
 
 // 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_double_row
     : cg_residual_body<Ieee<double>> {};
 void cg_residual_double(const Arguments& a, const Launch& l) {
-  apply<cg_residual_double_row, 128, 1>(a, l);
+  apply<cg_residual_double_row, 256, 2>(a, l);
 }
 
 // 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
 struct measure_double_row
     : measure_body<Ieee<double>> {};
 void measure_double(const Arguments& a, const Launch& l) {
-  apply<measure_double_row, 128, 1>(a, l);
+  apply<measure_double_row, 256, 2>(a, l);
 }
 
 // 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
 struct norm2_double_row
     : norm2_body<Ieee<double>> {};
 void norm2_double(const Arguments& a, const Launch& l) {
-  apply<norm2_double_row, 128, 1>(a, l);
+  apply<norm2_double_row, 256, 2>(a, l);
 }
 
 // 72 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct residual_double_row
     : residual_body<Ieee<double>> {};
 void residual_double(const Arguments& a, const Launch& l) {
-  apply<residual_double_row, 128, 1>(a, l);
+  apply<residual_double_row, 256, 2>(a, l);
 }
 
 // 24 flop, 384 bytes a site and right-hand side; 48 reals without reuse
@@ -185,24 +185,10 @@ void caxpby_double__b64m6(const Arguments& a, const Launch& l) {
 }
 
 // 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
-struct cdot_double__b256m2_row
-    : cdot_body<Ieee<double>> {};
-void cdot_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<cdot_double__b256m2_row, 256, 2, InOrder, Rhs::alone>(a, l);
-}
-
-// 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct cdot_double__b64m10_row
     : cdot_body<Ieee<double>> {};
 void cdot_double__b64m10(const Arguments& a, const Launch& l) {
   apply<cdot_double__b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
-}
-
-// 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
-struct norm2_double__b256m2_row
-    : norm2_body<Ieee<double>> {};
-void norm2_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<norm2_double__b256m2_row, 256, 2, InOrder, Rhs::alone>(a, l);
 }
 
 // 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse

@@ -55,7 +55,7 @@ void bicgstab_advance_half(const Arguments& a, const Launch& l) {
 struct bicgstab_alpha_half_row
     : bicgstab_alpha_body<Fixed<short, true>> {};
 void bicgstab_alpha_half(const Arguments& a, const Launch& l) {
-  apply<bicgstab_alpha_half_row, 128, 1>(a, l);
+  apply<bicgstab_alpha_half_row, 256, 4>(a, l);
 }
 
 // 192 flop, 208 bytes a site and right-hand side; 96 reals without reuse
@@ -76,14 +76,14 @@ void bicgstab_half_step_half(const Arguments& a, const Launch& l) {
 struct bicgstab_omega_half_row
     : bicgstab_omega_body<Fixed<short, true>> {};
 void bicgstab_omega_half(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_half_row, 128, 1>(a, l);
+  apply<bicgstab_omega_half_row, 256, 4>(a, l);
 }
 
 // 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_half_row
     : bicgstab_replace_body<Fixed<short, true>> {};
 void bicgstab_replace_half(const Arguments& a, const Launch& l) {
-  apply<bicgstab_replace_half_row, 128, 1>(a, l);
+  apply<bicgstab_replace_half_row, 256, 4>(a, l);
 }
 
 // 480 flop, 364 bytes a site and right-hand side; 168 reals without reuse
@@ -104,14 +104,14 @@ void caxpby_half(const Arguments& a, const Launch& l) {
 struct cdot_half_row
     : cdot_body<Fixed<short, true>> {};
 void cdot_half(const Arguments& a, const Launch& l) {
-  apply<cdot_half_row, 128, 1>(a, l);
+  apply<cdot_half_row, 256, 4>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct cg_curvature_half_row
     : cg_curvature_body<Fixed<short, true>> {};
 void cg_curvature_half(const Arguments& a, const Launch& l) {
-  apply<cg_curvature_half_row, 128, 1>(a, l);
+  apply<cg_curvature_half_row, 256, 4>(a, l);
 }
 
 // 96 flop, 260 bytes a site and right-hand side; 120 reals without reuse
@@ -132,35 +132,35 @@ void cg_replace_half(const Arguments& a, const Launch& l) {
 struct cg_reproject_half_row
     : cg_reproject_body<Fixed<short, true>> {};
 void cg_reproject_half(const Arguments& a, const Launch& l) {
-  apply<cg_reproject_half_row, 128, 1>(a, l);
+  apply<cg_reproject_half_row, 256, 4>(a, l);
 }
 
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_half_row
     : cg_residual_body<Fixed<short, true>> {};
 void cg_residual_half(const Arguments& a, const Launch& l) {
-  apply<cg_residual_half_row, 128, 1>(a, l);
+  apply<cg_residual_half_row, 256, 4>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct measure_half_row
     : measure_body<Fixed<short, true>> {};
 void measure_half(const Arguments& a, const Launch& l) {
-  apply<measure_half_row, 128, 1>(a, l);
+  apply<measure_half_row, 256, 4>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct norm2_half_row
     : norm2_body<Fixed<short, true>> {};
 void norm2_half(const Arguments& a, const Launch& l) {
-  apply<norm2_half_row, 128, 1>(a, l);
+  apply<norm2_half_row, 256, 4>(a, l);
 }
 
 // 72 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct residual_half_row
     : residual_body<Fixed<short, true>> {};
 void residual_half(const Arguments& a, const Launch& l) {
-  apply<residual_half_row, 128, 1>(a, l);
+  apply<residual_half_row, 256, 4>(a, l);
 }
 
 // 24 flop, 104 bytes a site and right-hand side; 48 reals without reuse
@@ -168,27 +168,6 @@ struct scale_half_row
     : scale_body<Fixed<short, true>> {};
 void scale_half(const Arguments& a, const Launch& l) {
   apply<scale_half_row, 128, 1>(a, l);
-}
-
-// 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
-struct cdot_half__b256m4_row
-    : cdot_body<Fixed<short, true>> {};
-void cdot_half__b256m4(const Arguments& a, const Launch& l) {
-  apply<cdot_half__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
-}
-
-// 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
-struct norm2_half__b256m4_row
-    : norm2_body<Fixed<short, true>> {};
-void norm2_half__b256m4(const Arguments& a, const Launch& l) {
-  apply<norm2_half__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
-}
-
-// 72 flop, 156 bytes a site and right-hand side; 72 reals without reuse
-struct residual_half__b256m4_row
-    : residual_body<Fixed<short, true>> {};
-void residual_half__b256m4(const Arguments& a, const Launch& l) {
-  apply<residual_half__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -42,7 +42,7 @@ void bicgstab_advance_quarter(const Arguments& a, const Launch& l) {
 struct bicgstab_alpha_quarter_row
     : bicgstab_alpha_body<Fixed<signed char, true>> {};
 void bicgstab_alpha_quarter(const Arguments& a, const Launch& l) {
-  apply<bicgstab_alpha_quarter_row, 128, 1>(a, l);
+  apply<bicgstab_alpha_quarter_row, 256, 4>(a, l);
 }
 
 // 192 flop, 112 bytes a site and right-hand side; 96 reals without reuse
@@ -63,14 +63,14 @@ void bicgstab_half_step_quarter(const Arguments& a, const Launch& l) {
 struct bicgstab_omega_quarter_row
     : bicgstab_omega_body<Fixed<signed char, true>> {};
 void bicgstab_omega_quarter(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_quarter_row, 128, 1>(a, l);
+  apply<bicgstab_omega_quarter_row, 256, 4>(a, l);
 }
 
 // 144 flop, 56 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_quarter_row
     : bicgstab_replace_body<Fixed<signed char, true>> {};
 void bicgstab_replace_quarter(const Arguments& a, const Launch& l) {
-  apply<bicgstab_replace_quarter_row, 128, 1>(a, l);
+  apply<bicgstab_replace_quarter_row, 256, 4>(a, l);
 }
 
 // 480 flop, 196 bytes a site and right-hand side; 168 reals without reuse
@@ -84,7 +84,7 @@ void bicgstab_step_quarter(const Arguments& a, const Launch& l) {
 struct cg_curvature_quarter_row
     : cg_curvature_body<Fixed<signed char, true>> {};
 void cg_curvature_quarter(const Arguments& a, const Launch& l) {
-  apply<cg_curvature_quarter_row, 128, 1>(a, l);
+  apply<cg_curvature_quarter_row, 256, 4>(a, l);
 }
 
 // 96 flop, 140 bytes a site and right-hand side; 120 reals without reuse
@@ -105,21 +105,21 @@ void cg_replace_quarter(const Arguments& a, const Launch& l) {
 struct cg_reproject_quarter_row
     : cg_reproject_body<Fixed<signed char, true>> {};
 void cg_reproject_quarter(const Arguments& a, const Launch& l) {
-  apply<cg_reproject_quarter_row, 128, 1>(a, l);
+  apply<cg_reproject_quarter_row, 256, 4>(a, l);
 }
 
 // 96 flop, 84 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_quarter_row
     : cg_residual_body<Fixed<signed char, true>> {};
 void cg_residual_quarter(const Arguments& a, const Launch& l) {
-  apply<cg_residual_quarter_row, 128, 1>(a, l);
+  apply<cg_residual_quarter_row, 256, 4>(a, l);
 }
 
 // 48 flop, 28 bytes a site and right-hand side; 24 reals without reuse
 struct measure_quarter_row
     : measure_body<Fixed<signed char, true>> {};
 void measure_quarter(const Arguments& a, const Launch& l) {
-  apply<measure_quarter_row, 128, 1>(a, l);
+  apply<measure_quarter_row, 256, 4>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

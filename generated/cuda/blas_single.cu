@@ -55,7 +55,7 @@ void bicgstab_advance_single(const Arguments& a, const Launch& l) {
 struct bicgstab_alpha_single_row
     : bicgstab_alpha_body<Ieee<float>> {};
 void bicgstab_alpha_single(const Arguments& a, const Launch& l) {
-  apply<bicgstab_alpha_single_row, 128, 1>(a, l);
+  apply<bicgstab_alpha_single_row, 256, 3>(a, l);
 }
 
 // 192 flop, 384 bytes a site and right-hand side; 96 reals without reuse
@@ -76,14 +76,14 @@ void bicgstab_half_step_single(const Arguments& a, const Launch& l) {
 struct bicgstab_omega_single_row
     : bicgstab_omega_body<Ieee<float>> {};
 void bicgstab_omega_single(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_single_row, 128, 1>(a, l);
+  apply<bicgstab_omega_single_row, 256, 3>(a, l);
 }
 
 // 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_single_row
     : bicgstab_replace_body<Ieee<float>> {};
 void bicgstab_replace_single(const Arguments& a, const Launch& l) {
-  apply<bicgstab_replace_single_row, 128, 1>(a, l);
+  apply<bicgstab_replace_single_row, 256, 3>(a, l);
 }
 
 // 480 flop, 672 bytes a site and right-hand side; 168 reals without reuse
@@ -104,14 +104,14 @@ void caxpby_single(const Arguments& a, const Launch& l) {
 struct cdot_single_row
     : cdot_body<Ieee<float>> {};
 void cdot_single(const Arguments& a, const Launch& l) {
-  apply<cdot_single_row, 128, 1>(a, l);
+  apply<cdot_single_row, 256, 3>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct cg_curvature_single_row
     : cg_curvature_body<Ieee<float>> {};
 void cg_curvature_single(const Arguments& a, const Launch& l) {
-  apply<cg_curvature_single_row, 128, 1>(a, l);
+  apply<cg_curvature_single_row, 256, 3>(a, l);
 }
 
 // 96 flop, 480 bytes a site and right-hand side; 120 reals without reuse
@@ -132,35 +132,35 @@ void cg_replace_single(const Arguments& a, const Launch& l) {
 struct cg_reproject_single_row
     : cg_reproject_body<Ieee<float>> {};
 void cg_reproject_single(const Arguments& a, const Launch& l) {
-  apply<cg_reproject_single_row, 128, 1>(a, l);
+  apply<cg_reproject_single_row, 256, 3>(a, l);
 }
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_single_row
     : cg_residual_body<Ieee<float>> {};
 void cg_residual_single(const Arguments& a, const Launch& l) {
-  apply<cg_residual_single_row, 128, 1>(a, l);
+  apply<cg_residual_single_row, 256, 3>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct measure_single_row
     : measure_body<Ieee<float>> {};
 void measure_single(const Arguments& a, const Launch& l) {
-  apply<measure_single_row, 128, 1>(a, l);
+  apply<measure_single_row, 256, 3>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct norm2_single_row
     : norm2_body<Ieee<float>> {};
 void norm2_single(const Arguments& a, const Launch& l) {
-  apply<norm2_single_row, 128, 1>(a, l);
+  apply<norm2_single_row, 256, 3>(a, l);
 }
 
 // 72 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct residual_single_row
     : residual_body<Ieee<float>> {};
 void residual_single(const Arguments& a, const Launch& l) {
-  apply<residual_single_row, 128, 1>(a, l);
+  apply<residual_single_row, 256, 3>(a, l);
 }
 
 // 24 flop, 192 bytes a site and right-hand side; 48 reals without reuse
@@ -177,25 +177,11 @@ void caxpby_single__b64m18(const Arguments& a, const Launch& l) {
   apply<caxpby_single__b64m18_row, 64, 18, InOrder, Rhs::alone>(a, l);
 }
 
-// 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
-struct cdot_single__b256m4_row
-    : cdot_body<Ieee<float>> {};
-void cdot_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<cdot_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
-}
-
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct norm2_single__b256m4_row
     : norm2_body<Ieee<float>> {};
 void norm2_single__b256m4(const Arguments& a, const Launch& l) {
   apply<norm2_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
-}
-
-// 72 flop, 288 bytes a site and right-hand side; 72 reals without reuse
-struct residual_single__b256m3_row
-    : residual_body<Ieee<float>> {};
-void residual_single__b256m3(const Arguments& a, const Launch& l) {
-  apply<residual_single__b256m3_row, 256, 3, InOrder, Rhs::alone>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -340,10 +340,7 @@ void wilson_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void axpby_double__b64m10(const Arguments&, const Launch&);
 void caxpby_double__b64m6(const Arguments&, const Launch&);
 void caxpby_single__b64m18(const Arguments&, const Launch&);
-void cdot_double__b256m2(const Arguments&, const Launch&);
 void cdot_double__b64m10(const Arguments&, const Launch&);
-void cdot_half__b256m4(const Arguments&, const Launch&);
-void cdot_single__b256m4(const Arguments&, const Launch&);
 void laplace3_axpby_double_r12_n1__b256m1(const Arguments&, const Launch&);
 void laplace3_axpby_double_r12_n1__b64m4(const Arguments&, const Launch&);
 void laplace3_axpby_double_r12_n1__kept_b128m2(const Arguments&, const Launch&);
@@ -361,13 +358,9 @@ void laplace4_double_r18_n1__b256m1(const Arguments&, const Launch&);
 void laplace4_double_r18_n1__b64m4(const Arguments&, const Launch&);
 void laplace4_double_r18_n1__box_kept_b128m2(const Arguments&, const Launch&);
 void laplace4_double_r18_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void norm2_double__b256m2(const Arguments&, const Launch&);
 void norm2_double__b64m10(const Arguments&, const Launch&);
-void norm2_half__b256m4(const Arguments&, const Launch&);
 void norm2_single__b256m4(const Arguments&, const Launch&);
 void residual_double__b64m8(const Arguments&, const Launch&);
-void residual_half__b256m4(const Arguments&, const Launch&);
-void residual_single__b256m3(const Arguments&, const Launch&);
 void scale_double__b64m10(const Arguments&, const Launch&);
 void staggered_bits20_r18_n1__b64m8(const Arguments&, const Launch&);
 void staggered_bits20_r18_n1__box_stream_b256m3(const Arguments&, const Launch&);
@@ -3107,13 +3100,6 @@ constexpr Kernel table[] = {
      true, "",
      "",
      caxpby_single__b64m18},
-    {"cdot_double__b256m2", "cdot", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 2, 96, 384,
-     "dot(x, y)",
-     false, "",
-     "",
-     cdot_double__b256m2},
     {"cdot_double__b64m10", "cdot", "update", false,
      "none", "double", "", "", false,
      1, 4, 2, 96, 384,
@@ -3121,20 +3107,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      cdot_double__b64m10},
-    {"cdot_half__b256m4", "cdot", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 2, 96, 104,
-     "dot(x, y)",
-     false, "",
-     "",
-     cdot_half__b256m4},
-    {"cdot_single__b256m4", "cdot", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 2, 96, 192,
-     "dot(x, y)",
-     false, "",
-     "",
-     cdot_single__b256m4},
     {"laplace3_axpby_double_r12_n1__b256m1", "laplace3", "hopping", false,
      "axpby", "double", "r12", "", false,
      1, 4, 0, 1752, 1152,
@@ -3254,13 +3226,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      laplace4_double_r18_n1__box_stream_b256m1},
-    {"norm2_double__b256m2", "norm2", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 1, 48, 192,
-     "norm(x)",
-     false, "",
-     "",
-     norm2_double__b256m2},
     {"norm2_double__b64m10", "norm2", "update", false,
      "none", "double", "", "", false,
      1, 4, 1, 48, 192,
@@ -3268,13 +3233,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      norm2_double__b64m10},
-    {"norm2_half__b256m4", "norm2", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 1, 48, 52,
-     "norm(x)",
-     false, "",
-     "",
-     norm2_half__b256m4},
     {"norm2_single__b256m4", "norm2", "update", false,
      "none", "single", "", "", false,
      1, 4, 1, 48, 96,
@@ -3289,20 +3247,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      residual_double__b64m8},
-    {"residual_half__b256m4", "residual", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 1, 72, 156,
-     "y = x - y; norm(y)",
-     false, "",
-     "",
-     residual_half__b256m4},
-    {"residual_single__b256m3", "residual", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 1, 72, 288,
-     "y = x - y; norm(y)",
-     false, "",
-     "",
-     residual_single__b256m3},
     {"scale_double__b64m10", "scale", "update", false,
      "none", "double", "", "", false,
      1, 4, 0, 24, 384,
