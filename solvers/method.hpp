@@ -32,7 +32,7 @@ struct MethodParameters {
   int l = 2;         ///< degree of the minimal residual polynomial of BiCGstab(l), 1 ... 4
   double omega = 1;  ///< over-relaxation of MR; between 0 and 2
   /// What GCR applies to its residual, if anything.
-  std::optional<InnerMethod> preconditioner;
+  std::optional<InnerMethod> preconditioner = std::nullopt;
 
   static constexpr int most_directions = 32;
 };
