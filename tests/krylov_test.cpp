@@ -242,6 +242,29 @@ TEST(Preconditioner, MayBeAnyMethodInAnyPrecision) {
       }
 }
 
+/// Beyond the critical mass these methods stagnate: they say so, long before their iterations are used up.
+TEST(Stagnation, IsReported) {
+  const Lattice lattice({4, 4, 4, 4});
+  for (const auto& device : support::devices())
+    for (const Method method : {Method::mr, Method::bicgstab, Method::gcr}) {
+      SolveSettings settings;
+      settings.method = method;
+      settings.parameters.restart = 1;
+      settings.options.max_iterations = 100000;
+      const auto domain = std::make_shared<Domain>(lattice, device);
+      WilsonParameters parameters;
+      parameters.mass = -2.1;
+      const WilsonSolver solver(test_gauge(lattice), domain, parameters, settings);
+      SpinorField b(domain, find_precision("double"), Subset::full), x = b.like();
+      upload(reference::random_spinor(lattice, 3), b, solver.basis());
+      const SolveReport report = solver.solve(x, b);
+      EXPECT_FALSE(report.converged);
+      EXPECT_FALSE(report.events.empty());
+      EXPECT_LT(report.iterations, 20000);
+      EXPECT_LE(report.residual, 1.5);  // x = 0 has 1 on the reduced system
+    }
+}
+
 TEST(MethodChoices, BadOnesAreRefused) {
   EXPECT_THROW(method_of("gmres"), UsageError);
   for (const char* text : {"mr", "mr:", "mr:4x", "gmres:4", ""})
