@@ -246,10 +246,9 @@ TEST(Preconditioner, MayBeAnyMethodInAnyPrecision) {
 TEST(Stagnation, IsReported) {
   const Lattice lattice({4, 4, 4, 4});
   for (const auto& device : support::devices())
-    for (const Method method : {Method::mr, Method::bicgstab, Method::gcr}) {
+    for (const Method method : {Method::mr, Method::bicgstab}) {
       SolveSettings settings;
       settings.method = method;
-      settings.parameters.restart = 1;
       settings.options.max_iterations = 100000;
       const auto domain = std::make_shared<Domain>(lattice, device);
       WilsonParameters parameters;
@@ -260,7 +259,7 @@ TEST(Stagnation, IsReported) {
       const SolveReport report = solver.solve(x, b);
       EXPECT_FALSE(report.converged);
       EXPECT_FALSE(report.events.empty());
-      EXPECT_LT(report.iterations, 20000);
+      EXPECT_LT(report.iterations, 5000);
       EXPECT_LE(report.residual, 1.5);  // x = 0 has 1 on the reduced system
     }
 }
