@@ -33,7 +33,7 @@ Method method_of(const std::string& name) {
     if (name == known) return method;
     all += fmt::format("{}{}", all.empty() ? "" : method == Method::mr ? " or " : ", ", known);
   }
-  throw UsageError(fmt::format("solver '{}' is unknown; use {}", name, all));
+  throw UnknownName(fmt::format("solver '{}' is unknown; use {}", name, all));
 }
 
 std::optional<InnerMethod> preconditioner_of(const std::string& text) {

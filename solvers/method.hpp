@@ -13,7 +13,7 @@ namespace quarksmith {
 /// Krylov methods. `cg` works on the normal equations in the form CGNR.
 enum class Method { cg, cgne, mr, gcr, bicgstab, bicgstab_l };
 
-/// \throws UsageError the name is unknown; the message lists those that exist.
+/// \throws UnknownName the name is unknown; the message lists those that exist.
 Method method_of(const std::string& name);
 
 /// A fixed number of steps of a method, started from zero.

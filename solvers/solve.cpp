@@ -19,7 +19,7 @@ Reduction reduction_of(const std::string& name) {
   if (name == "none") return Reduction::none;
   if (name == "symmetric") return Reduction::symmetric;
   if (name == "asymmetric") return Reduction::asymmetric;
-  throw UsageError(fmt::format("even-odd form '{}' is unknown; use symmetric, asymmetric or none", name));
+  throw UnknownName(fmt::format("even-odd form '{}' is unknown; use symmetric, asymmetric or none", name));
 }
 
 Updates updates_of(const std::string& name) {
