@@ -292,9 +292,7 @@ _RESIDENT = (
         "qx = dot(x, y); qz = dot(z, y); qw = dot(w, y); qu = dot(u, y)",
         then="beta_x = weight_x*qx; beta_z = weight_z*qz; beta_w = weight_w*qw; beta_u = weight_u*qu",
     ),
-    Update(
-        "gcr_orthogonalise", "y = y - beta_x*x - beta_z*z - beta_w*w - beta_u*u", complex_scalars=True
-    ),
+    Update("gcr_orthogonalise", "y = y - beta_x*x - beta_z*z - beta_w*w - beta_u*u", complex_scalars=True),
     # BiCGstab(l) (solvers/bicgstab_l.cpp), which shares half_step, advance, alpha and replace of BiCGstab. Names that
     # end in a number count down from l: gamma_0 is gamma_l of the paper, gamma_1 is gamma_{l-1}.
     Update("bicgstab_l_direction", "y = x + beta*y", complex_scalars=True),
