@@ -86,6 +86,12 @@ void SolverChoices::add_to(CLI::App& c) {
                "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))");
   c.add_option("--basis", basis, "gamma basis of the kernels; results are in degrand_rossi")->capture_default_str();
   c.add_option("--tol", tolerance, "|b - M x| / |b|")->capture_default_str();
+  c.add_option("--restart", parameters.restart, "directions that gcr keeps")->capture_default_str();
+  c.add_option("--bicgstab-l", parameters.l, "l of bicgstab-l, 1 to 4")->capture_default_str();
+  c.add_option("--omega", parameters.omega, "over-relaxation of mr")->capture_default_str();
+  c.add_option("--preconditioner", preconditioner,
+               "of gcr: none, or METHOD:STEPS, for example mr:4; --precision double-single-half runs it in the third")
+      ->capture_default_str();
   c.add_option("--max-iterations", max_iterations, "a column")->capture_default_str();
 }
 
@@ -99,6 +105,8 @@ SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& 
   s.options.max_iterations = max_iterations;
   s.options.updates = updates_of(updates);
   s.options.delta = delta;
+  s.parameters = parameters;
+  s.parameters.preconditioner = preconditioner_of(preconditioner);
   if (command.count("--reconstruct") == 0) {
     s.links = default_links(gauge);
     if (s.links == "r18") common.info("the links are not SU(3): stored with 18 reals");

@@ -19,9 +19,11 @@ struct ActionOptions {
 
 /// How a solve is made, but for method and precision.
 struct SolverChoices {
-  std::string even_odd = "symmetric", reconstruct = "12", basis = "non_relativistic", updates = "reliable";
+  std::string even_odd = "symmetric", reconstruct = "12", basis = "non_relativistic", updates = "reliable",
+              preconditioner = "none";
   double tolerance = 1e-10, delta = 0;
   int max_iterations = 10000;
+  MethodParameters parameters;
 
   void add_to(CLI::App& command);
   /// Links that are not SU(3) are stored with 18 reals, unless the command line says otherwise.

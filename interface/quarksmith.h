@@ -236,7 +236,7 @@ quarksmith_status quarksmith_clover_log_det(quarksmith_operator* op, int parity,
 /** How M x = b is solved. */
 typedef struct {
   size_t size;
-  const char* method;    /**< `bicgstab` (default) or `cg` */
+  const char* method;    /**< `bicgstab` (default), `cg`, ...: docs/howto-solver.md */
   const char* even_odd;  /**< `symmetric` (default), `asymmetric` or `none` */
   const char* precision; /**< `double` (default), `single`, or mixed: `double-single`, `double-half`, `double-bits20` */
   const char* updates;   /**< of mixed precision: `reliable` (default), `replacement` or `defect` */

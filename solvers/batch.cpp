@@ -8,8 +8,6 @@
 #include <optional>
 
 #include "runtime/error.hpp"
-#include "solvers/bicgstab.hpp"
-#include "solvers/cg.hpp"
 
 namespace quarksmith {
 namespace {
@@ -27,42 +25,34 @@ double default_delta(const PrecisionInfo& p, Updates updates) {
   return p.bits < 16 ? 0.3 : p.bits < 24 ? 0.1 : 0.01;
 }
 
-std::unique_ptr<Recurrence> make_recurrence(Method method, const LinearOperator& a, Scalars& scalars, int rhs) {
-  if (method == Method::cg) return std::make_unique<ConjugateGradients>(a, scalars, rhs);
-  return std::make_unique<BiCGstab>(a, scalars, rhs);
-}
-
 /// A batch shrinks to `live` right-hand sides when that saves a tile of four, two or one.
 int width_for(int live) { return live <= 2 ? live : (live + 3) / 4 * 4; }
 
 }  // namespace
 
-KrylovBatch::KrylovBatch(const LinearOperator& outer, const LinearOperator& inner, Method method, int capacity)
+KrylovBatch::KrylovBatch(const LinearOperator& outer, const LinearOperator& inner, Method method, int capacity,
+                         const MethodParameters& parameters, const LinearOperator* preconditioner)
     : outer_(&outer),
       inner_(&inner),
       capacity_(capacity),
       uniform_(&outer.precision() == &inner.precision()),
       blas_(outer.domain()->device(), outer.precision()),
       scalars_(outer.domain()->device_pointer(), capacity),
-      recurrence_(make_recurrence(method, inner, scalars_, capacity)),
+      recurrence_(make_recurrence(method, parameters, inner, preconditioner != nullptr ? *preconditioner : inner,
+                                  scalars_, capacity)),
       r_(outer.domain(), outer.precision(), outer.subset(), capacity),
-      d_(r_.like()) {
-  if (!uniform_ && outer.precision().name != "double" && inner.precision().name != "double")
-    staging_ = std::make_unique<SpinorField>(outer.domain(), find_precision("double"), outer.subset(), capacity);
+      d_(r_.like()),
+      convert_(outer, outer.precision(), inner.precision(), capacity) {
   for (const char* name : {"rr", "target", "fall", "most", "iterations", "limit", "epsilon", "root"})
     scalars_.slot(name);
 }
 
 KrylovBatch::~KrylovBatch() = default;
 
-std::pair<int, int> KrylovBatch::fields(Method method) { return {method == Method::cg ? 5 : 6, 2}; }
-
-void KrylovBatch::transfer(const SpinorField& from, SpinorField& to) {
-  if (&from.precision() == &to.precision()) return to.copy_from(from);
-  if (!staging_) return convert(from, to);
-  SpinorField between = staging_->slice(0, from.rhs());
-  convert(from, between);
-  convert(between, to);
+Program& KrylovBatch::program(int width, int phase) {
+  auto& made = programs_[{width, phase}];
+  if (!made) made = r_.device().program([this, width, phase] { recurrence_->iterate(width, phase); });
+  return *made;
 }
 
 std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
@@ -100,9 +90,8 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
     snapshots_ = b.device().snapshots(scalars_.data(), Scalars::bytes_per_rhs * capacity_, ring);
   under_way_ = true;
   begin(task);
+  int phase = 0;
   while (!task.columns.empty()) {
-    auto& program = programs_[task.width];
-    if (!program) program = b.device().program([this, width = task.width] { recurrence_->iterate(width); });
     for (const int width = task.width; task.width == width && !task.columns.empty();) {
       const double start = now();
       std::optional<ProfilerRange> iterations(std::in_place, b.device(), "quarksmith iterations");
@@ -113,7 +102,8 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
         const double busy = now();
         const int ahead = near_rest(task) ? 1 : depth;
         for (; launched - seen < ahead; ++launched) {
-          program->launch();
+          program(task.width, phase).launch();
+          phase = (phase + 1) % recurrence_->phases();
           snapshots_->take();
         }
         host_seconds_ += now() - busy;
@@ -132,6 +122,7 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
         Column& c = task.columns[n];
         if (!c.done && (scalars_.get(n, "active") == 0.0 || !c.trouble.empty())) due.push_back(n);
       }
+      if (static_cast<int>(due.size()) == live(task)) phase = 0;
       settle(task, due);
       compact(task);
     }
@@ -193,6 +184,11 @@ bool KrylovBatch::near_rest(const Task& task) const {
     if (scalars_.get(n, "rr").real() * std::pow(c.rate, 2 * task.options->look_ahead) <= level) return true;
   }
   return false;
+}
+
+int KrylovBatch::live(const Task& task) {
+  return static_cast<int>(
+      std::count_if(task.columns.begin(), task.columns.end(), [](const Column& c) { return !c.done; }));
 }
 
 /// Takes leave of columns that are done; shrinks the batch when that saves a tile.

@@ -5,12 +5,9 @@
 #include <map>
 
 #include "solvers/blas.hpp"
-#include "solvers/recurrence.hpp"
+#include "solvers/preconditioner.hpp"
 
 namespace quarksmith {
-
-/// Krylov methods.
-enum class Method { cg, bicgstab };
 
 /// A recurrence in the precision of `inner` that solves A x = b in the precision of `outer`.
 ///
@@ -24,7 +21,9 @@ class KrylovBatch {
  public:
   /// \param outer,inner the same operator twice, or in two precisions; they outlive this.
   /// \param capacity right-hand sides at most.
-  KrylovBatch(const LinearOperator& outer, const LinearOperator& inner, Method method, int capacity);
+  /// \param preconditioner the operator in the precision of the preconditioner; null: that of `inner`.
+  KrylovBatch(const LinearOperator& outer, const LinearOperator& inner, Method method, int capacity,
+              const MethodParameters& parameters = {}, const LinearOperator* preconditioner = nullptr);
   ~KrylovBatch();
 
   /// Solves A x = b; x is the first guess.
@@ -36,8 +35,8 @@ class KrylovBatch {
   /// Seconds of the iterations so far, and of them those in which the host was busy.
   double seconds() const { return seconds_; }
   double host_seconds() const { return host_seconds_; }
-  /// Fields that a right-hand side needs in the inner and the outer precision, those of the operators left out.
-  static std::pair<int, int> fields(Method method);
+  /// Fields that a right-hand side needs in the outer precision beside those of the recurrence and the operators.
+  static constexpr int outer_fields = 2;
 
  private:
   struct Column;
@@ -51,8 +50,9 @@ class KrylovBatch {
   void arm(const Task& task, int position);
   void compact(Task& task);
   bool observe(Task& task);
+  static int live(const Task& task);
   bool near_rest(const Task& task) const;
-  void transfer(const SpinorField& from, SpinorField& to);
+  Program& program(int width, int phase);
 
   const LinearOperator *outer_, *inner_;
   int capacity_;
@@ -60,11 +60,11 @@ class KrylovBatch {
   Blas blas_;
   Scalars scalars_;
   std::unique_ptr<Recurrence> recurrence_;
-  SpinorField r_, d_;                     // outer: residuals; corrections, then A^+ r
-  std::unique_ptr<SpinorField> staging_;  // double, if neither precision is
-  std::unique_ptr<SpinorField> best_;     // made when an iterate is worse than an earlier one
+  SpinorField r_, d_;  // outer: residuals; corrections, then A^+ r
+  Converter convert_;
+  std::unique_ptr<SpinorField> best_;  // made when an iterate is worse than an earlier one
   std::unique_ptr<Snapshots> snapshots_;
-  std::map<int, std::unique_ptr<Program>> programs_;  // of an iteration, by width
+  std::map<std::pair<int, int>, std::unique_ptr<Program>> programs_;  // of an iteration, by width and phase
   bool under_way_ = false;
   double seconds_ = 0, host_seconds_ = 0;
 };

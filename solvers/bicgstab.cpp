@@ -19,7 +19,7 @@ BiCGstab::BiCGstab(const LinearOperator& a, Scalars& scalars, int rhs)
       advance_(scalars, a.precision(), "bicgstab_advance"),
       replace_(scalars, a.precision(), "bicgstab_replace") {}
 
-void BiCGstab::iterate(int width) {
+void BiCGstab::iterate(int width, int /*phase*/) {
   SpinorField y = y_.slice(0, width), r = r_.slice(0, width), shadow = shadow_.slice(0, width), p = p_.slice(0, width),
               v = v_.slice(0, width), t = t_.slice(0, width);
   direction_({.x = &r, .y = &p, .z = &v});  // p = r + beta (p - omega v)
@@ -32,22 +32,24 @@ void BiCGstab::iterate(int width) {
   step_({.x = &p, .y = &r, .z = &t, .w = &y, .u = &shadow});
 }
 
+void BiCGstab::prepare(int first, int count) {
+  for (int n = first; n < first + count; ++n) {
+    for (const char* name : {"alpha", "beta", "half", "scale"}) scalars_->set(n, name, 0);
+    for (const char* name : {"rho", "rho_old", "omega"}) scalars_->set(n, name, 1);  // so that beta becomes 0
+  }
+}
+
 void BiCGstab::start(int first, int count) {
   SpinorField y = y_.slice(first, count), p = p_.slice(first, count), v = v_.slice(first, count);
   y.fill(0);
   p.fill(0);
   v.fill(0);
   shadow_.slice(first, count).copy_from(r_.slice(first, count));
-  for (int n = first; n < first + count; ++n) {
-    for (const char* name : {"alpha", "beta", "half", "scale"}) scalars_->set(n, name, 0);
-    for (const char* name : {"rho", "rho_old", "omega"}) scalars_->set(n, name, 1);  // so that beta becomes 0
-  }
   replace(first, count);
 }
 
 void BiCGstab::replace(int first, int count) {
   SpinorField y = y_.slice(first, count), r = r_.slice(first, count), shadow = shadow_.slice(first, count);
-  scalars_->upload(first, count);
   replace_.for_all({.x = &r, .y = &shadow}, first);
   y.fill(0);
 }

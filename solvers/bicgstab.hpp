@@ -16,7 +16,8 @@ class BiCGstab final : public Recurrence {
   /// \param a outlives this, as the scalars do.
   BiCGstab(const LinearOperator& a, Scalars& scalars, int rhs);
   bool normal() const override { return false; }
-  void iterate(int width) override;
+  void iterate(int width, int phase) override;
+  void prepare(int first, int count) override;
   void start(int first, int count) override;
   void replace(int first, int count) override;
   void complete(int first, int count) override;

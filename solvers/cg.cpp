@@ -18,7 +18,7 @@ ConjugateGradients::ConjugateGradients(const LinearOperator& a, Scalars& scalars
       replace_(scalars, a.precision(), "cg_replace"),
       reproject_(scalars, a.precision(), "cg_reproject") {}
 
-void ConjugateGradients::iterate(int width) {
+void ConjugateGradients::iterate(int width, int /*phase*/) {
   SpinorField y = y_.slice(0, width), r = r_.slice(0, width), p = p_.slice(0, width), q = q_.slice(0, width),
               w = w_.slice(0, width);
   direction_({.x = &p, .y = &y, .z = &r});  // y += alpha p;  p = r + beta p
@@ -28,21 +28,22 @@ void ConjugateGradients::iterate(int width) {
   residual_({.x = &q, .y = &r});  // r' = r - alpha A^+ A p;  beta = (r', r') / (r, r)
 }
 
+void ConjugateGradients::prepare(int first, int count) {
+  for (int n = first; n < first + count; ++n)
+    for (const char* name : {"alpha", "beta", "pp", "scale"}) scalars_->set(n, name, 0);
+}
+
 void ConjugateGradients::start(int first, int count) {
   SpinorField y = y_.slice(first, count), r = r_.slice(first, count), p = p_.slice(first, count);
   y.fill(0);
   p.fill(0);
   r.copy_from(w_.slice(first, count));
-  for (int n = first; n < first + count; ++n)
-    for (const char* name : {"alpha", "beta", "pp", "scale"}) scalars_->set(n, name, 0);
-  scalars_->upload(first, count);
   measure_.for_all({.x = &r}, first);
 }
 
 void ConjugateGradients::replace(int first, int count) {
   SpinorField y = y_.slice(first, count), r = r_.slice(first, count), p = p_.slice(first, count),
               q = q_.slice(first, count), w = w_.slice(first, count);
-  scalars_->upload(first, count);
   replace_.for_all({.x = &w, .y = &r, .z = &p, .w = &q}, first);  // r_{k-1} = r_k + alpha q
   reproject_.for_all({.x = &r, .y = &p}, first);                  // p = p - (r, p) / (r, r) r
   y.fill(0);

@@ -20,13 +20,18 @@ class Recurrence {
 
   /// True if it works on the residual of the normal equations, A^+ (b - A x).
   virtual bool normal() const = 0;
-  /// Enqueues one iteration on right-hand sides 0 ... width - 1. Recorded: it starts the same kernels each time.
-  virtual void iterate(int width) = 0;
-  /// Begins anew with y = 0 from the residual in `fresh`.
+  /// Enqueues one iteration on right-hand sides 0 ... width - 1. Recorded: it starts the same kernels each time, for
+  /// each phase. \param phase 0 ... phases() - 1, in turn.
+  virtual void iterate(int width, int phase) = 0;
+  /// Iterations of different kernels, after which they repeat.
+  virtual int phases() const { return 1; }
+  /// Sets the scalars with which `start` begins, in the host's copy.
+  virtual void prepare(int first, int count) = 0;
+  /// Enqueues: begins anew with y = 0 from the residual in `fresh`.
   virtual void start(int first, int count) = 0;
-  /// Continues with y = 0 and the residual in `fresh` in place of that of the recurrence.
+  /// Enqueues: continues with y = 0 and the residual in `fresh` in place of that of the recurrence.
   virtual void replace(int first, int count) = 0;
-  /// Completes y: adds what an iteration has left to the next one.
+  /// Enqueues: completes y: adds what an iteration has left to the next one.
   virtual void complete(int first, int count) = 0;
 
   /// The corrections y.

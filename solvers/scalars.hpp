@@ -15,7 +15,7 @@ namespace quarksmith {
 class Scalars {
  public:
   /// Numbers a right-hand side at most.
-  static constexpr int most = 32;
+  static constexpr int most = 64;
   Scalars(const std::shared_ptr<Device>& device, int rhs);
 
   /// Number of a name; a new name gets the next one. `active` and `status` exist (runtime/arguments.hpp).

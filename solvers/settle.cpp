@@ -53,7 +53,7 @@ void KrylovBatch::settle(Task& task, const Run& run) {
     judge(task, c, r_norms[n], s_norms[n]);
   }
   SpinorField fresh = recurrence_->fresh().slice(run.first, run.count);
-  transfer(recurrence_->normal() ? s : r, fresh);
+  convert_(recurrence_->normal() ? s : r, fresh);
   for (int n = run.first; n < run.first + run.count;) {  // those that go on in the same way, together
     const Column& c = task.columns[n];
     int end = n;
@@ -62,13 +62,9 @@ void KrylovBatch::settle(Task& task, const Run& run) {
       if (other.done != c.done || other.restart != c.restart) break;
       arm(task, end);
     }
-    if (c.done) {
-      scalars_.upload(n, end - n);
-    } else if (c.restart) {
-      recurrence_->start(n, end - n);
-    } else {
-      recurrence_->replace(n, end - n);
-    }
+    if (c.restart) recurrence_->prepare(n, end - n);
+    scalars_.upload(n, end - n);
+    if (!c.done) c.restart ? recurrence_->start(n, end - n) : recurrence_->replace(n, end - n);
     n = end;
   }
 }
@@ -78,7 +74,7 @@ void KrylovBatch::settle(Task& task, const Run& run) {
 bool KrylovBatch::accept(Task& task, const Run& run, SpinorField& x, SpinorField& r, std::vector<double>& r_norms) {
   recurrence_->complete(run.first, run.count);
   SpinorField d = d_.slice(0, run.count);
-  transfer(recurrence_->correction().slice(run.first, run.count), d);
+  convert_(recurrence_->correction().slice(run.first, run.count), d);
   blas_.axpby(1.0, x, 1.0, d);  // x + y
   outer_->apply(r, d, Dagger::no);
   r_norms = roots(blas_.residuals(task.b->slice(task.columns[run.first].index, run.count), r));

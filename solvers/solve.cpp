@@ -7,18 +7,13 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <sstream>
 
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
 #include "solvers/blas.hpp"
 
 namespace quarksmith {
-
-Method method_of(const std::string& name) {
-  if (name == "cg") return Method::cg;
-  if (name == "bicgstab") return Method::bicgstab;
-  throw UnknownName(fmt::format("solver '{}' is unknown; use cg or bicgstab", name));
-}
 
 Reduction reduction_of(const std::string& name) {
   if (name == "none") return Reduction::none;
@@ -98,14 +93,27 @@ struct WilsonSolver::Parts {
       throw UsageError(fmt::format("tolerance {}; use a positive number", s.options.tolerance));
     if (!(s.options.delta >= 0 && s.options.delta < 1))
       throw UsageError(fmt::format("delta {}; use a number between 0 and 1", s.options.delta));
-    const std::size_t dash = s.precision.find('-');
-    outer = s.precision.substr(0, dash);
-    inner = dash == std::string::npos ? outer : s.precision.substr(dash + 1);
-    if (find_precision(inner).bits > find_precision(outer).bits)
-      throw UsageError(fmt::format("precision '{}': the second must not be higher than the first", s.precision));
-    for (const std::string& name : {std::string("double"), outer, inner}) hopping(name);
+    check(s.method, s.parameters);
+    choose_precisions();
+    for (const std::string& name : {std::string("double"), outer, inner, lowest}) hopping(name);
     matrix.emplace(hopping("double"));
     plain_links.reset();  // the clover terms are made
+  }
+
+  /// Each no higher than the one before; what is not given is as the one before.
+  void choose_precisions() {
+    std::istringstream text(settings.precision);
+    std::string* const names[] = {&outer, &inner, &lowest};
+    int given = 0;
+    for (std::string name; std::getline(text, name, '-'); ++given) {
+      if (given == 3 || (given == 2 && !settings.parameters.preconditioner))
+        throw UsageError(fmt::format("precision '{}': the third is that of a preconditioner, which there is not",
+                                     settings.precision));
+      if (given > 0 && find_precision(name).bits > find_precision(*names[given - 1]).bits)
+        throw UsageError(
+            fmt::format("precision '{}': the second must not be higher than the first", settings.precision));
+      for (int n = given; n < 3; ++n) *names[n] = name;
+    }
   }
 
   std::shared_ptr<LinkField> store(std::string_view precision, std::string_view storage) const {
@@ -131,13 +139,16 @@ struct WilsonSolver::Parts {
     batch.reset();
     high.reset();
     low.reset();
+    preconditioner.reset();
     reduced_x.reset();
     reduced_b.reset();
     outer_x.reset();
     outer_b.reset();
     high = std::make_unique<Level>(hopping(outer), settings.reduction, rhs);
     low = std::make_unique<Level>(hopping(inner), settings.reduction, rhs);
-    batch = std::make_unique<KrylovBatch>(high->a(), low->a(), settings.method, rhs);
+    if (lowest != inner) preconditioner = std::make_unique<Level>(hopping(lowest), settings.reduction, rhs);
+    batch = std::make_unique<KrylovBatch>(high->a(), low->a(), settings.method, rhs, settings.parameters,
+                                          preconditioner ? &preconditioner->a() : nullptr);
     const PrecisionInfo& precision = find_precision(outer);
     if (settings.reduction != Reduction::none) {
       reduced_b.emplace(domain, precision, Subset::even, rhs);
@@ -172,13 +183,13 @@ struct WilsonSolver::Parts {
 
   SolveSettings settings;
   WilsonParameters parameters;
-  std::string outer, inner;
+  std::string outer, inner, lowest;  ///< precisions: of residuals, of iterations, of the preconditioner
   WorkingGauge working_gauge;
   DomainPointer domain;
   std::shared_ptr<LinkField> plain_links;  ///< from which clover terms are made
   std::map<std::string, std::unique_ptr<WilsonHopping>> hoppings;
   std::optional<WilsonMatrix> matrix;  ///< in double
-  std::unique_ptr<Level> high, low;
+  std::unique_ptr<Level> high, low, preconditioner;
   std::unique_ptr<KrylovBatch> batch;
   std::optional<SpinorField> reduced_x, reduced_b, outer_x, outer_b, residual;
   double seconds = 0, host_seconds = 0;
@@ -240,7 +251,7 @@ void WilsonSolver::Parts::raise_precision(System& s) {
     const KernelQuery needed = {.operation = "measure", .precision = precision.name};
     if (try_find(domain->device().kernels(), needed) == nullptr) continue;
     const Level level(hopping(name), settings.reduction, 1);
-    KrylovBatch krylov(high->a(), level.a(), settings.method, 1);
+    KrylovBatch krylov(high->a(), level.a(), settings.method, 1, settings.parameters);
     for (std::size_t n = 0; n < s.results.size(); ++n) {
       if (!failed(s.results[n])) continue;
       System one{s.x.slice(static_cast<int>(n), 1),
@@ -344,10 +355,17 @@ std::size_t WilsonSolver::bytes_per_rhs() const {
   const Lattice& lattice = p.domain->lattice();
   const bool reduced = p.settings.reduction != Reduction::none;
   const std::size_t high = half_field_bytes(find_precision(p.outer), lattice),
-                    low = half_field_bytes(find_precision(p.inner), lattice);
-  const auto [inner_fields, outer_fields] = KrylovBatch::fields(p.settings.method);
+                    low = half_field_bytes(find_precision(p.inner), lattice),
+                    lowest = half_field_bytes(find_precision(p.lowest), lattice);
+  const FieldCount fields = fields_of(p.settings.method, p.settings.parameters);
   const int work = reduced ? (p.parameters.has_clover() ? 2 : 1) : 0, sites = reduced ? 1 : 2;
-  std::size_t bytes = (inner_fields * sites + work) * low + (outer_fields * sites + work + (reduced ? 2 : 0)) * high;
+  std::size_t bytes =
+      (fields.recurrence * sites + work) * low + (KrylovBatch::outer_fields * sites + work + (reduced ? 2 : 0)) * high;
+  if (fields.preconditioner > 0) {
+    const bool between = p.lowest != p.inner && p.lowest != "double" && p.inner != "double";
+    bytes += (fields.preconditioner * sites + (p.lowest != p.inner ? work : 0)) * lowest;
+    if (between) bytes += sites * half_field_bytes(find_precision("double"), lattice);
+  }
   if (p.outer != "double") bytes += 4 * high;
   return bytes;
 }

@@ -14,7 +14,6 @@ namespace quarksmith {
 enum class Reduction { none, symmetric, asymmetric };
 
 /// \throws UnknownName the name is unknown; the message lists those that exist.
-Method method_of(const std::string& name);
 Reduction reduction_of(const std::string& name);
 /// `reliable`, `replacement` or `defect`.
 Updates updates_of(const std::string& name);
@@ -22,9 +21,11 @@ Updates updates_of(const std::string& name);
 /// Choices of a solve.
 struct SolveSettings {
   Method method = Method::bicgstab;
+  MethodParameters parameters;
   Reduction reduction = Reduction::symmetric;
   /// `double`, `single`: of all fields and kernels; `double-half`, `single-half`, `double-bits20`, ...: iterations run
-  /// in the second, and are kept to the residual in the first. The residual reported is recomputed in double.
+  /// in the second, and are kept to the residual in the first; `double-single-half`: the preconditioner works in the
+  /// third. The residual reported is recomputed in double.
   std::string precision = "double";
   std::string links = "r12";
   std::string basis = "non_relativistic";

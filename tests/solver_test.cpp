@@ -54,6 +54,18 @@ std::vector<Mode> modes() {
           all.push_back({device, method, "symmetric", precision, "r12", "non_relativistic", 1e-11, 0, updates});
     }
   }
+  for (const auto& device : support::devices())
+    for (const char* method : {"cgne", "mr", "gcr", "bicgstab-l"}) {
+      for (const char* reduction : {"none", "symmetric"})
+        for (const auto& [precision, tolerance] :
+             {std::pair{"double", 1e-11}, {"single", 2e-6}, {"double-single", 1e-11}, {"double-half", 1e-11}})
+          all.push_back({device, method, reduction, precision, "r12", "non_relativistic", tolerance});
+      all.push_back({device, method, "symmetric", "single-half", "r12", "non_relativistic", 2e-6});
+      all.push_back({device, method, "asymmetric", "double-half", "r12", "non_relativistic", 1e-11, 1.5});
+      for (const char* updates : {"replacement", "defect"})
+        for (const char* precision : {"double-single", "double-half"})
+          all.push_back({device, method, "symmetric", precision, "r12", "non_relativistic", 1e-11, 0, updates});
+    }
   return all;
 }
 
@@ -144,6 +156,9 @@ SolveSettings settings_of(Method method, const std::string& precision, double to
   return s;
 }
 
+constexpr Method all_methods[] = {Method::cg,  Method::cgne,     Method::mr,
+                                  Method::gcr, Method::bicgstab, Method::bicgstab_l};
+
 class BatchedSolve : public testing::TestWithParam<std::tuple<Method, const char*>> {};
 
 /// Right-hand sides do not know of each other: a batch gives what single solves give, also when some leave it early;
@@ -166,8 +181,10 @@ TEST_P(BatchedSolve, GivesWhatSingleSolvesGive) {
         const SolveReport single = batch.solver->solve(one, b.slice(n, 1));
         EXPECT_TRUE(reports[n].converged) << n;
         EXPECT_LE(reports[n].residual, 1e-10) << n;
-        EXPECT_EQ(reports[n].iterations, single.iterations) << n;
-        EXPECT_NEAR(reports[n].residual, single.residual, 1e-13) << n;
+        if (method != Method::gcr || std::string_view(precision) == "double") {  // see solvers/gcr.hpp
+          EXPECT_EQ(reports[n].iterations, single.iterations) << n;
+          EXPECT_NEAR(reports[n].residual, single.residual, 1e-13) << n;
+        }
         if (reports[n].iterations > 0) least = std::min(least, reports[n].iterations);
         most = std::max(most, reports[n].iterations);
         const HostSpinor from_batch = batch.host(x, n), from_single = batch.host(y, n);
@@ -186,17 +203,16 @@ TEST_P(BatchedSolve, GivesWhatSingleSolvesGive) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, BatchedSolve,
-                         testing::Combine(testing::Values(Method::cg, Method::bicgstab),
+                         testing::Combine(testing::ValuesIn(all_methods),
                                           testing::Values("double", "double-single", "double-half")),
                          [](const auto& info) {
                            return support::test_name(
-                               std::string(std::get<0>(info.param) == Method::cg ? "cg_" : "bicgstab_") +
-                               std::get<1>(info.param));
+                               fmt::format("{}_{}", int(std::get<0>(info.param)), std::get<1>(info.param)));
                          });
 
 TEST(FailedSolve, ReturnsTheBestIterateWithItsTrueResidual) {
   for (const auto& device : support::devices())
-    for (const Method method : {Method::cg, Method::bicgstab})
+    for (const Method method : all_methods)
       for (const char* precision : {"double", "double-half"}) {
         // Far beyond the critical mass the operator has eigenvalues all around zero.
         SolveSettings settings = settings_of(method, precision, 1e-10);
@@ -220,7 +236,7 @@ TEST(FailedSolve, ReturnsTheBestIterateWithItsTrueResidual) {
 
 TEST(FailedSolve, LimitOfThePrecisionIsReported) {
   for (const auto& device : support::devices())
-    for (const Method method : {Method::cg, Method::bicgstab})
+    for (const Method method : all_methods)
       for (const char* precision : {"single", "single-half"}) {
         const Batch batch(device, Lattice({4, 4, 4, 8}), 0.3, settings_of(method, precision, 1e-12));
         const SpinorField b = batch.sources(2);
@@ -273,7 +289,7 @@ class Poisoned final : public LinearOperator {
 TEST(Breakdown, IsAnsweredAndReported) {
   const Lattice lattice({4, 4, 4, 4});
   for (const auto& device : support::devices())
-    for (const Method method : {Method::cg, Method::bicgstab})
+    for (const Method method : all_methods)
       for (const double factor : {2.0, 0.0}) {
         const auto domain = std::make_shared<Domain>(lattice, device);
         const Multiple a(domain, factor);
@@ -298,7 +314,7 @@ TEST(Breakdown, NumbersThatAreNotFiniteAreSurvived) {
   const auto links = std::make_shared<LinkField>(upload(hot_gauge(lattice, 5), domain, precision, find_storage("r12")));
   const WilsonHopping hopping(links, precision, find_basis("non_relativistic"), {});
   const WilsonEvenOdd exact(hopping, EvenOdd::symmetric);
-  for (const Method method : {Method::cg, Method::bicgstab}) {
+  for (const Method method : all_methods) {
     const Poisoned poisoned(exact);
     KrylovBatch krylov(exact, poisoned, method, 1);
     SpinorField b(domain, precision, Subset::even), x = b.like();

@@ -13,6 +13,13 @@
 #include "generated/bodies/bicgstab_alpha.hpp"
 #include "generated/bodies/bicgstab_direction.hpp"
 #include "generated/bodies/bicgstab_half_step.hpp"
+#include "generated/bodies/bicgstab_l_direction.hpp"
+#include "generated/bodies/bicgstab_l_minimise.hpp"
+#include "generated/bodies/bicgstab_l_rho.hpp"
+#include "generated/bodies/bicgstab_l_solve.hpp"
+#include "generated/bodies/bicgstab_l_step.hpp"
+#include "generated/bodies/bicgstab_l_tau.hpp"
+#include "generated/bodies/bicgstab_l_update.hpp"
 #include "generated/bodies/bicgstab_omega.hpp"
 #include "generated/bodies/bicgstab_replace.hpp"
 #include "generated/bodies/bicgstab_step.hpp"
@@ -23,7 +30,14 @@
 #include "generated/bodies/cg_replace.hpp"
 #include "generated/bodies/cg_reproject.hpp"
 #include "generated/bodies/cg_residual.hpp"
+#include "generated/bodies/cgne_direction.hpp"
+#include "generated/bodies/cgne_replace.hpp"
+#include "generated/bodies/gcr_direction.hpp"
+#include "generated/bodies/gcr_orthogonalise.hpp"
+#include "generated/bodies/gcr_project.hpp"
 #include "generated/bodies/measure.hpp"
+#include "generated/bodies/mr_alpha.hpp"
+#include "generated/bodies/mr_step.hpp"
 #include "generated/bodies/norm2.hpp"
 #include "generated/bodies/residual.hpp"
 #include "generated/bodies/scale.hpp"
@@ -69,6 +83,55 @@ struct bicgstab_half_step_double_row
     : bicgstab_half_step_body<Ieee<double>> {};
 void bicgstab_half_step_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_half_step_double_row>(a, l);
+}
+
+// 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
+struct bicgstab_l_direction_double_row
+    : bicgstab_l_direction_body<Ieee<double>> {};
+void bicgstab_l_direction_double(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_direction_double_row>(a, l);
+}
+
+// 192 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_l_minimise_double_row
+    : bicgstab_l_minimise_body<Ieee<double>> {};
+void bicgstab_l_minimise_double(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_minimise_double_row>(a, l);
+}
+
+// 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_l_rho_double_row
+    : bicgstab_l_rho_body<Ieee<double>> {};
+void bicgstab_l_rho_double(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_rho_double_row>(a, l);
+}
+
+// 192 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_l_solve_double_row
+    : bicgstab_l_solve_body<Ieee<double>> {};
+void bicgstab_l_solve_double(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_solve_double_row>(a, l);
+}
+
+// 384 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
+struct bicgstab_l_step_double_row
+    : bicgstab_l_step_body<Ieee<double>> {};
+void bicgstab_l_step_double(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_step_double_row>(a, l);
+}
+
+// 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_l_tau_double_row
+    : bicgstab_l_tau_body<Ieee<double>> {};
+void bicgstab_l_tau_double(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_tau_double_row>(a, l);
+}
+
+// 288 flop, 960 bytes a site and right-hand side; 120 reals without reuse
+struct bicgstab_l_update_double_row
+    : bicgstab_l_update_body<Ieee<double>> {};
+void bicgstab_l_update_double(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_update_double_row>(a, l);
 }
 
 // 192 flop, 384 bytes a site and right-hand side; 48 reals without reuse
@@ -141,11 +204,60 @@ void cg_residual_double(const Arguments& a, const Launch& l) {
   apply<cg_residual_double_row>(a, l);
 }
 
+// 192 flop, 960 bytes a site and right-hand side; 120 reals without reuse
+struct cgne_direction_double_row
+    : cgne_direction_body<Ieee<double>> {};
+void cgne_direction_double(const Arguments& a, const Launch& l) {
+  apply<cgne_direction_double_row>(a, l);
+}
+
+// 144 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+struct cgne_replace_double_row
+    : cgne_replace_body<Ieee<double>> {};
+void cgne_replace_double(const Arguments& a, const Launch& l) {
+  apply<cgne_replace_double_row>(a, l);
+}
+
+// 0 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+struct gcr_direction_double_row
+    : gcr_direction_body<Ieee<double>> {};
+void gcr_direction_double(const Arguments& a, const Launch& l) {
+  apply<gcr_direction_double_row>(a, l);
+}
+
+// 384 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
+struct gcr_orthogonalise_double_row
+    : gcr_orthogonalise_body<Ieee<double>> {};
+void gcr_orthogonalise_double(const Arguments& a, const Launch& l) {
+  apply<gcr_orthogonalise_double_row>(a, l);
+}
+
+// 384 flop, 960 bytes a site and right-hand side; 120 reals without reuse
+struct gcr_project_double_row
+    : gcr_project_body<Ieee<double>> {};
+void gcr_project_double(const Arguments& a, const Launch& l) {
+  apply<gcr_project_double_row>(a, l);
+}
+
 // 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
 struct measure_double_row
     : measure_body<Ieee<double>> {};
 void measure_double(const Arguments& a, const Launch& l) {
   apply<measure_double_row>(a, l);
+}
+
+// 144 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+struct mr_alpha_double_row
+    : mr_alpha_body<Ieee<double>> {};
+void mr_alpha_double(const Arguments& a, const Launch& l) {
+  apply<mr_alpha_double_row>(a, l);
+}
+
+// 336 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
+struct mr_step_double_row
+    : mr_step_body<Ieee<double>> {};
+void mr_step_double(const Arguments& a, const Launch& l) {
+  apply<mr_step_double_row>(a, l);
 }
 
 // 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse

@@ -46,6 +46,27 @@ void bicgstab_half_step_double(const Arguments&, const Launch&);
 void bicgstab_half_step_half(const Arguments&, const Launch&);
 void bicgstab_half_step_quarter(const Arguments&, const Launch&);
 void bicgstab_half_step_single(const Arguments&, const Launch&);
+void bicgstab_l_direction_double(const Arguments&, const Launch&);
+void bicgstab_l_direction_half(const Arguments&, const Launch&);
+void bicgstab_l_direction_single(const Arguments&, const Launch&);
+void bicgstab_l_minimise_double(const Arguments&, const Launch&);
+void bicgstab_l_minimise_half(const Arguments&, const Launch&);
+void bicgstab_l_minimise_single(const Arguments&, const Launch&);
+void bicgstab_l_rho_double(const Arguments&, const Launch&);
+void bicgstab_l_rho_half(const Arguments&, const Launch&);
+void bicgstab_l_rho_single(const Arguments&, const Launch&);
+void bicgstab_l_solve_double(const Arguments&, const Launch&);
+void bicgstab_l_solve_half(const Arguments&, const Launch&);
+void bicgstab_l_solve_single(const Arguments&, const Launch&);
+void bicgstab_l_step_double(const Arguments&, const Launch&);
+void bicgstab_l_step_half(const Arguments&, const Launch&);
+void bicgstab_l_step_single(const Arguments&, const Launch&);
+void bicgstab_l_tau_double(const Arguments&, const Launch&);
+void bicgstab_l_tau_half(const Arguments&, const Launch&);
+void bicgstab_l_tau_single(const Arguments&, const Launch&);
+void bicgstab_l_update_double(const Arguments&, const Launch&);
+void bicgstab_l_update_half(const Arguments&, const Launch&);
+void bicgstab_l_update_single(const Arguments&, const Launch&);
 void bicgstab_omega_bits20(const Arguments&, const Launch&);
 void bicgstab_omega_bits24(const Arguments&, const Launch&);
 void bicgstab_omega_bits30(const Arguments&, const Launch&);
@@ -108,6 +129,12 @@ void cg_residual_double(const Arguments&, const Launch&);
 void cg_residual_half(const Arguments&, const Launch&);
 void cg_residual_quarter(const Arguments&, const Launch&);
 void cg_residual_single(const Arguments&, const Launch&);
+void cgne_direction_double(const Arguments&, const Launch&);
+void cgne_direction_half(const Arguments&, const Launch&);
+void cgne_direction_single(const Arguments&, const Launch&);
+void cgne_replace_double(const Arguments&, const Launch&);
+void cgne_replace_half(const Arguments&, const Launch&);
+void cgne_replace_single(const Arguments&, const Launch&);
 void clover_term_double_r18(const Arguments&, const Launch&);
 void decode_links_double_r12(const Arguments&, const Launch&);
 void decode_links_double_r12t(const Arguments&, const Launch&);
@@ -157,6 +184,15 @@ void export_half_s4(const Arguments&, const Launch&);
 void export_quarter_s4(const Arguments&, const Launch&);
 void export_single_s1(const Arguments&, const Launch&);
 void export_single_s4(const Arguments&, const Launch&);
+void gcr_direction_double(const Arguments&, const Launch&);
+void gcr_direction_half(const Arguments&, const Launch&);
+void gcr_direction_single(const Arguments&, const Launch&);
+void gcr_orthogonalise_double(const Arguments&, const Launch&);
+void gcr_orthogonalise_half(const Arguments&, const Launch&);
+void gcr_orthogonalise_single(const Arguments&, const Launch&);
+void gcr_project_double(const Arguments&, const Launch&);
+void gcr_project_half(const Arguments&, const Launch&);
+void gcr_project_single(const Arguments&, const Launch&);
 void heatbath_double_r18(const Arguments&, const Launch&);
 void import_bits20_s1(const Arguments&, const Launch&);
 void import_bits20_s4(const Arguments&, const Launch&);
@@ -181,6 +217,12 @@ void measure_double(const Arguments&, const Launch&);
 void measure_half(const Arguments&, const Launch&);
 void measure_quarter(const Arguments&, const Launch&);
 void measure_single(const Arguments&, const Launch&);
+void mr_alpha_double(const Arguments&, const Launch&);
+void mr_alpha_half(const Arguments&, const Launch&);
+void mr_alpha_single(const Arguments&, const Launch&);
+void mr_step_double(const Arguments&, const Launch&);
+void mr_step_half(const Arguments&, const Launch&);
+void mr_step_single(const Arguments&, const Launch&);
 void norm2_double(const Arguments&, const Launch&);
 void norm2_half(const Arguments&, const Launch&);
 void norm2_single(const Arguments&, const Launch&);
@@ -659,6 +701,180 @@ constexpr Kernel table[] = {
      true, "alpha",
      "",
      bicgstab_half_step_single},
+    {"bicgstab_l_direction_double", "bicgstab_l_direction", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 0, 96, 576,
+     "y = x + beta*y",
+     true, "beta",
+     "",
+     bicgstab_l_direction_double},
+    {"bicgstab_l_direction_half", "bicgstab_l_direction", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 0, 96, 156,
+     "y = x + beta*y",
+     true, "beta",
+     "",
+     bicgstab_l_direction_half},
+    {"bicgstab_l_direction_single", "bicgstab_l_direction", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 0, 96, 288,
+     "y = x + beta*y",
+     true, "beta",
+     "",
+     bicgstab_l_direction_single},
+    {"bicgstab_l_minimise_double", "bicgstab_l_minimise", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 4, 192, 384,
+     "rs = dot(x, y); sigma_new = norm(x); ss = norm(y)",
+     false, "sigma first scale",
+     "sigma = sigma_new; first = rs/sigma_new; scale = max(scale, sqrt(sigma_new/ss))",
+     bicgstab_l_minimise_double},
+    {"bicgstab_l_minimise_half", "bicgstab_l_minimise", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 4, 192, 104,
+     "rs = dot(x, y); sigma_new = norm(x); ss = norm(y)",
+     false, "sigma first scale",
+     "sigma = sigma_new; first = rs/sigma_new; scale = max(scale, sqrt(sigma_new/ss))",
+     bicgstab_l_minimise_half},
+    {"bicgstab_l_minimise_single", "bicgstab_l_minimise", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 4, 192, 192,
+     "rs = dot(x, y); sigma_new = norm(x); ss = norm(y)",
+     false, "sigma first scale",
+     "sigma = sigma_new; first = rs/sigma_new; scale = max(scale, sqrt(sigma_new/ss))",
+     bicgstab_l_minimise_single},
+    {"bicgstab_l_rho_double", "bicgstab_l_rho", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 2, 96, 384,
+     "rho_new = dot(x, y)",
+     false, "beta alpha rho",
+     "beta = 0 - alpha*(rho_new/rho); rho = rho_new",
+     bicgstab_l_rho_double},
+    {"bicgstab_l_rho_half", "bicgstab_l_rho", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 2, 96, 104,
+     "rho_new = dot(x, y)",
+     false, "beta alpha rho",
+     "beta = 0 - alpha*(rho_new/rho); rho = rho_new",
+     bicgstab_l_rho_half},
+    {"bicgstab_l_rho_single", "bicgstab_l_rho", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 2, 96, 192,
+     "rho_new = dot(x, y)",
+     false, "beta alpha rho",
+     "beta = 0 - alpha*(rho_new/rho); rho = rho_new",
+     bicgstab_l_rho_single},
+    {"bicgstab_l_solve_double", "bicgstab_l_solve", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 4, 192, 384,
+     "rs = dot(x, y); sigma = norm(x); ss = norm(y)",
+     false, "scale gamma_0 gamma_1 first_1 tau_10 gamma_2 first_2 tau_20 tau_21 gamma_3 tau_30 first_3 tau_31 "
+     "tau_32 second_1 second_2 second_3",
+     "scale = max(scale, sqrt(sigma/ss)); gamma_0 = rs/sigma; gamma_1 = first_1 - tau_10*gamma_0; "
+     "gamma_2 = first_2 - tau_21*gamma_1 - tau_20*gamma_0; gamma_3 = first_3 - tau_32*gamma_2 - "
+     "tau_31*gamma_1 - tau_30*gamma_0; second_1 = gamma_0; second_2 = gamma_1 + tau_21*gamma_0; "
+     "second_3 = gamma_2 + tau_32*gamma_1 + tau_31*gamma_0",
+     bicgstab_l_solve_double},
+    {"bicgstab_l_solve_half", "bicgstab_l_solve", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 4, 192, 104,
+     "rs = dot(x, y); sigma = norm(x); ss = norm(y)",
+     false, "scale gamma_0 gamma_1 first_1 tau_10 gamma_2 first_2 tau_20 tau_21 gamma_3 tau_30 first_3 tau_31 "
+     "tau_32 second_1 second_2 second_3",
+     "scale = max(scale, sqrt(sigma/ss)); gamma_0 = rs/sigma; gamma_1 = first_1 - tau_10*gamma_0; "
+     "gamma_2 = first_2 - tau_21*gamma_1 - tau_20*gamma_0; gamma_3 = first_3 - tau_32*gamma_2 - "
+     "tau_31*gamma_1 - tau_30*gamma_0; second_1 = gamma_0; second_2 = gamma_1 + tau_21*gamma_0; "
+     "second_3 = gamma_2 + tau_32*gamma_1 + tau_31*gamma_0",
+     bicgstab_l_solve_half},
+    {"bicgstab_l_solve_single", "bicgstab_l_solve", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 4, 192, 192,
+     "rs = dot(x, y); sigma = norm(x); ss = norm(y)",
+     false, "scale gamma_0 gamma_1 first_1 tau_10 gamma_2 first_2 tau_20 tau_21 gamma_3 tau_30 first_3 tau_31 "
+     "tau_32 second_1 second_2 second_3",
+     "scale = max(scale, sqrt(sigma/ss)); gamma_0 = rs/sigma; gamma_1 = first_1 - tau_10*gamma_0; "
+     "gamma_2 = first_2 - tau_21*gamma_1 - tau_20*gamma_0; gamma_3 = first_3 - tau_32*gamma_2 - "
+     "tau_31*gamma_1 - tau_30*gamma_0; second_1 = gamma_0; second_2 = gamma_1 + tau_21*gamma_0; "
+     "second_3 = gamma_2 + tau_32*gamma_1 + tau_31*gamma_0",
+     bicgstab_l_solve_single},
+    {"bicgstab_l_step_double", "bicgstab_l_step", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 4, 384, 1152,
+     "w = w + gamma*y; y = y - omega*x; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
+     true, "gamma omega size deviation_old deviation epsilon scale most iterations active limit target fall "
+     "deviation_first root rr beta rho alpha rho_old",
+     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
+     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > "
+     "max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
+     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); "
+     "rho_old = rho; rho = rho_new; rr = rr_new",
+     bicgstab_l_step_double},
+    {"bicgstab_l_step_half", "bicgstab_l_step", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 4, 384, 312,
+     "w = w + gamma*y; y = y - omega*x; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
+     true, "gamma omega size deviation_old deviation epsilon scale most iterations active limit target fall "
+     "deviation_first root rr beta rho alpha rho_old",
+     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
+     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > "
+     "max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
+     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); "
+     "rho_old = rho; rho = rho_new; rr = rr_new",
+     bicgstab_l_step_half},
+    {"bicgstab_l_step_single", "bicgstab_l_step", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 4, 384, 576,
+     "w = w + gamma*y; y = y - omega*x; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
+     true, "gamma omega size deviation_old deviation epsilon scale most iterations active limit target fall "
+     "deviation_first root rr beta rho alpha rho_old",
+     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
+     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > "
+     "max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
+     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); "
+     "rho_old = rho; rho = rho_new; rr = rr_new",
+     bicgstab_l_step_single},
+    {"bicgstab_l_tau_double", "bicgstab_l_tau", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 2, 96, 384,
+     "projection = dot(x, y)",
+     false, "tau sigma",
+     "tau = projection/sigma",
+     bicgstab_l_tau_double},
+    {"bicgstab_l_tau_half", "bicgstab_l_tau", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 2, 96, 104,
+     "projection = dot(x, y)",
+     false, "tau sigma",
+     "tau = projection/sigma",
+     bicgstab_l_tau_half},
+    {"bicgstab_l_tau_single", "bicgstab_l_tau", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 2, 96, 192,
+     "projection = dot(x, y)",
+     false, "tau sigma",
+     "tau = projection/sigma",
+     bicgstab_l_tau_single},
+    {"bicgstab_l_update_double", "bicgstab_l_update", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 0, 288, 960,
+     "w = w + gamma*z + second*x; z = z - first*x",
+     true, "second gamma first",
+     "",
+     bicgstab_l_update_double},
+    {"bicgstab_l_update_half", "bicgstab_l_update", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 0, 288, 260,
+     "w = w + gamma*z + second*x; z = z - first*x",
+     true, "second gamma first",
+     "",
+     bicgstab_l_update_half},
+    {"bicgstab_l_update_single", "bicgstab_l_update", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 0, 288, 480,
+     "w = w + gamma*z + second*x; z = z - first*x",
+     true, "second gamma first",
+     "",
+     bicgstab_l_update_single},
     {"bicgstab_omega_bits20", "bicgstab_omega", "update", false,
      "none", "bits20", "", "", false,
      1, 4, 4, 192, 128,
@@ -1170,6 +1386,54 @@ constexpr Kernel table[] = {
      "fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
      "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = rr_new/rr; rr = rr_new",
      cg_residual_single},
+    {"cgne_direction_double", "cgne_direction", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 2, 192, 960,
+     "y = y + alpha*x; x = z + beta*x; pp_new = norm(x); ww = norm(z)",
+     false, "alpha beta scale rr pp size",
+     "scale = max(scale, sqrt(ww/rr)); alpha = rr/pp_new; pp = pp_new; size = size + "
+     "alpha*sqrt(pp_new)",
+     cgne_direction_double},
+    {"cgne_direction_half", "cgne_direction", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 2, 192, 260,
+     "y = y + alpha*x; x = z + beta*x; pp_new = norm(x); ww = norm(z)",
+     false, "alpha beta scale rr pp size",
+     "scale = max(scale, sqrt(ww/rr)); alpha = rr/pp_new; pp = pp_new; size = size + "
+     "alpha*sqrt(pp_new)",
+     cgne_direction_half},
+    {"cgne_direction_single", "cgne_direction", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 2, 192, 480,
+     "y = y + alpha*x; x = z + beta*x; pp_new = norm(x); ww = norm(z)",
+     false, "alpha beta scale rr pp size",
+     "scale = max(scale, sqrt(ww/rr)); alpha = rr/pp_new; pp = pp_new; size = size + "
+     "alpha*sqrt(pp_new)",
+     cgne_direction_single},
+    {"cgne_replace_double", "cgne_replace", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 3, 144, 384,
+     "rq = dot(x, y); rr_new = norm(x)",
+     false, "beta pp alpha rr most size deviation epsilon deviation_first",
+     "beta = 0 - real(rq)/pp; alpha = 0*rr_new; rr = rr_new; most = rr_new; size = 0*rr_new; deviation "
+     "= epsilon*sqrt(rr_new); deviation_first = deviation",
+     cgne_replace_double},
+    {"cgne_replace_half", "cgne_replace", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 3, 144, 104,
+     "rq = dot(x, y); rr_new = norm(x)",
+     false, "beta pp alpha rr most size deviation epsilon deviation_first",
+     "beta = 0 - real(rq)/pp; alpha = 0*rr_new; rr = rr_new; most = rr_new; size = 0*rr_new; deviation "
+     "= epsilon*sqrt(rr_new); deviation_first = deviation",
+     cgne_replace_half},
+    {"cgne_replace_single", "cgne_replace", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 3, 144, 192,
+     "rq = dot(x, y); rr_new = norm(x)",
+     false, "beta pp alpha rr most size deviation epsilon deviation_first",
+     "beta = 0 - real(rq)/pp; alpha = 0*rr_new; rr = rr_new; most = rr_new; size = 0*rr_new; deviation "
+     "= epsilon*sqrt(rr_new); deviation_first = deviation",
+     cgne_replace_single},
     {"clover_term_double_r18", "clover_term", "term", false,
      "none", "double", "r18", "", false,
      1, 4, 0, 14256, 1152,
@@ -1513,6 +1777,69 @@ constexpr Kernel table[] = {
      false, "",
      "",
      export_single_s4},
+    {"gcr_direction_double", "gcr_direction", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 0, 0, 384,
+     "y = x",
+     false, "",
+     "",
+     gcr_direction_double},
+    {"gcr_direction_half", "gcr_direction", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 0, 0, 104,
+     "y = x",
+     false, "",
+     "",
+     gcr_direction_half},
+    {"gcr_direction_single", "gcr_direction", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 0, 0, 192,
+     "y = x",
+     false, "",
+     "",
+     gcr_direction_single},
+    {"gcr_orthogonalise_double", "gcr_orthogonalise", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 0, 384, 1152,
+     "y = y - beta_x*x - beta_z*z - beta_w*w - beta_u*u",
+     true, "beta_u beta_w beta_z beta_x",
+     "",
+     gcr_orthogonalise_double},
+    {"gcr_orthogonalise_half", "gcr_orthogonalise", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 0, 384, 312,
+     "y = y - beta_x*x - beta_z*z - beta_w*w - beta_u*u",
+     true, "beta_u beta_w beta_z beta_x",
+     "",
+     gcr_orthogonalise_half},
+    {"gcr_orthogonalise_single", "gcr_orthogonalise", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 0, 384, 576,
+     "y = y - beta_x*x - beta_z*z - beta_w*w - beta_u*u",
+     true, "beta_u beta_w beta_z beta_x",
+     "",
+     gcr_orthogonalise_single},
+    {"gcr_project_double", "gcr_project", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 8, 384, 960,
+     "qx = dot(x, y); qz = dot(z, y); qw = dot(w, y); qu = dot(u, y)",
+     false, "beta_x weight_x beta_z weight_z beta_w weight_w beta_u weight_u",
+     "beta_x = weight_x*qx; beta_z = weight_z*qz; beta_w = weight_w*qw; beta_u = weight_u*qu",
+     gcr_project_double},
+    {"gcr_project_half", "gcr_project", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 8, 384, 260,
+     "qx = dot(x, y); qz = dot(z, y); qw = dot(w, y); qu = dot(u, y)",
+     false, "beta_x weight_x beta_z weight_z beta_w weight_w beta_u weight_u",
+     "beta_x = weight_x*qx; beta_z = weight_z*qz; beta_w = weight_w*qw; beta_u = weight_u*qu",
+     gcr_project_half},
+    {"gcr_project_single", "gcr_project", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 8, 384, 480,
+     "qx = dot(x, y); qz = dot(z, y); qw = dot(w, y); qu = dot(u, y)",
+     false, "beta_x weight_x beta_z weight_z beta_w weight_w beta_u weight_u",
+     "beta_x = weight_x*qx; beta_z = weight_z*qz; beta_w = weight_w*qw; beta_u = weight_u*qu",
+     gcr_project_single},
     {"heatbath_double_r18", "heatbath", "gauge", false,
      "none", "double", "r18", "", false,
      1, 4, 0, 3564, 288,
@@ -1688,6 +2015,63 @@ constexpr Kernel table[] = {
      "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = "
      "deviation",
      measure_single},
+    {"mr_alpha_double", "mr_alpha", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 3, 144, 384,
+     "qr = dot(x, y); qq_new = norm(x)",
+     false, "qq weight alpha omega",
+     "qq = qq_new; weight = 1/qq_new; alpha = omega*qr/qq_new",
+     mr_alpha_double},
+    {"mr_alpha_half", "mr_alpha", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 3, 144, 104,
+     "qr = dot(x, y); qq_new = norm(x)",
+     false, "qq weight alpha omega",
+     "qq = qq_new; weight = 1/qq_new; alpha = omega*qr/qq_new",
+     mr_alpha_half},
+    {"mr_alpha_single", "mr_alpha", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 3, 144, 192,
+     "qr = dot(x, y); qq_new = norm(x)",
+     false, "qq weight alpha omega",
+     "qq = qq_new; weight = 1/qq_new; alpha = omega*qr/qq_new",
+     mr_alpha_single},
+    {"mr_step_double", "mr_step", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 3, 336, 1152,
+     "w = w + alpha*z; y = y - alpha*x; rr_new = norm(y); xx = norm(w); pp = norm(z)",
+     true, "alpha scale qq size deviation_old deviation epsilon most iterations active limit target fall "
+     "deviation_first root rr",
+     "scale = max(scale, sqrt(qq/pp)); size = sqrt(xx); deviation_old = deviation; deviation = "
+     "deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = "
+     "iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - "
+     "(root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > "
+     "1.1*deviation_first)); rr = rr_new",
+     mr_step_double},
+    {"mr_step_half", "mr_step", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 3, 336, 312,
+     "w = w + alpha*z; y = y - alpha*x; rr_new = norm(y); xx = norm(w); pp = norm(z)",
+     true, "alpha scale qq size deviation_old deviation epsilon most iterations active limit target fall "
+     "deviation_first root rr",
+     "scale = max(scale, sqrt(qq/pp)); size = sqrt(xx); deviation_old = deviation; deviation = "
+     "deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = "
+     "iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - "
+     "(root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > "
+     "1.1*deviation_first)); rr = rr_new",
+     mr_step_half},
+    {"mr_step_single", "mr_step", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 3, 336, 576,
+     "w = w + alpha*z; y = y - alpha*x; rr_new = norm(y); xx = norm(w); pp = norm(z)",
+     true, "alpha scale qq size deviation_old deviation epsilon most iterations active limit target fall "
+     "deviation_first root rr",
+     "scale = max(scale, sqrt(qq/pp)); size = sqrt(xx); deviation_old = deviation; deviation = "
+     "deviation + epsilon*(sqrt(rr_new) + scale*size); most = max(most, rr_new); iterations = "
+     "iterations + 1; active = (rr_new > max(target, fall*most))*(limit > iterations)*(1 - "
+     "(root*sqrt(rr) >= deviation_old)*(deviation > root*sqrt(rr_new))*(deviation > "
+     "1.1*deviation_first)); rr = rr_new",
+     mr_step_single},
     {"norm2_double", "norm2", "update", false,
      "none", "double", "", "", false,
      1, 4, 1, 48, 192,

@@ -14,6 +14,13 @@
 #include "generated/bodies/bicgstab_alpha.hpp"
 #include "generated/bodies/bicgstab_direction.hpp"
 #include "generated/bodies/bicgstab_half_step.hpp"
+#include "generated/bodies/bicgstab_l_direction.hpp"
+#include "generated/bodies/bicgstab_l_minimise.hpp"
+#include "generated/bodies/bicgstab_l_rho.hpp"
+#include "generated/bodies/bicgstab_l_solve.hpp"
+#include "generated/bodies/bicgstab_l_step.hpp"
+#include "generated/bodies/bicgstab_l_tau.hpp"
+#include "generated/bodies/bicgstab_l_update.hpp"
 #include "generated/bodies/bicgstab_omega.hpp"
 #include "generated/bodies/bicgstab_replace.hpp"
 #include "generated/bodies/bicgstab_step.hpp"
@@ -24,7 +31,14 @@
 #include "generated/bodies/cg_replace.hpp"
 #include "generated/bodies/cg_reproject.hpp"
 #include "generated/bodies/cg_residual.hpp"
+#include "generated/bodies/cgne_direction.hpp"
+#include "generated/bodies/cgne_replace.hpp"
+#include "generated/bodies/gcr_direction.hpp"
+#include "generated/bodies/gcr_orthogonalise.hpp"
+#include "generated/bodies/gcr_project.hpp"
 #include "generated/bodies/measure.hpp"
+#include "generated/bodies/mr_alpha.hpp"
+#include "generated/bodies/mr_step.hpp"
 #include "generated/bodies/norm2.hpp"
 #include "generated/bodies/residual.hpp"
 #include "generated/bodies/scale.hpp"
@@ -70,6 +84,55 @@ struct bicgstab_half_step_half_row
     : bicgstab_half_step_body<Fixed<short, true>> {};
 void bicgstab_half_step_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_half_step_half_row, 128, 1>(a, l);
+}
+
+// 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
+struct bicgstab_l_direction_half_row
+    : bicgstab_l_direction_body<Fixed<short, true>> {};
+void bicgstab_l_direction_half(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_direction_half_row, 128, 1>(a, l);
+}
+
+// 192 flop, 104 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_l_minimise_half_row
+    : bicgstab_l_minimise_body<Fixed<short, true>> {};
+void bicgstab_l_minimise_half(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_minimise_half_row, 128, 1>(a, l);
+}
+
+// 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_l_rho_half_row
+    : bicgstab_l_rho_body<Fixed<short, true>> {};
+void bicgstab_l_rho_half(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_rho_half_row, 128, 1>(a, l);
+}
+
+// 192 flop, 104 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_l_solve_half_row
+    : bicgstab_l_solve_body<Fixed<short, true>> {};
+void bicgstab_l_solve_half(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_solve_half_row, 128, 1>(a, l);
+}
+
+// 384 flop, 312 bytes a site and right-hand side; 144 reals without reuse
+struct bicgstab_l_step_half_row
+    : bicgstab_l_step_body<Fixed<short, true>> {};
+void bicgstab_l_step_half(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_step_half_row, 128, 1>(a, l);
+}
+
+// 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_l_tau_half_row
+    : bicgstab_l_tau_body<Fixed<short, true>> {};
+void bicgstab_l_tau_half(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_tau_half_row, 128, 1>(a, l);
+}
+
+// 288 flop, 260 bytes a site and right-hand side; 120 reals without reuse
+struct bicgstab_l_update_half_row
+    : bicgstab_l_update_body<Fixed<short, true>> {};
+void bicgstab_l_update_half(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_update_half_row, 128, 1>(a, l);
 }
 
 // 192 flop, 104 bytes a site and right-hand side; 48 reals without reuse
@@ -142,11 +205,60 @@ void cg_residual_half(const Arguments& a, const Launch& l) {
   apply<cg_residual_half_row, 256, 4>(a, l);
 }
 
+// 192 flop, 260 bytes a site and right-hand side; 120 reals without reuse
+struct cgne_direction_half_row
+    : cgne_direction_body<Fixed<short, true>> {};
+void cgne_direction_half(const Arguments& a, const Launch& l) {
+  apply<cgne_direction_half_row, 128, 1>(a, l);
+}
+
+// 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
+struct cgne_replace_half_row
+    : cgne_replace_body<Fixed<short, true>> {};
+void cgne_replace_half(const Arguments& a, const Launch& l) {
+  apply<cgne_replace_half_row, 128, 1>(a, l);
+}
+
+// 0 flop, 104 bytes a site and right-hand side; 48 reals without reuse
+struct gcr_direction_half_row
+    : gcr_direction_body<Fixed<short, true>> {};
+void gcr_direction_half(const Arguments& a, const Launch& l) {
+  apply<gcr_direction_half_row, 128, 1>(a, l);
+}
+
+// 384 flop, 312 bytes a site and right-hand side; 144 reals without reuse
+struct gcr_orthogonalise_half_row
+    : gcr_orthogonalise_body<Fixed<short, true>> {};
+void gcr_orthogonalise_half(const Arguments& a, const Launch& l) {
+  apply<gcr_orthogonalise_half_row, 128, 1>(a, l);
+}
+
+// 384 flop, 260 bytes a site and right-hand side; 120 reals without reuse
+struct gcr_project_half_row
+    : gcr_project_body<Fixed<short, true>> {};
+void gcr_project_half(const Arguments& a, const Launch& l) {
+  apply<gcr_project_half_row, 128, 1>(a, l);
+}
+
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct measure_half_row
     : measure_body<Fixed<short, true>> {};
 void measure_half(const Arguments& a, const Launch& l) {
   apply<measure_half_row, 256, 4>(a, l);
+}
+
+// 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
+struct mr_alpha_half_row
+    : mr_alpha_body<Fixed<short, true>> {};
+void mr_alpha_half(const Arguments& a, const Launch& l) {
+  apply<mr_alpha_half_row, 128, 1>(a, l);
+}
+
+// 336 flop, 312 bytes a site and right-hand side; 144 reals without reuse
+struct mr_step_half_row
+    : mr_step_body<Fixed<short, true>> {};
+void mr_step_half(const Arguments& a, const Launch& l) {
+  apply<mr_step_half_row, 128, 1>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse

@@ -14,6 +14,13 @@
 #include "generated/bodies/bicgstab_alpha.hpp"
 #include "generated/bodies/bicgstab_direction.hpp"
 #include "generated/bodies/bicgstab_half_step.hpp"
+#include "generated/bodies/bicgstab_l_direction.hpp"
+#include "generated/bodies/bicgstab_l_minimise.hpp"
+#include "generated/bodies/bicgstab_l_rho.hpp"
+#include "generated/bodies/bicgstab_l_solve.hpp"
+#include "generated/bodies/bicgstab_l_step.hpp"
+#include "generated/bodies/bicgstab_l_tau.hpp"
+#include "generated/bodies/bicgstab_l_update.hpp"
 #include "generated/bodies/bicgstab_omega.hpp"
 #include "generated/bodies/bicgstab_replace.hpp"
 #include "generated/bodies/bicgstab_step.hpp"
@@ -24,7 +31,14 @@
 #include "generated/bodies/cg_replace.hpp"
 #include "generated/bodies/cg_reproject.hpp"
 #include "generated/bodies/cg_residual.hpp"
+#include "generated/bodies/cgne_direction.hpp"
+#include "generated/bodies/cgne_replace.hpp"
+#include "generated/bodies/gcr_direction.hpp"
+#include "generated/bodies/gcr_orthogonalise.hpp"
+#include "generated/bodies/gcr_project.hpp"
 #include "generated/bodies/measure.hpp"
+#include "generated/bodies/mr_alpha.hpp"
+#include "generated/bodies/mr_step.hpp"
 #include "generated/bodies/norm2.hpp"
 #include "generated/bodies/residual.hpp"
 #include "generated/bodies/scale.hpp"
@@ -70,6 +84,55 @@ struct bicgstab_half_step_single_row
     : bicgstab_half_step_body<Ieee<float>> {};
 void bicgstab_half_step_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_half_step_single_row, 128, 1>(a, l);
+}
+
+// 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+struct bicgstab_l_direction_single_row
+    : bicgstab_l_direction_body<Ieee<float>> {};
+void bicgstab_l_direction_single(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_direction_single_row, 128, 1>(a, l);
+}
+
+// 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_l_minimise_single_row
+    : bicgstab_l_minimise_body<Ieee<float>> {};
+void bicgstab_l_minimise_single(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_minimise_single_row, 128, 1>(a, l);
+}
+
+// 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_l_rho_single_row
+    : bicgstab_l_rho_body<Ieee<float>> {};
+void bicgstab_l_rho_single(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_rho_single_row, 128, 1>(a, l);
+}
+
+// 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_l_solve_single_row
+    : bicgstab_l_solve_body<Ieee<float>> {};
+void bicgstab_l_solve_single(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_solve_single_row, 128, 1>(a, l);
+}
+
+// 384 flop, 576 bytes a site and right-hand side; 144 reals without reuse
+struct bicgstab_l_step_single_row
+    : bicgstab_l_step_body<Ieee<float>> {};
+void bicgstab_l_step_single(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_step_single_row, 128, 1>(a, l);
+}
+
+// 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+struct bicgstab_l_tau_single_row
+    : bicgstab_l_tau_body<Ieee<float>> {};
+void bicgstab_l_tau_single(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_tau_single_row, 128, 1>(a, l);
+}
+
+// 288 flop, 480 bytes a site and right-hand side; 120 reals without reuse
+struct bicgstab_l_update_single_row
+    : bicgstab_l_update_body<Ieee<float>> {};
+void bicgstab_l_update_single(const Arguments& a, const Launch& l) {
+  apply<bicgstab_l_update_single_row, 128, 1>(a, l);
 }
 
 // 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
@@ -142,11 +205,60 @@ void cg_residual_single(const Arguments& a, const Launch& l) {
   apply<cg_residual_single_row, 256, 3>(a, l);
 }
 
+// 192 flop, 480 bytes a site and right-hand side; 120 reals without reuse
+struct cgne_direction_single_row
+    : cgne_direction_body<Ieee<float>> {};
+void cgne_direction_single(const Arguments& a, const Launch& l) {
+  apply<cgne_direction_single_row, 128, 1>(a, l);
+}
+
+// 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+struct cgne_replace_single_row
+    : cgne_replace_body<Ieee<float>> {};
+void cgne_replace_single(const Arguments& a, const Launch& l) {
+  apply<cgne_replace_single_row, 128, 1>(a, l);
+}
+
+// 0 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+struct gcr_direction_single_row
+    : gcr_direction_body<Ieee<float>> {};
+void gcr_direction_single(const Arguments& a, const Launch& l) {
+  apply<gcr_direction_single_row, 128, 1>(a, l);
+}
+
+// 384 flop, 576 bytes a site and right-hand side; 144 reals without reuse
+struct gcr_orthogonalise_single_row
+    : gcr_orthogonalise_body<Ieee<float>> {};
+void gcr_orthogonalise_single(const Arguments& a, const Launch& l) {
+  apply<gcr_orthogonalise_single_row, 128, 1>(a, l);
+}
+
+// 384 flop, 480 bytes a site and right-hand side; 120 reals without reuse
+struct gcr_project_single_row
+    : gcr_project_body<Ieee<float>> {};
+void gcr_project_single(const Arguments& a, const Launch& l) {
+  apply<gcr_project_single_row, 128, 1>(a, l);
+}
+
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct measure_single_row
     : measure_body<Ieee<float>> {};
 void measure_single(const Arguments& a, const Launch& l) {
   apply<measure_single_row, 256, 3>(a, l);
+}
+
+// 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+struct mr_alpha_single_row
+    : mr_alpha_body<Ieee<float>> {};
+void mr_alpha_single(const Arguments& a, const Launch& l) {
+  apply<mr_alpha_single_row, 128, 1>(a, l);
+}
+
+// 336 flop, 576 bytes a site and right-hand side; 144 reals without reuse
+struct mr_step_single_row
+    : mr_step_body<Ieee<float>> {};
+void mr_step_single(const Arguments& a, const Launch& l) {
+  apply<mr_step_single_row, 128, 1>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse

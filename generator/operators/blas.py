@@ -262,6 +262,63 @@ _RESIDENT = (
         "rr_new = norm(x); rho_new = dot(y, x)",
         then=f"beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; {_BEGIN}",
     ),
+    # Craig's method, CGNE (solvers/cgne.cpp), which shares cg_residual.
+    Update(
+        "cgne_direction",
+        "y = y + alpha*x; x = z + beta*x; pp_new = norm(x); ww = norm(z)",
+        then="scale = max(scale, sqrt(ww/rr)); alpha = rr/pp_new; pp = pp_new; size = size + alpha*sqrt(pp_new)",
+    ),
+    Update(
+        "cgne_replace",
+        "rq = dot(x, y); rr_new = norm(x)",
+        then=f"beta = 0 - real(rq)/pp; alpha = 0*rr_new; {_BEGIN}",
+    ),
+    # Minimal residual and generalised conjugate residuals (solvers/mr.cpp, gcr.cpp). In the former the direction z is
+    # the residual y itself.
+    Update(
+        "mr_alpha",
+        "qr = dot(x, y); qq_new = norm(x)",
+        then="qq = qq_new; weight = 1/qq_new; alpha = omega*qr/qq_new",
+    ),
+    Update(
+        "mr_step",
+        "w = w + alpha*z; y = y - alpha*x; rr_new = norm(y); xx = norm(w); pp = norm(z)",
+        complex_scalars=True,
+        then=f"scale = max(scale, sqrt(qq/pp)); size = sqrt(xx); {_STOP}; rr = rr_new",
+    ),
+    Update("gcr_direction", "y = x"),
+    Update(
+        "gcr_project",
+        "qx = dot(x, y); qz = dot(z, y); qw = dot(w, y); qu = dot(u, y)",
+        then="beta_x = weight_x*qx; beta_z = weight_z*qz; beta_w = weight_w*qw; beta_u = weight_u*qu",
+    ),
+    Update("gcr_orthogonalise", "y = y - beta_x*x - beta_z*z - beta_w*w - beta_u*u", complex_scalars=True),
+    # BiCGstab(l) (solvers/bicgstab_l.cpp), which shares half_step, advance, alpha and replace of BiCGstab. Names that
+    # end in a number count down from l: gamma_0 is gamma_l of the paper, gamma_1 is gamma_{l-1}.
+    Update("bicgstab_l_direction", "y = x + beta*y", complex_scalars=True),
+    Update("bicgstab_l_rho", "rho_new = dot(x, y)", then="beta = 0 - alpha*(rho_new/rho); rho = rho_new"),
+    Update("bicgstab_l_tau", "projection = dot(x, y)", then="tau = projection/sigma"),
+    Update(
+        "bicgstab_l_minimise",
+        "rs = dot(x, y); sigma_new = norm(x); ss = norm(y)",
+        then="sigma = sigma_new; first = rs/sigma_new; scale = max(scale, sqrt(sigma_new/ss))",
+    ),
+    Update(
+        "bicgstab_l_solve",
+        "rs = dot(x, y); sigma = norm(x); ss = norm(y)",
+        then="scale = max(scale, sqrt(sigma/ss)); gamma_0 = rs/sigma; gamma_1 = first_1 - tau_10*gamma_0; "
+        "gamma_2 = first_2 - tau_21*gamma_1 - tau_20*gamma_0; "
+        "gamma_3 = first_3 - tau_32*gamma_2 - tau_31*gamma_1 - tau_30*gamma_0; "
+        "second_1 = gamma_0; second_2 = gamma_1 + tau_21*gamma_0; "
+        "second_3 = gamma_2 + tau_32*gamma_1 + tau_31*gamma_0",
+    ),
+    Update("bicgstab_l_update", "w = w + gamma*z + second*x; z = z - first*x", complex_scalars=True),
+    Update(
+        "bicgstab_l_step",
+        "w = w + gamma*y; y = y - omega*x; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
+        complex_scalars=True,
+        then=f"size = sqrt(xx); {_STOP}; beta = (rho_new/rho)*(alpha/omega); rho_old = rho; rho = rho_new; rr = rr_new",
+    ),
 )
 
 UPDATES = (*_IMMEDIATE, *_RESIDENT)

@@ -26,7 +26,7 @@ WRONG_USE = [
     (("propagator", *UNIT, *MASS), "needs --out FILE.h5, --correlators FILE.json"),
     (("propagator", *UNIT, "--kappa", "-0.1", *OUT), "--kappa -0.1: use a positive number"),
     (("propagator", *UNIT, *MASS, *OUT, "--action", "overlap"), "action 'overlap' is unknown; use wilson"),
-    (("propagator", *UNIT, *MASS, *OUT, "--solver", "gmres"), "solver 'gmres' is unknown; use cg or bicgstab"),
+    (("propagator", *UNIT, *MASS, *OUT, "--solver", "gmres"), "solver 'gmres' is unknown; use cg, cgnr, cgne, "),
     (("propagator", *UNIT, *MASS, *OUT, "--precision", "triple"), "precision 'triple' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--reconstruct", "13"), "link storage 'r13' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--basis", "chiral"), "basis 'chiral' is unknown"),
