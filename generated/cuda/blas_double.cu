@@ -97,21 +97,21 @@ void bicgstab_l_direction_double(const Arguments& a, const Launch& l) {
 struct bicgstab_l_minimise_double_row
     : bicgstab_l_minimise_body<Ieee<double>> {};
 void bicgstab_l_minimise_double(const Arguments& a, const Launch& l) {
-  apply<bicgstab_l_minimise_double_row, 128, 1>(a, l);
+  apply<bicgstab_l_minimise_double_row, 256, 2>(a, l);
 }
 
 // 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_rho_double_row
     : bicgstab_l_rho_body<Ieee<double>> {};
 void bicgstab_l_rho_double(const Arguments& a, const Launch& l) {
-  apply<bicgstab_l_rho_double_row, 128, 1>(a, l);
+  apply<bicgstab_l_rho_double_row, 256, 2>(a, l);
 }
 
 // 192 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_solve_double_row
     : bicgstab_l_solve_body<Ieee<double>> {};
 void bicgstab_l_solve_double(const Arguments& a, const Launch& l) {
-  apply<bicgstab_l_solve_double_row, 128, 1>(a, l);
+  apply<bicgstab_l_solve_double_row, 256, 2>(a, l);
 }
 
 // 384 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
@@ -125,7 +125,7 @@ void bicgstab_l_step_double(const Arguments& a, const Launch& l) {
 struct bicgstab_l_tau_double_row
     : bicgstab_l_tau_body<Ieee<double>> {};
 void bicgstab_l_tau_double(const Arguments& a, const Launch& l) {
-  apply<bicgstab_l_tau_double_row, 128, 1>(a, l);
+  apply<bicgstab_l_tau_double_row, 256, 2>(a, l);
 }
 
 // 288 flop, 960 bytes a site and right-hand side; 120 reals without reuse
@@ -216,7 +216,7 @@ void cgne_direction_double(const Arguments& a, const Launch& l) {
 struct cgne_replace_double_row
     : cgne_replace_body<Ieee<double>> {};
 void cgne_replace_double(const Arguments& a, const Launch& l) {
-  apply<cgne_replace_double_row, 128, 1>(a, l);
+  apply<cgne_replace_double_row, 256, 2>(a, l);
 }
 
 // 0 flop, 384 bytes a site and right-hand side; 48 reals without reuse
@@ -251,7 +251,7 @@ void measure_double(const Arguments& a, const Launch& l) {
 struct mr_alpha_double_row
     : mr_alpha_body<Ieee<double>> {};
 void mr_alpha_double(const Arguments& a, const Launch& l) {
-  apply<mr_alpha_double_row, 128, 1>(a, l);
+  apply<mr_alpha_double_row, 256, 2>(a, l);
 }
 
 // 336 flop, 1152 bytes a site and right-hand side; 144 reals without reuse

@@ -97,21 +97,21 @@ void bicgstab_l_direction_half(const Arguments& a, const Launch& l) {
 struct bicgstab_l_minimise_half_row
     : bicgstab_l_minimise_body<Fixed<short, true>> {};
 void bicgstab_l_minimise_half(const Arguments& a, const Launch& l) {
-  apply<bicgstab_l_minimise_half_row, 128, 1>(a, l);
+  apply<bicgstab_l_minimise_half_row, 256, 4>(a, l);
 }
 
 // 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_rho_half_row
     : bicgstab_l_rho_body<Fixed<short, true>> {};
 void bicgstab_l_rho_half(const Arguments& a, const Launch& l) {
-  apply<bicgstab_l_rho_half_row, 128, 1>(a, l);
+  apply<bicgstab_l_rho_half_row, 256, 4>(a, l);
 }
 
 // 192 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_solve_half_row
     : bicgstab_l_solve_body<Fixed<short, true>> {};
 void bicgstab_l_solve_half(const Arguments& a, const Launch& l) {
-  apply<bicgstab_l_solve_half_row, 128, 1>(a, l);
+  apply<bicgstab_l_solve_half_row, 256, 4>(a, l);
 }
 
 // 384 flop, 312 bytes a site and right-hand side; 144 reals without reuse
@@ -125,7 +125,7 @@ void bicgstab_l_step_half(const Arguments& a, const Launch& l) {
 struct bicgstab_l_tau_half_row
     : bicgstab_l_tau_body<Fixed<short, true>> {};
 void bicgstab_l_tau_half(const Arguments& a, const Launch& l) {
-  apply<bicgstab_l_tau_half_row, 128, 1>(a, l);
+  apply<bicgstab_l_tau_half_row, 256, 4>(a, l);
 }
 
 // 288 flop, 260 bytes a site and right-hand side; 120 reals without reuse
@@ -216,7 +216,7 @@ void cgne_direction_half(const Arguments& a, const Launch& l) {
 struct cgne_replace_half_row
     : cgne_replace_body<Fixed<short, true>> {};
 void cgne_replace_half(const Arguments& a, const Launch& l) {
-  apply<cgne_replace_half_row, 128, 1>(a, l);
+  apply<cgne_replace_half_row, 256, 4>(a, l);
 }
 
 // 0 flop, 104 bytes a site and right-hand side; 48 reals without reuse
@@ -251,7 +251,7 @@ void measure_half(const Arguments& a, const Launch& l) {
 struct mr_alpha_half_row
     : mr_alpha_body<Fixed<short, true>> {};
 void mr_alpha_half(const Arguments& a, const Launch& l) {
-  apply<mr_alpha_half_row, 128, 1>(a, l);
+  apply<mr_alpha_half_row, 256, 4>(a, l);
 }
 
 // 336 flop, 312 bytes a site and right-hand side; 144 reals without reuse

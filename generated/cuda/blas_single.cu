@@ -97,21 +97,21 @@ void bicgstab_l_direction_single(const Arguments& a, const Launch& l) {
 struct bicgstab_l_minimise_single_row
     : bicgstab_l_minimise_body<Ieee<float>> {};
 void bicgstab_l_minimise_single(const Arguments& a, const Launch& l) {
-  apply<bicgstab_l_minimise_single_row, 128, 1>(a, l);
+  apply<bicgstab_l_minimise_single_row, 256, 3>(a, l);
 }
 
 // 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_rho_single_row
     : bicgstab_l_rho_body<Ieee<float>> {};
 void bicgstab_l_rho_single(const Arguments& a, const Launch& l) {
-  apply<bicgstab_l_rho_single_row, 128, 1>(a, l);
+  apply<bicgstab_l_rho_single_row, 256, 3>(a, l);
 }
 
 // 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_solve_single_row
     : bicgstab_l_solve_body<Ieee<float>> {};
 void bicgstab_l_solve_single(const Arguments& a, const Launch& l) {
-  apply<bicgstab_l_solve_single_row, 128, 1>(a, l);
+  apply<bicgstab_l_solve_single_row, 256, 3>(a, l);
 }
 
 // 384 flop, 576 bytes a site and right-hand side; 144 reals without reuse
@@ -125,7 +125,7 @@ void bicgstab_l_step_single(const Arguments& a, const Launch& l) {
 struct bicgstab_l_tau_single_row
     : bicgstab_l_tau_body<Ieee<float>> {};
 void bicgstab_l_tau_single(const Arguments& a, const Launch& l) {
-  apply<bicgstab_l_tau_single_row, 128, 1>(a, l);
+  apply<bicgstab_l_tau_single_row, 256, 3>(a, l);
 }
 
 // 288 flop, 480 bytes a site and right-hand side; 120 reals without reuse
@@ -216,7 +216,7 @@ void cgne_direction_single(const Arguments& a, const Launch& l) {
 struct cgne_replace_single_row
     : cgne_replace_body<Ieee<float>> {};
 void cgne_replace_single(const Arguments& a, const Launch& l) {
-  apply<cgne_replace_single_row, 128, 1>(a, l);
+  apply<cgne_replace_single_row, 256, 3>(a, l);
 }
 
 // 0 flop, 192 bytes a site and right-hand side; 48 reals without reuse
@@ -251,7 +251,7 @@ void measure_single(const Arguments& a, const Launch& l) {
 struct mr_alpha_single_row
     : mr_alpha_body<Ieee<float>> {};
 void mr_alpha_single(const Arguments& a, const Launch& l) {
-  apply<mr_alpha_single_row, 128, 1>(a, l);
+  apply<mr_alpha_single_row, 256, 3>(a, l);
 }
 
 // 336 flop, 576 bytes a site and right-hand side; 144 reals without reuse
