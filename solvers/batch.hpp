@@ -10,7 +10,12 @@
 namespace quarksmith {
 
 /// Krylov methods.
-enum class Method { cg, bicgstab };
+enum class Method {
+  cg,
+  bicgstab,
+  block_cg,     ///< conjugate gradients in one Krylov space (solvers/block_cg.hpp), then each by itself as with cg
+  hermitian_cg  ///< for a Hermitian A and the systems (A + sigma) x = b, positive definite
+};
 
 /// A recurrence in the precision of `inner` that solves A x = b in the precision of `outer`.
 ///
@@ -29,8 +34,9 @@ class KrylovBatch {
 
   /// Solves A x = b; x is the first guess.
   /// \param tolerances of each right-hand side.
+  /// \param shifts with Method::hermitian_cg: sigma of each right-hand side, none if they are all 0.
   std::vector<SolverResult> solve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
-                                  const std::vector<double>& tolerances);
+                                  const std::vector<double>& tolerances, const std::vector<double>& shifts = {});
   int capacity() const { return capacity_; }
 
   /// Seconds of the iterations so far, and of them those in which the host was busy.
@@ -53,6 +59,7 @@ class KrylovBatch {
   bool observe(Task& task);
   bool near_rest(const Task& task) const;
   void transfer(const SpinorField& from, SpinorField& to);
+  void apply_outer(SpinorField& out, const SpinorField& in, int first) const;
 
   const LinearOperator *outer_, *inner_;
   int capacity_;
@@ -60,6 +67,7 @@ class KrylovBatch {
   Blas blas_;
   Scalars scalars_;
   std::unique_ptr<Recurrence> recurrence_;
+  std::unique_ptr<Step> shift_;           // Method::hermitian_cg: y += sigma x in the outer precision
   SpinorField r_, d_;                     // outer: residuals; corrections, then A^+ r
   std::unique_ptr<SpinorField> staging_;  // double, if neither precision is
   std::unique_ptr<SpinorField> best_;     // made when an iterate is worse than an earlier one

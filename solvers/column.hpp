@@ -1,5 +1,6 @@
 /// \file
-/// What the driver of a batch keeps of its right-hand sides; of batch.cpp and settle.cpp alone.
+/// What the driver of a batch keeps of its right-hand sides; of batch.cpp and settle.cpp alone, but for the last two
+/// functions.
 #pragma once
 
 #include <cmath>
