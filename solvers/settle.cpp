@@ -143,7 +143,8 @@ void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
     }
     return;
   }
-  c.done = c.done || ++c.failures > (uniform_ ? 1 : most_failures);
+  if (c.done) return;  // at the limit of iterations
+  c.done = ++c.failures > (uniform_ ? 1 : most_failures);
   c.result.events.push_back({c.seen, trouble + (c.done ? "; given up" : "; restarted from the last iterate")});
 }
 

@@ -175,9 +175,13 @@ TEST_P(BatchedSolve, GivesWhatSingleSolvesGive) {
           for (int k = 0; k < 12; ++k)
             ASSERT_NEAR(std::abs(from_batch.site[i][k] - from_single.site[i][k]), 0, 1e-11) << n << " " << i;
         EXPECT_EQ(from_batch.site, batch.host(again, n).site) << n;
-        if (std::string_view(precision) == "double") EXPECT_EQ(from_batch.site, from_single.site) << n;
+        if (std::string_view(precision) == "double") {
+          EXPECT_EQ(from_batch.site, from_single.site) << n;
+        }
       }
-      if (method == Method::bicgstab) EXPECT_LT(least, most);  // they did converge at different iterations
+      if (method == Method::bicgstab) {
+        EXPECT_LT(least, most);  // they did converge at different iterations
+      }
     }
 }
 
@@ -280,7 +284,9 @@ TEST(Breakdown, IsAnsweredAndReported) {
         for (const SolverResult& r : krylov.solve(x, b, {}, {1e-10, 1e-10})) {
           EXPECT_EQ(r.converged, factor != 0);
           EXPECT_NEAR(r.residual, factor != 0 ? 0 : 1, 1e-10);
-          if (factor == 0 && method == Method::bicgstab) EXPECT_FALSE(r.events.empty());
+          if (factor == 0 && method == Method::bicgstab) {
+            EXPECT_FALSE(r.events.empty());
+          }
         }
       }
 }

@@ -169,27 +169,6 @@ void scale_double(const Arguments& a, const Launch& l) {
   apply<scale_double_row, 128, 1>(a, l);
 }
 
-// 192 flop, 768 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_direction_double__b256m2_row
-    : bicgstab_direction_body<Ieee<double>> {};
-void bicgstab_direction_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_direction_double__b256m2_row, 256, 2>(a, l);
-}
-
-// 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
-struct bicgstab_half_step_double__b256m2_row
-    : bicgstab_half_step_body<Ieee<double>> {};
-void bicgstab_half_step_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_half_step_double__b256m2_row, 256, 2>(a, l);
-}
-
-// 192 flop, 384 bytes a site and right-hand side; 48 reals without reuse
-struct bicgstab_omega_double__b256m2_row
-    : bicgstab_omega_body<Ieee<double>> {};
-void bicgstab_omega_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_double__b256m2_row, 256, 2>(a, l);
-}
-
 // 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct cdot_double__b256m2_row
     : cdot_body<Ieee<double>> {};

@@ -169,27 +169,6 @@ void scale_half(const Arguments& a, const Launch& l) {
   apply<scale_half_row, 128, 1>(a, l);
 }
 
-// 192 flop, 208 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_direction_half__b64m16_row
-    : bicgstab_direction_body<Fixed<short, true>> {};
-void bicgstab_direction_half__b64m16(const Arguments& a, const Launch& l) {
-  apply<bicgstab_direction_half__b64m16_row, 64, 16>(a, l);
-}
-
-// 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
-struct bicgstab_half_step_half__b256m4_row
-    : bicgstab_half_step_body<Fixed<short, true>> {};
-void bicgstab_half_step_half__b256m4(const Arguments& a, const Launch& l) {
-  apply<bicgstab_half_step_half__b256m4_row, 256, 4>(a, l);
-}
-
-// 192 flop, 104 bytes a site and right-hand side; 48 reals without reuse
-struct bicgstab_omega_half__b256m4_row
-    : bicgstab_omega_body<Fixed<short, true>> {};
-void bicgstab_omega_half__b256m4(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_half__b256m4_row, 256, 4>(a, l);
-}
-
 // 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct cdot_half__b256m3_row
     : cdot_body<Fixed<short, true>> {};

@@ -176,34 +176,6 @@ void axpby_single__b64m16(const Arguments& a, const Launch& l) {
   apply<axpby_single__b64m16_row, 64, 16>(a, l);
 }
 
-// 192 flop, 384 bytes a site and right-hand side; 96 reals without reuse
-struct bicgstab_direction_single__b256m4_row
-    : bicgstab_direction_body<Ieee<float>> {};
-void bicgstab_direction_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<bicgstab_direction_single__b256m4_row, 256, 4>(a, l);
-}
-
-// 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
-struct bicgstab_half_step_single__b256m2_row
-    : bicgstab_half_step_body<Ieee<float>> {};
-void bicgstab_half_step_single__b256m2(const Arguments& a, const Launch& l) {
-  apply<bicgstab_half_step_single__b256m2_row, 256, 2>(a, l);
-}
-
-// 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
-struct bicgstab_omega_single__b256m4_row
-    : bicgstab_omega_body<Ieee<float>> {};
-void bicgstab_omega_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<bicgstab_omega_single__b256m4_row, 256, 4>(a, l);
-}
-
-// 480 flop, 672 bytes a site and right-hand side; 168 reals without reuse
-struct bicgstab_step_single__b256m4_row
-    : bicgstab_step_body<Ieee<float>> {};
-void bicgstab_step_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<bicgstab_step_single__b256m4_row, 256, 4>(a, l);
-}
-
 // 168 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct caxpby_single__b256m4_row
     : caxpby_body<Ieee<float>> {};

@@ -362,16 +362,6 @@ void wilson_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void wilson_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void axpby_single__b64m16(const Arguments&, const Launch&);
-void bicgstab_direction_double__b256m2(const Arguments&, const Launch&);
-void bicgstab_direction_half__b64m16(const Arguments&, const Launch&);
-void bicgstab_direction_single__b256m4(const Arguments&, const Launch&);
-void bicgstab_half_step_double__b256m2(const Arguments&, const Launch&);
-void bicgstab_half_step_half__b256m4(const Arguments&, const Launch&);
-void bicgstab_half_step_single__b256m2(const Arguments&, const Launch&);
-void bicgstab_omega_double__b256m2(const Arguments&, const Launch&);
-void bicgstab_omega_half__b256m4(const Arguments&, const Launch&);
-void bicgstab_omega_single__b256m4(const Arguments&, const Launch&);
-void bicgstab_step_single__b256m4(const Arguments&, const Launch&);
 void caxpby_single__b256m4(const Arguments&, const Launch&);
 void cdot_double__b256m2(const Arguments&, const Launch&);
 void cdot_half__b256m3(const Arguments&, const Launch&);
@@ -3171,81 +3161,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      axpby_single__b64m16},
-    {"bicgstab_direction_double__b256m2", "bicgstab_direction", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 0, 192, 768,
-     "y = x + beta*(y - omega*z)",
-     true, "beta omega",
-     "",
-     bicgstab_direction_double__b256m2},
-    {"bicgstab_direction_half__b64m16", "bicgstab_direction", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 0, 192, 208,
-     "y = x + beta*(y - omega*z)",
-     true, "beta omega",
-     "",
-     bicgstab_direction_half__b64m16},
-    {"bicgstab_direction_single__b256m4", "bicgstab_direction", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 0, 192, 384,
-     "y = x + beta*(y - omega*z)",
-     true, "beta omega",
-     "",
-     bicgstab_direction_single__b256m4},
-    {"bicgstab_half_step_double__b256m2", "bicgstab_half_step", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 0, 96, 576,
-     "y = y - alpha*x",
-     true, "alpha",
-     "",
-     bicgstab_half_step_double__b256m2},
-    {"bicgstab_half_step_half__b256m4", "bicgstab_half_step", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 0, 96, 156,
-     "y = y - alpha*x",
-     true, "alpha",
-     "",
-     bicgstab_half_step_half__b256m4},
-    {"bicgstab_half_step_single__b256m2", "bicgstab_half_step", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 0, 96, 288,
-     "y = y - alpha*x",
-     true, "alpha",
-     "",
-     bicgstab_half_step_single__b256m2},
-    {"bicgstab_omega_double__b256m2", "bicgstab_omega", "update", false,
-     "none", "double", "", "", false,
-     1, 4, 4, 192, 384,
-     "ts = dot(x, y); tt = norm(x); ss = norm(y)",
-     false, "omega scale",
-     "omega = ts/tt; scale = max(scale, sqrt(tt/ss))",
-     bicgstab_omega_double__b256m2},
-    {"bicgstab_omega_half__b256m4", "bicgstab_omega", "update", false,
-     "none", "half", "", "", false,
-     1, 4, 4, 192, 104,
-     "ts = dot(x, y); tt = norm(x); ss = norm(y)",
-     false, "omega scale",
-     "omega = ts/tt; scale = max(scale, sqrt(tt/ss))",
-     bicgstab_omega_half__b256m4},
-    {"bicgstab_omega_single__b256m4", "bicgstab_omega", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 4, 192, 192,
-     "ts = dot(x, y); tt = norm(x); ss = norm(y)",
-     false, "omega scale",
-     "omega = ts/tt; scale = max(scale, sqrt(tt/ss))",
-     bicgstab_omega_single__b256m4},
-    {"bicgstab_step_single__b256m4", "bicgstab_step", "update", false,
-     "none", "single", "", "", false,
-     1, 4, 4, 480, 672,
-     "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
-     true, "omega alpha size deviation_old deviation epsilon scale most iterations active limit target fall "
-     "deviation_first root rr beta rho rho_old half",
-     "size = sqrt(xx); deviation_old = deviation; deviation = deviation + epsilon*(sqrt(rr_new) + "
-     "scale*size); most = max(most, rr_new); iterations = iterations + 1; active = (rr_new > "
-     "max(target, fall*most))*(limit > iterations)*(1 - (root*sqrt(rr) >= deviation_old)*(deviation > "
-     "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); "
-     "rho_old = rho; rho = rho_new; rr = rr_new; half = 0*rr",
-     bicgstab_step_single__b256m4},
     {"caxpby_single__b256m4", "caxpby", "update", false,
      "none", "single", "", "", false,
      1, 4, 0, 168, 288,

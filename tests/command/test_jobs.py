@@ -19,7 +19,7 @@ def load(path: Path) -> dict:
 
 def test_help_and_version(quarksmith):
     assert "propagator" in quarksmith("--help").stdout
-    for command in ("info", "convert", "heatbath", "propagator", "bench", "accuracy", "devices"):
+    for command in ("info", "convert", "heatbath", "propagator", "solve-bench", "bench", "accuracy", "devices"):
         assert "--json" in quarksmith(command, "--help").stdout
     assert quarksmith("--version").stdout.strip()
 
@@ -163,3 +163,61 @@ def test_bench_measures_every_kernel(quarksmith, tmp_path):
     assert kernels and all(k["gbytes_per_second"] > 0 for k in kernels)
     assert kernels[0]["name"] in run.stdout and any("taxpby" in k["name"] for k in kernels)
     assert len((tmp_path / "b.csv").read_text().splitlines()) == len(kernels) + 1
+
+
+def test_a_batch_of_columns_gives_what_single_columns_give(quarksmith, tmp_path):
+    common = ("propagator", "--gauge", "hot:4,4,4,4:3", "--mass", "0.2", "--precision", "double-half", "--tol", "1e-11")
+    quarksmith(*common, "--correlators", "one.json", "--batch", "1")
+    quarksmith(*common, "--correlators", "five.json", "--batch", "5")
+    one, five = load(tmp_path / "one.json"), load(tmp_path / "five.json")
+    assert [(s["spin"], s["colour"]) for s in five["solves"]] == [(n // 3, n % 3) for n in range(12)]
+    assert all(s["residual"] <= 1e-11 and s["seconds"] > 0 for s in five["solves"])
+    assert five["correlators"]["pion"] == pytest.approx(one["correlators"]["pion"], rel=1e-9)
+
+
+def test_a_failed_batch_keeps_the_columns_that_converged(quarksmith, tmp_path):
+    common = ("propagator", "--gauge", "hot:4,4,4,4:3", "--mass", "0", "--solver", "cg", "--batch", "12")
+    limit = ("--max-iterations", "20", "--json", "cut.json")
+    quarksmith(*common, *limit, "--tol", "1e-13", status=1)
+    residuals = sorted(s["residual"] for s in load(tmp_path / "cut.json")["solves"])
+    middle = ("--tol", residuals[6] * (1 - 1e-6), "--out", "p.h5")
+    refused = quarksmith(*common, *limit, *middle, status=1)
+    assert "not converged" in refused.stderr
+    failed = [s for s in load(tmp_path / "cut.json")["solves"] if not s.get("converged", True)]
+    assert 0 < len(failed) < 12
+    assert all(residuals[0] < s["residual"] < 1e-6 for s in failed)
+    resumed = quarksmith(*common, *middle, "--json", "rest.json")
+    assert resumed.stderr.count("taken from p.h5.part") == 12 - len(failed)
+    assert all(s["residual"] <= residuals[6] for s in load(tmp_path / "rest.json")["solves"])
+
+
+def test_solve_bench_writes_its_table(quarksmith, tmp_path):
+    quarksmith(
+        *(
+            "solve-bench",
+            "--gauge",
+            "peer-random:4,4,4,4:1",
+            "--mass",
+            "-0.5",
+            "--tol",
+            "1e-8",
+            "--criterion",
+            "normal",
+        ),
+        *("--solver", "cg", "--precision", "double,double-half", "--batch", "1,3", "--repeat", "1"),
+        *("--csv", "t.csv", "--json", "t.json", "--history", "h.csv"),
+    )
+    rows = load(tmp_path / "t.json")["solves"]
+    assert [(r["precision"], r["batch"]) for r in rows] == [(p, b) for p in ("double", "double-half") for b in (1, 3)]
+    assert all(r["converged"] and r["measured"] <= 1e-8 and r["residual"] < 1e-6 for r in rows)
+    assert len((tmp_path / "t.csv").read_text().splitlines()) == 5
+    history = list(csv.DictReader((tmp_path / "h.csv").open()))
+    assert max(int(h["iteration"]) for h in history) == max(r["iterations"] for r in rows)
+    assert float(history[0]["residual"]) > float(history[-1]["residual"])
+    refused = quarksmith("solve-bench", "--gauge", "unit:4,4,4,4", "--mass", "1", "--batch", "0", status=2)
+    assert "--batch" in refused.stderr
+
+
+def test_the_links_of_the_peer_have_its_plaquette(quarksmith, tmp_path):
+    quarksmith("propagator", "--gauge", "peer-random:8,8,8,8:1", "--mass", "1", "--tol", "1e-4", "--json", "p.json")
+    assert load(tmp_path / "p.json")["plaquette"] == pytest.approx(0.12, abs=0.01)
