@@ -102,7 +102,7 @@ struct Arguments {
   double* scalars = nullptr;
   int scalar_stride = 0;
   int columns = 0;  ///< right-hand sides of x that a block kernel combines (runtime/block.hpp)
-  int mask = -1;  ///< kernels skip a right-hand side whose number `mask` is 0; -1: none
+  int mask = -1;    ///< kernels skip a right-hand side whose number `mask` is 0; -1: none
   unsigned char slot[most_slots] = {};
 };
 

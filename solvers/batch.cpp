@@ -74,15 +74,15 @@ void KrylovBatch::transfer(const SpinorField& from, SpinorField& to) {
 }
 
 std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
-                                             const std::vector<double>& tolerances,
-                                             const std::vector<double>& shifts) {
+                                             const std::vector<double>& tolerances, const std::vector<double>& shifts) {
   if (b.rhs() > capacity_ || x.rhs() != b.rhs() || static_cast<int>(tolerances.size()) != b.rhs())
     throw UsageError(fmt::format("{} right-hand sides, {} solutions and {} tolerances for a solver of {} at most",
                                  b.rhs(), x.rhs(), tolerances.size(), capacity_));
   if (!shifts.empty() && (!shift_ || static_cast<int>(shifts.size()) != b.rhs()))
-    throw UsageError(fmt::format("{} shifts of {} right-hand sides; only conjugate gradients for Hermitian operators "
-                                 "take them, one for each",
-                                 shifts.size(), b.rhs()));
+    throw UsageError(
+        fmt::format("{} shifts of {} right-hand sides; only conjugate gradients for Hermitian operators "
+                    "take them, one for each",
+                    shifts.size(), b.rhs()));
   Task task{&x, &b, &options};
   task.results.resize(b.rhs());
   task.needs_normal = recurrence_->normal() || options.criterion == Criterion::normal;

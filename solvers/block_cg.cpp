@@ -12,10 +12,10 @@
 namespace quarksmith {
 namespace {
 
-constexpr int group = 4;          ///< to multiples of which blocks are padded (runtime/block.hpp)
+constexpr int group = 4;           ///< to multiples of which blocks are padded (runtime/block.hpp)
 constexpr double attainable = 30;  ///< least relative residual asked of a lower precision, over its rounding
-constexpr int most_blocks = 20;   ///< blocks that follow each other
-constexpr int patience = 200;     ///< iterations without a new least residual after which a block ends
+constexpr int most_blocks = 20;    ///< blocks that follow each other
+constexpr int patience = 200;      ///< iterations without a new least residual after which a block ends
 /// Pivots below which columns of unit length count as dependent: what is left of them would be rounding.
 constexpr double least_pivot = 1e-12;
 /// Pivots below which a factorisation is repeated for the sake of orthogonality.
@@ -32,11 +32,11 @@ struct BlockConjugateGradients::Columns {
   const SolverOptions& options;
   std::vector<double> tolerance;
   std::vector<SolverResult>& results;
-  int first;                        ///< number of the first in `results`
-  std::vector<double> b_measure;    ///< |b|, or |A^+ b|
-  std::vector<double> b_norm, norm; ///< |b|; |A^+ r|
-  std::vector<int> open = {};       ///< that miss their tolerance
-  std::vector<double> target = {};  ///< of those: |A^+ r| of the recurrence
+  int first;                         ///< number of the first in `results`
+  std::vector<double> b_measure;     ///< |b|, or |A^+ b|
+  std::vector<double> b_norm, norm;  ///< |b|; |A^+ r|
+  std::vector<int> open = {};        ///< that miss their tolerance
+  std::vector<double> target = {};   ///< of those: |A^+ r| of the recurrence
 };
 
 BlockConjugateGradients::BlockConjugateGradients(const LinearOperator& outer, const LinearOperator& inner, int rhs)
@@ -82,7 +82,8 @@ Dense BlockConjugateGradients::dot(const SpinorField& x, int x_columns, const Sp
   for (int i = 0; i < x_columns; ++i)
     for (int j = 0; j < y_columns; ++j) {
       const int pair = j / group * groups + i / group;
-      const double* at = &sums.at(static_cast<std::size_t>(pair * group) * dot_->sums + 2 * (group * (i % group) + j % group));
+      const double* at =
+          &sums.at(static_cast<std::size_t>(pair * group) * dot_->sums + 2 * (group * (i % group) + j % group));
       m(i, j) = {at[0], at[1]};
     }
   return m;
@@ -225,9 +226,10 @@ bool BlockConjugateGradients::begin(Columns& all) {
   if (orthonormalise(c_, cut, true) == 0) return false;
   if (width_ < columns) {
     SolverResult& result = all.results[all.first + all.open[0]];
-    result.events.push_back({result.iterations, fmt::format("{} of {} residuals of the block depend on the others; left "
-                                                            "out for the time being",
-                                                            columns - width_, columns)});
+    result.events.push_back(
+        {result.iterations, fmt::format("{} of {} residuals of the block depend on the others; left "
+                                        "out for the time being",
+                                        columns - width_, columns)});
   }
   p_.copy_from(q_);
   x_.fill(0);

@@ -10,20 +10,20 @@ namespace quarksmith {
 
 /// Improves X in A X = B by block conjugate gradients on the normal equations.
 ///
-/// D. P. O'Leary, Linear Algebra Appl. 29 (1980) 293, in the form BCGrQ of A. A. Dubrulle, Electron. Trans. Numer. Anal.
-/// 12 (2001) 216 (algorithm 5 of S. Birk and A. Frommer, Numer. Algorithms 67 (2014) 507, without shifts): with H = A^+ A
-/// and A^+ R = Q C, Q^+ Q = 1,
+/// D. P. O'Leary, Linear Algebra Appl. 29 (1980) 293, in the form BCGrQ of A. A. Dubrulle, Electron. Trans. Numer.
+/// Anal. 12 (2001) 216 (algorithm 5 of S. Birk and A. Frommer, Numer. Algorithms 67 (2014) 507, without shifts): with H
+/// = A^+ A and A^+ R = Q C, Q^+ Q = 1,
 ///
 ///     alpha = (P^+ H P)^-1;  X += P alpha C;  Q' S = Q - H P alpha;  C' = S C;  P' = Q' + P S^+.
 ///
-/// Q' and S come from the Gram matrix by Cholesky factorisation with pivoting, done again where that loses orthogonality.
-/// Directions that depend on the others are left out: S has fewer rows than columns then, and the block is narrower from
-/// there on. What they have of the residual comes back with the next true one.
+/// Q' and S come from the Gram matrix by Cholesky factorisation with pivoting, done again where that loses
+/// orthogonality. Directions that depend on the others are left out: S has fewer rows than columns then, and the block
+/// is narrower from there on. What they have of the residual comes back with the next true one.
 ///
 /// Iterations run in the precision of `inner` until every residual met its target or what that precision can represent;
 /// then X is corrected, the true residual recomputed with `outer`, and a new block of the columns that miss their
-/// tolerance begun. The matrices of an iteration are factorised on the host, which waits for the device twice, and once more
-/// for the update of Q where it hands over the last one.
+/// tolerance begun. The matrices of an iteration are factorised on the host, which waits for the device twice, and once
+/// more for the update of Q where it hands over the last one.
 class BlockConjugateGradients {
  public:
   /// Right-hand sides of one block at most; more are taken in several.
@@ -63,12 +63,12 @@ class BlockConjugateGradients {
   bool uniform_;
   Blas blas_;
   const Kernel *dot_, *product_, *update_;
-  SpinorField x_, q_, p_, v_, w_;       // inner: correction, Q, P, H P, work
-  SpinorField r_, s_;                   // outer: residuals; A^+ r, then corrections
+  SpinorField x_, q_, p_, v_, w_;         // inner: correction, Q, P, H P, work
+  SpinorField r_, s_;                     // outer: residuals; A^+ r, then corrections
   std::unique_ptr<SpinorField> staging_;  // double, if neither precision is
   Memory matrix_;
   Dense c_, s_matrix_, alpha_;
-  int width_ = 0;                       ///< columns of Q and P
+  int width_ = 0;  ///< columns of Q and P
   double seconds_ = 0, host_seconds_ = 0;
 };
 

@@ -48,8 +48,7 @@ RankRevealing factorise(const Dense& gram, double cut, bool scaled) {
     for (int i = 0; i < n; ++i) length[i] = std::sqrt(std::max(gram(i, i).real(), 0.0));
   Dense work(n, n);
   for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j)
-      work(i, j) = length[i] > 0 && length[j] > 0 ? gram(i, j) / (length[i] * length[j]) : 0;
+    for (int j = 0; j < n; ++j) work(i, j) = length[i] > 0 && length[j] > 0 ? gram(i, j) / (length[i] * length[j]) : 0;
   std::vector<int> order(n);
   std::iota(order.begin(), order.end(), 0);
   Dense lower(n, n);  // rows in the order of `order`

@@ -28,14 +28,14 @@ std::vector<double> column_norms(const Dense& a);
 
 /// Z = Q S by the Gram matrix of Z, with Q^+ Q = 1: Q = Z T.
 struct RankRevealing {
-  Dense t;          ///< columns of Z x rank
-  Dense s;          ///< rank x columns of Z
-  double pivots[2]; ///< the smallest that was taken, and the largest, of columns scaled to unit length if so asked
+  Dense t;           ///< columns of Z x rank
+  Dense s;           ///< rank x columns of Z
+  double pivots[2];  ///< the smallest that was taken, and the largest, of columns scaled to unit length if so asked
 };
 
 /// Cholesky factorisation of a Hermitian matrix with diagonal pivoting (N. J. Higham, Accuracy and Stability of
-/// Numerical Algorithms, 2nd ed., section 10.3). Pivots below `cut` times the largest count as zero: their columns depend
-/// on the others. \param scaled columns of Z are scaled to unit length first.
+/// Numerical Algorithms, 2nd ed., section 10.3). Pivots below `cut` times the largest count as zero: their columns
+/// depend on the others. \param scaled columns of Z are scaled to unit length first.
 RankRevealing factorise(const Dense& gram, double cut, bool scaled);
 
 /// The inverse of a Hermitian matrix. \return empty if it is not positive definite to working accuracy.

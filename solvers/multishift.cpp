@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -17,6 +18,8 @@ constexpr int patience = 500;  ///< iterations without a new least residual afte
 /// The least relative residual that is asked of a lower precision, over its rounding.
 constexpr double attainable = 30;
 constexpr double margin = 0.95;  ///< of the tolerance: the recurrence has its own residual
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
@@ -57,9 +60,10 @@ std::vector<ShiftResult> MultishiftSolver::solve(SpinorField& x, const SpinorFie
   const int count = static_cast<int>(shifts.size());
   if (count < 1 || count > capacity_ || x.rhs() != count || static_cast<int>(tolerances.size()) != count ||
       b.rhs() != 1)
-    throw UsageError(fmt::format("{} shifts, {} solutions, {} tolerances and {} right-hand sides for a solver of {} "
-                                 "shifts and one right-hand side",
-                                 count, x.rhs(), tolerances.size(), b.rhs(), capacity_));
+    throw UsageError(
+        fmt::format("{} shifts, {} solutions, {} tolerances and {} right-hand sides for a solver of {} "
+                    "shifts and one right-hand side",
+                    count, x.rhs(), tolerances.size(), b.rhs(), capacity_));
   for (const double sigma : shifts)
     if (!(sigma >= 0) || !std::isfinite(sigma))
       throw UsageError(fmt::format("shift {}: A^+ A + sigma has to be positive; use sigma >= 0", sigma));
@@ -95,8 +99,7 @@ void MultishiftSolver::start(const SpinorField& b, double b_norm, const std::vec
       scalars_.set(s, name, 0);
     for (const char* name : {"active", "ratio", "zeta", "alpha_old"}) scalars_.set(s, name, 1);
     // The space of the smallest shift serves all others.
-    const double tolerance =
-        s == 0 ? *std::min_element(tolerances.begin(), tolerances.end()) : tolerances[order_[s]];
+    const double tolerance = s == 0 ? *std::min_element(tolerances.begin(), tolerances.end()) : tolerances[order_[s]];
     const double target = std::max(margin * tolerance, least);
     scalars_.set(s, "target", target * target * bb);
     scalars_.set(s, "bb", bb);
@@ -127,8 +130,13 @@ void MultishiftSolver::run(int shifts, const SolverOptions& options) {
   const int depth = device.asynchronous() ? std::clamp(options.look_ahead, 1, ring) : 1;
   double least = INFINITY;
   int launched = 0, seen = 0, least_at = 0;
+  const double start = now();
+  double waited = 0;
   const auto observe = [&] {
-    scalars_.assign(snapshots->wait(), shifts);
+    const double asked = now();
+    const double* snapshot = snapshots->wait();
+    waited += now() - asked;
+    scalars_.assign(snapshot, shifts);
     ++seen;
     double largest = 0;
     for (int s = 0; s < shifts; ++s) {
@@ -157,6 +165,8 @@ void MultishiftSolver::run(int shifts, const SolverOptions& options) {
     observe();
   }
   while (seen < launched) observe();
+  seconds_ += now() - start;
+  host_seconds_ += now() - start - waited;
 }
 
 /// Hands over x_k with what the last iteration has left to the next.
@@ -192,7 +202,6 @@ void MultishiftSolver::refine(SpinorField& x, const SpinorField& b, const std::v
     const int width = std::min(b_.rhs(), count - first);
     SolverOptions own = options;
     own.criterion = Criterion::residual;
-    own.max_iterations = std::max(1, options.max_iterations - results_[order_[0]].shared_iterations);
     own.observer = nullptr;
     if (options.rhs_observer)
       own.rhs_observer = [&](int n, int iteration, double residual) {

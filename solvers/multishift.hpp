@@ -33,13 +33,15 @@ class MultishiftSolver {
   /// \param shifts at most.
   MultishiftSolver(const LinearOperator& outer, const LinearOperator& inner, int shifts);
 
-  /// \param x as many right-hand sides as shifts, overwritten; in the order of the shifts. If a shift fails its x is the
-  /// best iterate.
-  /// \param shifts sigma_k; those that follow each other are refined together, so sort them.
-  /// \param tolerances |b - (A^+ A + sigma_k) x_k| / |b|, of each shift.
-  /// \throws UsageError a negative shift, or sizes that differ.
+  /// \param x as many right-hand sides as shifts, overwritten; in the order of the shifts. If a shift fails its x is
+  /// the best iterate. \param shifts sigma_k; those that follow each other are refined together, so sort them. \param
+  /// options max_iterations bounds the common space, and again what follows. \param tolerances |b - (A^+ A + sigma_k)
+  /// x_k| / |b|, of each shift. \throws UsageError a negative shift, or sizes that differ.
   std::vector<ShiftResult> solve(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
                                  const std::vector<double>& tolerances, const SolverOptions& options);
+  /// Seconds of the iterations so far, and of them those in which the host was busy.
+  double seconds() const { return seconds_ + refinement_.seconds(); }
+  double host_seconds() const { return host_seconds_ + refinement_.host_seconds(); }
   /// Shifts that are refined together.
   static constexpr int most_refined = 4;
 
@@ -56,13 +58,14 @@ class MultishiftSolver {
   int capacity_;
   NormalOperator outer_, inner_;
   bool uniform_;
-  Scalars scalars_;         // set s is that of the shift order_[s]; the recurrence of the smallest lives in set 0
+  Scalars scalars_;  // set s is that of the shift order_[s]; the recurrence of the smallest lives in set 0
   SpinorField x_, p_, r_, q_;
-  SpinorField b_;           // outer: copies of the right-hand side
+  SpinorField b_;  // outer: copies of the right-hand side
   Step measure_, direction_, curvature_, residual_, coefficients_, advance_;
   KrylovBatch refinement_;
   std::vector<int> order_;  // shifts from the smallest up
   std::vector<ShiftResult> results_;
+  double seconds_ = 0, host_seconds_ = 0;
 };
 
 }  // namespace quarksmith

@@ -36,7 +36,8 @@ struct WilsonShiftedSolver::Parts {
   Parts(const HostGauge& gauge, DomainPointer d, const WilsonParameters& p, const SolveSettings& s, int shifts)
       : settings(s), parameters(p), domain(std::move(d)) {
     if (find_storage(s.links).temporal)
-      throw UsageError(fmt::format("links '{}': shifted systems are solved in the gauge of the links; use r12", s.links));
+      throw UsageError(
+          fmt::format("links '{}': shifted systems are solved in the gauge of the links; use r12", s.links));
     const std::size_t dash = s.precision.find('-');
     const std::string outer = s.precision.substr(0, dash),
                       inner = dash == std::string::npos ? outer : s.precision.substr(dash + 1);
@@ -67,6 +68,11 @@ WilsonShiftedSolver::~WilsonShiftedSolver() = default;
 Subset WilsonShiftedSolver::subset() const { return parts_->high->a->subset(); }
 const BasisInfo& WilsonShiftedSolver::basis() const { return parts_->high->hopping.basis(); }
 
+double WilsonShiftedSolver::host_share() const {
+  const MultishiftSolver& s = *parts_->solver;
+  return s.seconds() > 0 ? s.host_seconds() / s.seconds() : 0;
+}
+
 std::vector<ShiftReport> WilsonShiftedSolver::solve(SpinorField& x, const SpinorField& b,
                                                     const std::vector<double>& shifts) const {
   const Parts& p = *parts_;
@@ -77,7 +83,8 @@ std::vector<ShiftReport> WilsonShiftedSolver::solve(SpinorField& x, const Spinor
   if (&precision == &b.precision()) {
     results = p.solver->solve(x, b, shifts, tolerances, p.settings.options);
   } else {
-    SpinorField own_x(x.domain_pointer(), precision, x.subset(), x.rhs()), own_b(b.domain_pointer(), precision, b.subset());
+    SpinorField own_x(x.domain_pointer(), precision, x.subset(), x.rhs()),
+        own_b(b.domain_pointer(), precision, b.subset());
     convert(b, own_b);
     results = p.solver->solve(own_x, own_b, shifts, tolerances, p.settings.options);
     convert(own_x, x);

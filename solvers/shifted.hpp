@@ -13,8 +13,8 @@ struct ShiftReport : SolveReport {
   int shared_iterations = 0;  ///< in the Krylov space of all shifts; `iterations` counts those that followed too
 };
 
-/// Shifted normal equations of a Wilson operator. A is M, or with an even-odd reduction the reduced operator on the even
-/// sites: no reduction turns the shifted equations of M into those.
+/// Shifted normal equations of a Wilson operator. A is M, or with an even-odd reduction the reduced operator on the
+/// even sites: no reduction turns the shifted equations of M into those.
 class WilsonShiftedSolver {
  public:
   /// \param settings `method` is of no meaning; a tolerance means |b - (A^+ A + sigma) x| / |b|.
@@ -30,6 +30,8 @@ class WilsonShiftedSolver {
   /// Where b and x live: even sites, or all without reduction.
   Subset subset() const;
   const BasisInfo& basis() const;
+  /// Share of the time of all iterations so far in which the host was busy.
+  double host_share() const;
 
  private:
   struct Parts;

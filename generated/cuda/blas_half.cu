@@ -23,10 +23,14 @@
 #include "generated/bodies/cg_replace.hpp"
 #include "generated/bodies/cg_reproject.hpp"
 #include "generated/bodies/cg_residual.hpp"
+#include "generated/bodies/hermitian_curvature.hpp"
 #include "generated/bodies/measure.hpp"
 #include "generated/bodies/norm2.hpp"
 #include "generated/bodies/residual.hpp"
 #include "generated/bodies/scale.hpp"
+#include "generated/bodies/shift_coefficients.hpp"
+#include "generated/bodies/shift_direction.hpp"
+#include "generated/bodies/shift_residual.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
 // 48 flop, 156 bytes a site and right-hand side; 72 reals without reuse
@@ -141,6 +145,13 @@ void cg_residual_half(const Arguments& a, const Launch& l) {
   apply<cg_residual_half_row, 128, 1>(a, l);
 }
 
+// 144 flop, 156 bytes a site and right-hand side; 72 reals without reuse
+struct hermitian_curvature_half_row
+    : hermitian_curvature_body<Fixed<short, true>> {};
+void hermitian_curvature_half(const Arguments& a, const Launch& l) {
+  apply<hermitian_curvature_half_row, 128, 1>(a, l);
+}
+
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct measure_half_row
     : measure_body<Fixed<short, true>> {};
@@ -167,6 +178,27 @@ struct scale_half_row
     : scale_body<Fixed<short, true>> {};
 void scale_half(const Arguments& a, const Launch& l) {
   apply<scale_half_row, 128, 1>(a, l);
+}
+
+// 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
+struct shift_coefficients_half_row
+    : shift_coefficients_body<Fixed<short, true>> {};
+void shift_coefficients_half(const Arguments& a, const Launch& l) {
+  apply<shift_coefficients_half_row, 128, 1>(a, l);
+}
+
+// 120 flop, 260 bytes a site and right-hand side; 120 reals without reuse
+struct shift_direction_half_row
+    : shift_direction_body<Fixed<short, true>> {};
+void shift_direction_half(const Arguments& a, const Launch& l) {
+  apply<shift_direction_half_row, 128, 1>(a, l);
+}
+
+// 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
+struct shift_residual_half_row
+    : shift_residual_body<Fixed<short, true>> {};
+void shift_residual_half(const Arguments& a, const Launch& l) {
+  apply<shift_residual_half_row, 128, 1>(a, l);
 }
 
 // 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse

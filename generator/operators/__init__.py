@@ -40,7 +40,9 @@ def _modules() -> list[Operator]:
     return [m.OPERATOR for m in loaded if hasattr(m, "OPERATOR")]
 
 
-OPERATORS: dict[str, Operator] = {o.name: o for o in (*_modules(), *UPDATES, *BLOCK_KERNELS, *SITE_KERNELS, *GAUGE_KERNELS)}
+OPERATORS: dict[str, Operator] = {
+    o.name: o for o in (*_modules(), *UPDATES, *BLOCK_KERNELS, *SITE_KERNELS, *GAUGE_KERNELS)
+}
 """All operators by name."""
 
 
