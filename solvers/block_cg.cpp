@@ -12,10 +12,9 @@
 namespace quarksmith {
 namespace {
 
-constexpr int group = 4;           ///< to multiples of which blocks are padded (runtime/block.hpp)
-constexpr double attainable = 30;  ///< least relative residual asked of a lower precision, over its rounding
-constexpr int most_blocks = 20;    ///< blocks that follow each other
-constexpr int patience = 200;      ///< iterations without a new least residual after which a block ends
+constexpr int group = 4;         ///< to multiples of which blocks are padded (runtime/block.hpp)
+constexpr int most_blocks = 20;  ///< blocks that follow each other
+constexpr int patience = 200;    ///< iterations without a new least residual after which a block ends
 /// Pivots below which columns of unit length count as dependent: what is left of them would be rounding.
 constexpr double least_pivot = 1e-12;
 /// Pivots below which a factorisation is repeated for the sake of orthogonality.
@@ -52,21 +51,13 @@ BlockConjugateGradients::BlockConjugateGradients(const LinearOperator& outer, co
       w_(x_.like()),
       r_(outer.domain(), outer.precision(), outer.subset(), std::min(rhs, most)),
       s_(r_.like()),
-      matrix_(outer.domain()->device_pointer(), 2 * sizeof(Complex64) * capacity_ * capacity_) {
+      matrix_(outer.domain()->device_pointer(), 2 * sizeof(Complex64) * capacity_ * capacity_),
+      convert_(outer, outer.precision(), inner.precision(), 1) {
   const auto kernels = outer.domain()->device().kernels();
   dot_ = &find(kernels, {.operation = "block_dot", .precision = inner.precision().name});
   product_ = &find(kernels, {.operation = "block_product", .precision = inner.precision().name});
   update_ = &find(kernels, {.operation = "block_update", .precision = inner.precision().name});
-  if (!uniform_ && outer.precision().name != "double" && inner.precision().name != "double")
-    staging_ = std::make_unique<SpinorField>(outer.domain(), find_precision("double"), outer.subset());
   for (SpinorField* f : {&x_, &q_, &p_, &v_, &w_}) f->fill(0);
-}
-
-void BlockConjugateGradients::transfer(const SpinorField& from, SpinorField& to) {
-  if (&from.precision() == &to.precision()) return to.copy_from(from);
-  if (!staging_) return convert(from, to);
-  convert(from, *staging_);
-  convert(*staging_, to);
 }
 
 /// X^+ Y
@@ -208,7 +199,7 @@ bool BlockConjugateGradients::measure(Columns& all) {
     all.open.push_back(n);
     // A little below the tolerance: the recurrence has its own residual, perhaps in another norm.
     const double factor = (normal ? 0.95 : 0.8) * all.tolerance[n] / result.measured;
-    const double least = uniform_ ? 0 : attainable * rounding(normal_.precision());
+    const double least = uniform_ ? 0 : attainable(normal_.precision());
     all.target.push_back(std::max(factor, least) * all.norm[n]);
   }
   return !all.open.empty();
@@ -219,10 +210,10 @@ bool BlockConjugateGradients::begin(Columns& all) {
   width_ = static_cast<int>(all.open.size());
   for (int i = 0; i < width_; ++i) {
     SpinorField to = q_.slice(i, 1);
-    transfer(s_.slice(all.open[i], 1), to);
+    convert_(s_.slice(all.open[i], 1), to);
   }
   const int columns = width_;
-  const double cut = std::max(least_pivot, std::pow(attainable * rounding(normal_.precision()), 2));
+  const double cut = std::max(least_pivot, std::pow(attainable(normal_.precision()), 2));
   if (orthonormalise(c_, cut, true) == 0) return false;
   if (width_ < columns) {
     SolverResult& result = all.results[all.first + all.open[0]];
@@ -289,7 +280,7 @@ bool BlockConjugateGradients::step(int columns) {
 void BlockConjugateGradients::correct(Columns& all) {
   for (std::size_t i = 0; i < all.open.size(); ++i) {
     SpinorField d = s_.slice(0, 1), x = all.x.slice(all.open[i], 1);
-    transfer(x_.slice(static_cast<int>(i), 1), d);
+    convert_(x_.slice(static_cast<int>(i), 1), d);
     blas_.axpby(1.0, d, 1.0, x);
   }
 }

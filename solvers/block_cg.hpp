@@ -3,6 +3,7 @@
 #pragma once
 
 #include "solvers/batch.hpp"
+#include "solvers/converter.hpp"
 #include "solvers/dense.hpp"
 #include "solvers/normal.hpp"
 
@@ -55,7 +56,6 @@ class BlockConjugateGradients {
   void combine(const Kernel& kernel, const SpinorField& x, const SpinorField* z, SpinorField& y, const Dense& m,
                int place = 0);
   int orthonormalise(Dense& s, double cut, bool scaled);
-  void transfer(const SpinorField& from, SpinorField& to);
 
   const LinearOperator* outer_;
   NormalOperator normal_;
@@ -63,10 +63,10 @@ class BlockConjugateGradients {
   bool uniform_;
   Blas blas_;
   const Kernel *dot_, *product_, *update_;
-  SpinorField x_, q_, p_, v_, w_;         // inner: correction, Q, P, H P, work
-  SpinorField r_, s_;                     // outer: residuals; A^+ r, then corrections
-  std::unique_ptr<SpinorField> staging_;  // double, if neither precision is
+  SpinorField x_, q_, p_, v_, w_;  // inner: correction, Q, P, H P, work
+  SpinorField r_, s_;              // outer: residuals; A^+ r, then corrections
   Memory matrix_;
+  Converter convert_;
   Dense c_, s_matrix_, alpha_;
   int width_ = 0;  ///< columns of Q and P
   double seconds_ = 0, host_seconds_ = 0;

@@ -13,10 +13,8 @@
 namespace quarksmith {
 namespace {
 
-constexpr int ring = 8;        ///< snapshots kept
-constexpr int patience = 500;  ///< iterations without a new least residual after which the common space is left
-/// The least relative residual that is asked of a lower precision, over its rounding.
-constexpr double attainable = 30;
+constexpr int ring = 8;          ///< snapshots kept
+constexpr int patience = 500;    ///< iterations without a new least residual after which the common space is left
 constexpr double margin = 0.95;  ///< of the tolerance: the recurrence has its own residual
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -43,16 +41,8 @@ MultishiftSolver::MultishiftSolver(const LinearOperator& outer, const LinearOper
       coefficients_(scalars_, inner.precision(), "shift_coefficients", {},
                     {"base_alpha", "base_beta", "base_factor", "base_rr"}),
       advance_(scalars_, inner.precision(), "advance"),
-      refinement_(outer_, inner_, Method::hermitian_cg, std::min(shifts, most_refined)) {}
-
-void MultishiftSolver::transfer(const SpinorField& from, SpinorField& to) const {
-  if (&from.precision() == &to.precision()) return to.copy_from(from);
-  const auto is_double = [](const SpinorField& f) { return f.precision().name == "double"; };
-  if (is_double(from) || is_double(to)) return convert(from, to);
-  SpinorField between(from.domain_pointer(), find_precision("double"), from.subset());
-  convert(from, between);
-  convert(between, to);
-}
+      refinement_(outer_, inner_, Method::hermitian_cg, std::min(shifts, most_refined)),
+      convert_(outer, outer.precision(), inner.precision(), 1) {}
 
 std::vector<ShiftResult> MultishiftSolver::solve(SpinorField& x, const SpinorField& b,
                                                  const std::vector<double>& shifts,
@@ -90,8 +80,8 @@ void MultishiftSolver::start(const SpinorField& b, double b_norm, const std::vec
   const int count = static_cast<int>(shifts.size());
   x_.fill(0);
   p_.fill(0);
-  transfer(b, r_);
-  const double least = uniform_ ? 0 : attainable * rounding(r_.precision());
+  convert_(b, r_);
+  const double least = uniform_ ? 0 : attainable(r_.precision());
   const double bb = b_norm * b_norm;
   for (int s = 0; s < count; ++s) {
     for (const char* name : {"alpha", "beta", "iterations", "status", "base_alpha", "base_beta", "base_factor", "pp",
@@ -188,7 +178,7 @@ void MultishiftSolver::complete(SpinorField& x) {
   advance_.for_all({.x = &p, .y = &all});
   for (int s = 0; s < shifts; ++s) {
     SpinorField to = x.slice(order_[s], 1);
-    transfer(x_.slice(s, 1), to);
+    convert_(x_.slice(s, 1), to);
   }
   results_[order_[0]].applications = results_[order_[0]].shared_iterations;
 }
@@ -211,20 +201,7 @@ void MultishiftSolver::refine(SpinorField& x, const SpinorField& b, const std::v
     const auto more = refinement_.solve(part, b_.slice(0, width), own,
                                         {tolerances.begin() + first, tolerances.begin() + first + width},
                                         {shifts.begin() + first, shifts.begin() + first + width});
-    for (int n = 0; n < width; ++n) {
-      ShiftResult& result = results_[first + n];
-      for (SolverEvent event : more[n].events) {
-        event.iteration += result.iterations;
-        result.events.push_back(std::move(event));
-      }
-      result.iterations += more[n].iterations;
-      result.residual = more[n].residual;
-      result.measured = more[n].measured;
-      result.converged = more[n].converged;
-      result.applications += more[n].applications;
-      result.exact_applications += more[n].exact_applications;
-      result.replacements += more[n].replacements;
-    }
+    for (int n = 0; n < width; ++n) results_[first + n].append(more[n]);
   }
 }
 

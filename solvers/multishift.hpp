@@ -3,6 +3,7 @@
 #pragma once
 
 #include "solvers/batch.hpp"
+#include "solvers/converter.hpp"
 #include "solvers/normal.hpp"
 
 namespace quarksmith {
@@ -53,7 +54,6 @@ class MultishiftSolver {
   void complete(SpinorField& x);
   void refine(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
               const std::vector<double>& tolerances, const SolverOptions& options);
-  void transfer(const SpinorField& from, SpinorField& to) const;
 
   int capacity_;
   NormalOperator outer_, inner_;
@@ -63,6 +63,7 @@ class MultishiftSolver {
   SpinorField b_;  // outer: copies of the right-hand side
   Step measure_, direction_, curvature_, residual_, coefficients_, advance_;
   KrylovBatch refinement_;
+  Converter convert_;
   std::vector<int> order_;  // shifts from the smallest up
   std::vector<ShiftResult> results_;
   double seconds_ = 0, host_seconds_ = 0;

@@ -215,17 +215,8 @@ void WilsonSolver::Parts::iterate(System& s, KrylovBatch& krylov, const LinearOp
     };
   const auto add = [&](const std::vector<SolverResult>& more) {
     for (std::size_t n = 0; n < more.size(); ++n) {
-      SolverResult& r = s.results[n];
       s.flops[n] += more[n].applications * low_a.flops() + more[n].exact_applications * high->a().flops();
-      r.residual = more[n].residual;
-      r.measured = more[n].measured;
-      r.converged = more[n].converged;
-      r.replacements += more[n].replacements;
-      for (SolverEvent e : more[n].events) {
-        e.iteration += r.iterations;
-        r.events.push_back(std::move(e));
-      }
-      r.iterations += more[n].iterations;
+      s.results[n].append(more[n]);
     }
   };
   const auto timed = [&](auto& solver, const auto& solve) {
