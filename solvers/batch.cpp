@@ -8,6 +8,7 @@
 
 #include "runtime/error.hpp"
 #include "solvers/bicgstab.hpp"
+#include "solvers/block_cg.hpp"
 #include "solvers/cg.hpp"
 
 namespace quarksmith {
@@ -57,7 +58,11 @@ KrylovBatch::KrylovBatch(const LinearOperator& outer, const LinearOperator& inne
 
 KrylovBatch::~KrylovBatch() = default;
 
-std::pair<int, int> KrylovBatch::fields(Method method) { return {method == Method::bicgstab ? 6 : 5, 2}; }
+std::pair<int, int> KrylovBatch::fields(Method method) {
+  if (method != Method::block_cg) return {method == Method::bicgstab ? 6 : 5, 2};
+  const auto [inner, outer] = BlockConjugateGradients::fields();
+  return {5 + inner, 2 + outer};
+}
 
 /// out = A in, or (A + sigma) in for right-hand sides at positions first, first + 1, ...
 void KrylovBatch::apply_outer(SpinorField& out, const SpinorField& in, int first) const {

@@ -234,7 +234,11 @@ int BlockConjugateGradients::iterate(Columns& all) {
   double least = INFINITY;
   int k = 0, least_at = 0;
   while (k < limit && width_ > 0) {
-    if (!step(static_cast<int>(all.open.size()))) break;
+    if (!step(static_cast<int>(all.open.size()))) {
+      all.results[all.first + all.open[0]].events.push_back(
+          {done + k, "breakdown: P^+ H P is not positive; the block ends"});
+      break;
+    }
     ++k;
     const std::vector<double> norms = column_norms(c_);
     double worst = 0, largest = 0;
@@ -276,12 +280,23 @@ bool BlockConjugateGradients::step(int columns) {
   return true;
 }
 
-/// x += y
+/// x += y where that makes the residual smaller, as it does unless rounding or a lost number spoiled y.
 void BlockConjugateGradients::correct(Columns& all) {
   for (std::size_t i = 0; i < all.open.size(); ++i) {
-    SpinorField d = s_.slice(0, 1), x = all.x.slice(all.open[i], 1);
+    const int n = all.open[i];
+    SolverResult& result = all.results[all.first + n];
+    SpinorField d = s_.slice(0, 1), r = r_.slice(0, 1), x = all.x.slice(n, 1);
     convert_(x_.slice(static_cast<int>(i), 1), d);
-    blas_.axpby(1.0, d, 1.0, x);
+    blas_.axpby(1.0, x, 1.0, d);
+    outer_->apply(r, d, Dagger::no);
+    ++result.exact_applications;
+    const double residual = std::sqrt(blas_.residual(all.b.slice(n, 1), r)) / all.b_norm[n];
+    if (residual <= result.residual) {
+      x.copy_from(d);
+    } else {
+      result.events.push_back(
+          {result.iterations, "the correction of a block did not make the residual smaller; left out"});
+    }
   }
 }
 

@@ -38,7 +38,7 @@ class BlockConjugateGradients {
   std::vector<SolverResult> improve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
                                     const std::vector<double>& tolerances);
   /// Fields that a right-hand side needs in the inner and the outer precision, those of the operators left out.
-  static std::pair<int, int> fields() { return {6, 3}; }
+  static std::pair<int, int> fields() { return {6, 2}; }
   /// Seconds of the iterations so far, and of them those in which the host computed.
   double seconds() const { return seconds_; }
   double host_seconds() const { return host_seconds_; }

@@ -52,7 +52,7 @@ RankRevealing factorise(const Dense& gram, double cut, bool scaled) {
   std::vector<int> order(n);
   std::iota(order.begin(), order.end(), 0);
   Dense lower(n, n);  // rows in the order of `order`
-  RankRevealing result{.pivots = {0, 0}};
+  RankRevealing result{{}, {}, {0, 0}};
   int rank = 0;
   for (; rank < n; ++rank) {
     const auto pivot_of = [&](int i) {

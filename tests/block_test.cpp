@@ -6,6 +6,7 @@
 #include "runtime/gauge.hpp"
 #include "solvers/block_cg.hpp"
 #include "solvers/solve.hpp"
+#include "tests/lossy.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
 
@@ -217,5 +218,22 @@ INSTANTIATE_TEST_SUITE_P(Modes, BlockSolve,  // A new block for each correction:
                          testing::Values(std::pair{"double", 0.7}, std::pair{"double-single", 0.8},
                                          std::pair{"double-half", 0.95}),
                          [](const auto& info) { return support::test_name(info.param.first); });
+
+TEST(BlockConjugateGradients, KeepsTheBestIterateWhenNumbersAreLost) {
+  const support::LossySystem s;
+  BlockConjugateGradients block(s.exact, s.lossy, 6);
+  const SpinorField b = s.sources(6);
+  SpinorField x = b.like();
+  x.fill(0);
+  const std::vector<double> tolerances(6, 1e-10);
+  const std::vector<SolverResult> results = block.improve(x, b, {}, tolerances);
+  for (const SolverResult& r : results) EXPECT_LE(r.residual, 1e-10);  // by the block that followed
+  ASSERT_FALSE(results[0].events.empty());
+  EXPECT_NE(results[0].events[0].what.find("not positive"), std::string::npos) << results[0].events[0].what;
+  for (const SolverResult& r : KrylovBatch(s.exact, s.exact, Method::cg, 6).solve(x, b, {}, tolerances)) {
+    EXPECT_TRUE(r.converged);
+    EXPECT_LE(r.residual, 1e-10);
+  }
+}
 
 }  // namespace

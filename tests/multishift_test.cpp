@@ -4,6 +4,7 @@
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
 #include "solvers/shifted.hpp"
+#include "tests/lossy.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
 
@@ -148,6 +149,17 @@ TEST(MultishiftSolver, ReportsWhatDidNotConverge) {
       EXPECT_TRUE(reports[1].converged) << reports[1].residual << " after " << reports[1].iterations;
       EXPECT_NEAR(s.residual(s.host(b, 0), s.host(x, 0), 0.0005), reports[0].residual, 1e-9);
     }
+}
+
+TEST(MultishiftSolver, SurvivesNumbersThatAreNotFinite) {
+  const support::LossySystem s;
+  MultishiftSolver solver(s.exact, s.lossy, 3);
+  const SpinorField b = s.sources(1);
+  SpinorField x(s.domain, b.precision(), b.subset(), 3);
+  const std::vector<ShiftResult> results = solver.solve(x, b, {0.5, 0.01, 0.1}, {1e-10, 1e-10, 1e-10}, {});
+  for (const ShiftResult& r : results) EXPECT_TRUE(r.converged) << r.residual;
+  ASSERT_FALSE(results[1].events.empty());
+  EXPECT_NE(results[1].events[0].what.find("not finite"), std::string::npos) << results[1].events[0].what;
 }
 
 }  // namespace
