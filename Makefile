@@ -6,14 +6,16 @@ CUDA ?= AUTO
 PREFIX ?= /usr/local
 BUILD ?= build$(if $(filter-out default,$(PROFILE)),-$(basename $(notdir $(PROFILE))))$(if $(filter-out v3,$(CPU)),-$(CPU))
 PYTHON := .venv/bin/python
-RENDERED := $(if $(filter default,$(PROFILE)),generated,$(BUILD)/generated)
+DEVICES ?=
+RENDERED := $(if $(DEVICES)$(filter-out default,$(PROFILE)),$(BUILD)/generated,generated)
 TESTS ?= OFF
 
 .PHONY: help demo test setup generate library kernel tune check format install bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1#\2/p' Makefile | column -t -s '#'
-	@echo; echo "Variables: PROFILE=dev|default|full|FILE.toml  CPU=v3|v4  CUDA=AUTO|ON|OFF  BUILD=FOLDER  PREFIX=FOLDER"
+	@echo; echo "Variables: PROFILE=dev|default|full|FILE.toml  CPU=v3|v4  CUDA=AUTO|ON|OFF  BUILD=FOLDER  PREFIX=FOLDER"; \
+	  echo "           DEVICES=nvidia_h200,...|none (GPUs whose tuned variants are built)"
 
 demo: setup  ## generate, build, thermalise a lattice, solve, plot: everything the project is for, in a few minutes
 	@tools/demo.sh
@@ -27,7 +29,7 @@ setup:  ## install what the build needs
 
 generate: setup  ## render the sources of PROFILE (default: into generated/)
 	@mkdir -p $(BUILD)
-	@$(PYTHON) -m generator generate --profile $(PROFILE) --out $(RENDERED)
+	@$(PYTHON) -m generator generate --profile $(PROFILE) --out $(RENDERED) $(if $(DEVICES),--devices "$(DEVICES)")
 
 library: generate  ## build the library and the command into BUILD
 	@cmake -S . -B $(BUILD) -G Ninja -DQUARKSMITH_GENERATED=$(abspath $(RENDERED)) -DQUARKSMITH_CPU=x86-64-$(CPU) \
@@ -54,8 +56,11 @@ format: setup  ## format hand-written code
 install: library  ## install library, headers, command and CMake package under PREFIX
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
-bench: library  ## time the kernels of the build on this machine
-	@$(BUILD)/bin/quarksmith bench
+bench: library  ## time the kernels of the build on this machine; table and plots go into BUILD
+	@$(BUILD)/bin/quarksmith bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv $(BENCH)
+	@$(PYTHON) tools/plot_roofline.py $(BUILD)/bench.json --out $(BUILD)/roofline.png
+	@for file in $(wildcard generated/tuned/*.json $(filter-out generated/%,$(RENDERED)/tuned/*.json)); do \
+	  $(PYTHON) tools/plot_tuning.py $$file --out $(BUILD)/tuning_$$(basename $$file .json).png; done
 
 clean:  ## remove what was built (not .venv)
 	rm -rf build build-* demo

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/energy.hpp"
 #include "apps/options.hpp"
 #include "apps/workload.hpp"
 #include "runtime/error.hpp"
@@ -14,10 +15,10 @@ namespace {
 struct BenchOptions {
   CommonOptions common;
   std::string lattice = "16,16,16,16", filter, family;
-  std::filesystem::path csv;
+  std::filesystem::path csv, powercap = "/sys/class/powercap";
   int rhs = 0;
   double seconds = 0.5;
-  bool rotate = false;
+  bool rotate = false, energy = false;
 };
 
 /// One measured kernel.
@@ -26,6 +27,7 @@ struct Row {
   int rhs = 1;
   double seconds = 0;  ///< a launch
   double gflops = 0, gbytes = 0, fraction = 0;
+  Energy energy{NAN, NAN};  ///< of a launch; only with --energy
 };
 
 /// Median seconds of one call of `work`: warmed up, then samples of enough calls each to fill `budget` in all.
@@ -76,14 +78,42 @@ nlohmann::ordered_json to_json(const std::vector<Row>& rows, double copy, const 
                               {"lattice", four_integers(o.lattice, "--lattice")},
                               {"copy_bytes_per_second", copy},
                               {"rotating_buffers", o.rotate}};
-  for (const Row& r : rows)
+  for (const Row& r : rows) {
     j["kernels"].push_back({{"name", r.kernel->name},
+                            {"family", r.kernel->family},
+                            {"precision", r.kernel->precision},
                             {"rhs", r.rhs},
+                            {"flop_per_site", r.kernel->flops},
+                            {"bytes_per_site", r.kernel->bytes},
                             {"microseconds", r.seconds * 1e6},
                             {"gflops", r.gflops},
                             {"gbytes_per_second", r.gbytes},
                             {"fraction_of_copy", r.fraction}});
+    if (std::isnan(r.energy.joules)) continue;
+    j["kernels"].back()["joules"] = r.energy.joules;
+    j["kernels"].back()["watts"] = r.energy.watts;
+  }
   return j;
+}
+
+std::string to_csv(const std::vector<Row>& rows, bool energy) {
+  std::string text = "kernel,rhs,microseconds,gflops,gbytes_per_second,fraction_of_copy";
+  text += energy ? ",joules,watts\n" : "\n";
+  for (const Row& r : rows) {
+    text += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.6g}", r.kernel->name, r.rhs, r.seconds * 1e6, r.gflops, r.gbytes,
+                        r.fraction);
+    text += energy ? fmt::format(",{:.6g},{:.6g}\n", r.energy.joules, r.energy.watts) : "\n";
+  }
+  return text;
+}
+
+/// The meter asked for; says what it counts, or why there is none.
+std::unique_ptr<EnergyMeter> open_meter(const BenchOptions& o, const Device& device) {
+  if (!o.energy) return nullptr;
+  std::string why;
+  auto meter = EnergyMeter::open(device, o.powercap, why);
+  fmt::print("energy: {}\n", meter ? meter->description() : "not reported: " + why);
+  return meter;
 }
 
 /// Whether a kernel is one that solvers ask for, and not a variant of it, which the device puts in its place.
@@ -109,7 +139,9 @@ int run(const BenchOptions& o) {
   const double copy = copy_bandwidth(device);
   fmt::print("{}; {}; copy {:.2f} GB/s; {}\n", device->description(), lattice.text(), copy * 1e-9,
              o.rotate ? "rotating buffers" : "same buffers");
-  fmt::print("{:<46} {:>3} {:>11} {:>9} {:>9} {:>7}\n", "kernel", "rhs", "us", "GFLOP/s", "GB/s", "of copy");
+  const std::unique_ptr<EnergyMeter> meter = open_meter(o, *device);
+  fmt::print("{:<46} {:>3} {:>11} {:>9} {:>9} {:>7}{}\n", "kernel", "rhs", "us", "GFLOP/s", "GB/s", "of copy",
+             meter ? "        mJ       W" : "");
   std::stable_sort(chosen.begin(), chosen.end(), [](const Kernel* a, const Kernel* b) { return links_before(*a, *b); });
   std::vector<Row> rows;
   for (const Kernel* k : chosen) {
@@ -120,19 +152,18 @@ int run(const BenchOptions& o) {
     row.gflops = k->flops * sites / row.seconds * 1e-9;
     row.gbytes = k->bytes * sites / row.seconds * 1e-9;
     row.fraction = row.gbytes * 1e9 / copy;
-    fmt::print("{:<46} {:>3} {:>11.2f} {:>9.1f} {:>9.1f} {:>6.1f}%\n", k->name, row.rhs, row.seconds * 1e6, row.gflops,
+    fmt::print("{:<46} {:>3} {:>11.2f} {:>9.1f} {:>9.1f} {:>6.1f}%", k->name, row.rhs, row.seconds * 1e6, row.gflops,
                row.gbytes, 100 * row.fraction);
+    if (meter) {
+      row.energy = energy_of(*meter, *device, [&](int call) { work.launch(*k, call); }, row.seconds);
+      fmt::print(" {:>9.3g} {:>7.1f}", row.energy.joules * 1e3, row.energy.watts);
+    }
+    fmt::print("\n");
     std::fflush(stdout);
     rows.push_back(row);
   }
   o.common.write_json(to_json(rows, copy, o, *device));
-  if (!o.csv.empty()) {
-    std::string text = "kernel,rhs,microseconds,gflops,gbytes_per_second,fraction_of_copy\n";
-    for (const Row& r : rows)
-      text += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.6g}\n", r.kernel->name, r.rhs, r.seconds * 1e6, r.gflops,
-                          r.gbytes, r.fraction);
-    write_text(o.csv, text);
-  }
+  if (!o.csv.empty()) write_text(o.csv, to_csv(rows, meter != nullptr));
   return 0;
 }
 
@@ -147,6 +178,8 @@ void add_bench(CLI::App& app, int& status) {
   c->add_option("--rhs", o->rhs, "right-hand sides (default: the tile of each kernel)");
   c->add_option("--seconds", o->seconds, "time spent on each kernel")->capture_default_str();
   c->add_flag("--rotate", o->rotate, "rotate over buffers larger than any cache");
+  c->add_flag("--energy", o->energy, "joules of each application, where the device reports them");
+  c->add_option("--powercap", o->powercap)->group("");  // another folder for tests
   c->add_option("--csv", o->csv, "write the table to this file");
   o->common.add_to(*c);
   c->callback([o, &status] { status = run(*o); });

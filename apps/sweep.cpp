@@ -83,12 +83,13 @@ bool same_bits(const Workload::Result& a, const Workload::Result& b) {
 class Group {
  public:
   /// \param proven deviations of candidates that have been compared already.
-  Group(const SweepOptions& o, std::string size, std::shared_ptr<Device> device, std::map<std::string, double>& proven)
-      : o_(o), size_(std::move(size)), device_(std::move(device)), deviations_(proven) {}
+  Group(const SweepOptions& o, std::string size, int rhs, std::shared_ptr<Device> device,
+        std::map<std::string, double>& proven)
+      : o_(o), size_(std::move(size)), rhs_(rhs), device_(std::move(device)), deviations_(proven) {}
 
   /// Compares, then times those that agree, in turns.
   void run(const Kernel& base, const std::vector<const Json*>& candidates, Fields& check, Fields& large) {
-    Workload small(base, check, 0, false);
+    Workload small(base, check, rhs_ > 1 ? 3 * base.tile : 0, false);
     const auto expected = small.result(base);
     std::vector<const Kernel*> good;
     for (const Json* c : candidates) {
@@ -96,8 +97,8 @@ class Group {
       if (agrees(kernel, small, expected)) good.push_back(&kernel);
     }
     if (good.empty()) return;
-    const bool graph = size_ == "small";
-    Workload work(base, large, 0, !graph);
+    const bool graph = size_ == "small" || size_ == "tiny";
+    Workload work(base, large, rhs_ > 1 ? rhs_ : 0, !graph);
     std::vector<std::vector<double>> samples(good.size());
     std::vector<int> calls(good.size(), 1);
     constexpr int rounds = 7;
@@ -155,9 +156,17 @@ class Group {
 
   const SweepOptions& o_;
   std::string size_;
+  int rhs_;
   std::shared_ptr<Device> device_;
   std::map<std::string, double>& deviations_;
 };
+
+/// Whether a candidate is one for so many right-hand sides: some shapes are for batches alone, the others for one.
+bool belongs(const Json& candidate, int rhs) {
+  const auto& shape = candidate["shape"];
+  const bool batch = std::find(shape.begin(), shape.end(), "kept") != shape.end();
+  return batch == (rhs > 1);
+}
 
 /// Measures everything that has no end yet.
 int measure(const SweepOptions& o) {
@@ -174,13 +183,15 @@ int measure(const SweepOptions& o) {
   const Lattice check_lattice({8, 8, 8, 8});
   const HostGauge check_gauge = hot_gauge(check_lattice, 1);
   Fields check(std::make_shared<Domain>(check_lattice, device), check_gauge);
-  for (const auto& [size, extent] : all["lattices"].items()) {
-    const Lattice lattice(extent.get<Coordinates>());
+  for (const auto& [size, launch] : all["sizes"].items()) {
+    const Lattice lattice(launch["lattice"].get<Coordinates>());
+    const int rhs = launch["rhs"];
     const HostGauge gauge = hot_gauge(lattice, 2);
     Fields fields(std::make_shared<Domain>(lattice, device), gauge);
     std::map<std::string, std::vector<const Json*>> groups;
     for (const Json& c : all["candidates"])
-      if (!ended.contains(key({{"class", size}, {"kernel", c["kernel"]}}))) groups[c["base"]].push_back(&c);
+      if (belongs(c, rhs) && !ended.contains(key({{"class", size}, {"kernel", c["kernel"]}})))
+        groups[c["base"]].push_back(&c);
     std::vector<std::pair<const Kernel*, std::vector<const Json*>>> ordered;
     for (const Kernel& k : device->kernels())
       if (groups.contains(std::string(k.name))) ordered.emplace_back(&k, groups[std::string(k.name)]);
@@ -189,7 +200,7 @@ int measure(const SweepOptions& o) {
     Progress progress("sweep, " + size + " launches", double(ordered.size()), o.common);
     double done = 0;
     for (const auto& [kernel, candidates] : ordered) {
-      Group(o, size, device, proven).run(*kernel, candidates, check, fields);
+      Group(o, size, rhs, device, proven).run(*kernel, candidates, check, fields);
       progress.show(++done, std::string(kernel->name));
     }
   }

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <numbers>
-
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
@@ -15,10 +12,7 @@ std::array<Complex64, directions> boundary_phases(const std::string& text) {
   if (text == "antiperiodic") return {1, 1, 1, -1};
   std::array<Complex64, directions> phases;
   const std::array<double, 4> angles = four_numbers(text, "--boundary (periodic, antiperiodic or a,b,c,d)");
-  for (int mu = 0; mu < directions; ++mu) {
-    phases[mu] = std::polar(1.0, std::numbers::pi * angles[mu]);
-    if (angles[mu] == std::floor(angles[mu])) phases[mu] = std::fmod(angles[mu], 2) == 0 ? 1 : -1;  // exactly real
-  }
+  for (int mu = 0; mu < directions; ++mu) phases[mu] = WilsonParameters::phase_of(angles[mu]);
   return phases;
 }
 
@@ -106,11 +100,8 @@ SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& 
   s.options.updates = updates_of(updates);
   s.options.delta = delta;
   if (command.count("--reconstruct") == 0) {
-    const Unitarity u = check_unitarity(gauge);
-    if (std::max(u.unitary, u.determinant) > 1e-5) {
-      s.links = "r18";
-      common.info("the links are not SU(3): stored with 18 reals");
-    }
+    s.links = default_links(gauge);
+    if (s.links == "r18") common.info("the links are not SU(3): stored with 18 reals");
   }
   return s;
 }

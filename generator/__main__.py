@@ -9,14 +9,16 @@ from collections import Counter
 from pathlib import Path
 
 from generator.explain import explain_kernel, explain_profile
+from generator.export import export_kernel, find_exported
 from generator.ondemand import CompileError, compile_kernel, read_build, run_tests
 from generator.operators import find_operator
 from generator.profile import load_profile
-from generator.render import TemplateError, Tuning, render_profile
+from generator.render import TARGETS, TemplateError, Tuning, render_profile
+from generator.report import evidence_files, read_evidence, report
 from generator.spec import SpecError
 from generator.sweep import measure, pack, pack_cpu
-from generator.tuned import FOLDER, choices, gains, write_evidence
-from generator.write import write_files
+from generator.tuned import FOLDER, choices, gains, select_devices, write_evidence
+from generator.write import write_files, write_if_changed
 
 ROOT = Path(__file__).parent.parent
 
@@ -52,10 +54,26 @@ def _parser() -> argparse.ArgumentParser:
     cost.add_argument("--bandwidth", type=float, default=4.25e12, help="bytes/s (default: 4.25e12, one H200)")
     generate = command("generate", _generate, "Render the sources of a profile.")
     generate.add_argument("--out", type=Path, default=ROOT / "generated", help="folder (default: generated/)")
+    generate.add_argument(
+        "--devices", metavar="A,B", help="GPUs whose tuned variants are rendered, or none (default: all)"
+    )
     kernel = command("kernel", _kernel, "Compile one kernel and test it with the programs of a build.")
     kernel.set_defaults(profile="full")
     kernel.add_argument("name", help="any kernel of the profile (default profile: full)")
     kernel.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
+    export = command("export", _export, "Write one kernel, a reference and a timing loop as one self-contained file.")
+    export.set_defaults(profile="full")
+    export.add_argument("name", help="a hopping or update kernel of the profile (default: full), or a variant of it")
+    export.add_argument("--target", choices=tuple(TARGETS), help="default: by the ending of --out, else cuda")
+    export.add_argument("--lattice", default="", metavar="X,Y,Z,T", help="what it runs on unless told otherwise")
+    export.add_argument("--out", type=Path, metavar="FILE", help="default: NAME.cu or NAME.cpp in this folder")
+    summary = command("report", _report, "Print what sweeps found, and what each axis was worth, as Markdown tables.")
+    summary.set_defaults(profile="full")
+    summary.add_argument("--device", default="", help="as in the names of generated/tuned (default: all)")
+    summary.add_argument("--samples", type=Path, metavar="DIR", help="a packed folder with all its results instead")
+    summary.add_argument(
+        "--copy", type=float, default=0, metavar="GB/S", help="copy bandwidth, for fractions of the floor"
+    )
     sweep = command("sweep", _sweep, "Compile, compare and time candidates of the kernels of a profile; keep the best.")
     sweep.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="kernels with one of these in their name")
     sweep.add_argument("--quick", action="store_true", help="launch numbers alone, in blocks of 128 threads")
@@ -97,8 +115,10 @@ def _cost(options: argparse.Namespace) -> int:
 
 def _generate(options: argparse.Namespace) -> int:
     profile = load_profile(options.profile)
-    folders = dict.fromkeys((FOLDER, options.out.resolve() / "tuned"))
-    written = write_files(render_profile(profile, Tuning(*choices(profile.kernels, tuple(folders)))), options.out)
+    folders = tuple(dict.fromkeys((FOLDER, options.out.resolve() / "tuned")))
+    devices = None if options.devices is None else select_devices(options.devices, folders)
+    tuning = Tuning(*choices(profile.kernels, folders, devices))
+    written = write_files(render_profile(profile, tuning), options.out)
     families = Counter(find_operator(s.operator).family for s in profile.kernels)
     kinds = ", ".join(f"{n} {family}" for family, n in sorted(families.items()))
     print(f"profile {profile.name}: {len(profile.kernels)} kernels ({kinds})")
@@ -125,6 +145,23 @@ def _kernel(options: argparse.Namespace) -> int:
     how = f"compiled for {targets} in {compiled - start:.1f} s" if new else "found in the cache"
     print(f"kernel {spec.name}: {how}; {passed} tests passed in {time.monotonic() - compiled:.1f} s")
     print(f"use it with QUARKSMITH_KERNELS={module}")
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    ending = options.out.suffix if options.out else ""
+    target = options.target or next((t for t, e in TARGETS.items() if ending == f".{e}"), "cuda")
+    spec = find_exported(load_profile(options.profile), options.name, target)
+    path = options.out or Path(f"{spec.name}.{TARGETS[target]}")
+    write_if_changed(path, export_kernel(spec, target, options.lattice, path.name))
+    print(f"wrote {path}; its first lines say how to compile and run it")
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    kernels = load_profile(options.profile).kernels
+    for path in [options.samples] if options.samples else evidence_files(options.device):
+        print(report(read_evidence(path, kernels), 1e9 * options.copy))
     return 0
 
 

@@ -63,11 +63,16 @@ def literal(value: float) -> str:
 
 @dataclass(frozen=True)
 class Text:
-    """A C++ expression; `kind` is real or complex, `atom` says that it needs no parentheses."""
+    """A C++ expression; `kind` is real or complex, `atom` says that it needs no parentheses.
+
+    A product of complex numbers knows its factors and sign, so that a sum of two becomes one chain of multiply-adds.
+    """
 
     code: str
     kind: str
     atom: bool = True
+    factors: tuple[Text, Text] | None = None
+    sign: int = 1
 
     @property
     def operand(self) -> str:
@@ -77,17 +82,28 @@ class Text:
     def _kind(self, other: Text) -> str:
         return "complex" if "complex" in (self.kind, other.kind) else "real"
 
+    def _products(self, other: Text, sign: int) -> Text:
+        assert self.factors and other.factors
+        name = "sum_of_products" if sign == self.sign else "difference_of_products"
+        arguments = ", ".join(x.code for x in (*self.factors, *other.factors))
+        return Text(f"{'-' if self.sign < 0 else ''}{name}({arguments})", "complex", atom=self.sign > 0)
+
     def __add__(self, other: Text) -> Text:
+        if self.factors and other.factors:
+            return self._products(other, other.sign)
         return Text(f"{self.code} + {other.code}", self._kind(other), atom=False)
 
     def __sub__(self, other: Text) -> Text:
+        if self.factors and other.factors:
+            return self._products(other, -other.sign)
         return Text(f"{self.code} - {other.operand}", self._kind(other), atom=False)
 
     def __mul__(self, other: Text) -> Text:
-        return Text(f"{self.operand} * {other.operand}", self._kind(other), atom=False)
+        factors = (self, other) if self.kind == other.kind == "complex" else None
+        return Text(f"{self.operand} * {other.operand}", self._kind(other), atom=False, factors=factors)
 
     def __neg__(self) -> Text:
-        return Text(f"-{self.operand}", self.kind, atom=False)
+        return Text(f"-{self.operand}", self.kind, atom=False, factors=self.factors, sign=-self.sign)
 
     def __rsub__(self, other: int) -> Text:
         return Text(f"broadcast<R>({other}) - {self.operand}", "real", atom=False)

@@ -23,7 +23,7 @@ def default_launch(operator: Operator, spec: KernelSpec) -> tuple[int, int]:
     if operator.family != "hopping":
         return BLOCK, 1
     width = spec.format.element_bytes // 4
-    packed = spec.format.bits < 32
+    packed = spec.format.bits < 32 and width == 1
     one = 96 if packed else 128 if width == 1 else 168
     registers = {1: one, 2: 168 * width, 4: 255}[max(spec.tile, 1)]
     registers = min(registers, 255)

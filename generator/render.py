@@ -98,14 +98,23 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
     for target, ending in TARGETS.items():
         variants = [v for v in tuning.variants if (v.block == 0) == (target == "cpu")]
         for group, specs in sorted(groups.items()):
-            more = [v for v in variants if f"{find_operator(v.operator).group}_{v.precision}" == group]
-            files[PurePosixPath(f"{target}/{group}.{ending}")] = render_group([*specs, *more], target, command)
-        rows = [registry_row(spec) for spec in (*profile.kernels, *variants)]
-        files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, rows=rows)
+            rows = [s for s in (*specs, *variants) if _in_group(s, group) and exists_on(s, target)]
+            files[PurePosixPath(f"{target}/{group}.{ending}")] = render_group(rows, target, command)
+        listed = [registry_row(spec) for spec in (*profile.kernels, *variants) if exists_on(spec, target)]
+        files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, rows=listed)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
     devices = [{"name": name, "slug": slug(name), "rows": rows} for name, rows in tuning.devices.items()]
     files[PurePosixPath("tuned.cpp")] = render("tuned.cpp.j2", command, devices=devices)
     return files
+
+
+def _in_group(spec: KernelSpec, group: str) -> bool:
+    return f"{find_operator(spec.operator).group}_{spec.precision}" == group
+
+
+def exists_on(spec: KernelSpec, target: str) -> bool:
+    """Whether a kernel is built for a target: on GPUs batches share links whatever the tile (runtime/batch.hpp)."""
+    return target == "cpu" or spec.tile <= 1
 
 
 def slug(device: str) -> str:
@@ -185,8 +194,6 @@ def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) 
                 "title": link if term in ("", "1") else f"{term} {link}",
                 "mu": hop.mu,
                 "step": f"{hop.sign:+d}",
-                "link_place": "x" if forward else "there",
-                "link_parity": "x.parity" if forward else "1 - x.parity",
                 "project": project,
                 "accumulate": accumulate,
             }
@@ -196,7 +203,8 @@ def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) 
 
 def render_group(specs: Sequence[KernelSpec], target: str, command: str) -> str:
     """One translation unit."""
-    headers = [f"generated/links/{s}.hpp" for s in STORAGES]
+    headers = ["runtime/batch.hpp"] if target == "cuda" else []
+    headers += [f"generated/links/{s}.hpp" for s in STORAGES]
     headers += sorted({f"generated/bases/{spec.basis.short}.hpp" for spec in specs if spec.basis})
     headers += sorted({f"generated/{path}" for spec in specs if (path := body_path(spec))})
     return render("kernels.cpp.j2", command, target=target, headers=headers, rows=[_row(s, target) for s in specs])
@@ -209,11 +217,21 @@ def _row(spec: KernelSpec, target: str) -> dict[str, str]:
     return {
         "name": spec.name,
         "instance": textwrap.fill(instance, 105, subsequent_indent=" " * 10),
-        "launch": (f", {spec.block}, {spec.min_blocks}" if target == "cuda" else "")
-        + (", Boxes" if "box" in spec.shape else ""),
+        "launch": _launch(spec, target),
         "cost": f"{cost.reported} flop, {literal(cost.bytes)} bytes a site and right-hand side; "
         f"{cost.reals} reals without reuse",
     }
+
+
+def _launch(spec: KernelSpec, target: str) -> str:
+    """Template arguments of `apply` after the row."""
+    order = "Boxes" if "box" in spec.shape else "InOrder"
+    if target == "cpu":
+        return f", {order}" if spec.shape else ""
+    numbers = f", {spec.block}, {spec.min_blocks}"
+    if not spec.variant:
+        return numbers
+    return f"{numbers}, {order}, Rhs::{'batch' if 'kept' in spec.shape else 'alone'}"
 
 
 def registry_row(spec: KernelSpec) -> dict[str, str]:

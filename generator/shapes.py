@@ -38,6 +38,7 @@ SHAPES = {
             targets=("cuda", "cpu"),
         ),
         Shape("stream", "links are used once: loaded past L1, which is left to the neighbours' spinors"),
+        Shape("kept", "several right-hand sides: links fetched into shared memory once serve them all"),
         Shape("tfirst", "hops in the order t, z, y, x: the far neighbours' loads are issued first", body=True),
     )
 }

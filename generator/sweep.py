@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,19 +19,38 @@ from typing import Any
 from generator.launch import REGISTERS
 from generator.ondemand import ROOT, Build, CompileError, compile_module, cuda_libraries, run_compiler
 from generator.operators import find_operator
+from generator.operators.hopping import HoppingOperator
 from generator.profile import Profile
-from generator.render import registry_row, render, render_files, render_group
+from generator.render import exists_on, registry_row, render, render_files, render_group
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
 from generator.write import write_if_changed
 
-LATTICES = {"large": [32, 32, 32, 64], "small": [16, 16, 16, 16]}
-"""Volume classes and the lattice that stands for each."""
+
+@dataclass(frozen=True)
+class Size:
+    """A class of launches (runtime/tuning.hpp) and the launch that stands for it."""
+
+    lattice: tuple[int, int, int, int]
+    rhs: int = 1
+
+
+SIZES = {
+    "large": Size((32, 32, 32, 64)),
+    "batch": Size((32, 32, 32, 64), 12),
+    "small": Size((16, 16, 16, 16)),
+    "tiny": Size((8, 8, 8, 8)),
+}
+CPU_SIZES = {"large": Size((32, 32, 32, 16)), "small": Size((16, 16, 16, 16))}
 BLOCKS = (64, 128, 256)
 CAPS = {1: (56, 64, 72, 80, 96, 128), 2: (96, 128, 168, 255)}
 """Registers a thread that launch bounds leave, by 4-byte words of the arithmetic type."""
 COMBINATIONS = (("box",), ("stream",), ("tfirst",), ("box", "stream"), ("stream", "tfirst"))
 """Shapes beside the plain one; `box` with `tfirst` gained at most 2 % on an H200 and is left out."""
+BATCH_COMBINATIONS = (("kept",), ("box", "kept"))
+"""Shapes for several right-hand sides."""
+SHARED_LIMIT = 232448
+"""Bytes of shared memory that a block may have (compute capability 9.0)."""
 SPILL_LIMIT = 64
 """Bytes of spilled registers beyond which a candidate is not measured."""
 
@@ -60,13 +79,14 @@ class Candidate:
         return f"spills {self.spills} bytes" if self.spills > SPILL_LIMIT else ""
 
 
-def tunable(profile: Profile, only: Sequence[str]) -> list[KernelSpec]:
+def tunable(profile: Profile, only: Sequence[str], target: str) -> list[KernelSpec]:
     """Kernels that a sweep works on: those of a dagger take the result of their partner, whose code is alike."""
     chosen = [
         s
         for s in profile.kernels
         if find_operator(s.operator).family in ("hopping", "update")
         and not s.dagger
+        and exists_on(s, target)
         and (not only or any(o in s.name for o in only))
     ]
     if not chosen:
@@ -88,12 +108,25 @@ def candidates(spec: KernelSpec, target: str, *, quick: bool) -> list[KernelSpec
         shapes += list(COMBINATIONS)
     found: dict[tuple[int, int, tuple[str, ...]], KernelSpec] = {}
     found[spec.block, spec.min_blocks, ()] = spec.as_variant((), spec.block, spec.min_blocks)
+    if hopping:
+        shapes += list(BATCH_COMBINATIONS[:1] if quick else BATCH_COMBINATIONS)
+    if hopping:
+        found[spec.block, spec.min_blocks, ("kept",)] = spec.as_variant(("kept",), spec.block, spec.min_blocks)
     for shape in shapes:
-        for block in blocks if not shape else (128, 256) if "box" in shape else (64, 128):
-            for cap in caps if not shape else caps[2:-1]:
+        for block in blocks if not shape else (128,) if quick else (128, 256) if "box" in shape else (64, 128):
+            for cap in caps if not shape else caps[2:] if "kept" in shape else caps[2:-1]:
+                if "kept" in shape and kept_bytes(spec) * block > SHARED_LIMIT:
+                    continue
                 least = max(min(REGISTERS // (cap * block), 2048 // block, 32), 1)
                 found.setdefault((block, least, shape), spec.as_variant(shape, block, least))
     return list(found.values())
+
+
+def kept_bytes(spec: KernelSpec) -> float:
+    """Shared memory of a thread that keeps the links of its hops."""
+    operator = find_operator(spec.operator)
+    assert isinstance(operator, HoppingOperator)
+    return 2 * len(operator.directions) * spec.format.links.link_bytes(spec.storage.reals)
 
 
 def pack_cpu(profile: Profile, folder: Path, only: Sequence[str], build: Build, *, quick: bool) -> list[Candidate]:
@@ -104,7 +137,7 @@ def pack_cpu(profile: Profile, folder: Path, only: Sequence[str], build: Build, 
         OSError: the folder cannot be written.
     """
     host = replace(build, folder=folder, commands={k: v for k, v in build.commands.items() if k != "cuda"})
-    groups = {spec.name: candidates(spec, "cpu", quick=quick) for spec in tunable(profile, only)}
+    groups = {spec.name: candidates(spec, "cpu", quick=quick) for spec in tunable(profile, only, "cpu")}
     groups = {name: variants for name, variants in groups.items() if len(variants) > 1}
     if not groups:
         raise SpecError("none of these kernels has more than one shape on the CPU")
@@ -115,7 +148,7 @@ def pack_cpu(profile: Profile, folder: Path, only: Sequence[str], build: Build, 
         module, _ = compile_module(variants, host)
         compiled += [Candidate(v, name, 0, 0, str(module.relative_to(folder))) for v in variants]
         bar.step(name)
-    _list(folder, {"small": [16, 16, 16, 16]} | ({} if quick else {"large": [32, 32, 32, 16]}), compiled, [])
+    _list(folder, {k: v for k, v in CPU_SIZES.items() if not quick or k == "small"}, compiled, [])
     return compiled
 
 
@@ -129,7 +162,7 @@ def pack(profile: Profile, folder: Path, only: Sequence[str], *, quick: bool, ar
     nvcc = shutil.which("nvcc")
     if nvcc is None or shutil.which("g++") is None:
         raise CompileError("the sweep of CUDA kernels compiles them: nvcc and g++ must be on PATH")
-    groups = {spec.name: candidates(spec, "cuda", quick=quick) for spec in tunable(profile, only)}
+    groups = {spec.name: candidates(spec, "cuda", quick=quick) for spec in tunable(profile, only, "cuda")}
     command = f"python -m generator sweep --profile {profile.name}"
     shutil.rmtree(folder, ignore_errors=True)
     everything = [c for group in groups.values() for c in group]
@@ -156,7 +189,7 @@ def pack(profile: Profile, folder: Path, only: Sequence[str], *, quick: bool, ar
     for left in [*folder.glob("*.o"), *folder.glob("*.cu"), *folder.glob("*.cpp")]:
         left.unlink()
     shutil.rmtree(folder / "generated")
-    _list(folder, LATTICES, kept, [c for c in compiled if c.rejected])
+    _list(folder, SIZES, kept, [c for c in compiled if c.rejected])
     return compiled
 
 
@@ -174,11 +207,10 @@ def _link(folder: Path, kept: Sequence[Candidate], kernels: Sequence[str], comma
     run_compiler([*link, *cuda_libraries("nvcc"), "-o", str(folder / "module.so")])
 
 
-def _list(
-    folder: Path, lattices: dict[str, list[int]], kept: Sequence[Candidate], rejected: Sequence[Candidate]
-) -> None:
+def _list(folder: Path, sizes: Mapping[str, Size], kept: Sequence[Candidate], rejected: Sequence[Candidate]) -> None:
     """Writes what `quarksmith sweep --measure` and `collect` read."""
-    records = {"lattices": lattices, "candidates": [_record(c) for c in kept]}
+    lattices = {name: {"lattice": size.lattice, "rhs": size.rhs} for name, size in sizes.items()}
+    records = {"sizes": lattices, "candidates": [_record(c) for c in kept]}
     write_if_changed(folder / "candidates.json", json.dumps(records))
     write_if_changed(folder / "rejected.json", json.dumps([_record(c) for c in rejected]))
 

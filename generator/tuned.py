@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -15,13 +15,13 @@ from generator.profile import Profile
 from generator.render import body_path, render_body, render_group, slug
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
-from generator.sweep import collect
+from generator.sweep import SIZES, collect
 from generator.write import write_if_changed
 
 FOLDER = Path(__file__).parent.parent / "generated" / "tuned"
 KEPT = 20
 """Candidates of a kernel and class that evidence keeps, beside one of each kind of rejection."""
-LEAST_GAIN = 0.02
+LEAST_GAIN = 0.03
 """A further variant must be faster by this fraction: each costs text and compilation."""
 
 
@@ -30,7 +30,7 @@ class Choice:
     """The winner for a kernel and class of launches on one device."""
 
     kernel: str
-    small: bool
+    size: str
     variant: str
     stale: bool
 
@@ -50,6 +50,7 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     """
     table = collect(folder)
     facts = json.loads((folder / "device.json").read_text())
+    facts["sizes"] = json.loads((folder / "candidates.json").read_text())["sizes"]
     rejected = json.loads((folder / "rejected.json").read_text())
     path = out / f"{slug(facts['device'])}.json"
     earlier = json.loads(path.read_text()) if path.is_file() else {"device": facts["device"], "kernels": {}}
@@ -72,10 +73,11 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
 
 
 def _is_default(row: dict[str, Any], spec: KernelSpec) -> bool:
-    return not row["shape"] and (row["block"], row["min_blocks"]) in ((spec.block, spec.min_blocks), (0, 0))
+    plain = row["shape"] in ([], ["kept"])  # what the kernel itself does with one and with several right-hand sides
+    return plain and (row["block"], row["min_blocks"]) in ((spec.block, spec.min_blocks), (0, 0))
 
 
-def _text(facts: dict[str, str], kernels: dict[str, Any]) -> str:
+def _text(facts: dict[str, Any], kernels: dict[str, Any]) -> str:
     """JSON with one line a candidate."""
     lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in facts.items()]
     blocks = []
@@ -90,21 +92,38 @@ def _text(facts: dict[str, str], kernels: dict[str, Any]) -> str:
 
 
 @cache
-def _read(folder: Path) -> tuple[tuple[str, dict[str, Any]], ...]:
+def _read(folder: Path) -> tuple[tuple[str, bool, dict[str, Any]], ...]:
+    """(device, whether it is a GPU, evidence by kernel) of each file."""
     found = []
     for path in sorted(folder.glob("*.json")):
         try:
             data = json.loads(path.read_text())
-            found.append((str(data["device"]), dict(data["kernels"])))
+            found.append((str(data["device"]), "compute_capability" in data, dict(data["kernels"])))
         except (ValueError, KeyError, TypeError) as error:
             raise SpecError(f"evidence {path}: {error!r}; delete it or run the sweep again") from error
     return tuple(found)
 
 
+def select_devices(names: str, folders: tuple[Path, ...] = (FOLDER,)) -> tuple[str, ...]:
+    """Devices of a list such as `nvidia_h200,NVIDIA A100` or `none`.
+
+    Raises:
+        SpecError: there is no evidence of one of them.
+    """
+    known = {d: d for folder in folders for d, gpu, _ in _read(folder) if gpu}
+    known |= {slug(d): d for d in known}
+    wanted = [n.strip() for n in names.split(",") if n.strip() not in ("", "none")]
+    for name in wanted:
+        if name not in known:
+            all_names = ", ".join(sorted({slug(d) for d in known})) or "none"
+            raise SpecError(f"--devices: no sweep of a GPU named '{name}' is kept; known are {all_names} (or: none)")
+    return tuple(known[n] for n in wanted)
+
+
 def choices(
-    kernels: Iterable[KernelSpec], folders: tuple[Path, ...] = (FOLDER,)
+    kernels: Iterable[KernelSpec], folders: tuple[Path, ...] = (FOLDER,), devices: Sequence[str] | None = None
 ) -> tuple[dict[str, list[Choice]], list[KernelSpec]]:
-    """Winners by device, and the variants that they need.
+    """Winners by device, and the variants that they need; of GPUs only `devices`, None for all.
 
     Evidence of a kernel that names a shape that no longer exists is left out; kernels of a dagger take that of their
     partner.
@@ -112,7 +131,9 @@ def choices(
     table: dict[str, list[Choice]] = {}
     variants: dict[str, KernelSpec] = {}
     kernels = list(kernels)
-    for device, evidence in itertools.chain.from_iterable(map(_read, folders)):
+    for device, gpu, evidence in itertools.chain.from_iterable(map(_read, folders)):
+        if gpu and devices is not None and device not in devices:
+            continue
         table.setdefault(device, [])
         for spec in kernels:
             partner = replace(spec, dagger=False)
@@ -121,7 +142,7 @@ def choices(
                 continue
             stale = entry["digest"] != digest(partner)
             for size, variant in sorted(_winners(spec, entry["classes"]).items()):
-                table[device].append(Choice(spec.name, size == "small", variant.name, stale))
+                table[device].append(Choice(spec.name, size, variant.name, stale))
                 if variant.variant:
                     variants[variant.name] = variant
     return table, sorted(variants.values())
@@ -153,8 +174,13 @@ def _winners(spec: KernelSpec, classes: dict[str, list[dict[str, Any]]]) -> dict
     times: dict[str, dict[KernelSpec, float]] = {}
     for size, rows in classes.items():
         good = [r for r in rows if r["status"] == "ok" and all(s in SHAPES for s in r["shape"])]
-        if good:
+        if good and size in SIZES:
             times[size] = {_kernel(spec, r): r["microseconds"] for r in good}
+    alone = {size: t for size, t in times.items() if SIZES[size].rhs == 1}
+    return _compromise(spec, alone) | _compromise(spec, {size: t for size, t in times.items() if size not in alone})
+
+
+def _compromise(spec: KernelSpec, times: dict[str, dict[KernelSpec, float]]) -> dict[str, KernelSpec]:
     best = {size: min(t.values()) for size, t in times.items()}
     found: dict[str, KernelSpec] = {}
     for size, t in times.items():

@@ -6,6 +6,8 @@ namespace quarksmith {
 
 /// Number of space-time directions; the order is x, y, z, t.
 inline constexpr int directions = 4;
+/// Sites of a block in the memory of a GPU: the threads of a warp.
+inline constexpr int site_block = 32;
 /// Widest block of SIMD lanes that any target uses.
 inline constexpr int max_lanes = 16;
 
@@ -40,7 +42,6 @@ struct Geometry {
 struct Operand {
   void* data = nullptr;
   float* norm = nullptr;          ///< one scale a site and right-hand side for formats that need it
-  long long stride = 0;           ///< CUDA: vectors between packets of one site; CPU: words a site and lane
   long long rhs_stride = 0;       ///< words between right-hand sides
   long long norm_rhs_stride = 0;  ///< norms between right-hand sides
   long long parity_stride = 0;    ///< words from the even to the odd half (link fields)

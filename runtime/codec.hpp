@@ -9,10 +9,6 @@ namespace quarksmith::QUARKSMITH_TARGET {
 template <class T, int W, int N>
 using Reals = Words<T, W, N>;
 
-/// The bit that integers of the size of Word are stored with turned round.
-template <class Word>
-inline constexpr int sign_bit = 1 << (8 * sizeof(Word) - 1);
-
 /// The scale of formats that have none.
 struct One {};
 template <class V>
@@ -103,10 +99,7 @@ struct Fixed {
       // A zero site keeps norm 0 and words 0; the floor also keeps limit / norm finite for denormal sites.
       scale = scale * reciprocal(maximum(norm, broadcast<Lanes<float, W>>(1e-34)));
     }
-    Words<Word, W, N> words;
-    QUARKSMITH_UNROLL
-    for (int n = 0; n < N; ++n) words.w[n] = convert<Word, W>(nearest<W>(reals.w[n] * scale) ^ sign_bit<Word>);
-    return words;
+    return to_integers<Word, W, N>(reals, scale);
   }
 };
 

@@ -24,7 +24,7 @@ QUARKSMITH_INLINE Complex<R> operator-(const Complex<R>& a) {
 }
 template <class R>
 QUARKSMITH_INLINE Complex<R> operator*(const Complex<R>& a, const Complex<R>& b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  return {multiply_add(a.re, b.re, -(a.im * b.im)), multiply_add(a.re, b.im, a.im * b.re)};
 }
 template <class R>
 QUARKSMITH_INLINE Complex<R> operator*(const R& a, const Complex<R>& b) {
@@ -43,19 +43,36 @@ template <class R>
 QUARKSMITH_INLINE R norm2(const Complex<R>& a) {
   return a.re * a.re + a.im * a.im;
 }
+/// sum + Sign a x as a chain of multiply-adds, which the compiler does not make of sums of differences.
+template <int Sign, class R>
+QUARKSMITH_INLINE Complex<R> add_product(const Complex<R>& sum, const Complex<R>& a, const Complex<R>& x) {
+  const R re = Sign > 0 ? a.re : -a.re, im = Sign > 0 ? a.im : -a.im;
+  return {multiply_add(-im, x.im, multiply_add(re, x.re, sum.re)),
+          multiply_add(im, x.re, multiply_add(re, x.im, sum.im))};
+}
+/// a x + b y
+template <class R>
+QUARKSMITH_INLINE Complex<R> sum_of_products(const Complex<R>& a, const Complex<R>& x, const Complex<R>& b,
+                                             const Complex<R>& y) {
+  return add_product<1>(a * x, b, y);
+}
+/// a x - b y
+template <class R>
+QUARKSMITH_INLINE Complex<R> difference_of_products(const Complex<R>& a, const Complex<R>& x, const Complex<R>& b,
+                                                    const Complex<R>& y) {
+  return add_product<-1>(a * x, b, y);
+}
 /// a x + b y + c z
 template <class R>
 QUARKSMITH_INLINE Complex<R> sum_of_products(const Complex<R>& a, const Complex<R>& x, const Complex<R>& b,
                                              const Complex<R>& y, const Complex<R>& c, const Complex<R>& z) {
-  return {a.re * x.re - a.im * x.im + b.re * y.re - b.im * y.im + c.re * z.re - c.im * z.im,
-          a.re * x.im + a.im * x.re + b.re * y.im + b.im * y.re + c.re * z.im + c.im * z.re};
+  return add_product<1>(sum_of_products(a, x, b, y), c, z);
 }
 /// conj(a) x + conj(b) y + conj(c) z
 template <class R>
 QUARKSMITH_INLINE Complex<R> sum_of_conj_products(const Complex<R>& a, const Complex<R>& x, const Complex<R>& b,
                                                   const Complex<R>& y, const Complex<R>& c, const Complex<R>& z) {
-  return {a.re * x.re + a.im * x.im + b.re * y.re + b.im * y.im + c.re * z.re + c.im * z.im,
-          a.re * x.im - a.im * x.re + b.re * y.im - b.im * y.re + c.re * z.im - c.im * z.re};
+  return sum_of_products(conj(a), x, conj(b), y, conj(c), z);
 }
 
 /// Three complex numbers: one spin component of a quark field.

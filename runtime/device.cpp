@@ -20,7 +20,7 @@ std::shared_ptr<Device> Device::select(const std::string& choice) {
     const auto [rest, error] = std::from_chars(choice.data() + 5, end, index);
     if (error == std::errc() && rest == end && index >= 0) return cuda(index);
   }
-  throw UsageError(fmt::format("device '{}' is unknown; use cpu, cuda, cuda:N or auto", choice));
+  throw UnknownName(fmt::format("device '{}' is unknown; use cpu, cuda, cuda:N or auto", choice));
 }
 
 void Device::choose_variants(const std::string& device) {
@@ -30,25 +30,32 @@ void Device::choose_variants(const std::string& device) {
   };
   for (const TunedDevice& tuned : tuned_devices()) {
     if (tuned.name != device) continue;
-    variants_.resize(all.size(), {nullptr, nullptr});
+    variants_.resize(all.size());
     for (const TunedKernel& t : tuned.kernels) {
       const auto kernel = named(t.kernel), variant = named(t.variant);
       if (kernel == all.end() || variant == all.end()) continue;  // of another profile
       auto& known = variants_[kernel - all.begin()];
-      if (known[0] == nullptr && known[1] == nullptr) {
+      if (std::all_of(known.begin(), known.end(), [](const Kernel* k) { return k == nullptr; })) {
         ++tuned_.first;
         tuned_.second += t.stale;
       }
-      known[t.small] = &*variant;
+      known[int(t.size)] = &*variant;
     }
   }
 }
 
 const Kernel& Device::variant(const Kernel& kernel, const Arguments& a) const {
   if (variants_.empty()) return kernel;
+  const bool batch = kernel.family == "hopping" && a.rhs > kernel.tile;
   const long long blocks = std::max<long long>(a.count, a.geometry.half_sites);
-  const bool small = blocks * a.geometry.lanes * a.rhs <= small_launch_sites;
-  const Kernel* chosen = variants_[&kernel - kernels().data()][small];
+  const long long sites = blocks * a.geometry.lanes * a.rhs;
+  const LaunchSize size = batch                         ? LaunchSize::batch
+                          : sites <= tiny_launch_sites  ? LaunchSize::tiny
+                          : sites <= small_launch_sites ? LaunchSize::small
+                                                        : LaunchSize::large;
+  const auto& known = variants_[&kernel - kernels().data()];
+  const Kernel* chosen = known[int(size)];
+  if (chosen == nullptr && size == LaunchSize::tiny) chosen = known[int(LaunchSize::small)];
   return chosen != nullptr ? *chosen : kernel;
 }
 

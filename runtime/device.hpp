@@ -48,7 +48,7 @@ class Device {
   /// \throws Error there is none, or the library was built without CUDA.
   static std::shared_ptr<Device> cuda(int index);
   /// `cpu`, `cuda`, `cuda:N` or `auto` (a GPU if there is one, else the CPU).
-  /// \throws UsageError any other text; Error as above.
+  /// \throws UnknownName any other text; Error as above.
   static std::shared_ptr<Device> select(const std::string& choice);
   /// GPUs that can be used; 0 without CUDA.
   static int cuda_devices();
@@ -59,6 +59,8 @@ class Device {
   virtual std::string description() const = 0;
   /// What tuning evidence records of the device: name, compute capability, versions, clock.
   virtual std::map<std::string, std::string> facts() const = 0;
+  /// Address of a GPU on its bus, e.g. `00000000:19:00.0`; empty for the host's processors.
+  virtual std::string pci_address() const { return {}; }
   /// Kernels that run here.
   virtual std::span<const Kernel> kernels() const = 0;
   /// Lanes of a block that fill a register with numbers of so many bytes; 1 on GPUs.
@@ -66,7 +68,9 @@ class Device {
   /// True if a site's reals are cut into short vectors, the site index fastest outside them.
   virtual bool short_vectors() const = 0;
 
-  /// \throws Error not enough memory; the message says how much was asked for.
+  /// Makes this the device of the calling thread: needed before the other calls in threads that did not open it.
+  virtual void attach() {}
+  /// \throws OutOfMemory not enough memory; the message says how much was asked for.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
   /// Copies between host and device; done when the call returns.
@@ -111,7 +115,7 @@ class Device {
   const Kernel& variant(const Kernel& kernel, const Arguments& arguments) const;
 
  private:
-  std::vector<std::array<const Kernel*, 2>> variants_;  // by index of the kernel; for large and small launches
+  std::vector<std::array<const Kernel*, 4>> variants_;  // by index of the kernel and LaunchSize
   std::pair<int, int> tuned_{0, 0};
 };
 

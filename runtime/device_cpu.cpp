@@ -79,7 +79,7 @@ class CpuDevice final : public Device {
   void* allocate(std::size_t bytes) override {
     void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     if (memory == nullptr && bytes > 0)
-      throw Error(
+      throw OutOfMemory(
           fmt::format("cpu: no memory for {} MiB; use a smaller lattice or fewer right-hand sides", bytes >> 20));
     return memory;
   }

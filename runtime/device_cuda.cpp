@@ -104,7 +104,7 @@ class CudaDevice final : public Device {
     const int count = cuda_devices();
     if (index >= count)
       throw Error(
-          fmt::format("cuda:{} does not exist: {} GPU(s) found; use --device cpu or a smaller number", index, count));
+          fmt::format("cuda:{} does not exist: {} GPU(s) found; use device cpu or a smaller number", index, count));
     check(cudaSetDevice(index), name());
     check(cudaGetDeviceProperties(&properties_, index), name());
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), name());
@@ -140,10 +140,16 @@ class CudaDevice final : public Device {
             {"toolkit", version(runtime)},
             {"clock_mhz", fmt::format("{}", clock / 1000)}};
   }
+  std::string pci_address() const override {
+    char address[32] = {};
+    check(cudaDeviceGetPCIBusId(address, sizeof(address), index_), name());
+    return address;
+  }
   std::span<const Kernel> kernels() const override { return cuda_kernels(); }
   int full_lanes(int) const override { return 1; }
   bool short_vectors() const override { return true; }
 
+  void attach() override { check(cudaSetDevice(index_), name()); }
   void* allocate(std::size_t bytes) override {
     void* memory = nullptr;
     const cudaError_t status = cudaMalloc(&memory, bytes);
@@ -151,7 +157,7 @@ class CudaDevice final : public Device {
       std::size_t free = 0, total = 0;
       cudaGetLastError();
       cudaMemGetInfo(&free, &total);
-      throw Error(
+      throw OutOfMemory(
           fmt::format("{}: no memory for {} MiB, {} MiB of {} are free; use a smaller lattice, fewer right-hand "
                       "sides or a lower precision",
                       name(), bytes >> 20, free >> 20, total >> 20));

@@ -8,7 +8,7 @@ namespace quarksmith {
 
 std::shared_ptr<Device> Device::cuda(int index) {
   throw Error(fmt::format(
-      "cuda:{}: this library was built without CUDA; install nvcc and build again, or use --device cpu", index));
+      "cuda:{}: this library was built without CUDA; install nvcc and build again, or use device cpu", index));
 }
 
 int Device::cuda_devices() { return 0; }

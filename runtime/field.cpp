@@ -47,7 +47,9 @@ std::size_t SpinorField::data_bytes() const {
 }
 
 std::size_t SpinorField::norm_bytes() const {
-  return precision_->norm ? static_cast<std::size_t>(count()) * lanes_ * sizeof(float) * rhs_ : 0;
+  const MemoryOrder order = order_of(*this);
+  return precision_->norm ? static_cast<std::size_t>(order.padded() * order.parities * lanes_) * sizeof(float) * rhs_
+                          : 0;
 }
 
 std::size_t SpinorField::bytes_per_rhs() const { return (data_bytes() + norm_bytes()) / rhs_; }
@@ -70,9 +72,8 @@ Operand SpinorField::operand() const {
   Operand f;
   f.data = data_->data();
   if (precision_->norm) f.norm = static_cast<float*>(norm_->data());
-  f.stride = order.stride();
   f.rhs_stride = order.words();
-  f.norm_rhs_stride = count() * lanes_;
+  f.norm_rhs_stride = order.padded() * order.parities * lanes_;
   f.lanes = lanes_;
   return select(f, first_);
 }
@@ -81,8 +82,9 @@ Operand SpinorField::operand(Parity parity) const {
   if (!holds(subset_, parity)) throw UsageError("the spinor field does not hold the parity that was asked for");
   Operand f = operand();
   if (subset_ == Subset::full && parity == Parity::odd) {
-    f.data = static_cast<char*>(f.data) + order_of(*this).parity_words() * precision_->word_bytes;
-    if (f.norm != nullptr) f.norm += count() / 2 * lanes_;
+    const MemoryOrder order = order_of(*this);
+    f.data = static_cast<char*>(f.data) + order.parity_words() * precision_->word_bytes;
+    if (f.norm != nullptr) f.norm += order.padded() * lanes_;
   }
   return f;
 }
@@ -123,18 +125,12 @@ void SpinorField::copy_from(const SpinorField& other) {
 void SpinorField::copy_half(Parity parity, const SpinorField& other) {
   check_kind(*this, other, "copy");
   const Operand to = operand(parity), from = other.operand(parity);
-  const std::size_t sites = domain_->lattice().half_sites();
-  // Short vectors keep the stride of their own field: one row of them at a time.
-  const int rows = order_of(*this).rows();
-  const std::size_t bytes = sites * spins_ * precision_->spin_words * precision_->word_bytes / rows;
-  const auto row = [&](const Operand& f, int r, int n) {
-    const long long shift = r * f.rhs_stride + n * (f.rhs_stride / rows);
-    return static_cast<char*>(f.data) + shift * precision_->word_bytes;
-  };
+  const MemoryOrder order = order_of(*this);
   for (int r = 0; r < rhs_; ++r) {
-    for (int n = 0; n < rows; ++n) device().copy(row(to, r, n), row(from, r, n), bytes);
+    const Operand there = select(to, r), here = other.select(from, r);
+    device().copy(there.data, here.data, static_cast<std::size_t>(order.parity_words()) * precision_->word_bytes);
     if (precision_->norm)
-      device().copy(to.norm + r * to.norm_rhs_stride, from.norm + r * from.norm_rhs_stride, sites * sizeof(float));
+      device().copy(there.norm, here.norm, static_cast<std::size_t>(order.padded()) * lanes_ * sizeof(float));
   }
 }
 
@@ -152,7 +148,6 @@ Operand LinkField::operand() const {
   const MemoryOrder order = order_of(*this);
   Operand f;
   f.data = data_.data();
-  f.stride = order.stride();
   f.parity_stride = order.parity_words();
   f.lanes = lanes_;
   return f;
@@ -169,7 +164,6 @@ Operand TermField::operand(Parity parity) const {
   const MemoryOrder order = order_of(*this);
   Operand f;
   f.data = data_.data();
-  f.stride = order.stride();
   f.parity_stride = order.parity_words();
   f.lanes = lanes_;
   if (norm_.data() != nullptr)

@@ -181,7 +181,7 @@ void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, i
 void convert(const SpinorField& from, SpinorField& to);
 
 /// Links on the device, stored as asked for.
-/// \throws UsageError links farther from SU(3) than 1e-5 for a storage that assumes SU(3).
+/// \throws NotSU3 links farther from SU(3) than 1e-5 for a storage that assumes SU(3).
 LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
                  const StorageInfo& storage);
 /// Links as kernels see them, decompressed.

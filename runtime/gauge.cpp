@@ -10,6 +10,12 @@
 #include "runtime/random.hpp"
 
 namespace quarksmith {
+namespace {
+
+/// Deviation of links that still count as SU(3).
+constexpr double su3_limit = 1e-5;
+
+}  // namespace
 
 Matrix3 multiply(const Matrix3& a, const Matrix3& b) {
   Matrix3 c{};
@@ -41,7 +47,7 @@ Unitarity check_unitarity(const HostGauge& gauge) {
       for (int n = 0; n < 9; ++n) off = std::max(off, std::abs(product[n] - (n % 4 == 0 ? 1.0 : 0.0)));
       if (!std::isfinite(off + det)) {
         const Coordinates x = gauge.lattice.coordinates(i);
-        throw Error(
+        throw BadData(
             fmt::format("link {} of site ({},{},{},{}) is not finite; the configuration is damaged, read it again "
                         "from its source",
                         "xyzt"[mu], x[0], x[1], x[2], x[3]));
@@ -53,15 +59,18 @@ Unitarity check_unitarity(const HostGauge& gauge) {
   return worst;
 }
 
+bool is_su3(const Unitarity& u) { return std::max(u.unitary, u.determinant) <= su3_limit; }
+
 void require_su3(const HostGauge& gauge, std::string_view what) {
-  constexpr double limit = 1e-5;
   const Unitarity u = check_unitarity(gauge);
-  if (std::max(u.unitary, u.determinant) > limit)
-    throw UsageError(
+  if (!is_su3(u))
+    throw NotSU3(
         fmt::format("{} needs SU(3) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
                     "determinant 1 (limit {:.0e}); use 18 reals",
-                    what, u.unitary, u.determinant, limit));
+                    what, u.unitary, u.determinant, su3_limit));
 }
+
+std::string_view default_links(const HostGauge& gauge) { return is_su3(check_unitarity(gauge)) ? "r12" : "r18"; }
 
 TemporalGauge fix_temporal_gauge(const HostGauge& gauge) {
   const Lattice& lattice = gauge.lattice;

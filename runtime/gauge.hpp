@@ -17,10 +17,15 @@ struct Unitarity {
   double determinant = 0;  ///< max |det U - 1|
 };
 
-/// \throws Error a link holds a NaN or an infinity; the message says which.
+/// \throws BadData a link holds a NaN or an infinity; the message says which.
 Unitarity check_unitarity(const HostGauge& gauge);
-/// \throws UsageError a link is farther from SU(3) than 1e-5; `what` needs SU(3) links.
+/// Whether links that deviate so much count as SU(3): by no more than 1e-5.
+bool is_su3(const Unitarity& deviation);
+/// \throws NotSU3 a link is farther from SU(3) than that; `what` needs SU(3) links.
 void require_su3(const HostGauge& gauge, std::string_view what);
+/// The link storage for callers that ask for none: r12, or r18 if the links are not SU(3).
+/// \throws BadData as check_unitarity.
+std::string_view default_links(const HostGauge& gauge);
 
 /// Links of a gauge field in temporal gauge (time links 1 but across the last slice), and the transformation that led
 /// there.

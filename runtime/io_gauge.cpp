@@ -77,12 +77,12 @@ GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Latt
   const InputFile file(path);
   GaugeFile result = read_any(file, lattice);
   if (lattice && !(result.gauge.lattice == *lattice))
-    throw UsageError(fmt::format("{}: holds a {} lattice, but --lattice asks for {}", file.name(),
-                                 result.gauge.lattice.text(), lattice->text()));
+    throw WrongLattice(fmt::format("{}: holds a {} lattice, but {} is asked for", file.name(),
+                                   result.gauge.lattice.text(), lattice->text()));
   try {
     check_unitarity(result.gauge);
-  } catch (const Error& error) {
-    throw Error(fmt::format("{}: {}", file.name(), error.what()));
+  } catch (const BadData& error) {
+    throw BadData(fmt::format("{}: {}", file.name(), error.what()));
   }
   const GaugeAverages averages =
       gauge_averages(result.gauge, std::make_shared<Domain>(result.gauge.lattice, Device::cpu()));
@@ -101,10 +101,10 @@ void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, cons
                  const std::vector<ExtraRecord>& extra) {
   if (bits != 32 && bits != 64) throw UsageError(fmt::format("{} bits; use 32 or 64", bits));
   if (format != "ildg" && format != "nersc" && format != "milc" && format != "openqcd")
-    throw UsageError(fmt::format("gauge format '{}' cannot be written; use ildg, nersc, milc or openqcd", format));
+    throw UnknownName(fmt::format("gauge format '{}' cannot be written; use ildg, nersc, milc or openqcd", format));
   if (format == "openqcd" && bits == 32)
-    throw UsageError("the openQCD format is double precision; use --bits 64, or ildg");
-  if (format == "milc" && bits == 64) throw UsageError("the MILC format is single precision; use --bits 32, or ildg");
+    throw UsageError("the openQCD format is double precision; use 64 bits, or ildg");
+  if (format == "milc" && bits == 64) throw UsageError("the MILC format is single precision; use 32 bits, or ildg");
   OutputFile file(path);
   if (format == "ildg")
     write_ildg(file, gauge, bits, extra);

@@ -112,8 +112,8 @@ Lattice agreed_lattice(const InputFile& file, const Coordinates& found, const st
                               file.name(), found[0], found[1], found[2], found[3]));
   const Lattice lattice(found);
   if (expected && !(*expected == lattice))
-    throw UsageError(fmt::format("{}: holds a {} lattice, but --lattice asks for {}", file.name(), lattice.text(),
-                                 expected->text()));
+    throw WrongLattice(
+        fmt::format("{}: holds a {} lattice, but {} is asked for", file.name(), lattice.text(), expected->text()));
   return lattice;
 }
 

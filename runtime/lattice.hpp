@@ -22,7 +22,7 @@ using Coordinates = std::array<int, directions>;
 /// A periodic box of sites with even extents. Lexicographic site numbers run x fastest, t slowest.
 class Lattice {
  public:
-  /// \throws UsageError an extent is odd, smaller than 2, or the volume exceeds 2^31 - 1 sites.
+  /// \throws WrongLattice an extent is odd, smaller than 2, or the volume exceeds 2^31 - 1 sites.
   explicit Lattice(const Coordinates& extent);
 
   const Coordinates& extent() const { return extent_; }

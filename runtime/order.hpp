@@ -1,56 +1,34 @@
 /// \file
-/// Where the words of a field lie in memory: the host's side of runtime/view.hpp.
+/// The memory orders of spinor, link and term fields.
 #pragma once
 
 #include "runtime/field.hpp"
+#include "runtime/memory_order.hpp"
 
 namespace quarksmith {
 
-/// Short vectors with the site index outside them, or blocks of lanes.
-struct MemoryOrder {
-  int group;         ///< words of one group: a spinor, the link of one direction, a block of a term
-  int groups;        ///< groups of a site
-  int vector;        ///< words of a short vector
-  long long blocks;  ///< sites or blocks of all parities held
-  int lanes;
-  bool short_vectors;
-
-  MemoryOrder(const Device& device, int group_words, int group_count, int word_bytes, long long block_count, int lanes_)
-      : group(group_words),
-        groups(group_count),
-        vector(vector_bytes(group_words * word_bytes) / word_bytes),
-        blocks(block_count),
-        lanes(lanes_),
-        short_vectors(device.short_vectors()) {}
-
-  long long words() const { return blocks * lanes * group * groups; }
-  /// Operand::stride
-  long long stride() const { return short_vectors ? blocks : static_cast<long long>(group) * groups; }
-  /// Words from the first to the second parity.
-  long long parity_words() const { return short_vectors ? blocks / 2 * vector : blocks / 2 * stride() * lanes; }
-  /// Rows of short vectors; 1 where a site's words are consecutive.
-  int rows() const { return short_vectors ? group * groups / vector : 1; }
-  /// Word number n (counted over all groups) of a block and lane.
-  long long word(long long block, int lane, int n) const {
-    if (short_vectors) return ((n / vector) * blocks + block) * vector + n % vector;
-    return (block * stride() + n) * lanes + lane;
-  }
-};
-
 /// Orders of the kinds of fields.
 inline MemoryOrder order_of(const SpinorField& f) {
-  return {f.device(), f.spins() * f.precision().spin_words, 1, f.precision().word_bytes, f.count(), f.lanes()};
+  return {f.device().short_vectors(),
+          f.spins() * f.precision().spin_words,
+          1,
+          f.precision().word_bytes,
+          f.count() / parities(f.subset()),
+          parities(f.subset()),
+          f.lanes()};
 }
 inline MemoryOrder order_of(const LinkField& f) {
-  return {f.domain().device(),
+  return {f.domain().device().short_vectors(),
           f.storage().reals,
           directions,
           f.precision().word_bytes,
-          f.domain().lattice().sites() / f.lanes(),
+          f.domain().lattice().half_sites() / f.lanes(),
+          2,
           f.lanes()};
 }
 inline MemoryOrder order_of(const TermField& f) {
-  return {f.domain().device(), 36, 2, f.precision().word_bytes, f.domain().lattice().sites() / f.lanes(), f.lanes()};
+  return {f.domain().device().short_vectors(),           36, 2,        f.precision().word_bytes,
+          f.domain().lattice().half_sites() / f.lanes(), 2,  f.lanes()};
 }
 
 /// Whether a subset holds the sites of a parity.

@@ -135,15 +135,15 @@ const Info& by_name(std::span<const Info> table, std::string_view kind, std::str
     known += known.empty() ? "" : ", ";
     known += info.name;
   }
-  throw UsageError(fmt::format("{} '{}' is unknown; this build knows {}", kind, name, known));
+  throw UnknownName(fmt::format("{} '{}' is unknown; this build knows {}", kind, name, known));
 }
 
 }  // namespace
 
 const Kernel& find(std::span<const Kernel> kernels, const KernelQuery& q) {
   if (const Kernel* kernel = try_find(kernels, q)) return *kernel;
-  throw UsageError(fmt::format("this build has no kernel for what was asked; add to the profile and build again:\n{}",
-                               profile_row(kernels, q)));
+  throw MissingKernel(fmt::format(
+      "this build has no kernel for what was asked; add to the profile and build again:\n{}", profile_row(kernels, q)));
 }
 
 const PrecisionInfo& find_precision(std::string_view name) { return by_name(precisions(), "precision", name); }

@@ -115,10 +115,10 @@ struct KernelQuery {
 /// The kernel of that description, null if it was not built.
 const Kernel* try_find(std::span<const Kernel> kernels, const KernelQuery& query);
 /// The kernel of that description.
-/// \throws UsageError it was not built; the message is the profile row to add.
+/// \throws MissingKernel it was not built; the message is the profile row to add.
 const Kernel& find(std::span<const Kernel> kernels, const KernelQuery& query);
 
-/// \throws UsageError no such precision; the message lists those that exist. Likewise for the others.
+/// \throws UnknownName no such precision; the message lists those that exist. Likewise for the others.
 const PrecisionInfo& find_precision(std::string_view name);
 const StorageInfo& find_storage(std::string_view name);
 const BasisInfo& find_basis(std::string_view name);

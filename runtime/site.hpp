@@ -57,8 +57,8 @@ QUARKSMITH_INLINE Neighbour<Mu, Sign> neighbour(const Geometry& g, const Site& s
 }
 
 /// -1 or +1 by the parity of the sum of the coordinates whose bits are set in Mask: staggered phases.
-template <int Mask, class R>
-QUARKSMITH_INLINE Colour<R> staggered_sign(const Site& s, const Colour<R>& h) {
+template <int Mask, class V>
+QUARKSMITH_INLINE V staggered_sign(const Site& s, const V& h) {
   int sum = 0;
   for (int mu = 0; mu < directions; ++mu)
     if (Mask >> mu & 1) sum += s.x[mu];
@@ -92,28 +92,72 @@ QUARKSMITH_OUTLINED Colour<R> arrive_across(const Arguments& a, const Colour<R>&
   }
 }
 
-/// The coefficient of a hop times the scale of what arrives: one factor for all its numbers.
-template <bool HasComplexPhase, int Mu, int Sign, class R, class Scale>
-QUARKSMITH_INLINE auto factor(const Arguments& a, const Neighbour<Mu, Sign>& n, const Scale& scale) {
-  const R re = n.crosses ? scalar<R>(a.hops.edge_re[Mu]) : scalar<R>(a.hops.bulk[Mu]);
-  if constexpr (HasComplexPhase) {
-    const R im = n.crosses ? scalar<R>(a.hops.edge_im[Mu]) : R(0);
-    return Complex<R>{re * scale, (Sign > 0 ? im : -im) * scale};
-  } else {
-    return re * scale;
-  }
+/// A colour vector times a factor that is applied when it is added to a sum: no instruction of its own.
+template <class R>
+struct Scaled {
+  R factor;
+  Colour<R> h;
+  QUARKSMITH_INLINE operator Colour<R>() const { return factor * h; }
+};
+template <class R>
+QUARKSMITH_INLINE Scaled<R> operator-(const Scaled<R>& a) {
+  return {a.factor, -a.h};
+}
+/// Both have the factor of one hop.
+template <class R>
+QUARKSMITH_INLINE Scaled<R> operator+(const Scaled<R>& a, const Scaled<R>& b) {
+  return {a.factor, a.h + b.h};
+}
+template <class R>
+QUARKSMITH_INLINE Scaled<R> operator-(const Scaled<R>& a, const Scaled<R>& b) {
+  return {a.factor, a.h - b.h};
+}
+template <class R>
+QUARKSMITH_INLINE Scaled<R> times_i(const Scaled<R>& a) {
+  return {a.factor, times_i(a.h)};
+}
+template <class R>
+QUARKSMITH_INLINE Scaled<R> times(double re, const Scaled<R>& a) {
+  return {broadcast<R>(re) * a.factor, a.h};
+}
+template <class R>
+QUARKSMITH_INLINE Scaled<R> times(double re, double im, const Scaled<R>& a) {
+  return {a.factor, times(re, im, a.h)};
+}
+template <class U, class R>
+QUARKSMITH_INLINE Scaled<R> mul(const U& u, const Scaled<R>& a) {
+  return {a.factor, mul(u, a.h)};
+}
+template <class R>
+QUARKSMITH_INLINE Complex<R> multiply_add(const R& a, const Complex<R>& b, const Complex<R>& c) {
+  return {multiply_add(a, b.re, c.re), multiply_add(a, b.im, c.im)};
+}
+template <class R>
+QUARKSMITH_INLINE Colour<R>& operator+=(Colour<R>& sum, const Scaled<R>& a) {
+  return sum = {multiply_add(a.factor, a.h.c0, sum.c0), multiply_add(a.factor, a.h.c1, sum.c1),
+                multiply_add(a.factor, a.h.c2, sum.c2)};
+}
+template <class R>
+QUARKSMITH_INLINE Colour<R>& operator-=(Colour<R>& sum, const Scaled<R>& a) {
+  return sum += -a;
 }
 
-/// What arrives over a hop, times its scale and coefficient.
+/// What arrives over a hop, times its scale and coefficient: where no branch is taken, with the two as one factor.
 template <bool HasComplexPhase, int Mu, int Sign, class Scale, class R>
-QUARKSMITH_INLINE Colour<R> arrive(const Arguments& a, const Neighbour<Mu, Sign>& n, const Scale& scale,
-                                   const Colour<R>& h) {
+QUARKSMITH_INLINE auto arrive(const Arguments& a, const Neighbour<Mu, Sign>& n, const Scale& scale,
+                              const Colour<R>& h) {
   if constexpr (branch_on_crossing) {
     if (n.crosses) return arrive_across<HasComplexPhase, Mu, Sign>(a, scale * h);
     const Element<R> bulk = scalar<R>(a.hops.bulk[Mu]);
     return bulk == Element<R>(1) ? scale * h : (R{} + bulk) * (scale * h);
   } else {
-    return factor<HasComplexPhase, Mu, Sign, R>(a, n, scale) * h;
+    const R re = n.crosses ? scalar<R>(a.hops.edge_re[Mu]) : scalar<R>(a.hops.bulk[Mu]);
+    if constexpr (HasComplexPhase) {
+      const R im = n.crosses ? scalar<R>(a.hops.edge_im[Mu]) : R(0);
+      return Complex<R>{re * scale, (Sign > 0 ? im : -im) * scale} * h;
+    } else {
+      return Scaled<R>{re * scale, h};
+    }
   }
 }
 

@@ -99,6 +99,11 @@ template <class R>
 QUARKSMITH_INLINE R maximum(const R& a, const R& b) {
   return a > b ? a : b;
 }
+/// a b + c
+template <class R>
+QUARKSMITH_INLINE R multiply_add(const R& a, const R& b, const R& c) {
+  return a * b + c;
+}
 template <class R>
 QUARKSMITH_INLINE R absolute(const R& a) {
   return a < R{} ? -a : a;
@@ -182,6 +187,8 @@ struct Place {
 };
 
 QUARKSMITH_INLINE Place with_lane(const Place& p, int lane) { return {p.block, lane}; }
+/// Where number `index` of the blocks that a field holds lies.
+QUARKSMITH_INLINE Place element_place(const Geometry&, int index) { return {index}; }
 
 /// N consecutive words of W lanes.
 template <class Word, int W, int N>
@@ -200,37 +207,51 @@ QUARKSMITH_INLINE Words<float, W, N> integers(const Words<Word, W, N>& words, fl
   }
   return reals;
 }
+/// The other way: numbers times a scale as the nearest integers, which count from zero.
+template <class Word, int W, int N>
+QUARKSMITH_INLINE Words<Word, W, N> to_integers(const Words<float, W, N>& reals, const Lanes<float, W>& scale) {
+  Words<Word, W, N> words;
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; ++n) {
+    constexpr int sign = 1 << (8 * sizeof(Word) - 1);
+    words.w[n] = convert<Word, W>(nearest<W>(reals.w[n] * scale) ^ sign);
+  }
+  return words;
+}
 /// Integers that will be added to each other, see value.
 template <int W, int N, class Word>
 QUARKSMITH_INLINE Words<float, W, N> summands(const Words<Word, W, N>& words) {
   return integers<W, N>(words, 1.0f);
 }
 
-template <class Word, int W, int N, bool Streamed = false>
-QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p, long long shift, int first) {
+/// Group number `group` of the Groups of a site, of N words each.
+template <class Word, int W, int N, int Groups, bool Streamed = false>
+QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p, long long shift, int group) {
+  const long long first = p.block * static_cast<long long>(N * Groups) + group * N;
   const Word* base = static_cast<const Word*>(f.data) + shift;
   Words<Word, W, N> words;
   QUARKSMITH_UNROLL
   for (int n = 0; n < N; ++n) {
     if constexpr (W == 1) {
-      words.w[n] = base[(p.block * f.stride + first + n) * f.lanes + p.lane];
+      words.w[n] = base[(first + n) * f.lanes + p.lane];
     } else {
-      words.w[n] = load_lanes<Word, W>(base + (p.block * f.stride + first + n) * W);
+      words.w[n] = load_lanes<Word, W>(base + (first + n) * W);
     }
   }
   return words;
 }
 
-template <class Word, int W, int N>
-QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long shift, int first,
+template <class Word, int W, int N, int Groups>
+QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long shift, int group,
                                    const Words<Word, W, N>& words) {
+  const long long first = p.block * static_cast<long long>(N * Groups) + group * N;
   Word* base = static_cast<Word*>(f.data) + shift;
   QUARKSMITH_UNROLL
   for (int n = 0; n < N; ++n) {
     if constexpr (W == 1) {
-      base[(p.block * f.stride + first + n) * f.lanes + p.lane] = words.w[n];
+      base[(first + n) * f.lanes + p.lane] = words.w[n];
     } else {
-      store_lanes<Word, W>(base + (p.block * f.stride + first + n) * W, words.w[n]);
+      store_lanes<Word, W>(base + (first + n) * W, words.w[n]);
     }
   }
 }

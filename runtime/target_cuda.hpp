@@ -47,6 +47,9 @@ QUARKSMITH_INLINE T convert(const V& v) {
 
 QUARKSMITH_INLINE float maximum(float a, float b) { return fmaxf(a, b); }
 QUARKSMITH_INLINE double maximum(double a, double b) { return fmax(a, b); }
+/// a b + c
+QUARKSMITH_INLINE float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
+QUARKSMITH_INLINE double multiply_add(double a, double b, double c) { return fma(a, b, c); }
 QUARKSMITH_INLINE float absolute(float a) { return fabsf(a); }
 QUARKSMITH_INLINE double absolute(double a) { return fabs(a); }
 /// 1/a and the root to a last digit or two, by the hardware's approximation and Newton's iteration: the correctly
@@ -120,159 +123,11 @@ QUARKSMITH_INLINE double logarithm(double x) { return log(x); }
 QUARKSMITH_INLINE double cosine_pi(double x) { return cospi(x); }
 QUARKSMITH_INLINE double sine_pi(double x) { return sinpi(x); }
 
-// --- memory ----------------------------------------------------------------------------------------------------------
+}  // namespace quarksmith::QUARKSMITH_TARGET
 
-/// Where a site lies in a field.
-struct Place {
-  int block = 0;
-};
+#include "runtime/words_cuda.hpp"
 
-QUARKSMITH_INLINE Place with_lane(const Place& p, int) { return p; }
-
-/// N words of one site.
-template <class Word, int W, int N>
-struct Words {
-  Word w[N];
-};
-
-/// The bytes of integer n, which counts from zero, as the mantissa of 2^15 + integer (one byte) or 2^23 + integer
-/// (two).
-template <class Word>
-inline constexpr float mantissa_offset = sizeof(Word) == 1 ? 32768.0f + 128.0f : 8388608.0f + 32768.0f;
-template <class Word, int N>
-QUARKSMITH_INLINE void to_mantissas(const Words<Word, 1, N>& words, float (&f)[N]) {
-  constexpr int each = 4 / sizeof(Word);
-  union {
-    Words<Word, 1, N> words;
-    unsigned packed[N / each];
-  } u;
-  u.words = words;
-  QUARKSMITH_UNROLL
-  for (int n = 0; n < N; ++n) {
-    const unsigned exponent = each == 4 ? 0x47000000u : 0x4b000000u;
-    const unsigned selector = each == 4 ? 0x7604u + unsigned(n % 4) * 0x10u : (n % 2 == 0 ? 0x7410u : 0x7432u);
-    f[n] = __uint_as_float(__byte_perm(u.packed[n / each], exponent, selector));
-  }
-}
-
-/// Integers of one or two bytes, times a scale of few digits, as floats: one multiply-add removes the offset exactly.
-/// Twice as fast as the conversion instruction.
-template <int W, int N, class Word>
-QUARKSMITH_INLINE Words<float, W, N> integers(const Words<Word, W, N>& words, float scale) {
-  float f[N];
-  to_mantissas(words, f);
-  Words<float, W, N> reals;
-  QUARKSMITH_UNROLL
-  for (int n = 0; n < N; ++n) reals.w[n] = fmaf(f[n], scale, -mantissa_offset<Word> * scale);
-  return reals;
-}
-
-/// An integer f - offset. The offset is known to the compiler; in a difference it cancels, in a sum it is removed from
-/// one side: every result is exact, and most integers are never freed of it on their own.
-struct Summand {
-  float f, offset;
-  QUARKSMITH_INLINE Summand() {}
-  QUARKSMITH_INLINE Summand(float value, float shift) : f(value), offset(shift) {}
-  QUARKSMITH_INLINE explicit Summand(double value) : f(float(value)), offset(0) {}
-};
-QUARKSMITH_INLINE Summand operator-(const Summand& a) { return {-a.f, -a.offset}; }
-QUARKSMITH_INLINE Summand operator+(const Summand& a, const Summand& b) {
-  const float offset = a.offset + b.offset;
-  return offset == 0 ? Summand(a.f + b.f, 0.0f) : Summand(a.f + (b.f - offset), 0.0f);
-}
-QUARKSMITH_INLINE Summand operator-(const Summand& a, const Summand& b) { return a + -b; }
-QUARKSMITH_INLINE float value(const Summand& a) { return a.offset == 0 ? a.f : a.f - a.offset; }
-QUARKSMITH_INLINE Summand operator*(const Summand& a, const Summand& b) { return {value(a) * value(b), 0.0f}; }
-
-template <int W, int N, class Word>
-QUARKSMITH_INLINE Words<Summand, W, N> summands(const Words<Word, W, N>& words) {
-  float f[N];
-  to_mantissas(words, f);
-  Words<Summand, W, N> reals;
-  QUARKSMITH_UNROLL
-  for (int n = 0; n < N; ++n) reals.w[n] = {f[n], mantissa_offset<Word>};
-  return reals;
-}
-
-/// A short vector, moved by one instruction.
-template <int Bytes>
-struct Packet;
-template <>
-struct Packet<16> {
-  using type = uint4;
-};
-template <>
-struct Packet<8> {
-  using type = uint2;
-};
-template <>
-struct Packet<4> {
-  using type = unsigned;
-};
-template <>
-struct Packet<2> {
-  using type = unsigned short;
-};
-
-/// A packet that will not be used again: not kept in L1.
-QUARKSMITH_INLINE uint4 load_once(const uint4* p) {
-  uint4 v;
-  asm("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
-  return v;
-}
-QUARKSMITH_INLINE uint2 load_once(const uint2* p) {
-  uint2 v;
-  asm("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
-  return v;
-}
-template <class P>
-QUARKSMITH_INLINE P load_once(const P* p) {
-  return *p;
-}
-
-template <class Word, int W, int N, bool Streamed = false>
-QUARKSMITH_INLINE Words<Word, W, N> load_words(const Operand& f, const Place& p, long long shift, int first) {
-  constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, words_each = bytes / sizeof(Word),
-                packets = N / words_each;
-  using P = typename Packet<bytes>::type;
-  const P* base = reinterpret_cast<const P*>(static_cast<const Word*>(f.data) + shift);
-  union {
-    P packet[packets];
-    Words<Word, W, N> words;
-  } u;
-  QUARKSMITH_UNROLL
-  for (int n = 0; n < packets; ++n) {
-    // The row is the same for all threads: its address is computed apart from theirs.
-    const P* row = base + (first / words_each + n) * f.stride;
-    u.packet[n] = Streamed ? load_once(row + unsigned(p.block)) : row[unsigned(p.block)];
-  }
-  return u.words;
-}
-
-template <class Word, int W, int N>
-QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long shift, int first,
-                                   const Words<Word, W, N>& words) {
-  constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, words_each = bytes / sizeof(Word),
-                packets = N / words_each;
-  using P = typename Packet<bytes>::type;
-  P* base = reinterpret_cast<P*>(static_cast<Word*>(f.data) + shift);
-  union {
-    P packet[packets];
-    Words<Word, W, N> words;
-  } u;
-  u.words = words;
-  QUARKSMITH_UNROLL
-  for (int n = 0; n < packets; ++n) (base + (first / words_each + n) * f.stride)[unsigned(p.block)] = u.packet[n];
-}
-
-template <int W>
-QUARKSMITH_INLINE float load_norm(const Operand& f, const Place& p, int rhs) {
-  return f.norm[rhs * f.norm_rhs_stride + p.block];
-}
-template <int W>
-QUARKSMITH_INLINE void store_norm(const Operand& f, const Place& p, int rhs, float norm) {
-  f.norm[rhs * f.norm_rhs_stride + p.block] = norm;
-}
+namespace quarksmith::QUARKSMITH_TARGET {
 
 // --- lanes across the boundary of a sub-lattice: none here -----------------------------------------------------------
 
@@ -376,13 +231,35 @@ __global__ __launch_bounds__(Block, MinBlocks) void kernel(const __grid_constant
   }
 }
 
+/// What a row is compiled for: any number of right-hand sides, each on its own, or a batch (runtime/batch.hpp).
+enum class Rhs { any, alone, batch };
+
+/// Whether kernel K has links that a batch can keep: asynchronous copies move at least four bytes.
+template <class K, int Hops = K::hops>
+constexpr bool can_keep_links(int) {
+  using L = typename K::template Links<1>;
+  return vector_bytes_of<L::words* int(sizeof(typename L::Word))> >= 4;
+}
+template <class K>
+constexpr bool can_keep_links(...) {
+  return false;
+}
+
+template <class K, int Block, int MinBlocks, class Order>
+void apply_batch(const Arguments& a, const Launch& launch);
+
 /// Launches kernel K on the stream of `launch`; errors of a launch are left to cudaGetLastError.
-template <class K, int Block, int MinBlocks, class Order = InOrder>
+template <class K, int Block, int MinBlocks, class Order = InOrder, Rhs Form = Rhs::any>
 void apply(const Arguments& a, const Launch& launch) {
-  int blocks = (K::count(a) + Block - 1) / Block;
-  if (K::sums > 0 && blocks > reducing_blocks) blocks = reducing_blocks;
-  const dim3 grid(blocks, a.rhs / K::tile);
-  kernel<K, Block, MinBlocks, Order><<<grid, Block, 0, static_cast<cudaStream_t>(launch.stream)>>>(a);
+  constexpr bool keeps = can_keep_links<K>(0) && Form != Rhs::alone;
+  if constexpr (keeps)
+    if (Form == Rhs::batch || a.rhs > K::tile) return apply_batch<K, Block, MinBlocks, Order>(a, launch);
+  if constexpr (!keeps || Form == Rhs::any) {
+    int blocks = (K::count(a) + Block - 1) / Block;
+    if (K::sums > 0 && blocks > reducing_blocks) blocks = reducing_blocks;
+    const dim3 grid(blocks, a.rhs / K::tile);
+    kernel<K, Block, MinBlocks, Order><<<grid, Block, 0, static_cast<cudaStream_t>(launch.stream)>>>(a);
+  }
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -42,7 +42,7 @@ struct TermView {
   using Real = Lanes<Element, W>;
 
   static QUARKSMITH_INLINE Hermitian6<Real> load(const Operand& f, const Place& p, int parity, int block) {
-    const auto w = load_words<Word, W, words>(f, p, parity * f.parity_stride, block * words);
+    const auto w = load_words<Word, W, words, 2>(f, p, parity * f.parity_stride, block);
     const auto r = Codec::template decode<W, reals>(w);
     Hermitian6<Real> h;
     QUARKSMITH_UNROLL
@@ -62,8 +62,7 @@ struct TermView {
       r.w[7 + 2 * i] = h.below[i].im;
     }
     Lanes<float, W> norm{};
-    store_words<Word, W, words>(f, p, parity * f.parity_stride, block * words,
-                                Codec::template encode<W, reals>(r, norm));
+    store_words<Word, W, words, 2>(f, p, parity * f.parity_stride, block, Codec::template encode<W, reals>(r, norm));
   }
 };
 

@@ -14,7 +14,7 @@ bool is_double(const PrecisionInfo& p) { return &p == &double_precision(); }
 
 void check_same(const Lattice& a, const char* what_a, const Lattice& b, const char* what_b) {
   if (!(a == b))
-    throw UsageError(fmt::format("{} is {}, {} is {}; they must be equal", what_a, a.text(), what_b, b.text()));
+    throw WrongLattice(fmt::format("{} is {}, {} is {}; they must be equal", what_a, a.text(), what_b, b.text()));
 }
 
 /// x -> M x on the spin index; M is 4x4 row-major (re, im), conjugate-transposed if asked.

@@ -7,14 +7,16 @@
 
 namespace quarksmith {
 
-/// Launches are of one of two classes, by the sites times right-hand sides that they work on: those of small lattices,
-/// which a GPU holds all at once, and the others.
-inline constexpr long long small_launch_sites = 1 << 17;
+/// Classes of launches, by the sites that they work on, and batches of right-hand sides for kernels that read links: a
+/// GPU holds all sites of a small launch at once, those of a tiny one do not fill it.
+enum class LaunchSize { tiny, small, large, batch };
+inline constexpr int launch_sizes = 4;
+inline constexpr long long tiny_launch_sites = 1 << 13, small_launch_sites = 1 << 17;
 
 /// The variant that was fastest for a kernel.
 struct TunedKernel {
   std::string_view kernel;
-  bool small;                ///< class of launches
+  LaunchSize size;           ///< class of launches
   std::string_view variant;  ///< name of a kernel of the same target; the kernel itself if nothing was faster
   bool stale;                ///< the kernel has changed since it was measured
 };

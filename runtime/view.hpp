@@ -1,6 +1,7 @@
 /// \file
-/// Sites of stored fields as spinors and links. On CUDA a group of N components is cut into short vectors of 16 (8, 4)
-/// bytes, the site index fastest outside them; on the CPU all words of a block of lanes are consecutive.
+/// Sites of stored fields as spinors and links. All words of a block of sites are consecutive (runtime/order.hpp): on
+/// the CPU a block is one of SIMD lanes, on CUDA one of a warp's threads, a group of N components cut into short
+/// vectors of 16 (8, 4) bytes.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -55,7 +56,7 @@ struct SpinorView {
   };
 
   static QUARKSMITH_INLINE Unscaled load_unscaled(const Operand& f, const Place& p, int rhs) {
-    const auto w = load_words<Word, W, words>(f, p, rhs * f.rhs_stride, 0);
+    const auto w = load_words<Word, W, words, 1>(f, p, rhs * f.rhs_stride, 0);
     Lanes<float, W> norm{};
     if constexpr (Codec::has_norm) norm = load_norm<W>(f, p, rhs);
     return {as_spinor<typename Unscaled::Number, W, S>(Codec::template decode<W, reals>(w)),
@@ -71,7 +72,7 @@ struct SpinorView {
   static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int rhs, const Value& psi) {
     Lanes<float, W> norm{};
     const auto w = Codec::template encode<W, reals>(as_reals<W>(psi), norm);
-    store_words<Word, W, words>(f, p, rhs * f.rhs_stride, 0, w);
+    store_words<Word, W, words, 1>(f, p, rhs * f.rhs_stride, 0, w);
     if constexpr (Codec::has_norm) store_norm<W>(f, p, rhs, norm);
   }
 };
@@ -89,39 +90,70 @@ QUARKSMITH_INLINE Reals<To, W, N> cast(const Words<From, W, N>& r) {
 template <class Codec, class Storage, int W>
 struct LinkView {
   static constexpr int reals = Storage::reals, words = Codec::template words<reals>;
+  static constexpr bool temporal = Storage::temporal;
   using Word = typename Codec::Word;
   using Real = Lanes<typename Codec::Element, W>;
   using Value = Link<Real>;
 
   using Stored = Reals<typename Codec::Element, W, reals>;
 
+  using Packed = Words<Word, W, words>;
+
+  static QUARKSMITH_INLINE Packed load_packed(const Operand& f, const Place& p, int parity, int mu) {
+    return load_words<Word, W, words, directions, Codec::streamed>(f, p, parity * f.parity_stride, mu);
+  }
   static QUARKSMITH_INLINE Stored load_reals(const Operand& f, const Place& p, int parity, int mu) {
-    const auto w = load_words<Word, W, words, Codec::streamed>(f, p, parity * f.parity_stride, mu * words);
-    return Codec::template decode<W, reals>(w);
+    return Codec::template decode<W, reals>(load_packed(f, p, parity, mu));
   }
   static QUARKSMITH_INLINE void store_reals(const Operand& f, const Place& p, int parity, int mu, const Stored& r) {
     Lanes<float, W> norm{};
-    store_words<Word, W, words>(f, p, parity * f.parity_stride, mu * words, Codec::template encode<W, reals>(r, norm));
+    store_words<Word, W, words, directions>(f, p, parity * f.parity_stride, mu,
+                                            Codec::template encode<W, reals>(r, norm));
+  }
+  static QUARKSMITH_INLINE Value decode(const Packed& words) {
+    return Storage::template decode<Real>(Codec::template decode<W, reals>(words).w);
   }
   static QUARKSMITH_INLINE Value load(const Operand& f, const Place& p, int parity, int mu) {
-    return Storage::template decode<Real>(load_reals(f, p, parity, mu).w);
-  }
-  /// The link of a hop along Mu; `crosses` says that it leaves the sub-lattice.
-  template <int Mu>
-  static QUARKSMITH_INLINE auto load_hop(const Operand& f, const Place& p, int parity, bool crosses) {
-    if constexpr (Storage::temporal && Mu == 3) {
-      LinkOrUnit<Real> u;
-      u.unit = !crosses;
-      if (crosses) u.u = load(f, p, parity, Mu);
-      return u;
-    } else {
-      return load(f, p, parity, Mu);
-    }
+    return decode(load_packed(f, p, parity, mu));
   }
   static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int parity, int mu, const Value& u) {
     Stored r;
     Storage::template encode<Real>(u, r.w, Codec::smallest);
     store_reals(f, p, parity, mu, r);
+  }
+};
+
+/// Where the link of a hop lies: with the site that it leaves in forward direction.
+template <int Mu, int Sign>
+QUARKSMITH_INLINE Site link_site(const Site& x, const Neighbour<Mu, Sign>& there) {
+  Site s = x;
+  if (Sign < 0) {
+    s.place = there.place;
+    s.parity = 1 - x.parity;
+  }
+  return s;
+}
+
+/// The link of a hop; `packed()` gives its words. Links known to be 1 are not asked for.
+template <class Links, int Mu, class Packed>
+QUARKSMITH_INLINE auto link_of_hop(bool crosses, const Packed& packed) {
+  if constexpr (Links::temporal && Mu == 3) {
+    LinkOrUnit<typename Links::Real> u;
+    u.unit = !crosses;
+    if (crosses) u.u = Links::decode(packed());
+    return u;
+  } else {
+    return Links::decode(packed());
+  }
+}
+
+/// Links as kernels find them in memory.
+template <class Links>
+struct StoredLinks {
+  template <int Mu, int Sign>
+  QUARKSMITH_INLINE auto of_hop(const Arguments& a, const Site& x, const Neighbour<Mu, Sign>& there) const {
+    const Site at = link_site(x, there);
+    return link_of_hop<Links, Mu>(there.crosses, [&] { return Links::load_packed(a.links, at.place, at.parity, Mu); });
   }
 };
 

@@ -19,14 +19,14 @@ Method method_of(const std::string& name) {
   if (name == "cg") return Method::cg;
   if (name == "bicgstab") return Method::bicgstab;
   if (name == "block-cg") return Method::block_cg;
-  throw UsageError(fmt::format("solver '{}' is unknown; use cg, bicgstab or block-cg", name));
+  throw UnknownName(fmt::format("solver '{}' is unknown; use cg, bicgstab or block-cg", name));
 }
 
 Reduction reduction_of(const std::string& name) {
   if (name == "none") return Reduction::none;
   if (name == "symmetric") return Reduction::symmetric;
   if (name == "asymmetric") return Reduction::asymmetric;
-  throw UsageError(fmt::format("even-odd form '{}' is unknown; use symmetric, asymmetric or none", name));
+  throw UnknownName(fmt::format("even-odd form '{}' is unknown; use symmetric, asymmetric or none", name));
 }
 
 Updates updates_of(const std::string& name) {

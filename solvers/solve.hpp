@@ -13,7 +13,7 @@ namespace quarksmith {
 /// On which sites the method works.
 enum class Reduction { none, symmetric, asymmetric };
 
-/// \throws UsageError the name is unknown; the message lists those that exist.
+/// \throws UnknownName the name is unknown; the message lists those that exist.
 Method method_of(const std::string& name);
 Reduction reduction_of(const std::string& name);
 /// `reliable`, `replacement` or `defect`.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "runtime/error.hpp"
 
 namespace quarksmith {
@@ -11,6 +14,11 @@ constexpr int tile_sizes[] = {4, 2, 1};
 constexpr std::string_view epilogues[] = {"none", "axpby", "taxpby", "tinv", "axpby_tinv"};
 
 }  // namespace
+
+Complex64 WilsonParameters::phase_of(double angle) {
+  if (angle == std::floor(angle)) return std::fmod(angle, 2) == 0 ? 1 : -1;
+  return std::polar(1.0, std::numbers::pi * angle);
+}
 
 WilsonHopping::WilsonHopping(std::shared_ptr<const LinkField> links, const PrecisionInfo& spinors,
                              const BasisInfo& basis, const WilsonParameters& parameters, const LinkField* plain_links)

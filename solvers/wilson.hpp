@@ -25,6 +25,8 @@ struct WilsonParameters {
   bool has_clover() const { return csw_r != 0 || csw_t != 0; }
   /// m = 1/(2 kappa) - 4, also for anisotropic actions.
   static double mass_of_kappa(double kappa) { return 1 / (2 * kappa) - 4; }
+  /// exp(i pi angle), exactly real for integers.
+  static Complex64 phase_of(double angle);
 };
 
 /// The hopping term D and the site term T of M = T - D/2 on one device, for one precision, link storage and basis.

@@ -60,8 +60,14 @@ class Hopping : public testing::TestWithParam<support::KernelCase> {
  protected:
   const Kernel& kernel() const { return *GetParam().kernel; }
 
+  /// Compares applications to one and to several right-hand sides, for which GPUs have code of their own.
+  void check(const Lattice& lattice, const HostGauge& gauge, const Coefficients& c) {
+    if (GetParam().device->short_vectors()) check(lattice, gauge, c, kernel().tile);
+    check(lattice, gauge, c, 3 * kernel().tile);
+  }
+
   /// Compares one application on both parities; every right-hand side is different.
-  void check(const Lattice& lattice, const HostGauge& any_gauge, const Coefficients& c) {
+  void check(const Lattice& lattice, const HostGauge& any_gauge, const Coefficients& c, int rhs) {
     const Kernel& k = kernel();
     const StorageInfo& storage = find_storage(k.links);
     const HostGauge gauge = storage.temporal ? fix_temporal_gauge(any_gauge).gauge : any_gauge;
@@ -80,7 +86,6 @@ class Hopping : public testing::TestWithParam<support::KernelCase> {
       term = encode_term(decode_term(inverse ? clover.inverse() : clover.term()), find_precision(precision.links));
       stored_term = support::whole_term(download(decode_term(*term)));
     }
-    const int rhs = 2 * k.tile;
     SpinorField in(domain, precision, Subset::full, rhs, k.spins), x = in.like(), out = in.like();
     for (int r = 0; r < rhs; ++r) {
       upload(reference::random_spinor(lattice, 7 + r), in, basis, r);

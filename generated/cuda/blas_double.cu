@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -201,25 +202,60 @@ void shift_residual_double(const Arguments& a, const Launch& l) {
   apply<shift_residual_double_row, 128, 1>(a, l);
 }
 
+// 72 flop, 576 bytes a site and right-hand side; 72 reals without reuse
+struct axpby_double__b64m10_row
+    : axpby_body<Ieee<double>> {};
+void axpby_double__b64m10(const Arguments& a, const Launch& l) {
+  apply<axpby_double__b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
+}
+
+// 168 flop, 576 bytes a site and right-hand side; 72 reals without reuse
+struct caxpby_double__b64m6_row
+    : caxpby_body<Ieee<double>> {};
+void caxpby_double__b64m6(const Arguments& a, const Launch& l) {
+  apply<caxpby_double__b64m6_row, 64, 6, InOrder, Rhs::alone>(a, l);
+}
+
 // 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct cdot_double__b256m2_row
     : cdot_body<Ieee<double>> {};
 void cdot_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<cdot_double__b256m2_row, 256, 2>(a, l);
+  apply<cdot_double__b256m2_row, 256, 2, InOrder, Rhs::alone>(a, l);
+}
+
+// 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+struct cdot_double__b64m10_row
+    : cdot_body<Ieee<double>> {};
+void cdot_double__b64m10(const Arguments& a, const Launch& l) {
+  apply<cdot_double__b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
 }
 
 // 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
 struct norm2_double__b256m2_row
     : norm2_body<Ieee<double>> {};
 void norm2_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<norm2_double__b256m2_row, 256, 2>(a, l);
+  apply<norm2_double__b256m2_row, 256, 2, InOrder, Rhs::alone>(a, l);
+}
+
+// 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
+struct norm2_double__b64m10_row
+    : norm2_body<Ieee<double>> {};
+void norm2_double__b64m10(const Arguments& a, const Launch& l) {
+  apply<norm2_double__b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
 }
 
 // 72 flop, 576 bytes a site and right-hand side; 72 reals without reuse
-struct residual_double__b256m2_row
+struct residual_double__b64m8_row
     : residual_body<Ieee<double>> {};
-void residual_double__b256m2(const Arguments& a, const Launch& l) {
-  apply<residual_double__b256m2_row, 256, 2>(a, l);
+void residual_double__b64m8(const Arguments& a, const Launch& l) {
+  apply<residual_double__b64m8_row, 64, 8, InOrder, Rhs::alone>(a, l);
+}
+
+// 24 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+struct scale_double__b64m10_row
+    : scale_body<Ieee<double>> {};
+void scale_double__b64m10(const Arguments& a, const Launch& l) {
+  apply<scale_double__b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -202,24 +203,24 @@ void shift_residual_half(const Arguments& a, const Launch& l) {
 }
 
 // 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
-struct cdot_half__b256m3_row
+struct cdot_half__b256m4_row
     : cdot_body<Fixed<short, true>> {};
-void cdot_half__b256m3(const Arguments& a, const Launch& l) {
-  apply<cdot_half__b256m3_row, 256, 3>(a, l);
+void cdot_half__b256m4(const Arguments& a, const Launch& l) {
+  apply<cdot_half__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct norm2_half__b256m4_row
     : norm2_body<Fixed<short, true>> {};
 void norm2_half__b256m4(const Arguments& a, const Launch& l) {
-  apply<norm2_half__b256m4_row, 256, 4>(a, l);
+  apply<norm2_half__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 72 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct residual_half__b256m4_row
     : residual_body<Fixed<short, true>> {};
 void residual_half__b256m4(const Arguments& a, const Launch& l) {
-  apply<residual_half__b256m4_row, 256, 4>(a, l);
+  apply<residual_half__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -201,39 +202,32 @@ void shift_residual_single(const Arguments& a, const Launch& l) {
   apply<shift_residual_single_row, 128, 1>(a, l);
 }
 
-// 72 flop, 288 bytes a site and right-hand side; 72 reals without reuse
-struct axpby_single__b64m16_row
-    : axpby_body<Ieee<float>> {};
-void axpby_single__b64m16(const Arguments& a, const Launch& l) {
-  apply<axpby_single__b64m16_row, 64, 16>(a, l);
-}
-
 // 168 flop, 288 bytes a site and right-hand side; 72 reals without reuse
-struct caxpby_single__b256m4_row
+struct caxpby_single__b64m18_row
     : caxpby_body<Ieee<float>> {};
-void caxpby_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<caxpby_single__b256m4_row, 256, 4>(a, l);
+void caxpby_single__b64m18(const Arguments& a, const Launch& l) {
+  apply<caxpby_single__b64m18_row, 64, 18, InOrder, Rhs::alone>(a, l);
 }
 
 // 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
-struct cdot_single__b256m3_row
+struct cdot_single__b256m4_row
     : cdot_body<Ieee<float>> {};
-void cdot_single__b256m3(const Arguments& a, const Launch& l) {
-  apply<cdot_single__b256m3_row, 256, 3>(a, l);
+void cdot_single__b256m4(const Arguments& a, const Launch& l) {
+  apply<cdot_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct norm2_single__b256m4_row
     : norm2_body<Ieee<float>> {};
 void norm2_single__b256m4(const Arguments& a, const Launch& l) {
-  apply<norm2_single__b256m4_row, 256, 4>(a, l);
+  apply<norm2_single__b256m4_row, 256, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 72 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct residual_single__b256m3_row
     : residual_body<Ieee<float>> {};
 void residual_single__b256m3(const Arguments& a, const Launch& l) {
-  apply<residual_single__b256m3_row, 256, 3>(a, l);
+  apply<residual_single__b256m3_row, 256, 3, InOrder, Rhs::alone>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -21,14 +22,28 @@ void laplace4_double_r18_n1(const Arguments& a, const Launch& l) {
 struct laplace4_double_r18_n1__b256m1_row
     : laplace4_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
 void laplace4_double_r18_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<laplace4_double_r18_n1__b256m1_row, 256, 1>(a, l);
+  apply<laplace4_double_r18_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
+}
+
+// 2280 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct laplace4_double_r18_n1__b64m4_row
+    : laplace4_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void laplace4_double_r18_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<laplace4_double_r18_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 2280 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct laplace4_double_r18_n1__box_kept_b128m2_row
+    : laplace4_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void laplace4_double_r18_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<laplace4_double_r18_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 2280 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct laplace4_double_r18_n1__box_stream_b256m1_row
     : laplace4_body<Ieee<double>, Streamed<Ieee<double>>, R18, Plain, false, 1> {};
 void laplace4_double_r18_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<laplace4_double_r18_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<laplace4_double_r18_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -14,14 +15,28 @@ namespace quarksmith::QUARKSMITH_TARGET {
 struct staggered_bits30_r18_n1_row
     : staggered_body<SharedExponent<30, double>, Ieee<double>, R18, Plain, false, 1> {};
 void staggered_bits30_r18_n1(const Arguments& a, const Launch& l) {
-  apply<staggered_bits30_r18_n1_row, 128, 5>(a, l);
+  apply<staggered_bits30_r18_n1_row, 128, 3>(a, l);
 }
 
 // 570 flop, 1200 bytes a site and right-hand side; 198 reals without reuse
 struct staggered_bits30_r18_n1__b256m2_row
     : staggered_body<SharedExponent<30, double>, Ieee<double>, R18, Plain, false, 1> {};
 void staggered_bits30_r18_n1__b256m2(const Arguments& a, const Launch& l) {
-  apply<staggered_bits30_r18_n1__b256m2_row, 256, 2>(a, l);
+  apply<staggered_bits30_r18_n1__b256m2_row, 256, 2, InOrder, Rhs::alone>(a, l);
+}
+
+// 570 flop, 1200 bytes a site and right-hand side; 198 reals without reuse
+struct staggered_bits30_r18_n1__b64m4_row
+    : staggered_body<SharedExponent<30, double>, Ieee<double>, R18, Plain, false, 1> {};
+void staggered_bits30_r18_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<staggered_bits30_r18_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 570 flop, 1200 bytes a site and right-hand side; 198 reals without reuse
+struct staggered_bits30_r18_n1__kept_b64m6_row
+    : staggered_body<SharedExponent<30, double>, Ieee<double>, R18, Plain, false, 1> {};
+void staggered_bits30_r18_n1__kept_b64m6(const Arguments& a, const Launch& l) {
+  apply<staggered_bits30_r18_n1__kept_b64m6_row, 64, 6, InOrder, Rhs::batch>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

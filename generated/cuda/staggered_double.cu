@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -18,10 +19,24 @@ void staggered_double_r18_n1(const Arguments& a, const Launch& l) {
 }
 
 // 570 flop, 1248 bytes a site and right-hand side; 198 reals without reuse
-struct staggered_double_r18_n1__box_stream_b256m1_row
-    : staggered_body<Ieee<double>, Streamed<Ieee<double>>, R18, Plain, false, 1> {};
-void staggered_double_r18_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<staggered_double_r18_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+struct staggered_double_r18_n1__b256m1_row
+    : staggered_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void staggered_double_r18_n1__b256m1(const Arguments& a, const Launch& l) {
+  apply<staggered_double_r18_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
+}
+
+// 570 flop, 1248 bytes a site and right-hand side; 198 reals without reuse
+struct staggered_double_r18_n1__b64m4_row
+    : staggered_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void staggered_double_r18_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<staggered_double_r18_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 570 flop, 1248 bytes a site and right-hand side; 198 reals without reuse
+struct staggered_double_r18_n1__kept_b64m6_row
+    : staggered_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void staggered_double_r18_n1__kept_b64m6(const Arguments& a, const Launch& l) {
+  apply<staggered_double_r18_n1__kept_b64m6_row, 64, 6, InOrder, Rhs::batch>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

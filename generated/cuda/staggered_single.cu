@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -18,10 +19,10 @@ void staggered_single_r18_n1(const Arguments& a, const Launch& l) {
 }
 
 // 570 flop, 624 bytes a site and right-hand side; 198 reals without reuse
-struct staggered_single_r18_n1__box_b256m3_row
-    : staggered_body<Ieee<float>, Ieee<float>, R18, Plain, false, 1> {};
-void staggered_single_r18_n1__box_b256m3(const Arguments& a, const Launch& l) {
-  apply<staggered_single_r18_n1__box_b256m3_row, 256, 3, Boxes>(a, l);
+struct staggered_single_r18_n1__box_stream_b256m3_row
+    : staggered_body<Ieee<float>, Streamed<Ieee<float>>, R18, Plain, false, 1> {};
+void staggered_single_r18_n1__box_stream_b256m3(const Arguments& a, const Launch& l) {
+  apply<staggered_single_r18_n1__box_stream_b256m3_row, 256, 3, Boxes, Rhs::alone>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

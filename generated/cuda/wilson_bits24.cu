@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -44,28 +45,28 @@ void wilson_dagger_bits24_r12_nr_n1(const Arguments& a, const Launch& l) {
 struct wilson_axpby_bits24_r12_nr_n1__b128m4_row
     : wilson_nr_body<SharedExponent<24, float>, Ieee<float>, R12, Axpby, false, 1> {};
 void wilson_axpby_bits24_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_bits24_r12_nr_n1__b128m4_row, 128, 4>(a, l);
+  apply<wilson_axpby_bits24_r12_nr_n1__b128m4_row, 128, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 544 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_bits24_r12_nr_n1__b256m2_row
+struct wilson_bits24_r12_nr_n1__b128m4_row
     : wilson_nr_body<SharedExponent<24, float>, Ieee<float>, R12, Plain, false, 1> {};
-void wilson_bits24_r12_nr_n1__b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_bits24_r12_nr_n1__b256m2_row, 256, 2>(a, l);
+void wilson_bits24_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_bits24_r12_nr_n1__b128m4_row, 128, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 624 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_dagger_axpby_bits24_r12_nr_n1__b128m4_row
     : wilson_dagger_nr_body<SharedExponent<24, float>, Ieee<float>, R12, Axpby, false, 1> {};
 void wilson_dagger_axpby_bits24_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_bits24_r12_nr_n1__b128m4_row, 128, 4>(a, l);
+  apply<wilson_dagger_axpby_bits24_r12_nr_n1__b128m4_row, 128, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 544 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_bits24_r12_nr_n1__b256m2_row
+struct wilson_dagger_bits24_r12_nr_n1__b128m4_row
     : wilson_dagger_nr_body<SharedExponent<24, float>, Ieee<float>, R12, Plain, false, 1> {};
-void wilson_dagger_bits24_r12_nr_n1__b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_bits24_r12_nr_n1__b256m2_row, 256, 2>(a, l);
+void wilson_dagger_bits24_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_bits24_r12_nr_n1__b128m4_row, 128, 4, InOrder, Rhs::alone>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -16,84 +17,70 @@ namespace quarksmith::QUARKSMITH_TARGET {
 struct wilson_axpby_bits30_r12_nr_n1_row
     : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
 void wilson_axpby_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_bits30_r12_nr_n1_row, 128, 5>(a, l);
+  apply<wilson_axpby_bits30_r12_nr_n1_row, 128, 3>(a, l);
 }
 
 // 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_bits30_r12_nr_n1_row
     : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
 void wilson_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_bits30_r12_nr_n1_row, 128, 5>(a, l);
+  apply<wilson_bits30_r12_nr_n1_row, 128, 3>(a, l);
 }
 
 // 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_dagger_axpby_bits30_r12_nr_n1_row
     : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
 void wilson_dagger_axpby_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_bits30_r12_nr_n1_row, 128, 5>(a, l);
+  apply<wilson_dagger_axpby_bits30_r12_nr_n1_row, 128, 3>(a, l);
 }
 
 // 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_dagger_bits30_r12_nr_n1_row
     : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
 void wilson_dagger_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_bits30_r12_nr_n1_row, 128, 5>(a, l);
+  apply<wilson_dagger_bits30_r12_nr_n1_row, 128, 3>(a, l);
 }
 
 // 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_bits30_r12_nr_n1__b256m1_row
+struct wilson_axpby_bits30_r12_nr_n1__b128m2_row
     : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
-void wilson_axpby_bits30_r12_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_bits30_r12_nr_n1__b256m1_row, 256, 1>(a, l);
+void wilson_axpby_bits30_r12_nr_n1__b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_bits30_r12_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_bits30_r12_nr_n1__stream_b64m6_row
-    : wilson_nr_body<SharedExponent<30, double>, Streamed<Ieee<double>>, R12, Axpby, false, 1> {};
-void wilson_axpby_bits30_r12_nr_n1__stream_b64m6(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_bits30_r12_nr_n1__stream_b64m6_row, 64, 6>(a, l);
+struct wilson_axpby_bits30_r12_nr_n1__kept_b128m2_row
+    : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
+void wilson_axpby_bits30_r12_nr_n1__kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_bits30_r12_nr_n1__kept_b128m2_row, 128, 2, InOrder, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_bits30_r12_nr_n1__b256m1_row
+struct wilson_bits30_r12_nr_n1__b128m2_row
     : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
-void wilson_bits30_r12_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_bits30_r12_nr_n1__b256m1_row, 256, 1>(a, l);
-}
-
-// 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_bits30_r12_nr_n1__stream_b128m3_row
-    : wilson_nr_body<SharedExponent<30, double>, Streamed<Ieee<double>>, R12, Plain, false, 1> {};
-void wilson_bits30_r12_nr_n1__stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_bits30_r12_nr_n1__stream_b128m3_row, 128, 3>(a, l);
+void wilson_bits30_r12_nr_n1__b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_bits30_r12_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_bits30_r12_nr_n1__b256m1_row
+struct wilson_dagger_axpby_bits30_r12_nr_n1__b128m2_row
     : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_bits30_r12_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_bits30_r12_nr_n1__b256m1_row, 256, 1>(a, l);
+void wilson_dagger_axpby_bits30_r12_nr_n1__b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_bits30_r12_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_bits30_r12_nr_n1__stream_b64m6_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Streamed<Ieee<double>>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_bits30_r12_nr_n1__stream_b64m6(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_bits30_r12_nr_n1__stream_b64m6_row, 64, 6>(a, l);
+struct wilson_dagger_axpby_bits30_r12_nr_n1__kept_b128m2_row
+    : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
+void wilson_dagger_axpby_bits30_r12_nr_n1__kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_bits30_r12_nr_n1__kept_b128m2_row, 128, 2, InOrder, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_bits30_r12_nr_n1__b256m1_row
+struct wilson_dagger_bits30_r12_nr_n1__b128m2_row
     : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
-void wilson_dagger_bits30_r12_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_bits30_r12_nr_n1__b256m1_row, 256, 1>(a, l);
-}
-
-// 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_bits30_r12_nr_n1__stream_b128m3_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Streamed<Ieee<double>>, R12, Plain, false, 1> {};
-void wilson_dagger_bits30_r12_nr_n1__stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_bits30_r12_nr_n1__stream_b128m3_row, 128, 3>(a, l);
+void wilson_dagger_bits30_r12_nr_n1__b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_bits30_r12_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

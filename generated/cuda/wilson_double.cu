@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -39,20 +40,6 @@ struct wilson_axpby_double_r12_nr_n1__complex_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, true, 1> {};
 void wilson_axpby_double_r12_nr_n1__complex(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_double_r12_nr_n1__complex_row, 128, 3>(a, l);
-}
-
-// 1368 flop, 960 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_double_r12_nr_n2_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 2> {};
-void wilson_axpby_double_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r12_nr_n2_row, 128, 2>(a, l);
-}
-
-// 1368 flop, 768 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_double_r12_nr_n4_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 4> {};
-void wilson_axpby_double_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r12_nr_n4_row, 128, 2>(a, l);
 }
 
 // 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
@@ -146,20 +133,6 @@ void wilson_dagger_axpby_double_r12_nr_n1__complex(const Arguments& a, const Lau
   apply<wilson_dagger_axpby_double_r12_nr_n1__complex_row, 128, 3>(a, l);
 }
 
-// 1368 flop, 960 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_double_r12_nr_n2_row
-    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 2> {};
-void wilson_dagger_axpby_double_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r12_nr_n2_row, 128, 2>(a, l);
-}
-
-// 1368 flop, 768 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_double_r12_nr_n4_row
-    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 4> {};
-void wilson_dagger_axpby_double_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r12_nr_n4_row, 128, 2>(a, l);
-}
-
 // 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_dagger_axpby_double_r12t_nr_n1_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12T, Axpby, false, 1> {};
@@ -249,20 +222,6 @@ struct wilson_dagger_double_r12_nr_n1__complex_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Plain, true, 1> {};
 void wilson_dagger_double_r12_nr_n1__complex(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_double_r12_nr_n1__complex_row, 128, 3>(a, l);
-}
-
-// 1320 flop, 768 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_double_r12_nr_n2_row
-    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 2> {};
-void wilson_dagger_double_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r12_nr_n2_row, 128, 2>(a, l);
-}
-
-// 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_double_r12_nr_n4_row
-    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 4> {};
-void wilson_dagger_double_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r12_nr_n4_row, 128, 2>(a, l);
 }
 
 // 1320 flop, 960 bytes a site and right-hand side; 288 reals without reuse
@@ -385,20 +344,6 @@ void wilson_double_r12_nr_n1__complex(const Arguments& a, const Launch& l) {
   apply<wilson_double_r12_nr_n1__complex_row, 128, 3>(a, l);
 }
 
-// 1320 flop, 768 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_double_r12_nr_n2_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 2> {};
-void wilson_double_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r12_nr_n2_row, 128, 2>(a, l);
-}
-
-// 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_double_r12_nr_n4_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 4> {};
-void wilson_double_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r12_nr_n4_row, 128, 2>(a, l);
-}
-
 // 1320 flop, 960 bytes a site and right-hand side; 288 reals without reuse
 struct wilson_double_r12t_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12T, Plain, false, 1> {};
@@ -498,220 +443,500 @@ void wilson_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
 }
 
 // 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_axpby_double_r12_dr_n1__b64m4_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 1> {};
+void wilson_axpby_double_r12_dr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r12_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_axpby_double_r12_dr_n1__box_kept_b256m1_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 1> {};
+void wilson_axpby_double_r12_dr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r12_dr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_axpby_double_r12_dr_n1__box_stream_b256m1_row
     : wilson_dr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Axpby, false, 1> {};
 void wilson_axpby_double_r12_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r12_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_axpby_double_r12_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_axpby_double_r12_nr_n1__b256m1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 1> {};
+void wilson_axpby_double_r12_nr_n1__b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r12_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_axpby_double_r12_nr_n1__b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 1> {};
+void wilson_axpby_double_r12_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r12_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_axpby_double_r12_nr_n1__box_kept_b256m1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 1> {};
+void wilson_axpby_double_r12_nr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r12_nr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_axpby_double_r12_nr_n1__box_stream_b256m1_row
     : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Axpby, false, 1> {};
 void wilson_axpby_double_r12_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_axpby_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_axpby_double_r12_nr_n1__complex_b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, true, 1> {};
+void wilson_axpby_double_r12_nr_n1__complex_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r12_nr_n1__complex_b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_axpby_double_r12_nr_n1__complex_box_b256m1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, true, 1> {};
+void wilson_axpby_double_r12_nr_n1__complex_box_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r12_nr_n1__complex_box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_axpby_double_r12_nr_n1__complex_box_kept_b128m2_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, true, 1> {};
+void wilson_axpby_double_r12_nr_n1__complex_box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r12_nr_n1__complex_box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_axpby_double_r12_nr_n1__complex_box_stream_b256m1_row
     : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Axpby, true, 1> {};
 void wilson_axpby_double_r12_nr_n1__complex_box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r12_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_axpby_double_r12_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
-// 1368 flop, 960 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_double_r12_nr_n2__box_stream_b256m1_row
-    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Axpby, false, 2> {};
-void wilson_axpby_double_r12_nr_n2__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r12_nr_n2__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+// 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_axpby_double_r12t_nr_n1__b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12T, Axpby, false, 1> {};
+void wilson_axpby_double_r12t_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r12t_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_axpby_double_r12t_nr_n1__box_b256m1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12T, Axpby, false, 1> {};
 void wilson_axpby_double_r12t_nr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r12t_nr_n1__box_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_axpby_double_r12t_nr_n1__box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_axpby_double_r12t_nr_n1__box_kept_b256m1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12T, Axpby, false, 1> {};
+void wilson_axpby_double_r12t_nr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r12t_nr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_axpby_double_r12t_nr_n1__stream_tfirst_b128m3_row
     : wilson_nr_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R12T, Axpby, false, 1> {};
 void wilson_axpby_double_r12t_nr_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r12t_nr_n1__stream_tfirst_b128m3_row, 128, 3>(a, l);
+  apply<wilson_axpby_double_r12t_nr_n1__stream_tfirst_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_axpby_double_r18_dr_n1__b64m4_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
+void wilson_axpby_double_r18_dr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r18_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_axpby_double_r18_dr_n1__box_kept_b128m2_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
+void wilson_axpby_double_r18_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r18_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_double_r18_dr_n1__box_stream_b256m1_row
     : wilson_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, false, 1> {};
 void wilson_axpby_double_r18_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_axpby_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_axpby_double_r18_nr_n1__b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
+void wilson_axpby_double_r18_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r18_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_axpby_double_r18_nr_n1__box_kept_b128m2_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
+void wilson_axpby_double_r18_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r18_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_double_r18_nr_n1__box_stream_b256m1_row
     : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, false, 1> {};
 void wilson_axpby_double_r18_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_axpby_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_axpby_double_r18_nr_n1__complex_b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Axpby, true, 1> {};
+void wilson_axpby_double_r18_nr_n1__complex_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r18_nr_n1__complex_b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_double_r18_nr_n1__complex_box_stream_b256m1_row
     : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, true, 1> {};
 void wilson_axpby_double_r18_nr_n1__complex_box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r18_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_axpby_double_r18_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_axpby_double_r18_rotated_n1__box_stream_b128m3_row
-    : wilson_rotated_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, false, 1> {};
-void wilson_axpby_double_r18_rotated_n1__box_stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r18_rotated_n1__box_stream_b128m3_row, 128, 3, Boxes>(a, l);
+struct wilson_axpby_double_r18_nr_n1__complex_kept_b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Axpby, true, 1> {};
+void wilson_axpby_double_r18_nr_n1__complex_kept_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r18_nr_n1__complex_kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_double_r18_rotated_n1__box_stream_b256m1_row
     : wilson_rotated_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, false, 1> {};
 void wilson_axpby_double_r18_rotated_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r18_rotated_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_axpby_double_r18_rotated_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_axpby_double_r18_rotated_n1__kept_b64m4_row
+    : wilson_rotated_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
+void wilson_axpby_double_r18_rotated_n1__kept_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r18_rotated_n1__kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1440 bytes a site and right-hand side; 348 reals without reuse
 struct wilson_axpby_double_r18t_nr_n1__box_stream_b256m1_row
     : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18T, Axpby, false, 1> {};
 void wilson_axpby_double_r18t_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r18t_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_axpby_double_r18t_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1440 bytes a site and right-hand side; 348 reals without reuse
+struct wilson_axpby_double_r18t_nr_n1__kept_b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18T, Axpby, false, 1> {};
+void wilson_axpby_double_r18t_nr_n1__kept_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_double_r18t_nr_n1__kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1088 bytes a site and right-hand side; 304 reals without reuse
 struct wilson_axpby_double_r8_nr_n1__b256m1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R8, Axpby, false, 1> {};
 void wilson_axpby_double_r8_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r8_nr_n1__b256m1_row, 256, 1>(a, l);
+  apply<wilson_axpby_double_r8_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1088 bytes a site and right-hand side; 304 reals without reuse
 struct wilson_axpby_double_r8_nr_n1__stream_tfirst_b128m3_row
     : wilson_nr_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R8, Axpby, false, 1> {};
 void wilson_axpby_double_r8_nr_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r8_nr_n1__stream_tfirst_b128m3_row, 128, 3>(a, l);
+  apply<wilson_axpby_double_r8_nr_n1__stream_tfirst_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_axpby_tinv_double_r12_nr_n1__b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_axpby_tinv_double_r12_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_tinv_double_r12_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_axpby_tinv_double_r12_nr_n1__box_kept_b256m1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_axpby_tinv_double_r12_nr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_tinv_double_r12_nr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_axpby_tinv_double_r12_nr_n1__box_stream_b256m1_row
     : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
 void wilson_axpby_tinv_double_r12_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_tinv_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_axpby_tinv_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_axpby_tinv_double_r18_dr_n1__b64m4_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_axpby_tinv_double_r18_dr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_tinv_double_r18_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_axpby_tinv_double_r18_dr_n1__box_kept_b128m2_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_axpby_tinv_double_r18_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_tinv_double_r18_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_axpby_tinv_double_r18_dr_n1__box_stream_b256m1_row
     : wilson_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, AxpbyTinv<Ieee<double>, Frame_dr>, false, 1> {};
 void wilson_axpby_tinv_double_r18_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_tinv_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_axpby_tinv_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_axpby_tinv_double_r18_nr_n1__b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_axpby_tinv_double_r18_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_tinv_double_r18_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_axpby_tinv_double_r18_nr_n1__box_kept_b128m2_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_axpby_tinv_double_r18_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_tinv_double_r18_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_axpby_tinv_double_r18_nr_n1__box_stream_b256m1_row
     : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
 void wilson_axpby_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_tinv_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_axpby_tinv_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_dagger_axpby_double_r12_dr_n1__b64m4_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r12_dr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r12_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_dagger_axpby_double_r12_dr_n1__box_kept_b256m1_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r12_dr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r12_dr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_dagger_axpby_double_r12_dr_n1__box_stream_b256m1_row
     : wilson_dagger_dr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Axpby, false, 1> {};
 void wilson_dagger_axpby_double_r12_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r12_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_axpby_double_r12_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_dagger_axpby_double_r12_nr_n1__b256m1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r12_nr_n1__b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r12_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_dagger_axpby_double_r12_nr_n1__b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r12_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r12_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_dagger_axpby_double_r12_nr_n1__box_kept_b256m1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r12_nr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r12_nr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_dagger_axpby_double_r12_nr_n1__box_stream_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Axpby, false, 1> {};
 void wilson_dagger_axpby_double_r12_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_axpby_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_dagger_axpby_double_r12_nr_n1__complex_b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, true, 1> {};
+void wilson_dagger_axpby_double_r12_nr_n1__complex_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r12_nr_n1__complex_b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_dagger_axpby_double_r12_nr_n1__complex_box_b256m1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, true, 1> {};
+void wilson_dagger_axpby_double_r12_nr_n1__complex_box_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r12_nr_n1__complex_box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_dagger_axpby_double_r12_nr_n1__complex_box_kept_b128m2_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Axpby, true, 1> {};
+void wilson_dagger_axpby_double_r12_nr_n1__complex_box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r12_nr_n1__complex_box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_dagger_axpby_double_r12_nr_n1__complex_box_stream_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Axpby, true, 1> {};
 void wilson_dagger_axpby_double_r12_nr_n1__complex_box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r12_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_axpby_double_r12_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
-// 1368 flop, 960 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_double_r12_nr_n2__box_stream_b256m1_row
-    : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Axpby, false, 2> {};
-void wilson_dagger_axpby_double_r12_nr_n2__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r12_nr_n2__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+// 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_axpby_double_r12t_nr_n1__b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12T, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r12t_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r12t_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_dagger_axpby_double_r12t_nr_n1__box_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12T, Axpby, false, 1> {};
 void wilson_dagger_axpby_double_r12t_nr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r12t_nr_n1__box_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_axpby_double_r12t_nr_n1__box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_axpby_double_r12t_nr_n1__box_kept_b256m1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12T, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r12t_nr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r12t_nr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_dagger_axpby_double_r12t_nr_n1__stream_tfirst_b128m3_row
     : wilson_dagger_nr_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R12T, Axpby, false, 1> {};
 void wilson_dagger_axpby_double_r12t_nr_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r12t_nr_n1__stream_tfirst_b128m3_row, 128, 3>(a, l);
+  apply<wilson_dagger_axpby_double_r12t_nr_n1__stream_tfirst_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_axpby_double_r18_dr_n1__b64m4_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r18_dr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r18_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_axpby_double_r18_dr_n1__box_kept_b128m2_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r18_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r18_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_axpby_double_r18_dr_n1__box_stream_b256m1_row
     : wilson_dagger_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, false, 1> {};
 void wilson_dagger_axpby_double_r18_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_axpby_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_axpby_double_r18_nr_n1__b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r18_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r18_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_axpby_double_r18_nr_n1__box_kept_b128m2_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r18_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r18_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_axpby_double_r18_nr_n1__box_stream_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, false, 1> {};
 void wilson_dagger_axpby_double_r18_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_axpby_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_axpby_double_r18_nr_n1__complex_b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Axpby, true, 1> {};
+void wilson_dagger_axpby_double_r18_nr_n1__complex_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r18_nr_n1__complex_b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_axpby_double_r18_nr_n1__complex_box_stream_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, true, 1> {};
 void wilson_dagger_axpby_double_r18_nr_n1__complex_box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r18_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_axpby_double_r18_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b128m3_row
-    : wilson_dagger_rotated_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, false, 1> {};
-void wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b128m3_row, 128, 3, Boxes>(a, l);
+struct wilson_dagger_axpby_double_r18_nr_n1__complex_kept_b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Axpby, true, 1> {};
+void wilson_dagger_axpby_double_r18_nr_n1__complex_kept_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r18_nr_n1__complex_kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b256m1_row
     : wilson_dagger_rotated_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, false, 1> {};
 void wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_axpby_double_r18_rotated_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_axpby_double_r18_rotated_n1__kept_b64m4_row
+    : wilson_dagger_rotated_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r18_rotated_n1__kept_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r18_rotated_n1__kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1440 bytes a site and right-hand side; 348 reals without reuse
 struct wilson_dagger_axpby_double_r18t_nr_n1__box_stream_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18T, Axpby, false, 1> {};
 void wilson_dagger_axpby_double_r18t_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r18t_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_axpby_double_r18t_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 1440 bytes a site and right-hand side; 348 reals without reuse
+struct wilson_dagger_axpby_double_r18t_nr_n1__kept_b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18T, Axpby, false, 1> {};
+void wilson_dagger_axpby_double_r18t_nr_n1__kept_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_double_r18t_nr_n1__kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 1088 bytes a site and right-hand side; 304 reals without reuse
 struct wilson_dagger_axpby_double_r8_nr_n1__b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R8, Axpby, false, 1> {};
 void wilson_dagger_axpby_double_r8_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r8_nr_n1__b256m1_row, 256, 1>(a, l);
+  apply<wilson_dagger_axpby_double_r8_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 1088 bytes a site and right-hand side; 304 reals without reuse
 struct wilson_dagger_axpby_double_r8_nr_n1__stream_tfirst_b128m3_row
     : wilson_dagger_nr_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R8, Axpby, false, 1> {};
 void wilson_dagger_axpby_double_r8_nr_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_double_r8_nr_n1__stream_tfirst_b128m3_row, 128, 3>(a, l);
+  apply<wilson_dagger_axpby_double_r8_nr_n1__stream_tfirst_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_dagger_axpby_tinv_double_r12_nr_n1__b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_axpby_tinv_double_r12_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_tinv_double_r12_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_dagger_axpby_tinv_double_r12_nr_n1__box_kept_b256m1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_axpby_tinv_double_r12_nr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_tinv_double_r12_nr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
@@ -719,7 +944,21 @@ struct wilson_dagger_axpby_tinv_double_r12_nr_n1__box_stream_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, AxpbyTinv<Ieee<double>, Frame_nr>,
           false, 1> {};
 void wilson_dagger_axpby_tinv_double_r12_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_tinv_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_axpby_tinv_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_axpby_tinv_double_r18_dr_n1__b64m4_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_dagger_axpby_tinv_double_r18_dr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_tinv_double_r18_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_axpby_tinv_double_r18_dr_n1__box_kept_b128m2_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_dagger_axpby_tinv_double_r18_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_tinv_double_r18_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
@@ -727,7 +966,21 @@ struct wilson_dagger_axpby_tinv_double_r18_dr_n1__box_stream_b256m1_row
     : wilson_dagger_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, AxpbyTinv<Ieee<double>, Frame_dr>,
           false, 1> {};
 void wilson_dagger_axpby_tinv_double_r18_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_tinv_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_axpby_tinv_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_axpby_tinv_double_r18_nr_n1__b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_axpby_tinv_double_r18_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_tinv_double_r18_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_axpby_tinv_double_r18_nr_n1__box_kept_b128m2_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_axpby_tinv_double_r18_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_tinv_double_r18_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
@@ -735,126 +988,273 @@ struct wilson_dagger_axpby_tinv_double_r18_nr_n1__box_stream_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, AxpbyTinv<Ieee<double>, Frame_nr>,
           false, 1> {};
 void wilson_dagger_axpby_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_tinv_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_axpby_tinv_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_double_r12_dr_n1__box_b256m1_row
+struct wilson_dagger_double_r12_dr_n1__b256m1_row
     : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 1> {};
-void wilson_dagger_double_r12_dr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r12_dr_n1__box_b256m1_row, 256, 1, Boxes>(a, l);
+void wilson_dagger_double_r12_dr_n1__b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12_dr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_double_r12_dr_n1__b64m4_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 1> {};
+void wilson_dagger_double_r12_dr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_double_r12_dr_n1__box_kept_b128m2_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 1> {};
+void wilson_dagger_double_r12_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_double_r12_dr_n1__box_stream_b256m1_row
+    : wilson_dagger_dr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Plain, false, 1> {};
+void wilson_dagger_double_r12_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_double_r12_nr_n1__b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 1> {};
+void wilson_dagger_double_r12_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_dagger_double_r12_nr_n1__box_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 1> {};
 void wilson_dagger_double_r12_nr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r12_nr_n1__box_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_double_r12_nr_n1__box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_double_r12_nr_n1__complex_box_stream_b256m1_row
-    : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Plain, true, 1> {};
-void wilson_dagger_double_r12_nr_n1__complex_box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r12_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+struct wilson_dagger_double_r12_nr_n1__box_kept_b128m2_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 1> {};
+void wilson_dagger_double_r12_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
-// 1320 flop, 768 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_double_r12_nr_n2__box_stream_b128m2_row
-    : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Plain, false, 2> {};
-void wilson_dagger_double_r12_nr_n2__box_stream_b128m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r12_nr_n2__box_stream_b128m2_row, 128, 2, Boxes>(a, l);
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_double_r12_nr_n1__box_stream_b256m1_row
+    : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Plain, false, 1> {};
+void wilson_dagger_double_r12_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_double_r12_nr_n1__complex_b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Plain, true, 1> {};
+void wilson_dagger_double_r12_nr_n1__complex_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12_nr_n1__complex_b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_double_r12_nr_n1__complex_box_b256m1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Plain, true, 1> {};
+void wilson_dagger_double_r12_nr_n1__complex_box_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12_nr_n1__complex_box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_double_r12_nr_n1__complex_box_kept_b128m2_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Plain, true, 1> {};
+void wilson_dagger_double_r12_nr_n1__complex_box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12_nr_n1__complex_box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_double_r12_nr_n1__complex_box_stream_b128m3_row
+    : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Plain, true, 1> {};
+void wilson_dagger_double_r12_nr_n1__complex_box_stream_b128m3(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12_nr_n1__complex_box_stream_b128m3_row, 128, 3, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 960 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_dagger_double_r12t_nr_n1__box_b256m1_row
+struct wilson_dagger_double_r12t_nr_n1__b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12T, Plain, false, 1> {};
-void wilson_dagger_double_r12t_nr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r12t_nr_n1__box_b256m1_row, 256, 1, Boxes>(a, l);
+void wilson_dagger_double_r12t_nr_n1__b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12t_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 960 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_dagger_double_r12t_nr_n1__b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12T, Plain, false, 1> {};
+void wilson_dagger_double_r12t_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12t_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 960 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_dagger_double_r12t_nr_n1__box_kept_b128m2_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12T, Plain, false, 1> {};
+void wilson_dagger_double_r12t_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r12t_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 960 bytes a site and right-hand side; 288 reals without reuse
 struct wilson_dagger_double_r12t_nr_n1__stream_tfirst_b128m3_row
     : wilson_dagger_nr_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R12T, Plain, false, 1> {};
 void wilson_dagger_double_r12t_nr_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r12t_nr_n1__stream_tfirst_b128m3_row, 128, 3>(a, l);
+  apply<wilson_dagger_double_r12t_nr_n1__stream_tfirst_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_dagger_double_r18_dr_n1__b64m4_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_dagger_double_r18_dr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r18_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_dagger_double_r18_dr_n1__box_b256m1_row
     : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
 void wilson_dagger_double_r18_dr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r18_dr_n1__box_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_double_r18_dr_n1__box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_dagger_double_r18_dr_n1__box_kept_b128m2_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_dagger_double_r18_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r18_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_dagger_double_r18_dr_n1__box_stream_b256m1_row
     : wilson_dagger_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Plain, false, 1> {};
 void wilson_dagger_double_r18_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_dagger_double_r18_nr_n1__b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
 void wilson_dagger_double_r18_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r18_nr_n1__b256m1_row, 256, 1>(a, l);
+  apply<wilson_dagger_double_r18_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_dagger_double_r18_nr_n1__b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_dagger_double_r18_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r18_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_dagger_double_r18_nr_n1__box_stream_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Plain, false, 1> {};
 void wilson_dagger_double_r18_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
-struct wilson_dagger_double_r18_nr_n1__complex_b256m1_row
+struct wilson_dagger_double_r18_nr_n1__complex_b64m4_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Plain, true, 1> {};
-void wilson_dagger_double_r18_nr_n1__complex_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r18_nr_n1__complex_b256m1_row, 256, 1>(a, l);
+void wilson_dagger_double_r18_nr_n1__complex_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r18_nr_n1__complex_b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_dagger_double_r18_nr_n1__complex_box_b256m1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Plain, true, 1> {};
+void wilson_dagger_double_r18_nr_n1__complex_box_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r18_nr_n1__complex_box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_dagger_double_r18_nr_n1__complex_box_stream_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Plain, true, 1> {};
 void wilson_dagger_double_r18_nr_n1__complex_box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r18_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_double_r18_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_dagger_double_r18_nr_n1__complex_kept_b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Plain, true, 1> {};
+void wilson_dagger_double_r18_nr_n1__complex_kept_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r18_nr_n1__complex_kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_dagger_double_r18_nr_n1__kept_b64m6_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_dagger_double_r18_nr_n1__kept_b64m6(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r18_nr_n1__kept_b64m6_row, 64, 6, InOrder, Rhs::batch>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_dagger_double_r18_rotated_n1__b128m2_row
+    : wilson_dagger_rotated_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_dagger_double_r18_rotated_n1__b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r18_rotated_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_dagger_double_r18_rotated_n1__b256m1_row
     : wilson_dagger_rotated_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
 void wilson_dagger_double_r18_rotated_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r18_rotated_n1__b256m1_row, 256, 1>(a, l);
+  apply<wilson_dagger_double_r18_rotated_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_dagger_double_r18_rotated_n1__box_stream_b128m3_row
     : wilson_dagger_rotated_body<Ieee<double>, Streamed<Ieee<double>>, R18, Plain, false, 1> {};
 void wilson_dagger_double_r18_rotated_n1__box_stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r18_rotated_n1__box_stream_b128m3_row, 128, 3, Boxes>(a, l);
+  apply<wilson_dagger_double_r18_rotated_n1__box_stream_b128m3_row, 128, 3, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_dagger_double_r18_rotated_n1__kept_b64m4_row
+    : wilson_dagger_rotated_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_dagger_double_r18_rotated_n1__kept_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r18_rotated_n1__kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 1248 bytes a site and right-hand side; 324 reals without reuse
 struct wilson_dagger_double_r18t_nr_n1__box_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18T, Plain, false, 1> {};
 void wilson_dagger_double_r18t_nr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r18t_nr_n1__box_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_double_r18t_nr_n1__box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1248 bytes a site and right-hand side; 324 reals without reuse
+struct wilson_dagger_double_r18t_nr_n1__kept_b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18T, Plain, false, 1> {};
+void wilson_dagger_double_r18t_nr_n1__kept_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r18t_nr_n1__kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
+}
+
+// 1320 flop, 1248 bytes a site and right-hand side; 324 reals without reuse
+struct wilson_dagger_double_r18t_nr_n1__stream_tfirst_b128m3_row
+    : wilson_dagger_nr_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R18T, Plain, false, 1> {};
+void wilson_dagger_double_r18t_nr_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r18t_nr_n1__stream_tfirst_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 896 bytes a site and right-hand side; 280 reals without reuse
-struct wilson_dagger_double_r8_nr_n1__b256m1_row
+struct wilson_dagger_double_r8_nr_n1__b128m2_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R8, Plain, false, 1> {};
-void wilson_dagger_double_r8_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r8_nr_n1__b256m1_row, 256, 1>(a, l);
+void wilson_dagger_double_r8_nr_n1__b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_double_r8_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
 }
 
-// 1320 flop, 896 bytes a site and right-hand side; 280 reals without reuse
-struct wilson_dagger_double_r8_nr_n1__stream_tfirst_b128m3_row
-    : wilson_dagger_nr_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R8, Plain, false, 1> {};
-void wilson_dagger_double_r8_nr_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_double_r8_nr_n1__stream_tfirst_b128m3_row, 128, 3>(a, l);
+// 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_dagger_taxpby_double_r12_nr_n1__b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_taxpby_double_r12_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_double_r12_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_dagger_taxpby_double_r12_nr_n1__box_kept_b256m1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_taxpby_double_r12_nr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_double_r12_nr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
@@ -862,7 +1262,21 @@ struct wilson_dagger_taxpby_double_r12_nr_n1__box_stream_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Taxpby<Ieee<double>, Frame_nr>, false,
           1> {};
 void wilson_dagger_taxpby_double_r12_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_taxpby_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_taxpby_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_taxpby_double_r18_dr_n1__b64m4_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_dagger_taxpby_double_r18_dr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_double_r18_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_taxpby_double_r18_dr_n1__box_kept_b128m2_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_dagger_taxpby_double_r18_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_double_r18_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
@@ -870,7 +1284,21 @@ struct wilson_dagger_taxpby_double_r18_dr_n1__box_stream_b256m1_row
     : wilson_dagger_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Taxpby<Ieee<double>, Frame_dr>, false,
           1> {};
 void wilson_dagger_taxpby_double_r18_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_taxpby_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_taxpby_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_taxpby_double_r18_nr_n1__b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_taxpby_double_r18_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_double_r18_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_taxpby_double_r18_nr_n1__box_kept_b128m2_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_taxpby_double_r18_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_double_r18_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
@@ -878,205 +1306,451 @@ struct wilson_dagger_taxpby_double_r18_nr_n1__box_stream_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Taxpby<Ieee<double>, Frame_nr>, false,
           1> {};
 void wilson_dagger_taxpby_double_r18_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_taxpby_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_taxpby_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
-struct wilson_dagger_taxpby_double_r18_rotated_n1__box_stream_b128m3_row
+struct wilson_dagger_taxpby_double_r18_rotated_n1__box_stream_b256m1_row
     : wilson_dagger_rotated_body<Ieee<double>, Streamed<Ieee<double>>, R18, Taxpby<Ieee<double>,
           Frame_rotated>, false, 1> {};
-void wilson_dagger_taxpby_double_r18_rotated_n1__box_stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_taxpby_double_r18_rotated_n1__box_stream_b128m3_row, 128, 3, Boxes>(a, l);
+void wilson_dagger_taxpby_double_r18_rotated_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_double_r18_rotated_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_dagger_taxpby_double_r18_rotated_n1__kept_b128m2_row
+    : wilson_dagger_rotated_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_rotated>, false,
+          1> {};
+void wilson_dagger_taxpby_double_r18_rotated_n1__kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_double_r18_rotated_n1__kept_b128m2_row, 128, 2, InOrder, Rhs::batch>(a, l);
+}
+
+// 1872 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_tinv_double_r12_nr_n1__b64m4_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_tinv_double_r12_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_tinv_double_r12_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1872 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_tinv_double_r12_nr_n1__box_kept_b256m1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_tinv_double_r12_nr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_tinv_double_r12_nr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1872 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_tinv_double_r12_nr_n1__box_stream_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
 void wilson_dagger_tinv_double_r12_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_tinv_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_tinv_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
+struct wilson_dagger_tinv_double_r18_dr_n1__box_kept_b128m2_row
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_dagger_tinv_double_r18_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_tinv_double_r18_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_dagger_tinv_double_r18_dr_n1__box_stream_b256m1_row
     : wilson_dagger_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Tinv<Ieee<double>, Frame_dr>, false, 1> {};
 void wilson_dagger_tinv_double_r18_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_tinv_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_tinv_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
+struct wilson_dagger_tinv_double_r18_nr_n1__box_kept_b128m2_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_dagger_tinv_double_r18_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_tinv_double_r18_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_dagger_tinv_double_r18_nr_n1__box_stream_b256m1_row
     : wilson_dagger_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
 void wilson_dagger_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_tinv_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_dagger_tinv_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_double_r12_dr_n1__box_b256m1_row
+struct wilson_double_r12_dr_n1__b256m1_row
     : wilson_dr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 1> {};
-void wilson_double_r12_dr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r12_dr_n1__box_b256m1_row, 256, 1, Boxes>(a, l);
+void wilson_double_r12_dr_n1__b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12_dr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_double_r12_dr_n1__b64m4_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 1> {};
+void wilson_double_r12_dr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_double_r12_dr_n1__box_kept_b128m2_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 1> {};
+void wilson_double_r12_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_double_r12_dr_n1__box_stream_b256m1_row
+    : wilson_dr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Plain, false, 1> {};
+void wilson_double_r12_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_double_r12_nr_n1__b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 1> {};
+void wilson_double_r12_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_double_r12_nr_n1__box_b256m1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 1> {};
 void wilson_double_r12_nr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r12_nr_n1__box_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_double_r12_nr_n1__box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_double_r12_nr_n1__complex_box_stream_b256m1_row
-    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Plain, true, 1> {};
-void wilson_double_r12_nr_n1__complex_box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r12_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+struct wilson_double_r12_nr_n1__box_kept_b128m2_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Plain, false, 1> {};
+void wilson_double_r12_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
-// 1320 flop, 768 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_double_r12_nr_n2__box_stream_b128m2_row
-    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Plain, false, 2> {};
-void wilson_double_r12_nr_n2__box_stream_b128m2(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r12_nr_n2__box_stream_b128m2_row, 128, 2, Boxes>(a, l);
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_double_r12_nr_n1__box_stream_b256m1_row
+    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Plain, false, 1> {};
+void wilson_double_r12_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_double_r12_nr_n1__complex_b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Plain, true, 1> {};
+void wilson_double_r12_nr_n1__complex_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12_nr_n1__complex_b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_double_r12_nr_n1__complex_box_b256m1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Plain, true, 1> {};
+void wilson_double_r12_nr_n1__complex_box_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12_nr_n1__complex_box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_double_r12_nr_n1__complex_box_kept_b128m2_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Plain, true, 1> {};
+void wilson_double_r12_nr_n1__complex_box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12_nr_n1__complex_box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
+}
+
+// 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_double_r12_nr_n1__complex_box_stream_b128m3_row
+    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Plain, true, 1> {};
+void wilson_double_r12_nr_n1__complex_box_stream_b128m3(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12_nr_n1__complex_box_stream_b128m3_row, 128, 3, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 960 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_double_r12t_nr_n1__box_b256m1_row
+struct wilson_double_r12t_nr_n1__b256m1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12T, Plain, false, 1> {};
-void wilson_double_r12t_nr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r12t_nr_n1__box_b256m1_row, 256, 1, Boxes>(a, l);
+void wilson_double_r12t_nr_n1__b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12t_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 960 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_double_r12t_nr_n1__b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12T, Plain, false, 1> {};
+void wilson_double_r12t_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12t_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 960 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_double_r12t_nr_n1__box_kept_b128m2_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12T, Plain, false, 1> {};
+void wilson_double_r12t_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r12t_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 960 bytes a site and right-hand side; 288 reals without reuse
 struct wilson_double_r12t_nr_n1__stream_tfirst_b128m3_row
     : wilson_nr_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R12T, Plain, false, 1> {};
 void wilson_double_r12t_nr_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r12t_nr_n1__stream_tfirst_b128m3_row, 128, 3>(a, l);
+  apply<wilson_double_r12t_nr_n1__stream_tfirst_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_double_r18_dr_n1__b64m4_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_double_r18_dr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r18_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_double_r18_dr_n1__box_b256m1_row
     : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
 void wilson_double_r18_dr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r18_dr_n1__box_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_double_r18_dr_n1__box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_double_r18_dr_n1__box_kept_b128m2_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_double_r18_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r18_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_double_r18_dr_n1__box_stream_b256m1_row
     : wilson_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Plain, false, 1> {};
 void wilson_double_r18_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_double_r18_nr_n1__b256m1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
 void wilson_double_r18_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r18_nr_n1__b256m1_row, 256, 1>(a, l);
+  apply<wilson_double_r18_nr_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_double_r18_nr_n1__b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_double_r18_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r18_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_double_r18_nr_n1__box_stream_b256m1_row
     : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Plain, false, 1> {};
 void wilson_double_r18_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
-struct wilson_double_r18_nr_n1__complex_b256m1_row
+struct wilson_double_r18_nr_n1__complex_b64m4_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Plain, true, 1> {};
-void wilson_double_r18_nr_n1__complex_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r18_nr_n1__complex_b256m1_row, 256, 1>(a, l);
+void wilson_double_r18_nr_n1__complex_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r18_nr_n1__complex_b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_double_r18_nr_n1__complex_box_b256m1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Plain, true, 1> {};
+void wilson_double_r18_nr_n1__complex_box_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r18_nr_n1__complex_box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_double_r18_nr_n1__complex_box_stream_b256m1_row
     : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Plain, true, 1> {};
 void wilson_double_r18_nr_n1__complex_box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r18_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_double_r18_nr_n1__complex_box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_double_r18_nr_n1__complex_kept_b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Plain, true, 1> {};
+void wilson_double_r18_nr_n1__complex_kept_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r18_nr_n1__complex_kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_double_r18_nr_n1__kept_b64m6_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_double_r18_nr_n1__kept_b64m6(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r18_nr_n1__kept_b64m6_row, 64, 6, InOrder, Rhs::batch>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_double_r18_rotated_n1__b128m2_row
+    : wilson_rotated_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_double_r18_rotated_n1__b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r18_rotated_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_double_r18_rotated_n1__b256m1_row
     : wilson_rotated_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
 void wilson_double_r18_rotated_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r18_rotated_n1__b256m1_row, 256, 1>(a, l);
+  apply<wilson_double_r18_rotated_n1__b256m1_row, 256, 1, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_double_r18_rotated_n1__box_stream_b128m3_row
     : wilson_rotated_body<Ieee<double>, Streamed<Ieee<double>>, R18, Plain, false, 1> {};
 void wilson_double_r18_rotated_n1__box_stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r18_rotated_n1__box_stream_b128m3_row, 128, 3, Boxes>(a, l);
+  apply<wilson_double_r18_rotated_n1__box_stream_b128m3_row, 128, 3, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct wilson_double_r18_rotated_n1__kept_b64m4_row
+    : wilson_rotated_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
+void wilson_double_r18_rotated_n1__kept_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r18_rotated_n1__kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 1248 bytes a site and right-hand side; 324 reals without reuse
 struct wilson_double_r18t_nr_n1__box_b256m1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R18T, Plain, false, 1> {};
 void wilson_double_r18t_nr_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r18t_nr_n1__box_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_double_r18t_nr_n1__box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1320 flop, 1248 bytes a site and right-hand side; 324 reals without reuse
+struct wilson_double_r18t_nr_n1__kept_b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18T, Plain, false, 1> {};
+void wilson_double_r18t_nr_n1__kept_b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r18t_nr_n1__kept_b64m4_row, 64, 4, InOrder, Rhs::batch>(a, l);
+}
+
+// 1320 flop, 1248 bytes a site and right-hand side; 324 reals without reuse
+struct wilson_double_r18t_nr_n1__stream_tfirst_b128m3_row
+    : wilson_nr_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R18T, Plain, false, 1> {};
+void wilson_double_r18t_nr_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r18t_nr_n1__stream_tfirst_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 896 bytes a site and right-hand side; 280 reals without reuse
-struct wilson_double_r8_nr_n1__b256m1_row
+struct wilson_double_r8_nr_n1__b128m2_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R8, Plain, false, 1> {};
-void wilson_double_r8_nr_n1__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r8_nr_n1__b256m1_row, 256, 1>(a, l);
+void wilson_double_r8_nr_n1__b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_double_r8_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
 }
 
-// 1320 flop, 896 bytes a site and right-hand side; 280 reals without reuse
-struct wilson_double_r8_nr_n1__stream_tfirst_b128m3_row
-    : wilson_nr_tfirst_body<Ieee<double>, Streamed<Ieee<double>>, R8, Plain, false, 1> {};
-void wilson_double_r8_nr_n1__stream_tfirst_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r8_nr_n1__stream_tfirst_b128m3_row, 128, 3>(a, l);
+// 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_taxpby_double_r12_nr_n1__b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_taxpby_double_r12_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_double_r12_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_taxpby_double_r12_nr_n1__box_kept_b256m1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_taxpby_double_r12_nr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_double_r12_nr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_taxpby_double_r12_nr_n1__box_stream_b256m1_row
     : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
 void wilson_taxpby_double_r12_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_taxpby_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_taxpby_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_taxpby_double_r18_dr_n1__b64m4_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_taxpby_double_r18_dr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_double_r18_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_taxpby_double_r18_dr_n1__box_kept_b128m2_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_taxpby_double_r18_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_double_r18_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_dr_n1__box_stream_b256m1_row
     : wilson_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Taxpby<Ieee<double>, Frame_dr>, false, 1> {};
 void wilson_taxpby_double_r18_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_taxpby_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_taxpby_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_taxpby_double_r18_nr_n1__b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_taxpby_double_r18_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_double_r18_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_taxpby_double_r18_nr_n1__box_kept_b128m2_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_taxpby_double_r18_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_double_r18_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_nr_n1__box_stream_b256m1_row
     : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
 void wilson_taxpby_double_r18_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_taxpby_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_taxpby_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
-struct wilson_taxpby_double_r18_rotated_n1__box_stream_b128m3_row
+struct wilson_taxpby_double_r18_rotated_n1__box_stream_b256m1_row
     : wilson_rotated_body<Ieee<double>, Streamed<Ieee<double>>, R18, Taxpby<Ieee<double>, Frame_rotated>,
           false, 1> {};
-void wilson_taxpby_double_r18_rotated_n1__box_stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_taxpby_double_r18_rotated_n1__box_stream_b128m3_row, 128, 3, Boxes>(a, l);
+void wilson_taxpby_double_r18_rotated_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_double_r18_rotated_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct wilson_taxpby_double_r18_rotated_n1__kept_b128m2_row
+    : wilson_rotated_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_rotated>, false, 1> {};
+void wilson_taxpby_double_r18_rotated_n1__kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_double_r18_rotated_n1__kept_b128m2_row, 128, 2, InOrder, Rhs::batch>(a, l);
+}
+
+// 1872 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_tinv_double_r12_nr_n1__b64m4_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_tinv_double_r12_nr_n1__b64m4(const Arguments& a, const Launch& l) {
+  apply<wilson_tinv_double_r12_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
+}
+
+// 1872 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_tinv_double_r12_nr_n1__box_kept_b256m1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_tinv_double_r12_nr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
+  apply<wilson_tinv_double_r12_nr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1872 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_tinv_double_r12_nr_n1__box_stream_b256m1_row
     : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
 void wilson_tinv_double_r12_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_tinv_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_tinv_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
+struct wilson_tinv_double_r18_dr_n1__box_kept_b128m2_row
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_dr>, false, 1> {};
+void wilson_tinv_double_r18_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_tinv_double_r18_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_tinv_double_r18_dr_n1__box_stream_b256m1_row
     : wilson_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Tinv<Ieee<double>, Frame_dr>, false, 1> {};
 void wilson_tinv_double_r18_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_tinv_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_tinv_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
+}
+
+// 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
+struct wilson_tinv_double_r18_nr_n1__box_kept_b128m2_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+void wilson_tinv_double_r18_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
+  apply<wilson_tinv_double_r18_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_tinv_double_r18_nr_n1__box_stream_b256m1_row
     : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
 void wilson_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_tinv_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+  apply<wilson_tinv_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -19,20 +20,6 @@ struct wilson_axpby_half_r12_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 1> {};
 void wilson_axpby_half_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_half_r12_nr_n1_row, 128, 5>(a, l);
-}
-
-// 1368 flop, 252 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_half_r12_nr_n2_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 2> {};
-void wilson_axpby_half_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_half_r12_nr_n2_row, 128, 3>(a, l);
-}
-
-// 1368 flop, 204 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_half_r12_nr_n4_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 4> {};
-void wilson_axpby_half_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_half_r12_nr_n4_row, 128, 2>(a, l);
 }
 
 // 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
@@ -71,20 +58,6 @@ void wilson_dagger_axpby_half_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_half_r12_nr_n1_row, 128, 5>(a, l);
 }
 
-// 1368 flop, 252 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_half_r12_nr_n2_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 2> {};
-void wilson_dagger_axpby_half_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12_nr_n2_row, 128, 3>(a, l);
-}
-
-// 1368 flop, 204 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_half_r12_nr_n4_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 4> {};
-void wilson_dagger_axpby_half_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12_nr_n4_row, 128, 2>(a, l);
-}
-
 // 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_dagger_axpby_half_r12t_nr_n1_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
@@ -119,20 +92,6 @@ struct wilson_dagger_half_r12_nr_n1_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 1> {};
 void wilson_dagger_half_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_half_r12_nr_n1_row, 128, 5>(a, l);
-}
-
-// 1320 flop, 200 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_half_r12_nr_n2_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 2> {};
-void wilson_dagger_half_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12_nr_n2_row, 128, 3>(a, l);
-}
-
-// 1320 flop, 152 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_half_r12_nr_n4_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 4> {};
-void wilson_dagger_half_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12_nr_n4_row, 128, 2>(a, l);
 }
 
 // 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
@@ -179,20 +138,6 @@ void wilson_half_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_half_r12_nr_n1_row, 128, 5>(a, l);
 }
 
-// 1320 flop, 200 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_half_r12_nr_n2_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 2> {};
-void wilson_half_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r12_nr_n2_row, 128, 3>(a, l);
-}
-
-// 1320 flop, 152 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_half_r12_nr_n4_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 4> {};
-void wilson_half_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r12_nr_n4_row, 128, 2>(a, l);
-}
-
 // 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
 struct wilson_half_r12t_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
@@ -234,112 +179,70 @@ void wilson_tinv_half_r12_nr_n1(const Arguments& a, const Launch& l) {
 struct wilson_axpby_half_r12_nr_n1__b128m4_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 1> {};
 void wilson_axpby_half_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_half_r12_nr_n1__b128m4_row, 128, 4>(a, l);
-}
-
-// 1368 flop, 252 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_half_r12_nr_n2__stream_b128m3_row
-    : wilson_nr_body<Fixed<short, true>, Streamed<Fixed<short, false>>, R12, Axpby, false, 2> {};
-void wilson_axpby_half_r12_nr_n2__stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_half_r12_nr_n2__stream_b128m3_row, 128, 3>(a, l);
+  apply<wilson_axpby_half_r12_nr_n1__b128m4_row, 128, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_axpby_half_r12t_nr_n1__tfirst_b128m6_row
+struct wilson_axpby_half_r12t_nr_n1__box_kept_b128m4_row
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
+void wilson_axpby_half_r12t_nr_n1__box_kept_b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_half_r12t_nr_n1__box_kept_b128m4_row, 128, 4, Boxes, Rhs::batch>(a, l);
+}
+
+// 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_axpby_half_r12t_nr_n1__tfirst_b64m10_row
     : wilson_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
-void wilson_axpby_half_r12t_nr_n1__tfirst_b128m6(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_half_r12t_nr_n1__tfirst_b128m6_row, 128, 6>(a, l);
+void wilson_axpby_half_r12t_nr_n1__tfirst_b64m10(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_half_r12t_nr_n1__tfirst_b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 444 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_axpby_half_r18_nr_n1__box_b256m2_row
+struct wilson_axpby_half_r18_nr_n1__box_b128m5_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Axpby, false, 1> {};
-void wilson_axpby_half_r18_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_half_r18_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
-}
-
-// 1368 flop, 284 bytes a site and right-hand side; 304 reals without reuse
-struct wilson_axpby_half_r8_nr_n1__box_b256m2_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Axpby, false, 1> {};
-void wilson_axpby_half_r8_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_half_r8_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+void wilson_axpby_half_r18_nr_n1__box_b128m5(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_half_r18_nr_n1__box_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 348 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_dagger_axpby_half_r12_nr_n1__b128m4_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 1> {};
 void wilson_dagger_axpby_half_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12_nr_n1__b128m4_row, 128, 4>(a, l);
-}
-
-// 1368 flop, 252 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_half_r12_nr_n2__stream_b128m3_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Streamed<Fixed<short, false>>, R12, Axpby, false, 2> {};
-void wilson_dagger_axpby_half_r12_nr_n2__stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12_nr_n2__stream_b128m3_row, 128, 3>(a, l);
+  apply<wilson_dagger_axpby_half_r12_nr_n1__b128m4_row, 128, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b128m6_row
+struct wilson_dagger_axpby_half_r12t_nr_n1__box_kept_b128m4_row
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
+void wilson_dagger_axpby_half_r12t_nr_n1__box_kept_b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_half_r12t_nr_n1__box_kept_b128m4_row, 128, 4, Boxes, Rhs::batch>(a, l);
+}
+
+// 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b64m10_row
     : wilson_dagger_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b128m6(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b128m6_row, 128, 6>(a, l);
+void wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b64m10(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 444 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_axpby_half_r18_nr_n1__box_b256m2_row
+struct wilson_dagger_axpby_half_r18_nr_n1__box_b128m5_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r18_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r18_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
-}
-
-// 1368 flop, 284 bytes a site and right-hand side; 304 reals without reuse
-struct wilson_dagger_axpby_half_r8_nr_n1__box_b256m2_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r8_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r8_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
-}
-
-// 1320 flop, 296 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_half_r12_nr_n1__b128m4_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 1> {};
-void wilson_dagger_half_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12_nr_n1__b128m4_row, 128, 4>(a, l);
-}
-
-// 1320 flop, 200 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_half_r12_nr_n2__b128m4_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 2> {};
-void wilson_dagger_half_r12_nr_n2__b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12_nr_n2__b128m4_row, 128, 4>(a, l);
+void wilson_dagger_axpby_half_r18_nr_n1__box_b128m5(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_half_r18_nr_n1__box_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_dagger_half_r12t_nr_n1__b128m4_row
+struct wilson_dagger_half_r12t_nr_n1__kept_b128m4_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
-void wilson_dagger_half_r12t_nr_n1__b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12t_nr_n1__b128m4_row, 128, 4>(a, l);
+void wilson_dagger_half_r12t_nr_n1__kept_b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_half_r12t_nr_n1__kept_b128m4_row, 128, 4, InOrder, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_dagger_half_r12t_nr_n1__tfirst_b64m12_row
+struct wilson_dagger_half_r12t_nr_n1__tfirst_b64m10_row
     : wilson_dagger_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
-void wilson_dagger_half_r12t_nr_n1__tfirst_b64m12(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12t_nr_n1__tfirst_b64m12_row, 64, 12>(a, l);
-}
-
-// 1320 flop, 392 bytes a site and right-hand side; 360 reals without reuse
-struct wilson_dagger_half_r18_nr_n1__b128m4_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Plain, false, 1> {};
-void wilson_dagger_half_r18_nr_n1__b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r18_nr_n1__b128m4_row, 128, 4>(a, l);
-}
-
-// 1320 flop, 232 bytes a site and right-hand side; 280 reals without reuse
-struct wilson_dagger_half_r8_nr_n1__b256m2_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Plain, false, 1> {};
-void wilson_dagger_half_r8_nr_n1__b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r8_nr_n1__b256m2_row, 256, 2>(a, l);
+void wilson_dagger_half_r12t_nr_n1__tfirst_b64m10(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_half_r12t_nr_n1__tfirst_b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
@@ -347,57 +250,21 @@ struct wilson_dagger_taxpby_half_r12_nr_n1__b256m2_row
     : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<Fixed<short, false>,
           Frame_nr>, false, 1> {};
 void wilson_dagger_taxpby_half_r12_nr_n1__b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_taxpby_half_r12_nr_n1__b256m2_row, 256, 2>(a, l);
-}
-
-// 1872 flop, 440 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_tinv_half_r12_nr_n1__box_stream_b256m2_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Streamed<Fixed<short, false>>, R12, Tinv<Fixed<short, false>,
-          Frame_nr>, false, 1> {};
-void wilson_dagger_tinv_half_r12_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_tinv_half_r12_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
-}
-
-// 1320 flop, 296 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_half_r12_nr_n1__b128m4_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 1> {};
-void wilson_half_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r12_nr_n1__b128m4_row, 128, 4>(a, l);
-}
-
-// 1320 flop, 200 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_half_r12_nr_n2__b128m4_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 2> {};
-void wilson_half_r12_nr_n2__b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r12_nr_n2__b128m4_row, 128, 4>(a, l);
+  apply<wilson_dagger_taxpby_half_r12_nr_n1__b256m2_row, 256, 2, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_half_r12t_nr_n1__b128m4_row
+struct wilson_half_r12t_nr_n1__kept_b128m4_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
-void wilson_half_r12t_nr_n1__b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r12t_nr_n1__b128m4_row, 128, 4>(a, l);
+void wilson_half_r12t_nr_n1__kept_b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_half_r12t_nr_n1__kept_b128m4_row, 128, 4, InOrder, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_half_r12t_nr_n1__tfirst_b64m12_row
+struct wilson_half_r12t_nr_n1__tfirst_b64m10_row
     : wilson_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
-void wilson_half_r12t_nr_n1__tfirst_b64m12(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r12t_nr_n1__tfirst_b64m12_row, 64, 12>(a, l);
-}
-
-// 1320 flop, 392 bytes a site and right-hand side; 360 reals without reuse
-struct wilson_half_r18_nr_n1__b128m4_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Plain, false, 1> {};
-void wilson_half_r18_nr_n1__b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r18_nr_n1__b128m4_row, 128, 4>(a, l);
-}
-
-// 1320 flop, 232 bytes a site and right-hand side; 280 reals without reuse
-struct wilson_half_r8_nr_n1__b256m2_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Plain, false, 1> {};
-void wilson_half_r8_nr_n1__b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_half_r8_nr_n1__b256m2_row, 256, 2>(a, l);
+void wilson_half_r12t_nr_n1__tfirst_b64m10(const Arguments& a, const Launch& l) {
+  apply<wilson_half_r12t_nr_n1__tfirst_b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
@@ -405,15 +272,7 @@ struct wilson_taxpby_half_r12_nr_n1__b256m2_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<Fixed<short, false>, Frame_nr>,
           false, 1> {};
 void wilson_taxpby_half_r12_nr_n1__b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_taxpby_half_r12_nr_n1__b256m2_row, 256, 2>(a, l);
-}
-
-// 1872 flop, 440 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_tinv_half_r12_nr_n1__box_stream_b256m2_row
-    : wilson_nr_body<Fixed<short, true>, Streamed<Fixed<short, false>>, R12, Tinv<Fixed<short, false>,
-          Frame_nr>, false, 1> {};
-void wilson_tinv_half_r12_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_tinv_half_r12_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_taxpby_half_r12_nr_n1__b256m2_row, 256, 2, InOrder, Rhs::alone>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

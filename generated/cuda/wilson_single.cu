@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/target_cuda.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/batch.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -36,20 +37,6 @@ struct wilson_axpby_single_r12_nr_n1__complex_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Axpby, true, 1> {};
 void wilson_axpby_single_r12_nr_n1__complex(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_single_r12_nr_n1__complex_row, 128, 4>(a, l);
-}
-
-// 1368 flop, 480 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_single_r12_nr_n2_row
-    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Axpby, false, 2> {};
-void wilson_axpby_single_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r12_nr_n2_row, 128, 3>(a, l);
-}
-
-// 1368 flop, 384 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_single_r12_nr_n4_row
-    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Axpby, false, 4> {};
-void wilson_axpby_single_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r12_nr_n4_row, 128, 2>(a, l);
 }
 
 // 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
@@ -122,20 +109,6 @@ void wilson_dagger_axpby_single_r12_nr_n1__complex(const Arguments& a, const Lau
   apply<wilson_dagger_axpby_single_r12_nr_n1__complex_row, 128, 4>(a, l);
 }
 
-// 1368 flop, 480 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_single_r12_nr_n2_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Axpby, false, 2> {};
-void wilson_dagger_axpby_single_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r12_nr_n2_row, 128, 3>(a, l);
-}
-
-// 1368 flop, 384 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_single_r12_nr_n4_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Axpby, false, 4> {};
-void wilson_dagger_axpby_single_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r12_nr_n4_row, 128, 2>(a, l);
-}
-
 // 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_dagger_axpby_single_r12t_nr_n1_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12T, Axpby, false, 1> {};
@@ -204,20 +177,6 @@ struct wilson_dagger_single_r12_nr_n1__complex_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Plain, true, 1> {};
 void wilson_dagger_single_r12_nr_n1__complex(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_single_r12_nr_n1__complex_row, 128, 4>(a, l);
-}
-
-// 1320 flop, 384 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_single_r12_nr_n2_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 2> {};
-void wilson_dagger_single_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r12_nr_n2_row, 128, 3>(a, l);
-}
-
-// 1320 flop, 288 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_single_r12_nr_n4_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 4> {};
-void wilson_dagger_single_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r12_nr_n4_row, 128, 2>(a, l);
 }
 
 // 1320 flop, 480 bytes a site and right-hand side; 288 reals without reuse
@@ -297,20 +256,6 @@ void wilson_single_r12_nr_n1__complex(const Arguments& a, const Launch& l) {
   apply<wilson_single_r12_nr_n1__complex_row, 128, 4>(a, l);
 }
 
-// 1320 flop, 384 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_single_r12_nr_n2_row
-    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 2> {};
-void wilson_single_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r12_nr_n2_row, 128, 3>(a, l);
-}
-
-// 1320 flop, 288 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_single_r12_nr_n4_row
-    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 4> {};
-void wilson_single_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r12_nr_n4_row, 128, 2>(a, l);
-}
-
 // 1320 flop, 480 bytes a site and right-hand side; 288 reals without reuse
 struct wilson_single_r12t_nr_n1_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R12T, Plain, false, 1> {};
@@ -368,423 +313,535 @@ void wilson_tinv_single_r12_nr_n1(const Arguments& a, const Launch& l) {
 }
 
 // 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_axpby_single_r12_dr_n1__box_kept_b256m2_row
+    : wilson_dr_body<Ieee<float>, Ieee<float>, R12, Axpby, false, 1> {};
+void wilson_axpby_single_r12_dr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r12_dr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
+}
+
+// 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_axpby_single_r12_dr_n1__box_stream_b256m2_row
     : wilson_dr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Axpby, false, 1> {};
 void wilson_axpby_single_r12_dr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r12_dr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_axpby_single_r12_dr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_axpby_single_r12_nr_n1__box_kept_b256m2_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Axpby, false, 1> {};
+void wilson_axpby_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_axpby_single_r12_nr_n1__box_stream_b256m2_row
     : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Axpby, false, 1> {};
 void wilson_axpby_single_r12_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r12_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_axpby_single_r12_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_axpby_single_r12_nr_n1__complex_box_b256m2_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Axpby, true, 1> {};
 void wilson_axpby_single_r12_nr_n1__complex_box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r12_nr_n1__complex_box_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_axpby_single_r12_nr_n1__complex_box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
-// 1368 flop, 480 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_single_r12_nr_n2__b256m1_row
-    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Axpby, false, 2> {};
-void wilson_axpby_single_r12_nr_n2__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r12_nr_n2__b256m1_row, 256, 1>(a, l);
-}
-
-// 1368 flop, 480 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_single_r12_nr_n2__stream_tfirst_b64m6_row
-    : wilson_nr_tfirst_body<Ieee<float>, Streamed<Ieee<float>>, R12, Axpby, false, 2> {};
-void wilson_axpby_single_r12_nr_n2__stream_tfirst_b64m6(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r12_nr_n2__stream_tfirst_b64m6_row, 64, 6>(a, l);
-}
-
-// 1368 flop, 384 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_axpby_single_r12_nr_n4__box_stream_b256m1_row
-    : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Axpby, false, 4> {};
-void wilson_axpby_single_r12_nr_n4__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r12_nr_n4__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+// 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_axpby_single_r12_nr_n1__complex_box_kept_b256m2_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Axpby, true, 1> {};
+void wilson_axpby_single_r12_nr_n1__complex_box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r12_nr_n1__complex_box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_axpby_single_r12t_nr_n1__stream_tfirst_b128m5_row
-    : wilson_nr_tfirst_body<Ieee<float>, Streamed<Ieee<float>>, R12T, Axpby, false, 1> {};
-void wilson_axpby_single_r12t_nr_n1__stream_tfirst_b128m5(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r12t_nr_n1__stream_tfirst_b128m5_row, 128, 5>(a, l);
+struct wilson_axpby_single_r12t_nr_n1__box_kept_b256m2_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12T, Axpby, false, 1> {};
+void wilson_axpby_single_r12t_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r12t_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
+}
+
+// 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_axpby_single_r12t_nr_n1__box_stream_b256m2_row
+    : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12T, Axpby, false, 1> {};
+void wilson_axpby_single_r12t_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r12t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_axpby_single_r18_dr_n1__box_b256m2_row
+    : wilson_dr_body<Ieee<float>, Ieee<float>, R18, Axpby, false, 1> {};
+void wilson_axpby_single_r18_dr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r18_dr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_axpby_single_r18_dr_n1__box_kept_b256m2_row
+    : wilson_dr_body<Ieee<float>, Ieee<float>, R18, Axpby, false, 1> {};
+void wilson_axpby_single_r18_dr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r18_dr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_single_r18_dr_n1__box_stream_b256m2_row
     : wilson_dr_body<Ieee<float>, Streamed<Ieee<float>>, R18, Axpby, false, 1> {};
 void wilson_axpby_single_r18_dr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r18_dr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_axpby_single_r18_dr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_single_r18_nr_n1__box_b256m2_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R18, Axpby, false, 1> {};
 void wilson_axpby_single_r18_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r18_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_axpby_single_r18_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_axpby_single_r18_nr_n1__box_stream_b256m2_row
-    : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R18, Axpby, false, 1> {};
-void wilson_axpby_single_r18_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r18_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+struct wilson_axpby_single_r18_nr_n1__box_kept_b256m2_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R18, Axpby, false, 1> {};
+void wilson_axpby_single_r18_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r18_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_axpby_single_r18_nr_n1__complex_box_b256m2_row
+struct wilson_axpby_single_r18_nr_n1__complex_box_kept_b256m2_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R18, Axpby, true, 1> {};
-void wilson_axpby_single_r18_nr_n1__complex_box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r18_nr_n1__complex_box_b256m2_row, 256, 2, Boxes>(a, l);
+void wilson_axpby_single_r18_nr_n1__complex_box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r18_nr_n1__complex_box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
+}
+
+// 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_axpby_single_r18_nr_n1__complex_box_stream_b256m2_row
+    : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R18, Axpby, true, 1> {};
+void wilson_axpby_single_r18_nr_n1__complex_box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r18_nr_n1__complex_box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 720 bytes a site and right-hand side; 348 reals without reuse
-struct wilson_axpby_single_r18t_nr_n1__box_stream_b256m2_row
-    : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R18T, Axpby, false, 1> {};
-void wilson_axpby_single_r18t_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r18t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+struct wilson_axpby_single_r18t_nr_n1__box_b256m2_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R18T, Axpby, false, 1> {};
+void wilson_axpby_single_r18t_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r18t_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 544 bytes a site and right-hand side; 304 reals without reuse
-struct wilson_axpby_single_r8_nr_n1__b256m2_row
+struct wilson_axpby_single_r8_nr_n1__box_b256m2_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R8, Axpby, false, 1> {};
-void wilson_axpby_single_r8_nr_n1__b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_single_r8_nr_n1__b256m2_row, 256, 2>(a, l);
+void wilson_axpby_single_r8_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r8_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 544 bytes a site and right-hand side; 304 reals without reuse
+struct wilson_axpby_single_r8_nr_n1__box_kept_b128m4_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R8, Axpby, false, 1> {};
+void wilson_axpby_single_r8_nr_n1__box_kept_b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_single_r8_nr_n1__box_kept_b128m4_row, 128, 4, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_axpby_tinv_single_r12_nr_n1__box_b256m2_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<Ieee<float>, Frame_nr>, false, 1> {};
 void wilson_axpby_tinv_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_tinv_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_axpby_tinv_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_axpby_tinv_single_r12_nr_n1__box_kept_b256m2_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_axpby_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_axpby_tinv_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
+}
+
+// 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_dagger_axpby_single_r12_dr_n1__box_kept_b256m2_row
+    : wilson_dagger_dr_body<Ieee<float>, Ieee<float>, R12, Axpby, false, 1> {};
+void wilson_dagger_axpby_single_r12_dr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r12_dr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_dagger_axpby_single_r12_dr_n1__box_stream_b256m2_row
     : wilson_dagger_dr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Axpby, false, 1> {};
 void wilson_dagger_axpby_single_r12_dr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r12_dr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_dagger_axpby_single_r12_dr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_dagger_axpby_single_r12_nr_n1__box_kept_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Axpby, false, 1> {};
+void wilson_dagger_axpby_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_dagger_axpby_single_r12_nr_n1__box_stream_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Axpby, false, 1> {};
 void wilson_dagger_axpby_single_r12_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r12_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_dagger_axpby_single_r12_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_dagger_axpby_single_r12_nr_n1__complex_box_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Axpby, true, 1> {};
 void wilson_dagger_axpby_single_r12_nr_n1__complex_box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r12_nr_n1__complex_box_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_dagger_axpby_single_r12_nr_n1__complex_box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
-// 1368 flop, 480 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_single_r12_nr_n2__b256m1_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Axpby, false, 2> {};
-void wilson_dagger_axpby_single_r12_nr_n2__b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r12_nr_n2__b256m1_row, 256, 1>(a, l);
-}
-
-// 1368 flop, 480 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_single_r12_nr_n2__stream_tfirst_b64m6_row
-    : wilson_dagger_nr_tfirst_body<Ieee<float>, Streamed<Ieee<float>>, R12, Axpby, false, 2> {};
-void wilson_dagger_axpby_single_r12_nr_n2__stream_tfirst_b64m6(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r12_nr_n2__stream_tfirst_b64m6_row, 64, 6>(a, l);
-}
-
-// 1368 flop, 384 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_single_r12_nr_n4__box_stream_b256m1_row
-    : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Axpby, false, 4> {};
-void wilson_dagger_axpby_single_r12_nr_n4__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r12_nr_n4__box_stream_b256m1_row, 256, 1, Boxes>(a, l);
+// 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
+struct wilson_dagger_axpby_single_r12_nr_n1__complex_box_kept_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Axpby, true, 1> {};
+void wilson_dagger_axpby_single_r12_nr_n1__complex_box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r12_nr_n1__complex_box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_axpby_single_r12t_nr_n1__stream_tfirst_b128m5_row
-    : wilson_dagger_nr_tfirst_body<Ieee<float>, Streamed<Ieee<float>>, R12T, Axpby, false, 1> {};
-void wilson_dagger_axpby_single_r12t_nr_n1__stream_tfirst_b128m5(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r12t_nr_n1__stream_tfirst_b128m5_row, 128, 5>(a, l);
+struct wilson_dagger_axpby_single_r12t_nr_n1__box_kept_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12T, Axpby, false, 1> {};
+void wilson_dagger_axpby_single_r12t_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r12t_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
+}
+
+// 1368 flop, 576 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_axpby_single_r12t_nr_n1__box_stream_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12T, Axpby, false, 1> {};
+void wilson_dagger_axpby_single_r12t_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r12t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_axpby_single_r18_dr_n1__box_b256m2_row
+    : wilson_dagger_dr_body<Ieee<float>, Ieee<float>, R18, Axpby, false, 1> {};
+void wilson_dagger_axpby_single_r18_dr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r18_dr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_axpby_single_r18_dr_n1__box_kept_b256m2_row
+    : wilson_dagger_dr_body<Ieee<float>, Ieee<float>, R18, Axpby, false, 1> {};
+void wilson_dagger_axpby_single_r18_dr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r18_dr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_axpby_single_r18_dr_n1__box_stream_b256m2_row
     : wilson_dagger_dr_body<Ieee<float>, Streamed<Ieee<float>>, R18, Axpby, false, 1> {};
 void wilson_dagger_axpby_single_r18_dr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r18_dr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_dagger_axpby_single_r18_dr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_axpby_single_r18_nr_n1__box_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R18, Axpby, false, 1> {};
 void wilson_dagger_axpby_single_r18_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r18_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_dagger_axpby_single_r18_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_axpby_single_r18_nr_n1__box_stream_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R18, Axpby, false, 1> {};
-void wilson_dagger_axpby_single_r18_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r18_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+struct wilson_dagger_axpby_single_r18_nr_n1__box_kept_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R18, Axpby, false, 1> {};
+void wilson_dagger_axpby_single_r18_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r18_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_axpby_single_r18_nr_n1__complex_box_b256m2_row
+struct wilson_dagger_axpby_single_r18_nr_n1__complex_box_kept_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R18, Axpby, true, 1> {};
-void wilson_dagger_axpby_single_r18_nr_n1__complex_box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r18_nr_n1__complex_box_b256m2_row, 256, 2, Boxes>(a, l);
+void wilson_dagger_axpby_single_r18_nr_n1__complex_box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r18_nr_n1__complex_box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
+}
+
+// 1368 flop, 864 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_axpby_single_r18_nr_n1__complex_box_stream_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R18, Axpby, true, 1> {};
+void wilson_dagger_axpby_single_r18_nr_n1__complex_box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r18_nr_n1__complex_box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 720 bytes a site and right-hand side; 348 reals without reuse
-struct wilson_dagger_axpby_single_r18t_nr_n1__box_stream_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R18T, Axpby, false, 1> {};
-void wilson_dagger_axpby_single_r18t_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r18t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+struct wilson_dagger_axpby_single_r18t_nr_n1__box_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R18T, Axpby, false, 1> {};
+void wilson_dagger_axpby_single_r18t_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r18t_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1368 flop, 544 bytes a site and right-hand side; 304 reals without reuse
-struct wilson_dagger_axpby_single_r8_nr_n1__b256m2_row
+struct wilson_dagger_axpby_single_r8_nr_n1__box_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R8, Axpby, false, 1> {};
-void wilson_dagger_axpby_single_r8_nr_n1__b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_single_r8_nr_n1__b256m2_row, 256, 2>(a, l);
+void wilson_dagger_axpby_single_r8_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r8_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1368 flop, 544 bytes a site and right-hand side; 304 reals without reuse
+struct wilson_dagger_axpby_single_r8_nr_n1__box_kept_b128m4_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R8, Axpby, false, 1> {};
+void wilson_dagger_axpby_single_r8_nr_n1__box_kept_b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_single_r8_nr_n1__box_kept_b128m4_row, 128, 4, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<Ieee<float>, Frame_nr>, false, 1> {};
 void wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_dagger_axpby_tinv_single_r12_nr_n1__box_kept_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_dagger_axpby_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_axpby_tinv_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_single_r12_dr_n1__box_b256m2_row
+struct wilson_dagger_single_r12_dr_n1__box_kept_b256m2_row
     : wilson_dagger_dr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 1> {};
-void wilson_dagger_single_r12_dr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r12_dr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+void wilson_dagger_single_r12_dr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r12_dr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_single_r12_nr_n1__box_stream_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Plain, false, 1> {};
-void wilson_dagger_single_r12_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r12_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+struct wilson_dagger_single_r12_dr_n1__box_stream_b256m2_row
+    : wilson_dagger_dr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Plain, false, 1> {};
+void wilson_dagger_single_r12_dr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r12_dr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_single_r12_nr_n1__complex_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Plain, true, 1> {};
-void wilson_dagger_single_r12_nr_n1__complex_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r12_nr_n1__complex_b256m2_row, 256, 2>(a, l);
+struct wilson_dagger_single_r12_nr_n1__box_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 1> {};
+void wilson_dagger_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
-// 1320 flop, 384 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_single_r12_nr_n2__box_b256m1_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 2> {};
-void wilson_dagger_single_r12_nr_n2__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r12_nr_n2__box_b256m1_row, 256, 1, Boxes>(a, l);
+// 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_dagger_single_r12_nr_n1__complex_box_stream_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Plain, true, 1> {};
+void wilson_dagger_single_r12_nr_n1__complex_box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r12_nr_n1__complex_box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
-// 1320 flop, 384 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_single_r12_nr_n2__box_stream_b128m3_row
-    : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Plain, false, 2> {};
-void wilson_dagger_single_r12_nr_n2__box_stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r12_nr_n2__box_stream_b128m3_row, 128, 3, Boxes>(a, l);
-}
-
-// 1320 flop, 288 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_single_r12_nr_n4__box_b256m1_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 4> {};
-void wilson_dagger_single_r12_nr_n4__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r12_nr_n4__box_b256m1_row, 256, 1, Boxes>(a, l);
+// 1320 flop, 480 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_dagger_single_r12t_nr_n1__box_kept_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12T, Plain, false, 1> {};
+void wilson_dagger_single_r12t_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r12t_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 480 bytes a site and right-hand side; 288 reals without reuse
 struct wilson_dagger_single_r12t_nr_n1__box_stream_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12T, Plain, false, 1> {};
 void wilson_dagger_single_r12t_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r12t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_dagger_single_r12t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 480 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_dagger_single_r12t_nr_n1__stream_tfirst_b64m10_row
-    : wilson_dagger_nr_tfirst_body<Ieee<float>, Streamed<Ieee<float>>, R12T, Plain, false, 1> {};
-void wilson_dagger_single_r12t_nr_n1__stream_tfirst_b64m10(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r12t_nr_n1__stream_tfirst_b64m10_row, 64, 10>(a, l);
+struct wilson_dagger_single_r12t_nr_n1__tfirst_b128m5_row
+    : wilson_dagger_nr_tfirst_body<Ieee<float>, Ieee<float>, R12T, Plain, false, 1> {};
+void wilson_dagger_single_r12t_nr_n1__tfirst_b128m5(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r12t_nr_n1__tfirst_b128m5_row, 128, 5, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 768 bytes a site and right-hand side; 360 reals without reuse
-struct wilson_dagger_single_r18_dr_n1__box_b256m2_row
-    : wilson_dagger_dr_body<Ieee<float>, Ieee<float>, R18, Plain, false, 1> {};
-void wilson_dagger_single_r18_dr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r18_dr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+struct wilson_dagger_single_r18_dr_n1__box_stream_b256m2_row
+    : wilson_dagger_dr_body<Ieee<float>, Streamed<Ieee<float>>, R18, Plain, false, 1> {};
+void wilson_dagger_single_r18_dr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r18_dr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 768 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_dagger_single_r18_nr_n1__box_stream_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R18, Plain, false, 1> {};
 void wilson_dagger_single_r18_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r18_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_dagger_single_r18_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 768 bytes a site and right-hand side; 360 reals without reuse
-struct wilson_dagger_single_r18_nr_n1__complex_box_b256m2_row
+struct wilson_dagger_single_r18_nr_n1__complex_box_b128m5_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R18, Plain, true, 1> {};
-void wilson_dagger_single_r18_nr_n1__complex_box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r18_nr_n1__complex_box_b256m2_row, 256, 2, Boxes>(a, l);
+void wilson_dagger_single_r18_nr_n1__complex_box_b128m5(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r18_nr_n1__complex_box_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 624 bytes a site and right-hand side; 324 reals without reuse
-struct wilson_dagger_single_r18t_nr_n1__box_stream_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R18T, Plain, false, 1> {};
-void wilson_dagger_single_r18t_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r18t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+struct wilson_dagger_single_r18t_nr_n1__box_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R18T, Plain, false, 1> {};
+void wilson_dagger_single_r18t_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r18t_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 624 bytes a site and right-hand side; 324 reals without reuse
-struct wilson_dagger_single_r18t_nr_n1__stream_tfirst_b64m10_row
+struct wilson_dagger_single_r18t_nr_n1__stream_tfirst_b128m5_row
     : wilson_dagger_nr_tfirst_body<Ieee<float>, Streamed<Ieee<float>>, R18T, Plain, false, 1> {};
-void wilson_dagger_single_r18t_nr_n1__stream_tfirst_b64m10(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r18t_nr_n1__stream_tfirst_b64m10_row, 64, 10>(a, l);
+void wilson_dagger_single_r18t_nr_n1__stream_tfirst_b128m5(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r18t_nr_n1__stream_tfirst_b128m5_row, 128, 5, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 448 bytes a site and right-hand side; 280 reals without reuse
-struct wilson_dagger_single_r8_nr_n1__box_stream_b256m2_row
+struct wilson_dagger_single_r8_nr_n1__box_kept_b128m4_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R8, Plain, false, 1> {};
+void wilson_dagger_single_r8_nr_n1__box_kept_b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r8_nr_n1__box_kept_b128m4_row, 128, 4, Boxes, Rhs::batch>(a, l);
+}
+
+// 1320 flop, 448 bytes a site and right-hand side; 280 reals without reuse
+struct wilson_dagger_single_r8_nr_n1__box_stream_b128m5_row
     : wilson_dagger_nr_body<Ieee<float>, Streamed<Ieee<float>>, R8, Plain, false, 1> {};
-void wilson_dagger_single_r8_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_single_r8_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+void wilson_dagger_single_r8_nr_n1__box_stream_b128m5(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_single_r8_nr_n1__box_stream_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
-struct wilson_dagger_taxpby_single_r12_nr_n1__b256m2_row
+struct wilson_dagger_taxpby_single_r12_nr_n1__box_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<Ieee<float>, Frame_nr>, false, 1> {};
-void wilson_dagger_taxpby_single_r12_nr_n1__b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_taxpby_single_r12_nr_n1__b256m2_row, 256, 2>(a, l);
+void wilson_dagger_taxpby_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_dagger_taxpby_single_r12_nr_n1__box_kept_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_dagger_taxpby_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_taxpby_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_tinv_single_r12_nr_n1__box_b256m2_row
     : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
 void wilson_dagger_tinv_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_tinv_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_dagger_tinv_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2_row
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_single_r12_dr_n1__box_b256m2_row
+struct wilson_single_r12_dr_n1__box_kept_b256m2_row
     : wilson_dr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 1> {};
-void wilson_single_r12_dr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r12_dr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+void wilson_single_r12_dr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r12_dr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_single_r12_nr_n1__box_stream_b256m2_row
-    : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Plain, false, 1> {};
-void wilson_single_r12_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r12_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+struct wilson_single_r12_dr_n1__box_stream_b256m2_row
+    : wilson_dr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Plain, false, 1> {};
+void wilson_single_r12_dr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r12_dr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_single_r12_nr_n1__complex_b256m2_row
-    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Plain, true, 1> {};
-void wilson_single_r12_nr_n1__complex_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r12_nr_n1__complex_b256m2_row, 256, 2>(a, l);
+struct wilson_single_r12_nr_n1__box_b256m2_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 1> {};
+void wilson_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
-// 1320 flop, 384 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_single_r12_nr_n2__box_b256m1_row
-    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 2> {};
-void wilson_single_r12_nr_n2__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r12_nr_n2__box_b256m1_row, 256, 1, Boxes>(a, l);
+// 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
+struct wilson_single_r12_nr_n1__complex_box_stream_b256m2_row
+    : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Plain, true, 1> {};
+void wilson_single_r12_nr_n1__complex_box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r12_nr_n1__complex_box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
-// 1320 flop, 384 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_single_r12_nr_n2__box_stream_b128m3_row
-    : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12, Plain, false, 2> {};
-void wilson_single_r12_nr_n2__box_stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r12_nr_n2__box_stream_b128m3_row, 128, 3, Boxes>(a, l);
-}
-
-// 1320 flop, 288 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_single_r12_nr_n4__box_b256m1_row
-    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Plain, false, 4> {};
-void wilson_single_r12_nr_n4__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r12_nr_n4__box_b256m1_row, 256, 1, Boxes>(a, l);
+// 1320 flop, 480 bytes a site and right-hand side; 288 reals without reuse
+struct wilson_single_r12t_nr_n1__box_kept_b256m2_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12T, Plain, false, 1> {};
+void wilson_single_r12t_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r12t_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1320 flop, 480 bytes a site and right-hand side; 288 reals without reuse
 struct wilson_single_r12t_nr_n1__box_stream_b256m2_row
     : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R12T, Plain, false, 1> {};
 void wilson_single_r12t_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r12t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_single_r12t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 480 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_single_r12t_nr_n1__stream_tfirst_b64m10_row
-    : wilson_nr_tfirst_body<Ieee<float>, Streamed<Ieee<float>>, R12T, Plain, false, 1> {};
-void wilson_single_r12t_nr_n1__stream_tfirst_b64m10(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r12t_nr_n1__stream_tfirst_b64m10_row, 64, 10>(a, l);
+struct wilson_single_r12t_nr_n1__tfirst_b128m5_row
+    : wilson_nr_tfirst_body<Ieee<float>, Ieee<float>, R12T, Plain, false, 1> {};
+void wilson_single_r12t_nr_n1__tfirst_b128m5(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r12t_nr_n1__tfirst_b128m5_row, 128, 5, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 768 bytes a site and right-hand side; 360 reals without reuse
-struct wilson_single_r18_dr_n1__box_b256m2_row
-    : wilson_dr_body<Ieee<float>, Ieee<float>, R18, Plain, false, 1> {};
-void wilson_single_r18_dr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r18_dr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+struct wilson_single_r18_dr_n1__box_stream_b256m2_row
+    : wilson_dr_body<Ieee<float>, Streamed<Ieee<float>>, R18, Plain, false, 1> {};
+void wilson_single_r18_dr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r18_dr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 768 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_single_r18_nr_n1__box_stream_b256m2_row
     : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R18, Plain, false, 1> {};
 void wilson_single_r18_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r18_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_single_r18_nr_n1__box_stream_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 768 bytes a site and right-hand side; 360 reals without reuse
-struct wilson_single_r18_nr_n1__complex_box_b256m2_row
+struct wilson_single_r18_nr_n1__complex_box_b128m5_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R18, Plain, true, 1> {};
-void wilson_single_r18_nr_n1__complex_box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r18_nr_n1__complex_box_b256m2_row, 256, 2, Boxes>(a, l);
+void wilson_single_r18_nr_n1__complex_box_b128m5(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r18_nr_n1__complex_box_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 624 bytes a site and right-hand side; 324 reals without reuse
-struct wilson_single_r18t_nr_n1__box_stream_b256m2_row
-    : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R18T, Plain, false, 1> {};
-void wilson_single_r18t_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r18t_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+struct wilson_single_r18t_nr_n1__box_b256m2_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R18T, Plain, false, 1> {};
+void wilson_single_r18t_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r18t_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 624 bytes a site and right-hand side; 324 reals without reuse
-struct wilson_single_r18t_nr_n1__stream_tfirst_b64m10_row
+struct wilson_single_r18t_nr_n1__stream_tfirst_b128m5_row
     : wilson_nr_tfirst_body<Ieee<float>, Streamed<Ieee<float>>, R18T, Plain, false, 1> {};
-void wilson_single_r18t_nr_n1__stream_tfirst_b64m10(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r18t_nr_n1__stream_tfirst_b64m10_row, 64, 10>(a, l);
+void wilson_single_r18t_nr_n1__stream_tfirst_b128m5(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r18t_nr_n1__stream_tfirst_b128m5_row, 128, 5, InOrder, Rhs::alone>(a, l);
 }
 
 // 1320 flop, 448 bytes a site and right-hand side; 280 reals without reuse
-struct wilson_single_r8_nr_n1__box_stream_b256m2_row
+struct wilson_single_r8_nr_n1__box_kept_b128m4_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R8, Plain, false, 1> {};
+void wilson_single_r8_nr_n1__box_kept_b128m4(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r8_nr_n1__box_kept_b128m4_row, 128, 4, Boxes, Rhs::batch>(a, l);
+}
+
+// 1320 flop, 448 bytes a site and right-hand side; 280 reals without reuse
+struct wilson_single_r8_nr_n1__box_stream_b128m5_row
     : wilson_nr_body<Ieee<float>, Streamed<Ieee<float>>, R8, Plain, false, 1> {};
-void wilson_single_r8_nr_n1__box_stream_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_single_r8_nr_n1__box_stream_b256m2_row, 256, 2, Boxes>(a, l);
+void wilson_single_r8_nr_n1__box_stream_b128m5(const Arguments& a, const Launch& l) {
+  apply<wilson_single_r8_nr_n1__box_stream_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
-struct wilson_taxpby_single_r12_nr_n1__b256m2_row
+struct wilson_taxpby_single_r12_nr_n1__box_b256m2_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<Ieee<float>, Frame_nr>, false, 1> {};
-void wilson_taxpby_single_r12_nr_n1__b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_taxpby_single_r12_nr_n1__b256m2_row, 256, 2>(a, l);
+void wilson_taxpby_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
+struct wilson_taxpby_single_r12_nr_n1__box_kept_b256m2_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_taxpby_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_taxpby_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_tinv_single_r12_nr_n1__box_b256m2_row
     : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
 void wilson_tinv_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_tinv_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes>(a, l);
+  apply<wilson_tinv_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
+}
+
+// 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
+struct wilson_tinv_single_r12_nr_n1__box_kept_b256m2_row
+    : wilson_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
+void wilson_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
+  apply<wilson_tinv_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -12,16 +12,22 @@ struct R12T {
 
   template <class R>
   static QUARKSMITH_INLINE Link<R> decode(const R (&p)[reals]) {
+    const auto a0 = Complex<R>{p[0], p[1]};
+    const auto a1 = Complex<R>{p[2], p[3]};
+    const auto a2 = Complex<R>{p[4], p[5]};
+    const auto b0 = Complex<R>{p[6], p[7]};
+    const auto b1 = Complex<R>{p[8], p[9]};
+    const auto b2 = Complex<R>{p[10], p[11]};
     return {
-        Complex<R>{p[0], p[1]},
-        Complex<R>{p[2], p[3]},
-        Complex<R>{p[4], p[5]},
-        Complex<R>{p[6], p[7]},
-        Complex<R>{p[8], p[9]},
-        Complex<R>{p[10], p[11]},
-        conj(Complex<R>{p[2], p[3]} * Complex<R>{p[10], p[11]} - (Complex<R>{p[4], p[5]} * Complex<R>{p[8], p[9]})),
-        conj(Complex<R>{p[4], p[5]} * Complex<R>{p[6], p[7]} - (Complex<R>{p[0], p[1]} * Complex<R>{p[10], p[11]})),
-        conj(Complex<R>{p[0], p[1]} * Complex<R>{p[8], p[9]} - (Complex<R>{p[2], p[3]} * Complex<R>{p[6], p[7]})),
+        a0,
+        a1,
+        a2,
+        b0,
+        b1,
+        b2,
+        conj(difference_of_products(a1, b2, a2, b1)),
+        conj(difference_of_products(a2, b0, a0, b2)),
+        conj(difference_of_products(a0, b1, a1, b0)),
     };
   }
 

@@ -26,14 +26,14 @@ struct R8 {
     const auto across_q = inverse * conj(s1);
     return {
         s1,
-        -(along_s * r2) - (across_s * conj(r3)),
-        across_s * conj(r2) - (along_s * r3),
+        -sum_of_products(along_s, r2, across_s, conj(r3)),
+        difference_of_products(across_s, conj(r2), along_s, r3),
         r1,
         r2,
         r3,
         -q1,
-        along_q * r2 - (across_q * conj(r3)),
-        along_q * r3 + across_q * conj(r2),
+        difference_of_products(along_q, r2, across_q, conj(r3)),
+        sum_of_products(along_q, r3, across_q, conj(r2)),
     };
   }
 

@@ -120,7 +120,10 @@ def _encode_12(a: Row, b: Row, c: Row, ops: Ops) -> list[Any]:
 
 
 def _decode_12(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
-    z = _complexes(p, ops)
+    z = [
+        ops.let(name, value)
+        for name, value in zip(("a0", "a1", "a2", "b0", "b1", "b2"), _complexes(p, ops), strict=True)
+    ]
     a, b = z[0:3], z[3:6]
     return a, b, cross_conj(a, b, ops)
 

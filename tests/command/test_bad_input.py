@@ -120,7 +120,7 @@ def test_wrong_magic_and_wrong_header(quarksmith, files):
 
 def test_extents_that_are_missing_or_contradict(quarksmith, files):
     message = quarksmith.refuses("info", "u_00001.ildg", "--lattice", "4,4,4,8")
-    assert "holds a 4x4x4x4 lattice, but --lattice asks for 4x4x4x8" in message
+    assert "holds a 4x4x4x4 lattice, but 4x4x4x8 is asked for" in message
     numbers = "\n".join(["1.0"] * (256 * 72))
     (files / "text").write_text(numbers)
     assert "give them with --lattice X,Y,Z,T" in quarksmith.refuses("info", "text")
@@ -199,7 +199,7 @@ def test_an_unwritable_place(quarksmith):
 
 def test_a_missing_gpu(quarksmith):
     message = quarksmith.refuses("bench", "--device", "cuda:7", "--lattice", "4,4,4,4", status=1)
-    assert "cuda:7" in message and "--device cpu" in message
+    assert "cuda:7" in message and "use device cpu" in message
 
 
 def test_a_damaged_partial_propagator(quarksmith, tmp_path):

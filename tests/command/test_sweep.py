@@ -2,6 +2,8 @@
 
 import json
 import os
+import shlex
+import subprocess
 
 import pytest
 from conftest import BUILD
@@ -9,8 +11,9 @@ from conftest import BUILD
 from generator import ondemand
 from generator.__main__ import main
 from generator.profile import load_profile
+from generator.render import render
 from generator.spec import SpecError
-from generator.tuned import choices, digest, write_evidence
+from generator.tuned import Choice, choices, digest, write_evidence
 
 NAME = "laplace4_double_r18_n1"
 RACE = """
@@ -28,7 +31,7 @@ def swept(quarksmith, folder) -> list[dict]:
     """Packs the candidates of NAME, measures them on a small lattice and returns how each ended."""
     assert main(["sweep", "--device", "cpu", "--build", str(BUILD), "--pack", str(folder), "--only", NAME]) == 0
     candidates = json.loads((folder / "candidates.json").read_text())
-    candidates["lattices"] = {"small": [4, 4, 4, 8]}
+    candidates["sizes"] = {"small": {"lattice": [4, 4, 4, 8], "rhs": 1}}
     (folder / "candidates.json").write_text(json.dumps(candidates))
     threads = os.environ | {"OMP_NUM_THREADS": "4"}
     quarksmith("sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01", env=threads)
@@ -77,6 +80,54 @@ def test_a_racy_candidate_is_rejected(quarksmith, tmp_path, monkeypatch):
 
     planted(monkeypatch, race)
     assert "racy" in {e["status"] for e in swept(quarksmith, tmp_path / "packed")}
+
+
+def wrong_in_boxes(specs, build, rendered=ondemand._render):
+    """The files of a module whose `__box` candidate alone has a wrong sign."""
+    files = rendered(specs, build)
+    body = next(p for p in files if p.name == "laplace4.hpp")
+    wrong = files[body].replace("+= h0", "-= h0", 1).replace("laplace4_body", "laplace4_wrong_body")
+    files[body] += wrong.replace("#pragma once", "")
+    rows = next(p for p in files if p.name == "kernels.cpp")
+    start = files[rows].index(f"{NAME}__box_row")
+    files[rows] = files[rows][:start] + files[rows][start:].replace("laplace4_body", "laplace4_wrong_body", 1)
+    return files
+
+
+def tuned_program(folder, device):
+    """The command linked as in the build, but with an earlier sweep that chose `__box` on this device."""
+    folder.mkdir()
+    rows = [Choice(NAME, size, f"{NAME}__box", False) for size in ("tiny", "small", "large", "batch")]
+    text = render("tuned.cpp.j2", "a test", devices=[{"name": device, "slug": "here", "rows": rows}])
+    (folder / "tuned.cpp").write_text(text)
+    records = json.loads((BUILD / "compile_commands.json").read_text())
+    record = next(r for r in records if r["file"].endswith("/tuned.cpp"))
+    words = shlex.split(record["command"])
+    words[words.index("-o") + 1], words[words.index("-c") + 1] = str(folder / "tuned.o"), str(folder / "tuned.cpp")
+    subprocess.run(words, cwd=record["directory"], check=True)
+    listed = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "bin/quarksmith"], capture_output=True, text=True)
+    link = listed.stdout.splitlines()[-1]
+    assert "-o bin/quarksmith " in link and " libquarksmith.a" in link
+    link = link.replace("-o bin/quarksmith ", f"-o {folder}/quarksmith {folder}/tuned.o ")
+    subprocess.run(link, shell=True, cwd=BUILD, check=True)
+    return folder / "quarksmith"
+
+
+def test_a_tuned_build_compares_with_the_kernel_itself(quarksmith, tmp_path, monkeypatch):
+    monkeypatch.setattr(ondemand, "_render", wrong_in_boxes)
+    folder = tmp_path / "packed"
+    expected = {f"{NAME}__plain": "ok", f"{NAME}__box": "wrong"}
+    assert {e["kernel"]: e["status"] for e in swept(quarksmith, folder)} == expected
+    program = tuned_program(tmp_path / "bin", json.loads((folder / "device.json").read_text())["device"])
+    module = next(folder.glob("kernels/*/module.so"))
+    environment = os.environ | {"QUARKSMITH_KERNELS": str(module)}
+    devices = subprocess.run([program, "devices"], env=environment, capture_output=True, text=True, check=True)
+    assert "1 tuned" in devices.stdout
+    # To that program the wrong candidate is the winner of an earlier sweep: still it is wrong, and the plain one right.
+    (folder / "results.jsonl").unlink()
+    subprocess.run([program, "sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01"], check=True)
+    lines = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    assert {e["kernel"]: e["status"] for e in lines if e["status"] != "started"} == expected
 
 
 def evidence(tmp_path, entry) -> tuple:

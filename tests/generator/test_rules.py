@@ -24,6 +24,7 @@ ALLOWED = {
     "runtime": {"runtime"},
     "generated": {"runtime", "generated"},
     "solvers": {"runtime", "solvers"},
+    "interface": {"runtime", "solvers", "interface"},
     "apps": {"runtime", "solvers", "generated", "apps"},
     "tests": {"runtime", "solvers", "generated", "tests"},
 }
@@ -49,6 +50,13 @@ def test_kernel_headers_include_no_host_library():
         text = (ROOT / name).read_text()
         assert not re.findall(r"^#include <", text, flags=re.M), name
         queue += re.findall(r'^#include "([^"]+)"', text, flags=re.M)
+
+
+def test_the_c_header_stands_alone():
+    """Programs of others compile it: it includes one header of C and names no type of C++."""
+    text = (ROOT / "interface/quarksmith.h").read_text()
+    assert re.findall(r"^#include (.*)$", text, flags=re.M) == ["<stddef.h>"]
+    assert "::" not in text
 
 
 def imports(path: Path) -> set[str]:
@@ -77,7 +85,7 @@ def test_templates_hold_no_target_and_no_arithmetic():
         assert not re.search(r"\{\{[^}]*[*/][^}]*\}\}", text), path.name
 
 
-@pytest.mark.parametrize("pattern", ["*.py", "*.hpp", "*.cpp", "*.j2"])
+@pytest.mark.parametrize("pattern", ["*.py", "*.hpp", "*.cpp", "*.h", "*.c", "*.j2"])
 def test_files_are_one_idea_long(pattern):
     limit = 80 if pattern == "*.j2" else 400
     for path in tracked(pattern):
@@ -109,12 +117,14 @@ def test_macros_stay_in_their_places():
 def test_no_editor_left_overs_and_no_machine_paths():
     for path in tracked("*"):
         assert not re.search(r"(~|\.orig|\.rej|\.bak|\.swp)$", path.name), path
-        if path.suffix in {".py", ".hpp", ".cpp", ".md", ".toml", ".txt", ".j2", ".cu"} or path.name in {"Makefile"}:
+        if path.suffix in {".py", ".hpp", ".cpp", ".h", ".c", ".md", ".toml", ".txt", ".j2", ".cu"} or path.name in {
+            "Makefile"
+        }:
             home = re.search(r"(?<![\w.])/(home|root|Users)/\w", path.read_text(errors="ignore"))
             assert home is None or path == Path(__file__), f"{path}: {home}"
 
 
 def test_marks_of_unfinished_work_are_absent():
     mark = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX", "NotImpl" + "emented"]) + r")\b")
-    for path in tracked("*.py", "*.hpp", "*.cpp", "*.j2", "*.cu"):
+    for path in tracked("*.py", "*.hpp", "*.cpp", "*.h", "*.c", "*.j2", "*.cu"):
         assert not mark.search(path.read_text()), path

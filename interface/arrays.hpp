@@ -1,0 +1,79 @@
+/// \file
+/// Arrays of other codes: where a site, a link or a spinor component lies in them.
+#pragma once
+
+#include "interface/handle.hpp"
+
+namespace quarksmith::interface {
+
+/// Numbers of sites in arrays of a lattice.
+class SiteOrder {
+ public:
+  /// \param half the array holds one parity only.
+  /// \throws StatusError an order that does not exist, or axes that are no permutation of 0..3.
+  SiteOrder(const Lattice& lattice, int sites, const int axes[4], bool half);
+
+  /// Place of a site in the array.
+  long long operator()(const Coordinates& x) const {
+    long long n = 0;
+    for (int k = directions - 1; k >= 0; --k) n = n * lattice_.extent(axes_[k]) + x[axes_[k]];
+    // Two neighbours along the fastest axis are one number of each parity: extents are even.
+    if (half_) return n / 2;
+    return even_odd_ ? n / 2 + (Lattice::parity(x) == Parity::odd ? lattice_.half_sites() : 0) : n;
+  }
+
+ private:
+  Lattice lattice_;
+  std::array<int, directions> axes_{};
+  bool even_odd_, half_;
+};
+
+/// Links between arrays of a caller and the order of files.
+/// \throws StatusError the format or an array is impossible.
+void copy_links(const void* const* from, const quarksmith_link_format& format, HostGauge& to);
+void copy_links(const HostGauge& from, const quarksmith_link_format& format, void* const* to);
+
+/// The format of spinor arrays, checked.
+class SpinorArrays {
+ public:
+  /// \throws StatusError impossible format; UnknownName no such basis.
+  SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format& format);
+
+  /// Copies the sites of a subset; `array` is what the caller passed.
+  void read(const void* array, Subset subset, HostSpinor& to) const;
+  void write(const HostSpinor& from, Subset subset, void* array) const;
+  /// \throws StatusError arrays of half the sites for a full field.
+  void require_fits(Subset subset) const;
+
+ private:
+  template <class Visit>
+  void for_each_site(Subset subset, const Visit& visit) const;
+
+  SiteOrder order_;
+  Lattice lattice_;
+  bool single_, colour_spin_, half_;
+  std::array<std::array<Complex64, 4>, 4> rotation_;  ///< from DeGrand-Rossi to the basis of the arrays
+};
+
+/// `n` arrays as the right-hand sides of one field, converted once.
+SpinorField upload_all(const SpinorArrays& arrays, const void* const* from, int n, const DomainPointer& domain,
+                       const PrecisionInfo& precision, Subset subset, const BasisInfo& basis);
+/// The inverse.
+void download_all(const SpinorField& from, const BasisInfo& basis, const SpinorArrays& arrays, void* const* to);
+
+/// One right-hand side of `to` becomes one of `from`; the fields differ in their number at most.
+void copy_rhs(const SpinorField& from, int from_rhs, SpinorField& to, int to_rhs);
+
+/// What a reducing kernel adds up, e.g. norm2 or cdot: its sums for every right-hand side in turn.
+std::vector<double> sums(std::string_view operation, const SpinorField& x, const SpinorField* y = nullptr);
+
+/// \throws StatusError n < 1, or one of the n arrays is NULL.
+template <class P>
+void require_all(P* const* arrays, int n, const char* name) {
+  if (n < 1) throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} right-hand sides; use at least 1", n));
+  require(arrays, name);
+  for (int i = 0; i < n; ++i)
+    if (arrays[i] == nullptr) throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{}[{}] is NULL", name, i));
+}
+
+}  // namespace quarksmith::interface

@@ -1,0 +1,179 @@
+// Spinor fields of quarksmith.h.
+#include <algorithm>
+#include <numeric>
+
+#include "interface/arrays.hpp"
+#include "runtime/order.hpp"
+#include "solvers/blas.hpp"
+
+using namespace quarksmith;
+using namespace quarksmith::interface;
+
+namespace {
+
+/// \throws StatusError the fields do not fit together.
+void require_same_kind(const Field& a, const Field& b) {
+  require_same_context(a, b);
+  const SpinorField &x = a.spinors, &y = b.spinors;
+  if (&x.precision() == &y.precision() && a.basis == b.basis && x.subset() == y.subset() && x.rhs() == y.rhs()) return;
+  const auto text = [](const Field& f) {
+    constexpr const char* sites[] = {"even", "odd", "all"};
+    return fmt::format("{} {} at {} sites with {} right-hand sides", f.spinors.precision().name, f.basis->name,
+                       sites[int(f.spinors.subset())], f.spinors.rhs());
+  };
+  throw StatusError(
+      QUARKSMITH_BAD_ARGUMENT,
+      fmt::format("fields of different kinds: {} and {}; create them with equal settings", text(a), text(b)));
+}
+
+/// A field of the same kind for one right-hand side: what is not double converts as a whole.
+SpinorField one_like(const SpinorField& f) { return {f.domain_pointer(), f.precision(), f.subset(), 1, f.spins()}; }
+
+void require_rhs(const Field& f, int rhs) {
+  if (rhs < 0 || rhs >= f.spinors.rhs())
+    throw StatusError(QUARKSMITH_BAD_ARGUMENT,
+                      fmt::format("right-hand side {} of a field that has {}; count from 0", rhs, f.spinors.rhs()));
+}
+
+}  // namespace
+
+quarksmith_status quarksmith_spinor_format_init(quarksmith_spinor_format* format) {
+  return init(__func__, format, [](auto& f) {
+    std::iota(f.axes, f.axes + directions, 0);
+    f.basis = "degrand_rossi";
+  });
+}
+
+quarksmith_status quarksmith_field_settings_init(quarksmith_field_settings* settings) {
+  return init(__func__, settings, [](auto& s) {
+    s.precision = "double";
+    s.basis = "non_relativistic";
+    s.sites = QUARKSMITH_FULL;
+    s.rhs = 1;
+  });
+}
+
+quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory) { return init(__func__, memory); }
+
+quarksmith_status quarksmith_field_create(quarksmith_context* context, const quarksmith_field_settings* settings,
+                                          quarksmith_field** field) {
+  return call<Context>(__func__, context, [&](Context& c) {
+    const auto& s = require_struct(settings, "quarksmith_field_settings");
+    require(field, "field");
+    const PrecisionInfo& precision = find_precision(require(s.precision, "precision"));
+    const BasisInfo& basis = find_basis(require(s.basis, "basis"));
+    if (s.sites != QUARKSMITH_EVEN && s.sites != QUARKSMITH_ODD && s.sites != QUARKSMITH_FULL)
+      throw StatusError(QUARKSMITH_BAD_ARGUMENT,
+                        fmt::format("sites {}; use QUARKSMITH_EVEN, QUARKSMITH_ODD or QUARKSMITH_FULL", s.sites));
+    SpinorField spinors(c.session->domain, precision, Subset(s.sites), s.rhs);
+    spinors.fill(0);
+    give<Field>(field, c.session, std::move(spinors), basis);
+  });
+}
+
+quarksmith_status quarksmith_field_set(quarksmith_field* field, int rhs, const void* array,
+                                       const quarksmith_spinor_format* format) {
+  return call<Field>(__func__, field, [&](Field& f) {
+    const SpinorArrays arrays(f.lattice(), require_struct(format, "quarksmith_spinor_format"));
+    arrays.require_fits(f.spinors.subset());
+    require_rhs(f, rhs);
+    HostSpinor host(f.lattice());
+    arrays.read(array, f.spinors.subset(), host);
+    SpinorField one = one_like(f.spinors);
+    upload(host, one, *f.basis);
+    copy_rhs(one, 0, f.spinors, rhs);
+    f.device().synchronize();
+  });
+}
+
+quarksmith_status quarksmith_field_get(quarksmith_field* field, int rhs, void* array,
+                                       const quarksmith_spinor_format* format) {
+  return call<Field>(__func__, field, [&](Field& f) {
+    const SpinorArrays arrays(f.lattice(), require_struct(format, "quarksmith_spinor_format"));
+    arrays.require_fits(f.spinors.subset());
+    require_rhs(f, rhs);
+    HostSpinor host(f.lattice());
+    SpinorField one = one_like(f.spinors);
+    copy_rhs(f.spinors, rhs, one, 0);
+    download(one, host, *f.basis);
+    arrays.write(host, f.spinors.subset(), array);
+  });
+}
+
+quarksmith_status quarksmith_field_copy(quarksmith_field* to, quarksmith_field* from) {
+  return call<Field>(__func__, to, [&](Field& t) {
+    const Field& f = as<Field>(from);
+    require_same_kind(t, f);
+    if (&t == &f) throw StatusError(QUARKSMITH_BAD_ARGUMENT, "a field is copied to itself; pass two fields");
+    t.spinors.copy_from(f.spinors);
+  });
+}
+
+quarksmith_status quarksmith_norm2(quarksmith_field* x, double* norm2) {
+  return call<Field>(__func__, x, [&](Field& f) {
+    require(norm2, "norm2");
+    std::ranges::copy(sums("norm2", f.spinors), norm2);
+  });
+}
+
+quarksmith_status quarksmith_dot(quarksmith_field* x, quarksmith_field* y, double* dot) {
+  return call<Field>(__func__, x, [&](Field& f) {
+    const Field& g = as<Field>(y);
+    require_same_kind(f, g);
+    require(dot, "dot");
+    std::ranges::copy(sums("cdot", f.spinors, &g.spinors), dot);
+  });
+}
+
+quarksmith_status quarksmith_axpby(const double a[2], quarksmith_field* x, const double b[2], quarksmith_field* y) {
+  return call<Field>(__func__, y, [&](Field& g) {
+    const Field& f = as<Field>(x);
+    require_same_kind(f, g);
+    require(a, "a");
+    require(b, "b");
+    const Complex64 alpha(a[0], a[1]), beta(b[0], b[1]);
+    Blas(g.device(), g.spinors.precision()).axpby(alpha, f.spinors, beta, g.spinors);
+  });
+}
+
+quarksmith_status quarksmith_field_describe(quarksmith_field* field, quarksmith_field_memory* memory) {
+  return call<Field>(__func__, field, [&](Field& f) {
+    auto& m = require_struct(memory, "quarksmith_field_memory");
+    const MemoryOrder order = order_of(f.spinors);
+    const Operand operand = f.spinors.operand();
+    f.device().synchronize();
+    m = {.size = sizeof(m),
+         .data = operand.data,
+         .scales = operand.norm,
+         .words = static_cast<std::size_t>(order.words()),
+         .odd = static_cast<std::size_t>(order.parities == 2 ? order.parity_words() : 0),
+         .word_bytes = f.spinors.precision().word_bytes,
+         .site_words = order.group,
+         .vector_words = order.short_vectors ? order.vector : 0,
+         .block_sites = order.short_vectors ? site_block : 0,
+         .lanes = order.lanes};
+  });
+}
+
+quarksmith_status quarksmith_field_word(quarksmith_field* field, const int x[4], int n, size_t* word) {
+  return call<Field>(__func__, field, [&](Field& f) {
+    require(x, "x");
+    require(word, "word");
+    const MemoryOrder order = order_of(f.spinors);
+    const Coordinates site{x[0], x[1], x[2], x[3]};
+    for (int mu = 0; mu < directions; ++mu)
+      if (x[mu] < 0 || x[mu] >= f.lattice().extent(mu))
+        throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("site ({},{},{},{}) is not on the lattice {}", x[0],
+                                                               x[1], x[2], x[3], f.lattice().text()));
+    const Parity parity = Lattice::parity(site);
+    if (!holds(f.spinors.subset(), parity))
+      throw StatusError(QUARKSMITH_BAD_ARGUMENT,
+                        fmt::format("site ({},{},{},{}) is {}; the field holds the other parity", x[0], x[1], x[2],
+                                    x[3], parity == Parity::even ? "even" : "odd"));
+    if (n < 0 || n >= order.group)
+      throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("word {} of a site of {}; count from 0", n, order.group));
+    const auto [block, lane] = f.spinors.domain().layout(order.lanes).position(site);
+    const bool second = f.spinors.subset() == Subset::full && parity == Parity::odd;
+    *word = static_cast<std::size_t>(order.word(block + (second ? order.blocks : 0), lane, n));
+  });
+}

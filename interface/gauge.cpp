@@ -1,0 +1,93 @@
+// Links of quarksmith.h.
+#include "runtime/gauge.hpp"
+
+#include <numbers>
+#include <numeric>
+
+#include "interface/arrays.hpp"
+#include "runtime/io_gauge.hpp"
+
+using namespace quarksmith;
+using namespace quarksmith::interface;
+
+namespace {
+
+/// What reading and writing files throws, as a status of its own where no better one exists.
+template <class Body>
+auto as_file_error(const Body& body) {
+  try {
+    return body();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const BadData&) {
+    throw;
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw StatusError(QUARKSMITH_FILE_ERROR, e.what());
+  }
+}
+
+}  // namespace
+
+quarksmith_status quarksmith_link_format_init(quarksmith_link_format* format) {
+  return init(__func__, format, [](auto& f) {
+    std::iota(f.axes, f.axes + directions, 0);
+    std::iota(f.directions, f.directions + directions, 0);
+  });
+}
+
+quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void* const* links,
+                                        const quarksmith_link_format* format, quarksmith_gauge** gauge) {
+  return call<Context>(__func__, context, [&](Context& c) {
+    const auto& f = require_struct(format, "quarksmith_link_format");
+    require(gauge, "gauge");
+    HostGauge host(c.lattice());
+    copy_links(links, f, host);
+    check_unitarity(host);
+    fold_boundary_phases(host);
+    give<Gauge>(gauge, c.session, std::move(host));
+  });
+}
+
+quarksmith_status quarksmith_gauge_read(quarksmith_context* context, const char* path, quarksmith_gauge** gauge) {
+  return call<Context>(__func__, context, [&](Context& c) {
+    require(path, "path");
+    require(gauge, "gauge");
+    GaugeFile file = as_file_error([&] { return read_gauge(path, c.lattice()); });
+    give<Gauge>(gauge, c.session, std::move(file.gauge));
+  });
+}
+
+quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* path, const char* format, int bits) {
+  return call<Gauge>(__func__, gauge, [&](Gauge& g) {
+    require(path, "path");
+    require(format, "format");
+    as_file_error([&] { write_gauge(path, g.gauge, format, bits); });
+  });
+}
+
+quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* links,
+                                       const quarksmith_link_format* format) {
+  return call<Gauge>(__func__, gauge,
+                     [&](Gauge& g) { copy_links(g.gauge, require_struct(format, "quarksmith_link_format"), links); });
+}
+
+quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double plaquette[3]) {
+  return call<Gauge>(__func__, gauge, [&](Gauge& g) {
+    require(plaquette, "plaquette");
+    const GaugeAverages a = gauge_averages(g.gauge, g.session->domain);
+    plaquette[0] = a.plaquette;
+    plaquette[1] = a.space_plaquette;
+    plaquette[2] = a.time_plaquette;
+  });
+}
+
+quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4]) {
+  return call<Gauge>(__func__, gauge, [&](Gauge& g) {
+    require(angle, "angle");
+    for (int mu = 0; mu < directions; ++mu) angle[mu] = std::arg(g.gauge.phase[mu]) / std::numbers::pi;
+  });
+}

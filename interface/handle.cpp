@@ -1,0 +1,172 @@
+// Messages, contexts and queries of quarksmith.h.
+#include "interface/handle.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+namespace quarksmith::interface {
+namespace {
+
+/// Long enough for a message with a profile row; longer ones are cut.
+thread_local std::array<char, 4096> last_message{};
+
+void keep(const char* function, const char* what, Handle* handle) noexcept {
+  std::snprintf(last_message.data(), last_message.size(), "%s: %s", function, what);
+  if (handle == nullptr) return;
+  try {
+    handle->message = last_message.data();
+  } catch (...) {
+    handle->message.clear();  // no memory for the text; the thread has it
+  }
+}
+
+/// The status of the exception that is being handled, and its text.
+std::pair<quarksmith_status, std::string> describe() {
+  try {
+    throw;
+  } catch (const StatusError& e) {
+    return {e.status, e.what()};
+  } catch (const UnknownName& e) {
+    return {QUARKSMITH_UNKNOWN_NAME, e.what()};
+  } catch (const WrongLattice& e) {
+    return {QUARKSMITH_WRONG_LATTICE, e.what()};
+  } catch (const MissingKernel& e) {
+    return {QUARKSMITH_MISSING_KERNEL, e.what()};
+  } catch (const NotSU3& e) {
+    return {QUARKSMITH_BAD_DATA, e.what()};
+  } catch (const BadData& e) {
+    return {QUARKSMITH_BAD_DATA, e.what()};
+  } catch (const OutOfMemory& e) {
+    return {QUARKSMITH_OUT_OF_MEMORY, e.what()};
+  } catch (const UsageError& e) {
+    return {QUARKSMITH_BAD_ARGUMENT, e.what()};
+  } catch (const std::bad_alloc&) {
+    return {QUARKSMITH_OUT_OF_MEMORY, "no memory on the host; use a smaller lattice or fewer right-hand sides"};
+  } catch (const std::exception& e) {
+    return {QUARKSMITH_FAILED, e.what()};
+  } catch (...) {
+    return {QUARKSMITH_FAILED, "an exception of unknown type"};
+  }
+}
+
+}  // namespace
+
+quarksmith_status fail(const char* function, Handle* handle) noexcept {
+  try {
+    const auto [status, text] = describe();
+    keep(function, text.c_str(), handle);
+    return status;
+  } catch (...) {
+    keep(function, "no memory on the host", handle);
+    return QUARKSMITH_OUT_OF_MEMORY;
+  }
+}
+
+void require_same_context(const Handle& a, const Handle& b) {
+  if (a.session != b.session)
+    throw StatusError(QUARKSMITH_BAD_ARGUMENT, "handles of different contexts; create both from one context");
+}
+
+void copy_text(const std::string& from, char* text, size_t size) {
+  require(text, "text");
+  if (size < from.size() + 1)
+    throw StatusError(QUARKSMITH_BAD_ARGUMENT,
+                      fmt::format("the text needs {} bytes, {} are there; pass a longer array", from.size() + 1, size));
+  std::memcpy(text, from.c_str(), from.size() + 1);
+}
+
+}  // namespace quarksmith::interface
+
+using namespace quarksmith;
+using namespace quarksmith::interface;
+
+const char* quarksmith_status_name(quarksmith_status status) {
+  static constexpr std::array names = {
+      "QUARKSMITH_OK",           "QUARKSMITH_NOT_CONVERGED", "QUARKSMITH_BAD_ARGUMENT",   "QUARKSMITH_BAD_STRUCT",
+      "QUARKSMITH_UNKNOWN_NAME", "QUARKSMITH_WRONG_LATTICE", "QUARKSMITH_MISSING_KERNEL", "QUARKSMITH_BAD_DATA",
+      "QUARKSMITH_FILE_ERROR",   "QUARKSMITH_OUT_OF_MEMORY", "QUARKSMITH_DEVICE_ERROR",   "QUARKSMITH_FAILED"};
+  const auto n = static_cast<std::size_t>(status);
+  return n < names.size() ? names[n] : "unknown status";
+}
+
+const char* quarksmith_message() { return last_message.data(); }
+
+quarksmith_status quarksmith_handle_message(const void* handle, char* text, size_t size) {
+  // Not a call on the handle: a failure here must not replace the message that is asked for.
+  return guarded(__func__, [&] {
+    Handle& h = *static_cast<Handle*>(const_cast<void*>(require(handle, "handle")));
+    const std::unique_lock lock(h.session->mutex);
+    copy_text(h.message, text, size);
+  });
+}
+
+void quarksmith_free(void* handle) {
+  if (handle == nullptr) return;
+  guarded(__func__, [&] {
+    Handle* h = static_cast<Handle*>(handle);
+    const std::shared_ptr<Session> session = h->session;  // outlives the lock
+    const std::unique_lock lock(session->mutex);
+    h->device().attach();
+    delete h;
+  });
+}
+
+const char* quarksmith_version() { return QUARKSMITH_VERSION; }
+
+int quarksmith_cuda_devices() {
+  int count = 0;
+  guarded(__func__, [&] { count = Device::cuda_devices(); });
+  return count;
+}
+
+quarksmith_status quarksmith_open(const char* device, const int extent[4], quarksmith_context** context) {
+  return guarded(__func__, [&] {
+    require(device, "device");
+    require(extent, "extent");
+    require(context, "context");
+    const Lattice lattice({extent[0], extent[1], extent[2], extent[3]});
+    std::shared_ptr<Device> opened;
+    try {
+      opened = Device::select(device);
+    } catch (const UsageError&) {
+      throw;
+    } catch (const OutOfMemory&) {
+      throw;
+    } catch (const Error& e) {
+      throw StatusError(QUARKSMITH_DEVICE_ERROR, e.what());
+    }
+    give<Context>(context, std::make_shared<Session>(std::make_shared<Domain>(lattice, std::move(opened))));
+  });
+}
+
+quarksmith_status quarksmith_synchronize(quarksmith_context* context) {
+  return call<Context>(__func__, context, [](Context& c) {
+    try {
+      c.device().synchronize();
+    } catch (const Error& e) {
+      throw StatusError(QUARKSMITH_DEVICE_ERROR, e.what());
+    }
+  });
+}
+
+quarksmith_status quarksmith_device_name(quarksmith_context* context, char* text, size_t size) {
+  return call<Context>(__func__, context, [&](Context& c) {
+    copy_text(fmt::format("{}: {}", c.device().name(), c.device().description()), text, size);
+  });
+}
+
+quarksmith_status quarksmith_kernel_count(quarksmith_context* context, size_t* count) {
+  return call<Context>(__func__, context, [&](Context& c) { *require(count, "count") = c.device().kernels().size(); });
+}
+
+quarksmith_status quarksmith_kernel_name(quarksmith_context* context, size_t index, char* text, size_t size) {
+  return call<Context>(__func__, context, [&](Context& c) {
+    const auto kernels = c.device().kernels();
+    if (index >= kernels.size())
+      throw StatusError(QUARKSMITH_BAD_ARGUMENT,
+                        fmt::format("kernel {} of {}; use a smaller index", index, kernels.size()));
+    copy_text(std::string(kernels[index].name), text, size);
+  });
+}

@@ -1,0 +1,278 @@
+/** \file
+ * The C interface of Quarksmith, for C11 and C++: Wilson and Wilson-clover operators and solvers on host arrays of an
+ * existing lattice code, or on fields that stay on the device. docs/howto-c.md shows its use; docs/conventions.md says
+ * what is computed.
+ *
+ * Every function that can fail returns a status; quarksmith_message() then has the text for this thread, and
+ * quarksmith_handle_message() the last one of a handle. Handles may be used from any thread. Handles of one context
+ * share its lock and take turns; different contexts, also on one device, run side by side.
+ *
+ * Structs start with their size: call their `_init` function, which also sets the defaults, then change members. Texts
+ * that are passed in are copied. A NULL pointer is an error unless allowed below. Results are set on success only.
+ *
+ * Arrays of numbers are (re, im) pairs of double or float. Indices are C order, the last one fastest.
+ */
+#ifndef QUARKSMITH_H
+#define QUARKSMITH_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- status and messages ------------------------------------------------------------------------------------------ */
+
+/** What became of a call. */
+typedef enum {
+  QUARKSMITH_OK = 0,
+  QUARKSMITH_NOT_CONVERGED = 1,  /**< a solve ended early; the best solution and the reports are there */
+  QUARKSMITH_BAD_ARGUMENT = 2,   /**< NULL pointer, number out of range, fields or handles that do not fit */
+  QUARKSMITH_BAD_STRUCT = 3,     /**< `size` is not that of this version: `_init` was not called, or another header */
+  QUARKSMITH_UNKNOWN_NAME = 4,   /**< of a device, precision, link storage, basis, method, format */
+  QUARKSMITH_WRONG_LATTICE = 5,  /**< impossible extents, or not those of the context */
+  QUARKSMITH_MISSING_KERNEL = 6, /**< the build lacks it; the message is the profile row to add */
+  QUARKSMITH_BAD_DATA = 7,       /**< numbers that are not finite, links that are not SU(3) where they must be */
+  QUARKSMITH_FILE_ERROR = 8,     /**< cannot be read or written, damaged */
+  QUARKSMITH_OUT_OF_MEMORY = 9,  /**< on host or device */
+  QUARKSMITH_DEVICE_ERROR = 10,  /**< no such device, or it failed */
+  QUARKSMITH_FAILED = 11         /**< anything else, e.g. a solver that broke down */
+} quarksmith_status;
+
+/** `QUARKSMITH_OK` and so on; "unknown status" for other numbers. Never NULL. */
+const char* quarksmith_status_name(quarksmith_status status);
+/** Text of the last call of this thread that did not return QUARKSMITH_OK; empty before. The next one replaces it. */
+const char* quarksmith_message(void);
+/** Copies the text of the last call that failed on a handle, whatever the thread; see quarksmith_version for sizes. */
+quarksmith_status quarksmith_handle_message(const void* handle, char* text, size_t size);
+/** Releases a handle of any kind; NULL is allowed. Handles made from a context may outlive the context's handle. */
+void quarksmith_free(void* handle);
+
+/* --- context: a lattice on a device ------------------------------------------------------------------------------- */
+
+typedef struct quarksmith_context quarksmith_context;   /**< a lattice on a device */
+typedef struct quarksmith_gauge quarksmith_gauge;       /**< links, in double on the host */
+typedef struct quarksmith_field quarksmith_field;       /**< spinors on the device, one or several right-hand sides */
+typedef struct quarksmith_operator quarksmith_operator; /**< a Dirac operator to apply */
+typedef struct quarksmith_solver quarksmith_solver;     /**< a Dirac operator to invert */
+
+/** Opens a device for a lattice.
+ * \param device `cpu`, `cuda`, `cuda:N` or `auto` (a GPU if there is one, else the CPU).
+ * \param extent x, y, z, t; all even. CPU kernels use OpenMP; a call for a GPU makes it the thread's current device. */
+quarksmith_status quarksmith_open(const char* device, const int extent[4], quarksmith_context** context);
+/** Waits for the device's work; reports an error that a kernel met. */
+quarksmith_status quarksmith_synchronize(quarksmith_context* context);
+
+/** Version of the library, e.g. `0.1.0`. Texts below are copied with their 0 into `size` bytes; if these are too few,
+ * the status is QUARKSMITH_BAD_ARGUMENT and the message says how many are needed. */
+const char* quarksmith_version(void);
+/** Number of GPUs that can be opened; 0 in a build without CUDA. */
+int quarksmith_cuda_devices(void);
+/** `cpu` or `cuda:N`, then model, memory and instruction set. */
+quarksmith_status quarksmith_device_name(quarksmith_context* context, char* text, size_t size);
+/** Kernels of the build that run on the device of the context: how many, and the name of number `index`. */
+quarksmith_status quarksmith_kernel_count(quarksmith_context* context, size_t* count);
+quarksmith_status quarksmith_kernel_name(quarksmith_context* context, size_t index, char* text, size_t size);
+
+/* --- orders of arrays --------------------------------------------------------------------------------------------- */
+
+/** Precision of the numbers of an array. */
+enum { QUARKSMITH_DOUBLE = 0, QUARKSMITH_SINGLE = 1 };
+/** Order of sites. Lexicographic: `axes[0]` fastest, `axes[3]` slowest. Even-odd: all even sites in that order, then
+ * all odd ones; a site is number n/2 of its parity if it is number n of all. Parity is (x + y + z + t) mod 2. */
+enum { QUARKSMITH_LEXICOGRAPHIC = 0, QUARKSMITH_EVEN_ODD = 1 };
+/** Site-major: one array [site][mu][3][3]. Direction-major: four arrays [site][3][3], one for each direction. */
+enum { QUARKSMITH_SITE_MAJOR = 0, QUARKSMITH_DIRECTION_MAJOR = 1 };
+/** Of the two colour indices of U_ab, psi'_a = U_ab psi_b, the fastest is b (row-major) or a (column-major). */
+enum { QUARKSMITH_ROW_MAJOR = 0, QUARKSMITH_COLUMN_MAJOR = 1 };
+/** A site of a spinor field is [spin][colour] or [colour][spin]. */
+enum { QUARKSMITH_SPIN_COLOUR = 0, QUARKSMITH_COLOUR_SPIN = 1 };
+/** Parities, and which sites a field or an array holds. */
+enum { QUARKSMITH_EVEN = 0, QUARKSMITH_ODD = 1, QUARKSMITH_FULL = 2 };
+
+/** How links lie in host memory. */
+typedef struct {
+  size_t size;
+  int precision;     /**< QUARKSMITH_DOUBLE (default) or _SINGLE */
+  int sites;         /**< QUARKSMITH_LEXICOGRAPHIC (default) or _EVEN_ODD */
+  int axes[4];       /**< directions of the coordinates, the fastest first; default 0,1,2,3 (x fastest, t slowest) */
+  int order;         /**< QUARKSMITH_SITE_MAJOR (default) or _DIRECTION_MAJOR */
+  int directions[4]; /**< directions mu in the order in which their links or arrays stand; default 0,1,2,3 */
+  int colour;        /**< QUARKSMITH_ROW_MAJOR (default) or _COLUMN_MAJOR */
+} quarksmith_link_format;
+quarksmith_status quarksmith_link_format_init(quarksmith_link_format* format);
+
+/** How spinors lie in host memory. */
+typedef struct {
+  size_t size;
+  int precision;     /**< QUARKSMITH_DOUBLE (default) or _SINGLE */
+  int sites;         /**< QUARKSMITH_LEXICOGRAPHIC (default) or _EVEN_ODD */
+  int axes[4];       /**< as for links */
+  int order;         /**< QUARKSMITH_SPIN_COLOUR (default) or _COLOUR_SPIN */
+  int half;          /**< 1: an array holds only the sites of the parity that is read or written; default 0: all */
+  const char* basis; /**< `degrand_rossi` (default), `ukqcd`, or a basis of the build, e.g. `non_relativistic` */
+} quarksmith_spinor_format;
+quarksmith_status quarksmith_spinor_format_init(quarksmith_spinor_format* format);
+
+/* --- links -------------------------------------------------------------------------------------------------------- */
+
+/** Copies links from the caller's arrays. If all links that leave the last slice of a direction share a phase (a sign
+ * of antiperiodic boundaries), it is divided out and kept: see quarksmith_gauge_phase.
+ * \param links one array (site-major) or four (direction-major). */
+quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void* const* links,
+                                        const quarksmith_link_format* format, quarksmith_gauge** gauge);
+/** Reads a configuration: ILDG, SciDAC, NERSC, MILC, openQCD, DDalphaAMG or Bridge++ text, recognised by content.
+ * Recorded checksums and averages are checked. */
+quarksmith_status quarksmith_gauge_read(quarksmith_context* context, const char* path, quarksmith_gauge** gauge);
+/** Writes a configuration, links times phase; an older file is kept if this fails.
+ * \param format `ildg`, `nersc`, `milc` (32 bits) or `openqcd` (64 bits)
+ * \param bits 32 or 64 */
+quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* path, const char* format, int bits);
+/** Copies the links, times phase, into the caller's arrays. */
+quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* links,
+                                       const quarksmith_link_format* format);
+/** Averages of Re tr / 3 over plaquettes: all, planes xy xz yz, planes xt yt zt; by the device. */
+quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double plaquette[3]);
+/** Phases found in the links, of the hop across the last slice of x, y, z, t, in units of pi: 0 none, 1 a sign. */
+quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4]);
+
+/* --- spinors on the device ---------------------------------------------------------------------------------------- */
+
+/** How a field is stored on the device. */
+typedef struct {
+  size_t size;
+  const char* precision; /**< of the build: `double` (default), `single`, `half`, ... */
+  const char* basis;     /**< of the build: `non_relativistic` (default), `degrand_rossi`, ... */
+  int sites;             /**< QUARKSMITH_FULL (default), _EVEN or _ODD */
+  int rhs;               /**< right-hand sides; default 1 */
+} quarksmith_field_settings;
+quarksmith_status quarksmith_field_settings_init(quarksmith_field_settings* settings);
+
+/** A field that is zero. */
+quarksmith_status quarksmith_field_create(quarksmith_context* context, const quarksmith_field_settings* settings,
+                                          quarksmith_field** field);
+/** Copies an array into right-hand side `rhs`, and back. A half field takes and writes its sites only. */
+quarksmith_status quarksmith_field_set(quarksmith_field* field, int rhs, const void* array,
+                                       const quarksmith_spinor_format* format);
+quarksmith_status quarksmith_field_get(quarksmith_field* field, int rhs, void* array,
+                                       const quarksmith_spinor_format* format);
+/** to = from, fields of one kind; may not be one field. */
+quarksmith_status quarksmith_field_copy(quarksmith_field* to, quarksmith_field* from);
+/** norm2[r] = |x_r|^2 for every right-hand side. */
+quarksmith_status quarksmith_norm2(quarksmith_field* x, double* norm2);
+/** dot[2 r], dot[2 r + 1] = (re, im) of sum conj(x_r) y_r for every right-hand side. */
+quarksmith_status quarksmith_dot(quarksmith_field* x, quarksmith_field* y, double* dot);
+/** y = a x + b y for all right-hand sides; a and b are (re, im). */
+quarksmith_status quarksmith_axpby(const double a[2], quarksmith_field* x, const double b[2], quarksmith_field* y);
+
+/** Where the numbers of a field lie on the device, for kernels of the caller. */
+typedef struct {
+  size_t size;
+  void* data;       /**< first word on the device (on the CPU: in memory) */
+  float* scales;    /**< one a site and right-hand side for formats that have them, else NULL */
+  size_t words;     /**< words of one right-hand side; the next one follows */
+  size_t odd;       /**< words, and scales times site_words, before the odd sites of a full field */
+  int word_bytes;   /**< of one word */
+  int site_words;   /**< words a site; `double`, `single`: 24, (re, im) of [spin][colour] */
+  int vector_words; /**< GPU: words of a site that stand together; 0: see lanes */
+  int block_sites;  /**< GPU: sites of a block; the next vector of a site follows those of its block */
+  int lanes;        /**< CPU: word n of block b, lane l is number (b * site_words + n) * lanes + l */
+} quarksmith_field_memory;
+quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory);
+/** Describes the memory of a field after waiting for the device. The caller must wait for its own kernels before it
+ * calls the library again. On GPUs word n of site s = (((t Z + z) Y + y) X + x) / 2 is number
+ * (s - s % b) * site_words + ((n / v) * b + s % b) * v + n % v, v = vector_words and b = block_sites; add odd for odd
+ * sites of a full field. */
+quarksmith_status quarksmith_field_describe(quarksmith_field* field, quarksmith_field_memory* memory);
+/** Number of word `n` of the site x of right-hand side 0: the rule above for any device and lattice. */
+quarksmith_status quarksmith_field_word(quarksmith_field* field, const int x[4], int n, size_t* word);
+
+/* --- Dirac operators ---------------------------------------------------------------------------------------------- */
+
+/** The Wilson action, M = m + 1 + 3 nu/xi0 - D/2 + clover (docs/conventions.md). */
+typedef struct {
+  size_t size;
+  double mass;             /**< default 0; quarksmith_mass_of_kappa helps */
+  double xi0, nu;          /**< bare anisotropy and ratio of speeds; default 1, 1 */
+  double csw;              /**< clover coefficient of all planes; default 0: no clover term */
+  double csw_r, csw_t;     /**< instead: of space planes (divided by xi0 there) and of time planes */
+  double boundary[4];      /**< phase of the hop across the last slice in units of pi; default 0,0,0,1: antiperiodic */
+  int boundary_from_links; /**< 1 (default): phases that were found in the links replace `boundary`; 0: never */
+} quarksmith_wilson_parameters;
+quarksmith_status quarksmith_wilson_parameters_init(quarksmith_wilson_parameters* parameters);
+/** m = 1 / (2 kappa) - 4 */
+double quarksmith_mass_of_kappa(double kappa);
+
+/** How an operator that is applied stores its links and spinors. */
+typedef struct {
+  size_t size;
+  const char* precision; /**< as for fields; default `double` */
+  const char* links;     /**< of the build: `r18`, `r12`, `r8`; default NULL: r12, or r18 if the links are not SU(3) */
+  const char* basis;     /**< as for fields; default `non_relativistic` */
+} quarksmith_operator_settings;
+quarksmith_status quarksmith_operator_settings_init(quarksmith_operator_settings* settings);
+
+/** Prepares an operator; the clover term is built and inverted here. */
+quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* parameters,
+                                             const quarksmith_operator_settings* settings, quarksmith_operator** op);
+/** out = D in (dagger 0) or D^+ in (1) at the sites of `parity`, from fields on the device. Fields must have the
+ * precision, basis and number of right-hand sides of each other and the operator; full fields keep their other sites.
+ * The work may still run when the call returns: quarksmith_synchronize. */
+quarksmith_status quarksmith_dslash(quarksmith_operator* op, int parity, int dagger, quarksmith_field* out,
+                                    quarksmith_field* in);
+/** out = M in (dagger 0) or M^+ in (1), full fields on the device. */
+quarksmith_status quarksmith_matrix(quarksmith_operator* op, int dagger, quarksmith_field* out, quarksmith_field* in);
+/** The same for `n` pairs of host arrays; out[i] may be in[i]. Arrays that hold all sites keep those of the other
+ * parity. */
+quarksmith_status quarksmith_dslash_host(quarksmith_operator* op, int parity, int dagger, int n, void* const* out,
+                                         const void* const* in, const quarksmith_spinor_format* format);
+quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, int n, void* const* out,
+                                         const void* const* in, const quarksmith_spinor_format* format);
+/** log |det T| over the sites of a parity, T the site term with clover; without clover QUARKSMITH_BAD_ARGUMENT. */
+quarksmith_status quarksmith_clover_log_det(quarksmith_operator* op, int parity, double* log_det);
+
+/* --- solvers ------------------------------------------------------------------------------------------------------ */
+
+/** How M x = b is solved. */
+typedef struct {
+  size_t size;
+  const char* method;    /**< `bicgstab` (default) or `cg` */
+  const char* even_odd;  /**< `symmetric` (default), `asymmetric` or `none` */
+  const char* precision; /**< `double` (default), `single`, or mixed: `double-single`, `double-half`, `double-bits20` */
+  const char* updates;   /**< of mixed precision: `reliable` (default), `replacement` or `defect` */
+  double delta;          /**< fall of the residual between updates; 0 (default): chosen by the precision */
+  const char* links;     /**< as for operators; also `r12t`, `r18t`: temporal gauge */
+  const char* basis;     /**< of the kernels; default `non_relativistic` */
+  double tolerance;      /**< on |b - M x| / |b| of the full system; default 1e-10 */
+  int max_iterations;    /**< of each right-hand side; default 10000 */
+} quarksmith_solver_settings;
+quarksmith_status quarksmith_solver_settings_init(quarksmith_solver_settings* settings);
+
+/** What the solve of one right-hand side did. */
+typedef struct {
+  size_t size;
+  int iterations;
+  int converged;   /**< 1 or 0 */
+  double residual; /**< |b - M x| / |b| of the full system, recomputed in double */
+  double seconds;
+  double gflops; /**< GFLOP/s of the operator applications, by the counts of the field */
+} quarksmith_solve_report;
+/** Sets the size; for an array of reports, call it for the first one: the others get theirs from the solve. */
+quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report);
+
+quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* parameters,
+                                           const quarksmith_solver_settings* settings, quarksmith_solver** solver);
+/** x[i] = M^-1 b[i] for `n` pairs of host arrays of all sites, which may not overlap. x needs no first guess.
+ * \param reports n reports, or NULL.
+ * \return QUARKSMITH_NOT_CONVERGED if any right-hand side missed the tolerance: all x are written then too. */
+quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const* x, const void* const* b,
+                                   const quarksmith_spinor_format* format, quarksmith_solve_report* reports);
+/** The same for full fields of precision `double` in the basis of the solver; one report for each right-hand side. */
+quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_field* x, quarksmith_field* b,
+                                          quarksmith_solve_report* reports);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,113 @@
+// Solvers of quarksmith.h.
+#include <cmath>
+
+#include "interface/arrays.hpp"
+#include "interface/wilson.hpp"
+
+using namespace quarksmith;
+using namespace quarksmith::interface;
+
+namespace {
+
+void require_finite(const SpinorField& b) {
+  const std::vector<double> norms = sums("norm2", b);
+  for (std::size_t r = 0; r < norms.size(); ++r)
+    if (!std::isfinite(norms[r]))
+      throw StatusError(
+          QUARKSMITH_BAD_DATA,
+          fmt::format(
+              "right-hand side {} holds numbers that are not finite or too large to square; set all of its sites", r));
+}
+
+/// Fills the caller's reports; throws if a solve missed its tolerance.
+void report_all(const std::vector<SolveReport>& solved, const Solver& solver, quarksmith_solve_report* reports) {
+  for (std::size_t r = 0; r < solved.size() && reports != nullptr; ++r)
+    reports[r] = {.size = sizeof(quarksmith_solve_report),
+                  .iterations = solved[r].iterations,
+                  .converged = solved[r].converged,
+                  .residual = solved[r].residual,
+                  .seconds = solved[r].seconds,
+                  .gflops = solved[r].gflops};
+  for (std::size_t r = 0; r < solved.size(); ++r)
+    if (!solved[r].converged)
+      throw StatusError(QUARKSMITH_NOT_CONVERGED,
+                        fmt::format("right-hand side {} of {}: residual {:.2e} after {} iterations, {:.1e} asked for; "
+                                    "use more iterations, a larger tolerance or precision double",
+                                    r, solved.size(), solved[r].residual, solved[r].iterations, solver.tolerance));
+}
+
+}  // namespace
+
+quarksmith_status quarksmith_solver_settings_init(quarksmith_solver_settings* settings) {
+  return init(__func__, settings, [](auto& s) {
+    s.method = "bicgstab";
+    s.even_odd = "symmetric";
+    s.precision = "double";
+    s.updates = "reliable";
+    s.basis = "non_relativistic";
+    s.tolerance = SolverOptions{}.tolerance;
+    s.max_iterations = SolverOptions{}.max_iterations;
+  });
+}
+
+quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report) { return init(__func__, report); }
+
+quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* parameters,
+                                           const quarksmith_solver_settings* settings, quarksmith_solver** solver) {
+  return call<Gauge>(__func__, gauge, [&](Gauge& g) {
+    const WilsonParameters p = parameters_of(parameters, g.gauge);
+    const auto& s = require_struct(settings, "quarksmith_solver_settings");
+    require(solver, "solver");
+    SolveSettings chosen;
+    chosen.method = method_of(require(s.method, "method"));
+    chosen.reduction = reduction_of(require(s.even_odd, "even_odd"));
+    chosen.precision = require(s.precision, "precision");
+    chosen.options.updates = updates_of(require(s.updates, "updates"));
+    chosen.options.delta = s.delta;
+    chosen.links = links_of(s.links, g.gauge);
+    chosen.basis = require(s.basis, "basis");
+    chosen.options.tolerance = s.tolerance;
+    chosen.options.max_iterations = s.max_iterations;
+    give<Solver>(solver, g.session, g.gauge, p, chosen);
+  });
+}
+
+quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const* x, const void* const* b,
+                                   const quarksmith_spinor_format* format, quarksmith_solve_report* reports) {
+  return call<Solver>(__func__, solver, [&](Solver& s) {
+    const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"));
+    arrays.require_fits(Subset::full);
+    if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
+    require_all(b, n, "b");
+    require_all(x, n, "x");
+    const BasisInfo& basis = s.solver.basis();
+    const SpinorField from = upload_all(arrays, b, n, s.solver.domain(), find_precision("double"), Subset::full, basis);
+    require_finite(from);
+    SpinorField to = from.like();
+    const std::vector<SolveReport> solved = s.solver.solve_all(to, from);
+    download_all(to, basis, arrays, x);
+    report_all(solved, s, reports);
+  });
+}
+
+quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_field* x, quarksmith_field* b,
+                                          quarksmith_solve_report* reports) {
+  return call<Solver>(__func__, solver, [&](Solver& s) {
+    Field &to = as<Field>(x), &from = as<Field>(b);
+    if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
+    require_same_context(s, to);
+    require_same_context(s, from);
+    for (const Field* f : {&to, &from})
+      if (&f->spinors.precision() != &find_precision("double") || f->spinors.subset() != Subset::full ||
+          f->basis != &s.solver.basis())
+        throw StatusError(
+            QUARKSMITH_BAD_ARGUMENT,
+            fmt::format("x and b must be full double fields in basis {}; create them so", s.solver.basis().name));
+    if (&to == &from || to.spinors.rhs() != from.spinors.rhs())
+      throw StatusError(QUARKSMITH_BAD_ARGUMENT,
+                        fmt::format("x has {} right-hand sides, b has {}; pass two fields with as many each",
+                                    to.spinors.rhs(), from.spinors.rhs()));
+    require_finite(from.spinors);
+    report_all(s.solver.solve_all(to.spinors, from.spinors), s, reports);
+  });
+}

@@ -1,0 +1,26 @@
+/* Tests of the C interface on the CPU and, if there is one, the first GPU. */
+#include <stdio.h>
+
+#include "check.h"
+
+int header_is_cpp(void); /* header.cpp */
+
+int main(void) {
+  const char* devices[2] = {"cpu", "cuda:0"};
+  const int used = quarksmith_cuda_devices() > 0 ? 2 : 1;
+  for (int d = 0; d < used; ++d) {
+    test_link_orders(devices[d]);
+    test_spinor_orders(devices[d]);
+    test_boundary(devices[d]);
+    test_operators(devices[d]);
+    test_fields(devices[d]);
+    test_solvers(devices[d]);
+    test_statuses(devices[d]);
+    test_threads(devices[d]);
+  }
+  check(header_is_cpp(), "the header means the same in C++");
+  int failed = 0;
+  const int made = checks(&failed);
+  printf("C interface: %d checks on %s, %d failed\n", made, used == 2 ? "cpu and cuda:0" : "cpu", failed);
+  return failed == 0 ? 0 : 1;
+}

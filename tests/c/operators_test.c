@@ -1,0 +1,303 @@
+/* M and M^+ with clover, on host arrays and on fields of the device; vector operations; memory; solvers. */
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+static const int extent[4] = {4, 6, 2, 8};
+enum { rhs = 3 };
+
+typedef struct {
+  const char* name;
+  double xi0, nu, csw, csw_r, csw_t;
+} action;
+static const action actions[] = {{"Wilson", 1, 1, 0, 0, 0},
+                                 {"anisotropic", 2.5, 0.9, 0, 0, 0},
+                                 {"clover", 1, 1, 1.7, 0, 0},
+                                 {"anisotropic clover", 2.5, 0.9, 0, 1.2, 0.8}};
+
+/* A lattice with an action, its parameters for the library. */
+static lattice with_action(const action* a, double epsilon, quarksmith_wilson_parameters* p) {
+  lattice l = make_lattice(extent, epsilon, 21);
+  l.mass = 0.2;
+  l.xi0 = a->xi0;
+  l.nu = a->nu;
+  l.csw_r = a->csw != 0 ? a->csw : a->csw_r;
+  l.csw_t = a->csw != 0 ? a->csw : a->csw_t;
+  *p = parameters_of(&l);
+  p->csw = a->csw;
+  if (a->csw != 0) p->csw_r = p->csw_t = 0;
+  return l;
+}
+
+/* M by the library on three right-hand sides, host arrays and fields, in a stored precision. */
+static void check_matrix(quarksmith_operator* op, quarksmith_context* context, const lattice* l, const char* precision,
+                         const char* basis, double limit) {
+  quarksmith_spinor_format format;
+  quarksmith_field_settings settings;
+  quarksmith_field *in = NULL, *out = NULL;
+  quarksmith_spinor_format_init(&format);
+  check_ok(quarksmith_field_settings_init(&settings), "field settings");
+  settings.rhs = rhs;
+  settings.precision = precision;
+  settings.basis = basis;
+  check_ok(quarksmith_field_create(context, &settings, &in), "field");
+  check_ok(quarksmith_field_create(context, &settings, &out), "field");
+  void* outs[rhs];
+  const void* ins[rhs];
+  number *expected = random_spinor(l, 1), *back = random_spinor(l, 1);
+  for (int r = 0; r < rhs; ++r) {
+    ins[r] = random_spinor(l, 30 + (unsigned)r);
+    outs[r] = random_spinor(l, 40);
+    check_ok(quarksmith_field_set(in, r, ins[r], &format), "set");
+  }
+  for (int dagger = 0; dagger < 2; ++dagger) {
+    check_ok(quarksmith_matrix_host(op, dagger, rhs, outs, ins, &format), "matrix on host arrays");
+    check_ok(quarksmith_matrix(op, dagger, out, in), "matrix on fields");
+    check_ok(quarksmith_synchronize(context), "synchronize");
+    for (int r = 0; r < rhs; ++r) {
+      matrix(l, degrand_rossi, dagger, expected, ins[r]);
+      check_below(distance(outs[r], expected, 12 * l->sites), limit, "M on host arrays");
+      check_ok(quarksmith_field_get(out, r, back, &format), "get");
+      check(memcmp(back, outs[r], sizeof(number) * 12 * (size_t)l->sites) == 0, "M on fields is M on arrays");
+    }
+    memcpy(back, ins[1], sizeof(number) * 12 * (size_t)l->sites);
+    check_ok(quarksmith_matrix_host(op, dagger, 1, (void*[]){back}, (const void*[]){back}, &format), "in place");
+    check_below(distance(back, outs[1], 12 * l->sites), limit, "M in place");
+  }
+  for (int r = 0; r < rhs; ++r) free(outs[r]), free((void*)ins[r]);
+  free(expected), free(back);
+  quarksmith_free(in), quarksmith_free(out);
+}
+
+void test_operators(const char* device) {
+  static const struct {
+    const char *precision, *links, *basis;
+    double limit;
+  } stored[] = {{"double", NULL, "non_relativistic", 1e-14},
+                {"single", "r12", "non_relativistic", 1e-6},
+                {"half", "r12", "non_relativistic", 5e-4},
+                {"double", "r18", "degrand_rossi", 1e-14}};
+  quarksmith_context* context = NULL;
+  check_ok(quarksmith_open(device, extent, &context), "open");
+  for (size_t n = 0; n < sizeof actions / sizeof *actions; ++n) {
+    quarksmith_wilson_parameters p;
+    lattice l = with_action(&actions[n], 1.0, &p);
+    quarksmith_gauge* gauge = load_gauge(context, &l);
+    for (size_t k = 0; k < sizeof stored / sizeof *stored; ++k) {
+      quarksmith_operator_settings s;
+      quarksmith_operator* op = NULL;
+      check_ok(quarksmith_operator_settings_init(&s), "operator settings");
+      s.precision = stored[k].precision;
+      s.links = stored[k].links;
+      s.basis = stored[k].basis;
+      check_ok(quarksmith_operator_create(gauge, &p, &s, &op), actions[n].name);
+      check_matrix(op, context, &l, stored[k].precision, stored[k].basis, stored[k].limit);
+      for (int parity = 0; parity < 2 && l.csw_t != 0; ++parity) {
+        double log_det = 0;
+        check_ok(quarksmith_clover_log_det(op, parity, &log_det), "log det");
+        check_below(fabs(log_det / log_det_of(&l, parity) - 1), 1e-13, "log det of the clover term");
+      }
+      quarksmith_free(op);
+    }
+    quarksmith_free(gauge);
+    free_lattice(&l);
+  }
+
+  /* Links that are not SU(3): 18 reals are chosen. */
+  quarksmith_wilson_parameters p;
+  lattice l = with_action(&actions[0], 1.0, &p);
+  for (int i = 0; i < 36 * l.sites; ++i) l.links[i] *= 1.1;
+  quarksmith_gauge* gauge = load_gauge(context, &l);
+  quarksmith_operator_settings s;
+  quarksmith_operator* op = NULL;
+  quarksmith_operator_settings_init(&s);
+  check_ok(quarksmith_operator_create(gauge, &p, &s, &op), "operator on links that are not SU(3)");
+  check_matrix(op, context, &l, "double", "non_relativistic", 1e-14);
+  quarksmith_free(op), quarksmith_free(gauge), quarksmith_free(context);
+  free_lattice(&l);
+}
+
+static double real_at(const quarksmith_field_memory* m, size_t word) {
+  return m->word_bytes == 8 ? ((const double*)m->data)[word] : ((const float*)m->data)[word];
+}
+
+void test_fields(const char* device) {
+  static const char* const precisions[] = {"double", "single", "half"};
+  static const double limits[] = {1e-15, 1e-7, 1e-4};
+  static const int sites[] = {QUARKSMITH_FULL, QUARKSMITH_ODD};
+  lattice l = make_lattice(extent, 1.0, 22);
+  quarksmith_context* context = NULL;
+  check_ok(quarksmith_open(device, extent, &context), "open");
+  quarksmith_spinor_format format;
+  quarksmith_spinor_format_init(&format);
+  const int n = 12 * l.sites;
+  for (int k = 0; k < 6; ++k) {
+    const double limit = limits[k % 3];
+    quarksmith_field_settings settings;
+    quarksmith_field *x = NULL, *y = NULL;
+    quarksmith_field_settings_init(&settings);
+    settings.precision = precisions[k % 3];
+    settings.sites = sites[k / 3];
+    settings.basis = "degrand_rossi";
+    settings.rhs = rhs;
+    check_ok(quarksmith_field_create(context, &settings, &x), "field");
+    check_ok(quarksmith_field_create(context, &settings, &y), "field");
+    number *a[rhs], *b[rhs], *back = random_spinor(&l, 1);
+    double norm2[rhs], dot[2 * rhs];
+    check_ok(quarksmith_norm2(x, norm2), "norm2");
+    check(norm2[0] == 0 && norm2[rhs - 1] == 0, "a new field is zero");
+    for (int r = 0; r < rhs; ++r) {
+      a[r] = random_spinor(&l, 50 + (unsigned)r);
+      b[r] = random_spinor(&l, 60 + (unsigned)r);
+      check_ok(quarksmith_field_set(x, r, a[r], &format), "set");
+      check_ok(quarksmith_field_set(y, r, b[r], &format), "set");
+      for (int i = 0; i < n; ++i) /* what an odd field does not hold */
+        if (settings.sites == QUARKSMITH_ODD && parity_at(&l, i / 12) == 0) a[r][i] = b[r][i] = back[i] = 0;
+    }
+    check_ok(quarksmith_norm2(x, norm2), "norm2");
+    check_ok(quarksmith_dot(x, y, dot), "dot");
+    const double alpha[2] = {0.5, -1}, beta[2] = {2, 0.25};
+    check_ok(quarksmith_axpby(alpha, x, beta, y), "axpby");
+    for (int r = 0; r < rhs; ++r) {
+      double size = 0;
+      number overlap = 0;
+      for (int i = 0; i < n; ++i) {
+        size += creal(a[r][i] * conj(a[r][i]));
+        overlap += conj(a[r][i]) * b[r][i];
+        b[r][i] = (alpha[0] + I * alpha[1]) * a[r][i] + (beta[0] + I * beta[1]) * b[r][i];
+      }
+      check_below(fabs(norm2[r] / size - 1), 10 * limit, "norm2 of a right-hand side");
+      check_below(cabs(dot[2 * r] + I * dot[2 * r + 1] - overlap) / size, 10 * limit, "dot of a right-hand side");
+      check_ok(quarksmith_field_get(x, r, back, &format), "get");
+      check_below(distance(back, a[r], n), limit, "set and get");
+      check_ok(quarksmith_field_get(y, r, back, &format), "get");
+      check_below(distance(back, b[r], n), 4 * limit, "axpby of a right-hand side");
+    }
+    check_ok(quarksmith_field_copy(y, x), "copy");
+    check_ok(quarksmith_field_get(y, 1, back, &format), "get");
+    check_below(distance(back, a[1], n), limit, "copy");
+
+    quarksmith_field_memory memory;
+    check_ok(quarksmith_field_memory_init(&memory), "memory");
+    check_ok(quarksmith_field_describe(x, &memory), "describe");
+    check((memory.scales != NULL) == (k % 3 == 2), "only half has scales");
+    check(memory.words == 24u * (size_t)l.sites / (settings.sites == QUARKSMITH_FULL ? 1 : 2),
+          "words of a right-hand side");
+    for (int site = 0; site < l.sites; ++site) {
+      int at[4];
+      size_t word = 0;
+      coordinates_of(&l, site, at);
+      if (settings.sites == QUARKSMITH_ODD && parity_at(&l, site) == 0) continue;
+      check_ok(quarksmith_field_word(x, at, 5, &word), "word");
+      if (memory.vector_words > 0) { /* the rule that the header states for GPUs */
+        const size_t v = (size_t)memory.vector_words;
+        const size_t s = (size_t)site / 2;
+        const size_t b = (size_t)memory.block_sites, inside = s % b;
+        const size_t odd = settings.sites == QUARKSMITH_FULL && parity_at(&l, site) ? memory.odd : 0;
+        const size_t expected = odd + (s - inside) * (size_t)memory.site_words + (5 / v * b + inside) * v + 5 % v;
+        check(word == expected, "word of site %d", site);
+      } else if (k % 3 < 2) {
+        check_below(fabs(real_at(&memory, 2 * memory.words + word) - cimag(a[2][12 * site + 2])), 1e-7,
+                    "the number in memory");
+      }
+    }
+    for (int r = 0; r < rhs; ++r) free(a[r]), free(b[r]);
+    free(back);
+    quarksmith_free(x), quarksmith_free(y);
+  }
+  quarksmith_free(context);
+  free_lattice(&l);
+}
+
+/* |b - M x| / |b| by the plain operator. */
+static double true_residual(const lattice* l, const number* x, const number* b) {
+  number* mx = random_spinor(l, 1);
+  matrix(l, degrand_rossi, 0, mx, x);
+  const double residual = distance(mx, b, 12 * l->sites);
+  free(mx);
+  return residual;
+}
+
+static void check_solver(quarksmith_context* context, quarksmith_gauge* gauge, const lattice* l,
+                         const quarksmith_wilson_parameters* p, const quarksmith_solver_settings* settings) {
+  quarksmith_solver* solver = NULL;
+  quarksmith_spinor_format format;
+  quarksmith_solve_report reports[rhs];
+  quarksmith_spinor_format_init(&format);
+  check_ok(quarksmith_solve_report_init(reports), "report");
+  check_ok(quarksmith_solver_create(gauge, p, settings, &solver), "solver");
+  number *b[rhs], *x[rhs];
+  for (int r = 0; r < rhs; ++r) {
+    b[r] = random_spinor(l, 70 + (unsigned)r);
+    x[r] = random_spinor(l, 80);
+  }
+  memset(b[1], 0, sizeof(number) * 12 * (size_t)l->sites);
+  b[1][12 * (l->sites / 3) + 4] = 1; /* a point source */
+  check_ok(quarksmith_solve(solver, rhs, (void* const*)x, (const void* const*)b, &format, reports), "solve");
+  for (int r = 0; r < rhs; ++r) {
+    const double residual = true_residual(l, x[r], b[r]);
+    check_below(residual, 1.05 * settings->tolerance, "true residual by the plain M");
+    check(reports[r].converged == 1 && reports[r].iterations > 0 && reports[r].size == sizeof reports[r] &&
+              reports[r].residual <= settings->tolerance && fabs(reports[r].residual / residual - 1) < 0.1,
+          "report %d: converged %d, %d iterations, residual %g, true %g", r, reports[r].converged,
+          reports[r].iterations, reports[r].residual, residual);
+  }
+  check_ok(quarksmith_solve(solver, 1, (void* const*)(x + 2), (const void* const*)b, &format, NULL), "one");
+  check_below(true_residual(l, x[2], b[0]), 1.05 * settings->tolerance, "true residual alone");
+
+  quarksmith_field_settings fields;
+  quarksmith_field *fx = NULL, *fb = NULL;
+  quarksmith_field_settings_init(&fields);
+  fields.rhs = 2;
+  check_ok(quarksmith_field_create(context, &fields, &fx), "field");
+  check_ok(quarksmith_field_create(context, &fields, &fb), "field");
+  for (int r = 0; r < 2; ++r) check_ok(quarksmith_field_set(fb, r, b[r], &format), "set");
+  check_ok(quarksmith_solve_fields(solver, fx, fb, reports), "solve on the device");
+  for (int r = 0; r < 2; ++r) {
+    check_ok(quarksmith_field_get(fx, r, x[2], &format), "get");
+    check_below(true_residual(l, x[2], b[r]), 1.05 * settings->tolerance, "true residual of fields");
+  }
+  quarksmith_free(fx), quarksmith_free(fb), quarksmith_free(solver);
+  for (int r = 0; r < rhs; ++r) free(b[r]), free(x[r]);
+}
+
+void test_solvers(const char* device) {
+  static const struct {
+    const char *method, *even_odd, *precision, *links;
+    double tolerance;
+    int clover; /* kernels with clover are built for r12 */
+  } cases[] = {{"bicgstab", "symmetric", "double", NULL, 1e-10, 1},
+               {"cg", "symmetric", "double", "r12", 1e-10, 1},
+               {"bicgstab", "asymmetric", "double", "r12", 1e-10, 1},
+               {"cg", "none", "double", "r12", 1e-9, 1},
+               {"bicgstab", "symmetric", "double-single", NULL, 1e-11, 1},
+               {"bicgstab", "symmetric", "double-half", NULL, 1e-10, 1},
+               {"bicgstab", "symmetric", "single", NULL, 1e-5, 1},
+               {"bicgstab", "symmetric", "double", "r18", 1e-10, 0},
+               {"bicgstab", "none", "double-single", "r8", 1e-10, 0},
+               {"bicgstab", "symmetric", "double", "r12t", 1e-10, 0}};
+  quarksmith_context* context = NULL;
+  check_ok(quarksmith_open(device, extent, &context), "open");
+  for (size_t n = 0; n < sizeof actions / sizeof *actions; ++n) {
+    quarksmith_wilson_parameters p;
+    lattice l = with_action(&actions[n], 0.3, &p);
+    quarksmith_gauge* gauge = load_gauge(context, &l);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+      quarksmith_solver_settings s;
+      if (l.csw_t != 0 && !cases[k].clover) continue;
+      check_ok(quarksmith_solver_settings_init(&s), "solver settings");
+      s.method = cases[k].method;
+      s.even_odd = cases[k].even_odd;
+      s.precision = cases[k].precision;
+      s.links = cases[k].links;
+      s.tolerance = cases[k].tolerance;
+      check_solver(context, gauge, &l, &p, &s);
+    }
+    quarksmith_free(gauge);
+    free_lattice(&l);
+  }
+  quarksmith_free(context);
+}

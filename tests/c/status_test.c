@@ -1,0 +1,322 @@
+/* Every status, with messages that name operands and remedy; queries; files. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+static const int extent[4] = {4, 4, 4, 4};
+
+/* The call must have returned `wanted`, and its message must hold both texts. */
+static void refused(quarksmith_status status, quarksmith_status wanted, const char* operand, const char* remedy) {
+  const char* text = status == QUARKSMITH_OK ? "" : quarksmith_message();
+  check(status == wanted, "%s instead of %s: %s", quarksmith_status_name(status), quarksmith_status_name(wanted), text);
+  check(strstr(text, operand) != NULL, "'%s' is not in: %s", operand, text);
+  check(strstr(text, remedy) != NULL, "'%s' is not in: %s", remedy, text);
+}
+
+typedef struct {
+  lattice l;
+  quarksmith_context* context;
+  quarksmith_gauge* gauge;
+  quarksmith_field* field;
+  quarksmith_operator* op;
+  quarksmith_solver* solver;
+  quarksmith_link_format links;
+  quarksmith_spinor_format spinors;
+  quarksmith_field_settings fields;
+  quarksmith_wilson_parameters wilson;
+  quarksmith_operator_settings ops;
+  quarksmith_solver_settings solvers;
+  number* psi;
+} set;
+
+static set make_set(const char* device) {
+  set s = {.l = make_lattice(extent, 0.3, 5)};
+  s.l.mass = 0.2;
+  s.psi = random_spinor(&s.l, 1);
+  check_ok(quarksmith_open(device, extent, &s.context), "open");
+  s.gauge = load_gauge(s.context, &s.l);
+  s.wilson = parameters_of(&s.l);
+  check_ok(quarksmith_link_format_init(&s.links), "init");
+  check_ok(quarksmith_spinor_format_init(&s.spinors), "init");
+  check_ok(quarksmith_field_settings_init(&s.fields), "init");
+  check_ok(quarksmith_operator_settings_init(&s.ops), "init");
+  check_ok(quarksmith_solver_settings_init(&s.solvers), "init");
+  check_ok(quarksmith_field_create(s.context, &s.fields, &s.field), "field");
+  check_ok(quarksmith_operator_create(s.gauge, &s.wilson, &s.ops, &s.op), "operator");
+  check_ok(quarksmith_solver_create(s.gauge, &s.wilson, &s.solvers, &s.solver), "solver");
+  return s;
+}
+
+static void free_set(set* s) {
+  quarksmith_free(s->solver), quarksmith_free(s->op), quarksmith_free(s->field);
+  quarksmith_free(s->gauge), quarksmith_free(s->context);
+  free(s->psi);
+  free_lattice(&s->l);
+}
+
+static void test_pointers(set* s) {
+  const quarksmith_status bad = QUARKSMITH_BAD_ARGUMENT;
+  void *out[1] = {s->psi}, *no_out[1] = {NULL};
+  const void *in[1] = {s->psi}, *no_in[1] = {NULL};
+  double numbers[4];
+  quarksmith_context* context;
+  refused(quarksmith_open(NULL, extent, &context), bad, "device", "pass its address");
+  refused(quarksmith_open("cpu", NULL, &context), bad, "extent", "pass its address");
+  refused(quarksmith_open("cpu", extent, NULL), bad, "context", "pass its address");
+  refused(quarksmith_link_format_init(NULL), bad, "struct", "pass its address");
+  refused(quarksmith_gauge_load(NULL, in, &s->links, &s->gauge), bad, "quarksmith_context", "create it first");
+  refused(quarksmith_gauge_load(s->context, NULL, &s->links, &s->gauge), bad, "links", "pass its address");
+  refused(quarksmith_gauge_load(s->context, no_in, &s->links, &s->gauge), bad, "links", "pass its address");
+  refused(quarksmith_gauge_load(s->context, in, NULL, &s->gauge), bad, "quarksmith_link_format", "pass its address");
+  refused(quarksmith_gauge_load(s->context, in, &s->links, NULL), bad, "gauge", "pass its address");
+  refused(quarksmith_gauge_read(s->context, NULL, &s->gauge), bad, "path", "pass its address");
+  refused(quarksmith_gauge_plaquette(s->gauge, NULL), bad, "plaquette", "pass its address");
+  refused(quarksmith_gauge_plaquette((quarksmith_gauge*)s->field, numbers), bad, "another kind", "quarksmith_gauge");
+  refused(quarksmith_field_set(s->field, 0, NULL, &s->spinors), bad, "array of spinors", "pass its address");
+  refused(quarksmith_norm2(s->field, NULL), bad, "norm2", "pass its address");
+  refused(quarksmith_dslash(s->op, 0, 0, s->field, NULL), bad, "quarksmith_field", "create it first");
+  refused(quarksmith_matrix_host(s->op, 0, 1, no_out, in, &s->spinors), bad, "out[0]", "NULL");
+  refused(quarksmith_matrix_host(s->op, 0, 1, out, no_in, &s->spinors), bad, "in[0]", "NULL");
+  refused(quarksmith_solve(s->solver, 1, no_out, in, &s->spinors, NULL), bad, "x[0]", "NULL");
+  refused(quarksmith_solve(NULL, 1, out, in, &s->spinors, NULL), bad, "quarksmith_solver", "create it first");
+  quarksmith_free(NULL);
+}
+
+static void test_structs(set* s) {
+  const quarksmith_status bad = QUARKSMITH_BAD_STRUCT;
+  void* out[1] = {s->psi};
+  const void* in[1] = {s->psi};
+  quarksmith_gauge* gauge;
+  quarksmith_field* field;
+  quarksmith_operator* op;
+  quarksmith_solver* solver;
+  set z;
+  memset(&z, 0, sizeof z);
+  quarksmith_solve_report report = {0};
+  quarksmith_field_memory memory = {.size = 8};
+  refused(quarksmith_gauge_load(s->context, in, &z.links, &gauge), bad, "size 0", "quarksmith_link_format_init");
+  refused(quarksmith_field_create(s->context, &z.fields, &field), bad, "size 0", "quarksmith_field_settings_init");
+  refused(quarksmith_field_set(s->field, 0, s->psi, &z.spinors), bad, "size 0", "quarksmith_spinor_format_init");
+  refused(quarksmith_operator_create(s->gauge, &z.wilson, &s->ops, &op), bad, "size 0", "wilson_parameters_init");
+  refused(quarksmith_operator_create(s->gauge, &s->wilson, &z.ops, &op), bad, "size 0", "operator_settings_init");
+  refused(quarksmith_solver_create(s->gauge, &s->wilson, &z.solvers, &solver), bad, "size 0", "solver_settings_init");
+  refused(quarksmith_solve(s->solver, 1, out, in, &s->spinors, &report), bad, "size 0", "solve_report_init");
+  refused(quarksmith_field_describe(s->field, &memory), bad, "size 8", "field_memory_init");
+}
+
+static void test_names(set* s) {
+  const quarksmith_status bad = QUARKSMITH_UNKNOWN_NAME;
+  quarksmith_context* context;
+  quarksmith_field* field;
+  quarksmith_operator* op;
+  quarksmith_solver* solver;
+  quarksmith_field_settings f = s->fields;
+  quarksmith_operator_settings o = s->ops;
+  quarksmith_solver_settings v = s->solvers;
+  quarksmith_spinor_format p = s->spinors;
+  refused(quarksmith_open("gpu", extent, &context), bad, "'gpu'", "use cpu, cuda");
+  f.precision = "octuple";
+  refused(quarksmith_field_create(s->context, &f, &field), bad, "'octuple'", "double");
+  f = s->fields, f.basis = "dirac";
+  refused(quarksmith_field_create(s->context, &f, &field), bad, "'dirac'", "degrand_rossi");
+  p.basis = "dirac";
+  refused(quarksmith_field_set(s->field, 0, s->psi, &p), bad, "'dirac'", "degrand_rossi");
+  o.links = "r17";
+  refused(quarksmith_operator_create(s->gauge, &s->wilson, &o, &op), bad, "'r17'", "r12");
+  v.method = "gmres";
+  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "'gmres'", "bicgstab");
+  v = s->solvers, v.even_odd = "both";
+  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "'both'", "symmetric");
+  v = s->solvers, v.precision = "double-octuple";
+  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "octuple'", "double");
+  refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "hdf5", 64), bad, "'hdf5'", "ildg");
+  o = s->ops, o.precision = "single", o.basis = "rotated", o.links = "r8";
+  refused(quarksmith_operator_create(s->gauge, &s->wilson, &o, &op), QUARKSMITH_MISSING_KERNEL,
+          "precision = [\"single\"]", "add to the profile");
+}
+
+static void test_numbers(set* s) {
+  const quarksmith_status bad = QUARKSMITH_BAD_ARGUMENT;
+  void* out[1] = {s->psi};
+  const void* in[1] = {s->psi};
+  quarksmith_gauge* gauge;
+  quarksmith_field *field, *half;
+  quarksmith_operator* op;
+  quarksmith_solver* solver;
+  quarksmith_link_format l = s->links;
+  quarksmith_spinor_format p = s->spinors;
+  quarksmith_field_settings f = s->fields;
+  quarksmith_wilson_parameters w = s->wilson;
+  quarksmith_solver_settings v = s->solvers;
+  double numbers[2];
+  size_t word;
+  l.order = 2;
+  refused(quarksmith_gauge_load(s->context, in, &l, &gauge), bad, "order 2", "QUARKSMITH_SITE_MAJOR");
+  l = s->links, l.axes[0] = 1;
+  refused(quarksmith_gauge_load(s->context, in, &l, &gauge), bad, "axes 1,1,2,3", "once");
+  p.half = 1;
+  refused(quarksmith_field_set(s->field, 0, s->psi, &p), bad, "half = 1", "use half = 0");
+  refused(quarksmith_matrix_host(s->op, 0, 1, out, in, &p), bad, "half = 1", "use half = 0");
+  p = s->spinors, p.precision = 8;
+  refused(quarksmith_field_set(s->field, 0, s->psi, &p), bad, "precision 8", "QUARKSMITH_SINGLE");
+  refused(quarksmith_field_set(s->field, 1, s->psi, &s->spinors), bad, "right-hand side 1", "count from 0");
+  refused(quarksmith_dslash_host(s->op, 2, 0, 1, out, in, &s->spinors), bad, "parity 2", "QUARKSMITH_EVEN");
+  refused(quarksmith_matrix(s->op, 5, s->field, s->field), bad, "dagger 5", "0 or 1");
+  refused(quarksmith_matrix(s->op, 0, s->field, s->field), bad, "one field", "pass two");
+  refused(quarksmith_matrix_host(s->op, 0, 0, out, in, &s->spinors), bad, "0 right-hand sides", "at least 1");
+  f.rhs = 0;
+  refused(quarksmith_field_create(s->context, &f, &field), bad, "not 0", "at least one");
+  f = s->fields, f.sites = 7;
+  refused(quarksmith_field_create(s->context, &f, &field), bad, "sites 7", "QUARKSMITH_FULL");
+  f = s->fields, f.precision = "single";
+  check_ok(quarksmith_field_create(s->context, &f, &field), "field");
+  refused(quarksmith_dot(s->field, field, numbers), bad, "single", "equal settings");
+  refused(quarksmith_matrix(s->op, 0, s->field, field), bad, "field in is single", "equal settings");
+  refused(quarksmith_solve_fields(s->solver, s->field, field, NULL), bad, "full double", "create them so");
+  f = s->fields, f.sites = QUARKSMITH_EVEN;
+  check_ok(quarksmith_field_create(s->context, &f, &half), "field");
+  refused(quarksmith_dslash(s->op, QUARKSMITH_ODD, 0, half, s->field), bad, "parity", "does not hold");
+  refused(quarksmith_matrix(s->op, 0, half, s->field), bad, "all sites", "QUARKSMITH_FULL");
+  refused(quarksmith_field_word(half, (int[]){1, 0, 0, 0}, 0, &word), bad, "(1,0,0,0) is odd", "other parity");
+  refused(quarksmith_field_word(half, (int[]){4, 0, 0, 0}, 0, &word), bad, "(4,0,0,0)", "not on the lattice 4x4x4x4");
+  quarksmith_free(field), quarksmith_free(half);
+  w.xi0 = 0;
+  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "xi0 0", "positive");
+  w = s->wilson, w.mass = NAN;
+  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "not finite", "mass");
+  w = s->wilson, w.csw = w.csw_t = 1;
+  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "csw_t 1", "or the other two");
+  refused(quarksmith_clover_log_det(s->op, 0, numbers), bad, "no clover", "with csw");
+  v.tolerance = 0;
+  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "tolerance 0", "positive");
+  v = s->solvers, v.max_iterations = 0;
+  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "0 iterations", "at least 1");
+  refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "milc", 64), bad, "MILC", "32");
+}
+
+static void test_lattices_and_files(set* s, const char* device) {
+  static const char* const path = "c_test.ildg";
+  quarksmith_context* other = NULL;
+  quarksmith_gauge* gauge = NULL;
+  quarksmith_field* field = NULL;
+  double a[3], b[3];
+  refused(quarksmith_open(device, (int[]){4, 4, 3, 4}, &other), QUARKSMITH_WRONG_LATTICE, "extent 3",
+          "use even extents");
+  check_ok(quarksmith_open(device, (int[]){4, 4, 4, 8}, &other), "open");
+  check_ok(quarksmith_gauge_write(s->gauge, path, "ildg", 64), "write");
+  check_ok(quarksmith_gauge_read(s->context, path, &gauge), "read");
+  check_ok(quarksmith_gauge_plaquette(gauge, a), "plaquette");
+  check_ok(quarksmith_gauge_plaquette(s->gauge, b), "plaquette");
+  check(a[0] == b[0] && fabs(a[0] - plaquette_of(&s->l)) < 1e-14, "what was written is read");
+  refused(quarksmith_gauge_read(other, path, &gauge), QUARKSMITH_WRONG_LATTICE, "4x4x4x4", "4x4x4x8");
+  FILE* file = fopen(path, "wb");
+  fputs("no configuration", file);
+  fclose(file);
+  refused(quarksmith_gauge_read(s->context, path, &gauge), QUARKSMITH_FILE_ERROR, path, "supported are");
+  remove(path);
+  refused(quarksmith_gauge_read(s->context, path, &gauge), QUARKSMITH_FILE_ERROR, path, "");
+  refused(quarksmith_gauge_write(s->gauge, "no/such/folder/c", "ildg", 64), QUARKSMITH_FILE_ERROR, "no/such/folder",
+          "");
+  check_ok(quarksmith_field_create(other, &s->fields, &field), "field");
+  refused(quarksmith_dot(s->field, field, a), QUARKSMITH_BAD_ARGUMENT, "different contexts", "from one context");
+  quarksmith_free(field), quarksmith_free(gauge), quarksmith_free(other);
+}
+
+static void test_data(set* s) {
+  lattice bad = make_lattice(extent, 0.3, 6);
+  const void* links[1] = {bad.links};
+  void* x[1] = {random_spinor(&bad, 1)};
+  const void* b[1] = {s->psi};
+  quarksmith_gauge* gauge = NULL;
+  quarksmith_operator* op = NULL;
+  quarksmith_solver* solver = NULL;
+  quarksmith_solve_report report;
+  bad.links[4] *= 1.5;
+  check_ok(quarksmith_gauge_load(s->context, links, &s->links, &gauge), "links that are not SU(3)");
+  quarksmith_operator_settings o = s->ops;
+  o.links = "r12";
+  refused(quarksmith_operator_create(gauge, &s->wilson, &o, &op), QUARKSMITH_BAD_DATA, "r12", "use 18 reals");
+  quarksmith_free(gauge);
+  bad.links[9 * (4 * 5 + 2) + 7] = NAN; /* site 5 is (1,1,0,0) */
+  refused(quarksmith_gauge_load(s->context, links, &s->links, &gauge), QUARKSMITH_BAD_DATA, "link z of site (1,1,0,0)",
+          "read it again");
+  s->psi[17] = INFINITY;
+  refused(quarksmith_solve(s->solver, 1, x, b, &s->spinors, NULL), QUARKSMITH_BAD_DATA, "right-hand side 0",
+          "not finite");
+  s->psi[17] = 0;
+
+  quarksmith_solver_settings v = s->solvers;
+  v.max_iterations = 2;
+  check_ok(quarksmith_solve_report_init(&report), "report");
+  check_ok(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), "solver");
+  refused(quarksmith_solve(solver, 1, x, b, &s->spinors, &report), QUARKSMITH_NOT_CONVERGED, "after 2 iterations",
+          "use more iterations");
+  number* mx = random_spinor(&s->l, 2);
+  matrix(&s->l, degrand_rossi, 0, mx, x[0]);
+  const double residual = distance(mx, s->psi, 12 * s->l.sites);
+  check(report.converged == 0 && report.iterations == 2 && report.residual < 1,
+        "the report of a solve that ended early");
+  check_below(fabs(report.residual / residual - 1), 1e-10, "its residual is that of x");
+  free(mx), free(x[0]);
+  quarksmith_free(solver);
+  free_lattice(&bad);
+
+  quarksmith_wilson_parameters w = s->wilson;
+  w.csw = 1e308;
+  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), QUARKSMITH_FAILED, "clover term is singular",
+          "use another");
+}
+
+static void test_devices(set* s, const char* device) {
+  quarksmith_context* huge = NULL;
+  quarksmith_field* field = NULL;
+  refused(quarksmith_open("cuda:99", extent, &huge), QUARKSMITH_DEVICE_ERROR, "cuda:99", "use");
+  check_ok(quarksmith_open(device, (int[]){1024, 1024, 1022, 2}, &huge), "open a huge lattice");
+  quarksmith_field_settings f = s->fields;
+  f.rhs = 1000;
+  refused(quarksmith_field_create(huge, &f, &field), QUARKSMITH_OUT_OF_MEMORY, "MiB", "use a smaller lattice");
+  quarksmith_free(huge);
+
+  char text[1024];
+  size_t count = 0;
+  check_ok(quarksmith_device_name(s->context, text, sizeof text), "device name");
+  check(strncmp(text, device, strlen(device)) == 0, "the device is %s", text);
+  refused(quarksmith_device_name(s->context, text, 4), QUARKSMITH_BAD_ARGUMENT, "4 are there", "longer array");
+  check_ok(quarksmith_kernel_count(s->context, &count), "kernels");
+  int found = 0;
+  for (size_t k = 0; k < count; ++k) {
+    check_ok(quarksmith_kernel_name(s->context, k, text, sizeof text), "kernel");
+    found += strcmp(text, "wilson_double_r12_nr_n1") == 0;
+  }
+  check(found == 1, "the kernels hold the Wilson hopping term once");
+  refused(quarksmith_kernel_name(s->context, count, text, sizeof text), QUARKSMITH_BAD_ARGUMENT, "kernel",
+          "smaller index");
+
+  /* Each handle keeps its own last message; asking for it does not replace it. */
+  refused(quarksmith_norm2(s->field, NULL), QUARKSMITH_BAD_ARGUMENT, "norm2", "");
+  refused(quarksmith_gauge_plaquette(s->gauge, NULL), QUARKSMITH_BAD_ARGUMENT, "plaquette", "");
+  refused(quarksmith_handle_message(s->field, text, 3), QUARKSMITH_BAD_ARGUMENT, "3 are there", "longer array");
+  check_ok(quarksmith_handle_message(s->field, text, sizeof text), "message");
+  check(strncmp(text, "quarksmith_norm2: ", 18) == 0, "the field's message: %s", text);
+  check(strlen(quarksmith_version()) >= 5, "version %s", quarksmith_version());
+  check(strcmp(quarksmith_status_name(QUARKSMITH_BAD_DATA), "QUARKSMITH_BAD_DATA") == 0 &&
+            strcmp(quarksmith_status_name((quarksmith_status)INT_MAX), "unknown status") == 0,
+        "names of statuses");
+  check(fabs(quarksmith_mass_of_kappa(0.125)) == 0, "the critical kappa of free quarks");
+}
+
+void test_statuses(const char* device) {
+  set s = make_set(device);
+  test_pointers(&s);
+  test_structs(&s);
+  test_names(&s);
+  test_numbers(&s);
+  test_lattices_and_files(&s, device);
+  test_data(&s);
+  test_devices(&s, device);
+  free_set(&s);
+}

@@ -1,0 +1,60 @@
+"""Which devices' tuned variants a build holds."""
+
+import json
+
+import pytest
+
+from generator.__main__ import main
+from generator.profile import load_profile
+from generator.spec import SpecError
+from generator.tuned import choices, select_devices
+
+NAME = "wilson_double_r12_nr_n1"
+
+
+def evidence(folder, device, shape, **facts):
+    rows = [
+        {"shape": shape, "block": 64, "min_blocks": 4, "status": "ok", "microseconds": 10.0},
+        {"shape": [], "block": 128, "min_blocks": 3, "status": "ok", "microseconds": 20.0},
+    ]
+    entry = {NAME: {"digest": "", "toolkit": "", "classes": {"large": rows}}}
+    name = device.lower().replace(" ", "_")
+    (folder / f"{name}.json").write_text(json.dumps({"device": device, **facts, "kernels": entry}))
+
+
+@pytest.fixture
+def folders(tmp_path):
+    evidence(tmp_path, "GPU A", [], compute_capability="9.0")
+    evidence(tmp_path, "GPU B", ["stream"], compute_capability="8.0")
+    evidence(tmp_path, "Some CPU x86-64-v3", ["box"])
+    return (tmp_path,)
+
+
+def test_a_build_holds_the_devices_asked_for_and_every_cpu(folders):
+    def found(devices):
+        table, variants = choices(load_profile("dev").kernels, folders, devices)
+        return set(table), {v.name for v in variants if not v.dagger and v.epilogue == "none"}
+
+    cpu, a, b = "Some CPU x86-64-v3", "GPU A", "GPU B"
+    variant = {cpu: f"{NAME}__box_b64m4", a: f"{NAME}__b64m4", b: f"{NAME}__stream_b64m4"}
+    assert found(None) == ({cpu, a, b}, set(variant.values()))
+    assert found(select_devices("gpu_a", folders)) == ({cpu, a}, {variant[cpu], variant[a]})
+    assert found(select_devices("GPU B,gpu_a", folders)) == ({cpu, a, b}, set(variant.values()))
+    assert found(select_devices("none", folders)) == ({cpu}, {variant[cpu]})
+
+
+def test_an_unknown_device_is_one_clear_error(folders, tmp_path, capsys):
+    with pytest.raises(SpecError, match="'GPU C' is kept; known are gpu_a, gpu_b"):
+        select_devices("GPU A,GPU C", folders)
+    assert main(["generate", "--devices", "nothing", "--out", str(tmp_path / "out")]) == 2
+    assert "known are" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_generate_leaves_out_what_was_not_asked_for(tmp_path):
+    (tmp_path / "tuned").mkdir()
+    evidence(tmp_path / "tuned", "GPU A", [], compute_capability="9.0")
+    for devices, kept in (("none", False), ("gpu_a", True)):
+        assert main(["generate", "--profile", "dev", "--devices", devices, "--out", str(tmp_path)]) == 0
+        assert (f"{NAME}__b64m4_row" in (tmp_path / "cuda" / "wilson_double.cu").read_text()) == kept
+        assert ("GPU A" in (tmp_path / "tuned.cpp").read_text()) == kept

@@ -1,0 +1,148 @@
+"""Plots GFLOP/s against flop per byte of all kernels of `quarksmith bench --json`, with the line of the copy bandwidth.
+
+Evidence of a sweep (generated/tuned) does as well, with the copy bandwidth given by --copy: its best candidates.
+"""
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import plots
+from matplotlib.lines import Line2D
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from generator.profile import load_profile
+from generator.report import read_evidence
+from generator.spec import SpecError
+
+COLOURS = {"double": "#0b5394", "single": "#38761d", "half": "#cc0000", "quarter": "#a64d79"}
+MARKERS = {
+    "Wilson": "o",
+    "Wilson with site term": "s",
+    "Laplace": "^",
+    "staggered": "D",
+    "vector update": "v",
+    "site term": "P",
+    "gauge": "X",
+}
+
+
+MOST_NAMED = 20
+"""Points beyond which kernels are told by precision and kind alone."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One kernel: least traffic and reported flops over its time."""
+
+    name: str
+    family: str
+    precision: str
+    gflops: float
+    gbytes: float
+
+    @property
+    def kind(self) -> str:
+        """What the legend calls it."""
+        if self.family != "hopping":
+            return {"update": "vector update", "term": "site term"}.get(self.family, self.family)
+        if any(f"_{epilogue}_" in self.name for epilogue in ("taxpby", "tinv")):
+            return "Wilson with site term"
+        return next((k for k in MARKERS if self.name.startswith(k.lower())), "Wilson")
+
+    @property
+    def colour(self) -> str:
+        """By precision; formats with a shared exponent are orange."""
+        return COLOURS.get(self.precision, "#e69138")
+
+
+def read(path: Path, copy: float, size: str) -> tuple[str, float, list[Point]]:
+    """(title, copy bandwidth in GB/s, points) of a file; of evidence those of one class of launches."""
+    data = json.loads(path.read_text())
+    if isinstance(data["kernels"], list):
+        points = [
+            Point(k["name"], k["family"], k["precision"], k["gflops"], k["gbytes_per_second"]) for k in data["kernels"]
+        ]
+        buffers = "rotating buffers" if data["rotating_buffers"] else "same buffers"
+        title = f"{data['device'].split(',')[0]}, {'x'.join(map(str, data['lattice']))}, {buffers}"
+        return title, copy or data["copy_bytes_per_second"] * 1e-9, points
+    evidence = read_evidence(path, load_profile("full").kernels)
+    copy = copy or float(evidence.facts.get("copy_bytes_per_second", 0)) * 1e-9
+    if not copy:
+        raise SystemExit(f"{path} does not record the copy bandwidth; give it with --copy GB/S")
+    size = size or evidence.sizes[0]
+    points = [
+        Point(m.spec.name, "hopping" if m.spec.links else "update", m.spec.precision, m.gflops() or 0, m.gbytes())
+        for m in evidence.kernels
+        if m.size == size
+    ]
+    return f"{evidence.device}, {evidence.title(size)}, best candidates of the sweep", copy, points
+
+
+def plot(title: str, copy: float, points: list[Point], out: Path) -> None:
+    """Above logarithmic axes, below the fraction of the line; colours are precisions, markers kinds of kernels."""
+    points = [p for p in points if p.gflops > 0]
+    intensity = np.array([p.gflops / p.gbytes for p in points])
+    figure, (axes, below) = plt.subplots(
+        2, 1, figsize=(9.5, 8), layout="constrained", sharex=True, height_ratios=(1.5, 1)
+    )
+    x = np.geomspace(intensity.min() / 1.4, intensity.max() * 1.4, 50)
+    axes.plot(x, copy * x, color="#555555", lw=1, label=f"copy, {copy:.4g} GB/s")
+    below.axhline(100, color="#555555", lw=1)
+    named = len(points) <= MOST_NAMED
+    for n, (p, at) in enumerate(zip(points, intensity, strict=True), start=1):
+        for panel, y in ((axes, p.gflops), (below, 100 * p.gbytes / copy)):
+            panel.plot(at, y, MARKERS[p.kind], color=p.colour, ms=6, mfc=p.colour + "66", mew=0.9)
+            if named:
+                panel.annotate(str(n), (at, y), xytext=(5, 3), textcoords="offset points", fontsize=8)
+    axes.set(xscale="log", yscale="log", xlim=(x[0], x[-1]), ylabel="GFLOP/s", title=title)
+    below.set(ylim=(0, max(110, *(110 * p.gbytes / copy for p in points))))
+    below.set(xlabel="flop a byte of least traffic", ylabel="least traffic over time, % of copy")
+    for axis in (axes.xaxis, axes.yaxis):
+        low, high = axis.get_view_interval()
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter("{x:g}" if high < 20 * low else "")
+    for panel in (axes, below):
+        panel.grid(alpha=0.3, which="both", lw=0.5)
+    axes.legend(frameon=False, fontsize=9, loc="upper left")
+    figure.legend(handles=_legend(points), frameon=False, fontsize=9, loc="outside right upper")
+    plots.save(figure, out)
+
+
+def _legend(points: list[Point]) -> list[Line2D]:
+    """Precisions in the order of their colours, kinds of kernels, and names where they are few."""
+    order = [*COLOURS, *sorted({p.precision for p in points} - set(COLOURS))]
+    colours = {p.precision: p.colour for p in sorted(points, key=lambda p: order.index(p.precision))}
+    by_colour: dict[str, list[str]] = {}
+    for precision, colour in colours.items():
+        by_colour.setdefault(colour, []).append(precision)
+    handles = [Line2D([], [], marker="s", ls="", color=c, label=", ".join(names)) for c, names in by_colour.items()]
+    handles.append(Line2D([], [], ls="", label=""))
+    kinds = {p.kind for p in points}
+    handles += [
+        Line2D([], [], marker=m, ls="", color="#555555", mfc="none", label=kind)
+        for kind, m in MARKERS.items()
+        if kind in kinds
+    ]
+    if len(points) <= MOST_NAMED:
+        handles.append(Line2D([], [], ls="", label=""))
+        handles += [Line2D([], [], ls="", label=f"{n}  {p.name}") for n, p in enumerate(points, start=1)]
+    return handles
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, help="JSON of `quarksmith bench --json`, or a file of generated/tuned")
+    parser.add_argument("--copy", type=float, default=0, metavar="GB/S", help="copy bandwidth, if the file has none")
+    parser.add_argument("--class", dest="size", default="", help="of launches in evidence (default: the largest)")
+    parser.add_argument("--out", type=Path, default=Path("roofline.png"))
+    options = parser.parse_args()
+    try:
+        plot(*read(options.data, options.copy, options.size), options.out)
+    except SpecError as error:
+        raise SystemExit(f"plot: {error}") from error
+    print(f"wrote {options.out}")
