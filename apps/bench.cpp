@@ -129,7 +129,8 @@ int run(const BenchOptions& o) {
   std::vector<const Kernel*> chosen;
   for (const Kernel& k : device->kernels())
     if (k.name.find(o.filter) != std::string_view::npos && k.family.find(o.family) != std::string_view::npos &&
-        k.family != "convert" && (o.rhs <= 0 || o.rhs % k.tile == 0) && found_by_name(device->kernels(), k))
+        k.family != "convert" && k.family != "block" && (o.rhs <= 0 || o.rhs % k.tile == 0) &&
+        found_by_name(device->kernels(), k))
       chosen.push_back(&k);
   if (chosen.empty())
     throw UsageError(fmt::format("--only {}: no kernel of this build has that in its name", o.filter));

@@ -71,6 +71,8 @@ struct Hops {
 /// Slots of device scalars that one kernel names at most, and those that every right-hand side has (generator's
 /// blas.py).
 inline constexpr int most_slots = 20, active_slot = 0, status_slot = 1;
+/// A slot that is this or more stands for number slot - shared_slot of the first right-hand side of the call, for all.
+inline constexpr int shared_slot = 128;
 /// What slot `status_slot` holds: nothing happened, a quotient had denominator zero, a number was not finite.
 enum class Status { fine, breakdown, not_finite };
 
@@ -100,7 +102,8 @@ struct Arguments {
   /// the next. Slot n of a kernel is number slot[n].
   double* scalars = nullptr;
   int scalar_stride = 0;
-  int mask = -1;  ///< kernels skip a right-hand side whose number `mask` is 0; -1: none
+  int columns = 0;  ///< right-hand sides of x that a block kernel combines (runtime/block.hpp)
+  int mask = -1;    ///< kernels skip a right-hand side whose number `mask` is 0; -1: none
   unsigned char slot[most_slots] = {};
 };
 

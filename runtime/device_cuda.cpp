@@ -10,7 +10,7 @@ namespace {
 
 /// Blocks of a reducing launch at most; see runtime/target_cuda.hpp: reducing_blocks.
 constexpr int reducing_blocks = 2112;
-constexpr int most_sums = 8, most_rhs = 64;
+constexpr int most_sums = 32, most_rhs = 64;
 
 void check(cudaError_t status, const std::string& what) {
   if (status != cudaSuccess) throw Error(fmt::format("{}: {}", what, cudaGetErrorString(status)));

@@ -25,7 +25,9 @@ QUARKSMITH_INLINE bool finite(const Number& a) { return a.re - a.re == 0 && a.im
 
 /// Slot n of a kernel for a right-hand side.
 QUARKSMITH_INLINE double* slot_at(const Arguments& a, int rhs, int n) {
-  return a.scalars + static_cast<long long>(rhs) * a.scalar_stride + 2 * a.slot[n];
+  const int number = a.slot[n];
+  if (number >= shared_slot) return a.scalars + 2 * (number - shared_slot);
+  return a.scalars + static_cast<long long>(rhs) * a.scalar_stride + 2 * number;
 }
 template <class R>
 QUARKSMITH_INLINE R real_slot(const Arguments& a, int rhs, int n) {

@@ -43,6 +43,8 @@ KrylovBatch::KrylovBatch(const LinearOperator& outer, const LinearOperator& inne
       r_(outer.domain(), outer.precision(), outer.subset(), capacity),
       d_(r_.like()),
       convert_(outer, outer.precision(), inner.precision(), capacity) {
+  if (method == Method::hermitian_cg)
+    shift_ = std::unique_ptr<Step>(new Step(scalars_, outer.precision(), "advance", {{"alpha", "sigma"}}));
   for (const char* name : {"rr", "target", "fall", "most", "iterations", "limit", "epsilon", "root"})
     scalars_.slot(name);
 }
@@ -55,11 +57,22 @@ Program& KrylovBatch::program(int width, int phase) {
   return *made;
 }
 
+/// out = A in, or (A + sigma) in for right-hand sides at positions first, first + 1, ...
+void KrylovBatch::apply_outer(SpinorField& out, const SpinorField& in, int first) const {
+  outer_->apply(out, in, Dagger::no);
+  if (shift_) shift_->for_all({.x = &in, .y = &out}, first);
+}
+
 std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
-                                             const std::vector<double>& tolerances) {
+                                             const std::vector<double>& tolerances, const std::vector<double>& shifts) {
   if (b.rhs() > capacity_ || x.rhs() != b.rhs() || static_cast<int>(tolerances.size()) != b.rhs())
     throw UsageError(fmt::format("{} right-hand sides, {} solutions and {} tolerances for a solver of {} at most",
                                  b.rhs(), x.rhs(), tolerances.size(), capacity_));
+  if (!shifts.empty() && (!shift_ || static_cast<int>(shifts.size()) != b.rhs()))
+    throw UsageError(
+        fmt::format("{} shifts of {} right-hand sides; only conjugate gradients for Hermitian operators "
+                    "take them, one for each",
+                    shifts.size(), b.rhs()));
   Task task{&x, &b, &options};
   task.results.resize(b.rhs());
   task.needs_normal = recurrence_->normal() || options.criterion == Criterion::normal;
@@ -85,6 +98,10 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
     task.columns.push_back(c);
   }
   task.width = static_cast<int>(task.columns.size());
+  if (shift_) {
+    for (int n = 0; n < task.width; ++n) scalars_.set(n, "sigma", shifts.empty() ? 0 : shifts[task.columns[n].index]);
+    scalars_.upload(0, task.width);
+  }
   const ProfilerRange solve(b.device(), "quarksmith solve");
   if (!snapshots_ || under_way_)  // an earlier solve was left by an exception: copies are outstanding
     snapshots_ = b.device().snapshots(scalars_.data(), Scalars::bytes_per_rhs * capacity_, ring);

@@ -28,8 +28,9 @@ class KrylovBatch {
 
   /// Solves A x = b; x is the first guess.
   /// \param tolerances of each right-hand side.
+  /// \param shifts with Method::hermitian_cg: sigma of each right-hand side, none if they are all 0.
   std::vector<SolverResult> solve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
-                                  const std::vector<double>& tolerances);
+                                  const std::vector<double>& tolerances, const std::vector<double>& shifts = {});
   int capacity() const { return capacity_; }
 
   /// Seconds of the iterations so far, and of them those in which the host was busy.
@@ -53,6 +54,7 @@ class KrylovBatch {
   static int live(const Task& task);
   bool near_rest(const Task& task) const;
   Program& program(int width, int phase);
+  void apply_outer(SpinorField& out, const SpinorField& in, int first) const;
 
   const LinearOperator *outer_, *inner_;
   int capacity_;
@@ -60,6 +62,7 @@ class KrylovBatch {
   Blas blas_;
   Scalars scalars_;
   std::unique_ptr<Recurrence> recurrence_;
+  std::unique_ptr<Step> shift_;  // Method::hermitian_cg: y += sigma x in the outer precision
   SpinorField r_, d_;  // outer: residuals; corrections, then A^+ r
   Converter convert_;
   std::unique_ptr<SpinorField> best_;  // made when an iterate is worse than an earlier one

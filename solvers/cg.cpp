@@ -2,9 +2,10 @@
 
 namespace quarksmith {
 
-ConjugateGradients::ConjugateGradients(const LinearOperator& a, Scalars& scalars, int rhs)
+ConjugateGradients::ConjugateGradients(const LinearOperator& a, Scalars& scalars, int rhs, CgForm form)
     : a_(&a),
       scalars_(&scalars),
+      form_(form),
       y_(a.domain(), a.precision(), a.subset(), rhs),
       r_(y_.like()),
       p_(y_.like()),
@@ -12,7 +13,7 @@ ConjugateGradients::ConjugateGradients(const LinearOperator& a, Scalars& scalars
       w_(y_.like()),
       measure_(scalars, a.precision(), "measure"),
       direction_(scalars, a.precision(), "cg_direction"),
-      curvature_(scalars, a.precision(), "cg_curvature"),
+      curvature_(scalars, a.precision(), form == CgForm::normal ? "cg_curvature" : "hermitian_curvature"),
       residual_(scalars, a.precision(), "cg_residual"),
       advance_(scalars, a.precision(), "advance"),
       replace_(scalars, a.precision(), "cg_replace"),
@@ -22,9 +23,14 @@ void ConjugateGradients::iterate(int width, int /*phase*/) {
   SpinorField y = y_.slice(0, width), r = r_.slice(0, width), p = p_.slice(0, width), q = q_.slice(0, width),
               w = w_.slice(0, width);
   direction_({.x = &p, .y = &y, .z = &r});  // y += alpha p;  p = r + beta p
-  a_->apply(w, p, Dagger::no);
-  curvature_({.x = &w});  // alpha = (r, r) / (p, A^+ A p)
-  a_->apply(q, w, Dagger::yes);
+  if (form_ == CgForm::normal) {
+    a_->apply(w, p, Dagger::no);
+    curvature_({.x = &w});  // alpha = (r, r) / (p, A^+ A p)
+    a_->apply(q, w, Dagger::yes);
+  } else {
+    a_->apply(q, p, Dagger::no);
+    curvature_({.x = &p, .y = &q});  // q = (A + sigma) p;  alpha = (r, r) / (p, q)
+  }
   residual_({.x = &q, .y = &r});  // r' = r - alpha A^+ A p;  beta = (r', r') / (r, r)
 }
 

@@ -1,5 +1,5 @@
 /// \file
-/// What the driver of a batch keeps of its right-hand sides; of batch.cpp and settle.cpp alone.
+/// What the driver of a batch keeps of its right-hand sides; of batch.cpp and settle.cpp alone, but for the functions.
 #pragma once
 
 #include <cmath>
@@ -48,6 +48,9 @@ inline double rounding(const PrecisionInfo& p) {
   if (p.bits == 64) return 0x1p-53;
   return p.bits == 32 ? 0x1p-24 : std::ldexp(1.0, -p.bits);
 }
+
+/// The least relative residual that is asked of iterations in a format, where a higher one takes over.
+inline double attainable(const PrecisionInfo& p) { return 30 * rounding(p); }
 
 /// Norms from their squares.
 inline std::vector<double> roots(std::vector<double> squares) {

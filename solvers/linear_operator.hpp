@@ -75,6 +75,21 @@ struct SolverResult {
   int exact_applications = 0;  ///< in the higher one
   int replacements = 0;        ///< of the residual
   std::vector<SolverEvent> events;
+
+  /// Adds what was done after this.
+  void append(const SolverResult& more) {
+    for (SolverEvent event : more.events) {
+      event.iteration += iterations;
+      events.push_back(std::move(event));
+    }
+    iterations += more.iterations;
+    applications += more.applications;
+    exact_applications += more.exact_applications;
+    replacements += more.replacements;
+    residual = more.residual;
+    measured = more.measured;
+    converged = more.converged;
+  }
 };
 
 }  // namespace quarksmith

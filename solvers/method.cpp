@@ -7,6 +7,7 @@
 #include "runtime/error.hpp"
 #include "solvers/bicgstab.hpp"
 #include "solvers/bicgstab_l.hpp"
+#include "solvers/block_cg.hpp"
 #include "solvers/cg.hpp"
 #include "solvers/cgne.hpp"
 #include "solvers/gcr.hpp"
@@ -21,6 +22,7 @@ constexpr std::pair<const char*, Method> names[] = {{"cg", Method::cg},
                                                     {"bicgstab", Method::bicgstab},
                                                     {"bicgstab-l", Method::bicgstab_l},
                                                     {"gcr", Method::gcr},
+                                                    {"block-cg", Method::block_cg},
                                                     {"mr", Method::mr}};
 
 constexpr int most_steps = 1000;
@@ -65,7 +67,10 @@ std::unique_ptr<Recurrence> make_recurrence(Method method, const MethodParameter
                                             const LinearOperator& inner, Scalars& scalars, int rhs) {
   switch (method) {
     case Method::cg:
+    case Method::block_cg:
       return std::make_unique<ConjugateGradients>(a, scalars, rhs);
+    case Method::hermitian_cg:
+      return std::make_unique<ConjugateGradients>(a, scalars, rhs, CgForm::hermitian);
     case Method::cgne:
       return std::make_unique<CraigsMethod>(a, scalars, rhs);
     case Method::mr:
@@ -86,7 +91,13 @@ FieldCount fields_of(Method method, const MethodParameters& p) {
   switch (method) {
     case Method::cg:
     case Method::cgne:
+    case Method::hermitian_cg:
       return {5};
+    case Method::block_cg: {
+      // Its outer fields, of double precision, count as four of half.
+      const auto [inner, outer] = BlockConjugateGradients::fields();
+      return {5 + inner + 4 * outer};
+    }
     case Method::mr:
       return {3};
     case Method::bicgstab:

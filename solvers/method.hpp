@@ -11,7 +11,16 @@
 namespace quarksmith {
 
 /// Krylov methods. `cg` works on the normal equations in the form CGNR.
-enum class Method { cg, cgne, mr, gcr, bicgstab, bicgstab_l };
+enum class Method {
+  cg,
+  cgne,
+  mr,
+  gcr,
+  bicgstab,
+  bicgstab_l,
+  block_cg,     ///< conjugate gradients in one Krylov space (solvers/block_cg.hpp), then each by itself as with cg
+  hermitian_cg  ///< for a Hermitian A and the systems (A + sigma) x = b, positive definite
+};
 
 /// \throws UnknownName the name is unknown; the message lists those that exist.
 Method method_of(const std::string& name);

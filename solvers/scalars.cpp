@@ -52,32 +52,37 @@ void Scalars::upload(int first, int count) {
 void Scalars::assign(const double* snapshot, int count) { std::copy_n(snapshot, count * stride, host_.data()); }
 
 Step::Step(Scalars& scalars, const PrecisionInfo& precision, std::string_view name,
-           std::initializer_list<std::pair<std::string_view, std::string_view>> renamed)
+           std::initializer_list<std::pair<std::string_view, std::string_view>> renamed,
+           std::initializer_list<std::string_view> shared)
     : scalars_(&scalars), kernel_(&find(scalars.device().kernels(), {.operation = name, .precision = precision.name})) {
   int n = 0;
   for (std::string_view rest = kernel_->slots; !rest.empty();) {
     const std::size_t end = std::min(rest.find(' '), rest.size());
     std::string_view word = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
+    const int offset = std::find(shared.begin(), shared.end(), word) != shared.end() ? shared_slot : 0;
     for (const auto& [from, to] : renamed)
       if (word == from) {
         word = to;
         break;
       }
-    slot_[n++] = static_cast<unsigned char>(scalars.slot(word));
+    slot_[n++] = static_cast<unsigned char>(scalars.slot(word) + offset);
   }
 }
 
-void Step::apply(const Fields& f, int first, int mask) const {
+void Step::apply(const Fields& f, int first, int mask, long long most_sites) const {
   const SpinorField& any = *f.x;
   Arguments a = arguments_for(any.domain(), any.lanes(), any.rhs());
-  a.count = any.count();
+  a.count = std::min(any.count(), most_sites);
   for (const auto& [field, operand] :
        {std::pair{f.x, &a.x}, {f.y, &a.y}, {f.z, &a.z}, {f.w, &a.w}, {f.u, &a.in}, {f.v, &a.out}}) {
     if (field == nullptr) continue;
-    if (field->count() != any.count() || field->rhs() != any.rhs() || &field->precision() != &any.precision())
+    const bool serves_all = field->rhs() == 1;
+    if (field->count() != any.count() || !(serves_all || field->rhs() == any.rhs()) ||
+        &field->precision() != &any.precision())
       throw UsageError(fmt::format("{} on spinor fields of different kinds", kernel_->name));
     *operand = field->operand();
+    if (serves_all) operand->rhs_stride = operand->norm_rhs_stride = 0;
   }
   a.scalars = scalars_->data() + first * Scalars::stride;
   a.scalar_stride = Scalars::stride;

@@ -48,11 +48,13 @@ class Scalars {
 class Step {
  public:
   /// \param renamed names of the kernel's formula and the scalars that they stand for here.
+  /// \param shared names that stand for scalars of the first right-hand side of a call, the same for all of the call.
   /// \throws UsageError the build lacks the kernel; the message is the profile row to add.
   Step(Scalars& scalars, const PrecisionInfo& precision, std::string_view name,
-       std::initializer_list<std::pair<std::string_view, std::string_view>> renamed = {});
+       std::initializer_list<std::pair<std::string_view, std::string_view>> renamed = {},
+       std::initializer_list<std::string_view> shared = {});
 
-  /// The fields of the formula.
+  /// The fields of the formula; x has the right-hand sides of the call. One of another field serves all of them.
   struct Fields {
     const SpinorField *x = nullptr, *y = nullptr, *z = nullptr, *w = nullptr, *u = nullptr, *v = nullptr;
   };
@@ -61,9 +63,11 @@ class Step {
   void operator()(const Fields& fields, int first = 0) const { apply(fields, first, active_slot); }
   /// Applies it to all right-hand sides.
   void for_all(const Fields& fields, int first = 0) const { apply(fields, first, -1); }
+  /// Runs the scalar program alone for the right-hand sides of x that are active; its sums are those of a few sites.
+  void program(const SpinorField& x, int first = 0) const { apply({.x = &x}, first, active_slot, 1); }
 
  private:
-  void apply(const Fields& fields, int first, int mask) const;
+  void apply(const Fields& fields, int first, int mask, long long most_sites = 1LL << 62) const;
 
   const Scalars* scalars_;
   const Kernel* kernel_;

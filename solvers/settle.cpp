@@ -39,7 +39,7 @@ void KrylovBatch::settle(Task& task, const Run& run) {
   const SpinorField b = task.b->slice(index, run.count);
   std::vector<double> r_norms;
   if (!run.correct || !accept(task, run, x, r, r_norms)) {
-    outer_->apply(r, x, Dagger::no);
+    apply_outer(r, x, run.first);
     r_norms = roots(blas_.residuals(b, r));  // r = b - A x
   }
   std::vector<double> s_norms(run.count, 0.0);
@@ -76,7 +76,7 @@ bool KrylovBatch::accept(Task& task, const Run& run, SpinorField& x, SpinorField
   SpinorField d = d_.slice(0, run.count);
   convert_(recurrence_->correction().slice(run.first, run.count), d);
   blas_.axpby(1.0, x, 1.0, d);  // x + y
-  outer_->apply(r, d, Dagger::no);
+  apply_outer(r, d, run.first);
   r_norms = roots(blas_.residuals(task.b->slice(task.columns[run.first].index, run.count), r));
   bool all = true;
   for (int n = 0; n < run.count; ++n) {

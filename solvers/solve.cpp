@@ -12,6 +12,7 @@
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
 #include "solvers/blas.hpp"
+#include "solvers/block_cg.hpp"
 
 namespace quarksmith {
 
@@ -136,6 +137,7 @@ struct WilsonSolver::Parts {
   /// Work space for so many right-hand sides.
   void reserve(int rhs) {
     if (batch && batch->capacity() >= rhs) return;
+    block.reset();
     batch.reset();
     high.reset();
     low.reset();
@@ -146,6 +148,8 @@ struct WilsonSolver::Parts {
     outer_b.reset();
     high = std::make_unique<Level>(hopping(outer), settings.reduction, rhs);
     low = std::make_unique<Level>(hopping(inner), settings.reduction, rhs);
+    if (settings.method == Method::block_cg)
+      block = std::make_unique<BlockConjugateGradients>(high->a(), low->a(), rhs);
     if (lowest != inner) preconditioner = std::make_unique<Level>(hopping(lowest), settings.reduction, rhs);
     batch = std::make_unique<KrylovBatch>(high->a(), low->a(), settings.method, rhs, settings.parameters,
                                           preconditioner ? &preconditioner->a() : nullptr);
@@ -191,6 +195,7 @@ struct WilsonSolver::Parts {
   std::optional<WilsonMatrix> matrix;  ///< in double
   std::unique_ptr<Level> high, low, preconditioner;
   std::unique_ptr<KrylovBatch> batch;
+  std::unique_ptr<BlockConjugateGradients> block;  ///< runs before `batch`, with Method::block_cg
   std::optional<SpinorField> reduced_x, reduced_b, outer_x, outer_b, residual;
   double seconds = 0, host_seconds = 0;
 
@@ -218,23 +223,25 @@ void WilsonSolver::Parts::iterate(System& s, KrylovBatch& krylov, const LinearOp
     options.rhs_observer = [&, outer = options.rhs_observer](int n, int iteration, double r) {
       outer(n, s.results[n].iterations + iteration, r * s.scale[n]);
     };
-  const double seconds_before = krylov.seconds(), host_before = krylov.host_seconds();
-  const std::vector<SolverResult> more = krylov.solve(s.x, s.b, options, s.tolerance);
-  seconds += krylov.seconds() - seconds_before;
-  host_seconds += krylov.host_seconds() - host_before;
-  for (std::size_t n = 0; n < more.size(); ++n) {
-    SolverResult& r = s.results[n];
-    s.flops[n] += more[n].applications * low_a.flops() + more[n].exact_applications * high->a().flops();
-    r.residual = more[n].residual;
-    r.measured = more[n].measured;
-    r.converged = more[n].converged;
-    r.replacements += more[n].replacements;
-    for (SolverEvent e : more[n].events) {
-      e.iteration += r.iterations;
-      r.events.push_back(std::move(e));
+  const auto add = [&](const std::vector<SolverResult>& more) {
+    for (std::size_t n = 0; n < more.size(); ++n) {
+      s.flops[n] += more[n].applications * low_a.flops() + more[n].exact_applications * high->a().flops();
+      s.results[n].append(more[n]);
     }
-    r.iterations += more[n].iterations;
+  };
+  const auto timed = [&](auto& solver, const auto& solve) {
+    const double seconds_before = solver.seconds(), host_before = solver.host_seconds();
+    add(solve());
+    seconds += solver.seconds() - seconds_before;
+    host_seconds += solver.host_seconds() - host_before;
+  };
+  if (block && &krylov == batch.get()) {
+    timed(*block, [&] { return block->improve(s.x, s.b, options, s.tolerance); });
+    for (const SolverResult& r : s.results)
+      options.max_iterations =
+          std::max(1, std::min(options.max_iterations, settings.options.max_iterations - r.iterations));
   }
+  timed(krylov, [&] { return krylov.solve(s.x, s.b, options, s.tolerance); });
 }
 
 /// Goes on with the right-hand sides that failed in the next higher precisions.

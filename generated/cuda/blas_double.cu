@@ -36,12 +36,16 @@
 #include "generated/bodies/gcr_direction.hpp"
 #include "generated/bodies/gcr_orthogonalise.hpp"
 #include "generated/bodies/gcr_project.hpp"
+#include "generated/bodies/hermitian_curvature.hpp"
 #include "generated/bodies/measure.hpp"
 #include "generated/bodies/mr_alpha.hpp"
 #include "generated/bodies/mr_step.hpp"
 #include "generated/bodies/norm2.hpp"
 #include "generated/bodies/residual.hpp"
 #include "generated/bodies/scale.hpp"
+#include "generated/bodies/shift_coefficients.hpp"
+#include "generated/bodies/shift_direction.hpp"
+#include "generated/bodies/shift_residual.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
 // 48 flop, 576 bytes a site and right-hand side; 72 reals without reuse
@@ -240,6 +244,13 @@ void gcr_project_double(const Arguments& a, const Launch& l) {
   apply<gcr_project_double_row, 128, 1>(a, l);
 }
 
+// 144 flop, 576 bytes a site and right-hand side; 72 reals without reuse
+struct hermitian_curvature_double_row
+    : hermitian_curvature_body<Ieee<double>> {};
+void hermitian_curvature_double(const Arguments& a, const Launch& l) {
+  apply<hermitian_curvature_double_row, 256, 2>(a, l);
+}
+
 // 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
 struct measure_double_row
     : measure_body<Ieee<double>> {};
@@ -280,6 +291,27 @@ struct scale_double_row
     : scale_body<Ieee<double>> {};
 void scale_double(const Arguments& a, const Launch& l) {
   apply<scale_double_row, 128, 1>(a, l);
+}
+
+// 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
+struct shift_coefficients_double_row
+    : shift_coefficients_body<Ieee<double>> {};
+void shift_coefficients_double(const Arguments& a, const Launch& l) {
+  apply<shift_coefficients_double_row, 256, 2>(a, l);
+}
+
+// 120 flop, 960 bytes a site and right-hand side; 120 reals without reuse
+struct shift_direction_double_row
+    : shift_direction_body<Ieee<double>> {};
+void shift_direction_double(const Arguments& a, const Launch& l) {
+  apply<shift_direction_double_row, 128, 1>(a, l);
+}
+
+// 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
+struct shift_residual_double_row
+    : shift_residual_body<Ieee<double>> {};
+void shift_residual_double(const Arguments& a, const Launch& l) {
+  apply<shift_residual_double_row, 256, 2>(a, l);
 }
 
 // 72 flop, 576 bytes a site and right-hand side; 72 reals without reuse

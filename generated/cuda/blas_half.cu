@@ -36,12 +36,16 @@
 #include "generated/bodies/gcr_direction.hpp"
 #include "generated/bodies/gcr_orthogonalise.hpp"
 #include "generated/bodies/gcr_project.hpp"
+#include "generated/bodies/hermitian_curvature.hpp"
 #include "generated/bodies/measure.hpp"
 #include "generated/bodies/mr_alpha.hpp"
 #include "generated/bodies/mr_step.hpp"
 #include "generated/bodies/norm2.hpp"
 #include "generated/bodies/residual.hpp"
 #include "generated/bodies/scale.hpp"
+#include "generated/bodies/shift_coefficients.hpp"
+#include "generated/bodies/shift_direction.hpp"
+#include "generated/bodies/shift_residual.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
 // 48 flop, 156 bytes a site and right-hand side; 72 reals without reuse
@@ -240,6 +244,13 @@ void gcr_project_half(const Arguments& a, const Launch& l) {
   apply<gcr_project_half_row, 128, 1>(a, l);
 }
 
+// 144 flop, 156 bytes a site and right-hand side; 72 reals without reuse
+struct hermitian_curvature_half_row
+    : hermitian_curvature_body<Fixed<short, true>> {};
+void hermitian_curvature_half(const Arguments& a, const Launch& l) {
+  apply<hermitian_curvature_half_row, 256, 4>(a, l);
+}
+
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct measure_half_row
     : measure_body<Fixed<short, true>> {};
@@ -280,6 +291,27 @@ struct scale_half_row
     : scale_body<Fixed<short, true>> {};
 void scale_half(const Arguments& a, const Launch& l) {
   apply<scale_half_row, 128, 1>(a, l);
+}
+
+// 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
+struct shift_coefficients_half_row
+    : shift_coefficients_body<Fixed<short, true>> {};
+void shift_coefficients_half(const Arguments& a, const Launch& l) {
+  apply<shift_coefficients_half_row, 256, 4>(a, l);
+}
+
+// 120 flop, 260 bytes a site and right-hand side; 120 reals without reuse
+struct shift_direction_half_row
+    : shift_direction_body<Fixed<short, true>> {};
+void shift_direction_half(const Arguments& a, const Launch& l) {
+  apply<shift_direction_half_row, 128, 1>(a, l);
+}
+
+// 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
+struct shift_residual_half_row
+    : shift_residual_body<Fixed<short, true>> {};
+void shift_residual_half(const Arguments& a, const Launch& l) {
+  apply<shift_residual_half_row, 256, 4>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -36,12 +36,16 @@
 #include "generated/bodies/gcr_direction.hpp"
 #include "generated/bodies/gcr_orthogonalise.hpp"
 #include "generated/bodies/gcr_project.hpp"
+#include "generated/bodies/hermitian_curvature.hpp"
 #include "generated/bodies/measure.hpp"
 #include "generated/bodies/mr_alpha.hpp"
 #include "generated/bodies/mr_step.hpp"
 #include "generated/bodies/norm2.hpp"
 #include "generated/bodies/residual.hpp"
 #include "generated/bodies/scale.hpp"
+#include "generated/bodies/shift_coefficients.hpp"
+#include "generated/bodies/shift_direction.hpp"
+#include "generated/bodies/shift_residual.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
 // 48 flop, 288 bytes a site and right-hand side; 72 reals without reuse
@@ -240,6 +244,13 @@ void gcr_project_single(const Arguments& a, const Launch& l) {
   apply<gcr_project_single_row, 128, 1>(a, l);
 }
 
+// 144 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+struct hermitian_curvature_single_row
+    : hermitian_curvature_body<Ieee<float>> {};
+void hermitian_curvature_single(const Arguments& a, const Launch& l) {
+  apply<hermitian_curvature_single_row, 256, 3>(a, l);
+}
+
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct measure_single_row
     : measure_body<Ieee<float>> {};
@@ -280,6 +291,27 @@ struct scale_single_row
     : scale_body<Ieee<float>> {};
 void scale_single(const Arguments& a, const Launch& l) {
   apply<scale_single_row, 128, 1>(a, l);
+}
+
+// 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
+struct shift_coefficients_single_row
+    : shift_coefficients_body<Ieee<float>> {};
+void shift_coefficients_single(const Arguments& a, const Launch& l) {
+  apply<shift_coefficients_single_row, 256, 3>(a, l);
+}
+
+// 120 flop, 480 bytes a site and right-hand side; 120 reals without reuse
+struct shift_direction_single_row
+    : shift_direction_body<Ieee<float>> {};
+void shift_direction_single(const Arguments& a, const Launch& l) {
+  apply<shift_direction_single_row, 128, 1>(a, l);
+}
+
+// 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
+struct shift_residual_single_row
+    : shift_residual_body<Ieee<float>> {};
+void shift_residual_single(const Arguments& a, const Launch& l) {
+  apply<shift_residual_single_row, 256, 3>(a, l);
 }
 
 // 168 flop, 288 bytes a site and right-hand side; 72 reals without reuse

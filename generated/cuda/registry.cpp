@@ -88,6 +88,15 @@ void bicgstab_step_double(const Arguments&, const Launch&);
 void bicgstab_step_half(const Arguments&, const Launch&);
 void bicgstab_step_quarter(const Arguments&, const Launch&);
 void bicgstab_step_single(const Arguments&, const Launch&);
+void block_dot_double(const Arguments&, const Launch&);
+void block_dot_half(const Arguments&, const Launch&);
+void block_dot_single(const Arguments&, const Launch&);
+void block_product_double(const Arguments&, const Launch&);
+void block_product_half(const Arguments&, const Launch&);
+void block_product_single(const Arguments&, const Launch&);
+void block_update_double(const Arguments&, const Launch&);
+void block_update_half(const Arguments&, const Launch&);
+void block_update_single(const Arguments&, const Launch&);
 void caxpby_double(const Arguments&, const Launch&);
 void caxpby_half(const Arguments&, const Launch&);
 void caxpby_single(const Arguments&, const Launch&);
@@ -194,6 +203,9 @@ void gcr_project_double(const Arguments&, const Launch&);
 void gcr_project_half(const Arguments&, const Launch&);
 void gcr_project_single(const Arguments&, const Launch&);
 void heatbath_double_r18(const Arguments&, const Launch&);
+void hermitian_curvature_double(const Arguments&, const Launch&);
+void hermitian_curvature_half(const Arguments&, const Launch&);
+void hermitian_curvature_single(const Arguments&, const Launch&);
 void import_bits20_s1(const Arguments&, const Launch&);
 void import_bits20_s4(const Arguments&, const Launch&);
 void import_bits24_s4(const Arguments&, const Launch&);
@@ -235,6 +247,15 @@ void rotate_colour_double(const Arguments&, const Launch&);
 void scale_double(const Arguments&, const Launch&);
 void scale_half(const Arguments&, const Launch&);
 void scale_single(const Arguments&, const Launch&);
+void shift_coefficients_double(const Arguments&, const Launch&);
+void shift_coefficients_half(const Arguments&, const Launch&);
+void shift_coefficients_single(const Arguments&, const Launch&);
+void shift_direction_double(const Arguments&, const Launch&);
+void shift_direction_half(const Arguments&, const Launch&);
+void shift_direction_single(const Arguments&, const Launch&);
+void shift_residual_double(const Arguments&, const Launch&);
+void shift_residual_half(const Arguments&, const Launch&);
+void shift_residual_single(const Arguments&, const Launch&);
 void staggered_bits20_r18_n1(const Arguments&, const Launch&);
 void staggered_bits30_r18_n1(const Arguments&, const Launch&);
 void staggered_double_r18_n1(const Arguments&, const Launch&);
@@ -1363,6 +1384,69 @@ constexpr Kernel table[] = {
      "root*sqrt(rr_new))*(deviation > 1.1*deviation_first)); beta = (rho_new/rho)*(alpha/omega); "
      "rho_old = rho; rho = rho_new; rr = rr_new; half = 0*rr",
      bicgstab_step_single},
+    {"block_dot_double", "block_dot", "block", false,
+     "none", "double", "", "", false,
+     1, 4, 32, 1536, 1536,
+     "<x_i, y_j>",
+     false, "",
+     "",
+     block_dot_double},
+    {"block_dot_half", "block_dot", "block", false,
+     "none", "half", "", "", false,
+     1, 4, 32, 1536, 416,
+     "<x_i, y_j>",
+     false, "",
+     "",
+     block_dot_half},
+    {"block_dot_single", "block_dot", "block", false,
+     "none", "single", "", "", false,
+     1, 4, 32, 1536, 768,
+     "<x_i, y_j>",
+     false, "",
+     "",
+     block_dot_single},
+    {"block_product_double", "block_product", "block", false,
+     "none", "double", "", "", false,
+     1, 4, 0, 1536, 1536,
+     "y_j = sum_i x_i m_ij",
+     false, "",
+     "",
+     block_product_double},
+    {"block_product_half", "block_product", "block", false,
+     "none", "half", "", "", false,
+     1, 4, 0, 1536, 416,
+     "y_j = sum_i x_i m_ij",
+     false, "",
+     "",
+     block_product_half},
+    {"block_product_single", "block_product", "block", false,
+     "none", "single", "", "", false,
+     1, 4, 0, 1536, 768,
+     "y_j = sum_i x_i m_ij",
+     false, "",
+     "",
+     block_product_single},
+    {"block_update_double", "block_update", "block", false,
+     "none", "double", "", "", false,
+     1, 4, 0, 1536, 2304,
+     "y_j = z_j + sum_i x_i m_ij",
+     false, "",
+     "",
+     block_update_double},
+    {"block_update_half", "block_update", "block", false,
+     "none", "half", "", "", false,
+     1, 4, 0, 1536, 624,
+     "y_j = z_j + sum_i x_i m_ij",
+     false, "",
+     "",
+     block_update_half},
+    {"block_update_single", "block_update", "block", false,
+     "none", "single", "", "", false,
+     1, 4, 0, 1536, 1152,
+     "y_j = z_j + sum_i x_i m_ij",
+     false, "",
+     "",
+     block_update_single},
     {"caxpby_double", "caxpby", "update", false,
      "none", "double", "", "", false,
      1, 4, 0, 168, 576,
@@ -2146,6 +2230,30 @@ constexpr Kernel table[] = {
      false, "",
      "",
      heatbath_double_r18},
+    {"hermitian_curvature_double", "hermitian_curvature", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 2, 144, 576,
+     "y = y + sigma*x; pq = dot(x, y)",
+     false, "sigma pp rr beta scale alpha size",
+     "pp = rr + beta*beta*pp; scale = max(scale, real(pq)/pp); alpha = rr/real(pq); size = size + "
+     "alpha*sqrt(pp)",
+     hermitian_curvature_double},
+    {"hermitian_curvature_half", "hermitian_curvature", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 2, 144, 156,
+     "y = y + sigma*x; pq = dot(x, y)",
+     false, "sigma pp rr beta scale alpha size",
+     "pp = rr + beta*beta*pp; scale = max(scale, real(pq)/pp); alpha = rr/real(pq); size = size + "
+     "alpha*sqrt(pp)",
+     hermitian_curvature_half},
+    {"hermitian_curvature_single", "hermitian_curvature", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 2, 144, 288,
+     "y = y + sigma*x; pq = dot(x, y)",
+     false, "sigma pp rr beta scale alpha size",
+     "pp = rr + beta*beta*pp; scale = max(scale, real(pq)/pp); alpha = rr/real(pq); size = size + "
+     "alpha*sqrt(pp)",
+     hermitian_curvature_single},
     {"import_bits20_s1", "import", "convert", false,
      "none", "bits20", "", "", false,
      1, 1, 0, 0, 64,
@@ -2455,6 +2563,78 @@ constexpr Kernel table[] = {
      false, "",
      "",
      scale_single},
+    {"shift_coefficients_double", "shift_coefficients", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 1, 48, 192,
+     "pp = norm(x)",
+     false, "ratio base_factor base_alpha sigma zeta alpha beta base_beta rr base_rr fraction bb iterations "
+     "active target limit",
+     "ratio = 1/(1 + base_alpha*sigma + base_factor*(1 - ratio)); zeta = zeta*ratio; alpha = "
+     "base_alpha*ratio; beta = base_beta*ratio*ratio; rr = zeta*zeta*base_rr + 0*pp; fraction = rr/bb; "
+     "iterations = iterations + 1; active = (rr > target)*(limit > iterations)",
+     shift_coefficients_double},
+    {"shift_coefficients_half", "shift_coefficients", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 1, 48, 52,
+     "pp = norm(x)",
+     false, "ratio base_factor base_alpha sigma zeta alpha beta base_beta rr base_rr fraction bb iterations "
+     "active target limit",
+     "ratio = 1/(1 + base_alpha*sigma + base_factor*(1 - ratio)); zeta = zeta*ratio; alpha = "
+     "base_alpha*ratio; beta = base_beta*ratio*ratio; rr = zeta*zeta*base_rr + 0*pp; fraction = rr/bb; "
+     "iterations = iterations + 1; active = (rr > target)*(limit > iterations)",
+     shift_coefficients_half},
+    {"shift_coefficients_single", "shift_coefficients", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 1, 48, 96,
+     "pp = norm(x)",
+     false, "ratio base_factor base_alpha sigma zeta alpha beta base_beta rr base_rr fraction bb iterations "
+     "active target limit",
+     "ratio = 1/(1 + base_alpha*sigma + base_factor*(1 - ratio)); zeta = zeta*ratio; alpha = "
+     "base_alpha*ratio; beta = base_beta*ratio*ratio; rr = zeta*zeta*base_rr + 0*pp; fraction = rr/bb; "
+     "iterations = iterations + 1; active = (rr > target)*(limit > iterations)",
+     shift_coefficients_single},
+    {"shift_direction_double", "shift_direction", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 0, 120, 960,
+     "y = y + alpha*x; x = zeta*z + beta*x",
+     false, "alpha zeta beta",
+     "",
+     shift_direction_double},
+    {"shift_direction_half", "shift_direction", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 0, 120, 260,
+     "y = y + alpha*x; x = zeta*z + beta*x",
+     false, "alpha zeta beta",
+     "",
+     shift_direction_half},
+    {"shift_direction_single", "shift_direction", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 0, 120, 480,
+     "y = y + alpha*x; x = zeta*z + beta*x",
+     false, "alpha zeta beta",
+     "",
+     shift_direction_single},
+    {"shift_residual_double", "shift_residual", "update", false,
+     "none", "double", "", "", false,
+     1, 4, 1, 96, 576,
+     "y = y - alpha*x; rr_new = norm(y)",
+     false, "alpha factor alpha_old beta rr",
+     "factor = alpha*beta/alpha_old; alpha_old = alpha; beta = rr_new/rr; rr = rr_new",
+     shift_residual_double},
+    {"shift_residual_half", "shift_residual", "update", false,
+     "none", "half", "", "", false,
+     1, 4, 1, 96, 156,
+     "y = y - alpha*x; rr_new = norm(y)",
+     false, "alpha factor alpha_old beta rr",
+     "factor = alpha*beta/alpha_old; alpha_old = alpha; beta = rr_new/rr; rr = rr_new",
+     shift_residual_half},
+    {"shift_residual_single", "shift_residual", "update", false,
+     "none", "single", "", "", false,
+     1, 4, 1, 96, 288,
+     "y = y - alpha*x; rr_new = norm(y)",
+     false, "alpha factor alpha_old beta rr",
+     "factor = alpha*beta/alpha_old; alpha_old = alpha; beta = rr_new/rr; rr = rr_new",
+     shift_residual_single},
     {"staggered_bits20_r18_n1", "staggered", "hopping", false,
      "none", "bits20", "r18", "", false,
      1, 1, 0, 570, 608,

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from generator.cost import Cost
 from generator.operators.blas import UPDATES
+from generator.operators.block import BLOCK_KERNELS
 from generator.operators.convert import SITE_KERNELS
 from generator.operators.gauge_paths import GAUGE_KERNELS
 from generator.spec import KernelSpec, SpecError
@@ -19,7 +20,7 @@ class Operator(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def family(self) -> str: ...  # hopping, update, convert, gauge: which test and which host code use it
+    def family(self) -> str: ...  # hopping, update, block, convert, gauge: which test and which host code use it
     @property
     def group(self) -> str: ...  # kernels of one group and precision share a translation unit
     @property
@@ -39,7 +40,9 @@ def _modules() -> list[Operator]:
     return [m.OPERATOR for m in loaded if hasattr(m, "OPERATOR")]
 
 
-OPERATORS: dict[str, Operator] = {o.name: o for o in (*_modules(), *UPDATES, *SITE_KERNELS, *GAUGE_KERNELS)}
+OPERATORS: dict[str, Operator] = {
+    o.name: o for o in (*_modules(), *UPDATES, *BLOCK_KERNELS, *SITE_KERNELS, *GAUGE_KERNELS)
+}
 """All operators by name."""
 
 

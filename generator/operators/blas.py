@@ -240,6 +240,27 @@ _RESIDENT = (
         then=f"beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; {_BEGIN}",
     ),
     Update("cg_reproject", "y = y - shift*x; pp_new = norm(y)", then="pp = pp_new"),
+    # Conjugate gradients for a Hermitian matrix plus a multiple of one (solvers/cg.cpp), and for many such multiples in
+    # one Krylov space (solvers/multishift.cpp): names with `base` are those of the smallest.
+    Update(
+        "hermitian_curvature",
+        "y = y + sigma*x; pq = dot(x, y)",
+        then="pp = rr + beta*beta*pp; scale = max(scale, real(pq)/pp); alpha = rr/real(pq); "
+        "size = size + alpha*sqrt(pp)",
+    ),
+    Update(
+        "shift_residual",
+        "y = y - alpha*x; rr_new = norm(y)",
+        then="factor = alpha*beta/alpha_old; alpha_old = alpha; beta = rr_new/rr; rr = rr_new",
+    ),
+    Update(
+        "shift_coefficients",
+        "pp = norm(x)",
+        then="ratio = 1/(1 + base_alpha*sigma + base_factor*(1 - ratio)); zeta = zeta*ratio; "
+        "alpha = base_alpha*ratio; beta = base_beta*ratio*ratio; rr = zeta*zeta*base_rr + 0*pp; "
+        "fraction = rr/bb; iterations = iterations + 1; active = (rr > target)*(limit > iterations)",
+    ),
+    Update("shift_direction", "y = y + alpha*x; x = zeta*z + beta*x"),
     # Stabilised bi-conjugate gradients (solvers/bicgstab.cpp).
     Update("bicgstab_direction", "y = x + beta*(y - omega*z)", complex_scalars=True),
     Update("bicgstab_alpha", "sigma = dot(x, y)", then="alpha = rho/sigma; half = alpha"),

@@ -218,6 +218,21 @@ def test_solve_bench_writes_its_table(quarksmith, tmp_path):
     assert "--batch" in refused.stderr
 
 
+def test_solve_bench_of_shifts_and_blocks(quarksmith, tmp_path):
+    common = ("solve-bench", "--gauge", "peer-random:4,4,4,4:1", "--mass", "-0.6", "--repeat", "1", "--json", "t.json")
+    quarksmith(*common, "--solver", "multishift", "--shifts", "0.5,0.001", "--precision", "double,double-single")
+    for row in load(tmp_path / "t.json")["solves"]:
+        assert row["converged"] and row["batch"] == 2
+        assert [shift["shift"] for shift in row["shifts"]] == [0.5, 0.001]
+        assert all(shift["residual"] <= 1e-10 for shift in row["shifts"])
+        assert row["shifts"][0]["shared_iterations"] < row["shifts"][1]["shared_iterations"]
+    quarksmith(*common, "--solver", "cg,block-cg", "--precision", "double", "--batch", "12")
+    single, block = load(tmp_path / "t.json")["solves"]
+    assert block["converged"] and block["iterations"] < single["iterations"]
+    refused = quarksmith(*common, "--solver", "multishift", "--shifts", "0.5,-1", status=2)
+    assert "sigma >= 0" in refused.stderr
+
+
 def test_the_links_of_the_peer_have_its_plaquette(quarksmith, tmp_path):
     quarksmith("propagator", "--gauge", "peer-random:8,8,8,8:1", "--mass", "1", "--tol", "1e-4", "--json", "p.json")
     assert load(tmp_path / "p.json")["plaquette"] == pytest.approx(0.12, abs=0.01)

@@ -1,0 +1,55 @@
+/// \file
+/// An operator that fails once.
+#pragma once
+
+#include "runtime/gauge.hpp"
+#include "solvers/wilson.hpp"
+#include "tests/reference/reference.hpp"
+
+namespace support {
+
+using namespace quarksmith;
+
+/// An operator one of whose results is lost.
+class Lossy final : public LinearOperator {
+ public:
+  explicit Lossy(const LinearOperator& a) : a_(&a) {}
+  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override {
+    a_->apply(out, in, dagger);
+    if (++calls_ == 11) out.fill(255);
+  }
+  Subset subset() const override { return a_->subset(); }
+  const DomainPointer& domain() const override { return a_->domain(); }
+  const PrecisionInfo& precision() const override { return a_->precision(); }
+  double flops() const override { return a_->flops(); }
+
+ private:
+  const LinearOperator* a_;
+  mutable int calls_ = 0;
+};
+
+/// The even-odd operator in double on a hot lattice; an operator whose result is lost in its eleventh application. Only
+/// on the CPU: a recorded program has no eleventh call.
+struct LossySystem {
+  LossySystem()
+      : domain(std::make_shared<Domain>(Lattice({4, 4, 4, 4}), Device::cpu())),
+        hopping(std::make_shared<LinkField>(
+                    upload(hot_gauge(domain->lattice(), 5), domain, find_precision("double"), find_storage("r12"))),
+                find_precision("double"), find_basis("non_relativistic"), {}),
+        exact(hopping, EvenOdd::symmetric, 12),
+        lossy(exact) {}
+  /// Random right-hand sides.
+  SpinorField sources(int rhs) const {
+    SpinorField b(domain, find_precision("double"), Subset::even, rhs);
+    for (int n = 0; n < rhs; ++n)
+      upload(reference::random_spinor(domain->lattice(), 7 + unsigned(n)), b, find_basis("non_relativistic"), n);
+    return b;
+  }
+
+  DomainPointer domain;
+  WilsonHopping hopping;
+  WilsonEvenOdd exact;
+  Lossy lossy;
+};
+
+}  // namespace support

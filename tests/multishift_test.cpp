@@ -1,0 +1,165 @@
+// Shifted normal equations: the true residual of every shift, against the dense reference and against single solves.
+#include <fmt/format.h>
+
+#include "runtime/error.hpp"
+#include "runtime/gauge.hpp"
+#include "solvers/shifted.hpp"
+#include "tests/lossy.hpp"
+#include "tests/reference/reference.hpp"
+#include "tests/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+
+const std::vector<double> all_shifts = {0.03, 0.0005, 0.4, 0.004, 3.0};  // not sorted; more than are refined together
+
+/// A light operator on a device with a source for it.
+struct System {
+  System(const std::shared_ptr<Device>& device, const Coordinates& extent, const std::string& precision,
+         Reduction reduction, int shifts = int(all_shifts.size()), int max_iterations = 3000)
+      : lattice(extent), gauge(weak_gauge(lattice, 0.3, 5)), domain(std::make_shared<Domain>(lattice, device)) {
+    parameters.mass = -0.25;
+    settings.precision = precision;
+    settings.reduction = reduction;
+    settings.options.tolerance = 1e-10;
+    settings.options.max_iterations = max_iterations;
+    solver = std::make_unique<WilsonShiftedSolver>(gauge, domain, parameters, settings, shifts);
+    source = reference::random_spinor(lattice, 3);
+  }
+  SpinorField field(int rhs = 1) const { return {domain, find_precision("double"), solver->subset(), rhs}; }
+  SpinorField right_hand_side() const {
+    SpinorField b = field();
+    upload(source, b, solver->basis());
+    return b;
+  }
+  HostSpinor host(const SpinorField& x, int n) const {
+    HostSpinor h(lattice);
+    download(x, h, solver->basis(), n);
+    return h;
+  }
+  HostSpinor hops(const HostSpinor& x, bool dagger) const {
+    reference::Coefficients c;
+    c.phase = parameters.boundary;
+    return reference::hopping(gauge, x, reference::wilson_hops(dagger), c);
+  }
+  /// M x, or M^+ x, by the dense reference.
+  HostSpinor dirac(const HostSpinor& x, bool dagger) const {
+    return reference::combine(parameters.mass + 4, x, -0.5, hops(x, dagger));
+  }
+  /// The operator A of the shifted equations on host fields: M, or 1 - D_eo D_oe / (4 (4 + m)^2).
+  HostSpinor apply(const HostSpinor& x, bool dagger) const {
+    if (settings.reduction == Reduction::none) return dirac(x, dagger);
+    const double diagonal = parameters.mass + 4;
+    return reference::combine(1, x, -0.25 / (diagonal * diagonal), hops(hops(x, dagger), dagger));
+  }
+  double residual(const HostSpinor& b, const HostSpinor& x, double shift) const {
+    const HostSpinor ax = reference::combine(1, apply(apply(x, false), true), shift, x);
+    const HostSpinor r = reference::combine(1, b, -1, ax);
+    return std::sqrt(reference::dot(r, r).real() / reference::dot(b, b).real());
+  }
+
+  Lattice lattice;
+  HostGauge gauge;
+  DomainPointer domain;
+  WilsonParameters parameters;
+  SolveSettings settings;
+  std::unique_ptr<WilsonShiftedSolver> solver;
+  HostSpinor source{lattice};
+};
+
+class Multishift : public testing::TestWithParam<std::tuple<Reduction, const char*>> {};
+
+TEST_P(Multishift, ReachesTheTrueResidualOfEveryShift) {
+  const auto [reduction, precision] = GetParam();
+  for (const auto& device : support::devices())
+    for (const Coordinates& extent : {Coordinates{4, 4, 4, 4}, Coordinates{4, 4, 4, 8}}) {
+      const System s(device, extent, precision, reduction);
+      const SpinorField b = s.right_hand_side();
+      const int count = int(all_shifts.size());
+      SpinorField x = s.field(count), again = x.like(), one = s.field();
+      x.fill(255);
+      const std::vector<ShiftReport> reports = s.solver->solve(x, b, all_shifts);
+      const std::vector<ShiftReport> repeated = s.solver->solve(again, b, all_shifts);
+      const HostSpinor source = s.host(b, 0);
+      for (int k = 0; k < count; ++k) {
+        EXPECT_TRUE(reports[k].converged) << all_shifts[k];
+        EXPECT_LE(reports[k].residual, 1e-10) << all_shifts[k];
+        const HostSpinor solution = s.host(x, k);
+        EXPECT_NEAR(s.residual(source, solution, all_shifts[k]), reports[k].residual, 2e-12) << all_shifts[k];
+        EXPECT_EQ(solution.site, s.host(again, k).site) << all_shifts[k];
+        EXPECT_EQ(reports[k].iterations, repeated[k].iterations);
+        const ShiftReport single = s.solver->solve(one, b, {all_shifts[k]}).front();
+        EXPECT_TRUE(single.converged);
+        const HostSpinor d = reference::combine(1, solution, -1, s.host(one, 0));
+        // |x_1 - x_2| <= |(A^+ A + sigma)^-1| |r_1 - r_2|
+        EXPECT_LE(std::sqrt(reference::dot(d, d).real()),
+                  2e-10 * std::sqrt(reference::dot(source, source).real()) / all_shifts[k]);
+        // The common space serves a shift as its own would.
+        if (k == 1) {
+          EXPECT_NEAR(reports[k].shared_iterations, single.shared_iterations, 2);
+        }
+        EXPECT_LE(reports[k].shared_iterations, reports[1].shared_iterations);
+        if (std::string_view(precision) == "double") {
+          EXPECT_NEAR(reports[k].shared_iterations, single.shared_iterations, 2) << all_shifts[k];
+          EXPECT_LE(reports[k].iterations - reports[k].shared_iterations, 5) << all_shifts[k];
+        }
+      }
+      EXPECT_LT(reports[4].shared_iterations, reports[1].shared_iterations / 2);  // frozen early
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, Multishift,
+                         testing::Combine(testing::Values(Reduction::none, Reduction::symmetric),
+                                          testing::Values("double", "double-single", "double-half")),
+                         [](const auto& info) {
+                           return support::test_name(
+                               std::string(std::get<0>(info.param) == Reduction::none ? "none_" : "symmetric_") +
+                               std::get<1>(info.param));
+                         });
+
+TEST(MultishiftSolver, TakesSpecialCases) {
+  for (const auto& device : support::devices()) {
+    const System s(device, {4, 4, 4, 4}, "double", Reduction::symmetric);
+    SpinorField b = s.right_hand_side(), x = s.field(3);
+    const std::vector<ShiftReport> reports = s.solver->solve(x, b, {0.1, 0.1, 0});
+    for (const ShiftReport& r : reports) EXPECT_TRUE(r.converged) << r.shift;
+    EXPECT_EQ(s.host(x, 0).site, s.host(x, 1).site);
+    b.fill(0);
+    x.fill(255);
+    for (const ShiftReport& r : s.solver->solve(x, b, {0.1, 0.2, 0.3})) {
+      EXPECT_TRUE(r.converged);
+      EXPECT_EQ(r.iterations, 0);
+    }
+    EXPECT_EQ(s.host(x, 2).site, HostSpinor(s.lattice).site);
+    EXPECT_THROW(s.solver->solve(x, b, {0.1, -0.2, 0.3}), UsageError);
+    EXPECT_THROW(s.solver->solve(x, b, {0.1, 0.2}), UsageError);
+  }
+}
+
+TEST(MultishiftSolver, ReportsWhatDidNotConverge) {
+  for (const auto& device : support::devices())
+    for (const char* precision : {"double", "double-single"}) {
+      const System s(device, {4, 4, 4, 4}, precision, Reduction::none, 2, 12);
+      const SpinorField b = s.right_hand_side();
+      SpinorField x = s.field(2);
+      const std::vector<ShiftReport> reports = s.solver->solve(x, b, {0.0005, 4000.0});
+      EXPECT_FALSE(reports[0].converged);
+      EXPECT_LE(reports[0].iterations, 24);  // as many in the common space as on its own
+      EXPECT_TRUE(reports[1].converged) << reports[1].residual << " after " << reports[1].iterations;
+      EXPECT_NEAR(s.residual(s.host(b, 0), s.host(x, 0), 0.0005), reports[0].residual, 1e-9);
+    }
+}
+
+TEST(MultishiftSolver, SurvivesNumbersThatAreNotFinite) {
+  const support::LossySystem s;
+  MultishiftSolver solver(s.exact, s.lossy, 3);
+  const SpinorField b = s.sources(1);
+  SpinorField x(s.domain, b.precision(), b.subset(), 3);
+  const std::vector<ShiftResult> results = solver.solve(x, b, {0.5, 0.01, 0.1}, {1e-10, 1e-10, 1e-10}, {});
+  for (const ShiftResult& r : results) EXPECT_TRUE(r.converged) << r.residual;
+  ASSERT_FALSE(results[1].events.empty());
+  EXPECT_NE(results[1].events[0].what.find("not finite"), std::string::npos) << results[1].events[0].what;
+}
+
+}  // namespace
