@@ -12,7 +12,7 @@ namespace quarksmith {
 /// Iterative Methods for Sparse Linear Systems, 2nd ed., algorithm 6.21: direction p_j = K r, its image q_j = A p_j
 /// made orthogonal to those of the cycle, which begins anew after m of them; y += alpha p_j with alpha = (q_j, r) /
 /// (q_j, q_j). K may change from step to step, for p_j is kept (flexible; M. Luescher, Comput. Phys. Commun. 156 (2004)
-/// 209, section 4). The images are projected in groups of four, those of a group by the classical Gram-Schmidt process,
+/// 209). The images are projected in groups of four, those of a group by the classical Gram-Schmidt process,
 /// one group after another.
 ///
 /// All right-hand sides of a batch are at the same step of a cycle. One whose residual is replaced meanwhile goes on

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <sstream>
 
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
@@ -103,10 +102,12 @@ struct WilsonSolver::Parts {
 
   /// Each no higher than the one before; what is not given is as the one before.
   void choose_precisions() {
-    std::istringstream text(settings.precision);
     std::string* const names[] = {&outer, &inner, &lowest};
-    int given = 0;
-    for (std::string name; std::getline(text, name, '-'); ++given) {
+    std::size_t at = 0;
+    for (int given = 0; at != std::string::npos; ++given) {
+      const std::size_t dash = settings.precision.find('-', at);
+      const std::string name = settings.precision.substr(at, dash - at);
+      at = dash == std::string::npos ? dash : dash + 1;
       if (given == 3 || (given == 2 && !settings.parameters.preconditioner))
         throw UsageError(fmt::format("precision '{}': the third is that of a preconditioner, which there is not",
                                      settings.precision));
