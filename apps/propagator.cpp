@@ -279,7 +279,8 @@ void add_propagator(CLI::App& app, int& status) {
   c->add_option("--source", o->source, "point:x,y,z,t, gaussian:x,y,z,t:w,N, wall:t or noise:SEED[,z2|z4]")
       ->capture_default_str();
   c->add_option("--sink", o->sink, "point or gaussian:w,N (acts on correlators only)")->capture_default_str();
-  c->add_option("--solver", o->solver, "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg")->capture_default_str();
+  c->add_option("--solver", o->solver, "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg")
+      ->capture_default_str();
   c->add_option("--precision", o->precision,
                 "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...")
       ->capture_default_str();

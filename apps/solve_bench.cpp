@@ -236,7 +236,8 @@ void add_solve_bench(CLI::App& app, int& status) {
   auto o = std::make_shared<SolveBenchOptions>();
   CLI::App* c = app.add_subcommand("solve-bench", "Time solvers and precisions on a Gaussian source");
   o->action.add_to(*c);
-  c->add_option("--solver", o->solvers, "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg, multishift, separated by commas")
+  c->add_option("--solver", o->solvers,
+                "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg, multishift, separated by commas")
       ->capture_default_str();
   c->add_option("--precision", o->precisions,
                 "precisions, separated by commas: double, double-half, double-bits20, ...")

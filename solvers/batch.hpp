@@ -63,7 +63,7 @@ class KrylovBatch {
   Scalars scalars_;
   std::unique_ptr<Recurrence> recurrence_;
   std::unique_ptr<Step> shift_;  // Method::hermitian_cg: y += sigma x in the outer precision
-  SpinorField r_, d_;  // outer: residuals; corrections, then A^+ r
+  SpinorField r_, d_;            // outer: residuals; corrections, then A^+ r
   Converter convert_;
   std::unique_ptr<SpinorField> best_;  // made when an iterate is worse than an earlier one
   std::unique_ptr<Snapshots> snapshots_;

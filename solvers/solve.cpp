@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
 #include "solvers/blas.hpp"
 #include "solvers/block_cg.hpp"
+#include "solvers/working_gauge.hpp"
 
 namespace quarksmith {
 
@@ -30,37 +30,6 @@ Updates updates_of(const std::string& name) {
 }
 
 namespace {
-
-/// The gauge in which a solver works, and how fields get there.
-struct WorkingGauge {
-  WorkingGauge(const HostGauge& original, const DomainPointer& domain, const StorageInfo& storage) : gauge(original) {
-    if (!storage.temporal) return;
-    const TemporalGauge fixed = fix_temporal_gauge(original);
-    HostGauge g(original.lattice);
-    for (std::size_t x = 0; x < g.site.size(); ++x) g.site[x].fill(fixed.transformation[x]);
-    gauge = fixed.gauge;
-    transformation.emplace(upload(g, domain, find_precision("double"), find_storage("r18")));
-    kernel = &find(domain->device().kernels(), {.operation = "rotate_colour", .precision = "double"});
-  }
-
-  /// out = g in, or g^+ in; without a transformation out = in.
-  void rotate(SpinorField& out, const SpinorField& in, Dagger dagger) const {
-    if (!transformation) return out.copy_from(in);
-    for (const Parity parity : {Parity::even, Parity::odd}) {
-      Arguments a = arguments_for(in.domain(), in.lanes(), in.rhs());
-      a.parity = int(parity);
-      a.direction = dagger == Dagger::yes;
-      a.links = transformation->operand();
-      a.in = in.operand(parity);
-      a.out = out.operand(parity);
-      in.device().run(*kernel, a);
-    }
-  }
-
-  HostGauge gauge;
-  std::optional<LinkField> transformation;
-  const Kernel* kernel = nullptr;
-};
 
 /// The operator in one precision, in the form that the method iterates with.
 struct Level {
