@@ -148,7 +148,7 @@ class Bench {
                                 now() - start, residual);
     };
     Device& device = domain_->device();
-    const std::size_t before = device.free_memory();
+    const std::size_t before = device.held();
     const Job job = solver == multishift ? shifted(settings) : plain(settings, batch);
     row.seconds = INFINITY;
     for (int repeat = 0; repeat < o_.repeats; ++repeat) {
@@ -162,8 +162,7 @@ class Bench {
       if (again.seconds < row.seconds) row = std::move(again);
     }
     row.host_share = device.asynchronous() ? job.host_share() : 1;
-    const std::size_t after = device.free_memory();
-    row.megabytes = before > after ? double(before - after) / 1e6 : 0;
+    row.megabytes = 1e-6 * double(device.held() - before);
     return row;
   }
 

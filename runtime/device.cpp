@@ -60,10 +60,14 @@ const Kernel& Device::variant(const Kernel& kernel, const Arguments& a) const {
 }
 
 Memory::Memory(std::shared_ptr<Device> device, std::size_t bytes)
-    : device_(std::move(device)), data_(device_->allocate(bytes)), bytes_(bytes) {}
+    : device_(std::move(device)), data_(device_->allocate(bytes)), bytes_(bytes) {
+  device_->held_ += bytes;
+}
 
 Memory::~Memory() {
-  if (data_ != nullptr) device_->release(data_);
+  if (data_ == nullptr) return;
+  device_->release(data_);
+  device_->held_ -= bytes_;
 }
 
 }  // namespace quarksmith

@@ -101,6 +101,8 @@ class Device {
   virtual bool asynchronous() const = 0;
   /// Bytes of memory that can still be allocated.
   virtual std::size_t free_memory() = 0;
+  /// Bytes that fields hold here at present.
+  std::size_t held() const { return held_; }
 
   /// Seconds that the device takes for the work that `enqueue` starts on it, launches included.
   virtual double time(const std::function<void()>& enqueue) = 0;
@@ -121,6 +123,8 @@ class Device {
  private:
   std::vector<std::array<const Kernel*, 4>> variants_;  // by index of the kernel and LaunchSize
   std::pair<int, int> tuned_{0, 0};
+  friend class Memory;
+  std::size_t held_ = 0;
 };
 
 /// A range of a profiler that ends with the scope.
