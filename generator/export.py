@@ -48,6 +48,11 @@ def find_exported(profile: Profile, name: str, target: str) -> KernelSpec:
     operator = find_operator(spec.operator)
     if not isinstance(operator, HoppingOperator | Update):
         raise SpecError(f"kernel {name} is of family {operator.family}; families hopping and update can be exported")
+    if isinstance(operator, Update) and operator.slots:
+        raise SpecError(
+            f"kernel {name} takes its coefficients from the scalars of a solver on the device; export one that takes "
+            "numbers, such as axpby_double"
+        )
     foreign = [s for s in spec.shape if target not in SHAPES[s].targets] or not exists_on(spec, target)
     if foreign or (spec.variant and spec.block == 0 and target != "cpu"):
         known = ", ".join(t for t in TARGETS if t != target)
@@ -103,6 +108,7 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
         f"target_{target}",
         "colour",
         "codec",
+        "scalars",
         "site",
         "view",
         "convert",

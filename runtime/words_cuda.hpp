@@ -97,6 +97,9 @@ QUARKSMITH_INLINE Summand operator+(const Summand& a, const Summand& b) {
 QUARKSMITH_INLINE Summand operator-(const Summand& a, const Summand& b) { return a + -b; }
 QUARKSMITH_INLINE float value(const Summand& a) { return a.offset == 0 ? a.f : a.f - a.offset; }
 QUARKSMITH_INLINE Summand operator*(const Summand& a, const Summand& b) { return {value(a) * value(b), 0.0f}; }
+QUARKSMITH_INLINE Summand multiply_add(const Summand& a, const Summand& b, const Summand& c) {
+  return {fmaf(value(a), value(b), value(c)), 0.0f};
+}
 
 template <int W, int N, class Word>
 QUARKSMITH_INLINE Words<Summand, W, N> summands(const Words<Word, W, N>& words) {
