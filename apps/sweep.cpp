@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 struct SweepOptions {
   CommonOptions common;
   std::filesystem::path folder;
-  double seconds = 0.02, limit = 60;
+  double seconds = 0.02, limit = 60, budget = 0;
   bool child = false;
 };
 
@@ -168,8 +168,12 @@ bool belongs(const Json& candidate, int rhs) {
   return batch == (rhs > 1);
 }
 
-/// Measures everything that has no end yet.
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Measures everything that has no end yet, or what the budget allows.
 int measure(const SweepOptions& o) {
+  const auto start = Clock::now();
   const Json all = read_candidates(o);
   const auto device = o.common.open_device();
   device->forget_tuning();  // what candidates are compared with is the kernel itself, not what an earlier sweep chose
@@ -200,6 +204,10 @@ int measure(const SweepOptions& o) {
     Progress progress("sweep, " + size + " launches", double(ordered.size()), o.common);
     double done = 0;
     for (const auto& [kernel, candidates] : ordered) {
+      if (o.budget > 0 && seconds_since(start) > o.budget) {
+        o.common.info("the budget is spent; the same command goes on from here");
+        return 0;
+      }
       Group(o, size, rhs, device, proven).run(*kernel, candidates, check, fields);
       progress.show(++done, std::string(kernel->name));
     }
@@ -218,11 +226,15 @@ int supervise(const SweepOptions& o) {
   setenv("QUARKSMITH_KERNELS", modules.c_str(), 1);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string seconds = fmt::format("{}", o.seconds), folder = o.folder.string();
+  const auto start = Clock::now();
   for (int crashes = 0; crashes < 100; ++crashes) {
+    // A child that is started again has what is left of the budget; a last moment, so that 0 stays "no limit".
+    const double left = o.budget > 0 ? std::max(o.budget - seconds_since(start), 1e-3) : 0;
+    const std::string budget = fmt::format("{}", left);
     const pid_t child = fork();
     if (child == 0) {
       execl(self.c_str(), self.c_str(), "sweep", "--measure", folder.c_str(), "--child", "--seconds", seconds.c_str(),
-            "--device", o.common.device.c_str(), static_cast<char*>(nullptr));
+            "--budget", budget.c_str(), "--device", o.common.device.c_str(), static_cast<char*>(nullptr));
       _exit(127);
     }
     int status = 0;
@@ -258,6 +270,8 @@ void add_sweep(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("sweep", "Measure candidates packed by `python -m generator sweep`");
   c->add_option("--measure", o->folder, "folder of candidates.json; results.jsonl is written there")->required();
   c->add_option("--seconds", o->seconds, "time spent on each candidate")->capture_default_str();
+  c->add_option("--budget", o->budget, "seconds after which no further kernel is begun; 0: no limit")
+      ->capture_default_str();
   c->add_option("--limit", o->limit, "seconds after which a candidate that gives no result is ended")
       ->capture_default_str();
   c->add_flag("--child", o->child)->group("");

@@ -16,7 +16,7 @@ from generator.profile import load_profile
 from generator.render import TARGETS, TemplateError, Tuning, render_profile
 from generator.report import evidence_files, read_evidence, report
 from generator.spec import SpecError
-from generator.sweep import measure, pack, pack_cpu
+from generator.sweep import measure, pack, pack_cpu, seconds_of
 from generator.tuned import FOLDER, choices, gains, select_devices, write_evidence
 from generator.write import write_files, write_if_changed
 
@@ -77,6 +77,10 @@ def _parser() -> argparse.ArgumentParser:
     sweep = command("sweep", _sweep, "Compile, compare and time candidates of the kernels of a profile; keep the best.")
     sweep.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="kernels with one of these in their name")
     sweep.add_argument("--quick", action="store_true", help="launch numbers alone, in blocks of 128 threads")
+    sweep.add_argument("--budget", default="", help="time for measuring, as 90s, 10m or 1h")
+    sweep.add_argument(
+        "--lattice", default="", help="X,Y,Z,T of large launches (default: 32,32,32,64; CPU 32,32,32,16)"
+    )
     sweep.add_argument("--pack", type=Path, metavar="DIR", help="stop after compiling into DIR")
     sweep.add_argument("--collect", type=Path, metavar="DIR", help="only read the results of a packed folder")
     sweep.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build that measures")
@@ -167,13 +171,22 @@ def _report(options: argparse.Namespace) -> int:
 
 def _sweep(options: argparse.Namespace) -> int:
     profile = load_profile(options.profile)
+    budget = seconds_of(options.budget)
     folder = options.collect or options.pack or options.build / "sweep"
     if not options.collect:
         start = time.monotonic()
         if options.device == "cpu":
-            compiled = pack_cpu(profile, folder, options.only, read_build(options.build), quick=options.quick)
+            build = read_build(options.build)
+            compiled = pack_cpu(profile, folder, options.only, build, quick=options.quick, lattice=options.lattice)
         else:
-            compiled = pack(profile, folder, options.only, quick=options.quick, architecture=options.arch)
+            compiled = pack(
+                profile,
+                folder,
+                options.only,
+                quick=options.quick,
+                architecture=options.arch,
+                lattice=options.lattice,
+            )
         rejected = sum(bool(c.rejected) for c in compiled)
         print(
             f"{len(compiled)} candidates compiled in {time.monotonic() - start:.0f} s, {rejected} rejected for spills"
@@ -182,7 +195,7 @@ def _sweep(options: argparse.Namespace) -> int:
         print(f"next: quarksmith sweep --measure {folder}, on the machine that will run")
         return 0
     if not options.collect:
-        measure(folder, options.build / "bin" / "quarksmith", options.device)
+        measure(folder, options.build / "bin" / "quarksmith", options.device, budget)
     path = write_evidence(folder, profile, options.out / "tuned")
     print(gains(folder, profile))
     print(f"wrote {path}; generating again renders its winners")

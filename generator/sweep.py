@@ -129,13 +129,16 @@ def kept_bytes(spec: KernelSpec) -> float:
     return 2 * len(operator.directions) * spec.format.links.link_bytes(spec.storage.reals)
 
 
-def pack_cpu(profile: Profile, folder: Path, only: Sequence[str], build: Build, *, quick: bool) -> list[Candidate]:
+def pack_cpu(
+    profile: Profile, folder: Path, only: Sequence[str], build: Build, *, quick: bool, lattice: str = ""
+) -> list[Candidate]:
     """Compiles the candidates for the processors of a build into `folder` and lists them in candidates.json.
 
     Raises:
         CompileError: the compiler failed.
         OSError: the folder cannot be written.
     """
+    sizes = on_lattice(CPU_SIZES, lattice)
     host = replace(build, folder=folder, commands={k: v for k, v in build.commands.items() if k != "cuda"})
     groups = {spec.name: candidates(spec, "cpu", quick=quick) for spec in tunable(profile, only, "cpu")}
     groups = {name: variants for name, variants in groups.items() if len(variants) > 1}
@@ -148,17 +151,20 @@ def pack_cpu(profile: Profile, folder: Path, only: Sequence[str], build: Build, 
         module, _ = compile_module(variants, host)
         compiled += [Candidate(v, name, 0, 0, str(module.relative_to(folder))) for v in variants]
         bar.step(name)
-    _list(folder, {k: v for k, v in CPU_SIZES.items() if not quick or k == "small"}, compiled, [])
+    _list(folder, {k: v for k, v in sizes.items() if not quick or k == "small"}, compiled, [])
     return compiled
 
 
-def pack(profile: Profile, folder: Path, only: Sequence[str], *, quick: bool, architecture: str) -> list[Candidate]:
+def pack(
+    profile: Profile, folder: Path, only: Sequence[str], *, quick: bool, architecture: str, lattice: str = ""
+) -> list[Candidate]:
     """Compiles all candidates for GPUs into `folder`/module.so and lists them in candidates.json.
 
     Raises:
         CompileError: there is no nvcc, or it failed.
         OSError: the folder cannot be written.
     """
+    sizes = on_lattice(SIZES, lattice)
     nvcc = shutil.which("nvcc")
     if nvcc is None or shutil.which("g++") is None:
         raise CompileError("the sweep of CUDA kernels compiles them: nvcc and g++ must be on PATH")
@@ -189,7 +195,7 @@ def pack(profile: Profile, folder: Path, only: Sequence[str], *, quick: bool, ar
     for left in [*folder.glob("*.o"), *folder.glob("*.cu"), *folder.glob("*.cpp")]:
         left.unlink()
     shutil.rmtree(folder / "generated")
-    _list(folder, SIZES, kept, [c for c in compiled if c.rejected])
+    _list(folder, sizes, kept, [c for c in compiled if c.rejected])
     return compiled
 
 
@@ -253,13 +259,42 @@ def _distinct(compiled: Sequence[Candidate]) -> list[Candidate]:
     return list(first.values())
 
 
-def measure(folder: Path, program: Path, device: str) -> None:
-    """Runs `quarksmith sweep --measure`.
+def on_lattice(sizes: Mapping[str, Size], text: str) -> dict[str, Size]:
+    """Classes of launches with another lattice, X,Y,Z,T, for those of large volumes; empty text leaves them.
+
+    Raises:
+        SpecError: it is not four even numbers.
+    """
+    if not text:
+        return dict(sizes)
+    numbers = [int(n) if n.isdigit() else 0 for n in text.split(",")]
+    if len(numbers) != 4 or any(n < 2 or n % 2 for n in numbers):
+        raise SpecError(f"--lattice {text}: use four even extents X,Y,Z,T, such as 32,32,32,64")
+    x, y, z, t = numbers
+    large = sizes["large"].lattice
+    return {k: replace(s, lattice=(x, y, z, t)) if s.lattice == large else s for k, s in sizes.items()}
+
+
+def seconds_of(text: str) -> float:
+    """`90`, `90s`, `10m` or `1h` in seconds; 0 for empty text.
+
+    Raises:
+        SpecError: any other text.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text or "0")
+    if not found:
+        raise SpecError(f"--budget {text}: use a number of seconds, or 10m, or 1h")
+    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+def measure(folder: Path, program: Path, device: str, budget: float = 0) -> None:
+    """Runs `quarksmith sweep --measure`, for `budget` seconds (0: until all is measured).
 
     Raises:
         CompileError: it failed; its message stands above.
     """
-    done = subprocess.run([str(program), "sweep", "--measure", str(folder), "--device", device])
+    command = [str(program), "sweep", "--measure", str(folder), "--device", device, "--budget", f"{budget:g}"]
+    done = subprocess.run(command)
     if done.returncode != 0:
         raise CompileError(f"{program} sweep --measure {folder} ended with status {done.returncode}")
 

@@ -65,6 +65,31 @@ def test_good_candidates_are_timed_collected_and_measured_once(quarksmith, tmp_p
     assert json.loads(path.read_text())["device"]
 
 
+def test_a_budget_ends_the_measurement_which_then_goes_on(quarksmith, tmp_path):
+    folder = tmp_path / "packed"
+    arguments = ["--pack", str(folder), "--only", NAME, "--lattice", "4,4,4,8"]
+    assert main(["sweep", "--device", "cpu", "--build", str(BUILD), *arguments]) == 0
+    candidates = json.loads((folder / "candidates.json").read_text())
+    assert candidates["sizes"]["large"] == {"lattice": [4, 4, 4, 8], "rhs": 1}
+    candidates["sizes"] = {"large": candidates["sizes"]["large"]}
+    (folder / "candidates.json").write_text(json.dumps(candidates))
+    quick = ["sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01"]
+    quarksmith(*quick, "--budget", "1e-9")
+    assert not (folder / "results.jsonl").exists()
+    quarksmith(*quick)
+    assert '"ok"' in (folder / "results.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [(["--budget", "soon"], "use a number of seconds"), (["--lattice", "8,8,8,7"], "four even extents")],
+)
+def test_a_budget_and_a_lattice_that_are_none_are_refused(option, message, tmp_path, capsys):
+    arguments = ["sweep", "--device", "cpu", "--build", str(BUILD), "--pack", str(tmp_path / "p"), "--only", NAME]
+    assert main([*arguments, *option]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_a_faster_candidate_with_a_wrong_sign_is_rejected(quarksmith, tmp_path, monkeypatch):
     planted(monkeypatch, lambda text: text.replace("+= h0", "-= h0", 1))
     assert {e["status"] for e in swept(quarksmith, tmp_path / "packed")} == {"wrong"}
