@@ -75,6 +75,11 @@ def _parser() -> argparse.ArgumentParser:
         "--copy", type=float, default=0, metavar="GB/S", help="copy bandwidth, for fractions of the floor"
     )
     sweep = command("sweep", _sweep, "Compile, compare and time candidates of the kernels of a profile; keep the best.")
+    _add_sweep_options(sweep)
+    return parser
+
+
+def _add_sweep_options(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="kernels with one of these in their name")
     sweep.add_argument("--quick", action="store_true", help="launch numbers alone, in blocks of 128 threads")
     sweep.add_argument("--budget", default="", help="time for measuring, as 90s, 10m or 1h")
@@ -89,7 +94,6 @@ def _parser() -> argparse.ArgumentParser:
     sweep.add_argument(
         "--out", type=Path, default=ROOT / "generated", help="folder of the evidence (default: generated/)"
     )
-    return parser
 
 
 def _list(options: argparse.Namespace) -> int:
