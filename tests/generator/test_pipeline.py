@@ -203,3 +203,8 @@ def test_the_module_runs():
     )
     assert "generate" in run.stdout
     assert set(OPERATORS) >= {"wilson", "laplace3", "axpby", "heatbath"}
+
+
+@pytest.mark.parametrize("name", ["dev", "default"])
+def test_profiles_keep_their_budget_with_all_tuned_variants(name, tmp_path, capsys):
+    assert main(["generate", "--profile", name, "--out", str(tmp_path)]) == 0, capsys.readouterr().err
