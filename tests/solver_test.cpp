@@ -182,8 +182,8 @@ TEST_P(BatchedSolve, GivesWhatSingleSolvesGive) {
         EXPECT_TRUE(reports[n].converged) << n;
         EXPECT_LE(reports[n].residual, 1e-10) << n;
         if (method != Method::gcr || std::string_view(precision) == "double") {  // see solvers/gcr.hpp
-          EXPECT_EQ(reports[n].iterations, single.iterations) << n;
-          EXPECT_NEAR(reports[n].residual, single.residual, 1e-13) << n;
+          EXPECT_NEAR(reports[n].iterations, single.iterations, device->short_vectors() ? 2 : 0) << n;
+          EXPECT_NEAR(reports[n].residual, single.residual, device->short_vectors() ? 1e-10 : 1e-13) << n;
         }
         if (reports[n].iterations > 0) least = std::min(least, reports[n].iterations);
         most = std::max(most, reports[n].iterations);
@@ -192,7 +192,8 @@ TEST_P(BatchedSolve, GivesWhatSingleSolvesGive) {
           for (int k = 0; k < 12; ++k)
             ASSERT_NEAR(std::abs(from_batch.site[i][k] - from_single.site[i][k]), 0, 1e-11) << n << " " << i;
         EXPECT_EQ(from_batch.site, batch.host(again, n).site) << n;
-        if (std::string_view(precision) == "double") {
+        // GPUs have a kernel of its own for batches, which rounds in another order.
+        if (std::string_view(precision) == "double" && !device->short_vectors()) {
           EXPECT_EQ(from_batch.site, from_single.site) << n;
         }
       }
