@@ -39,15 +39,11 @@ SpinorField Fields::spinor(std::string_view precision, Subset subset, int rhs, i
   const int distinct = domain_->lattice().sites() <= 1 << 16 ? rhs : 1;
   HostSpinor psi = psi_;
   for (int r = 0; r < distinct; ++r) {
-    upload(psi, field, basis, r);
+    SpinorField one = field.slice(r, 1);
+    upload(psi, one, basis);
     std::rotate(psi.site.begin(), psi.site.begin() + 2, psi.site.end());
   }
-  const Operand f = field.operand();
-  for (int r = distinct; r < rhs; ++r) {
-    const Operand to = field.select(f, r);
-    domain_->device().copy(to.data, f.data, static_cast<std::size_t>(f.rhs_stride) * field.precision().word_bytes);
-    if (f.norm != nullptr) domain_->device().copy(to.norm, f.norm, f.norm_rhs_stride * sizeof(float));
-  }
+  for (int r = distinct; r < rhs; ++r) field.slice(r, 1).copy_from(field.slice(0, 1));
   return field;
 }
 

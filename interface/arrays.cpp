@@ -182,13 +182,6 @@ void download_all(const SpinorField& from, const BasisInfo& basis, const SpinorA
   }
 }
 
-void copy_rhs(const SpinorField& from, int from_rhs, SpinorField& to, int to_rhs) {
-  const Operand source = from.select(from.operand(), from_rhs), target = to.select(to.operand(), to_rhs);
-  to.device().copy(target.data, source.data, static_cast<std::size_t>(source.rhs_stride) * from.precision().word_bytes);
-  if (source.norm != nullptr)
-    to.device().copy(target.norm, source.norm, static_cast<std::size_t>(source.norm_rhs_stride) * sizeof(float));
-}
-
 std::vector<double> sums(std::string_view operation, const SpinorField& x, const SpinorField* y) {
   const Kernel& kernel = find(x.device().kernels(), {.operation = operation, .precision = x.precision().name});
   Arguments a = arguments_for(x.domain(), x.lanes(), x.rhs());

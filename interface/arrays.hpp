@@ -61,9 +61,6 @@ SpinorField upload_all(const SpinorArrays& arrays, const void* const* from, int 
 /// The inverse.
 void download_all(const SpinorField& from, const BasisInfo& basis, const SpinorArrays& arrays, void* const* to);
 
-/// One right-hand side of `to` becomes one of `from`; the fields differ in their number at most.
-void copy_rhs(const SpinorField& from, int from_rhs, SpinorField& to, int to_rhs);
-
 /// What a reducing kernel adds up, e.g. norm2 or cdot: its sums for every right-hand side in turn.
 std::vector<double> sums(std::string_view operation, const SpinorField& x, const SpinorField* y = nullptr);
 

@@ -26,9 +26,6 @@ void require_same_kind(const Field& a, const Field& b) {
       fmt::format("fields of different kinds: {} and {}; create them with equal settings", text(a), text(b)));
 }
 
-/// A field of the same kind for one right-hand side: what is not double converts as a whole.
-SpinorField one_like(const SpinorField& f) { return {f.domain_pointer(), f.precision(), f.subset(), 1, f.spins()}; }
-
 void require_rhs(const Field& f, int rhs) {
   if (rhs < 0 || rhs >= f.spinors.rhs())
     throw StatusError(QUARKSMITH_BAD_ARGUMENT,
@@ -79,9 +76,8 @@ quarksmith_status quarksmith_field_set(quarksmith_field* field, int rhs, const v
     require_rhs(f, rhs);
     HostSpinor host(f.lattice());
     arrays.read(array, f.spinors.subset(), host);
-    SpinorField one = one_like(f.spinors);
+    SpinorField one = f.spinors.slice(rhs, 1);
     upload(host, one, *f.basis);
-    copy_rhs(one, 0, f.spinors, rhs);
     f.device().synchronize();
   });
 }
@@ -93,9 +89,7 @@ quarksmith_status quarksmith_field_get(quarksmith_field* field, int rhs, void* a
     arrays.require_fits(f.spinors.subset());
     require_rhs(f, rhs);
     HostSpinor host(f.lattice());
-    SpinorField one = one_like(f.spinors);
-    copy_rhs(f.spinors, rhs, one, 0);
-    download(one, host, *f.basis);
+    download(f.spinors.slice(rhs, 1), host, *f.basis);
     arrays.write(host, f.spinors.subset(), array);
   });
 }

@@ -5,6 +5,7 @@
 #include "runtime/gauge.hpp"
 #include "solvers/batch.hpp"
 #include "solvers/solve.hpp"
+#include "tests/lossy.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
 
@@ -269,24 +270,6 @@ class Multiple final : public LinearOperator {
   Blas blas_;
 };
 
-/// An operator one of whose results is lost.
-class Poisoned final : public LinearOperator {
- public:
-  explicit Poisoned(const LinearOperator& a) : a_(&a) {}
-  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override {
-    a_->apply(out, in, dagger);
-    if (++calls_ == 11) out.fill(255);
-  }
-  Subset subset() const override { return a_->subset(); }
-  const DomainPointer& domain() const override { return a_->domain(); }
-  const PrecisionInfo& precision() const override { return a_->precision(); }
-  double flops() const override { return a_->flops(); }
-
- private:
-  const LinearOperator* a_;
-  mutable int calls_ = 0;
-};
-
 TEST(Breakdown, IsAnsweredAndReported) {
   const Lattice lattice({4, 4, 4, 4});
   for (const auto& device : support::devices())
@@ -316,7 +299,7 @@ TEST(Breakdown, NumbersThatAreNotFiniteAreSurvived) {
   const WilsonHopping hopping(links, precision, find_basis("non_relativistic"), {});
   const WilsonEvenOdd exact(hopping, EvenOdd::symmetric);
   for (const Method method : all_methods) {
-    const Poisoned poisoned(exact);
+    const support::Lossy poisoned(exact);
     KrylovBatch krylov(exact, poisoned, method, 1);
     SpinorField b(domain, precision, Subset::even), x = b.like();
     upload(reference::random_spinor(lattice, 7), b, find_basis("degrand_rossi"));
