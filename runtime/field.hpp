@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/communicator.hpp"
 #include "runtime/device.hpp"
 #include "runtime/lattice.hpp"
 
@@ -36,12 +37,15 @@ struct HostGauge {
   explicit HostGauge(const Lattice& l) : lattice(l), site(static_cast<std::size_t>(l.sites())) {}
 };
 
-/// A lattice on a device: shared by all fields that kernels use together.
+/// A lattice, or one rank's part of it, on a device: shared by all fields that kernels use together.
 class Domain {
  public:
-  Domain(const Lattice& lattice, std::shared_ptr<Device> device);
+  /// \param communicator the ranks that hold the parts of the lattice, in the order of their numbers.
+  Domain(const Lattice& lattice, std::shared_ptr<Device> device,
+         std::shared_ptr<Communicator> communicator = Communicator::self());
 
   const Lattice& lattice() const { return lattice_; }
+  Communicator& communicator() const { return *communicator_; }
   Device& device() const { return *device_; }
   const std::shared_ptr<Device>& device_pointer() const { return device_; }
   /// Lanes in which numbers of so many bytes are stored: the device's full width, or 1 if the lattice does not allow
@@ -53,6 +57,7 @@ class Domain {
  private:
   Lattice lattice_;
   std::shared_ptr<Device> device_;
+  std::shared_ptr<Communicator> communicator_;
   mutable std::array<std::unique_ptr<LaneLayout>, 5> layouts_;  // by log2(lanes)
 };
 using DomainPointer = std::shared_ptr<const Domain>;

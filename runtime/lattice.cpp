@@ -9,7 +9,13 @@
 
 namespace quarksmith {
 
-Lattice::Lattice(const Coordinates& extent) : extent_(extent) {
+namespace {
+
+std::string extents_text(const Coordinates& x) { return fmt::format("{}x{}x{}x{}", x[0], x[1], x[2], x[3]); }
+
+}  // namespace
+
+Lattice::Lattice(const Coordinates& extent) : extent_(extent), global_(extent) {
   long long sites = 1;
   for (const int n : extent) {
     if (n < 2 || n % 2 != 0)
@@ -20,6 +26,49 @@ Lattice::Lattice(const Coordinates& extent) : extent_(extent) {
       throw WrongLattice(fmt::format("lattice {} has more than 2^31 - 1 sites; use a smaller one", text()));
   }
   half_sites_ = static_cast<int>(sites / 2);
+}
+
+Lattice::Lattice(const Coordinates& global_extent, const Coordinates& grid, const Coordinates& position)
+    : Lattice([&] {
+        Coordinates extent;
+        for (int mu = 0; mu < directions; ++mu) {
+          const int whole = global_extent[mu], parts = grid[mu];
+          if (parts < 1 || whole % parts != 0 || whole / parts % 2 != 0)
+            throw WrongLattice(fmt::format(
+                "lattice {} on a {} grid of ranks: {} sites in {} cannot be cut into {} parts of even length, which "
+                "even-odd kernels need; use another --grid or number of ranks",
+                extents_text(global_extent), extents_text(grid), whole, "xyzt"[mu], parts));
+          extent[mu] = whole / parts;
+        }
+        return extent;
+      }()) {
+  global_ = global_extent;
+  grid_ = grid;
+  for (int mu = 0; mu < directions; ++mu) origin_[mu] = position[mu] * extent_[mu];
+}
+
+int Lattice::part_at(int mu, int step) const {
+  int number = 0;
+  for (int nu = directions - 1; nu >= 0; --nu) {
+    const int position = origin_[nu] / extent_[nu] + (nu == mu ? step + grid_[nu] : 0);
+    number = number * grid_[nu] + position % grid_[nu];
+  }
+  return number;
+}
+
+long long Lattice::global_index(long long index) const {
+  const Coordinates x = coordinates(index);
+  long long number = 0;
+  for (int mu = directions - 1; mu >= 0; --mu) number = number * global_[mu] + origin_[mu] + x[mu];
+  return number;
+}
+
+bool Lattice::find(const Coordinates& global, Coordinates& here) const {
+  for (int mu = 0; mu < directions; ++mu) {
+    here[mu] = global[mu] - origin_[mu];
+    if (here[mu] < 0 || here[mu] >= extent_[mu]) return false;
+  }
+  return true;
 }
 
 Coordinates Lattice::coordinates(long long index) const {
@@ -37,7 +86,8 @@ long long Lattice::neighbour(long long index, int mu, int step) const {
   return this->index(x);
 }
 
-std::string Lattice::text() const { return fmt::format("{}x{}x{}x{}", extent_[0], extent_[1], extent_[2], extent_[3]); }
+std::string Lattice::text() const { return extents_text(extent_); }
+std::string Lattice::global_text() const { return extents_text(global_); }
 
 bool LaneLayout::possible(const Lattice& lattice, int lanes) { return lanes_possible(lattice.extent().data(), lanes); }
 

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-packages="g++ cmake ninja-build git python3-venv libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libhdf5-dev libgtest-dev"
+packages="g++ cmake ninja-build git python3-venv libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libhdf5-dev libgtest-dev libopenmpi-dev openmpi-bin"
 
 missing=""
 for package in $packages; do

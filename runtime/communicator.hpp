@@ -1,0 +1,86 @@
+/// \file
+/// The processes that share one lattice: ranks 0 ... size() - 1, each with its own part.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quarksmith {
+
+/// Bytes that go to another rank, or come from it. Messages of one pair of ranks are told apart by their tags.
+struct Message {
+  int rank;
+  int tag;
+  void* data;
+  std::size_t bytes;
+};
+
+/// Memory that the ranks of a host share: [rank of the host] is where each one's part begins.
+class SharedMemory {
+ public:
+  virtual ~SharedMemory() = default;
+  virtual void* part(int host_rank) const = 0;
+};
+
+/// A group of processes. All calls but `rank` and `size` are collective: every rank makes them, in the same order.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  /// This process alone.
+  static std::shared_ptr<Communicator> self();
+  /// All processes that were started together (mpirun, srun): MPI_COMM_WORLD, which the first call initialises. This
+  /// process alone if it was started alone or the library was built without MPI.
+  /// \throws Error the library was built without MPI but started as several processes.
+  static std::shared_ptr<Communicator> world();
+  /// Ends the job with this exit status on all ranks, after what was printed is out. Does nothing for one process.
+  static void abort(int status);
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// Number of this rank among those of its host, how many these are, and the rank that each of them has here.
+  virtual int host_rank() const = 0;
+  virtual const std::vector<int>& host_ranks() const = 0;
+  /// True if MPI reads and writes the memory of GPUs.
+  virtual bool device_aware() const = 0;
+
+  virtual void barrier() = 0;
+  /// all[rank] = mine, `bytes` bytes each.
+  virtual void all_gather(const void* mine, std::size_t bytes, void* all) = 0;
+  virtual void broadcast(void* data, std::size_t bytes, int root) = 0;
+  /// Starts messages; the data must stay as they are until `finish`. One set at a time.
+  virtual void start(std::span<const Message> sends, std::span<const Message> receives) = 0;
+  virtual void finish() = 0;
+  /// Memory shared with the ranks of this host; zero at first.
+  virtual std::unique_ptr<SharedMemory> shared_memory(std::size_t bytes) = 0;
+
+  /// Sums over the ranks in their order: the same bits on all of them and in each run.
+  void sum(std::span<double> values);
+  double sum(double value) {
+    sum({&value, 1});
+    return value;
+  }
+  /// Largest of all ranks.
+  double largest(double value);
+  /// Exclusive or over the ranks.
+  std::uint32_t exclusive_or(std::uint32_t value);
+  /// Sum over the ranks modulo 2^64.
+  std::uint64_t sum_integers(std::uint64_t value);
+  /// The text of rank `root` on all ranks.
+  std::string broadcast(const std::string& text, int root = 0);
+  /// Runs `work` on all ranks; if it throws on any of them, all throw: those where it did not with the message of the
+  /// first that did. For steps after which no rank may go on alone.
+  void together(const std::function<void()>& work);
+
+ protected:
+  Communicator() = default;
+};
+
+}  // namespace quarksmith
