@@ -7,7 +7,7 @@
 
 #include "apps/wilson_options.hpp"
 #include "runtime/error.hpp"
-#include "runtime/random.hpp"
+#include "runtime/site_random.hpp"
 #include "solvers/shifted.hpp"
 
 namespace quarksmith::apps {
@@ -56,7 +56,7 @@ HostSpinor gaussian_source(const Lattice& lattice, std::uint64_t seed, int colum
   HostSpinor source(lattice);
 #pragma omp parallel for schedule(static)
   for (long long i = 0; i < lattice.sites(); ++i) {
-    Random random({seed, std::uint64_t(column)}, static_cast<unsigned>(i));
+    Random random = random_at(lattice, i, {seed, std::uint64_t(column)});
     for (Complex64& z : source.site[i]) {
       const double re = gaussian(random);
       z = {re, gaussian(random)};

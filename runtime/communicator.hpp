@@ -52,6 +52,9 @@ class Communicator {
   virtual bool device_aware() const = 0;
 
   virtual void barrier() = 0;
+  /// Waits until all ranks have called this, for so many seconds at most; true if they have. For a rank that failed:
+  /// after false it cannot know where the others are, and is to end the job with `abort`.
+  virtual bool meet(double seconds) = 0;
   /// all[rank] = mine, `bytes` bytes each.
   virtual void all_gather(const void* mine, std::size_t bytes, void* all) = 0;
   virtual void broadcast(void* data, std::size_t bytes, int root) = 0;
@@ -76,7 +79,7 @@ class Communicator {
   /// The text of rank `root` on all ranks.
   std::string broadcast(const std::string& text, int root = 0);
   /// Runs `work` on all ranks; if it throws on any of them, all throw: those where it did not with the message of the
-  /// first that did. For steps after which no rank may go on alone.
+  /// first that did, as an error of the same kind. For steps after which no rank may go on alone.
   void together(const std::function<void()>& work);
 
  protected:
