@@ -1,0 +1,96 @@
+// Solvers on parts of a lattice: the same true residual and, within rounding, the same iterations as on the whole.
+#include <fmt/format.h>
+
+#include "runtime/error.hpp"
+#include "runtime/gauge.hpp"
+#include "runtime/halo.hpp"
+#include "solvers/solve.hpp"
+#include "solvers/source.hpp"
+#include "tests/ranks/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+
+const Coordinates extent = {8, 8, 8, 8};
+
+struct Case {
+  Method method;
+  const char* precision;
+  const char* links = "r12";
+  double csw = 0;
+  int rhs = 1;
+  const char* preconditioner = "none";
+};
+
+struct Outcome {
+  std::vector<SolveReport> reports;
+  std::vector<HostSpinor> x;
+};
+
+Outcome solve(const Case& c, const HostGauge& gauge, const DomainPointer& domain) {
+  WilsonParameters p;
+  p.mass = -0.3;
+  p.csw_r = p.csw_t = c.csw;
+  SolveSettings s;
+  s.method = c.method;
+  s.precision = c.precision;
+  s.links = c.links;
+  s.parameters.preconditioner = preconditioner_of(c.preconditioner);
+  const WilsonSolver solver(gauge, domain, p, s);
+  SpinorField b(domain, find_precision("double"), Subset::full, c.rhs), x = b.like();
+  for (int r = 0; r < c.rhs; ++r)
+    upload(make_source(source_of(fmt::format("noise:{}", 3 + r), domain->lattice()), domain->lattice(), r % 4, r % 3), b,
+           solver.basis(), r);
+  Outcome outcome{solver.solve_all(x, b), {}};
+  for (int r = 0; r < c.rhs; ++r) download(x, outcome.x.emplace_back(domain->lattice()), solver.basis(), r);
+  return outcome;
+}
+
+class Solvers : public testing::Test {
+ protected:
+  void compare(const Case& c, const HostGauge& gauge, Policy policy, const Coordinates& grid) {
+    const auto device = ranks::device();
+    const Outcome whole = solve(c, gauge, std::make_shared<Domain>(Lattice(extent), device));
+    const Lattice here = ranks::part(extent, grid);
+    const auto domain = std::make_shared<Domain>(here, device, Communicator::world());
+    domain->halos().use(policy);
+    const Outcome part = solve(c, ranks::cut(gauge, here), domain);
+    const std::string name = fmt::format("{} {} {} policy {}", int(c.method), c.precision, c.links, name_of(policy));
+    for (int r = 0; r < c.rhs; ++r) {
+      EXPECT_TRUE(part.reports[r].converged) << name;
+      EXPECT_LE(part.reports[r].residual, 1e-10) << name;
+      EXPECT_NEAR(part.reports[r].iterations, whole.reports[r].iterations,
+                  1 + 0.05 * whole.reports[r].iterations)
+          << name;
+      double difference = 0, size = 0;
+      for (long long i = 0; i < here.sites(); ++i)
+        for (int k = 0; k < 12; ++k) {
+          const Complex64 expected = whole.x[r].site[here.global_index(i)][k];
+          difference += std::norm(part.x[r].site[i][k] - expected);
+          size += std::norm(expected);
+        }
+      EXPECT_LE(std::sqrt(ranks::world().sum(difference) / ranks::world().sum(size)), 1e-8) << name;
+    }
+  }
+};
+
+TEST_F(Solvers, ReachTheSameSolutionOnAnyGrid) {
+  if (ranks::world().size() == 1) return;
+  const HostGauge gauge = weak_gauge(Lattice(extent), 0.25, 11);
+  const Case cases[] = {{Method::cg, "double"},
+                        {Method::bicgstab, "double", "r12", 1.2},
+                        {Method::bicgstab, "double-half", "r12", 1.2, 2},
+                        {Method::cg, "double-single"},
+                        {Method::gcr, "double", "r12", 0, 1, "mr:4"}};
+  const auto grids = ranks::grids();
+  int turn = 0;
+  for (const Case& c : cases)
+    for (const Policy policy : {Policy::first, Policy::overlap, Policy::peer, Policy::fused}) {
+      const bool gpu = ranks::device()->asynchronous();
+      if (policy == Policy::fused && !gpu) continue;
+      compare(c, gauge, policy, grids[turn++ % grids.size()]);
+    }
+}
+
+}  // namespace
