@@ -147,7 +147,7 @@ class World final : public Communicator {
 
 /// Whether a launcher started this process, alone or among others.
 bool launched() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_SIZE"})
+  for (const char* name : launcher_variables)
     if (std::getenv(name) != nullptr) return true;
   return false;
 }
