@@ -1,4 +1,4 @@
-// Ranks of MPI. Part of builds with MPI; the one place that calls it, but for files (io_parallel.cpp).
+// Ranks of MPI. Part of builds with MPI; the one place that calls it, but for files (io_parallel_mpi.cpp).
 #define OMPI_SKIP_MPICXX  // the C++ interface that the standard has dropped
 #include <fmt/format.h>
 #include <mpi.h>
