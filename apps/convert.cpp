@@ -1,7 +1,6 @@
 // quarksmith convert: a configuration from one format to another.
 #include <fmt/format.h>
 
-#include "apps/interim_io.hpp"
 #include "apps/options.hpp"
 #include "runtime/error.hpp"
 

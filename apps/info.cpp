@@ -1,7 +1,6 @@
 // quarksmith info: what a configuration file holds.
 #include <fmt/format.h>
 
-#include "apps/interim_io.hpp"
 #include "apps/options.hpp"
 #include "runtime/error.hpp"
 

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <set>
 
-#include "apps/interim_io.hpp"
 #include "apps/ranks.hpp"
 #include "runtime/error.hpp"
 

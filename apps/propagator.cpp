@@ -64,8 +64,8 @@ class Run {
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
         propagator_(lattice()) {
     if (!o.out.empty())
-      file_ =
-          std::make_unique<PropagatorFile>(o.out, lattice(), provenance_of(o, named_.origin, parameters_), o.overwrite);
+      file_ = std::make_unique<PropagatorFile>(o.out, lattice(), provenance_of(o, named_.origin, parameters_),
+                                               o.overwrite, o.common.ranks());
     if (source_.kind == SourceSettings::Kind::gaussian || sink_.smeared)
       smearing_links_ = std::make_shared<LinkField>(
           upload(named_.gauge, domain_, find_precision("double"), find_storage(settings_.links)));
