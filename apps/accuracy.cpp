@@ -59,10 +59,7 @@ HostSpinor apply(const Kernel& kernel, const HostGauge& gauge, const HostSpinor&
   a.links = links.operand();
   a.a.re = 0;
   a.b.re = 1;
-  for (int mu = 0; mu < directions; ++mu) {
-    a.hops.bulk[mu] = 1;
-    a.hops.edge_re[mu] = mu == 3 ? -1 : 1;
-  }
+  a.hops = hops_of(gauge.lattice, {1, 1, 1, 1}, {1, 1, 1, -1});
   for (const Parity parity : {Parity::even, Parity::odd}) {
     a.parity = int(parity);
     a.in = in.operand(opposite(parity));

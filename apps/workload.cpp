@@ -104,10 +104,7 @@ void Workload::prepare_hopping(bool rotate) {
   arguments_.x = in_.back().operand(Parity::even);
   arguments_.a.re = 0.5;
   arguments_.b.re = -0.25;
-  for (int mu = 0; mu < directions; ++mu) {
-    arguments_.hops.bulk[mu] = 1;
-    arguments_.hops.edge_re[mu] = mu == 3 ? -1 : 1;
-  }
+  arguments_.hops = hops_of(fields_->domain()->lattice(), {1, 1, 1, 1}, {1, 1, 1, -1});
 }
 
 void Workload::prepare_update() {

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from generator.operators import find_operator
@@ -147,8 +148,9 @@ def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, boo
 
 def _render(specs: Sequence[KernelSpec], build: Build) -> dict[PurePosixPath, str]:
     command = f"python -m generator kernel {specs[0].name}"
+    specs = [replace(s, ranks=True) for s in specs]  # one table serves all targets
     files = render_files(specs, command)
-    rows = [registry_row(s) for s in specs]
+    rows = [registry_row(s, "cuda") for s in specs]
     spaces = {"cpu": _namespace(build, "full"), "cpu_one_lane": _namespace(build, "one_lane")}
     if "cuda" in build.commands:
         spaces["cuda"] = "cuda"

@@ -118,6 +118,7 @@ def row_for(spec: KernelSpec) -> str:
         "basis": f'"{spec.basis.source or spec.basis.name}"' if spec.basis else "",
         "coefficient": f'"{spec.coefficient}"',
         "tile": str(spec.tile),
+        "ranks": str(spec.ranks).lower(),
         "spins": str(spec.spins),
     }
     pairs = [f'operator = "{spec.operator}"'] + [f"{axis} = [{text[axis]}]" for axis in operator.axes]

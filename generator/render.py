@@ -100,7 +100,7 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
         for group, specs in sorted(groups.items()):
             rows = [s for s in (*specs, *variants) if _in_group(s, group) and exists_on(s, target)]
             files[PurePosixPath(f"{target}/{group}.{ending}")] = render_group(rows, target, command)
-        listed = [registry_row(spec) for spec in (*profile.kernels, *variants) if exists_on(spec, target)]
+        listed = [registry_row(spec, target) for spec in (*profile.kernels, *variants) if exists_on(spec, target)]
         files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, rows=listed)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
     devices = [{"name": name, "slug": slug(name), "rows": rows} for name, rows in tuning.devices.items()]
@@ -171,13 +171,13 @@ def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) 
         products = [f"h{k}" for k in range(hop.factors.rank)]
         mask = sum(1 << nu for nu in hop.phase)
         results = [f"staggered_sign<{mask}>(x, {h})" if mask else h for h in products]
-        project = []
-        for result, row in zip(products, hop.factors.project, strict=True):
-            text = f"value({combination(row, names)})"
-            crossed = f"mul(u, arrive<ComplexPhase>(a, there, psi.scale, {text}))" if forward else None
-            project.append(
-                f"const auto {result} = {crossed or f'arrive<ComplexPhase>(a, there, psi.scale, mul_adj(u, {text}))'};"
-            )
+        cross = []
+        for k, result in enumerate(products):
+            if forward:
+                crossed = f"mul(u, arrive<ComplexPhase>(a, there, h.scale, h[{k}]))"
+            else:
+                crossed = f"arrive<ComplexPhase>(a, there, h.scale, mul_adj(u, h[{k}]))"
+            cross.append(f"const auto {result} = {crossed};")
         accumulate = []
         for spin, row in enumerate(hop.factors.reconstruct):
             line = accumulation(f"sum[r][{spin}]", row, results, first=spin not in started)
@@ -194,23 +194,32 @@ def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) 
                 "title": link if term in ("", "1") else f"{term} {link}",
                 "mu": hop.mu,
                 "step": f"{hop.sign:+d}",
-                "project": project,
+                "parts": _parts(hop.factors.project),
+                "project": [f"value({combination(row, names)})" for row in hop.factors.project],
+                "cross": cross,
                 "accumulate": accumulate,
             }
         )
     return rows
 
 
+def _parts(project: np.ndarray) -> str:
+    """C++ type that says how the colour vectors which cross a link follow from the spinor (runtime/view.hpp)."""
+    if all(np.count_nonzero(row) == 1 and row.max() == 1 for row in project):
+        return f"Selected<{', '.join(str(int(np.argmax(np.abs(row)))) for row in project)}>"
+    return f"Combined<{len(project)}>"
+
+
 def render_group(specs: Sequence[KernelSpec], target: str, command: str) -> str:
     """One translation unit."""
-    headers = ["runtime/batch.hpp"] if target == "cuda" else []
+    headers = ["runtime/batch.hpp", "runtime/halo_cuda.hpp"] if target == "cuda" else []
     headers += [f"generated/links/{s}.hpp" for s in STORAGES]
     headers += sorted({f"generated/bases/{spec.basis.short}.hpp" for spec in specs if spec.basis})
     headers += sorted({f"generated/{path}" for spec in specs if (path := body_path(spec))})
     return render("kernels.cpp.j2", command, target=target, headers=headers, rows=[_row(s, target) for s in specs])
 
 
-def _row(spec: KernelSpec, target: str) -> dict[str, str]:
+def _row(spec: KernelSpec, target: str) -> dict[str, str | None]:
     operator = find_operator(spec.operator)
     cost = operator.cost(spec)
     instance = f"{getattr(operator, 'cpp_body', f'{spec.body}_body')}<{', '.join(operator.arguments(spec))}>"
@@ -218,6 +227,7 @@ def _row(spec: KernelSpec, target: str) -> dict[str, str]:
         "name": spec.name,
         "instance": textwrap.fill(instance, 105, subsequent_indent=" " * 10),
         "launch": _launch(spec, target),
+        "halo": halo_launch(spec, target),
         "cost": f"{cost.reported} flop, {literal(cost.bytes)} bytes a site and right-hand side; "
         f"{cost.reals} reals without reuse",
     }
@@ -234,7 +244,19 @@ def _launch(spec: KernelSpec, target: str) -> str:
     return f"{numbers}, {order}, Rhs::{'batch' if 'kept' in spec.shape else 'alone'}"
 
 
-def registry_row(spec: KernelSpec) -> dict[str, str]:
+def halo_launch(spec: KernelSpec, target: str) -> str | None:
+    """Template arguments of `apply_halo` after the row, None if the kernel has no work at boundaries of parts.
+
+    On GPUs it is a kernel of its own, three bodies long: for the rows that ask for it.
+    """
+    if spec.variant or find_operator(spec.operator).family != "hopping":
+        return None
+    if target == "cpu":
+        return ""
+    return f", {spec.block}, {spec.min_blocks}" if spec.ranks else None
+
+
+def registry_row(spec: KernelSpec, target: str) -> dict[str, Any]:
     """Fields of runtime/registry.hpp: Kernel."""
     operator = find_operator(spec.operator)
     cost = operator.cost(spec)
@@ -250,6 +272,8 @@ def registry_row(spec: KernelSpec) -> dict[str, str]:
         "complex": str(spec.coefficient == "complex").lower(),
         "tile": str(max(spec.tile, 1)),
         "spins": str(getattr(operator, "spins", 0) or spec.spins or 4),
+        "crossing": str(operator.crossing(spec) if isinstance(operator, HoppingOperator) else 0),
+        "halo": halo_launch(spec, target) is not None,
         "sums": str(getattr(operator, "sums", 0)),
         "flops": str(cost.reported),
         "bytes": literal(cost.bytes),

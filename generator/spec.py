@@ -39,6 +39,7 @@ class KernelSpec:
         spins: colour vectors per site, for kernels that serve several kinds of site fields; 0 if there is no choice.
         shape: names of generator.shapes, sorted; empty for the plain shape.
         variant: True for one of several kernels that compute the same: shape and launch numbers are part of its name.
+        ranks: True if a kernel for the boundaries of parts is built on GPUs too (runtime/halo_cuda.hpp).
         block: threads of a CUDA block, a multiple of 32 up to 1024; 0 for a variant of the CPU alone.
         min_blocks: blocks that the compiler must leave registers for on one multiprocessor.
     """
@@ -54,6 +55,7 @@ class KernelSpec:
     spins: int = 0
     shape: tuple[str, ...] = ()
     variant: bool = False
+    ranks: bool = False
     block: int = 128
     min_blocks: int = 1
 
@@ -136,7 +138,7 @@ class KernelSpec:
 
     def as_variant(self, shape: tuple[str, ...], block: int, min_blocks: int) -> KernelSpec:
         """A kernel that computes the same in another way."""
-        return replace(self, shape=shape, block=block, min_blocks=min_blocks, variant=True)
+        return replace(self, shape=shape, block=block, min_blocks=min_blocks, variant=True, ranks=False)
 
 
 AXES = tuple(f.name for f in fields(KernelSpec))

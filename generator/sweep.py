@@ -201,7 +201,7 @@ def pack(
 
 def _link(folder: Path, kept: Sequence[Candidate], kernels: Sequence[str], command: str) -> None:
     """Makes module.so of the compiled `kernels`; its registry lists the candidates `kept`."""
-    rows = [registry_row(c.spec) for c in kept]
+    rows = [registry_row(c.spec, "cuda") for c in kept]
     write_if_changed(folder / "registry.cpp", render("registry.cpp.j2", command, rows=rows))
     members = [("cuda", "cuda")]
     write_if_changed(

@@ -61,11 +61,60 @@ struct ComplexScalar {
   Scalar re, im;
 };
 
-/// Coefficient c_mu(x) of a forward hop: `bulk`, times the boundary phase on the last slice; backward conj(c_mu(x-mu)).
+/// Coefficient c_mu(x) of a forward hop: `bulk`, or `edge` where the hop leaves the sub-lattices of all lanes; backward
+/// conj(c_mu(x-mu)). Where a part ends but the lattice does not, the edge is as the bulk (field.hpp: hops_of).
 struct Hops {
   Scalar bulk[directions];
-  Scalar edge_re[directions];  ///< real part of bulk * phase
-  Scalar edge_im[directions];  ///< imaginary part; must vanish for kernels with real coefficients
+  Scalar edge_re[directions][2];  ///< real part of bulk * phase; [0] forward, [1] backward
+  Scalar edge_im[directions][2];  ///< imaginary part for a forward hop; 0 for kernels with real coefficients
+};
+
+/// Ranks of a host that can store into each other's device memory, at most.
+inline constexpr int most_peers = 16;
+
+/// Counters in device memory by which peers tell each other that something has arrived; each in a sector of its own.
+struct HaloSignals {
+  static constexpr int stride = 32;
+  unsigned arrived[2 * directions * stride];  ///< spinors in the ghost zone [2 mu + backward], of all exchanges so far
+  unsigned expected[directions];              ///< the same of exchanges that are done
+  unsigned exchange;                          ///< number of the present exchange; its parity is that of the buffer
+  unsigned ticket;                            ///< blocks of the present exchange that have read the above
+};
+
+/// The boundaries of one rank's part for one kind of spinors: what hops that leave the part find. Zones hold the colour
+/// vectors that cross a link, site for site of a face (runtime/site.hpp: face_index).
+struct Halo {
+  Operand arriving[directions][2];  ///< ghost zones for forward, backward hops; data null: not split
+  Operand leaving[directions][2];   ///< where this rank puts what the same hops of its neighbours need
+  Operand links[directions];        ///< U_mu of the last slice of the part behind; both parities
+  int face[directions] = {};        ///< sites (CPU: blocks) of one parity on a face; 0: not split
+  const int* boundary[2] = {};      ///< numbers of the sites of a parity from which some hop leaves the part
+  int boundary_count[2] = {};
+  int split = 0;  ///< bits of the directions that are split
+  // Of ranks that store into each other's zones, of which there are two sets, used in turn:
+  HaloSignals* signals = nullptr;
+  unsigned* raise[directions][2] = {};  ///< counters of neighbours: arrived[2 mu + backward]
+  long long buffer = 0;                 ///< bytes from one set of zones to the next
+};
+
+/// Which work of a hopping term one launch does, in blocks of threads (CUDA), and how.
+struct HaloWork {
+  bool pack = false, interior = false, exterior = false;
+  bool whole = false;  ///< `exterior` means all sites
+  bool peers = false;  ///< zones are those of neighbours: counters tell when they are full
+};
+
+/// Ranks that add up numbers.
+struct Team {
+  int ranks = 1, rank = 0;
+  /// Sums over the ranks in their order; for kernels on the host's processors.
+  void (*sum)(void* context, double* values, int count) = nullptr;
+  void* context = nullptr;
+  /// For kernels on GPUs: memory of each rank, [exchange parity][right-hand side][from rank][most_team_sums] pairs of
+  /// words (value, flag) of which two make a number, and counters of exchanges, one a right-hand side.
+  unsigned long long* box[most_peers] = {};
+  unsigned* exchanges = nullptr;
+  static constexpr int most_sums = 32, most_rhs = 64;
 };
 
 /// Slots of device scalars that one kernel names at most, and those that every right-hand side has (generator's
@@ -81,6 +130,10 @@ struct RandomState {
   unsigned long long seed = 0;
   unsigned long long counter = 0;
 };
+
+/// What a reducing kernel with a program on device scalars does: all, its sums alone (into `sums`), or the program
+/// alone with the sums that stand there.
+enum class SumStage { all, sums, program };
 
 /// Everything one kernel call needs. Which members a kernel reads is stated in its generated header.
 struct Arguments {
@@ -103,6 +156,12 @@ struct Arguments {
   double* scalars = nullptr;
   int scalar_stride = 0;
   int columns = 0;  ///< right-hand sides of x that a block kernel combines (runtime/block.hpp)
+  const int* list = nullptr;    ///< CPU: numbers of the blocks to work on, of which there are list_count; null: all
+  int list_count = 0;
+  int skip = 0;                 ///< CUDA: bits of directions; sites with a hop that leaves the part there are left out
+  const Halo* halo = nullptr;   ///< boundaries of a part; null: hops that leave it come in again on the other side
+  SumStage stage = SumStage::all;
+  const Team* team = nullptr;   ///< ranks over which sums extend before a program on device scalars runs
   int mask = -1;    ///< kernels skip a right-hand side whose number `mask` is 0; -1: none
   unsigned char slot[most_slots] = {};
 };
@@ -115,6 +174,8 @@ struct Launch {
 
 /// Address of a kernel: applies it to `arguments`.
 using Apply = void (*)(const Arguments& arguments, const Launch& launch);
+/// The same for the work of a hopping term at the boundaries of a part, arguments.halo.
+using ApplyHalo = void (*)(const Arguments& arguments, const HaloWork& work, const Launch& launch);
 
 /// Bytes of the short vectors in which a group of components is stored: the largest of 16, 8, 4, 2 that divides it.
 constexpr int vector_bytes(int group_bytes) {

@@ -19,7 +19,7 @@ QUARKSMITH_INLINE void wait_for_copies() { asm volatile("cp.async.wait_all;" :::
 
 /// The links of all hops of a thread's site in shared memory; threads do not share, so that none waits for another.
 template <class Links, int Hops, int Block>
-struct KeptLinks {
+struct KeptLinks : Stored<Links, false> {
   using Packed = typename Links::Packed;
   static constexpr int link_bytes = Links::words * int(sizeof(typename Links::Word));
   static constexpr int vector = vector_bytes_of<link_bytes>, packets = link_bytes / vector;
@@ -45,7 +45,7 @@ struct KeptLinks {
   }
 
   template <int Mu, int Sign>
-  QUARKSMITH_INLINE auto of_hop(const Arguments&, const Site&, const Neighbour<Mu, Sign>& there) const {
+  QUARKSMITH_INLINE auto link(const Arguments&, const Site&, const Neighbour<Mu, Sign>& there) const {
     return link_of_hop<Links, Mu>(there.crosses, [&] {
       union {
         P packet[packets];
@@ -65,6 +65,7 @@ __global__ __launch_bounds__(Block, MinBlocks) void batch_kernel(const __grid_co
   const int number = blockIdx.x * Block + threadIdx.x;
   if (number >= K::count(a)) return;
   int index = Order::site(a.geometry, number);
+  if (left_out<K>(a, index)) return;
   const KeptLinks<typename K::template Links<1>, K::hops, Block> links(shared);
   K::fetch_links(a, index, links);
   wait_for_copies();

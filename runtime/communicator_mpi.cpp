@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <thread>
 
 #include "runtime/communicator.hpp"
@@ -54,7 +55,7 @@ class Window final : public SharedMemory {
   ~Window() override {
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalized) return;
+    if (finalized || std::uncaught_exceptions() > 0) return;  // after an error the others do not come here
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
   }

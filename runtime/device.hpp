@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/communicator.hpp"
 #include "runtime/registry.hpp"
 
 namespace quarksmith {
@@ -99,6 +100,26 @@ class Device {
   virtual std::unique_ptr<Snapshots> snapshots(const void* from, std::size_t bytes, int depth) = 0;
   /// True if kernels run while the host does other things.
   virtual bool asynchronous() const = 0;
+
+  /// Memory here that all ranks of the host can store into, zero at first; null on all of them if one cannot.
+  /// Collective.
+  virtual std::unique_ptr<SharedMemory> allocate_shared(std::size_t bytes, Communicator& communicator) = 0;
+  /// Memory of the host that the device copies from and to at full speed.
+  virtual std::shared_ptr<void> allocate_host(std::size_t bytes) = 0;
+  /// Applies the parts of a hopping kernel that `work` names; `beside`: on a second queue, see below.
+  virtual void run_halo(const Kernel& kernel, const Arguments& arguments, const HaloWork& work, bool beside) = 0;
+  /// Runs the program of a reducing kernel on device scalars alone, with these sums.
+  virtual void run_program(const Kernel& kernel, const Arguments& arguments, const std::vector<double>& sums) = 0;
+  // A second queue, whose work may run while that of the first does; a GPU prefers it.
+  /// What the second queue is given next starts after what the first has been given.
+  virtual void fork() {}
+  /// The other way round.
+  virtual void join() {}
+  virtual void download_beside(void* host, const void* device, std::size_t bytes) = 0;
+  virtual void upload_beside(void* device, const void* host, std::size_t bytes) = 0;
+  /// Waits for the second queue.
+  virtual void wait_beside() {}
+
   /// Bytes of memory that can still be allocated.
   virtual std::size_t free_memory() = 0;
   /// Bytes that fields hold here at present.

@@ -115,6 +115,19 @@ class CpuDevice final : public Device {
     return std::make_unique<CpuSnapshots>(from, bytes, depth);
   }
   bool asynchronous() const override { return false; }
+  std::unique_ptr<SharedMemory> allocate_shared(std::size_t bytes, Communicator& communicator) override {
+    if (static_cast<int>(communicator.host_ranks().size()) != communicator.size()) return nullptr;
+    return communicator.shared_memory(bytes);
+  }
+  std::shared_ptr<void> allocate_host(std::size_t bytes) override { return {allocate(bytes), std::free}; }
+  void run_halo(const Kernel& kernel, const Arguments& a, const HaloWork& work, bool) override {
+    (a.geometry.lanes == 1 ? one_lane(kernel) : kernel).apply_halo(a, work, {});
+  }
+  void run_program(const Kernel&, const Arguments&, const std::vector<double>&) override {
+    throw UsageError("kernels of the CPU sum over ranks themselves");
+  }
+  void download_beside(void* host, const void* device, std::size_t bytes) override { copy(host, device, bytes); }
+  void upload_beside(void* device, const void* host, std::size_t bytes) override { copy(device, host, bytes); }
   std::size_t free_memory() override { return available_memory(); }
 
   double time(const std::function<void()>& enqueue) override {

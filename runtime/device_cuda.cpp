@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <nvtx3/nvToolsExt.h>
 
+#include <algorithm>
+#include <exception>
+
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
 
@@ -99,6 +102,47 @@ class CudaSnapshots final : public Snapshots {
   std::size_t taken_ = 0, waited_ = 0;
 };
 
+/// Memory of this GPU and, mapped by CUDA's interprocess communication, of the others of its host.
+class PeerMemory final : public SharedMemory {
+ public:
+  /// Memory of ranks that cannot be mapped is null.
+  PeerMemory(std::size_t bytes, Communicator& communicator)
+      : communicator_(communicator), own_(communicator.host_rank()) {
+    struct Offer {
+      cudaIpcMemHandle_t handle;
+      int good;
+    } mine{};
+    void* memory = nullptr;
+    mine.good = cudaMalloc(&memory, bytes) == cudaSuccess && cudaMemset(memory, 0, bytes) == cudaSuccess &&
+                cudaIpcGetMemHandle(&mine.handle, memory) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess;
+    std::vector<Offer> offers(communicator.size());
+    communicator.all_gather(&mine, sizeof(Offer), offers.data());
+    for (const int rank : communicator.host_ranks()) {
+      void* part = memory;
+      if (rank != communicator.rank() &&
+          (!offers[rank].good ||
+           cudaIpcOpenMemHandle(&part, offers[rank].handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess))
+        part = nullptr;
+      parts_.push_back(part);
+    }
+    cudaGetLastError();
+  }
+  ~PeerMemory() override {
+    for (int n = 0; n < static_cast<int>(parts_.size()); ++n)
+      if (n != own_ && parts_[n] != nullptr) cudaIpcCloseMemHandle(parts_[n]);
+    // Memory must not go while others have it mapped; after an error they may never come, and the job ends.
+    if (std::uncaught_exceptions() == 0) communicator_.barrier();
+    if (parts_[own_] != nullptr) cudaFree(parts_[own_]);
+  }
+  bool complete() const { return std::find(parts_.begin(), parts_.end(), nullptr) == parts_.end(); }
+  void* part(int host_rank) const override { return parts_.at(host_rank); }
+
+ private:
+  Communicator& communicator_;
+  int own_;
+  std::vector<void*> parts_;
+};
+
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int index) : index_(index) {
@@ -108,7 +152,12 @@ class CudaDevice final : public Device {
           fmt::format("cuda:{} does not exist: {} GPU(s) found; use device cpu or a smaller number", index, count));
     check(cudaSetDevice(index), name());
     check(cudaGetDeviceProperties(&properties_, index), name());
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), name());
+    int low = 0, high = 0;
+    check(cudaDeviceGetStreamPriorityRange(&low, &high), name());
+    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, low), name());
+    check(cudaStreamCreateWithPriority(&beside_, cudaStreamNonBlocking, high), name());
+    check(cudaEventCreateWithFlags(&forked_, cudaEventDisableTiming), name());
+    check(cudaEventCreateWithFlags(&joined_, cudaEventDisableTiming), name());
     partial_ = static_cast<double*>(allocate(sizeof(double) * reducing_blocks * most_sums * most_rhs));
     ticket_ = static_cast<unsigned*>(allocate(sizeof(unsigned) * most_rhs));
     fill(ticket_, 0, sizeof(unsigned) * most_rhs);
@@ -121,6 +170,9 @@ class CudaDevice final : public Device {
     cudaFreeHost(sums_);
     cudaFree(ticket_);
     cudaFree(partial_);
+    cudaEventDestroy(joined_);
+    cudaEventDestroy(forked_);
+    cudaStreamDestroy(beside_);
     cudaStreamDestroy(stream_);
   }
 
@@ -205,6 +257,47 @@ class CudaDevice final : public Device {
     return {sums_, sums_ + kernel.sums * arguments.rhs};
   }
 
+  std::unique_ptr<SharedMemory> allocate_shared(std::size_t bytes, Communicator& communicator) override {
+    if (static_cast<int>(communicator.host_ranks().size()) != communicator.size() || communicator.size() > most_peers)
+      return nullptr;
+    auto memory = std::make_unique<PeerMemory>(bytes, communicator);
+    if (communicator.sum(double(memory->complete())) < communicator.size()) {
+      communicator.barrier();
+      return nullptr;
+    }
+    return memory;
+  }
+  std::shared_ptr<void> allocate_host(std::size_t bytes) override {
+    void* memory = nullptr;
+    check(cudaMallocHost(&memory, bytes), name());
+    return {memory, [](void* m) { cudaFreeHost(m); }};
+  }
+  void run_halo(const Kernel& kernel, const Arguments& arguments, const HaloWork& work, bool beside) override {
+    kernel.apply_halo(arguments, work, {.stream = beside ? beside_ : stream_});
+    check(cudaGetLastError(), std::string(kernel.name));
+  }
+  void run_program(const Kernel& kernel, const Arguments& arguments, const std::vector<double>& sums) override {
+    std::copy(sums.begin(), sums.end(), sums_);  // the kernel that left sums there before is done
+    Arguments a = arguments;
+    a.stage = SumStage::program;
+    run(kernel, a);
+  }
+  void fork() override {
+    check(cudaEventRecord(forked_, stream_), name());
+    check(cudaStreamWaitEvent(beside_, forked_), name());
+  }
+  void join() override {
+    check(cudaEventRecord(joined_, beside_), name());
+    check(cudaStreamWaitEvent(stream_, joined_), name());
+  }
+  void download_beside(void* host, const void* device, std::size_t bytes) override {
+    check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, beside_), name());
+  }
+  void upload_beside(void* device, const void* host, std::size_t bytes) override {
+    check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, beside_), name());
+  }
+  void wait_beside() override { check(cudaStreamSynchronize(beside_), name()); }
+
   std::unique_ptr<Program> program(std::function<void()> enqueue) override {
     return std::make_unique<CudaProgram>(stream_, std::move(enqueue));
   }
@@ -249,7 +342,8 @@ class CudaDevice final : public Device {
  private:
   int index_;
   cudaDeviceProp properties_{};
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t stream_ = nullptr, beside_ = nullptr;
+  cudaEvent_t forked_ = nullptr, joined_ = nullptr;
   double* partial_ = nullptr;
   unsigned* ticket_ = nullptr;
   double* sums_ = nullptr;  // pinned: kernels write it, the host reads it after synchronising

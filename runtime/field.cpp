@@ -6,7 +6,9 @@
 #include <bit>
 
 #include "runtime/error.hpp"
+#include "runtime/halo.hpp"
 #include "runtime/order.hpp"
+#include "runtime/rank_sums.hpp"
 
 namespace quarksmith {
 
@@ -18,6 +20,19 @@ Domain::Domain(const Lattice& lattice, std::shared_ptr<Device> device, std::shar
     layouts_[bits] = std::make_unique<LaneLayout>(lattice_, lanes);
 }
 
+Domain::~Domain() = default;
+
+Halos& Domain::halos() const {
+  if (lattice_.parts() == 1) throw UsageError("a lattice on one rank has no boundaries to exchange");
+  if (!halos_) halos_ = std::make_unique<Halos>(*this);
+  return *halos_;
+}
+
+const RankSums* Domain::rank_sums() const {
+  if (communicator_->size() > 1 && !rank_sums_) rank_sums_ = std::make_unique<RankSums>(device_, *communicator_);
+  return rank_sums_.get();
+}
+
 int Domain::lanes(int element_bytes) const {
   const int full = device_->full_lanes(element_bytes);
   return LaneLayout::possible(lattice_, full) ? full : 1;
@@ -25,11 +40,42 @@ int Domain::lanes(int element_bytes) const {
 
 const LaneLayout& Domain::layout(int lanes) const { return *layouts_.at(std::countr_zero(unsigned(lanes))); }
 
+Hops hops_of(const Lattice& lattice, const std::array<double, directions>& bulk,
+             const std::array<Complex64, directions>& phase) {
+  Hops hops;
+  for (int mu = 0; mu < directions; ++mu) {
+    hops.bulk[mu] = bulk[mu];
+    const bool first = lattice.origin(mu) == 0;
+    const bool last = lattice.origin(mu) + lattice.extent(mu) == lattice.global_extent(mu);
+    for (const int back : {0, 1}) {
+      const Complex64 edge = bulk[mu] * ((back ? first : last) ? phase[mu] : 1.0);
+      hops.edge_re[mu][back] = edge.real();
+      hops.edge_im[mu][back] = edge.imag();
+    }
+  }
+  return hops;
+}
+
 Arguments arguments_for(const Domain& domain, int lanes, int rhs) {
   Arguments a;
   a.geometry = domain.layout(lanes).geometry();
   a.rhs = rhs;
+  if (domain.rank_sums() != nullptr) a.team = domain.rank_sums()->team();
   return a;
+}
+
+std::vector<double> reduce(const Domain& domain, const Kernel& kernel, const Arguments& arguments) {
+  std::vector<double> sums = domain.device().reduce(kernel, arguments);
+  domain.communicator().sum(sums);
+  return sums;
+}
+
+void update(const Domain& domain, const Kernel& kernel, const Arguments& arguments) {
+  const bool by_host = domain.rank_sums() != nullptr && domain.rank_sums()->team() == nullptr;
+  if (!by_host || kernel.sums == 0 || kernel.then.empty()) return domain.device().run(kernel, arguments);
+  Arguments a = arguments;
+  a.stage = SumStage::sums;
+  domain.device().run_program(kernel, arguments, reduce(domain, kernel, a));
 }
 
 SpinorField::SpinorField(DomainPointer domain, const PrecisionInfo& precision, Subset subset, int rhs, int spins)

@@ -37,15 +37,25 @@ struct HostGauge {
   explicit HostGauge(const Lattice& l) : lattice(l), site(static_cast<std::size_t>(l.sites())) {}
 };
 
+class Halos;
+class RankSums;
+
 /// A lattice, or one rank's part of it, on a device: shared by all fields that kernels use together.
 class Domain {
  public:
   /// \param communicator the ranks that hold the parts of the lattice, in the order of their numbers.
   Domain(const Lattice& lattice, std::shared_ptr<Device> device,
          std::shared_ptr<Communicator> communicator = Communicator::self());
+  ~Domain();
 
   const Lattice& lattice() const { return lattice_; }
   Communicator& communicator() const { return *communicator_; }
+  const std::shared_ptr<Communicator>& communicator_pointer() const { return communicator_; }
+  /// The boundaries of this part, made when first asked for: by all ranks together.
+  /// \throws UsageError the lattice is not split.
+  Halos& halos() const;
+  /// How sums extend over the ranks; made like `halos`. Null for one rank.
+  const RankSums* rank_sums() const;
   Device& device() const { return *device_; }
   const std::shared_ptr<Device>& device_pointer() const { return device_; }
   /// Lanes in which numbers of so many bytes are stored: the device's full width, or 1 if the lattice does not allow
@@ -59,6 +69,8 @@ class Domain {
   std::shared_ptr<Device> device_;
   std::shared_ptr<Communicator> communicator_;
   mutable std::array<std::unique_ptr<LaneLayout>, 5> layouts_;  // by log2(lanes)
+  mutable std::unique_ptr<Halos> halos_;
+  mutable std::unique_ptr<RankSums> rank_sums_;
 };
 using DomainPointer = std::shared_ptr<const Domain>;
 
@@ -121,7 +133,8 @@ class SpinorField {
   std::shared_ptr<Memory> data_, norm_;  ///< shared with slices only
 };
 
-/// Links for kernels: both parities, four directions.
+/// Links for kernels: both parities, four directions; of a part of a lattice also those that lead into it from the
+/// parts behind.
 class LinkField {
  public:
   LinkField(DomainPointer domain, const PrecisionInfo& precision, const StorageInfo& storage);
@@ -132,6 +145,10 @@ class LinkField {
   const StorageInfo& storage() const { return *storage_; }
   int lanes() const { return lanes_; }
   Operand operand() const;
+  /// The links of direction mu on the last slice of the part behind; data null where the lattice is not split.
+  Operand ghosts(int mu) const;
+  /// Fetches these from the other ranks, all of which call this, after the links have changed.
+  void exchange_ghosts();
 
  private:
   DomainPointer domain_;
@@ -139,6 +156,7 @@ class LinkField {
   const StorageInfo* storage_;
   int lanes_;
   Memory data_;
+  std::array<Memory, directions> ghosts_;
 };
 
 /// A site on the host whose two 6x6 blocks are kept whole: [block][6 i + j], index 3 s + c.
@@ -192,7 +210,15 @@ LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInf
 /// Links as kernels see them, decompressed.
 HostGauge download(const LinkField& from);
 
-/// Arguments that name the geometry in which `lanes` lanes are stored.
+/// Coefficients of hops: `bulk` times the phase where a hop leaves the global lattice.
+Hops hops_of(const Lattice& lattice, const std::array<double, directions>& bulk,
+             const std::array<Complex64, directions>& phase);
+
+/// Arguments that name the geometry in which `lanes` lanes are stored, and the ranks over which sums extend.
 Arguments arguments_for(const Domain& domain, int lanes, int rhs = 1);
+/// Applies a reducing kernel and adds up over the ranks of the domain: kernel.sums numbers for each right-hand side.
+std::vector<double> reduce(const Domain& domain, const Kernel& kernel, const Arguments& arguments);
+/// Applies a kernel of vector updates, whose sums extend over the ranks before its program on device scalars runs.
+void update(const Domain& domain, const Kernel& kernel, const Arguments& arguments);
 
 }  // namespace quarksmith

@@ -23,6 +23,7 @@ struct Kernel {
   bool complex_coefficients;
   int tile;                  ///< right-hand sides must be a multiple of this
   int spins;                 ///< colour vectors a site of its spinor fields
+  int crossing;              ///< colour vectors that cross a link with a hop
   int sums;                  ///< numbers added up for each right-hand side
   double flops;              ///< as the field reports them, per site and right-hand side
   double bytes;              ///< least traffic, per site and right-hand side
@@ -31,6 +32,7 @@ struct Kernel {
   std::string_view slots;    ///< names of its device scalars, separated by blanks
   std::string_view then;     ///< program that it runs on them after its sums
   Apply apply;
+  ApplyHalo apply_halo;      ///< for the boundaries of a part; null where not built
 };
 
 /// A storage format of reals.

@@ -34,9 +34,15 @@ QUARKSMITH_INLINE Site make_site(const Geometry& g, int parity, int index, int r
   return s;
 }
 
-/// The site one step along direction Mu, forward (Sign = +1) or backward (-1).
+/// A hop along direction Mu, forward (Sign = +1) or backward (-1).
 template <int Mu, int Sign>
-struct Neighbour {
+struct Hop {
+  static constexpr int back = Sign < 0;
+};
+
+/// The site to which a hop leads.
+template <int Mu, int Sign>
+struct Neighbour : Hop<Mu, Sign> {
   Place place;
   bool crosses;  ///< the step leaves the sub-lattice
 };
@@ -54,6 +60,63 @@ QUARKSMITH_INLINE Neighbour<Mu, Sign> neighbour(const Geometry& g, const Site& s
     n.place.block += (next - s.x[Mu]) * g.stride[Mu];
   }
   return n;
+}
+
+/// Number of a site among those of its parity with the same x[Mu], which is also that of its neighbours along Mu.
+template <int Mu>
+QUARKSMITH_INLINE int face_index(const Geometry& g, const Site& s) {
+  constexpr int slow = Mu == 3 ? 2 : 3, fast = Mu >= 2 ? 1 : 2;  // the other directions but x
+  const int row = s.x[slow] * g.extent[fast] + s.x[fast];
+  if constexpr (Mu == 0) return (row * g.extent[1] + s.x[1]) / 2;
+  return row * (g.extent[0] / 2) + s.x[0] / 2;
+}
+
+/// The site of that number in the slice x[Mu] = slice.
+template <int Mu>
+QUARKSMITH_INLINE Site face_site(const Geometry& g, int parity, int slice, int index) {
+  Site s;
+  s.rhs = 0;
+  s.parity = parity;
+  s.x[Mu] = slice;
+  if constexpr (Mu == 0) {
+    const int plane = divide(2 * index, g.by_y);
+    s.x[3] = divide(plane, g.by_z);
+    s.x[2] = plane - s.x[3] * g.extent[2];
+    s.x[1] = 2 * index - plane * g.extent[1];
+    s.x[1] += (slice + s.x[2] + s.x[3] + parity) & 1;
+  } else {
+    constexpr int slow = Mu == 3 ? 2 : 3, fast = Mu >= 2 ? 1 : 2;
+    const int row = divide(index, g.by_half_x);
+    s.x[slow] = divide(row, fast == 1 ? g.by_y : g.by_z);
+    s.x[fast] = row - s.x[slow] * g.extent[fast];
+    s.x[0] = 2 * (index - row * (g.extent[0] / 2)) + ((s.x[1] + s.x[2] + s.x[3] + parity) & 1);
+  }
+  s.place = {};
+  s.place.block = ((s.x[3] * g.extent[2] + s.x[2]) * g.extent[1] + s.x[1]) * (g.extent[0] / 2) + s.x[0] / 2;
+  return s;
+}
+
+/// Whether a hop from the site along one of the directions whose bits are set leaves the sub-lattice.
+QUARKSMITH_INLINE bool on_boundary(const Geometry& g, const Site& s, int mask) {
+  bool leaves = false;
+  QUARKSMITH_UNROLL
+  for (int mu = 0; mu < directions; ++mu)
+    leaves = leaves || ((mask >> mu & 1) != 0 && (s.x[mu] == 0 || s.x[mu] == g.extent[mu] - 1));
+  return leaves;
+}
+
+/// Whether a launch of kernel K leaves a site to another one, because its hops leave this rank's part.
+template <class K, int Hops = K::hops>
+QUARKSMITH_INLINE bool is_left_out(const Arguments& a, int index, int) {
+  return a.skip != 0 && on_boundary(a.geometry, make_site(a.geometry, a.parity, index, 0), a.skip);
+}
+template <class K>
+QUARKSMITH_INLINE bool is_left_out(const Arguments&, int, long) {
+  return false;
+}
+template <class K>
+QUARKSMITH_INLINE bool left_out(const Arguments& a, int index) {
+  return is_left_out<K>(a, index, 0);
 }
 
 /// -1 or +1 by the parity of the sum of the coordinates whose bits are set in Mask: staggered phases.
@@ -79,9 +142,9 @@ QUARKSMITH_OUTLINED Colour<R> arrive_across(const Arguments& a, const Colour<R>&
          {exchange(h.c1.re, table), exchange(h.c1.im, table)},
          {exchange(h.c2.re, table), exchange(h.c2.im, table)}};
   }
-  const Element<R> re = scalar<R>(a.hops.edge_re[Mu]);
+  const Element<R> re = scalar<R>(a.hops.edge_re[Mu][back]);
   if constexpr (HasComplexPhase) {
-    const Element<R> im = scalar<R>(a.hops.edge_im[Mu]);
+    const Element<R> im = scalar<R>(a.hops.edge_im[Mu][back]);
     const Element<R> signed_im = Sign > 0 ? im : -im;  // a backward hop takes the conjugate phase
     const R c_re = crossing ? where_crossing<R>(crossing, re, bulk) : R{} + re;
     const R c_im = crossing ? where_crossing<R>(crossing, signed_im, Element<R>(0)) : R{} + signed_im;
@@ -151,9 +214,9 @@ QUARKSMITH_INLINE auto arrive(const Arguments& a, const Neighbour<Mu, Sign>& n, 
     const Element<R> bulk = scalar<R>(a.hops.bulk[Mu]);
     return bulk == Element<R>(1) ? scale * h : (R{} + bulk) * (scale * h);
   } else {
-    const R re = n.crosses ? scalar<R>(a.hops.edge_re[Mu]) : scalar<R>(a.hops.bulk[Mu]);
+    const R re = n.crosses ? scalar<R>(a.hops.edge_re[Mu][n.back]) : scalar<R>(a.hops.bulk[Mu]);
     if constexpr (HasComplexPhase) {
-      const R im = n.crosses ? scalar<R>(a.hops.edge_im[Mu]) : R(0);
+      const R im = n.crosses ? scalar<R>(a.hops.edge_im[Mu][n.back]) : R(0);
       return Complex<R>{re * scale, (Sign > 0 ? im : -im) * scale} * h;
     } else {
       return Scaled<R>{re * scale, h};

@@ -298,6 +298,22 @@ QUARKSMITH_INLINE R where_crossing(const int* crossing, Element<R> edge, Element
   }
 }
 
+/// `there` in the lanes that the table marks (all if there is none), `here` in the others.
+template <class V>
+QUARKSMITH_INLINE V choose_lanes(const int* table, const V& there, const V& here) {
+  if (table == nullptr) return there;
+  V v = there;
+  for (unsigned l = 0; l < sizeof(V) / sizeof(v[0]); ++l) v[l] = table[l] != 0 ? there[l] : here[l];
+  return v;
+}
+
+/// The same value, of which the compiler knows nothing: it would copy what follows into either branch.
+QUARKSMITH_INLINE bool unforeseen(bool value) {
+  int v = value;
+  asm("" : "+r"(v));
+  return v != 0;
+}
+
 // --- loops -----------------------------------------------------------------------------------------------------------
 
 /// Blocks summed as one chunk: fixed, so that sums do not depend on the number of threads.
@@ -337,6 +353,7 @@ QUARKSMITH_INLINE void for_each(const Arguments& a, int count, const Body& body)
     for (int n = 0; n < N; ++n)
       for (int chunk = 0; chunk < chunks; ++chunk) totals[n] += a.partial[chunk * N + n];
     if constexpr (requires { K::then(a, rhs, totals); }) {
+      if (N > 0 && a.team != nullptr) a.team->sum(a.team->context, totals, N);
       K::then(a, rhs, totals);
     } else {
       for (int n = 0; n < N; ++n) a.sums[rhs * N + n] = totals[n];
@@ -360,16 +377,47 @@ struct Boxes {
   }
 };
 
+#if defined(QUARKSMITH_ONE_LANE)
+template <class K>
+inline constexpr int lanes_of = 1;
+#else
+template <class K>
+inline constexpr int lanes_of = K::vectorised ? full_lanes<typename K::Element> : 1;
+#endif
+
+template <class Crossing, class Codec, int W, int Mu, int Sign>
+void pack(const Arguments& a, const Operand& to, int index, int rhs);  // runtime/view.hpp
+
+/// What all hops (Mu, Sign) of a neighbour need.
+template <class Crossing, class Codec, int W, int Mu, int Sign>
+void pack_face(const Arguments& a) {
+  for (int rhs = 0; rhs < a.rhs; ++rhs) {
+#pragma omp parallel for schedule(static)
+    for (int index = 0; index < a.halo->face[Mu]; ++index)
+      pack<Crossing, Codec, W, Mu, Sign>(a, a.halo->leaving[Mu][Sign < 0], index, rhs);
+  }
+}
+
+/// Packs all faces; the other work of a hopping term is that of `apply` with a list of blocks.
+template <class K>
+void apply_halo(const Arguments& a, const HaloWork&, const Launch&) {
+  using C = typename K::Crossing;
+  using F = typename K::Format;
+  constexpr int W = lanes_of<K>;
+  pack_face<C, F, W, 0, +1>(a), pack_face<C, F, W, 0, -1>(a);
+  pack_face<C, F, W, 1, +1>(a), pack_face<C, F, W, 1, -1>(a);
+  pack_face<C, F, W, 2, +1>(a), pack_face<C, F, W, 2, -1>(a);
+  pack_face<C, F, W, 3, +1>(a), pack_face<C, F, W, 3, -1>(a);
+}
+
 /// Runs kernel K; the build compiles every kernel twice, for blocks of full lanes and (QUARKSMITH_ONE_LANE) of one.
 template <class K, class Order = InOrder>
 void apply(const Arguments& a, const Launch&) {
-#if defined(QUARKSMITH_ONE_LANE)
-  constexpr int lanes = 1;
-#else
-  constexpr int lanes = K::vectorised ? full_lanes<typename K::Element> : 1;
-#endif
-  for_each<K, lanes>(a, K::count(a), [&](int index, int rhs, Lanes<double, lanes>* sums) {
-    K::template site<lanes>(a, Order::block(a.geometry, index), rhs, sums);
+  constexpr int lanes = lanes_of<K>;
+  const int count = a.list != nullptr ? a.list_count : K::count(a);
+  for_each<K, lanes>(a, count, [&](int number, int rhs, Lanes<double, lanes>* sums) {
+    const int index = a.list != nullptr ? a.list[number] : Order::block(a.geometry, number);
+    K::template site<lanes>(a, index, rhs, sums);
   });
 }
 

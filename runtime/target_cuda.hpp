@@ -139,6 +139,11 @@ template <class R>
 QUARKSMITH_INLINE R where_crossing(const int*, R edge, R) {
   return edge;
 }
+template <class V>
+QUARKSMITH_INLINE V choose_lanes(const int*, const V& there, const V&) {
+  return there;
+}
+QUARKSMITH_INLINE bool unforeseen(bool value) { return value; }
 
 // --- loops -----------------------------------------------------------------------------------------------------------
 
@@ -160,15 +165,62 @@ QUARKSMITH_INLINE double sum_block(double value) {
 
 QUARKSMITH_INLINE bool at_rest(const Arguments& a, int rhs, int tile);  // runtime/scalars.hpp
 
+/// The totals of all ranks in their order: each rank stores its own into every rank's box, value and flag in one word
+/// that arrives as a whole, and waits for the flags of the others. There are two boxes, used in turn: a rank that
+/// fills one again has what the others sent after they had emptied it. `totals` are those of thread 0; called by all
+/// threads of one block.
+template <int N>
+QUARKSMITH_INLINE void sum_over_ranks(const Team& team, int rhs, double* totals) {
+  static_assert(N <= Team::most_sums);
+  constexpr int words = 2 * N;
+  __shared__ unsigned mine[words], number;
+  __shared__ unsigned all[most_peers * words];
+  if (threadIdx.x == 0) {
+    for (int n = 0; n < N; ++n) {
+      mine[2 * n] = __double2loint(totals[n]);
+      mine[2 * n + 1] = __double2hiint(totals[n]);
+    }
+    number = ++team.exchanges[rhs];
+  }
+  __syncthreads();
+  const unsigned long long flag = static_cast<unsigned long long>(number) << 32;
+  const long long box = ((number & 1) * Team::most_rhs + rhs) * most_peers * 2 * Team::most_sums;
+  for (int i = threadIdx.x; i < team.ranks * words; i += blockDim.x) {
+    unsigned long long* to = team.box[i / words] + box + team.rank * 2 * Team::most_sums + i % words;
+    *static_cast<volatile unsigned long long*>(to) = flag | mine[i % words];
+  }
+  for (int i = threadIdx.x; i < team.ranks * words; i += blockDim.x) {
+    const volatile unsigned long long* from =
+        team.box[team.rank] + box + i / words * 2 * Team::most_sums + i % words;
+    unsigned long long word = *from;
+    while ((word >> 32) != number) word = *from;
+    all[i] = static_cast<unsigned>(word);
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int n = 0; n < N; ++n) {
+    totals[n] = 0;
+    for (int r = 0; r < team.ranks; ++r)
+      totals[n] += __hiloint2double(static_cast<int>(all[r * words + 2 * n + 1]), static_cast<int>(all[r * words + 2 * n]));
+  }
+}
+
 /// Gives sums to the program of kernel K on device scalars, or to the host if it has none.
 template <class K>
-QUARKSMITH_INLINE auto hand_over(const Arguments& a, int rhs, const double* totals,
+QUARKSMITH_INLINE auto hand_over(const Arguments& a, int rhs, double* totals,
                                  int) -> decltype(K::then(a, rhs, totals)) {
-  K::then(a, rhs, totals);
+  if (a.stage == SumStage::all && a.team != nullptr) sum_over_ranks<K::sums>(*a.team, rhs, totals);
+  if (threadIdx.x != 0) return;
+  for (int n = 0; n < K::sums; ++n) {
+    if (a.stage == SumStage::sums) a.sums[rhs * K::sums + n] = totals[n];
+    if (a.stage == SumStage::program) totals[n] = a.sums[rhs * K::sums + n];
+  }
+  if (a.stage != SumStage::sums) K::then(a, rhs, totals);
 }
 template <class K>
-QUARKSMITH_INLINE void hand_over(const Arguments& a, int rhs, const double* totals, long) {
-  for (int n = 0; n < K::sums; ++n) a.sums[rhs * K::sums + n] = totals[n];
+QUARKSMITH_INLINE void hand_over(const Arguments& a, int rhs, double* totals, long) {
+  if (threadIdx.x == 0)
+    for (int n = 0; n < K::sums; ++n) a.sums[rhs * K::sums + n] = totals[n];
 }
 
 /// Adds each block's sums to a.partial; the last block to finish adds those up, in the order of the blocks, and gives
@@ -194,8 +246,7 @@ QUARKSMITH_INLINE void reduce(const Arguments& a, int rhs, const double* sums) {
       mine += static_cast<volatile double*>(partial)[block * N + n];
     totals[n] = sum_block(mine);
   }
-  if (threadIdx.x != 0) return;
-  a.ticket[rhs] = 0;
+  if (threadIdx.x == 0) a.ticket[rhs] = 0;
   hand_over<K>(a, rhs, totals, 0);
 }
 
@@ -216,6 +267,9 @@ struct Boxes {
   }
 };
 
+template <class K>
+QUARKSMITH_INLINE bool left_out(const Arguments& a, int index);  // runtime/site.hpp
+
 /// The kernel of every row K: one thread a site, blockIdx.y numbers the tiles of right-hand sides.
 template <class K, int Block, int MinBlocks, class Order>
 __global__ __launch_bounds__(Block, MinBlocks) void kernel(const __grid_constant__ Arguments a) {
@@ -223,9 +277,12 @@ __global__ __launch_bounds__(Block, MinBlocks) void kernel(const __grid_constant
   int index = blockIdx.x * Block + threadIdx.x;
   if (at_rest(a, rhs, K::tile)) return;  // the same for all threads of a block
   if constexpr (K::sums == 0) {
-    if (index < count) K::template site<1>(a, Order::site(a.geometry, index), rhs, static_cast<double*>(nullptr));
+    if (index >= count) return;
+    index = Order::site(a.geometry, index);
+    if (!left_out<K>(a, index)) K::template site<1>(a, index, rhs, static_cast<double*>(nullptr));
   } else {
     double sums[K::sums] = {};
+    if (a.stage == SumStage::program) index = count;
     for (; index < count; index += gridDim.x * Block) K::template site<1>(a, index, rhs, sums);
     reduce<K>(a, rhs, sums);
   }

@@ -149,10 +149,14 @@ LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInf
       }
   });
   domain->device().upload(plain.operand().data, packed.data(), packed.size() * sizeof(double));
-  if (is_double(precision) && storage.name == "r18") return plain;
+  if (is_double(precision) && storage.name == "r18") {
+    plain.exchange_ghosts();
+    return plain;
+  }
   LinkField result(domain, precision, storage);
   convert_links(plain, result, true);
   domain->device().synchronize();
+  result.exchange_ghosts();
   return result;
 }
 

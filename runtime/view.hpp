@@ -42,7 +42,8 @@ QUARKSMITH_INLINE Reals<Element<R>, W, 6 * S> as_reals(const Spinor<R, S>& psi) 
 /// Site fields of S colour vectors stored with `Codec`, W lanes at a time.
 template <class Codec, int S, int W>
 struct SpinorView {
-  static constexpr int reals = 6 * S, words = Codec::template words<reals>;
+  static constexpr int reals = 6 * S, words = Codec::template words<reals>, lanes = W;
+  using Format = Codec;
   using Word = typename Codec::Word;
   using Real = Lanes<typename Codec::Element, W>;
   using Value = Spinor<Real, S>;
@@ -89,7 +90,7 @@ QUARKSMITH_INLINE Reals<To, W, N> cast(const Words<From, W, N>& r) {
 /// Link fields stored with `Codec` and the reals of `Storage` (generated/links); four directions a site.
 template <class Codec, class Storage, int W>
 struct LinkView {
-  static constexpr int reals = Storage::reals, words = Codec::template words<reals>;
+  static constexpr int reals = Storage::reals, words = Codec::template words<reals>, lanes = W;
   static constexpr bool temporal = Storage::temporal;
   using Word = typename Codec::Word;
   using Real = Lanes<typename Codec::Element, W>;
@@ -147,13 +148,154 @@ QUARKSMITH_INLINE auto link_of_hop(bool crosses, const Packed& packed) {
   }
 }
 
-/// Links as kernels find them in memory.
-template <class Links>
-struct StoredLinks {
+/// Colour vectors that cross a link, up to their scale.
+template <class Scale, class R, int N>
+struct Projected {
+  Scale scale;
+  Colour<R> h[N];
+  QUARKSMITH_INLINE const Colour<R>& operator[](int n) const { return h[n]; }
+};
+template <class Scale, class R, class... More>
+QUARKSMITH_INLINE Projected<Scale, R, 1 + sizeof...(More)> projected(const Scale& scale, const Colour<R>& first,
+                                                                     const More&... more) {
+  return {scale, {first, more...}};
+}
+
+/// How the colour vectors that cross a link follow from a spinor: they are some of its own, which travel as they are
+/// stored, or combinations.
+template <int... Spins>
+struct Selected {
+  static constexpr bool stored = true;
+  static constexpr int count = sizeof...(Spins);
+  static constexpr QUARKSMITH_HOST_DEVICE int spin(int n) {
+    const int all[] = {Spins...};
+    return all[n];
+  }
+};
+template <int Count>
+struct Combined {
+  static constexpr bool stored = false;
+  static constexpr int count = Count;
+};
+
+/// Puts what a hop (Mu, Sign) of a neighbouring part needs from site `index` of a face into `to`; a.parity is that of
+/// the sites that the hop leads from.
+template <class Crossing, class Codec, int W, int Mu, int Sign>
+QUARKSMITH_FUNCTION void pack(const Arguments& a, const Operand& to, int index, int rhs) {
+  using Spinors = SpinorView<Codec, Crossing::spins, W>;
+  using Parts = decltype(Crossing::parts(Hop<Mu, Sign>{}));
+  using Zone = SpinorView<Codec, Parts::count, W>;
+  const Site x = face_site<Mu>(a.geometry, 1 - a.parity, Sign > 0 ? 0 : a.geometry.extent[Mu] - 1, index);
+  Place place;
+  place.block = index;
+  if constexpr (Parts::count == 0) {
+    return;
+  } else if constexpr (Parts::stored) {
+    constexpr int each = Spinors::words / Crossing::spins;
+    using Word = typename Spinors::Word;
+    const auto from = load_words<Word, W, Spinors::words, 1>(a.in, x.place, rhs * a.in.rhs_stride, 0);
+    Words<Word, W, Zone::words> words;
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < Zone::words; ++n) words.w[n] = from.w[Parts::spin(n / each) * each + n % each];
+    store_words<Word, W, Zone::words, 1>(to, place, rhs * to.rhs_stride, 0, words);
+    if constexpr (Codec::has_norm) store_norm<W>(to, place, rhs, load_norm<W>(a.in, x.place, rhs));
+  } else {
+    const auto psi = Crossing::project(Hop<Mu, Sign>{}, Spinors::load_unscaled(a.in, x.place, rhs));
+    typename Zone::Value h;
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < Parts::count; ++n) h[n] = psi.scale * psi[n];
+    Zone::store(to, place, rhs, h);
+  }
+}
+
+/// `ghost` in the lanes whose hop leaves the part, `here` in the others; both as the lanes there see it.
+template <int Mu, int Sign, class R>
+QUARKSMITH_INLINE R from_ghost(const Arguments& a, const R& ghost, const R& here) {
+  const int* leaves = a.geometry.split[Mu] > 1 ? a.geometry.lane_tables->crossing[Mu][Sign > 0] : nullptr;
+  return choose_lanes(leaves, ghost, here);
+}
+
+/// The link of a backward hop that leaves the part at site x, towards site `at`.
+template <class Links, int Mu>
+QUARKSMITH_OUTLINED typename Links::Packed ghost_link(const Arguments& a, const Halo& halo, const Site& x,
+                                                      const Site& at) {
+  const Operand& zone = halo.links[Mu];
+  Place place;
+  place.block = face_index<Mu>(a.geometry, x);
+  auto words = load_words<typename Links::Word, Links::lanes, Links::words, 1>(zone, place,
+                                                                              at.parity * zone.parity_stride, 0);
+  if constexpr (Links::lanes > 1) {
+    const auto here = Links::load_packed(a.links, at.place, at.parity, Mu);
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < Links::words; ++n) words.w[n] = from_ghost<Mu, -1>(a, words.w[n], here.w[n]);
+  }
+  return words;
+}
+
+/// What crosses the link of a hop that leaves the part at site x; `shift` bytes lie before the zones in use.
+template <class Crossing, class Spinors, int Mu, int Sign>
+QUARKSMITH_OUTLINED auto ghost_spinor(const Arguments& a, const Halo& halo, long long shift, const Site& x,
+                                      const Neighbour<Mu, Sign>& there, int rhs) {
+  using Zone =
+      SpinorView<typename Spinors::Format, decltype(Crossing::parts(Hop<Mu, Sign>{}))::count, Spinors::lanes>;
+  Operand zone = halo.arriving[Mu][there.back];
+  zone.data = static_cast<char*>(zone.data) + shift;
+  if constexpr (Spinors::Format::has_norm) zone.norm += shift / 4;
+  Place place;
+  place.block = face_index<Mu>(a.geometry, x);
+  const auto arrived = Zone::load_unscaled(zone, place, rhs);
+  decltype(Crossing::project(there, Spinors::load_unscaled(a.in, there.place, rhs))) p;
+  constexpr int count = sizeof(p.h) / sizeof(p.h[0]);
+  p.scale = arrived.scale;
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < count; ++n) p.h[n] = value(arrived.psi[n]);
+  if constexpr (Spinors::lanes > 1) {
+    const auto here = Crossing::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
+    const auto pick = [&](const auto& g, const auto& l) { return from_ghost<Mu, Sign>(a, g, l); };
+    if constexpr (Spinors::Format::has_norm) p.scale = pick(p.scale, here.scale);
+    for (int n = 0; n < count; ++n) {
+      p.h[n].c0 = {pick(p.h[n].c0.re, here.h[n].c0.re), pick(p.h[n].c0.im, here.h[n].c0.im)};
+      p.h[n].c1 = {pick(p.h[n].c1.re, here.h[n].c1.re), pick(p.h[n].c1.im, here.h[n].c1.im)};
+      p.h[n].c2 = {pick(p.h[n].c2.re, here.h[n].c2.re), pick(p.h[n].c2.im, here.h[n].c2.im)};
+    }
+  }
+  return p;
+}
+
+/// Where a kernel finds link and spinor of a hop: in the fields, and where hops leave a part (Ghosts) in its halo.
+template <class Links, bool Ghosts>
+struct Stored {
+  const Halo* halo = nullptr;
+  long long shift = 0;  ///< bytes to the set of ghost zones in use
+
   template <int Mu, int Sign>
-  QUARKSMITH_INLINE auto of_hop(const Arguments& a, const Site& x, const Neighbour<Mu, Sign>& there) const {
+  QUARKSMITH_INLINE auto link(const Arguments& a, const Site& x, const Neighbour<Mu, Sign>& there) const {
     const Site at = link_site(x, there);
-    return link_of_hop<Links, Mu>(there.crosses, [&] { return Links::load_packed(a.links, at.place, at.parity, Mu); });
+    return link_of_hop<Links, Mu>(there.crosses, [&] {
+      if constexpr (Ghosts && Sign < 0)
+        if (leaves(there)) {
+          const auto ghost = ghost_link<Links, Mu>(a, *halo, x, at);
+          return ghost;  // a copy: what a function has written to memory would keep the other case out of registers
+        }
+      return Links::load_packed(a.links, at.place, at.parity, Mu);
+    });
+  }
+
+  /// What crosses the link of a hop from site x.
+  template <class Crossing, class Spinors, int Mu, int Sign>
+  QUARKSMITH_INLINE auto spinor(const Arguments& a, const Site& x, const Neighbour<Mu, Sign>& there, int rhs) const {
+    if constexpr (Ghosts)
+      if (leaves(there)) {
+        const auto ghost = ghost_spinor<Crossing, Spinors>(a, *halo, shift, x, there, rhs);
+        return ghost;
+      }
+    return Crossing::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
+  }
+
+ private:
+  template <int Mu, int Sign>
+  QUARKSMITH_INLINE bool leaves(const Neighbour<Mu, Sign>& there) const {
+    return unforeseen(there.crosses && halo != nullptr && halo->face[Mu] != 0);
   }
 };
 

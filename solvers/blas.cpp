@@ -33,7 +33,7 @@ std::vector<double> Blas::call(const Kernel& kernel, const Operands& f) const {
     device_->run(kernel, a);
     return {};
   }
-  return device_->reduce(kernel, a);
+  return reduce(any.domain(), kernel, a);
 }
 
 namespace {

@@ -68,7 +68,7 @@ Dense BlockConjugateGradients::dot(const SpinorField& x, int x_columns, const Sp
   a.columns = group * groups;
   a.x = x.operand();
   a.y = y.operand();
-  const std::vector<double> sums = x.device().reduce(*dot_, a);
+  const std::vector<double> sums = reduce(x.domain(), *dot_, a);
   Dense m(x_columns, y_columns);
   for (int i = 0; i < x_columns; ++i)
     for (int j = 0; j < y_columns; ++j) {

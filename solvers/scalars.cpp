@@ -88,7 +88,7 @@ void Step::apply(const Fields& f, int first, int mask, long long most_sites) con
   a.scalar_stride = Scalars::stride;
   a.mask = mask;
   std::copy(std::begin(slot_), std::end(slot_), a.slot);
-  scalars_->device().run(*kernel_, a);
+  update(any.domain(), *kernel_, a);
 }
 
 }  // namespace quarksmith

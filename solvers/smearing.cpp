@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
+#include "runtime/halo.hpp"
 
 namespace quarksmith {
 
@@ -29,11 +30,8 @@ void GaussianSmearing::apply(SpinorField& psi, SpinorField& work) const {
       a.links = links_->operand();
       a.a.re = 1 - 6 * step;  // Laplace = hops - 6
       a.b.re = step;
-      for (int mu = 0; mu < directions; ++mu) {
-        a.hops.bulk[mu] = 1;
-        a.hops.edge_re[mu] = 1;
-      }
-      psi.device().run(*kernel_, a);
+      a.hops = hops_of(psi.domain().lattice(), {1, 1, 1, 1}, {1, 1, 1, 1});
+      apply_hopping(psi.domain(), *kernel_, a, *links_);
     }
     std::swap(from, to);
   }

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "runtime/error.hpp"
+#include "runtime/halo.hpp"
 
 namespace quarksmith {
 namespace {
@@ -27,13 +28,9 @@ WilsonHopping::WilsonHopping(std::shared_ptr<const LinkField> links, const Preci
     throw UsageError(
         fmt::format("mass {}: the diagonal of the Dirac operator vanishes; use another mass", parameters.mass));
   bool complex_phase = false;
-  for (int mu = 0; mu < directions; ++mu) {
-    const double bulk = mu == 3 ? 1 : parameters.nu / parameters.xi0;
-    hops_.bulk[mu] = bulk;
-    hops_.edge_re[mu] = bulk * parameters.boundary[mu].real();
-    hops_.edge_im[mu] = bulk * parameters.boundary[mu].imag();
-    complex_phase = complex_phase || parameters.boundary[mu].imag() != 0;
-  }
+  for (const Complex64& phase : parameters.boundary) complex_phase = complex_phase || phase.imag() != 0;
+  const double space = parameters.nu / parameters.xi0;
+  hops_ = hops_of(domain()->lattice(), {space, space, space, 1}, parameters.boundary);
   const auto kernels = domain()->device().kernels();
   const int needed = parameters.has_clover() ? forms : 2;
   for (const bool dagger : {false, true})
@@ -72,7 +69,7 @@ void WilsonHopping::run(Form form, Arguments a, SpinorField& out, const SpinorFi
     a.out = out.select(out.operand(parity), done);
     a.in = in.select(in.operand(opposite(parity)), done);
     if (x != nullptr) a.x = x->select(x->operand(parity), done);
-    domain()->device().run(*kernels[t], a);
+    apply_hopping(*domain(), *kernels[t], a, *links_);
     done += a.rhs;
   }
 }

@@ -127,11 +127,7 @@ class Hopping : public testing::TestWithParam<support::KernelCase> {
       (kernel().epilogue == "taxpby" ? a.a.re : a.b.re) =
           term->scale() * (kernel().epilogue == "taxpby" ? alpha : beta);
     }
-    for (int mu = 0; mu < directions; ++mu) {
-      a.hops.bulk[mu] = c.bulk[mu];
-      a.hops.edge_re[mu] = (c.bulk[mu] * c.phase[mu]).real();
-      a.hops.edge_im[mu] = (c.bulk[mu] * c.phase[mu]).imag();
-    }
+    a.hops = hops_of(out.domain().lattice(), c.bulk, c.phase);
     out.device().run(kernel(), a);
   }
 };

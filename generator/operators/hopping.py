@@ -81,12 +81,16 @@ class HoppingOperator:
     @property
     def axes(self) -> tuple[str, ...]:
         """Axes of the record that apply."""
-        always = ("dagger", "epilogue", "precision", "links", "coefficient", "tile")
+        always = ("dagger", "epilogue", "precision", "links", "coefficient", "tile", "ranks")
         return (*always, "basis") if self.has_basis else always
 
     def hops(self, spec: KernelSpec) -> list[Hop]:
         """All hops in the order of emission: x forward, x backward, y forward, ..."""
         return _hops(self, spec.basis, spec.dagger)
+
+    def crossing(self, spec: KernelSpec) -> int:
+        """Colour vectors that cross a link with a hop: what neighbouring parts of a lattice send each other."""
+        return max(hop.factors.rank for hop in self.hops(spec))
 
     def term(self, spec: KernelSpec, hop: Hop) -> str:
         """The spin matrix of a hop in words."""

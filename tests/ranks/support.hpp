@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,17 @@ inline bool same_everywhere(double value) {
 /// This rank's part of a lattice.
 inline Lattice part(const Coordinates& extent, const Coordinates& grid) {
   return Partition{Communicator::world(), grid}.part(extent);
+}
+
+/// What the ranks of this job compute on: the CPU, or with QUARKSMITH_TEST_DEVICE=cuda GPU number (rank of the host)
+/// modulo the GPUs that there are.
+inline const std::shared_ptr<Device>& device() {
+  static const std::shared_ptr<Device> chosen = [] {
+    const char* asked = std::getenv("QUARKSMITH_TEST_DEVICE");
+    if (asked == nullptr || std::string(asked) != "cuda") return Device::cpu();
+    return Device::cuda(world().host_rank() % Device::cuda_devices());
+  }();
+  return chosen;
 }
 
 /// The sites of `here` from a field on the whole lattice.

@@ -1,0 +1,217 @@
+// quarksmith scaling: hopping terms on several ranks, by every policy, and what their parts take.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/options.hpp"
+#include "apps/workload.hpp"
+#include "runtime/error.hpp"
+#include "runtime/halo.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+struct ScalingOptions {
+  CommonOptions common;
+  std::string lattice = "32,32,32,64", precisions = "double,single,half", policies, batches = "1", links = "12";
+  std::filesystem::path csv;
+  double seconds = 0.2;
+  bool local = false, parts = false;
+};
+
+/// One measured combination.
+struct Row {
+  std::string precision;
+  std::string_view policy;
+  int rhs = 1;
+  double seconds = 0, gflops = 0;
+  std::uint64_t bytes = 0;  ///< that each rank sends
+  double pack = NAN, interior = NAN, exterior = NAN;
+};
+
+class Scaling {
+ public:
+  explicit Scaling(const ScalingOptions& o)
+      : o_(o), partition_(o.common.partition()), domain_(make_domain()), gauge_(hot_gauge(domain_->lattice(), 1)) {}
+
+  int operator()() {
+    const Lattice& lattice = domain_->lattice();
+    const auto& grid = lattice.grid();
+    say("{}; {} rank(s), grid {},{},{},{}, {} on each, {} in all\n", domain_->device().description(), lattice.parts(),
+        grid[0], grid[1], grid[2], grid[3], lattice.text(), lattice.global_text());
+    if (lattice.parts() > 1) measure_sums();
+    say("{:<8} {:<8} {:>4} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9}\n", "kernel", "policy", "rhs", "us", "GFLOP/s",
+        "kB sent", "pack us", "inner us", "outer us");
+    for (const std::string& precision : split(o_.precisions, ','))
+      for (const std::string& rhs : split(o_.batches, ',')) measure(precision, static_cast<int>(integer(rhs, "--batch")));
+    write();
+    return 0;
+  }
+
+ private:
+  DomainPointer make_domain() const {
+    Coordinates extent = four_integers(o_.lattice, "--lattice");
+    if (o_.local) {
+      if (!partition_.grid) throw UsageError("--local gives the extents of each rank's part; give --grid too");
+      for (int mu = 0; mu < directions; ++mu) extent[mu] *= (*partition_.grid)[mu];
+    }
+    return std::make_shared<Domain>(partition_.part(extent), o_.common.open_device(), partition_.communicator);
+  }
+
+  template <class... T>
+  void say(fmt::format_string<T...> format, const T&... values) const {
+    if (partition_.communicator->rank() == 0) fmt::print(format, values...), std::fflush(stdout);
+  }
+
+  /// Seconds of one application, the slowest rank's; all ranks start the same number.
+  double time_of(const std::function<void()>& apply, bool recorded) const {
+    Device& device = domain_->device();
+    Communicator& ranks = *partition_.communicator;
+    const auto several = [&](int count) {
+      const auto work = [&] {
+        for (int n = 0; n < count; ++n) apply();
+      };
+      ranks.barrier();
+      return ranks.largest(recorded ? device.time_graph(work) : device.time(work)) / count;
+    };
+    several(3);
+    const double once = several(10);
+    const int count = std::clamp(static_cast<int>(o_.seconds / 5 / once), 10, recorded ? 400 : 20000);
+    std::vector<double> all;
+    for (int n = 0; n < 5; ++n) all.push_back(several(count));
+    return median(all);
+  }
+
+  /// Time of a sum over a few sites with its program, with and without the other ranks.
+  void measure_sums() const {
+    const PrecisionInfo& precision = find_precision("double");
+    const Kernel& kernel = find(domain_->device().kernels(), {.operation = "measure", .precision = "double"});
+    SpinorField x(domain_, precision, Subset::even);
+    x.fill(0);
+    Memory scalars(domain_->device_pointer(), 64 * 2 * sizeof(double));
+    domain_->device().fill(scalars.data(), 0, scalars.bytes());
+    Arguments a = arguments_for(*domain_, x.lanes());
+    a.count = 1;
+    a.x = a.y = x.operand();
+    a.scalars = static_cast<double*>(scalars.data());
+    a.scalar_stride = 64;
+    for (int n = 0; n < most_slots; ++n) a.slot[n] = static_cast<unsigned char>(2 + n);
+    const bool gpu = domain_->device().asynchronous() && a.team != nullptr;
+    const double together = time_of([&] { update(*domain_, kernel, a); }, gpu);
+    a.team = nullptr;
+    const double alone = time_of([&] { domain_->device().run(kernel, a); }, gpu);
+    say("all-reduce of {} number(s): {:.2f} us beyond the {:.2f} us of the kernel\n", kernel.sums,
+        1e6 * (together - alone), 1e6 * alone);
+  }
+
+  void measure(const std::string& precision_name, int rhs) {
+    const PrecisionInfo& precision = find_precision(precision_name);
+    const Kernel& kernel = find(domain_->device().kernels(), {.operation = "wilson",
+                                                              .precision = precision_name,
+                                                              .links = "r" + o_.links,
+                                                              .basis = "non_relativistic"});
+    const Fields fields(domain_, gauge_);
+    const LinkField links =
+        upload(gauge_, domain_, find_precision(precision.links), find_storage("r" + o_.links));
+    const SpinorField in = fields.spinor(precision_name, Subset::odd, rhs);
+    const SpinorField out = fields.spinor(precision_name, Subset::even, rhs);
+    Arguments a = arguments_for(*domain_, in.lanes(), rhs);
+    a.links = links.operand();
+    a.hops = hops_of(domain_->lattice(), {1, 1, 1, 1}, {1, 1, 1, -1});
+    a.in = in.operand(Parity::odd);
+    a.out = out.operand(Parity::even);
+    const bool gpu = domain_->device().asynchronous();
+    if (domain_->lattice().parts() == 1) {
+      report(kernel, "alone", rhs, time_of([&] { domain_->device().run(kernel, a); }, gpu), {});
+      return;
+    }
+    Halos& halos = domain_->halos();
+    for (const Policy policy : policies()) {
+      halos.use(policy);
+      const bool recorded = gpu && (policy == Policy::peer || policy == Policy::fused);
+      const double seconds = time_of([&] { halos.apply(kernel, a, links); }, recorded);
+      Row parts;
+      if (o_.parts && (policy == Policy::overlap || policy == Policy::first)) {
+        const auto part = [&](const HaloWork& work) {
+          return time_of([&] { halos.apply_part(kernel, a, links, work); }, gpu);
+        };
+        parts.pack = part({.pack = true});
+        parts.interior = part({.interior = true});
+        parts.exterior = part({.exterior = true});
+      }
+      report(kernel, name_of(policy), rhs, seconds, parts, halos.bytes_of(kernel, rhs));
+    }
+  }
+
+  std::vector<Policy> policies() const {
+    std::vector<Policy> all;
+    if (!o_.policies.empty())
+      for (const std::string& name : split(o_.policies, ',')) all.push_back(policy_of(name));
+    else
+      for (int n = 0; n < policy_count; ++n)
+        if (domain_->halos().refusal(Policy(n)).empty()) all.push_back(Policy(n));
+    return all;
+  }
+
+  void report(const Kernel& kernel, std::string_view policy, int rhs, double seconds, Row row,
+              std::uint64_t bytes = 0) {
+    row.precision = kernel.precision;
+    row.policy = policy;
+    row.rhs = rhs;
+    row.seconds = seconds;
+    row.bytes = bytes;
+    row.gflops = kernel.flops * double(domain_->lattice().global_sites() / 2) * rhs / seconds * 1e-9;
+    say("{:<8} {:<8} {:>4} {:>10.2f} {:>10.0f} {:>10.1f} {:>9.2f} {:>9.2f} {:>9.2f}\n", row.precision, row.policy, rhs,
+        1e6 * seconds, row.gflops, 1e-3 * double(bytes), 1e6 * row.pack, 1e6 * row.interior, 1e6 * row.exterior);
+    rows_.push_back(row);
+  }
+
+  void write() const {
+    if (partition_.communicator->rank() != 0) return;
+    const Lattice& lattice = domain_->lattice();
+    nlohmann::ordered_json j = {{"device", domain_->device().description()},
+                                {"grid", lattice.grid()},
+                                {"lattice", lattice.global_extent()},
+                                {"links", o_.links}};
+    for (const Row& r : rows_) {
+      j["rows"].push_back({{"precision", r.precision},
+                           {"policy", r.policy},
+                           {"rhs", r.rhs},
+                           {"microseconds", 1e6 * r.seconds},
+                           {"gflops", r.gflops},
+                           {"bytes_sent", r.bytes}});
+      if (!std::isnan(r.pack)) {
+        j["rows"].back()["pack_us"] = 1e6 * r.pack;
+        j["rows"].back()["interior_us"] = 1e6 * r.interior;
+        j["rows"].back()["exterior_us"] = 1e6 * r.exterior;
+      }
+    }
+    o_.common.write_json(j);
+  }
+
+  const ScalingOptions& o_;
+  Partition partition_;
+  DomainPointer domain_;
+  HostGauge gauge_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace
+
+void add_scaling(CLI::App& app, int& status) {
+  auto o = std::make_shared<ScalingOptions>();
+  CLI::App* c = app.add_subcommand("scaling", "Time hopping terms on several ranks by every policy");
+  c->add_option("--lattice", o->lattice, "extents X,Y,Z,T of the whole lattice")->capture_default_str();
+  c->add_flag("--local", o->local, "--lattice gives the extents of each rank's part");
+  c->add_option("--precision", o->precisions, "separated by commas")->capture_default_str();
+  c->add_option("--reconstruct", o->links, "link storage: 18, 12, 8, 12t")->capture_default_str();
+  c->add_option("--batch", o->batches, "right-hand sides, separated by commas")->capture_default_str();
+  c->add_option("--policy", o->policies, "first, overlap, staged, peer, fused; separated by commas (default: all)");
+  c->add_option("--seconds", o->seconds, "time spent on each")->capture_default_str();
+  c->add_flag("--parts", o->parts, "also time packing, interior and boundary alone");
+  o->common.add_to(*c);
+  c->callback([o, &status] { status = Scaling(*o)(); });
+}
+
+}  // namespace quarksmith::apps

@@ -1,0 +1,271 @@
+#include "runtime/halo.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/error.hpp"
+#include "runtime/halo_policy.hpp"
+#include "runtime/order.hpp"
+
+namespace quarksmith {
+namespace {
+
+constexpr std::size_t alignment = 256;  // of zones; signals come before them
+
+std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+/// Where the colour vectors that cross a face stand.
+MemoryOrder face_order(const Domain& domain, const Kernel& kernel, const PrecisionInfo& precision, int face, int lanes) {
+  return {domain.device().short_vectors(), kernel.crossing * precision.spin_words, 1, precision.word_bytes, face, 1,
+          lanes};
+}
+
+}  // namespace
+
+int face_blocks(const Geometry& g, int mu) { return g.half_sites / g.extent[mu]; }
+
+void for_each_on_face(const Geometry& g, int parity, int mu, int slice,
+                      const std::function<void(int, int)>& visit) {
+  const int slow = mu == 3 ? 2 : 3, fast = mu >= 2 ? 1 : 2;
+  for (int block = 0; block < g.half_sites; ++block) {
+    const int half_x = g.extent[0] / 2, row = block / half_x, plane = row / g.extent[1];
+    int x[directions] = {0, row % g.extent[1], plane % g.extent[2], plane / g.extent[2]};
+    x[0] = 2 * (block % half_x) + ((x[1] + x[2] + x[3] + parity) & 1);
+    if (x[mu] != slice) continue;
+    const int number = x[slow] * g.extent[fast] + x[fast];
+    visit(block, mu == 0 ? (number * g.extent[1] + x[1]) / 2 : number * half_x + x[0] / 2);
+  }
+}
+
+// --- links -----------------------------------------------------------------------------------------------------------
+
+Operand LinkField::ghosts(int mu) const {
+  Operand f;
+  if (!domain_->lattice().split(mu)) return f;
+  const int face = face_blocks(domain_->layout(lanes_).geometry(), mu);
+  const MemoryOrder order{domain_->device().short_vectors(), storage_->reals, 1, precision_->word_bytes, face, 2,
+                          lanes_};
+  f.data = ghosts_[mu].data();
+  f.parity_stride = order.parity_words();
+  f.lanes = lanes_;
+  return f;
+}
+
+void LinkField::exchange_ghosts() {
+  const Lattice& lattice = domain_->lattice();
+  if (lattice.parts() == 1) return;
+  const Geometry& g = domain_->layout(lanes_).geometry();
+  const MemoryOrder here = order_of(*this);
+  const std::size_t word = precision_->word_bytes;
+  std::vector<char> links(data_.bytes());
+  domain_->device().download(links.data(), data_.data(), links.size());
+  std::array<std::vector<char>, directions> leaving, arriving;
+  std::vector<Message> sends, receives;
+  for (int mu = 0; mu < directions; ++mu) {
+    if (!lattice.split(mu)) continue;
+    const MemoryOrder there{here.short_vectors, storage_->reals, 1, precision_->word_bytes, face_blocks(g, mu), 2,
+                            lanes_};
+    leaving[mu].resize(there.words() * word);
+    arriving[mu].resize(there.words() * word);
+    for (int parity = 0; parity < 2; ++parity)
+      for_each_on_face(g, parity, mu, g.extent[mu] - 1, [&](int block, int index) {
+        for (int n = 0; n < storage_->reals; ++n)
+          for (int lane = 0; lane < lanes_; ++lane)
+            std::copy_n(&links[(parity * here.parity_words() + here.word(block, lane, mu * here.group + n)) * word],
+                        word, &leaving[mu][(parity * there.parity_words() + there.word(index, lane, n)) * word]);
+      });
+    sends.push_back({lattice.part_at(mu, 1), mu, leaving[mu].data(), leaving[mu].size()});
+    receives.push_back({lattice.part_at(mu, -1), mu, arriving[mu].data(), arriving[mu].size()});
+  }
+  domain_->communicator().start(sends, receives);
+  domain_->communicator().finish();
+  for (int mu = 0; mu < directions; ++mu) {
+    if (!lattice.split(mu)) continue;
+    if (ghosts_[mu].bytes() == 0) ghosts_[mu] = Memory(domain_->device_pointer(), arriving[mu].size());
+    domain_->device().upload(ghosts_[mu].data(), arriving[mu].data(), arriving[mu].size());
+  }
+}
+
+// --- spinors ---------------------------------------------------------------------------------------------------------
+
+Halos::Halos(const Domain& domain) : domain_(&domain) {
+  Communicator& c = domain.communicator();
+  reachable_ = domain.device().allocate_shared(sizeof(HaloSignals), c) != nullptr;
+  c.barrier();  // before another allocation could take its place
+  use(reachable_ ? (domain.device().asynchronous() ? Policy::fused : Policy::peer) : Policy::overlap);
+}
+Halos::~Halos() = default;
+
+std::string Halos::refusal(Policy policy) const {
+  const bool gpu = domain_->device().asynchronous();
+  if (policy == Policy::fused && !gpu)
+    return "policy fused: one kernel that packs, stores into neighbours and waits needs a GPU; use peer";
+  if ((policy == Policy::fused || policy == Policy::peer) && !reachable_)
+    return fmt::format("policy {}: ranks cannot store into each other's memory (several hosts, or GPUs without peer "
+                       "access); use overlap",
+                       name_of(policy));
+  return {};
+}
+
+void Halos::use(Policy policy) {
+  if (const std::string why = refusal(policy); !why.empty()) throw UsageError(why);
+  policy_ = policy;
+  zones_.clear();
+  way_ = HaloPolicy::make(policy);
+}
+
+std::uint64_t Halos::bytes_of(const Kernel& kernel, int rhs) const {
+  const PrecisionInfo& precision = find_precision(kernel.precision);
+  const int lanes = domain_->lanes(precision.element_bytes);
+  const Geometry& g = domain_->layout(lanes).geometry();
+  std::uint64_t bytes = 0;
+  for (int mu = 0; mu < directions; ++mu) {
+    if (!domain_->lattice().split(mu)) continue;
+    const MemoryOrder order = face_order(*domain_, kernel, precision, face_blocks(g, mu), lanes);
+    bytes += 2ull * rhs *
+             (order.words() * precision.word_bytes + (precision.norm ? order.padded() * lanes * sizeof(float) : 0));
+  }
+  return bytes;
+}
+
+Halos::Zones& Halos::zones_of(const Kernel& kernel, int rhs) {
+  auto& zones = zones_[{std::string(kernel.precision), kernel.crossing}];
+  if (zones && zones->capacity >= rhs) return *zones;
+  domain_->device().synchronize();
+  zones.reset();
+  zones = make_zones(kernel, rhs);
+  return *zones;
+}
+
+std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs) const {
+  auto zones = std::make_unique<Zones>();
+  Zones& z = *zones;
+  Device& device = domain_->device();
+  const PrecisionInfo& precision = find_precision(kernel.precision);
+  z.capacity = rhs;
+  z.precision = &precision;
+  z.lanes = domain_->lanes(precision.element_bytes);
+  const Geometry& g = domain_->layout(z.lanes).geometry();
+  for (int mu = 0; mu < directions; ++mu) {
+    if (!domain_->lattice().split(mu)) continue;
+    z.halo.face[mu] = face_blocks(g, mu);
+    z.halo.split |= 1 << mu;
+  }
+  z.bytes = z.place_zones(*domain_, kernel, rhs);
+  const std::size_t before = aligned(sizeof(HaloSignals));
+  z.peers = policy_ == Policy::peer || policy_ == Policy::fused;
+  if (z.peers) {
+    z.shared = device.allocate_shared(before + 2 * z.bytes, domain_->communicator());
+    if (z.shared == nullptr) throw OutOfMemory(fmt::format("no memory for ghost zones of {} MiB", z.bytes >> 19));
+    z.halo.buffer = static_cast<long long>(z.bytes);
+  } else {
+    z.own = Memory(domain_->device_pointer(), 2 * z.bytes);
+    z.host = device.allocate_host(2 * z.bytes);
+  }
+  z.list_blocks(*domain_, g);
+  domain_->communicator().barrier();
+  return zones;
+}
+
+std::size_t Halos::Zones::place_zones(const Domain& domain, const Kernel& kernel, int rhs) {
+  std::size_t offset = 0;
+  for (int mu = 0; mu < directions; ++mu) {
+    if (halo.face[mu] == 0) continue;
+    const MemoryOrder order = face_order(domain, kernel, *precision, halo.face[mu], lanes);
+    const std::size_t data = static_cast<std::size_t>(order.words()) * precision->word_bytes * rhs;
+    const std::size_t norm = precision->norm ? order.padded() * lanes * sizeof(float) * rhs : 0;
+    for (const int back : {0, 1}) {
+      Operand& f = layout[mu][back];
+      f.lanes = lanes;
+      f.rhs_stride = order.words();
+      f.norm_rhs_stride = order.padded() * lanes;
+      place[mu][back] = {offset, data, norm};
+      offset += aligned(data + norm);
+    }
+  }
+  return offset;
+}
+
+void Halos::Zones::list_blocks(const Domain& domain, const Geometry& g) {
+  for (const int parity : {0, 1}) {
+    std::vector<bool> outside(g.half_sites);
+    for (int mu = 0; mu < directions; ++mu)
+      for (const int slice : {0, g.extent[mu] - 1})
+        if (halo.face[mu] != 0)
+          for_each_on_face(g, parity, mu, slice, [&](int block, int) { outside[block] = true; });
+    std::vector<int> boundary;
+    for (int block = 0; block < g.half_sites; ++block) (outside[block] ? boundary : interior[parity]).push_back(block);
+    interior[parity].push_back(-1);  // a list without an entry would stand for all blocks
+    lists[parity] = Memory(domain.device_pointer(), (boundary.size() + 1) * sizeof(int));
+    domain.device().upload(lists[parity].data(), boundary.data(), boundary.size() * sizeof(int));
+    halo.boundary[parity] = static_cast<const int*>(lists[parity].data());
+    halo.boundary_count[parity] = static_cast<int>(boundary.size());
+  }
+}
+
+void Halos::prepare(Zones& z, const Kernel& kernel, Arguments& a, const LinkField& links) const {
+  const Lattice& lattice = domain_->lattice();
+  z.place_zones(*domain_, kernel, a.rhs);
+  const std::size_t before = aligned(sizeof(HaloSignals));
+  const auto at = [](Operand f, void* base, const Place& place) {
+    f.data = static_cast<char*>(base) + place.offset;
+    f.norm = reinterpret_cast<float*>(static_cast<char*>(f.data) + place.data);
+    return f;
+  };
+  const std::vector<int>& host_ranks = domain_->communicator().host_ranks();
+  const auto part_of = [&](int rank) {
+    const auto found = std::find(host_ranks.begin(), host_ranks.end(), rank);
+    return static_cast<char*>(z.shared->part(static_cast<int>(found - host_ranks.begin())));
+  };
+  for (int mu = 0; mu < directions; ++mu) {
+    z.halo.links[mu] = links.ghosts(mu);
+    if (z.halo.face[mu] == 0) continue;
+    for (const int back : {0, 1}) {
+      const Operand& f = z.layout[mu][back];
+      const Place& place = z.place[mu][back];
+      if (z.peers) {
+        char* own = part_of(domain_->communicator().rank());
+        // What a forward hop needs goes to the part behind, and the other way round.
+        char* other = part_of(lattice.part_at(mu, back ? 1 : -1));
+        z.halo.signals = reinterpret_cast<HaloSignals*>(own);
+        z.halo.raise[mu][back] =
+            reinterpret_cast<HaloSignals*>(other)->arrived + (2 * mu + back) * HaloSignals::stride;
+        z.halo.arriving[mu][back] = at(f, own + before, place);
+        z.halo.leaving[mu][back] = at(f, other + before, place);
+      } else {
+        char* own = static_cast<char*>(z.own.data());
+        z.halo.arriving[mu][back] = at(f, own, place);
+        z.halo.leaving[mu][back] = at(f, own + z.bytes, place);
+      }
+    }
+  }
+  a.halo = &z.halo;
+}
+
+void Halos::apply(const Kernel& kernel, Arguments a, const LinkField& links) {
+  if (kernel.apply_halo == nullptr)
+    throw MissingKernel(
+        fmt::format("kernel {} was built for one rank; add `ranks = [true]` to its row of the profile and build again",
+                    kernel.name));
+  Zones& zones = zones_of(kernel, a.rhs);
+  prepare(zones, kernel, a, links);
+  bytes_sent_ += bytes_of(kernel, a.rhs);
+  ++exchanges_;
+  way_->apply(*domain_, kernel, a, zones);
+}
+
+void Halos::apply_part(const Kernel& kernel, Arguments a, const LinkField& links, const HaloWork& work) {
+  Zones& zones = zones_of(kernel, a.rhs);
+  prepare(zones, kernel, a, links);
+  if (domain_->device().asynchronous() || work.pack) return domain_->device().run_halo(kernel, a, work, false);
+  zones.choose(a, work);
+  domain_->device().run(kernel, a);
+}
+
+void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const LinkField& links) {
+  if (domain.lattice().parts() == 1) return domain.device().run(kernel, arguments);
+  domain.halos().apply(kernel, arguments, links);
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,85 @@
+/// \file
+/// Hopping terms of a lattice that is spread over ranks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/field.hpp"
+
+namespace quarksmith {
+
+/// How spinors cross the boundaries of parts while a hopping term is applied.
+enum class Policy {
+  first,    ///< exchange, then one kernel for all sites
+  overlap,  ///< sites that need nothing of neighbours are worked on during the exchange, the others after it
+  staged,   ///< as `first`, by way of host memory even where MPI could do without
+  peer,     ///< on one host: packed spinors are stored into the neighbour's memory, counters there tell when
+  fused     ///< the same in one kernel (GPUs)
+};
+inline constexpr int policy_count = 5;
+
+/// `first`, `overlap`, `staged`, `peer`, `fused`.
+std::string_view name_of(Policy policy);
+/// \throws UnknownName another name; the message lists those that exist.
+Policy policy_of(const std::string& name);
+
+class HaloPolicy;
+
+/// The boundaries of a domain whose lattice is split: ghost zones, and the way in which they are filled.
+class Halos {
+ public:
+  explicit Halos(const Domain& domain);
+  ~Halos();
+
+  /// Why a policy cannot be used here; empty if it can.
+  std::string refusal(Policy policy) const;
+  /// From now on hopping terms use this policy. All ranks must agree.
+  /// \throws UsageError it cannot be used here.
+  void use(Policy policy);
+  Policy policy() const { return policy_; }
+
+  /// Applies a hopping kernel on all ranks: arguments.in and .out are fields of this domain, .links those of `links`.
+  /// \throws MissingKernel the kernel has no part for boundaries.
+  void apply(const Kernel& kernel, Arguments arguments, const LinkField& links);
+  /// One part of that work alone, for timing: what the ranks find in their ghost zones is of no meaning.
+  void apply_part(const Kernel& kernel, Arguments arguments, const LinkField& links, const HaloWork& work);
+
+  /// Bytes that this rank has sent to others in hopping terms so far, and how many of these there were.
+  std::uint64_t bytes_sent() const { return bytes_sent_; }
+  std::uint64_t exchanges() const { return exchanges_; }
+  /// Bytes that one application sends to other ranks.
+  std::uint64_t bytes_of(const Kernel& kernel, int rhs) const;
+
+  struct Zones;  ///< runtime/halo_policy.hpp
+
+ private:
+  /// Zones for kernels of a kind with so many right-hand sides, and the record that names them.
+  Zones& zones_of(const Kernel& kernel, int rhs);
+  std::unique_ptr<Zones> make_zones(const Kernel& kernel, int rhs) const;
+  void prepare(Zones& zones, const Kernel& kernel, Arguments& arguments, const LinkField& links) const;
+
+  const Domain* domain_;
+  bool reachable_;  ///< all ranks can store into each other's memory
+  Policy policy_ = Policy::overlap;
+  std::unique_ptr<HaloPolicy> way_;
+  std::map<std::pair<std::string, int>, std::unique_ptr<Zones>> zones_;  ///< by precision and vectors that cross
+  std::uint64_t bytes_sent_ = 0, exchanges_ = 0;
+};
+
+/// Applies a hopping kernel on a domain, over the boundaries of its part if the lattice is split.
+void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const LinkField& links);
+
+/// Faces of a part on the host: visit(block, number of the block on the face) for all blocks of a parity in the slice.
+void for_each_on_face(const Geometry& geometry, int parity, int mu, int slice,
+                      const std::function<void(int block, int index)>& visit);
+/// Blocks of one parity on a face.
+int face_blocks(const Geometry& geometry, int mu);
+
+}  // namespace quarksmith

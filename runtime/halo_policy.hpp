@@ -1,0 +1,54 @@
+/// \file
+/// The ways to bring spinors over the boundaries of parts, one class each; used by runtime/halo.cpp.
+#pragma once
+
+#include "runtime/halo.hpp"
+
+namespace quarksmith {
+
+/// Where the zone of a hop begins among the others of a rank, and its bytes: words, then norms.
+struct Place {
+  std::size_t offset = 0, data = 0, norm = 0;
+};
+
+/// Ghost zones of one kind of spinors.
+struct Halos::Zones {
+  int capacity = 0;  ///< right-hand sides
+  const PrecisionInfo* precision = nullptr;
+  int lanes = 1;
+  std::size_t bytes = 0;  ///< of all zones of a rank, once
+  bool peers = false;     ///< neighbours store into `shared`: signals, then the zones twice
+  std::unique_ptr<SharedMemory> shared;
+  Memory own;                  ///< else: arriving, then leaving
+  std::shared_ptr<void> host;  ///< the same in host memory
+  Halo halo;
+  Operand layout[directions][2];
+  Place place[directions][2];
+  std::vector<int> interior[2];  ///< blocks of a parity and one number more, for kernels of the CPU
+  Memory lists[2];
+  unsigned exchange = 0;  ///< of peers on the CPU: exchanges so far
+  unsigned expected[directions] = {};
+
+  /// Sets layout and place for so many right-hand sides; returns the bytes of all zones.
+  std::size_t place_zones(const Domain& domain, const Kernel& kernel, int rhs);
+  void list_blocks(const Domain& domain, const Geometry& geometry);
+  /// Restricts a kernel of the CPU to some blocks.
+  void choose(Arguments& a, const HaloWork& work) const;
+  /// Messages to and from all neighbours, the zones beginning at `arriving` and `leaving`.
+  void messages(const Lattice& lattice, char* arriving, char* leaving, std::vector<Message>& sends,
+                std::vector<Message>& receives) const;
+};
+
+/// One way to apply a hopping term on all ranks.
+class HaloPolicy {
+ public:
+  virtual ~HaloPolicy() = default;
+  static std::unique_ptr<HaloPolicy> make(Policy policy);
+  /// `a` has its halo; zones are those of the kernel.
+  virtual void apply(const Domain& domain, const Kernel& kernel, Arguments a, Halos::Zones& zones) = 0;
+
+ protected:
+  using Zones = Halos::Zones;
+};
+
+}  // namespace quarksmith

@@ -1,0 +1,161 @@
+// Every nearest-neighbour kernel on parts of a lattice against the same kernel on the whole: all grids, all policies.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+#include "runtime/error.hpp"
+#include "runtime/gauge.hpp"
+#include "runtime/halo.hpp"
+#include "runtime/random.hpp"
+#include "tests/ranks/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+
+const Coordinates extent = {8, 8, 8, 8};
+/// A phase in every direction; complex where kernels take complex ones.
+constexpr double angles[] = {0.3, 1, 0.75, 1};
+
+/// A gauge field and a few spinors, the same numbers on any grid.
+struct Inputs {
+  explicit Inputs(const DomainPointer& domain, const HostGauge& gauge) : domain(domain), gauge(gauge) {}
+
+  const LinkField& links(std::string_view precision, std::string_view storage) {
+    const std::pair key{std::string(precision), std::string(storage)};
+    auto found = links_.find(key);
+    if (found == links_.end())
+      found = links_.emplace(key, upload(gauge, domain, find_precision(precision), find_storage(storage))).first;
+    return found->second;
+  }
+  SpinorField spinor(const Kernel& kernel, std::uint64_t seed, int rhs) const {
+    SpinorField field(domain, find_precision(kernel.precision), Subset::full, rhs, kernel.spins);
+    HostSpinor host(domain->lattice());
+    for (int r = 0; r < rhs; ++r) {
+      for (long long i = 0; i < host.lattice.sites(); ++i) {
+        Random random({seed + r, 0}, static_cast<unsigned>(host.lattice.global_index(i)));
+        for (Complex64& z : host.site[i]) {
+          const double re = gaussian(random);
+          z = {re, gaussian(random)};
+        }
+      }
+      upload(host, field, find_basis("degrand_rossi"), r);
+    }
+    return field;
+  }
+
+  DomainPointer domain;
+  HostGauge gauge;
+
+ private:
+  std::map<std::pair<std::string, std::string>, LinkField> links_;
+};
+
+/// out = D in by a kernel, `rhs` right-hand sides, full lattice.
+std::vector<HostSpinor> result(const Kernel& kernel, Inputs& inputs, int rhs) {
+  const SpinorField in = inputs.spinor(kernel, 1, rhs), x = inputs.spinor(kernel, 100, rhs);
+  SpinorField out = in.like();
+  out.fill(255);
+  Arguments a = arguments_for(*inputs.domain, in.lanes(), rhs);
+  const LinkField& links = inputs.links(find_precision(kernel.precision).links, kernel.links);
+  a.links = links.operand();
+  a.a.re = 0.7;
+  a.b.re = -0.4;
+  std::array<Complex64, directions> phase;
+  for (int mu = 0; mu < directions; ++mu)
+    phase[mu] = kernel.complex_coefficients ? std::polar(1.0, std::acos(-1) * angles[mu]) : (mu % 2 == 1 ? -1.0 : 1.0);
+  a.hops = hops_of(inputs.domain->lattice(), {0.8, 0.9, 1.1, 1}, phase);
+  for (const Parity parity : {Parity::even, Parity::odd}) {
+    a.parity = int(parity);
+    a.in = in.operand(opposite(parity));
+    a.out = out.operand(parity);
+    a.x = x.operand(parity);
+    apply_hopping(*inputs.domain, kernel, a, links);
+  }
+  std::vector<HostSpinor> all;
+  for (int r = 0; r < rhs; ++r) download(out, all.emplace_back(inputs.domain->lattice()), find_basis("degrand_rossi"), r);
+  return all;
+}
+
+/// Largest difference of two sites over the norm of the site, in roundings of the storage.
+double deviation(const HostSite& a, const HostSite& b, const Kernel& kernel) {
+  double largest = 0, norm = 0;
+  for (int k = 0; k < 12; ++k) {
+    largest = std::max(largest, std::abs(a[k] - b[k]));
+    norm = std::max({norm, std::abs(b[k].real()), std::abs(b[k].imag())});
+  }
+  const int bits = find_precision(kernel.precision).bits;
+  return norm == 0 ? largest : largest / norm * std::ldexp(1.0, bits - 1);
+}
+
+class Hopping : public testing::Test {
+ protected:
+  void compare(const Kernel& kernel, Inputs& whole, Inputs& part, int rhs) {
+    const Lattice& here = part.domain->lattice();
+    const auto all = result(kernel, whole, rhs), mine = result(kernel, part, rhs);
+    const bool exact = kernel.precision == "double" || kernel.precision == "single";
+    // Kernels of a GPU for the interior and for boundaries are compiled apart.
+    const double limit = exact ? (part.domain->device().asynchronous() ? 8 : 0) : 4;
+    double worst = 0;
+    for (int r = 0; r < rhs; ++r)
+      for (long long i = 0; i < here.sites(); ++i) {
+        const double d = deviation(mine[r].site[i], all[r].site[here.global_index(i)], kernel);
+        if (!(d <= worst)) worst = d;  // a NaN sticks
+      }
+    if (exact && limit > 0) worst *= kernel.precision == "double" ? std::ldexp(1.0, 53 - 64) : std::ldexp(1.0, 24 - 32);
+    EXPECT_LE(worst, limit) << kernel.name << " grid " << here.grid()[0] << here.grid()[1] << here.grid()[2]
+                            << here.grid()[3] << " policy " << name_of(part.domain->halos().policy()) << " rhs " << rhs;
+  }
+};
+
+std::vector<Policy> policies(const Domain& domain) {
+  std::vector<Policy> all;
+  for (int n = 0; n < policy_count; ++n)
+    if (domain.halos().refusal(Policy(n)).empty()) all.push_back(Policy(n));
+  return all;
+}
+
+TEST_F(Hopping, PartsGiveWhatTheWholeGives) {
+  const auto device = ranks::device();
+  Inputs whole(std::make_shared<Domain>(Lattice(extent), device), hot_gauge(Lattice(extent), 5));
+  whole.gauge = fix_temporal_gauge(whole.gauge).gauge;  // for storages that want it
+  int turn = 0;
+  for (const Coordinates& grid : ranks::grids()) {
+    if (ranks::world().size() == 1) continue;
+    const Lattice here = ranks::part(extent, grid);
+    Inputs part(std::make_shared<Domain>(here, device, Communicator::world()), ranks::cut(whole.gauge, here));
+    const auto ways = policies(*part.domain);
+    // Changing the policy costs an exchange of memory: one after the other takes its share of the kernels.
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+      part.domain->halos().use(ways[way]);
+      int number = 0;
+      for (const Kernel& kernel : device->kernels()) {
+        if (kernel.family != "hopping" || kernel.apply_halo == nullptr) continue;
+        if (kernel.epilogue != "none" && kernel.epilogue != "axpby") continue;
+        const bool often = kernel.operation == "wilson" && kernel.links == "r12" && !kernel.dagger && kernel.tile == 1;
+        if (often || (number + turn) % ways.size() == way) compare(kernel, whole, part, kernel.tile);
+        ++number;
+      }
+    }
+    ++turn;
+  }
+}
+
+TEST_F(Hopping, SeveralRightHandSides) {
+  if (ranks::world().size() == 1) return;
+  const auto device = ranks::device();
+  Inputs whole(std::make_shared<Domain>(Lattice(extent), device), hot_gauge(Lattice(extent), 6));
+  const Lattice here = ranks::part(extent, ranks::grids().back());
+  Inputs part(std::make_shared<Domain>(here, device, Communicator::world()), ranks::cut(whole.gauge, here));
+  for (const Policy way : policies(*part.domain)) {
+    part.domain->halos().use(way);
+    for (const char* precision : {"double", "half"}) {
+      const Kernel& kernel =
+          find(device->kernels(), {.operation = "wilson", .precision = precision, .links = "r12", .basis = "non_relativistic"});
+      for (const int rhs : {1, 5, 2}) compare(kernel, whole, part, rhs);  // zones grow and are used in part
+    }
+  }
+}
+
+}  // namespace
