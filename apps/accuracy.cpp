@@ -98,6 +98,7 @@ nlohmann::ordered_json distribution(const Certificate& c) {
 }
 
 int run(const AccuracyOptions& o) {
+  o.common.require_one_rank("accuracy");
   const Lattice lattice(four_integers(o.lattice, "--lattice"));
   const auto device = o.common.open_device();
   const auto domain = std::make_shared<Domain>(lattice, device);

@@ -78,7 +78,7 @@ class Bench {
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
         parameters_(o.action.parameters(command, named_.gauge, o.common)),
         settings_(o.choices.settings(command, named_.gauge, o.common)),
-        domain_(std::make_shared<Domain>(named_.gauge.lattice, o.common.open_device())) {
+        domain_(o.common.open_domain(named_.gauge.lattice)) {
     settings_.options.criterion = criterion_of(o.criterion);
     settings_.options.look_ahead = o.look_ahead;
     for (const std::string& text : split(o.batches, ',')) {
@@ -181,7 +181,7 @@ class Bench {
   void write() const {
     nlohmann::ordered_json j = {{"device", domain_->device().description()},
                                 {"gauge", named_.origin},
-                                {"lattice", named_.gauge.lattice.extent()},
+                                {"lattice", named_.gauge.lattice.global_extent()},
                                 {"mass", parameters_.mass},
                                 {"csw", parameters_.csw_t},
                                 {"tolerance", o_.choices.tolerance},
@@ -213,9 +213,9 @@ class Bench {
                           r.megabytes, r.host_share, int(r.converged()));
     }
     o_.common.write_json(j);
-    if (!o_.csv.empty()) write_text(o_.csv, text);
+    if (!o_.csv.empty()) o_.common.write(o_.csv, text);
     if (!o_.history.empty())
-      write_text(o_.history, "solver,precision,batch,column,iteration,seconds,residual\n" + history_);
+      o_.common.write(o_.history, "solver,precision,batch,column,iteration,seconds,residual\n" + history_);
   }
 
   const SolveBenchOptions& o_;

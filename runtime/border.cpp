@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
+#include "runtime/face.hpp"
 #include "runtime/order.hpp"
 
 namespace quarksmith {
@@ -26,37 +27,20 @@ Lattice box_of(const Lattice& part) {
   return Lattice(extent);
 }
 
-/// Numbers of the sites with `first` <= x_mu < first + width, in the same order for every `first`.
-std::vector<long long> slab(const Lattice& box, int mu, int first) {
-  std::vector<long long> sites;
-  for (long long i = 0; i < box.sites(); ++i) {
-    const int x = box.coordinates(i)[mu] - first;
-    if (x >= 0 && x < Border::width) sites.push_back(i);
-  }
-  return sites;
-}
-
-/// Fills the border in direction mu. The slabs reach over the borders of the other directions: after the last direction
-/// the corners are right.
+/// Fills the border in direction mu, a slice at a time. Slices reach over the borders of the other directions: after
+/// the last direction the corners are right.
 void exchange(HostGauge& box, const Lattice& part, int mu, Communicator& communicator) {
-  const int w = Border::width, length = part.extent(mu), up = part.part_at(mu, 1), down = part.part_at(mu, -1);
-  const auto packed = [&](int first) {
-    std::vector<Links> links;
-    for (const long long i : slab(box.lattice, mu, first)) links.push_back(box.site[i]);
-    return links;
-  };
-  std::vector<Links> to_up = packed(length), to_down = packed(w), from_down(to_up.size()), from_up(to_up.size());
-  const std::size_t bytes = to_up.size() * sizeof(Links);
-  const Message sends[] = {{up, 0, to_up.data(), bytes}, {down, 1, to_down.data(), bytes}};
-  const Message receives[] = {{down, 0, from_down.data(), bytes}, {up, 1, from_up.data(), bytes}};
-  communicator.start(sends, receives);
-  communicator.finish();
-  const auto unpack = [&](int first, const std::vector<Links>& links) {
+  const int w = Border::width, length = part.extent(mu);
+  const auto move = [&](int from, int to, int step) {
+    std::vector<Links> mine = slice_of(box.lattice, mu, from, [&](long long i) { return box.site[i]; });
+    const std::vector<Links> theirs = from_neighbour(part, mu, step, std::move(mine), communicator);
     std::size_t n = 0;
-    for (const long long i : slab(box.lattice, mu, first)) box.site[i] = links[n++];
+    for (const long long i : slice_of(box.lattice, mu, to, [](long long i) { return i; })) box.site[i] = theirs[n++];
   };
-  unpack(0, from_down);
-  unpack(length + w, from_up);
+  for (int n = 0; n < w; ++n) {
+    move(length + n, n, -1);         // the last slices of the part behind
+    move(w + n, length + w + n, 1);  // the first slices of the part ahead
+  }
 }
 
 }  // namespace

@@ -4,22 +4,54 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace quarksmith {
 
-/// SciDAC checksum of a field: crc32 of the bytes of each site as stored, rotated left by the lexicographic number of
-/// the site mod 29 and mod 31, combined by exclusive or (QIO of USQCD, file QIO_checksum).
-struct ScidacChecksum {
-  std::uint32_t a = 0, b = 0;
-  void add(const void* site, std::size_t bytes, std::uint64_t number);
-  friend bool operator==(const ScidacChecksum&, const ScidacChecksum&) = default;
+class Communicator;
+
+/// A checksum of a field, made from its sites in any order: by each rank from those of its part.
+class SiteChecksum {
+ public:
+  virtual ~SiteChecksum() = default;
+  /// A site as stored; `number` counts the sites of the file.
+  virtual void add(std::uint64_t number, const void* site, std::size_t bytes) = 0;
+  /// Takes in the sites of all ranks. Collective; once, at the end.
+  virtual void combine(Communicator& communicator) = 0;
+  /// Hexadecimal, as files record it.
+  virtual std::string text() const = 0;
 };
 
-/// MILC v5 checksum: 32-bit words as stored, rotated left by their number mod 29 and mod 31, combined by exclusive or.
-struct MilcChecksum {
+/// SciDAC: crc32 of the bytes of each site, rotated left by the number of the site mod 29 and mod 31, combined by
+/// exclusive or (QIO of USQCD, file QIO_checksum).
+struct ScidacChecksum final : SiteChecksum {
+  std::uint32_t a = 0, b = 0;
+  ScidacChecksum() = default;
+  ScidacChecksum(std::uint32_t first, std::uint32_t second) : a(first), b(second) {}
+  void add(std::uint64_t number, const void* site, std::size_t bytes) override;
+  void combine(Communicator& communicator) override;
+  std::string text() const override;
+};
+
+/// MILC v5: 32-bit words, rotated left by their number mod 29 and mod 31, combined by exclusive or.
+struct MilcChecksum final : SiteChecksum {
   std::uint32_t sum29 = 0, sum31 = 0;
-  void add(std::uint32_t word, std::uint64_t number);
-  friend bool operator==(const MilcChecksum&, const MilcChecksum&) = default;
+  bool swap = false;  ///< the words are in the other byte order
+  explicit MilcChecksum(bool swap_words = false) : swap(swap_words) {}
+  MilcChecksum(std::uint32_t first, std::uint32_t second) : sum29(first), sum31(second) {}
+  void add(std::uint64_t number, const void* site, std::size_t bytes) override;
+  void combine(Communicator& communicator) override;
+  std::string text() const override;
+};
+
+/// NERSC: sum of the 32-bit words; the order of the two halves of a double does not matter.
+struct NerscChecksum final : SiteChecksum {
+  std::uint32_t sum = 0;
+  bool swap = false;  ///< the words are in the other byte order
+  explicit NerscChecksum(bool swap_words = false, std::uint32_t value = 0) : sum(value), swap(swap_words) {}
+  void add(std::uint64_t number, const void* site, std::size_t bytes) override;
+  void combine(Communicator& communicator) override;
+  std::string text() const override;
 };
 
 }  // namespace quarksmith

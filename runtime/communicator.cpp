@@ -52,6 +52,10 @@ std::vector<T> gathered(Communicator& c, const T& mine) {
 
 }  // namespace
 
+void Communicator::forget_launcher() {
+  for (const char* name : launcher_variables) unsetenv(name);
+}
+
 std::shared_ptr<Communicator> Communicator::self() {
   static const auto alone = std::make_shared<Alone>();
   return alone;

@@ -27,6 +27,10 @@ class SharedMemory {
   virtual void* part(int host_rank) const = 0;
 };
 
+/// Variables of the environment by which launchers tell a process that it is a rank.
+inline constexpr const char* launcher_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK",
+                                                     "MV2_COMM_WORLD_SIZE"};
+
 /// A group of processes. All calls but `rank` and `size` are collective: every rank makes them, in the same order.
 class Communicator {
  public:
@@ -42,6 +46,9 @@ class Communicator {
   static std::shared_ptr<Communicator> world();
   /// Ends the job with this exit status on all ranks, after what was printed is out. Does nothing for one process.
   static void abort(int status);
+
+  /// Removes from the environment what a launcher has left there: for a child process that is no rank.
+  static void forget_launcher();
 
   virtual int rank() const = 0;
   virtual int size() const = 0;

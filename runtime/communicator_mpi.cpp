@@ -1,4 +1,4 @@
-// Ranks of MPI. Part of builds with MPI; the one place that calls it, but for files (io_parallel.cpp).
+// Ranks of MPI. Part of builds with MPI; the one place that calls it, but for files (io_parallel_mpi.cpp).
 #define OMPI_SKIP_MPICXX  // the C++ interface that the standard has dropped
 #include <fmt/format.h>
 #include <mpi.h>
@@ -148,7 +148,7 @@ class World final : public Communicator {
 
 /// Whether a launcher started this process, alone or among others.
 bool launched() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_SIZE"})
+  for (const char* name : launcher_variables)
     if (std::getenv(name) != nullptr) return true;
   return false;
 }

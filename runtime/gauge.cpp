@@ -6,8 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/border.hpp"
 #include "runtime/error.hpp"
+#include "runtime/face.hpp"
+#include "runtime/host_averages.hpp"
 
 namespace quarksmith {
 namespace {
@@ -81,38 +82,6 @@ namespace {
 
 constexpr Matrix3 unit = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
-/// Of one matrix a site the values on the slice x_mu = 0 of the neighbouring part, by number of the site in the slice.
-class NextSlice {
- public:
-  NextSlice(const std::vector<Matrix3>& g, const Lattice& lattice, int mu, Communicator& communicator)
-      : lattice_(&lattice), mu_(mu) {
-    if (!lattice.split(mu)) return;
-    std::vector<Matrix3> first;
-    for (long long i = 0; i < lattice.sites(); ++i)
-      if (lattice.coordinates(i)[mu] == 0) first.push_back(g[i]);
-    next_.resize(first.size());
-    const std::size_t bytes = first.size() * sizeof(Matrix3);
-    const Message send = {lattice.part_at(mu, -1), 0, first.data(), bytes};
-    const Message receive = {lattice.part_at(mu, 1), 0, next_.data(), bytes};
-    communicator.start({&send, 1}, {&receive, 1});
-    communicator.finish();
-  }
-  /// The matrix one step along mu from a site.
-  const Matrix3& beyond(const std::vector<Matrix3>& g, long long site) const {
-    Coordinates x = lattice_->coordinates(site);
-    if (next_.empty() || x[mu_] + 1 < lattice_->extent(mu_)) return g[lattice_->neighbour(site, mu_, 1)];
-    std::size_t number = 0;
-    for (int nu = directions - 1; nu >= 0; --nu)
-      if (nu != mu_) number = number * lattice_->extent(nu) + x[nu];
-    return next_[number];
-  }
-
- private:
-  const Lattice* lattice_;
-  int mu_;
-  std::vector<Matrix3> next_;
-};
-
 /// g = 1 on the first slice of the whole lattice, then g(t+1) = g(t) U_t(t): each part goes on where the one before it
 /// in time has ended.
 std::vector<Matrix3> temporal_transformation(const HostGauge& gauge, Communicator& communicator) {
@@ -151,12 +120,17 @@ TemporalGauge fix_temporal_gauge(const HostGauge& gauge, Communicator& communica
   TemporalGauge fixed{gauge, temporal_transformation(gauge, communicator)};
   const auto& g = fixed.transformation;
   for (int mu = 0; mu < directions; ++mu) {
-    const NextSlice next(g, lattice, mu, communicator);
+    const auto next =
+        from_neighbour(lattice, mu, 1, slice_of(lattice, mu, 0, [&](long long i) { return g[i]; }), communicator);
+    const auto ahead = [&](long long i) {
+      const Coordinates x = lattice.coordinates(i);
+      return x[mu] + 1 == lattice.extent(mu) ? next[number_in_slice(lattice, mu, x)] : g[lattice.neighbour(i, mu, 1)];
+    };
 #pragma omp parallel for schedule(static)
     for (long long i = 0; i < lattice.sites(); ++i)
       fixed.gauge.site[i][mu] = mu == 3 && !on_last_slice(lattice, i, mu)
                                     ? unit
-                                    : multiply(multiply(g[i], gauge.site[i][mu]), adjoint(next.beyond(g, i)));
+                                    : multiply(multiply(g[i], gauge.site[i][mu]), adjoint(ahead(i)));
   }
   return fixed;
 }
@@ -216,56 +190,9 @@ bool fold_boundary_phases(HostGauge& gauge, Communicator& communicator) {
   return moved;
 }
 
-namespace {
-
-/// Averages from sums over all sites: of Re tr over space and time planes and over links.
-GaugeAverages averages_of(const std::array<double, 3>& sums, const Lattice& lattice) {
-  const double sites = static_cast<double>(lattice.global_sites());
-  GaugeAverages result;
-  result.space_plaquette = sums[0] / (9 * sites);
-  result.time_plaquette = sums[1] / (9 * sites);
-  result.plaquette = (result.space_plaquette + result.time_plaquette) / 2;
-  result.link_trace = sums[2] / (12 * sites);
-  return result;
-}
-
-/// Adds to the sums what a site gives.
-void add_plaquettes(const HostGauge& gauge, long long site, std::array<double, 3>& sums) {
-  for (int nu = 0; nu < directions; ++nu) {
-    const Matrix3& u = gauge.site[site][nu];
-    sums[2] += (u[0] + u[4] + u[8]).real();
-    for (int mu = 0; mu < nu; ++mu) {
-      const Matrix3 a = multiply(gauge.site[site][mu], gauge.site[gauge.lattice.neighbour(site, mu, 1)][nu]);
-      const Matrix3 b = multiply(u, gauge.site[gauge.lattice.neighbour(site, nu, 1)][mu]);
-      double trace = 0;  // Re tr a b^+
-      for (int n = 0; n < 9; ++n) trace += a[n].real() * b[n].real() + a[n].imag() * b[n].imag();
-      sums[nu == 3] += trace;
-    }
-  }
-}
-
-/// On the host, from all ranks: each adds up its own sites in a fixed order.
-GaugeAverages averages_of_parts(const HostGauge& gauge, Communicator& communicator) {
-  const Border border(gauge.lattice);
-  const HostGauge box = with_border(gauge, communicator);
-  const int row = gauge.lattice.extent(0);
-  const long long rows = gauge.lattice.sites() / row;
-  std::vector<std::array<double, 3>> partial(static_cast<std::size_t>(rows));
-#pragma omp parallel for schedule(static)
-  for (long long r = 0; r < rows; ++r)
-    for (int x = 0; x < row; ++x) add_plaquettes(box, border.inside(r * row + x), partial[r]);
-  std::array<double, 3> sums{};
-  for (const auto& p : partial)
-    for (int k = 0; k < 3; ++k) sums[k] += p[k];
-  communicator.sum(sums);
-  return averages_of(sums, gauge.lattice);
-}
-
-}  // namespace
-
 GaugeAverages gauge_averages(const LinkField& links) {
   const Domain& domain = links.domain();
-  if (domain.lattice().parts() > 1) return averages_of_parts(download(links), domain.communicator());
+  if (domain.lattice().parts() > 1) return host_averages(download(links), domain.communicator());
   Device& device = domain.device();
   const Kernel& kernel = find(
       device.kernels(), {.operation = "plaquette", .precision = links.precision().name, .links = links.storage().name});
@@ -277,12 +204,18 @@ GaugeAverages gauge_averages(const LinkField& links) {
     const std::vector<double> half = device.reduce(kernel, a);
     for (int k = 0; k < 3; ++k) sums[k] += half[k];
   }
-  return averages_of(sums, domain.lattice());
+  const double sites = static_cast<double>(domain.lattice().sites());
+  GaugeAverages result;
+  result.space_plaquette = sums[0] / (9 * sites);
+  result.time_plaquette = sums[1] / (9 * sites);
+  result.plaquette = (result.space_plaquette + result.time_plaquette) / 2;
+  result.link_trace = sums[2] / (12 * sites);
+  return result;
 }
 
 GaugeAverages gauge_averages(const HostGauge& gauge, const DomainPointer& domain) {
   if (gauge.lattice == domain->lattice() && gauge.lattice.parts() > 1)
-    return averages_of_parts(gauge, domain->communicator());
+    return host_averages(gauge, domain->communicator());
   return gauge_averages(upload(gauge, domain, find_precision("double"), find_storage("r18")));
 }
 

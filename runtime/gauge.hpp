@@ -54,7 +54,7 @@ struct GaugeAverages {
   double link_trace = 0;       ///< Re tr U / 3
 };
 /// By the generated kernel on the device of `links`, which needs plaquette_double_r18. Of a lattice over several ranks
-/// on the host: kernels cannot leave out the sites of a border.
+/// by host_averages: a kernel would need a border, whose sites it cannot leave out.
 GaugeAverages gauge_averages(const LinkField& links);
 /// Likewise, for a field on the host.
 GaugeAverages gauge_averages(const HostGauge& gauge, const DomainPointer& domain);

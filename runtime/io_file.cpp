@@ -92,12 +92,6 @@ void OutputFile::fail(const char* doing) const {
 
 void OutputFile::write(const void* data, std::size_t bytes) {
   if (std::fwrite(data, 1, bytes, file_) != bytes) fail("write");
-  position_ += bytes;
-}
-
-void OutputFile::seek(std::uint64_t offset) {
-  if (fseeko(file_, static_cast<off_t>(offset), SEEK_SET) != 0) fail("write");
-  position_ = offset;
 }
 
 void OutputFile::commit() {

@@ -22,6 +22,8 @@ class InputFile {
   explicit InputFile(const std::filesystem::path& path);
   const std::string& name() const { return name_; }
   std::uint64_t size() const { return size_; }
+  /// Whether it was unpacked.
+  bool in_memory() const { return !file_; }
   /// \throws Error the file is shorter than offset + bytes; `what` names the part that is missing.
   void read(std::uint64_t offset, void* to, std::size_t bytes, const char* what) const;
   Bytes read(std::uint64_t offset, std::size_t bytes, const char* what) const;
@@ -49,9 +51,6 @@ class OutputFile {
   /// \throws Error the disk is full or fails.
   void write(const void* data, std::size_t bytes);
   void write(const std::string& text) { write(text.data(), text.size()); }
-  /// Moves to `offset` from the start; for headers that are known last.
-  void seek(std::uint64_t offset);
-  std::uint64_t position() const { return position_; }
   /// Flushes to the disk and takes the place of the file of the final name.
   void commit();
 
@@ -59,7 +58,6 @@ class OutputFile {
   [[noreturn]] void fail(const char* doing) const;
   std::filesystem::path path_, temporary_;
   std::FILE* file_ = nullptr;
-  std::uint64_t position_ = 0;
 };
 
 /// Writes a whole text through a temporary name.

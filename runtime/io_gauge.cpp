@@ -5,9 +5,11 @@
 #include <cctype>
 #include <cmath>
 #include <cstring>
+#include <exception>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
+#include "runtime/host_averages.hpp"
+#include "runtime/io_formats.hpp"
 
 namespace quarksmith {
 namespace {
@@ -22,33 +24,65 @@ bool is_milc(const std::string& head) {
   return head.starts_with(std::string("\x87\x4e\0\0", 4)) || head.starts_with(std::string("\0\0\x4e\x87", 4));
 }
 
-/// DDalphaAMG or openQCD, whichever has the plaquette that the file records.
-GaugeFile read_plain_binary(const InputFile& file) {
-  const auto fits = [](const GaugeFile& f) {
-    const auto domain = std::make_shared<Domain>(f.gauge.lattice, Device::cpu());
-    const double recorded = std::strtod(f.notes.at("PLAQUETTE").c_str(), nullptr);
-    return std::abs(gauge_averages(f.gauge, domain).plaquette - recorded) < 1e-9;
-  };
-  GaugeFile ddalphaamg = read_ddalphaamg(file);
-  if (fits(ddalphaamg)) return ddalphaamg;
-  GaugeFile openqcd = read_openqcd(file);
-  return fits(openqcd) ? std::move(openqcd) : std::move(ddalphaamg);
-}
-
-GaugeFile read_any(const InputFile& file, const std::optional<Lattice>& lattice) {
+/// What a file can be: one format, or two that only the links tell apart.
+std::vector<GaugeHead> read_heads(const InputFile& file, const std::optional<Coordinates>& expected) {
   const std::string head = file.head(64);
   if (head.empty()) throw Error(fmt::format("{}: is empty", file.name()));
-  if (head.starts_with("\x45\x67\x89\xab")) return read_lime_gauge(file, lattice);
-  if (head.starts_with("BEGIN_HEADER")) return read_nersc(file);
-  if (is_milc(head)) return read_milc(file);
-  if (looks_like_plain_binary(file)) return read_plain_binary(file);
+  if (head.starts_with("\x45\x67\x89\xab")) return {lime_head(file, expected)};
+  if (head.starts_with("BEGIN_HEADER")) return {nersc_head(file)};
+  if (is_milc(head)) return {milc_head(file)};
+  if (looks_like_plain_binary(file)) return plain_binary_heads(file);
   if (starts_like_a_number(head)) {
-    if (!lattice)
+    if (!expected)
       throw UsageError(
           fmt::format("{}: text does not record its extents; give them with --lattice X,Y,Z,T", file.name()));
-    return read_text(file, *lattice);
+    return {text_head(*expected)};
   }
   throw Error(fmt::format("{}: unknown format; supported are {}", file.name(), gauge_formats()));
+}
+
+/// A head, and the part of its lattice that this rank reads.
+struct Candidate {
+  GaugeHead head;
+  Lattice part;
+};
+
+/// Those heads that agree with what is expected and with the grid of ranks.
+std::vector<Candidate> candidates_of(const InputFile& file, const std::optional<Coordinates>& expected,
+                                     const Partition& partition) {
+  std::vector<Candidate> candidates;
+  std::exception_ptr first;
+  for (GaugeHead& head : read_heads(file, expected)) {
+    try {
+      checked_extent(file, head.extent, expected);
+      const Lattice part = partition.part(head.extent);
+      candidates.push_back({std::move(head), part});
+    } catch (const UsageError&) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (candidates.empty()) std::rethrow_exception(first);
+  return candidates;
+}
+
+GaugeFile read_part(const InputFile& file, const Candidate& candidate, Communicator& communicator) {
+  const GaugeHead& head = candidate.head;
+  std::optional<GaugeFile> f;
+  communicator.together([&] {  // memory may be short on one rank alone
+    f.emplace(GaugeFile{HostGauge(candidate.part), head.format, head.bits, head.byte_order, {}, head.notes, false});
+  });
+  head.read_links(file, f->gauge, communicator);
+  if (head.checksum) {
+    const std::string computed = head.checksum->text();
+    f->checks.push_back({head.checksum_name, head.recorded, computed, head.recorded == computed});
+  }
+  return std::move(*f);
+}
+
+/// Whether the links have the plaquette that the file records.
+bool fits(const GaugeFile& f, Communicator& communicator) {
+  const double recorded = std::strtod(f.notes.at("PLAQUETTE").c_str(), nullptr);
+  return std::abs(host_averages(f.gauge, communicator).plaquette - recorded) < 1e-9;
 }
 
 /// A value of the header against what the links give; a few units of the last printed digit are allowed.
@@ -73,48 +107,52 @@ std::string gauge_formats() {
   return "ILDG and SciDAC (LIME), NERSC, MILC v5, DDalphaAMG, openQCD, Bridge++ text (also gzipped)";
 }
 
-GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Lattice>& lattice, bool verify) {
-  const InputFile file(path);
-  GaugeFile result = read_any(file, lattice);
-  if (lattice && !(result.gauge.lattice == *lattice))
-    throw WrongLattice(fmt::format("{}: holds a {} lattice, but {} is asked for", file.name(),
-                                   result.gauge.lattice.text(), lattice->text()));
+GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Lattice>& lattice, bool verify,
+                     const Partition& partition) {
+  Communicator& communicator = *partition.communicator;
+  std::unique_ptr<InputFile> file;
+  std::vector<Candidate> candidates;
+  communicator.together([&] {
+    file = std::make_unique<InputFile>(path);
+    candidates = candidates_of(*file, lattice ? std::optional(lattice->global_extent()) : std::nullopt, partition);
+  });
+  GaugeFile result = read_part(*file, candidates.front(), communicator);
+  if (candidates.size() > 1 && !fits(result, communicator))
+    if (GaugeFile other = read_part(*file, candidates.back(), communicator); fits(other, communicator))
+      result = std::move(other);
   try {
-    check_unitarity(result.gauge);
+    check_unitarity(result.gauge, communicator);
   } catch (const BadData& error) {
-    throw BadData(fmt::format("{}: {}", file.name(), error.what()));
+    throw BadData(fmt::format("{}: {}", file->name(), error.what()));
   }
-  const GaugeAverages averages =
-      gauge_averages(result.gauge, std::make_shared<Domain>(result.gauge.lattice, Device::cpu()));
+  const GaugeAverages averages = host_averages(result.gauge, communicator);
   check_average(result, "PLAQUETTE", "plaquette", averages.plaquette);
   check_average(result, "LINK_TRACE", "link trace", averages.link_trace);
   if (verify)
     for (const RecordedCheck& c : result.checks)
       if (!c.agrees)
         throw Error(fmt::format("{}: {} recorded as {}, the links give {}: the file is damaged; fetch it again",
-                                file.name(), c.what, c.recorded, c.computed));
-  result.phases_folded = fold_boundary_phases(result.gauge);
+                                file->name(), c.what, c.recorded, c.computed));
+  result.phases_folded = fold_boundary_phases(result.gauge, communicator);
   return result;
 }
 
 void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, const std::string& format, int bits,
-                 const std::vector<ExtraRecord>& extra) {
+                 const std::vector<ExtraRecord>& extra, Communicator& communicator) {
   if (bits != 32 && bits != 64) throw UsageError(fmt::format("{} bits; use 32 or 64", bits));
   if (format != "ildg" && format != "nersc" && format != "milc" && format != "openqcd")
     throw UnknownName(fmt::format("gauge format '{}' cannot be written; use ildg, nersc, milc or openqcd", format));
   if (format == "openqcd" && bits == 32)
     throw UsageError("the openQCD format is double precision; use 64 bits, or ildg");
   if (format == "milc" && bits == 64) throw UsageError("the MILC format is single precision; use 32 bits, or ildg");
-  OutputFile file(path);
   if (format == "ildg")
-    write_ildg(file, gauge, bits, extra);
+    write_ildg(path, gauge, bits, extra, communicator);
   else if (format == "nersc")
-    write_nersc(file, gauge, bits);
+    write_nersc(path, gauge, bits, communicator);
   else if (format == "openqcd")
-    write_openqcd(file, gauge);
+    write_openqcd(path, gauge, communicator);
   else
-    write_milc(file, gauge);
-  file.commit();
+    write_milc(path, gauge, communicator);
 }
 
 }  // namespace quarksmith

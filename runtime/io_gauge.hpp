@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "runtime/field.hpp"
 #include "runtime/io_file.hpp"
+#include "runtime/partition.hpp"
 
 namespace quarksmith {
 
@@ -32,11 +32,15 @@ struct GaugeFile {
   bool phases_folded = false;                ///< boundary phases were moved from the links into gauge.phase
 };
 
-/// Reads any supported format; `lattice` is needed by formats that do not record their extents and must agree with the
-/// others. Boundary phases found in the links are moved into gauge.phase.
+/// Reads any supported format; each rank reads the links of its part alone. Boundary phases found in the links are
+/// moved into gauge.phase. Collective over the ranks of `partition`. \param lattice the global extents (those of
+/// `lattice.global_extent()`): needed by formats that do not record them,
+///        and must agree with the others.
 /// \throws Error unreadable, unknown, truncated, NaN; or, if `verify`, a recorded checksum or average that the data do
-///         not reproduce. UsageError: the extents are needed or contradict the file.
-GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Lattice>& lattice = {}, bool verify = true);
+///         not reproduce. UsageError: the extents are needed or contradict the file, or cannot be cut into parts.
+///         All ranks throw if one does.
+GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Lattice>& lattice = {}, bool verify = true,
+                     const Partition& partition = {});
 
 /// What read_gauge understands, for messages.
 std::string gauge_formats();
@@ -47,49 +51,15 @@ struct ExtraRecord {
 };
 
 /// Writes ILDG (with SciDAC checksum), NERSC (three rows), MILC (single precision) or openQCD (double precision); links
-/// include gauge.phase.
+/// include gauge.phase. Each rank writes the links of its part; the file is the same to the bit for every grid.
+/// Collective.
 /// \param format ildg, nersc, milc or openqcd; \param bits 32 or 64.
 /// \throws UsageError unknown format or bits; Error the file cannot be written (an older one is kept).
+/// All ranks throw if one does.
 void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, const std::string& format, int bits = 64,
-                 const std::vector<ExtraRecord>& extra = {});
+                 const std::vector<ExtraRecord>& extra = {}, Communicator& communicator = *Communicator::self());
 
 /// The text of a LIME record of a file, empty if it has none of that type.
 std::string read_lime_text(const std::filesystem::path& path, const std::string& type);
-
-// --- the single formats; used by read_gauge and write_gauge ----------------------------------------------------------
-
-GaugeFile read_lime_gauge(const InputFile& file, const std::optional<Lattice>& lattice);
-GaugeFile read_nersc(const InputFile& file);
-GaugeFile read_milc(const InputFile& file);
-/// Both start with four extents and a plaquette: which one a file is, the plaquette of its links decides.
-GaugeFile read_ddalphaamg(const InputFile& file);
-GaugeFile read_openqcd(const InputFile& file);
-GaugeFile read_text(const InputFile& file, const Lattice& lattice);
-/// Whether the file starts with the header of that format and has the size that the header implies.
-bool looks_like_plain_binary(const InputFile& file);
-void write_openqcd(OutputFile& file, const HostGauge& gauge);
-void write_ildg(OutputFile& file, const HostGauge& gauge, int bits, const std::vector<ExtraRecord>& extra);
-void write_nersc(OutputFile& file, const HostGauge& gauge, int bits);
-void write_milc(OutputFile& file, const HostGauge& gauge);
-
-/// How the links of a file are laid out: site-major, rows, columns, (re, im) fastest.
-struct LinkLayout {
-  std::uint64_t offset = 0;
-  int bits = 64;
-  bool big_endian = true;
-  int rows = 3;                               ///< 2: the third is the conjugate cross product
-  std::array<int, 4> site_order{0, 1, 2, 3};  ///< directions from the fastest coordinate to the slowest
-  std::array<int, 4> link_order{0, 1, 2, 3};  ///< directions in the order in which their links stand
-};
-/// Bytes of all links.
-std::uint64_t link_bytes(const Lattice& lattice, const LinkLayout& layout);
-/// Reads all links; `visit(number, data, bytes)` sees each site as stored, `number` counting sites in file order.
-void read_links(const InputFile& file, const LinkLayout& layout, HostGauge& gauge,
-                const std::function<void(std::uint64_t, const void*, std::size_t)>& visit);
-/// Writes all links at the current position; `visit` as for read_links.
-void write_links(OutputFile& file, const LinkLayout& layout, const HostGauge& gauge,
-                 const std::function<void(std::uint64_t, const void*, std::size_t)>& visit);
-/// The extents of a file, which must agree with what the caller expects.
-Lattice agreed_lattice(const InputFile& file, const Coordinates& found, const std::optional<Lattice>& expected);
 
 }  // namespace quarksmith

@@ -5,9 +5,8 @@
 #include <charconv>
 #include <sstream>
 
-#include "runtime/checksum.hpp"
 #include "runtime/error.hpp"
-#include "runtime/io_gauge.hpp"
+#include "runtime/io_formats.hpp"
 #include "runtime/io_lime.hpp"
 
 namespace quarksmith {
@@ -56,15 +55,13 @@ Description describe(const InputFile& file, const std::vector<LimeRecord>& recor
   return d;
 }
 
-RecordedCheck compare_checksum(const std::string& xml, const ScidacChecksum& computed) {
-  const ScidacChecksum recorded{hexadecimal(xml_value(xml, "suma")), hexadecimal(xml_value(xml, "sumb"))};
-  return {"SciDAC checksum", fmt::format("{:08x} {:08x}", recorded.a, recorded.b),
-          fmt::format("{:08x} {:08x}", computed.a, computed.b), recorded == computed};
+ScidacChecksum recorded_checksum(const std::string& xml) {
+  return {hexadecimal(xml_value(xml, "suma")), hexadecimal(xml_value(xml, "sumb"))};
 }
 
 }  // namespace
 
-GaugeFile read_lime_gauge(const InputFile& file, const std::optional<Lattice>& expected) {
+GaugeHead lime_head(const InputFile& file, const std::optional<Coordinates>& expected) {
   const std::vector<LimeRecord> records = lime_records(file);
   const LimeRecord* data = find_record(records, "ildg-binary-data");
   if (data == nullptr) data = find_record(records, "scidac-binary-data");
@@ -76,35 +73,44 @@ GaugeFile read_lime_gauge(const InputFile& file, const std::optional<Lattice>& e
   if (!has_extents && !expected)
     throw UsageError(fmt::format("{}: the LIME container does not record its extents; give them with --lattice X,Y,Z,T",
                                  file.name()));
-  const Lattice lattice = has_extents ? agreed_lattice(file, d.extent, expected) : *expected;
+  GaugeHead head;
+  head.format = d.format;
+  head.byte_order = "big";
+  head.extent = has_extents ? checked_extent(file, d.extent, expected) : *expected;
   LinkLayout layout;
   layout.offset = data->offset;
-  const std::uint64_t reals = static_cast<std::uint64_t>(lattice.sites()) * directions * 18;
-  layout.bits = d.bits != 0 ? d.bits : static_cast<int>(8 * data->bytes / reals);
-  if ((layout.bits != 32 && layout.bits != 64) || data->bytes != link_bytes(lattice, layout))
+  const std::uint64_t reals = sites_of(head.extent) * directions * 18;
+  layout.bits = head.bits = d.bits != 0 ? d.bits : static_cast<int>(8 * data->bytes / reals);
+  if ((layout.bits != 32 && layout.bits != 64) || data->bytes != link_bytes(head.extent, layout))
     throw Error(
         fmt::format("{}: {} has {} bytes; a {} gauge field has {} (32 bit) or {} (64 bit): wrong extents or a "
                     "damaged file",
-                    file.name(), data->type, data->bytes, lattice.text(), 4 * reals, 8 * reals));
-  GaugeFile result{HostGauge(lattice), d.format, layout.bits, "big", {}, {}, false};
-  ScidacChecksum checksum;
-  read_links(file, layout, result.gauge,
-             [&](std::uint64_t site, const void* bytes, std::size_t count) { checksum.add(bytes, count, site); });
+                    file.name(), data->type, data->bytes, extent_text(head.extent), 4 * reals, 8 * reals));
   // The checksum that belongs to the links is the first that follows them.
   const auto at = std::find_if(records.begin() + (data - records.data()), records.end(),
                                [](const LimeRecord& r) { return r.type == "scidac-checksum"; });
-  if (at != records.end()) result.checks.push_back(compare_checksum(read_record(file, *at), checksum));
+  if (at != records.end()) {
+    head.checksum = std::make_shared<ScidacChecksum>();
+    head.checksum_name = "SciDAC checksum";
+    head.recorded = recorded_checksum(read_record(file, *at)).text();
+  }
+  head.read_links = link_reader(layout, head.checksum);
   for (const LimeRecord& r : records)
     if (r.type.find("binary") == std::string::npos && r.type.find("state") == std::string::npos && r.bytes < 4096)
-      result.notes[r.type] = read_record(file, r);
-  return result;
+      head.notes[r.type] = read_record(file, r);
+  return head;
 }
 
-void write_ildg(OutputFile& file, const HostGauge& gauge, int bits, const std::vector<ExtraRecord>& extra) {
-  const Coordinates& n = gauge.lattice.extent();
-  for (const ExtraRecord& r : extra) write_record(file, r.type, r.text, true, true);
-  write_record(
-      file, "ildg-format",
+void write_ildg(const std::filesystem::path& path, const HostGauge& gauge, int bits,
+                const std::vector<ExtraRecord>& extra, Communicator& communicator) {
+  const Coordinates& n = gauge.lattice.global_extent();
+  LinkLayout layout;
+  layout.bits = bits;
+  const std::uint64_t bytes = link_bytes(n, layout);
+  std::string head;
+  for (const ExtraRecord& r : extra) head += record_of(r.type, r.text, true, true);
+  head += record_of(
+      "ildg-format",
       fmt::format("{}<ildgFormat xmlns=\"http://www.lqcd.org/ildg\" "
                   "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
                   "xsi:schemaLocation=\"http://www.lqcd.org/ildg filefmt.xsd\"><version>1.0</version>"
@@ -112,19 +118,20 @@ void write_ildg(OutputFile& file, const HostGauge& gauge, int bits, const std::v
                   "</ildgFormat>",
                   xml_head, bits, n[0], n[1], n[2], n[3]),
       true, false);
-  LinkLayout layout;
-  layout.bits = bits;
-  const std::uint64_t bytes = link_bytes(gauge.lattice, layout);
-  begin_record(file, "ildg-binary-data", bytes, false, false);
+  head += record_head("ildg-binary-data", bytes, false, false);
   ScidacChecksum checksum;
-  write_links(file, layout, gauge,
-              [&](std::uint64_t site, const void* data, std::size_t count) { checksum.add(data, count, site); });
-  pad_record(file, bytes);
-  write_record(
-      file, "scidac-checksum",
-      fmt::format("{}<scidacChecksum><version>1.0</version><suma>{:08x}</suma><sumb>{:08x}</sumb></scidacChecksum>",
-                  xml_head, checksum.a, checksum.b),
-      false, true);
+  const auto tail = [&] {
+    const std::string xml =
+        fmt::format("{}<scidacChecksum><version>1.0</version><suma>{:08x}</suma><sumb>{:08x}</sumb></scidacChecksum>",
+                    xml_head, checksum.a, checksum.b);
+    return record_padding(bytes) + record_of("scidac-checksum", xml, false, true);
+  };
+  layout.offset = head.size();
+  NewFile file(path, layout.offset + bytes + tail().size(), communicator);
+  file.put(0, head);
+  write_links(file, layout, gauge, &checksum);
+  file.put(layout.offset + bytes, tail());
+  file.commit();
 }
 
 std::string read_lime_text(const std::filesystem::path& path, const std::string& type) {

@@ -74,25 +74,20 @@ std::string xml_value(const std::string& xml, const std::string& tag) {
   return value;
 }
 
-void begin_record(OutputFile& file, const std::string& type, std::uint64_t bytes, bool first, bool last) {
+std::string record_head(const std::string& type, std::uint64_t bytes, bool first, bool last) {
   unsigned char header[header_bytes] = {};
   put_big_endian<std::uint32_t>(header, lime_magic);
   put_big_endian<std::uint16_t>(header + 4, 1);
   put_big_endian<std::uint16_t>(header + 6, static_cast<std::uint16_t>((first ? 0x8000 : 0) | (last ? 0x4000 : 0)));
   put_big_endian<std::uint64_t>(header + 8, bytes);
   std::memcpy(header + 16, type.data(), std::min<std::size_t>(type.size(), 127));
-  file.write(header, sizeof header);
+  return {reinterpret_cast<const char*>(header), sizeof header};
 }
 
-void pad_record(OutputFile& file, std::uint64_t bytes) {
-  const char zeros[8] = {};
-  file.write(zeros, (8 - bytes % 8) % 8);
-}
+std::string record_padding(std::uint64_t bytes) { return std::string((8 - bytes % 8) % 8, '\0'); }
 
-void write_record(OutputFile& file, const std::string& type, const std::string& text, bool first, bool last) {
-  begin_record(file, type, text.size(), first, last);
-  file.write(text);
-  pad_record(file, text.size());
+std::string record_of(const std::string& type, const std::string& text, bool first, bool last) {
+  return record_head(type, text.size(), first, last) + text + record_padding(text.size());
 }
 
 }  // namespace quarksmith

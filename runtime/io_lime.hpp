@@ -23,11 +23,11 @@ std::string read_record(const InputFile& file, const LimeRecord& record);
 /// Text between <tag> and </tag>, without surrounding blanks; empty if the tag is missing.
 std::string xml_value(const std::string& xml, const std::string& tag);
 
-/// Starts a record; exactly `bytes` bytes must follow, then pad_record.
-void begin_record(OutputFile& file, const std::string& type, std::uint64_t bytes, bool first, bool last);
-/// Fills the record up to a multiple of eight bytes.
-void pad_record(OutputFile& file, std::uint64_t bytes);
-/// A record of text.
-void write_record(OutputFile& file, const std::string& type, const std::string& text, bool first, bool last);
+/// Head of a record of `bytes` bytes, which must follow, and then its padding.
+std::string record_head(const std::string& type, std::uint64_t bytes, bool first, bool last);
+/// What fills a record up to a multiple of eight bytes.
+std::string record_padding(std::uint64_t bytes);
+/// A whole record of text.
+std::string record_of(const std::string& type, const std::string& text, bool first, bool last);
 
 }  // namespace quarksmith

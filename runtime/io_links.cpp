@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "runtime/error.hpp"
-#include "runtime/io_gauge.hpp"
+#include "runtime/io_formats.hpp"
 
 namespace quarksmith {
 namespace {
@@ -15,16 +15,6 @@ std::size_t site_bytes(const LinkLayout& layout) {
 }
 
 bool must_swap(const LinkLayout& layout) { return layout.big_endian != (std::endian::native == std::endian::big); }
-
-/// Lexicographic number of the site that stands at place `number` of the file.
-long long lattice_site(const Lattice& lattice, const LinkLayout& layout, std::uint64_t number) {
-  Coordinates x;
-  for (const int mu : layout.site_order) {
-    x[mu] = static_cast<int>(number % lattice.extent(mu));
-    number /= lattice.extent(mu);
-  }
-  return lattice.index(x);
-}
 
 double get_real(const unsigned char* p, int bits) {
   if (bits == 64) return *reinterpret_cast<const double*>(p);
@@ -61,60 +51,80 @@ void encode_site(const std::array<Matrix3, directions>& links, const LinkLayout&
 
 }  // namespace
 
-std::uint64_t link_bytes(const Lattice& lattice, const LinkLayout& layout) {
-  return lattice.sites() * site_bytes(layout);
+std::uint64_t link_bytes(const Coordinates& extent, const LinkLayout& layout) {
+  return sites_of(extent) * site_bytes(layout);
 }
 
-void read_links(const InputFile& file, const LinkLayout& layout, HostGauge& gauge,
-                const std::function<void(std::uint64_t, const void*, std::size_t)>& visit) {
-  const std::size_t each = site_bytes(layout);
-  const std::uint64_t sites = gauge.lattice.sites(), chunk = 4096;
-  Bytes buffer(chunk * each);
-  for (std::uint64_t first = 0; first < sites; first += chunk) {
-    const std::uint64_t count = std::min(chunk, sites - first);
-    file.read(layout.offset + first * each, buffer.data(), count * each, "the links");
-    for (std::uint64_t i = 0; i < count; ++i)
-      if (visit) visit(first + i, buffer.data() + i * each, each);
-    if (must_swap(layout)) swap_bytes(buffer.data(), count * each, layout.bits / 8);
-    for (std::uint64_t i = 0; i < count; ++i)
-      decode_site(buffer.data() + i * each, layout, gauge.site[lattice_site(gauge.lattice, layout, first + i)]);
-  }
-}
-
-void write_links(OutputFile& file, const LinkLayout& layout, const HostGauge& gauge,
-                 const std::function<void(std::uint64_t, const void*, std::size_t)>& visit) {
-  const std::size_t each = site_bytes(layout);
+void read_links(const InputFile& file, const LinkLayout& layout, HostGauge& gauge, SiteChecksum* checksum,
+                Communicator& communicator) {
   const Lattice& lattice = gauge.lattice;
-  const std::uint64_t sites = lattice.sites(), chunk = 4096;
-  Bytes buffer(chunk * each);
-  for (std::uint64_t first = 0; first < sites; first += chunk) {
-    const std::uint64_t count = std::min(chunk, sites - first);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const long long site = lattice_site(lattice, layout, first + i);
-      std::array<Matrix3, directions> links = gauge.site[site];
-      const Coordinates x = lattice.coordinates(site);
-      for (int mu = 0; mu < directions; ++mu)
-        if (gauge.phase[mu] != 1.0 && x[mu] == lattice.extent(mu) - 1)
-          for (Complex64& z : links[mu]) z *= gauge.phase[mu];
+  const std::size_t each = site_bytes(layout);
+  const long long slice = lattice.space_sites();
+  const FileBox box = box_in_file(lattice, layout.offset, each);
+  const auto shared = SharedFile::reader(file, communicator);
+  Bytes buffer(slice * each);
+  for (int t = 0; t < lattice.extent(3); ++t) {
+    shared->read(box.slice(t), buffer.data());
+    if (checksum != nullptr)
+      for (long long i = 0; i < slice; ++i)
+        checksum->add(lattice.global_index(t * slice + i), buffer.data() + i * each, each);
+    if (must_swap(layout)) swap_bytes(buffer.data(), buffer.size(), layout.bits / 8);
+    for (long long i = 0; i < slice; ++i) decode_site(buffer.data() + i * each, layout, gauge.site[t * slice + i]);
+  }
+  if (checksum != nullptr) checksum->combine(communicator);
+}
+
+Matrix3 link_with_phase(const HostGauge& gauge, long long site, int mu) {
+  const Lattice& lattice = gauge.lattice;
+  Matrix3 u = gauge.site[site][mu];
+  if (gauge.phase[mu] != 1.0 && lattice.origin(mu) + lattice.coordinates(site)[mu] == lattice.global_extent(mu) - 1)
+    for (Complex64& z : u) z *= gauge.phase[mu];
+  return u;
+}
+
+void write_links(NewFile& file, const LinkLayout& layout, const HostGauge& gauge, SiteChecksum* checksum) {
+  const Lattice& lattice = gauge.lattice;
+  const std::size_t each = site_bytes(layout);
+  const long long slice = lattice.space_sites();
+  const FileBox box = box_in_file(lattice, layout.offset, each);
+  Bytes buffer(slice * each);
+  for (int t = 0; t < lattice.extent(3); ++t) {
+    for (long long i = 0; i < slice; ++i) {
+      std::array<Matrix3, directions> links;
+      for (int mu = 0; mu < directions; ++mu) links[mu] = link_with_phase(gauge, t * slice + i, mu);
       encode_site(links, layout, buffer.data() + i * each);
     }
-    if (must_swap(layout)) swap_bytes(buffer.data(), count * each, layout.bits / 8);
-    for (std::uint64_t i = 0; i < count; ++i)
-      if (visit) visit(first + i, buffer.data() + i * each, each);
-    file.write(buffer.data(), count * each);
+    if (must_swap(layout)) swap_bytes(buffer.data(), buffer.size(), layout.bits / 8);
+    if (checksum != nullptr)
+      for (long long i = 0; i < slice; ++i)
+        checksum->add(lattice.global_index(t * slice + i), buffer.data() + i * each, each);
+    file.write(box.slice(t), buffer.data());
   }
+  if (checksum != nullptr) checksum->combine(file.communicator());
 }
 
-Lattice agreed_lattice(const InputFile& file, const Coordinates& found, const std::optional<Lattice>& expected) {
+std::uint64_t sites_of(const Coordinates& extent) {
+  std::uint64_t sites = 1;
+  for (const int n : extent) sites *= static_cast<std::uint64_t>(n);
+  return sites;
+}
+
+std::string extent_text(const Coordinates& x) { return fmt::format("{}x{}x{}x{}", x[0], x[1], x[2], x[3]); }
+
+Coordinates checked_extent(const InputFile& file, const Coordinates& found,
+                           const std::optional<Coordinates>& expected) {
   for (const int n : found)
-    if (n < 1 || n > 1 << 20)
-      throw Error(fmt::format("{}: the header gives extents {}x{}x{}x{}: it is damaged; fetch the file again",
-                              file.name(), found[0], found[1], found[2], found[3]));
-  const Lattice lattice(found);
-  if (expected && !(*expected == lattice))
-    throw WrongLattice(
-        fmt::format("{}: holds a {} lattice, but {} is asked for", file.name(), lattice.text(), expected->text()));
-  return lattice;
+    if (n < 1 || n > 1 << 14)  // so that no product overflows
+      throw Error(fmt::format("{}: the header gives extents {}: it is damaged; fetch the file again", file.name(),
+                              extent_text(found)));
+  for (const int n : found)
+    if (n % 2 != 0)
+      throw WrongLattice(fmt::format("{}: holds a {} lattice: extent {} is not an even number; use even extents",
+                                     file.name(), extent_text(found), n));
+  if (expected && *expected != found)
+    throw WrongLattice(fmt::format("{}: holds a {} lattice, but {} is asked for", file.name(), extent_text(found),
+                                   extent_text(*expected)));
+  return found;
 }
 
 }  // namespace quarksmith

@@ -1,12 +1,12 @@
 // MILC version 5: binary header with two rotated checksums, then single precision links; either byte order.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "runtime/checksum.hpp"
 #include "runtime/error.hpp"
-#include "runtime/io_gauge.hpp"
+#include "runtime/io_formats.hpp"
 
 namespace quarksmith {
 namespace {
@@ -30,7 +30,7 @@ void swap_header(MilcHeader& h) {
 
 }  // namespace
 
-GaugeFile read_milc(const InputFile& file) {
+GaugeHead milc_head(const InputFile& file) {
   MilcHeader header;
   file.read(0, &header, sizeof header, "the MILC header");
   const bool swap = header.magic != milc_magic;
@@ -38,53 +38,44 @@ GaugeFile read_milc(const InputFile& file) {
   if (header.order != 0)
     throw Error(fmt::format("{}: MILC site order {} is not supported; only lexicographic order (0) is", file.name(),
                             header.order));
-  const Lattice lattice =
-      agreed_lattice(file, {header.extent[0], header.extent[1], header.extent[2], header.extent[3]}, {});
+  GaugeHead head;
+  head.format = "MILC";
+  head.bits = 32;
+  head.extent = checked_extent(file, {header.extent[0], header.extent[1], header.extent[2], header.extent[3]});
   LinkLayout layout;
   layout.offset = sizeof header;
   layout.bits = 32;
   layout.big_endian = swap == (std::endian::native == std::endian::little);
-  if (file.size() < layout.offset + link_bytes(lattice, layout))
-    throw Error(fmt::format("{}: truncated: a {} MILC field has {} bytes, the file {}", file.name(), lattice.text(),
-                            layout.offset + link_bytes(lattice, layout), file.size()));
-  GaugeFile result{HostGauge(lattice), "MILC", 32, layout.big_endian ? "big" : "little", {}, {}, false};
-  MilcChecksum checksum;
-  read_links(file, layout, result.gauge, [&](std::uint64_t site, const void* data, std::size_t bytes) {
-    const auto* p = static_cast<const unsigned char*>(data);
-    for (std::size_t i = 0; i < bytes / 4; ++i) {
-      std::uint32_t word;
-      std::memcpy(&word, p + 4 * i, 4);
-      checksum.add(swap ? __builtin_bswap32(word) : word, site * (bytes / 4) + i);
-    }
-  });
-  result.checks.push_back({"MILC checksum", fmt::format("{:08x} {:08x}", header.sum29, header.sum31),
-                           fmt::format("{:08x} {:08x}", checksum.sum29, checksum.sum31),
-                           checksum == MilcChecksum{header.sum29, header.sum31}});
-  result.notes["time stamp"] = std::string(header.time_stamp, strnlen(header.time_stamp, sizeof header.time_stamp));
-  return result;
+  head.byte_order = layout.big_endian ? "big" : "little";
+  const std::uint64_t bytes = layout.offset + link_bytes(head.extent, layout);
+  if (file.size() < bytes)
+    throw Error(fmt::format("{}: truncated: a {} MILC field has {} bytes, the file {}", file.name(),
+                            extent_text(head.extent), bytes, file.size()));
+  head.checksum = std::make_shared<MilcChecksum>(swap);
+  head.checksum_name = "MILC checksum";
+  head.recorded = MilcChecksum(header.sum29, header.sum31).text();
+  head.read_links = link_reader(layout, head.checksum);
+  head.notes["time stamp"] = std::string(header.time_stamp, strnlen(header.time_stamp, sizeof header.time_stamp));
+  return head;
 }
 
-void write_milc(OutputFile& file, const HostGauge& gauge) {
+void write_milc(const std::filesystem::path& path, const HostGauge& gauge, Communicator& communicator) {
+  const Coordinates& extent = gauge.lattice.global_extent();
   MilcHeader header{};
   header.magic = milc_magic;
-  for (int mu = 0; mu < directions; ++mu) header.extent[mu] = gauge.lattice.extent(mu);
+  std::copy(extent.begin(), extent.end(), header.extent);
   std::strncpy(header.time_stamp, "written by Quarksmith", sizeof header.time_stamp - 1);
   LinkLayout layout;
+  layout.offset = sizeof header;
   layout.bits = 32;
   layout.big_endian = std::endian::native == std::endian::big;
+  NewFile file(path, layout.offset + link_bytes(extent, layout), communicator);
   MilcChecksum checksum;
-  file.write(&header, sizeof header);
-  write_links(file, layout, gauge, [&](std::uint64_t site, const void* data, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes / 4; ++i) {
-      std::uint32_t word;
-      std::memcpy(&word, static_cast<const unsigned char*>(data) + 4 * i, 4);
-      checksum.add(word, site * (bytes / 4) + i);
-    }
-  });
+  write_links(file, layout, gauge, &checksum);
   header.sum29 = checksum.sum29;
   header.sum31 = checksum.sum31;
-  file.seek(0);
-  file.write(&header, sizeof header);
+  file.put(0, {reinterpret_cast<const char*>(&header), sizeof header});
+  file.commit();
 }
 
 }  // namespace quarksmith

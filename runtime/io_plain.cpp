@@ -5,8 +5,7 @@
 #include <cstring>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "runtime/io_gauge.hpp"
+#include "runtime/io_formats.hpp"
 
 namespace quarksmith {
 namespace {
@@ -26,15 +25,17 @@ Header read_header(const InputFile& file) {
   return h;
 }
 
-GaugeFile empty_file(const InputFile& file, const Coordinates& extent, const char* format, double plaquette) {
-  const Lattice lattice = agreed_lattice(file, extent, {});
-  const std::uint64_t bytes = header_bytes + static_cast<std::uint64_t>(lattice.sites()) * directions * 18 * 8;
+GaugeHead plain_head(const InputFile& file, const Coordinates& extent, const char* format, double plaquette) {
+  GaugeHead head;
+  head.format = format;
+  head.byte_order = "little";
+  head.extent = checked_extent(file, extent);
+  const std::uint64_t bytes = header_bytes + sites_of(extent) * directions * 18 * 8;
   if (file.size() != bytes)
-    throw Error(fmt::format("{}: truncated: a {} {} field has {} bytes, the file {}", file.name(), lattice.text(),
+    throw Error(fmt::format("{}: truncated: a {} {} field has {} bytes, the file {}", file.name(), extent_text(extent),
                             format, bytes, file.size()));
-  GaugeFile result{HostGauge(lattice), format, 64, "little", {}, {}, false};
-  result.notes["PLAQUETTE"] = fmt::format("{:.16g}", plaquette / 3);
-  return result;
+  head.notes["PLAQUETTE"] = fmt::format("{:.16g}", plaquette / 3);
+  return head;
 }
 
 }  // namespace
@@ -51,100 +52,96 @@ bool looks_like_plain_binary(const InputFile& file) {
   return h.plaquette >= -3 && h.plaquette <= 3 && file.size() <= header_bytes + sites * directions * 18 * 8;
 }
 
-GaugeFile read_ddalphaamg(const InputFile& file) {
+std::vector<GaugeHead> plain_binary_heads(const InputFile& file) {
   const Header h = read_header(file);
-  GaugeFile result = empty_file(file, {h.extent[3], h.extent[2], h.extent[1], h.extent[0]}, "DDalphaAMG", h.plaquette);
+  const auto& n = h.extent;
+  GaugeHead ddalphaamg = plain_head(file, {n[3], n[2], n[1], n[0]}, "DDalphaAMG", h.plaquette);
   LinkLayout layout;
   layout.offset = header_bytes;
   layout.big_endian = false;
-  layout.link_order = {3, 2, 1, 0};  // t, z, y, x; sites as usual, x fastest
-  read_links(file, layout, result.gauge, {});
-  return result;
+  layout.link_order = {3, 2, 1, 0};
+  ddalphaamg.read_links = link_reader(layout, nullptr);
+  GaugeHead openqcd = plain_head(file, {n[1], n[2], n[3], n[0]}, "openQCD", h.plaquette);
+  openqcd.read_links = [](const InputFile& f, HostGauge& gauge, Communicator& c) {
+    read_openqcd_links(f, header_bytes, gauge, c);
+  };
+  return {ddalphaamg, openqcd};
 }
 
 namespace {
 
-/// Directions of openQCD, t x y z, as ours.
-constexpr int openqcd_direction[] = {3, 0, 1, 2};
+/// The numbers of a text, one after another.
+class Numbers {
+ public:
+  Numbers(const InputFile& file, const Coordinates& extent)
+      : name_(file.name()),
+        lattice_(extent_text(extent)),
+        needed_(sites_of(extent) * directions * 18),
+        content_(file.read(0, file.size(), "the numbers")),
+        at_(reinterpret_cast<const char*>(content_.data())),
+        end_(at_ + content_.size()) {}
 
-/// Calls visit(site, mu of one of the eight links, site that it starts from) in the order of the file: odd sites, z
-/// fastest, t slowest; at each the links that leave it and arrive at it, forward first.
-template <class Visit>
-void for_each_openqcd_link(const Lattice& lattice, const Visit& visit) {
-  const Coordinates& n = lattice.extent();
-  for (int t = 0; t < n[3]; ++t)
-    for (int x = 0; x < n[0]; ++x)
-      for (int y = 0; y < n[1]; ++y)
-        for (int z = 0; z < n[2]; ++z) {
-          if ((x + y + z + t) % 2 == 0) continue;
-          const long long site = lattice.index({x, y, z, t});
-          for (const int mu : openqcd_direction) {
-            visit(site, mu);
-            visit(lattice.neighbour(site, mu, -1), mu);
-          }
+  double next() {
+    skip(" \t\r\n,");
+    double value = 0;
+    if (at_ != end_ && *at_ == '+') ++at_;
+    const auto [rest, error] = std::from_chars(at_, end_, value);
+    if (error != std::errc())
+      throw Error(fmt::format("{}: a {} text field has {} numbers, this file {}{}", name_, lattice_, needed_, found_,
+                              at_ == end_ ? "; it is truncated or --lattice is wrong"
+                                          : " before something that is no number: it is damaged"));
+    at_ = rest;
+    ++found_;
+    return value;
+  }
+  void require_end() {
+    skip(" \t\r\n");
+    if (at_ != end_)
+      throw Error(fmt::format("{}: numbers follow the {} that a {} field has; give the right --lattice", name_, needed_,
+                              lattice_));
+  }
+
+ private:
+  void skip(const char* blanks) {
+    while (at_ != end_ && std::strchr(blanks, *at_) != nullptr) ++at_;
+  }
+  std::string name_, lattice_;
+  std::uint64_t needed_, found_ = 0;
+  Bytes content_;
+  const char *at_, *end_;
+};
+
+/// Where numbers stand depends on the length of all before: every rank reads the whole text and keeps its part.
+void read_text_links(const InputFile& file, HostGauge& gauge) {
+  const Coordinates& n = gauge.lattice.global_extent();
+  Numbers numbers(file, n);
+  std::array<Matrix3, directions> links;
+  for (Coordinates x{}; x[3] < n[3]; ++x[3])
+    for (x[2] = 0; x[2] < n[2]; ++x[2])
+      for (x[1] = 0; x[1] < n[1]; ++x[1])
+        for (x[0] = 0; x[0] < n[0]; ++x[0]) {
+          for (Matrix3& u : links)
+            for (Complex64& z : u) {
+              const double re = numbers.next();
+              z = {re, numbers.next()};
+            }
+          Coordinates here;
+          if (gauge.lattice.find(x, here)) gauge.site[gauge.lattice.index(here)] = links;
         }
+  numbers.require_end();
 }
 
 }  // namespace
 
-GaugeFile read_openqcd(const InputFile& file) {
-  const Header h = read_header(file);
-  GaugeFile result = empty_file(file, {h.extent[1], h.extent[2], h.extent[3], h.extent[0]}, "openQCD", h.plaquette);
-  const Bytes data = file.read(header_bytes, file.size() - header_bytes, "the links");
-  const unsigned char* at = data.data();
-  for_each_openqcd_link(result.gauge.lattice, [&](long long site, int mu) {
-    std::memcpy(result.gauge.site[site][mu].data(), at, sizeof(Matrix3));
-    at += sizeof(Matrix3);
-  });
-  return result;
-}
-
-void write_openqcd(OutputFile& file, const HostGauge& gauge) {
-  const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu());
-  const Coordinates& n = gauge.lattice.extent();
-  const Header h = {{n[3], n[0], n[1], n[2]}, 3 * gauge_averages(gauge, domain).plaquette};
-  file.write(h.extent, sizeof h.extent);
-  file.write(&h.plaquette, sizeof h.plaquette);
-  for_each_openqcd_link(gauge.lattice, [&](long long site, int mu) {
-    Matrix3 u = gauge.site[site][mu];
-    if (gauge.lattice.coordinates(site)[mu] == n[mu] - 1)
-      for (Complex64& z : u) z *= gauge.phase[mu];
-    file.write(u.data(), sizeof u);
-  });
-}
-
-GaugeFile read_text(const InputFile& file, const Lattice& lattice) {
-  GaugeFile result{HostGauge(lattice), "text", 64, "ascii", {}, {}, false};
-  const Bytes content = file.read(0, file.size(), "the numbers");
-  const char* at = reinterpret_cast<const char*>(content.data());
-  const char* end = at + content.size();
-  const std::uint64_t needed = static_cast<std::uint64_t>(lattice.sites()) * directions * 18;
-  std::uint64_t found = 0;
-  const auto next = [&]() {
-    while (at != end && std::strchr(" \t\r\n,", *at) != nullptr) ++at;
-    double value = 0;
-    if (at != end && *at == '+') ++at;
-    const auto [rest, error] = std::from_chars(at, end, value);
-    if (error != std::errc())
-      throw Error(fmt::format("{}: a {} text field has {} numbers, this file {}{}", file.name(), lattice.text(), needed,
-                              found,
-                              at == end ? "; it is truncated or --lattice is wrong"
-                                        : " before something that is no number: it is damaged"));
-    at = rest;
-    ++found;
-    return value;
+GaugeHead text_head(const Coordinates& extent) {
+  GaugeHead head;
+  head.format = "text";
+  head.byte_order = "ascii";
+  head.extent = extent;
+  head.read_links = [](const InputFile& f, HostGauge& gauge, Communicator& communicator) {
+    communicator.together([&] { read_text_links(f, gauge); });
   };
-  for (auto& site : result.gauge.site)
-    for (Matrix3& u : site)
-      for (Complex64& z : u) {
-        const double re = next();
-        z = {re, next()};
-      }
-  while (at != end && std::strchr(" \t\r\n", *at) != nullptr) ++at;
-  if (at != end)
-    throw Error(fmt::format("{}: numbers follow the {} that a {} field has; give the right --lattice", file.name(),
-                            needed, lattice.text()));
-  return result;
+  return head;
 }
 
 }  // namespace quarksmith

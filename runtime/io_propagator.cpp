@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/error.hpp"
+#include "runtime/io_parallel.hpp"
 
 namespace quarksmith {
 namespace {
@@ -77,12 +78,9 @@ void create_dataset(hid_t file, const std::string& name, hid_t type, const std::
   const Handle set(H5Dcreate2(file, name.c_str(), type, space, links, layout, H5P_DEFAULT), H5Dclose, name);
 }
 
-void transfer(hid_t file, const std::string& name, hid_t type, void* data, bool write, const std::string& what) {
+void read_whole(hid_t file, const std::string& name, hid_t type, void* to, const std::string& what) {
   const Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, what);
-  errno = 0;
-  check(write ? H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data)
-              : H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data),
-        what);
+  check(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, to), what);
 }
 
 void put_attribute(hid_t file, const std::string& key, const std::string& value) {
@@ -104,42 +102,77 @@ std::string get_attribute(hid_t file, const std::string& key) {
 
 std::string column_name(int spin, int colour) { return fmt::format("/column/{}/{}", spin, colour); }
 
-std::vector<hsize_t> column_extent(const Lattice& l) {
-  return {hsize_t(l.extent(3)), hsize_t(l.extent(2)), hsize_t(l.extent(1)), hsize_t(l.extent(0)), 4, 3};
+/// Axes t, z, y, x, spin, colour.
+std::vector<hsize_t> column_extent(const Coordinates& n) {
+  return {hsize_t(n[3]), hsize_t(n[2]), hsize_t(n[1]), hsize_t(n[0]), 4, 3};
 }
 
-void check_extent(hid_t file, const std::string& name, const Lattice& lattice, const std::string& path) {
-  const Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, path + ", " + name);
+void check_extent(hid_t set, const std::string& name, const Lattice& lattice, const std::string& path) {
   const Handle space(H5Dget_space(set), H5Sclose, path);
-  const std::vector<hsize_t> expected = column_extent(lattice);
   std::vector<hsize_t> found(H5S_MAX_RANK);
   const int rank = H5Sget_simple_extent_dims(space, found.data(), nullptr);
   found.resize(rank > 0 ? rank : 0);
-  if (found != expected)
-    throw Error(fmt::format("{}: {} does not hold spinors of a {} lattice", path, name, lattice.text()));
+  if (found != column_extent(lattice.global_extent()))
+    throw Error(fmt::format("{}: {} does not hold spinors of a {} lattice", path, name, lattice.global_text()));
 }
+
+/// Where the numbers of a dataset stand in the file.
+std::uint64_t place_of(hid_t file, const std::string& name, hid_t type, const std::string& what) {
+  const Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, what);
+  const Handle stored(H5Dget_type(set), H5Tclose, what);
+  const haddr_t place = H5Dget_offset(set);
+  if (place == HADDR_UNDEF || H5Tequal(stored, type) <= 0) throw Error(what);
+  return place;
+}
+
+/// What all ranks know of a partial file.
+struct State {
+  std::array<std::uint64_t, columns> column;
+  std::uint64_t done_place, reports_place;
+  std::array<int, columns> done;
+  std::array<ColumnReport, columns> reports;
+};
 
 }  // namespace
 
+/// The library sees the file on rank 0 alone, and only its structure: numbers go to where they stand, as those of any
+/// other file.
 struct PropagatorFile::Parts {
+  Communicator& communicator;
+  Lattice lattice;
   std::filesystem::path path, temporary;
   Handle type = complex_type(), file;
-  std::array<int, columns> done{};
-  std::array<ColumnReport, columns> reports{};
+  std::unique_ptr<SharedFile> numbers;
+  State state{};
+
+  Parts(Communicator& c, const Lattice& l, const std::filesystem::path& p)
+      : communicator(c), lattice(l), path(p), temporary(p.string() + ".part") {}
 
   std::string what(const char* doing) const { return fmt::format("{}: cannot {}", temporary.string(), doing); }
+  FileBox box(int spin, int colour) const {
+    return box_in_file(lattice, state.column[3 * spin + colour], sizeof(HostSite));
+  }
 
-  void create(const Lattice& lattice, const Provenance& provenance) {
+  void locate(const std::string& failure) {
+    for (int n = 0; n < columns; ++n) state.column[n] = place_of(file, column_name(n / 3, n % 3), type, failure);
+    state.done_place = place_of(file, "/done", H5T_NATIVE_INT, failure);
+    state.reports_place = place_of(file, "/report", H5T_NATIVE_DOUBLE, failure);
+  }
+
+  void create(const Provenance& provenance) {
     errno = 0;
     file = Handle(H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose, what("create"));
     for (const auto& [key, value] : provenance) put_attribute(file, key, value);
-    for (int n = 0; n < columns; ++n) create_dataset(file, column_name(n / 3, n % 3), type, column_extent(lattice));
+    for (int n = 0; n < columns; ++n)
+      create_dataset(file, column_name(n / 3, n % 3), type, column_extent(lattice.global_extent()));
     create_dataset(file, "/done", H5T_NATIVE_INT, {columns});
     create_dataset(file, "/report", H5T_NATIVE_DOUBLE, {columns, 4});
     check(H5Fflush(file, H5F_SCOPE_GLOBAL), what("write"));
+    locate(what("create"));
+    reserve_file(temporary, std::filesystem::file_size(temporary), {temporary.string(), ""});
   }
 
-  void resume(const Lattice& lattice, const Provenance& provenance) {
+  void resume(const Provenance& provenance) {
     errno = 0;
     const std::string damaged = temporary.string() + ": an earlier run left a damaged file; --overwrite discards it";
     file = Handle(H5Fopen(temporary.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, damaged);
@@ -149,64 +182,104 @@ struct PropagatorFile::Parts {
             fmt::format("{}: an unfinished file of another calculation ({} is '{}', now '{}'); finish that one, "
                         "choose another --out, or discard it with --overwrite",
                         temporary.string(), key, found, value));
-    check_extent(file, column_name(0, 0), lattice, temporary.string());
-    transfer(file, "/done", H5T_NATIVE_INT, done.data(), false, damaged);
-    transfer(file, "/report", H5T_NATIVE_DOUBLE, reports.data(), false, damaged);
+    const std::string first = column_name(0, 0);
+    check_extent(Handle(H5Dopen2(file, first.c_str(), H5P_DEFAULT), H5Dclose, damaged), first, lattice,
+                 temporary.string());
+    locate(damaged);
+    read_whole(file, "/done", H5T_NATIVE_INT, state.done.data(), damaged);
+    read_whole(file, "/report", H5T_NATIVE_DOUBLE, state.reports.data(), damaged);
+  }
+
+  void open(const Provenance& provenance, bool overwrite) {
+    if (std::filesystem::exists(path) && !overwrite)
+      throw UsageError(fmt::format("{}: exists; choose another --out or replace it with --overwrite", path.string()));
+    if (std::filesystem::exists(temporary) && !overwrite)
+      resume(provenance);
+    else
+      create(provenance);
+    // The library locks the file while it is open, which keeps other runs away; but on some file systems other ranks
+    // too.
+    if (communicator.size() > 1) file.close(what("write"));
   }
 };
 
 PropagatorFile::PropagatorFile(const std::filesystem::path& path, const Lattice& lattice, const Provenance& provenance,
-                               bool overwrite)
-    : parts_((quiet_hdf5(), std::make_unique<Parts>())) {
-  parts_->path = path;
-  parts_->temporary = path.string() + ".part";
-  if (std::filesystem::exists(path) && !overwrite)
-    throw UsageError(fmt::format("{}: exists; choose another --out or replace it with --overwrite", path.string()));
-  if (std::filesystem::exists(parts_->temporary) && !overwrite)
-    parts_->resume(lattice, provenance);
-  else
-    parts_->create(lattice, provenance);
+                               bool overwrite, Communicator& communicator)
+    : parts_((quiet_hdf5(), std::make_unique<Parts>(communicator, lattice, path))) {
+  communicator.together([&] {
+    if (communicator.rank() == 0) parts_->open(provenance, overwrite);
+  });
+  communicator.broadcast(&parts_->state, sizeof(State), 0);
+  parts_->numbers = SharedFile::update(parts_->temporary, {parts_->temporary.string(), ""}, communicator);
 }
 
 PropagatorFile::~PropagatorFile() = default;
 
-bool PropagatorFile::has(int spin, int colour) const { return parts_->done[3 * spin + colour] != 0; }
-ColumnReport PropagatorFile::report(int spin, int colour) const { return parts_->reports[3 * spin + colour]; }
+bool PropagatorFile::has(int spin, int colour) const { return parts_->state.done[3 * spin + colour] != 0; }
+ColumnReport PropagatorFile::report(int spin, int colour) const { return parts_->state.reports[3 * spin + colour]; }
 
 void PropagatorFile::read(int spin, int colour, HostSpinor& column) const {
-  transfer(parts_->file, column_name(spin, colour), parts_->type, column.site.data(), false, parts_->what("read"));
+  const FileBox box = parts_->box(spin, colour);
+  const long long slice = parts_->lattice.space_sites();
+  for (int t = 0; t < box.extent[0]; ++t) parts_->numbers->read(box.slice(t), &column.site[t * slice]);
 }
 
 void PropagatorFile::write(int spin, int colour, const HostSpinor& column, const ColumnReport& report) {
-  const std::string what = parts_->what("write");
-  transfer(parts_->file, column_name(spin, colour), parts_->type, const_cast<HostSite*>(column.site.data()), true,
-           what);
-  check(H5Fflush(parts_->file, H5F_SCOPE_GLOBAL), what);
+  const FileBox box = parts_->box(spin, colour);
+  const long long slice = parts_->lattice.space_sites();
+  for (int t = 0; t < box.extent[0]; ++t) parts_->numbers->write(box.slice(t), &column.site[t * slice]);
+  parts_->numbers->sync();
   // Only now is the column marked as done: a run killed in between solves it again.
-  parts_->done[3 * spin + colour] = 1;
-  parts_->reports[3 * spin + colour] = report;
-  transfer(parts_->file, "/report", H5T_NATIVE_DOUBLE, parts_->reports.data(), true, what);
-  transfer(parts_->file, "/done", H5T_NATIVE_INT, parts_->done.data(), true, what);
-  check(H5Fflush(parts_->file, H5F_SCOPE_GLOBAL), what);
+  State& state = parts_->state;
+  state.done[3 * spin + colour] = 1;
+  state.reports[3 * spin + colour] = report;
+  parts_->numbers->put(state.reports_place, state.reports.data(), sizeof state.reports);
+  parts_->numbers->put(state.done_place, state.done.data(), sizeof state.done);
+  parts_->numbers->sync();
 }
 
 void PropagatorFile::finish() {
-  parts_->file.close(parts_->what("close"));
-  std::error_code ec;
-  std::filesystem::rename(parts_->temporary, parts_->path, ec);
-  if (ec)
-    throw Error(
-        fmt::format("{}: cannot rename it to {}: {}", parts_->temporary.string(), parts_->path.string(), ec.message()));
+  parts_->numbers.reset();
+  parts_->communicator.together([&] {
+    if (parts_->communicator.rank() != 0) return;
+    parts_->file.close(parts_->what("close"));
+    std::error_code ec;
+    std::filesystem::rename(parts_->temporary, parts_->path, ec);
+    if (ec)
+      throw Error(fmt::format("{}: cannot rename it to {}: {}", parts_->temporary.string(), parts_->path.string(),
+                              ec.message()));
+  });
 }
 
-void read_propagator_column(const std::filesystem::path& path, int spin, int colour, HostSpinor& column) {
-  quiet_hdf5();
+namespace {
+
+/// A finished file may have been rearranged or compressed by tools: every rank reads its box through the library.
+void read_box(const std::filesystem::path& path, const std::string& name, HostSpinor& column) {
   errno = 0;
+  const Lattice& lattice = column.lattice;
   const std::string what = path.string() + ": cannot read a propagator";
   const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, what);
-  check_extent(file, column_name(spin, colour), column.lattice, path.string());
-  const Handle type = complex_type();
-  transfer(file, column_name(spin, colour), type, column.site.data(), false, what);
+  const Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, path.string() + ", " + name);
+  check_extent(set, name, lattice, path.string());
+  const std::vector<hsize_t> extent = column_extent(lattice.extent());
+  const std::vector<hsize_t> first = {hsize_t(lattice.origin(3)),
+                                      hsize_t(lattice.origin(2)),
+                                      hsize_t(lattice.origin(1)),
+                                      hsize_t(lattice.origin(0)),
+                                      0,
+                                      0};
+  const Handle here(H5Screate_simple(6, extent.data(), nullptr), H5Sclose, what),
+      there(H5Dget_space(set), H5Sclose, what);
+  check(H5Sselect_hyperslab(there, H5S_SELECT_SET, first.data(), nullptr, extent.data(), nullptr), what);
+  check(H5Dread(set, complex_type(), here, there, H5P_DEFAULT, column.site.data()), what);
+}
+
+}  // namespace
+
+void read_propagator_column(const std::filesystem::path& path, int spin, int colour, HostSpinor& column,
+                            Communicator& communicator) {
+  quiet_hdf5();
+  communicator.together([&] { read_box(path, column_name(spin, colour), column); });
 }
 
 }  // namespace quarksmith

@@ -19,7 +19,8 @@ struct ColumnReport {
 /// `/column/<spin>/<colour>`: compound {r, i} of doubles, axes t, z, y, x, spin, colour, DeGrand-Rossi basis;
 /// attributes of the root group state the provenance. Written as `<path>.part` and renamed by finish(). All datasets
 /// are laid out when the file is created, so that writing a column changes no structure: a run that is killed leaves a
-/// readable file.
+/// readable file, and every rank writes its part of a column to where it stands. All calls but `has` and `report` are
+/// collective, the end of the object's life too; if one rank throws, all do.
 class PropagatorFile {
  public:
   using Provenance = std::map<std::string, std::string>;
@@ -29,7 +30,7 @@ class PropagatorFile {
   /// \throws UsageError a finished file exists, or a partial one of other provenance; Error it is damaged or cannot be
   /// written.
   PropagatorFile(const std::filesystem::path& path, const Lattice& lattice, const Provenance& provenance,
-                 bool overwrite);
+                 bool overwrite, Communicator& communicator = *Communicator::self());
   ~PropagatorFile();
 
   /// Columns that an earlier run has left.
@@ -46,8 +47,9 @@ class PropagatorFile {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Reads a column of a finished file.
+/// Reads a column of a finished file, each rank its part of it. Collective.
 /// \throws Error missing, damaged, or of another lattice.
-void read_propagator_column(const std::filesystem::path& path, int spin, int colour, HostSpinor& column);
+void read_propagator_column(const std::filesystem::path& path, int spin, int colour, HostSpinor& column,
+                            Communicator& communicator = *Communicator::self());
 
 }  // namespace quarksmith

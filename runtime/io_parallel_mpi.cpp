@@ -1,0 +1,115 @@
+// Files of several ranks, by MPI-IO. Part of builds with MPI.
+#define OMPI_SKIP_MPICXX  // the C++ interface that the standard has dropped
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include "runtime/communicator.hpp"
+#include "runtime/error.hpp"
+#include "runtime/io_parallel.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// Owner of a type of MPI.
+class Type {
+ public:
+  explicit Type(std::size_t bytes) {
+    MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type_);
+    MPI_Type_commit(&type_);
+  }
+  /// The elements of a box within the whole array.
+  Type(const FileBox& b, const Type& element) {
+    MPI_Type_create_subarray(4, b.whole.data(), b.extent.data(), b.first.data(), MPI_ORDER_C, element, &type_);
+    MPI_Type_commit(&type_);
+  }
+  ~Type() { MPI_Type_free(&type_); }
+  Type(const Type&) = delete;
+  Type& operator=(const Type&) = delete;
+  operator MPI_Datatype() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+/// A file of all processes: communicators of several ranks are MPI_COMM_WORLD.
+class RanksFile final : public SharedFile {
+ public:
+  RanksFile(const std::filesystem::path& path, bool writable, const FileMessages& messages, Communicator& communicator)
+      : messages_(messages), communicator_(communicator) {
+    communicator.together([&] {
+      check(MPI_File_open(MPI_COMM_WORLD, path.c_str(), writable ? MPI_MODE_RDWR : MPI_MODE_RDONLY, MPI_INFO_NULL,
+                          &file_),
+            "open");
+    });
+  }
+  ~RanksFile() override {
+    if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
+  }
+  void read(const FileBox& box, void* to) override {
+    const Type element(box.element_bytes), part(box, element);
+    const int count = static_cast<int>(box.elements());
+    communicator_.together([&] {
+      MPI_Status status;
+      int got = 0;
+      view(box, element, part);
+      check(MPI_File_read_all(file_, to, count, element, &status), "read");
+      MPI_Get_count(&status, element, &got);
+      if (got != count) throw Error(messages_.name + ": truncated: the data of this rank are incomplete");
+    });
+  }
+  void write(const FileBox& box, const void* from) override {
+    const Type element(box.element_bytes), part(box, element);
+    const int count = static_cast<int>(box.elements());
+    communicator_.together([&] {
+      MPI_Status status;
+      int put = 0;
+      view(box, element, part);
+      check(MPI_File_write_all(file_, from, count, element, &status), "write");
+      MPI_Get_count(&status, element, &put);
+      if (put != count) throw Error(fmt::format("{}: cannot write: disk full{}", messages_.name, messages_.remark));
+    });
+  }
+  void put(std::uint64_t offset, const void* from, std::size_t bytes) override {
+    const Type byte(1);
+    communicator_.together([&] {
+      view({0, 1, {1, 1, 1, 1}, {}, {1, 1, 1, 1}}, byte, byte);
+      if (communicator_.rank() != 0) return;
+      MPI_Status status;
+      int put = 0;
+      check(MPI_File_write_at(file_, static_cast<MPI_Offset>(offset), from, static_cast<int>(bytes), MPI_BYTE, &status),
+            "write");
+      MPI_Get_count(&status, MPI_BYTE, &put);
+      if (put != static_cast<int>(bytes))
+        throw Error(fmt::format("{}: cannot write: disk full{}", messages_.name, messages_.remark));
+    });
+  }
+  void sync() override {
+    communicator_.together([&] { check(MPI_File_sync(file_), "write"); });
+  }
+
+ private:
+  void check(int status, const char* doing) const {
+    if (status == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    MPI_Error_string(status, text, &length);
+    throw Error(fmt::format("{}: cannot {}: {}{}", messages_.name, doing, std::string(text, length), messages_.remark));
+  }
+  void view(const FileBox& box, MPI_Datatype element, MPI_Datatype part) {
+    check(MPI_File_set_view(file_, static_cast<MPI_Offset>(box.offset), element, part, "native", MPI_INFO_NULL),
+          "access");
+  }
+
+  FileMessages messages_;
+  Communicator& communicator_;
+  MPI_File file_ = MPI_FILE_NULL;
+};
+
+}  // namespace
+
+std::unique_ptr<SharedFile> SharedFile::of_ranks(const std::filesystem::path& path, bool writable,
+                                                 const FileMessages& messages, Communicator& communicator) {
+  return std::make_unique<RanksFile>(path, writable, messages, communicator);
+}
+
+}  // namespace quarksmith
