@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
     apps::add_solve_bench(app, status);
     apps::add_bench(app, status);
     apps::add_accuracy(app, status);
+    apps::add_scaling(app, status);
     apps::add_sweep(app, status);
     apps::add_devices(app, status);
     const std::string first = argc > 1 ? argv[1] : "";

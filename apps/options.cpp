@@ -10,12 +10,15 @@
 
 #include "apps/ranks.hpp"
 #include "runtime/error.hpp"
+#include "runtime/halo.hpp"
 
 namespace quarksmith::apps {
 
 void CommonOptions::add_to(CLI::App& command) {
   command.add_option("--device", device, "cpu, cuda, cuda:N or auto (a GPU if there is one)")->capture_default_str();
   command.add_option("--grid", grid, "ranks along x,y,z,t (default: with the smallest boundaries)");
+  command.add_option("--policy", policy,
+                     "how spinors cross to other ranks: first, overlap, staged, peer, fused (default: by device)");
   command.add_option("--json", json, "write the result as JSON to this file");
   command.add_flag("--quiet", quiet, "print nothing but results and errors");
   command.add_option("--log-level", log_level, "info, warn or error")
@@ -27,6 +30,12 @@ Partition CommonOptions::partition() const {
   Partition p{Communicator::world(), {}};
   if (!grid.empty()) p.grid = four_integers(grid, "--grid");
   return p;
+}
+
+DomainPointer CommonOptions::open_domain(const Lattice& lattice) const {
+  auto domain = std::make_shared<Domain>(lattice, open_device(), Communicator::world());
+  if (lattice.parts() > 1 && !policy.empty()) domain->halos().use(policy_of(policy));
+  return domain;
 }
 
 void CommonOptions::require_one_rank(std::string_view command) const {

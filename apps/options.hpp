@@ -14,12 +14,12 @@ namespace quarksmith::apps {
 
 /// Choices that every subcommand offers.
 struct CommonOptions {
-  std::string device = "auto", grid;
+  std::string device = "auto", grid, policy;
   std::filesystem::path json;
   bool quiet = false;
   std::string log_level = "info";
 
-  /// Adds --device, --grid, --json, --quiet, --log-level.
+  /// Adds --device, --grid, --policy, --json, --quiet, --log-level.
   void add_to(CLI::App& command);
   /// The processes that were started together.
   static Communicator& ranks() { return *Communicator::world(); }
@@ -32,9 +32,7 @@ struct CommonOptions {
   /// \throws UsageError some ranks have a GPU and others none.
   std::shared_ptr<Device> open_device() const;
   /// Lattice, device and ranks.
-  DomainPointer open_domain(const Lattice& lattice) const {
-    return std::make_shared<Domain>(lattice, open_device(), Communicator::world());
-  }
+  DomainPointer open_domain(const Lattice& lattice) const;
   /// Writes a file, on rank 0.
   void write(const std::filesystem::path& path, const std::string& text) const;
   /// Writes `result` to the file of --json, if one was given.
@@ -91,6 +89,7 @@ void add_solve_bench(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
 void add_accuracy(CLI::App& app, int& status);
 void add_sweep(CLI::App& app, int& status);
+void add_scaling(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 
 }  // namespace quarksmith::apps

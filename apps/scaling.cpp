@@ -14,8 +14,7 @@ namespace {
 
 struct ScalingOptions {
   CommonOptions common;
-  std::string lattice = "32,32,32,64", precisions = "double,single,half", policies, batches = "1", links = "12";
-  std::filesystem::path csv;
+  std::string lattice = "32,32,32,64", precisions = "double,single,half", batches = "1", links = "12";
   double seconds = 0.2;
   bool local = false, parts = false;
 };
@@ -38,11 +37,11 @@ class Scaling {
   int operator()() {
     const Lattice& lattice = domain_->lattice();
     const auto& grid = lattice.grid();
-    say("{}; {} rank(s), grid {},{},{},{}, {} on each, {} in all\n", domain_->device().description(), lattice.parts(),
-        grid[0], grid[1], grid[2], grid[3], lattice.text(), lattice.global_text());
+    say(fmt::format("{}; {} rank(s), grid {},{},{},{}, {} on each, {} in all", domain_->device().description(), lattice.parts(),
+        grid[0], grid[1], grid[2], grid[3], lattice.text(), lattice.global_text()));
     if (lattice.parts() > 1) measure_sums();
-    say("{:<8} {:<8} {:>4} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9}\n", "kernel", "policy", "rhs", "us", "GFLOP/s",
-        "kB sent", "pack us", "inner us", "outer us");
+    say(fmt::format("{:<8} {:<8} {:>4} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9}", "kernel", "policy", "rhs", "us", "GFLOP/s",
+        "kB sent", "pack us", "inner us", "outer us"));
     for (const std::string& precision : split(o_.precisions, ','))
       for (const std::string& rhs : split(o_.batches, ',')) measure(precision, static_cast<int>(integer(rhs, "--batch")));
     write();
@@ -59,9 +58,8 @@ class Scaling {
     return std::make_shared<Domain>(partition_.part(extent), o_.common.open_device(), partition_.communicator);
   }
 
-  template <class... T>
-  void say(fmt::format_string<T...> format, const T&... values) const {
-    if (partition_.communicator->rank() == 0) fmt::print(format, values...), std::fflush(stdout);
+  void say(const std::string& line) const {
+    if (partition_.communicator->rank() == 0) fmt::print("{}\n", line), std::fflush(stdout);
   }
 
   /// Seconds of one application, the slowest rank's; all ranks start the same number.
@@ -101,8 +99,8 @@ class Scaling {
     const double together = time_of([&] { update(*domain_, kernel, a); }, gpu);
     a.team = nullptr;
     const double alone = time_of([&] { domain_->device().run(kernel, a); }, gpu);
-    say("all-reduce of {} number(s): {:.2f} us beyond the {:.2f} us of the kernel\n", kernel.sums,
-        1e6 * (together - alone), 1e6 * alone);
+    say(fmt::format("all-reduce of {} number(s): {:.2f} us beyond the {:.2f} us of the kernel", kernel.sums,
+        1e6 * (together - alone), 1e6 * alone));
   }
 
   void measure(const std::string& precision_name, int rhs) {
@@ -146,8 +144,8 @@ class Scaling {
 
   std::vector<Policy> policies() const {
     std::vector<Policy> all;
-    if (!o_.policies.empty())
-      for (const std::string& name : split(o_.policies, ',')) all.push_back(policy_of(name));
+    if (!o_.common.policy.empty())
+      for (const std::string& name : split(o_.common.policy, ',')) all.push_back(policy_of(name));
     else
       for (int n = 0; n < policy_count; ++n)
         if (domain_->halos().refusal(Policy(n)).empty()) all.push_back(Policy(n));
@@ -162,8 +160,8 @@ class Scaling {
     row.seconds = seconds;
     row.bytes = bytes;
     row.gflops = kernel.flops * double(domain_->lattice().global_sites() / 2) * rhs / seconds * 1e-9;
-    say("{:<8} {:<8} {:>4} {:>10.2f} {:>10.0f} {:>10.1f} {:>9.2f} {:>9.2f} {:>9.2f}\n", row.precision, row.policy, rhs,
-        1e6 * seconds, row.gflops, 1e-3 * double(bytes), 1e6 * row.pack, 1e6 * row.interior, 1e6 * row.exterior);
+    say(fmt::format("{:<8} {:<8} {:>4} {:>10.2f} {:>10.0f} {:>10.1f} {:>9.2f} {:>9.2f} {:>9.2f}", row.precision, row.policy, rhs,
+        1e6 * seconds, row.gflops, 1e-3 * double(bytes), 1e6 * row.pack, 1e6 * row.interior, 1e6 * row.exterior));
     rows_.push_back(row);
   }
 
@@ -207,7 +205,6 @@ void add_scaling(CLI::App& app, int& status) {
   c->add_option("--precision", o->precisions, "separated by commas")->capture_default_str();
   c->add_option("--reconstruct", o->links, "link storage: 18, 12, 8, 12t")->capture_default_str();
   c->add_option("--batch", o->batches, "right-hand sides, separated by commas")->capture_default_str();
-  c->add_option("--policy", o->policies, "first, overlap, staged, peer, fused; separated by commas (default: all)");
   c->add_option("--seconds", o->seconds, "time spent on each")->capture_default_str();
   c->add_flag("--parts", o->parts, "also time packing, interior and boundary alone");
   o->common.add_to(*c);
