@@ -37,6 +37,12 @@ struct Row {
   double residual() const { return most(&SolveReport::residual); }
   double measured() const { return most(&SolveReport::measured); }
   int replacements() const { return most(&SolveReport::replacements); }
+  /// By one rank, in all.
+  double megabytes_sent() const {
+    double sum = 0;
+    for (const SolveReport& r : reports) sum += 1e-6 * r.bytes_sent;
+    return sum;
+  }
   double gflops() const { return reports[0].gflops; }
   bool converged() const {
     return std::all_of(reports.begin(), reports.end(), [](const SolveReport& r) { return r.converged; });
@@ -187,7 +193,7 @@ class Bench {
                                 {"tolerance", o_.choices.tolerance},
                                 {"criterion", o_.criterion}};
     std::string text =
-        "solver,precision,batch,iterations,replacements,residual,measured,seconds,gflops,megabytes,host_share,"
+        "solver,precision,batch,iterations,replacements,residual,measured,seconds,gflops,megabytes,megabytes_sent,host_share,"
         "converged\n";
     for (const Row& r : rows_) {
       j["solves"].push_back({{"solver", r.solver},
@@ -200,6 +206,7 @@ class Bench {
                              {"seconds", r.seconds},
                              {"gflops", r.gflops()},
                              {"megabytes", r.megabytes},
+                             {"megabytes_sent", r.megabytes_sent()},
                              {"host_share", r.host_share},
                              {"converged", r.converged()}});
       for (const ShiftReport& k : r.shifts)

@@ -90,7 +90,8 @@ void SolverChoices::add_to(CLI::App& c) {
   c.add_option("--bicgstab-l", parameters.l, "l of bicgstab-l, 1 to 4")->capture_default_str();
   c.add_option("--omega", parameters.omega, "over-relaxation of mr")->capture_default_str();
   c.add_option("--preconditioner", preconditioner,
-               "of gcr: none, or METHOD:STEPS, for example mr:4; --precision double-single-half runs it in the third")
+               "of gcr: none, METHOD:STEPS, for example mr:4, or schwarz-METHOD:STEPS, each rank by itself; "
+               "--precision double-single-half runs it in the third")
       ->capture_default_str();
   c.add_option("--max-iterations", max_iterations, "a column")->capture_default_str();
 }

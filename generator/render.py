@@ -33,11 +33,12 @@ TARGETS = {"cpu": "cpp", "cuda": "cu"}
 class Tuning:
     """What sweeps chose: rows of templates/tuned.cpp.j2 by device, and the variants that they name."""
 
-    devices: Mapping[str, Sequence[object]]
+    devices: Mapping[str, Sequence[Any]]
     variants: Sequence[KernelSpec]
 
 
 NOT_TUNED = Tuning({}, ())
+NO_VARIANTS: Mapping[str, KernelSpec] = {}
 
 
 class TemplateError(RuntimeError):
@@ -97,15 +98,27 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
         groups[f"{find_operator(spec.operator).group}_{spec.precision}"].append(spec)
     for target, ending in TARGETS.items():
         variants = [v for v in tuning.variants if (v.block == 0) == (target == "cpu")]
+        chosen = _chosen_for_large(tuning, variants)
         for group, specs in sorted(groups.items()):
             rows = [s for s in (*specs, *variants) if _in_group(s, group) and exists_on(s, target)]
-            files[PurePosixPath(f"{target}/{group}.{ending}")] = render_group(rows, target, command)
+            files[PurePosixPath(f"{target}/{group}.{ending}")] = render_group(rows, target, command, chosen)
         listed = [registry_row(spec, target) for spec in (*profile.kernels, *variants) if exists_on(spec, target)]
         files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, rows=listed)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
     devices = [{"name": name, "slug": slug(name), "rows": rows} for name, rows in tuning.devices.items()]
     files[PurePosixPath("tuned.cpp")] = render("tuned.cpp.j2", command, devices=devices)
     return files
+
+
+def _chosen_for_large(tuning: Tuning, variants: Sequence[KernelSpec]) -> dict[str, KernelSpec]:
+    """The variant that was fastest for large launches of a kernel, on the first device that has one."""
+    by_name = {v.name: v for v in variants}
+    chosen: dict[str, KernelSpec] = {}
+    for rows in tuning.devices.values():
+        for row in rows:
+            if row.size == "large" and row.variant in by_name:
+                chosen.setdefault(row.kernel, by_name[row.variant])
+    return chosen
 
 
 def _in_group(spec: KernelSpec, group: str) -> bool:
@@ -210,16 +223,18 @@ def _parts(project: np.ndarray) -> str:
     return f"Combined<{len(project)}>"
 
 
-def render_group(specs: Sequence[KernelSpec], target: str, command: str) -> str:
-    """One translation unit."""
+def render_group(
+    specs: Sequence[KernelSpec], target: str, command: str, chosen: Mapping[str, KernelSpec] = NO_VARIANTS
+) -> str:
+    """One translation unit; `chosen` as for halo_arguments."""
     headers = ["runtime/batch.hpp", "runtime/halo_cuda.hpp"] if target == "cuda" else []
     headers += [f"generated/links/{s}.hpp" for s in STORAGES]
     headers += sorted({f"generated/bases/{spec.basis.short}.hpp" for spec in specs if spec.basis})
     headers += sorted({f"generated/{path}" for spec in specs if (path := body_path(spec))})
-    return render("kernels.cpp.j2", command, target=target, headers=headers, rows=[_row(s, target) for s in specs])
+    return render("kernels.cpp.j2", command, target=target, headers=headers, rows=[_row(s, target, chosen) for s in specs])
 
 
-def _row(spec: KernelSpec, target: str) -> dict[str, str | None]:
+def _row(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec]) -> dict[str, str | None]:
     operator = find_operator(spec.operator)
     cost = operator.cost(spec)
     instance = f"{getattr(operator, 'cpp_body', f'{spec.body}_body')}<{', '.join(operator.arguments(spec))}>"
@@ -227,7 +242,7 @@ def _row(spec: KernelSpec, target: str) -> dict[str, str | None]:
         "name": spec.name,
         "instance": textwrap.fill(instance, 105, subsequent_indent=" " * 10),
         "launch": _launch(spec, target),
-        "halo": halo_launch(spec, target),
+        "halo": halo_arguments(spec, target, chosen),
         "cost": f"{cost.reported} flop, {literal(cost.bytes)} bytes a site and right-hand side; "
         f"{cost.reals} reals without reuse",
     }
@@ -235,7 +250,7 @@ def _row(spec: KernelSpec, target: str) -> dict[str, str | None]:
 
 def _launch(spec: KernelSpec, target: str) -> str:
     """Template arguments of `apply` after the row."""
-    order = "Boxes" if "box" in spec.shape else "InOrder"
+    order = _order(spec)
     if target == "cpu":
         return f", {order}" if spec.shape else ""
     numbers = f", {spec.block}, {spec.min_blocks}"
@@ -244,16 +259,24 @@ def _launch(spec: KernelSpec, target: str) -> str:
     return f"{numbers}, {order}, Rhs::{'batch' if 'kept' in spec.shape else 'alone'}"
 
 
-def halo_launch(spec: KernelSpec, target: str) -> str | None:
-    """Template arguments of `apply_halo` after the row, None if the kernel has no work at boundaries of parts.
+def halo_arguments(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec] = NO_VARIANTS) -> str | None:
+    """Template arguments of `apply_halo`, None if the kernel has no work at boundaries of parts.
 
-    On GPUs it is a kernel of its own, three bodies long: for the rows that ask for it.
+    On GPUs it is a kernel of its own, three bodies long: for the rows that ask for it, in the shape that was fastest
+    for large launches (`chosen`, by the name of the kernel).
     """
     if spec.variant or find_operator(spec.operator).family != "hopping":
         return None
     if target == "cpu":
-        return ""
-    return f", {spec.block}, {spec.min_blocks}" if spec.ranks else None
+        return f"{spec.name}_row"
+    if not spec.ranks:
+        return None
+    best = chosen.get(spec.name, spec)
+    return f"{best.name}_row, {best.block}, {best.min_blocks}, {_order(best)}"
+
+
+def _order(spec: KernelSpec) -> str:
+    return "Boxes" if "box" in spec.shape else "InOrder"
 
 
 def registry_row(spec: KernelSpec, target: str) -> dict[str, Any]:
@@ -273,7 +296,7 @@ def registry_row(spec: KernelSpec, target: str) -> dict[str, Any]:
         "tile": str(max(spec.tile, 1)),
         "spins": str(getattr(operator, "spins", 0) or spec.spins or 4),
         "crossing": str(operator.crossing(spec) if isinstance(operator, HoppingOperator) else 0),
-        "halo": halo_launch(spec, target) is not None,
+        "halo": halo_arguments(spec, target) is not None,
         "sums": str(getattr(operator, "sums", 0)),
         "flops": str(cost.reported),
         "bytes": literal(cost.bytes),

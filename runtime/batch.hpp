@@ -18,8 +18,8 @@ QUARKSMITH_INLINE void copy_to_shared(void* shared, const void* global) {
 QUARKSMITH_INLINE void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 /// The links of all hops of a thread's site in shared memory; threads do not share, so that none waits for another.
-template <class Links, int Hops, int Block>
-struct KeptLinks : Stored<Links, false> {
+template <class Links, int Hops, int Block, bool Ghosts = false>
+struct KeptLinks : Stored<Links, Ghosts> {
   using Packed = typename Links::Packed;
   static constexpr int link_bytes = Links::words * int(sizeof(typename Links::Word));
   static constexpr int vector = vector_bytes_of<link_bytes>, packets = link_bytes / vector;
@@ -28,7 +28,8 @@ struct KeptLinks : Stored<Links, false> {
 
   P* mine;  ///< of this thread: element [hop][packet] lies (hop packets + packet) Block further on
 
-  QUARKSMITH_INLINE explicit KeptLinks(void* shared) : mine(static_cast<P*>(shared) + threadIdx.x) {}
+  QUARKSMITH_INLINE explicit KeptLinks(void* shared, const Stored<Links, Ghosts>& stored = {})
+      : Stored<Links, Ghosts>(stored), mine(static_cast<P*>(shared) + threadIdx.x) {}
 
   template <int Mu, int Sign>
   static constexpr int slot = (2 * Mu + (Sign < 0)) * packets * Block;
@@ -37,11 +38,16 @@ struct KeptLinks : Stored<Links, false> {
   QUARKSMITH_INLINE void fetch(const Arguments& a, const Site& x, const Neighbour<Mu, Sign>& there) const {
     if (Links::temporal && Mu == 3 && !there.crosses) return;
     const Site at = link_site(x, there);
-    const auto* data = static_cast<const typename Links::Word*>(a.links.data) + at.parity * a.links.parity_stride;
-    const P* from = vectors_at<vector, link_bytes * directions>(data, at.place);
+    const auto half = [&at](const Operand& f) {
+      return static_cast<const typename Links::Word*>(f.data) + at.parity * f.parity_stride;
+    };
+    const P* from = vectors_at<vector, link_bytes * directions>(half(a.links), at.place) + Mu * packets * site_block;
+    if constexpr (Ghosts && Sign < 0)
+      if (this->leaves(there))
+        from = vectors_at<vector, link_bytes>(half(this->halo->links[Mu]), Place{face_index<Mu>(a.geometry, x)});
     QUARKSMITH_UNROLL
     for (int n = 0; n < packets; ++n)
-      copy_to_shared<vector>(mine + slot<Mu, Sign> + n * Block, from + (Mu * packets + n) * site_block);
+      copy_to_shared<vector>(mine + slot<Mu, Sign> + n * Block, from + n * site_block);
   }
 
   template <int Mu, int Sign>

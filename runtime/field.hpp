@@ -58,6 +58,10 @@ class Domain {
   const RankSums* rank_sums() const;
   Device& device() const { return *device_; }
   const std::shared_ptr<Device>& device_pointer() const { return device_; }
+  /// Whether fields of the two are stored alike, so that they can be copied into each other.
+  friend bool alike(const Domain& a, const Domain& b) {
+    return &a == &b || (a.device_ == b.device_ && a.lattice_.extent() == b.lattice_.extent());
+  }
   /// Lanes in which numbers of so many bytes are stored: the device's full width, or 1 if the lattice does not allow
   /// it.
   int lanes(int element_bytes) const;

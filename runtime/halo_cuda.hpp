@@ -79,7 +79,7 @@ QUARKSMITH_INLINE void await_neighbours(const Arguments& a, const Halo& h, const
   if (threadIdx.x == 0) leave_exchange(a, h, w);
 }
 
-template <class K, int Block, int MinBlocks>
+template <class K, int Block, int MinBlocks, class Order>
 __global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_constant__ Arguments a,
                                                                 const __grid_constant__ Halo h,
                                                                 const __grid_constant__ HaloBlocks w) {
@@ -96,7 +96,7 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_con
   block -= w.pack;
   if (block < w.interior) {
     const int sites = K::count(a), number = block * Block + threadIdx.x, rhs = number / sites;
-    const int index = number - rhs * sites;
+    const int index = Order::site(a.geometry, number - rhs * sites);
     if (rhs >= a.rhs || left_out<K>(a, index) || at_rest(a, rhs, 1)) return;
     K::template site<1>(a, index, rhs, Stored<Links, false>{});
     return;
@@ -111,8 +111,32 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_con
   K::template site<1>(a, w.whole ? index : h.boundary[a.parity][index], rhs, Stored<Links, true>{&h, shift});
 }
 
-/// Launches what `work` asks for.
+/// The sites at the boundary for a batch: links come to shared memory once, see batch_kernel.
 template <class K, int Block, int MinBlocks>
+__global__ __launch_bounds__(Block, MinBlocks) void halo_batch_kernel(const __grid_constant__ Arguments a,
+                                                                      const __grid_constant__ Halo h,
+                                                                      const __grid_constant__ HaloBlocks w, int part) {
+  extern __shared__ uint4 shared[];
+  using Links = typename K::template Links<1>;
+  const int number = blockIdx.x * Block + threadIdx.x;
+  const bool working = number < h.boundary_count[a.parity];
+  int index = working ? h.boundary[a.parity][number] : 0;
+  const KeptLinks<Links, K::hops, Block, true> links(shared, Stored<Links, true>{&h, present_shift(h, w)});
+  if (working) K::fetch_links(a, index, links);
+  if (w.peers) await_neighbours(a, h, w);
+  if (!working) return;
+  wait_for_copies();
+  const int begin = blockIdx.y * part, end = begin + part < a.rhs ? begin + part : a.rhs;
+#pragma unroll 1
+  for (int rhs = begin; rhs < end; ++rhs) {
+    asm volatile("" : "+r"(index));
+    if (at_rest(a, rhs, 1)) continue;
+    K::template site<1>(a, index, rhs, links);
+  }
+}
+
+/// Launches what `work` asks for.
+template <class K, int Block, int MinBlocks, class Order = InOrder>
 void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) {
   const Halo& h = *a.halo;
   const auto blocks = [](long long threads) { return static_cast<int>((threads + Block - 1) / Block); };
@@ -127,10 +151,28 @@ void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) 
   w.participants = pack + exterior;
   w.whole = work.whole;
   w.peers = work.peers;
+  const auto stream = static_cast<cudaStream_t>(launch.stream);
+  if constexpr (can_keep_links<K>(0)) {
+    if (a.rhs > 1 && !work.whole) {  // a batch: the boundary has a kernel of its own
+      constexpr int bytes = KeptLinks<typename K::template Links<1>, K::hops, Block, true>::bytes, filling = 512;
+      auto* kernel = halo_batch_kernel<K, Block, (MinBlocks > 1 ? MinBlocks - 1 : 1)>;
+      static const cudaError_t allowed =
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+      (void)allowed;
+      const int sites_blocks = blocks(sites);
+      int parts = sites_blocks > 0 ? filling / sites_blocks : 1;
+      parts = parts < 1 ? 1 : parts > a.rhs ? a.rhs : parts;
+      const int part = (a.rhs + parts - 1) / parts;
+      const dim3 grid(sites_blocks, (a.rhs + part - 1) / part);
+      w.participants = pack + static_cast<int>(grid.x * grid.y);
+      if (work.exterior && sites_blocks > 0) kernel<<<grid, Block, bytes, stream>>>(a, h, w, part);
+      w.exterior = 0;
+    }
+  }
   Arguments with = a;
   with.skip = h.split;
-  halo_kernel<K, Block, MinBlocks>
-      <<<w.pack + w.interior + w.exterior, Block, 0, static_cast<cudaStream_t>(launch.stream)>>>(with, h, w);
+  const int all = w.pack + w.interior + w.exterior;
+  if (all > 0) halo_kernel<K, Block, MinBlocks, Order><<<all, Block, 0, stream>>>(with, h, w);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -96,7 +96,7 @@ void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, i
 }
 
 void convert(const SpinorField& from, SpinorField& to) {
-  if (&from.domain() != &to.domain() || from.subset() != to.subset() || from.rhs() != to.rhs() ||
+  if (!alike(from.domain(), to.domain()) || from.subset() != to.subset() || from.rhs() != to.rhs() ||
       from.spins() != to.spins())
     throw UsageError("conversion between spinor fields of different kinds");
   const bool importing = is_double(from.precision());

@@ -292,7 +292,6 @@ struct Stored {
     return Crossing::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
   }
 
- private:
   template <int Mu, int Sign>
   QUARKSMITH_INLINE bool leaves(const Neighbour<Mu, Sign>& there) const {
     return unforeseen(there.crosses && halo != nullptr && halo->face[Mu] != 0);

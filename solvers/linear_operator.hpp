@@ -26,6 +26,8 @@ class LinearOperator {
   virtual const PrecisionInfo& precision() const = 0;
   /// Flops of one application to one right-hand side, as the field counts them.
   virtual double flops() const = 0;
+  /// Bytes that each rank sends to others in one application to one right-hand side.
+  virtual double bytes_sent() const { return 0; }
 };
 
 /// How an iteration in low precision is kept to the residual in high precision.

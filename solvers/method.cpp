@@ -45,8 +45,14 @@ std::optional<InnerMethod> preconditioner_of(const std::string& text) {
   const char* end = text.data() + text.size();
   if (colon == std::string::npos || std::from_chars(text.data() + colon + 1, end, inner.steps).ptr != end ||
       colon + 1 == text.size())
-    throw UsageError(fmt::format("preconditioner '{}' is neither none nor METHOD:STEPS, for example mr:4", text));
-  inner.method = method_of(text.substr(0, colon));
+    throw UsageError(
+        fmt::format("preconditioner '{}' is neither none nor METHOD:STEPS nor schwarz-METHOD:STEPS, for example "
+                    "mr:4 or schwarz-mr:4",
+                    text));
+  constexpr std::string_view prefix = "schwarz-";
+  inner.schwarz = text.starts_with(prefix);
+  const std::size_t begin = inner.schwarz ? prefix.size() : 0;
+  inner.method = method_of(text.substr(begin, colon - begin));
   return inner;
 }
 

@@ -29,9 +29,10 @@ Method method_of(const std::string& name);
 struct InnerMethod {
   Method method = Method::mr;
   int steps = 4;
+  bool schwarz = false;  ///< of each rank by itself, without its neighbours
 };
 
-/// `none` or METHOD:STEPS, as `mr:4`.
+/// `none`, METHOD:STEPS, as `mr:4`, or schwarz-METHOD:STEPS.
 /// \throws UsageError other text.
 std::optional<InnerMethod> preconditioner_of(const std::string& text);
 

@@ -120,7 +120,10 @@ struct WilsonSolver::Parts {
     low = std::make_unique<Level>(hopping(inner), settings.reduction, rhs);
     if (settings.method == Method::block_cg)
       block = std::make_unique<BlockConjugateGradients>(high->a(), low->a(), rhs);
-    if (lowest != inner) preconditioner = std::make_unique<Level>(hopping(lowest), settings.reduction, rhs);
+    const auto& p = settings.parameters.preconditioner;
+    if (p && p->schwarz && !part_alone) part_alone = hopping(lowest).cut();
+    if (p && p->schwarz) preconditioner = std::make_unique<Level>(*part_alone, settings.reduction, rhs);
+    if (!(p && p->schwarz) && lowest != inner) preconditioner = std::make_unique<Level>(hopping(lowest), settings.reduction, rhs);
     batch = std::make_unique<KrylovBatch>(high->a(), low->a(), settings.method, rhs, settings.parameters,
                                           preconditioner ? &preconditioner->a() : nullptr);
     const PrecisionInfo& precision = find_precision(outer);
@@ -163,6 +166,7 @@ struct WilsonSolver::Parts {
   std::shared_ptr<LinkField> plain_links;  ///< from which clover terms are made
   std::map<std::string, std::unique_ptr<WilsonHopping>> hoppings;
   std::optional<WilsonMatrix> matrix;  ///< in double
+  std::unique_ptr<WilsonHopping> part_alone;  ///< of a Schwarz preconditioner
   std::unique_ptr<Level> high, low, preconditioner;
   std::unique_ptr<KrylovBatch> batch;
   std::unique_ptr<BlockConjugateGradients> block;  ///< runs before `batch`, with Method::block_cg
@@ -179,7 +183,7 @@ struct WilsonSolver::Parts::System {
   std::vector<double> tolerance;  ///< of the reduced residual
   std::vector<double> scale;      ///< relative residual of the full system over that of the reduced one
   std::vector<SolverResult> results;
-  std::vector<double> flops;
+  std::vector<double> flops, bytes_sent;
 };
 
 /// Solves from the present x and adds to the results.
@@ -196,6 +200,8 @@ void WilsonSolver::Parts::iterate(System& s, KrylovBatch& krylov, const LinearOp
   const auto add = [&](const std::vector<SolverResult>& more) {
     for (std::size_t n = 0; n < more.size(); ++n) {
       s.flops[n] += more[n].applications * low_a.flops() + more[n].exact_applications * high->a().flops();
+      const int sending = part_alone ? more[n].iterations : more[n].applications;
+      s.bytes_sent[n] += sending * low_a.bytes_sent() + more[n].exact_applications * high->a().bytes_sent();
       s.results[n].append(more[n]);
     }
   };
@@ -236,11 +242,13 @@ void WilsonSolver::Parts::raise_precision(System& s) {
                  {s.tolerance[n]},
                  {s.scale[n]},
                  {s.results[n]},
-                 {s.flops[n]}};
+                 {s.flops[n]},
+                 {s.bytes_sent[n]}};
       one.results[0].events.push_back({one.results[0].iterations, "precision raised to " + name});
       iterate(one, krylov, level.a());
       s.results[n] = one.results[0];
       s.flops[n] = one.flops[0];
+      s.bytes_sent[n] = one.bytes_sent[0];
     }
   }
 }
@@ -264,6 +272,7 @@ std::vector<SolveReport> WilsonSolver::Parts::solve(SpinorField& x, const Spinor
            std::vector(rhs, options.tolerance),
            std::vector(rhs, 1.0),
            std::vector<SolverResult>(rhs),
+           std::vector(rhs, 0.0),
            std::vector(rhs, 0.0)};
   if (high->even_odd) {
     high->even_odd->prepare(s.b, full_b);
@@ -308,6 +317,7 @@ std::vector<SolveReport> WilsonSolver::Parts::solve(SpinorField& x, const Spinor
     report.converged = report.measured <= options.tolerance;
     report.seconds = flops > 0 ? elapsed * s.flops[n] / flops : elapsed / rhs;
     report.gflops = flops / elapsed * 1e-9;
+    report.bytes_sent = s.bytes_sent[n];
     report.replacements = r.replacements;
     report.events = r.events;
   }

@@ -42,6 +42,7 @@ struct SolveReport {
   bool converged = false;
   double seconds = 0;               ///< of a batch: its share, by the operator applications
   double gflops = 0;                ///< of the operator applications, by the counts of the field
+  double bytes_sent = 0;            ///< by this rank to others in hopping terms
   int replacements = 0;             ///< of the residual by the true one
   std::vector<SolverEvent> events;  ///< what went wrong and was answered
 };

@@ -23,7 +23,11 @@ Complex64 WilsonParameters::phase_of(double angle) {
 
 WilsonHopping::WilsonHopping(std::shared_ptr<const LinkField> links, const PrecisionInfo& spinors,
                              const BasisInfo& basis, const WilsonParameters& parameters, const LinkField* plain_links)
-    : links_(std::move(links)), precision_(&spinors), basis_(&basis), parameters_(parameters) {
+    : links_(std::move(links)),
+      domain_(links_->domain_pointer()),
+      precision_(&spinors),
+      basis_(&basis),
+      parameters_(parameters) {
   if (parameters.diagonal() == 0)
     throw UsageError(
         fmt::format("mass {}: the diagonal of the Dirac operator vanishes; use another mass", parameters.mass));
@@ -48,8 +52,18 @@ WilsonHopping::WilsonHopping(std::shared_ptr<const LinkField> links, const Preci
       }
   if (!parameters.has_clover()) return;
   apply_term_ = &find(kernels, {.operation = "apply_term", .precision = spinors.name, .basis = basis.name});
-  clover_.emplace(*plain_links, parameters.csw_r / parameters.xi0, parameters.csw_t, parameters.diagonal(),
-                  find_precision(spinors.links));
+  clover_ = std::make_shared<CloverTerm>(*plain_links, parameters.csw_r / parameters.xi0, parameters.csw_t,
+                                         parameters.diagonal(), find_precision(spinors.links));
+}
+
+std::unique_ptr<WilsonHopping> WilsonHopping::cut() const {
+  auto part = std::make_unique<WilsonHopping>(*this);
+  const Lattice& lattice = domain_->lattice();
+  part->domain_ = std::make_shared<Domain>(Lattice(lattice.extent()), domain_->device_pointer());
+  for (int mu = 0; mu < directions; ++mu)
+    for (const int back : {0, 1})
+      if (lattice.split(mu)) part->hops_.edge_re[mu][back] = part->hops_.edge_im[mu][back] = 0;
+  return part;
 }
 
 void WilsonHopping::run(Form form, Arguments a, SpinorField& out, const SpinorField* x, const SpinorField& in,
@@ -125,7 +139,12 @@ void WilsonHopping::apply_inverse_term(SpinorField& out, double beta, const Spin
 }
 
 double WilsonHopping::flops(Form form) const {
-  return kernel_[0][int(form)][2]->flops * domain()->lattice().half_sites();
+  return kernel_[0][int(form)][2]->flops * double(domain()->lattice().global_sites() / 2);
+}
+
+double WilsonHopping::bytes_sent() const {
+  if (domain_->lattice().parts() == 1) return 0;
+  return static_cast<double>(domain_->halos().bytes_of(*kernel_[0][0][2], 1));
 }
 
 void WilsonMatrix::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 
 #include "solvers/clover.hpp"
@@ -41,6 +42,11 @@ class WilsonHopping {
   WilsonHopping(std::shared_ptr<const LinkField> links, const PrecisionInfo& spinors, const BasisInfo& basis,
                 const WilsonParameters& parameters, const LinkField* plain_links = nullptr);
 
+  /// The operator of this rank's part alone: hops that leave it find zero (a Dirichlet cut, as for Schwarz
+  /// preconditioning; M. Luescher, Comput. Phys. Commun. 156 (2004) 209). Its fields are of a domain without other
+  /// ranks; links and clover term are shared with this.
+  std::unique_ptr<WilsonHopping> cut() const;
+
   /// out = D in (or D^+ in) at the sites of `parity`.
   void apply(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;
   /// out = a x + b D in; `x` may be `out`, here and below.
@@ -60,13 +66,15 @@ class WilsonHopping {
   double inverse_scale() const { return clover_ ? 1 : 1 / parameters_.diagonal(); }
   const WilsonParameters& parameters() const { return parameters_; }
   const BasisInfo& basis() const { return *basis_; }
-  const DomainPointer& domain() const { return links_->domain_pointer(); }
+  const DomainPointer& domain() const { return domain_; }
   const PrecisionInfo& precision() const { return *precision_; }
   /// Null without clover.
-  const CloverTerm* clover() const { return clover_ ? &*clover_ : nullptr; }
+  const CloverTerm* clover() const { return clover_.get(); }
   /// Flops of one parity and right-hand side: of D, a x + b D, T x + b D, T^-1 D, a x + b T^-1 D.
   enum class Form { plain, axpby, taxpby, tinv, axpby_tinv };
   double flops(Form form) const;
+  /// Bytes that this rank sends to others for D on the sites of one parity, one right-hand side.
+  double bytes_sent() const;
 
  private:
   static constexpr int forms = 5, tiles = 3;
@@ -75,11 +83,12 @@ class WilsonHopping {
            Dagger dagger) const;
 
   std::shared_ptr<const LinkField> links_;
+  DomainPointer domain_;
   const PrecisionInfo* precision_;
   const BasisInfo* basis_;
   WilsonParameters parameters_;
   Hops hops_;
-  std::optional<CloverTerm> clover_;
+  std::shared_ptr<const CloverTerm> clover_;
   const Kernel* apply_term_ = nullptr;
   std::array<std::array<Tiles, forms>, 2> kernel_{};  // [dagger][form][tile 4, 2, 1]; null where not built
 };
@@ -93,6 +102,7 @@ class WilsonMatrix final : public LinearOperator {
   const DomainPointer& domain() const override { return hopping_->domain(); }
   const PrecisionInfo& precision() const override { return hopping_->precision(); }
   double flops() const override;
+  double bytes_sent() const override { return 2 * hopping_->bytes_sent(); }
 
  private:
   const WilsonHopping* hopping_;
@@ -112,6 +122,7 @@ class WilsonEvenOdd final : public LinearOperator {
   const DomainPointer& domain() const override { return hopping_->domain(); }
   const PrecisionInfo& precision() const override { return hopping_->precision(); }
   double flops() const override;
+  double bytes_sent() const override { return 2 * hopping_->bytes_sent(); }
 
   /// Right-hand side of the reduced system: b_e + D_eo T_oo^-1 b_o / 2, times T_ee^-1 if symmetric. `b` holds all
   /// sites.
