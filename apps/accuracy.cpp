@@ -8,7 +8,7 @@
 
 #include "apps/options.hpp"
 #include "runtime/error.hpp"
-#include "runtime/random.hpp"
+#include "runtime/site_random.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -39,7 +39,7 @@ struct Certificate {
 HostSpinor normal_spinor(const Lattice& lattice, unsigned seed) {
   HostSpinor psi(lattice);
   for (std::size_t i = 0; i < psi.site.size(); ++i) {
-    Random random({seed, 1}, static_cast<unsigned>(i));
+    Random random = random_at(lattice, static_cast<long long>(i), {seed, 1});
     for (Complex64& z : psi.site[i]) {
       const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));  // Box and Muller
       z = std::polar(radius, 2 * std::numbers::pi * random.uniform());
@@ -101,6 +101,7 @@ nlohmann::ordered_json distribution(const Certificate& c) {
 }
 
 int run(const AccuracyOptions& o) {
+  o.common.require_one_rank("accuracy");
   const Lattice lattice(four_integers(o.lattice, "--lattice"));
   const auto device = o.common.open_device();
   const auto domain = std::make_shared<Domain>(lattice, device);

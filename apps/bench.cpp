@@ -123,6 +123,7 @@ bool found_by_name(std::span<const Kernel> kernels, const Kernel& k) {
 }
 
 int run(const BenchOptions& o) {
+  o.common.require_one_rank("bench");
   const Lattice lattice(four_integers(o.lattice, "--lattice"));
   const auto device = o.common.open_device();
   const auto domain = std::make_shared<Domain>(lattice, device);

@@ -26,13 +26,13 @@ int run(const ConvertOptions& o) {
   std::optional<Lattice> lattice;
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
   const std::string format = o.format.empty() ? format_of(o.out) : o.format;
-  const GaugeFile f = read_gauge(o.in, lattice);
+  const GaugeFile f = read_gauge(o.in, lattice, true, o.common.partition());
   const int bits = o.bits != 0 ? o.bits : format == "milc" ? 32 : 64;
-  write_gauge(o.out, f.gauge, format, bits);
-  o.common.info(fmt::format("{} ({}, {} bit, {}) -> {} ({}, {} bit)", o.in, f.format, f.bits, f.gauge.lattice.text(),
-                            o.out, format, bits));
+  write_gauge(o.out, f.gauge, format, bits, {}, o.common.ranks());
+  o.common.info(fmt::format("{} ({}, {} bit, {}) -> {} ({}, {} bit)", o.in, f.format, f.bits,
+                            f.gauge.lattice.global_text(), o.out, format, bits));
   o.common.write_json(
-      {{"in", o.in}, {"out", o.out}, {"format", format}, {"bits", bits}, {"lattice", f.gauge.lattice.extent()}});
+      {{"in", o.in}, {"out", o.out}, {"format", format}, {"bits", bits}, {"lattice", f.gauge.lattice.global_extent()}});
   return 0;
 }
 

@@ -45,6 +45,7 @@ std::pair<HostGauge, HeatbathState> begin(const HeatbathOptions& o, const CLI::A
 }
 
 int run(const HeatbathOptions& o, const CLI::App& command) {
+  o.common.require_one_rank("heatbath");
   const auto [start, state] = begin(o, command);
   const auto domain = std::make_shared<Domain>(start.lattice, o.common.open_device());
   HeatbathRun run(start, domain, state);

@@ -17,7 +17,7 @@ nlohmann::ordered_json to_json(const GaugeFile& f, const GaugeAverages& g, const
   j["format"] = f.format;
   j["bits"] = f.bits;
   j["byte_order"] = f.byte_order;
-  j["lattice"] = f.gauge.lattice.extent();
+  j["lattice"] = f.gauge.lattice.global_extent();
   j["plaquette"] = g.plaquette;
   j["space_plaquette"] = g.space_plaquette;
   j["time_plaquette"] = g.time_plaquette;
@@ -32,16 +32,16 @@ nlohmann::ordered_json to_json(const GaugeFile& f, const GaugeAverages& g, const
 int run(const InfoOptions& o) {
   std::optional<Lattice> lattice;
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
-  const GaugeFile f = read_gauge(o.file, lattice, false);
-  const auto domain =
-      std::make_shared<Domain>(f.gauge.lattice, o.common.device == "auto" ? Device::cpu() : o.common.open_device());
+  const GaugeFile f = read_gauge(o.file, lattice, false, o.common.partition());
+  const auto domain = std::make_shared<Domain>(
+      f.gauge.lattice, o.common.device == "auto" ? Device::cpu() : o.common.open_device(), Communicator::world());
   const GaugeAverages g = gauge_averages(f.gauge, domain);
-  const Unitarity u = check_unitarity(f.gauge);
+  const Unitarity u = check_unitarity(f.gauge, o.common.ranks());
   bool good = true;
   fmt::print("file         {}\n", o.file);
   fmt::print("format       {}, {} bit, {}{}\n", f.format, f.bits, f.byte_order,
              f.byte_order == "ascii" ? "" : "-endian");
-  fmt::print("lattice      {}\n", f.gauge.lattice.text());
+  fmt::print("lattice      {}\n", f.gauge.lattice.global_text());
   fmt::print("plaquette    {:.12f}  (space {:.12f}, time {:.12f})\n", g.plaquette, g.space_plaquette, g.time_plaquette);
   fmt::print("link trace   {:.12f}\n", g.link_trace);
   fmt::print("unitarity    max |U U^+ - 1| = {:.1e}, max |det U - 1| = {:.1e}\n", u.unitary, u.determinant);

@@ -1,9 +1,8 @@
 // The command `quarksmith`: one subcommand a file.
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "apps/options.hpp"
+#include "apps/ranks.hpp"
 #include "runtime/error.hpp"
 
 int main(int argc, char** argv) {
@@ -17,6 +16,7 @@ int main(int argc, char** argv) {
   app.get_formatter()->column_width(32);
   int status = 0;
   try {
+    apps::join_ranks(argc, argv);
     apps::add_info(app, status);
     apps::add_convert(app, status);
     apps::add_heatbath(app, status);
@@ -32,13 +32,13 @@ int main(int argc, char** argv) {
       throw UsageError(fmt::format("command '{}' is unknown; `quarksmith --help` lists all", first));
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    // All ranks have the same command line: one of them tells what is wrong with it.
+    const bool tells = Communicator::world()->rank() == 0;
+    return (tells ? app.exit(error) : error.get_exit_code()) == 0 ? 0 : 2;
   } catch (const UsageError& error) {
-    fmt::print(stderr, "quarksmith: error: {}\n", error.what());
-    return 2;
+    return apps::fail(error.what(), 2);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "quarksmith: error: {}\n", error.what());
-    return 1;
+    return apps::fail(error.what(), 1);
   }
   return status;
 }

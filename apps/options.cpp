@@ -6,13 +6,16 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <set>
 
+#include "apps/ranks.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
 
 void CommonOptions::add_to(CLI::App& command) {
   command.add_option("--device", device, "cpu, cuda, cuda:N or auto (a GPU if there is one)")->capture_default_str();
+  command.add_option("--grid", grid, "ranks along x,y,z,t (default: with the smallest boundaries)");
   command.add_option("--json", json, "write the result as JSON to this file");
   command.add_flag("--quiet", quiet, "print nothing but results and errors");
   command.add_option("--log-level", log_level, "info, warn or error")
@@ -20,23 +23,76 @@ void CommonOptions::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
+Partition CommonOptions::partition() const {
+  Partition p{Communicator::world(), {}};
+  if (!grid.empty()) p.grid = four_integers(grid, "--grid");
+  return p;
+}
+
+void CommonOptions::require_one_rank(std::string_view command) const {
+  const int size = ranks().size();
+  if (size > 1)
+    throw UsageError(
+        fmt::format("{} runs as one process, but {} ranks were started; start it without mpirun", command, size));
+  if (!grid.empty() && four_integers(grid, "--grid") != Coordinates{1, 1, 1, 1})
+    throw UsageError(fmt::format("{} runs as one process; leave out --grid {}", command, grid));
+}
+
+namespace {
+
+/// What a rank computes on.
+struct Place {
+  int host;  ///< lowest rank of its host
+  bool gpu;
+  char address[32];
+};
+
+/// All ranks compute on devices of one kind; tells if some share a GPU.
+void check_places(const Device& device, const CommonOptions& common) {
+  Communicator& ranks = common.ranks();
+  Place mine{ranks.host_ranks()[0], device.name() != "cpu", {}};
+  device.pci_address().copy(mine.address, sizeof(mine.address) - 1);
+  std::vector<Place> all(ranks.size());
+  ranks.all_gather(&mine, sizeof(mine), all.data());
+  std::set<std::pair<int, std::string>> gpus;
+  for (const Place& p : all) {
+    if (p.gpu != all[0].gpu)
+      throw UsageError(fmt::format("rank {} has {} GPU, rank 0 has {}; use --device cpu, or give each a GPU",
+                                   &p - all.data(), p.gpu ? "a" : "no", all[0].gpu ? "one" : "none"));
+    gpus.emplace(p.host, p.address);
+  }
+  if (mine.gpu && gpus.size() < all.size())
+    common.info(fmt::format("{} ranks share {} GPU(s)", all.size(), gpus.size()));
+}
+
+}  // namespace
+
 std::shared_ptr<Device> CommonOptions::open_device() const {
-  auto chosen = Device::select(device);
+  const int gpus = ranks().size() > 1 ? Device::cuda_devices() : 0;
+  auto chosen = gpus > 0 && (device == "auto" || device == "cuda") ? Device::cuda(ranks().host_rank() % gpus)
+                                                                   : Device::select(device);
+  if (ranks().size() > 1) check_places(*chosen, *this);
   if (device == "auto" && chosen->name() == "cpu")
     info(fmt::format("no GPU in use: running on {}", chosen->description()));
   return chosen;
 }
 
+void CommonOptions::write(const std::filesystem::path& path, const std::string& text) const {
+  ranks().together([&] {
+    if (ranks().rank() == 0) write_text(path, text);
+  });
+}
+
 void CommonOptions::write_json(const nlohmann::ordered_json& result) const {
-  if (!json.empty()) write_text(json, result.dump(1) + "\n");
+  if (!json.empty()) write(json, result.dump(1) + "\n");
 }
 
 void CommonOptions::info(const std::string& line) const {
-  if (!quiet && log_level == "info") fmt::print(stderr, "quarksmith: {}\n", line);
+  if (!quiet && log_level == "info" && ranks().rank() == 0) fmt::print(stderr, "quarksmith: {}\n", line);
 }
 
 void CommonOptions::warn(const std::string& line) const {
-  if (log_level != "error") fmt::print(stderr, "quarksmith: {}\n", line);
+  if (log_level != "error" && ranks().rank() == 0) fmt::print(stderr, "quarksmith: {}\n", line);
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -90,28 +146,29 @@ Coordinates four_integers(const std::string& text, const std::string& option) {
 
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common) {
   const auto parts = split(text, ':');
+  const Partition partition = common.partition();
   const std::string form = "--gauge: '" + text +
                            "' is not FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or "
                            "peer-random:X,Y,Z,T:SEED";
   if (parts[0] == "unit" && parts.size() > 1) {
     if (parts.size() != 2) throw UsageError(form);
-    return {unit_gauge(Lattice(four_integers(parts[1], "--gauge unit"))), text};
+    return {unit_gauge(partition.part(four_integers(parts[1], "--gauge unit"))), text};
   }
   if ((parts[0] == "hot" || parts[0] == "peer-random") && parts.size() > 1) {
     if (parts.size() != 3) throw UsageError(form);
-    const Lattice extents(four_integers(parts[1], "--gauge " + parts[0]));
+    const Lattice part = partition.part(four_integers(parts[1], "--gauge " + parts[0]));
     const long long seed = integer(parts[2], "--gauge " + parts[0]);
-    return {parts[0] == "hot" ? hot_gauge(extents, seed) : peer_random_gauge(extents, seed), text};
+    return {parts[0] == "hot" ? hot_gauge(part, seed) : peer_random_gauge(part, seed), text};
   }
   if (parts[0] == "weak" && parts.size() > 1) {
     if (parts.size() != 4) throw UsageError(form);
-    return {weak_gauge(Lattice(four_integers(parts[2], "--gauge weak")), number(parts[1], "--gauge weak"),
+    return {weak_gauge(partition.part(four_integers(parts[2], "--gauge weak")), number(parts[1], "--gauge weak"),
                        integer(parts[3], "--gauge weak")),
             text};
   }
   std::optional<Lattice> expected;
   if (!lattice.empty()) expected.emplace(four_integers(lattice, "--lattice"));
-  GaugeFile file = read_gauge(text, expected);
+  GaugeFile file = read_gauge(text, expected, true, partition);
   std::string origin = std::filesystem::path(text).filename().string() + " (" + file.format;
   for (const RecordedCheck& c : file.checks) origin += ", " + c.what + " " + c.recorded;
   if (file.phases_folded) {
@@ -125,7 +182,9 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, const
                     "boundary condition",
                     text, phases));
   }
-  return {std::move(file.gauge), origin + ")"};
+  origin += ")";
+  require_same(common.ranks(), origin, "configuration", "give all hosts the same file");
+  return {std::move(file.gauge), origin};
 }
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -142,7 +201,7 @@ Progress::Progress(std::string what, double total, const CommonOptions& common)
     : what_(std::move(what)),
       total_(total),
       terminal_(isatty(STDERR_FILENO) != 0),
-      active_(!common.quiet && common.log_level == "info"),
+      active_(!common.quiet && common.log_level == "info" && common.ranks().rank() == 0),
       start_(now()) {}
 
 Progress::~Progress() {

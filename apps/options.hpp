@@ -8,25 +8,40 @@
 
 #include "runtime/gauge.hpp"
 #include "runtime/io_gauge.hpp"
+#include "runtime/partition.hpp"
 
 namespace quarksmith::apps {
 
 /// Choices that every subcommand offers.
 struct CommonOptions {
-  std::string device = "auto";
+  std::string device = "auto", grid;
   std::filesystem::path json;
   bool quiet = false;
   std::string log_level = "info";
 
-  /// Adds --device, --json, --quiet, --log-level.
+  /// Adds --device, --grid, --json, --quiet, --log-level.
   void add_to(CLI::App& command);
-  /// The device chosen.
+  /// The processes that were started together.
+  static Communicator& ranks() { return *Communicator::world(); }
+  /// These in the grid of --grid, or in the one that suits a lattice.
+  Partition partition() const;
+  /// For commands that do not share a lattice among ranks.
+  /// \throws UsageError several ranks were started, or asked for by --grid.
+  void require_one_rank(std::string_view command) const;
+  /// The device chosen. Ranks of one host take its GPUs in turn unless --device names one.
+  /// \throws UsageError some ranks have a GPU and others none.
   std::shared_ptr<Device> open_device() const;
+  /// Lattice, device and ranks.
+  DomainPointer open_domain(const Lattice& lattice) const {
+    return std::make_shared<Domain>(lattice, open_device(), Communicator::world());
+  }
+  /// Writes a file, on rank 0.
+  void write(const std::filesystem::path& path, const std::string& text) const;
   /// Writes `result` to the file of --json, if one was given.
   void write_json(const nlohmann::ordered_json& result) const;
-  /// One line on standard error, unless --quiet or a log level above `info`.
+  /// One line of rank 0 on standard error, unless --quiet or a log level above `info`.
   void info(const std::string& line) const;
-  /// One line on standard error unless the log level is `error`.
+  /// One line of rank 0 on standard error unless the log level is `error`.
   void warn(const std::string& line) const;
 };
 
@@ -44,7 +59,7 @@ struct NamedGauge {
   HostGauge gauge;
   std::string origin;  ///< for provenance: file and checksum, or the rule that made it
 };
-/// FILE | unit:X,Y,Z,T | weak:EPS:X,Y,Z,T:SEED | hot:X,Y,Z,T:SEED | peer-random:X,Y,Z,T:SEED
+/// This rank's part of FILE | unit:X,Y,Z,T | weak:EPS:X,Y,Z,T:SEED | hot:X,Y,Z,T:SEED | peer-random:X,Y,Z,T:SEED
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common);
 
 /// Progress of long work: a bar on a terminal, a line now and then elsewhere, nothing if quiet.

@@ -60,12 +60,12 @@ class Run {
         settings_(settings_of(o, command, named_.gauge)),
         source_(source_of(o.source, lattice())),
         sink_(sink_of(o.sink)),
-        domain_(std::make_shared<Domain>(lattice(), o.common.open_device())),
+        domain_(o.common.open_domain(lattice())),
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
         propagator_(lattice()) {
     if (!o.out.empty())
-      file_ =
-          std::make_unique<PropagatorFile>(o.out, lattice(), provenance_of(o, named_.origin, parameters_), o.overwrite);
+      file_ = std::make_unique<PropagatorFile>(o.out, lattice(), provenance_of(o, named_.origin, parameters_),
+                                               o.overwrite, o.common.ranks());
     if (source_.kind == SourceSettings::Kind::gaussian || sink_.smeared)
       smearing_links_ = std::make_shared<LinkField>(
           upload(named_.gauge, domain_, find_precision("double"), find_storage(settings_.links)));
@@ -94,7 +94,7 @@ class Run {
     }
     const nlohmann::ordered_json result = contract();
     if (!o_.correlators.empty()) {
-      write_text(o_.correlators, o_.correlators.extension() == ".csv" ? csv(result) : result.dump(1) + "\n");
+      o_.common.write(o_.correlators, o_.correlators.extension() == ".csv" ? csv(result) : result.dump(1) + "\n");
       o_.common.info(fmt::format("wrote {}", o_.correlators.string()));
     }
     o_.common.write_json(result);
@@ -134,7 +134,9 @@ class Run {
       const SpinorField one(domain_, find_precision("double"), Subset::full);
       const std::size_t each = solver_->bytes_per_rhs() + 2 * one.bytes_per_rhs();
       const std::size_t margin = device.free_memory() / 10;
-      const auto fitting = static_cast<int>((device.free_memory() - margin) / each);
+      // As many as fit on every rank.
+      const auto fitting =
+          static_cast<int>(-o_.common.ranks().largest(-std::floor(double(device.free_memory() - margin) / each)));
       width_ = std::clamp(fitting, 1, static_cast<int>(left));
       if (width_ >= 4) width_ -= width_ % 4;  // whole tiles of right-hand sides
       o_.common.info(fmt::format("{} columns at a time", width_));
@@ -183,7 +185,7 @@ class Run {
       sink(n, solution);
     }
     if (failed.empty()) return;
-    o_.common.write_json({{"lattice", lattice().extent()}, {"plaquette", plaquette_}, {"solves", solves()}});
+    o_.common.write_json({{"lattice", lattice().global_extent()}, {"plaquette", plaquette_}, {"solves", solves()}});
     throw Error(fmt::format(
         "{}; {}columns solved so far are kept; use more --max-iterations, a larger --tol or --precision double", failed,
         file_ ? "" : "no "));
@@ -218,19 +220,20 @@ class Run {
   }
 
   nlohmann::ordered_json contract() const {
-    const std::vector<std::vector<double>> mesons = meson_correlators(propagator_, source_.time());
+    const std::vector<std::vector<double>> mesons = meson_correlators(propagator_, source_.time(), o_.common.ranks());
     const auto& names = meson_names();
     const auto meson = [&](const std::string& name) {
       return mesons[std::find(names.begin(), names.end(), name) - names.begin()];
     };
     nlohmann::ordered_json j;
-    j["lattice"] = lattice().extent();
+    j["lattice"] = lattice().global_extent();
     j["plaquette"] = plaquette_;
     std::vector<double> rho = meson("gx");
     for (std::size_t t = 0; t < rho.size(); ++t) rho[t] = (rho[t] + meson("gy")[t] + meson("gz")[t]) / 3;
     j["correlators"]["pion"] = meson("g5");
     j["correlators"]["rho"] = rho;
-    for (const Complex64& z : proton_correlator(propagator_, source_.time(), parameters_.boundary[3]))
+    for (const Complex64& z :
+         proton_correlator(propagator_, source_.time(), parameters_.boundary[3], o_.common.ranks()))
       j["correlators"]["proton"].push_back({z.real(), z.imag()});
     for (std::size_t i = 0; i < names.size(); ++i) j["mesons"][names[i]] = mesons[i];
     j["solves"] = solves();

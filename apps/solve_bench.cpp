@@ -7,7 +7,7 @@
 
 #include "apps/wilson_options.hpp"
 #include "runtime/error.hpp"
-#include "runtime/random.hpp"
+#include "runtime/site_random.hpp"
 #include "solvers/shifted.hpp"
 
 namespace quarksmith::apps {
@@ -56,7 +56,7 @@ HostSpinor gaussian_source(const Lattice& lattice, std::uint64_t seed, int colum
   HostSpinor source(lattice);
 #pragma omp parallel for schedule(static)
   for (long long i = 0; i < lattice.sites(); ++i) {
-    Random random({seed, std::uint64_t(column)}, static_cast<unsigned>(i));
+    Random random = random_at(lattice, i, {seed, std::uint64_t(column)});
     for (Complex64& z : source.site[i]) {
       const double re = gaussian(random);
       z = {re, gaussian(random)};
@@ -78,7 +78,7 @@ class Bench {
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
         parameters_(o.action.parameters(command, named_.gauge, o.common)),
         settings_(o.choices.settings(command, named_.gauge, o.common)),
-        domain_(std::make_shared<Domain>(named_.gauge.lattice, o.common.open_device())) {
+        domain_(o.common.open_domain(named_.gauge.lattice)) {
     settings_.options.criterion = criterion_of(o.criterion);
     settings_.options.look_ahead = o.look_ahead;
     for (const std::string& text : split(o.batches, ',')) {
@@ -181,7 +181,7 @@ class Bench {
   void write() const {
     nlohmann::ordered_json j = {{"device", domain_->device().description()},
                                 {"gauge", named_.origin},
-                                {"lattice", named_.gauge.lattice.extent()},
+                                {"lattice", named_.gauge.lattice.global_extent()},
                                 {"mass", parameters_.mass},
                                 {"csw", parameters_.csw_t},
                                 {"tolerance", o_.choices.tolerance},
@@ -213,9 +213,9 @@ class Bench {
                           r.megabytes, r.host_share, int(r.converged()));
     }
     o_.common.write_json(j);
-    if (!o_.csv.empty()) write_text(o_.csv, text);
+    if (!o_.csv.empty()) o_.common.write(o_.csv, text);
     if (!o_.history.empty())
-      write_text(o_.history, "solver,precision,batch,column,iteration,seconds,residual\n" + history_);
+      o_.common.write(o_.history, "solver,precision,batch,column,iteration,seconds,residual\n" + history_);
   }
 
   const SolveBenchOptions& o_;

@@ -217,6 +217,7 @@ int measure(const SweepOptions& o) {
 
 /// Runs `measure` in a child: an error of the device is sticky, and a candidate may hang.
 int supervise(const SweepOptions& o) {
+  o.common.require_one_rank("sweep");
   const Json all = read_candidates(o);
   std::string modules;
   std::set<std::string> seen;
@@ -233,6 +234,7 @@ int supervise(const SweepOptions& o) {
     const std::string budget = fmt::format("{}", left);
     const pid_t child = fork();
     if (child == 0) {
+      Communicator::forget_launcher();
       execl(self.c_str(), self.c_str(), "sweep", "--measure", folder.c_str(), "--child", "--seconds", seconds.c_str(),
             "--budget", budget.c_str(), "--device", o.common.device.c_str(), static_cast<char*>(nullptr));
       _exit(127);

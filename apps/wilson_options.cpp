@@ -108,7 +108,7 @@ SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& 
   s.parameters = parameters;
   s.parameters.preconditioner = preconditioner_of(preconditioner);
   if (command.count("--reconstruct") == 0) {
-    s.links = default_links(gauge);
+    s.links = default_links(gauge, common.ranks());
     if (s.links == "r18") common.info("the links are not SU(3): stored with 18 reals");
   }
   return s;

@@ -5,7 +5,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
-#include "runtime/random.hpp"
+#include "runtime/site_random.hpp"
 #include "solvers/clover.hpp"
 
 namespace quarksmith::apps {
@@ -24,7 +24,7 @@ Fields::Fields(DomainPointer domain, const HostGauge& gauge)
     : domain_(std::move(domain)), gauge_(&gauge), psi_(gauge.lattice) {
 #pragma omp parallel for schedule(static)
   for (std::size_t i = 0; i < psi_.site.size(); ++i) {
-    Random random({17, 0}, static_cast<unsigned>(i));
+    Random random = random_at(gauge.lattice, static_cast<long long>(i), {17, 0});
     for (Complex64& z : psi_.site[i]) {
       const double re = 2 * random.uniform() - 1;
       z = {re, 2 * random.uniform() - 1};
@@ -53,7 +53,7 @@ const LinkField& Fields::links(std::string_view precision, std::string_view stor
   if (found == links_.end()) {
     links_.clear();
     const StorageInfo& kind = find_storage(storage);
-    const HostGauge fixed = kind.temporal ? fix_temporal_gauge(*gauge_).gauge : *gauge_;
+    const HostGauge fixed = kind.temporal ? fix_temporal_gauge(*gauge_, domain_->communicator()).gauge : *gauge_;
     found = links_.emplace(key, upload(fixed, domain_, find_precision(precision), kind)).first;
   }
   return found->second;

@@ -27,6 +27,7 @@ class Alone final : public Communicator {
   const std::vector<int>& host_ranks() const override { return ranks_; }
   bool device_aware() const override { return true; }
   void barrier() override {}
+  bool meet(double) override { return true; }
   void all_gather(const void* mine, std::size_t bytes, void* all) override { std::memcpy(all, mine, bytes); }
   void broadcast(void*, std::size_t, int) override {}
   void start(std::span<const Message> sends, std::span<const Message> receives) override {
@@ -50,6 +51,10 @@ std::vector<T> gathered(Communicator& c, const T& mine) {
 }
 
 }  // namespace
+
+void Communicator::forget_launcher() {
+  for (const char* name : launcher_variables) unsetenv(name);
+}
 
 std::shared_ptr<Communicator> Communicator::self() {
   static const auto alone = std::make_shared<Alone>();
@@ -92,23 +97,38 @@ std::string Communicator::broadcast(const std::string& text, int root) {
   return result;
 }
 
+namespace {
+
+/// A class of errors, and how one is recognised and thrown again.
+struct ErrorKind {
+  bool (*matches)(const std::exception&);
+  void (*raise)(const std::string&);
+};
+template <class E>
+constexpr ErrorKind error_kind = {[](const std::exception& e) { return dynamic_cast<const E*>(&e) != nullptr; },
+                                  [](const std::string& message) { throw E(message); }};
+constexpr ErrorKind error_kinds[] = {error_kind<UnknownName>, error_kind<WrongLattice>, error_kind<MissingKernel>,
+                                     error_kind<NotSU3>,      error_kind<UsageError>,   error_kind<BadData>,
+                                     error_kind<OutOfMemory>};
+
+}  // namespace
+
 void Communicator::together(const std::function<void()>& work) {
   if (size() == 1) return work();
-  enum Outcome : int { fine, failed, misused };
+  constexpr int fine = -1, kinds = std::size(error_kinds);
   int outcome = fine;
   std::string message;
   try {
     work();
-  } catch (const UsageError& e) {
-    outcome = misused, message = e.what();
   } catch (const std::exception& e) {
-    outcome = failed, message = e.what();
+    for (outcome = 0; outcome < kinds && !error_kinds[outcome].matches(e); ++outcome) continue;
+    message = e.what();
   }
   const auto all = gathered(*this, outcome);
   const auto first = std::find_if(all.begin(), all.end(), [](int o) { return o != fine; });
   if (first == all.end()) return;
   message = broadcast(message, static_cast<int>(first - all.begin()));
-  if (*first == misused) throw UsageError(message);
+  if (*first < kinds) error_kinds[*first].raise(message);
   throw Error(message);
 }
 

@@ -27,6 +27,10 @@ class SharedMemory {
   virtual void* part(int host_rank) const = 0;
 };
 
+/// Variables of the environment by which launchers tell a process that it is a rank.
+inline constexpr const char* launcher_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK",
+                                                     "MV2_COMM_WORLD_SIZE"};
+
 /// A group of processes. All calls but `rank` and `size` are collective: every rank makes them, in the same order.
 class Communicator {
  public:
@@ -43,6 +47,9 @@ class Communicator {
   /// Ends the job with this exit status on all ranks, after what was printed is out. Does nothing for one process.
   static void abort(int status);
 
+  /// Removes from the environment what a launcher has left there: for a child process that is no rank.
+  static void forget_launcher();
+
   virtual int rank() const = 0;
   virtual int size() const = 0;
   /// Number of this rank among those of its host, how many these are, and the rank that each of them has here.
@@ -52,6 +59,9 @@ class Communicator {
   virtual bool device_aware() const = 0;
 
   virtual void barrier() = 0;
+  /// Waits until all ranks have called this, for so many seconds at most; true if they have. For a rank that failed:
+  /// after false it cannot know where the others are, and is to end the job with `abort`.
+  virtual bool meet(double seconds) = 0;
   /// all[rank] = mine, `bytes` bytes each.
   virtual void all_gather(const void* mine, std::size_t bytes, void* all) = 0;
   virtual void broadcast(void* data, std::size_t bytes, int root) = 0;
@@ -76,7 +86,7 @@ class Communicator {
   /// The text of rank `root` on all ranks.
   std::string broadcast(const std::string& text, int root = 0);
   /// Runs `work` on all ranks; if it throws on any of them, all throw: those where it did not with the message of the
-  /// first that did. For steps after which no rank may go on alone.
+  /// first that did, as an error of the same kind. For steps after which no rank may go on alone.
   void together(const std::function<void()>& work);
 
  protected:

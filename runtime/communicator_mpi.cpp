@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "runtime/communicator.hpp"
 #include "runtime/error.hpp"
@@ -28,6 +31,14 @@ void check(int status, const char* what) {
 int count_of(std::size_t bytes) {
   if (bytes > 0x7fffffff) throw Error(fmt::format("MPI: a message of {} bytes; the limit is 2^31 - 1", bytes));
   return static_cast<int>(bytes);
+}
+
+/// Cuts a message into pieces that MPI can count; those of one pair of ranks and tag arrive in their order.
+template <class Visit>
+void for_each_piece(const Message& m, const Visit& visit) {
+  constexpr std::size_t most = std::size_t(1) << 30;
+  for (std::size_t at = 0; at == 0 || at < m.bytes; at += most)
+    visit(static_cast<char*>(m.data) + at, count_of(std::min(most, m.bytes - at)));
 }
 
 class Window final : public SharedMemory {
@@ -73,6 +84,7 @@ class World final : public Communicator {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host_), "ranks of a host");
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &control_), "start");
     int on_host = 0;
     MPI_Comm_rank(host_, &host_rank_);
     MPI_Comm_size(host_, &on_host);
@@ -91,6 +103,17 @@ class World final : public Communicator {
 #endif
   }
   void barrier() override { check(MPI_Barrier(MPI_COMM_WORLD), "barrier"); }
+  bool meet(double seconds) override {
+    MPI_Request met = MPI_REQUEST_NULL;  // beside all other messages, in which the rest may still be
+    check(MPI_Ibarrier(control_, &met), "meeting of ranks");
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    for (int done = 0; std::chrono::steady_clock::now() < end;) {
+      check(MPI_Test(&met, &done, MPI_STATUS_IGNORE), "meeting of ranks");
+      if (done) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return false;
+  }
   void all_gather(const void* mine, std::size_t bytes, void* all) override {
     check(MPI_Allgather(mine, count_of(bytes), MPI_BYTE, all, count_of(bytes), MPI_BYTE, MPI_COMM_WORLD), "all-gather");
   }
@@ -99,11 +122,13 @@ class World final : public Communicator {
   }
   void start(std::span<const Message> sends, std::span<const Message> receives) override {
     for (const Message& m : receives)
-      check(MPI_Irecv(m.data, count_of(m.bytes), MPI_BYTE, m.rank, m.tag, MPI_COMM_WORLD, &requests_.emplace_back()),
-            "receive");
+      for_each_piece(m, [&](void* data, int bytes) {
+        check(MPI_Irecv(data, bytes, MPI_BYTE, m.rank, m.tag, MPI_COMM_WORLD, &requests_.emplace_back()), "receive");
+      });
     for (const Message& m : sends)
-      check(MPI_Isend(m.data, count_of(m.bytes), MPI_BYTE, m.rank, m.tag, MPI_COMM_WORLD, &requests_.emplace_back()),
-            "send");
+      for_each_piece(m, [&](void* data, int bytes) {
+        check(MPI_Isend(data, bytes, MPI_BYTE, m.rank, m.tag, MPI_COMM_WORLD, &requests_.emplace_back()), "send");
+      });
   }
   void finish() override {
     check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "exchange");
@@ -115,14 +140,14 @@ class World final : public Communicator {
 
  private:
   int rank_ = 0, size_ = 1, host_rank_ = 0;
-  MPI_Comm host_ = MPI_COMM_NULL;
+  MPI_Comm host_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
   std::vector<int> host_ranks_;
   std::vector<MPI_Request> requests_;
 };
 
 /// Whether a launcher started this process, alone or among others.
 bool launched() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_SIZE"})
+  for (const char* name : launcher_variables)
     if (std::getenv(name) != nullptr) return true;
   return false;
 }

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+#include <limits>
 
 #include "runtime/error.hpp"
-#include "runtime/random.hpp"
+#include "runtime/face.hpp"
+#include "runtime/host_averages.hpp"
 
 namespace quarksmith {
 namespace {
@@ -36,33 +37,36 @@ Complex64 determinant(const Matrix3& a) {
   return a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) + a[2] * (a[3] * a[7] - a[4] * a[6]);
 }
 
-Unitarity check_unitarity(const HostGauge& gauge) {
+Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator) {
+  const Lattice& lattice = gauge.lattice;
   Unitarity worst;
-  for (long long i = 0; i < gauge.lattice.sites(); ++i) {
-    for (int mu = 0; mu < directions; ++mu) {
-      const Matrix3& u = gauge.site[i][mu];
-      const Matrix3 product = multiply(u, adjoint(u));
-      const double det = std::abs(determinant(u) - 1.0);
-      double off = 0;
-      for (int n = 0; n < 9; ++n) off = std::max(off, std::abs(product[n] - (n % 4 == 0 ? 1.0 : 0.0)));
-      if (!std::isfinite(off + det)) {
-        const Coordinates x = gauge.lattice.coordinates(i);
-        throw BadData(
-            fmt::format("link {} of site ({},{},{},{}) is not finite; the configuration is damaged, read it again "
-                        "from its source",
-                        "xyzt"[mu], x[0], x[1], x[2], x[3]));
+  communicator.together([&] {
+    for (long long i = 0; i < lattice.sites(); ++i)
+      for (int mu = 0; mu < directions; ++mu) {
+        const Matrix3& u = gauge.site[i][mu];
+        const Matrix3 product = multiply(u, adjoint(u));
+        const double det = std::abs(determinant(u) - 1.0);
+        double off = 0;
+        for (int n = 0; n < 9; ++n) off = std::max(off, std::abs(product[n] - (n % 4 == 0 ? 1.0 : 0.0)));
+        if (!std::isfinite(off + det)) {
+          const Coordinates x = lattice.coordinates(i);
+          throw BadData(
+              fmt::format("link {} of site ({},{},{},{}) is not finite; the configuration is damaged, read it again "
+                          "from its source",
+                          "xyzt"[mu], lattice.origin(0) + x[0], lattice.origin(1) + x[1], lattice.origin(2) + x[2],
+                          lattice.origin(3) + x[3]));
+        }
+        worst.unitary = std::max(worst.unitary, off);
+        worst.determinant = std::max(worst.determinant, det);
       }
-      worst.unitary = std::max(worst.unitary, off);
-      worst.determinant = std::max(worst.determinant, det);
-    }
-  }
-  return worst;
+  });
+  return {communicator.largest(worst.unitary), communicator.largest(worst.determinant)};
 }
 
 bool is_su3(const Unitarity& u) { return std::max(u.unitary, u.determinant) <= su3_limit; }
 
-void require_su3(const HostGauge& gauge, std::string_view what) {
-  const Unitarity u = check_unitarity(gauge);
+void require_su3(const HostGauge& gauge, std::string_view what, Communicator& communicator) {
+  const Unitarity u = check_unitarity(gauge, communicator);
   if (!is_su3(u))
     throw NotSU3(
         fmt::format("{} needs SU(3) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
@@ -70,52 +74,116 @@ void require_su3(const HostGauge& gauge, std::string_view what) {
                     what, u.unitary, u.determinant, su3_limit));
 }
 
-std::string_view default_links(const HostGauge& gauge) { return is_su3(check_unitarity(gauge)) ? "r12" : "r18"; }
+std::string_view default_links(const HostGauge& gauge, Communicator& communicator) {
+  return is_su3(check_unitarity(gauge, communicator)) ? "r12" : "r18";
+}
 
-TemporalGauge fix_temporal_gauge(const HostGauge& gauge) {
+namespace {
+
+constexpr Matrix3 unit = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+/// g = 1 on the first slice of the whole lattice, then g(t+1) = g(t) U_t(t): each part goes on where the one before it
+/// in time has ended.
+std::vector<Matrix3> temporal_transformation(const HostGauge& gauge, Communicator& communicator) {
   const Lattice& lattice = gauge.lattice;
   const long long space = lattice.space_sites();
-  const Matrix3 unit = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  TemporalGauge fixed{gauge, std::vector<Matrix3>(gauge.site.size(), unit)};
-  auto& g = fixed.transformation;
+  const std::size_t bytes = space * sizeof(Matrix3);
+  std::vector<Matrix3> g(gauge.site.size(), unit);
+  if (lattice.origin(3) > 0) {
+    const Message before = {lattice.part_at(3, -1), 0, g.data(), bytes};
+    communicator.start({}, {&before, 1});
+    communicator.finish();
+  }
   for (long long i = space; i < lattice.sites(); ++i) g[i] = multiply(g[i - space], gauge.site[i - space][3]);
+  if (lattice.origin(3) + lattice.extent(3) < lattice.global_extent(3)) {
+    std::vector<Matrix3> next(space);
+    const long long last = lattice.sites() - space;
+    for (long long i = 0; i < space; ++i) next[i] = multiply(g[last + i], gauge.site[last + i][3]);
+    const Message after = {lattice.part_at(3, 1), 0, next.data(), bytes};
+    communicator.start({&after, 1}, {});
+    communicator.finish();
+  }
+  return g;
+}
+
+/// Whether a site lies on the last slice of the whole lattice.
+bool on_last_slice(const Lattice& lattice, long long site, int mu) {
+  return lattice.origin(mu) + lattice.coordinates(site)[mu] == lattice.global_extent(mu) - 1;
+}
+
+}  // namespace
+
+TemporalGauge fix_temporal_gauge(const HostGauge& gauge, Communicator& communicator) {
+  const Lattice& lattice = gauge.lattice;
+  if (lattice.parts() != communicator.size())
+    throw UsageError(fmt::format("a lattice of {} parts for {} ranks", lattice.parts(), communicator.size()));
+  TemporalGauge fixed{gauge, temporal_transformation(gauge, communicator)};
+  const auto& g = fixed.transformation;
+  for (int mu = 0; mu < directions; ++mu) {
+    const auto next =
+        from_neighbour(lattice, mu, 1, slice_of(lattice, mu, 0, [&](long long i) { return g[i]; }), communicator);
+    const auto ahead = [&](long long i) {
+      const Coordinates x = lattice.coordinates(i);
+      return x[mu] + 1 == lattice.extent(mu) ? next[number_in_slice(lattice, mu, x)] : g[lattice.neighbour(i, mu, 1)];
+    };
 #pragma omp parallel for schedule(static)
-  for (long long i = 0; i < lattice.sites(); ++i)
-    for (int mu = 0; mu < directions; ++mu)
-      fixed.gauge.site[i][mu] =
-          mu == 3 && i + space < lattice.sites()
-              ? unit
-              : multiply(multiply(g[i], gauge.site[i][mu]), adjoint(g[lattice.neighbour(i, mu, 1)]));
+    for (long long i = 0; i < lattice.sites(); ++i)
+      fixed.gauge.site[i][mu] = mu == 3 && !on_last_slice(lattice, i, mu)
+                                    ? unit
+                                    : multiply(multiply(g[i], gauge.site[i][mu]), adjoint(ahead(i)));
+  }
   return fixed;
 }
 
-void require_temporal_gauge(const HostGauge& gauge) {
-  const Matrix3 unit = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  for (long long i = 0; i + gauge.lattice.space_sites() < gauge.lattice.sites(); ++i)
-    if (gauge.site[i][3] != unit)
-      throw UsageError(
-          "links are stored for temporal gauge, but a time link before the last slice is not 1; fix the gauge");
+void require_temporal_gauge(const HostGauge& gauge, Communicator& communicator) {
+  communicator.together([&] {
+    for (long long i = 0; i < gauge.lattice.sites(); ++i)
+      if (gauge.site[i][3] != unit && !on_last_slice(gauge.lattice, i, 3))
+        throw UsageError(
+            "links are stored for temporal gauge, but a time link before the last slice is not 1; fix the gauge");
+  });
 }
 
-bool fold_boundary_phases(HostGauge& gauge) {
+namespace {
+
+/// The determinant that all links across the last slice of a direction share, by that of the first; 0 if they differ.
+Complex64 shared_determinant(const HostGauge& gauge, int mu, Communicator& communicator) {
+  struct First {
+    long long number;
+    double re, im;
+  };
+  const Lattice& lattice = gauge.lattice;
+  First mine{std::numeric_limits<long long>::max(), 0, 0};
+  std::vector<First> all(communicator.size());
+  for (long long i = 0; i < lattice.sites(); ++i)
+    if (on_last_slice(lattice, i, mu)) {
+      const Complex64 det = determinant(gauge.site[i][mu]);
+      mine = {lattice.global_index(i), det.real(), det.imag()};
+      break;
+    }
+  communicator.all_gather(&mine, sizeof(mine), all.data());
+  const First first =
+      *std::min_element(all.begin(), all.end(), [](const First& a, const First& b) { return a.number < b.number; });
+  const Complex64 shared(first.re, first.im);
+  bool same = true;
+  for (long long i = 0; i < lattice.sites() && same; ++i)
+    if (on_last_slice(lattice, i, mu)) same = std::abs(determinant(gauge.site[i][mu]) - shared) < 1e-5;
+  return communicator.largest(same ? 0 : 1) > 0 ? 0 : shared;
+}
+
+}  // namespace
+
+bool fold_boundary_phases(HostGauge& gauge, Communicator& communicator) {
   const Lattice& lattice = gauge.lattice;
   bool moved = false;
   for (int mu = 0; mu < directions; ++mu) {
-    Complex64 shared = 0;
-    bool all = true;
-    for (long long i = 0; i < lattice.sites() && all; ++i) {
-      if (lattice.coordinates(i)[mu] != lattice.extent(mu) - 1) continue;
-      const Complex64 det = determinant(gauge.site[i][mu]);
-      if (shared == 0.0) shared = det;
-      all = std::abs(det - shared) < 1e-5;
-    }
-    if (!all || std::abs(std::abs(shared) - 1) > 1e-5 || std::abs(shared - 1.0) < 1e-5) continue;
+    const Complex64 shared = shared_determinant(gauge, mu, communicator);
+    if (!(std::abs(std::abs(shared) - 1) <= 1e-5) || std::abs(shared - 1.0) < 1e-5) continue;
     // Any cube root gives the same operator; for a determinant of -1 the sign is what was folded in.
     const Complex64 root = std::abs(shared + 1.0) < 1e-5 ? Complex64(-1) : std::polar(1.0, std::arg(shared) / 3);
-    for (long long i = 0; i < lattice.sites(); ++i) {
-      if (lattice.coordinates(i)[mu] != lattice.extent(mu) - 1) continue;
-      for (Complex64& z : gauge.site[i][mu]) z *= std::conj(root);
-    }
+    for (long long i = 0; i < lattice.sites(); ++i)
+      if (on_last_slice(lattice, i, mu))
+        for (Complex64& z : gauge.site[i][mu]) z *= std::conj(root);
     gauge.phase[mu] *= root;
     moved = true;
   }
@@ -123,133 +191,32 @@ bool fold_boundary_phases(HostGauge& gauge) {
 }
 
 GaugeAverages gauge_averages(const LinkField& links) {
-  Device& device = links.domain().device();
+  const Domain& domain = links.domain();
+  if (domain.lattice().parts() > 1) return host_averages(download(links), domain.communicator());
+  Device& device = domain.device();
   const Kernel& kernel = find(
       device.kernels(), {.operation = "plaquette", .precision = links.precision().name, .links = links.storage().name});
-  double space = 0, time = 0, trace = 0;
+  std::array<double, 3> sums{};
   for (int parity = 0; parity < 2; ++parity) {
-    Arguments a = arguments_for(links.domain(), links.lanes());
+    Arguments a = arguments_for(domain, links.lanes());
     a.parity = parity;
     a.links = links.operand();
-    const std::vector<double> sums = device.reduce(kernel, a);
-    space += sums[0];
-    time += sums[1];
-    trace += sums[2];
+    const std::vector<double> half = device.reduce(kernel, a);
+    for (int k = 0; k < 3; ++k) sums[k] += half[k];
   }
-  const double sites = static_cast<double>(links.domain().lattice().sites());
+  const double sites = static_cast<double>(domain.lattice().sites());
   GaugeAverages result;
-  result.space_plaquette = space / (9 * sites);
-  result.time_plaquette = time / (9 * sites);
+  result.space_plaquette = sums[0] / (9 * sites);
+  result.time_plaquette = sums[1] / (9 * sites);
   result.plaquette = (result.space_plaquette + result.time_plaquette) / 2;
-  result.link_trace = trace / (12 * sites);
+  result.link_trace = sums[2] / (12 * sites);
   return result;
 }
 
 GaugeAverages gauge_averages(const HostGauge& gauge, const DomainPointer& domain) {
+  if (gauge.lattice == domain->lattice() && gauge.lattice.parts() > 1)
+    return host_averages(gauge, domain->communicator());
   return gauge_averages(upload(gauge, domain, find_precision("double"), find_storage("r18")));
-}
-
-HostGauge unit_gauge(const Lattice& lattice) {
-  HostGauge gauge(lattice);
-  for (auto& site : gauge.site)
-    for (Matrix3& u : site) u = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  return gauge;
-}
-
-namespace {
-
-/// sum_a c_a lambda_a with the Gell-Mann matrices.
-Matrix3 gell_mann_sum(const std::array<double, 8>& c) {
-  const double d = c[7] / std::numbers::sqrt3;
-  return {Complex64(c[2] + d, 0), Complex64(c[0], -c[1]), Complex64(c[3], -c[4]),
-          Complex64(c[0], c[1]),  Complex64(d - c[2], 0), Complex64(c[5], -c[6]),
-          Complex64(c[3], c[4]),  Complex64(c[5], c[6]),  Complex64(-2 * d, 0)};
-}
-
-/// exp(i h) by scaling and squaring of its Taylor series.
-Matrix3 exp_i(Matrix3 h) {
-  double size = 0;
-  for (const Complex64& z : h) size = std::max(size, std::abs(z));
-  int halvings = 0;
-  while (size > 0.125) size /= 2, ++halvings;
-  const Complex64 factor = Complex64(0, std::ldexp(1.0, -halvings));
-  for (Complex64& z : h) z *= factor;
-  Matrix3 sum = {1, 0, 0, 0, 1, 0, 0, 0, 1}, term = sum;
-  for (int k = 1; k <= 14; ++k) {
-    term = multiply(term, h);
-    for (Complex64& z : term) z /= k;
-    for (int n = 0; n < 9; ++n) sum[n] += term[n];
-  }
-  for (int k = 0; k < halvings; ++k) sum = multiply(sum, sum);
-  return sum;
-}
-
-/// Rows made orthonormal, the third the conjugate cross product of the others.
-void gram_schmidt(Matrix3& u) {
-  const auto normalise = [&](int row) {
-    double norm = 0;
-    for (int j = 0; j < 3; ++j) norm += std::norm(u[3 * row + j]);
-    for (int j = 0; j < 3; ++j) u[3 * row + j] /= std::sqrt(norm);
-  };
-  normalise(0);
-  Complex64 overlap = 0;
-  for (int j = 0; j < 3; ++j) overlap += std::conj(u[j]) * u[3 + j];
-  for (int j = 0; j < 3; ++j) u[3 + j] -= overlap * u[j];
-  normalise(1);
-  for (int j = 0; j < 3; ++j) {
-    const int k = (j + 1) % 3, l = (j + 2) % 3;
-    u[6 + j] = std::conj(u[k] * u[3 + l] - u[l] * u[3 + k]);
-  }
-}
-
-template <class Draw>
-HostGauge drawn_gauge(const Lattice& lattice, std::uint64_t seed, const Draw& draw) {
-  HostGauge gauge(lattice);
-#pragma omp parallel for schedule(static)
-  for (long long i = 0; i < lattice.sites(); ++i) {
-    Random random({seed, ~0ull}, static_cast<unsigned>(i));
-    for (Matrix3& u : gauge.site[i]) u = draw(random);
-  }
-  return gauge;
-}
-
-}  // namespace
-
-double gaussian(Random& random) {
-  const double radius = std::sqrt(-2 * std::log(random.uniform()));
-  return radius * std::cos(2 * std::numbers::pi * random.uniform());
-}
-
-HostGauge weak_gauge(const Lattice& lattice, double epsilon, std::uint64_t seed) {
-  return drawn_gauge(lattice, seed, [epsilon](Random& random) {
-    std::array<double, 8> c;
-    for (double& x : c) x = epsilon * gaussian(random);
-    return exp_i(gell_mann_sum(c));
-  });
-}
-
-HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed) {
-  return drawn_gauge(lattice, seed, [](Random& random) {
-    Matrix3 u;
-    for (Complex64& z : u) {
-      const double re = gaussian(random);
-      z = {re, gaussian(random)};
-    }
-    gram_schmidt(u);
-    return u;
-  });
-}
-
-HostGauge peer_random_gauge(const Lattice& lattice, std::uint64_t seed) {
-  return drawn_gauge(lattice, seed, [](Random& random) {
-    Matrix3 u;
-    for (int n = 0; n < 6; ++n) {
-      const double re = random.uniform();
-      u[n] = {re, random.uniform()};
-    }
-    gram_schmidt(u);
-    return Matrix3{u[6], u[7], u[8], u[0], u[1], u[2], u[3], u[4], u[5]};  // a cyclic change of rows
-  });
 }
 
 }  // namespace quarksmith

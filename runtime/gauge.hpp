@@ -1,5 +1,8 @@
 /// \file
 /// Gauge fields on the host: generated ones, checks, averages.
+///
+/// Functions with a communicator work on the parts that its ranks hold, are called by all of them, and give on each the
+/// part of what the whole lattice gives, or the same number.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +21,14 @@ struct Unitarity {
 };
 
 /// \throws BadData a link holds a NaN or an infinity; the message says which.
-Unitarity check_unitarity(const HostGauge& gauge);
+Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
 /// Whether links that deviate so much count as SU(3): by no more than 1e-5.
 bool is_su3(const Unitarity& deviation);
 /// \throws NotSU3 a link is farther from SU(3) than that; `what` needs SU(3) links.
-void require_su3(const HostGauge& gauge, std::string_view what);
+void require_su3(const HostGauge& gauge, std::string_view what, Communicator& communicator = *Communicator::self());
 /// The link storage for callers that ask for none: r12, or r18 if the links are not SU(3).
 /// \throws BadData as check_unitarity.
-std::string_view default_links(const HostGauge& gauge);
+std::string_view default_links(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
 
 /// Links of a gauge field in temporal gauge (time links 1 but across the last slice), and the transformation that led
 /// there.
@@ -34,14 +37,14 @@ struct TemporalGauge {
   std::vector<Matrix3> transformation;  ///< g(x), lexicographic: U_mu(x) -> g(x) U_mu(x) g(x+mu)^+
 };
 /// g = 1 on the first slice, then g(t+1) = g(t) U_t(t). Fermion fields transform as psi -> g psi.
-TemporalGauge fix_temporal_gauge(const HostGauge& gauge);
-/// \throws UsageError a time link before the last slice is not exactly 1.
-void require_temporal_gauge(const HostGauge& gauge);
+TemporalGauge fix_temporal_gauge(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
+/// \throws UsageError a time link before the last slice of the whole lattice is not exactly 1.
+void require_temporal_gauge(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
 
 /// If all links that cross the last slice of a direction share a determinant other than 1 (a file with the sign of
 /// antiperiodic boundaries folded in), divides them by its cube root and records that in `gauge.phase`.
 /// \return true if a phase was moved.
-bool fold_boundary_phases(HostGauge& gauge);
+bool fold_boundary_phases(HostGauge& gauge, Communicator& communicator = *Communicator::self());
 
 /// Averages over sites; plaquettes over planes too, normalised to 1 on unit links. Boundary phases do not count.
 struct GaugeAverages {
@@ -50,10 +53,13 @@ struct GaugeAverages {
   double time_plaquette = 0;   ///< planes xt, yt, zt
   double link_trace = 0;       ///< Re tr U / 3
 };
-/// By the generated kernel on the device of `domain`, which needs plaquette_double_r18.
+/// By the generated kernel on the device of `links`, which needs plaquette_double_r18. Of a lattice over several ranks
+/// by host_averages: a kernel would need a border, whose sites it cannot leave out.
 GaugeAverages gauge_averages(const LinkField& links);
 /// Likewise, for a field on the host.
 GaugeAverages gauge_averages(const HostGauge& gauge, const DomainPointer& domain);
+
+// Generated fields: a part of a lattice has the links of the whole.
 
 /// All links 1.
 HostGauge unit_gauge(const Lattice& lattice);

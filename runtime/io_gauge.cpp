@@ -120,13 +120,11 @@ GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Latt
   if (candidates.size() > 1 && !fits(result, communicator))
     if (GaugeFile other = read_part(*file, candidates.back(), communicator); fits(other, communicator))
       result = std::move(other);
-  communicator.together([&] {
-    try {
-      check_unitarity(result.gauge);
-    } catch (const BadData& error) {
-      throw BadData(fmt::format("{}: {}", file->name(), error.what()));
-    }
-  });
+  try {
+    check_unitarity(result.gauge, communicator);
+  } catch (const BadData& error) {
+    throw BadData(fmt::format("{}: {}", file->name(), error.what()));
+  }
   const GaugeAverages averages = host_averages(result.gauge, communicator);
   check_average(result, "PLAQUETTE", "plaquette", averages.plaquette);
   check_average(result, "LINK_TRACE", "link trace", averages.link_trace);
@@ -135,7 +133,7 @@ GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Latt
       if (!c.agrees)
         throw Error(fmt::format("{}: {} recorded as {}, the links give {}: the file is damaged; fetch it again",
                                 file->name(), c.what, c.recorded, c.computed));
-  result.phases_folded = fold_boundary_phases(result.gauge);
+  result.phases_folded = fold_boundary_phases(result.gauge, communicator);
   return result;
 }
 

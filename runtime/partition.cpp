@@ -34,6 +34,7 @@ Coordinates choose_grid(const Coordinates& extent, int parts) {
 
 Lattice Partition::part(const Coordinates& extent) const {
   const int ranks = communicator->size();
+  if (ranks == 1 && !grid) return Lattice(extent);
   const Coordinates g = grid ? *grid : choose_grid(extent, ranks);
   long long parts = 1;
   for (const int n : g) parts *= n;

@@ -135,8 +135,9 @@ void convert_links(const LinkField& from, LinkField& to, bool encode) {
 LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
                  const StorageInfo& storage) {
   check_same(from.lattice, "the gauge field", domain->lattice(), "the domain");
-  if (storage.reals < 18 || storage.temporal) require_su3(from, fmt::format("link storage {}", storage.name));
-  if (storage.temporal) require_temporal_gauge(from);
+  if (storage.reals < 18 || storage.temporal)
+    require_su3(from, fmt::format("link storage {}", storage.name), domain->communicator());
+  if (storage.temporal) require_temporal_gauge(from, domain->communicator());
   LinkField plain(domain, double_precision(), find_storage("r18"));
   const MemoryOrder order = order_of(plain);
   std::vector<double> packed(static_cast<std::size_t>(order.words()));
@@ -213,7 +214,8 @@ void convert_term(const TermField& from, TermField& to, const Kernel& kernel, do
 
 TermField encode_term(const TermField& from, const PrecisionInfo& precision) {
   TermField to(from.domain_pointer(), precision);
-  to.set_scale(precision.word_bytes >= 4 ? 1.0 : from.largest());
+  // The scale of the whole lattice, so that its parts are stored with the same bits.
+  if (precision.word_bytes < 4) to.set_scale(from.domain().communicator().largest(from.largest()));
   const auto kernels = from.domain().device().kernels();
   convert_term(from, to, find(kernels, {.operation = "encode_term", .precision = precision.name}), 1 / to.scale());
   return to;

@@ -2,30 +2,58 @@
 
 #include <cmath>
 
+#include "runtime/border.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith {
 
-CloverTerm::Double CloverTerm::build(const LinkField& links, double space, double time, double diagonal) {
+namespace {
+
+/// T by the kernel, at all sites of the links' domain.
+TermField term_of(const LinkField& links, double space, double time, double diagonal) {
   const Domain& domain = links.domain();
-  const PrecisionInfo& precision = find_precision("double");
-  const auto kernels = domain.device().kernels();
-  const Kernel& build_term = find(kernels, {.operation = "clover_term", .precision = "double", .links = "r18"});
-  const Kernel& invert = find(kernels, {.operation = "invert_term", .precision = "double"});
-  Double d{TermField(links.domain_pointer(), precision), TermField(links.domain_pointer(), precision), {}};
+  const Kernel& build_term =
+      find(domain.device().kernels(), {.operation = "clover_term", .precision = "double", .links = "r18"});
+  TermField term(links.domain_pointer(), find_precision("double"));
   for (const Parity parity : {Parity::even, Parity::odd}) {
     Arguments a = arguments_for(domain, links.lanes());
     a.parity = int(parity);
     a.links = links.operand();
-    a.out = d.term.operand(parity);
+    a.out = term.operand(parity);
     a.a.re = space;
     a.b.re = time;
     a.c.re = diagonal;
     domain.device().run(build_term, a);
+  }
+  return term;
+}
+
+/// The same of a part of a lattice, whose leaves reach into neighbouring parts: made on the part with a border.
+TermField term_of_part(const LinkField& links, double space, double time, double diagonal) {
+  const Domain& domain = links.domain();
+  const HostGauge gauge = with_border(download(links), domain.communicator());
+  const auto box = std::make_shared<Domain>(gauge.lattice, domain.device_pointer());
+  const LinkField box_links = upload(gauge, box, links.precision(), links.storage());
+  return without_border(term_of(box_links, space, time, diagonal), links.domain_pointer());
+}
+
+}  // namespace
+
+CloverTerm::Double CloverTerm::build(const LinkField& links, double space, double time, double diagonal) {
+  const Domain& domain = links.domain();
+  const Kernel& invert = find(domain.device().kernels(), {.operation = "invert_term", .precision = "double"});
+  Double d{
+      domain.lattice().parts() > 1 ? term_of_part(links, space, time, diagonal) : term_of(links, space, time, diagonal),
+      TermField(links.domain_pointer(), find_precision("double")),
+      {}};
+  for (const Parity parity : {Parity::even, Parity::odd}) {
+    Arguments a = arguments_for(domain, links.lanes());
+    a.parity = int(parity);
     a.term = d.term.operand(parity);
     a.out = d.inverse.operand(parity);
     d.log_det[int(parity)] = domain.device().reduce(invert, a)[0];
   }
+  domain.communicator().sum(d.log_det);
   if (!std::isfinite(d.log_det[0] + d.log_det[1]))
     throw Error("the clover term is singular at a site; use another mass or clover coefficient");
   return d;

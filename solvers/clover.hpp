@@ -9,7 +9,8 @@
 namespace quarksmith {
 
 /// T = diagonal - (1/2) sum_{mu<nu} c_munu sigma_munu F_munu, its inverse and the logarithm of its determinant.
-/// B. Sheikholeslami and R. Wohlert, Nucl. Phys. B 259 (1985) 572; F as in hep-lat/9605038.
+/// B. Sheikholeslami and R. Wohlert, Nucl. Phys. B 259 (1985) 572; F as in hep-lat/9605038. Made by all ranks of the
+/// links' domain together: each has the sites of its part.
 class CloverTerm {
  public:
   /// \param links double precision, 18 reals, without boundary phases.
@@ -20,7 +21,7 @@ class CloverTerm {
 
   const TermField& term() const { return term_; }
   const TermField& inverse() const { return inverse_; }
-  /// Sum over the sites of a parity of log |det T|.
+  /// Sum over the sites of a parity of the whole lattice of log |det T|.
   double log_det(Parity parity) const { return log_det_[int(parity)]; }
 
  private:

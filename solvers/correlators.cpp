@@ -129,11 +129,22 @@ const std::vector<std::string>& meson_names() {
   return names;
 }
 
-std::vector<std::vector<double>> meson_correlators(const Propagator& s, int source_t) {
-  const int extent = s.lattice.extent(3);
-  std::vector<SpinTensor> tensors(extent);
+namespace {
+
+/// The tensors of all time slices of the whole lattice.
+std::vector<SpinTensor> all_slice_tensors(const Propagator& s, Communicator& communicator) {
+  std::vector<SpinTensor> tensors(s.lattice.global_extent(3));
 #pragma omp parallel for schedule(dynamic)
-  for (int t = 0; t < extent; ++t) tensors[t] = slice_tensor(s, t);
+  for (int t = 0; t < s.lattice.extent(3); ++t) tensors[s.lattice.origin(3) + t] = slice_tensor(s, t);
+  communicator.sum({reinterpret_cast<double*>(tensors.data()), tensors.size() * sizeof(SpinTensor) / sizeof(double)});
+  return tensors;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> meson_correlators(const Propagator& s, int source_t, Communicator& communicator) {
+  const int extent = s.lattice.global_extent(3);
+  const std::vector<SpinTensor> tensors = all_slice_tensors(s, communicator);
   const Spin4 g5 = gamma_product(15), gt = gamma(3);
   std::vector<std::vector<double>> result(16, std::vector<double>(extent));
   for (int bits = 0; bits < 16; ++bits) {
@@ -152,8 +163,9 @@ std::vector<std::vector<double>> meson_correlators(const Propagator& s, int sour
   return result;
 }
 
-std::vector<Complex64> proton_correlator(const Propagator& s, int source_t, Complex64 time_phase) {
-  const int extent = s.lattice.extent(3), space = s.lattice.space_sites();
+std::vector<Complex64> proton_correlator(const Propagator& s, int source_t, Complex64 time_phase,
+                                         Communicator& communicator) {
+  const int extent = s.lattice.global_extent(3), space = s.lattice.space_sites();
   // C = gamma_y gamma_t fulfils C gamma_mu C^-1 = -gamma_mu^T in the DeGrand-Rossi basis up to a phase that cancels.
   const std::vector<Element> diquark = elements(product(product(gamma(1), gamma(3)), gamma_product(15)));
   Spin4 forward = gamma(3);
@@ -162,16 +174,19 @@ std::vector<Complex64> proton_correlator(const Propagator& s, int source_t, Comp
     for (Complex64& z : forward[i]) z *= 0.5;
   }
   const std::vector<Element> projector = elements(forward);
-  std::vector<Complex64> result(extent);
-  for (int t = 0; t < extent; ++t) {
-    const int slice = (t + source_t) % extent;
+  std::vector<Complex64> slices(extent), result(extent);
+  for (int t = 0; t < s.lattice.extent(3); ++t) {
     double re = 0, im = 0;
     std::vector<Complex64> sums(space);
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < space; ++i)
-      sums[i] = proton_at(s.site[static_cast<std::size_t>(slice) * space + i], diquark, projector);
+      sums[i] = proton_at(s.site[static_cast<std::size_t>(t) * space + i], diquark, projector);
     for (const Complex64& z : sums) re += z.real(), im += z.imag();  // in a fixed order
-    result[t] = {re, im};
+    slices[s.lattice.origin(3) + t] = {re, im};
+  }
+  communicator.sum({reinterpret_cast<double*>(slices.data()), 2 * slices.size()});
+  for (int t = 0; t < extent; ++t) {
+    result[t] = slices[(t + source_t) % extent];
     if (t + source_t >= extent) result[t] /= time_phase * time_phase * time_phase;
   }
   return result;

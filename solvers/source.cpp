@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/error.hpp"
-#include "runtime/random.hpp"
+#include "runtime/site_random.hpp"
 
 namespace quarksmith {
 namespace {
@@ -72,9 +72,9 @@ SourceSettings source_of(const std::string& text, const Lattice& lattice) {
     throw unknown();
   }
   for (int mu = 0; mu < directions; ++mu)
-    if (s.origin[mu] < 0 || s.origin[mu] >= lattice.extent(mu))
+    if (s.origin[mu] < 0 || s.origin[mu] >= lattice.global_extent(mu))
       throw UsageError(fmt::format("source '{}': coordinate {} = {} lies outside the {} lattice", text, "xyzt"[mu],
-                                   s.origin[mu], lattice.text()));
+                                   s.origin[mu], lattice.global_text()));
   return s;
 }
 
@@ -92,17 +92,18 @@ HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, i
   const int component = 3 * spin + colour;
   if (settings.kind == SourceSettings::Kind::noise) {
     const Complex64 roots[] = {1, -1, {0, 1}, {0, -1}};
-    for (std::size_t i = 0; i < source.site.size(); ++i)
-      source.site[i][component] =
-          roots[int(settings.roots * Random({settings.seed, 0}, static_cast<unsigned>(i)).uniform())];
+    for (long long i = 0; i < lattice.sites(); ++i)
+      source.site[i][component] = roots[int(settings.roots * random_at(lattice, i, {settings.seed, 0}).uniform())];
     return source;
   }
+  Coordinates here;
   if (settings.kind != SourceSettings::Kind::wall) {
-    source.site[lattice.index(settings.origin)][component] = 1;
+    if (lattice.find(settings.origin, here)) source.site[lattice.index(here)][component] = 1;
     return source;
   }
-  const long long space = lattice.space_sites();
-  for (long long i = 0; i < space; ++i) source.site[settings.time() * space + i][component] = 1;
+  const long long space = lattice.space_sites(), t = settings.time() - lattice.origin(3);
+  if (t < 0 || t >= lattice.extent(3)) return source;
+  for (long long i = 0; i < space; ++i) source.site[t * space + i][component] = 1;
   return source;
 }
 

@@ -9,7 +9,7 @@
 
 namespace quarksmith {
 
-/// A source as options describe it.
+/// A source as options describe it; coordinates are those of the whole lattice.
 struct SourceSettings {
   enum class Kind { point, gaussian, wall, noise } kind = Kind::point;
   Coordinates origin{};  ///< of point and gaussian; a wall uses its t alone
@@ -37,7 +37,7 @@ SinkSettings sink_of(const std::string& text);
 
 /// In one spin and colour: 1 at the origin (point, gaussian before smearing), on all sites of a time slice (wall), or
 /// an independent root of unity at every site (noise; S.-J. Dong and K.-F. Liu, Phys. Lett. B 328 (1994) 130), the same
-/// for every spin and colour. Noise depends on seed and site alone.
+/// for every spin and colour. Noise depends on seed and global site alone; a part of a lattice gets its part.
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour);
 
 }  // namespace quarksmith

@@ -13,7 +13,7 @@ namespace quarksmith {
 struct WorkingGauge {
   WorkingGauge(const HostGauge& original, const DomainPointer& domain, const StorageInfo& storage) : gauge(original) {
     if (!storage.temporal) return;
-    const TemporalGauge fixed = fix_temporal_gauge(original);
+    const TemporalGauge fixed = fix_temporal_gauge(original, domain->communicator());
     HostGauge g(original.lattice);
     for (std::size_t x = 0; x < g.site.size(); ++x) g.site[x].fill(fixed.transformation[x]);
     gauge = fixed.gauge;

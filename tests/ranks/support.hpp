@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "runtime/field.hpp"
@@ -29,6 +31,31 @@ inline std::vector<Coordinates> grids() {
     if (g[0] * g[1] * g[2] * g[3] == n) all.push_back(g);
   if (n == 1) all.resize(1);
   return all;
+}
+
+/// Those into which a lattice can be cut.
+inline std::vector<Coordinates> grids(const Coordinates& extent) {
+  std::vector<Coordinates> fitting;
+  for (const Coordinates& g : grids()) {
+    bool even = true;
+    for (int mu = 0; mu < directions; ++mu) even = even && extent[mu] % (2 * g[mu]) == 0;
+    if (even) fitting.push_back(g);
+  }
+  return fitting;
+}
+
+/// E.g. `1x1x2x2`.
+inline std::string text(const Coordinates& x) {
+  std::string all;
+  for (int mu = 0; mu < directions; ++mu) all += (mu > 0 ? "x" : "") + std::to_string(x[mu]);
+  return all;
+}
+
+/// Whether all ranks have the same number, to the last bit.
+inline bool same_everywhere(double value) {
+  std::vector<double> all(world().size());
+  world().all_gather(&value, sizeof(value), all.data());
+  return std::count(all.begin(), all.end(), all[0]) == static_cast<long>(all.size());
 }
 
 /// This rank's part of a lattice.

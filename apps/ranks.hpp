@@ -1,0 +1,21 @@
+/// \file
+/// The command as several processes: what they agree on at the start, and how they fail.
+#pragma once
+
+#include <string>
+
+#include "runtime/communicator.hpp"
+
+namespace quarksmith::apps {
+
+/// Joins the ranks that were started with this one; results are printed by rank 0 alone from here on.
+/// \throws UsageError they are not the same command of the same build.
+void join_ranks(int argc, const char* const* argv);
+/// \throws UsageError a rank has another text than rank 0; `what` names it, `remedy` says what to do.
+void require_same(Communicator& ranks, const std::string& text, const std::string& what, const std::string& remedy);
+/// Prints the error on which a rank ends: once if all have met the same, else which rank it was. If others have not
+/// failed, the job is aborted, for they may wait for this rank for ever.
+/// \return the exit status.
+int fail(const std::string& message, int status);
+
+}  // namespace quarksmith::apps

@@ -1,0 +1,218 @@
+"""The command as several ranks: what one process gives, errors told once, no rank left waiting."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import BUILD
+
+LAUNCH = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "--bind-to", "none")
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
+AT_ONCE = 10
+"""Seconds within which a job in trouble must have ended."""
+GRIDS = ((2, "1,1,1,2"), (4, "2,2,1,1"), (4, "1,1,1,4"))
+
+
+class Job:
+    """`mpirun` on the built command, in a folder of the test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def line(self, ranks: int, *arguments: object) -> list[str]:
+        """The words of a command line."""
+        return [*LAUNCH, "-n", str(ranks), str(BUILD / "bin" / "quarksmith"), *map(str, arguments)]
+
+    def run(self, line: list[str], status: int | None = 0) -> subprocess.CompletedProcess[str]:
+        """Runs a job; `None` is any status but 0. A job that fails must do so at once."""
+        start = time.monotonic()
+        run = subprocess.run(line, cwd=self.folder, capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
+        text = f"status {run.returncode}\n{run.stdout}\n{run.stderr}"
+        assert run.returncode == status if status is not None else run.returncode != 0, text
+        if status != 0:
+            assert time.monotonic() - start < AT_ONCE, text
+        return run
+
+    def __call__(self, ranks: int, *arguments: object, status: int | None = 0) -> subprocess.CompletedProcess[str]:
+        return self.run(self.line(ranks, *arguments), status)
+
+    def error(self, ranks: int, *arguments: object, status: int | None = 2) -> str:
+        """The one error of a job that must fail."""
+        return only_error(self(ranks, *arguments, status=status).stderr)
+
+
+def only_error(stderr: str) -> str:
+    """The line of the error, which stands there once."""
+    errors = [line for line in stderr.splitlines() if line.startswith("quarksmith: error: ")]
+    assert len(errors) == 1, stderr
+    return errors[0]
+
+
+@pytest.fixture(scope="module")
+def several_ranks():
+    """Skips where this build cannot run as several ranks."""
+    if shutil.which("mpirun") is None:
+        pytest.skip("mpirun is missing (openmpi-bin)")
+    line = [*LAUNCH, "-n", "2", str(BUILD / "bin" / "quarksmith"), "devices"]
+    run = subprocess.run(line, capture_output=True, text=True, timeout=60, env=ENVIRONMENT)
+    if "built without MPI" in run.stderr:
+        pytest.skip("the library was built without MPI")
+
+
+@pytest.fixture
+def mpirun(tmp_path, several_ranks):
+    """A job in a fresh folder."""
+    return Job(tmp_path)
+
+
+@pytest.fixture
+def configuration(quarksmith):
+    """The name of a configuration in the folder of the test."""
+    quarksmith("heatbath", "--lattice", "4,4,4,8", "--sweeps", "1", "--start", "hot", "--out", "u")
+    return "u_00001.ildg"
+
+
+@pytest.mark.parametrize(("ranks", "grid"), GRIDS)
+def test_info_is_that_of_one_process(quarksmith, mpirun, configuration, ranks, grid):
+    alone = quarksmith("info", configuration, "--json", "alone.json").stdout
+    if grid == "1,1,1,4":  # t slices of two sites, chosen without being asked for
+        together = mpirun(ranks, "info", configuration, "--json", "together.json").stdout
+    else:
+        together = mpirun(ranks, "info", configuration, "--json", "together.json", "--grid", grid).stdout
+    assert together == alone
+    one, all_ranks = (json.loads((mpirun.folder / f"{name}.json").read_text()) for name in ("alone", "together"))
+    for key in ("plaquette", "space_plaquette", "time_plaquette", "link_trace"):
+        assert all_ranks.pop(key) == pytest.approx(one.pop(key), abs=1e-14)
+    assert all_ranks == one
+
+
+@pytest.mark.parametrize(("ranks", "grid"), GRIDS)
+@pytest.mark.parametrize("kind", ["ildg", "nersc", "milc", "openqcd"])
+def test_converted_files_are_those_of_one_process(quarksmith, mpirun, configuration, ranks, grid, kind):
+    quarksmith("convert", configuration, "alone", "--format", kind)
+    mpirun(ranks, "convert", configuration, "together", "--format", kind, "--grid", grid)
+    assert (mpirun.folder / "together").read_bytes() == (mpirun.folder / "alone").read_bytes()
+
+
+ACTION = ("--gauge", "weak:0.3:4,4,4,8:5", "--mass", "0.1", "--device", "cpu")
+
+
+@pytest.mark.parametrize(("ranks", "grid"), [(2, "1,1,1,2"), (4, "2,1,2,1")])
+@pytest.mark.parametrize(
+    "extra",
+    [
+        ("--boundary", "0.3,0,0,1"),
+        ("--action", "clover", "--csw", "1.1", "--source", "gaussian:3,0,1,6:2,4", "--sink", "gaussian:1.5,3"),
+        ("--reconstruct", "12t", "--source", "wall:5", "--solver", "cg"),
+        ("--precision", "double-half", "--source", "noise:3,z4"),
+    ],
+    ids=["wilson", "clover and smearing", "temporal gauge", "mixed precision"],
+)
+def test_propagator_is_that_of_one_process(quarksmith, mpirun, ranks, grid, extra):
+    quarksmith("propagator", *ACTION, *extra, "--correlators", "alone.json", "--out", "alone.h5")
+    mpirun(
+        ranks, "propagator", *ACTION, *extra, "--correlators", "together.json", "--out", "together.h5", "--grid", grid
+    )
+    one, all_ranks = (json.loads((mpirun.folder / f"{name}.json").read_text()) for name in ("alone", "together"))
+    assert all_ranks["lattice"] == one["lattice"]
+    assert all_ranks["plaquette"] == pytest.approx(one["plaquette"], abs=1e-14)
+    for ours, alone in zip(all_ranks["solves"], one["solves"], strict=True):
+        assert ours["iterations"] == pytest.approx(alone["iterations"], rel=0.05, abs=2)
+        assert ours["residual"] <= 1e-10
+    for name in ("pion", "rho"):
+        size = max(map(abs, one["correlators"][name]))
+        assert all_ranks["correlators"][name] == pytest.approx(one["correlators"][name], rel=1e-8, abs=1e-10 * size)
+    for ours, alone in zip(all_ranks["correlators"]["proton"], one["correlators"]["proton"], strict=True):
+        assert abs(complex(*ours) - complex(*alone)) <= 1e-8 * abs(complex(*alone)) + 1e-12
+    assert (mpirun.folder / "together.h5").exists()
+
+
+def test_correlators_as_csv_and_one_writer(mpirun):
+    run = mpirun(2, "propagator", *ACTION, "--tol", "1e-6", "--correlators", "c.csv")
+    assert (mpirun.folder / "c.csv").read_text().count("\n") == 9
+    assert run.stderr.count("wrote c.csv") == 1
+
+
+def test_solve_bench_on_ranks(mpirun):
+    line = ("solve-bench", *ACTION, "--solver", "cg", "--precision", "double", "--repeat", 1)
+    run = mpirun(2, *line, "--csv", "b.csv", "--history", "h.csv", "--json", "b.json")
+    assert run.stdout.count("double") == 1
+    assert json.loads((mpirun.folder / "b.json").read_text())["lattice"] == [4, 4, 4, 8]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("info", "u_00001.ildg", "--grid", "1,1,1,4"), "--grid 1,1,1,4 has 4 parts, but 2 ranks were started"),
+        (("info", "u_00001.ildg", "--grid", "1,1"), "is not four integers"),
+        (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1"), "heatbath runs as one process, but 2 ranks"),
+        (("bench", "--lattice", "4,4,4,4"), "bench runs as one process, but 2 ranks were started; start it without"),
+        (("accuracy",), "accuracy runs as one process"),
+        (("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1"), "needs --out FILE.h5, --correlators FILE.json"),
+        (
+            ("propagator", *ACTION, "--source", "point:0,0,0,8", "--correlators", "c"),
+            "lies outside the 4x4x4x8 lattice",
+        ),
+        (("solve-bench", "--gauge", "unit:6,6,6,6", "--mass", "1"), "cannot be cut into 2 parts of even extents"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_wrong_use_is_told_once(mpirun, configuration, arguments, message):
+    assert message in mpirun.error(2, *arguments)
+
+
+def test_errors_that_all_ranks_meet_are_told_once(mpirun, configuration):
+    assert "nothing.ildg" in mpirun.error(4, "info", "nothing.ildg", status=1)
+    damaged = bytearray((mpirun.folder / configuration).read_bytes())
+    damaged[5000] ^= 1
+    (mpirun.folder / "damaged.ildg").write_bytes(damaged)
+    assert "damaged" in mpirun.error(4, "convert", "damaged.ildg", "v.ildg", status=1)
+    assert not (mpirun.folder / "v.ildg").exists()
+    assert "none/c.json" in mpirun.error(2, "info", configuration, "--json", "none/c.json", status=1)
+
+
+def test_options_that_do_not_exist_are_told_once(mpirun):
+    assert mpirun(4, "info", "--nonsense", status=2).stderr.count("Run with --help") == 1
+    assert mpirun(2, "--version").stdout.count(".") < 4
+
+
+def test_ranks_must_be_the_same_command(mpirun, configuration):
+    first = mpirun.line(1, "info", configuration)
+    other = mpirun.line(1, "info", configuration, "--quiet")[len(LAUNCH) :]
+    assert "rank 1 has another command line" in only_error(mpirun.run([*first, ":", *other], None).stderr)
+
+
+def test_a_rank_that_fails_alone_ends_the_job(mpirun, configuration):
+    good = mpirun.line(1, "info", configuration)
+    lost = ["-x", "QUARKSMITH_KERNELS=missing.so", *good[len(LAUNCH) :]]
+    stderr = mpirun.run([*good, ":", *lost], None).stderr
+    assert "rank 1: " in only_error(stderr)
+    assert "missing.so" in only_error(stderr)
+
+
+def test_a_file_that_one_rank_lacks_ends_the_job(mpirun, configuration):
+    (mpirun.folder / "elsewhere").mkdir()
+    good = mpirun.line(1, "convert", configuration, "v.ildg")
+    lost = ["-wdir", str(mpirun.folder / "elsewhere"), *good[len(LAUNCH) :]]
+    assert configuration in only_error(mpirun.run([*good, ":", *lost], None).stderr)
+
+
+def test_a_rank_that_is_killed_ends_the_job(mpirun):
+    line = mpirun.line(2, "solve-bench", *ACTION, "--tol", "1e-30", "--max-iterations", 10**9, "--repeat", 1000)
+    job = subprocess.Popen(line, cwd=mpirun.folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        children: list[int] = []
+        deadline = time.monotonic() + 30
+        while len(children) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+            children = [int(pid) for pid in Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()]
+        time.sleep(2)  # now they solve
+        os.kill(children[1], signal.SIGKILL)
+        assert job.wait(AT_ONCE) != 0
+    finally:
+        job.kill()

@@ -1,0 +1,138 @@
+// Gauge fields on parts of a lattice: the same bits as on the whole.
+#include "runtime/gauge.hpp"
+
+#include <cmath>
+
+#include "runtime/border.hpp"
+#include "runtime/error.hpp"
+#include "tests/ranks/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+
+constexpr Coordinates extent = {8, 8, 4, 16};
+
+/// Calls body(part of this rank) for every grid into which the lattice can be cut.
+template <class Body>
+void on_all_grids(const Body& body) {
+  for (const Coordinates& grid : ranks::grids(extent)) {
+    SCOPED_TRACE(ranks::text(grid));
+    body(ranks::part(extent, grid));
+  }
+}
+
+/// Links of the bulk as drawn, those of the last slice in z and t times phases.
+HostGauge with_phases(const Lattice& lattice) {
+  HostGauge gauge = hot_gauge(lattice, 3);
+  for (long long i = 0; i < lattice.sites(); ++i)
+    for (const auto& [mu, phase] : {std::pair{2, std::polar(1.0, 0.4)}, {3, Complex64(-1)}})
+      if (lattice.origin(mu) + lattice.coordinates(i)[mu] == lattice.global_extent(mu) - 1)
+        for (Complex64& z : gauge.site[i][mu]) z *= phase;
+  return gauge;
+}
+
+TEST(GaugeOfParts, IsDrawnByGlobalSite) {
+  const Lattice whole(extent);
+  const HostGauge weak = weak_gauge(whole, 0.3, 5), hot = hot_gauge(whole, 6), peer = peer_random_gauge(whole, 7);
+  on_all_grids([&](const Lattice& here) {
+    EXPECT_EQ(weak_gauge(here, 0.3, 5).site, ranks::cut(weak, here).site);
+    EXPECT_EQ(hot_gauge(here, 6).site, ranks::cut(hot, here).site);
+    EXPECT_EQ(peer_random_gauge(here, 7).site, ranks::cut(peer, here).site);
+  });
+}
+
+TEST(GaugeOfParts, ChecksAreThoseOfTheWhole) {
+  HostGauge whole = weak_gauge(Lattice(extent), 0.3, 5);
+  whole.site[whole.lattice.index({7, 7, 3, 15})][1][4] *= 1.001;
+  const Unitarity expected = check_unitarity(whole);
+  on_all_grids([&](const Lattice& here) {
+    HostGauge part = ranks::cut(whole, here);
+    const Unitarity found = check_unitarity(part, ranks::world());
+    EXPECT_EQ(found.unitary, expected.unitary);
+    EXPECT_EQ(found.determinant, expected.determinant);
+    EXPECT_EQ(default_links(part, ranks::world()), "r18");
+    EXPECT_THROW(require_su3(part, "a test", ranks::world()), NotSU3);
+    EXPECT_EQ(default_links(weak_gauge(here, 0.3, 5), ranks::world()), "r12");
+    Coordinates x;
+    if (here.find({1, 2, 3, 4}, x)) part.site[here.index(x)][3][0] = NAN;
+    try {
+      check_unitarity(part, ranks::world());
+      ADD_FAILURE() << "a NaN was not seen";
+    } catch (const BadData& error) {
+      EXPECT_NE(std::string(error.what()).find("link t of site (1,2,3,4)"), std::string::npos) << error.what();
+    }
+  });
+}
+
+TEST(GaugeOfParts, BoundaryPhasesAreFoundInAllParts) {
+  HostGauge whole = with_phases(Lattice(extent));
+  ASSERT_TRUE(fold_boundary_phases(whole));
+  on_all_grids([&](const Lattice& here) {
+    HostGauge part = with_phases(here);
+    EXPECT_TRUE(fold_boundary_phases(part, ranks::world()));
+    EXPECT_EQ(part.phase, whole.phase);
+    EXPECT_EQ(part.site, ranks::cut(whole, here).site);
+    EXPECT_FALSE(fold_boundary_phases(part, ranks::world()));
+    HostGauge broken = with_phases(here);  // one link of the slice without the phase: none is shared
+    Coordinates x;
+    if (here.find({7, 7, 1, 15}, x))
+      for (Complex64& z : broken.site[here.index(x)][3]) z *= -1;
+    fold_boundary_phases(broken, ranks::world());
+    EXPECT_EQ(broken.phase[3], 1.0);
+    EXPECT_NE(broken.phase[2], 1.0);
+  });
+}
+
+TEST(GaugeOfParts, TemporalGaugeGoesOnFromPartToPart) {
+  const HostGauge original = hot_gauge(Lattice(extent), 8);
+  const TemporalGauge whole = fix_temporal_gauge(original);
+  on_all_grids([&](const Lattice& here) {
+    const TemporalGauge part = fix_temporal_gauge(ranks::cut(original, here), ranks::world());
+    EXPECT_EQ(part.gauge.site, ranks::cut(whole.gauge, here).site);
+    for (long long i = 0; i < here.sites(); ++i)
+      ASSERT_EQ(part.transformation[i], whole.transformation[here.global_index(i)]);
+    require_temporal_gauge(part.gauge, ranks::world());
+    HostGauge broken = part.gauge;
+    Coordinates x;
+    if (here.find({0, 0, 0, 7}, x)) broken.site[here.index(x)][3][0] = 0.5;
+    EXPECT_THROW(require_temporal_gauge(broken, ranks::world()), UsageError);
+  });
+}
+
+TEST(GaugeOfParts, BordersHoldTheNeighboursLinks) {
+  const HostGauge whole = hot_gauge(Lattice(extent), 9);
+  on_all_grids([&](const Lattice& here) {
+    const HostGauge box = with_border(ranks::cut(whole, here), ranks::world());
+    const Border border(here);
+    for (long long i = 0; i < box.lattice.sites(); ++i) {
+      Coordinates x = box.lattice.coordinates(i);
+      bool used = true;
+      for (int mu = 0; mu < directions; ++mu) {
+        used = used && x[mu] < here.extent(mu) + 2 * border.offset(mu);
+        x[mu] = (x[mu] - border.offset(mu) + here.origin(mu) + extent[mu]) % extent[mu];
+      }
+      if (!used) continue;
+      ASSERT_EQ(box.site[i], whole.site[whole.lattice.index(x)]);
+    }
+  });
+}
+
+TEST(GaugeOfParts, AveragesAreThoseOfTheWhole) {
+  const HostGauge whole = weak_gauge(Lattice(extent), 0.4, 6);
+  const GaugeAverages expected = gauge_averages(whole, std::make_shared<Domain>(whole.lattice, Device::cpu()));
+  on_all_grids([&](const Lattice& here) {
+    const auto domain = std::make_shared<Domain>(here, Device::cpu(), Communicator::world());
+    const HostGauge part = ranks::cut(whole, here);
+    const LinkField links = upload(part, domain, find_precision("double"), find_storage("r18"));
+    for (const GaugeAverages& found : {gauge_averages(part, domain), gauge_averages(links)}) {
+      EXPECT_NEAR(found.space_plaquette, expected.space_plaquette, 1e-14);
+      EXPECT_NEAR(found.time_plaquette, expected.time_plaquette, 1e-14);
+      EXPECT_NEAR(found.plaquette, expected.plaquette, 1e-14);
+      EXPECT_NEAR(found.link_trace, expected.link_trace, 1e-14);
+      EXPECT_TRUE(ranks::same_everywhere(found.plaquette));
+    }
+  });
+}
+
+}  // namespace
