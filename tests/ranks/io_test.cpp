@@ -146,6 +146,9 @@ TEST_F(RankFiles, WhatCannotBeWrittenKeepsTheOlderFile) {
   on_rank_0([&] { std::filesystem::create_directory(path("taken")); });
   EXPECT_THROW(write_gauge(path("taken"), gauge, "milc", 32, {}, world()), Error);
   EXPECT_THROW(write_gauge(path("u"), gauge, "milc", 64, {}, world()), UsageError);
+  if (world().size() > 1) {
+    EXPECT_THROW(write_gauge(path("u"), gauge, "ildg"), UsageError);
+  }
   world().barrier();
   EXPECT_TRUE(std::filesystem::is_directory(path("taken")));
   EXPECT_FALSE(std::filesystem::exists(path("taken.part")));
