@@ -1,10 +1,8 @@
 #include "runtime/host_averages.hpp"
 
-#include <fmt/format.h>
-
-#include "runtime/error.hpp"
 #include "runtime/exact_sum.hpp"
 #include "runtime/face.hpp"
+#include "runtime/partition.hpp"
 
 namespace quarksmith {
 namespace {
@@ -66,8 +64,7 @@ struct Sums {
 
 GaugeAverages host_averages(const HostGauge& gauge, Communicator& communicator) {
   const Lattice& lattice = gauge.lattice;
-  if (lattice.parts() != communicator.size())
-    throw UsageError(fmt::format("a lattice of {} parts for {} ranks", lattice.parts(), communicator.size()));
+  require_spread(lattice, communicator);
   const LinksAhead ahead(gauge, communicator);
   Sums sums;
 #pragma omp parallel

@@ -142,6 +142,7 @@ void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, cons
   if (bits != 32 && bits != 64) throw UsageError(fmt::format("{} bits; use 32 or 64", bits));
   if (format != "ildg" && format != "nersc" && format != "milc" && format != "openqcd")
     throw UnknownName(fmt::format("gauge format '{}' cannot be written; use ildg, nersc, milc or openqcd", format));
+  require_spread(gauge.lattice, communicator);
   if (format == "openqcd" && bits == 32)
     throw UsageError("the openQCD format is double precision; use 64 bits, or ildg");
   if (format == "milc" && bits == 64) throw UsageError("the MILC format is single precision; use 32 bits, or ildg");

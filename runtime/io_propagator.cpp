@@ -9,6 +9,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/io_parallel.hpp"
+#include "runtime/partition.hpp"
 
 namespace quarksmith {
 namespace {
@@ -206,6 +207,7 @@ struct PropagatorFile::Parts {
 PropagatorFile::PropagatorFile(const std::filesystem::path& path, const Lattice& lattice, const Provenance& provenance,
                                bool overwrite, Communicator& communicator)
     : parts_((quiet_hdf5(), std::make_unique<Parts>(communicator, lattice, path))) {
+  require_spread(lattice, communicator);
   communicator.together([&] {
     if (communicator.rank() == 0) parts_->open(provenance, overwrite);
   });

@@ -32,6 +32,11 @@ Coordinates choose_grid(const Coordinates& extent, int parts) {
   return best;
 }
 
+void require_spread(const Lattice& lattice, const Communicator& communicator) {
+  if (lattice.parts() != communicator.size())
+    throw UsageError(fmt::format("a lattice of {} parts for {} ranks", lattice.parts(), communicator.size()));
+}
+
 Lattice Partition::part(const Coordinates& extent) const {
   const int ranks = communicator->size();
   if (ranks == 1 && !grid) return Lattice(extent);

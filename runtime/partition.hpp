@@ -26,4 +26,8 @@ struct Partition {
 /// \throws WrongLattice there is none.
 Coordinates choose_grid(const Coordinates& global_extent, int parts);
 
+/// For what all ranks of a lattice must do together.
+/// \throws UsageError the lattice has not as many parts as there are ranks.
+void require_spread(const Lattice& lattice, const Communicator& communicator);
+
 }  // namespace quarksmith
