@@ -173,9 +173,11 @@ class Bench {
   }
 
   void print(const Row& r) const {
-    fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10.2e} {:>10.2e} {:>9.4f} {:>9.0f} {:>9.0f} {:>5.1f} %{}\n", r.solver,
-               r.precision, r.batch, r.iterations(), r.replacements(), r.residual(), r.measured(), r.seconds,
-               r.gflops(), r.megabytes, 100 * r.host_share, r.converged() ? "" : "  not converged");
+    std::string sent;
+    if (domain_->lattice().parts() > 1) sent = fmt::format("  {:.1f} MB sent", r.megabytes_sent());
+    fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10.2e} {:>10.2e} {:>9.4f} {:>9.0f} {:>9.0f} {:>5.1f} %{}{}\n",
+               r.solver, r.precision, r.batch, r.iterations(), r.replacements(), r.residual(), r.measured(), r.seconds,
+               r.gflops(), r.megabytes, 100 * r.host_share, sent, r.converged() ? "" : "  not converged");
     for (const ShiftReport& k : r.shifts)
       fmt::print("  shift {:<12g} {:>12} {:>6} {:>8} {:>10.2e}   {} in the common space\n", k.shift, "", k.iterations,
                  k.replacements, k.residual, k.shared_iterations);
@@ -215,9 +217,9 @@ class Bench {
                                                 {"shared_iterations", k.shared_iterations},
                                                 {"residual", k.residual},
                                                 {"converged", k.converged}});
-      text += fmt::format("{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.4g},{}\n", r.solver, r.precision,
+      text += fmt::format("{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.4g},{}\n", r.solver, r.precision,
                           r.batch, r.iterations(), r.replacements(), r.residual(), r.measured(), r.seconds, r.gflops(),
-                          r.megabytes, r.host_share, int(r.converged()));
+                          r.megabytes, r.megabytes_sent(), r.host_share, int(r.converged()));
     }
     o_.common.write_json(j);
     if (!o_.csv.empty()) o_.common.write(o_.csv, text);
