@@ -1,8 +1,7 @@
 /// \file
-/// The hopping term of one rank's part on CUDA: threads that pack what neighbours need, sites that need nothing of
-/// neighbours, and those at the boundary. One launch may do all, some, or one of these. Where ranks can store into each
-/// other's memory, packed spinors go straight into the neighbour's ghost zone, and a counter there tells how many have
-/// come; the host has no part in it.
+/// The hopping term of one rank's part on CUDA: threads that pack what neighbours need, and sites, of the boundary or
+/// all. One launch may do both. Where ranks can store into each other's memory, packed spinors go straight into the
+/// neighbour's ghost zone, and a counter there tells how many have come; the host has no part in it.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -19,9 +18,11 @@ QUARKSMITH_INLINE unsigned load_acquired(const unsigned* counter) {
 
 /// Blocks of a launch, in the order of their numbers: those that wait for others come last.
 struct HaloBlocks {
-  int pack = 0, interior = 0, exterior = 0;
-  int participants = 0;  ///< blocks, of this launch and others of the same exchange, that read its counters
-  bool whole = false, peers = false;
+  int pack = 0, sites = 0;    ///< blocks
+  int parts = 1, part = 1;    ///< into which the right-hand sides of a site are cut, and right-hand sides of one
+  unsigned participants = 0;  ///< packed spinors and parts of boundary sites, of all launches of one exchange
+  bool list = false;          ///< sites are those of the boundary alone
+  bool peers = false;
 };
 
 /// Bytes to the ghost zones of the present exchange.
@@ -29,10 +30,10 @@ QUARKSMITH_INLINE long long present_shift(const Halo& h, const HaloBlocks& w) {
   return w.peers && (*static_cast<volatile unsigned*>(&h.signals->exchange) & 1) != 0 ? h.buffer : 0;
 }
 
-/// The last block that has read the counters of an exchange makes them those of the next. Called by one thread of a
-/// block after all have read them.
-QUARKSMITH_INLINE void leave_exchange(const Arguments& a, const Halo& h, const HaloBlocks& w) {
-  if (atomicAdd(&h.signals->ticket, 1u) != unsigned(w.participants) - 1) return;
+/// Who has read the counters of an exchange last makes them those of the next. Called after `count` of the
+/// participants have read them.
+QUARKSMITH_INLINE void leave_exchange(const Arguments& a, const Halo& h, const HaloBlocks& w, unsigned count) {
+  if (atomicAdd(&h.signals->ticket, count) + count != w.participants) return;
   h.signals->ticket = 0;
   for (int mu = 0; mu < directions; ++mu) h.signals->expected[mu] += unsigned(h.face[mu]) * unsigned(a.rhs);
   __threadfence();
@@ -59,24 +60,66 @@ QUARKSMITH_INLINE bool pack_hop(const Arguments& a, const Halo& h, const HaloBlo
   if (!w.peers) return true;
   __syncthreads();
   if (threadIdx.x == 0) {
-    add_released(h.raise[Mu][back], unsigned(count - first < Block ? count - first : Block));
-    leave_exchange(a, h, w);
+    const unsigned packed = unsigned(count - first < Block ? count - first : Block);
+    add_released(h.raise[Mu][back], packed);
+    leave_exchange(a, h, w, packed);
   }
   return true;
 }
 
-/// Waits until everything that neighbours send in this exchange has come.
-QUARKSMITH_INLINE void await_neighbours(const Arguments& a, const Halo& h, const HaloBlocks& w) {
-  if (threadIdx.x < 2 * directions) {
-    const int mu = threadIdx.x / 2;
-    const unsigned expected = static_cast<volatile unsigned*>(h.signals->expected)[mu] + unsigned(h.face[mu] * a.rhs);
-    const unsigned* arrived = h.signals->arrived + threadIdx.x * HaloSignals::stride;
-    if (h.face[mu] != 0)
-      while (static_cast<int>(load_acquired(arrived) - expected) < 0) {
-      }
+/// The work of blocks below w.pack: what neighbours need, the far directions first.
+template <class K, int Block>
+QUARKSMITH_INLINE void pack_block(const Arguments& a, const Halo& h, const HaloBlocks& w, int block) {
+  const long long shift = present_shift(h, w);
+  (void)(pack_hop<K, Block, 3, +1>(a, h, w, shift, block) || pack_hop<K, Block, 3, -1>(a, h, w, shift, block) ||
+         pack_hop<K, Block, 2, +1>(a, h, w, shift, block) || pack_hop<K, Block, 2, -1>(a, h, w, shift, block) ||
+         pack_hop<K, Block, 1, +1>(a, h, w, shift, block) || pack_hop<K, Block, 1, -1>(a, h, w, shift, block) ||
+         pack_hop<K, Block, 0, +1>(a, h, w, shift, block) || pack_hop<K, Block, 0, -1>(a, h, w, shift, block));
+}
+
+/// A thread's site, and whether hops from it leave the part.
+struct HaloSite {
+  int index;
+  bool works, edge;
+};
+
+/// Sites in the order of the plain kernel, but from the middle of the last direction on: its boundary comes when its
+/// ghosts have long arrived. Boundary sites keep their places, so that spinors are found in cache as without ranks.
+template <class Order>
+QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const HaloBlocks& w, int number) {
+  if (w.list) {
+    const bool works = number < h.boundary_count[a.parity];
+    return {works ? h.boundary[a.parity][number] : 0, works, works};
   }
-  __syncthreads();
-  if (threadIdx.x == 0) leave_exchange(a, h, w);
+  const int count = a.geometry.half_sites, from_middle = number + count / 2;
+  HaloSite s;
+  s.works = number < count;
+  s.index = s.works ? Order::site(a.geometry, from_middle < count ? from_middle : from_middle - count) : 0;
+  s.edge = s.works && on_boundary(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split);
+  return s;
+}
+
+/// Waits until everything that hops from a site need has come; called by all threads of a warp that has such a site.
+/// Returns the bytes to the zones in use.
+QUARKSMITH_INLINE long long await_neighbours(const Arguments& a, const Halo& h, const HaloBlocks& w,
+                                             const HaloSite& s) {
+  if (!w.peers) return 0;
+  const unsigned warp = __activemask(), waiting = __ballot_sync(warp, s.edge);
+  const long long shift = present_shift(h, w);
+  if (s.edge) {
+    const Site x = make_site(a.geometry, a.parity, s.index, 0);
+    QUARKSMITH_UNROLL
+    for (int hop = 0; hop < 2 * directions; ++hop) {
+      const int mu = hop / 2, last = hop % 2 == 0 ? a.geometry.extent[mu] - 1 : 0;
+      if (h.face[mu] == 0 || x.x[mu] != last) continue;
+      const unsigned expected = static_cast<volatile unsigned*>(h.signals->expected)[mu] + unsigned(h.face[mu] * a.rhs);
+      while (static_cast<int>(load_acquired(h.signals->arrived + hop * HaloSignals::stride) - expected) < 0) {
+      }
+    }
+  }
+  __syncwarp(warp);
+  if (threadIdx.x % 32 == unsigned(__ffs(warp) - 1)) leave_exchange(a, h, w, unsigned(__popc(waiting)));
+  return shift;
 }
 
 template <class K, int Block, int MinBlocks, class Order>
@@ -85,94 +128,97 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_con
                                                                 const __grid_constant__ HaloBlocks w) {
   using Links = typename K::template Links<1>;
   int block = blockIdx.x;
-  if (block < w.pack) {
-    const long long shift = present_shift(h, w);
-    (void)(pack_hop<K, Block, 3, +1>(a, h, w, shift, block) || pack_hop<K, Block, 3, -1>(a, h, w, shift, block) ||
-           pack_hop<K, Block, 2, +1>(a, h, w, shift, block) || pack_hop<K, Block, 2, -1>(a, h, w, shift, block) ||
-           pack_hop<K, Block, 1, +1>(a, h, w, shift, block) || pack_hop<K, Block, 1, -1>(a, h, w, shift, block) ||
-           pack_hop<K, Block, 0, +1>(a, h, w, shift, block) || pack_hop<K, Block, 0, -1>(a, h, w, shift, block));
-    return;
-  }
+  if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
   block -= w.pack;
-  if (block < w.interior) {
-    const int sites = K::count(a), number = block * Block + threadIdx.x, rhs = number / sites;
-    const int index = Order::site(a.geometry, number - rhs * sites);
-    if (rhs >= a.rhs || left_out<K>(a, index) || at_rest(a, rhs, 1)) return;
-    K::template site<1>(a, index, rhs, Stored<Links, false>{});
+  const int rhs = block / w.sites;
+  const HaloSite s = halo_site<Order>(a, h, w, (block - rhs * w.sites) * Block + threadIdx.x);
+  // One way for a whole warp: where some of its sites are at the boundary in x, two would take turns.
+  if (!__any_sync(0xffffffffu, s.edge)) {
+    if (s.works && !at_rest(a, rhs, 1)) K::template site<1>(a, s.index, rhs, Stored<Links, false>{});
     return;
   }
-  block -= w.interior;
-  const long long shift = present_shift(h, w);
-  if (w.peers) await_neighbours(a, h, w);
-  const int sites = w.whole ? K::count(a) : h.boundary_count[a.parity];
-  const int number = block * Block + threadIdx.x, rhs = number / sites;
-  if (rhs >= a.rhs || at_rest(a, rhs, 1)) return;
-  const int index = number - rhs * sites;
-  K::template site<1>(a, w.whole ? index : h.boundary[a.parity][index], rhs, Stored<Links, true>{&h, shift});
+  const long long shift = await_neighbours(a, h, w, s);
+  if (s.works && !at_rest(a, rhs, 1)) K::template site<1>(a, s.index, rhs, Stored<Links, true>{&h, shift});
 }
 
-/// The sites at the boundary for a batch: links come to shared memory once, see batch_kernel.
-template <class K, int Block, int MinBlocks>
+/// The same for a batch: the links of a site come to shared memory once, see batch_kernel.
+template <class K, int Block, int MinBlocks, class Order>
 __global__ __launch_bounds__(Block, MinBlocks) void halo_batch_kernel(const __grid_constant__ Arguments a,
                                                                       const __grid_constant__ Halo h,
-                                                                      const __grid_constant__ HaloBlocks w, int part) {
+                                                                      const __grid_constant__ HaloBlocks w) {
   extern __shared__ uint4 shared[];
   using Links = typename K::template Links<1>;
-  const int number = blockIdx.x * Block + threadIdx.x;
-  const bool working = number < h.boundary_count[a.parity];
-  int index = working ? h.boundary[a.parity][number] : 0;
-  const KeptLinks<Links, K::hops, Block, true> links(shared, Stored<Links, true>{&h, present_shift(h, w)});
-  if (working) K::fetch_links(a, index, links);
-  if (w.peers) await_neighbours(a, h, w);
-  if (!working) return;
+  int block = blockIdx.x;
+  if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
+  block -= w.pack;
+  const int part = block / w.sites;
+  HaloSite s = halo_site<Order>(a, h, w, (block - part * w.sites) * Block + threadIdx.x);
+  const int begin = part * w.part, end = begin + w.part < a.rhs ? begin + w.part : a.rhs;
+  if (!__any_sync(0xffffffffu, s.edge)) {
+    const KeptLinks<Links, K::hops, Block> links(shared);
+    if (!s.works) return;
+    K::fetch_links(a, s.index, links);
+    wait_for_copies();
+#pragma unroll 1
+    for (int rhs = begin; rhs < end; ++rhs) {
+      asm volatile("" : "+r"(s.index));
+      if (!at_rest(a, rhs, 1)) K::template site<1>(a, s.index, rhs, links);
+    }
+    return;
+  }
+  const long long shift = await_neighbours(a, h, w, s);
+  const KeptLinks<Links, K::hops, Block, true> links(shared, Stored<Links, true>{&h, shift});
+  if (!s.works) return;
+  K::fetch_links(a, s.index, links);
   wait_for_copies();
-  const int begin = blockIdx.y * part, end = begin + part < a.rhs ? begin + part : a.rhs;
 #pragma unroll 1
   for (int rhs = begin; rhs < end; ++rhs) {
-    asm volatile("" : "+r"(index));
-    if (at_rest(a, rhs, 1)) continue;
-    K::template site<1>(a, index, rhs, links);
+    asm volatile("" : "+r"(s.index));
+    if (!at_rest(a, rhs, 1)) K::template site<1>(a, s.index, rhs, links);
   }
 }
 
-/// Launches what `work` asks for.
+/// Launches what `work` asks for: sites of the boundary (exterior) or all (whole); the interior alone is left to the
+/// plain kernel.
 template <class K, int Block, int MinBlocks, class Order = InOrder>
 void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) {
   const Halo& h = *a.halo;
+  const auto stream = static_cast<cudaStream_t>(launch.stream);
   const auto blocks = [](long long threads) { return static_cast<int>((threads + Block - 1) / Block); };
   HaloBlocks w;
-  int pack = 0;
-  for (int mu = 0; mu < directions; ++mu) pack += 2 * blocks(static_cast<long long>(h.face[mu]) * a.rhs);
-  const int sites = work.whole ? K::count(a) : h.boundary_count[a.parity];
-  const int exterior = blocks(static_cast<long long>(sites) * a.rhs);
-  if (work.pack) w.pack = pack;
-  if (work.interior) w.interior = blocks(static_cast<long long>(K::count(a)) * a.rhs);
-  if (work.exterior) w.exterior = exterior;
-  w.participants = pack + exterior;
-  w.whole = work.whole;
+  unsigned packed = 0;
+  for (int mu = 0; mu < directions; ++mu) {
+    packed += 2u * unsigned(h.face[mu]) * unsigned(a.rhs);
+    if (work.pack) w.pack += 2 * blocks(static_cast<long long>(h.face[mu]) * a.rhs);
+  }
+  w.list = !work.whole;
   w.peers = work.peers;
-  const auto stream = static_cast<cudaStream_t>(launch.stream);
-  if constexpr (can_keep_links<K>(0)) {
-    if (a.rhs > 1 && !work.whole) {  // a batch: the boundary has a kernel of its own
-      constexpr int bytes = KeptLinks<typename K::template Links<1>, K::hops, Block, true>::bytes, filling = 512;
-      auto* kernel = halo_batch_kernel<K, Block, (MinBlocks > 1 ? MinBlocks - 1 : 1)>;
+  w.sites = blocks(work.whole ? K::count(a) : h.boundary_count[a.parity]);
+  if (w.sites == 0) w.sites = 1;
+  constexpr bool keeps = can_keep_links<K>(0);
+  const bool batch = keeps && a.rhs > 1;
+  w.parts = a.rhs;
+  if (batch) {
+    constexpr int filling = 512;
+    w.parts = filling / w.sites < 1 ? 1 : filling / w.sites > a.rhs ? a.rhs : filling / w.sites;
+  }
+  w.part = (a.rhs + w.parts - 1) / w.parts;
+  w.parts = (a.rhs + w.part - 1) / w.part;
+  w.participants = packed + unsigned(h.boundary_count[a.parity]) * unsigned(w.parts);
+  const int all = w.pack + (work.exterior ? w.sites * w.parts : 0);
+  if (all == 0) return;
+  if constexpr (keeps) {
+    if (batch && work.exterior) {
+      constexpr int bytes = KeptLinks<typename K::template Links<1>, K::hops, Block>::bytes;
+      auto* kernel = halo_batch_kernel<K, Block, MinBlocks, Order>;
       static const cudaError_t allowed =
           cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-      (void)allowed;
-      const int sites_blocks = blocks(sites);
-      int parts = sites_blocks > 0 ? filling / sites_blocks : 1;
-      parts = parts < 1 ? 1 : parts > a.rhs ? a.rhs : parts;
-      const int part = (a.rhs + parts - 1) / parts;
-      const dim3 grid(sites_blocks, (a.rhs + part - 1) / part);
-      w.participants = pack + static_cast<int>(grid.x * grid.y);
-      if (work.exterior && sites_blocks > 0) kernel<<<grid, Block, bytes, stream>>>(a, h, w, part);
-      w.exterior = 0;
+      (void)allowed;  // a failure is met again by the launch
+      kernel<<<all, Block, bytes, stream>>>(a, h, w);
+      return;
     }
   }
-  Arguments with = a;
-  with.skip = h.split;
-  const int all = w.pack + w.interior + w.exterior;
-  if (all > 0) halo_kernel<K, Block, MinBlocks, Order><<<all, Block, 0, stream>>>(with, h, w);
+  halo_kernel<K, Block, MinBlocks, Order><<<all, Block, 0, stream>>>(a, h, w);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

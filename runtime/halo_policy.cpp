@@ -140,13 +140,9 @@ class PeerStores final : public HaloPolicy {
 class Fused final : public HaloPolicy {
  public:
   void apply(const Domain& domain, const Kernel& kernel, Arguments a, Zones& zones) override {
-    // A batch shares links through shared memory in the plain kernel, which beats one launch.
-    if (a.rhs > kernel.tile) return several_.apply(domain, kernel, a, zones);
-    domain.device().run_halo(kernel, a, {.pack = true, .interior = true, .exterior = true, .peers = true}, false);
+    (void)zones;
+    domain.device().run_halo(kernel, a, {.pack = true, .exterior = true, .whole = true, .peers = true}, false);
   }
-
- private:
-  PeerStores several_;
 };
 
 }  // namespace
