@@ -18,7 +18,7 @@ QUARKSMITH_INLINE void copy_to_shared(void* shared, const void* global) {
 QUARKSMITH_INLINE void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 /// The links of all hops of a thread's site in shared memory; threads do not share, so that none waits for another.
-template <class Links, int Hops, int Block, bool Ghosts = false>
+template <class Links, int Hops, int Block, int Ghosts = 0>
 struct KeptLinks : Stored<Links, Ghosts> {
   using Packed = typename Links::Packed;
   static constexpr int link_bytes = Links::words * int(sizeof(typename Links::Word));
@@ -42,7 +42,7 @@ struct KeptLinks : Stored<Links, Ghosts> {
       return static_cast<const typename Links::Word*>(f.data) + at.parity * f.parity_stride;
     };
     const P* from = vectors_at<vector, link_bytes * directions>(half(a.links), at.place) + Mu * packets * site_block;
-    if constexpr (Ghosts && Sign < 0)
+    if constexpr ((Ghosts >> Mu & 1) != 0 && Sign < 0)
       if (this->leaves(there))
         from = vectors_at<vector, link_bytes>(half(this->halo->links[Mu]), Place{face_index<Mu>(a.geometry, x)});
     QUARKSMITH_UNROLL

@@ -10,9 +10,12 @@ namespace quarksmith::QUARKSMITH_TARGET {
 QUARKSMITH_INLINE void add_released(unsigned* counter, unsigned value) {
   asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(counter), "r"(value) : "memory");
 }
-QUARKSMITH_INLINE unsigned load_acquired(const unsigned* counter) {
+/// A counter that other GPUs change. Not an acquiring load, which would empty the L1 cache of the multiprocessor again
+/// and again: ghost zones cannot be in it, for nothing reads them in this launch before their counter says that they are
+/// full, and a load is not issued before the branch that it depends on is decided.
+QUARKSMITH_INLINE unsigned load_counter(const unsigned* counter) {
   unsigned value;
-  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
+  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
   return value;
 }
 
@@ -22,6 +25,7 @@ struct HaloBlocks {
   int parts = 1, part = 1;    ///< into which the right-hand sides of a site are cut, and right-hand sides of one
   unsigned participants = 0;  ///< packed spinors and parts of boundary sites, of all launches of one exchange
   bool list = false;          ///< sites are those of the boundary alone
+  bool planes = false;        ///< z or t are split, and the sites of a block have the same of both
   bool peers = false;
 };
 
@@ -40,27 +44,38 @@ QUARKSMITH_INLINE void leave_exchange(const Arguments& a, const Halo& h, const H
   h.signals->exchange += 1;
 }
 
+/// Blocks that pack one hop. A few saturate the links between GPUs; more would keep multiprocessors from the sites
+/// while their stores are under way.
+inline constexpr int packing_threads = 8192;
+template <int Block>
+QUARKSMITH_HOST_DEVICE inline int pack_blocks(const Halo& h, int mu, int rhs) {
+  int hops = 0;
+  for (int nu = 0; nu < directions; ++nu) hops += 2 * (h.face[nu] != 0);
+  const int most = (packing_threads / hops + Block - 1) / Block, blocks = (h.face[mu] * rhs + Block - 1) / Block;
+  return blocks < most ? blocks : most;
+}
+
 /// Packs a block's share of a hop, if `block` is one of its blocks; else counts on to the next hop.
 template <class K, int Block, int Mu, int Sign>
 QUARKSMITH_INLINE bool pack_hop(const Arguments& a, const Halo& h, const HaloBlocks& w, long long shift, int& block) {
   constexpr int back = Sign < 0;
-  const int face = h.face[Mu], count = face * a.rhs, blocks = (count + Block - 1) / Block;
+  const int face = h.face[Mu], count = face * a.rhs, blocks = pack_blocks<Block>(h, Mu, a.rhs);
   if (block >= blocks) {
     block -= blocks;
     return false;
   }
-  const int first = block * Block, number = first + threadIdx.x;
-  if (number < count) {
-    Operand to = h.leaving[Mu][back];
-    to.data = static_cast<char*>(to.data) + shift;
-    if (K::Format::has_norm) to.norm += shift / 4;
-    const int rhs = number / face;
-    pack<typename K::Crossing, typename K::Format, 1, Mu, Sign>(a, to, number - rhs * face, rhs);
+  Operand to = h.leaving[Mu][back];
+  to.data = static_cast<char*>(to.data) + shift;
+  if (K::Format::has_norm) to.norm += shift / 4;
+  unsigned packed = 0;  // by the block
+  for (int first = block * Block; first < count; first += blocks * Block) {
+    const int number = first + threadIdx.x, rhs = number / face;
+    if (number < count) pack<typename K::Crossing, typename K::Format, 1, Mu, Sign>(a, to, number - rhs * face, rhs);
+    packed += unsigned(count - first < Block ? count - first : Block);
   }
   if (!w.peers) return true;
   __syncthreads();
   if (threadIdx.x == 0) {
-    const unsigned packed = unsigned(count - first < Block ? count - first : Block);
     add_released(h.raise[Mu][back], packed);
     leave_exchange(a, h, w, packed);
   }
@@ -77,48 +92,62 @@ QUARKSMITH_INLINE void pack_block(const Arguments& a, const Halo& h, const HaloB
          pack_hop<K, Block, 0, +1>(a, h, w, shift, block) || pack_hop<K, Block, 0, -1>(a, h, w, shift, block));
 }
 
-/// A thread's site, and whether hops from it leave the part.
+/// A thread's site, and the sites of its block that are at the boundary (of a list: 1 for each).
 struct HaloSite {
-  int index;
-  bool works, edge;
+  int index, edges;
+  bool works;
+};
+template <int Bits>
+struct Directions {
+  static constexpr int bits = Bits;
 };
 
 /// Sites in the order of the plain kernel, but from the middle of the last direction on: its boundary comes when its
 /// ghosts have long arrived. Boundary sites keep their places, so that spinors are found in cache as without ranks.
-template <class Order>
-QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const HaloBlocks& w, int number) {
+template <class Order, int Block>
+QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const HaloBlocks& w, int block) {
+  const int first = block * Block, number = first + threadIdx.x;
   if (w.list) {
     const bool works = number < h.boundary_count[a.parity];
-    return {works ? h.boundary[a.parity][number] : 0, works, works};
+    return {works ? h.boundary[a.parity][number] : 0, works ? 1 : 0, works};
   }
-  const int count = a.geometry.half_sites, from_middle = number + count / 2;
-  HaloSite s;
-  s.works = number < count;
-  s.index = s.works ? Order::site(a.geometry, from_middle < count ? from_middle : from_middle - count) : 0;
-  s.edge = s.works && on_boundary(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split);
+  const int count = a.geometry.half_sites;
+  const auto from_middle = [count](int n) { return n + count / 2 < count ? n + count / 2 : n + count / 2 - count; };
+  if (w.planes) {
+    const bool edge = on_boundary(a.geometry, make_site(a.geometry, a.parity, from_middle(first), 0), h.split);
+    return {from_middle(number), edge ? Block : 0, true};
+  }
+  HaloSite s{0, 0, number < count};
+  if (s.works) s.index = Order::site(a.geometry, from_middle(number));
+  s.edges = __syncthreads_count(s.works &&
+                                on_boundary(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split));
   return s;
 }
 
-/// Waits until everything that hops from a site need has come; called by all threads of a warp that has such a site.
-/// Returns the bytes to the zones in use.
-QUARKSMITH_INLINE long long await_neighbours(const Arguments& a, const Halo& h, const HaloBlocks& w,
-                                             const HaloSite& s) {
+/// Runs `work` with the bits of the directions in which boundary sites look for ghosts, as a constant: z and t where no
+/// other is split, for a branch keeps the loads of one hop from being issued together with those of the next.
+template <class Work>
+QUARKSMITH_INLINE void with_ghosts(const Halo& h, const Work& work) {
+  if ((h.split & 3) == 0) {
+    work(Directions<12>{});
+  } else {
+    work(Directions<15>{});
+  }
+}
+
+/// Waits until everything that neighbours send in this exchange has come; called by all threads of a block that has
+/// `edges` sites at the boundary. Returns the bytes to the zones in use.
+QUARKSMITH_INLINE long long await_neighbours(const Arguments& a, const Halo& h, const HaloBlocks& w, int edges) {
   if (!w.peers) return 0;
-  const unsigned warp = __activemask(), waiting = __ballot_sync(warp, s.edge);
   const long long shift = present_shift(h, w);
-  if (s.edge) {
-    const Site x = make_site(a.geometry, a.parity, s.index, 0);
-    QUARKSMITH_UNROLL
-    for (int hop = 0; hop < 2 * directions; ++hop) {
-      const int mu = hop / 2, last = hop % 2 == 0 ? a.geometry.extent[mu] - 1 : 0;
-      if (h.face[mu] == 0 || x.x[mu] != last) continue;
-      const unsigned expected = static_cast<volatile unsigned*>(h.signals->expected)[mu] + unsigned(h.face[mu] * a.rhs);
-      while (static_cast<int>(load_acquired(h.signals->arrived + hop * HaloSignals::stride) - expected) < 0) {
-      }
+  if (threadIdx.x < 2 * directions && h.face[threadIdx.x / 2] != 0) {
+    const int mu = threadIdx.x / 2;
+    const unsigned expected = static_cast<volatile unsigned*>(h.signals->expected)[mu] + unsigned(h.face[mu] * a.rhs);
+    while (static_cast<int>(load_counter(h.signals->arrived + threadIdx.x * HaloSignals::stride) - expected) < 0) {
     }
   }
-  __syncwarp(warp);
-  if (threadIdx.x % 32 == unsigned(__ffs(warp) - 1)) leave_exchange(a, h, w, unsigned(__popc(waiting)));
+  __syncthreads();
+  if (threadIdx.x == 0) leave_exchange(a, h, w, unsigned(edges));
   return shift;
 }
 
@@ -131,14 +160,18 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_con
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
   block -= w.pack;
   const int rhs = block / w.sites;
-  const HaloSite s = halo_site<Order>(a, h, w, (block - rhs * w.sites) * Block + threadIdx.x);
-  // One way for a whole warp: where some of its sites are at the boundary in x, two would take turns.
-  if (!__any_sync(0xffffffffu, s.edge)) {
+  const HaloSite s = halo_site<Order, Block>(a, h, w, block - rhs * w.sites);
+  // One way for a whole block: where some sites of a warp are at the boundary in x, two would take turns.
+  const int edges = w.list ? __syncthreads_count(s.edges) : s.edges;
+  if (edges == 0) {
     if (s.works && !at_rest(a, rhs, 1)) K::template site<1>(a, s.index, rhs, Stored<Links, false>{});
     return;
   }
-  const long long shift = await_neighbours(a, h, w, s);
-  if (s.works && !at_rest(a, rhs, 1)) K::template site<1>(a, s.index, rhs, Stored<Links, true>{&h, shift});
+  const long long shift = await_neighbours(a, h, w, edges);
+  if (!s.works || at_rest(a, rhs, 1)) return;
+  with_ghosts(h, [&](auto where) {
+    K::template site<1>(a, s.index, rhs, Stored<Links, decltype(where)::bits>{&h, shift});
+  });
 }
 
 /// The same for a batch: the links of a site come to shared memory once, see batch_kernel.
@@ -152,30 +185,36 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_batch_kernel(const __gr
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
   block -= w.pack;
   const int part = block / w.sites;
-  HaloSite s = halo_site<Order>(a, h, w, (block - part * w.sites) * Block + threadIdx.x);
+  const HaloSite s = halo_site<Order, Block>(a, h, w, block - part * w.sites);
   const int begin = part * w.part, end = begin + w.part < a.rhs ? begin + w.part : a.rhs;
-  if (!__any_sync(0xffffffffu, s.edge)) {
+  const int edges = w.list ? __syncthreads_count(s.edges) : s.edges;
+  if (edges == 0) {
     const KeptLinks<Links, K::hops, Block> links(shared);
     if (!s.works) return;
     K::fetch_links(a, s.index, links);
     wait_for_copies();
+    int index = s.index;
 #pragma unroll 1
     for (int rhs = begin; rhs < end; ++rhs) {
-      asm volatile("" : "+r"(s.index));
-      if (!at_rest(a, rhs, 1)) K::template site<1>(a, s.index, rhs, links);
+      asm volatile("" : "+r"(index));
+      if (!at_rest(a, rhs, 1)) K::template site<1>(a, index, rhs, links);
     }
     return;
   }
-  const long long shift = await_neighbours(a, h, w, s);
-  const KeptLinks<Links, K::hops, Block, true> links(shared, Stored<Links, true>{&h, shift});
+  const long long shift = await_neighbours(a, h, w, edges);
   if (!s.works) return;
-  K::fetch_links(a, s.index, links);
-  wait_for_copies();
+  with_ghosts(h, [&](auto where) {
+    constexpr int ghosts = decltype(where)::bits;
+    const KeptLinks<Links, K::hops, Block, ghosts> links(shared, Stored<Links, ghosts>{&h, shift});
+    K::fetch_links(a, s.index, links);
+    wait_for_copies();
+    int index = s.index;
 #pragma unroll 1
-  for (int rhs = begin; rhs < end; ++rhs) {
-    asm volatile("" : "+r"(s.index));
-    if (!at_rest(a, rhs, 1)) K::template site<1>(a, s.index, rhs, links);
-  }
+    for (int rhs = begin; rhs < end; ++rhs) {
+      asm volatile("" : "+r"(index));
+      if (!at_rest(a, rhs, 1)) K::template site<1>(a, index, rhs, links);
+    }
+  });
 }
 
 /// Launches what `work` asks for: sites of the boundary (exterior) or all (whole); the interior alone is left to the
@@ -189,9 +228,10 @@ void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) 
   unsigned packed = 0;
   for (int mu = 0; mu < directions; ++mu) {
     packed += 2u * unsigned(h.face[mu]) * unsigned(a.rhs);
-    if (work.pack) w.pack += 2 * blocks(static_cast<long long>(h.face[mu]) * a.rhs);
+    if (work.pack) w.pack += 2 * pack_blocks<Block>(h, mu, a.rhs);
   }
   w.list = !work.whole;
+  w.planes = Order::in_order && (h.split & 3) == 0 && a.geometry.stride[2] % Block == 0;
   w.peers = work.peers;
   w.sites = blocks(work.whole ? K::count(a) : h.boundary_count[a.parity]);
   if (w.sites == 0) w.sites = 1;

@@ -19,6 +19,8 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 /// Hops that leave the sub-lattice are rare and exchange lanes: a branch.
 inline constexpr bool branch_on_crossing = true;
+/// Directions in which kernels look for ghost zones: all, behind that branch.
+inline constexpr int ghosts_in_place = 15;
 
 #if defined(__AVX512F__)
 inline constexpr int register_bytes = 64;

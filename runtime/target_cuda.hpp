@@ -17,6 +17,8 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 /// A branch would keep the loads of one hop from being issued together with those of the next.
 inline constexpr bool branch_on_crossing = false;
+/// Directions in which plain kernels look for ghost zones: none; runtime/halo_cuda.hpp does.
+inline constexpr int ghosts_in_place = 0;
 
 // --- lanes -----------------------------------------------------------------------------------------------------------
 
@@ -254,10 +256,12 @@ QUARKSMITH_INLINE int divide(int n, const Divisor& d);  // runtime/site.hpp
 
 /// Which site a thread works on: threads follow the numbering of sites.
 struct InOrder {
+  static constexpr bool in_order = true;
   static QUARKSMITH_INLINE int site(const Geometry&, int index) { return index; }
 };
 /// Rows of x are taken in boxes of 2 x 2 x 2 of y, z, t, whose neighbours largely lie in the same block of threads.
 struct Boxes {
+  static constexpr bool in_order = false;
   static QUARKSMITH_INLINE int site(const Geometry& g, int index) {
     const int half_x = g.extent[0] / 2, row = divide(index, g.by_half_x), box = row >> 3;
     const int above = divide(2 * box, g.by_y), t = divide(2 * above, g.by_z);  // n / (Y/2) = 2n / Y

@@ -262,8 +262,9 @@ QUARKSMITH_OUTLINED auto ghost_spinor(const Arguments& a, const Halo& halo, long
   return p;
 }
 
-/// Where a kernel finds link and spinor of a hop: in the fields, and where hops leave a part (Ghosts) in its halo.
-template <class Links, bool Ghosts>
+/// Where a kernel finds link and spinor of a hop: in the fields, and where hops along the directions whose bits are set
+/// in Ghosts leave a part in its halo.
+template <class Links, int Ghosts>
 struct Stored {
   const Halo* halo = nullptr;
   long long shift = 0;  ///< bytes to the set of ghost zones in use
@@ -272,7 +273,7 @@ struct Stored {
   QUARKSMITH_INLINE auto link(const Arguments& a, const Site& x, const Neighbour<Mu, Sign>& there) const {
     const Site at = link_site(x, there);
     return link_of_hop<Links, Mu>(there.crosses, [&] {
-      if constexpr (Ghosts && Sign < 0)
+      if constexpr ((Ghosts >> Mu & 1) != 0 && Sign < 0)
         if (leaves(there)) {
           const auto ghost = ghost_link<Links, Mu>(a, *halo, x, at);
           return ghost;  // a copy: what a function has written to memory would keep the other case out of registers
@@ -284,7 +285,7 @@ struct Stored {
   /// What crosses the link of a hop from site x.
   template <class Crossing, class Spinors, int Mu, int Sign>
   QUARKSMITH_INLINE auto spinor(const Arguments& a, const Site& x, const Neighbour<Mu, Sign>& there, int rhs) const {
-    if constexpr (Ghosts)
+    if constexpr ((Ghosts >> Mu & 1) != 0)
       if (leaves(there)) {
         const auto ghost = ghost_spinor<Crossing, Spinors>(a, *halo, shift, x, there, rhs);
         return ghost;
