@@ -37,13 +37,14 @@ class Scaling {
   int operator()() {
     const Lattice& lattice = domain_->lattice();
     const auto& grid = lattice.grid();
-    say(fmt::format("{}; {} rank(s), grid {},{},{},{}, {} on each, {} in all", domain_->device().description(), lattice.parts(),
-        grid[0], grid[1], grid[2], grid[3], lattice.text(), lattice.global_text()));
+    say(fmt::format("{}; {} rank(s), grid {},{},{},{}, {} on each, {} in all", domain_->device().description(),
+                    lattice.parts(), grid[0], grid[1], grid[2], grid[3], lattice.text(), lattice.global_text()));
     if (lattice.parts() > 1) measure_sums();
-    say(fmt::format("{:<8} {:<8} {:>4} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9}", "kernel", "policy", "rhs", "us", "GFLOP/s",
-        "kB sent", "pack us", "inner us", "outer us"));
+    say(fmt::format("{:<8} {:<8} {:>4} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9}", "kernel", "policy", "rhs", "us",
+                    "GFLOP/s", "kB sent", "pack us", "inner us", "outer us"));
     for (const std::string& precision : split(o_.precisions, ','))
-      for (const std::string& rhs : split(o_.batches, ',')) measure(precision, static_cast<int>(integer(rhs, "--batch")));
+      for (const std::string& rhs : split(o_.batches, ','))
+        measure(precision, static_cast<int>(integer(rhs, "--batch")));
     write();
     return 0;
   }
@@ -102,18 +103,16 @@ class Scaling {
     a.team = nullptr;
     const double alone = time_of([&] { domain_->device().run(kernel, a); }, gpu);
     say(fmt::format("all-reduce of {} number(s): {:.2f} us beyond the {:.2f} us of the kernel", kernel.sums,
-        1e6 * (together - alone), 1e6 * alone));
+                    1e6 * (together - alone), 1e6 * alone));
   }
 
   void measure(const std::string& precision_name, int rhs) {
     const PrecisionInfo& precision = find_precision(precision_name);
-    const Kernel& kernel = find(domain_->device().kernels(), {.operation = "wilson",
-                                                              .precision = precision_name,
-                                                              .links = "r" + o_.links,
-                                                              .basis = "non_relativistic"});
+    const Kernel& kernel = find(
+        domain_->device().kernels(),
+        {.operation = "wilson", .precision = precision_name, .links = "r" + o_.links, .basis = "non_relativistic"});
     const Fields fields(domain_, gauge_);
-    const LinkField links =
-        upload(gauge_, domain_, find_precision(precision.links), find_storage("r" + o_.links));
+    const LinkField links = upload(gauge_, domain_, find_precision(precision.links), find_storage("r" + o_.links));
     const SpinorField in = fields.spinor(precision_name, Subset::odd, rhs);
     const SpinorField out = fields.spinor(precision_name, Subset::even, rhs);
     Arguments a = arguments_for(*domain_, in.lanes(), rhs);
@@ -161,8 +160,9 @@ class Scaling {
     row.seconds = seconds;
     row.bytes = bytes;
     row.gflops = kernel.flops * double(domain_->lattice().global_sites() / 2) * rhs / seconds * 1e-9;
-    say(fmt::format("{:<8} {:<8} {:>4} {:>10.2f} {:>10.0f} {:>10.1f} {:>9.2f} {:>9.2f} {:>9.2f}", row.precision, row.policy, rhs,
-        1e6 * seconds, row.gflops, 1e-3 * double(bytes), 1e6 * row.pack, 1e6 * row.interior, 1e6 * row.exterior));
+    say(fmt::format("{:<8} {:<8} {:>4} {:>10.2f} {:>10.0f} {:>10.1f} {:>9.2f} {:>9.2f} {:>9.2f}", row.precision,
+                    row.policy, rhs, 1e6 * seconds, row.gflops, 1e-3 * double(bytes), 1e6 * row.pack,
+                    1e6 * row.interior, 1e6 * row.exterior));
     rows_.push_back(row);
   }
 
@@ -170,6 +170,9 @@ class Scaling {
     if (partition_.communicator->rank() != 0) return;
     const Lattice& lattice = domain_->lattice();
     nlohmann::ordered_json j = {{"device", domain_->device().description()},
+                                {"device_name", domain_->device().facts().at("device")},
+                                {"link", lattice.parts() > 1 ? domain_->halos().link() : "none"},
+                                {"half_sites", lattice.half_sites()},
                                 {"grid", lattice.grid()},
                                 {"lattice", lattice.global_extent()},
                                 {"links", o_.links}};

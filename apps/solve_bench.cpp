@@ -195,7 +195,8 @@ class Bench {
                                 {"tolerance", o_.choices.tolerance},
                                 {"criterion", o_.criterion}};
     std::string text =
-        "solver,precision,batch,iterations,replacements,residual,measured,seconds,gflops,megabytes,megabytes_sent,host_share,"
+        "solver,precision,batch,iterations,replacements,residual,measured,seconds,gflops,megabytes,megabytes_sent,host_"
+        "share,"
         "converged\n";
     for (const Row& r : rows_) {
       j["solves"].push_back({{"solver", r.solver},

@@ -12,6 +12,7 @@ from generator.explain import explain_kernel, explain_profile
 from generator.export import export_kernel, find_exported
 from generator.ondemand import CompileError, compile_kernel, read_build, run_tests
 from generator.operators import find_operator
+from generator.policies import add_evidence, policy_choices
 from generator.profile import load_profile
 from generator.render import TARGETS, TemplateError, Tuning, render_profile
 from generator.report import evidence_files, read_evidence, report
@@ -74,6 +75,13 @@ def _parser() -> argparse.ArgumentParser:
     summary.add_argument(
         "--copy", type=float, default=0, metavar="GB/S", help="copy bandwidth, for fractions of the floor"
     )
+    policies = command("policies", _policies, "Keep how spinors best cross to other ranks, from `quarksmith scaling`.")
+    policies.add_argument(
+        "results", type=Path, nargs="+", metavar="FILE", help="written by `quarksmith scaling --json`"
+    )
+    policies.add_argument(
+        "--out", type=Path, default=ROOT / "generated", help="folder of the evidence (default: generated/)"
+    )
     sweep = command("sweep", _sweep, "Compile, compare and time candidates of the kernels of a profile; keep the best.")
     _add_sweep_options(sweep)
     return parser
@@ -125,7 +133,7 @@ def _generate(options: argparse.Namespace) -> int:
     profile = load_profile(options.profile)
     folders = tuple(dict.fromkeys((FOLDER, options.out.resolve() / "tuned")))
     devices = None if options.devices is None else select_devices(options.devices, folders)
-    tuning = Tuning(*choices(profile.kernels, folders, devices))
+    tuning = Tuning(*choices(profile.kernels, folders, devices), policy_choices(folders))
     written = write_files(render_profile(profile, tuning), options.out)
     families = Counter(find_operator(s.operator).family for s in profile.kernels)
     kinds = ", ".join(f"{n} {family}" for family, n in sorted(families.items()))
@@ -135,6 +143,15 @@ def _generate(options: argparse.Namespace) -> int:
     limit = profile.budget.get("lines")
     if limit is not None and written.lines > limit:
         raise SpecError(f"{written.lines} lines exceed the budget of {limit} in profile {profile.name}")
+    return 0
+
+
+def _policies(options: argparse.Namespace) -> int:
+    file = add_evidence(options.results, options.out)
+    print(f"wrote {file}; `generate` renders its choice:")
+    for device, rows in policy_choices([options.out / "tuned"]).items():
+        for row in rows:
+            print(f"  {device}, link {row.link}, {row.size} parts: {row.policy}")
     return 0
 
 

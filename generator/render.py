@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -31,10 +31,11 @@ TARGETS = {"cpu": "cpp", "cuda": "cu"}
 
 @dataclass(frozen=True)
 class Tuning:
-    """What sweeps chose: rows of templates/tuned.cpp.j2 by device, and the variants that they name."""
+    """What sweeps chose: rows of templates/tuned.cpp.j2 by device, the variants that they name, and policies."""
 
     devices: Mapping[str, Sequence[Any]]
     variants: Sequence[KernelSpec]
+    policies: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
 NOT_TUNED = Tuning({}, ())
@@ -105,7 +106,10 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
         listed = [registry_row(spec, target) for spec in (*profile.kernels, *variants) if exists_on(spec, target)]
         files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, rows=listed)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
-    devices = [{"name": name, "slug": slug(name), "rows": rows} for name, rows in tuning.devices.items()]
+    devices = [
+        {"name": name, "slug": slug(name), "rows": rows, "policies": tuning.policies.get(name, ())}
+        for name, rows in tuning.devices.items()
+    ]
     files[PurePosixPath("tuned.cpp")] = render("tuned.cpp.j2", command, devices=devices)
     return files
 
@@ -231,7 +235,9 @@ def render_group(
     headers += [f"generated/links/{s}.hpp" for s in STORAGES]
     headers += sorted({f"generated/bases/{spec.basis.short}.hpp" for spec in specs if spec.basis})
     headers += sorted({f"generated/{path}" for spec in specs if (path := body_path(spec))})
-    return render("kernels.cpp.j2", command, target=target, headers=headers, rows=[_row(s, target, chosen) for s in specs])
+    return render(
+        "kernels.cpp.j2", command, target=target, headers=headers, rows=[_row(s, target, chosen) for s in specs]
+    )
 
 
 def _row(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec]) -> dict[str, str | None]:
@@ -242,7 +248,7 @@ def _row(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec]) -> dic
         "name": spec.name,
         "instance": textwrap.fill(instance, 105, subsequent_indent=" " * 10),
         "launch": _launch(spec, target),
-        "halo": halo_arguments(spec, target, chosen),
+        "halo": halo_arguments(spec, chosen) if target == "cuda" else None,
         "cost": f"{cost.reported} flop, {literal(cost.bytes)} bytes a site and right-hand side; "
         f"{cost.reals} reals without reuse",
     }
@@ -259,20 +265,23 @@ def _launch(spec: KernelSpec, target: str) -> str:
     return f"{numbers}, {order}, Rhs::{'batch' if 'kept' in spec.shape else 'alone'}"
 
 
-def halo_arguments(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec] = NO_VARIANTS) -> str | None:
-    """Template arguments of `apply_halo`, None if the kernel has no work at boundaries of parts.
+def halo_arguments(spec: KernelSpec, chosen: Mapping[str, KernelSpec] = NO_VARIANTS) -> str | None:
+    """Template arguments of `apply_halo` on GPUs, None if the kernel has no work at boundaries of parts there.
 
-    On GPUs it is a kernel of its own, three bodies long: for the rows that ask for it, in the shape that was fastest
-    for large launches (`chosen`, by the name of the kernel).
+    It is a kernel of its own, several bodies long: for the rows that ask for it, in the shape that was fastest for large
+    launches (`chosen`, by the name of the kernel).
     """
-    if spec.variant or find_operator(spec.operator).family != "hopping":
-        return None
-    if target == "cpu":
-        return f"{spec.name}_row"
-    if not spec.ranks:
+    if spec.variant or not spec.ranks or find_operator(spec.operator).family != "hopping":
         return None
     best = chosen.get(spec.name, spec)
     return f"{best.name}_row, {best.block}, {best.min_blocks}, {_order(best)}"
+
+
+def _works_on_ranks(spec: KernelSpec, target: str) -> bool:
+    """Kernels of the CPU look for ghosts where hops leave their lanes anyway."""
+    if target == "cuda":
+        return halo_arguments(spec) is not None
+    return find_operator(spec.operator).family == "hopping"
 
 
 def _order(spec: KernelSpec) -> str:
@@ -296,7 +305,7 @@ def registry_row(spec: KernelSpec, target: str) -> dict[str, Any]:
         "tile": str(max(spec.tile, 1)),
         "spins": str(getattr(operator, "spins", 0) or spec.spins or 4),
         "crossing": str(operator.crossing(spec) if isinstance(operator, HoppingOperator) else 0),
-        "halo": halo_arguments(spec, target) is not None,
+        "ranks": str(_works_on_ranks(spec, target)).lower(),
         "sums": str(getattr(operator, "sums", 0)),
         "flops": str(cost.reported),
         "bytes": literal(cost.bytes),

@@ -155,14 +155,14 @@ struct Arguments {
   /// the next. Slot n of a kernel is number slot[n].
   double* scalars = nullptr;
   int scalar_stride = 0;
-  int columns = 0;  ///< right-hand sides of x that a block kernel combines (runtime/block.hpp)
-  const int* list = nullptr;    ///< CPU: numbers of the blocks to work on, of which there are list_count; null: all
+  int columns = 0;            ///< right-hand sides of x that a block kernel combines (runtime/block.hpp)
+  const int* list = nullptr;  ///< CPU: numbers of the blocks to work on, of which there are list_count; null: all
   int list_count = 0;
-  int skip = 0;                 ///< CUDA: bits of directions; sites with a hop that leaves the part there are left out
-  const Halo* halo = nullptr;   ///< boundaries of a part; null: hops that leave it come in again on the other side
+  int skip = 0;                ///< CUDA: bits of directions; sites with a hop that leaves the part there are left out
+  const Halo* halo = nullptr;  ///< boundaries of a part; null: hops that leave it come in again on the other side
   SumStage stage = SumStage::all;
-  const Team* team = nullptr;   ///< ranks over which sums extend before a program on device scalars runs
-  int mask = -1;    ///< kernels skip a right-hand side whose number `mask` is 0; -1: none
+  const Team* team = nullptr;  ///< ranks over which sums extend before a program on device scalars runs
+  int mask = -1;               ///< kernels skip a right-hand side whose number `mask` is 0; -1: none
   unsigned char slot[most_slots] = {};
 };
 
@@ -170,12 +170,12 @@ struct Arguments {
 struct Launch {
   int block = 128;         ///< threads of a block
   void* stream = nullptr;  ///< cudaStream_t
+  /// Work of a hopping term at the boundaries of a part, arguments.halo, instead of the plain kernel; null: the latter.
+  const HaloWork* halo = nullptr;
 };
 
 /// Address of a kernel: applies it to `arguments`.
 using Apply = void (*)(const Arguments& arguments, const Launch& launch);
-/// The same for the work of a hopping term at the boundaries of a part, arguments.halo.
-using ApplyHalo = void (*)(const Arguments& arguments, const HaloWork& work, const Launch& launch);
 
 /// Bytes of the short vectors in which a group of components is stored: the largest of 16, 8, 4, 2 that divides it.
 constexpr int vector_bytes(int group_bytes) {

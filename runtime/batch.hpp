@@ -46,8 +46,7 @@ struct KeptLinks : Stored<Links, Ghosts> {
       if (this->leaves(there))
         from = vectors_at<vector, link_bytes>(half(this->halo->links[Mu]), Place{face_index<Mu>(a.geometry, x)});
     QUARKSMITH_UNROLL
-    for (int n = 0; n < packets; ++n)
-      copy_to_shared<vector>(mine + slot<Mu, Sign> + n * Block, from + n * site_block);
+    for (int n = 0; n < packets; ++n) copy_to_shared<vector>(mine + slot<Mu, Sign> + n * Block, from + n * site_block);
   }
 
   template <int Mu, int Sign>

@@ -49,10 +49,7 @@ const Kernel& Device::variant(const Kernel& kernel, const Arguments& a) const {
   const bool batch = kernel.family == "hopping" && a.rhs > kernel.tile;
   const long long blocks = std::max<long long>(a.count, a.geometry.half_sites);
   const long long sites = blocks * a.geometry.lanes * a.rhs;
-  const LaunchSize size = batch                         ? LaunchSize::batch
-                          : sites <= tiny_launch_sites  ? LaunchSize::tiny
-                          : sites <= small_launch_sites ? LaunchSize::small
-                                                        : LaunchSize::large;
+  const LaunchSize size = batch ? LaunchSize::batch : launch_size_of(sites);
   const auto& known = variants_[&kernel - kernels().data()];
   const Kernel* chosen = known[int(size)];
   if (chosen == nullptr && size == LaunchSize::tiny) chosen = known[int(LaunchSize::small)];

@@ -121,7 +121,7 @@ class CpuDevice final : public Device {
   }
   std::shared_ptr<void> allocate_host(std::size_t bytes) override { return {allocate(bytes), std::free}; }
   void run_halo(const Kernel& kernel, const Arguments& a, const HaloWork& work, bool) override {
-    (a.geometry.lanes == 1 ? one_lane(kernel) : kernel).apply_halo(a, work, {});
+    (a.geometry.lanes == 1 ? one_lane(kernel) : kernel).apply(a, {.halo = &work});
   }
   void run_program(const Kernel&, const Arguments&, const std::vector<double>&) override {
     throw UsageError("kernels of the CPU sum over ranks themselves");

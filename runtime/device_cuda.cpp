@@ -273,7 +273,7 @@ class CudaDevice final : public Device {
     return {memory, [](void* m) { cudaFreeHost(m); }};
   }
   void run_halo(const Kernel& kernel, const Arguments& arguments, const HaloWork& work, bool beside) override {
-    kernel.apply_halo(arguments, work, {.stream = beside ? beside_ : stream_});
+    kernel.apply(arguments, {.stream = beside ? beside_ : stream_, .halo = &work});
     check(cudaGetLastError(), std::string(kernel.name));
   }
   void run_program(const Kernel& kernel, const Arguments& arguments, const std::vector<double>& sums) override {

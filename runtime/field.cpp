@@ -153,7 +153,8 @@ void SpinorField::fill(int byte) {
 namespace {
 
 void check_kind(const SpinorField& a, const SpinorField& b, const char* what) {
-  if (!alike(a.domain(), b.domain()) || &a.precision() != &b.precision() || a.rhs() != b.rhs() || a.spins() != b.spins())
+  if (!alike(a.domain(), b.domain()) || &a.precision() != &b.precision() || a.rhs() != b.rhs() ||
+      a.spins() != b.spins())
     throw UsageError(
         fmt::format("{} between spinor fields of different kinds: {} {} with {} right-hand sides and {} "
                     "spins, {} {} with {} and {}",

@@ -7,6 +7,7 @@
 #include "runtime/error.hpp"
 #include "runtime/halo_policy.hpp"
 #include "runtime/order.hpp"
+#include "runtime/tuning.hpp"
 
 namespace quarksmith {
 namespace {
@@ -16,17 +17,17 @@ constexpr std::size_t alignment = 256;  // of zones; signals come before them
 std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 /// Where the colour vectors that cross a face stand.
-MemoryOrder face_order(const Domain& domain, const Kernel& kernel, const PrecisionInfo& precision, int face, int lanes) {
-  return {domain.device().short_vectors(), kernel.crossing * precision.spin_words, 1, precision.word_bytes, face, 1,
-          lanes};
+MemoryOrder face_order(const Domain& domain, const Kernel& kernel, const PrecisionInfo& precision, int face,
+                       int lanes) {
+  return {
+      domain.device().short_vectors(), kernel.crossing * precision.spin_words, 1, precision.word_bytes, face, 1, lanes};
 }
 
 }  // namespace
 
 int face_blocks(const Geometry& g, int mu) { return g.half_sites / g.extent[mu]; }
 
-void for_each_on_face(const Geometry& g, int parity, int mu, int slice,
-                      const std::function<void(int, int)>& visit) {
+void for_each_on_face(const Geometry& g, int parity, int mu, int slice, const std::function<void(int, int)>& visit) {
   const int slow = mu == 3 ? 2 : 3, fast = mu >= 2 ? 1 : 2;
   for (int block = 0; block < g.half_sites; ++block) {
     const int half_x = g.extent[0] / 2, row = block / half_x, plane = row / g.extent[1];
@@ -44,8 +45,8 @@ Operand LinkField::ghosts(int mu) const {
   Operand f;
   if (!domain_->lattice().split(mu)) return f;
   const int face = face_blocks(domain_->layout(lanes_).geometry(), mu);
-  const MemoryOrder order{domain_->device().short_vectors(), storage_->reals, 1, precision_->word_bytes, face, 2,
-                          lanes_};
+  const MemoryOrder order{
+      domain_->device().short_vectors(), storage_->reals, 1, precision_->word_bytes, face, 2, lanes_};
   f.data = ghosts_[mu].data();
   f.parity_stride = order.parity_words();
   f.lanes = lanes_;
@@ -64,8 +65,8 @@ void LinkField::exchange_ghosts() {
   std::vector<Message> sends, receives;
   for (int mu = 0; mu < directions; ++mu) {
     if (!lattice.split(mu)) continue;
-    const MemoryOrder there{here.short_vectors, storage_->reals, 1, precision_->word_bytes, face_blocks(g, mu), 2,
-                            lanes_};
+    const MemoryOrder there{
+        here.short_vectors, storage_->reals, 1, precision_->word_bytes, face_blocks(g, mu), 2, lanes_};
     leaving[mu].resize(there.words() * word);
     arriving[mu].resize(there.words() * word);
     for (int parity = 0; parity < 2; ++parity)
@@ -93,7 +94,20 @@ Halos::Halos(const Domain& domain) : domain_(&domain) {
   Communicator& c = domain.communicator();
   reachable_ = domain.device().allocate_shared(sizeof(HaloSignals), c) != nullptr;
   c.barrier();  // before another allocation could take its place
-  use(reachable_ ? (domain.device().asynchronous() ? Policy::fused : Policy::peer) : Policy::overlap);
+  use(best_policy());
+}
+
+Policy Halos::best_policy() const {
+  const std::string device = domain_->device().facts().at("device");
+  const LaunchSize size = launch_size_of(domain_->lattice().half_sites());
+  for (const TunedDevice& tuned : tuned_devices())
+    for (const TunedPolicy& p : tuned.policies)
+      if (tuned.name == device && p.link == link() && p.size == size) {
+        const Policy policy = policy_of(std::string(p.policy));
+        if (refusal(policy).empty()) return policy;
+      }
+  if (!reachable_) return Policy::overlap;
+  return domain_->device().asynchronous() ? Policy::fused : Policy::peer;
 }
 Halos::~Halos() = default;
 
@@ -102,9 +116,10 @@ std::string Halos::refusal(Policy policy) const {
   if (policy == Policy::fused && !gpu)
     return "policy fused: one kernel that packs, stores into neighbours and waits needs a GPU; use peer";
   if ((policy == Policy::fused || policy == Policy::peer) && !reachable_)
-    return fmt::format("policy {}: ranks cannot store into each other's memory (several hosts, or GPUs without peer "
-                       "access); use overlap",
-                       name_of(policy));
+    return fmt::format(
+        "policy {}: ranks cannot store into each other's memory (several hosts, or GPUs without peer "
+        "access); use overlap",
+        name_of(policy));
   return {};
 }
 
@@ -192,8 +207,7 @@ void Halos::Zones::list_blocks(const Domain& domain, const Geometry& g) {
     std::vector<bool> outside(g.half_sites);
     for (int mu = 0; mu < directions; ++mu)
       for (const int slice : {0, g.extent[mu] - 1})
-        if (halo.face[mu] != 0)
-          for_each_on_face(g, parity, mu, slice, [&](int block, int) { outside[block] = true; });
+        if (halo.face[mu] != 0) for_each_on_face(g, parity, mu, slice, [&](int block, int) { outside[block] = true; });
     std::vector<int> boundary;
     for (int block = 0; block < g.half_sites; ++block) (outside[block] ? boundary : interior[parity]).push_back(block);
     interior[parity].push_back(-1);  // a list without an entry would stand for all blocks
@@ -229,8 +243,7 @@ void Halos::prepare(Zones& z, const Kernel& kernel, Arguments& a, const LinkFiel
         // What a forward hop needs goes to the part behind, and the other way round.
         char* other = part_of(lattice.part_at(mu, back ? 1 : -1));
         z.halo.signals = reinterpret_cast<HaloSignals*>(own);
-        z.halo.raise[mu][back] =
-            reinterpret_cast<HaloSignals*>(other)->arrived + (2 * mu + back) * HaloSignals::stride;
+        z.halo.raise[mu][back] = reinterpret_cast<HaloSignals*>(other)->arrived + (2 * mu + back) * HaloSignals::stride;
         z.halo.arriving[mu][back] = at(f, own + before, place);
         z.halo.leaving[mu][back] = at(f, other + before, place);
       } else {
@@ -244,7 +257,7 @@ void Halos::prepare(Zones& z, const Kernel& kernel, Arguments& a, const LinkFiel
 }
 
 void Halos::apply(const Kernel& kernel, Arguments a, const LinkField& links) {
-  if (kernel.apply_halo == nullptr)
+  if (!kernel.ranks)
     throw MissingKernel(
         fmt::format("kernel {} was built for one rank; add `ranks = [true]` to its row of the profile and build again",
                     kernel.name));

@@ -44,6 +44,10 @@ class Halos {
   /// \throws UsageError it cannot be used here.
   void use(Policy policy);
   Policy policy() const { return policy_; }
+  /// What measurements on this device chose for parts of this size (generator/policies.py), else by what is possible.
+  Policy best_policy() const;
+  /// `peer` if ranks can store into each other's memory, else `mpi`.
+  std::string_view link() const { return reachable_ ? "peer" : "mpi"; }
 
   /// Applies a hopping kernel on all ranks: arguments.in and .out are fields of this domain, .links those of `links`.
   /// \throws MissingKernel the kernel has no part for boundaries.

@@ -11,8 +11,8 @@ QUARKSMITH_INLINE void add_released(unsigned* counter, unsigned value) {
   asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(counter), "r"(value) : "memory");
 }
 /// A counter that other GPUs change. Not an acquiring load, which would empty the L1 cache of the multiprocessor again
-/// and again: ghost zones cannot be in it, for nothing reads them in this launch before their counter says that they are
-/// full, and a load is not issued before the branch that it depends on is decided.
+/// and again: ghost zones cannot be in it, for nothing reads them in this launch before their counter says that they
+/// are full, and a load is not issued before the branch that it depends on is decided.
 QUARKSMITH_INLINE unsigned load_counter(const unsigned* counter) {
   unsigned value;
   asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
@@ -119,8 +119,8 @@ QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const Ha
   }
   HaloSite s{0, 0, number < count};
   if (s.works) s.index = Order::site(a.geometry, from_middle(number));
-  s.edges = __syncthreads_count(s.works &&
-                                on_boundary(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split));
+  s.edges =
+      __syncthreads_count(s.works && on_boundary(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split));
   return s;
 }
 
@@ -169,9 +169,8 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_con
   }
   const long long shift = await_neighbours(a, h, w, edges);
   if (!s.works || at_rest(a, rhs, 1)) return;
-  with_ghosts(h, [&](auto where) {
-    K::template site<1>(a, s.index, rhs, Stored<Links, decltype(where)::bits>{&h, shift});
-  });
+  with_ghosts(
+      h, [&](auto where) { K::template site<1>(a, s.index, rhs, Stored<Links, decltype(where)::bits>{&h, shift}); });
 }
 
 /// The same for a batch: the links of a site come to shared memory once, see batch_kernel.

@@ -32,7 +32,7 @@ struct Kernel {
   std::string_view slots;    ///< names of its device scalars, separated by blanks
   std::string_view then;     ///< program that it runs on them after its sums
   Apply apply;
-  ApplyHalo apply_halo;      ///< for the boundaries of a part; null where not built
+  bool ranks;  ///< it does the work at the boundaries of parts, too
 };
 
 /// A storage format of reals.

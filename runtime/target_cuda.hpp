@@ -192,8 +192,7 @@ QUARKSMITH_INLINE void sum_over_ranks(const Team& team, int rhs, double* totals)
     *static_cast<volatile unsigned long long*>(to) = flag | mine[i % words];
   }
   for (int i = threadIdx.x; i < team.ranks * words; i += blockDim.x) {
-    const volatile unsigned long long* from =
-        team.box[team.rank] + box + i / words * 2 * Team::most_sums + i % words;
+    const volatile unsigned long long* from = team.box[team.rank] + box + i / words * 2 * Team::most_sums + i % words;
     unsigned long long word = *from;
     while ((word >> 32) != number) word = *from;
     all[i] = static_cast<unsigned>(word);
@@ -203,7 +202,8 @@ QUARKSMITH_INLINE void sum_over_ranks(const Team& team, int rhs, double* totals)
   for (int n = 0; n < N; ++n) {
     totals[n] = 0;
     for (int r = 0; r < team.ranks; ++r)
-      totals[n] += __hiloint2double(static_cast<int>(all[r * words + 2 * n + 1]), static_cast<int>(all[r * words + 2 * n]));
+      totals[n] +=
+          __hiloint2double(static_cast<int>(all[r * words + 2 * n + 1]), static_cast<int>(all[r * words + 2 * n]));
   }
 }
 

@@ -21,11 +21,26 @@ struct TunedKernel {
   bool stale;                ///< the kernel has changed since it was measured
 };
 
+/// How spinors best cross the boundaries of parts (runtime/halo.hpp).
+struct TunedPolicy {
+  std::string_view link;  ///< peer: ranks that can store into each other's memory, or mpi
+  LaunchSize size;        ///< class of launches on the sites of one parity of a part
+  std::string_view policy;
+};
+
 /// What a sweep found on one device.
 struct TunedDevice {
   std::string_view name;  ///< as the device reports itself
   std::span<const TunedKernel> kernels;
+  std::span<const TunedPolicy> policies;
 };
+
+/// The class of a launch on so many sites.
+constexpr LaunchSize launch_size_of(long long sites) {
+  return sites <= tiny_launch_sites    ? LaunchSize::tiny
+         : sites <= small_launch_sites ? LaunchSize::small
+                                       : LaunchSize::large;
+}
 
 /// All devices whose results are part of this build.
 std::span<const TunedDevice> tuned_devices();

@@ -222,8 +222,8 @@ QUARKSMITH_OUTLINED typename Links::Packed ghost_link(const Arguments& a, const 
   const Operand& zone = halo.links[Mu];
   Place place;
   place.block = face_index<Mu>(a.geometry, x);
-  auto words = load_words<typename Links::Word, Links::lanes, Links::words, 1>(zone, place,
-                                                                              at.parity * zone.parity_stride, 0);
+  auto words =
+      load_words<typename Links::Word, Links::lanes, Links::words, 1>(zone, place, at.parity * zone.parity_stride, 0);
   if constexpr (Links::lanes > 1) {
     const auto here = Links::load_packed(a.links, at.place, at.parity, Mu);
     QUARKSMITH_UNROLL
@@ -236,8 +236,7 @@ QUARKSMITH_OUTLINED typename Links::Packed ghost_link(const Arguments& a, const 
 template <class Crossing, class Spinors, int Mu, int Sign>
 QUARKSMITH_OUTLINED auto ghost_spinor(const Arguments& a, const Halo& halo, long long shift, const Site& x,
                                       const Neighbour<Mu, Sign>& there, int rhs) {
-  using Zone =
-      SpinorView<typename Spinors::Format, decltype(Crossing::parts(Hop<Mu, Sign>{}))::count, Spinors::lanes>;
+  using Zone = SpinorView<typename Spinors::Format, decltype(Crossing::parts(Hop<Mu, Sign>{}))::count, Spinors::lanes>;
   Operand zone = halo.arriving[Mu][there.back];
   zone.data = static_cast<char*>(zone.data) + shift;
   if constexpr (Spinors::Format::has_norm) zone.norm += shift / 4;

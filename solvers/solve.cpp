@@ -123,7 +123,8 @@ struct WilsonSolver::Parts {
     const auto& p = settings.parameters.preconditioner;
     if (p && p->schwarz && !part_alone) part_alone = hopping(lowest).cut();
     if (p && p->schwarz) preconditioner = std::make_unique<Level>(*part_alone, settings.reduction, rhs);
-    if (!(p && p->schwarz) && lowest != inner) preconditioner = std::make_unique<Level>(hopping(lowest), settings.reduction, rhs);
+    if (!(p && p->schwarz) && lowest != inner)
+      preconditioner = std::make_unique<Level>(hopping(lowest), settings.reduction, rhs);
     batch = std::make_unique<KrylovBatch>(high->a(), low->a(), settings.method, rhs, settings.parameters,
                                           preconditioner ? &preconditioner->a() : nullptr);
     const PrecisionInfo& precision = find_precision(outer);
@@ -165,7 +166,7 @@ struct WilsonSolver::Parts {
   DomainPointer domain;
   std::shared_ptr<LinkField> plain_links;  ///< from which clover terms are made
   std::map<std::string, std::unique_ptr<WilsonHopping>> hoppings;
-  std::optional<WilsonMatrix> matrix;  ///< in double
+  std::optional<WilsonMatrix> matrix;         ///< in double
   std::unique_ptr<WilsonHopping> part_alone;  ///< of a Schwarz preconditioner
   std::unique_ptr<Level> high, low, preconditioner;
   std::unique_ptr<KrylovBatch> batch;

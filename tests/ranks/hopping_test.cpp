@@ -74,7 +74,8 @@ std::vector<HostSpinor> result(const Kernel& kernel, Inputs& inputs, int rhs) {
     apply_hopping(*inputs.domain, kernel, a, links);
   }
   std::vector<HostSpinor> all;
-  for (int r = 0; r < rhs; ++r) download(out, all.emplace_back(inputs.domain->lattice()), find_basis("degrand_rossi"), r);
+  for (int r = 0; r < rhs; ++r)
+    download(out, all.emplace_back(inputs.domain->lattice()), find_basis("degrand_rossi"), r);
   return all;
 }
 
@@ -131,7 +132,7 @@ TEST_F(Hopping, PartsGiveWhatTheWholeGives) {
       part.domain->halos().use(ways[way]);
       int number = 0;
       for (const Kernel& kernel : device->kernels()) {
-        if (kernel.family != "hopping" || kernel.apply_halo == nullptr) continue;
+        if (kernel.family != "hopping" || !kernel.ranks) continue;
         if (kernel.epilogue != "none" && kernel.epilogue != "axpby") continue;
         const bool often = kernel.operation == "wilson" && kernel.links == "r12" && !kernel.dagger && kernel.tile == 1;
         if (often || (number + turn) % ways.size() == way) compare(kernel, whole, part, kernel.tile);
@@ -152,7 +153,8 @@ TEST_F(Hopping, SeveralRightHandSides) {
     part.domain->halos().use(way);
     for (const char* precision : {"double", "half"}) {
       const Kernel& kernel =
-          find(device->kernels(), {.operation = "wilson", .precision = precision, .links = "r12", .basis = "non_relativistic"});
+          find(device->kernels(),
+               {.operation = "wilson", .precision = precision, .links = "r12", .basis = "non_relativistic"});
       for (const int rhs : {1, 5, 2}) compare(kernel, whole, part, rhs);  // zones grow and are used in part
     }
   }

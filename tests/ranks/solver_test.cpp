@@ -40,8 +40,8 @@ Outcome solve(const Case& c, const HostGauge& gauge, const DomainPointer& domain
   const WilsonSolver solver(gauge, domain, p, s);
   SpinorField b(domain, find_precision("double"), Subset::full, c.rhs), x = b.like();
   for (int r = 0; r < c.rhs; ++r)
-    upload(make_source(source_of(fmt::format("noise:{}", 3 + r), domain->lattice()), domain->lattice(), r % 4, r % 3), b,
-           solver.basis(), r);
+    upload(make_source(source_of(fmt::format("noise:{}", 3 + r), domain->lattice()), domain->lattice(), r % 4, r % 3),
+           b, solver.basis(), r);
   Outcome outcome{solver.solve_all(x, b), {}};
   for (int r = 0; r < c.rhs; ++r) download(x, outcome.x.emplace_back(domain->lattice()), solver.basis(), r);
   return outcome;
@@ -60,8 +60,7 @@ class Solvers : public testing::Test {
     for (int r = 0; r < c.rhs; ++r) {
       EXPECT_TRUE(part.reports[r].converged) << name;
       EXPECT_LE(part.reports[r].residual, 1e-10) << name;
-      EXPECT_NEAR(part.reports[r].iterations, whole.reports[r].iterations,
-                  1 + 0.05 * whole.reports[r].iterations)
+      EXPECT_NEAR(part.reports[r].iterations, whole.reports[r].iterations, 1 + 0.05 * whole.reports[r].iterations)
           << name;
       double difference = 0, size = 0;
       for (long long i = 0; i < here.sites(); ++i)

@@ -1,0 +1,52 @@
+"""Evidence of policies and what is chosen from it."""
+
+import json
+
+import pytest
+
+from generator.__main__ import main
+from generator.policies import PolicyChoice, add_evidence, policy_choices
+from generator.spec import SpecError
+
+
+def result(folder, name, half_sites, times, device="Some GPU", precision="half"):
+    rows = [
+        {"precision": precision, "policy": policy, "rhs": 1, "microseconds": us, "gflops": 1, "bytes_sent": 0}
+        for policy, us in times.items()
+    ]
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps({"device_name": device, "half_sites": half_sites, "grid": [1, 1, 1, 4], "rows": rows}))
+    return path
+
+
+def test_the_fastest_of_all_cases_is_chosen(tmp_path):
+    tiny = result(tmp_path, "tiny", 4096, {"alone": 1, "overlap": 90, "first": 80, "peer": 6, "fused": 5})
+    large = result(tmp_path, "large", 1 << 20, {"overlap": 60, "first": 70, "peer": 30, "fused": 31})
+    more = result(tmp_path, "more", 1 << 20, {"overlap": 60, "first": 70, "peer": 30, "fused": 20}, precision="double")
+    file = add_evidence([tiny, large], tmp_path)
+    assert file == tmp_path / "tuned" / "policies" / "some_gpu.json"
+    add_evidence([more], tmp_path)  # added to what is there
+    assert policy_choices([tmp_path / "tuned"]) == {
+        "Some GPU": [
+            PolicyChoice("mpi", "large", "overlap"),
+            PolicyChoice("peer", "large", "fused"),
+            PolicyChoice("mpi", "tiny", "first"),
+            PolicyChoice("peer", "tiny", "fused"),
+        ]
+    }
+
+
+def test_results_of_two_devices_and_foreign_files_are_refused(tmp_path):
+    one, other = result(tmp_path, "a", 8, {"first": 1}), result(tmp_path, "b", 8, {"first": 1}, device="Another")
+    with pytest.raises(SpecError, match="one device"):
+        add_evidence([one, other], tmp_path)
+    foreign = tmp_path / "c.json"
+    foreign.write_text("{}")
+    with pytest.raises(SpecError, match="no result of `quarksmith scaling"):
+        add_evidence([foreign], tmp_path)
+
+
+def test_the_command_tells_what_it_chose(tmp_path, capsys):
+    path = result(tmp_path, "a", 1 << 16, {"first": 3, "overlap": 2, "peer": 1})
+    assert main(["policies", str(path), "--out", str(tmp_path)]) == 0
+    assert "Some GPU, link peer, small parts: peer" in capsys.readouterr().out
