@@ -268,8 +268,8 @@ def _launch(spec: KernelSpec, target: str) -> str:
 def halo_arguments(spec: KernelSpec, chosen: Mapping[str, KernelSpec] = NO_VARIANTS) -> str | None:
     """Template arguments of `apply_halo` on GPUs, None if the kernel has no work at boundaries of parts there.
 
-    It is a kernel of its own, several bodies long: for the rows that ask for it, in the shape that was fastest for large
-    launches (`chosen`, by the name of the kernel).
+    It is a kernel of its own, several bodies long: for the rows that ask for it, in the shape that was fastest for
+    large launches (`chosen`, by the name of the kernel).
     """
     if spec.variant or not spec.ranks or find_operator(spec.operator).family != "hopping":
         return None

@@ -8,6 +8,7 @@
 #include "runtime/gauge.hpp"
 #include "runtime/halo.hpp"
 #include "runtime/random.hpp"
+#include "solvers/clover.hpp"
 #include "tests/ranks/support.hpp"
 
 namespace {
@@ -28,6 +29,11 @@ struct Inputs {
     if (found == links_.end())
       found = links_.emplace(key, upload(gauge, domain, find_precision(precision), find_storage(storage))).first;
     return found->second;
+  }
+  const CloverTerm& clover(std::string_view precision) {
+    auto& made = clover_[std::string(precision)];
+    if (!made) made = std::make_unique<CloverTerm>(links("double", "r18"), 0.6, 0.8, 4.2, find_precision(precision));
+    return *made;
   }
   SpinorField spinor(const Kernel& kernel, std::uint64_t seed, int rhs) const {
     SpinorField field(domain, find_precision(kernel.precision), Subset::full, rhs, kernel.spins);
@@ -50,6 +56,7 @@ struct Inputs {
 
  private:
   std::map<std::pair<std::string, std::string>, LinkField> links_;
+  std::map<std::string, std::unique_ptr<CloverTerm>> clover_;
 };
 
 /// out = D in by a kernel, `rhs` right-hand sides, full lattice.
@@ -62,6 +69,13 @@ std::vector<HostSpinor> result(const Kernel& kernel, Inputs& inputs, int rhs) {
   a.links = links.operand();
   a.a.re = 0.7;
   a.b.re = -0.4;
+  if (kernel.epilogue != "none" && kernel.epilogue != "axpby") {
+    const bool inverse = kernel.epilogue != "taxpby";
+    const CloverTerm& clover = inputs.clover(find_precision(kernel.precision).links);
+    const TermField& term = inverse ? clover.inverse() : clover.term();
+    a.term = term.operand();
+    (inverse ? a.b.re : a.a.re) = term.scale();
+  }
   std::array<Complex64, directions> phase;
   for (int mu = 0; mu < directions; ++mu)
     phase[mu] = kernel.complex_coefficients ? std::polar(1.0, std::acos(-1) * angles[mu]) : (mu % 2 == 1 ? -1.0 : 1.0);
@@ -133,7 +147,6 @@ TEST_F(Hopping, PartsGiveWhatTheWholeGives) {
       int number = 0;
       for (const Kernel& kernel : device->kernels()) {
         if (kernel.family != "hopping" || !kernel.ranks) continue;
-        if (kernel.epilogue != "none" && kernel.epilogue != "axpby") continue;
         const bool often = kernel.operation == "wilson" && kernel.links == "r12" && !kernel.dagger && kernel.tile == 1;
         if (often || (number + turn) % ways.size() == way) compare(kernel, whole, part, kernel.tile);
         ++number;
