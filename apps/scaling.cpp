@@ -167,7 +167,6 @@ class Scaling {
   }
 
   void write() const {
-    if (partition_.communicator->rank() != 0) return;
     const Lattice& lattice = domain_->lattice();
     nlohmann::ordered_json j = {{"device", domain_->device().description()},
                                 {"grid", lattice.grid()},
