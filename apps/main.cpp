@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
     apps::add_scaling(app, status);
     apps::add_sweep(app, status);
     apps::add_devices(app, status);
+    apps::add_model(app, status);
     const std::string first = argc > 1 ? argv[1] : "";
     const auto named = [&first](const CLI::App* command) { return command->get_name() == first; };
     if (!first.empty() && first[0] != '-' && app.get_subcommands(named).empty())

@@ -91,5 +91,6 @@ void add_accuracy(CLI::App& app, int& status);
 void add_sweep(CLI::App& app, int& status);
 void add_scaling(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
+void add_model(CLI::App& app, int& status);
 
 }  // namespace quarksmith::apps

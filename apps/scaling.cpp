@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "apps/options.hpp"
+#include "apps/rank_times.hpp"
 #include "apps/workload.hpp"
 #include "runtime/error.hpp"
 #include "runtime/halo.hpp"
@@ -63,47 +64,14 @@ class Scaling {
     if (partition_.communicator->rank() == 0) fmt::print("{}\n", line), std::fflush(stdout);
   }
 
-  /// Seconds of one application, the slowest rank's; all ranks start the same number.
   double time_of(const std::function<void()>& apply, bool recorded) const {
-    Device& device = domain_->device();
-    Communicator& ranks = *partition_.communicator;
-    const auto several = [&](int count) {
-      const auto work = [&] {
-        for (int n = 0; n < count; ++n) apply();
-      };
-      ranks.barrier();
-      return ranks.largest(recorded ? device.time_graph(work) : device.time(work)) / count;
-    };
-    for (int n = 0; n < 3; ++n) apply();  // memory is allocated, which no recording allows
-    device.synchronize();
-    several(3);
-    const double once = several(10);
-    const int count = std::clamp(static_cast<int>(o_.seconds / 5 / once), 10, recorded ? 400 : 20000);
-    std::vector<double> all;
-    for (int n = 0; n < 5; ++n) all.push_back(several(count));
-    return median(all);
+    return time_on_ranks(*domain_, apply, recorded, o_.seconds);
   }
 
-  /// Time of a sum over a few sites with its program, with and without the other ranks.
   void measure_sums() const {
-    const PrecisionInfo& precision = find_precision("double");
-    const Kernel& kernel = find(domain_->device().kernels(), {.operation = "measure", .precision = "double"});
-    SpinorField x(domain_, precision, Subset::even);
-    x.fill(0);
-    Memory scalars(domain_->device_pointer(), 64 * 2 * sizeof(double));
-    domain_->device().fill(scalars.data(), 0, scalars.bytes());
-    Arguments a = arguments_for(*domain_, x.lanes());
-    a.count = 1;
-    a.x = a.y = x.operand();
-    a.scalars = static_cast<double*>(scalars.data());
-    a.scalar_stride = 64;
-    for (int n = 0; n < most_slots; ++n) a.slot[n] = static_cast<unsigned char>(2 + n);
-    const bool gpu = domain_->device().asynchronous() && a.team != nullptr;
-    const double together = time_of([&] { update(*domain_, kernel, a); }, gpu);
-    a.team = nullptr;
-    const double alone = time_of([&] { domain_->device().run(kernel, a); }, gpu);
-    say(fmt::format("all-reduce of {} number(s): {:.2f} us beyond the {:.2f} us of the kernel", kernel.sums,
-                    1e6 * (together - alone), 1e6 * alone));
+    const AllReduceTime t = time_all_reduce(domain_, o_.seconds);
+    say(fmt::format("all-reduce of {} number(s): {:.2f} us beyond the {:.2f} us of the kernel", t.numbers,
+                    1e6 * t.seconds, 1e6 * t.kernel));
   }
 
   void measure(const std::string& precision_name, int rhs) {
@@ -167,7 +135,6 @@ class Scaling {
   }
 
   void write() const {
-    if (partition_.communicator->rank() != 0) return;
     const Lattice& lattice = domain_->lattice();
     nlohmann::ordered_json j = {{"device", domain_->device().description()},
                                 {"device_name", domain_->device().facts().at("device")},

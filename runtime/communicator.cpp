@@ -145,6 +145,8 @@ std::shared_ptr<Communicator> Communicator::world() {
 
 void Communicator::abort(int) {}
 
+std::string Communicator::library() { return {}; }
+
 #endif
 
 }  // namespace quarksmith

@@ -47,6 +47,9 @@ class Communicator {
   /// Ends the job with this exit status on all ranks, after what was printed is out. Does nothing for one process.
   static void abort(int status);
 
+  /// The MPI library in words; empty if this library was built without.
+  static std::string library();
+
   /// Removes from the environment what a launcher has left there: for a child process that is no rank.
   static void forget_launcher();
 

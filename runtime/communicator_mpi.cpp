@@ -164,6 +164,14 @@ std::shared_ptr<Communicator> Communicator::world() {
   return world;
 }
 
+std::string Communicator::library() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "unknown";  // needs no MPI_Init
+  const std::string all(text, length);
+  return all.substr(0, all.find_first_of(",\n"));
+}
+
 void Communicator::abort(int status) {
   int running = 0, done = 0, size = 1;
   MPI_Initialized(&running);

@@ -53,6 +53,8 @@ class Device {
   static std::shared_ptr<Device> select(const std::string& choice);
   /// GPUs that can be used; 0 without CUDA.
   static int cuda_devices();
+  /// True if GPU `from` can reach the memory of GPU `to`.
+  static bool cuda_reaches(int from, int to);
 
   /// `cpu` or `cuda:N`.
   virtual std::string name() const = 0;

@@ -369,4 +369,11 @@ int Device::cuda_devices() {
   return count;
 }
 
+bool Device::cuda_reaches(int from, int to) {
+  int can = 0;
+  if (cudaDeviceCanAccessPeer(&can, from, to) == cudaSuccess) return can != 0;
+  cudaGetLastError();
+  return false;
+}
+
 }  // namespace quarksmith

@@ -12,6 +12,7 @@ std::shared_ptr<Device> Device::cuda(int index) {
 }
 
 int Device::cuda_devices() { return 0; }
+bool Device::cuda_reaches(int, int) { return false; }
 
 std::span<const Kernel> built_cuda_kernels();
 std::span<const Kernel> built_cuda_kernels() { return {}; }

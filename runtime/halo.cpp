@@ -17,15 +17,20 @@ constexpr std::size_t alignment = 256;  // of zones; signals come before them
 std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 /// Where the colour vectors that cross a face stand.
-MemoryOrder face_order(const Domain& domain, const Kernel& kernel, const PrecisionInfo& precision, int face,
-                       int lanes) {
-  return {
-      domain.device().short_vectors(), kernel.crossing * precision.spin_words, 1, precision.word_bytes, face, 1, lanes};
+MemoryOrder face_order(bool short_vectors, const Kernel& kernel, const PrecisionInfo& precision, int face, int lanes) {
+  return {short_vectors, kernel.crossing * precision.spin_words, 1, precision.word_bytes, face, 1, lanes};
 }
 
 }  // namespace
 
 int face_blocks(const Geometry& g, int mu) { return g.half_sites / g.extent[mu]; }
+
+std::uint64_t face_bytes(const Kernel& kernel, const Geometry& g, int mu, bool short_vectors, int rhs) {
+  const PrecisionInfo& precision = find_precision(kernel.precision);
+  const MemoryOrder order = face_order(short_vectors, kernel, precision, face_blocks(g, mu), g.lanes);
+  const std::uint64_t norms = precision.norm ? order.padded() * g.lanes * sizeof(float) : 0;
+  return rhs * (order.words() * precision.word_bytes + norms);
+}
 
 void for_each_on_face(const Geometry& g, int parity, int mu, int slice, const std::function<void(int, int)>& visit) {
   const int slow = mu == 3 ? 2 : 3, fast = mu >= 2 ? 1 : 2;
@@ -131,16 +136,11 @@ void Halos::use(Policy policy) {
 }
 
 std::uint64_t Halos::bytes_of(const Kernel& kernel, int rhs) const {
-  const PrecisionInfo& precision = find_precision(kernel.precision);
-  const int lanes = domain_->lanes(precision.element_bytes);
+  const int lanes = domain_->lanes(find_precision(kernel.precision).element_bytes);
   const Geometry& g = domain_->layout(lanes).geometry();
   std::uint64_t bytes = 0;
-  for (int mu = 0; mu < directions; ++mu) {
-    if (!domain_->lattice().split(mu)) continue;
-    const MemoryOrder order = face_order(*domain_, kernel, precision, face_blocks(g, mu), lanes);
-    bytes += 2ull * rhs *
-             (order.words() * precision.word_bytes + (precision.norm ? order.padded() * lanes * sizeof(float) : 0));
-  }
+  for (int mu = 0; mu < directions; ++mu)
+    if (domain_->lattice().split(mu)) bytes += 2 * face_bytes(kernel, g, mu, domain_->device().short_vectors(), rhs);
   return bytes;
 }
 
@@ -187,7 +187,7 @@ std::size_t Halos::Zones::place_zones(const Domain& domain, const Kernel& kernel
   std::size_t offset = 0;
   for (int mu = 0; mu < directions; ++mu) {
     if (halo.face[mu] == 0) continue;
-    const MemoryOrder order = face_order(domain, kernel, *precision, halo.face[mu], lanes);
+    const MemoryOrder order = face_order(domain.device().short_vectors(), kernel, *precision, halo.face[mu], lanes);
     const std::size_t data = static_cast<std::size_t>(order.words()) * precision->word_bytes * rhs;
     const std::size_t norm = precision->norm ? order.padded() * lanes * sizeof(float) * rhs : 0;
     for (const int back : {0, 1}) {

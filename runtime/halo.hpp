@@ -85,5 +85,8 @@ void for_each_on_face(const Geometry& geometry, int parity, int mu, int slice,
                       const std::function<void(int block, int index)>& visit);
 /// Blocks of one parity on a face.
 int face_blocks(const Geometry& geometry, int mu);
+/// Bytes that one application of a hopping kernel to `rhs` right-hand sides sends over one of the two faces of a part
+/// across mu. \param short_vectors as of the device that packs them
+std::uint64_t face_bytes(const Kernel& kernel, const Geometry& geometry, int mu, bool short_vectors, int rhs);
 
 }  // namespace quarksmith

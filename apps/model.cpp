@@ -1,0 +1,221 @@
+// quarksmith model: what hopping terms and iterations take on machines that are not at hand.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/options.hpp"
+#include "apps/scaling_model.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+struct ModelOptions {
+  CommonOptions common;
+  std::vector<std::string> lattices, grids, files;
+  std::string ranks, precisions, links = "12", link, network, schwarz, target = "cuda";
+  int batch = 1, ranks_per_host = 0;
+  double launch = 2;
+  bool local = false, calibrate = false;
+};
+
+/// `GB/s,us`
+Link link_of(const std::string& text, const std::string& option) {
+  const auto parts = split(text, ',');
+  if (parts.size() != 2) throw UsageError(fmt::format("{}: '{}' is not GB/s,us, for example 390,1.7", option, text));
+  const Link link{1e9 * number(parts[0], option), 1e-6 * number(parts[1], option)};
+  if (!(link.bytes_per_second > 0) || !(link.latency >= 0))
+    throw UsageError(
+        fmt::format("{}: {} GB/s, {} us; a rate must be above 0, a latency not below", option, parts[0], parts[1]));
+  return link;
+}
+
+std::string commas(const Coordinates& x) { return fmt::format("{},{},{},{}", x[0], x[1], x[2], x[3]); }
+
+class Model {
+ public:
+  explicit Model(const ModelOptions& o) : o_(o), measured_(o.links, 1e-6 * o.launch) {
+    o.common.require_one_rank("model");
+    if (o.grids.empty() == o.ranks.empty())
+      throw UsageError("model: give the ranks along x,y,z,t with --grid, or their numbers with --ranks 1,2,4");
+    if (!(o.launch >= 0)) throw UsageError(fmt::format("--launch {}: a time is not below 0", o.launch));
+    if (o.ranks_per_host < 0 || o.batch < 1)
+      throw UsageError(
+          fmt::format("--ranks-per-host {}, --batch {}: these are numbers of ranks and of right-hand "
+                      "sides",
+                      o.ranks_per_host, o.batch));
+    for (const std::string& file : o.files) measured_.read(file);
+    machine_.link = link_of(o.link, "--link");
+    if (!o.network.empty()) machine_.network = link_of(o.network, "--network");
+    machine_.ranks_per_host = o.ranks_per_host;
+    machine_.gpu = o.target == "cuda";
+    precisions_ = o.precisions.empty() ? measured_.precisions() : split(o.precisions, ',');
+    if (precisions_.empty()) (void)measured_.seconds("double", o.batch, 1);  // tells that there are no times
+    for (const std::string& p : precisions_) find_precision(p);
+    if (!o.schwarz.empty() && split(o.schwarz, ':').size() > 2)
+      throw UsageError(fmt::format("--schwarz: '{}' is not STEPS or STEPS:PRECISION, for example 4:half", o.schwarz));
+  }
+
+  int operator()() {
+    fmt::print("times of {}; link {:.4g} GB/s, {:.3g} us", measured_.device(), 1e-9 * machine_.link.bytes_per_second,
+               1e6 * machine_.link.latency);
+    if (machine_.network)
+      fmt::print("; network {:.4g} GB/s, {:.3g} us", 1e-9 * machine_.network->bytes_per_second,
+                 1e6 * machine_.network->latency);
+    fmt::print("\n");
+    for (const std::string& precision : precisions_) slower_.push_back(slower(precision));
+    head();
+    for (const std::string& lattice : o_.lattices)
+      for (const Coordinates& grid : grids_of(four_integers(lattice, "--lattice"))) {
+        const Lattice part(whole(lattice, grid), grid, {});
+        for (std::size_t n = 0; n < precisions_.size(); ++n) predict(part, precisions_[n], slower_[n]);
+      }
+    write();
+    return 0;
+  }
+
+ private:
+  std::vector<Coordinates> grids_of(const Coordinates& lattice) const {
+    std::vector<Coordinates> all;
+    for (const std::string& grid : o_.grids) all.push_back(four_integers(grid, "--grid"));
+    if (o_.ranks.empty()) return all;
+    if (o_.local) throw UsageError("--local gives the extents of each rank's part; give --grid instead of --ranks");
+    for (const std::string& n : split(o_.ranks, ',')) {
+      const long long ranks = integer(n, "--ranks");
+      if (ranks < 1 || ranks > (1 << 20)) throw UsageError(fmt::format("--ranks {}: use 1 to 2^20", ranks));
+      all.push_back(choose_grid(lattice, static_cast<int>(ranks)));
+    }
+    return all;
+  }
+
+  Coordinates whole(const std::string& lattice, const Coordinates& grid) const {
+    Coordinates extent = four_integers(lattice, "--lattice");
+    if (o_.local)
+      for (int mu = 0; mu < directions; ++mu) extent[mu] *= grid[mu];
+    return extent;
+  }
+
+  Work work(const std::string& precision) const { return {.precision = precision, .links = o_.links, .rhs = o_.batch}; }
+
+  double slower(const std::string& precision) const {
+    if (!o_.calibrate) return 1;
+    const double factor = slowness(measured_, machine_, work(precision));
+    fmt::print("{}: kernels of several ranks take {:.3f} times those of one\n", precision, factor);
+    return factor;
+  }
+
+  void head() const {
+    fmt::print("{:<13} {:<9} {:<15} {:<9} {:<8} {:>9} {:>10} {:>6} {:>9} {:>9} {:>9} {:>9}{}{}\n", "lattice", "grid",
+               "on each", "precision", "policy", "us", "GFLOP/s", "eff.", "kB sent", "sent us", "cg us", "bicg us",
+               o_.schwarz.empty() ? "" : "   gcr us", measured_.shared().empty() ? "" : " measured  model/m.");
+  }
+
+  void predict(const Lattice& part, const std::string& precision, double slower) {
+    const ScalingModel model(measured_, machine_, part, work(precision), slower);
+    const HopTime t = model.hop();
+    const double efficiency = model.efficiency(t.total());
+    std::vector<IterationTime> iterations = {model.iteration("cg"), model.iteration("bicgstab")};
+    if (!o_.schwarz.empty()) iterations.push_back(model.schwarz_iteration(schwarz_of(precision)));
+    fmt::print("{:<13} {:<9} {:<15} {:<9} {:<8} {:>9.2f} {:>10.0f} {:>5.0f}% {:>9.1f} {:>9.2f}", part.global_text(),
+               commas(part.grid()), part.text(), precision, t.policy, 1e6 * t.total(), model.gflops(t.total()),
+               100 * efficiency, 1e-3 * double(t.bytes), 1e6 * t.transfer);
+    for (const IterationTime& i : iterations) fmt::print(" {:>9.2f}", 1e6 * i.seconds);
+    nlohmann::ordered_json row = {{"lattice", part.global_extent()},
+                                  {"grid", part.grid()},
+                                  {"local", part.extent()},
+                                  {"ranks", part.parts()},
+                                  {"precision", precision},
+                                  {"rhs", o_.batch},
+                                  {"policy", t.policy},
+                                  {"microseconds", 1e6 * t.total()},
+                                  {"parts", parts_of(t)},
+                                  {"bytes_sent", t.bytes},
+                                  {"bytes_to_other_hosts", t.network_bytes},
+                                  {"gflops", model.gflops(t.total())},
+                                  {"efficiency", efficiency},
+                                  {"all_reduce_us", 1e6 * model.all_reduce()}};
+    for (const IterationTime& i : iterations)
+      row["iterations"].push_back({{"method", i.method},
+                                   {"microseconds", 1e6 * i.seconds},
+                                   {"hopping_terms", i.hops},
+                                   {"exchanges", i.exchanges},
+                                   {"all_reduces", i.sums},
+                                   {"bytes_sent", i.bytes},
+                                   {"gflops", model.gflops(i.seconds, i.hops)}});
+    for (const Measured::Shared& s : measured_.shared())
+      if (s.lattice == part.global_extent() && s.grid == part.grid() && s.precision == precision && s.rhs == o_.batch &&
+          s.policy == t.policy) {
+        fmt::print(" {:>9.2f} {:>9.2f}", 1e6 * s.seconds, t.total() / s.seconds);
+        row["measured_us"] = 1e6 * s.seconds;
+      }
+    fmt::print("\n");
+    rows_.push_back(std::move(row));
+  }
+
+  static nlohmann::ordered_json parts_of(const HopTime& t) {
+    return {{"stages_us", 1e6 * t.stages * t.launch},
+            {"pack_us", 1e6 * t.pack},
+            {"interior_us", 1e6 * t.interior},
+            {"transfer_us", 1e6 * t.transfer},
+            {"boundary_us", 1e6 * t.boundary}};
+  }
+
+  SchwarzSteps schwarz_of(const std::string& precision) const {
+    const auto parts = split(o_.schwarz, ':');
+    const long long steps = integer(parts[0], "--schwarz");
+    if (steps < 1 || steps > 1000) throw UsageError(fmt::format("--schwarz {}: use 1 to 1000 steps", steps));
+    return {static_cast<int>(steps), parts.size() > 1 ? parts[1] : precision};
+  }
+
+  void write() const {
+    nlohmann::ordered_json j = {{"device", measured_.device()},
+                                {"links", o_.links},
+                                {"launch_us", o_.launch},
+                                {"link",
+                                 {{"gbytes_per_second", 1e-9 * machine_.link.bytes_per_second},
+                                  {"microseconds", 1e6 * machine_.link.latency}}}};
+    if (machine_.network)
+      j["network"] = {{"gbytes_per_second", 1e-9 * machine_.network->bytes_per_second},
+                      {"microseconds", 1e6 * machine_.network->latency}};
+    if (machine_.ranks_per_host > 0) j["ranks_per_host"] = machine_.ranks_per_host;
+    for (std::size_t n = 0; n < precisions_.size(); ++n) j["kernel_factor"][precisions_[n]] = slower_[n];
+    j["rows"] = rows_;
+    o_.common.write_json(j);
+  }
+
+  const ModelOptions& o_;
+  Measured measured_;
+  Machine machine_{};
+  std::vector<std::string> precisions_;
+  std::vector<double> slower_;
+  std::vector<nlohmann::ordered_json> rows_;
+};
+
+}  // namespace
+
+void add_model(CLI::App& app, int& status) {
+  auto o = std::make_shared<ModelOptions>();
+  CLI::App* c = app.add_subcommand("model", "Predict times on many ranks from those of one device");
+  c->add_option("--lattice", o->lattices, "extents X,Y,Z,T of the whole lattice; several may follow")->required();
+  c->add_flag("--local", o->local, "--lattice gives the extents of each rank's part");
+  c->add_option("--grid", o->grids, "ranks along x,y,z,t; several may follow");
+  c->add_option("--ranks", o->ranks, "instead: numbers of ranks, separated by commas, in the grid that suits them");
+  c->add_option("--measured", o->files, "JSON of `bench` or `scaling`; several may follow")->required();
+  c->add_option("--link", o->link, "GB/s,us of a rank in one direction, and latency, within a host")->required();
+  c->add_option("--network", o->network, "the same between hosts");
+  c->add_option("--ranks-per-host", o->ranks_per_host, "ranks on each host (default: all are on one)");
+  c->add_option("--precision", o->precisions, "separated by commas (default: all that were measured)");
+  c->add_option("--reconstruct", o->links, "link storage: 18, 12, 8")->capture_default_str();
+  c->add_option("--batch", o->batch, "right-hand sides")->capture_default_str();
+  c->add_option("--schwarz", o->schwarz, "also GCR with STEPS[:PRECISION] local steps of MR as preconditioner");
+  c->add_option("--launch", o->launch, "us that a kernel takes however few its sites are")->capture_default_str();
+  c->add_flag("--calibrate", o->calibrate, "scale kernels of several ranks to the times of these in the files");
+  c->add_option("--target", o->target, "cuda or cpu: how faces are stored, and the policy")
+      ->check(CLI::IsMember({"cuda", "cpu"}))
+      ->capture_default_str();
+  c->add_option("--json", o->common.json, "write the result as JSON to this file");
+  c->callback([o, &status] { status = Model(*o)(); });
+}
+
+}  // namespace quarksmith::apps
