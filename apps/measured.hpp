@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/registry.hpp"
-
 #include "runtime/lattice.hpp"
+#include "runtime/registry.hpp"
 
 namespace quarksmith::apps {
 

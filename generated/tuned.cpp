@@ -554,7 +554,13 @@ constexpr std::array<TunedKernel, 543> nvidia_h200 = {
     TunedKernel{"wilson_tinv_single_r12_nr_n1", LaunchSize::small, "wilson_tinv_single_r12_nr_n1__box_b256m2", true},
 };
 // link, class of launches, policy
-constexpr std::array<TunedPolicy, 0> nvidia_h200_policies = {
+constexpr std::array<TunedPolicy, 6> nvidia_h200_policies = {
+    TunedPolicy{"mpi", LaunchSize::large, "overlap"},
+    TunedPolicy{"peer", LaunchSize::large, "fused"},
+    TunedPolicy{"mpi", LaunchSize::small, "staged"},
+    TunedPolicy{"peer", LaunchSize::small, "fused"},
+    TunedPolicy{"mpi", LaunchSize::tiny, "staged"},
+    TunedPolicy{"peer", LaunchSize::tiny, "fused"},
 };
 constexpr std::array<TunedDevice, 1> devices = {
     TunedDevice{"NVIDIA H200", nvidia_h200, nvidia_h200_policies},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
@@ -23,7 +24,9 @@ void check(cudaError_t status, const std::string& what) {
 /// recorded: loading is not allowed during a capture.
 class CudaProgram final : public Program {
  public:
-  CudaProgram(cudaStream_t stream, std::function<void()> enqueue) : stream_(stream), enqueue_(std::move(enqueue)) {}
+  /// \param told whether the user knows that iterations cannot be recorded.
+  CudaProgram(cudaStream_t stream, std::function<void()> enqueue, bool& told)
+      : stream_(stream), enqueue_(std::move(enqueue)), told_(&told) {}
   ~CudaProgram() override {
     if (program_ == nullptr) return;
     cudaStreamSynchronize(stream_);
@@ -57,12 +60,14 @@ class CudaProgram final : public Program {
     if (status == cudaSuccess) return;
     program_ = nullptr;
     cudaGetLastError();
+    if (std::exchange(*told_, true)) return;
     fmt::print(stderr, "quarksmith: iterations are launched kernel by kernel: they cannot be recorded: {}\n",
                cudaGetErrorString(status));
   }
 
   cudaStream_t stream_;
   std::function<void()> enqueue_;
+  bool* told_;
   cudaGraphExec_t program_ = nullptr;
   int launches_ = 0;
 };
@@ -299,7 +304,7 @@ class CudaDevice final : public Device {
   void wait_beside() override { check(cudaStreamSynchronize(beside_), name()); }
 
   std::unique_ptr<Program> program(std::function<void()> enqueue) override {
-    return std::make_unique<CudaProgram>(stream_, std::move(enqueue));
+    return std::make_unique<CudaProgram>(stream_, std::move(enqueue), told_);
   }
   std::unique_ptr<Snapshots> snapshots(const void* from, std::size_t bytes, int depth) override {
     return std::make_unique<CudaSnapshots>(stream_, from, bytes, depth);
@@ -344,6 +349,7 @@ class CudaDevice final : public Device {
   cudaDeviceProp properties_{};
   cudaStream_t stream_ = nullptr, beside_ = nullptr;
   cudaEvent_t forked_ = nullptr, joined_ = nullptr;
+  bool told_ = false;
   double* partial_ = nullptr;
   unsigned* ticket_ = nullptr;
   double* sums_ = nullptr;  // pinned: kernels write it, the host reads it after synchronising

@@ -25,7 +25,6 @@ struct HaloBlocks {
   int parts = 1, part = 1;    ///< into which the right-hand sides of a site are cut, and right-hand sides of one
   unsigned participants = 0;  ///< packed spinors and parts of boundary sites, of all launches of one exchange
   bool list = false;          ///< sites are those of the boundary alone
-  bool planes = false;        ///< z or t are split, and the sites of a block have the same of both
   bool peers = false;
 };
 
@@ -112,27 +111,23 @@ QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const Ha
     return {works ? h.boundary[a.parity][number] : 0, works ? 1 : 0, works};
   }
   const int count = a.geometry.half_sites;
-  const auto from_middle = [count](int n) { return n + count / 2 < count ? n + count / 2 : n + count / 2 - count; };
-  if (w.planes) {
-    const bool edge = on_boundary(a.geometry, make_site(a.geometry, a.parity, from_middle(first), 0), h.split);
-    return {from_middle(number), edge ? Block : 0, true};
-  }
+  const int from_middle = number + count / 2 < count ? number + count / 2 : number + count / 2 - count;
   HaloSite s{0, 0, number < count};
-  if (s.works) s.index = Order::site(a.geometry, from_middle(number));
+  if (s.works) s.index = Order::site(a.geometry, from_middle);
   s.edges =
       __syncthreads_count(s.works && on_boundary(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split));
   return s;
 }
 
-/// Runs `work` with the bits of the directions in which boundary sites look for ghosts, as a constant: z and t where no
-/// other is split, for a branch keeps the loads of one hop from being issued together with those of the next.
-template <class Work>
+/// Runs `work` with the bits of the directions in which boundary sites of kernel K look for ghosts, as a constant. In
+/// double, z and t alone where no other is split: a branch keeps the loads of one hop from being issued together with
+/// those of the next. Shorter numbers lose more by a third body in the instruction cache (docs/performance.md).
+template <class K, class Work>
 QUARKSMITH_INLINE void with_ghosts(const Halo& h, const Work& work) {
-  if ((h.split & 3) == 0) {
-    work(Directions<12>{});
-  } else {
-    work(Directions<15>{});
+  if constexpr (sizeof(typename K::Element) == 8) {
+    if ((h.split & 3) == 0) return work(Directions<12>{});
   }
+  work(Directions<15>{});
 }
 
 /// Waits until everything that neighbours send in this exchange has come; called by all threads of a block that has
@@ -164,12 +159,12 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_con
   // One way for a whole block: where some sites of a warp are at the boundary in x, two would take turns.
   const int edges = w.list ? __syncthreads_count(s.edges) : s.edges;
   if (edges == 0) {
-    if (s.works && !at_rest(a, rhs, 1)) K::template site<1>(a, s.index, rhs, Stored<Links, false>{});
+    if (s.works && !at_rest(a, rhs, 1)) K::template site<1>(a, s.index, rhs, Stored<Links, 0>{});
     return;
   }
   const long long shift = await_neighbours(a, h, w, edges);
   if (!s.works || at_rest(a, rhs, 1)) return;
-  with_ghosts(
+  with_ghosts<K>(
       h, [&](auto where) { K::template site<1>(a, s.index, rhs, Stored<Links, decltype(where)::bits>{&h, shift}); });
 }
 
@@ -202,7 +197,7 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_batch_kernel(const __gr
   }
   const long long shift = await_neighbours(a, h, w, edges);
   if (!s.works) return;
-  with_ghosts(h, [&](auto where) {
+  with_ghosts<K>(h, [&](auto where) {
     constexpr int ghosts = decltype(where)::bits;
     const KeptLinks<Links, K::hops, Block, ghosts> links(shared, Stored<Links, ghosts>{&h, shift});
     K::fetch_links(a, s.index, links);
@@ -230,7 +225,6 @@ void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) 
     if (work.pack) w.pack += 2 * pack_blocks<Block>(h, mu, a.rhs);
   }
   w.list = !work.whole;
-  w.planes = Order::in_order && (h.split & 3) == 0 && a.geometry.stride[2] % Block == 0;
   w.peers = work.peers;
   w.sites = blocks(work.whole ? K::count(a) : h.boundary_count[a.parity]);
   if (w.sites == 0) w.sites = 1;

@@ -256,12 +256,10 @@ QUARKSMITH_INLINE int divide(int n, const Divisor& d);  // runtime/site.hpp
 
 /// Which site a thread works on: threads follow the numbering of sites.
 struct InOrder {
-  static constexpr bool in_order = true;
   static QUARKSMITH_INLINE int site(const Geometry&, int index) { return index; }
 };
 /// Rows of x are taken in boxes of 2 x 2 x 2 of y, z, t, whose neighbours largely lie in the same block of threads.
 struct Boxes {
-  static constexpr bool in_order = false;
   static QUARKSMITH_INLINE int site(const Geometry& g, int index) {
     const int half_x = g.extent[0] / 2, row = divide(index, g.by_half_x), box = row >> 3;
     const int above = divide(2 * box, g.by_y), t = divide(2 * above, g.by_z);  // n / (Y/2) = 2n / Y
