@@ -59,8 +59,8 @@ struct Inputs {
   std::map<std::string, std::unique_ptr<CloverTerm>> clover_;
 };
 
-/// out = D in by a kernel, `rhs` right-hand sides, full lattice.
-std::vector<HostSpinor> result(const Kernel& kernel, Inputs& inputs, int rhs) {
+/// out = D in by a kernel, `rhs` right-hand sides, full lattice; `together`: with what neighbours have.
+std::vector<HostSpinor> result(const Kernel& kernel, Inputs& inputs, int rhs, bool together = true) {
   const SpinorField in = inputs.spinor(kernel, 1, rhs), x = inputs.spinor(kernel, 100, rhs);
   SpinorField out = in.like();
   out.fill(255);
@@ -85,7 +85,11 @@ std::vector<HostSpinor> result(const Kernel& kernel, Inputs& inputs, int rhs) {
     a.in = in.operand(opposite(parity));
     a.out = out.operand(parity);
     a.x = x.operand(parity);
-    apply_hopping(*inputs.domain, kernel, a, links);
+    if (together) {
+      apply_hopping(*inputs.domain, kernel, a, links);
+    } else {
+      inputs.domain->device().run(kernel, a);
+    }
   }
   std::vector<HostSpinor> all;
   for (int r = 0; r < rhs; ++r)
@@ -153,6 +157,27 @@ TEST_F(Hopping, PartsGiveWhatTheWholeGives) {
       }
     }
     ++turn;
+  }
+}
+
+/// The comparison tells a part whose hops come in again on its other side from one that has neighbours: everywhere at
+/// the boundary, and nowhere else.
+TEST_F(Hopping, WithoutNeighboursBoundariesAreWrong) {
+  const auto device = ranks::device();
+  Inputs whole(std::make_shared<Domain>(Lattice(extent), device), hot_gauge(Lattice(extent), 7));
+  const Kernel& kernel = find(
+      device->kernels(), {.operation = "wilson", .precision = "double", .links = "r12", .basis = "non_relativistic"});
+  for (const Coordinates& grid : ranks::grids()) {
+    const Lattice here = ranks::part(extent, grid);
+    Inputs part(std::make_shared<Domain>(here, device, Communicator::world()), ranks::cut(whole.gauge, here));
+    const HostSpinor all = result(kernel, whole, 1)[0], mine = result(kernel, part, 1, false)[0];
+    for (long long i = 0; i < here.sites(); ++i) {
+      const Coordinates x = here.coordinates(i);
+      bool boundary = false;
+      for (int mu = 0; mu < directions; ++mu)
+        boundary = boundary || (here.split(mu) && (x[mu] == 0 || x[mu] == here.extent(mu) - 1));
+      ASSERT_EQ(deviation(mine.site[i], all.site[here.global_index(i)], kernel) > 1e6, boundary) << "site " << i;
+    }
   }
 }
 
