@@ -8,6 +8,7 @@
 #include "runtime/error.hpp"
 #include "runtime/face.hpp"
 #include "runtime/order.hpp"
+#include "runtime/partition.hpp"
 
 namespace quarksmith {
 namespace {
@@ -54,8 +55,7 @@ Coordinates Border::inside(Coordinates x) const {
 
 HostGauge with_border(const HostGauge& gauge, Communicator& communicator) {
   const Lattice& part = gauge.lattice;
-  if (part.parts() != communicator.size())
-    throw UsageError(fmt::format("a lattice of {} parts for {} ranks", part.parts(), communicator.size()));
+  require_spread(part, communicator);
   const Border border(part);
   HostGauge result(border.box());
   result.phase = gauge.phase;

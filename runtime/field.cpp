@@ -8,14 +8,14 @@
 #include "runtime/error.hpp"
 #include "runtime/halo.hpp"
 #include "runtime/order.hpp"
+#include "runtime/partition.hpp"
 #include "runtime/rank_sums.hpp"
 
 namespace quarksmith {
 
 Domain::Domain(const Lattice& lattice, std::shared_ptr<Device> device, std::shared_ptr<Communicator> communicator)
     : lattice_(lattice), device_(std::move(device)), communicator_(std::move(communicator)) {
-  if (lattice.parts() != communicator_->size())
-    throw UsageError(fmt::format("a lattice of {} parts for {} ranks", lattice.parts(), communicator_->size()));
+  require_spread(lattice, *communicator_);
   for (int bits = 0, lanes = 1; lanes <= max_lanes && LaneLayout::possible(lattice_, lanes); ++bits, lanes *= 2)
     layouts_[bits] = std::make_unique<LaneLayout>(lattice_, lanes);
 }

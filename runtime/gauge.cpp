@@ -9,6 +9,7 @@
 #include "runtime/error.hpp"
 #include "runtime/face.hpp"
 #include "runtime/host_averages.hpp"
+#include "runtime/partition.hpp"
 
 namespace quarksmith {
 namespace {
@@ -115,8 +116,7 @@ bool on_last_slice(const Lattice& lattice, long long site, int mu) {
 
 TemporalGauge fix_temporal_gauge(const HostGauge& gauge, Communicator& communicator) {
   const Lattice& lattice = gauge.lattice;
-  if (lattice.parts() != communicator.size())
-    throw UsageError(fmt::format("a lattice of {} parts for {} ranks", lattice.parts(), communicator.size()));
+  require_spread(lattice, communicator);
   TemporalGauge fixed{gauge, temporal_transformation(gauge, communicator)};
   const auto& g = fixed.transformation;
   for (int mu = 0; mu < directions; ++mu) {
