@@ -271,9 +271,7 @@ void Halos::apply(const Kernel& kernel, Arguments a, const LinkField& links) {
 void Halos::apply_part(const Kernel& kernel, Arguments a, const LinkField& links, const HaloWork& work) {
   Zones& zones = zones_of(kernel, a.rhs);
   prepare(zones, kernel, a, links);
-  if (domain_->device().asynchronous() || work.pack) return domain_->device().run_halo(kernel, a, work, false);
-  zones.choose(a, work);
-  domain_->device().run(kernel, a);
+  run_part(*domain_, kernel, a, zones, work);
 }
 
 void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const LinkField& links) {

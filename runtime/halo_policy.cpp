@@ -12,22 +12,6 @@ namespace {
 
 constexpr std::string_view names[policy_count] = {"first", "overlap", "staged", "peer", "fused"};
 
-/// Applies the part of a hopping kernel that `work` names, on either kind of device.
-void run(const Domain& domain, const Kernel& kernel, Arguments a, const Halos::Zones& zones, const HaloWork& work) {
-  Device& device = domain.device();
-  if (device.asynchronous()) {
-    // The plain kernel does the interior: it is the one that sweeps have tuned, and shares links in batches.
-    if (work.interior) {
-      a.skip = a.halo->split;
-      return device.run(kernel, a);
-    }
-    return device.run_halo(kernel, a, work, false);
-  }
-  if (work.pack) return device.run_halo(kernel, a, work, false);
-  zones.choose(a, work);
-  device.run(kernel, a);
-}
-
 constexpr HaloWork packing{.pack = true}, interior{.interior = true}, exterior{.exterior = true};
 constexpr HaloWork everywhere{.exterior = true, .whole = true};
 
@@ -73,11 +57,11 @@ class ExchangeFirst final : public HaloPolicy {
  public:
   explicit ExchangeFirst(bool staged) : staged_(staged) {}
   void apply(const Domain& domain, const Kernel& kernel, Arguments a, Zones& zones) override {
-    run(domain, kernel, a, zones, packing);
+    run_part(domain, kernel, a, zones, packing);
     Exchange exchange(domain, zones, staged_);
     exchange.start();
     exchange.finish();
-    run(domain, kernel, a, zones, everywhere);
+    run_part(domain, kernel, a, zones, everywhere);
   }
 
  private:
@@ -87,12 +71,12 @@ class ExchangeFirst final : public HaloPolicy {
 class Overlap final : public HaloPolicy {
  public:
   void apply(const Domain& domain, const Kernel& kernel, Arguments a, Zones& zones) override {
-    run(domain, kernel, a, zones, packing);
+    run_part(domain, kernel, a, zones, packing);
     Exchange exchange(domain, zones, false);
     exchange.start();
-    run(domain, kernel, a, zones, interior);
+    run_part(domain, kernel, a, zones, interior);
     exchange.finish();
-    run(domain, kernel, a, zones, exterior);
+    run_part(domain, kernel, a, zones, exterior);
   }
 };
 
@@ -103,7 +87,7 @@ class PeerStores final : public HaloPolicy {
     if (!device.asynchronous()) return apply_on_host(domain, kernel, a, zones);
     device.fork();
     device.run_halo(kernel, a, {.pack = true, .peers = true}, true);
-    run(domain, kernel, a, zones, interior);
+    run_part(domain, kernel, a, zones, interior);
     device.join();
     device.run_halo(kernel, a, {.exterior = true, .peers = true}, false);
   }
@@ -120,19 +104,19 @@ class PeerStores final : public HaloPolicy {
           f->norm += shift / static_cast<long long>(sizeof(float));
         }
     a.halo = &now;
-    run(domain, kernel, a, zones, packing);
+    run_part(domain, kernel, a, zones, packing);
     for (int mu = 0; mu < directions; ++mu) {
       if (now.face[mu] == 0) continue;
       zones.expected[mu] += 1;
       for (const int back : {0, 1}) std::atomic_ref(*now.raise[mu][back]).fetch_add(1, std::memory_order_release);
     }
-    run(domain, kernel, a, zones, interior);
+    run_part(domain, kernel, a, zones, interior);
     for (int hop = 0; hop < 2 * directions; ++hop) {
       if (now.face[hop / 2] == 0) continue;
       std::atomic_ref arrived(now.signals->arrived[hop * HaloSignals::stride]);
       while (static_cast<int>(arrived.load(std::memory_order_acquire) - zones.expected[hop / 2]) < 0) sched_yield();
     }
-    run(domain, kernel, a, zones, exterior);
+    run_part(domain, kernel, a, zones, exterior);
     ++zones.exchange;
   }
 };
@@ -146,6 +130,19 @@ class Fused final : public HaloPolicy {
 };
 
 }  // namespace
+
+void run_part(const Domain& domain, const Kernel& kernel, Arguments a, const Halos::Zones& zones,
+              const HaloWork& work) {
+  Device& device = domain.device();
+  if (!device.asynchronous() && !work.pack) {
+    zones.choose(a, work);
+    return device.run(kernel, a);
+  }
+  if (!work.interior) return device.run_halo(kernel, a, work, false);
+  // On a GPU the plain kernel does the interior: it is the one that sweeps have tuned, and shares links in batches.
+  a.skip = a.halo->split;
+  device.run(kernel, a);
+}
 
 std::string_view name_of(Policy policy) { return names[int(policy)]; }
 

@@ -39,6 +39,9 @@ struct Halos::Zones {
                 std::vector<Message>& receives) const;
 };
 
+/// Applies the part of a hopping kernel that `work` names, on either kind of device; `a` has its halo.
+void run_part(const Domain& domain, const Kernel& kernel, Arguments a, const Halos::Zones& zones, const HaloWork& work);
+
 /// One way to apply a hopping term on all ranks.
 class HaloPolicy {
  public:
