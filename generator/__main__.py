@@ -12,13 +12,13 @@ from generator.explain import explain_kernel, explain_profile
 from generator.export import export_kernel, find_exported
 from generator.ondemand import CompileError, compile_kernel, read_build, run_tests
 from generator.operators import find_operator
-from generator.policies import add_evidence, policy_choices
+from generator.policies import add_evidence, policy_choices, tuning_of
 from generator.profile import load_profile
-from generator.render import TARGETS, TemplateError, Tuning, render_profile
+from generator.render import TARGETS, TemplateError, render_profile
 from generator.report import evidence_files, read_evidence, report
 from generator.spec import SpecError
 from generator.sweep import measure, pack, pack_cpu, seconds_of
-from generator.tuned import FOLDER, choices, gains, select_devices, write_evidence
+from generator.tuned import FOLDER, gains, select_devices, write_evidence
 from generator.write import write_files, write_if_changed
 
 ROOT = Path(__file__).parent.parent
@@ -115,7 +115,7 @@ def _explain(options: argparse.Namespace) -> int:
     if options.name:
         print(explain_kernel(profile.find(options.name)))
     else:
-        print(explain_profile(profile, Tuning(*choices(profile.kernels))))
+        print(explain_profile(profile, tuning_of(profile.kernels)))
     return 0
 
 
@@ -133,7 +133,7 @@ def _generate(options: argparse.Namespace) -> int:
     profile = load_profile(options.profile)
     folders = tuple(dict.fromkeys((FOLDER, options.out.resolve() / "tuned")))
     devices = None if options.devices is None else select_devices(options.devices, folders)
-    tuning = Tuning(*choices(profile.kernels, folders, devices), policy_choices(folders))
+    tuning = tuning_of(profile.kernels, folders, devices)
     written = write_files(render_profile(profile, tuning), options.out)
     families = Counter(find_operator(s.operator).family for s in profile.kernels)
     kinds = ", ".join(f"{n} {family}" for family, n in sorted(families.items()))

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 from generator.operators import find_operator
 from generator.profile import Profile, row_for
-from generator.render import NOT_TUNED, TARGETS, Tuning, body_path, render_profile
+from generator.render import NOT_TUNED, TARGETS, Tuning, body_path, group_of, render_profile
 from generator.spec import KernelSpec
 
 SECONDS_PER_KERNEL = {"cpu": 0.55, "cuda": 0.35}
@@ -36,7 +36,7 @@ def explain_kernel(spec: KernelSpec) -> str:
     body = body_path(spec)
     lines.append(f"  body        {'generated/' + str(body) if body else 'runtime/convert.hpp'}")
     for target, ending in TARGETS.items():
-        lines.append(f"  {target:<11} generated/{target}/{operator.group}_{spec.precision}.{ending}")
+        lines.append(f"  {target:<11} generated/{target}/{group_of(spec)}.{ending}")
     return "\n".join([*lines, "", "profile row:", row_for(spec)])
 
 

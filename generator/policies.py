@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generator.render import slug
-from generator.spec import SpecError
+from generator.render import Tuning, slug
+from generator.spec import KernelSpec, SpecError
+from generator.tuned import FOLDER, choices
 from generator.write import write_if_changed
 
 POLICIES = ("first", "overlap", "staged", "peer", "fused")
@@ -82,6 +83,13 @@ def policy_choices(folders: Sequence[Path]) -> dict[str, list[PolicyChoice]]:
                 if _common(rows, allowed)
             ]
     return table
+
+
+def tuning_of(
+    kernels: Iterable[KernelSpec], folders: tuple[Path, ...] = (FOLDER,), devices: Sequence[str] | None = None
+) -> Tuning:
+    """All that is rendered from evidence in `folders`; of GPUs only `devices`, None for all."""
+    return Tuning(*choices(kernels, folders, devices), policy_choices(folders))
 
 
 def _read(file: Path) -> dict[str, Any]:

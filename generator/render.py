@@ -96,12 +96,12 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
     files = render_files([*profile.kernels, *tuning.variants], command)
     groups: dict[str, list[KernelSpec]] = defaultdict(list)
     for spec in profile.kernels:
-        groups[f"{find_operator(spec.operator).group}_{spec.precision}"].append(spec)
+        groups[group_of(spec)].append(spec)
     for target, ending in TARGETS.items():
         variants = [v for v in tuning.variants if (v.block == 0) == (target == "cpu")]
         chosen = _chosen_for_large(tuning, variants)
         for group, specs in sorted(groups.items()):
-            rows = [s for s in (*specs, *variants) if _in_group(s, group) and exists_on(s, target)]
+            rows = [s for s in (*specs, *variants) if group_of(s) == group and exists_on(s, target)]
             files[PurePosixPath(f"{target}/{group}.{ending}")] = render_group(rows, target, command, chosen)
         listed = [registry_row(spec, target) for spec in (*profile.kernels, *variants) if exists_on(spec, target)]
         files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, rows=listed)
@@ -125,8 +125,14 @@ def _chosen_for_large(tuning: Tuning, variants: Sequence[KernelSpec]) -> dict[st
     return chosen
 
 
-def _in_group(spec: KernelSpec, group: str) -> bool:
-    return f"{find_operator(spec.operator).group}_{spec.precision}" == group
+def group_of(spec: KernelSpec) -> str:
+    """Name of the translation unit that holds a kernel.
+
+    Conjugates have one of their own: hopping terms with all their variants are what a build waits for, and two halves
+    compile side by side.
+    """
+    dagger = "_dagger" if spec.dagger else ""
+    return f"{find_operator(spec.operator).group}{dagger}_{spec.precision}"
 
 
 def exists_on(spec: KernelSpec, target: str) -> bool:

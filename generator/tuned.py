@@ -181,20 +181,16 @@ def _winners(spec: KernelSpec, classes: dict[str, list[dict[str, Any]]]) -> dict
 
 
 def _compromise(spec: KernelSpec, times: dict[str, dict[KernelSpec, float]]) -> dict[str, KernelSpec]:
-    best = {size: min(t.values()) for size, t in times.items()}
+    """Few kernels of which one is nearly the fastest in each class: first `spec`, then what serves most classes."""
+    limit = {size: (1 + LEAST_GAIN) * min(t.values()) for size, t in times.items()}
     found: dict[str, KernelSpec] = {}
-    for size, t in times.items():
-        if t.get(spec, 1e30) <= (1 + LEAST_GAIN) * best[size]:
-            found[size] = spec
-    left = [size for size in times if size not in found]
-    shared = set.intersection(*(set(times[size]) for size in left)) if left else set()
-    loss = {k: max(times[size][k] / best[size] for size in left) for k in shared}
-    for size in left:
-        fastest = min(times[size], key=lambda k: (times[size][k], k.name))
-        found[size] = fastest
-    if loss and min(loss.values()) <= 1 + LEAST_GAIN:
-        compromise = min(loss, key=lambda k: (loss[k], k.name))
-        found |= dict.fromkeys(left, compromise)
+    left = list(times)
+    while left:
+        served = {k: [s for s in left if times[s].get(k, 1e30) <= limit[s]] for s in left for k in times[s]}
+        loss = {k: max((times[s][k] / limit[s] for s in sizes), default=1e30) for k, sizes in served.items()}
+        best = spec if served.get(spec) else min(served, key=lambda k: (-len(served[k]), loss[k], k.name))
+        found |= dict.fromkeys(served[best], best)
+        left = [s for s in left if s not in found]
     return found
 
 

@@ -8,7 +8,6 @@
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/nr.hpp"
-#include "generated/bodies/wilson_dagger_nr.hpp"
 #include "generated/bodies/wilson_nr.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -23,17 +22,5 @@ struct wilson_bits30_r12_nr_n1_row
     : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
 void wilson_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_bits30_r12_nr_n1_row>(a, l);
-}
-// 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_bits30_r12_nr_n1_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_bits30_r12_nr_n1_row>(a, l);
-}
-// 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_bits30_r12_nr_n1_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
-void wilson_dagger_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_bits30_r12_nr_n1_row>(a, l);
 }
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -8,7 +8,6 @@
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/nr.hpp"
-#include "generated/bodies/wilson_dagger_nr.hpp"
 #include "generated/bodies/wilson_nr.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -54,99 +53,6 @@ struct wilson_axpby_tinv_half_r12_nr_n1_row
           false, 1> {};
 void wilson_axpby_tinv_half_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_tinv_half_r12_nr_n1_row>(a, l);
-}
-// 1368 flop, 348 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_half_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12_nr_n1_row>(a, l);
-}
-// 1368 flop, 252 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_half_r12_nr_n2_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 2> {};
-void wilson_dagger_axpby_half_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12_nr_n2_row>(a, l);
-}
-// 1368 flop, 204 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_half_r12_nr_n4_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 4> {};
-void wilson_dagger_axpby_half_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12_nr_n4_row>(a, l);
-}
-// 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_axpby_half_r12t_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r12t_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12t_nr_n1_row>(a, l);
-}
-// 1368 flop, 444 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_axpby_half_r18_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r18_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r18_nr_n1_row>(a, l);
-}
-// 1368 flop, 284 bytes a site and right-hand side; 304 reals without reuse
-struct wilson_dagger_axpby_half_r8_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r8_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r8_nr_n1_row>(a, l);
-}
-// 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
-struct wilson_dagger_axpby_tinv_half_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, AxpbyTinv<Fixed<short, false>,
-          Frame_nr>, false, 1> {};
-void wilson_dagger_axpby_tinv_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_tinv_half_r12_nr_n1_row>(a, l);
-}
-// 1320 flop, 296 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_half_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 1> {};
-void wilson_dagger_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12_nr_n1_row>(a, l);
-}
-// 1320 flop, 200 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_half_r12_nr_n2_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 2> {};
-void wilson_dagger_half_r12_nr_n2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12_nr_n2_row>(a, l);
-}
-// 1320 flop, 152 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_half_r12_nr_n4_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 4> {};
-void wilson_dagger_half_r12_nr_n4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12_nr_n4_row>(a, l);
-}
-// 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_dagger_half_r12t_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
-void wilson_dagger_half_r12t_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12t_nr_n1_row>(a, l);
-}
-// 1320 flop, 392 bytes a site and right-hand side; 360 reals without reuse
-struct wilson_dagger_half_r18_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Plain, false, 1> {};
-void wilson_dagger_half_r18_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r18_nr_n1_row>(a, l);
-}
-// 1320 flop, 232 bytes a site and right-hand side; 280 reals without reuse
-struct wilson_dagger_half_r8_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Plain, false, 1> {};
-void wilson_dagger_half_r8_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r8_nr_n1_row>(a, l);
-}
-// 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
-struct wilson_dagger_taxpby_half_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<Fixed<short, false>,
-          Frame_nr>, false, 1> {};
-void wilson_dagger_taxpby_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_taxpby_half_r12_nr_n1_row>(a, l);
-}
-// 1872 flop, 440 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_tinv_half_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Tinv<Fixed<short, false>, Frame_nr>,
-          false, 1> {};
-void wilson_dagger_tinv_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_tinv_half_r12_nr_n1_row>(a, l);
 }
 // 1320 flop, 296 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_half_r12_nr_n1_row

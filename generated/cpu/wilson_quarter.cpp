@@ -8,7 +8,6 @@
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/nr.hpp"
-#include "generated/bodies/wilson_dagger_nr.hpp"
 #include "generated/bodies/wilson_nr.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -17,18 +16,6 @@ struct wilson_axpby_quarter_r12_nr_n1_row
     : wilson_nr_body<Fixed<signed char, true>, Fixed<signed char, false>, R12, Axpby, false, 1> {};
 void wilson_axpby_quarter_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_quarter_r12_nr_n1_row>(a, l);
-}
-// 1368 flop, 180 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_quarter_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<signed char, true>, Fixed<signed char, false>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_quarter_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_quarter_r12_nr_n1_row>(a, l);
-}
-// 1320 flop, 152 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_quarter_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<signed char, true>, Fixed<signed char, false>, R12, Plain, false, 1> {};
-void wilson_dagger_quarter_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_quarter_r12_nr_n1_row>(a, l);
 }
 // 1320 flop, 152 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_quarter_r12_nr_n1_row

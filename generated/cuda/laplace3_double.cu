@@ -54,12 +54,6 @@ struct laplace3_axpby_double_r12_n1__kept_b128m2_row
 void laplace3_axpby_double_r12_n1__kept_b128m2(const Arguments& a, const Launch& l) {
   apply<laplace3_axpby_double_r12_n1__kept_b128m2_row, 128, 2, InOrder, Rhs::batch>(a, l);
 }
-// 1752 flop, 1152 bytes a site and right-hand side; 264 reals without reuse
-struct laplace3_axpby_double_r12_n1__stream_b128m3_row
-    : laplace3_body<Ieee<double>, Streamed<Ieee<double>>, R12, Axpby, false, 1> {};
-void laplace3_axpby_double_r12_n1__stream_b128m3(const Arguments& a, const Launch& l) {
-  apply<laplace3_axpby_double_r12_n1__stream_b128m3_row, 128, 3, InOrder, Rhs::alone>(a, l);
-}
 // 1752 flop, 1440 bytes a site and right-hand side; 300 reals without reuse
 struct laplace3_axpby_double_r18_n1__b256m1_row
     : laplace3_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
@@ -71,12 +65,6 @@ struct laplace3_axpby_double_r18_n1__b64m4_row
     : laplace3_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
 void laplace3_axpby_double_r18_n1__b64m4(const Arguments& a, const Launch& l) {
   apply<laplace3_axpby_double_r18_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
-}
-// 1752 flop, 1440 bytes a site and right-hand side; 300 reals without reuse
-struct laplace3_axpby_double_r18_n1__box_stream_b256m1_row
-    : laplace3_body<Ieee<double>, Streamed<Ieee<double>>, R18, Axpby, false, 1> {};
-void laplace3_axpby_double_r18_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
-  apply<laplace3_axpby_double_r18_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 // 1704 flop, 960 bytes a site and right-hand side; 240 reals without reuse
 struct laplace3_double_r12_n1__b64m4_row
@@ -101,12 +89,6 @@ struct laplace3_double_r18_n1__b64m4_row
     : laplace3_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
 void laplace3_double_r18_n1__b64m4(const Arguments& a, const Launch& l) {
   apply<laplace3_double_r18_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
-}
-// 1704 flop, 1248 bytes a site and right-hand side; 276 reals without reuse
-struct laplace3_double_r18_n1__box_b256m1_row
-    : laplace3_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
-void laplace3_double_r18_n1__box_b256m1(const Arguments& a, const Launch& l) {
-  apply<laplace3_double_r18_n1__box_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 // 1704 flop, 1248 bytes a site and right-hand side; 276 reals without reuse
 struct laplace3_double_r18_n1__kept_b64m4_row

@@ -407,15 +407,12 @@ void cdot_double__b64m10(const Arguments&, const Launch&);
 void laplace3_axpby_double_r12_n1__b256m1(const Arguments&, const Launch&);
 void laplace3_axpby_double_r12_n1__b64m4(const Arguments&, const Launch&);
 void laplace3_axpby_double_r12_n1__kept_b128m2(const Arguments&, const Launch&);
-void laplace3_axpby_double_r12_n1__stream_b128m3(const Arguments&, const Launch&);
 void laplace3_axpby_double_r18_n1__b256m1(const Arguments&, const Launch&);
 void laplace3_axpby_double_r18_n1__b64m4(const Arguments&, const Launch&);
-void laplace3_axpby_double_r18_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void laplace3_double_r12_n1__b64m4(const Arguments&, const Launch&);
 void laplace3_double_r12_n1__kept_b64m4(const Arguments&, const Launch&);
 void laplace3_double_r18_n1__b256m1(const Arguments&, const Launch&);
 void laplace3_double_r18_n1__b64m4(const Arguments&, const Launch&);
-void laplace3_double_r18_n1__box_b256m1(const Arguments&, const Launch&);
 void laplace3_double_r18_n1__kept_b64m4(const Arguments&, const Launch&);
 void laplace4_double_r18_n1__b256m1(const Arguments&, const Launch&);
 void laplace4_double_r18_n1__b64m4(const Arguments&, const Launch&);
@@ -442,18 +439,15 @@ void wilson_axpby_bits30_r12_nr_n1__kept_b128m2(const Arguments&, const Launch&)
 void wilson_axpby_double_r12_dr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_axpby_double_r12_dr_n1__box_kept_b256m1(const Arguments&, const Launch&);
 void wilson_axpby_double_r12_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r12_nr_n1__b256m1(const Arguments&, const Launch&);
 void wilson_axpby_double_r12_nr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_axpby_double_r12_nr_n1__box_kept_b256m1(const Arguments&, const Launch&);
 void wilson_axpby_double_r12_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_axpby_double_r12_nr_n1__complex_b64m4(const Arguments&, const Launch&);
 void wilson_axpby_double_r12_nr_n1__complex_box_b256m1(const Arguments&, const Launch&);
 void wilson_axpby_double_r12_nr_n1__complex_box_kept_b128m2(const Arguments&, const Launch&);
-void wilson_axpby_double_r12_nr_n1__complex_box_stream_b256m1(const Arguments&, const Launch&);
+void wilson_axpby_double_r12t_nr_n1__b256m1(const Arguments&, const Launch&);
 void wilson_axpby_double_r12t_nr_n1__b64m4(const Arguments&, const Launch&);
-void wilson_axpby_double_r12t_nr_n1__box_b256m1(const Arguments&, const Launch&);
 void wilson_axpby_double_r12t_nr_n1__box_kept_b256m1(const Arguments&, const Launch&);
-void wilson_axpby_double_r12t_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
 void wilson_axpby_double_r18_dr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_axpby_double_r18_dr_n1__box_kept_b128m2(const Arguments&, const Launch&);
 void wilson_axpby_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
@@ -511,18 +505,15 @@ void wilson_dagger_axpby_bits30_r12_nr_n1__kept_b128m2(const Arguments&, const L
 void wilson_dagger_axpby_double_r12_dr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12_dr_n1__box_kept_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r12_nr_n1__b256m1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12_nr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12_nr_n1__box_kept_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12_nr_n1__complex_b64m4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12_nr_n1__complex_box_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12_nr_n1__complex_box_kept_b128m2(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r12_nr_n1__complex_box_stream_b256m1(const Arguments&, const Launch&);
+void wilson_dagger_axpby_double_r12t_nr_n1__b256m1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12t_nr_n1__b64m4(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r12t_nr_n1__box_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r12t_nr_n1__box_kept_b256m1(const Arguments&, const Launch&);
-void wilson_dagger_axpby_double_r12t_nr_n1__stream_tfirst_b128m3(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r18_dr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r18_dr_n1__box_kept_b128m2(const Arguments&, const Launch&);
 void wilson_dagger_axpby_double_r18_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
@@ -573,18 +564,15 @@ void wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2(const Arguments&, con
 void wilson_dagger_axpby_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_bits24_r12_nr_n1__b128m4(const Arguments&, const Launch&);
 void wilson_dagger_bits30_r12_nr_n1__b128m2(const Arguments&, const Launch&);
-void wilson_dagger_double_r12_dr_n1__b256m1(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_dr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_dr_n1__box_kept_b128m2(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_nr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_nr_n1__box_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_nr_n1__box_kept_b128m2(const Arguments&, const Launch&);
-void wilson_dagger_double_r12_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_nr_n1__complex_b64m4(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_nr_n1__complex_box_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_double_r12_nr_n1__complex_box_kept_b128m2(const Arguments&, const Launch&);
-void wilson_dagger_double_r12_nr_n1__complex_box_stream_b128m3(const Arguments&, const Launch&);
 void wilson_dagger_double_r12t_nr_n1__b256m1(const Arguments&, const Launch&);
 void wilson_dagger_double_r12t_nr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_dagger_double_r12t_nr_n1__box_kept_b128m2(const Arguments&, const Launch&);
@@ -648,18 +636,15 @@ void wilson_dagger_tinv_double_r18_nr_n1__box_kept_b128m2(const Arguments&, cons
 void wilson_dagger_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_dagger_tinv_single_r12_nr_n1__box_b256m2(const Arguments&, const Launch&);
 void wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments&, const Launch&);
-void wilson_double_r12_dr_n1__b256m1(const Arguments&, const Launch&);
 void wilson_double_r12_dr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_double_r12_dr_n1__box_kept_b128m2(const Arguments&, const Launch&);
 void wilson_double_r12_dr_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_double_r12_nr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_double_r12_nr_n1__box_b256m1(const Arguments&, const Launch&);
 void wilson_double_r12_nr_n1__box_kept_b128m2(const Arguments&, const Launch&);
-void wilson_double_r12_nr_n1__box_stream_b256m1(const Arguments&, const Launch&);
 void wilson_double_r12_nr_n1__complex_b64m4(const Arguments&, const Launch&);
 void wilson_double_r12_nr_n1__complex_box_b256m1(const Arguments&, const Launch&);
 void wilson_double_r12_nr_n1__complex_box_kept_b128m2(const Arguments&, const Launch&);
-void wilson_double_r12_nr_n1__complex_box_stream_b128m3(const Arguments&, const Launch&);
 void wilson_double_r12t_nr_n1__b256m1(const Arguments&, const Launch&);
 void wilson_double_r12t_nr_n1__b64m4(const Arguments&, const Launch&);
 void wilson_double_r12t_nr_n1__box_kept_b128m2(const Arguments&, const Launch&);
@@ -3692,13 +3677,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      laplace3_axpby_double_r12_n1__kept_b128m2, false},
-    {"laplace3_axpby_double_r12_n1__stream_b128m3", "laplace3", "hopping", false,
-     "axpby", "double", "r12", "", false,
-     1, 4, 4, 0, 1752, 1152,
-     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
-     false, "",
-     "",
-     laplace3_axpby_double_r12_n1__stream_b128m3, false},
     {"laplace3_axpby_double_r18_n1__b256m1", "laplace3", "hopping", false,
      "axpby", "double", "r18", "", false,
      1, 4, 4, 0, 1752, 1440,
@@ -3713,13 +3691,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      laplace3_axpby_double_r18_n1__b64m4, false},
-    {"laplace3_axpby_double_r18_n1__box_stream_b256m1", "laplace3", "hopping", false,
-     "axpby", "double", "r18", "", false,
-     1, 4, 4, 0, 1752, 1440,
-     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
-     false, "",
-     "",
-     laplace3_axpby_double_r18_n1__box_stream_b256m1, false},
     {"laplace3_double_r12_n1__b64m4", "laplace3", "hopping", false,
      "none", "double", "r12", "", false,
      1, 4, 4, 0, 1704, 960,
@@ -3748,13 +3719,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      laplace3_double_r18_n1__b64m4, false},
-    {"laplace3_double_r18_n1__box_b256m1", "laplace3", "hopping", false,
-     "none", "double", "r18", "", false,
-     1, 4, 4, 0, 1704, 1248,
-     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
-     false, "",
-     "",
-     laplace3_double_r18_n1__box_b256m1, false},
     {"laplace3_double_r18_n1__kept_b64m4", "laplace3", "hopping", false,
      "none", "double", "r18", "", false,
      1, 4, 4, 0, 1704, 1248,
@@ -3937,13 +3901,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_axpby_double_r12_dr_n1__box_stream_b256m1, false},
-    {"wilson_axpby_double_r12_nr_n1__b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r12", "non_relativistic", false,
-     1, 4, 2, 0, 1368, 1344,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_axpby_double_r12_nr_n1__b256m1, false},
     {"wilson_axpby_double_r12_nr_n1__b64m4", "wilson", "hopping", false,
      "axpby", "double", "r12", "non_relativistic", false,
      1, 4, 2, 0, 1368, 1344,
@@ -3986,13 +3943,13 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_axpby_double_r12_nr_n1__complex_box_kept_b128m2, false},
-    {"wilson_axpby_double_r12_nr_n1__complex_box_stream_b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r12", "non_relativistic", true,
-     1, 4, 2, 0, 1368, 1344,
+    {"wilson_axpby_double_r12t_nr_n1__b256m1", "wilson", "hopping", false,
+     "axpby", "double", "r12t", "non_relativistic", false,
+     1, 4, 2, 0, 1368, 1152,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, "",
      "",
-     wilson_axpby_double_r12_nr_n1__complex_box_stream_b256m1, false},
+     wilson_axpby_double_r12t_nr_n1__b256m1, false},
     {"wilson_axpby_double_r12t_nr_n1__b64m4", "wilson", "hopping", false,
      "axpby", "double", "r12t", "non_relativistic", false,
      1, 4, 2, 0, 1368, 1152,
@@ -4000,13 +3957,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_axpby_double_r12t_nr_n1__b64m4, false},
-    {"wilson_axpby_double_r12t_nr_n1__box_b256m1", "wilson", "hopping", false,
-     "axpby", "double", "r12t", "non_relativistic", false,
-     1, 4, 2, 0, 1368, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_axpby_double_r12t_nr_n1__box_b256m1, false},
     {"wilson_axpby_double_r12t_nr_n1__box_kept_b256m1", "wilson", "hopping", false,
      "axpby", "double", "r12t", "non_relativistic", false,
      1, 4, 2, 0, 1368, 1152,
@@ -4014,13 +3964,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_axpby_double_r12t_nr_n1__box_kept_b256m1, false},
-    {"wilson_axpby_double_r12t_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", false,
-     "axpby", "double", "r12t", "non_relativistic", false,
-     1, 4, 2, 0, 1368, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_axpby_double_r12t_nr_n1__stream_tfirst_b128m3, false},
     {"wilson_axpby_double_r18_dr_n1__b64m4", "wilson", "hopping", false,
      "axpby", "double", "r18", "degrand_rossi", false,
      1, 4, 2, 0, 1368, 1728,
@@ -4420,13 +4363,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_dagger_axpby_double_r12_dr_n1__box_stream_b256m1, false},
-    {"wilson_dagger_axpby_double_r12_nr_n1__b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r12", "non_relativistic", false,
-     1, 4, 2, 0, 1368, 1344,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_dagger_axpby_double_r12_nr_n1__b256m1, false},
     {"wilson_dagger_axpby_double_r12_nr_n1__b64m4", "wilson", "hopping", true,
      "axpby", "double", "r12", "non_relativistic", false,
      1, 4, 2, 0, 1368, 1344,
@@ -4469,13 +4405,13 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_dagger_axpby_double_r12_nr_n1__complex_box_kept_b128m2, false},
-    {"wilson_dagger_axpby_double_r12_nr_n1__complex_box_stream_b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r12", "non_relativistic", true,
-     1, 4, 2, 0, 1368, 1344,
+    {"wilson_dagger_axpby_double_r12t_nr_n1__b256m1", "wilson", "hopping", true,
+     "axpby", "double", "r12t", "non_relativistic", false,
+     1, 4, 2, 0, 1368, 1152,
      "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
      false, "",
      "",
-     wilson_dagger_axpby_double_r12_nr_n1__complex_box_stream_b256m1, false},
+     wilson_dagger_axpby_double_r12t_nr_n1__b256m1, false},
     {"wilson_dagger_axpby_double_r12t_nr_n1__b64m4", "wilson", "hopping", true,
      "axpby", "double", "r12t", "non_relativistic", false,
      1, 4, 2, 0, 1368, 1152,
@@ -4483,13 +4419,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_dagger_axpby_double_r12t_nr_n1__b64m4, false},
-    {"wilson_dagger_axpby_double_r12t_nr_n1__box_b256m1", "wilson", "hopping", true,
-     "axpby", "double", "r12t", "non_relativistic", false,
-     1, 4, 2, 0, 1368, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_dagger_axpby_double_r12t_nr_n1__box_b256m1, false},
     {"wilson_dagger_axpby_double_r12t_nr_n1__box_kept_b256m1", "wilson", "hopping", true,
      "axpby", "double", "r12t", "non_relativistic", false,
      1, 4, 2, 0, 1368, 1152,
@@ -4497,13 +4426,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_dagger_axpby_double_r12t_nr_n1__box_kept_b256m1, false},
-    {"wilson_dagger_axpby_double_r12t_nr_n1__stream_tfirst_b128m3", "wilson", "hopping", true,
-     "axpby", "double", "r12t", "non_relativistic", false,
-     1, 4, 2, 0, 1368, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_dagger_axpby_double_r12t_nr_n1__stream_tfirst_b128m3, false},
     {"wilson_dagger_axpby_double_r18_dr_n1__b64m4", "wilson", "hopping", true,
      "axpby", "double", "r18", "degrand_rossi", false,
      1, 4, 2, 0, 1368, 1728,
@@ -4854,13 +4776,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_dagger_bits30_r12_nr_n1__b128m2, false},
-    {"wilson_dagger_double_r12_dr_n1__b256m1", "wilson", "hopping", true,
-     "none", "double", "r12", "degrand_rossi", false,
-     1, 4, 2, 0, 1320, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_dagger_double_r12_dr_n1__b256m1, false},
     {"wilson_dagger_double_r12_dr_n1__b64m4", "wilson", "hopping", true,
      "none", "double", "r12", "degrand_rossi", false,
      1, 4, 2, 0, 1320, 1152,
@@ -4903,13 +4818,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_dagger_double_r12_nr_n1__box_kept_b128m2, false},
-    {"wilson_dagger_double_r12_nr_n1__box_stream_b256m1", "wilson", "hopping", true,
-     "none", "double", "r12", "non_relativistic", false,
-     1, 4, 2, 0, 1320, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_dagger_double_r12_nr_n1__box_stream_b256m1, false},
     {"wilson_dagger_double_r12_nr_n1__complex_b64m4", "wilson", "hopping", true,
      "none", "double", "r12", "non_relativistic", true,
      1, 4, 2, 0, 1320, 1152,
@@ -4931,13 +4839,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_dagger_double_r12_nr_n1__complex_box_kept_b128m2, false},
-    {"wilson_dagger_double_r12_nr_n1__complex_box_stream_b128m3", "wilson", "hopping", true,
-     "none", "double", "r12", "non_relativistic", true,
-     1, 4, 2, 0, 1320, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_dagger_double_r12_nr_n1__complex_box_stream_b128m3, false},
     {"wilson_dagger_double_r12t_nr_n1__b256m1", "wilson", "hopping", true,
      "none", "double", "r12t", "non_relativistic", false,
      1, 4, 2, 0, 1320, 960,
@@ -5379,13 +5280,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2, false},
-    {"wilson_double_r12_dr_n1__b256m1", "wilson", "hopping", false,
-     "none", "double", "r12", "degrand_rossi", false,
-     1, 4, 2, 0, 1320, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_double_r12_dr_n1__b256m1, false},
     {"wilson_double_r12_dr_n1__b64m4", "wilson", "hopping", false,
      "none", "double", "r12", "degrand_rossi", false,
      1, 4, 2, 0, 1320, 1152,
@@ -5428,13 +5322,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_double_r12_nr_n1__box_kept_b128m2, false},
-    {"wilson_double_r12_nr_n1__box_stream_b256m1", "wilson", "hopping", false,
-     "none", "double", "r12", "non_relativistic", false,
-     1, 4, 2, 0, 1320, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_double_r12_nr_n1__box_stream_b256m1, false},
     {"wilson_double_r12_nr_n1__complex_b64m4", "wilson", "hopping", false,
      "none", "double", "r12", "non_relativistic", true,
      1, 4, 2, 0, 1320, 1152,
@@ -5456,13 +5343,6 @@ constexpr Kernel table[] = {
      false, "",
      "",
      wilson_double_r12_nr_n1__complex_box_kept_b128m2, false},
-    {"wilson_double_r12_nr_n1__complex_box_stream_b128m3", "wilson", "hopping", false,
-     "none", "double", "r12", "non_relativistic", true,
-     1, 4, 2, 0, 1320, 1152,
-     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)",
-     false, "",
-     "",
-     wilson_double_r12_nr_n1__complex_box_stream_b128m3, false},
     {"wilson_double_r12t_nr_n1__b256m1", "wilson", "hopping", false,
      "none", "double", "r12t", "non_relativistic", false,
      1, 4, 2, 0, 1320, 960,

@@ -10,7 +10,6 @@
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/nr.hpp"
-#include "generated/bodies/wilson_dagger_nr.hpp"
 #include "generated/bodies/wilson_nr.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -27,27 +26,9 @@ void wilson_bits20_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_bits20_r12_nr_n1_row, 128, 5>(a, l);
 }
 // 1368 flop, 576 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_bits20_r12_nr_n1_row
-    : wilson_dagger_nr_body<SharedExponent<20, float>, Ieee<float>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_bits20_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_bits20_r12_nr_n1_row, 128, 5>(a, l);
-}
-// 1320 flop, 512 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_bits20_r12_nr_n1_row
-    : wilson_dagger_nr_body<SharedExponent<20, float>, Ieee<float>, R12, Plain, false, 1> {};
-void wilson_dagger_bits20_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_bits20_r12_nr_n1_row, 128, 5>(a, l);
-}
-// 1368 flop, 576 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_axpby_bits20_r12_nr_n1__kept_b128m4_row
     : wilson_nr_body<SharedExponent<20, float>, Ieee<float>, R12, Axpby, false, 1> {};
 void wilson_axpby_bits20_r12_nr_n1__kept_b128m4(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_bits20_r12_nr_n1__kept_b128m4_row, 128, 4, InOrder, Rhs::batch>(a, l);
-}
-// 1368 flop, 576 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_bits20_r12_nr_n1__kept_b128m4_row
-    : wilson_dagger_nr_body<SharedExponent<20, float>, Ieee<float>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_bits20_r12_nr_n1__kept_b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_bits20_r12_nr_n1__kept_b128m4_row, 128, 4, InOrder, Rhs::batch>(a, l);
 }
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -10,7 +10,6 @@
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/nr.hpp"
-#include "generated/bodies/wilson_dagger_nr.hpp"
 #include "generated/bodies/wilson_nr.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -25,18 +24,6 @@ struct wilson_bits30_r12_nr_n1_row
     : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
 void wilson_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_bits30_r12_nr_n1_row, 128, 3>(a, l);
-}
-// 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_bits30_r12_nr_n1_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_bits30_r12_nr_n1_row, 128, 3>(a, l);
-}
-// 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_bits30_r12_nr_n1_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
-void wilson_dagger_bits30_r12_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_bits30_r12_nr_n1_row, 128, 3>(a, l);
 }
 // 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_axpby_bits30_r12_nr_n1__b128m2_row
@@ -55,23 +42,5 @@ struct wilson_bits30_r12_nr_n1__b128m2_row
     : wilson_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
 void wilson_bits30_r12_nr_n1__b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_bits30_r12_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
-}
-// 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_bits30_r12_nr_n1__b128m2_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_bits30_r12_nr_n1__b128m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_bits30_r12_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
-}
-// 1368 flop, 1056 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_bits30_r12_nr_n1__kept_b128m2_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_bits30_r12_nr_n1__kept_b128m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_bits30_r12_nr_n1__kept_b128m2_row, 128, 2, InOrder, Rhs::batch>(a, l);
-}
-// 1320 flop, 960 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_bits30_r12_nr_n1__b128m2_row
-    : wilson_dagger_nr_body<SharedExponent<30, double>, Ieee<double>, R12, Plain, false, 1> {};
-void wilson_dagger_bits30_r12_nr_n1__b128m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_bits30_r12_nr_n1__b128m2_row, 128, 2, InOrder, Rhs::alone>(a, l);
 }
 }  // namespace quarksmith::QUARKSMITH_TARGET

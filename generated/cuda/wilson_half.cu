@@ -10,8 +10,6 @@
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/nr.hpp"
-#include "generated/bodies/wilson_dagger_nr.hpp"
-#include "generated/bodies/wilson_dagger_nr_tfirst.hpp"
 #include "generated/bodies/wilson_nr.hpp"
 #include "generated/bodies/wilson_nr_tfirst.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -40,60 +38,6 @@ void wilson_axpby_half_r8_nr_n1(const Arguments& a, const Launch& l) {
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_axpby_tinv_half_r12_nr_n1_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, AxpbyTinv<Fixed<short, false>, Frame_nr>,
-          false, 1> {};
-// 1368 flop, 348 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_half_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 1> {};
-// 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_axpby_half_r12t_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r12t_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12t_nr_n1_row, 128, 5>(a, l);
-}
-// 1368 flop, 444 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_axpby_half_r18_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r18_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r18_nr_n1_row, 128, 5>(a, l);
-}
-// 1368 flop, 284 bytes a site and right-hand side; 304 reals without reuse
-struct wilson_dagger_axpby_half_r8_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r8_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r8_nr_n1_row, 128, 5>(a, l);
-}
-// 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
-struct wilson_dagger_axpby_tinv_half_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, AxpbyTinv<Fixed<short, false>,
-          Frame_nr>, false, 1> {};
-// 1320 flop, 296 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_half_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Plain, false, 1> {};
-// 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_dagger_half_r12t_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
-void wilson_dagger_half_r12t_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12t_nr_n1_row, 128, 5>(a, l);
-}
-// 1320 flop, 392 bytes a site and right-hand side; 360 reals without reuse
-struct wilson_dagger_half_r18_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Plain, false, 1> {};
-void wilson_dagger_half_r18_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r18_nr_n1_row, 128, 5>(a, l);
-}
-// 1320 flop, 232 bytes a site and right-hand side; 280 reals without reuse
-struct wilson_dagger_half_r8_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R8, Plain, false, 1> {};
-void wilson_dagger_half_r8_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r8_nr_n1_row, 128, 5>(a, l);
-}
-// 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
-struct wilson_dagger_taxpby_half_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<Fixed<short, false>,
-          Frame_nr>, false, 1> {};
-// 1872 flop, 440 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_tinv_half_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Tinv<Fixed<short, false>, Frame_nr>,
           false, 1> {};
 // 1320 flop, 296 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_half_r12_nr_n1_row
@@ -148,49 +92,6 @@ struct wilson_axpby_half_r18_nr_n1__box_b128m5_row
 void wilson_axpby_half_r18_nr_n1__box_b128m5(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_half_r18_nr_n1__box_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
 }
-// 1368 flop, 348 bytes a site and right-hand side; 336 reals without reuse
-struct wilson_dagger_axpby_half_r12_nr_n1__b128m4_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r12_nr_n1__b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12_nr_n1__b128m4_row, 128, 4, InOrder, Rhs::alone>(a, l);
-}
-// 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_axpby_half_r12t_nr_n1__box_kept_b128m4_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r12t_nr_n1__box_kept_b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12t_nr_n1__box_kept_b128m4_row, 128, 4, Boxes, Rhs::batch>(a, l);
-}
-// 1368 flop, 300 bytes a site and right-hand side; 312 reals without reuse
-struct wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b64m10_row
-    : wilson_dagger_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12T, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b64m10(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r12t_nr_n1__tfirst_b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
-}
-// 1368 flop, 444 bytes a site and right-hand side; 384 reals without reuse
-struct wilson_dagger_axpby_half_r18_nr_n1__box_b128m5_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R18, Axpby, false, 1> {};
-void wilson_dagger_axpby_half_r18_nr_n1__box_b128m5(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_axpby_half_r18_nr_n1__box_b128m5_row, 128, 5, Boxes, Rhs::alone>(a, l);
-}
-// 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_dagger_half_r12t_nr_n1__kept_b128m4_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
-void wilson_dagger_half_r12t_nr_n1__kept_b128m4(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12t_nr_n1__kept_b128m4_row, 128, 4, InOrder, Rhs::batch>(a, l);
-}
-// 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
-struct wilson_dagger_half_r12t_nr_n1__tfirst_b64m10_row
-    : wilson_dagger_nr_tfirst_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
-void wilson_dagger_half_r12t_nr_n1__tfirst_b64m10(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_half_r12t_nr_n1__tfirst_b64m10_row, 64, 10, InOrder, Rhs::alone>(a, l);
-}
-// 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
-struct wilson_dagger_taxpby_half_r12_nr_n1__b256m2_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<Fixed<short, false>,
-          Frame_nr>, false, 1> {};
-void wilson_dagger_taxpby_half_r12_nr_n1__b256m2(const Arguments& a, const Launch& l) {
-  apply<wilson_dagger_taxpby_half_r12_nr_n1__b256m2_row, 256, 2, InOrder, Rhs::alone>(a, l);
-}
 // 1320 flop, 248 bytes a site and right-hand side; 288 reals without reuse
 struct wilson_half_r12t_nr_n1__kept_b128m4_row
     : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12T, Plain, false, 1> {};
@@ -220,36 +121,6 @@ void wilson_axpby_tinv_half_r12_nr_n1(const Arguments& a, const Launch& l) {
   if (l.halo != nullptr)
     return apply_halo<wilson_axpby_tinv_half_r12_nr_n1_row, 128, 5, InOrder>(a, *l.halo, l);
   apply<wilson_axpby_tinv_half_r12_nr_n1_row, 128, 5>(a, l);
-}
-
-void wilson_dagger_axpby_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  if (l.halo != nullptr)
-    return apply_halo<wilson_dagger_axpby_half_r12_nr_n1_row, 128, 5, InOrder>(a, *l.halo, l);
-  apply<wilson_dagger_axpby_half_r12_nr_n1_row, 128, 5>(a, l);
-}
-
-void wilson_dagger_axpby_tinv_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  if (l.halo != nullptr)
-    return apply_halo<wilson_dagger_axpby_tinv_half_r12_nr_n1_row, 128, 5, InOrder>(a, *l.halo, l);
-  apply<wilson_dagger_axpby_tinv_half_r12_nr_n1_row, 128, 5>(a, l);
-}
-
-void wilson_dagger_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  if (l.halo != nullptr)
-    return apply_halo<wilson_dagger_half_r12_nr_n1_row, 128, 5, InOrder>(a, *l.halo, l);
-  apply<wilson_dagger_half_r12_nr_n1_row, 128, 5>(a, l);
-}
-
-void wilson_dagger_taxpby_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  if (l.halo != nullptr)
-    return apply_halo<wilson_dagger_taxpby_half_r12_nr_n1_row, 128, 5, InOrder>(a, *l.halo, l);
-  apply<wilson_dagger_taxpby_half_r12_nr_n1_row, 128, 5>(a, l);
-}
-
-void wilson_dagger_tinv_half_r12_nr_n1(const Arguments& a, const Launch& l) {
-  if (l.halo != nullptr)
-    return apply_halo<wilson_dagger_tinv_half_r12_nr_n1_row, 128, 5, InOrder>(a, *l.halo, l);
-  apply<wilson_dagger_tinv_half_r12_nr_n1_row, 128, 5>(a, l);
 }
 
 void wilson_half_r12_nr_n1(const Arguments& a, const Launch& l) {

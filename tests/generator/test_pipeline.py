@@ -14,10 +14,10 @@ from generator.emit import accumulation, combination
 from generator.operators import OPERATORS, find_operator
 from generator.operators.blas import UPDATES, Update
 from generator.operators.gauge_paths import plaquettes, staple
+from generator.policies import tuning_of
 from generator.profile import FOLDER, load_profile, row_for
-from generator.render import TemplateError, Tuning, render, render_profile
+from generator.render import TemplateError, render, render_profile
 from generator.spec import KernelSpec, SpecError
-from generator.tuned import choices
 from generator.write import write_files
 
 ROOT = Path(__file__).parents[2]
@@ -127,9 +127,7 @@ def test_rendered_text_is_well_formed(name):
 def test_generated_folder_holds_the_default_profile():
     stale = [
         str(path)
-        for path, text in render_profile(
-            load_profile("default"), Tuning(*choices(load_profile("default").kernels))
-        ).items()
+        for path, text in render_profile(load_profile("default"), tuning_of(load_profile("default").kernels)).items()
         if not (ROOT / "generated" / path).is_file() or (ROOT / "generated" / path).read_text() != text
     ]
     assert not stale, f"generated/ is out of date ({', '.join(stale[:3])} ...). To accept: make generate"
