@@ -102,8 +102,10 @@ class Solvers : public testing::Test {
     for (int r = 0; r < c.rhs; ++r) {
       EXPECT_TRUE(part.reports[r].converged) << name;
       EXPECT_LE(part.reports[r].residual, 1e-10) << name;
-      EXPECT_NEAR(part.reports[r].iterations, whole.reports[r].iterations, 1 + 0.05 * whole.reports[r].iterations)
-          << name;
+      // Schwarz depends on the parts: its iterations do, too.
+      if (!std::string_view(c.preconditioner).starts_with("schwarz"))
+        EXPECT_NEAR(part.reports[r].iterations, whole.reports[r].iterations, 1 + 0.05 * whole.reports[r].iterations)
+            << name;
       double difference = 0, size = 0;
       for (long long i = 0; i < here.sites(); ++i)
         for (int k = 0; k < 12; ++k) {
