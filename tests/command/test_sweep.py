@@ -111,7 +111,7 @@ def wrong_in_boxes(specs, build, rendered=ondemand._render):
     """The files of a module whose `__box` candidate alone has a wrong sign."""
     files = rendered(specs, build)
     body = next(p for p in files if p.name == "laplace4.hpp")
-    wrong = files[body].replace("+= h0", "-= h0", 1).replace("laplace4_body", "laplace4_wrong_body")
+    wrong = files[body].replace("+= h0", "-= h0", 1).replace("laplace4_", "laplace4_wrong_")
     files[body] += wrong.replace("#pragma once", "")
     rows = next(p for p in files if p.name == "kernels.cpp")
     start = files[rows].index(f"{NAME}__box_row")
@@ -123,7 +123,7 @@ def tuned_program(folder, device):
     """The command linked as in the build, but with an earlier sweep that chose `__box` on this device."""
     folder.mkdir()
     rows = [Choice(NAME, size, f"{NAME}__box", False) for size in ("tiny", "small", "large", "batch")]
-    text = render("tuned.cpp.j2", "a test", devices=[{"name": device, "slug": "here", "rows": rows}])
+    text = render("tuned.cpp.j2", "a test", devices=[{"name": device, "slug": "here", "rows": rows, "policies": []}])
     (folder / "tuned.cpp").write_text(text)
     records = json.loads((BUILD / "compile_commands.json").read_text())
     record = next(r for r in records if r["file"].endswith("/tuned.cpp"))
