@@ -111,12 +111,9 @@ class Scaling {
   }
 
   std::vector<Policy> policies() const {
+    if (o_.common.policy.empty()) return domain_->halos().possible();
     std::vector<Policy> all;
-    if (!o_.common.policy.empty())
-      for (const std::string& name : split(o_.common.policy, ',')) all.push_back(policy_of(name));
-    else
-      for (int n = 0; n < policy_count; ++n)
-        if (domain_->halos().refusal(Policy(n)).empty()) all.push_back(Policy(n));
+    for (const std::string& name : split(o_.common.policy, ',')) all.push_back(policy_of(name));
     return all;
   }
 

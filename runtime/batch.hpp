@@ -63,18 +63,23 @@ struct KeptLinks : Stored<Links, Ghosts> {
   }
 };
 
-/// One thread a site, which works on the right-hand sides of its part of the batch one tile after the other.
-template <class K, int Block, int MinBlocks, class Order>
-__global__ __launch_bounds__(Block, MinBlocks) void batch_kernel(const __grid_constant__ Arguments a, int part) {
-  extern __shared__ uint4 shared[];
-  const int number = blockIdx.x * Block + threadIdx.x;
-  if (number >= K::count(a)) return;
-  int index = Order::site(a.geometry, number);
-  if (left_out<K>(a, index)) return;
-  const KeptLinks<typename K::template Links<1>, K::hops, Block> links(shared);
+/// A batch in parts, where sites alone would not fill the device.
+struct BatchParts {
+  int count, size;  ///< parts, and right-hand sides of one; the last may have fewer
+};
+inline BatchParts cut_batch(int blocks, int rhs, int tile) {
+  constexpr int filling = 512;
+  const int tiles = rhs / tile, wanted = filling / blocks, parts = wanted < 1 ? 1 : wanted > tiles ? tiles : wanted;
+  const int size = (tiles + parts - 1) / parts * tile;
+  return {(rhs + size - 1) / size, size};
+}
+
+/// The right-hand sides of one part at a site, one tile after the other; the links come to `links` first.
+template <class K, class Kept>
+QUARKSMITH_INLINE void batch_site(const Arguments& a, int index, const Kept& links, int part, int size) {
   K::fetch_links(a, index, links);
   wait_for_copies();
-  const int begin = blockIdx.y * part, end = begin + part < a.rhs ? begin + part : a.rhs;
+  const int begin = part * size, end = begin + size < a.rhs ? begin + size : a.rhs;
 #pragma unroll 1
   for (int rhs = begin; rhs < end; rhs += K::tile) {
     // What is computed from the site is computed anew: kept for the next turn, it would spill.
@@ -84,20 +89,29 @@ __global__ __launch_bounds__(Block, MinBlocks) void batch_kernel(const __grid_co
   }
 }
 
-/// Launches batch_kernel; a batch is cut into parts where sites alone would not fill the device.
+/// One thread a site, which works on the right-hand sides of its part of the batch.
+template <class K, int Block, int MinBlocks, class Order>
+__global__ __launch_bounds__(Block, MinBlocks) void batch_kernel(const __grid_constant__ Arguments a, int part) {
+  extern __shared__ uint4 shared[];
+  const int number = blockIdx.x * Block + threadIdx.x;
+  if (number >= K::count(a)) return;
+  const int index = Order::site(a.geometry, number);
+  if (left_out<K>(a, index)) return;
+  const KeptLinks<typename K::template Links<1>, K::hops, Block> links(shared);
+  batch_site<K>(a, index, links, blockIdx.y, part);
+}
+
+/// Launches batch_kernel.
 template <class K, int Block, int MinBlocks, class Order>
 void apply_batch(const Arguments& a, const Launch& launch) {
-  constexpr int bytes = KeptLinks<typename K::template Links<1>, K::hops, Block>::bytes, filling = 512;
+  constexpr int bytes = KeptLinks<typename K::template Links<1>, K::hops, Block>::bytes;
   auto* kernel = batch_kernel<K, Block, MinBlocks, Order>;
   static const cudaError_t allowed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   (void)allowed;  // a failure is met again by the launch
-  const int blocks = (K::count(a) + Block - 1) / Block, tiles = a.rhs / K::tile;
-  int parts = filling / blocks;
-  if (parts < 1) parts = 1;
-  if (parts > tiles) parts = tiles;
-  const int part = (tiles + parts - 1) / parts * K::tile;
-  const dim3 grid(blocks, (a.rhs + part - 1) / part);
-  kernel<<<grid, Block, bytes, static_cast<cudaStream_t>(launch.stream)>>>(a, part);
+  const int blocks = (K::count(a) + Block - 1) / Block;
+  const BatchParts parts = cut_batch(blocks, a.rhs, K::tile);
+  const dim3 grid(blocks, parts.count);
+  kernel<<<grid, Block, bytes, static_cast<cudaStream_t>(launch.stream)>>>(a, parts.size);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -14,7 +14,7 @@ namespace {
 
 /// Blocks of a reducing launch at most; see runtime/target_cuda.hpp: reducing_blocks.
 constexpr int reducing_blocks = 2112;
-constexpr int most_sums = 32, most_rhs = 64;
+constexpr int most_sums = Team::most_sums, most_rhs = Team::most_rhs;
 
 void check(cudaError_t status, const std::string& what) {
   if (status != cudaSuccess) throw Error(fmt::format("{}: {}", what, cudaGetErrorString(status)));

@@ -16,9 +16,31 @@ constexpr std::size_t alignment = 256;  // of zones; signals come before them
 
 std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-/// Where the colour vectors that cross a face stand.
-MemoryOrder face_order(bool short_vectors, const Kernel& kernel, const PrecisionInfo& precision, int face, int lanes) {
-  return {short_vectors, kernel.crossing * precision.spin_words, 1, precision.word_bytes, face, 1, lanes};
+/// Where the colour vectors that cross a face stand, and their bytes for so many right-hand sides.
+struct Face {
+  MemoryOrder order;
+  std::size_t data, norm;
+
+  Face(bool short_vectors, const Kernel& kernel, int blocks, int lanes, int rhs)
+      : Face(short_vectors, kernel, find_precision(kernel.precision), blocks, lanes, rhs) {}
+
+ private:
+  Face(bool short_vectors, const Kernel& kernel, const PrecisionInfo& p, int blocks, int lanes, int rhs)
+      : order(short_vectors, kernel.crossing * p.spin_words, 1, p.word_bytes, blocks, 1, lanes),
+        data(static_cast<std::size_t>(order.words()) * p.word_bytes * rhs),
+        norm(p.norm ? order.padded() * lanes * sizeof(float) * rhs : 0) {}
+};
+
+/// Where the links of one direction on a face stand.
+MemoryOrder ghost_order(const LinkField& links, int mu) {
+  const Domain& domain = links.domain();
+  return {domain.device().short_vectors(),
+          links.storage().reals,
+          1,
+          links.precision().word_bytes,
+          face_blocks(domain.layout(links.lanes()).geometry(), mu),
+          2,
+          links.lanes()};
 }
 
 }  // namespace
@@ -26,10 +48,8 @@ MemoryOrder face_order(bool short_vectors, const Kernel& kernel, const Precision
 int face_blocks(const Geometry& g, int mu) { return g.half_sites / g.extent[mu]; }
 
 std::uint64_t face_bytes(const Kernel& kernel, const Geometry& g, int mu, bool short_vectors, int rhs) {
-  const PrecisionInfo& precision = find_precision(kernel.precision);
-  const MemoryOrder order = face_order(short_vectors, kernel, precision, face_blocks(g, mu), g.lanes);
-  const std::uint64_t norms = precision.norm ? order.padded() * g.lanes * sizeof(float) : 0;
-  return rhs * (order.words() * precision.word_bytes + norms);
+  const Face face(short_vectors, kernel, face_blocks(g, mu), g.lanes, rhs);
+  return face.data + face.norm;
 }
 
 void for_each_on_face(const Geometry& g, int parity, int mu, int slice, const std::function<void(int, int)>& visit) {
@@ -49,11 +69,8 @@ void for_each_on_face(const Geometry& g, int parity, int mu, int slice, const st
 Operand LinkField::ghosts(int mu) const {
   Operand f;
   if (!domain_->lattice().split(mu)) return f;
-  const int face = face_blocks(domain_->layout(lanes_).geometry(), mu);
-  const MemoryOrder order{
-      domain_->device().short_vectors(), storage_->reals, 1, precision_->word_bytes, face, 2, lanes_};
   f.data = ghosts_[mu].data();
-  f.parity_stride = order.parity_words();
+  f.parity_stride = ghost_order(*this, mu).parity_words();
   f.lanes = lanes_;
   return f;
 }
@@ -70,8 +87,7 @@ void LinkField::exchange_ghosts() {
   std::vector<Message> sends, receives;
   for (int mu = 0; mu < directions; ++mu) {
     if (!lattice.split(mu)) continue;
-    const MemoryOrder there{
-        here.short_vectors, storage_->reals, 1, precision_->word_bytes, face_blocks(g, mu), 2, lanes_};
+    const MemoryOrder there = ghost_order(*this, mu);
     leaving[mu].resize(there.words() * word);
     arriving[mu].resize(there.words() * word);
     for (int parity = 0; parity < 2; ++parity)
@@ -128,6 +144,13 @@ std::string Halos::refusal(Policy policy) const {
   return {};
 }
 
+std::vector<Policy> Halos::possible() const {
+  std::vector<Policy> all;
+  for (int n = 0; n < policy_count; ++n)
+    if (refusal(Policy(n)).empty()) all.push_back(Policy(n));
+  return all;
+}
+
 void Halos::use(Policy policy) {
   if (const std::string why = refusal(policy); !why.empty()) throw UsageError(why);
   policy_ = policy;
@@ -157,49 +180,74 @@ std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs) c
   auto zones = std::make_unique<Zones>();
   Zones& z = *zones;
   Device& device = domain_->device();
-  const PrecisionInfo& precision = find_precision(kernel.precision);
   z.capacity = rhs;
-  z.precision = &precision;
-  z.lanes = domain_->lanes(precision.element_bytes);
+  z.lanes = domain_->lanes(find_precision(kernel.precision).element_bytes);
   const Geometry& g = domain_->layout(z.lanes).geometry();
   for (int mu = 0; mu < directions; ++mu) {
     if (!domain_->lattice().split(mu)) continue;
     z.halo.face[mu] = face_blocks(g, mu);
     z.halo.split |= 1 << mu;
+    z.bytes += 2 * aligned(face_bytes(kernel, g, mu, device.short_vectors(), rhs));
   }
-  z.bytes = z.place_zones(*domain_, kernel, rhs);
-  const std::size_t before = aligned(sizeof(HaloSignals));
-  z.peers = policy_ == Policy::peer || policy_ == Policy::fused;
-  if (z.peers) {
-    z.shared = device.allocate_shared(before + 2 * z.bytes, domain_->communicator());
-    if (z.shared == nullptr) throw OutOfMemory(fmt::format("no memory for ghost zones of {} MiB", z.bytes >> 19));
-    z.halo.buffer = static_cast<long long>(z.bytes);
+  if (policy_ == Policy::peer || policy_ == Policy::fused) {
+    z.share(*domain_);
   } else {
     z.own = Memory(domain_->device_pointer(), 2 * z.bytes);
     z.host = device.allocate_host(2 * z.bytes);
+    z.arriving = static_cast<char*>(z.own.data());
+    for (auto& hops : z.leaving)
+      for (char*& to : hops) to = z.arriving + z.bytes;
   }
   z.list_blocks(*domain_, g);
   domain_->communicator().barrier();
   return zones;
 }
 
-std::size_t Halos::Zones::place_zones(const Domain& domain, const Kernel& kernel, int rhs) {
+void Halos::Zones::share(const Domain& domain) {
+  const std::size_t before = aligned(sizeof(HaloSignals));
+  Communicator& communicator = domain.communicator();
+  shared = domain.device().allocate_shared(before + 2 * bytes, communicator);
+  if (shared == nullptr) throw OutOfMemory(fmt::format("no memory for ghost zones of {} MiB", bytes >> 19));
+  const std::vector<int>& host_ranks = communicator.host_ranks();
+  const auto part_of = [&](int rank) {
+    const auto found = std::find(host_ranks.begin(), host_ranks.end(), rank);
+    return static_cast<char*>(shared->part(static_cast<int>(found - host_ranks.begin())));
+  };
+  char* own = part_of(communicator.rank());
+  halo.buffer = static_cast<long long>(bytes);
+  halo.signals = reinterpret_cast<HaloSignals*>(own);
+  arriving = own + before;
+  for (int mu = 0; mu < directions; ++mu)
+    for (const int back : {0, 1}) {
+      if (halo.face[mu] == 0) continue;
+      // What a forward hop needs goes to the part behind, and the other way round.
+      char* other = part_of(domain.lattice().part_at(mu, back ? 1 : -1));
+      halo.raise[mu][back] = reinterpret_cast<HaloSignals*>(other)->arrived + (2 * mu + back) * HaloSignals::stride;
+      leaving[mu][back] = other + before;
+    }
+}
+
+void Halos::Zones::place_zones(const Domain& domain, const Kernel& kernel, int rhs) {
+  if (placed == rhs) return;
+  placed = rhs;
   std::size_t offset = 0;
   for (int mu = 0; mu < directions; ++mu) {
     if (halo.face[mu] == 0) continue;
-    const MemoryOrder order = face_order(domain.device().short_vectors(), kernel, *precision, halo.face[mu], lanes);
-    const std::size_t data = static_cast<std::size_t>(order.words()) * precision->word_bytes * rhs;
-    const std::size_t norm = precision->norm ? order.padded() * lanes * sizeof(float) * rhs : 0;
+    const Face face(domain.device().short_vectors(), kernel, halo.face[mu], lanes, rhs);
     for (const int back : {0, 1}) {
-      Operand& f = layout[mu][back];
-      f.lanes = lanes;
-      f.rhs_stride = order.words();
-      f.norm_rhs_stride = order.padded() * lanes;
-      place[mu][back] = {offset, data, norm};
-      offset += aligned(data + norm);
+      place[mu][back] = {offset, face.data + face.norm};
+      const auto put = [&](Operand& f, char* zones) {
+        f.data = zones + offset;
+        f.norm = reinterpret_cast<float*>(zones + offset + face.data);
+        f.lanes = lanes;
+        f.rhs_stride = face.order.words();
+        f.norm_rhs_stride = face.order.padded() * lanes;
+      };
+      put(halo.arriving[mu][back], arriving);
+      put(halo.leaving[mu][back], leaving[mu][back]);
+      offset += aligned(face.data + face.norm);
     }
   }
-  return offset;
 }
 
 void Halos::Zones::list_blocks(const Domain& domain, const Geometry& g) {
@@ -219,40 +267,8 @@ void Halos::Zones::list_blocks(const Domain& domain, const Geometry& g) {
 }
 
 void Halos::prepare(Zones& z, const Kernel& kernel, Arguments& a, const LinkField& links) const {
-  const Lattice& lattice = domain_->lattice();
   z.place_zones(*domain_, kernel, a.rhs);
-  const std::size_t before = aligned(sizeof(HaloSignals));
-  const auto at = [](Operand f, void* base, const Place& place) {
-    f.data = static_cast<char*>(base) + place.offset;
-    f.norm = reinterpret_cast<float*>(static_cast<char*>(f.data) + place.data);
-    return f;
-  };
-  const std::vector<int>& host_ranks = domain_->communicator().host_ranks();
-  const auto part_of = [&](int rank) {
-    const auto found = std::find(host_ranks.begin(), host_ranks.end(), rank);
-    return static_cast<char*>(z.shared->part(static_cast<int>(found - host_ranks.begin())));
-  };
-  for (int mu = 0; mu < directions; ++mu) {
-    z.halo.links[mu] = links.ghosts(mu);
-    if (z.halo.face[mu] == 0) continue;
-    for (const int back : {0, 1}) {
-      const Operand& f = z.layout[mu][back];
-      const Place& place = z.place[mu][back];
-      if (z.peers) {
-        char* own = part_of(domain_->communicator().rank());
-        // What a forward hop needs goes to the part behind, and the other way round.
-        char* other = part_of(lattice.part_at(mu, back ? 1 : -1));
-        z.halo.signals = reinterpret_cast<HaloSignals*>(own);
-        z.halo.raise[mu][back] = reinterpret_cast<HaloSignals*>(other)->arrived + (2 * mu + back) * HaloSignals::stride;
-        z.halo.arriving[mu][back] = at(f, own + before, place);
-        z.halo.leaving[mu][back] = at(f, other + before, place);
-      } else {
-        char* own = static_cast<char*>(z.own.data());
-        z.halo.arriving[mu][back] = at(f, own, place);
-        z.halo.leaving[mu][back] = at(f, own + z.bytes, place);
-      }
-    }
-  }
+  for (int mu = 0; mu < directions; ++mu) z.halo.links[mu] = links.ghosts(mu);
   a.halo = &z.halo;
 }
 
@@ -263,8 +279,6 @@ void Halos::apply(const Kernel& kernel, Arguments a, const LinkField& links) {
                     kernel.name));
   Zones& zones = zones_of(kernel, a.rhs);
   prepare(zones, kernel, a, links);
-  bytes_sent_ += bytes_of(kernel, a.rhs);
-  ++exchanges_;
   way_->apply(*domain_, kernel, a, zones);
 }
 

@@ -40,6 +40,8 @@ class Halos {
 
   /// Why a policy cannot be used here; empty if it can.
   std::string refusal(Policy policy) const;
+  /// Those that can.
+  std::vector<Policy> possible() const;
   /// From now on hopping terms use this policy. All ranks must agree.
   /// \throws UsageError it cannot be used here.
   void use(Policy policy);
@@ -55,9 +57,6 @@ class Halos {
   /// One part of that work alone, for timing: what the ranks find in their ghost zones is of no meaning.
   void apply_part(const Kernel& kernel, Arguments arguments, const LinkField& links, const HaloWork& work);
 
-  /// Bytes that this rank has sent to others in hopping terms so far, and how many of these there were.
-  std::uint64_t bytes_sent() const { return bytes_sent_; }
-  std::uint64_t exchanges() const { return exchanges_; }
   /// Bytes that one application sends to other ranks.
   std::uint64_t bytes_of(const Kernel& kernel, int rhs) const;
 
@@ -74,7 +73,6 @@ class Halos {
   Policy policy_ = Policy::overlap;
   std::unique_ptr<HaloPolicy> way_;
   std::map<std::pair<std::string, int>, std::unique_ptr<Zones>> zones_;  ///< by precision and vectors that cross
-  std::uint64_t bytes_sent_ = 0, exchanges_ = 0;
 };
 
 /// Applies a hopping kernel on a domain, over the boundaries of its part if the lattice is split.

@@ -22,7 +22,7 @@ QUARKSMITH_INLINE unsigned load_counter(const unsigned* counter) {
 /// Blocks of a launch, in the order of their numbers: those that wait for others come last.
 struct HaloBlocks {
   int pack = 0, sites = 0;    ///< blocks
-  int parts = 1, part = 1;    ///< into which the right-hand sides of a site are cut, and right-hand sides of one
+  int part = 1;               ///< right-hand sides of a part of a batch
   unsigned participants = 0;  ///< packed spinors and parts of boundary sites, of all launches of one exchange
   bool list = false;          ///< sites are those of the boundary alone
   bool peers = false;
@@ -91,7 +91,7 @@ QUARKSMITH_INLINE void pack_block(const Arguments& a, const Halo& h, const HaloB
          pack_hop<K, Block, 0, +1>(a, h, w, shift, block) || pack_hop<K, Block, 0, -1>(a, h, w, shift, block));
 }
 
-/// A thread's site, and the sites of its block that are at the boundary (of a list: 1 for each).
+/// A thread's site, and the sites of its block that are at the boundary.
 struct HaloSite {
   int index, edges;
   bool works;
@@ -105,17 +105,18 @@ struct Directions {
 /// ghosts have long arrived. Boundary sites keep their places, so that spinors are found in cache as without ranks.
 template <class Order, int Block>
 QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const HaloBlocks& w, int block) {
-  const int first = block * Block, number = first + threadIdx.x;
-  if (w.list) {
-    const bool works = number < h.boundary_count[a.parity];
-    return {works ? h.boundary[a.parity][number] : 0, works ? 1 : 0, works};
-  }
-  const int count = a.geometry.half_sites;
-  const int from_middle = number + count / 2 < count ? number + count / 2 : number + count / 2 - count;
+  const int number = block * Block + threadIdx.x;
+  const int count = w.list ? h.boundary_count[a.parity] : a.geometry.half_sites;
   HaloSite s{0, 0, number < count};
-  if (s.works) s.index = Order::site(a.geometry, from_middle);
-  s.edges =
-      __syncthreads_count(s.works && on_boundary(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split));
+  bool edge = s.works;
+  if (w.list) {
+    if (s.works) s.index = h.boundary[a.parity][number];
+  } else {
+    const int from_middle = number + count / 2 < count ? number + count / 2 : number + count / 2 - count;
+    if (s.works) s.index = Order::site(a.geometry, from_middle);
+    edge = edge && on_boundary(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split);
+  }
+  s.edges = __syncthreads_count(edge);
   return s;
 }
 
@@ -157,12 +158,11 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_con
   const int rhs = block / w.sites;
   const HaloSite s = halo_site<Order, Block>(a, h, w, block - rhs * w.sites);
   // One way for a whole block: where some sites of a warp are at the boundary in x, two would take turns.
-  const int edges = w.list ? __syncthreads_count(s.edges) : s.edges;
-  if (edges == 0) {
+  if (s.edges == 0) {
     if (s.works && !at_rest(a, rhs, 1)) K::template site<1>(a, s.index, rhs, Stored<Links, 0>{});
     return;
   }
-  const long long shift = await_neighbours(a, h, w, edges);
+  const long long shift = await_neighbours(a, h, w, s.edges);
   if (!s.works || at_rest(a, rhs, 1)) return;
   with_ghosts<K>(
       h, [&](auto where) { K::template site<1>(a, s.index, rhs, Stored<Links, decltype(where)::bits>{&h, shift}); });
@@ -180,34 +180,16 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_batch_kernel(const __gr
   block -= w.pack;
   const int part = block / w.sites;
   const HaloSite s = halo_site<Order, Block>(a, h, w, block - part * w.sites);
-  const int begin = part * w.part, end = begin + w.part < a.rhs ? begin + w.part : a.rhs;
-  const int edges = w.list ? __syncthreads_count(s.edges) : s.edges;
-  if (edges == 0) {
-    const KeptLinks<Links, K::hops, Block> links(shared);
-    if (!s.works) return;
-    K::fetch_links(a, s.index, links);
-    wait_for_copies();
-    int index = s.index;
-#pragma unroll 1
-    for (int rhs = begin; rhs < end; ++rhs) {
-      asm volatile("" : "+r"(index));
-      if (!at_rest(a, rhs, 1)) K::template site<1>(a, index, rhs, links);
-    }
+  if (s.edges == 0) {
+    if (s.works) batch_site<K>(a, s.index, KeptLinks<Links, K::hops, Block>(shared), part, w.part);
     return;
   }
-  const long long shift = await_neighbours(a, h, w, edges);
+  const long long shift = await_neighbours(a, h, w, s.edges);
   if (!s.works) return;
   with_ghosts<K>(h, [&](auto where) {
     constexpr int ghosts = decltype(where)::bits;
     const KeptLinks<Links, K::hops, Block, ghosts> links(shared, Stored<Links, ghosts>{&h, shift});
-    K::fetch_links(a, s.index, links);
-    wait_for_copies();
-    int index = s.index;
-#pragma unroll 1
-    for (int rhs = begin; rhs < end; ++rhs) {
-      asm volatile("" : "+r"(index));
-      if (!at_rest(a, rhs, 1)) K::template site<1>(a, index, rhs, links);
-    }
+    batch_site<K>(a, s.index, links, part, w.part);
   });
 }
 
@@ -230,15 +212,10 @@ void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) 
   if (w.sites == 0) w.sites = 1;
   constexpr bool keeps = can_keep_links<K>(0);
   const bool batch = keeps && a.rhs > 1;
-  w.parts = a.rhs;
-  if (batch) {
-    constexpr int filling = 512;
-    w.parts = filling / w.sites < 1 ? 1 : filling / w.sites > a.rhs ? a.rhs : filling / w.sites;
-  }
-  w.part = (a.rhs + w.parts - 1) / w.parts;
-  w.parts = (a.rhs + w.part - 1) / w.part;
-  w.participants = packed + unsigned(h.boundary_count[a.parity]) * unsigned(w.parts);
-  const int all = w.pack + (work.exterior ? w.sites * w.parts : 0);
+  const BatchParts parts = batch ? cut_batch(w.sites, a.rhs, 1) : BatchParts{a.rhs, 1};
+  w.part = parts.size;
+  w.participants = packed + unsigned(h.boundary_count[a.parity]) * unsigned(parts.count);
+  const int all = w.pack + (work.exterior ? w.sites * parts.count : 0);
   if (all == 0) return;
   if constexpr (keeps) {
     if (batch && work.exterior) {

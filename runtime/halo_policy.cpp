@@ -107,17 +107,16 @@ class PeerStores final : public HaloPolicy {
     run_part(domain, kernel, a, zones, packing);
     for (int mu = 0; mu < directions; ++mu) {
       if (now.face[mu] == 0) continue;
-      zones.expected[mu] += 1;
       for (const int back : {0, 1}) std::atomic_ref(*now.raise[mu][back]).fetch_add(1, std::memory_order_release);
     }
     run_part(domain, kernel, a, zones, interior);
+    ++zones.exchange;
     for (int hop = 0; hop < 2 * directions; ++hop) {
       if (now.face[hop / 2] == 0) continue;
       std::atomic_ref arrived(now.signals->arrived[hop * HaloSignals::stride]);
-      while (static_cast<int>(arrived.load(std::memory_order_acquire) - zones.expected[hop / 2]) < 0) sched_yield();
+      while (static_cast<int>(arrived.load(std::memory_order_acquire) - zones.exchange) < 0) sched_yield();
     }
     run_part(domain, kernel, a, zones, exterior);
-    ++zones.exchange;
   }
 };
 
@@ -180,8 +179,8 @@ void Halos::Zones::messages(const Lattice& lattice, char* arriving, char* leavin
       if (halo.face[mu] == 0) continue;
       const Place& p = place[mu][back];
       const int tag = 2 * mu + back, towards = back ? 1 : -1;
-      sends.push_back({lattice.part_at(mu, towards), tag, leaving + p.offset, p.data + p.norm});
-      receives.push_back({lattice.part_at(mu, -towards), tag, arriving + p.offset, p.data + p.norm});
+      sends.push_back({lattice.part_at(mu, towards), tag, leaving + p.offset, p.bytes});
+      receives.push_back({lattice.part_at(mu, -towards), tag, arriving + p.offset, p.bytes});
     }
 }
 

@@ -8,29 +8,30 @@ namespace quarksmith {
 
 /// Where the zone of a hop begins among the others of a rank, and its bytes: words, then norms.
 struct Place {
-  std::size_t offset = 0, data = 0, norm = 0;
+  std::size_t offset = 0, bytes = 0;
 };
 
 /// Ghost zones of one kind of spinors.
 struct Halos::Zones {
   int capacity = 0;  ///< right-hand sides
-  const PrecisionInfo* precision = nullptr;
   int lanes = 1;
-  std::size_t bytes = 0;  ///< of all zones of a rank, once
-  bool peers = false;     ///< neighbours store into `shared`: signals, then the zones twice
-  std::unique_ptr<SharedMemory> shared;
-  Memory own;                  ///< else: arriving, then leaving
-  std::shared_ptr<void> host;  ///< the same in host memory
+  std::size_t bytes = 0;                 ///< of all zones of a rank, once
+  std::unique_ptr<SharedMemory> shared;  ///< into which neighbours store: signals, then the zones twice
+  Memory own;                            ///< or: arriving, then leaving
+  std::shared_ptr<void> host;            ///< the same in host memory
+  char* arriving = nullptr;              ///< where the zones of this rank begin
+  char* leaving[directions][2] = {};     ///< and those into which it packs
+  int placed = 0;                        ///< right-hand sides for which halo and place are
   Halo halo;
-  Operand layout[directions][2];
   Place place[directions][2];
   std::vector<int> interior[2];  ///< blocks of a parity and one number more, for kernels of the CPU
   Memory lists[2];
   unsigned exchange = 0;  ///< of peers on the CPU: exchanges so far
-  unsigned expected[directions] = {};
 
-  /// Sets layout and place for so many right-hand sides; returns the bytes of all zones.
-  std::size_t place_zones(const Domain& domain, const Kernel& kernel, int rhs);
+  /// Memory that neighbours store into, and theirs.
+  void share(const Domain& domain);
+  /// Puts the zones of so many right-hand sides one after the other.
+  void place_zones(const Domain& domain, const Kernel& kernel, int rhs);
   void list_blocks(const Domain& domain, const Geometry& geometry);
   /// Restricts a kernel of the CPU to some blocks.
   void choose(Arguments& a, const HaloWork& work) const;

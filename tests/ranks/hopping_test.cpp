@@ -137,13 +137,6 @@ class Hopping : public testing::Test {
   }
 };
 
-std::vector<Policy> policies(const Domain& domain) {
-  std::vector<Policy> all;
-  for (int n = 0; n < policy_count; ++n)
-    if (domain.halos().refusal(Policy(n)).empty()) all.push_back(Policy(n));
-  return all;
-}
-
 TEST_F(Hopping, PartsGiveWhatTheWholeGives) {
   const auto device = ranks::device();
   Inputs whole(std::make_shared<Domain>(Lattice(extent), device), hot_gauge(Lattice(extent), 5));
@@ -153,7 +146,7 @@ TEST_F(Hopping, PartsGiveWhatTheWholeGives) {
     if (ranks::world().size() == 1) continue;
     const Lattice here = ranks::part(extent, grid);
     Inputs part(std::make_shared<Domain>(here, device, Communicator::world()), ranks::cut(whole.gauge, here));
-    const auto ways = policies(*part.domain);
+    const auto ways = part.domain->halos().possible();
     // Changing the policy costs an exchange of memory: one after the other takes its share of the kernels.
     for (std::size_t way = 0; way < ways.size(); ++way) {
       part.domain->halos().use(ways[way]);
@@ -196,7 +189,7 @@ TEST_F(Hopping, SeveralRightHandSides) {
   Inputs whole(std::make_shared<Domain>(Lattice(extent), device), hot_gauge(Lattice(extent), 6));
   const Lattice here = ranks::part(extent, ranks::grids().back());
   Inputs part(std::make_shared<Domain>(here, device, Communicator::world()), ranks::cut(whole.gauge, here));
-  for (const Policy way : policies(*part.domain)) {
+  for (const Policy way : part.domain->halos().possible()) {
     part.domain->halos().use(way);
     for (const char* precision : {"double", "half"}) {
       const Kernel& kernel =
