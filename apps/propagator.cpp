@@ -32,22 +32,14 @@ SolveSettings settings_of(const PropagatorOptions& o, const CLI::App& command, c
 }
 
 PropagatorFile::Provenance provenance_of(const PropagatorOptions& o, const std::string& origin,
-                                         const WilsonParameters& p) {
-  std::string boundary;
-  for (const Complex64& z : p.boundary) boundary += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());
-  return {{"format", "quarksmith propagator 1"},
-          {"gauge", origin},
-          {"action", o.action.action},
-          {"mass", fmt::format("{:.17g}", p.mass)},
-          {"xi0", fmt::format("{:.17g}", p.xi0)},
-          {"nu", fmt::format("{:.17g}", p.nu)},
-          {"csw_r", fmt::format("{:.17g}", p.csw_r)},
-          {"csw_t", fmt::format("{:.17g}", p.csw_t)},
-          {"boundary", boundary},
-          {"source", o.source},
-          {"sink", o.sink},
-          {"basis", "degrand_rossi"},
-          {"tolerance", fmt::format("{:.17g}", o.choices.tolerance)}};
+                                         const ActionChoice& choice) {
+  PropagatorFile::Provenance all = {{"format", "quarksmith propagator 1"}, {"gauge", origin}};
+  all.insert(choice.provenance.begin(), choice.provenance.end());
+  all.insert({{"source", o.source},
+              {"sink", o.sink},
+              {"basis", "degrand_rossi"},
+              {"tolerance", fmt::format("{:.17g}", o.choices.tolerance)}});
+  return all;
 }
 
 /// One run of the command.
@@ -56,7 +48,7 @@ class Run {
   Run(const PropagatorOptions& o, const CLI::App& command)
       : o_(o),
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
-        parameters_(o.action.parameters(command, named_.gauge, o.common)),
+        choice_(o.action.choose(command, named_.gauge, o.common)),
         settings_(settings_of(o, command, named_.gauge)),
         source_(source_of(o.source, lattice())),
         sink_(sink_of(o.sink)),
@@ -64,8 +56,8 @@ class Run {
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
         propagator_(lattice()) {
     if (!o.out.empty())
-      file_ = std::make_unique<PropagatorFile>(o.out, lattice(), provenance_of(o, named_.origin, parameters_),
-                                               o.overwrite, o.common.ranks());
+      file_ = std::make_unique<PropagatorFile>(o.out, lattice(), provenance_of(o, named_.origin, choice_), o.overwrite,
+                                               o.common.ranks());
     if (source_.kind == SourceSettings::Kind::gaussian || sink_.smeared)
       smearing_links_ = std::make_shared<LinkField>(
           upload(named_.gauge, domain_, find_precision("double"), find_storage(settings_.links)));
@@ -121,7 +113,7 @@ class Run {
       progress.show(first_ + 0.99 * columns_ * std::clamp(share, 0.0, 1.0),
                     fmt::format("{} iteration {} residual {:.1e}", columns_text(), iteration, residual));
     };
-    solver_ = std::make_unique<WilsonSolver>(named_.gauge, domain_, parameters_, settings);
+    solver_ = std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings);
   }
 
   /// Right-hand sides of a batch: what --batch says, else as many as the device's memory holds. On the CPU links come
@@ -160,7 +152,7 @@ class Run {
       SpinorField one = b.slice(i, 1);
       if (source_.kind == SourceSettings::Kind::gaussian) smear(one, source_.width, source_.steps);
     }
-    const std::vector<SolveReport> reports = solver_->solve_all(x, b);
+    const std::vector<SolveReport> reports = solver_->solve_sources(x, b);
     HostSpinor solution(lattice());
     std::string failed;
     for (int i = 0; i < count; ++i) {
@@ -232,12 +224,11 @@ class Run {
     for (std::size_t t = 0; t < rho.size(); ++t) rho[t] = (rho[t] + meson("gy")[t] + meson("gz")[t]) / 3;
     j["correlators"]["pion"] = meson("g5");
     j["correlators"]["rho"] = rho;
-    for (const Complex64& z :
-         proton_correlator(propagator_, source_.time(), parameters_.boundary[3], o_.common.ranks()))
+    for (const Complex64& z : proton_correlator(propagator_, source_.time(), choice_.boundary[3], o_.common.ranks()))
       j["correlators"]["proton"].push_back({z.real(), z.imag()});
     for (std::size_t i = 0; i < names.size(); ++i) j["mesons"][names[i]] = mesons[i];
     j["solves"] = solves();
-    for (const auto& [key, value] : provenance_of(o_, named_.origin, parameters_)) j["provenance"][key] = value;
+    for (const auto& [key, value] : provenance_of(o_, named_.origin, choice_)) j["provenance"][key] = value;
     return j;
   }
 
@@ -258,7 +249,7 @@ class Run {
 
   const PropagatorOptions& o_;
   NamedGauge named_;
-  WilsonParameters parameters_;
+  ActionChoice choice_;
   SolveSettings settings_;
   SourceSettings source_;
   SinkSettings sink_;
@@ -267,7 +258,7 @@ class Run {
   Propagator propagator_;
   std::unique_ptr<PropagatorFile> file_;
   std::shared_ptr<const LinkField> smearing_links_;
-  std::unique_ptr<WilsonSolver> solver_;
+  std::unique_ptr<Solver> solver_;
   std::map<int, nlohmann::ordered_json> solves_;  // by column
   int first_ = 0, columns_ = 0;                   // the batch under way
   int width_ = 0;

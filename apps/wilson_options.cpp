@@ -44,6 +44,18 @@ void ActionOptions::add_to(CLI::App& c) {
   c.add_option("--boundary", boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
 }
 
+ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& links, const CommonOptions& common) const {
+  const WilsonParameters p = parameters(command, links, common);
+  std::string phases;
+  for (const Complex64& z : p.boundary) phases += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());
+  ActionChoice choice{std::make_shared<WilsonAction>(p), p.boundary, {{"action", action}}};
+  for (const auto& [name, value] :
+       {std::pair{"mass", p.mass}, {"xi0", p.xi0}, {"nu", p.nu}, {"csw_r", p.csw_r}, {"csw_t", p.csw_t}})
+    choice.provenance.emplace(name, fmt::format("{:.17g}", value));
+  choice.provenance.emplace("boundary", phases);
+  return choice;
+}
+
 WilsonParameters ActionOptions::parameters(const CLI::App& command, const HostGauge& links,
                                            const CommonOptions& common) const {
   if (action != "wilson" && action != "clover")

@@ -2,10 +2,19 @@
 /// Options of the commands that solve with Wilson operators: the action and the solver.
 #pragma once
 
+#include <map>
+
 #include "apps/options.hpp"
 #include "solvers/solve.hpp"
 
 namespace quarksmith::apps {
+
+/// An action by the options of a command.
+struct ActionChoice {
+  std::shared_ptr<const Action> action;
+  std::array<Complex64, directions> boundary;     ///< phases
+  std::map<std::string, std::string> provenance;  ///< names and values of its parameters
+};
 
 /// Which operator on which links.
 struct ActionOptions {
@@ -14,6 +23,8 @@ struct ActionOptions {
 
   void add_to(CLI::App& command);
   /// \throws UsageError options that contradict each other.
+  ActionChoice choose(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
+  /// The same for actions of the Wilson type.
   WilsonParameters parameters(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
 };
 

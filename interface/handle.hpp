@@ -61,8 +61,9 @@ struct Operator final : Handle {
   WilsonHopping hopping;
 };
 
-struct Solver final : Handle {
-  Solver(std::shared_ptr<Session> s, const HostGauge& gauge, const WilsonParameters& p, const SolveSettings& settings)
+struct SolverHandle final : Handle {
+  SolverHandle(std::shared_ptr<Session> s, const HostGauge& gauge, const WilsonParameters& p,
+               const SolveSettings& settings)
       : Handle(s), tolerance(settings.options.tolerance), solver(gauge, s->domain, p, settings) {}
   static constexpr const char* kind = "quarksmith_solver";
   double tolerance;

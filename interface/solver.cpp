@@ -20,7 +20,7 @@ void require_finite(const SpinorField& b) {
 }
 
 /// Fills the caller's reports; throws if a solve missed its tolerance.
-void report_all(const std::vector<SolveReport>& solved, const Solver& solver, quarksmith_solve_report* reports) {
+void report_all(const std::vector<SolveReport>& solved, const SolverHandle& solver, quarksmith_solve_report* reports) {
   for (std::size_t r = 0; r < solved.size() && reports != nullptr; ++r)
     reports[r] = {.size = sizeof(quarksmith_solve_report),
                   .iterations = solved[r].iterations,
@@ -68,13 +68,13 @@ quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarks
     chosen.basis = require(s.basis, "basis");
     chosen.options.tolerance = s.tolerance;
     chosen.options.max_iterations = s.max_iterations;
-    give<Solver>(solver, g.session, g.gauge, p, chosen);
+    give<SolverHandle>(solver, g.session, g.gauge, p, chosen);
   });
 }
 
 quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const* x, const void* const* b,
                                    const quarksmith_spinor_format* format, quarksmith_solve_report* reports) {
-  return call<Solver>(__func__, solver, [&](Solver& s) {
+  return call<SolverHandle>(__func__, solver, [&](SolverHandle& s) {
     const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"));
     arrays.require_fits(Subset::full);
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
@@ -92,7 +92,7 @@ quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const
 
 quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_field* x, quarksmith_field* b,
                                           quarksmith_solve_report* reports) {
-  return call<Solver>(__func__, solver, [&](Solver& s) {
+  return call<SolverHandle>(__func__, solver, [&](SolverHandle& s) {
     Field &to = as<Field>(x), &from = as<Field>(b);
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
     require_same_context(s, to);

@@ -18,7 +18,7 @@ struct BlockDot {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>* sums) {
     using Spinors = SpinorView<Codec, 4, W>;
-    const Place place{index};
+    const Place place = element_place(a.geometry, index);
     const int groups = a.columns / tile, pair = rhs / tile;
     const int first_y = pair / groups * tile, first_x = pair % groups * tile;
     QUARKSMITH_UNROLL
@@ -50,7 +50,7 @@ struct BlockCombination {
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>*) {
     using Spinors = SpinorView<Codec, 4, W>;
     using Real = typename Spinors::Real;
-    const Place place{index};
+    const Place place = element_place(a.geometry, index);
     typename Spinors::Value y[tile];
     QUARKSMITH_UNROLL
     for (int j = 0; j < tile; ++j) {

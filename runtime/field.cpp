@@ -78,27 +78,36 @@ void update(const Domain& domain, const Kernel& kernel, const Arguments& argumen
   domain.device().run_program(kernel, arguments, reduce(domain, kernel, a));
 }
 
-SpinorField::SpinorField(DomainPointer domain, const PrecisionInfo& precision, Subset subset, int rhs, int spins)
+SpinorField::SpinorField(DomainPointer domain, const PrecisionInfo& precision, Subset subset, int rhs, int spins,
+                         int slices)
     : domain_(std::move(domain)),
       precision_(&precision),
       subset_(subset),
       rhs_(rhs),
       spins_(spins),
+      slices_(slices),
       lanes_(domain_->lanes(precision.element_bytes)) {
   if (rhs < 1) throw UsageError(fmt::format("a spinor field needs at least one right-hand side, not {}", rhs));
   if (spins != 1 && spins != 4) throw UsageError(fmt::format("a site field of {} colour vectors; use 1 or 4", spins));
+  if (slices < 1) throw UsageError(fmt::format("a spinor field of {} slices; use at least one", slices));
   data_ = std::make_shared<Memory>(domain_->device_pointer(), data_bytes());
   if (precision.norm) norm_ = std::make_shared<Memory>(domain_->device_pointer(), norm_bytes());
+  // Element-wise kernels go over what fills the last blocks of slices, too.
+  if (slices > 1 && order_of(*this).padded() > order_of(*this).blocks) fill(0);
 }
 
 std::size_t SpinorField::data_bytes() const {
-  return static_cast<std::size_t>(order_of(*this).words()) * precision_->word_bytes * rhs_;
+  return static_cast<std::size_t>(order_of(*this).words()) * precision_->word_bytes * rhs_ * slices_;
 }
 
 std::size_t SpinorField::norm_bytes() const {
+  return precision_->norm ? static_cast<std::size_t>(norms()) * sizeof(float) * rhs_ : 0;
+}
+
+/// Of a right-hand side.
+long long SpinorField::norms() const {
   const MemoryOrder order = order_of(*this);
-  return precision_->norm ? static_cast<std::size_t>(order.padded() * order.parities * lanes_) * sizeof(float) * rhs_
-                          : 0;
+  return order.padded() * order.parities * lanes_ * slices_;
 }
 
 std::size_t SpinorField::bytes_per_rhs() const { return (data_bytes() + norm_bytes()) / rhs_; }
@@ -112,8 +121,24 @@ SpinorField SpinorField::slice(int first, int count) const {
   return part;
 }
 
+SpinorField SpinorField::by_slice() const {
+  SpinorField part(*this);
+  part.first_ *= slices_;
+  part.rhs_ *= slices_;
+  part.slices_ = 1;
+  return part;
+}
+
 long long SpinorField::count() const {
-  return static_cast<long long>(domain_->lattice().half_sites()) / lanes_ * parities(subset_);
+  const MemoryOrder order = order_of(*this);
+  return slices_ == 1 ? order.blocks * order.parities : order.padded() * order.parities * slices_;
+}
+
+Arguments SpinorField::arguments() const {
+  Arguments a = arguments_for(*domain_, lanes_, rhs_);
+  a.count = count();
+  if (slices_ > 1) a.geometry.half_sites = static_cast<int>(a.count);  // blocks are counted with their filling
+  return a;
 }
 
 Operand SpinorField::operand() const {
@@ -121,8 +146,8 @@ Operand SpinorField::operand() const {
   Operand f;
   f.data = data_->data();
   if (precision_->norm) f.norm = static_cast<float*>(norm_->data());
-  f.rhs_stride = order.words();
-  f.norm_rhs_stride = order.padded() * order.parities * lanes_;
+  f.rhs_stride = order.words() * slices_;
+  f.norm_rhs_stride = norms();
   f.lanes = lanes_;
   return select(f, first_);
 }
@@ -154,12 +179,12 @@ namespace {
 
 void check_kind(const SpinorField& a, const SpinorField& b, const char* what) {
   if (!alike(a.domain(), b.domain()) || &a.precision() != &b.precision() || a.rhs() != b.rhs() ||
-      a.spins() != b.spins())
+      a.spins() != b.spins() || a.slices() != b.slices())
     throw UsageError(
-        fmt::format("{} between spinor fields of different kinds: {} {} with {} right-hand sides and {} "
-                    "spins, {} {} with {} and {}",
-                    what, a.domain().lattice().text(), a.precision().name, a.rhs(), a.spins(),
-                    b.domain().lattice().text(), b.precision().name, b.rhs(), b.spins()));
+        fmt::format("{} between spinor fields of different kinds: {} {} with {} right-hand sides, {} "
+                    "spins and {} slices, {} {} with {}, {} and {}",
+                    what, a.domain().lattice().text(), a.precision().name, a.rhs(), a.spins(), a.slices(),
+                    b.domain().lattice().text(), b.precision().name, b.rhs(), b.spins(), b.slices()));
 }
 
 }  // namespace
@@ -174,6 +199,7 @@ void SpinorField::copy_from(const SpinorField& other) {
 
 void SpinorField::copy_half(Parity parity, const SpinorField& other) {
   check_kind(*this, other, "copy");
+  if (slices_ > 1) return by_slice().copy_half(parity, other.by_slice());
   const Operand to = operand(parity), from = other.operand(parity);
   const MemoryOrder order = order_of(*this);
   for (int r = 0; r < rhs_; ++r) {

@@ -84,12 +84,15 @@ enum class Subset { even, odd, full };
 /// Number of parities that a subset holds.
 constexpr int parities(Subset s) { return s == Subset::full ? 2 : 1; }
 
-/// Dirac spinors for kernels: `rhs` fields of the sites of a subset.
+/// Site fields for kernels: `rhs` vectors on the sites of a subset. A vector is a Dirac spinor field, one of colour
+/// vectors, or several of these that belong together (slices of a fifth dimension, flavours), one after the other.
 class SpinorField {
  public:
   /// \throws Error the device has not enough memory.
   /// \param spins colour vectors a site: 4, or 1 for staggered fields.
-  SpinorField(DomainPointer domain, const PrecisionInfo& precision, Subset subset, int rhs = 1, int spins = 4);
+  /// \param slices four-dimensional fields of a vector.
+  SpinorField(DomainPointer domain, const PrecisionInfo& precision, Subset subset, int rhs = 1, int spins = 4,
+              int slices = 1);
 
   const Domain& domain() const { return *domain_; }
   const DomainPointer& domain_pointer() const { return domain_; }
@@ -98,20 +101,26 @@ class SpinorField {
   Subset subset() const { return subset_; }
   int rhs() const { return rhs_; }
   int spins() const { return spins_; }
+  int slices() const { return slices_; }
   int lanes() const { return lanes_; }
   /// The half of one parity.
   /// \throws UsageError the field does not hold it.
   Operand operand(Parity parity) const;
-  /// All sites; `count` sites or blocks.
+  /// All sites of all slices: `count` places (runtime/view.hpp: element_place) of the arguments below.
   Operand operand() const;
   long long count() const;
+  /// Arguments of an element-wise kernel: geometry, right-hand sides and count.
+  Arguments arguments() const;
   /// Right-hand side `rhs` alone.
   Operand select(Operand operand, int rhs) const;
   /// A field of the same kind, not initialised.
-  SpinorField like() const { return {domain_, *precision_, subset_, rhs_, spins_}; }
+  SpinorField like() const { return {domain_, *precision_, subset_, rhs_, spins_, slices_}; }
   /// Right-hand sides first ... first + count - 1 as a field that shares their memory.
   /// \throws UsageError there are not so many.
   SpinorField slice(int first, int count) const;
+  /// Slice s of vector n as right-hand side n slices() + s of a field that shares the memory: what kernels that know
+  /// four dimensions work on.
+  SpinorField by_slice() const;
   /// Sets every byte; 0 makes the field zero, 255 fills floating-point formats with NaN.
   void fill(int byte);
   /// \throws UsageError the kinds differ.
@@ -128,11 +137,12 @@ class SpinorField {
   SpinorField(const SpinorField&) = default;
   std::size_t data_bytes() const;
   std::size_t norm_bytes() const;
+  long long norms() const;
 
   DomainPointer domain_;
   const PrecisionInfo* precision_;
   Subset subset_;
-  int rhs_, spins_, lanes_;
+  int rhs_, spins_, slices_, lanes_;
   int first_ = 0;                        ///< where a slice begins
   std::shared_ptr<Memory> data_, norm_;  ///< shared with slices only
 };

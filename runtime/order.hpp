@@ -13,7 +13,7 @@ inline MemoryOrder order_of(const SpinorField& f) {
           f.spins() * f.precision().spin_words,
           1,
           f.precision().word_bytes,
-          f.count() / parities(f.subset()),
+          f.domain().lattice().half_sites() / f.lanes(),
           parities(f.subset()),
           f.lanes()};
 }

@@ -9,6 +9,11 @@
 namespace quarksmith {
 namespace {
 
+void require_four_dimensions(const SpinorField& f) {
+  if (f.slices() > 1)
+    throw UsageError(fmt::format("host fields have four dimensions, the field {} slices; use by_slice()", f.slices()));
+}
+
 const PrecisionInfo& double_precision() { return find_precision("double"); }
 bool is_double(const PrecisionInfo& p) { return &p == &double_precision(); }
 
@@ -59,6 +64,7 @@ void on_both_parities(const Domain& domain, const Kernel& kernel, int rhs, const
 }  // namespace
 
 void upload(const HostSpinor& from, SpinorField& to, const BasisInfo& basis, int rhs) {
+  require_four_dimensions(to);
   check_same(from.lattice, "the host field", to.domain().lattice(), "the device field");
   if (!is_double(to.precision())) {
     SpinorField staging(to.domain_pointer(), double_precision(), to.subset(), to.rhs(), to.spins());
@@ -77,6 +83,7 @@ void upload(const HostSpinor& from, SpinorField& to, const BasisInfo& basis, int
 }
 
 void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, int rhs) {
+  require_four_dimensions(from);
   check_same(to.lattice, "the host field", from.domain().lattice(), "the device field");
   if (!is_double(from.precision())) {
     SpinorField staging(from.domain_pointer(), double_precision(), from.subset(), from.rhs(), from.spins());
@@ -96,8 +103,12 @@ void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, i
 }
 
 void convert(const SpinorField& from, SpinorField& to) {
+  if (from.slices() > 1 && from.slices() == to.slices()) {
+    SpinorField slices = to.by_slice();
+    return convert(from.by_slice(), slices);
+  }
   if (!alike(from.domain(), to.domain()) || from.subset() != to.subset() || from.rhs() != to.rhs() ||
-      from.spins() != to.spins())
+      from.spins() != to.spins() || from.slices() != to.slices())
     throw UsageError("conversion between spinor fields of different kinds");
   const bool importing = is_double(from.precision());
   if (!importing && !is_double(to.precision()))

@@ -36,11 +36,11 @@ KrylovBatch::KrylovBatch(const LinearOperator& outer, const LinearOperator& inne
       inner_(&inner),
       capacity_(capacity),
       uniform_(&outer.precision() == &inner.precision()),
-      blas_(outer.domain()->device(), outer.precision()),
-      scalars_(outer.domain()->device_pointer(), capacity),
+      blas_(outer),
+      scalars_(outer.domain()->device_pointer(), capacity, outer.spins()),
       recurrence_(make_recurrence(method, parameters, inner, preconditioner != nullptr ? *preconditioner : inner,
                                   scalars_, capacity)),
-      r_(outer.domain(), outer.precision(), outer.subset(), capacity),
+      r_(outer.field(capacity)),
       d_(r_.like()),
       convert_(outer, outer.precision(), inner.precision(), capacity) {
   if (method == Method::hermitian_cg)

@@ -5,7 +5,7 @@ namespace quarksmith {
 BiCGstab::BiCGstab(const LinearOperator& a, Scalars& scalars, int rhs)
     : a_(&a),
       scalars_(&scalars),
-      y_(a.domain(), a.precision(), a.subset(), rhs),
+      y_(a.field(rhs)),
       r_(y_.like()),
       shadow_(y_.like()),
       p_(y_.like()),

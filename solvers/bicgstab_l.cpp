@@ -11,7 +11,7 @@ BiCGstabL::BiCGstabL(const LinearOperator& a, Scalars& scalars, int rhs, int l)
     : a_(&a),
       scalars_(&scalars),
       l_(l),
-      y_(a.domain(), a.precision(), a.subset(), rhs),
+      y_(a.field(rhs)),
       shadow_(y_.like()),
       direction_(step("bicgstab_l_direction", {})),
       alpha_(step("bicgstab_alpha", {{"half", "nowhere"}})),

@@ -4,9 +4,9 @@
 
 namespace quarksmith {
 
-Blas::Blas(Device& device, const PrecisionInfo& precision) : device_(&device) {
+Blas::Blas(Device& device, const PrecisionInfo& precision, int spins) : device_(&device) {
   const auto kernel = [&](std::string_view name) {
-    return &find(device.kernels(), {.operation = name, .precision = precision.name});
+    return &find(device.kernels(), {.operation = name, .precision = precision.name, .spins = spins});
   };
   scale_ = kernel("scale");
   axpby_ = kernel("axpby");
@@ -18,8 +18,7 @@ Blas::Blas(Device& device, const PrecisionInfo& precision) : device_(&device) {
 
 std::vector<double> Blas::call(const Kernel& kernel, const Operands& f) const {
   const SpinorField& any = *(f.x != nullptr ? f.x : f.y);
-  Arguments a = arguments_for(any.domain(), any.lanes(), any.rhs());
-  a.count = any.count();
+  Arguments a = any.arguments();
   for (const auto& [field, operand] : {std::pair{f.x, &a.x}, {f.y, &a.y}, {f.z, &a.z}, {f.w, &a.w}}) {
     if (field == nullptr) continue;
     if (field->count() != any.count() || field->rhs() != any.rhs() || &field->precision() != &any.precision())

@@ -2,7 +2,7 @@
 /// Vector updates and inner products on spinor fields, by the generated kernels.
 #pragma once
 
-#include "runtime/field.hpp"
+#include "solvers/linear_operator.hpp"
 
 namespace quarksmith {
 
@@ -12,7 +12,10 @@ namespace quarksmith {
 class Blas {
  public:
   /// \throws UsageError the build lacks one of the kernels.
-  Blas(Device& device, const PrecisionInfo& precision);
+  Blas(Device& device, const PrecisionInfo& precision, int spins = 4);
+  /// For the vectors of an operator, and for fields like `x`.
+  explicit Blas(const LinearOperator& a) : Blas(a.domain()->device(), a.precision(), a.spins()) {}
+  explicit Blas(const SpinorField& x) : Blas(x.device(), x.precision(), x.spins()) {}
 
   /// y = a x
   void scale(double a, const SpinorField& x, SpinorField& y) const;

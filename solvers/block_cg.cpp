@@ -43,16 +43,17 @@ BlockConjugateGradients::BlockConjugateGradients(const LinearOperator& outer, co
       normal_(inner, padded(std::min(rhs, most))),
       capacity_(padded(std::min(rhs, most))),
       uniform_(&outer.precision() == &inner.precision()),
-      blas_(outer.domain()->device(), outer.precision()),
-      x_(inner.domain(), inner.precision(), inner.subset(), capacity_),
+      blas_(outer),
+      x_(inner.field(capacity_)),
       q_(x_.like()),
       p_(x_.like()),
       v_(x_.like()),
       w_(x_.like()),
-      r_(outer.domain(), outer.precision(), outer.subset(), std::min(rhs, most)),
+      r_(outer.field(std::min(rhs, most))),
       s_(r_.like()),
       matrix_(outer.domain()->device_pointer(), 2 * sizeof(Complex64) * capacity_ * capacity_),
       convert_(outer, outer.precision(), inner.precision(), 1) {
+  if (outer.spins() != 4) throw UsageError("block-cg works on Dirac spinors; use cg");
   const auto kernels = outer.domain()->device().kernels();
   dot_ = &find(kernels, {.operation = "block_dot", .precision = inner.precision().name});
   product_ = &find(kernels, {.operation = "block_product", .precision = inner.precision().name});
@@ -63,8 +64,8 @@ BlockConjugateGradients::BlockConjugateGradients(const LinearOperator& outer, co
 /// X^+ Y
 Dense BlockConjugateGradients::dot(const SpinorField& x, int x_columns, const SpinorField& y, int y_columns) {
   const int groups = padded(x_columns) / group, others = padded(y_columns) / group;
-  Arguments a = arguments_for(x.domain(), x.lanes(), group * groups * others);
-  a.count = x.count();
+  Arguments a = x.arguments();
+  a.rhs = group * groups * others;
   a.columns = group * groups;
   a.x = x.operand();
   a.y = y.operand();
@@ -97,8 +98,8 @@ void BlockConjugateGradients::stage(std::initializer_list<const Dense*> matrices
 void BlockConjugateGradients::combine(const Kernel& kernel, const SpinorField& x, const SpinorField* z, SpinorField& y,
                                       const Dense& m, int place) {
   const int width = padded(m.columns);
-  Arguments a = arguments_for(x.domain(), x.lanes(), width);
-  a.count = x.count();
+  Arguments a = x.arguments();
+  a.rhs = width;
   a.columns = m.rows;
   a.x = x.operand();
   a.y = y.operand();

@@ -6,7 +6,7 @@ ConjugateGradients::ConjugateGradients(const LinearOperator& a, Scalars& scalars
     : a_(&a),
       scalars_(&scalars),
       form_(form),
-      y_(a.domain(), a.precision(), a.subset(), rhs),
+      y_(a.field(rhs)),
       r_(y_.like()),
       p_(y_.like()),
       q_(y_.like()),

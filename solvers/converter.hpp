@@ -14,7 +14,7 @@ class Converter {
   /// For fields of up to `rhs` right-hand sides on the sites of `like`.
   Converter(const LinearOperator& like, const PrecisionInfo& one, const PrecisionInfo& other, int rhs) {
     const PrecisionInfo& high = find_precision("double");
-    if (&one != &other && &one != &high && &other != &high) staging_.emplace(like.domain(), high, like.subset(), rhs);
+    if (&one != &other && &one != &high && &other != &high) staging_.emplace(like.field(rhs, high));
   }
   void operator()(const SpinorField& from, SpinorField& to) const {
     if (&from.precision() == &to.precision()) return to.copy_from(from);

@@ -16,7 +16,7 @@ GeneralisedConjugateResiduals::GeneralisedConjugateResiduals(const LinearOperato
                                                              std::unique_ptr<Preconditioner> preconditioner)
     : a_(&a),
       scalars_(&scalars),
-      y_(a.domain(), a.precision(), a.subset(), rhs),
+      y_(a.field(rhs)),
       r_(y_.like()),
       measure_(scalars, a.precision(), "measure"),
       direction_(scalars, a.precision(), "gcr_direction"),

@@ -6,7 +6,7 @@ MinimalResidual::MinimalResidual(const LinearOperator& a, Scalars& scalars, int 
     : a_(&a),
       scalars_(&scalars),
       omega_(omega),
-      y_(a.domain(), a.precision(), a.subset(), rhs),
+      y_(a.field(rhs)),
       r_(y_.like()),
       q_(y_.like()),
       measure_(scalars, a.precision(), "measure"),

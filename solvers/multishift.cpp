@@ -26,12 +26,12 @@ MultishiftSolver::MultishiftSolver(const LinearOperator& outer, const LinearOper
       outer_(outer, std::min(shifts, most_refined)),
       inner_(inner, std::min(shifts, most_refined)),
       uniform_(&outer.precision() == &inner.precision()),
-      scalars_(outer.domain()->device_pointer(), shifts),
-      x_(inner.domain(), inner.precision(), inner.subset(), shifts),
+      scalars_(outer.domain()->device_pointer(), shifts, outer.spins()),
+      x_(inner.field(shifts)),
       p_(x_.like()),
-      r_(inner.domain(), inner.precision(), inner.subset()),
+      r_(inner.field()),
       q_(r_.like()),
-      b_(outer.domain(), outer.precision(), outer.subset(), std::min(shifts, most_refined)),
+      b_(outer.field(std::min(shifts, most_refined))),
       measure_(scalars_, inner.precision(), "measure", {{"rr", "base_rr"}}),
       direction_(scalars_, inner.precision(), "shift_direction"),
       curvature_(scalars_, inner.precision(), "hermitian_curvature",
@@ -61,7 +61,7 @@ std::vector<ShiftResult> MultishiftSolver::solve(SpinorField& x, const SpinorFie
   std::iota(order_.begin(), order_.end(), 0);
   std::stable_sort(order_.begin(), order_.end(), [&](int i, int j) { return shifts[i] < shifts[j]; });
   results_.assign(count, {});
-  const double b_norm = std::sqrt(Blas(b.device(), b.precision()).norm2(b));
+  const double b_norm = std::sqrt(Blas(b).norm2(b));
   if (b_norm == 0) {
     x.fill(0);
     for (ShiftResult& r : results_) r.converged = true;

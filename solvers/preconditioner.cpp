@@ -15,11 +15,11 @@ FixedSteps::FixedSteps(const LinearOperator& a, const InnerMethod& inner, const 
                        const PrecisionInfo& outer, int rhs)
     : a_(&a),
       steps_(inner.steps),
-      scalars_(a.domain()->device_pointer(), rhs),
+      scalars_(a.domain()->device_pointer(), rhs, a.spins()),
       recurrence_(make_recurrence(inner.method, plain(parameters), a, a, scalars_, rhs)),
       begin_(a.domain()->device_pointer(), Scalars::bytes_per_rhs * rhs),
       convert_(a, a.precision(), outer, rhs) {
-  if (recurrence_->normal()) residual_.emplace(a.domain(), a.precision(), a.subset(), rhs);
+  if (recurrence_->normal()) residual_.emplace(a.field(rhs));
   for (int n = 0; n < rhs; ++n) {
     scalars_.set(n, "active", 1);
     scalars_.set(n, "limit", steps_);

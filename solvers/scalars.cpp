@@ -8,8 +8,8 @@
 
 namespace quarksmith {
 
-Scalars::Scalars(const std::shared_ptr<Device>& device, int rhs)
-    : memory_(device, bytes_per_rhs * rhs), host_(static_cast<std::size_t>(rhs) * stride, 0.0) {
+Scalars::Scalars(const std::shared_ptr<Device>& device, int rhs, int spins)
+    : spins_(spins), memory_(device, bytes_per_rhs * rhs), host_(static_cast<std::size_t>(rhs) * stride, 0.0) {
   slots_ = {{"active", active_slot}, {"status", status_slot}};
   upload(0, rhs);
 }
@@ -54,7 +54,9 @@ void Scalars::assign(const double* snapshot, int count) { std::copy_n(snapshot, 
 Step::Step(Scalars& scalars, const PrecisionInfo& precision, std::string_view name,
            std::initializer_list<std::pair<std::string_view, std::string_view>> renamed,
            std::initializer_list<std::string_view> shared)
-    : scalars_(&scalars), kernel_(&find(scalars.device().kernels(), {.operation = name, .precision = precision.name})) {
+    : scalars_(&scalars),
+      kernel_(&find(scalars.device().kernels(),
+                    {.operation = name, .precision = precision.name, .spins = scalars.spins()})) {
   int n = 0;
   for (std::string_view rest = kernel_->slots; !rest.empty();) {
     const std::size_t end = std::min(rest.find(' '), rest.size());
@@ -72,8 +74,8 @@ Step::Step(Scalars& scalars, const PrecisionInfo& precision, std::string_view na
 
 void Step::apply(const Fields& f, int first, int mask, long long most_sites) const {
   const SpinorField& any = *f.x;
-  Arguments a = arguments_for(any.domain(), any.lanes(), any.rhs());
-  a.count = std::min(any.count(), most_sites);
+  Arguments a = any.arguments();
+  a.count = std::min(a.count, most_sites);
   for (const auto& [field, operand] :
        {std::pair{f.x, &a.x}, {f.y, &a.y}, {f.z, &a.z}, {f.w, &a.w}, {f.u, &a.in}, {f.v, &a.out}}) {
     if (field == nullptr) continue;

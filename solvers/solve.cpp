@@ -33,29 +33,28 @@ namespace {
 
 /// The operator in one precision, in the form that the method iterates with.
 struct Level {
-  Level(const WilsonHopping& h, Reduction reduction, int rhs) : hopping(&h), matrix(h) {
-    if (reduction != Reduction::none)
-      even_odd.emplace(h, reduction == Reduction::symmetric ? EvenOdd::symmetric : EvenOdd::asymmetric, rhs);
+  Level(const DiracOperator& dirac, Reduction reduction, int rhs) : matrix(&dirac.matrix()) {
+    if (reduction != Reduction::none) even_odd = dirac.reduced(reduction, rhs);
   }
-  const LinearOperator& a() const { return even_odd ? static_cast<const LinearOperator&>(*even_odd) : matrix; }
+  const LinearOperator& a() const { return even_odd ? *even_odd : *matrix; }
 
-  const WilsonHopping* hopping;
-  WilsonMatrix matrix;
-  std::optional<WilsonEvenOdd> even_odd;
+  const LinearOperator* matrix;
+  std::unique_ptr<ReducedOperator> even_odd;
 };
-
-/// Bytes of a spinor field of half the sites.
-std::size_t half_field_bytes(const PrecisionInfo& p, const Lattice& lattice) {
-  return static_cast<std::size_t>(lattice.half_sites()) * (4 * p.spin_words * p.word_bytes + (p.norm ? 4 : 0));
-}
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
-struct WilsonSolver::Parts {
-  Parts(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& p, const SolveSettings& s)
-      : settings(s), parameters(p), working_gauge(gauge, domain, find_storage(s.links)), domain(std::move(domain)) {
+struct Solver::Parts {
+  Parts(std::shared_ptr<const Action> a, const HostGauge& gauge, const DomainPointer& d, const SolveSettings& s)
+      : settings(s),
+        action(std::move(a)),
+        working_gauge(gauge, d, find_storage(s.links)),
+        domain(d),
+        links(working_gauge.gauge, d, s.links, s.basis) {
+    if (working_gauge.transformation && action->spins() != 4)
+      throw UsageError(fmt::format("links '{}': temporal gauge is for Dirac spinors; use r18 or r12", s.links));
     if (s.options.max_iterations < 1)
       throw UsageError(fmt::format("{} iterations at most; use at least 1", s.options.max_iterations));
     if (!(s.options.tolerance > 0))
@@ -64,9 +63,11 @@ struct WilsonSolver::Parts {
       throw UsageError(fmt::format("delta {}; use a number between 0 and 1", s.options.delta));
     check(s.method, s.parameters);
     choose_precisions();
-    for (const std::string& name : {std::string("double"), outer, inner, lowest}) hopping(name);
-    matrix.emplace(hopping("double"));
-    plain_links.reset();  // the clover terms are made
+    for (const std::string& name : {std::string("double"), outer, inner, lowest}) dirac(name);
+    links.release();  // the site terms are made
+    if (settings.method == Method::cg && settings.reduction != Reduction::none &&
+        dirac("double").reduced(settings.reduction, 1)->hermitian())
+      settings.method = Method::hermitian_cg;
   }
 
   /// Each no higher than the one before; what is not given is as the one before.
@@ -87,20 +88,10 @@ struct WilsonSolver::Parts {
     }
   }
 
-  std::shared_ptr<LinkField> store(std::string_view precision, std::string_view storage) const {
-    return std::make_shared<LinkField>(
-        upload(working_gauge.gauge, domain, find_precision(precision), find_storage(storage)));
-  }
-
   /// The operator for fields of a precision, made when first asked for.
-  const WilsonHopping& hopping(const std::string& name) {
-    auto& made = hoppings[name];
-    if (!made) {
-      const PrecisionInfo& precision = find_precision(name);
-      if (parameters.has_clover() && !plain_links) plain_links = store("double", "r18");
-      made = std::make_unique<WilsonHopping>(store(precision.links, settings.links), precision,
-                                             find_basis(settings.basis), parameters, plain_links.get());
-    }
+  const DiracOperator& dirac(const std::string& name) {
+    auto& made = operators[name];
+    if (!made) made = action->make(links, find_precision(name));
     return *made;
   }
 
@@ -116,41 +107,41 @@ struct WilsonSolver::Parts {
     reduced_b.reset();
     outer_x.reset();
     outer_b.reset();
-    high = std::make_unique<Level>(hopping(outer), settings.reduction, rhs);
-    low = std::make_unique<Level>(hopping(inner), settings.reduction, rhs);
+    high = std::make_unique<Level>(dirac(outer), settings.reduction, rhs);
+    low = std::make_unique<Level>(dirac(inner), settings.reduction, rhs);
     if (settings.method == Method::block_cg)
       block = std::make_unique<BlockConjugateGradients>(high->a(), low->a(), rhs);
     const auto& p = settings.parameters.preconditioner;
-    if (p && p->schwarz && !part_alone) part_alone = hopping(lowest).cut();
+    if (p && p->schwarz && !part_alone) part_alone = dirac(lowest).cut();
     if (p && p->schwarz) preconditioner = std::make_unique<Level>(*part_alone, settings.reduction, rhs);
     if (!(p && p->schwarz) && lowest != inner)
-      preconditioner = std::make_unique<Level>(hopping(lowest), settings.reduction, rhs);
+      preconditioner = std::make_unique<Level>(dirac(lowest), settings.reduction, rhs);
     batch = std::make_unique<KrylovBatch>(high->a(), low->a(), settings.method, rhs, settings.parameters,
                                           preconditioner ? &preconditioner->a() : nullptr);
-    const PrecisionInfo& precision = find_precision(outer);
     if (settings.reduction != Reduction::none) {
-      reduced_b.emplace(domain, precision, Subset::even, rhs);
+      reduced_b.emplace(high->even_odd->field(rhs));
       reduced_x.emplace(reduced_b->like());
     }
     if (outer != "double") {
-      outer_b.emplace(domain, precision, Subset::full, rhs);
+      outer_b.emplace(high->matrix->field(rhs));
       outer_x.emplace(outer_b->like());
     }
-    if (!residual) residual.emplace(domain, find_precision("double"), Subset::full);
+    if (!residual) residual.emplace(dirac("double").matrix().field());
   }
 
   /// |b - M x| of each right-hand side in double.
   std::vector<double> defects(const SpinorField& x, const SpinorField& b) {
-    if (!residual) residual.emplace(domain, find_precision("double"), Subset::full);
+    const LinearOperator& matrix = dirac("double").matrix();
+    if (!residual) residual.emplace(matrix.field());
     std::vector<double> norms;
     for (int n = 0; n < b.rhs(); ++n) {
-      matrix->apply(*residual, x.slice(n, 1), Dagger::no);
+      matrix.apply(*residual, x.slice(n, 1), Dagger::no);
       norms.push_back(std::sqrt(blas().residual(b.slice(n, 1), *residual)));
     }
     return norms;
   }
   const Blas& blas() {
-    if (!blas_) blas_.emplace(domain->device(), find_precision("double"));
+    if (!blas_) blas_.emplace(dirac("double").matrix());
     return *blas_;
   }
 
@@ -160,14 +151,13 @@ struct WilsonSolver::Parts {
   void raise_precision(System& system);
 
   SolveSettings settings;
-  WilsonParameters parameters;
+  std::shared_ptr<const Action> action;
   std::string outer, inner, lowest;  ///< precisions: of residuals, of iterations, of the preconditioner
   WorkingGauge working_gauge;
   DomainPointer domain;
-  std::shared_ptr<LinkField> plain_links;  ///< from which clover terms are made
-  std::map<std::string, std::unique_ptr<WilsonHopping>> hoppings;
-  std::optional<WilsonMatrix> matrix;         ///< in double
-  std::unique_ptr<WilsonHopping> part_alone;  ///< of a Schwarz preconditioner
+  LinkStore links;
+  std::map<std::string, std::unique_ptr<DiracOperator>> operators;  ///< by precision
+  std::unique_ptr<DiracOperator> part_alone;                        ///< of a Schwarz preconditioner
   std::unique_ptr<Level> high, low, preconditioner;
   std::unique_ptr<KrylovBatch> batch;
   std::unique_ptr<BlockConjugateGradients> block;  ///< runs before `batch`, with Method::block_cg
@@ -179,7 +169,7 @@ struct WilsonSolver::Parts {
 };
 
 /// The system that is iterated on, and what became of its right-hand sides.
-struct WilsonSolver::Parts::System {
+struct Solver::Parts::System {
   SpinorField x, b;
   std::vector<double> tolerance;  ///< of the reduced residual
   std::vector<double> scale;      ///< relative residual of the full system over that of the reduced one
@@ -188,7 +178,7 @@ struct WilsonSolver::Parts::System {
 };
 
 /// Solves from the present x and adds to the results.
-void WilsonSolver::Parts::iterate(System& s, KrylovBatch& krylov, const LinearOperator& low_a) {
+void Solver::Parts::iterate(System& s, KrylovBatch& krylov, const LinearOperator& low_a) {
   SolverOptions options = settings.options;
   if (options.observer)
     options.observer = [&, outer = options.observer](int iteration, double r) {
@@ -222,7 +212,7 @@ void WilsonSolver::Parts::iterate(System& s, KrylovBatch& krylov, const LinearOp
 }
 
 /// Goes on with the right-hand sides that failed in the next higher precisions.
-void WilsonSolver::Parts::raise_precision(System& s) {
+void Solver::Parts::raise_precision(System& s) {
   std::string present = inner;
   for (const std::string& name : {std::string("single"), outer}) {
     const PrecisionInfo& precision = find_precision(name);
@@ -234,7 +224,7 @@ void WilsonSolver::Parts::raise_precision(System& s) {
     if (std::none_of(s.results.begin(), s.results.end(), failed)) return;
     const KernelQuery needed = {.operation = "measure", .precision = precision.name};
     if (try_find(domain->device().kernels(), needed) == nullptr) continue;
-    const Level level(hopping(name), settings.reduction, 1);
+    const Level level(dirac(name), settings.reduction, 1);
     KrylovBatch krylov(high->a(), level.a(), settings.method, 1, settings.parameters);
     for (std::size_t n = 0; n < s.results.size(); ++n) {
       if (!failed(s.results[n])) continue;
@@ -254,7 +244,7 @@ void WilsonSolver::Parts::raise_precision(System& s) {
   }
 }
 
-std::vector<SolveReport> WilsonSolver::Parts::solve(SpinorField& x, const SpinorField& b) {
+std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField& b) {
   const double start = now();
   const int rhs = b.rhs();
   reserve(rhs);
@@ -279,7 +269,7 @@ std::vector<SolveReport> WilsonSolver::Parts::solve(SpinorField& x, const Spinor
     high->even_odd->prepare(s.b, full_b);
     s.x.fill(0);
     if (options.criterion == Criterion::residual) {
-      const std::vector<double> reduced = Blas(domain->device(), s.b.precision()).norms2(s.b);
+      const std::vector<double> reduced = Blas(s.b).norms2(s.b);
       for (int n = 0; n < rhs; ++n) {
         if (!(reduced[n] > 0)) continue;
         s.scale[n] = high->even_odd->residual_scale() * std::sqrt(reduced[n]) / b_norm[n];
@@ -325,40 +315,44 @@ std::vector<SolveReport> WilsonSolver::Parts::solve(SpinorField& x, const Spinor
   return reports;
 }
 
-WilsonSolver::WilsonSolver(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& parameters,
-                           const SolveSettings& settings)
-    : parts_(std::make_unique<Parts>(gauge, std::move(domain), parameters, settings)) {}
+Solver::Solver(std::shared_ptr<const Action> action, const HostGauge& gauge, DomainPointer domain,
+               const SolveSettings& settings)
+    : parts_(std::make_unique<Parts>(std::move(action), gauge, domain, settings)) {}
 
-WilsonSolver::~WilsonSolver() = default;
+Solver::~Solver() = default;
 
-const BasisInfo& WilsonSolver::basis() const { return parts_->hopping("double").basis(); }
-const DomainPointer& WilsonSolver::domain() const { return parts_->domain; }
+const BasisInfo& Solver::basis() const { return parts_->links.basis(); }
+const DomainPointer& Solver::domain() const { return parts_->domain; }
+const DiracOperator& Solver::dirac() const { return parts_->dirac("double"); }
 
-const CloverTerm* WilsonSolver::clover() const { return parts_->hopping("double").clover(); }
+double Solver::host_share() const { return parts_->seconds > 0 ? parts_->host_seconds / parts_->seconds : 0; }
 
-double WilsonSolver::host_share() const { return parts_->seconds > 0 ? parts_->host_seconds / parts_->seconds : 0; }
-
-std::size_t WilsonSolver::bytes_per_rhs() const {
+std::size_t Solver::bytes_per_rhs() const {
   const Parts& p = *parts_;
-  const Lattice& lattice = p.domain->lattice();
+  const Action& action = *p.action;
+  // Bytes of a vector on half the sites.
+  const auto half_field_bytes = [&](const std::string& name) {
+    const PrecisionInfo& stored = find_precision(name);
+    const int site = action.spins() * stored.spin_words * stored.word_bytes + (stored.norm ? 4 : 0);
+    return static_cast<std::size_t>(p.domain->lattice().half_sites()) * site * action.slices();
+  };
   const bool reduced = p.settings.reduction != Reduction::none;
-  const std::size_t high = half_field_bytes(find_precision(p.outer), lattice),
-                    low = half_field_bytes(find_precision(p.inner), lattice),
-                    lowest = half_field_bytes(find_precision(p.lowest), lattice);
+  const std::size_t high = half_field_bytes(p.outer), low = half_field_bytes(p.inner),
+                    lowest = half_field_bytes(p.lowest);
   const FieldCount fields = fields_of(p.settings.method, p.settings.parameters);
-  const int work = reduced ? (p.parameters.has_clover() ? 2 : 1) : 0, sites = reduced ? 1 : 2;
+  const int work = reduced ? dirac().work_fields() : 0, sites = reduced ? 1 : 2;
   std::size_t bytes =
       (fields.recurrence * sites + work) * low + (KrylovBatch::outer_fields * sites + work + (reduced ? 2 : 0)) * high;
   if (fields.preconditioner > 0) {
     const bool between = p.lowest != p.inner && p.lowest != "double" && p.inner != "double";
     bytes += (fields.preconditioner * sites + (p.lowest != p.inner ? work : 0)) * lowest;
-    if (between) bytes += sites * half_field_bytes(find_precision("double"), lattice);
+    if (between) bytes += sites * half_field_bytes("double");
   }
   if (p.outer != "double") bytes += 4 * high;
   return bytes;
 }
 
-double WilsonSolver::residual(const SpinorField& x, const SpinorField& b) const {
+double Solver::residual(const SpinorField& x, const SpinorField& b) const {
   SpinorField gx = x.like(), gb = b.like();
   parts_->working_gauge.rotate(gx, x, Dagger::no);
   parts_->working_gauge.rotate(gb, b, Dagger::no);
@@ -367,19 +361,31 @@ double WilsonSolver::residual(const SpinorField& x, const SpinorField& b) const 
   return std::sqrt(total / parts_->blas().norm2(b));
 }
 
-SolveReport WilsonSolver::solve(SpinorField& x, const SpinorField& b) const {
+SolveReport Solver::solve(SpinorField& x, const SpinorField& b) const {
   if (b.rhs() != 1)
     throw UsageError(fmt::format("solve is for one right-hand side, the fields have {}; use solve_all", b.rhs()));
   return solve_all(x, b).front();
 }
 
-std::vector<SolveReport> WilsonSolver::solve_all(SpinorField& x, const SpinorField& b) const {
+std::vector<SolveReport> Solver::solve_all(SpinorField& x, const SpinorField& b) const {
   if (x.rhs() != b.rhs()) throw UsageError(fmt::format("{} right-hand sides and {} solutions", b.rhs(), x.rhs()));
   if (!parts_->working_gauge.transformation) return parts_->solve(x, b);
   SpinorField gb = b.like(), gx = b.like();
   parts_->working_gauge.rotate(gb, b, Dagger::no);
   std::vector<SolveReport> reports = parts_->solve(gx, gb);
   parts_->working_gauge.rotate(x, gx, Dagger::yes);
+  return reports;
+}
+
+std::vector<SolveReport> Solver::solve_sources(SpinorField& quark, const SpinorField& source) const {
+  if (!dirac().embeds()) return solve_all(quark, source);
+  const WorkingGauge& gauge = parts_->working_gauge;
+  SpinorField own = source.like(), b = field(source.rhs()), x = b.like();
+  gauge.rotate(own, source, Dagger::no);
+  dirac().embed(b, own);
+  std::vector<SolveReport> reports = parts_->solve(x, b);
+  dirac().project(own, x);
+  gauge.rotate(quark, own, Dagger::yes);
   return reports;
 }
 

@@ -10,9 +10,6 @@
 
 namespace quarksmith {
 
-/// On which sites the method works.
-enum class Reduction { none, symmetric, asymmetric };
-
 /// \throws UnknownName the name is unknown; the message lists those that exist.
 Reduction reduction_of(const std::string& name);
 /// `reliable`, `replacement` or `defect`.
@@ -47,13 +44,13 @@ struct SolveReport {
   std::vector<SolverEvent> events;  ///< what went wrong and was answered
 };
 
-/// A Wilson operator on a device, ready to solve for many sources.
-class WilsonSolver {
+/// An action on a device, ready to solve for many sources.
+class Solver {
  public:
   /// \throws UsageError impossible settings or missing kernels; Error too little memory.
-  WilsonSolver(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& parameters,
-               const SolveSettings& settings);
-  ~WilsonSolver();
+  Solver(std::shared_ptr<const Action> action, const HostGauge& gauge, DomainPointer domain,
+         const SolveSettings& settings);
+  virtual ~Solver();
 
   /// x = M^-1 b for fields of double precision on all sites in the basis of the settings; x is overwritten. If a solve
   /// fails x is the best iterate. \throws UsageError the fields have several right-hand sides.
@@ -61,20 +58,35 @@ class WilsonSolver {
   /// The same for fields of any number of right-hand sides, which share the loads of links. Work space for that number
   /// is kept.
   std::vector<SolveReport> solve_all(SpinorField& x, const SpinorField& b) const;
+  /// The same for sources and quark fields in four dimensions, for actions whose vectors are others
+  /// (DiracOperator::embed and project).
+  std::vector<SolveReport> solve_sources(SpinorField& quark, const SpinorField& source) const;
   /// Bytes of device memory that each right-hand side of a batch needs beside x and b.
   std::size_t bytes_per_rhs() const;
   /// Share of the time of all iterations so far in which the host was busy; the rest it waited for the device.
   double host_share() const;
   /// |b - M x| / |b| in double.
   double residual(const SpinorField& x, const SpinorField& b) const;
-  /// The clover term in double, null if the action has none.
-  const CloverTerm* clover() const;
+  /// The operator in double, in the gauge in which the solver works.
+  const DiracOperator& dirac() const;
+  /// Vectors of M on all sites in double, not initialised.
+  SpinorField field(int rhs = 1) const { return dirac().matrix().field(rhs); }
   const BasisInfo& basis() const;
   const DomainPointer& domain() const;
 
  private:
   struct Parts;
   std::unique_ptr<Parts> parts_;
+};
+
+/// The same for Wilson-type actions.
+class WilsonSolver final : public Solver {
+ public:
+  WilsonSolver(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& parameters,
+               const SolveSettings& settings)
+      : Solver(std::make_shared<WilsonAction>(parameters), gauge, std::move(domain), settings) {}
+  /// The clover term in double, null if the action has none.
+  const CloverTerm* clover() const { return static_cast<const WilsonDirac&>(dirac()).hopping().clover(); }
 };
 
 }  // namespace quarksmith

@@ -56,13 +56,13 @@ WilsonHopping::WilsonHopping(std::shared_ptr<const LinkField> links, const Preci
                                          parameters.diagonal(), find_precision(spinors.links));
 }
 
-std::unique_ptr<WilsonHopping> WilsonHopping::cut() const {
-  auto part = std::make_unique<WilsonHopping>(*this);
+WilsonHopping WilsonHopping::cut() const {
+  WilsonHopping part = *this;
   const Lattice& lattice = domain_->lattice();
-  part->domain_ = std::make_shared<Domain>(Lattice(lattice.extent()), domain_->device_pointer());
+  part.domain_ = std::make_shared<Domain>(Lattice(lattice.extent()), domain_->device_pointer());
   for (int mu = 0; mu < directions; ++mu)
     for (const int back : {0, 1})
-      if (lattice.split(mu)) part->hops_.edge_re[mu][back] = part->hops_.edge_im[mu][back] = 0;
+      if (lattice.split(mu)) part.hops_.edge_re[mu][back] = part.hops_.edge_im[mu][back] = 0;
   return part;
 }
 
@@ -207,6 +207,18 @@ void WilsonEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, cons
     hopping_->apply_inverse_term(x, 1, odd, Parity::odd);
   }
   x.copy_half(Parity::even, reduced);
+}
+
+std::unique_ptr<ReducedOperator> WilsonDirac::reduced(Reduction form, int rhs) const {
+  return std::make_unique<WilsonEvenOdd>(hopping_,
+                                         form == Reduction::symmetric ? EvenOdd::symmetric : EvenOdd::asymmetric, rhs);
+}
+
+std::unique_ptr<DiracOperator> WilsonDirac::cut() const { return std::make_unique<WilsonDirac>(hopping_.cut()); }
+
+std::unique_ptr<DiracOperator> WilsonAction::make(const LinkStore& links, const PrecisionInfo& precision) const {
+  return std::make_unique<WilsonDirac>(WilsonHopping(links.store(precision.links), precision, links.basis(),
+                                                     parameters_, parameters_.has_clover() ? &links.plain() : nullptr));
 }
 
 }  // namespace quarksmith

@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
+#include "solvers/action.hpp"
 #include "solvers/clover.hpp"
-#include "solvers/linear_operator.hpp"
 
 namespace quarksmith {
 
@@ -45,7 +45,7 @@ class WilsonHopping {
   /// The operator of this rank's part alone: hops that leave it find zero (a Dirichlet cut, as for Schwarz
   /// preconditioning; M. Luescher, Comput. Phys. Commun. 156 (2004) 209). Its fields are of a domain without other
   /// ranks; links and clover term are shared with this.
-  std::unique_ptr<WilsonHopping> cut() const;
+  WilsonHopping cut() const;
 
   /// out = D in (or D^+ in) at the sites of `parity`.
   void apply(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;
@@ -113,12 +113,11 @@ enum class EvenOdd { symmetric, asymmetric };
 
 /// 1 - T_ee^-1 D_eo T_oo^-1 D_oe / 4 (symmetric) or T_ee - D_eo T_oo^-1 D_oe / 4 (asymmetric); even sites.
 /// T. A. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211.
-class WilsonEvenOdd final : public LinearOperator {
+class WilsonEvenOdd final : public ReducedOperator {
  public:
   /// \param rhs right-hand sides at most.
   WilsonEvenOdd(const WilsonHopping& hopping, EvenOdd form, int rhs = 1);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
-  Subset subset() const override { return Subset::even; }
   const DomainPointer& domain() const override { return hopping_->domain(); }
   const PrecisionInfo& precision() const override { return hopping_->precision(); }
   double flops() const override;
@@ -126,17 +125,42 @@ class WilsonEvenOdd final : public LinearOperator {
 
   /// Right-hand side of the reduced system: b_e + D_eo T_oo^-1 b_o / 2, times T_ee^-1 if symmetric. `b` holds all
   /// sites.
-  void prepare(SpinorField& reduced, const SpinorField& b) const;
+  void prepare(SpinorField& reduced, const SpinorField& b) const override;
   /// Odd sites of the solution: T_oo^-1 (b_o + D_oe x_e / 2); even sites are copied from `reduced`.
-  void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const;
-  /// About |residual of M| / |residual of the reduced system|: what a tolerance is divided by.
-  double residual_scale() const { return form_ == EvenOdd::symmetric ? hopping_->parameters().diagonal() : 1; }
+  void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override;
+  double residual_scale() const override { return form_ == EvenOdd::symmetric ? hopping_->parameters().diagonal() : 1; }
 
  private:
   const WilsonHopping* hopping_;
   EvenOdd form_;
   mutable SpinorField odd_;
   mutable std::optional<SpinorField> even_;  // with a clover term
+};
+
+/// The Wilson operators in one precision.
+class WilsonDirac final : public DiracOperator {
+ public:
+  explicit WilsonDirac(WilsonHopping hopping) : hopping_(std::move(hopping)), matrix_(hopping_) {}
+  const WilsonHopping& hopping() const { return hopping_; }
+  const LinearOperator& matrix() const override { return matrix_; }
+  std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const override;
+  std::unique_ptr<DiracOperator> cut() const override;
+  int work_fields() const override { return hopping_.clover() != nullptr ? 2 : 1; }
+
+ private:
+  WilsonHopping hopping_;
+  WilsonMatrix matrix_;
+};
+
+/// Wilson-type actions.
+class WilsonAction final : public Action {
+ public:
+  explicit WilsonAction(const WilsonParameters& parameters) : parameters_(parameters) {}
+  std::string name() const override { return parameters_.has_clover() ? "clover" : "wilson"; }
+  std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const override;
+
+ private:
+  WilsonParameters parameters_;
 };
 
 }  // namespace quarksmith

@@ -24,13 +24,14 @@ struct WorkingGauge {
   /// out = g in, or g^+ in; without a transformation out = in.
   void rotate(SpinorField& out, const SpinorField& in, Dagger dagger) const {
     if (!transformation) return out.copy_from(in);
+    const SpinorField from = in.by_slice(), to = out.by_slice();
     for (const Parity parity : {Parity::even, Parity::odd}) {
-      Arguments a = arguments_for(in.domain(), in.lanes(), in.rhs());
+      Arguments a = arguments_for(in.domain(), in.lanes(), from.rhs());
       a.parity = int(parity);
       a.direction = dagger == Dagger::yes;
       a.links = transformation->operand();
-      a.in = in.operand(parity);
-      a.out = out.operand(parity);
+      a.in = from.operand(parity);
+      a.out = to.operand(parity);
       in.device().run(*kernel, a);
     }
   }

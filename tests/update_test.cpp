@@ -27,7 +27,7 @@ class Bench {
     const BasisInfo& basis = find_basis("degrand_rossi");
     const Lattice& lattice = domain->lattice();
     for (std::size_t n = 0; n < std::size(letters); ++n) {
-      field.emplace_back(domain, find_precision(kernel.precision), subset, rhs);
+      field.emplace_back(domain, find_precision(kernel.precision), subset, rhs, kernel.spins);
       for (int r = 0; r < rhs; ++r) {
         upload(reference::random_spinor(lattice, 100 + unsigned(n) + 10 * unsigned(r)), field.back(), basis, r);
         HostSpinor stored(lattice);

@@ -49,266 +49,266 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 // 48 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct advance_double_row
-    : advance_body<Ieee<double>> {};
+    : advance_body<Ieee<double>, 4> {};
 void advance_double(const Arguments& a, const Launch& l) {
   apply<advance_double_row>(a, l);
 }
 
 // 72 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct axpby_double_row
-    : axpby_body<Ieee<double>> {};
+    : axpby_body<Ieee<double>, 4> {};
 void axpby_double(const Arguments& a, const Launch& l) {
   apply<axpby_double_row>(a, l);
 }
 
 // 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_advance_double_row
-    : bicgstab_advance_body<Ieee<double>> {};
+    : bicgstab_advance_body<Ieee<double>, 4> {};
 void bicgstab_advance_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_advance_double_row>(a, l);
 }
 
 // 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_alpha_double_row
-    : bicgstab_alpha_body<Ieee<double>> {};
+    : bicgstab_alpha_body<Ieee<double>, 4> {};
 void bicgstab_alpha_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_alpha_double_row>(a, l);
 }
 
 // 192 flop, 768 bytes a site and right-hand side; 96 reals without reuse
 struct bicgstab_direction_double_row
-    : bicgstab_direction_body<Ieee<double>> {};
+    : bicgstab_direction_body<Ieee<double>, 4> {};
 void bicgstab_direction_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_direction_double_row>(a, l);
 }
 
 // 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_half_step_double_row
-    : bicgstab_half_step_body<Ieee<double>> {};
+    : bicgstab_half_step_body<Ieee<double>, 4> {};
 void bicgstab_half_step_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_half_step_double_row>(a, l);
 }
 
 // 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_l_direction_double_row
-    : bicgstab_l_direction_body<Ieee<double>> {};
+    : bicgstab_l_direction_body<Ieee<double>, 4> {};
 void bicgstab_l_direction_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_direction_double_row>(a, l);
 }
 
 // 192 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_minimise_double_row
-    : bicgstab_l_minimise_body<Ieee<double>> {};
+    : bicgstab_l_minimise_body<Ieee<double>, 4> {};
 void bicgstab_l_minimise_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_minimise_double_row>(a, l);
 }
 
 // 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_rho_double_row
-    : bicgstab_l_rho_body<Ieee<double>> {};
+    : bicgstab_l_rho_body<Ieee<double>, 4> {};
 void bicgstab_l_rho_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_rho_double_row>(a, l);
 }
 
 // 192 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_solve_double_row
-    : bicgstab_l_solve_body<Ieee<double>> {};
+    : bicgstab_l_solve_body<Ieee<double>, 4> {};
 void bicgstab_l_solve_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_solve_double_row>(a, l);
 }
 
 // 384 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
 struct bicgstab_l_step_double_row
-    : bicgstab_l_step_body<Ieee<double>> {};
+    : bicgstab_l_step_body<Ieee<double>, 4> {};
 void bicgstab_l_step_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_step_double_row>(a, l);
 }
 
 // 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_tau_double_row
-    : bicgstab_l_tau_body<Ieee<double>> {};
+    : bicgstab_l_tau_body<Ieee<double>, 4> {};
 void bicgstab_l_tau_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_tau_double_row>(a, l);
 }
 
 // 288 flop, 960 bytes a site and right-hand side; 120 reals without reuse
 struct bicgstab_l_update_double_row
-    : bicgstab_l_update_body<Ieee<double>> {};
+    : bicgstab_l_update_body<Ieee<double>, 4> {};
 void bicgstab_l_update_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_update_double_row>(a, l);
 }
 
 // 192 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_omega_double_row
-    : bicgstab_omega_body<Ieee<double>> {};
+    : bicgstab_omega_body<Ieee<double>, 4> {};
 void bicgstab_omega_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_omega_double_row>(a, l);
 }
 
 // 144 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_double_row
-    : bicgstab_replace_body<Ieee<double>> {};
+    : bicgstab_replace_body<Ieee<double>, 4> {};
 void bicgstab_replace_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_replace_double_row>(a, l);
 }
 
 // 480 flop, 1344 bytes a site and right-hand side; 168 reals without reuse
 struct bicgstab_step_double_row
-    : bicgstab_step_body<Ieee<double>> {};
+    : bicgstab_step_body<Ieee<double>, 4> {};
 void bicgstab_step_double(const Arguments& a, const Launch& l) {
   apply<bicgstab_step_double_row>(a, l);
 }
 
 // 168 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct caxpby_double_row
-    : caxpby_body<Ieee<double>> {};
+    : caxpby_body<Ieee<double>, 4> {};
 void caxpby_double(const Arguments& a, const Launch& l) {
   apply<caxpby_double_row>(a, l);
 }
 
 // 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct cdot_double_row
-    : cdot_body<Ieee<double>> {};
+    : cdot_body<Ieee<double>, 4> {};
 void cdot_double(const Arguments& a, const Launch& l) {
   apply<cdot_double_row>(a, l);
 }
 
 // 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
 struct cg_curvature_double_row
-    : cg_curvature_body<Ieee<double>> {};
+    : cg_curvature_body<Ieee<double>, 4> {};
 void cg_curvature_double(const Arguments& a, const Launch& l) {
   apply<cg_curvature_double_row>(a, l);
 }
 
 // 96 flop, 960 bytes a site and right-hand side; 120 reals without reuse
 struct cg_direction_double_row
-    : cg_direction_body<Ieee<double>> {};
+    : cg_direction_body<Ieee<double>, 4> {};
 void cg_direction_double(const Arguments& a, const Launch& l) {
   apply<cg_direction_double_row>(a, l);
 }
 
 // 288 flop, 960 bytes a site and right-hand side; 120 reals without reuse
 struct cg_replace_double_row
-    : cg_replace_body<Ieee<double>> {};
+    : cg_replace_body<Ieee<double>, 4> {};
 void cg_replace_double(const Arguments& a, const Launch& l) {
   apply<cg_replace_double_row>(a, l);
 }
 
 // 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct cg_reproject_double_row
-    : cg_reproject_body<Ieee<double>> {};
+    : cg_reproject_body<Ieee<double>, 4> {};
 void cg_reproject_double(const Arguments& a, const Launch& l) {
   apply<cg_reproject_double_row>(a, l);
 }
 
 // 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_double_row
-    : cg_residual_body<Ieee<double>> {};
+    : cg_residual_body<Ieee<double>, 4> {};
 void cg_residual_double(const Arguments& a, const Launch& l) {
   apply<cg_residual_double_row>(a, l);
 }
 
 // 192 flop, 960 bytes a site and right-hand side; 120 reals without reuse
 struct cgne_direction_double_row
-    : cgne_direction_body<Ieee<double>> {};
+    : cgne_direction_body<Ieee<double>, 4> {};
 void cgne_direction_double(const Arguments& a, const Launch& l) {
   apply<cgne_direction_double_row>(a, l);
 }
 
 // 144 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct cgne_replace_double_row
-    : cgne_replace_body<Ieee<double>> {};
+    : cgne_replace_body<Ieee<double>, 4> {};
 void cgne_replace_double(const Arguments& a, const Launch& l) {
   apply<cgne_replace_double_row>(a, l);
 }
 
 // 0 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct gcr_direction_double_row
-    : gcr_direction_body<Ieee<double>> {};
+    : gcr_direction_body<Ieee<double>, 4> {};
 void gcr_direction_double(const Arguments& a, const Launch& l) {
   apply<gcr_direction_double_row>(a, l);
 }
 
 // 384 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
 struct gcr_orthogonalise_double_row
-    : gcr_orthogonalise_body<Ieee<double>> {};
+    : gcr_orthogonalise_body<Ieee<double>, 4> {};
 void gcr_orthogonalise_double(const Arguments& a, const Launch& l) {
   apply<gcr_orthogonalise_double_row>(a, l);
 }
 
 // 384 flop, 960 bytes a site and right-hand side; 120 reals without reuse
 struct gcr_project_double_row
-    : gcr_project_body<Ieee<double>> {};
+    : gcr_project_body<Ieee<double>, 4> {};
 void gcr_project_double(const Arguments& a, const Launch& l) {
   apply<gcr_project_double_row>(a, l);
 }
 
 // 144 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct hermitian_curvature_double_row
-    : hermitian_curvature_body<Ieee<double>> {};
+    : hermitian_curvature_body<Ieee<double>, 4> {};
 void hermitian_curvature_double(const Arguments& a, const Launch& l) {
   apply<hermitian_curvature_double_row>(a, l);
 }
 
 // 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
 struct measure_double_row
-    : measure_body<Ieee<double>> {};
+    : measure_body<Ieee<double>, 4> {};
 void measure_double(const Arguments& a, const Launch& l) {
   apply<measure_double_row>(a, l);
 }
 
 // 144 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct mr_alpha_double_row
-    : mr_alpha_body<Ieee<double>> {};
+    : mr_alpha_body<Ieee<double>, 4> {};
 void mr_alpha_double(const Arguments& a, const Launch& l) {
   apply<mr_alpha_double_row>(a, l);
 }
 
 // 336 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
 struct mr_step_double_row
-    : mr_step_body<Ieee<double>> {};
+    : mr_step_body<Ieee<double>, 4> {};
 void mr_step_double(const Arguments& a, const Launch& l) {
   apply<mr_step_double_row>(a, l);
 }
 
 // 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
 struct norm2_double_row
-    : norm2_body<Ieee<double>> {};
+    : norm2_body<Ieee<double>, 4> {};
 void norm2_double(const Arguments& a, const Launch& l) {
   apply<norm2_double_row>(a, l);
 }
 
 // 72 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct residual_double_row
-    : residual_body<Ieee<double>> {};
+    : residual_body<Ieee<double>, 4> {};
 void residual_double(const Arguments& a, const Launch& l) {
   apply<residual_double_row>(a, l);
 }
 
 // 24 flop, 384 bytes a site and right-hand side; 48 reals without reuse
 struct scale_double_row
-    : scale_body<Ieee<double>> {};
+    : scale_body<Ieee<double>, 4> {};
 void scale_double(const Arguments& a, const Launch& l) {
   apply<scale_double_row>(a, l);
 }
 
 // 48 flop, 192 bytes a site and right-hand side; 24 reals without reuse
 struct shift_coefficients_double_row
-    : shift_coefficients_body<Ieee<double>> {};
+    : shift_coefficients_body<Ieee<double>, 4> {};
 void shift_coefficients_double(const Arguments& a, const Launch& l) {
   apply<shift_coefficients_double_row>(a, l);
 }
 
 // 120 flop, 960 bytes a site and right-hand side; 120 reals without reuse
 struct shift_direction_double_row
-    : shift_direction_body<Ieee<double>> {};
+    : shift_direction_body<Ieee<double>, 4> {};
 void shift_direction_double(const Arguments& a, const Launch& l) {
   apply<shift_direction_double_row>(a, l);
 }
 
 // 96 flop, 576 bytes a site and right-hand side; 72 reals without reuse
 struct shift_residual_double_row
-    : shift_residual_body<Ieee<double>> {};
+    : shift_residual_body<Ieee<double>, 4> {};
 void shift_residual_double(const Arguments& a, const Launch& l) {
   apply<shift_residual_double_row>(a, l);
 }

@@ -49,266 +49,266 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 // 48 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct advance_half_row
-    : advance_body<Fixed<short, true>> {};
+    : advance_body<Fixed<short, true>, 4> {};
 void advance_half(const Arguments& a, const Launch& l) {
   apply<advance_half_row>(a, l);
 }
 
 // 72 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct axpby_half_row
-    : axpby_body<Fixed<short, true>> {};
+    : axpby_body<Fixed<short, true>, 4> {};
 void axpby_half(const Arguments& a, const Launch& l) {
   apply<axpby_half_row>(a, l);
 }
 
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_advance_half_row
-    : bicgstab_advance_body<Fixed<short, true>> {};
+    : bicgstab_advance_body<Fixed<short, true>, 4> {};
 void bicgstab_advance_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_advance_half_row>(a, l);
 }
 
 // 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_alpha_half_row
-    : bicgstab_alpha_body<Fixed<short, true>> {};
+    : bicgstab_alpha_body<Fixed<short, true>, 4> {};
 void bicgstab_alpha_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_alpha_half_row>(a, l);
 }
 
 // 192 flop, 208 bytes a site and right-hand side; 96 reals without reuse
 struct bicgstab_direction_half_row
-    : bicgstab_direction_body<Fixed<short, true>> {};
+    : bicgstab_direction_body<Fixed<short, true>, 4> {};
 void bicgstab_direction_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_direction_half_row>(a, l);
 }
 
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_half_step_half_row
-    : bicgstab_half_step_body<Fixed<short, true>> {};
+    : bicgstab_half_step_body<Fixed<short, true>, 4> {};
 void bicgstab_half_step_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_half_step_half_row>(a, l);
 }
 
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_l_direction_half_row
-    : bicgstab_l_direction_body<Fixed<short, true>> {};
+    : bicgstab_l_direction_body<Fixed<short, true>, 4> {};
 void bicgstab_l_direction_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_direction_half_row>(a, l);
 }
 
 // 192 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_minimise_half_row
-    : bicgstab_l_minimise_body<Fixed<short, true>> {};
+    : bicgstab_l_minimise_body<Fixed<short, true>, 4> {};
 void bicgstab_l_minimise_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_minimise_half_row>(a, l);
 }
 
 // 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_rho_half_row
-    : bicgstab_l_rho_body<Fixed<short, true>> {};
+    : bicgstab_l_rho_body<Fixed<short, true>, 4> {};
 void bicgstab_l_rho_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_rho_half_row>(a, l);
 }
 
 // 192 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_solve_half_row
-    : bicgstab_l_solve_body<Fixed<short, true>> {};
+    : bicgstab_l_solve_body<Fixed<short, true>, 4> {};
 void bicgstab_l_solve_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_solve_half_row>(a, l);
 }
 
 // 384 flop, 312 bytes a site and right-hand side; 144 reals without reuse
 struct bicgstab_l_step_half_row
-    : bicgstab_l_step_body<Fixed<short, true>> {};
+    : bicgstab_l_step_body<Fixed<short, true>, 4> {};
 void bicgstab_l_step_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_step_half_row>(a, l);
 }
 
 // 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_tau_half_row
-    : bicgstab_l_tau_body<Fixed<short, true>> {};
+    : bicgstab_l_tau_body<Fixed<short, true>, 4> {};
 void bicgstab_l_tau_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_tau_half_row>(a, l);
 }
 
 // 288 flop, 260 bytes a site and right-hand side; 120 reals without reuse
 struct bicgstab_l_update_half_row
-    : bicgstab_l_update_body<Fixed<short, true>> {};
+    : bicgstab_l_update_body<Fixed<short, true>, 4> {};
 void bicgstab_l_update_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_update_half_row>(a, l);
 }
 
 // 192 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_omega_half_row
-    : bicgstab_omega_body<Fixed<short, true>> {};
+    : bicgstab_omega_body<Fixed<short, true>, 4> {};
 void bicgstab_omega_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_omega_half_row>(a, l);
 }
 
 // 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_half_row
-    : bicgstab_replace_body<Fixed<short, true>> {};
+    : bicgstab_replace_body<Fixed<short, true>, 4> {};
 void bicgstab_replace_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_replace_half_row>(a, l);
 }
 
 // 480 flop, 364 bytes a site and right-hand side; 168 reals without reuse
 struct bicgstab_step_half_row
-    : bicgstab_step_body<Fixed<short, true>> {};
+    : bicgstab_step_body<Fixed<short, true>, 4> {};
 void bicgstab_step_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_step_half_row>(a, l);
 }
 
 // 168 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct caxpby_half_row
-    : caxpby_body<Fixed<short, true>> {};
+    : caxpby_body<Fixed<short, true>, 4> {};
 void caxpby_half(const Arguments& a, const Launch& l) {
   apply<caxpby_half_row>(a, l);
 }
 
 // 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct cdot_half_row
-    : cdot_body<Fixed<short, true>> {};
+    : cdot_body<Fixed<short, true>, 4> {};
 void cdot_half(const Arguments& a, const Launch& l) {
   apply<cdot_half_row>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct cg_curvature_half_row
-    : cg_curvature_body<Fixed<short, true>> {};
+    : cg_curvature_body<Fixed<short, true>, 4> {};
 void cg_curvature_half(const Arguments& a, const Launch& l) {
   apply<cg_curvature_half_row>(a, l);
 }
 
 // 96 flop, 260 bytes a site and right-hand side; 120 reals without reuse
 struct cg_direction_half_row
-    : cg_direction_body<Fixed<short, true>> {};
+    : cg_direction_body<Fixed<short, true>, 4> {};
 void cg_direction_half(const Arguments& a, const Launch& l) {
   apply<cg_direction_half_row>(a, l);
 }
 
 // 288 flop, 260 bytes a site and right-hand side; 120 reals without reuse
 struct cg_replace_half_row
-    : cg_replace_body<Fixed<short, true>> {};
+    : cg_replace_body<Fixed<short, true>, 4> {};
 void cg_replace_half(const Arguments& a, const Launch& l) {
   apply<cg_replace_half_row>(a, l);
 }
 
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct cg_reproject_half_row
-    : cg_reproject_body<Fixed<short, true>> {};
+    : cg_reproject_body<Fixed<short, true>, 4> {};
 void cg_reproject_half(const Arguments& a, const Launch& l) {
   apply<cg_reproject_half_row>(a, l);
 }
 
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_half_row
-    : cg_residual_body<Fixed<short, true>> {};
+    : cg_residual_body<Fixed<short, true>, 4> {};
 void cg_residual_half(const Arguments& a, const Launch& l) {
   apply<cg_residual_half_row>(a, l);
 }
 
 // 192 flop, 260 bytes a site and right-hand side; 120 reals without reuse
 struct cgne_direction_half_row
-    : cgne_direction_body<Fixed<short, true>> {};
+    : cgne_direction_body<Fixed<short, true>, 4> {};
 void cgne_direction_half(const Arguments& a, const Launch& l) {
   apply<cgne_direction_half_row>(a, l);
 }
 
 // 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct cgne_replace_half_row
-    : cgne_replace_body<Fixed<short, true>> {};
+    : cgne_replace_body<Fixed<short, true>, 4> {};
 void cgne_replace_half(const Arguments& a, const Launch& l) {
   apply<cgne_replace_half_row>(a, l);
 }
 
 // 0 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct gcr_direction_half_row
-    : gcr_direction_body<Fixed<short, true>> {};
+    : gcr_direction_body<Fixed<short, true>, 4> {};
 void gcr_direction_half(const Arguments& a, const Launch& l) {
   apply<gcr_direction_half_row>(a, l);
 }
 
 // 384 flop, 312 bytes a site and right-hand side; 144 reals without reuse
 struct gcr_orthogonalise_half_row
-    : gcr_orthogonalise_body<Fixed<short, true>> {};
+    : gcr_orthogonalise_body<Fixed<short, true>, 4> {};
 void gcr_orthogonalise_half(const Arguments& a, const Launch& l) {
   apply<gcr_orthogonalise_half_row>(a, l);
 }
 
 // 384 flop, 260 bytes a site and right-hand side; 120 reals without reuse
 struct gcr_project_half_row
-    : gcr_project_body<Fixed<short, true>> {};
+    : gcr_project_body<Fixed<short, true>, 4> {};
 void gcr_project_half(const Arguments& a, const Launch& l) {
   apply<gcr_project_half_row>(a, l);
 }
 
 // 144 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct hermitian_curvature_half_row
-    : hermitian_curvature_body<Fixed<short, true>> {};
+    : hermitian_curvature_body<Fixed<short, true>, 4> {};
 void hermitian_curvature_half(const Arguments& a, const Launch& l) {
   apply<hermitian_curvature_half_row>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct measure_half_row
-    : measure_body<Fixed<short, true>> {};
+    : measure_body<Fixed<short, true>, 4> {};
 void measure_half(const Arguments& a, const Launch& l) {
   apply<measure_half_row>(a, l);
 }
 
 // 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct mr_alpha_half_row
-    : mr_alpha_body<Fixed<short, true>> {};
+    : mr_alpha_body<Fixed<short, true>, 4> {};
 void mr_alpha_half(const Arguments& a, const Launch& l) {
   apply<mr_alpha_half_row>(a, l);
 }
 
 // 336 flop, 312 bytes a site and right-hand side; 144 reals without reuse
 struct mr_step_half_row
-    : mr_step_body<Fixed<short, true>> {};
+    : mr_step_body<Fixed<short, true>, 4> {};
 void mr_step_half(const Arguments& a, const Launch& l) {
   apply<mr_step_half_row>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct norm2_half_row
-    : norm2_body<Fixed<short, true>> {};
+    : norm2_body<Fixed<short, true>, 4> {};
 void norm2_half(const Arguments& a, const Launch& l) {
   apply<norm2_half_row>(a, l);
 }
 
 // 72 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct residual_half_row
-    : residual_body<Fixed<short, true>> {};
+    : residual_body<Fixed<short, true>, 4> {};
 void residual_half(const Arguments& a, const Launch& l) {
   apply<residual_half_row>(a, l);
 }
 
 // 24 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct scale_half_row
-    : scale_body<Fixed<short, true>> {};
+    : scale_body<Fixed<short, true>, 4> {};
 void scale_half(const Arguments& a, const Launch& l) {
   apply<scale_half_row>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct shift_coefficients_half_row
-    : shift_coefficients_body<Fixed<short, true>> {};
+    : shift_coefficients_body<Fixed<short, true>, 4> {};
 void shift_coefficients_half(const Arguments& a, const Launch& l) {
   apply<shift_coefficients_half_row>(a, l);
 }
 
 // 120 flop, 260 bytes a site and right-hand side; 120 reals without reuse
 struct shift_direction_half_row
-    : shift_direction_body<Fixed<short, true>> {};
+    : shift_direction_body<Fixed<short, true>, 4> {};
 void shift_direction_half(const Arguments& a, const Launch& l) {
   apply<shift_direction_half_row>(a, l);
 }
 
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct shift_residual_half_row
-    : shift_residual_body<Fixed<short, true>> {};
+    : shift_residual_body<Fixed<short, true>, 4> {};
 void shift_residual_half(const Arguments& a, const Launch& l) {
   apply<shift_residual_half_row>(a, l);
 }

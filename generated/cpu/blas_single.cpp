@@ -49,266 +49,266 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 // 48 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct advance_single_row
-    : advance_body<Ieee<float>> {};
+    : advance_body<Ieee<float>, 4> {};
 void advance_single(const Arguments& a, const Launch& l) {
   apply<advance_single_row>(a, l);
 }
 
 // 72 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct axpby_single_row
-    : axpby_body<Ieee<float>> {};
+    : axpby_body<Ieee<float>, 4> {};
 void axpby_single(const Arguments& a, const Launch& l) {
   apply<axpby_single_row>(a, l);
 }
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_advance_single_row
-    : bicgstab_advance_body<Ieee<float>> {};
+    : bicgstab_advance_body<Ieee<float>, 4> {};
 void bicgstab_advance_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_advance_single_row>(a, l);
 }
 
 // 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_alpha_single_row
-    : bicgstab_alpha_body<Ieee<float>> {};
+    : bicgstab_alpha_body<Ieee<float>, 4> {};
 void bicgstab_alpha_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_alpha_single_row>(a, l);
 }
 
 // 192 flop, 384 bytes a site and right-hand side; 96 reals without reuse
 struct bicgstab_direction_single_row
-    : bicgstab_direction_body<Ieee<float>> {};
+    : bicgstab_direction_body<Ieee<float>, 4> {};
 void bicgstab_direction_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_direction_single_row>(a, l);
 }
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_half_step_single_row
-    : bicgstab_half_step_body<Ieee<float>> {};
+    : bicgstab_half_step_body<Ieee<float>, 4> {};
 void bicgstab_half_step_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_half_step_single_row>(a, l);
 }
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_l_direction_single_row
-    : bicgstab_l_direction_body<Ieee<float>> {};
+    : bicgstab_l_direction_body<Ieee<float>, 4> {};
 void bicgstab_l_direction_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_direction_single_row>(a, l);
 }
 
 // 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_minimise_single_row
-    : bicgstab_l_minimise_body<Ieee<float>> {};
+    : bicgstab_l_minimise_body<Ieee<float>, 4> {};
 void bicgstab_l_minimise_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_minimise_single_row>(a, l);
 }
 
 // 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_rho_single_row
-    : bicgstab_l_rho_body<Ieee<float>> {};
+    : bicgstab_l_rho_body<Ieee<float>, 4> {};
 void bicgstab_l_rho_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_rho_single_row>(a, l);
 }
 
 // 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_solve_single_row
-    : bicgstab_l_solve_body<Ieee<float>> {};
+    : bicgstab_l_solve_body<Ieee<float>, 4> {};
 void bicgstab_l_solve_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_solve_single_row>(a, l);
 }
 
 // 384 flop, 576 bytes a site and right-hand side; 144 reals without reuse
 struct bicgstab_l_step_single_row
-    : bicgstab_l_step_body<Ieee<float>> {};
+    : bicgstab_l_step_body<Ieee<float>, 4> {};
 void bicgstab_l_step_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_step_single_row>(a, l);
 }
 
 // 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_tau_single_row
-    : bicgstab_l_tau_body<Ieee<float>> {};
+    : bicgstab_l_tau_body<Ieee<float>, 4> {};
 void bicgstab_l_tau_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_tau_single_row>(a, l);
 }
 
 // 288 flop, 480 bytes a site and right-hand side; 120 reals without reuse
 struct bicgstab_l_update_single_row
-    : bicgstab_l_update_body<Ieee<float>> {};
+    : bicgstab_l_update_body<Ieee<float>, 4> {};
 void bicgstab_l_update_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_update_single_row>(a, l);
 }
 
 // 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_omega_single_row
-    : bicgstab_omega_body<Ieee<float>> {};
+    : bicgstab_omega_body<Ieee<float>, 4> {};
 void bicgstab_omega_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_omega_single_row>(a, l);
 }
 
 // 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_single_row
-    : bicgstab_replace_body<Ieee<float>> {};
+    : bicgstab_replace_body<Ieee<float>, 4> {};
 void bicgstab_replace_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_replace_single_row>(a, l);
 }
 
 // 480 flop, 672 bytes a site and right-hand side; 168 reals without reuse
 struct bicgstab_step_single_row
-    : bicgstab_step_body<Ieee<float>> {};
+    : bicgstab_step_body<Ieee<float>, 4> {};
 void bicgstab_step_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_step_single_row>(a, l);
 }
 
 // 168 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct caxpby_single_row
-    : caxpby_body<Ieee<float>> {};
+    : caxpby_body<Ieee<float>, 4> {};
 void caxpby_single(const Arguments& a, const Launch& l) {
   apply<caxpby_single_row>(a, l);
 }
 
 // 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct cdot_single_row
-    : cdot_body<Ieee<float>> {};
+    : cdot_body<Ieee<float>, 4> {};
 void cdot_single(const Arguments& a, const Launch& l) {
   apply<cdot_single_row>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct cg_curvature_single_row
-    : cg_curvature_body<Ieee<float>> {};
+    : cg_curvature_body<Ieee<float>, 4> {};
 void cg_curvature_single(const Arguments& a, const Launch& l) {
   apply<cg_curvature_single_row>(a, l);
 }
 
 // 96 flop, 480 bytes a site and right-hand side; 120 reals without reuse
 struct cg_direction_single_row
-    : cg_direction_body<Ieee<float>> {};
+    : cg_direction_body<Ieee<float>, 4> {};
 void cg_direction_single(const Arguments& a, const Launch& l) {
   apply<cg_direction_single_row>(a, l);
 }
 
 // 288 flop, 480 bytes a site and right-hand side; 120 reals without reuse
 struct cg_replace_single_row
-    : cg_replace_body<Ieee<float>> {};
+    : cg_replace_body<Ieee<float>, 4> {};
 void cg_replace_single(const Arguments& a, const Launch& l) {
   apply<cg_replace_single_row>(a, l);
 }
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct cg_reproject_single_row
-    : cg_reproject_body<Ieee<float>> {};
+    : cg_reproject_body<Ieee<float>, 4> {};
 void cg_reproject_single(const Arguments& a, const Launch& l) {
   apply<cg_reproject_single_row>(a, l);
 }
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_single_row
-    : cg_residual_body<Ieee<float>> {};
+    : cg_residual_body<Ieee<float>, 4> {};
 void cg_residual_single(const Arguments& a, const Launch& l) {
   apply<cg_residual_single_row>(a, l);
 }
 
 // 192 flop, 480 bytes a site and right-hand side; 120 reals without reuse
 struct cgne_direction_single_row
-    : cgne_direction_body<Ieee<float>> {};
+    : cgne_direction_body<Ieee<float>, 4> {};
 void cgne_direction_single(const Arguments& a, const Launch& l) {
   apply<cgne_direction_single_row>(a, l);
 }
 
 // 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct cgne_replace_single_row
-    : cgne_replace_body<Ieee<float>> {};
+    : cgne_replace_body<Ieee<float>, 4> {};
 void cgne_replace_single(const Arguments& a, const Launch& l) {
   apply<cgne_replace_single_row>(a, l);
 }
 
 // 0 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct gcr_direction_single_row
-    : gcr_direction_body<Ieee<float>> {};
+    : gcr_direction_body<Ieee<float>, 4> {};
 void gcr_direction_single(const Arguments& a, const Launch& l) {
   apply<gcr_direction_single_row>(a, l);
 }
 
 // 384 flop, 576 bytes a site and right-hand side; 144 reals without reuse
 struct gcr_orthogonalise_single_row
-    : gcr_orthogonalise_body<Ieee<float>> {};
+    : gcr_orthogonalise_body<Ieee<float>, 4> {};
 void gcr_orthogonalise_single(const Arguments& a, const Launch& l) {
   apply<gcr_orthogonalise_single_row>(a, l);
 }
 
 // 384 flop, 480 bytes a site and right-hand side; 120 reals without reuse
 struct gcr_project_single_row
-    : gcr_project_body<Ieee<float>> {};
+    : gcr_project_body<Ieee<float>, 4> {};
 void gcr_project_single(const Arguments& a, const Launch& l) {
   apply<gcr_project_single_row>(a, l);
 }
 
 // 144 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct hermitian_curvature_single_row
-    : hermitian_curvature_body<Ieee<float>> {};
+    : hermitian_curvature_body<Ieee<float>, 4> {};
 void hermitian_curvature_single(const Arguments& a, const Launch& l) {
   apply<hermitian_curvature_single_row>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct measure_single_row
-    : measure_body<Ieee<float>> {};
+    : measure_body<Ieee<float>, 4> {};
 void measure_single(const Arguments& a, const Launch& l) {
   apply<measure_single_row>(a, l);
 }
 
 // 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct mr_alpha_single_row
-    : mr_alpha_body<Ieee<float>> {};
+    : mr_alpha_body<Ieee<float>, 4> {};
 void mr_alpha_single(const Arguments& a, const Launch& l) {
   apply<mr_alpha_single_row>(a, l);
 }
 
 // 336 flop, 576 bytes a site and right-hand side; 144 reals without reuse
 struct mr_step_single_row
-    : mr_step_body<Ieee<float>> {};
+    : mr_step_body<Ieee<float>, 4> {};
 void mr_step_single(const Arguments& a, const Launch& l) {
   apply<mr_step_single_row>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct norm2_single_row
-    : norm2_body<Ieee<float>> {};
+    : norm2_body<Ieee<float>, 4> {};
 void norm2_single(const Arguments& a, const Launch& l) {
   apply<norm2_single_row>(a, l);
 }
 
 // 72 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct residual_single_row
-    : residual_body<Ieee<float>> {};
+    : residual_body<Ieee<float>, 4> {};
 void residual_single(const Arguments& a, const Launch& l) {
   apply<residual_single_row>(a, l);
 }
 
 // 24 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct scale_single_row
-    : scale_body<Ieee<float>> {};
+    : scale_body<Ieee<float>, 4> {};
 void scale_single(const Arguments& a, const Launch& l) {
   apply<scale_single_row>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct shift_coefficients_single_row
-    : shift_coefficients_body<Ieee<float>> {};
+    : shift_coefficients_body<Ieee<float>, 4> {};
 void shift_coefficients_single(const Arguments& a, const Launch& l) {
   apply<shift_coefficients_single_row>(a, l);
 }
 
 // 120 flop, 480 bytes a site and right-hand side; 120 reals without reuse
 struct shift_direction_single_row
-    : shift_direction_body<Ieee<float>> {};
+    : shift_direction_body<Ieee<float>, 4> {};
 void shift_direction_single(const Arguments& a, const Launch& l) {
   apply<shift_direction_single_row>(a, l);
 }
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct shift_residual_single_row
-    : shift_residual_body<Ieee<float>> {};
+    : shift_residual_body<Ieee<float>, 4> {};
 void shift_residual_single(const Arguments& a, const Launch& l) {
   apply<shift_residual_single_row>(a, l);
 }

@@ -27,98 +27,98 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 // 48 flop, 192 bytes a site and right-hand side; 72 reals without reuse
 struct advance_bits20_row
-    : advance_body<SharedExponent<20, float>> {};
+    : advance_body<SharedExponent<20, float>, 4> {};
 void advance_bits20(const Arguments& a, const Launch& l) {
   apply<advance_bits20_row, 128, 1>(a, l);
 }
 
 // 96 flop, 192 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_advance_bits20_row
-    : bicgstab_advance_body<SharedExponent<20, float>> {};
+    : bicgstab_advance_body<SharedExponent<20, float>, 4> {};
 void bicgstab_advance_bits20(const Arguments& a, const Launch& l) {
   apply<bicgstab_advance_bits20_row, 128, 1>(a, l);
 }
 
 // 96 flop, 128 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_alpha_bits20_row
-    : bicgstab_alpha_body<SharedExponent<20, float>> {};
+    : bicgstab_alpha_body<SharedExponent<20, float>, 4> {};
 void bicgstab_alpha_bits20(const Arguments& a, const Launch& l) {
   apply<bicgstab_alpha_bits20_row, 256, 3>(a, l);
 }
 
 // 192 flop, 256 bytes a site and right-hand side; 96 reals without reuse
 struct bicgstab_direction_bits20_row
-    : bicgstab_direction_body<SharedExponent<20, float>> {};
+    : bicgstab_direction_body<SharedExponent<20, float>, 4> {};
 void bicgstab_direction_bits20(const Arguments& a, const Launch& l) {
   apply<bicgstab_direction_bits20_row, 128, 1>(a, l);
 }
 
 // 96 flop, 192 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_half_step_bits20_row
-    : bicgstab_half_step_body<SharedExponent<20, float>> {};
+    : bicgstab_half_step_body<SharedExponent<20, float>, 4> {};
 void bicgstab_half_step_bits20(const Arguments& a, const Launch& l) {
   apply<bicgstab_half_step_bits20_row, 128, 1>(a, l);
 }
 
 // 192 flop, 128 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_omega_bits20_row
-    : bicgstab_omega_body<SharedExponent<20, float>> {};
+    : bicgstab_omega_body<SharedExponent<20, float>, 4> {};
 void bicgstab_omega_bits20(const Arguments& a, const Launch& l) {
   apply<bicgstab_omega_bits20_row, 256, 3>(a, l);
 }
 
 // 144 flop, 128 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_bits20_row
-    : bicgstab_replace_body<SharedExponent<20, float>> {};
+    : bicgstab_replace_body<SharedExponent<20, float>, 4> {};
 void bicgstab_replace_bits20(const Arguments& a, const Launch& l) {
   apply<bicgstab_replace_bits20_row, 256, 3>(a, l);
 }
 
 // 480 flop, 448 bytes a site and right-hand side; 168 reals without reuse
 struct bicgstab_step_bits20_row
-    : bicgstab_step_body<SharedExponent<20, float>> {};
+    : bicgstab_step_body<SharedExponent<20, float>, 4> {};
 void bicgstab_step_bits20(const Arguments& a, const Launch& l) {
   apply<bicgstab_step_bits20_row, 128, 1>(a, l);
 }
 
 // 48 flop, 64 bytes a site and right-hand side; 24 reals without reuse
 struct cg_curvature_bits20_row
-    : cg_curvature_body<SharedExponent<20, float>> {};
+    : cg_curvature_body<SharedExponent<20, float>, 4> {};
 void cg_curvature_bits20(const Arguments& a, const Launch& l) {
   apply<cg_curvature_bits20_row, 256, 3>(a, l);
 }
 
 // 96 flop, 320 bytes a site and right-hand side; 120 reals without reuse
 struct cg_direction_bits20_row
-    : cg_direction_body<SharedExponent<20, float>> {};
+    : cg_direction_body<SharedExponent<20, float>, 4> {};
 void cg_direction_bits20(const Arguments& a, const Launch& l) {
   apply<cg_direction_bits20_row, 128, 1>(a, l);
 }
 
 // 288 flop, 320 bytes a site and right-hand side; 120 reals without reuse
 struct cg_replace_bits20_row
-    : cg_replace_body<SharedExponent<20, float>> {};
+    : cg_replace_body<SharedExponent<20, float>, 4> {};
 void cg_replace_bits20(const Arguments& a, const Launch& l) {
   apply<cg_replace_bits20_row, 128, 1>(a, l);
 }
 
 // 96 flop, 192 bytes a site and right-hand side; 72 reals without reuse
 struct cg_reproject_bits20_row
-    : cg_reproject_body<SharedExponent<20, float>> {};
+    : cg_reproject_body<SharedExponent<20, float>, 4> {};
 void cg_reproject_bits20(const Arguments& a, const Launch& l) {
   apply<cg_reproject_bits20_row, 256, 3>(a, l);
 }
 
 // 96 flop, 192 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_bits20_row
-    : cg_residual_body<SharedExponent<20, float>> {};
+    : cg_residual_body<SharedExponent<20, float>, 4> {};
 void cg_residual_bits20(const Arguments& a, const Launch& l) {
   apply<cg_residual_bits20_row, 256, 3>(a, l);
 }
 
 // 48 flop, 64 bytes a site and right-hand side; 24 reals without reuse
 struct measure_bits20_row
-    : measure_body<SharedExponent<20, float>> {};
+    : measure_body<SharedExponent<20, float>, 4> {};
 void measure_bits20(const Arguments& a, const Launch& l) {
   apply<measure_bits20_row, 256, 3>(a, l);
 }

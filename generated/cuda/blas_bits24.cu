@@ -27,98 +27,98 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 // 48 flop, 240 bytes a site and right-hand side; 72 reals without reuse
 struct advance_bits24_row
-    : advance_body<SharedExponent<24, float>> {};
+    : advance_body<SharedExponent<24, float>, 4> {};
 void advance_bits24(const Arguments& a, const Launch& l) {
   apply<advance_bits24_row, 128, 1>(a, l);
 }
 
 // 96 flop, 240 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_advance_bits24_row
-    : bicgstab_advance_body<SharedExponent<24, float>> {};
+    : bicgstab_advance_body<SharedExponent<24, float>, 4> {};
 void bicgstab_advance_bits24(const Arguments& a, const Launch& l) {
   apply<bicgstab_advance_bits24_row, 128, 1>(a, l);
 }
 
 // 96 flop, 160 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_alpha_bits24_row
-    : bicgstab_alpha_body<SharedExponent<24, float>> {};
+    : bicgstab_alpha_body<SharedExponent<24, float>, 4> {};
 void bicgstab_alpha_bits24(const Arguments& a, const Launch& l) {
   apply<bicgstab_alpha_bits24_row, 256, 3>(a, l);
 }
 
 // 192 flop, 320 bytes a site and right-hand side; 96 reals without reuse
 struct bicgstab_direction_bits24_row
-    : bicgstab_direction_body<SharedExponent<24, float>> {};
+    : bicgstab_direction_body<SharedExponent<24, float>, 4> {};
 void bicgstab_direction_bits24(const Arguments& a, const Launch& l) {
   apply<bicgstab_direction_bits24_row, 128, 1>(a, l);
 }
 
 // 96 flop, 240 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_half_step_bits24_row
-    : bicgstab_half_step_body<SharedExponent<24, float>> {};
+    : bicgstab_half_step_body<SharedExponent<24, float>, 4> {};
 void bicgstab_half_step_bits24(const Arguments& a, const Launch& l) {
   apply<bicgstab_half_step_bits24_row, 128, 1>(a, l);
 }
 
 // 192 flop, 160 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_omega_bits24_row
-    : bicgstab_omega_body<SharedExponent<24, float>> {};
+    : bicgstab_omega_body<SharedExponent<24, float>, 4> {};
 void bicgstab_omega_bits24(const Arguments& a, const Launch& l) {
   apply<bicgstab_omega_bits24_row, 256, 3>(a, l);
 }
 
 // 144 flop, 160 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_bits24_row
-    : bicgstab_replace_body<SharedExponent<24, float>> {};
+    : bicgstab_replace_body<SharedExponent<24, float>, 4> {};
 void bicgstab_replace_bits24(const Arguments& a, const Launch& l) {
   apply<bicgstab_replace_bits24_row, 256, 3>(a, l);
 }
 
 // 480 flop, 560 bytes a site and right-hand side; 168 reals without reuse
 struct bicgstab_step_bits24_row
-    : bicgstab_step_body<SharedExponent<24, float>> {};
+    : bicgstab_step_body<SharedExponent<24, float>, 4> {};
 void bicgstab_step_bits24(const Arguments& a, const Launch& l) {
   apply<bicgstab_step_bits24_row, 128, 1>(a, l);
 }
 
 // 48 flop, 80 bytes a site and right-hand side; 24 reals without reuse
 struct cg_curvature_bits24_row
-    : cg_curvature_body<SharedExponent<24, float>> {};
+    : cg_curvature_body<SharedExponent<24, float>, 4> {};
 void cg_curvature_bits24(const Arguments& a, const Launch& l) {
   apply<cg_curvature_bits24_row, 256, 3>(a, l);
 }
 
 // 96 flop, 400 bytes a site and right-hand side; 120 reals without reuse
 struct cg_direction_bits24_row
-    : cg_direction_body<SharedExponent<24, float>> {};
+    : cg_direction_body<SharedExponent<24, float>, 4> {};
 void cg_direction_bits24(const Arguments& a, const Launch& l) {
   apply<cg_direction_bits24_row, 128, 1>(a, l);
 }
 
 // 288 flop, 400 bytes a site and right-hand side; 120 reals without reuse
 struct cg_replace_bits24_row
-    : cg_replace_body<SharedExponent<24, float>> {};
+    : cg_replace_body<SharedExponent<24, float>, 4> {};
 void cg_replace_bits24(const Arguments& a, const Launch& l) {
   apply<cg_replace_bits24_row, 128, 1>(a, l);
 }
 
 // 96 flop, 240 bytes a site and right-hand side; 72 reals without reuse
 struct cg_reproject_bits24_row
-    : cg_reproject_body<SharedExponent<24, float>> {};
+    : cg_reproject_body<SharedExponent<24, float>, 4> {};
 void cg_reproject_bits24(const Arguments& a, const Launch& l) {
   apply<cg_reproject_bits24_row, 256, 3>(a, l);
 }
 
 // 96 flop, 240 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_bits24_row
-    : cg_residual_body<SharedExponent<24, float>> {};
+    : cg_residual_body<SharedExponent<24, float>, 4> {};
 void cg_residual_bits24(const Arguments& a, const Launch& l) {
   apply<cg_residual_bits24_row, 256, 3>(a, l);
 }
 
 // 48 flop, 80 bytes a site and right-hand side; 24 reals without reuse
 struct measure_bits24_row
-    : measure_body<SharedExponent<24, float>> {};
+    : measure_body<SharedExponent<24, float>, 4> {};
 void measure_bits24(const Arguments& a, const Launch& l) {
   apply<measure_bits24_row, 256, 3>(a, l);
 }

@@ -27,98 +27,98 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 // 48 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct advance_bits30_row
-    : advance_body<SharedExponent<30, double>> {};
+    : advance_body<SharedExponent<30, double>, 4> {};
 void advance_bits30(const Arguments& a, const Launch& l) {
   apply<advance_bits30_row, 128, 1>(a, l);
 }
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_advance_bits30_row
-    : bicgstab_advance_body<SharedExponent<30, double>> {};
+    : bicgstab_advance_body<SharedExponent<30, double>, 4> {};
 void bicgstab_advance_bits30(const Arguments& a, const Launch& l) {
   apply<bicgstab_advance_bits30_row, 128, 1>(a, l);
 }
 
 // 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_alpha_bits30_row
-    : bicgstab_alpha_body<SharedExponent<30, double>> {};
+    : bicgstab_alpha_body<SharedExponent<30, double>, 4> {};
 void bicgstab_alpha_bits30(const Arguments& a, const Launch& l) {
   apply<bicgstab_alpha_bits30_row, 256, 2>(a, l);
 }
 
 // 192 flop, 384 bytes a site and right-hand side; 96 reals without reuse
 struct bicgstab_direction_bits30_row
-    : bicgstab_direction_body<SharedExponent<30, double>> {};
+    : bicgstab_direction_body<SharedExponent<30, double>, 4> {};
 void bicgstab_direction_bits30(const Arguments& a, const Launch& l) {
   apply<bicgstab_direction_bits30_row, 128, 1>(a, l);
 }
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct bicgstab_half_step_bits30_row
-    : bicgstab_half_step_body<SharedExponent<30, double>> {};
+    : bicgstab_half_step_body<SharedExponent<30, double>, 4> {};
 void bicgstab_half_step_bits30(const Arguments& a, const Launch& l) {
   apply<bicgstab_half_step_bits30_row, 128, 1>(a, l);
 }
 
 // 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_omega_bits30_row
-    : bicgstab_omega_body<SharedExponent<30, double>> {};
+    : bicgstab_omega_body<SharedExponent<30, double>, 4> {};
 void bicgstab_omega_bits30(const Arguments& a, const Launch& l) {
   apply<bicgstab_omega_bits30_row, 256, 2>(a, l);
 }
 
 // 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_bits30_row
-    : bicgstab_replace_body<SharedExponent<30, double>> {};
+    : bicgstab_replace_body<SharedExponent<30, double>, 4> {};
 void bicgstab_replace_bits30(const Arguments& a, const Launch& l) {
   apply<bicgstab_replace_bits30_row, 256, 2>(a, l);
 }
 
 // 480 flop, 672 bytes a site and right-hand side; 168 reals without reuse
 struct bicgstab_step_bits30_row
-    : bicgstab_step_body<SharedExponent<30, double>> {};
+    : bicgstab_step_body<SharedExponent<30, double>, 4> {};
 void bicgstab_step_bits30(const Arguments& a, const Launch& l) {
   apply<bicgstab_step_bits30_row, 128, 1>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct cg_curvature_bits30_row
-    : cg_curvature_body<SharedExponent<30, double>> {};
+    : cg_curvature_body<SharedExponent<30, double>, 4> {};
 void cg_curvature_bits30(const Arguments& a, const Launch& l) {
   apply<cg_curvature_bits30_row, 256, 2>(a, l);
 }
 
 // 96 flop, 480 bytes a site and right-hand side; 120 reals without reuse
 struct cg_direction_bits30_row
-    : cg_direction_body<SharedExponent<30, double>> {};
+    : cg_direction_body<SharedExponent<30, double>, 4> {};
 void cg_direction_bits30(const Arguments& a, const Launch& l) {
   apply<cg_direction_bits30_row, 128, 1>(a, l);
 }
 
 // 288 flop, 480 bytes a site and right-hand side; 120 reals without reuse
 struct cg_replace_bits30_row
-    : cg_replace_body<SharedExponent<30, double>> {};
+    : cg_replace_body<SharedExponent<30, double>, 4> {};
 void cg_replace_bits30(const Arguments& a, const Launch& l) {
   apply<cg_replace_bits30_row, 128, 1>(a, l);
 }
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct cg_reproject_bits30_row
-    : cg_reproject_body<SharedExponent<30, double>> {};
+    : cg_reproject_body<SharedExponent<30, double>, 4> {};
 void cg_reproject_bits30(const Arguments& a, const Launch& l) {
   apply<cg_reproject_bits30_row, 256, 2>(a, l);
 }
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_bits30_row
-    : cg_residual_body<SharedExponent<30, double>> {};
+    : cg_residual_body<SharedExponent<30, double>, 4> {};
 void cg_residual_bits30(const Arguments& a, const Launch& l) {
   apply<cg_residual_bits30_row, 256, 2>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct measure_bits30_row
-    : measure_body<SharedExponent<30, double>> {};
+    : measure_body<SharedExponent<30, double>, 4> {};
 void measure_bits30(const Arguments& a, const Launch& l) {
   apply<measure_bits30_row, 256, 2>(a, l);
 }

@@ -21,8 +21,8 @@ from typing import Any
 from generator.cost import Cost
 from generator.spec import KernelSpec
 
-REALS = 24
-"""Reals of a Dirac spinor."""
+COLOUR_REALS = 6
+"""Reals of a colour vector."""
 MOST_SLOTS = 20
 """Slots of one kernel at most: runtime/arguments.hpp."""
 _FIELDS, _COEFFICIENTS = "xyzwuv", "abc"
@@ -68,7 +68,7 @@ class Update:
     family = "update"
     group = "blas"
     template = "update.hpp.j2"
-    axes = ("precision",)
+    axes = ("precision", "spins")
 
     @cached_property
     def _statements(self) -> list[ast.stmt]:
@@ -186,20 +186,22 @@ class Update:
 
     def cost(self, spec: KernelSpec) -> Cost:
         """Additions count one flop a real; a scalar costs 1 (real) or 3 (complex); norm 2 and dot 4 flops a real."""
+        spins = spec.spins or 4
+        reals = COLOUR_REALS * spins
         flops = 0
         for s in self._statements:
             for node in ast.walk(s):
                 if isinstance(node, ast.BinOp):
                     scale = 3 if self.complex_scalars else 1
-                    flops += REALS * (scale if isinstance(node.op, ast.Mult) else 1)
-        flops += sum(2 * _SUMS[kind] * REALS for _, kind in self.sum_names)
+                    flops += reals * (scale if isinstance(node.op, ast.Mult) else 1)
+        flops += sum(2 * _SUMS[kind] * reals for _, kind in self.sum_names)
         moved = len(self.inputs) + len(self.outputs)
-        size = spec.format.spinor_bytes(4)
-        return Cost(flops=flops, reported=flops, bytes=moved * size, reals=moved * REALS)
+        size = spec.format.spinor_bytes(spins)
+        return Cost(flops=flops, reported=flops, bytes=moved * size, reals=moved * reals)
 
     def arguments(self, spec: KernelSpec) -> list[str]:
         """C++ template arguments of a row."""
-        return [spec.format.spinor_codec]
+        return [spec.format.spinor_codec, str(spec.spins or 4)]
 
 
 _IMMEDIATE = (

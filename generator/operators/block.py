@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from generator.operators.blas import REALS
 from generator.operators.convert import SiteKernel
 from generator.spec import KernelSpec
 
 TILE = 4
 """Right-hand sides that a thread takes together; blocks are padded to multiples of it."""
+
+
+REALS = 24
+"""Of a Dirac spinor."""
 
 
 def _bytes(fields: int, spec: KernelSpec) -> float:
