@@ -9,6 +9,8 @@ PYTHON := .venv/bin/python
 DEVICES ?=
 RENDERED := $(if $(DEVICES)$(filter-out default,$(PROFILE)),$(BUILD)/generated,generated)
 TESTS ?= OFF
+# Variants that were tuned for a GPU can be tested on that GPU alone: without one they are not compiled for tests.
+VARIANTS_HERE = $(if $(DEVICES),,$(shell nvidia-smi >/dev/null 2>&1 || echo DEVICES=none))
 
 .PHONY: help demo test setup generate library kernel tune check format install bench clean
 
@@ -21,7 +23,7 @@ demo: setup  ## generate, build, thermalise a lattice, solve, plot: everything t
 	@tools/demo.sh
 
 test: setup generate  ## build everything and run all tests
-	@$(MAKE) --no-print-directory library TESTS=ON
+	@$(MAKE) --no-print-directory library TESTS=ON $(VARIANTS_HERE)
 	@tools/test.sh $(BUILD)
 
 setup:  ## install what the build needs
