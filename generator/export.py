@@ -12,7 +12,7 @@ from generator.operators import find_operator
 from generator.operators.blas import Update
 from generator.operators.hopping import HoppingOperator
 from generator.profile import Profile
-from generator.render import TARGETS, body_path, exists_on, render, render_files, render_group
+from generator.render import TARGETS, body_name, body_path, exists_on, render, render_files, render_group
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
 
@@ -87,7 +87,7 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
     command = f"python -m generator export {spec.name}"
     operator = find_operator(spec.operator)
     helpers = _helpers(spec)
-    body = f"{spec.body}_body"
+    body = f"{body_name(spec)}_body"
     headers = [*(["cuda_runtime.h"] if target == "cuda" else []), *HEADERS]
     head = render(
         "export/head.j2",
