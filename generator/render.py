@@ -293,6 +293,13 @@ def halo_arguments(spec: KernelSpec, chosen: Mapping[str, KernelSpec] = NO_VARIA
     return f"{best.name}_row, {best.block}, {best.min_blocks}, {_order(best)}"
 
 
+def _terms(operator: Any, spec: KernelSpec) -> int:
+    """Stored site terms that a kernel reads for its epilogue or applies."""
+    if isinstance(operator, HoppingOperator):
+        return operator.site_term.stored[spec.applies_inverse] if spec.has_term else 0
+    return int(getattr(operator, "terms", 0))
+
+
 def _works_on_ranks(spec: KernelSpec, target: str) -> bool:
     """Kernels of the CPU look for ghosts where hops leave their lanes anyway."""
     if target == "cuda":
@@ -323,6 +330,7 @@ def registry_row(spec: KernelSpec, target: str) -> dict[str, Any]:
         "crossing": str(operator.crossing(spec) if isinstance(operator, HoppingOperator) else 0),
         "ranks": str(_works_on_ranks(spec, target)).lower(),
         "sums": str(getattr(operator, "sums", 0)),
+        "terms": str(_terms(operator, spec)),
         "flops": str(cost.reported),
         "bytes": literal(cost.bytes),
         "formula": operator.formula,

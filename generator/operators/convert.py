@@ -28,6 +28,7 @@ class SiteKernel:
         moved: record -> bytes read and written per site.
         flops: (counted, reported) per site.
         sums: numbers it adds up.
+        terms: stored site terms that it applies.
     """
 
     name: str
@@ -38,6 +39,7 @@ class SiteKernel:
     moved: Callable[[KernelSpec], float]
     flops: tuple[int, int] = (0, 0)
     sums: int = 0
+    terms: int = 0
     family: str = "convert"
     group: str = "convert"
 
@@ -76,6 +78,7 @@ def _apply_term(term: SiteTerm) -> SiteKernel:
         arguments=lambda spec: [spec.format.spinor_codec, term.cpp(spec, inverse=True)],
         moved=lambda spec: 2 * spec.format.spinor_bytes(4) + spec.format.links.link_bytes(reals) / term.flavours,
         flops=(term.flops(DEGRAND_ROSSI, inverse=True), term.reported(DEGRAND_ROSSI, inverse=True)),
+        terms=term.stored[True],
         family="term",
         group="term",
     )
