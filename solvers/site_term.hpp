@@ -14,6 +14,8 @@ struct Twist {
   double mu = 0;       ///< i mu gamma_5, or i mu gamma_5 tau_3 for two flavours
   double epsilon = 0;  ///< epsilon tau_1, two flavours alone
   int flavours = 1;    ///< 2: a doublet, whose flavours are the slices of a vector
+  int source = 0;      ///< flavour of a doublet in which four-dimensional sources stand
+  int sink = 0;        ///< flavour of a doublet that is its four-dimensional quark field
 
   /// T^-1 = (C - i mu gamma_5 tau_3 - epsilon tau_1) / (C^2 + shift) for T = C + i mu gamma_5 tau_3 + epsilon tau_1, C
   /// the mass and the clover term (R. Frezzotti and G. C. Rossi, hep-lat/0311008).
