@@ -70,8 +70,7 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& lin
 WilsonParameters ActionOptions::parameters(const CLI::App& command, const HostGauge& links,
                                            const CommonOptions& common) const {
   if (action != "wilson" && action != "clover" && action != "twisted-mass" && action != "twisted-clover")
-    throw UsageError(
-        fmt::format("action '{}' is unknown; use wilson, clover, twisted-mass or twisted-clover", action));
+    throw UsageError(fmt::format("action '{}' is unknown; use wilson, clover, twisted-mass or twisted-clover", action));
   if ((command.count("--mass") > 0) == (command.count("--kappa") > 0))
     throw UsageError(fmt::format("{} needs exactly one of --mass and --kappa", command.get_name()));
   WilsonParameters p;

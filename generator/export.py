@@ -11,6 +11,7 @@ from generator.harness import EPILOGUES, harness, spins_of
 from generator.operators import find_operator
 from generator.operators.blas import Update
 from generator.operators.hopping import HoppingOperator
+from generator.operators.site_term import CLOVER
 from generator.profile import Profile
 from generator.render import TARGETS, body_name, body_path, exists_on, render, render_files, render_group
 from generator.shapes import SHAPES
@@ -48,6 +49,11 @@ def find_exported(profile: Profile, name: str, target: str) -> KernelSpec:
     operator = find_operator(spec.operator)
     if not isinstance(operator, HoppingOperator | Update):
         raise SpecError(f"kernel {name} is of family {operator.family}; families hopping and update can be exported")
+    if isinstance(operator, HoppingOperator) and spec.has_term and operator.site_term is not CLOVER:
+        raise SpecError(
+            f"kernel {name} has a site term of kind {operator.site_term.name}, of which the exported reference knows "
+            f"nothing; export the hopping term alone, such as wilson_double_r12_nr_n1"
+        )
     if isinstance(operator, Update) and operator.slots:
         raise SpecError(
             f"kernel {name} takes its coefficients from the scalars of a solver on the device; export one that takes "

@@ -333,7 +333,7 @@ def registry_row(spec: KernelSpec, target: str) -> dict[str, Any]:
         "terms": str(_terms(operator, spec)),
         "flops": str(cost.reported),
         "bytes": literal(cost.bytes),
-        "formula": operator.formula,
+        "formula": _literal_lines(operator.formula),
         "complex_scalars": str(getattr(operator, "complex_scalars", False)).lower(),
         "slots": _literal_lines(" ".join(getattr(operator, "slots", ()))),
         "then": _literal_lines(getattr(operator, "then", "")),

@@ -207,8 +207,7 @@ QUARKSMITH_FUNCTION Hermitian6<R> invert_block(const Hermitian6<R>& h, R& det) {
 /// Adds log |det| to the sum of each lane.
 template <int W, class R>
 QUARKSMITH_INLINE void add_log_det(const R& det, Lanes<double, W>* sums) {
-  for (int l = 0; l < W; ++l)
-    set_lane(*sums, l, get_lane(*sums, l) + logarithm(absolute(double(get_lane(det, l)))));
+  for (int l = 0; l < W; ++l) set_lane(*sums, l, get_lane(*sums, l) + logarithm(absolute(double(get_lane(det, l)))));
 }
 
 /// out = term^-1; adds up log |det term|.

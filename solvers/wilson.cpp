@@ -18,13 +18,13 @@ SiteTerm term_of(const WilsonParameters& p, const PrecisionInfo& spinors, const 
   if (p.diagonal() == 0)
     throw UsageError(fmt::format("mass {}: the diagonal of the Dirac operator vanishes; use another mass", p.mass));
   if (p.twist.flavours < 1 || p.twist.flavours > 2 || (p.twist.flavours == 1 && p.twist.epsilon != 0))
-    throw UsageError(fmt::format("{} flavours with epsilon {}: use 1 without epsilon, or 2", p.twist.flavours,
-                                 p.twist.epsilon));
+    throw UsageError(
+        fmt::format("{} flavours with epsilon {}: use 1 without epsilon, or 2", p.twist.flavours, p.twist.epsilon));
   if (!p.has_clover()) return SiteTerm(p.diagonal(), p.twist, nullptr);
-  return SiteTerm(p.diagonal(), p.twist,
-                  std::make_shared<CloverTerm>(*plain_links, p.csw_r / p.xi0, p.csw_t, p.diagonal(),
-                                               find_precision(spinors.links),
-                                               p.twist.any() ? std::optional(p.twist.shift()) : std::nullopt));
+  return SiteTerm(
+      p.diagonal(), p.twist,
+      std::make_shared<CloverTerm>(*plain_links, p.csw_r / p.xi0, p.csw_t, p.diagonal(), find_precision(spinors.links),
+                                   p.twist.any() ? std::optional(p.twist.shift()) : std::nullopt));
 }
 
 }  // namespace
@@ -50,9 +50,9 @@ WilsonHopping::WilsonHopping(std::shared_ptr<const LinkField> links, const Preci
     for (int form = 0; form < (has_term() ? forms : 2); ++form)
       kernel_[dagger][form] = kernels_of(Form(form), dagger, complex_phase);
   if (!has_term()) return;
-  apply_term_ = &find(
-      domain()->device().kernels(),
-      {.operation = term_.inverse_operation(), .precision = spinors.name, .basis = basis.name, .tile = slices()});
+  apply_term_ =
+      &find(domain()->device().kernels(),
+            {.operation = term_.inverse_operation(), .precision = spinors.name, .basis = basis.name, .tile = slices()});
 }
 
 /// Kernels for tiles of 4, 2, 1; the smallest that a form can have must be there.

@@ -33,8 +33,8 @@ struct WilsonParameters {
 
 /// The hopping term D and the site term T of M = T - D/2 on one device, for one precision, link storage and basis.
 ///
-/// Without clover and twist T is a number t: T^-1 is then left to the caller as `inverse_scale`, and the forms below use
-/// the plain kernels. `inverse_scale` is 1/t then and 1 else.
+/// Without clover and twist T is a number t: T^-1 is then left to the caller as `inverse_scale`, and the forms below
+/// use the plain kernels. `inverse_scale` is 1/t then and 1 else.
 class WilsonHopping {
  public:
   /// \param spinors precision of the fields.

@@ -74,8 +74,7 @@ class Dense {
     c.bulk = {p_.nu / p_.xi0, p_.nu / p_.xi0, p_.nu / p_.xi0, 1};
     c.phase = p_.boundary;
     Flavours out;
-    for (const HostSpinor& one : psi)
-      out.push_back(reference::hopping(gauge_, one, reference::wilson_hops(dagger), c));
+    for (const HostSpinor& one : psi) out.push_back(reference::hopping(gauge_, one, reference::wilson_hops(dagger), c));
     return out;
   }
   /// T psi or T^+ psi

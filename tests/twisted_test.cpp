@@ -59,9 +59,9 @@ TEST_P(Twisted, MatrixIsWhatItsDefinitionSays) {
   const Dense dense(gauge_, parameters(GetParam()));
   const Flavours psi = random(1);
   for (const bool dagger : {false, true})
-    EXPECT_LT(twisted::deviation(apply(WilsonMatrix(h), psi, dagger ? Dagger::yes : Dagger::no),
-                                 dense.matrix(psi, dagger)),
-              rounding);
+    EXPECT_LT(
+        twisted::deviation(apply(WilsonMatrix(h), psi, dagger ? Dagger::yes : Dagger::no), dense.matrix(psi, dagger)),
+        rounding);
 }
 
 TEST_P(Twisted, WrongSignsAreFarAway) {
@@ -182,8 +182,8 @@ std::vector<Case> cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Actions, Twisted, testing::ValuesIn(cases()), [](const auto& info) {
-  return support::test_name(fmt::format("{}_{}_{}", info.param.device->name(), info.param.csw == 0 ? "mass" : "clover",
-                                        info.param.flavours));
+  return support::test_name(
+      fmt::format("{}_{}_{}", info.param.device->name(), info.param.csw == 0 ? "mass" : "clover", info.param.flavours));
 });
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Site terms: the part T of M = T - D/2 that does not hop, as the epilogues of hopping terms apply it and its inverse."""
+"""Site terms: the part T of M = T - D/2 that does not hop, as the epilogues of hopping terms apply it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ DOUBLET_TWIST = SiteTerm(
     twisted=True,
     flavours=2,
 )
-"""T = t + i mu gamma_5 tau_3 + epsilon tau_1 and T^-1 = (t - i mu gamma_5 tau_3 - epsilon tau_1)/(t^2 + mu^2 - epsilon^2)
+"""T = t + i mu gamma_5 tau_3 + epsilon tau_1, T^-1 = (t - i mu gamma_5 tau_3 - epsilon tau_1)/(t^2 + mu^2 - epsilon^2)
 (R. Frezzotti and G. C. Rossi, hep-lat/0311008); tau act on flavours, consecutive right-hand sides."""
 
 TWISTED_TERM = SiteTerm(
@@ -103,8 +103,8 @@ TWISTED_TERM = SiteTerm(
     stored=(1, 2),
     twisted=True,
 )
-"""C the clover term with the mass, which commutes with gamma_5: (C + i mu gamma_5)^-1 = (C - i mu gamma_5)/(C^2 + mu^2),
-stored as the Hermitian fields A and B."""
+"""C the clover term with the mass, which commutes with gamma_5; (C + i mu gamma_5)^-1 = (C - i mu gamma_5)/(C^2 + mu^2)
+is stored as the Hermitian fields A and B."""
 
 DOUBLET_TWISTED_TERM = SiteTerm(
     name="doublet_twisted_term",

@@ -91,6 +91,7 @@ def test_an_exported_file_stands_alone(tmp_path):
     ("arguments", "message"),
     [
         (["plaquette_double_r18"], "families hopping and update can be exported"),
+        (["twisted_mass_tinv_half_r12_nr_n1"], "has a site term of kind twist"),
         (["cg_residual_double"], "takes its coefficients from the scalars of a solver"),
         (["wilson_triple_r12_nr_n1"], "is not in profile full"),
         (["wilson_half_r12_nr_n1__b64m12_tfirst"], "no variant of wilson_half_r12_nr_n1"),
