@@ -45,7 +45,7 @@ TEST_P(TwistedData, BridgeOperator) {
   REQUIRE_DATA();
   const HostGauge gauge = load("bridge/conf_04040408.txt.gz", {4, 4, 4, 8});
   const auto domain = std::make_shared<Domain>(gauge.lattice, GetParam());
-  const auto links = std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r18")));
+  const auto links = std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r12")));
   HostSpinor ones(gauge.lattice);
   for (HostSite& site : ones.site) site.fill({1, 1});
   int found = 0;
