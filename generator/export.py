@@ -11,7 +11,6 @@ from generator.harness import EPILOGUES, harness, spins_of
 from generator.operators import find_operator
 from generator.operators.blas import Update
 from generator.operators.hopping import HoppingOperator
-from generator.operators.site_term import CLOVER
 from generator.profile import Profile
 from generator.render import TARGETS, body_name, body_path, exists_on, render, render_files, render_group
 from generator.shapes import SHAPES
@@ -49,11 +48,6 @@ def find_exported(profile: Profile, name: str, target: str) -> KernelSpec:
     operator = find_operator(spec.operator)
     if not isinstance(operator, HoppingOperator | Update):
         raise SpecError(f"kernel {name} is of family {operator.family}; families hopping and update can be exported")
-    if isinstance(operator, HoppingOperator) and spec.has_term and operator.site_term is not CLOVER:
-        raise SpecError(
-            f"kernel {name} has a site term of kind {operator.site_term.name}, of which the exported reference knows "
-            f"nothing; export the hopping term alone, such as wilson_double_r12_nr_n1"
-        )
     if isinstance(operator, Update) and operator.slots:
         raise SpecError(
             f"kernel {name} takes its coefficients from the scalars of a solver on the device; export one that takes "
@@ -120,7 +114,7 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
         "convert",
     ):
         text.header(f"runtime/{name}.hpp")
-    for name in [*(["epilogue"] if spec.tile else []), *(["term"] if spec.has_term else [])]:
+    for name in [*(["epilogue"] if spec.tile else []), *(["term", "twist"] if spec.has_term else [])]:
         text.header(f"runtime/{name}.hpp")
     # The rows include everything; what this kernel does without counts as seen.
     text.seen |= {"runtime/kernel.hpp"}
@@ -133,11 +127,11 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
 
 def _helpers(spec: KernelSpec) -> dict[str, KernelSpec]:
     """Kernels that convert the fields of `spec` from and to double, by their operators."""
-    links = spec.format.links.name
+    links, operator = spec.format.links.name, find_operator(spec.operator)
     found = [KernelSpec(name, spec.precision, spins=spins_of(spec)) for name in ("import", "export")]
     if spec.links:
         found += [KernelSpec(name, links, links=spec.links) for name in ("encode_links", "decode_links")]
-    if spec.has_term:
+    if isinstance(operator, HoppingOperator) and spec.has_term and operator.site_term.stored[spec.applies_inverse]:
         found += [KernelSpec(name, links) for name in ("encode_term", "decode_term")]
     return {s.operator: s for s in found}
 

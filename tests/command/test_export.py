@@ -40,6 +40,8 @@ def run(program, lattice):
         "wilson_dagger_axpby_tinv_half_r12_dr_n2",
         "staggered_bits20_r18_n1__complex",
         "wilson_taxpby_quarter_r12t_rotated_n1",
+        "twisted_mass_taxpby_half_r12_nr_n1",
+        "twisted_clover_doublet_tinv_double_r12_rotated_n2",
         "residual_half",
     ],
 )
@@ -91,7 +93,6 @@ def test_an_exported_file_stands_alone(tmp_path):
     ("arguments", "message"),
     [
         (["plaquette_double_r18"], "families hopping and update can be exported"),
-        (["twisted_mass_tinv_half_r12_nr_n1"], "has a site term of kind twist"),
         (["cg_residual_double"], "takes its coefficients from the scalars of a solver"),
         (["wilson_triple_r12_nr_n1"], "is not in profile full"),
         (["wilson_half_r12_nr_n1__b64m12_tfirst"], "no variant of wilson_half_r12_nr_n1"),
