@@ -119,9 +119,11 @@ class Bench {
 
   Job plain(const SolveSettings& settings, int batch) const {
     const auto solver = std::make_shared<WilsonSolver>(named_.gauge, domain_, parameters_, settings);
-    const auto b = std::make_shared<SpinorField>(domain_, find_precision("double"), Subset::full, batch);
+    const auto b = std::make_shared<SpinorField>(solver->field(batch));
     const auto x = std::make_shared<SpinorField>(b->like());
-    for (int n = 0; n < batch; ++n) upload(gaussian_source(named_.gauge.lattice, o_.seed, n), *b, solver->basis(), n);
+    SpinorField slices = b->by_slice();
+    for (int n = 0; n < slices.rhs(); ++n)
+      upload(gaussian_source(named_.gauge.lattice, o_.seed, n), slices, solver->basis(), n);
     return {[=](Row& row) { row.reports = solver->solve_all(*x, *b); }, [=] { return solver->host_share(); }};
   }
   /// One right-hand side with all shifts.

@@ -34,12 +34,17 @@ void ActionOptions::add_to(CLI::App& c) {
                "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or peer-random:X,Y,Z,T:SEED")
       ->required();
   c.add_option("--lattice", lattice, "extents X,Y,Z,T, for files that do not record them");
-  c.add_option("--action", action, "wilson or clover")->capture_default_str();
+  c.add_option("--action", action, "wilson, clover, twisted-mass or twisted-clover")->capture_default_str();
   c.add_option("--mass", mass, "bare mass m; M = m + 1 + 3 nu/xi0 - D/2");
   c.add_option("--kappa", kappa, "instead of --mass: m = 1/(2 kappa) - 4");
   c.add_option("--csw", csw, "clover coefficient");
   c.add_option("--csw-r", csw_r, "clover coefficient of space planes, divided by xi0 there");
   c.add_option("--csw-t", csw_t, "clover coefficient of time planes");
+  c.add_option("--mu", mu,
+               "twisted mass: M + i mu gamma_5, also with --kappa in the normalisation of the mass (codes that write "
+               "2 kappa mu beside 1 - kappa D mean this mu); gamma_5 = gamma_x gamma_y gamma_z gamma_t");
+  c.add_option("--epsilon", epsilon, "two flavours, split: M + i mu gamma_5 tau_3 + epsilon tau_1");
+  c.add_option("--flavours", flavours, "of the two, 0 or 1: SOURCE,SINK")->capture_default_str();
   c.add_option("--anisotropy", anisotropy, "xi0,nu")->capture_default_str();
   c.add_option("--boundary", boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
 }
@@ -49,17 +54,23 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& lin
   std::string phases;
   for (const Complex64& z : p.boundary) phases += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());
   ActionChoice choice{std::make_shared<WilsonAction>(p), p.boundary, {{"action", action}}};
-  for (const auto& [name, value] :
-       {std::pair{"mass", p.mass}, {"xi0", p.xi0}, {"nu", p.nu}, {"csw_r", p.csw_r}, {"csw_t", p.csw_t}})
+  for (const auto& [name, value] : {std::pair{"mass", p.mass},
+                                    {"xi0", p.xi0},
+                                    {"nu", p.nu},
+                                    {"csw_r", p.csw_r},
+                                    {"csw_t", p.csw_t},
+                                    {"mu", p.twist.mu},
+                                    {"epsilon", p.twist.epsilon}})
     choice.provenance.emplace(name, fmt::format("{:.17g}", value));
   choice.provenance.emplace("boundary", phases);
+  if (p.twist.flavours > 1) choice.provenance.emplace("flavours", flavours);
   return choice;
 }
 
 WilsonParameters ActionOptions::parameters(const CLI::App& command, const HostGauge& links,
                                            const CommonOptions& common) const {
-  if (action != "wilson" && action != "clover")
-    throw UsageError(fmt::format("action '{}' is unknown; use wilson or clover", action));
+  if (action != "wilson" && action != "clover" && action != "twisted-mass" && action != "twisted-clover")
+    throw UsageError(fmt::format("action '{}' is unknown; use wilson, clover, twisted-mass or twisted-clover", action));
   if ((command.count("--mass") > 0) == (command.count("--kappa") > 0))
     throw UsageError(fmt::format("{} needs exactly one of --mass and --kappa", command.get_name()));
   WilsonParameters p;
@@ -75,15 +86,40 @@ WilsonParameters ActionOptions::parameters(const CLI::App& command, const HostGa
   p.nu = number(ratios[1], "--anisotropy");
   if (!(p.xi0 > 0) || !(p.nu > 0)) throw UsageError(fmt::format("--anisotropy {}: both must be positive", anisotropy));
   p.boundary = choose_boundary(boundary, links, common);
+  set_clover(p, command);
+  set_twist(p.twist, command);
+  return p;
+}
+
+void ActionOptions::set_clover(WilsonParameters& p, const CLI::App& command) const {
   const bool isotropic = command.count("--csw") > 0,
              split_csw = command.count("--csw-r") + command.count("--csw-t") > 0;
-  if (action == "wilson" && (isotropic || split_csw))
-    throw UsageError("--csw, --csw-r and --csw-t belong to --action clover");
-  if (action == "clover" && isotropic == split_csw)
-    throw UsageError("--action clover needs --csw C, or --csw-r and --csw-t");
+  const bool has_clover = action == "clover" || action == "twisted-clover";
+  if (!has_clover && (isotropic || split_csw))
+    throw UsageError("--csw, --csw-r and --csw-t belong to --action clover and twisted-clover");
+  if (has_clover && isotropic == split_csw)
+    throw UsageError(fmt::format("--action {} needs --csw C, or --csw-r and --csw-t", action));
   p.csw_r = isotropic ? csw : csw_r;
   p.csw_t = isotropic ? csw : csw_t;
-  return p;
+}
+
+void ActionOptions::set_twist(Twist& twist, const CLI::App& command) const {
+  const bool doublet = command.count("--epsilon") > 0;
+  if (!action.starts_with("twisted") && command.count("--mu") + command.count("--epsilon") > 0)
+    throw UsageError("--mu and --epsilon belong to --action twisted-mass and twisted-clover");
+  if (action.starts_with("twisted") && command.count("--mu") == 0)
+    throw UsageError(fmt::format("--action {} needs --mu MU", action));
+  if (!doublet && command.count("--flavours") > 0)
+    throw UsageError("--flavours belongs to two flavours, which --epsilon makes");
+  twist.mu = mu;
+  twist.epsilon = epsilon;
+  twist.flavours = doublet ? 2 : 1;
+  const auto chosen = split(flavours, ',');
+  for (const std::string& f : chosen)
+    if (chosen.size() != 2 || (f != "0" && f != "1"))
+      throw UsageError(fmt::format("--flavours '{}' is not SOURCE,SINK, each 0 or 1", flavours));
+  twist.source = chosen[0] == "1";
+  twist.sink = chosen[1] == "1";
 }
 
 void SolverChoices::add_to(CLI::App& c) {

@@ -18,14 +18,18 @@ struct ActionChoice {
 
 /// Which operator on which links.
 struct ActionOptions {
-  std::string gauge, lattice, action = "wilson", boundary, anisotropy = "1,1";
-  double mass = 0, kappa = 0, csw = 0, csw_r = 0, csw_t = 0;
+  std::string gauge, lattice, action = "wilson", boundary, anisotropy = "1,1", flavours = "0,0";
+  double mass = 0, kappa = 0, csw = 0, csw_r = 0, csw_t = 0, mu = 0, epsilon = 0;
 
   void add_to(CLI::App& command);
   /// \throws UsageError options that contradict each other.
   ActionChoice choose(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
   /// The same for actions of the Wilson type.
   WilsonParameters parameters(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
+
+ private:
+  void set_clover(WilsonParameters& p, const CLI::App& command) const;
+  void set_twist(Twist& twist, const CLI::App& command) const;
 };
 
 /// How a solve is made, but for method and precision.

@@ -59,12 +59,13 @@ const LinkField& Fields::links(std::string_view precision, std::string_view stor
   return found->second;
 }
 
-const TermField& Fields::term(std::string_view precision) {
-  auto found = terms_.find(precision);
+const TermField& Fields::term(std::string_view precision, int number) {
+  const auto key = std::pair(std::string(precision), number);
+  auto found = terms_.find(key);
   if (found == terms_.end()) {
     const LinkField plain = upload(*gauge_, domain_, find_precision("double"), find_storage("r18"));
     const CloverTerm clover(plain, 1.0, 1.0, 4.5, find_precision(precision));
-    found = terms_.emplace(precision, encode_term(decode_term(clover.term()), find_precision(precision))).first;
+    found = terms_.emplace(key, encode_term(decode_term(clover.term()), find_precision(precision))).first;
   }
   return found->second;
 }
@@ -98,13 +99,18 @@ void Workload::prepare_hopping(bool rotate) {
   }
   in_.push_back(fresh(Subset::even));  // x of the epilogue
   arguments_ = arguments_for(*fields_->domain(), in_[0].lanes(), rhs_);
-  if (kernel_->epilogue != "none" && kernel_->epilogue != "axpby")
-    arguments_.term = fields_->term(precision.links).operand();
+  give_terms(precision.links);
   arguments_.links = fields_->links(precision.links, kernel_->links).operand();
   arguments_.x = in_.back().operand(Parity::even);
   arguments_.a.re = 0.5;
   arguments_.b.re = -0.25;
   arguments_.hops = hops_of(fields_->domain()->lattice(), {1, 1, 1, 1}, {1, 1, 1, -1});
+}
+
+void Workload::give_terms(std::string_view precision) {
+  if (kernel_->terms > 0) arguments_.term = fields_->term(precision).operand();
+  if (kernel_->terms > 1) arguments_.twist = fields_->term(precision, 1).operand();
+  arguments_.c = {0.3, 0.2};
 }
 
 void Workload::prepare_update() {
@@ -139,14 +145,13 @@ void Workload::prepare_gauge() {
 
 void Workload::prepare_term() {
   const std::string_view precision = find_precision(kernel_->precision).links;
-  const TermField& term = fields_->term(precision);
   terms_.emplace_back(fields_->domain(), find_precision(precision));
   in_.push_back(fresh(Subset::even));
   out_.push_back(in_[0].like());
-  arguments_ = arguments_for(*fields_->domain(), term.lanes());
-  arguments_.term = term.operand();
+  arguments_ = arguments_for(*fields_->domain(), terms_[0].lanes(), rhs_);
+  give_terms(precision);
   arguments_.x = in_[0].operand(Parity::even);
-  arguments_.out = kernel_->operation == "apply_term" ? out_[0].operand(Parity::even) : terms_[0].operand();
+  arguments_.out = kernel_->operation != "clover_term" ? out_[0].operand(Parity::even) : terms_[0].operand();
   if (!kernel_->links.empty()) arguments_.links = fields_->links(precision, kernel_->links).operand();
   arguments_.a.re = arguments_.b.re = 1;
   arguments_.c.re = 4.5;

@@ -23,8 +23,8 @@ class Fields {
   SpinorField spinor(std::string_view precision, Subset subset, int rhs, int spins = 4) const;
   /// Kept until others are asked for: large lattices fill the memory.
   const LinkField& links(std::string_view precision, std::string_view storage);
-  /// A clover term.
-  const TermField& term(std::string_view precision);
+  /// A clover term; number 1 is another one, for kernels that read two.
+  const TermField& term(std::string_view precision, int number = 0);
   const DomainPointer& domain() const { return domain_; }
 
  private:
@@ -32,7 +32,7 @@ class Fields {
   const HostGauge* gauge_;
   HostSpinor psi_;
   std::map<std::pair<std::string, std::string>, LinkField> links_;
-  std::map<std::string, TermField, std::less<>> terms_;
+  std::map<std::pair<std::string, int>, TermField> terms_;
 };
 
 /// One kernel with everything it works on.
@@ -59,6 +59,7 @@ class Workload {
   void prepare_update();
   void prepare_gauge();
   void prepare_term();
+  void give_terms(std::string_view precision);
   SpinorField fresh(Subset subset) const;
 
   const Kernel* kernel_;

@@ -168,11 +168,12 @@ def storage_text(storage: Storage) -> dict[str, Any]:
 
 
 def frame_text(basis: Basis) -> dict[str, Any]:
-    """Rows of the rotation to the frame of site terms and back, for templates/basis.hpp.j2."""
+    """Rows of the rotation to the frame of site terms and back, and of i gamma_5, for templates/basis.hpp.j2."""
     to_chiral = basis.rotation.conj().T
     names = [f"psi[{s}]" for s in range(4)]
     return {
         "basis": basis.name,
         "to_chiral": [combination(row, names) for row in to_chiral],
         "from_chiral": [combination(row, names) for row in basis.rotation],
+        "i_gamma5": [combination(1j * row, names) for row in snap(basis.gamma5)],
     }

@@ -12,7 +12,7 @@ from generator.operators import find_operator
 from generator.operators.blas import Update
 from generator.operators.hopping import HoppingOperator
 from generator.profile import Profile
-from generator.render import TARGETS, body_path, exists_on, render, render_files, render_group
+from generator.render import TARGETS, body_name, body_path, exists_on, render, render_files, render_group
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
 
@@ -87,7 +87,7 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
     command = f"python -m generator export {spec.name}"
     operator = find_operator(spec.operator)
     helpers = _helpers(spec)
-    body = f"{spec.body}_body"
+    body = f"{body_name(spec)}_body"
     headers = [*(["cuda_runtime.h"] if target == "cuda" else []), *HEADERS]
     head = render(
         "export/head.j2",
@@ -114,7 +114,7 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
         "convert",
     ):
         text.header(f"runtime/{name}.hpp")
-    for name in [*(["epilogue"] if spec.tile else []), *(["term"] if spec.has_term else [])]:
+    for name in [*(["epilogue"] if spec.tile else []), *(["term", "twist"] if spec.has_term else [])]:
         text.header(f"runtime/{name}.hpp")
     # The rows include everything; what this kernel does without counts as seen.
     text.seen |= {"runtime/kernel.hpp"}
@@ -127,11 +127,11 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
 
 def _helpers(spec: KernelSpec) -> dict[str, KernelSpec]:
     """Kernels that convert the fields of `spec` from and to double, by their operators."""
-    links = spec.format.links.name
+    links, operator = spec.format.links.name, find_operator(spec.operator)
     found = [KernelSpec(name, spec.precision, spins=spins_of(spec)) for name in ("import", "export")]
     if spec.links:
         found += [KernelSpec(name, links, links=spec.links) for name in ("encode_links", "decode_links")]
-    if spec.has_term:
+    if isinstance(operator, HoppingOperator) and spec.has_term and operator.site_term.stored[spec.applies_inverse]:
         found += [KernelSpec(name, links) for name in ("encode_term", "decode_term")]
     return {s.operator: s for s in found}
 

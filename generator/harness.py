@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import Any
 
@@ -23,7 +24,7 @@ EPILOGUES = {
     "tinv": "beta * T(d)",
     "axpby_tinv": "alpha * x + beta * T(d)",
 }
-"""What the reference returns, d = D psi; T is the stored term, for `tinv` the inverse of a site term."""
+"""What the reference returns, d = D psi; T is the site term of the operator, for `tinv` its inverse."""
 
 
 def spins_of(spec: KernelSpec) -> int:
@@ -63,7 +64,7 @@ def harness(spec: KernelSpec, target: str, helpers: dict[str, KernelSpec], comma
     pieces = [f"device_{target}", "fields", "compare", "spinors"]
     if isinstance(operator, HoppingOperator):
         data |= _hopping(spec, operator)
-        pieces += ["links", "reference_hopping", *(["term"] if spec.has_term else []), "hopping", "main"]
+        pieces += ["links", "reference_hopping", *(["term"] if data["stored"] else []), "hopping", "main"]
     else:
         assert isinstance(operator, Update)
         im = float(operator.complex_scalars)
@@ -85,8 +86,14 @@ def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
         for mu in operator.directions
         for sign in (1, -1)
     ]
+    term = operator.site_term
+    epilogue = re.sub(r"(?<!\()\b([dx])\b", r"\1(r)", EPILOGUES[spec.epilogue])
     return {
         "hops": hops,
+        "stored": term.stored[spec.applies_inverse] if spec.has_term else 0,
+        "twisted": spec.has_term and term.twisted,
+        "flavours": term.flavours,
+        "gamma5": _matrix(spec.basis.gamma5) if spec.basis else "",
         "what": "D^+ psi" if spec.dagger else "D psi",
         "edge": ["std::polar(1.0, 0.3)" if spec.coefficient == "complex" else "1", "1", "1", "-1"],
         "link_codec": spec.format.links.link_codec,
@@ -97,7 +104,7 @@ def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
         "has_term": spec.has_term,
         "reads_x": spec.epilogue in ("axpby", "taxpby", "axpby_tinv"),
         "result": EPILOGUES[spec.epilogue],
-        "epilogue": EPILOGUES[spec.epilogue],
+        "epilogue": epilogue,
         "alpha": 0.75,
         "beta": 1 if spec.epilogue == "none" else -0.3,
     }

@@ -92,6 +92,7 @@ def support(spec: KernelSpec) -> list[KernelSpec]:
     if operator.family == "term" or spec.has_term or "term" in spec.operator:
         need("clover_term", "double", links="r18")
         need("invert_term", "double")
+        need("invert_twisted_term", "double")
         for name in ("encode_term", "decode_term"):
             need(name, links)
     return needed
@@ -101,7 +102,7 @@ def tests_of(spec: KernelSpec) -> str:
     """GoogleTest filter of the tests that exercise a kernel."""
     if find_operator(spec.operator).family == "gauge":
         return "Devices/Gauge.*"
-    if spec.operator in ("clover_term", "invert_term"):
+    if spec.operator in ("clover_term", "invert_term", "invert_twisted_term"):
         return "Devices/Clover.*"
     return f"Kernels/*_{spec.name}"
 

@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -136,8 +136,13 @@ def group_of(spec: KernelSpec) -> str:
 
 
 def exists_on(spec: KernelSpec, target: str) -> bool:
-    """Whether a kernel is built for a target: on GPUs batches share links whatever the tile (runtime/batch.hpp)."""
-    return target == "cpu" or spec.tile <= 1
+    """Whether a kernel is built for a target.
+
+    On GPUs batches share links whatever the tile (runtime/batch.hpp), but flavours that a site term mixes are one tile.
+    """
+    operator = find_operator(spec.operator)
+    flavours = operator.site_term.flavours if isinstance(operator, HoppingOperator) and spec.has_term else 1
+    return target == "cpu" or spec.tile <= flavours or operator.family == "term"
 
 
 def slug(device: str) -> str:
@@ -163,12 +168,17 @@ def render_files(specs: Iterable[KernelSpec], command: str) -> dict[PurePosixPat
 
 def body_path(spec: KernelSpec) -> PurePosixPath | None:
     """File of the body that a kernel instantiates, None if it is part of runtime/."""
-    return PurePosixPath(f"bodies/{spec.body}.hpp") if find_operator(spec.operator).template else None
+    return PurePosixPath(f"bodies/{body_name(spec)}.hpp") if find_operator(spec.operator).template else None
+
+
+def body_name(spec: KernelSpec) -> str:
+    """Name of the rendered text: operators with the same hops share it."""
+    return replace(spec, operator=getattr(find_operator(spec.operator), "hops_of", "") or spec.operator).body
 
 
 def render_body(spec: KernelSpec, command: str) -> str:
     """Body of a kernel: the text that does not depend on precision, storage, epilogue or tile."""
-    operator = find_operator(spec.operator)
+    operator = find_operator(getattr(find_operator(spec.operator), "hops_of", "") or spec.operator)
     data = operator.body(spec)
     if isinstance(operator, HoppingOperator):
         data["hops"] = _hop_rows(operator, spec, data["hops"])
@@ -177,7 +187,7 @@ def render_body(spec: KernelSpec, command: str) -> str:
     if "complex_scalars" in data:
         kind = "complex" if data["complex_scalars"] else "real"
         data |= {"scalar_function": f"{kind}_scalar", "slot_function": f"{kind}_slot"}
-    return render(operator.template, command, name=spec.body, **data)
+    return render(operator.template, command, name=body_name(spec), **data)
 
 
 def _plain(spec: KernelSpec) -> KernelSpec:
@@ -249,7 +259,7 @@ def render_group(
 def _row(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec]) -> dict[str, str | None]:
     operator = find_operator(spec.operator)
     cost = operator.cost(spec)
-    instance = f"{getattr(operator, 'cpp_body', f'{spec.body}_body')}<{', '.join(operator.arguments(spec))}>"
+    instance = f"{getattr(operator, 'cpp_body', f'{body_name(spec)}_body')}<{', '.join(operator.arguments(spec))}>"
     return {
         "name": spec.name,
         "instance": textwrap.fill(instance, 105, subsequent_indent=" " * 10),
@@ -283,6 +293,13 @@ def halo_arguments(spec: KernelSpec, chosen: Mapping[str, KernelSpec] = NO_VARIA
     return f"{best.name}_row, {best.block}, {best.min_blocks}, {_order(best)}"
 
 
+def _terms(operator: Any, spec: KernelSpec) -> int:
+    """Stored site terms that a kernel reads for its epilogue or applies."""
+    if isinstance(operator, HoppingOperator):
+        return operator.site_term.stored[spec.applies_inverse] if spec.has_term else 0
+    return int(getattr(operator, "terms", 0))
+
+
 def _works_on_ranks(spec: KernelSpec, target: str) -> bool:
     """Kernels of the CPU look for ghosts where hops leave their lanes anyway."""
     if target == "cuda":
@@ -313,9 +330,10 @@ def registry_row(spec: KernelSpec, target: str) -> dict[str, Any]:
         "crossing": str(operator.crossing(spec) if isinstance(operator, HoppingOperator) else 0),
         "ranks": str(_works_on_ranks(spec, target)).lower(),
         "sums": str(getattr(operator, "sums", 0)),
+        "terms": str(_terms(operator, spec)),
         "flops": str(cost.reported),
         "bytes": literal(cost.bytes),
-        "formula": operator.formula,
+        "formula": _literal_lines(operator.formula),
         "complex_scalars": str(getattr(operator, "complex_scalars", False)).lower(),
         "slots": _literal_lines(" ".join(getattr(operator, "slots", ()))),
         "then": _literal_lines(getattr(operator, "then", "")),

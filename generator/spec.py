@@ -120,6 +120,11 @@ class KernelSpec:
         return self.epilogue in ("taxpby", "tinv", "axpby_tinv")
 
     @property
+    def applies_inverse(self) -> bool:
+        """True if that term is the inverse of T."""
+        return self.epilogue in ("tinv", "axpby_tinv")
+
+    @property
     def format(self) -> Precision:
         """The record of the storage format."""
         return PRECISIONS[self.precision]

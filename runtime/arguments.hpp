@@ -145,6 +145,7 @@ struct Arguments {
   Operand out, in, x, y, z, w;
   Operand links;  ///< forward links of both parities
   Operand term;   ///< site terms of both parities (runtime/term.hpp)
+  Operand twist;  ///< second factor of the inverse of a twisted term (runtime/twist.hpp)
   ComplexScalar a, b, c;
   Hops hops;
   RandomState random;

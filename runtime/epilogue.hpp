@@ -1,5 +1,6 @@
 /// \file
-/// What happens to D psi before it is stored; epilogues with a site term are in runtime/term.hpp.
+/// What happens to D psi before it is stored. A Term is a site term T or its inverse (runtime/term.hpp,
+/// runtime/twist.hpp): it says how many right-hand sides it mixes, which an epilogue finishes together.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -16,18 +17,73 @@ QUARKSMITH_INLINE Value combine(const Arguments& a, const Value& x, const Value&
 
 /// out = D in
 struct Plain {
+  static constexpr int vectors = 1;
   template <class Spinors, int W, class Value>
-  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value& sum) {
-    Spinors::store(a.out, s.place, rhs, sum);
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
+    Spinors::store(a.out, s.place, rhs, *sum);
   }
 };
 
 /// out = a x + b D in
 struct Axpby {
+  static constexpr int vectors = 1;
   template <class Spinors, int W, class Value>
-  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value& sum) {
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
     using R = typename Spinors::Real;
-    Spinors::store(a.out, s.place, rhs, combine<R>(a, Spinors::load(a.x, s.place, rhs), sum));
+    Spinors::store(a.out, s.place, rhs, combine<R>(a, Spinors::load(a.x, s.place, rhs), *sum));
+  }
+};
+
+/// out = a T x + b D in; a carries the scale of a stored term
+template <class Term>
+struct Taxpby {
+  static constexpr int vectors = Term::vectors;
+  template <class Spinors, int W, class Value>
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
+    Value x[vectors];
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < vectors; ++v) x[v] = Spinors::load(a.x, s.place, rhs + v);
+    Term::template apply<W>(a, s, x);
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < vectors; ++v)
+      Spinors::store(a.out, s.place, rhs + v, combine<typename Spinors::Real>(a, x[v], sum[v]));
+  }
+};
+
+/// out = b T^-1 D in; b carries the scale of the stored inverse
+template <class Term>
+struct Tinv {
+  static constexpr int vectors = Term::vectors;
+  template <class Spinors, int W, class Value>
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
+    using R = typename Spinors::Real;
+    Value y[vectors];
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < vectors; ++v) y[v] = sum[v];
+    Term::template apply<W>(a, s, y);
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < vectors; ++v) {
+      QUARKSMITH_UNROLL
+      for (int i = 0; i < 4; ++i) y[v][i] = real_scalar<R>(a.b) * y[v][i];
+      Spinors::store(a.out, s.place, rhs + v, y[v]);
+    }
+  }
+};
+
+/// out = a x + b T^-1 D in; b carries the scale of the stored inverse
+template <class Term>
+struct AxpbyTinv {
+  static constexpr int vectors = Term::vectors;
+  template <class Spinors, int W, class Value>
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
+    Value y[vectors];
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < vectors; ++v) y[v] = sum[v];
+    Term::template apply<W>(a, s, y);
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < vectors; ++v)
+      Spinors::store(a.out, s.place, rhs + v,
+                     combine<typename Spinors::Real>(a, Spinors::load(a.x, s.place, rhs + v), y[v]));
   }
 };
 

@@ -155,15 +155,15 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_con
   int block = blockIdx.x;
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
   block -= w.pack;
-  const int rhs = block / w.sites;
-  const HaloSite s = halo_site<Order, Block>(a, h, w, block - rhs * w.sites);
+  const int tile = block / w.sites, rhs = tile * K::tile;
+  const HaloSite s = halo_site<Order, Block>(a, h, w, block - tile * w.sites);
   // One way for a whole block: where some sites of a warp are at the boundary in x, two would take turns.
   if (s.edges == 0) {
-    if (s.works && !at_rest(a, rhs, 1)) K::template site<1>(a, s.index, rhs, Stored<Links, 0>{});
+    if (s.works && !at_rest(a, rhs, K::tile)) K::template site<1>(a, s.index, rhs, Stored<Links, 0>{});
     return;
   }
   const long long shift = await_neighbours(a, h, w, s.edges);
-  if (!s.works || at_rest(a, rhs, 1)) return;
+  if (!s.works || at_rest(a, rhs, K::tile)) return;
   with_ghosts<K>(
       h, [&](auto where) { K::template site<1>(a, s.index, rhs, Stored<Links, decltype(where)::bits>{&h, shift}); });
 }
@@ -211,8 +211,8 @@ void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) 
   w.sites = blocks(work.whole ? K::count(a) : h.boundary_count[a.parity]);
   if (w.sites == 0) w.sites = 1;
   constexpr bool keeps = can_keep_links<K>(0);
-  const bool batch = keeps && a.rhs > 1;
-  const BatchParts parts = batch ? cut_batch(w.sites, a.rhs, 1) : BatchParts{a.rhs, 1};
+  const bool batch = keeps && a.rhs > K::tile;
+  const BatchParts parts = batch ? cut_batch(w.sites, a.rhs, K::tile) : BatchParts{a.rhs / K::tile, K::tile};
   w.part = parts.size;
   w.participants = packed + unsigned(h.boundary_count[a.parity]) * unsigned(parts.count);
   const int all = w.pack + (work.exterior ? w.sites * parts.count : 0);

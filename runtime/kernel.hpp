@@ -13,4 +13,5 @@
 #include "runtime/block.hpp"
 #include "runtime/convert.hpp"
 #include "runtime/term.hpp"
+#include "runtime/twist.hpp"
 #include "runtime/gauge_update.hpp"

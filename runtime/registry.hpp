@@ -25,6 +25,7 @@ struct Kernel {
   int spins;                 ///< colour vectors a site of its spinor fields
   int crossing;              ///< colour vectors that cross a link with a hop
   int sums;                  ///< numbers added up for each right-hand side
+  int terms;                 ///< stored site terms that it reads: Arguments::term, then Arguments::twist
   double flops;              ///< as the field reports them, per site and right-hand side
   double bytes;              ///< least traffic, per site and right-hand side
   std::string_view formula;  ///< what it computes

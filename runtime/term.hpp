@@ -66,52 +66,20 @@ struct TermView {
   }
 };
 
-/// T psi for a spinor of the kernel's basis; Frame rotates it to the blocks and back.
-template <class Codec, class Frame, int W, class R>
-QUARKSMITH_INLINE Spinor<R, 4> apply_site_term(const Arguments& a, const Site& s, const Spinor<R, 4>& psi) {
-  using Terms = TermView<Codec, W>;
-  const Spinor<R, 4> x = Frame::to_chiral(psi);
-  Spinor<R, 4> y;
-  QUARKSMITH_UNROLL
-  for (int block = 0; block < 2; ++block)
-    apply_block(Terms::load(a.term, s.place, s.parity, block), x[2 * block], x[2 * block + 1], y[2 * block],
-                y[2 * block + 1]);
-  return Frame::from_chiral(y);
-}
-
-// --- epilogues with a site term; a.b carries the scale of the stored term
-// -----------------------------------------------
-
-/// out = a T x + b D in; a is the scale of the stored term
+/// T psi for a spinor of the kernel's basis, T = a.term; Frame rotates it to the blocks and back.
 template <class Codec, class Frame>
-struct Taxpby {
-  template <class Spinors, int W, class Value>
-  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value& sum) {
-    const Value x = apply_site_term<Codec, Frame, W>(a, s, Spinors::load(a.x, s.place, rhs));
-    Spinors::store(a.out, s.place, rhs, combine<typename Spinors::Real>(a, x, sum));
-  }
-};
-
-/// out = b T^-1 D in; a.term is the inverse
-template <class Codec, class Frame>
-struct Tinv {
-  template <class Spinors, int W, class Value>
-  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value& sum) {
-    using R = typename Spinors::Real;
-    Value out = apply_site_term<Codec, Frame, W>(a, s, sum);
+struct StoredTerm {
+  static constexpr int vectors = 1;
+  template <int W, class R>
+  static QUARKSMITH_INLINE void apply(const Arguments& a, const Site& s, Spinor<R, 4>* psi) {
+    using Terms = TermView<Codec, W>;
+    const Spinor<R, 4> x = Frame::to_chiral(*psi);
+    Spinor<R, 4> y;
     QUARKSMITH_UNROLL
-    for (int i = 0; i < 4; ++i) out[i] = real_scalar<R>(a.b) * out[i];
-    Spinors::store(a.out, s.place, rhs, out);
-  }
-};
-
-/// out = a x + b T^-1 D in; a.term is the inverse
-template <class Codec, class Frame>
-struct AxpbyTinv {
-  template <class Spinors, int W, class Value>
-  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value& sum) {
-    const Value y = apply_site_term<Codec, Frame, W>(a, s, sum);
-    Spinors::store(a.out, s.place, rhs, combine<typename Spinors::Real>(a, Spinors::load(a.x, s.place, rhs), y));
+    for (int block = 0; block < 2; ++block)
+      apply_block(Terms::load(a.term, s.place, s.parity, block), x[2 * block], x[2 * block + 1], y[2 * block],
+                  y[2 * block + 1]);
+    *psi = Frame::from_chiral(y);
   }
 };
 
@@ -128,13 +96,17 @@ struct TermKernel {
 };
 
 /// out = b T x
-template <class Codec, class TermCodec, class Frame>
+template <class Codec, class Term>
 struct ApplyTerm : TermKernel<Codec, 0> {
+  static constexpr int tile = Term::vectors;
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>*) {
     using Spinors = SpinorView<Codec, 4, W>;
     const Site x = make_site(a.geometry, a.parity, index, rhs);
-    Tinv<TermCodec, Frame>::template finish<Spinors, W>(a, x, rhs, Spinors::load(a.x, x.place, rhs));
+    typename Spinors::Value psi[tile];
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < tile; ++v) psi[v] = Spinors::load(a.x, x.place, rhs + v);
+    Tinv<Term>::template finish<Spinors, W>(a, x, rhs, psi);
   }
 };
 
@@ -232,6 +204,12 @@ QUARKSMITH_FUNCTION Hermitian6<R> invert_block(const Hermitian6<R>& h, R& det) {
   return result;
 }
 
+/// Adds log |det| to the sum of each lane.
+template <int W, class R>
+QUARKSMITH_INLINE void add_log_det(const R& det, Lanes<double, W>* sums) {
+  for (int l = 0; l < W; ++l) set_lane(*sums, l, get_lane(*sums, l) + logarithm(absolute(double(get_lane(det, l)))));
+}
+
 /// out = term^-1; adds up log |det term|.
 template <class Codec>
 struct InvertTerm : TermKernel<Codec, 1> {
@@ -244,10 +222,7 @@ struct InvertTerm : TermKernel<Codec, 1> {
       const auto inverse = invert_block(Terms::load(a.term, x.place, x.parity, block), det);
       Terms::store(a.out, x.place, x.parity, block, inverse);
       store_largest<W>(a.out, x.place, block, largest_part(inverse));
-      for (int l = 0; l < W; ++l) {
-        const double log_det = logarithm(absolute(double(get_lane(det, l))));
-        set_lane(*sums, l, get_lane(*sums, l) + log_det);
-      }
+      add_log_det<W>(det, sums);
     }
   }
 };

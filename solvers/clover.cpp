@@ -39,18 +39,26 @@ TermField term_of_part(const LinkField& links, double space, double time, double
 
 }  // namespace
 
-CloverTerm::Double CloverTerm::build(const LinkField& links, double space, double time, double diagonal) {
+CloverTerm::Double CloverTerm::build(const LinkField& links, double space, double time, double diagonal,
+                                     std::optional<double> shift) {
   const Domain& domain = links.domain();
-  const Kernel& invert = find(domain.device().kernels(), {.operation = "invert_term", .precision = "double"});
+  const Kernel& invert = find(domain.device().kernels(),
+                              {.operation = shift ? "invert_twisted_term" : "invert_term", .precision = "double"});
   Double d{
       domain.lattice().parts() > 1 ? term_of_part(links, space, time, diagonal) : term_of(links, space, time, diagonal),
       TermField(links.domain_pointer(), find_precision("double")),
+      {},
       {}};
+  if (shift) d.factor.emplace(links.domain_pointer(), find_precision("double"));
   for (const Parity parity : {Parity::even, Parity::odd}) {
     Arguments a = arguments_for(domain, links.lanes());
     a.parity = int(parity);
     a.term = d.term.operand(parity);
     a.out = d.inverse.operand(parity);
+    if (shift) {
+      a.y = d.factor->operand(parity);
+      a.a.re = *shift;
+    }
     d.log_det[int(parity)] = domain.device().reduce(invert, a)[0];
   }
   domain.communicator().sum(d.log_det);
@@ -59,14 +67,23 @@ CloverTerm::Double CloverTerm::build(const LinkField& links, double space, doubl
   return d;
 }
 
+namespace {
+
+TermField stored(TermField term, const PrecisionInfo& precision) {
+  return precision.word_bytes == 8 ? std::move(term) : encode_term(term, precision);
+}
+
+}  // namespace
+
 CloverTerm::CloverTerm(const LinkField& links, double space, double time, double diagonal,
-                       const PrecisionInfo& precision)
-    : CloverTerm(build(links, space, time, diagonal), precision) {}
+                       const PrecisionInfo& precision, std::optional<double> shift)
+    : CloverTerm(build(links, space, time, diagonal, shift), precision) {}
 
 CloverTerm::CloverTerm(Double d, const PrecisionInfo& precision)
     : log_det_(d.log_det),
-      term_(precision.word_bytes == 8 ? std::move(d.term) : encode_term(d.term, precision)),
-      inverse_(precision.word_bytes == 8 ? std::move(d.inverse) : encode_term(d.inverse, precision)) {
+      term_(stored(std::move(d.term), precision)),
+      inverse_(stored(std::move(d.inverse), precision)) {
+  if (d.factor) factor_.emplace(stored(std::move(*d.factor), precision));
   term_.domain().device().synchronize();
 }
 

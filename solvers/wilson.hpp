@@ -1,5 +1,5 @@
 /// \file
-/// The Wilson and Wilson-clover Dirac operators and their even-odd forms.
+/// The Wilson, Wilson-clover and twisted-mass Dirac operators and their even-odd forms.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "solvers/action.hpp"
-#include "solvers/clover.hpp"
+#include "solvers/site_term.hpp"
 
 namespace quarksmith {
 
@@ -18,6 +18,7 @@ struct WilsonParameters {
   double nu = 1;     ///< ratio of the bare speed of light to one
   double csw_r = 0;  ///< clover coefficient of space planes, c_ij = csw_r / xi0
   double csw_t = 0;  ///< clover coefficient of time planes, c_i4 = csw_t
+  Twist twist;       ///< M + i mu gamma_5, or + i mu gamma_5 tau_3 + epsilon tau_1
   /// Phase that multiplies the hop across the last slice of each direction.
   std::array<Complex64, directions> boundary{1, 1, 1, -1};
 
@@ -32,8 +33,8 @@ struct WilsonParameters {
 
 /// The hopping term D and the site term T of M = T - D/2 on one device, for one precision, link storage and basis.
 ///
-/// Without clover T is a number t: T^-1 is then left to the caller as `inverse_scale`, and the forms below use the
-/// plain kernels. `inverse_scale` is 1/t without clover and 1 with it.
+/// Without clover and twist T is a number t: T^-1 is then left to the caller as `inverse_scale`, and the forms below
+/// use the plain kernels. `inverse_scale` is 1/t then and 1 else.
 class WilsonHopping {
  public:
   /// \param spinors precision of the fields.
@@ -60,16 +61,24 @@ class WilsonHopping {
   /// out = a x + b T^-1 D in / inverse_scale
   void apply_inverse(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
                      Dagger dagger) const;
-  /// out = b T^-1 x for an action with clover.
-  void apply_inverse_term(SpinorField& out, double b, const SpinorField& x, Parity parity) const;
+  /// out = b T^-1 x where T is no number.
+  void apply_inverse_term(SpinorField& out, double b, const SpinorField& x, Parity parity,
+                          Dagger dagger = Dagger::no) const;
 
-  double inverse_scale() const { return clover_ ? 1 : 1 / parameters_.diagonal(); }
+  double inverse_scale() const { return has_term() ? 1 : 1 / parameters_.diagonal(); }
+  /// T is no number.
+  bool has_term() const { return !term_.is_number(); }
+  const SiteTerm& term() const { return term_; }
+  /// Flavours: slices of a vector.
+  int slices() const { return term_.flavours(); }
+  /// A vector of its space.
+  SpinorField field(Subset subset, int rhs) const { return {domain_, *precision_, subset, rhs, 4, slices()}; }
   const WilsonParameters& parameters() const { return parameters_; }
   const BasisInfo& basis() const { return *basis_; }
   const DomainPointer& domain() const { return domain_; }
   const PrecisionInfo& precision() const { return *precision_; }
   /// Null without clover.
-  const CloverTerm* clover() const { return clover_.get(); }
+  const CloverTerm* clover() const { return term_.clover(); }
   /// Flops of one parity and right-hand side: of D, a x + b D, T x + b D, T^-1 D, a x + b T^-1 D.
   enum class Form { plain, axpby, taxpby, tinv, axpby_tinv };
   double flops(Form form) const;
@@ -79,6 +88,7 @@ class WilsonHopping {
  private:
   static constexpr int forms = 5, tiles = 3;
   using Tiles = std::array<const Kernel*, tiles>;
+  Tiles kernels_of(Form form, bool dagger, bool complex_phase) const;
   void run(Form form, Arguments a, SpinorField& out, const SpinorField* x, const SpinorField& in, Parity parity,
            Dagger dagger) const;
 
@@ -88,7 +98,7 @@ class WilsonHopping {
   const BasisInfo* basis_;
   WilsonParameters parameters_;
   Hops hops_;
-  std::shared_ptr<const CloverTerm> clover_;
+  SiteTerm term_;
   const Kernel* apply_term_ = nullptr;
   std::array<std::array<Tiles, forms>, 2> kernel_{};  // [dagger][form][tile 4, 2, 1]; null where not built
 };
@@ -101,6 +111,7 @@ class WilsonMatrix final : public LinearOperator {
   Subset subset() const override { return Subset::full; }
   const DomainPointer& domain() const override { return hopping_->domain(); }
   const PrecisionInfo& precision() const override { return hopping_->precision(); }
+  int slices() const override { return hopping_->slices(); }
   double flops() const override;
   double bytes_sent() const override { return 2 * hopping_->bytes_sent(); }
 
@@ -120,6 +131,7 @@ class WilsonEvenOdd final : public ReducedOperator {
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
   const DomainPointer& domain() const override { return hopping_->domain(); }
   const PrecisionInfo& precision() const override { return hopping_->precision(); }
+  int slices() const override { return hopping_->slices(); }
   double flops() const override;
   double bytes_sent() const override { return 2 * hopping_->bytes_sent(); }
 
@@ -128,13 +140,13 @@ class WilsonEvenOdd final : public ReducedOperator {
   void prepare(SpinorField& reduced, const SpinorField& b) const override;
   /// Odd sites of the solution: T_oo^-1 (b_o + D_oe x_e / 2); even sites are copied from `reduced`.
   void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override;
-  double residual_scale() const override { return form_ == EvenOdd::symmetric ? hopping_->parameters().diagonal() : 1; }
+  double residual_scale() const override;
 
  private:
   const WilsonHopping* hopping_;
   EvenOdd form_;
   mutable SpinorField odd_;
-  mutable std::optional<SpinorField> even_;  // with a clover term
+  mutable std::optional<SpinorField> even_;  // where T is no number
 };
 
 /// The Wilson operators in one precision.
@@ -145,7 +157,12 @@ class WilsonDirac final : public DiracOperator {
   const LinearOperator& matrix() const override { return matrix_; }
   std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const override;
   std::unique_ptr<DiracOperator> cut() const override;
-  int work_fields() const override { return hopping_.clover() != nullptr ? 2 : 1; }
+  int work_fields() const override { return hopping_.has_term() ? 2 : 1; }
+  bool embeds() const override { return hopping_.slices() > 1; }
+  /// The source in the flavour of Twist::source.
+  void embed(SpinorField& b, const SpinorField& source) const override;
+  /// The flavour Twist::sink.
+  void project(SpinorField& quark, const SpinorField& x) const override;
 
  private:
   WilsonHopping hopping_;
@@ -156,7 +173,8 @@ class WilsonDirac final : public DiracOperator {
 class WilsonAction final : public Action {
  public:
   explicit WilsonAction(const WilsonParameters& parameters) : parameters_(parameters) {}
-  std::string name() const override { return parameters_.has_clover() ? "clover" : "wilson"; }
+  std::string name() const override;
+  int slices() const override { return parameters_.twist.flavours; }
   std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const override;
 
  private:

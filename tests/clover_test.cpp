@@ -8,6 +8,7 @@
 #include "runtime/gauge.hpp"
 #include "solvers/wilson.hpp"
 #include "tests/reference/reference.hpp"
+#include "tests/site_terms.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -131,35 +132,37 @@ TEST_P(TermProduct, AgreesWithDenseBlocks) {
   for (const Coordinates& extent : {Coordinates{4, 4, 4, 8}, Coordinates{6, 2, 2, 10}}) {
     const Lattice lattice(extent);
     const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
-    const LinkField links = upload(weak_gauge(lattice, 0.6, 4), domain, find_precision("double"), find_storage("r18"));
-    const CloverTerm clover(links, space, time_like, diagonal, find_precision(precision.links));
-    const TermField& term = clover.inverse();
-    SpinorField x(domain, precision, Subset::full), out = x.like();
-    upload(reference::random_spinor(lattice, 2), x, basis);
+    const support::TestTerm term(kernel, weak_gauge(lattice, 0.6, 4), domain);
+    SpinorField x(domain, precision, Subset::full, 2 * kernel.tile), out = x.like();
+    for (int r = 0; r < x.rhs(); ++r) upload(reference::random_spinor(lattice, 2 + r), x, basis, r);
     out.fill(0xff);
-    HostSpinor stored(lattice), result(lattice);
-    download(x, stored, basis);
     for (const Parity parity : {Parity::even, Parity::odd}) {
-      Arguments a = arguments_for(*domain, x.lanes());
+      Arguments a = arguments_for(*domain, x.lanes(), x.rhs());
       a.parity = int(parity);
       a.out = out.operand(parity);
       a.x = x.operand(parity);
-      a.term = term.operand();
-      a.b.re = 0.7 * term.scale();
+      a.b.re = 0.7;
+      term.set(a);
       GetParam().device->run(kernel, a);
     }
-    download(out, result, basis);
-    const SiteMatrices blocks = support::whole_term(download(decode_term(term)));
-    const support::Deviation d =
-        support::compare(result, reference::combine(0.7, reference::multiply(blocks, stored), 0, stored));
-    const support::Deviation limit = support::tolerance(kernel.precision, "");
-    EXPECT_LE(d.norm, limit.norm) << lattice.text();
-    EXPECT_LE(d.largest, limit.largest) << lattice.text();
+    for (int r = 0; r < x.rhs(); r += term.flavours()) {
+      std::vector<HostSpinor> stored(term.flavours(), HostSpinor(lattice));
+      for (int f = 0; f < term.flavours(); ++f) download(x, stored[f], basis, r + f);
+      const std::vector<HostSpinor> expected = term.multiply(stored);
+      for (int f = 0; f < term.flavours(); ++f) {
+        HostSpinor result(lattice);
+        download(out, result, basis, r + f);
+        const support::Deviation limit = support::tolerance(kernel.precision, ""),
+                                 d = support::compare(result, reference::combine(0.7, expected[f], 0, result));
+        EXPECT_LE(d.norm, limit.norm) << lattice.text() << " right-hand side " << r + f;
+        EXPECT_LE(d.largest, limit.largest) << lattice.text() << " right-hand side " << r + f;
+      }
+    }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, TermProduct, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
-                           return k.operation == "apply_term";
+                           return k.operation.starts_with("apply_");
                          })),
                          support::kernel_case_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TermProduct);

@@ -1,12 +1,10 @@
 // Every emitted nearest-neighbour kernel against the dense reference, on every device.
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
-#include "solvers/clover.hpp"
 #include "tests/reference/reference.hpp"
+#include "tests/site_terms.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -33,11 +31,11 @@ struct Definition {
   reference::PhaseMasks masks{};
 };
 
-/// Dense matrices in the DeGrand-Rossi basis: for Wilson from the reference's own gammas, for other operators from the
-/// definition that the generator states, rotated from the basis of the kernel.
+/// Dense matrices in the DeGrand-Rossi basis: for Wilson and those with its hops from the reference's own gammas, for
+/// other operators from the definition that the generator states, rotated from the basis of the kernel.
 Definition define(const Kernel& kernel) {
   Definition d;
-  if (kernel.operation == "wilson") {
+  if (kernel.operation == "wilson" || kernel.operation.starts_with("twisted_")) {
     d.hops = reference::wilson_hops(kernel.dagger);
     return d;
   }
@@ -77,15 +75,7 @@ class Hopping : public testing::TestWithParam<support::KernelCase> {
     const LinkField links = upload(gauge, domain, find_precision(precision.links), storage);
     const HostGauge stored_links = download(links);
     const Definition definition = define(k);
-    const bool inverse = k.epilogue == "tinv" || k.epilogue == "axpby_tinv";
-    std::optional<TermField> term;
-    reference::SiteMatrices stored_term;
-    if (inverse || k.epilogue == "taxpby") {
-      const LinkField plain = upload(gauge, domain, find_precision("double"), find_storage("r18"));
-      const CloverTerm clover(plain, 0.9, 1.1, 4.3, find_precision(precision.links));
-      term = encode_term(decode_term(inverse ? clover.inverse() : clover.term()), find_precision(precision.links));
-      stored_term = support::whole_term(download(decode_term(*term)));
-    }
+    const support::TestTerm term(k, gauge, domain);
     SpinorField in(domain, precision, Subset::full, rhs, k.spins), x = in.like(), out = in.like();
     for (int r = 0; r < rhs; ++r) {
       upload(reference::random_spinor(lattice, 7 + r), in, basis, r);
@@ -94,25 +84,32 @@ class Hopping : public testing::TestWithParam<support::KernelCase> {
     out.fill(0xff);
     const double a = k.epilogue == "taxpby" ? 1 : 0.75, b = k.epilogue == "none" ? 1 : -0.3;
     for (const Parity parity : {Parity::even, Parity::odd}) apply(links, term, in, x, out, parity, a, b, c);
-    const support::Deviation limit = support::tolerance(k.precision, k.links);
-    for (int r = 0; r < rhs; ++r) {
-      HostSpinor stored(lattice), stored_x(lattice), result(lattice);
-      download(in, stored, basis, r);
-      download(x, stored_x, basis, r);
-      download(out, result, basis, r);
-      HostSpinor d = reference::hopping(stored_links, stored, definition.hops, c, definition.masks);
-      if (inverse) d = reference::multiply(stored_term, d);
-      if (k.epilogue == "taxpby") stored_x = reference::multiply(stored_term, stored_x);
-      const bool reads_x = k.epilogue != "none" && k.epilogue != "tinv";
-      const HostSpinor expected = reference::combine(reads_x ? a : 0, stored_x, b, d);
-      const support::Deviation deviation = support::compare(result, expected);
-      EXPECT_LE(deviation.norm, limit.norm) << lattice.text() << " right-hand side " << r;
-      EXPECT_LE(deviation.largest, limit.largest) << lattice.text() << " right-hand side " << r;
+    for (int r = 0; r < rhs; r += term.flavours()) {
+      std::vector<HostSpinor> d, stored_x, result(term.flavours(), HostSpinor(lattice));
+      for (int f = 0; f < term.flavours(); ++f) {
+        HostSpinor stored(lattice);
+        download(in, stored, basis, r + f);
+        d.push_back(reference::hopping(stored_links, stored, definition.hops, c, definition.masks));
+        stored_x.emplace_back(lattice);
+        download(x, stored_x[f], basis, r + f);
+        download(out, result[f], basis, r + f);
+      }
+      if (term.applies()) (term.inverse() ? d : stored_x) = term.multiply(term.inverse() ? d : stored_x);
+      for (int f = 0; f < term.flavours(); ++f) judge(result[f], a, stored_x[f], b, d[f], r + f);
     }
   }
 
  private:
-  void apply(const LinkField& links, const std::optional<TermField>& term, const SpinorField& in, const SpinorField& x,
+  /// Against a x + b d, or b d alone.
+  void judge(const HostSpinor& result, double a, const HostSpinor& x, double b, const HostSpinor& d, int rhs) const {
+    const bool reads_x = kernel().epilogue != "none" && kernel().epilogue != "tinv";
+    const support::Deviation deviation = support::compare(result, reference::combine(reads_x ? a : 0, x, b, d)),
+                             limit = support::tolerance(kernel().precision, kernel().links);
+    EXPECT_LE(deviation.norm, limit.norm) << result.lattice.text() << " right-hand side " << rhs;
+    EXPECT_LE(deviation.largest, limit.largest) << result.lattice.text() << " right-hand side " << rhs;
+  }
+
+  void apply(const LinkField& links, const support::TestTerm& term, const SpinorField& in, const SpinorField& x,
              SpinorField& out, Parity parity, double alpha, double beta, const Coefficients& c) {
     Arguments a = arguments_for(out.domain(), out.lanes(), out.rhs());
     a.parity = int(parity);
@@ -122,11 +119,7 @@ class Hopping : public testing::TestWithParam<support::KernelCase> {
     a.links = links.operand();
     a.a.re = alpha;
     a.b.re = beta;
-    if (term) {
-      a.term = term->operand();
-      (kernel().epilogue == "taxpby" ? a.a.re : a.b.re) =
-          term->scale() * (kernel().epilogue == "taxpby" ? alpha : beta);
-    }
+    term.set(a);
     a.hops = hops_of(out.domain().lattice(), c.bulk, c.phase);
     out.device().run(kernel(), a);
   }

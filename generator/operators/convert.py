@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from generator.algebra.gamma import DEGRAND_ROSSI
 from generator.cost import Cost
-from generator.operators.hopping import TERM_FLOPS, TERM_REALS, TERM_REPORTED, frame_name
+from generator.operators.site_term import SITE_TERMS, TERM_REALS, SiteTerm
 from generator.precision import PRECISIONS
 from generator.spec import KernelSpec
 
@@ -27,6 +28,7 @@ class SiteKernel:
         moved: record -> bytes read and written per site.
         flops: (counted, reported) per site.
         sums: numbers it adds up.
+        terms: stored site terms that it applies.
     """
 
     name: str
@@ -37,6 +39,7 @@ class SiteKernel:
     moved: Callable[[KernelSpec], float]
     flops: tuple[int, int] = (0, 0)
     sums: int = 0
+    terms: int = 0
     family: str = "convert"
     group: str = "convert"
 
@@ -62,6 +65,23 @@ def _link_bytes(spec: KernelSpec) -> float:
 
 def _term_bytes(spec: KernelSpec) -> float:
     return spec.format.link_bytes(TERM_REALS) + _DOUBLE.link_bytes(TERM_REALS)
+
+
+def _apply_term(term: SiteTerm) -> SiteKernel:
+    """T^-1 alone; of a stored term T, too, which has the same form."""
+    reals = term.reals(inverse=True)
+    return SiteKernel(
+        name=f"apply_{term.name}",
+        formula=f"out = b T^-1 x, {term.formula}",
+        axes=("precision", "basis", "tile") if term.flavours > 1 else ("precision", "basis"),
+        cpp_body="ApplyTerm",
+        arguments=lambda spec: [spec.format.spinor_codec, term.cpp(spec, inverse=True)],
+        moved=lambda spec: 2 * spec.format.spinor_bytes(4) + spec.format.links.link_bytes(reals) / term.flavours,
+        flops=(term.flops(DEGRAND_ROSSI, inverse=True), term.reported(DEGRAND_ROSSI, inverse=True)),
+        terms=term.stored[True],
+        family="term",
+        group="term",
+    )
 
 
 SITE_KERNELS = (
@@ -135,15 +155,15 @@ SITE_KERNELS = (
         group="term",
     ),
     SiteKernel(
-        name="apply_term",
-        formula="out = b T x, T a site term",
-        axes=("precision", "basis"),
-        cpp_body="ApplyTerm",
-        arguments=lambda spec: [spec.format.spinor_codec, spec.format.links.link_codec, frame_name(spec)],
-        moved=lambda spec: 2 * spec.format.spinor_bytes(4) + spec.format.links.link_bytes(TERM_REALS),
-        flops=(TERM_FLOPS, TERM_REPORTED),
-        family="term",
+        name="invert_twisted_term",
+        formula="out = C B, y = B = (C^2 + a)^-1 for both Hermitian blocks C of a site; adds up log |det (C^2 + a)|",
+        axes=("precision",),
+        cpp_body="InvertTwistedTerm",
+        arguments=lambda spec: [spec.format.link_codec],
+        moved=lambda spec: 3 * spec.format.link_bytes(TERM_REALS),
+        sums=1,
         group="term",
     ),
+    *map(_apply_term, SITE_TERMS),
 )
 """All kernels with a body in the runtime."""

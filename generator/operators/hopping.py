@@ -12,22 +12,11 @@ import numpy as np
 from generator.algebra.gamma import Basis, Matrix
 from generator.algebra.projector import Factors, factorise
 from generator.cost import COLOUR_REALS, Cost, hopping_flops
+from generator.operators.site_term import CLOVER, SiteTerm
 from generator.shapes import link_codec, reordered
 from generator.spec import KernelSpec
 
 DIRECTION_NAMES = "xyzt"
-TERM_REALS = 72
-"""Two Hermitian 6x6 blocks of a site term, in the frame where gamma_5 is diagonal."""
-TERM_FLOPS = 504
-"""Two 6x6 products: 36 real diagonal and 60 complex off-diagonal multiplications, 60 complex additions each twice."""
-TERM_REPORTED = 552
-"""What the field counts for a clover term."""
-
-
-def frame_name(spec: KernelSpec) -> str:
-    """C++ type that rotates spinors of the basis into the frame of site terms (generated/bases)."""
-    assert spec.basis is not None
-    return "Frame_" + spec.basis.short
 
 
 @dataclass(frozen=True)
@@ -58,6 +47,8 @@ class HoppingOperator:
         has_basis: see above.
         reported_flops: flops per site that the field quotes; 0 for the derived count.
         phase: (mu) -> coordinates whose sum's parity gives hops along mu a sign.
+        site_term: what epilogues with a site term apply.
+        hops_of: the operator whose hops these are and whose body they share; empty for its own.
     """
 
     name: str
@@ -69,6 +60,8 @@ class HoppingOperator:
     has_basis: bool = True
     reported_flops: int = 0
     phase: Callable[[int], tuple[int, ...]] = lambda mu: ()
+    site_term: SiteTerm = CLOVER
+    hops_of: str = ""
 
     family = "hopping"
     template = "hopping.hpp.j2"
@@ -108,18 +101,23 @@ class HoppingOperator:
         read = sum(not (spec.storage.temporal and hop.mu == 3) for hop in hops)
         flops = _flops(self, spec.basis, spec.dagger)
         reads_x = spec.epilogue in ("axpby", "taxpby", "axpby_tinv")
-        term = spec.format.links.link_bytes(TERM_REALS) if spec.has_term else 0
+        term, inverse, more, reported, stored = self.site_term, spec.applies_inverse, 0, 0, 0
+        if spec.has_term:
+            more, reported = term.flops(spec.basis, inverse=inverse), term.reported(spec.basis, inverse=inverse)
+            stored = term.reals(inverse=inverse)
         return Cost(
-            flops=flops + 3 * reals * reads_x + TERM_FLOPS * spec.has_term,
-            reported=(self.reported_flops or flops) + 2 * reals * reads_x + TERM_REPORTED * spec.has_term,
-            bytes=read * link / max(spec.tile, 1) + (2 + reads_x) * spinor + term,
-            reals=read * spec.storage.reals + (len(hops) + 1 + reads_x) * reals + TERM_REALS * spec.has_term,
+            flops=flops + 3 * reals * reads_x + more,
+            reported=(self.reported_flops or flops) + 2 * reals * reads_x + reported,
+            bytes=read * link / max(spec.tile, 1)
+            + (2 + reads_x) * spinor
+            + spec.format.links.link_bytes(stored) / term.flavours,
+            reals=read * spec.storage.reals + (len(hops) + 1 + reads_x) * reals + stored,
         )
 
     def arguments(self, spec: KernelSpec) -> list[str]:
         """C++ template arguments that turn the body into the kernel of `spec`."""
         epilogue = {"none": "Plain", "axpby": "Axpby", "taxpby": "Taxpby", "tinv": "Tinv", "axpby_tinv": "AxpbyTinv"}
-        term = f"<{spec.format.links.link_codec}, {frame_name(spec)}>" if spec.has_term else ""
+        term = f"<{self.site_term.cpp(spec, inverse=spec.applies_inverse)}>" if spec.has_term else ""
         return [
             spec.format.spinor_codec,
             link_codec(spec),

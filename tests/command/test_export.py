@@ -40,6 +40,8 @@ def run(program, lattice):
         "wilson_dagger_axpby_tinv_half_r12_dr_n2",
         "staggered_bits20_r18_n1__complex",
         "wilson_taxpby_quarter_r12t_rotated_n1",
+        "twisted_mass_taxpby_half_r12_nr_n1",
+        "twisted_clover_doublet_tinv_double_r12_rotated_n2",
         "residual_half",
     ],
 )
