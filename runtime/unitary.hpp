@@ -7,8 +7,8 @@ namespace quarksmith::QUARKSMITH_TARGET {
 /// Sum of the squared moduli of all elements.
 template <class R>
 QUARKSMITH_INLINE R norm2(const Link<R>& u) {
-  return norm2(u.a0) + norm2(u.a1) + norm2(u.a2) + norm2(u.b0) + norm2(u.b1) + norm2(u.b2) + norm2(u.c0) +
-         norm2(u.c1) + norm2(u.c2);
+  return norm2(u.a0) + norm2(u.a1) + norm2(u.a2) + norm2(u.b0) + norm2(u.b1) + norm2(u.b2) + norm2(u.c0) + norm2(u.c1) +
+         norm2(u.c2);
 }
 
 /// (u^+)^-1: conjugate cofactors over the conjugate determinant.
@@ -17,11 +17,10 @@ QUARKSMITH_INLINE Link<R> adjoint_inverse(const Link<R>& u) {
   const auto cofactor = [](const Complex<R>& p, const Complex<R>& q, const Complex<R>& r, const Complex<R>& s) {
     return conj(difference_of_products(p, s, q, r));
   };
-  const Link<R> k = {cofactor(u.b1, u.b2, u.c1, u.c2), cofactor(u.b2, u.b0, u.c2, u.c0),
-                     cofactor(u.b0, u.b1, u.c0, u.c1), cofactor(u.c1, u.c2, u.a1, u.a2),
-                     cofactor(u.c2, u.c0, u.a2, u.a0), cofactor(u.c0, u.c1, u.a0, u.a1),
-                     cofactor(u.a1, u.a2, u.b1, u.b2), cofactor(u.a2, u.a0, u.b2, u.b0),
-                     cofactor(u.a0, u.a1, u.b0, u.b1)};
+  const Link<R> k = {
+      cofactor(u.b1, u.b2, u.c1, u.c2), cofactor(u.b2, u.b0, u.c2, u.c0), cofactor(u.b0, u.b1, u.c0, u.c1),
+      cofactor(u.c1, u.c2, u.a1, u.a2), cofactor(u.c2, u.c0, u.a2, u.a0), cofactor(u.c0, u.c1, u.a0, u.a1),
+      cofactor(u.a1, u.a2, u.b1, u.b2), cofactor(u.a2, u.a0, u.b2, u.b0), cofactor(u.a0, u.a1, u.b0, u.b1)};
   const Complex<R> det = sum_of_conj_products(u.a0, k.a0, u.a1, k.a1, u.a2, k.a2);  // conjugate
   const Complex<R> inverse = reciprocal(norm2(det)) * conj(det);
   return map(k, [&inverse](const Complex<R>& z) { return inverse * z; });

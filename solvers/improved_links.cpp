@@ -125,9 +125,9 @@ LinkField smear(const LinkField& links, const StapleCoefficients& c, LinkField* 
 
 LinkField project_u3(const LinkField& links) {
   const Domain& domain = links.domain();
-  const Kernel& kernel = find(domain.device().kernels(), {.operation = "project_u3",
-                                                          .precision = links.precision().name,
-                                                          .links = links.storage().name});
+  const Kernel& kernel =
+      find(domain.device().kernels(),
+           {.operation = "project_u3", .precision = links.precision().name, .links = links.storage().name});
   LinkField result = empty_like(links);
   double deviation = 0;
   for (int parity = 0; parity < 2; ++parity) {
@@ -138,9 +138,10 @@ LinkField project_u3(const LinkField& links) {
     deviation += reduce(domain, kernel, a)[0];
   }
   if (!(deviation < unitary_limit))
-    throw Error(fmt::format("projection on U(3): the results are off it by {:.1e} (sum of squares): a link of the field "
-                            "is singular; the configuration is not one that smearing was meant for",
-                            deviation));
+    throw Error(
+        fmt::format("projection on U(3): the results are off it by {:.1e} (sum of squares): a link of the field "
+                    "is singular; the configuration is not one that smearing was meant for",
+                    deviation));
   return result;
 }
 

@@ -1,7 +1,7 @@
 /// \file
 /// Fat and long links of improved staggered actions. All links are without staggered phases and boundary phases, which
-/// are signs of the hop; with the phases folded in, coefficients of paths with an odd number of steps aside would change
-/// their sign, as in MILC's tables. Formulas and literature: docs/links.md.
+/// are signs of the hop; with the phases folded in, coefficients of paths with an odd number of steps aside would
+/// change their sign, as in MILC's tables. Formulas and literature: docs/links.md.
 #pragma once
 
 #include "runtime/field.hpp"

@@ -105,7 +105,7 @@ SITE_KERNELS = (
         arguments=lambda spec: [spec.format.link_codec, spec.links.upper()],
         moved=lambda spec: 8 * spec.format.link_bytes(spec.storage.reals),
         sums=1,
-        family="gauge",
+        family="links",
         group="fat",
     ),
     SiteKernel(

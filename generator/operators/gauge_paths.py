@@ -57,6 +57,7 @@ class GaugeKernel:
         sums: numbers it adds up over the lattice.
         extra: C++ template arguments beside codec and storage.
         moved: links per site that are read or written once.
+        family: which test and which host code use it.
         group: kernels of one group and precision share a translation unit.
     """
 
@@ -68,9 +69,9 @@ class GaugeKernel:
     sums: int = 0
     extra: tuple[str, ...] = ()
     moved: int = 2
+    family: str = "gauge"
     group: str = "gauge"
 
-    family = "gauge"
     axes = ("precision", "links")
 
     def arguments(self, spec: KernelSpec) -> list[str]:

@@ -81,6 +81,7 @@ def _kernel(name: str, formula: str, paths: Callable[[], list[Path]], moved: int
         data=lambda: _data(paths()),
         products=sum(len(p) - 1 for p in paths()),
         moved=moved,
+        family="links",
         group="fat",
     )
 
