@@ -22,11 +22,11 @@ StapleCoefficients fat7_coefficients();
 /// The second level of HISQ (hep-lat/0610092, arXiv:1004.0342): a doubled Lepage term, and Naik's times 1 + epsilon.
 StapleCoefficients hisq_coefficients(double naik_epsilon);
 /// The epsilon with which a free quark of this bare mass (2m on the diagonal of M) moves at the speed of light at order
-/// p^2: series of hep-lat/0610092, section IV, to (a m)^8; for charm.
+/// p^2: the series of hep-lat/0610092 to (a m)^8; for charm.
 double naik_epsilon(double mass);
 
-/// Links at each site and direction: `fat` any 3x3 matrices, `longs` in unitary matrices times the coefficient naik;
-/// the long link at x in direction mu leads to x + 3 mu.
+/// Links at each site and direction: `fat` any 3x3 matrices, `longs` products of three links times the
+/// coefficient naik; the long link at x in direction mu leads to x + 3 mu.
 struct ImprovedLinks {
   HostGauge fat, longs;
 };
