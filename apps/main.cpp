@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
     apps::join_ranks(argc, argv);
     apps::add_info(app, status);
     apps::add_convert(app, status);
+    apps::add_links(app, status);
     apps::add_heatbath(app, status);
     apps::add_propagator(app, status);
     apps::add_solve_bench(app, status);

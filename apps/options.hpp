@@ -83,6 +83,7 @@ std::string duration_text(double seconds);
 
 void add_info(CLI::App& app, int& status);
 void add_convert(CLI::App& app, int& status);
+void add_links(CLI::App& app, int& status);
 void add_heatbath(CLI::App& app, int& status);
 void add_propagator(CLI::App& app, int& status);
 void add_solve_bench(CLI::App& app, int& status);

@@ -76,6 +76,8 @@ Workload::Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate)
     prepare_hopping(rotate);
   } else if (kernel.family == "gauge") {
     prepare_gauge();
+  } else if (kernel.family == "links") {
+    prepare_links();
   } else if (kernel.family == "term") {
     prepare_term();
   } else {
@@ -141,6 +143,16 @@ void Workload::prepare_gauge() {
   arguments_ = arguments_for(*fields_->domain(), links.lanes());
   arguments_.links = links.operand();
   arguments_.a.re = 6.0;
+}
+
+void Workload::prepare_links() {
+  prepare_gauge();
+  const LinkField& links = fields_->links(kernel_->precision, kernel_->links);
+  links_.emplace_back(links.domain_pointer(), links.precision(), links.storage());
+  arguments_.in = links.operand();
+  arguments_.out = links_[0].operand();
+  const bool aside = kernel_->operation == "staple" || kernel_->operation == "lepage";
+  arguments_.direction = aside ? directions : 0;  // links in x and, where there are such, steps aside in y
 }
 
 void Workload::prepare_term() {

@@ -58,6 +58,7 @@ class Workload {
   void prepare_hopping(bool rotate);
   void prepare_update();
   void prepare_gauge();
+  void prepare_links();
   void prepare_term();
   void give_terms(std::string_view precision);
   SpinorField fresh(Subset subset) const;
@@ -67,6 +68,7 @@ class Workload {
   int rhs_;
   std::vector<SpinorField> in_, out_;
   std::vector<TermField> terms_;
+  std::vector<LinkField> links_;
   std::vector<double> scalars_;  // of updates with scalars on the device: what they start from
   Memory memory_;
   Arguments arguments_;

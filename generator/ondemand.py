@@ -100,8 +100,9 @@ def support(spec: KernelSpec) -> list[KernelSpec]:
 
 def tests_of(spec: KernelSpec) -> str:
     """GoogleTest filter of the tests that exercise a kernel."""
-    if find_operator(spec.operator).family == "gauge":
-        return "Devices/Gauge.*"
+    family = find_operator(spec.operator).family
+    if family in ("gauge", "links"):
+        return f"Devices/{family.capitalize()}.*"
     if spec.operator in ("clover_term", "invert_term", "invert_twisted_term"):
         return "Devices/Clover.*"
     return f"Kernels/*_{spec.name}"

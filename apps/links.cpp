@@ -1,0 +1,82 @@
+// quarksmith links: fat and long links of a configuration.
+#include "solvers/improved_links.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/options.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+constexpr const char* links_record = "quarksmith-links";
+
+struct LinksOptions {
+  CommonOptions common;
+  std::string action = "hisq", gauge, lattice, fat, longs;
+  double u0 = 1, epsilon = 0, charm = 0;
+};
+
+/// What was made of what, in words for a file.
+nlohmann::ordered_json provenance(const LinksOptions& o, const std::string& origin) {
+  nlohmann::ordered_json j = {{"action", o.action}, {"gauge", origin}};
+  if (o.action == "asqtad") j["u0"] = o.u0;
+  if (o.action == "hisq") j["naik_epsilon"] = o.epsilon;
+  j["phases"] = "none: neither staggered phases nor those of boundaries are included";
+  return j;
+}
+
+/// Writes and describes one of the two fields.
+nlohmann::ordered_json put(const LinksOptions& o, const std::string& path, const std::string& kind, HostGauge links,
+                           const DomainPointer& domain, nlohmann::ordered_json text) {
+  links.phase = {1, 1, 1, 1};
+  const double trace = gauge_averages(links, domain).link_trace;
+  if (!path.empty()) {
+    text["links"] = kind;
+    write_gauge(path, links, "ildg", 64, {{links_record, text.dump()}}, o.common.ranks());
+  }
+  if (o.common.ranks().rank() == 0)
+    fmt::print("{:<5} links  average Re tr / 3 = {:.12f}{}\n", kind, trace, path.empty() ? "" : ", in " + path);
+  return {{"file", path}, {"link_trace", trace}};
+}
+
+int run(LinksOptions o) {
+  if (o.action != "asqtad" && o.action != "hisq")
+    throw UnknownName(fmt::format("action '{}' has no fat links here; use asqtad or hisq", o.action));
+  if (o.action == "hisq" && o.u0 != 1) throw UsageError("--u0: HISQ has no tadpole factors; use --action asqtad");
+  if (o.action == "asqtad" && (o.epsilon != 0 || o.charm != 0))
+    throw UsageError("--epsilon, --charm: the correction belongs to HISQ; use --action hisq");
+  if (o.epsilon != 0 && o.charm != 0) throw UsageError("--charm MASS gives epsilon; leave out --epsilon");
+  if (o.charm != 0) o.epsilon = naik_epsilon(o.charm);
+  const NamedGauge named = open_gauge(o.gauge, o.lattice, o.common);
+  const DomainPointer domain = o.common.open_domain(named.gauge.lattice);
+  const ImprovedLinks links =
+      o.action == "hisq" ? hisq_links(named.gauge, domain, o.epsilon) : asqtad_links(named.gauge, domain, o.u0);
+  nlohmann::ordered_json result = provenance(o, named.origin);
+  const nlohmann::ordered_json text = result;
+  result["fat"] = put(o, o.fat, "fat", links.fat, domain, text);
+  result["long"] = put(o, o.longs, "long", links.longs, domain, text);
+  o.common.write_json(result);
+  return 0;
+}
+
+}  // namespace
+
+void add_links(CLI::App& app, int& status) {
+  auto o = std::make_shared<LinksOptions>();
+  CLI::App* c = app.add_subcommand("links", "Make fat and long links of improved staggered actions");
+  c->add_option("gauge", o->gauge,
+                "configuration: " + gauge_formats() + "; or a generated one, as --gauge of `propagator`")
+      ->required();
+  c->add_option("--action", o->action, "asqtad or hisq (default)");
+  c->add_option("--u0", o->u0, "tadpole factor of asqtad (default 1)");
+  c->add_option("--epsilon", o->epsilon, "Naik epsilon of HISQ (default 0)");
+  c->add_option("--charm", o->charm, "the same by its series in this bare mass");
+  c->add_option("--fat", o->fat, "file to write: fat links in an ILDG container, 64 bit");
+  c->add_option("--long", o->longs, "file to write: long links, Naik's coefficient included");
+  c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
+  o->common.add_to(*c);
+  c->callback([o, &status] { status = run(*o); });
+}
+
+}  // namespace quarksmith::apps

@@ -1,0 +1,45 @@
+"""`quarksmith links`: fat and long links as files."""
+
+import json
+
+import numpy as np
+
+GAUGE = "weak:0.4:4,4,4,8:3"
+EXTENT = (8, 4, 4, 4)  # t slowest
+
+
+def links_of(data: bytes) -> np.ndarray:
+    """Links of an ILDG file, 64 bit: axes t, z, y, x, direction, row, column."""
+    count = int(np.prod(EXTENT)) * 4 * 9
+    at = data.index(b"ildg-binary-data") + 128
+    return np.frombuffer(data, ">c16", count, at).reshape(*EXTENT, 4, 3, 3)
+
+
+def test_files_hold_what_the_actions_say_and_are_read_again(quarksmith):
+    quarksmith("links", "--action", "asqtad", "--u0", 0.9, GAUGE, "--fat", "f.ildg", "--long", "l.ildg", "--json", "a")
+    told = json.loads((quarksmith.folder / "a").read_text())
+    fat, long = (links_of((quarksmith.folder / name).read_bytes()) for name in ("f.ildg", "l.ildg"))
+    # A long link is a unitary matrix times the coefficient; fat links are no multiples of such.
+    square = np.einsum("...ij,...kj->...ik", long, long.conj())
+    assert np.abs(square - np.eye(3) / (24 * 0.81) ** 2).max() < 1e-16
+    assert np.abs(np.einsum("...ij,...kj->...ik", fat, fat.conj())[..., 0, 1]).max() > 1e-3
+    for name, links in (("fat", fat), ("long", long)):
+        assert abs(told[name]["link_trace"] - np.einsum("...ii", links).real.mean() / 3) < 1e-14
+        out = quarksmith("info", told[name]["file"]).stdout
+        assert f"link trace   {told[name]['link_trace']:.12f}" in out
+        assert "agrees" in out
+
+
+def test_hisq_of_unit_links_is_the_free_action(quarksmith):
+    epsilon = -0.1
+    options = ("--epsilon", epsilon, "--fat", "f.ildg", "--long", "l.ildg")
+    quarksmith("links", "unit:4,4,4,8", *options, "--json", "h")
+    for name, value in (("f.ildg", 1 + (1 + epsilon) / 8), ("l.ildg", -(1 + epsilon) / 24)):
+        assert np.abs(links_of((quarksmith.folder / name).read_bytes()) - value * np.eye(3)).max() < 1e-14
+
+
+def test_wrong_use_is_told(quarksmith):
+    assert "asqtad or hisq" in quarksmith.refuses("links", GAUGE, "--action", "naive")
+    assert "--u0" in quarksmith.refuses("links", GAUGE, "--u0", 0.9)
+    assert "HISQ" in quarksmith.refuses("links", GAUGE, "--action", "asqtad", "--charm", 0.6)
+    assert "positive" in quarksmith.refuses("links", GAUGE, "--action", "asqtad", "--u0", -1)
