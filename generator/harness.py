@@ -26,6 +26,9 @@ EPILOGUES = {
 }
 """What the reference returns, d = D psi; T is the site term of the operator, for `tinv` its inverse."""
 
+TERMS = {"term_": "term", "second_": "twist"}
+"""Stored site terms of the harness, and the members of Arguments that they are given as."""
+
 
 def spins_of(spec: KernelSpec) -> int:
     """Colour vectors of a site."""
@@ -64,7 +67,7 @@ def harness(spec: KernelSpec, target: str, helpers: dict[str, KernelSpec], comma
     pieces = [f"device_{target}", "fields", "compare", "spinors"]
     if isinstance(operator, HoppingOperator):
         data |= _hopping(spec, operator)
-        pieces += ["links", "reference_hopping", *(["term"] if data["stored"] else []), "hopping", "main"]
+        pieces += ["links", "reference_hopping", *(["term"] if data["terms"] else []), "hopping", "main"]
     else:
         assert isinstance(operator, Update)
         im = float(operator.complex_scalars)
@@ -90,7 +93,7 @@ def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
     epilogue = re.sub(r"(?<!\()\b([dx])\b", r"\1(r)", EPILOGUES[spec.epilogue])
     return {
         "hops": hops,
-        "stored": term.stored[spec.applies_inverse] if spec.has_term else 0,
+        "terms": dict(list(TERMS.items())[: term.stored[spec.applies_inverse] if spec.has_term else 0]),
         "twisted": spec.has_term and term.twisted,
         "flavours": term.flavours,
         "gamma5": _matrix(spec.basis.gamma5) if spec.basis else "",

@@ -162,6 +162,28 @@ TEST_P(Twisted, SourcesAndQuarkFieldsHaveFlavours) {
   EXPECT_LT(twisted::deviation(dense.matrix(all), {HostSpinor(gauge_.lattice), source}), 1e-11);
 }
 
+TEST_P(Twisted, WithoutTwistFlavoursAreQuarksOfTwoMasses) {
+  // epsilon tau_1 is diagonal for (psi_0 +- psi_1) / sqrt 2, whose masses are m +- epsilon.
+  if (GetParam().flavours == 1) GTEST_SKIP() << "one flavour";
+  WilsonParameters p = parameters(GetParam());
+  p.twist.mu = 0;
+  const auto links =
+      std::make_shared<LinkField>(upload(gauge_, domain_, find_precision("double"), find_storage("r12")));
+  const LinkField plain = upload(gauge_, domain_, find_precision("double"), find_storage("r18"));
+  const WilsonHopping both(links, find_precision("double"), find_basis("non_relativistic"), p, &plain);
+  const Flavours psi = random(9), ours = apply(WilsonMatrix(both), psi, Dagger::no);
+  for (const double sign : {1.0, -1.0}) {
+    WilsonParameters one = p;
+    one.mass += sign * p.twist.epsilon;
+    one.twist = {};
+    const WilsonHopping alone(links, find_precision("double"), find_basis("non_relativistic"), one, &plain);
+    const Flavours sum = {reference::combine(1, psi[0], sign, psi[1])};
+    EXPECT_LT(twisted::deviation({reference::combine(1, ours[0], sign, ours[1])},
+                                 apply(WilsonMatrix(alone), sum, Dagger::no)),
+              rounding);
+  }
+}
+
 TEST(TwistedSettings, ImpossibleOnesAreRefused) {
   const HostGauge gauge = unit_gauge(Lattice({4, 4, 4, 4}));
   const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu());

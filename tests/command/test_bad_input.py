@@ -9,6 +9,7 @@ import pytest
 MASS = ("--mass", "0.3")
 UNIT = ("--gauge", "unit:4,4,4,4")
 OUT = ("--correlators", "c.json")
+TWISTED = ("--action", "twisted-mass", "--mu", "0.1")
 
 
 @pytest.fixture
@@ -26,6 +27,21 @@ WRONG_USE = [
     (("propagator", *UNIT, *MASS), "needs --out FILE.h5, --correlators FILE.json"),
     (("propagator", *UNIT, "--kappa", "-0.1", *OUT), "--kappa -0.1: use a positive number"),
     (("propagator", *UNIT, *MASS, *OUT, "--action", "overlap"), "action 'overlap' is unknown; use wilson"),
+    (("propagator", *UNIT, *MASS, *OUT, "--mu", "0.1"), "--mu and --epsilon belong to --action twisted-mass"),
+    (("propagator", *UNIT, *MASS, *OUT, "--action", "twisted-mass"), "--action twisted-mass needs --mu MU"),
+    (
+        ("propagator", *UNIT, *MASS, *OUT, "--action", "twisted-clover", "--mu", "1"),
+        "--action twisted-clover needs --csw",
+    ),
+    (("propagator", *UNIT, *MASS, *OUT, *TWISTED, "--flavours", "0,1"), "two flavours, which --epsilon makes"),
+    (
+        ("propagator", *UNIT, *MASS, *OUT, *TWISTED, "--epsilon", "0.1", "--flavours", "0,2"),
+        "is not SOURCE,SINK, each 0 or 1",
+    ),
+    (
+        ("propagator", *UNIT, "--mass", "1", *OUT, "--action", "twisted-mass", "--mu", "0", "--epsilon", "5"),
+        "is singular",
+    ),
     (("propagator", *UNIT, *MASS, *OUT, "--solver", "gmres"), "solver 'gmres' is unknown; use cg, cgnr, cgne, "),
     (("propagator", *UNIT, *MASS, *OUT, "--precision", "triple"), "precision 'triple' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--reconstruct", "13"), "link storage 'r13' is unknown"),
