@@ -109,7 +109,7 @@ TEST_P(Links, AreTheSumsOverAllPaths) {
     const auto expected = [&](auto* made) {
       return all_links(gauge.lattice, [&](long long x, int mu) { return made(gauge, x, mu, odd_ones); });
     };
-    EXPECT_LT(deviation(download(fat), expected(fat_link)), 2e-11);  // of elements up to 1e3
+    EXPECT_LT(deviation(download(fat), expected(fat_link)), 1e-13);
     EXPECT_LT(deviation(download(longs), expected(long_link)), 1e-14);
   }
 }
@@ -198,9 +198,9 @@ TEST_P(Links, HisqIsFat7ProjectedAndSmearedAgain) {
   });
   EXPECT_LT(check_unitarity(w).unitary, 1e-12);
   EXPECT_LT(deviation(ours.fat, all_links(lattice, [&](long long x, int mu) { return fat_link(w, x, mu, c2); })),
-            1e-12);
+            1e-13);
   EXPECT_LT(deviation(ours.longs, all_links(lattice, [&](long long x, int mu) { return long_link(w, x, mu, c2); })),
-            1e-12);
+            1e-13);
 }
 
 TEST_P(Links, AreGaugeCovariant) {
@@ -212,13 +212,13 @@ TEST_P(Links, AreGaugeCovariant) {
     return x;
   };
   const auto check = [&](const ImprovedLinks& here, const ImprovedLinks& there) {
-    EXPECT_LT(deviation(there.fat, reference::transform(here.fat, g)), 1e-14);
+    EXPECT_LT(deviation(there.fat, reference::transform(here.fat, g)), 1e-13);
     EXPECT_LT(deviation(there.longs, all_links(lattice,
                                                [&](long long x, int mu) {
                                                  return multiply(multiply(g[x], here.longs.site[x][mu]),
                                                                  adjoint(g[three_ahead(x, mu)]));
                                                })),
-              1e-15);
+              1e-14);
   };
   const HostGauge other = reference::transform(gauge, g);
   check(asqtad_links(gauge, domain(lattice), 0.9), asqtad_links(other, domain(lattice), 0.9));
