@@ -16,6 +16,9 @@ QUARKSMITH_INLINE Value combine(const Arguments& a, const Value& x, const Value&
 
 /// out = D in
 struct Plain {
+  /// Tells memory what `finish` will read.
+  template <class Spinors>
+  static QUARKSMITH_INLINE void announce(const Arguments&, const Site&, int) {}
   template <class Spinors, int W, class Value>
   static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value& sum) {
     Spinors::store(a.out, s.place, rhs, sum);
@@ -24,6 +27,10 @@ struct Plain {
 
 /// out = a x + b D in
 struct Axpby {
+  template <class Spinors>
+  static QUARKSMITH_INLINE void announce(const Arguments& a, const Site& s, int rhs) {
+    Spinors::announce(a.x, s.place, rhs);
+  }
   template <class Spinors, int W, class Value>
   static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value& sum) {
     using R = typename Spinors::Real;
