@@ -82,9 +82,10 @@ class Bench {
   Bench(const SolveBenchOptions& o, const CLI::App& command)
       : o_(o),
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
-        parameters_(o.action.parameters(command, named_.gauge, o.common)),
+        choice_(o.action.choose(command, named_.gauge, o.common)),
         settings_(o.choices.settings(command, named_.gauge, o.common)),
         domain_(o.common.open_domain(named_.gauge.lattice)) {
+    if (!DomainWallOptions::has(o.action.action)) wilson_ = o.action.parameters(command, named_.gauge, o.common);
     settings_.options.criterion = criterion_of(o.criterion);
     settings_.options.look_ahead = o.look_ahead;
     for (const std::string& text : split(o.batches, ',')) {
@@ -118,16 +119,19 @@ class Bench {
   };
 
   Job plain(const SolveSettings& settings, int batch) const {
-    const auto solver = std::make_shared<WilsonSolver>(named_.gauge, domain_, parameters_, settings);
-    const auto b = std::make_shared<SpinorField>(domain_, find_precision("double"), Subset::full, batch);
+    const auto solver = std::make_shared<Solver>(choice_.action, named_.gauge, domain_, settings);
+    const auto b = std::make_shared<SpinorField>(solver->field(batch));
     const auto x = std::make_shared<SpinorField>(b->like());
-    for (int n = 0; n < batch; ++n) upload(gaussian_source(named_.gauge.lattice, o_.seed, n), *b, solver->basis(), n);
+    SpinorField slices = b->by_slice();
+    for (int n = 0; n < slices.rhs(); ++n)
+      upload(gaussian_source(named_.gauge.lattice, o_.seed, n), slices, solver->basis(), n);
     return {[=](Row& row) { row.reports = solver->solve_all(*x, *b); }, [=] { return solver->host_share(); }};
   }
   /// One right-hand side with all shifts.
   Job shifted(const SolveSettings& settings) const {
+    if (!wilson_) throw UsageError("multishift is for Wilson-type actions; use --solver cg");
     const int count = static_cast<int>(shifts_.size());
-    const auto solver = std::make_shared<WilsonShiftedSolver>(named_.gauge, domain_, parameters_, settings, count);
+    const auto solver = std::make_shared<WilsonShiftedSolver>(named_.gauge, domain_, *wilson_, settings, count);
     const auto b = std::make_shared<SpinorField>(domain_, find_precision("double"), solver->subset());
     const auto x = std::make_shared<SpinorField>(domain_, b->precision(), b->subset(), count);
     upload(gaussian_source(named_.gauge.lattice, o_.seed, 0), *b, solver->basis());
@@ -190,8 +194,7 @@ class Bench {
     nlohmann::ordered_json j = {{"device", domain_->device().description()},
                                 {"gauge", named_.origin},
                                 {"lattice", named_.gauge.lattice.global_extent()},
-                                {"mass", parameters_.mass},
-                                {"csw", parameters_.csw_t},
+                                {"action", choice_.provenance},
                                 {"tolerance", o_.choices.tolerance},
                                 {"criterion", o_.criterion}};
     std::string text =
@@ -230,7 +233,8 @@ class Bench {
 
   const SolveBenchOptions& o_;
   NamedGauge named_;
-  WilsonParameters parameters_;
+  ActionChoice choice_;
+  std::optional<WilsonParameters> wilson_;  // of such actions
   SolveSettings settings_;
   DomainPointer domain_;
   std::vector<int> batches_;
