@@ -75,8 +75,7 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& lin
 WilsonParameters ActionOptions::parameters(const CLI::App& command, const HostGauge& links,
                                            const CommonOptions& common) const {
   if (action != "wilson" && action != "clover")
-    throw UsageError(fmt::format("action '{}' is unknown here; use wilson, clover, or with propagator and solve-bench "
-                                 "domain-wall or moebius", action));
+    throw UsageError(fmt::format("action '{}' is unknown; use wilson, clover, domain-wall or moebius", action));
   if ((command.count("--mass") > 0) == (command.count("--kappa") > 0))
     throw UsageError(fmt::format("{} needs exactly one of --mass and --kappa", command.get_name()));
   WilsonParameters p;

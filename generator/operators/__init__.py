@@ -20,7 +20,7 @@ class Operator(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def family(self) -> str: ...  # hopping, update, block, convert, gauge: which test and which host code use it
+    def family(self) -> str: ...  # hopping, slices, update, block, convert, gauge: its tests and host code
     @property
     def group(self) -> str: ...  # kernels of one group and precision share a translation unit
     @property
