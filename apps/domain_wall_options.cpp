@@ -17,8 +17,8 @@ std::vector<Complex64> slice_coefficients(const std::string& text, int slices, c
   }
   if (all.size() == 1) all.assign(static_cast<std::size_t>(slices), all[0]);
   if (static_cast<int>(all.size()) != slices)
-    throw UsageError(fmt::format("{} has {} numbers for --ls {}; give one, or one for each slice", option, all.size(),
-                                 slices));
+    throw UsageError(
+        fmt::format("{} has {} numbers for --ls {}; give one, or one for each slice", option, all.size(), slices));
   return all;
 }
 

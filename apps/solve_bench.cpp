@@ -320,7 +320,8 @@ void add_solve_bench(CLI::App& app, int& status) {
   c->add_option("--look-ahead", o->look_ahead, "iterations that a GPU has been given when the host looks at the first")
       ->check(CLI::Range(1, 8))
       ->capture_default_str();
-  c->add_flag("--operator", o->operators, "time the operator of --even-odd alone, in every precision, and solve nothing");
+  c->add_flag("--operator", o->operators,
+              "time the operator of --even-odd alone, in every precision, and solve nothing");
   c->add_option("--repeat", o->repeats, "solves of each kind, of which the fastest counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

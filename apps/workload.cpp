@@ -70,8 +70,15 @@ const TermField& Fields::term(std::string_view precision) {
   return found->second;
 }
 
+namespace {
+
+/// A tile, or slices of a fifth dimension.
+int usual_rhs(const Kernel& kernel) { return kernel.family == "slices" ? 16 : kernel.tile; }
+
+}  // namespace
+
 Workload::Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate)
-    : kernel_(&kernel), fields_(&fields), rhs_(rhs > 0 ? rhs : kernel.family == "slices" ? 16 : kernel.tile) {
+    : kernel_(&kernel), fields_(&fields), rhs_(rhs > 0 ? rhs : usual_rhs(kernel)) {
   if (kernel.family == "hopping") {
     prepare_hopping(rotate);
   } else if (kernel.family == "slices") {

@@ -158,7 +158,7 @@ struct Arguments {
   /// the next. Slot n of a kernel is number slot[n].
   double* scalars = nullptr;
   int scalar_stride = 0;
-  int columns = 0;            ///< right-hand sides of x that a block kernel combines (runtime/block.hpp)
+  int columns = 0;  ///< right-hand sides of x that a block kernel combines (runtime/block.hpp)
   /// Slices of a vector for kernels along the fifth dimension: slice s of vector r is right-hand side r * slices + s of
   /// the operands. Their coefficients: runtime/slices.hpp.
   int slices = 1;

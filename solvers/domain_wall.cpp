@@ -50,8 +50,8 @@ DomainWallHopping::DomainWallHopping(WilsonHopping hopping, const DomainWallPara
   const Numbers beta = of_slices(p, [&](Complex64, Complex64 c) { return diagonal * c - 1.0; });
   const SliceMatrix b(p.b, p.c, -p.mass), a(alpha, beta, -p.mass), one = SliceMatrix::one(p.slices());
   const auto transform = [&](const SliceMatrix& numerator, const SliceMatrix& denominator) {
-    return std::make_shared<SliceTransform>(hopping_.domain()->device_pointer(), hopping_.precision(),
-                                            hopping_.basis(), SliceChain(numerator, denominator));
+    return std::make_shared<SliceTransform>(hopping_.domain()->device_pointer(), hopping_.precision(), hopping_.basis(),
+                                            SliceChain(numerator, denominator));
   };
   a_ = transform(a, one);
   a_inverse_ = transform(one, a);
@@ -221,8 +221,7 @@ void DomainWallDirac::take_slice(SpinorField& quark, const SpinorField& x, int s
   SliceMatrix m(slices);
   m.diagonal[int(Chirality::minus)][slice] = 1;
   m.shifted[int(Chirality::plus)][slice] = 1;
-  const SliceTransform transform(w.domain()->device_pointer(), w.precision(), w.basis(),
-                                 {m, SliceMatrix::one(slices)});
+  const SliceTransform transform(w.domain()->device_pointer(), w.precision(), w.basis(), {m, SliceMatrix::one(slices)});
   SpinorField work = x.like();
   for (const Parity parity : both) transform.apply(work, x, parity, Dagger::no);
   const SpinorField all = work.by_slice();
@@ -238,9 +237,10 @@ void DomainWallDirac::midpoint(SpinorField& quark, const SpinorField& x) const {
 DomainWallAction::DomainWallAction(DomainWallParameters parameters) : parameters_(std::move(parameters)) {
   const DomainWallParameters& p = parameters_;
   if (p.b.empty() || p.b.size() != p.c.size())
-    throw UsageError(fmt::format("a fifth dimension of {} coefficients b and {} c; use at least one slice and as many "
-                                 "of both",
-                                 p.b.size(), p.c.size()));
+    throw UsageError(
+        fmt::format("a fifth dimension of {} coefficients b and {} c; use at least one slice and as many "
+                    "of both",
+                    p.b.size(), p.c.size()));
 }
 
 std::unique_ptr<DiracOperator> DomainWallAction::make(const LinkStore& links, const PrecisionInfo& precision) const {

@@ -8,8 +8,8 @@
 
 namespace quarksmith {
 
-/// D psi_s = (b_s D_W + 1) psi_s + (c_s D_W - 1) R psi_s with R psi_s = P_- psi_{s+1} + P_+ psi_{s-1}, and -m times what
-/// comes from beyond the ends; D_W is the Wilson operator with mass -M5 (arXiv:1206.5214, eqs. 2.6 and 2.7).
+/// D psi_s = (b_s D_W + 1) psi_s + (c_s D_W - 1) R psi_s with R psi_s = P_- psi_{s+1} + P_+ psi_{s-1}, and -m times
+/// what comes from beyond the ends; D_W is the Wilson operator with mass -M5 (arXiv:1206.5214, eqs. 2.6 and 2.7).
 struct DomainWallParameters {
   double mass = 0;  ///< of the quark
   double m5 = 1.8;  ///< domain-wall height
@@ -44,10 +44,10 @@ class DomainWallHopping {
 
   /// B is 1 for Shamir's form and then left out; the others are A, A^-1 and B A^-1.
   bool has_b() const { return !parameters_.is_shamir(); }
-  const SliceTransform &b() const { return *b_; }
-  const SliceTransform &a() const { return *a_; }
-  const SliceTransform &a_inverse() const { return *a_inverse_; }
-  const SliceTransform &b_a_inverse() const { return *b_a_inverse_; }
+  const SliceTransform& b() const { return *b_; }
+  const SliceTransform& a() const { return *a_; }
+  const SliceTransform& a_inverse() const { return *a_inverse_; }
+  const SliceTransform& b_a_inverse() const { return *b_a_inverse_; }
   /// Flops of H on one parity of a vector: alone, or a x + b H.
   double flops(bool axpby) const;
   double bytes_sent() const { return hopping_.bytes_sent() * slices(); }

@@ -60,8 +60,7 @@ SliceChain SliceChain::adjoint() const {
   result.adjoint_ = !adjoint_;
   for (int part = 0; part < chiralities; ++part)
     for (const ChainStep& c : step[part])
-      result.step[part].push_back(
-          {std::conj(c.own), std::conj(c.give), std::conj(c.take), std::conj(c.keep), 0});
+      result.step[part].push_back({std::conj(c.own), std::conj(c.give), std::conj(c.take), std::conj(c.keep), 0});
   result.close();
   return result;
 }

@@ -107,8 +107,8 @@ TEST_P(DataWall, PyqcdOperator) {
     for (int t = 0; t < 8; ++t)
       for (int i = 0; i < 64; ++i)  // x, y, z, z fastest
         for (int k = 0; k < 12; ++k)
-          largest = std::max(
-              largest, std::abs(theirs[n++] - ours.site[gauge.lattice.index({i / 16, i / 4 % 4, i % 4, t})][k]));
+          largest = std::max(largest,
+                             std::abs(theirs[n++] - ours.site[gauge.lattice.index({i / 16, i / 4 % 4, i % 4, t})][k]));
   }
   report("pyqcd", "D_5 e, largest element-wise difference", 0, largest);
   EXPECT_LT(largest, 1e-14);

@@ -122,9 +122,8 @@ TEST(SliceChain, TimesItsInverseIsOne) {
   EXPECT_THROW(SliceChain(m, SliceMatrix(one, Numbers(9, -1), 1)), UsageError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, SliceKernel, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
-                           return k.family == "slices";
-                         })),
+INSTANTIATE_TEST_SUITE_P(Kernels, SliceKernel,
+                         testing::ValuesIn(support::kernel_cases([](const Kernel& k) { return k.family == "slices"; })),
                          support::kernel_case_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SliceKernel);
 
