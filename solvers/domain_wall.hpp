@@ -9,7 +9,7 @@
 namespace quarksmith {
 
 /// D psi_s = (b_s D_W + 1) psi_s + (c_s D_W - 1) R psi_s with R psi_s = P_- psi_{s+1} + P_+ psi_{s-1}, and -m times
-/// what comes from beyond the ends; D_W is the Wilson operator with mass -M5 (arXiv:1206.5214, eqs. 2.6 and 2.7).
+/// what comes from beyond the ends; D_W is the Wilson operator with mass -M5 (arXiv:1206.5214).
 struct DomainWallParameters {
   double mass = 0;  ///< of the quark
   double m5 = 1.8;  ///< domain-wall height

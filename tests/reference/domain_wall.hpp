@@ -26,7 +26,7 @@ SliceRows shift_rows(const std::vector<Complex64>& alpha, const std::vector<Comp
 Slices multiply(const SliceRows& minus, const SliceRows& plus, const Slices& psi);
 
 /// Parameters of D_5 psi_s = (b_s D_W + 1) psi_s + (c_s D_W - 1) (P_- psi_{s+1} + P_+ psi_{s-1}), D_W with mass -m5; at
-/// the ends P_- psi_{Ls} = -m P_- psi_0 and P_+ psi_{-1} = -m P_+ psi_{Ls-1} (arXiv:1206.5214, eqs. 2.6 and 2.7).
+/// the ends P_- psi_{Ls} = -m P_- psi_0 and P_+ psi_{-1} = -m P_+ psi_{Ls-1} (arXiv:1206.5214).
 struct Moebius {
   double m5 = 1.8, mass = 0.1;
   std::vector<Complex64> b, c;
