@@ -8,6 +8,7 @@
 #include "runtime/error.hpp"
 #include "runtime/io_propagator.hpp"
 #include "solvers/correlators.hpp"
+#include "solvers/residual_mass.hpp"
 #include "solvers/smearing.hpp"
 #include "solvers/source.hpp"
 
@@ -18,15 +19,16 @@ struct PropagatorOptions {
   CommonOptions common;
   ActionOptions action;
   SolverChoices choices;
-  std::string source = "point:0,0,0,0", sink = "point", solver = "bicgstab", precision = "double";
+  std::string source = "point:0,0,0,0", sink = "point", solver, precision = "double";
   int batch = 0;
   std::filesystem::path out, correlators;
   bool overwrite = false;
 };
 
-SolveSettings settings_of(const PropagatorOptions& o, const CLI::App& command, const HostGauge& gauge) {
+SolveSettings settings_of(const PropagatorOptions& o, const CLI::App& command, const HostGauge& gauge,
+                          const ActionChoice& choice) {
   SolveSettings s = o.choices.settings(command, gauge, o.common);
-  s.method = method_of(o.solver);
+  s.method = method_of(o.solver.empty() ? choice.solver : o.solver);
   s.precision = o.precision;
   return s;
 }
@@ -49,12 +51,13 @@ class Run {
       : o_(o),
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
         choice_(o.action.choose(command, named_.gauge, o.common)),
-        settings_(settings_of(o, command, named_.gauge)),
+        settings_(settings_of(o, command, named_.gauge, choice_)),
         source_(source_of(o.source, lattice())),
         sink_(sink_of(o.sink)),
         domain_(o.common.open_domain(lattice())),
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
-        propagator_(lattice()) {
+        propagator_(lattice()),
+        residual_mass_(lattice()) {
     if (!o.out.empty())
       file_ = std::make_unique<PropagatorFile>(o.out, lattice(), provenance_of(o, named_.origin, choice_), o.overwrite,
                                                o.common.ranks());
@@ -124,7 +127,9 @@ class Run {
       Device& device = domain_->device();
       if (!device.asynchronous()) return width_ = 1;
       const SpinorField one(domain_, find_precision("double"), Subset::full);
-      const std::size_t each = solver_->bytes_per_rhs() + 2 * one.bytes_per_rhs();
+      // Source and quark field, and with a fifth dimension the vectors of both and one to project.
+      const int slices = choice_.action->slices(), fields = slices > 1 ? 4 + 3 * slices : 2;
+      const std::size_t each = solver_->bytes_per_rhs() + fields * one.bytes_per_rhs();
       const std::size_t margin = device.free_memory() / 10;
       // As many as fit on every rank.
       const auto fitting =
@@ -152,8 +157,12 @@ class Run {
       SpinorField one = b.slice(i, 1);
       if (source_.kind == SourceSettings::Kind::gaussian) smear(one, source_.width, source_.steps);
     }
-    const std::vector<SolveReport> reports = solver_->solve_sources(x, b);
-    HostSpinor solution(lattice());
+    SpinorField middle = b.like();
+    const auto* wall = dynamic_cast<const DomainWallDirac*>(&solver_->dirac());
+    const std::vector<SolveReport> reports = solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
+      if (wall != nullptr) wall->midpoint(middle, vectors);
+    });
+    HostSpinor solution(lattice()), half_way(lattice());
     std::string failed;
     for (int i = 0; i < count; ++i) {
       const int n = columns[i];
@@ -174,6 +183,10 @@ class Run {
       }
       download(x, solution, solver_->basis(), i);
       if (file_) file_->write(n / 3, n % 3, solution, report);
+      if (wall != nullptr) {
+        download(middle, half_way, solver_->basis(), i);
+        residual_mass_.add(half_way, solution);
+      }
       sink(n, solution);
     }
     if (failed.empty()) return;
@@ -227,6 +240,7 @@ class Run {
     for (const Complex64& z : proton_correlator(propagator_, source_.time(), choice_.boundary[3], o_.common.ranks()))
       j["correlators"]["proton"].push_back({z.real(), z.imag()});
     for (std::size_t i = 0; i < names.size(); ++i) j["mesons"][names[i]] = mesons[i];
+    if (residual_mass_.columns() == 12) j["residual_mass"] = residual_mass_.values(source_.time(), o_.common.ranks());
     j["solves"] = solves();
     for (const auto& [key, value] : provenance_of(o_, named_.origin, choice_)) j["provenance"][key] = value;
     return j;
@@ -256,6 +270,7 @@ class Run {
   DomainPointer domain_;
   double plaquette_;
   Propagator propagator_;
+  ResidualMass residual_mass_;  // of domain-wall quarks whose columns were all solved in this run
   std::unique_ptr<PropagatorFile> file_;
   std::shared_ptr<const LinkField> smearing_links_;
   std::unique_ptr<Solver> solver_;
@@ -273,8 +288,8 @@ void add_propagator(CLI::App& app, int& status) {
   c->add_option("--source", o->source, "point:x,y,z,t, gaussian:x,y,z,t:w,N, wall:t or noise:SEED[,z2|z4]")
       ->capture_default_str();
   c->add_option("--sink", o->sink, "point or gaussian:w,N (acts on correlators only)")->capture_default_str();
-  c->add_option("--solver", o->solver, "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg")
-      ->capture_default_str();
+  c->add_option("--solver", o->solver,
+                "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg (default: bicgstab; domain wall: cg)");
   c->add_option("--precision", o->precision,
                 "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...")
       ->capture_default_str();

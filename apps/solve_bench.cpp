@@ -9,6 +9,7 @@
 #include "runtime/error.hpp"
 #include "runtime/site_random.hpp"
 #include "solvers/shifted.hpp"
+#include "solvers/working_gauge.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -21,6 +22,7 @@ struct SolveBenchOptions {
   std::string criterion = "residual", shifts = "0.001,0.01,0.1,1";
   std::filesystem::path csv, history;
   int repeats = 3, look_ahead = 2;
+  bool operators = false;
   long long seed = 7;
 };
 
@@ -82,9 +84,10 @@ class Bench {
   Bench(const SolveBenchOptions& o, const CLI::App& command)
       : o_(o),
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
-        parameters_(o.action.parameters(command, named_.gauge, o.common)),
+        choice_(o.action.choose(command, named_.gauge, o.common)),
         settings_(o.choices.settings(command, named_.gauge, o.common)),
         domain_(o.common.open_domain(named_.gauge.lattice)) {
+    if (!DomainWallOptions::has(o.action.action)) wilson_ = o.action.parameters(command, named_.gauge, o.common);
     settings_.options.criterion = criterion_of(o.criterion);
     settings_.options.look_ahead = o.look_ahead;
     for (const std::string& text : split(o.batches, ',')) {
@@ -96,6 +99,7 @@ class Bench {
   }
 
   int operator()() {
+    if (o_.operators) return time_operators();
     fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10} {:>10} {:>9} {:>9} {:>9} {:>7}\n", "solver", "precision", "batch",
                "iter", "replaced", "residual", "criterion", "seconds", "GFLOP/s", "MB", "host");
     for (const std::string& solver : split(o_.solvers, ','))
@@ -117,8 +121,59 @@ class Bench {
     std::function<double()> host_share;
   };
 
+  /// Applications of the operators that are iterated on, and of their conjugates, in every precision.
+  int time_operators() {
+    fmt::print("{:<14} {:>5} {:>12} {:>12} {:>9}\n", "precision", "batch", "us", "us, dagger", "GFLOP/s");
+    const WorkingGauge gauge(named_.gauge, domain_, find_storage(settings_.links));
+    const HostSpinor source = gaussian_source(named_.gauge.lattice, o_.seed, 0);
+    nlohmann::ordered_json rows;
+    for (const std::string& name : split(o_.precisions, ','))
+      for (const int batch : batches_) {
+        const LinkStore links(gauge.gauge, domain_, settings_.links, settings_.basis);
+        const auto dirac = choice_.action->make(links, find_precision(name));
+        std::unique_ptr<ReducedOperator> reduced;
+        if (settings_.reduction != Reduction::none) reduced = dirac->reduced(settings_.reduction, batch);
+        const LinearOperator& a = reduced ? *reduced : dirac->matrix();
+        SpinorField in = a.field(batch, find_precision("double")), x = a.field(batch), y = x.like();
+        SpinorField slices = in.by_slice();
+        for (int n = 0; n < slices.rhs(); ++n) upload(source, slices, links.basis(), n);
+        &in.precision() == &x.precision() ? x.copy_from(in) : convert(in, x);
+        const double plain = seconds_of([&] { a.apply(y, x, Dagger::no); }),
+                     dagger = seconds_of([&] { a.apply(y, x, Dagger::yes); });
+        const double gflops = 2e-9 * a.flops() * batch / (plain + dagger);
+        fmt::print("{:<14} {:>5} {:>12.2f} {:>12.2f} {:>9.0f}\n", name, batch, plain * 1e6, dagger * 1e6, gflops);
+        rows.push_back({{"precision", name},
+                        {"batch", batch},
+                        {"microseconds", plain * 1e6},
+                        {"microseconds_dagger", dagger * 1e6},
+                        {"gflops", gflops}});
+      }
+    o_.common.write_json({{"device", domain_->device().description()},
+                          {"lattice", named_.gauge.lattice.global_extent()},
+                          {"action", choice_.provenance},
+                          {"operators", rows}});
+    return 0;
+  }
+
+  /// Of one call, the best of several bursts of a tenth of a second.
+  double seconds_of(const std::function<void()>& work) const {
+    Device& device = domain_->device();
+    const auto burst = [&](int calls) {
+      device.synchronize();
+      const double start = now();
+      for (int n = 0; n < calls; ++n) work();
+      device.synchronize();
+      return (now() - start) / calls;
+    };
+    burst(2);
+    const int calls = std::clamp(static_cast<int>(0.1 / burst(2)), 1, 1000);
+    double best = INFINITY;
+    for (int n = 0; n < 5; ++n) best = std::min(best, burst(calls));
+    return domain_->communicator().largest(best);
+  }
+
   Job plain(const SolveSettings& settings, int batch) const {
-    const auto solver = std::make_shared<WilsonSolver>(named_.gauge, domain_, parameters_, settings);
+    const auto solver = std::make_shared<Solver>(choice_.action, named_.gauge, domain_, settings);
     const auto b = std::make_shared<SpinorField>(solver->field(batch));
     const auto x = std::make_shared<SpinorField>(b->like());
     SpinorField slices = b->by_slice();
@@ -128,8 +183,9 @@ class Bench {
   }
   /// One right-hand side with all shifts.
   Job shifted(const SolveSettings& settings) const {
+    if (!wilson_) throw UsageError("multishift is for Wilson-type actions; use --solver cg");
     const int count = static_cast<int>(shifts_.size());
-    const auto solver = std::make_shared<WilsonShiftedSolver>(named_.gauge, domain_, parameters_, settings, count);
+    const auto solver = std::make_shared<WilsonShiftedSolver>(named_.gauge, domain_, *wilson_, settings, count);
     const auto b = std::make_shared<SpinorField>(domain_, find_precision("double"), solver->subset());
     const auto x = std::make_shared<SpinorField>(domain_, b->precision(), b->subset(), count);
     upload(gaussian_source(named_.gauge.lattice, o_.seed, 0), *b, solver->basis());
@@ -192,8 +248,7 @@ class Bench {
     nlohmann::ordered_json j = {{"device", domain_->device().description()},
                                 {"gauge", named_.origin},
                                 {"lattice", named_.gauge.lattice.global_extent()},
-                                {"mass", parameters_.mass},
-                                {"csw", parameters_.csw_t},
+                                {"action", choice_.provenance},
                                 {"tolerance", o_.choices.tolerance},
                                 {"criterion", o_.criterion}};
     std::string text =
@@ -232,7 +287,8 @@ class Bench {
 
   const SolveBenchOptions& o_;
   NamedGauge named_;
-  WilsonParameters parameters_;
+  ActionChoice choice_;
+  std::optional<WilsonParameters> wilson_;  // of such actions
   SolveSettings settings_;
   DomainPointer domain_;
   std::vector<int> batches_;
@@ -264,6 +320,8 @@ void add_solve_bench(CLI::App& app, int& status) {
   c->add_option("--look-ahead", o->look_ahead, "iterations that a GPU has been given when the host looks at the first")
       ->check(CLI::Range(1, 8))
       ->capture_default_str();
+  c->add_flag("--operator", o->operators,
+              "time the operator of --even-odd alone, in every precision, and solve nothing");
   c->add_option("--repeat", o->repeats, "solves of each kind, of which the fastest counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

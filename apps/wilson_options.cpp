@@ -34,8 +34,9 @@ void ActionOptions::add_to(CLI::App& c) {
                "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or peer-random:X,Y,Z,T:SEED")
       ->required();
   c.add_option("--lattice", lattice, "extents X,Y,Z,T, for files that do not record them");
-  c.add_option("--action", action, "wilson, clover, twisted-mass or twisted-clover")->capture_default_str();
-  c.add_option("--mass", mass, "bare mass m; M = m + 1 + 3 nu/xi0 - D/2");
+  c.add_option("--action", action, "wilson, clover, twisted-mass, twisted-clover, domain-wall or moebius")
+      ->capture_default_str();
+  c.add_option("--mass", mass, "bare mass m; M = m + 1 + 3 nu/xi0 - D/2; of domain-wall quarks their mass");
   c.add_option("--kappa", kappa, "instead of --mass: m = 1/(2 kappa) - 4");
   c.add_option("--csw", csw, "clover coefficient");
   c.add_option("--csw-r", csw_r, "clover coefficient of space planes, divided by xi0 there");
@@ -46,14 +47,30 @@ void ActionOptions::add_to(CLI::App& c) {
   c.add_option("--epsilon", epsilon, "two flavours, split: M + i mu gamma_5 tau_3 + epsilon tau_1");
   c.add_option("--flavours", flavours, "of the two, 0 or 1: SOURCE,SINK")->capture_default_str();
   c.add_option("--anisotropy", anisotropy, "xi0,nu")->capture_default_str();
+  wall.add_to(c);
   c.add_option("--boundary", boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
 }
 
-ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& links, const CommonOptions& common) const {
-  const WilsonParameters p = parameters(command, links, common);
+namespace {
+
+std::string text_of(const std::array<Complex64, directions>& boundary) {
   std::string phases;
-  for (const Complex64& z : p.boundary) phases += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());
-  ActionChoice choice{std::make_shared<WilsonAction>(p), p.boundary, {{"action", action}}};
+  for (const Complex64& z : boundary) phases += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());
+  return phases;
+}
+
+}  // namespace
+
+ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& links, const CommonOptions& common) const {
+  if (DomainWallOptions::has(action)) {
+    const auto p = wall.parameters(command, action, mass, choose_boundary(boundary, links, common));
+    ActionChoice choice{std::make_shared<DomainWallAction>(p), p.boundary, {{"action", action}}, "cg"};
+    choice.provenance.merge(DomainWallOptions::provenance(p));
+    choice.provenance.emplace("boundary", text_of(p.boundary));
+    return choice;
+  }
+  const WilsonParameters p = parameters(command, links, common);
+  ActionChoice choice{std::make_shared<WilsonAction>(p), p.boundary, {{"action", action}}, "bicgstab"};
   for (const auto& [name, value] : {std::pair{"mass", p.mass},
                                     {"xi0", p.xi0},
                                     {"nu", p.nu},
@@ -62,7 +79,7 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& lin
                                     {"mu", p.twist.mu},
                                     {"epsilon", p.twist.epsilon}})
     choice.provenance.emplace(name, fmt::format("{:.17g}", value));
-  choice.provenance.emplace("boundary", phases);
+  choice.provenance.emplace("boundary", text_of(p.boundary));
   if (p.twist.flavours > 1) choice.provenance.emplace("flavours", flavours);
   return choice;
 }
@@ -70,7 +87,9 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& lin
 WilsonParameters ActionOptions::parameters(const CLI::App& command, const HostGauge& links,
                                            const CommonOptions& common) const {
   if (action != "wilson" && action != "clover" && action != "twisted-mass" && action != "twisted-clover")
-    throw UsageError(fmt::format("action '{}' is unknown; use wilson, clover, twisted-mass or twisted-clover", action));
+    throw UsageError(fmt::format("action '{}' is unknown; use wilson, clover, twisted-mass, twisted-clover, domain-wall "
+                                 "or moebius",
+                                 action));
   if ((command.count("--mass") > 0) == (command.count("--kappa") > 0))
     throw UsageError(fmt::format("{} needs exactly one of --mass and --kappa", command.get_name()));
   WilsonParameters p;

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "apps/domain_wall_options.hpp"
 #include "apps/options.hpp"
 #include "solvers/solve.hpp"
 
@@ -14,12 +15,14 @@ struct ActionChoice {
   std::shared_ptr<const Action> action;
   std::array<Complex64, directions> boundary;     ///< phases
   std::map<std::string, std::string> provenance;  ///< names and values of its parameters
+  std::string solver = "bicgstab";                ///< that serves it best
 };
 
 /// Which operator on which links.
 struct ActionOptions {
   std::string gauge, lattice, action = "wilson", boundary, anisotropy = "1,1", flavours = "0,0";
   double mass = 0, kappa = 0, csw = 0, csw_r = 0, csw_t = 0, mu = 0, epsilon = 0;
+  DomainWallOptions wall;
 
   void add_to(CLI::App& command);
   /// \throws UsageError options that contradict each other.

@@ -7,6 +7,7 @@
 #include "runtime/gauge.hpp"
 #include "runtime/site_random.hpp"
 #include "solvers/clover.hpp"
+#include "solvers/slice_chain.hpp"
 
 namespace quarksmith::apps {
 
@@ -70,10 +71,19 @@ const TermField& Fields::term(std::string_view precision, int number) {
   return found->second;
 }
 
+namespace {
+
+/// A tile, or slices of a fifth dimension.
+int usual_rhs(const Kernel& kernel) { return kernel.family == "slices" ? 16 : kernel.tile; }
+
+}  // namespace
+
 Workload::Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate)
-    : kernel_(&kernel), fields_(&fields), rhs_(rhs > 0 ? rhs : kernel.tile) {
+    : kernel_(&kernel), fields_(&fields), rhs_(rhs > 0 ? rhs : usual_rhs(kernel)) {
   if (kernel.family == "hopping") {
     prepare_hopping(rotate);
+  } else if (kernel.family == "slices") {
+    prepare_slices(rotate);
   } else if (kernel.family == "gauge") {
     prepare_gauge();
   } else if (kernel.family == "links") {
@@ -89,23 +99,28 @@ SpinorField Workload::fresh(Subset subset) const {
   return fields_->spinor(kernel_->precision, subset, rhs_, kernel_->spins);
 }
 
-void Workload::prepare_hopping(bool rotate) {
+void Workload::make_buffers(Subset from, bool rotate) {
   const PrecisionInfo& precision = find_precision(kernel_->precision);
   constexpr double beyond_cache = 400e6;
   const double bytes = 2.0 * kernel_->spins * precision.spin_words * precision.word_bytes * rhs_ *
                        fields_->domain()->lattice().half_sites();
   const int buffers = rotate && bytes < beyond_cache ? std::clamp(int(std::ceil(beyond_cache / bytes)), 2, 64) : 1;
   for (int n = 0; n < buffers; ++n) {
-    in_.push_back(fresh(Subset::odd));
+    in_.push_back(fresh(from));
     out_.push_back(fresh(Subset::even));
   }
   in_.push_back(fresh(Subset::even));  // x of the epilogue
   arguments_ = arguments_for(*fields_->domain(), in_[0].lanes(), rhs_);
-  give_terms(precision.links);
-  arguments_.links = fields_->links(precision.links, kernel_->links).operand();
   arguments_.x = in_.back().operand(Parity::even);
   arguments_.a.re = 0.5;
   arguments_.b.re = -0.25;
+}
+
+void Workload::prepare_hopping(bool rotate) {
+  make_buffers(Subset::odd, rotate);
+  const PrecisionInfo& precision = find_precision(kernel_->precision);
+  give_terms(precision.links);
+  arguments_.links = fields_->links(precision.links, kernel_->links).operand();
   arguments_.hops = hops_of(fields_->domain()->lattice(), {1, 1, 1, 1}, {1, 1, 1, -1});
 }
 
@@ -113,6 +128,19 @@ void Workload::give_terms(std::string_view precision) {
   if (kernel_->terms > 0) arguments_.term = fields_->term(precision).operand();
   if (kernel_->terms > 1) arguments_.twist = fields_->term(precision, 1).operand();
   arguments_.c = {0.3, 0.2};
+}
+
+void Workload::prepare_slices(bool rotate) {
+  make_buffers(Subset::even, rotate);
+  const std::vector<Complex64> ones(rhs_, 1.0), twos(rhs_, 2.5);
+  const SliceMatrix numerator(ones, ones, -0.1), denominator(twos, ones, -0.1);
+  const std::shared_ptr<Device>& device = fields_->domain()->device_pointer();
+  const SliceChain chain(numerator, denominator);
+  memory_ = store(kernel_->dagger ? chain.adjoint() : chain, device, find_precision(kernel_->precision),
+                  kernel_->complex_coefficients);
+  arguments_.rhs = 1;  // one vector
+  arguments_.slices = rhs_;
+  arguments_.chain = memory_.data();
 }
 
 void Workload::prepare_update() {
@@ -171,9 +199,9 @@ void Workload::prepare_term() {
 
 void Workload::launch(const Kernel& kernel, int call) {
   arguments_.random = {1, static_cast<unsigned long long>(call)};
-  if (kernel_->family == "hopping") {
+  if (writes_out()) {
     const std::size_t buffer = static_cast<std::size_t>(call) % out_.size();
-    arguments_.in = in_[buffer].operand(Parity::odd);
+    arguments_.in = in_[buffer].operand(kernel_->family == "hopping" ? Parity::odd : Parity::even);
     arguments_.out = out_[buffer].operand(Parity::even);
   }
   fields_->domain()->device().run(kernel, arguments_);
@@ -182,7 +210,7 @@ void Workload::launch(const Kernel& kernel, int call) {
 Workload::Result Workload::result(const Kernel& kernel) {
   Device& device = fields_->domain()->device();
   std::vector<double> sums;
-  if (kernel_->family == "hopping") {
+  if (writes_out()) {
     out_[0].fill(0xff);
     launch(kernel, 0);
   } else if (kernel_->family == "update") {
@@ -200,12 +228,12 @@ Workload::Result Workload::result(const Kernel& kernel) {
     throw UsageError(std::string(kernel.name) + ": kernels of its family cannot be compared");
   }
   std::vector<HostSpinor> fields;
-  for (const SpinorField& f : kernel_->family == "hopping" ? out_ : in_) {
+  for (const SpinorField& f : writes_out() ? out_ : in_) {
     for (int r = 0; r < rhs_; ++r) {
       fields.emplace_back(f.domain().lattice());
       download(f, fields.back(), find_basis("degrand_rossi"), r);
     }
-    if (kernel_->family == "hopping") break;  // the first buffer alone was written
+    if (writes_out()) break;  // the first buffer alone was written
   }
   return {std::move(fields), std::move(sums)};
 }

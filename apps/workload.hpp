@@ -38,7 +38,7 @@ class Fields {
 /// One kernel with everything it works on.
 class Workload {
  public:
-  /// \param rhs right-hand sides, 0: the tile of the kernel.
+  /// \param rhs right-hand sides, 0: the tile of the kernel; of kernels along a fifth dimension the slices, 0: 16.
   /// \param rotate launches go round over buffers larger than any cache.
   Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate);
 
@@ -55,7 +55,11 @@ class Workload {
   Result result(const Kernel& kernel);
 
  private:
+  void make_buffers(Subset from, bool rotate);
   void prepare_hopping(bool rotate);
+  void prepare_slices(bool rotate);
+  /// Whether the kernel reads `in` and writes `out`: other ones work on x, y, ...
+  bool writes_out() const { return kernel_->family == "hopping" || kernel_->family == "slices"; }
   void prepare_update();
   void prepare_gauge();
   void prepare_links();

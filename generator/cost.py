@@ -38,8 +38,13 @@ class Cost:
 def combination_flops(row: np.ndarray, *, first: bool) -> int:
     """Flops of adding a combination of colour vectors to a sum (`first`: of starting the sum).
 
-    A coefficient +-1 or +-i costs nothing but its addition; any other real one doubles, a complex one quadruples.
+    A coefficient +-1 or +-i costs nothing but its addition; any other real one doubles, a complex one quadruples. A
+    modulus that multiples of +-1 and +-i share is multiplied once.
     """
+    given = row[np.abs(row) > 0]
+    sizes, sums = np.abs(given), np.abs(given.real) + np.abs(given.imag)
+    if len(given) > 1 and sizes[0] != 1 and max(np.ptp(sizes), np.abs(sums - sizes).max()) < 1e-15:
+        return combination_flops(row / sizes[0], first=first) + COLOUR_REALS
     additions = 0
     multiplications = 0
     for c in row[np.abs(row) > 0]:

@@ -25,6 +25,8 @@ def default_launch(operator: Operator, spec: KernelSpec) -> tuple[int, int]:
     width = spec.format.element_bytes // 4
     if isinstance(operator, Update) and operator.sums and len({*operator.inputs, *operator.outputs}) <= 2:
         return 256, 2 if width == 2 else 4 if spec.format.bits <= 16 else 3
+    if operator.family == "slices":  # a thread keeps all slices in shared memory: small blocks, several at a time
+        return 32, 1
     if operator.family != "hopping":
         return BLOCK, 1
     packed = spec.format.bits < 32 and width == 1

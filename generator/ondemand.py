@@ -81,7 +81,7 @@ def support(spec: KernelSpec) -> list[KernelSpec]:
         needed.append(KernelSpec(name, precision, **axes))  # type: ignore[arg-type]
 
     links = spec.format.links.name
-    if operator.family in ("hopping", "update", "block", "term") or spec.spins:
+    if operator.family in ("hopping", "update", "block", "term", "slices") or spec.spins:
         spins = getattr(operator, "spins", 0) or spec.spins or 4
         for name in ("import", "export"):
             need(name, spec.precision, spins=spins)

@@ -84,7 +84,7 @@ def tunable(profile: Profile, only: Sequence[str], target: str) -> list[KernelSp
     chosen = [
         s
         for s in profile.kernels
-        if find_operator(s.operator).family in ("hopping", "update")
+        if find_operator(s.operator).family in ("hopping", "update", "slices")
         and not s.dagger
         and exists_on(s, target)
         and (not only or any(o in s.name for o in only))
@@ -96,7 +96,10 @@ def tunable(profile: Profile, only: Sequence[str], target: str) -> list[KernelSp
 
 def candidates(spec: KernelSpec, target: str, *, quick: bool) -> list[KernelSpec]:
     """Variants of a kernel: shapes times launch numbers, without repetition."""
-    hopping = find_operator(spec.operator).family == "hopping"
+    family = find_operator(spec.operator).family
+    hopping = family == "hopping"
+    if family == "slices" and target == "cuda":  # larger blocks would not have the memory for as many slices
+        return [spec.as_variant((), spec.block, least) for least in ((1,) if quick else (1, 8, 12, 16))]
     if target == "cpu":
         names = [n for n, shape in SHAPES.items() if target in shape.targets and hopping]
         return [spec.as_variant(shape, 0, 0) for shape in ((), *((n,) for n in sorted(names)))]

@@ -125,6 +125,9 @@ inline constexpr int shared_slot = 128;
 /// What slot `status_slot` holds: nothing happened, a quotient had denominator zero, a number was not finite.
 enum class Status { fine, breakdown, not_finite };
 
+/// Slices of a vector along a fifth dimension, at most.
+inline constexpr int most_slices = 64;
+
 /// State of the counter-based random numbers: the stream is (seed, counter), the place in it the global site.
 struct RandomState {
   unsigned long long seed = 0;
@@ -156,7 +159,11 @@ struct Arguments {
   /// the next. Slot n of a kernel is number slot[n].
   double* scalars = nullptr;
   int scalar_stride = 0;
-  int columns = 0;            ///< right-hand sides of x that a block kernel combines (runtime/block.hpp)
+  int columns = 0;  ///< right-hand sides of x that a block kernel combines (runtime/block.hpp)
+  /// Slices of a vector for kernels along the fifth dimension: slice s of vector r is right-hand side r * slices + s of
+  /// the operands. Their coefficients: runtime/slices.hpp.
+  int slices = 1;
+  const void* chain = nullptr;
   const int* list = nullptr;  ///< CPU: numbers of the blocks to work on, of which there are list_count; null: all
   int list_count = 0;
   int skip = 0;                ///< CUDA: bits of directions; sites with a hop that leaves the part there are left out

@@ -18,6 +18,9 @@ QUARKSMITH_INLINE Value combine(const Arguments& a, const Value& x, const Value&
 /// out = D in
 struct Plain {
   static constexpr int vectors = 1;
+  /// Tells memory what `finish` will read.
+  template <class Spinors>
+  static QUARKSMITH_INLINE void announce(const Arguments&, const Site&, int) {}
   template <class Spinors, int W, class Value>
   static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
     Spinors::store(a.out, s.place, rhs, *sum);
@@ -27,6 +30,10 @@ struct Plain {
 /// out = a x + b D in
 struct Axpby {
   static constexpr int vectors = 1;
+  template <class Spinors>
+  static QUARKSMITH_INLINE void announce(const Arguments& a, const Site& s, int rhs) {
+    Spinors::announce(a.x, s.place, rhs);
+  }
   template <class Spinors, int W, class Value>
   static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
     using R = typename Spinors::Real;

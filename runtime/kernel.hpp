@@ -9,6 +9,7 @@
 #include "runtime/site.hpp"
 #include "runtime/view.hpp"
 #include "runtime/epilogue.hpp"
+#include "runtime/slices.hpp"
 #include "runtime/walk.hpp"
 #include "runtime/unitary.hpp"
 #include "runtime/block.hpp"

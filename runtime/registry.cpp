@@ -122,7 +122,7 @@ std::string profile_row(std::span<const Kernel> kernels, const KernelQuery& q) {
   row += fmt::format("precision = [\"{}\"]\n", q.precision);
   if (!q.links.empty()) row += fmt::format("links = [\"{}\"]\n", q.links.substr(1));
   if (!q.basis.empty()) row += fmt::format("basis = [\"{}\"]\n", q.basis);
-  if (hopping) row += fmt::format("tile = [{}]\n", q.tile);
+  if (hopping && !q.links.empty()) row += fmt::format("tile = [{}]\n", q.tile);
   if (!hopping && q.spins != 4) row += fmt::format("spins = [{}]\n", q.spins);
   if (q.complex_coefficients) row += "coefficient = [\"complex\"]\n";
   return row;

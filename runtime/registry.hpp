@@ -14,7 +14,7 @@ namespace quarksmith {
 struct Kernel {
   std::string_view name;
   std::string_view operation;  ///< `wilson`, `axpby`, ...
-  std::string_view family;     ///< hopping, update, convert, gauge
+  std::string_view family;     ///< hopping, slices, update, convert, gauge
   bool dagger;
   std::string_view epilogue;  ///< none, axpby
   std::string_view precision;

@@ -21,6 +21,8 @@ namespace quarksmith::QUARKSMITH_TARGET {
 inline constexpr bool branch_on_crossing = true;
 /// Directions in which kernels look for ghost zones: all, behind that branch.
 inline constexpr int ghosts_in_place = 15;
+/// Slices of a vector along the fifth dimension that are loaded together.
+inline constexpr int slices_ahead = 1;
 
 #if defined(__AVX512F__)
 inline constexpr int register_bytes = 64;
@@ -258,6 +260,10 @@ QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long s
   }
 }
 
+/// Processors find out by themselves.
+template <class Word, int W, int N>
+QUARKSMITH_INLINE void announce_words(const Operand&, const Place&, long long) {}
+
 template <int W>
 QUARKSMITH_INLINE Lanes<float, W> load_norm(const Operand& f, const Place& p, int rhs) {
   const float* base = f.norm + rhs * f.norm_rhs_stride + (long long)p.block * f.lanes;
@@ -268,6 +274,17 @@ QUARKSMITH_INLINE void store_norm(const Operand& f, const Place& p, int rhs, con
   float* base = f.norm + rhs * f.norm_rhs_stride + (long long)p.block * f.lanes;
   store_lanes<float, W>(base + p.lane, norm);
 }
+
+/// N numbers for each of up to Most places that a thread keeps while it works on a block.
+template <class T, int W, int N, int Most>
+class Kept {
+ public:
+  QUARKSMITH_INLINE void put(int place, const Words<T, W, N>& numbers) { all_[place] = numbers; }
+  QUARKSMITH_INLINE const Words<T, W, N>& get(int place) const { return all_[place]; }
+
+ private:
+  Words<T, W, N> all_[Most];
+};
 
 // --- lanes across the boundary of a sub-lattice ----------------------------------------------------------------------
 

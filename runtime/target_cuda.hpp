@@ -19,6 +19,8 @@ namespace quarksmith::QUARKSMITH_TARGET {
 inline constexpr bool branch_on_crossing = false;
 /// Directions in which plain kernels look for ghost zones: none; runtime/halo_cuda.hpp does.
 inline constexpr int ghosts_in_place = 0;
+/// Slices of a vector along the fifth dimension that are loaded together, so that memory is kept busy by few threads.
+inline constexpr int slices_ahead = 4;
 
 // --- lanes -----------------------------------------------------------------------------------------------------------
 
@@ -130,6 +132,38 @@ QUARKSMITH_INLINE double sine_pi(double x) { return sinpi(x); }
 #include "runtime/words_cuda.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {
+
+/// N numbers for each of the places that a thread keeps in shared memory while it works on a site; threads do not
+/// share. The launch provides the memory: shared_bytes below.
+template <class T, int W, int N, int Most>
+class Kept {
+ public:
+  QUARKSMITH_INLINE Kept() {
+    extern __shared__ uint4 shared[];
+    mine_ = reinterpret_cast<P*>(shared) + threadIdx.x;
+  }
+  QUARKSMITH_INLINE void put(int place, const Words<T, W, N>& numbers) {
+    Packed u;
+    u.words = numbers;
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < packets; ++n) mine_[(place * packets + n) * blockDim.x] = u.packet[n];
+  }
+  QUARKSMITH_INLINE Words<T, W, N> get(int place) const {
+    Packed u;
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < packets; ++n) u.packet[n] = mine_[(place * packets + n) * blockDim.x];
+    return u.words;
+  }
+
+ private:
+  static constexpr int bytes = N * int(sizeof(T)), vector = vector_bytes_of<bytes>, packets = bytes / vector;
+  using P = typename Packet<vector>::type;
+  union Packed {
+    Words<T, W, N> words;
+    P packet[packets];
+  };
+  P* mine_;
+};
 
 // --- lanes across the boundary of a sub-lattice: none here -----------------------------------------------------------
 
@@ -307,6 +341,16 @@ constexpr bool can_keep_links(...) {
 template <class K, int Block, int MinBlocks, class Order>
 void apply_batch(const Arguments& a, const Launch& launch);
 
+/// Bytes of shared memory that a thread of kernel K keeps numbers in.
+template <class K>
+auto shared_bytes(const Arguments& a, int) -> decltype(K::kept_bytes(a)) {
+  return K::kept_bytes(a);
+}
+template <class K>
+int shared_bytes(const Arguments&, long) {
+  return 0;
+}
+
 /// Launches kernel K on the stream of `launch`; errors of a launch are left to cudaGetLastError.
 template <class K, int Block, int MinBlocks, class Order = InOrder, Rhs Form = Rhs::any>
 void apply(const Arguments& a, const Launch& launch) {
@@ -317,7 +361,11 @@ void apply(const Arguments& a, const Launch& launch) {
     int blocks = (K::count(a) + Block - 1) / Block;
     if (K::sums > 0 && blocks > reducing_blocks) blocks = reducing_blocks;
     const dim3 grid(blocks, a.rhs / K::tile);
-    kernel<K, Block, MinBlocks, Order><<<grid, Block, 0, static_cast<cudaStream_t>(launch.stream)>>>(a);
+    auto* const function = kernel<K, Block, MinBlocks, Order>;
+    const int shared = shared_bytes<K>(a, 0) * Block;
+    constexpr int granted = 48 << 10;  // without asking; a failure is met again by the launch
+    if (shared > granted) (void)cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    function<<<grid, Block, shared, static_cast<cudaStream_t>(launch.stream)>>>(a);
   }
 }
 

@@ -70,6 +70,10 @@ struct SpinorView {
     for (int s = 0; s < S; ++s) psi[s] = u.scale * value(u.psi[s]);
     return psi;
   }
+  /// Tells memory that the spinor will be read soon.
+  static QUARKSMITH_INLINE void announce(const Operand& f, const Place& p, int rhs) {
+    announce_words<Word, W, words>(f, p, rhs * f.rhs_stride);
+  }
   static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int rhs, const Value& psi) {
     Lanes<float, W> norm{};
     const auto w = Codec::template encode<W, reals>(as_reals<W>(psi), norm);

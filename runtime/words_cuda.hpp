@@ -189,6 +189,15 @@ QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long s
   for (int n = 0; n < packets; ++n) const_cast<P*>(at)[(group * packets + n) * site_block] = u.packet[n];
 }
 
+/// Has the N words of a site brought into the second cache.
+template <class Word, int W, int N>
+QUARKSMITH_INLINE void announce_words(const Operand& f, const Place& p, long long shift) {
+  constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, packets = N * int(sizeof(Word)) / bytes;
+  const auto* at = vectors_at<bytes, N* int(sizeof(Word))>(static_cast<const Word*>(f.data) + shift, p);
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < packets; ++n) asm volatile("prefetch.global.L2 [%0];" ::"l"(at + n * site_block));
+}
+
 template <int W>
 QUARKSMITH_INLINE float load_norm(const Operand& f, const Place& p, int rhs) {
   return (f.norm + rhs * f.norm_rhs_stride)[unsigned(p.block)];

@@ -377,13 +377,15 @@ std::vector<SolveReport> Solver::solve_all(SpinorField& x, const SpinorField& b)
   return reports;
 }
 
-std::vector<SolveReport> Solver::solve_sources(SpinorField& quark, const SpinorField& source) const {
+std::vector<SolveReport> Solver::solve_sources(SpinorField& quark, const SpinorField& source,
+                                               const std::function<void(const SpinorField& x)>& seen) const {
   if (!dirac().embeds()) return solve_all(quark, source);
   const WorkingGauge& gauge = parts_->working_gauge;
   SpinorField own = source.like(), b = field(source.rhs()), x = b.like();
   gauge.rotate(own, source, Dagger::no);
   dirac().embed(b, own);
   std::vector<SolveReport> reports = parts_->solve(x, b);
+  if (seen) seen(x);
   dirac().project(own, x);
   gauge.rotate(quark, own, Dagger::yes);
   return reports;

@@ -2,6 +2,7 @@
 /// Solves M x = b to a true residual, with the choices a user makes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -59,8 +60,9 @@ class Solver {
   /// is kept.
   std::vector<SolveReport> solve_all(SpinorField& x, const SpinorField& b) const;
   /// The same for sources and quark fields in four dimensions, for actions whose vectors are others
-  /// (DiracOperator::embed and project).
-  std::vector<SolveReport> solve_sources(SpinorField& quark, const SpinorField& source) const;
+  /// (DiracOperator::embed and project). \param seen is shown the solutions, in the gauge in which the solver works.
+  std::vector<SolveReport> solve_sources(SpinorField& quark, const SpinorField& source,
+                                         const std::function<void(const SpinorField& x)>& seen = {}) const;
   /// Bytes of device memory that each right-hand side of a batch needs beside x and b.
   std::size_t bytes_per_rhs() const;
   /// Share of the time of all iterations so far in which the host was busy; the rest it waited for the device.

@@ -21,7 +21,7 @@ class Operator(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def family(self) -> str: ...  # hopping, update, block, convert, gauge, links: which test and which host code use it
+    def family(self) -> str: ...  # hopping, slices, update, block, convert, gauge, links: its tests and host code
     @property
     def group(self) -> str: ...  # kernels of one group and precision share a translation unit
     @property

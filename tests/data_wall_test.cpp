@@ -1,0 +1,120 @@
+// Domain-wall fermions on configurations of other codes, and what those codes obtain.
+#include <fmt/format.h>
+
+#include "runtime/gauge.hpp"
+#include "runtime/io_gauge.hpp"
+#include "solvers/domain_wall.hpp"
+#include "solvers/solve.hpp"
+#include "tests/data.hpp"
+#include "tests/reference/reference.hpp"
+#include "tests/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+using reference::operator*;
+using reference::SpinMatrix;
+
+/// A line for the table that the closing of an issue shows.
+void report(const std::string& source, const std::string& quantity, double theirs, double ours) {
+  fmt::print("DATA | {} | {} | {:.15g} | {:.15g} | {:.1e}\n", source, quantity, theirs, ours, std::abs(theirs - ours));
+}
+
+HostGauge load(const std::string& name, const Coordinates& extent) {
+  return read_gauge(data::folder() / name, Lattice(extent)).gauge;
+}
+
+class DataWall : public testing::TestWithParam<std::shared_ptr<Device>> {
+ protected:
+  /// A domain-wall solver with the boundary condition of both codes: antiperiodic in time.
+  Solver solver(const HostGauge& gauge, double mass, double m5, int slices) const {
+    SolveSettings settings;
+    settings.method = Method::cg;
+    settings.links = "r18";
+    settings.options.tolerance = 1e-13;
+    const auto action = std::make_shared<DomainWallAction>(DomainWallParameters::uniform(mass, m5, slices));
+    return Solver(action, gauge, std::make_shared<Domain>(gauge.lattice, GetParam()), settings);
+  }
+};
+
+TEST_P(DataWall, BridgeOperatorAndPion) {
+  REQUIRE_DATA();
+  const HostGauge gauge = load("bridge/conf_04040408.txt.gz", {4, 4, 4, 8});
+  int found = 0;
+  const nlohmann::json peer = data::read_json("bridge/reference.json");
+  for (const auto& entry : peer["entries"]) {
+    const std::string name = entry["name"];
+    if (name != "Mult domain wall" && name != "pion t=0 domain wall") continue;
+    ++found;
+    const Solver quark = solver(gauge, entry["mass"], entry["M0"], entry["Ls"]);
+    // The peer's spinors are in its Dirac basis, which is that of the kernel: numbers go in unrotated.
+    const BasisInfo& unrotated = find_basis("degrand_rossi");
+    SpinorField b = quark.field(), x = b.like();
+    double ours = 0;
+    if (name == "Mult domain wall") {
+      HostSpinor ones(gauge.lattice), result(gauge.lattice);
+      for (HostSite& site : ones.site) site.fill({1, 1});
+      SpinorField slices = b.by_slice();
+      for (int s = 0; s < slices.rhs(); ++s) upload(ones, slices, unrotated, s);
+      quark.dirac().matrix().apply(x, b, Dagger::no);
+      for (int s = 0; s < slices.rhs(); ++s) {
+        download(x.by_slice(), result, unrotated, s);
+        ours += reference::dot(result, result).real();
+      }
+      ours = std::sqrt(ours);
+    } else {
+      SpinorField four(quark.domain(), find_precision("double"), Subset::full), result = four.like();
+      HostSpinor column(gauge.lattice);
+      for (int n = 0; n < 12; ++n) {
+        HostSpinor source(gauge.lattice);
+        source.site[0][n] = 1;
+        upload(source, four, quark.basis());
+        EXPECT_TRUE(quark.solve_sources(result, four).front().converged);
+        download(result, column, quark.basis());
+        for (long long i = 0; i < gauge.lattice.sites(); ++i)
+          if (gauge.lattice.coordinates(i)[3] == 0)
+            for (const Complex64& z : column.site[i]) ours += std::norm(z);
+      }
+    }
+    const double theirs = entry["value"];
+    report("bridge", name, theirs, ours);
+    EXPECT_NEAR(ours / theirs, 1, 2e-13) << name;
+  }
+  EXPECT_EQ(found, 2);
+}
+
+TEST_P(DataWall, PyqcdOperator) {
+  REQUIRE_DATA();
+  const HostGauge gauge = load("pyqcd/chroma_config.ildg", {4, 4, 4, 8});
+  constexpr int slices = 4;
+  const Solver quark = solver(gauge, 0.4, 1.6, slices);
+  // Their gammas are (gx, -gy, gz, -gt): W = gy gt turns ours into theirs; gamma_5 is the same.
+  const SpinMatrix w = reference::gamma(1) * reference::gamma(3), back = reference::adjoint(w);
+  HostSpinor unit(gauge.lattice), ours(gauge.lattice);
+  unit.site[0][0] = 1;
+  SpinorField b = quark.field(), x = b.like();
+  b.fill(0);
+  SpinorField first = b.by_slice();
+  upload(reference::multiply(back, unit), first, quark.basis(), 0);
+  quark.dirac().matrix().apply(x, b, Dagger::no);
+  const std::vector<Complex64> theirs = data::read_npy("pyqcd/Dpsi_dwf_wilson.npy");
+  ASSERT_EQ(theirs.size(), static_cast<std::size_t>(slices * 12 * gauge.lattice.sites()));
+  double largest = 0;
+  std::size_t n = 0;
+  for (int s = 0; s < slices; ++s) {
+    download(x.by_slice(), ours, quark.basis(), s);
+    ours = reference::multiply(w, ours);
+    for (int t = 0; t < 8; ++t)
+      for (int i = 0; i < 64; ++i)  // x, y, z, z fastest
+        for (int k = 0; k < 12; ++k)
+          largest = std::max(largest,
+                             std::abs(theirs[n++] - ours.site[gauge.lattice.index({i / 16, i / 4 % 4, i % 4, t})][k]));
+  }
+  report("pyqcd", "D_5 e, largest element-wise difference", 0, largest);
+  EXPECT_LT(largest, 1e-14);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, DataWall, testing::ValuesIn(support::devices()),
+                         [](const auto& info) { return support::test_name(info.param->name()); });
+
+}  // namespace
