@@ -124,6 +124,7 @@ QUARKSMITH_INLINE double logarithm(double x) { return log(x); }
 /// cos(pi x), sin(pi x)
 QUARKSMITH_INLINE double cosine_pi(double x) { return cospi(x); }
 QUARKSMITH_INLINE double sine_pi(double x) { return sinpi(x); }
+QUARKSMITH_INLINE double arc_cosine(double x) { return acos(x); }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET
 
