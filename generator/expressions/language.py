@@ -119,8 +119,8 @@ def project(value: Node) -> Node:
 
 
 def total(value: Node) -> Node:
-    """A result: the sum over all sites of a real or complex number."""
-    _need(value, ("real", "complex"), "total")
+    """A result: the sum over all sites of a real number, in double."""
+    _need(value, ("real",), "total", "write total(re(c)), total(im(c))")
     return make("total", "sum", (value,))
 
 

@@ -165,9 +165,7 @@ class Expression:
     @property
     def sums(self) -> int:
         """Real numbers that the kernel adds up."""
-        if self.definition.outputs:
-            return 0
-        return sum(2 if r.args[0].kind == "complex" else 1 for r in self.definition.results)
+        return 0 if self.definition.outputs else len(self.definition.results)
 
     @property
     def signature(self) -> str:
@@ -238,14 +236,11 @@ class Expression:
 
     def _block(self, title: str, results: Sequence[tuple[str, int, Value]]) -> dict[str, Any]:
         statements = Statements(self.operands, self.kinds, [v for *_, v in results])
-        stores, n = [], 0
+        stores = []
         for name, number, value in results:
             code = statements.value(value)
             if not name:
-                parts = [""] if value.kind == "real" else [".re", ".im"]
-                code = f"({code})" if parts[0] and " " in code else code
-                stores += [f"sums[{n + i}] += convert<double, W>({code}{part});" for i, part in enumerate(parts)]
-                n += len(parts)
+                stores.append(f"sums[{number}] += convert<double, W>({code});")
             elif self.kinds[name] == "spinor":
                 stores.append(f"store_spinor<Spinors>(a.{self.operands[name]}, x, rhs, {code});")
             else:
