@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
+#include "runtime/expression.hpp"
 #include "runtime/gauge.hpp"
 #include "runtime/site_random.hpp"
 #include "solvers/clover.hpp"
@@ -59,6 +60,10 @@ const LinkField& Fields::links(std::string_view precision, std::string_view stor
   return found->second;
 }
 
+LinkField Fields::copy_of_links(std::string_view precision, std::string_view storage) const {
+  return upload(*gauge_, domain_, find_precision(precision), find_storage(storage));
+}
+
 const TermField& Fields::term(std::string_view precision) {
   auto found = terms_.find(precision);
   if (found == terms_.end()) {
@@ -77,6 +82,8 @@ Workload::Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate)
     prepare_gauge();
   } else if (kernel.family == "term") {
     prepare_term();
+  } else if (kernel.family == "expression") {
+    prepare_expression();
   } else {
     prepare_update();
   }
@@ -150,6 +157,25 @@ void Workload::prepare_term() {
   if (!kernel_->links.empty()) arguments_.links = fields_->links(precision, kernel_->links).operand();
   arguments_.a.re = arguments_.b.re = 1;
   arguments_.c.re = 4.5;
+}
+
+void Workload::prepare_expression() {
+  const std::string_view links = find_precision(kernel_->precision).links;
+  std::vector<ExpressionArgument> arguments;
+  const auto parameters = parameters_of(*kernel_);
+  in_.reserve(parameters.size());
+  links_.reserve(parameters.size());
+  for (const ExpressionParameter& p : parameters) {
+    if (p.is_number()) {
+      arguments.emplace_back(0.1);
+    } else if (p.kind == "spinor") {
+      arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
+    } else {
+      const std::string_view storage = p.kind == "links" ? kernel_->links : "r18";
+      arguments.emplace_back(links_.emplace_back(fields_->copy_of_links(links, storage)));
+    }
+  }
+  arguments_ = expression_arguments(*kernel_, arguments, Parity::even);
 }
 
 void Workload::launch(const Kernel& kernel, int call) {

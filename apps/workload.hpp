@@ -23,6 +23,8 @@ class Fields {
   SpinorField spinor(std::string_view precision, Subset subset, int rhs, int spins = 4) const;
   /// Kept until others are asked for: large lattices fill the memory.
   const LinkField& links(std::string_view precision, std::string_view storage);
+  /// Links of their own, for kernels that write some.
+  LinkField copy_of_links(std::string_view precision, std::string_view storage) const;
   /// A clover term.
   const TermField& term(std::string_view precision);
   const DomainPointer& domain() const { return domain_; }
@@ -59,6 +61,7 @@ class Workload {
   void prepare_update();
   void prepare_gauge();
   void prepare_term();
+  void prepare_expression();
   SpinorField fresh(Subset subset) const;
 
   const Kernel* kernel_;
@@ -66,6 +69,7 @@ class Workload {
   int rhs_;
   std::vector<SpinorField> in_, out_;
   std::vector<TermField> terms_;
+  std::vector<LinkField> links_;  // of expressions
   std::vector<double> scalars_;  // of updates with scalars on the device: what they start from
   Memory memory_;
   Arguments arguments_;

@@ -92,6 +92,7 @@ std::string objection(const ExpressionParameter& p, const ExpressionArgument& a,
     if (p.kind != "spinor") return "it must be a link field";
     if (f->precision().name != k.precision || f->spins() != k.spins || f->rhs() != kind.rhs)
       return "spinor fields must share precision, colour vectors and right-hand sides";
+    if (f->slices() != 1) return "it has several slices; give by_slice()";
     return f->subset() == Subset::full ? "" : "it must hold all sites";
   }
   if (p.kind == "spinor") return "it must be a spinor field";
