@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "apps/options.hpp"
+#include "runtime/error.hpp"
 #include "solvers/link_smearing.hpp"
 
 namespace quarksmith::apps {

@@ -188,9 +188,32 @@ void Workload::launch(const Kernel& kernel, int call) {
   fields_->domain()->device().run(kernel, arguments_);
 }
 
+Workload::Result Workload::result_of_expression(const Kernel& kernel) {
+  Result result;
+  if (kernel.sums > 0) {
+    result.sums = fields_->domain()->device().reduce(kernel, arguments_);
+    return result;
+  }
+  for (SpinorField& f : in_) f.copy_from(fresh(Subset::full));
+  launch(kernel, 0);
+  for (const SpinorField& f : in_)
+    for (int r = 0; r < rhs_; ++r)
+      download(f, result.fields.emplace_back(f.domain().lattice()), find_basis("degrand_rossi"), r);
+  for (const LinkField& f : links_) {
+    const HostGauge u = download(f);
+    for (int mu = 0; mu < directions; ++mu) {
+      HostSpinor& matrices = result.fields.emplace_back(u.lattice);
+      for (std::size_t x = 0; x < u.site.size(); ++x)
+        std::copy(u.site[x][mu].begin(), u.site[x][mu].end(), matrices.site[x].begin());
+    }
+  }
+  return result;
+}
+
 Workload::Result Workload::result(const Kernel& kernel) {
   Device& device = fields_->domain()->device();
   std::vector<double> sums;
+  if (kernel_->family == "expression") return result_of_expression(kernel);
   if (kernel_->family == "hopping") {
     out_[0].fill(0xff);
     launch(kernel, 0);

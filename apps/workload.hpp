@@ -62,6 +62,7 @@ class Workload {
   void prepare_gauge();
   void prepare_term();
   void prepare_expression();
+  Result result_of_expression(const Kernel& kernel);
   SpinorField fresh(Subset subset) const;
 
   const Kernel* kernel_;

@@ -17,8 +17,8 @@ import numpy as np
 
 from generator.algebra.gamma import BASES, Basis
 from generator.algebra.su3 import STORAGES
-from generator.expressions.operator import Expression
 from generator.emit import accumulation, combination, frame_text, literal, storage_text
+from generator.expressions.operator import Expression
 from generator.operators import find_operator
 from generator.operators.hopping import DIRECTION_NAMES, Hop, HoppingOperator
 from generator.precision import PRECISIONS, Precision
@@ -332,7 +332,7 @@ def registry_row(spec: KernelSpec, target: str) -> dict[str, Any]:
         "flops": str(cost.reported),
         "bytes": literal(cost.bytes),
         "formula": _literal_lines(operator.formula),
-        "signature": _literal_lines(getattr(operator, "signature", "")),
+        "signature": f'\n     "{_literal_lines(operator.signature)}"' if isinstance(operator, Expression) else ' ""',
         "complex_scalars": str(getattr(operator, "complex_scalars", False)).lower(),
         "slots": _literal_lines(" ".join(getattr(operator, "slots", ()))),
         "then": _literal_lines(getattr(operator, "then", "")),

@@ -1,4 +1,4 @@
-"""Expressions over lattice fields as graphs: nodes with a kind, checked when they are made, printed as they were written.
+"""Expressions over lattice fields as graphs: nodes with a kind, checked when made, printed as they were written.
 
 A node is what a user's Python built, shifts where they stood. Nothing here knows sites, memory or C++.
 """

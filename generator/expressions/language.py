@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from generator.expressions.graph import Direction, ExpressionError, Node, Place, Step, make, number, wrong
 
@@ -16,32 +16,40 @@ space = (x, y, z)
 time = t
 
 
-class Spinor:
-    """Annotation: a site field of colour vectors, four (Dirac) or one (`spins` of the profile row)."""
+if TYPE_CHECKING:  # annotations say which symbol a function is given, not a type of Python
+    Spinor: TypeAlias = Any
+    Links: TypeAlias = Any
+    Matrices: TypeAlias = Any
+    Algebra: TypeAlias = Any
+    Real: TypeAlias = Any
+    Complex: TypeAlias = Any
+    Sum: TypeAlias = Any
+else:
+
+    class Spinor:
+        """Annotation: a site field of colour vectors, four (Dirac) or one (`spins` of the profile row)."""
+
+    class Links:
+        """Annotation: four SU(3) matrices a site, u[mu], in the link storage of the profile row."""
+
+    class Matrices:
+        """Annotation: four 3x3 matrices a site, m[mu], with all 18 reals."""
+
+    class Algebra:
+        """Annotation: four anti-Hermitian traceless matrices a site, z[mu], with all 18 reals."""
+
+    class Real:
+        """Annotation: a real number that comes with the call."""
+
+    class Complex:
+        """Annotation: a complex number that comes with the call."""
+
+    class Sum:
+        """Annotation: a number of the whole lattice, as `total` makes it."""
 
 
-class Links:
-    """Annotation: four SU(3) matrices a site, u[mu], in the link storage of the profile row."""
-
-
-class Matrices:
-    """Annotation: four 3x3 matrices a site, m[mu], with all 18 reals."""
-
-
-class Algebra:
-    """Annotation: four anti-Hermitian traceless matrices a site, z[mu], with all 18 reals."""
-
-
-class Real:
-    """Annotation: a real number that comes with the call."""
-
-
-class Complex:
-    """Annotation: a complex number that comes with the call."""
-
-
-FIELDS = {Spinor: "spinor", Links: "links", Matrices: "matrices", Algebra: "algebra"}
-NUMBERS = {Real: "real", Complex: "complex"}
+FIELDS: dict[Any, str] = {Spinor: "spinor", Links: "links", Matrices: "matrices", Algebra: "algebra"}
+NUMBERS: dict[Any, str] = {Real: "real", Complex: "complex"}
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,7 @@ class FourMatrices:
 
 
 def shift(value: Node, step: Step) -> Node:
-    """The value of the neighbour: shift(f, +mu) at x is f at x + mu."""
+    """The value of the neighbour: f at x + mu for `+mu`, at x - mu for `-mu`."""
     if not isinstance(step, Step):
         raise wrong(f"shift({value}, {step})", "the second argument is no step; write +mu or -mu")
     _need(value, ("real", "complex", "matrix", "spinor"), "shift")
@@ -90,7 +98,7 @@ def im(value: Node) -> Node:
 
 
 def dot(f: Node, g: Node) -> Node:
-    """sum conj(f) g over colours and spins of a site."""
+    """The sum of conj(f) g over colours and spins of a site."""
     _need(f, ("spinor",), "dot")
     _need(g, ("spinor",), "dot")
     return make("dot", "complex", (f, g))
@@ -118,7 +126,7 @@ def project(value: Node) -> Node:
     return make("project", "matrix", (value,))
 
 
-def total(value: Node) -> Node:
+def total(value: Any) -> Node:
     """A result: the sum over all sites of a real number, in double."""
     _need(value, ("real",), "total", "write total(re(c)), total(im(c))")
     return make("total", "sum", (value,))
@@ -130,7 +138,7 @@ identity = Node("identity", "matrix")
 
 def _need(value: object, kinds: tuple[str, ...], function: str, remedy: str = "") -> None:
     if not isinstance(value, Node):
-        raise wrong(f"{function}({value})", "the argument is no expression; fields with directions need an index, u[mu]")
+        raise wrong(f"{function}({value})", "the argument is no expression; links need an index, u[mu]")
     if value.kind not in kinds:
         allowed = " or a ".join(kinds)
         raise wrong(f"{function}({value})", f"{function} takes a {allowed}" + (f"; {remedy}" if remedy else ""), value)
@@ -169,7 +177,8 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
     inner = getattr(function, "func", function)
     place = Place(inner.__code__.co_filename, inner.__code__.co_firstlineno)
     name = name or inner.__name__
-    symbols, inputs = [], []
+    symbols: list[Any] = []
+    inputs = []
     for parameter in signature.parameters.values():
         kind = {**FIELDS, **NUMBERS}.get(parameter.annotation)
         if kind is None:

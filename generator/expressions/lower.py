@@ -60,7 +60,7 @@ class Lowering:
     def _lower(self, node: Node, at: Displacement) -> Value:
         if node.op == "shift":
             steps = tuple(n + node.data.sign * (i == node.data.index) for i, n in enumerate(at))
-            return self.lower(node.args[0], steps)  # type: ignore[arg-type]
+            return self.lower(node.args[0], steps)
         args = tuple(self.lower(a, at) for a in node.args)
         if node.op == "total":
             return args[0]

@@ -39,7 +39,7 @@ class Expression:
 
     family = "expression"
     template = "expression.hpp.j2"
-    header_template = "expression_call.hpp.j2"
+    header_template = "call.hpp.j2"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.function.__name__)
@@ -178,12 +178,15 @@ class Expression:
         return " ".join(f"{n}:{kind}:{self.operands[n]}:{flag[n]}" for n, kind in self.kinds.items())
 
     def cost(self, spec: KernelSpec) -> Cost:
-        """Arithmetic of what is emitted; each component of a field read once and written once."""
+        """Arithmetic of what is emitted; each component of a field read once for each parity needed, written once.
+
+        A launch works on the sites of one parity, as hopping terms do: their counts agree.
+        """
         spins = spec.spins or 4
         values = [v for _, results in self.blocks for v in topological(r for *_, r in results)]
         count = sum(flops(v, spins) for v in values) + self.sums
-        loads = [(v.data[0], v.data[1]) for v in values if v.op == "load"]
-        written = [(name, n) for _, results in self.blocks for name, n, _ in results if name]
+        loads = [(v.data[0], v.data[1], sum(v.data[2]) % 2) for v in values if v.op == "load"]
+        written = [(name, n, 0) for _, results in self.blocks for name, n, _ in results if name]
         moved = [*dict.fromkeys(loads), *written]
 
         def reals(name: str) -> int:
@@ -195,8 +198,8 @@ class Expression:
                 return spec.format.spinor_bytes(spins)
             return spec.format.links.link_bytes(reals(name))
 
-        total = sum(size(name) for name, _ in moved)
-        return Cost(count, count, total, sum(reals(name) for name, _ in [*loads, *written]))
+        total = sum(size(name) for name, *_ in moved)
+        return Cost(count, count, total, sum(reals(name) for name, *_ in [*loads, *written]))
 
     def arguments(self, spec: KernelSpec) -> list[str]:
         """C++ template arguments of a row.
@@ -205,7 +208,7 @@ class Expression:
             SpecError: matrices that are not SU(3) in a format for numbers up to 1.
         """
         if spec.format.bits < 32 and {"matrices", "algebra"} & set(self.kinds.values()):
-            raise SpecError(f"{self.name} keeps matrices that are not SU(3); use double or single, not {spec.precision}")
+            raise SpecError(f"{self.name} keeps matrices of any size; use double or single, not {spec.precision}")
         if spec.links and spec.storage.temporal:
             raise SpecError(f"{self.name} reads links of any gauge; use 18, 12 or 8 reals")
         return [
@@ -253,10 +256,11 @@ class Expression:
         inputs, outputs = self.definition.inputs, self.definition.outputs
         arguments = ", ".join(n for n, _ in (*inputs, *outputs))
         parameters = [_parameter(n, k) for n, k in inputs] + [f"{_cpp_type(k)}& {n}" for n, k in outputs]
+        returns = "std::vector<double>" if self.sums else "void"
         return {
             "name": self.name,
             "text": self.definition.text,
-            "declaration": f"inline {'std::vector<double>' if self.sums else 'void'} {self.name}({', '.join(parameters)})",
+            "declaration": f"inline {returns} {self.name}({', '.join(parameters)})",
             "evaluation": f'{"return " if self.sums else ""}evaluate("{self.name}", {{{arguments}}})',
         }
 

@@ -165,5 +165,5 @@ def _operand(code: str) -> str:
 
 
 def _suffix(at: Displacement) -> str:
-    """px for +x, mtt for -t-t."""
+    """As a part of names: px for +x, mtt for -t-t."""
     return "_".join(("p" if n > 0 else "m") + "xyzt"[mu] * abs(n) for mu, n in enumerate(at) if n)

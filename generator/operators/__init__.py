@@ -25,7 +25,7 @@ class Operator(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def family(self) -> str: ...  # hopping, update, expression, block, convert, gauge: which test and which host code use it
+    def family(self) -> str: ...  # hopping, update, expression, convert, ...: which test and host code use it
     @property
     def group(self) -> str: ...  # kernels of one group and precision share a translation unit
     @property

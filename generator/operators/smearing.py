@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from generator.expressions import (
     Algebra,
     Links,
     Real,
     Spinor,
+    Sum,
     adj,
     directions,
     exp,
@@ -43,7 +45,7 @@ def wuppertal_step(u: Links, psi: Spinor, alpha: Real, norm: Real) -> Spinor:
     return norm * (psi + alpha * h)
 
 
-def staples(u: Links, mu: Direction, around: Sequence[Direction]) -> Node:
+def staples(u: Links, mu: Direction, around: Sequence[Direction]) -> Any:
     """The sum of the open paths from x to x + mu round plaquettes with the other directions."""
     upper = (u[nu] * shift(u[mu], +nu) * adj(shift(u[nu], +mu)) for nu in around if nu != mu)
     lower = (shift(adj(u[nu]) * u[mu] * shift(u[nu], +mu), -nu) for nu in around if nu != mu)
@@ -53,8 +55,7 @@ def staples(u: Links, mu: Direction, around: Sequence[Direction]) -> Node:
 def stout(u: Links, rho: Real, smeared: Sequence[Direction]) -> dict[Direction, Node]:
     """exp(rho TA(C U^+)) U for the links of some directions (C. Morningstar and M. Peardon, hep-lat/0311018)."""
     return {
-        mu: exp(rho * ta(staples(u, mu, smeared) * adj(u[mu]))) * u[mu] if mu in smeared else u[mu]
-        for mu in directions
+        mu: exp(rho * ta(staples(u, mu, smeared) * adj(u[mu]))) * u[mu] if mu in smeared else u[mu] for mu in directions
     }
 
 
@@ -89,12 +90,12 @@ def ape4_step(u: Links, keep: Real, add: Real) -> Links:
 
 @expression
 def flow_step(u: Links, drift: Algebra, now: Real, before: Real) -> tuple[Links, Algebra]:
-    """A stage of the Wilson flow: drift' = now Z(U) + before drift, U' = exp(drift') U (M. Luescher, arXiv:1006.4518)."""
+    """A stage of the Wilson flow: X' = now Z(U) + before X, U' = exp(X') U (M. Luescher, arXiv:1006.4518)."""
     moved = {mu: now * ta(staples(u, mu, directions) * adj(u[mu])) + before * drift[mu] for mu in directions}
     return {mu: exp(moved[mu]) * u[mu] for mu in directions}, moved
 
 
-def leaves(u: Links, mu: Direction, nu: Direction) -> Node:
+def leaves(u: Links, mu: Direction, nu: Direction) -> Any:
     """The four plaquettes of a plane at x, counter-clockwise (hep-lat/9605038, eq. 2.5)."""
     first = u[mu] * shift(u[nu], +mu) * adj(shift(u[mu], +nu)) * adj(u[nu])
     second = u[nu] * shift(adj(shift(u[mu], +nu)) * adj(u[nu]) * u[mu], -mu)
@@ -103,7 +104,7 @@ def leaves(u: Links, mu: Direction, nu: Direction) -> Node:
     return first + second + third + fourth
 
 
-def plaquette(u: Links, mu: Direction, nu: Direction) -> Node:
+def plaquette(u: Links, mu: Direction, nu: Direction) -> Any:
     """The plaquette of a plane at x."""
     return u[mu] * shift(u[nu], +mu) * adj(shift(u[mu], +nu)) * adj(u[nu])
 
@@ -112,13 +113,13 @@ PLANES = tuple((mu, nu) for nu in directions for mu in directions if mu.index < 
 
 
 @expression
-def plaquette_energy(u: Links) -> None:
+def plaquette_energy(u: Links) -> Sum:
     """sum_x E(x) = 2 Re tr(1 - P) over the planes (arXiv:1006.4518, eq. 3.1)."""
     return total(sum(2.0 * re(trace(identity - plaquette(u, mu, nu))) for mu, nu in PLANES))
 
 
 @expression
-def clover_energy(u: Links) -> None:
+def clover_energy(u: Links) -> tuple[Sum, Sum]:
     """sum_x E = -sum tr G^2 over the planes and topological charge, G = TA of the leaves' mean (arXiv:1006.4518, 3.2).
 
     Q = (1/32 pi^2) sum eps_munurhosigma tr F_munu F_rhosigma, F = -i G.
