@@ -239,12 +239,13 @@ class Expression:
 
     def _block(self, title: str, results: Sequence[tuple[str, int, Value]]) -> dict[str, Any]:
         statements = Statements(self.operands, self.kinds, [v for *_, v in results])
+        if self.sums:
+            statements.add_up([v for *_, v in results])
+            return {"title": title, "lines": statements.lines}
         stores = []
         for name, number, value in results:
             code = statements.value(value)
-            if not name:
-                stores.append(f"sums[{number}] += convert<double, W>({code});")
-            elif self.kinds[name] == "spinor":
+            if self.kinds[name] == "spinor":
                 stores.append(f"store_spinor<Spinors>(a.{self.operands[name]}, x, rhs, {code});")
             else:
                 view = "Links" if self.kinds[name] == "links" else "Matrices"

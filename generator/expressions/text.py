@@ -51,6 +51,9 @@ class Statements:
         self._uses = uses(self.roots)
         self._names: dict[int, str] = {}
         self._walks: set[Displacement] = set()
+        self._loaded: set[int] = set()
+        self._round = 1
+        self._sparing = False
         self._counts = {"s": 0, "v": 0}
 
     def value(self, v: Value) -> str:
@@ -62,10 +65,49 @@ class Statements:
         if v.op in ("add", "sub"):
             return self._sum(v)
         code = self._code(v)
-        leaf = v.op in ("parameter", "constant", "identity")
+        leaf = v.op in ("parameter", "constant", "identity") or (v.op == "adj" and v.args[0].op == "load")
         if leaf or (self._uses[id(v)] < 2 and len(code) <= LONGEST):
             return code
         return self._name(v, "v", "const auto {} = {};", code)
+
+    def add_up(self, roots: Sequence[Value]) -> None:
+        """Adds roots to the sums of the kernel term by term: next is always the one that reuses most and loads least.
+
+        Between terms no load may be moved, and each loads anew: a compiler that starts all loads at once, or keeps what
+        many terms read, runs out of registers.
+        """
+        self._sparing = True
+        left = [(n, sign, term) for n, root in enumerate(roots) for sign, term in self._terms(root, 1)]
+        while left:
+            need = [self._needs(term) for _, _, term in left]
+            best = min(range(len(left)), key=lambda i: (-need[i][1], need[i][0], i))
+            if need[best][0] and self.lines:
+                self._forget_loads()
+            n, sign, term = left.pop(best)
+            self.lines.append(f"sums[{n}] {'+' if sign > 0 else '-'}= convert<double, W>({self.value(term)});")
+
+    def _needs(self, v: Value) -> tuple[int, int]:
+        """Loads that a value still needs, and values other than loads that it would use again."""
+        loads, again, seen, open_ = 0, 0, set(), [v]
+        while open_:
+            w = open_.pop()
+            if id(w) in seen:
+                continue
+            seen.add(id(w))
+            if w.op == "load":
+                loads += 1
+            elif id(w) in self._names:
+                again += 1
+            else:
+                open_ += w.args
+        return loads, again
+
+    def _forget_loads(self) -> None:
+        self.lines.append("in_order();")
+        self._names = {key: name for key, name in self._names.items() if key not in self._loaded}
+        self._loaded.clear()
+        self._walks.clear()
+        self._round += 1
 
     def _name(self, v: Value, letter: str, statement: str, code: str) -> str:
         self._counts[letter] += 1
@@ -87,6 +129,8 @@ class Statements:
             variable, code = f"{name}_{'xyzt'[mu]}", f"load_matrix<{view}>({where}, {mu})"
         if at != AT_HOME:
             variable += "_at_" + _suffix(at)
+        variable += self._again()
+        self._loaded.add(id(v))
         self.lines.append(f"const auto {variable} = {code};")
         self._names[id(v)] = variable
         return variable
@@ -94,12 +138,16 @@ class Statements:
     def _site(self, at: Displacement) -> str:
         if at == AT_HOME:
             return "x"
-        name = f"at_{_suffix(at)}"
+        name = f"at_{_suffix(at)}{self._again()}"
         if at not in self._walks:
             self._walks.add(at)
             steps = [f"{'+' if n > 0 else '-'}{mu + 1}" for mu, n in enumerate(at) for _ in range(abs(n))]
             self.lines.append(f"const auto {name} = walk<{', '.join(steps)}>(a, x);")
         return name
+
+    def _again(self) -> str:
+        """End of the names of what is loaded again."""
+        return f"_{self._round}" if self._round > 1 else ""
 
     def _terms(self, v: Value, sign: int, root: bool = True) -> list[tuple[int, Value]]:
         """The terms of a sum of sums; parts that are needed elsewhere are terms."""
@@ -118,6 +166,8 @@ class Statements:
         name = self._name(v, "s", "auto {} = {};", start if sign > 0 else f"-{start}")
         del self._names[id(v)]
         for sign, term in terms[1:]:
+            if self._sparing and term.kind == "matrix" and self._needs(term)[0] > 1:
+                self._forget_loads()
             self.lines.append(f"{name} {'+' if sign > 0 else '-'}= {self.value(term)};")
         self._names[id(v)] = name
         return name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -126,5 +127,6 @@ def clover_energy(u: Links) -> tuple[Sum, Sum]:
     """
     g = {(mu, nu): 0.25 * ta(leaves(u, mu, nu)) for mu, nu in PLANES}
     energy = sum(-re(trace(g[plane] * g[plane])) for plane in PLANES)
-    charge = trace(g[x, y] * g[z, time]) - trace(g[x, z] * g[y, time]) + trace(g[y, z] * g[x, time])
-    return total(energy), total(-0.02533029591058444 * re(charge))  # 1/(4 pi^2)
+    pairs = (((x, y), (z, time), -1), ((x, z), (y, time), 1), ((y, z), (x, time), -1))
+    charge = sum(sign / (4 * math.pi**2) * re(trace(g[a] * g[b])) for a, b, sign in pairs)
+    return total(energy), total(charge)
