@@ -13,19 +13,10 @@ struct ConvertOptions {
   int bits = 0;
 };
 
-/// The format that a file name suggests.
-std::string format_of(const std::string& name) {
-  for (const auto& [ending, format] :
-       {std::pair{".ildg", "ildg"}, {".lime", "ildg"}, {".nersc", "nersc"}, {".milc", "milc"}, {".openqcd", "openqcd"}})
-    if (name.ends_with(ending)) return format;
-  throw UsageError(
-      fmt::format("{}: the name does not tell the format; use --format ildg, nersc, milc or openqcd", name));
-}
-
 int run(const ConvertOptions& o) {
   std::optional<Lattice> lattice;
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
-  const std::string format = o.format.empty() ? format_of(o.out) : o.format;
+  const std::string format = output_format(o.out, o.format);
   const GaugeFile f = read_gauge(o.in, lattice, true, o.common.partition());
   const int bits = o.bits != 0 ? o.bits : format == "milc" ? 32 : 64;
   write_gauge(o.out, f.gauge, format, bits, {}, o.common.ranks());

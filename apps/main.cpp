@@ -21,6 +21,9 @@ int main(int argc, char** argv) {
     apps::add_convert(app, status);
     apps::add_links(app, status);
     apps::add_heatbath(app, status);
+    apps::add_smear(app, status);
+    apps::add_flow(app, status);
+    apps::add_apply(app, status);
     apps::add_propagator(app, status);
     apps::add_solve_bench(app, status);
     apps::add_bench(app, status);

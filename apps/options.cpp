@@ -206,6 +206,15 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", s / 3600, s % 3600 / 60);
 }
 
+std::string output_format(const std::string& name, const std::string& format) {
+  if (!format.empty()) return format;
+  for (const auto& [ending, found] :
+       {std::pair{".ildg", "ildg"}, {".lime", "ildg"}, {".nersc", "nersc"}, {".milc", "milc"}, {".openqcd", "openqcd"}})
+    if (name.ends_with(ending)) return found;
+  throw UsageError(
+      fmt::format("{}: the name does not tell the format; use --format ildg, nersc, milc or openqcd", name));
+}
+
 Progress::Progress(std::string what, double total, const CommonOptions& common)
     : what_(std::move(what)),
       total_(total),

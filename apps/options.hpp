@@ -60,6 +60,10 @@ struct NamedGauge {
 /// This rank's part of FILE | unit:X,Y,Z,T | weak:EPS:X,Y,Z,T:SEED | hot:X,Y,Z,T:SEED | peer-random:X,Y,Z,T:SEED
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common);
 
+/// `format`, or if it is empty the format that a file name suggests.
+/// \throws UsageError it suggests none.
+std::string output_format(const std::string& name, const std::string& format);
+
 /// Progress of long work: a bar on a terminal, a line now and then elsewhere, nothing if quiet.
 class Progress {
  public:
@@ -84,6 +88,9 @@ std::string duration_text(double seconds);
 void add_info(CLI::App& app, int& status);
 void add_convert(CLI::App& app, int& status);
 void add_links(CLI::App& app, int& status);
+void add_smear(CLI::App& app, int& status);
+void add_flow(CLI::App& app, int& status);
+void add_apply(CLI::App& app, int& status);
 void add_heatbath(CLI::App& app, int& status);
 void add_propagator(CLI::App& app, int& status);
 void add_solve_bench(CLI::App& app, int& status);

@@ -9,6 +9,7 @@
 #include "runtime/io_propagator.hpp"
 #include "solvers/correlators.hpp"
 #include "solvers/residual_mass.hpp"
+#include "solvers/link_smearing.hpp"
 #include "solvers/smearing.hpp"
 #include "solvers/source.hpp"
 
@@ -19,7 +20,7 @@ struct PropagatorOptions {
   CommonOptions common;
   ActionOptions action;
   SolverChoices choices;
-  std::string source = "point:0,0,0,0", sink = "point", solver, precision = "double";
+  std::string source = "point:0,0,0,0", sink = "point", smear_links, solver, precision = "double";
   int batch = 0;
   std::filesystem::path out, correlators;
   bool overwrite = false;
@@ -39,6 +40,7 @@ PropagatorFile::Provenance provenance_of(const PropagatorOptions& o, const std::
   all.insert(choice.provenance.begin(), choice.provenance.end());
   all.insert({{"source", o.source},
               {"sink", o.sink},
+              {"smear_links", o.smear_links.empty() ? "none" : o.smear_links},
               {"basis", "degrand_rossi"},
               {"tolerance", fmt::format("{:.17g}", o.choices.tolerance)}});
   return all;
@@ -58,10 +60,12 @@ class Run {
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
         propagator_(lattice()),
         residual_mass_(lattice()) {
+    if (!o.smear_links.empty()) smeared_ = smear(link_smearing_of(o.smear_links), named_.gauge, domain_);
     if (!o.out.empty())
       file_ = std::make_unique<PropagatorFile>(o.out, lattice(), provenance_of(o, named_.origin, choice_), o.overwrite,
                                                o.common.ranks());
-    if (source_.kind == SourceSettings::Kind::gaussian || sink_.smeared)
+    const auto none = QuarkSmearing::Kind::none;
+    if (source_.smearing.kind != none || sink_.kind != none)
       smearing_links_ = std::make_shared<LinkField>(
           upload(named_.gauge, domain_, find_precision("double"), find_storage(settings_.links)));
   }
@@ -116,7 +120,7 @@ class Run {
       progress.show(first_ + 0.99 * columns_ * std::clamp(share, 0.0, 1.0),
                     fmt::format("{} iteration {} residual {:.1e}", columns_text(), iteration, residual));
     };
-    solver_ = std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings);
+    solver_ = std::make_unique<Solver>(choice_.action, smeared_ ? *smeared_ : named_.gauge, domain_, settings);
   }
 
   /// Right-hand sides of a batch: what --batch says, else as many as the device's memory holds. On the CPU links come
@@ -155,7 +159,7 @@ class Run {
     for (int i = 0; i < count; ++i) {
       upload(make_source(source_, lattice(), columns[i] / 3, columns[i] % 3), b, solver_->basis(), i);
       SpinorField one = b.slice(i, 1);
-      if (source_.kind == SourceSettings::Kind::gaussian) smear(one, source_.width, source_.steps);
+      smear(source_.smearing, smearing_links_, one);
     }
     SpinorField middle = b.like();
     const auto* wall = dynamic_cast<const DomainWallDirac*>(&solver_->dirac());
@@ -209,19 +213,14 @@ class Run {
 
   /// The column with its sink.
   void sink(int n, HostSpinor& solution) {
-    if (sink_.smeared) {
+    if (sink_.kind != QuarkSmearing::Kind::none) {
       SpinorField field(domain_, find_precision("double"), Subset::full);
       const BasisInfo& basis = find_basis("degrand_rossi");
       upload(solution, field, basis);
-      smear(field, sink_.width, sink_.steps);
+      smear(sink_, smearing_links_, field);
       download(field, solution, basis);
     }
     propagator_.set_column(n / 3, n % 3, solution);
-  }
-
-  void smear(SpinorField& field, double width, int steps) const {
-    SpinorField work = field.like();
-    GaussianSmearing(smearing_links_, width, steps).apply(field, work);
   }
 
   nlohmann::ordered_json contract() const {
@@ -266,9 +265,10 @@ class Run {
   ActionChoice choice_;
   SolveSettings settings_;
   SourceSettings source_;
-  SinkSettings sink_;
+  QuarkSmearing sink_;
   DomainPointer domain_;
   double plaquette_;
+  std::optional<HostGauge> smeared_;  // what the action sees with --smear-links
   Propagator propagator_;
   ResidualMass residual_mass_;  // of domain-wall quarks whose columns were all solved in this run
   std::unique_ptr<PropagatorFile> file_;
@@ -285,9 +285,13 @@ void add_propagator(CLI::App& app, int& status) {
   auto o = std::make_shared<PropagatorOptions>();
   CLI::App* c = app.add_subcommand("propagator", "Solve for a quark propagator; write it and its correlators");
   o->action.add_to(*c);
-  c->add_option("--source", o->source, "point:x,y,z,t, gaussian:x,y,z,t:w,N, wall:t or noise:SEED[,z2|z4]")
+  c->add_option("--source", o->source, "point:x,y,z,t, gaussian:x,y,z,t:w,N, jacobi:x,y,z,t:kappa,N[,norm], wuppertal:x,y,z,t:alpha,N, wall:t or "
+                "noise:SEED[,z2|z4]")
       ->capture_default_str();
-  c->add_option("--sink", o->sink, "point or gaussian:w,N (acts on correlators only)")->capture_default_str();
+  c->add_option("--sink", o->sink, "point, gaussian:w,N, jacobi:kappa,N[,norm] or wuppertal:alpha,N (acts on correlators only)")->capture_default_str();
+  c->add_option("--smear-links", o->smear_links,
+                "links of the action: stout:rho,N or ape:alpha,N, in space alone with ,space behind (default: as they "
+                "are); sources and sinks use the unsmeared links");
   c->add_option("--solver", o->solver,
                 "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg (default: bicgstab; domain wall: cg)");
   c->add_option("--precision", o->precision,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
+#include "runtime/expression.hpp"
 #include "runtime/gauge.hpp"
 #include "runtime/site_random.hpp"
 #include "solvers/clover.hpp"
@@ -60,6 +61,10 @@ const LinkField& Fields::links(std::string_view precision, std::string_view stor
   return found->second;
 }
 
+LinkField Fields::copy_of_links(std::string_view precision, std::string_view storage) const {
+  return upload(*gauge_, domain_, find_precision(precision), find_storage(storage));
+}
+
 const TermField& Fields::term(std::string_view precision, int number) {
   const auto key = std::pair(std::string(precision), number);
   auto found = terms_.find(key);
@@ -90,6 +95,8 @@ Workload::Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate)
     prepare_links();
   } else if (kernel.family == "term") {
     prepare_term();
+  } else if (kernel.family == "expression") {
+    prepare_expression();
   } else {
     prepare_update();
   }
@@ -197,6 +204,25 @@ void Workload::prepare_term() {
   arguments_.c.re = 4.5;
 }
 
+void Workload::prepare_expression() {
+  const std::string_view links = find_precision(kernel_->precision).links;
+  std::vector<ExpressionArgument> arguments;
+  const auto parameters = parameters_of(*kernel_);
+  in_.reserve(parameters.size());
+  links_.reserve(parameters.size());
+  for (const ExpressionParameter& p : parameters) {
+    if (p.is_number()) {
+      arguments.emplace_back(0.1);
+    } else if (p.kind == "spinor") {
+      arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
+    } else {
+      const std::string_view storage = p.kind == "links" ? kernel_->links : "r18";
+      arguments.emplace_back(links_.emplace_back(fields_->copy_of_links(links, storage)));
+    }
+  }
+  arguments_ = expression_arguments(*kernel_, arguments, Parity::even);
+}
+
 void Workload::launch(const Kernel& kernel, int call) {
   arguments_.random = {1, static_cast<unsigned long long>(call)};
   if (writes_out()) {
@@ -207,9 +233,32 @@ void Workload::launch(const Kernel& kernel, int call) {
   fields_->domain()->device().run(kernel, arguments_);
 }
 
+Workload::Result Workload::result_of_expression(const Kernel& kernel) {
+  Result result;
+  if (kernel.sums > 0) {
+    result.sums = fields_->domain()->device().reduce(kernel, arguments_);
+    return result;
+  }
+  for (SpinorField& f : in_) f.copy_from(fresh(Subset::full));
+  launch(kernel, 0);
+  for (const SpinorField& f : in_)
+    for (int r = 0; r < rhs_; ++r)
+      download(f, result.fields.emplace_back(f.domain().lattice()), find_basis("degrand_rossi"), r);
+  for (const LinkField& f : links_) {
+    const HostGauge u = download(f);
+    for (int mu = 0; mu < directions; ++mu) {
+      HostSpinor& matrices = result.fields.emplace_back(u.lattice);
+      for (std::size_t x = 0; x < u.site.size(); ++x)
+        std::copy(u.site[x][mu].begin(), u.site[x][mu].end(), matrices.site[x].begin());
+    }
+  }
+  return result;
+}
+
 Workload::Result Workload::result(const Kernel& kernel) {
   Device& device = fields_->domain()->device();
   std::vector<double> sums;
+  if (kernel_->family == "expression") return result_of_expression(kernel);
   if (writes_out()) {
     out_[0].fill(0xff);
     launch(kernel, 0);

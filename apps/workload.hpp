@@ -23,6 +23,8 @@ class Fields {
   SpinorField spinor(std::string_view precision, Subset subset, int rhs, int spins = 4) const;
   /// Kept until others are asked for: large lattices fill the memory.
   const LinkField& links(std::string_view precision, std::string_view storage);
+  /// Links of their own, for kernels that write some.
+  LinkField copy_of_links(std::string_view precision, std::string_view storage) const;
   /// A clover term; number 1 is another one, for kernels that read two.
   const TermField& term(std::string_view precision, int number = 0);
   const DomainPointer& domain() const { return domain_; }
@@ -65,6 +67,8 @@ class Workload {
   void prepare_links();
   void prepare_term();
   void give_terms(std::string_view precision);
+  void prepare_expression();
+  Result result_of_expression(const Kernel& kernel);
   SpinorField fresh(Subset subset) const;
 
   const Kernel* kernel_;

@@ -6,17 +6,18 @@ import argparse
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from generator.explain import explain_kernel, explain_profile
 from generator.export import export_kernel, find_exported
-from generator.ondemand import CompileError, compile_kernel, read_build, run_tests
-from generator.operators import find_operator
+from generator.ondemand import CompileError, compile_expressions, compile_kernel, read_build, run_apply, run_tests
+from generator.operators import add_expressions, find_operator
 from generator.policies import add_evidence, policy_choices, tuning_of
 from generator.profile import load_profile
 from generator.render import TARGETS, TemplateError, render_profile
 from generator.report import evidence_files, read_evidence, report
-from generator.spec import SpecError
+from generator.spec import KernelSpec, SpecError
 from generator.sweep import measure, pack, pack_cpu, seconds_of
 from generator.tuned import FOLDER, gains, select_devices, write_evidence
 from generator.write import write_files, write_if_changed
@@ -62,6 +63,8 @@ def _parser() -> argparse.ArgumentParser:
     kernel.set_defaults(profile="full")
     kernel.add_argument("name", help="any kernel of the profile (default profile: full)")
     kernel.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
+    expression = command("expression", _expression, "Compile the lattice expressions of a file, once; run one of them.")
+    _add_expression_options(expression)
     export = command("export", _export, "Write one kernel, a reference and a timing loop as one self-contained file.")
     export.set_defaults(profile="full")
     export.add_argument("name", help="a hopping or update kernel of the profile (default: full), or a variant of it")
@@ -85,6 +88,18 @@ def _parser() -> argparse.ArgumentParser:
     sweep = command("sweep", _sweep, "Compile, compare and time candidates of the kernels of a profile; keep the best.")
     _add_sweep_options(sweep)
     return parser
+
+
+def _add_expression_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("file", type=Path, help="Python file with functions marked @expression (docs/expressions.md)")
+    sub.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these of its expressions (default: all)")
+    sub.add_argument("--precision", default="double", help="double (default), single or half")
+    sub.add_argument("--links", default="18", help="reals a link: 18 (default), 12 or 8")
+    sub.add_argument("--spins", type=int, default=4, help="colour vectors a site of spinor fields, 4 (default) or 1")
+    sub.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
+    sub.add_argument("--target", choices=("all", *TARGETS), default="all", help="default: all of the build")
+    sub.add_argument("--test", action="store_true", help="compare with the reference on every device there is")
+    sub.add_argument("--run", nargs=argparse.REMAINDER, metavar="...", help="then `quarksmith apply` with what follows")
 
 
 def _add_sweep_options(sweep: argparse.ArgumentParser) -> None:
@@ -171,6 +186,37 @@ def _kernel(options: argparse.Namespace) -> int:
     print(f"kernel {spec.name}: {how}; {passed} tests passed in {time.monotonic() - compiled:.1f} s")
     print(f"use it with QUARKSMITH_KERNELS={module}")
     return 0
+
+
+def _expression(options: argparse.Namespace) -> int:
+    start = time.monotonic()
+    found = add_expressions(options.file)
+    unknown = set(options.only) - {e.name for e in found}
+    if unknown:
+        known = ", ".join(e.name for e in found)
+        raise SpecError(f"{options.file} holds no {', '.join(sorted(unknown))}; it has {known}")
+    axes = {"precision": options.precision, "links": f"r{options.links}", "spins": options.spins}
+    specs = [
+        KernelSpec(e.name, **{a: v for a, v in axes.items() if a in e.axes})
+        for e in found
+        if not options.only or e.name in options.only
+    ]
+    targets = {"all": ("full", "one_lane", "cuda"), "cpu": ("full", "one_lane"), "cuda": ("cuda",)}
+    build = replace(read_build(options.build), targets=targets[options.target])
+    module, new = compile_expressions(specs, build)
+    how = f"compiled in {time.monotonic() - start:.1f} s" if new else "found in the cache"
+    print(f"{', '.join(s.name for s in specs)}: {how}")
+    for spec in specs if options.test else []:
+        passed, failure = run_tests(module, spec, build)
+        if failure:
+            print(failure, file=sys.stderr)
+            print(f"generator: {spec.name} ({module}) fails its tests", file=sys.stderr)
+            return 1
+        print(f"{spec.name}: {passed} tests passed")
+    if options.run is None:
+        print(f"typed calls in {module.parent}/generated/expressions; use them with QUARKSMITH_KERNELS={module}")
+        return 0
+    return run_apply(module, options.run, build)
 
 
 def _export(options: argparse.Namespace) -> int:

@@ -18,16 +18,17 @@ REGISTERS = 65536
 def default_launch(operator: Operator, spec: KernelSpec) -> tuple[int, int]:
     """(threads of a block, blocks the compiler leaves room for).
 
-    Sums like large blocks, and as many as hold two fields in registers. Hopping terms hold the sum, a link and a
-    projected spinor: about 100 values a right-hand side. One block more than that fits spills; fewer leaves too few
-    loads in flight. The numbers are the best over most kernels on an H200.
+    Sums like large blocks, and as many as hold two fields in registers. Hopping terms, and expressions of spinors,
+    hold the sum, a link and a projected spinor: about 100 values a right-hand side. One block more than that fits
+    spills; fewer leaves too few loads in flight. The numbers are the best over most hopping terms on an H200.
     """
     width = spec.format.element_bytes // 4
     if isinstance(operator, Update) and operator.sums and len({*operator.inputs, *operator.outputs}) <= 2:
         return 256, 2 if width == 2 else 4 if spec.format.bits <= 16 else 3
     if operator.family == "slices":  # a thread keeps all slices in shared memory: small blocks, several at a time
         return 32, 1
-    if operator.family != "hopping":
+    sums_neighbours = operator.family == "hopping" or (operator.family == "expression" and spec.spins > 0)
+    if not sums_neighbours:
         return BLOCK, 1
     packed = spec.format.bits < 32 and width == 1
     one = 96 if packed else 128 if width == 1 else 168

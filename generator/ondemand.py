@@ -34,11 +34,17 @@ class Build:
         folder: where it lies.
         commands: target (`full`, `one_lane`, `cuda`) -> compiler and flags as the build uses them.
         kernels: names of those that it holds already.
+        targets: those for which modules are compiled.
     """
 
     folder: Path
     commands: dict[str, list[str]]
     kernels: frozenset[str]
+    targets: tuple[str, ...] = ("full", "one_lane", "cuda")
+
+    def compiled(self, target: str) -> bool:
+        """Whether modules hold kernels for a target."""
+        return target in self.commands and target in self.targets
 
 
 def read_build(folder: Path) -> Build:
@@ -87,8 +93,9 @@ def support(spec: KernelSpec) -> list[KernelSpec]:
             need(name, spec.precision, spins=spins)
     for name in ("encode_links", "decode_links"):
         need(name, "double", links="r18")
-        if spec.links:
-            need(name, links, links=spec.links)
+        for storage in {spec.links, "r18" if operator.family == "expression" and spec.format.bits >= 32 else ""}:
+            if storage:
+                need(name, links, links=storage)
     if operator.family == "term" or spec.has_term or "term" in spec.operator:
         need("clover_term", "double", links="r18")
         need("invert_term", "double")
@@ -121,6 +128,12 @@ def compile_kernel(spec: KernelSpec, build: Build) -> tuple[Path, bool]:
     return compile_module([spec, *(s for s in support(spec) if s.name not in build.kernels and s != spec)], build)
 
 
+def compile_expressions(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, bool]:
+    """The module of some expressions and of what brings their fields to the device and back; see compile_kernel."""
+    needed = [s for spec in specs for s in support(spec) if s.name not in build.kernels]
+    return compile_module(list(dict.fromkeys([*specs, *needed])), build)
+
+
 def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, bool]:
     """The module that holds `specs`, named after the first; see compile_kernel."""
     files = _render(specs, build)
@@ -130,6 +143,7 @@ def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, boo
     for header in sorted((ROOT / "runtime").glob("*.hpp")):
         digest.update(header.read_bytes())
     digest.update(repr(sorted(build.commands.items())).encode())
+    digest.update(repr([t for t in build.commands if build.compiled(t)]).encode())
     folder = build.folder / "kernels" / f"{specs[0].name}-{digest.hexdigest()[:12]}"
     module = folder / "module.so"
     if module.is_file():
@@ -152,11 +166,12 @@ def _render(specs: Sequence[KernelSpec], build: Build) -> dict[PurePosixPath, st
     specs = [replace(s, ranks=True) for s in specs]  # one table serves all targets
     files = render_files(specs, command)
     rows = [registry_row(s, "cuda") for s in specs]
-    spaces = {"cpu": _namespace(build, "full"), "cpu_one_lane": _namespace(build, "one_lane")}
-    if "cuda" in build.commands:
-        spaces["cuda"] = "cuda"
+    members = {"full": "cpu", "one_lane": "cpu_one_lane", "cuda": "cuda"}
+    spaces = {m: "cuda" if t == "cuda" else _namespace(build, t) for t, m in members.items() if build.compiled(t)}
+    if build.compiled("cuda"):
         files[PurePosixPath("cuda/kernels.cu")] = render_group(specs, "cuda", command)
-    files[PurePosixPath("cpu/kernels.cpp")] = render_group(specs, "cpu", command)
+    if build.compiled("full"):
+        files[PurePosixPath("cpu/kernels.cpp")] = render_group(specs, "cpu", command)
     files[PurePosixPath("registry.cpp")] = render("registry.cpp.j2", command, rows=rows)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(specs))
     files[PurePosixPath("module.cpp")] = render(
@@ -174,6 +189,8 @@ def _compile(work: Path, build: Build) -> None:
     plain = [w for w in build.commands["full"] if not w.startswith(("-DQUARKSMITH_TARGET", "-O"))]
     jobs = []
     for target, flags in sorted(build.commands.items(), reverse=True):
+        if not build.compiled(target):
+            continue
         source = "cuda/kernels.cu" if target == "cuda" else "cpu/kernels.cpp"
         position = ["-Xcompiler=-fPIC,-fvisibility=hidden"] if target == "cuda" else ["-fPIC", "-fvisibility=hidden"]
         jobs.append(([*flags, *position], source, f"{target}.o"))
@@ -192,7 +209,7 @@ def _compile(work: Path, build: Build) -> None:
         list(pool.map(run, jobs))
     objects = [str(work / output) for _, _, output in jobs]
     link = [build.commands["full"][0], "-shared", "-fopenmp", "-o", str(work / "module.so"), *objects]
-    if "cuda" in build.commands:
+    if build.compiled("cuda"):
         link += cuda_libraries(build.commands["cuda"][0])
     run_compiler(link)
     for output in objects:
@@ -205,7 +222,12 @@ def run_compiler(command: list[str]) -> str:
     Raises:
         CompileError: it failed.
     """
-    done = subprocess.run(command, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except FileNotFoundError as error:
+        raise CompileError(
+            f"{command[0]} is not on this machine: nothing can be compiled here; what the build holds works without"
+        ) from error
     if done.returncode != 0:
         raise CompileError(f"{shlex.join(command)}\n{done.stderr.strip()}")
     return done.stderr + done.stdout
@@ -230,3 +252,9 @@ def run_tests(module: Path, spec: KernelSpec, build: Build) -> tuple[int, str]:
     passed = re.search(r"\[  PASSED  \] (\d+) test", done.stdout)
     count = int(passed[1]) if passed else 0
     return count, "" if done.returncode == 0 and count else (done.stdout + done.stderr).strip() or "no test ran"
+
+
+def run_apply(module: Path, arguments: Sequence[str], build: Build) -> int:
+    """Runs `quarksmith apply` with a module; returns its exit status."""
+    environment = {**os.environ, "QUARKSMITH_KERNELS": str(module.resolve())}
+    return subprocess.run([build.folder / "bin" / "quarksmith", "apply", *arguments], env=environment).returncode

@@ -10,7 +10,7 @@ from typing import Any
 
 from generator.algebra.gamma import find_basis
 from generator.launch import default_launch
-from generator.operators import find_operator
+from generator.operators import add_expressions, find_operator
 from generator.spec import KernelSpec, SpecError
 
 FOLDER = Path(__file__).parent / "profiles"
@@ -68,9 +68,13 @@ def load_profile(name: str) -> Profile:
         data = tomllib.loads(path.read_text())
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise SpecError(f"profile {path}: {error}") from error
-    unknown = set(data) - {"kernel", "budget"}
+    unknown = set(data) - {"kernel", "budget", "expressions"}
     if unknown:
-        raise SpecError(f"profile {path}: unknown table {', '.join(sorted(unknown))}; use [[kernel]] and [budget]")
+        raise SpecError(
+            f"profile {path}: unknown table {', '.join(sorted(unknown))}; use [[kernel]], [budget] and expressions"
+        )
+    for file in data.get("expressions", []):
+        add_expressions(path.parent / file)
     specs: dict[str, KernelSpec] = {}
     for number, row in enumerate(data.get("kernel", []), start=1):
         try:

@@ -18,6 +18,7 @@ import numpy as np
 from generator.algebra.gamma import BASES, Basis
 from generator.algebra.su3 import STORAGES
 from generator.emit import accumulation, combination, frame_text, literal, storage_text
+from generator.expressions.operator import Expression
 from generator.operators import find_operator
 from generator.operators.hopping import DIRECTION_NAMES, Hop, HoppingOperator
 from generator.precision import PRECISIONS, Precision
@@ -163,6 +164,12 @@ def render_files(specs: Iterable[KernelSpec], command: str) -> dict[PurePosixPat
         path = body_path(spec)
         if path is not None and path not in files:
             files[path] = render_body(spec, command)
+        operator = find_operator(spec.operator)
+        if isinstance(operator, Expression):
+            call = operator.call()
+            lines = statements_text(f"{call['text']}; {operator.formula}")
+            text = render(operator.header_template, command, **call, statements=lines)
+            files.setdefault(PurePosixPath(f"expressions/{operator.name}.hpp"), text)
     return files
 
 
@@ -184,10 +191,17 @@ def render_body(spec: KernelSpec, command: str) -> str:
         data["hops"] = _hop_rows(operator, spec, data["hops"])
         data["basis"] = spec.basis.name if spec.basis else "any"
         data["flops"] = operator.cost(_plain(spec)).flops
+    if isinstance(operator, Expression):
+        data["statements"] = statements_text(operator.formula)
     if "complex_scalars" in data:
         kind = "complex" if data["complex_scalars"] else "real"
         data |= {"scalar_function": f"{kind}_scalar", "slot_function": f"{kind}_slot"}
     return render(operator.template, command, name=body_name(spec), **data)
+
+
+def statements_text(formula: str) -> list[str]:
+    """Lines of a formula of several statements."""
+    return [line for s in formula.split("; ") for line in textwrap.wrap(s, 100, subsequent_indent="    ")]
 
 
 def _plain(spec: KernelSpec) -> KernelSpec:
@@ -248,6 +262,8 @@ def render_group(
 ) -> str:
     """One translation unit; `chosen` as for halo_arguments."""
     headers = ["runtime/batch.hpp", "runtime/halo_cuda.hpp"] if target == "cuda" else []
+    if any(isinstance(find_operator(s.operator), Expression) for s in specs):
+        headers.append("runtime/expression_site.hpp")
     headers += [f"generated/links/{s}.hpp" for s in STORAGES]
     headers += sorted({f"generated/bases/{spec.basis.short}.hpp" for spec in specs if spec.basis})
     headers += sorted({f"generated/{path}" for spec in specs if (path := body_path(spec))})
@@ -334,6 +350,7 @@ def registry_row(spec: KernelSpec, target: str) -> dict[str, Any]:
         "flops": str(cost.reported),
         "bytes": literal(cost.bytes),
         "formula": _literal_lines(operator.formula),
+        "signature": f'\n     "{_literal_lines(operator.signature)}"' if isinstance(operator, Expression) else ' ""',
         "complex_scalars": str(getattr(operator, "complex_scalars", False)).lower(),
         "slots": _literal_lines(" ".join(getattr(operator, "slots", ()))),
         "then": _literal_lines(getattr(operator, "then", "")),

@@ -84,7 +84,7 @@ def tunable(profile: Profile, only: Sequence[str], target: str) -> list[KernelSp
     chosen = [
         s
         for s in profile.kernels
-        if find_operator(s.operator).family in ("hopping", "update", "slices")
+        if find_operator(s.operator).family in ("hopping", "update", "slices", "expression")
         and not s.dagger
         and exists_on(s, target)
         and (not only or any(o in s.name for o in only))

@@ -14,7 +14,7 @@ namespace quarksmith {
 struct Kernel {
   std::string_view name;
   std::string_view operation;  ///< `wilson`, `axpby`, ...
-  std::string_view family;     ///< hopping, slices, update, convert, gauge
+  std::string_view family;     ///< hopping, slices, update, expression, convert, gauge, links, term
   bool dagger;
   std::string_view epilogue;  ///< none, axpby
   std::string_view precision;
@@ -34,6 +34,8 @@ struct Kernel {
   std::string_view then;     ///< program that it runs on them after its sums
   Apply apply;
   bool ranks;  ///< it does the work at the boundaries of parts, too
+  /// Fields and numbers of an expression in the order of a call, `name:kind:operand:flag` (expressions/operator.py).
+  std::string_view signature;
 };
 
 /// A storage format of reals.

@@ -181,6 +181,9 @@ QUARKSMITH_INLINE double logarithm(double x) { return __builtin_log(x); }
 /// cos(pi x), sin(pi x)
 QUARKSMITH_INLINE double cosine_pi(double x) { return __builtin_cos(3.14159265358979323846 * x); }
 QUARKSMITH_INLINE double sine_pi(double x) { return __builtin_sin(3.14159265358979323846 * x); }
+/// No load that follows is moved before: what is loaded later needs no registers yet.
+QUARKSMITH_INLINE void in_order() { asm volatile("" ::: "memory"); }
+QUARKSMITH_INLINE double arc_cosine(double x) { return __builtin_acos(x); }
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 

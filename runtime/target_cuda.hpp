@@ -126,6 +126,9 @@ QUARKSMITH_INLINE double logarithm(double x) { return log(x); }
 /// cos(pi x), sin(pi x)
 QUARKSMITH_INLINE double cosine_pi(double x) { return cospi(x); }
 QUARKSMITH_INLINE double sine_pi(double x) { return sinpi(x); }
+/// No load that follows is moved before: what is loaded later needs no registers yet.
+QUARKSMITH_INLINE void in_order() { asm volatile("" ::: "memory"); }
+QUARKSMITH_INLINE double arc_cosine(double x) { return acos(x); }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET
 

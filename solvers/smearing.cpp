@@ -2,40 +2,120 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <optional>
+#include <vector>
+
 #include "runtime/error.hpp"
+#include "runtime/expression.hpp"
 #include "runtime/halo.hpp"
+#include "solvers/blas.hpp"
 
 namespace quarksmith {
+namespace {
+
+/// out = a x + b h(in) by the hopping kernel, which knows the boundaries of parts.
+void hop(const Kernel& kernel, const LinkField& links, SpinorField& out, double alpha, const SpinorField& x,
+         double beta, const SpinorField& in) {
+  for (const Parity parity : {Parity::even, Parity::odd}) {
+    Arguments a = arguments_for(in.domain(), in.lanes(), in.rhs());
+    a.parity = int(parity);
+    a.out = out.operand(parity);
+    a.x = x.operand(parity);
+    a.in = in.operand(opposite(parity));
+    a.links = links.operand();
+    a.a.re = alpha;
+    a.b.re = beta;
+    a.hops = hops_of(in.domain().lattice(), {1, 1, 1, 1}, {1, 1, 1, 1});
+    apply_hopping(in.domain(), kernel, a, links);
+  }
+}
+
+const Kernel& laplace(const LinkField& links) {
+  return find(links.domain().device().kernels(), {.operation = "laplace3",
+                                                  .precision = links.precision().name,
+                                                  .links = links.storage().name,
+                                                  .epilogue = "axpby"});
+}
+
+}  // namespace
 
 GaussianSmearing::GaussianSmearing(std::shared_ptr<const LinkField> links, double width, int steps)
     : links_(std::move(links)), width_(width), steps_(steps) {
   if (!(width > 0) || steps < 1)
     throw UsageError(fmt::format("Gaussian smearing of width {} in {} steps; both must be positive", width, steps));
-  kernel_ = &find(links_->domain().device().kernels(), {.operation = "laplace3",
-                                                        .precision = links_->precision().name,
-                                                        .links = links_->storage().name,
-                                                        .epilogue = "axpby"});
+  kernel_ = &laplace(*links_);
 }
 
 void GaussianSmearing::apply(SpinorField& psi, SpinorField& work) const {
   const double step = width_ * width_ / (4 * steps_);
   SpinorField *from = &psi, *to = &work;
   for (int n = 0; n < steps_; ++n) {
-    for (const Parity parity : {Parity::even, Parity::odd}) {
-      Arguments a = arguments_for(psi.domain(), psi.lanes(), psi.rhs());
-      a.parity = int(parity);
-      a.out = to->operand(parity);
-      a.x = from->operand(parity);
-      a.in = from->operand(opposite(parity));
-      a.links = links_->operand();
-      a.a.re = 1 - 6 * step;  // Laplace = hops - 6
-      a.b.re = step;
-      a.hops = hops_of(psi.domain().lattice(), {1, 1, 1, 1}, {1, 1, 1, 1});
-      apply_hopping(psi.domain(), *kernel_, a, *links_);
-    }
+    hop(*kernel_, *links_, *to, 1 - 6 * step, *from, step, *from);  // Laplace = h - 6
     std::swap(from, to);
   }
   if (from != &psi) psi.copy_from(*from);
+}
+
+QuarkSmearing quark_smearing_of(const std::string& text) {
+  const UsageError unknown(
+      fmt::format("smearing '{}' is unknown; use gaussian:w,N, jacobi:kappa,N[,norm] or wuppertal:alpha,N", text));
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) throw unknown;
+  const std::string kind = text.substr(0, colon);
+  std::vector<double> numbers;
+  for (const char *at = text.data() + colon + 1, *end = text.data() + text.size();; ++at) {
+    const auto [rest, error] = std::from_chars(at, end, numbers.emplace_back());
+    if (error != std::errc() || (rest != end && *rest != ',')) throw unknown;
+    if ((at = rest) == end) break;
+  }
+  QuarkSmearing s;
+  if (kind == "gaussian") s.kind = QuarkSmearing::Kind::gaussian;
+  if (kind == "jacobi") s.kind = QuarkSmearing::Kind::jacobi;
+  if (kind == "wuppertal") s.kind = QuarkSmearing::Kind::wuppertal;
+  const bool with_norm = s.kind == QuarkSmearing::Kind::jacobi && numbers.size() == 3;
+  if (s.kind == QuarkSmearing::Kind::none || (numbers.size() != 2 && !with_norm)) throw unknown;
+  s.strength = numbers[0];
+  s.steps = static_cast<int>(numbers[1]);
+  if (with_norm) s.norm = numbers[2];
+  if (s.steps != numbers[1] || s.steps < 1 || s.norm == 0) throw unknown;
+  return s;
+}
+
+namespace {
+
+/// One step from `from` to `to`: the expression, or on several ranks the same by the hopping kernel.
+void jacobi_step(const LinkField& u, const SpinorField& from, const SpinorField& source, double kappa,
+                 SpinorField& to) {
+  if (from.domain().lattice().parts() > 1) return hop(laplace(u), u, to, 1, source, kappa, from);
+  evaluate("jacobi_step", {u, from, source, kappa, to});
+}
+void wuppertal_step(const LinkField& u, const SpinorField& from, double alpha, SpinorField& to) {
+  const double norm = 1 / (1 + 6 * alpha);
+  if (from.domain().lattice().parts() > 1) return hop(laplace(u), u, to, norm, from, norm * alpha, from);
+  evaluate("wuppertal_step", {u, from, alpha, norm, to});
+}
+
+}  // namespace
+
+void smear(const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, SpinorField& psi) {
+  if (how.kind == QuarkSmearing::Kind::none) return;
+  SpinorField work = psi.like();
+  if (how.kind == QuarkSmearing::Kind::gaussian)
+    return GaussianSmearing(links, how.strength, how.steps).apply(psi, work);
+  SpinorField *from = &psi, *to = &work;
+  const bool jacobi = how.kind == QuarkSmearing::Kind::jacobi;
+  std::optional<SpinorField> source;
+  if (jacobi) source.emplace(psi.like()).copy_from(psi);
+  for (int n = 0; n < how.steps; ++n) {
+    if (jacobi)
+      jacobi_step(*links, *from, *source, how.strength, *to);
+    else
+      wuppertal_step(*links, *from, how.strength, *to);
+    std::swap(from, to);
+  }
+  if (from != &psi) psi.copy_from(*from);
+  if (how.norm != 1) Blas(psi).scale(1 / how.norm, psi, psi);
 }
 
 }  // namespace quarksmith

@@ -1,8 +1,9 @@
 /// \file
-/// Gauge-covariant Gaussian smearing of quark fields in space.
+/// Gauge-covariant smearing of quark fields in space, on the stored links, boundary phases left out.
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "runtime/field.hpp"
 
@@ -25,5 +26,25 @@ class GaussianSmearing {
   double width_;
   int steps_;
 };
+
+/// How a quark field is smeared.
+struct QuarkSmearing {
+  enum class Kind { none, gaussian, jacobi, wuppertal } kind = Kind::none;
+  double strength = 0;  ///< width of gaussian, kappa of jacobi, alpha of wuppertal
+  int steps = 0;
+  double norm = 1;  ///< jacobi divides by it
+};
+/// `gaussian:w,N`, `jacobi:kappa,N[,norm]` or `wuppertal:alpha,N`.
+/// \throws UsageError any other text.
+QuarkSmearing quark_smearing_of(const std::string& text);
+
+/// Smears a field of double precision on all sites, in any basis. With h psi = sum over space of U_mu(x) psi(x+mu) +
+/// U_mu(x-mu)^+ psi(x-mu):
+///
+/// jacobi (C. R. Allton et al., Phys. Rev. D 47 (1993) 5128): chi = s; N times chi = s + kappa h chi; then chi / norm.
+/// wuppertal (S. Guesken et al., Phys. Lett. B 227 (1989) 266): N times psi = (psi + alpha h psi) / (1 + 6 alpha).
+/// \param links double precision.
+/// \throws UsageError the build lacks a kernel.
+void smear(const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, SpinorField& psi);
 
 }  // namespace quarksmith

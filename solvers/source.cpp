@@ -45,7 +45,9 @@ bool whole(double x) { return x == static_cast<int>(x); }
 SourceSettings source_of(const std::string& text, const Lattice& lattice) {
   const auto unknown = [&] {
     return UsageError(fmt::format(
-        "source '{}' is unknown; use point:x,y,z,t, gaussian:x,y,z,t:w,N, wall:t or noise:SEED[,z2|z4]", text));
+        "source '{}' is unknown; use point:x,y,z,t, gaussian:x,y,z,t:w,N, jacobi:x,y,z,t:kappa,N[,norm], "
+        "wuppertal:x,y,z,t:alpha,N, wall:t or noise:SEED[,z2|z4]",
+        text));
   };
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) throw unknown();
@@ -61,13 +63,9 @@ SourceSettings source_of(const std::string& text, const Lattice& lattice) {
     s.origin[3] = static_cast<int>(first[0]);
   } else if (kind == "point" && first.size() == 4 && second == std::string::npos) {
     for (int mu = 0; mu < directions; ++mu) s.origin[mu] = static_cast<int>(first[mu]);
-  } else if (kind == "gaussian" && first.size() == 4 && second != std::string::npos) {
-    const std::vector<double> shape = numbers(rest.substr(second + 1));
-    if (shape.size() != 2 || !whole(shape[1])) throw unknown();
-    s.kind = SourceSettings::Kind::gaussian;
+  } else if (kind != "wall" && kind != "point" && first.size() == 4 && second != std::string::npos) {
+    s.smearing = quark_smearing_of(kind + rest.substr(second));
     for (int mu = 0; mu < directions; ++mu) s.origin[mu] = static_cast<int>(first[mu]);
-    s.width = shape[0];
-    s.steps = static_cast<int>(shape[1]);
   } else {
     throw unknown();
   }
@@ -78,13 +76,14 @@ SourceSettings source_of(const std::string& text, const Lattice& lattice) {
   return s;
 }
 
-SinkSettings sink_of(const std::string& text) {
+QuarkSmearing sink_of(const std::string& text) {
   if (text == "point") return {};
-  if (text.starts_with("gaussian:")) {
-    const std::vector<double> shape = numbers(text.substr(9));
-    if (shape.size() == 2 && whole(shape[1])) return {true, shape[0], static_cast<int>(shape[1])};
+  try {
+    return quark_smearing_of(text);
+  } catch (const UsageError&) {
+    throw UsageError(fmt::format(
+        "sink '{}' is unknown; use point, gaussian:w,N, jacobi:kappa,N[,norm] or wuppertal:alpha,N", text));
   }
-  throw UsageError(fmt::format("sink '{}' is unknown; use point or gaussian:w,N", text));
 }
 
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour) {

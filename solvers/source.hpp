@@ -5,16 +5,15 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/field.hpp"
+#include "solvers/smearing.hpp"
 
 namespace quarksmith {
 
 /// A source as options describe it; coordinates are those of the whole lattice.
 struct SourceSettings {
-  enum class Kind { point, gaussian, wall, noise } kind = Kind::point;
-  Coordinates origin{};  ///< of point and gaussian; a wall uses its t alone
-  double width = 0;      ///< of gaussian
-  int steps = 0;
+  enum class Kind { point, wall, noise } kind = Kind::point;
+  Coordinates origin{};    ///< of point; a wall uses its t alone
+  QuarkSmearing smearing;  ///< of a point
   std::uint64_t seed = 0;  ///< of noise
   int roots = 2;           ///< noise is drawn from the roots of unity of this order: Z2 or Z4
 
@@ -22,20 +21,15 @@ struct SourceSettings {
   int time() const { return origin[3]; }
 };
 
-/// `point:x,y,z,t`, `gaussian:x,y,z,t:w,N`, `wall:t` or `noise:SEED[,z2|z4]` (default z2).
+/// `point:x,y,z,t`, `gaussian:x,y,z,t:w,N`, `jacobi:x,y,z,t:kappa,N[,norm]`, `wuppertal:x,y,z,t:alpha,N`, `wall:t` or `noise:SEED[,z2|z4]` (default z2).
 /// \throws UsageError any other text, or an origin outside the lattice.
 SourceSettings source_of(const std::string& text, const Lattice& lattice);
 
-/// Width and steps of `gaussian:w,N`, or none for `point`.
+/// Smearing of a sink: none for `point`, else as quark_smearing_of reads it.
 /// \throws UsageError any other text.
-struct SinkSettings {
-  bool smeared = false;
-  double width = 0;
-  int steps = 0;
-};
-SinkSettings sink_of(const std::string& text);
+QuarkSmearing sink_of(const std::string& text);
 
-/// In one spin and colour: 1 at the origin (point, gaussian before smearing), on all sites of a time slice (wall), or
+/// In one spin and colour: 1 at the origin (point, before smearing), on all sites of a time slice (wall), or
 /// an independent root of unity at every site (noise; S.-J. Dong and K.-F. Liu, Phys. Lett. B 328 (1994) 130), the same
 /// for every spin and colour. Noise depends on seed and global site alone; a part of a lattice gets its part.
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour);

@@ -39,12 +39,13 @@ struct Quark {
     links = settings.links;
     solver = std::make_unique<WilsonSolver>(gauge, domain, parameters, settings);
   }
-  HostSpinor solve(const HostSpinor& source, double width = 0, int steps = 0) const {
+  HostSpinor solve(const HostSpinor& source, const QuarkSmearing& smearing = {}) const {
     SpinorField b(domain, find_precision("double"), Subset::full), x = b.like();
     upload(source, b, solver->basis());
-    if (steps > 0) {
-      const auto u = std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage(links)));
-      GaussianSmearing(u, width, steps).apply(b, x);
+    if (smearing.kind != QuarkSmearing::Kind::none) {
+      const auto u = std::make_shared<LinkField>(
+          upload(unsmeared ? *unsmeared : gauge, domain, find_precision("double"), find_storage(links)));
+      smear(smearing, u, b);
     }
     EXPECT_TRUE(solver->solve(x, b).converged);
     HostSpinor solution(gauge.lattice);
@@ -56,7 +57,7 @@ struct Quark {
     Propagator result(gauge.lattice);
     for (int spin = 0; spin < 4; ++spin)
       for (int colour = 0; colour < 3; ++colour)
-        result.set_column(spin, colour, solve(make_source(s, gauge.lattice, spin, colour), s.width, s.steps));
+        result.set_column(spin, colour, solve(make_source(s, gauge.lattice, spin, colour), s.smearing));
     return result;
   }
   std::vector<double> pion(const std::string& source) const {
@@ -64,6 +65,7 @@ struct Quark {
   }
 
   HostGauge gauge;
+  std::optional<HostGauge> unsmeared;  ///< links of sources, if they are not those of the action
   DomainPointer domain;
   std::string links;
   std::unique_ptr<WilsonSolver> solver;

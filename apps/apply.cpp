@@ -1,0 +1,178 @@
+// quarksmith apply: a lattice expression on fields that options name.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "apps/options.hpp"
+#include "runtime/error.hpp"
+#include "runtime/expression.hpp"
+#include "solvers/blas.hpp"
+#include "solvers/source.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+struct ApplyOptions {
+  CommonOptions common;
+  std::string name, gauge, lattice, precision = "double", links, out, format;
+  std::vector<std::string> given;
+  int spins = 0;
+};
+
+/// The kernel of that name that suits the options; the first if they leave a choice.
+const Kernel& kernel_of(const ApplyOptions& o, const Device& device) {
+  std::string known;
+  const Kernel* found = nullptr;
+  for (const Kernel& k : device.kernels()) {
+    if (k.family != "expression") continue;
+    if (known.find(std::string(k.operation) + ",") == std::string::npos) known += std::string(k.operation) + ", ";
+    if (k.operation != o.name || k.precision != o.precision || (o.spins != 0 && k.spins != o.spins)) continue;
+    if (!o.links.empty() && !k.links.empty() && k.links != "r" + o.links) continue;
+    if (found == nullptr) found = &k;
+  }
+  if (found != nullptr) return *found;
+  throw UsageError(
+      fmt::format("no expression {} in {} in this build or in QUARKSMITH_KERNELS; there are {}none else. Compile a file "
+                  "with `python -m generator expression FILE.py`",
+                  o.name, o.precision, known));
+}
+
+/// name=value of the options.
+std::map<std::string, std::string> values_of(const ApplyOptions& o, const std::vector<ExpressionParameter>& parameters) {
+  std::map<std::string, std::string> values;
+  for (const std::string& text : o.given) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) throw UsageError(fmt::format("'{}' is not name=value", text));
+    const std::string name = text.substr(0, equals);
+    std::string known;
+    for (const ExpressionParameter& p : parameters) known += p.is_output() ? "" : fmt::format(" {}", p.name);
+    if ((known + " ").find(" " + name + " ") == std::string::npos)
+      throw UsageError(fmt::format("{} has no {}; it takes{}", o.name, name, known));
+    values[name] = text.substr(equals + 1);
+  }
+  return values;
+}
+
+/// Fields and numbers of one call.
+class Call {
+ public:
+  Call(const ApplyOptions& o, const Kernel& kernel, DomainPointer domain, const HostGauge& gauge)
+      : o_(o), kernel_(kernel), domain_(std::move(domain)), gauge_(gauge), parameters_(parameters_of(kernel)) {
+    const auto values = values_of(o, parameters_);
+    links_.reserve(parameters_.size());
+    spinors_.reserve(parameters_.size());
+    for (const ExpressionParameter& p : parameters_) {
+      const auto value = values.find(std::string(p.name));
+      add(p, value == values.end() ? "" : value->second);
+    }
+  }
+
+  /// Applies the expression and says what came out.
+  nlohmann::ordered_json operator()() {
+    evaluate(kernel_.operation, arguments_);  // once for what is loaded at the first call
+    std::vector<double> sums;
+    const double seconds = domain_->device().time([&] { sums = evaluate(kernel_.operation, arguments_); });
+    nlohmann::ordered_json j = {{"expression", kernel_.operation},
+                                {"kernel", kernel_.name},
+                                {"formula", kernel_.formula},
+                                {"lattice", gauge_.lattice.extent()},
+                                {"seconds", seconds}};
+    for (std::size_t n = 0; n < sums.size(); ++n) {
+      fmt::print("sum {}: {:.15g}  ({:.15g} a site)\n", n + 1, sums[n], sums[n] / double(gauge_.lattice.sites()));
+      j["sums"].push_back(sums[n]);
+    }
+    for (std::size_t n = 0; n < parameters_.size(); ++n)
+      if (parameters_[n].is_output()) describe(std::string(parameters_[n].name), arguments_[n], j);
+    fmt::print("{}: {:.6f} s\n", kernel_.name, seconds);
+    return j;
+  }
+
+ private:
+  void add(const ExpressionParameter& p, const std::string& value) {
+    if (p.is_number()) {
+      if (value.empty()) throw UsageError(fmt::format("{} needs {}=NUMBER", o_.name, p.name));
+      const auto parts = split(value, ',');
+      if (parts.size() > (p.kind == "complex" ? 2 : 1))
+        throw UsageError(fmt::format("{}={} is no {} number", p.name, value, p.kind));
+      arguments_.emplace_back(
+          Complex64(number(parts[0], std::string(p.name)), parts.size() > 1 ? number(parts[1], std::string(p.name)) : 0));
+    } else if (p.kind == "spinor") {
+      SpinorField& f =
+          spinors_.emplace_back(domain_, find_precision(kernel_.precision), Subset::full, 1, kernel_.spins);
+      f.fill(0);
+      if (!p.is_output())
+        upload(make_source(source_of(value.empty() ? "noise:1,z4" : value, gauge_.lattice), gauge_.lattice, 0, 0), f,
+               find_basis("degrand_rossi"));
+      arguments_.emplace_back(f);
+    } else {
+      const StorageInfo& storage = find_storage(p.kind == "links" ? kernel_.links : "r18");
+      HostGauge u = gauge_;
+      if (!value.empty()) u = open_gauge(value, o_.lattice, o_.common).gauge;
+      if (p.kind == "algebra" && value.empty())
+        for (auto& site : u.site) site.fill({});
+      arguments_.emplace_back(
+          links_.emplace_back(upload(u, domain_, find_precision(find_precision(kernel_.precision).links), storage)));
+    }
+  }
+
+  void describe(const std::string& name, const ExpressionArgument& a, nlohmann::ordered_json& j) const {
+    if (const SpinorField* f = a.spinors()) {
+      HostSpinor psi(gauge_.lattice);
+      download(*f, psi, find_basis("degrand_rossi"));
+      double norm = 0;
+      for (const HostSite& site : psi.site)
+        for (int n = 0; n < 3 * f->spins(); ++n) norm += std::norm(site[n]);
+      fmt::print("{}: |{}|^2 = {:.15g}\n", name, name, norm);
+      j[name] = {{"norm2", norm}};
+      return;
+    }
+    const HostGauge u = download(*a.links());
+    const GaugeAverages averages = gauge_averages(u, domain_);
+    fmt::print("{}: plaquette {:.12f}  (space {:.12f}, time {:.12f}), link trace {:.12f}\n", name, averages.plaquette,
+               averages.space_plaquette, averages.time_plaquette, averages.link_trace);
+    j[name] = {{"plaquette", averages.plaquette},
+               {"space_plaquette", averages.space_plaquette},
+               {"time_plaquette", averages.time_plaquette},
+               {"link_trace", averages.link_trace}};
+    if (!o_.out.empty()) write_gauge(o_.out, u, output_format(o_.out, o_.format));
+  }
+
+  const ApplyOptions& o_;
+  const Kernel& kernel_;
+  DomainPointer domain_;
+  const HostGauge& gauge_;
+  std::vector<ExpressionParameter> parameters_;
+  std::vector<LinkField> links_;
+  std::vector<SpinorField> spinors_;
+  std::vector<ExpressionArgument> arguments_;
+};
+
+int run(const ApplyOptions& o) {
+  o.common.require_one_rank("apply");
+  const NamedGauge named = open_gauge(o.gauge, o.lattice, o.common);
+  const DomainPointer domain = o.common.open_domain(named.gauge.lattice);
+  o.common.write_json(Call(o, kernel_of(o, domain->device()), domain, named.gauge)());
+  return 0;
+}
+
+}  // namespace
+
+void add_apply(CLI::App& app, int& status) {
+  auto o = std::make_shared<ApplyOptions>();
+  CLI::App* c = app.add_subcommand("apply", "Evaluate a lattice expression once (docs/expressions.md)");
+  c->add_option("name", o->name, "the expression: built in, or of a module in QUARKSMITH_KERNELS")->required();
+  c->add_option("values", o->given,
+                "name=value of its arguments: a number (RE or RE,IM); a source for a spinor field, as for propagator "
+                "(default noise:1,z4, spin and colour 0); a configuration for links (default: --gauge)");
+  c->add_option("--gauge", o->gauge, "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED or hot:X,Y,Z,T:SEED")->required();
+  c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for files that do not record them");
+  c->add_option("--precision", o->precision, "double, single, ...")->capture_default_str();
+  c->add_option("--reconstruct", o->links, "reals a link (default: any that there is)");
+  c->add_option("--spins", o->spins, "colour vectors a site of its spinor fields, 1 or 4 (default: what there is)");
+  c->add_option("--out", o->out, "write the links that it returns to this file");
+  c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of --out)");
+  o->common.add_to(*c);
+  c->callback([o, &status] { status = run(*o); });
+}
+
+}  // namespace quarksmith::apps

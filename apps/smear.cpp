@@ -1,0 +1,74 @@
+// quarksmith smear: a configuration with smeared links.
+#include <fmt/format.h>
+
+#include "apps/options.hpp"
+#include "runtime/error.hpp"
+#include "solvers/link_smearing.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+struct SmearOptions {
+  CommonOptions common;
+  std::string kind, in, out, lattice, format, links = "all";
+  double rho = 0.1, alpha = 0.5;
+  int steps = 1, bits = 0;
+};
+
+LinkSmearing smearing_of(const SmearOptions& o, const CLI::App& command) {
+  const bool stout = o.kind == "stout";
+  if (command.count(stout ? "--alpha" : "--rho") > 0)
+    throw UsageError(fmt::format("smear {} takes {}", o.kind, stout ? "--rho" : "--alpha"));
+  return {stout ? LinkSmearing::Kind::stout : LinkSmearing::Kind::ape, stout ? o.rho : o.alpha, o.steps,
+          o.links == "space"};
+}
+
+int run(const SmearOptions& o, const CLI::App& command) {
+  const LinkSmearing how = smearing_of(o, command);
+  const std::string format = output_format(o.out, o.format);
+  const NamedGauge named = open_gauge(o.in, o.lattice, o.common);
+  const DomainPointer domain = o.common.open_domain(named.gauge.lattice);
+  const double start = now();
+  const HostGauge smeared = smear(how, named.gauge, domain);
+  const double seconds = now() - start;
+  const GaugeAverages before = gauge_averages(named.gauge, domain), after = gauge_averages(smeared, domain);
+  write_gauge(o.out, smeared, format, o.bits != 0 ? o.bits : format == "milc" ? 32 : 64, {}, o.common.ranks());
+  if (o.common.ranks().rank() == 0)
+    fmt::print("plaquette {:.12f} -> {:.12f}  (space {:.12f}, time {:.12f}), link trace {:.12f}\n", before.plaquette,
+               after.plaquette, after.space_plaquette, after.time_plaquette, after.link_trace);
+  o.common.write_json({{"in", o.in},
+                       {"out", o.out},
+                       {"smearing", o.kind},
+                       {"strength", how.strength},
+                       {"steps", o.steps},
+                       {"links", o.links},
+                       {"plaquette", after.plaquette},
+                       {"space_plaquette", after.space_plaquette},
+                       {"time_plaquette", after.time_plaquette},
+                       {"link_trace", after.link_trace},
+                       {"seconds", seconds}});
+  return 0;
+}
+
+}  // namespace
+
+void add_smear(CLI::App& app, int& status) {
+  auto o = std::make_shared<SmearOptions>();
+  CLI::App* c = app.add_subcommand("smear", "Smear the links of a configuration: stout or APE");
+  c->add_option("kind", o->kind, "stout or ape")->required()->check(CLI::IsMember({"stout", "ape"}));
+  c->add_option("in", o->in, "configuration, or unit:..., weak:..., hot:... as for propagator")->required();
+  c->add_option("out", o->out, "file to write")->required();
+  c->add_option("--rho", o->rho, "of stout: U' = exp(rho TA(C U^+)) U")->capture_default_str();
+  c->add_option("--alpha", o->alpha, "of ape: weight of the staples, (1 - alpha) U + alpha/n C")->capture_default_str();
+  c->add_option("--steps", o->steps, "how often")->check(CLI::PositiveNumber)->capture_default_str();
+  c->add_option("--links", o->links, "all, or space: time links stay and take no part")
+      ->check(CLI::IsMember({"all", "space"}))
+      ->capture_default_str();
+  c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of OUT)");
+  c->add_option("--bits", o->bits, "32 or 64 (default: 64, MILC 32)");
+  c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
+  o->common.add_to(*c);
+  c->callback([o, c, &status] { status = run(*o, *c); });
+}
+
+}  // namespace quarksmith::apps

@@ -1,0 +1,227 @@
+"""What a file of expressions is written in: directions, kinds of fields, functions, and the decorator `expression`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from generator.expressions.graph import Direction, ExpressionError, Node, Place, Step, make, number, wrong
+
+x, y, z, t = (Direction(i) for i in range(4))
+directions = (x, y, z, t)
+space = (x, y, z)
+time = t
+
+
+if TYPE_CHECKING:  # annotations say which symbol a function is given, not a type of Python
+    Spinor: TypeAlias = Any
+    Links: TypeAlias = Any
+    Matrices: TypeAlias = Any
+    Algebra: TypeAlias = Any
+    Real: TypeAlias = Any
+    Complex: TypeAlias = Any
+    Sum: TypeAlias = Any
+else:
+
+    class Spinor:
+        """Annotation: a site field of colour vectors, four (Dirac) or one (`spins` of the profile row)."""
+
+    class Links:
+        """Annotation: four SU(3) matrices a site, u[mu], in the link storage of the profile row."""
+
+    class Matrices:
+        """Annotation: four 3x3 matrices a site, m[mu], with all 18 reals."""
+
+    class Algebra:
+        """Annotation: four anti-Hermitian traceless matrices a site, z[mu], with all 18 reals."""
+
+    class Real:
+        """Annotation: a real number that comes with the call."""
+
+    class Complex:
+        """Annotation: a complex number that comes with the call."""
+
+    class Sum:
+        """Annotation: a number of the whole lattice, as `total` makes it."""
+
+
+FIELDS: dict[Any, str] = {Spinor: "spinor", Links: "links", Matrices: "matrices", Algebra: "algebra"}
+NUMBERS: dict[Any, str] = {Real: "real", Complex: "complex"}
+
+
+@dataclass(frozen=True)
+class FourMatrices:
+    """A field with a matrix for each direction."""
+
+    name: str
+    algebra: bool
+
+    def __getitem__(self, mu: Direction) -> Node:
+        if not isinstance(mu, Direction):
+            raise wrong(f"{self.name}[{mu}]", "the index is no direction; use x, y, z, t or a loop over directions")
+        return make("load", "matrix", (), (self.name, mu.index), algebra=self.algebra)
+
+
+def shift(value: Node, step: Step) -> Node:
+    """The value of the neighbour: f at x + mu for `+mu`, at x - mu for `-mu`."""
+    if not isinstance(step, Step):
+        raise wrong(f"shift({value}, {step})", "the second argument is no step; write +mu or -mu")
+    _need(value, ("real", "complex", "matrix", "spinor"), "shift")
+    return make("shift", value.kind, (value,), step, algebra=value.algebra)
+
+
+def adj(value: Node) -> Node:
+    """The Hermitian conjugate of a matrix; the complex conjugate of a number."""
+    _need(value, ("matrix", "complex", "real"), "adj", "use dot(f, g) for sum conj(f) g")
+    return make("adj", value.kind, (value,), algebra=value.algebra)
+
+
+def trace(value: Node) -> Node:
+    """The sum of the diagonal elements of a matrix."""
+    _need(value, ("matrix",), "trace")
+    return make("trace", "complex", (value,))
+
+
+def re(value: Node) -> Node:
+    """The real part of a number."""
+    _need(value, ("complex",), "re")
+    return make("re", "real", (value,))
+
+
+def im(value: Node) -> Node:
+    """The imaginary part of a number."""
+    _need(value, ("complex",), "im")
+    return make("im", "real", (value,))
+
+
+def dot(f: Node, g: Node) -> Node:
+    """The sum of conj(f) g over colours and spins of a site."""
+    _need(f, ("spinor",), "dot")
+    _need(g, ("spinor",), "dot")
+    return make("dot", "complex", (f, g))
+
+
+def ta(value: Node) -> Node:
+    """The anti-Hermitian traceless part (m - m^+)/2 - tr(m - m^+)/6: an element of the Lie algebra."""
+    _need(value, ("matrix",), "ta")
+    return make("ta", "matrix", (value,), algebra=True)
+
+
+def exp(value: Node) -> Node:
+    """The exponential of an element of the Lie algebra (C. Morningstar and M. Peardon, hep-lat/0311018)."""
+    _need(value, ("matrix",), "exp")
+    if not value.algebra:
+        raise wrong(
+            f"exp({value})", "the matrix is not known to be anti-Hermitian and traceless; write exp(ta(...))", value
+        )
+    return make("exp", "matrix", (value,))
+
+
+def project(value: Node) -> Node:
+    """The element U of SU(3) that maximises Re tr(U^+ m)."""
+    _need(value, ("matrix",), "project")
+    return make("project", "matrix", (value,))
+
+
+def total(value: Any) -> Node:
+    """A result: the sum over all sites of a real number, in double."""
+    _need(value, ("real",), "total", "write total(re(c)), total(im(c))")
+    return make("total", "sum", (value,))
+
+
+identity = Node("identity", "matrix")
+"""The 3x3 matrix 1."""
+
+
+def _need(value: object, kinds: tuple[str, ...], function: str, remedy: str = "") -> None:
+    if not isinstance(value, Node):
+        raise wrong(f"{function}({value})", "the argument is no expression; links need an index, u[mu]")
+    if value.kind not in kinds:
+        allowed = " or a ".join(kinds)
+        raise wrong(f"{function}({value})", f"{function} takes a {allowed}" + (f"; {remedy}" if remedy else ""), value)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A user's function, called once with symbols.
+
+    Attributes:
+        name: of the expression and its kernels.
+        place: where it stands.
+        text: its docstring's first line.
+        inputs: (name, kind) of fields and numbers, in the order of the function: spinor, links, matrices, algebra,
+            real, complex.
+        outputs: (name, kind) of fields it writes; empty if it returns sums.
+        results: for each output its components (one for a spinor, a dictionary by direction for matrices), or the sums.
+    """
+
+    name: str
+    place: Place
+    text: str
+    inputs: tuple[tuple[str, str], ...]
+    outputs: tuple[tuple[str, str], ...]
+    results: tuple[Any, ...]
+
+
+def define(function: Callable[..., Any], name: str = "") -> Definition:
+    """Calls a function with symbols and checks what it returns.
+
+    Raises:
+        ExpressionError: an annotation is missing, or the results are not what the annotation says.
+    """
+    function = functools.partial(function) if not hasattr(function, "__code__") else function
+    signature = inspect.signature(function, eval_str=True)
+    inner = getattr(function, "func", function)
+    place = Place(inner.__code__.co_filename, inner.__code__.co_firstlineno)
+    name = name or inner.__name__
+    symbols: list[Any] = []
+    inputs = []
+    for parameter in signature.parameters.values():
+        kind = {**FIELDS, **NUMBERS}.get(parameter.annotation)
+        if kind is None:
+            known = ", ".join(c.__name__ for c in {**FIELDS, **NUMBERS})
+            raise ExpressionError(f"{place}: parameter {parameter.name} of {name} needs an annotation: {known}")
+        inputs.append((parameter.name, kind))
+        if kind in ("links", "matrices", "algebra"):
+            symbols.append(FourMatrices(parameter.name, kind == "algebra"))
+        else:
+            symbols.append(make("load" if kind == "spinor" else "parameter", kind, (), parameter.name))
+    value = function(*symbols)
+    results = value if isinstance(value, tuple) else (value,)
+    returns = signature.return_annotation
+    kinds = returns if isinstance(returns, tuple) else getattr(returns, "__args__", (returns,))
+    doc = (inspect.getdoc(inner) or "").partition("\n\n")[0].replace("\n", " ")
+    if all(isinstance(r, Node) and r.kind == "sum" for r in results):
+        return Definition(name, place, doc, tuple(inputs), (), results)
+    outputs = _outputs(place, name, kinds, results, {n for n, _ in inputs})
+    return Definition(name, place, doc, tuple(inputs), outputs, results)
+
+
+def _outputs(
+    place: Place, name: str, kinds: tuple[Any, ...], results: tuple[Any, ...], taken: set[str]
+) -> tuple[tuple[str, str], ...]:
+    """Names and kinds of the fields written; `out`, or `u_out` of what shares its kind with one input."""
+    if len(kinds) != len(results) or any(k not in FIELDS for k in kinds):
+        known = ", ".join(c.__name__ for c in FIELDS)
+        raise ExpressionError(f"{place}: {name} returns {len(results)} values; annotate each with one of {known}")
+    outputs = []
+    for n, (kind, result) in enumerate(zip(kinds, results, strict=True)):
+        out = "out" if len(results) == 1 else f"out_{n + 1}"
+        while out in taken:
+            out += "_"
+        outputs.append((out, FIELDS[kind]))
+        if kind is Spinor:
+            if not (isinstance(result, Node) and result.kind == "spinor"):
+                raise ExpressionError(f"{place}: {name} promises a Spinor and returns {result}")
+            continue
+        if not isinstance(result, dict) or {getattr(d, "index", -1) for d in result} != set(range(4)):
+            raise ExpressionError(f"{place}: {name} promises matrices; return a dictionary {{mu: matrix}} of all four")
+        for mu, m in result.items():
+            m = number(m, identity)
+            if m.kind != "matrix" or (kind is Algebra and not m.algebra):
+                what = "an element of the algebra; use ta(...)" if kind is Algebra else "a matrix"
+                raise ExpressionError(f"{m.place}: {name}, direction {mu.name}: {m} is not {what}")
+    return tuple(outputs)

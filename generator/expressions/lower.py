@@ -1,0 +1,125 @@
+"""From what the user wrote to what one site computes: shifts moved to the fields, equal parts computed once, and costs.
+
+shift(a*b, +mu) = shift(a, +mu) * shift(b, +mu): every shift ends at a field, which is then read at another site.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from generator.cost import MULTIPLY_FLOPS
+from generator.expressions.graph import Node
+
+Displacement = tuple[int, int, int, int]
+AT_HOME: Displacement = (0, 0, 0, 0)
+
+PRODUCT_FLOPS = 3 * MULTIPLY_FLOPS
+"""A product of two complex 3x3 matrices."""
+TA_FLOPS = 24
+"""Three complex and three real differences, their halves, and the trace."""
+EXP_FLOPS = PRODUCT_FLOPS + 31 + 90 + 2 * 54 + 42
+"""Q^2, two traces, the three coefficients of eqs. 29-34 of hep-lat/0311018, and f0 + f1 Q + f2 Q^2."""
+PROJECT_FLOPS = PRODUCT_FLOPS + 3 * 300 + 150
+"""One pass over the SU(2) subgroups; how many are needed depends on the matrix."""
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A number, matrix or spinor of one site; equal ones are one object.
+
+    Attributes:
+        op: as of graph.Node, without shift and total.
+        kind: as there.
+        args: values it is made of.
+        data: for a load (field, direction, displacement).
+    """
+
+    op: str
+    kind: str
+    args: tuple[Value, ...]
+    data: Any = None
+
+
+@dataclass
+class Lowering:
+    """Makes values of nodes; one table of what exists already."""
+
+    _values: dict[Any, Value] = field(default_factory=dict)
+    _seen: dict[tuple[int, Displacement], Value] = field(default_factory=dict)
+
+    def lower(self, node: Node, at: Displacement = AT_HOME) -> Value:
+        """The value of a node at a displaced site."""
+        key = (id(node), at)
+        if key not in self._seen:
+            self._seen[key] = self._lower(node, at)
+        return self._seen[key]
+
+    def _lower(self, node: Node, at: Displacement) -> Value:
+        if node.op == "shift":
+            steps = tuple(n + node.data.sign * (i == node.data.index) for i, n in enumerate(at))
+            return self.lower(node.args[0], steps)
+        args = tuple(self.lower(a, at) for a in node.args)
+        if node.op == "total":
+            return args[0]
+        if node.op == "adj" and (args[0].op == "adj" or node.kind == "real"):
+            return args[0].args[0] if args[0].op == "adj" else args[0]
+        if node.op == "load":
+            name, mu = node.data if isinstance(node.data, tuple) else (node.data, 0)
+            return self._value("load", node.kind, (), (name, mu, at))
+        return self._value(node.op, node.kind, args, node.data)
+
+    def _value(self, op: str, kind: str, args: tuple[Value, ...], data: Any) -> Value:
+        key = (op, kind, tuple(id(a) for a in args), data)
+        return self._values.setdefault(key, Value(op, kind, args, data))
+
+
+def topological(roots: Iterable[Value]) -> list[Value]:
+    """All values below some, each after those it is made of, in the order in which an evaluation meets them."""
+    order: dict[int, Value] = {}
+
+    def visit(v: Value) -> None:
+        if id(v) not in order:
+            for a in v.args:
+                visit(a)
+            order[id(v)] = v
+
+    for root in roots:
+        visit(root)
+    return list(order.values())
+
+
+def uses(roots: Sequence[Value]) -> Counter[int]:
+    """How often each value is needed, by id."""
+    count = Counter(id(r) for r in roots)
+    for v in topological(roots):
+        count.update(id(a) for a in v.args)
+    return count
+
+
+def flops(v: Value, spins: int) -> int:
+    """Arithmetic of one value, its arguments given. Numbers that do not depend on the site cost nothing."""
+    reals = {"real": 1, "complex": 2, "matrix": 18, "spinor": 6 * spins}[v.kind]
+    if v.op in ("add", "sub"):
+        return reals
+    if v.op == "mul":
+        first, second = v.args[0].kind, v.args[1].kind
+        if first == "matrix":
+            return PRODUCT_FLOPS if second == "matrix" else MULTIPLY_FLOPS * spins
+        if is_number(v.args[0]) and is_number(v.args[1]):
+            return 0
+        return reals if "real" in (first, second) and first != "complex" else 3 * reals
+    return {
+        "trace": 4,
+        "dot": 48 * spins - 2,
+        "ta": TA_FLOPS,
+        "exp": EXP_FLOPS,
+        "project": PROJECT_FLOPS,
+    }.get(v.op, 0)
+
+
+def is_number(v: Value) -> bool:
+    """Whether a value is the same at all sites."""
+    return v.op in ("parameter", "constant") or (v.op in ("mul", "neg", "add", "sub") and all(map(is_number, v.args)))

@@ -1,0 +1,286 @@
+"""An expression as an operator of the generator: the record that list, cost, generate, sweep, bench and tests know."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from generator.cost import COLOUR_REALS, Cost
+from generator.expressions.graph import ExpressionError, Node, text
+from generator.expressions.language import Definition, define
+from generator.expressions.lower import AT_HOME, Lowering, Value, flops, topological
+from generator.expressions.text import Statements, cpp_name
+from generator.spec import KernelSpec, SpecError
+
+ROOT = Path(__file__).parents[2]
+FIELD_POOL = ("x", "y", "z", "w", "in", "term", "links", "out")
+"""Members of runtime/arguments.hpp that hold fields."""
+NUMBER_POOL = ("a", "b", "c")
+"""Members that hold complex numbers, or two real ones each."""
+_CPP_TYPES = {"real": "double", "complex": "Complex64", "spinor": "SpinorField"}
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A function over lattice fields, as a kernel.
+
+    Attributes:
+        function: the user's.
+        name: as in kernel names; by default that of the function.
+    """
+
+    function: Callable[..., Any]
+    name: str = ""
+
+    family = "expression"
+    template = "expression.hpp.j2"
+    header_template = "call.hpp.j2"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or self.function.__name__)
+        if not re.fullmatch(r"[a-z]\w*", self.name):
+            raise SpecError(f"expression {self.name!r}: its name is part of kernel names; use small letters and digits")
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The function itself: expressions may use each other."""
+        return self.function(*arguments)
+
+    @property
+    def group(self) -> str:
+        """Each has a translation unit of its own."""
+        return self.name
+
+    @cached_property
+    def definition(self) -> Definition:
+        """What the function returned for symbols.
+
+        Raises:
+            ExpressionError: at the line of the user that is wrong.
+        """
+        return define(self.function, self.name)
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """Kind of each field and number, outputs last."""
+        return dict((*self.definition.inputs, *self.definition.outputs))
+
+    @cached_property
+    def axes(self) -> tuple[str, ...]:
+        """Axes of the record that apply."""
+        kinds = set(self.kinds.values())
+        return ("precision", *(["links"] if "links" in kinds else []), *(["spins"] if "spinor" in kinds else []))
+
+    @cached_property
+    def operands(self) -> dict[str, str]:
+        """Where each field and number stands in the arguments of a kernel.
+
+        Raises:
+            ExpressionError: there are more than a kernel can take.
+        """
+        found: dict[str, str] = {}
+        free, numbers = list(FIELD_POOL), list(NUMBER_POOL)
+        preferred = {"links": "links", "spinor": "in"}
+        outputs = {n for n, _ in self.definition.outputs}
+        halves = [f"{n}.{part}" for part in ("re", "im") for n in numbers]
+        for name, kind in sorted(self.kinds.items(), key=lambda item: item[1] != "complex"):
+            if kind in _CPP_TYPES and kind != "spinor":
+                pool = numbers if kind == "complex" else [h for h in halves if h[0] in numbers]
+                if not pool:
+                    raise ExpressionError(f"{self.definition.place}: {self.name} has more numbers than 3 complex ones")
+                found[name] = pool.pop(0)
+                halves = [h for h in halves if h != found[name] and h[0] != found[name]]
+                continue
+            wanted = "out" if name in outputs else preferred.get(kind, "")
+            if not free:
+                raise ExpressionError(f"{self.definition.place}: {self.name} has more than {len(FIELD_POOL)} fields")
+            found[name] = wanted if wanted in free else free[0]
+            free.remove(found[name])
+        return {name: found[name] for name in self.kinds}
+
+    @cached_property
+    def blocks(self) -> tuple[tuple[str, tuple[tuple[str, int, Value], ...]], ...]:
+        """What is computed together: (title, (output or empty, direction or number of the sum, value)...)."""
+        lowering = Lowering()
+        results, outputs = self.definition.results, self.definition.outputs
+        if not outputs:
+            return (("", tuple(("", n, lowering.lower(r)) for n, r in enumerate(results))),)
+        blocks = []
+        spinors = [(o, 0, lowering.lower(r)) for (o, kind), r in zip(outputs, results, strict=True) if kind == "spinor"]
+        if spinors:
+            blocks.append(("", tuple(spinors)))
+        matrices = [(o, r) for (o, kind), r in zip(outputs, results, strict=True) if kind != "spinor"]
+        for mu in range(4 if matrices else 0):
+            of = [(o, mu, lowering.lower(next(v for d, v in r.items() if d.index == mu))) for o, r in matrices]
+            blocks.append((f"direction {'xyzt'[mu]}", tuple(of)))
+        return tuple(blocks)
+
+    @cached_property
+    def apart(self) -> frozenset[str]:
+        """Fields read where another block or site writes: no output may be one of these."""
+        found = set()
+        for _, results in self.blocks:
+            own = {n for _, n, _ in results}
+            for v in topological(r for *_, r in results):
+                if v.op == "load" and (v.data[2] != AT_HOME or (v.kind == "matrix" and v.data[1] not in own)):
+                    found.add(v.data[0])
+        return frozenset(found)
+
+    @cached_property
+    def formula(self) -> str:
+        """What it computes, as written, statement by statement: read by the tests, which evaluate it on the host."""
+        roots: list[tuple[str, Node]] = []
+        for n, result in enumerate(self.definition.results):
+            if not self.definition.outputs:
+                roots.append(("", result))
+            elif isinstance(result, dict):
+                ordered = sorted(result.items(), key=lambda item: item[0].index)
+                roots += [(f"{self.definition.outputs[n][0]}[{mu.name}] = ", m) for mu, m in ordered]
+            else:
+                roots.append((f"{self.definition.outputs[n][0]} = ", result))
+        counts: Counter[int] = Counter()
+        order: dict[int, Node] = {}
+
+        def visit(node: Node) -> None:
+            counts[id(node)] += 1
+            if counts[id(node)] == 1:
+                for a in node.args:
+                    visit(a)
+                order[id(node)] = node
+
+        for _, root in roots:
+            visit(root)
+        names: dict[int, str] = {}
+        lines = []
+        for node in order.values():
+            if counts[id(node)] > 1 and node.args:
+                lines.append(f"{_letters(len(names))} = {text(node, names)}")
+                names[id(node)] = _letters(len(names))
+        return "; ".join([*lines, *(left + text(node, names) for left, node in roots)])
+
+    @property
+    def sums(self) -> int:
+        """Real numbers that the kernel adds up."""
+        return 0 if self.definition.outputs else len(self.definition.results)
+
+    @property
+    def signature(self) -> str:
+        """`name:kind:operand:flag` of all fields and numbers in the order of a call.
+
+        Flags: `apart` for an input that no output may be, `out` for an output, else `here`.
+        """
+        outputs = {n for n, _ in self.definition.outputs}
+        flag = {n: "out" if n in outputs else "apart" if n in self.apart else "here" for n in self.kinds}
+        return " ".join(f"{n}:{kind}:{self.operands[n]}:{flag[n]}" for n, kind in self.kinds.items())
+
+    def cost(self, spec: KernelSpec) -> Cost:
+        """Arithmetic of what is emitted; each component of a field read once for each parity needed, written once.
+
+        A launch works on the sites of one parity, as hopping terms do: their counts agree.
+        """
+        spins = spec.spins or 4
+        values = [v for _, results in self.blocks for v in topological(r for *_, r in results)]
+        count = sum(flops(v, spins) for v in values) + self.sums
+        loads = [(v.data[0], v.data[1], sum(v.data[2]) % 2) for v in values if v.op == "load"]
+        written = [(name, n, 0) for _, results in self.blocks for name, n, _ in results if name]
+        moved = [*dict.fromkeys(loads), *written]
+
+        def reals(name: str) -> int:
+            kind = self.kinds[name]
+            return COLOUR_REALS * spins if kind == "spinor" else spec.storage.reals if kind == "links" else 18
+
+        def size(name: str) -> float:
+            if self.kinds[name] == "spinor":
+                return spec.format.spinor_bytes(spins)
+            return spec.format.links.link_bytes(reals(name))
+
+        total = sum(size(name) for name, *_ in moved)
+        return Cost(count, count, total, sum(reals(name) for name, *_ in [*loads, *written]))
+
+    def arguments(self, spec: KernelSpec) -> list[str]:
+        """C++ template arguments of a row.
+
+        Raises:
+            SpecError: matrices that are not SU(3) in a format for numbers up to 1.
+        """
+        if spec.format.bits < 32 and {"matrices", "algebra"} & set(self.kinds.values()):
+            raise SpecError(f"{self.name} keeps matrices of any size; use double or single, not {spec.precision}")
+        if spec.links and spec.storage.temporal:
+            raise SpecError(f"{self.name} reads links of any gauge; use 18, 12 or 8 reals")
+        return [
+            spec.format.spinor_codec if spec.spins else spec.format.links.link_codec,
+            spec.format.links.link_codec,
+            spec.links.upper() or "R18",
+            str(spec.spins or 4),
+        ]
+
+    def body(self, spec: KernelSpec) -> dict[str, Any]:
+        """Data for the template."""
+        place = self.definition.place
+        file = Path(place.file)
+        shown = file.relative_to(ROOT) if file.is_relative_to(ROOT) else file.name
+        return {
+            "formula": self.formula,
+            "source": f"{shown}, line {place.line}",
+            "numbers": [self._number(n, k) for n, k in self.kinds.items() if k in ("real", "complex")],
+            "blocks": [self._block(title, results) for title, results in self.blocks],
+            "sums": self.sums,
+        }
+
+    def _number(self, name: str, kind: str) -> str:
+        where = self.operands[name]
+        if kind == "complex":
+            return f"const auto {cpp_name(name)} = complex_scalar<R>(a.{where});"
+        return f"const R {cpp_name(name)} = R{{}} + scalar<R>(a.{where});"
+
+    def _block(self, title: str, results: Sequence[tuple[str, int, Value]]) -> dict[str, Any]:
+        statements = Statements(self.operands, self.kinds, [v for *_, v in results])
+        if self.sums:
+            statements.add_up([v for *_, v in results])
+            return {"title": title, "lines": statements.lines}
+        stores = []
+        for name, number, value in results:
+            code = statements.value(value)
+            if self.kinds[name] == "spinor":
+                stores.append(f"store_spinor<Spinors>(a.{self.operands[name]}, x, rhs, {code});")
+            else:
+                view = "Links" if self.kinds[name] == "links" else "Matrices"
+                stores.append(f"{view}::store(a.{self.operands[name]}, x.place, x.parity, {number}, {code});")
+        return {"title": title, "lines": [*statements.lines, *stores]}
+
+    def call(self) -> dict[str, Any]:
+        """Data of the typed C++ call."""
+        inputs, outputs = self.definition.inputs, self.definition.outputs
+        arguments = ", ".join(n for n, _ in (*inputs, *outputs))
+        parameters = [_parameter(n, k) for n, k in inputs] + [f"{_cpp_type(k)}& {n}" for n, k in outputs]
+        returns = "std::vector<double>" if self.sums else "void"
+        return {
+            "name": self.name,
+            "text": self.definition.text,
+            "declaration": f"inline {returns} {self.name}({', '.join(parameters)})",
+            "evaluation": f'{"return " if self.sums else ""}evaluate("{self.name}", {{{arguments}}})',
+        }
+
+
+def _cpp_type(kind: str) -> str:
+    return _CPP_TYPES.get(kind, "LinkField")
+
+
+def _parameter(name: str, kind: str) -> str:
+    return f"{_cpp_type(kind)} {name}" if kind in ("real", "complex") else f"const {_cpp_type(kind)}& {name}"
+
+
+def _letters(n: int) -> str:
+    return f"part{n + 1}"
+
+
+def expression(function: Callable[..., Any] | str) -> Any:
+    """Decorator: makes a function over lattice fields an expression; `@expression` or `@expression("name")`."""
+    if isinstance(function, str):
+        name = function
+        return lambda inner: Expression(inner, name)
+    return Expression(function)

@@ -1,0 +1,219 @@
+"""What one site computes, as C++ statements: loads where they are first needed, sums term by term."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from generator.emit import literal
+from generator.expressions.lower import AT_HOME, Displacement, Value, uses
+
+LONGEST = 72
+"""An expression longer than this gets a name."""
+_VIEWS = {"spinor": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Matrices"}
+_FUNCTIONS = {
+    "adj": "adj",
+    "trace": "trace",
+    "dot": "dot",
+    "ta": "traceless_antihermitian",
+    "exp": "exponential",
+    "project": "closest_su3",
+}
+
+
+_RESERVED = re.compile(
+    r"a|x|rhs|sums|index|R|W|[sv]\d+|at_.*|.*_|int|float|double|auto|const|new|delete|class|for|if|do|this|and|or|not"
+)
+
+
+def cpp_name(name: str) -> str:
+    """A name of the user's as a variable of a kernel."""
+    return f"{name}_" if _RESERVED.fullmatch(name) else name
+
+
+@dataclass
+class Statements:
+    """Statements that compute some values; each value becomes a name or a short expression.
+
+    Attributes:
+        operands: field -> member of the kernel's arguments.
+        kinds: field -> kind.
+        roots: what is computed.
+    """
+
+    operands: Mapping[str, str]
+    kinds: Mapping[str, str]
+    roots: Sequence[Value]
+    lines: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._uses = uses(self.roots)
+        self._names: dict[int, str] = {}
+        self._walks: set[Displacement] = set()
+        self._loaded: set[int] = set()
+        self._round = 1
+        self._sparing = False
+        self._counts = {"s": 0, "v": 0}
+
+    def value(self, v: Value) -> str:
+        """An operand that stands for a value; statements that it needs are added."""
+        if id(v) in self._names:
+            return self._names[id(v)]
+        if v.op == "load":
+            return self._load(v)
+        if v.op in ("add", "sub"):
+            return self._sum(v)
+        code = self._code(v)
+        leaf = v.op in ("parameter", "constant", "identity") or (v.op == "adj" and v.args[0].op == "load")
+        if leaf or (self._uses[id(v)] < 2 and len(code) <= LONGEST):
+            return code
+        return self._name(v, "v", "const auto {} = {};", code)
+
+    def add_up(self, roots: Sequence[Value]) -> None:
+        """Adds roots to the sums of the kernel term by term: next is always the one that reuses most and loads least.
+
+        Between terms no load may be moved, and each loads anew: a compiler that starts all loads at once, or keeps what
+        many terms read, runs out of registers.
+        """
+        self._sparing = True
+        left = [(n, sign, term) for n, root in enumerate(roots) for sign, term in self._terms(root, 1)]
+        while left:
+            need = [self._needs(term) for _, _, term in left]
+            best = min(range(len(left)), key=lambda i: (-need[i][1], need[i][0], i))
+            if need[best][0] and self.lines:
+                self._forget_loads()
+            n, sign, term = left.pop(best)
+            self.lines.append(f"sums[{n}] {'+' if sign > 0 else '-'}= convert<double, W>({self.value(term)});")
+
+    def _needs(self, v: Value) -> tuple[int, int]:
+        """Loads that a value still needs, and values other than loads that it would use again."""
+        loads, again, seen, open_ = 0, 0, set(), [v]
+        while open_:
+            w = open_.pop()
+            if id(w) in seen:
+                continue
+            seen.add(id(w))
+            if w.op == "load":
+                loads += 1
+            elif id(w) in self._names:
+                again += 1
+            else:
+                open_ += w.args
+        return loads, again
+
+    def _forget_loads(self) -> None:
+        self.lines.append("in_order();")
+        self._names = {key: name for key, name in self._names.items() if key not in self._loaded}
+        self._loaded.clear()
+        self._walks.clear()
+        self._round += 1
+
+    def _name(self, v: Value, letter: str, statement: str, code: str) -> str:
+        self._counts[letter] += 1
+        name = f"{letter}{self._counts[letter]}"
+        self.lines.append(statement.format(name, code))
+        self._names[id(v)] = name
+        return name
+
+    def _load(self, v: Value) -> str:
+        field_name, mu, at = v.data
+        name = cpp_name(field_name)
+        site = self._site(at)
+        kind = self.kinds[field_name]
+        view = _VIEWS[kind]
+        where = f"a.{self.operands[field_name]}, {site}"
+        if kind == "spinor":
+            variable, code = name, f"load_spinor<{view}>({where}, rhs)"
+        else:
+            variable, code = f"{name}_{'xyzt'[mu]}", f"load_matrix<{view}>({where}, {mu})"
+        if at != AT_HOME:
+            variable += "_at_" + _suffix(at)
+        variable += self._again()
+        self._loaded.add(id(v))
+        self.lines.append(f"const auto {variable} = {code};")
+        self._names[id(v)] = variable
+        return variable
+
+    def _site(self, at: Displacement) -> str:
+        if at == AT_HOME:
+            return "x"
+        name = f"at_{_suffix(at)}{self._again()}"
+        if at not in self._walks:
+            self._walks.add(at)
+            steps = [f"{'+' if n > 0 else '-'}{mu + 1}" for mu, n in enumerate(at) for _ in range(abs(n))]
+            self.lines.append(f"const auto {name} = walk<{', '.join(steps)}>(a, x);")
+        return name
+
+    def _again(self) -> str:
+        """End of the names of what is loaded again."""
+        return f"_{self._round}" if self._round > 1 else ""
+
+    def _terms(self, v: Value, sign: int, root: bool = True) -> list[tuple[int, Value]]:
+        """The terms of a sum of sums; parts that are needed elsewhere are terms."""
+        if v.op in ("add", "sub") and (root or self._uses[id(v)] < 2) and id(v) not in self._names:
+            left = self._terms(v.args[0], sign, False)
+            return left + self._terms(v.args[1], sign if v.op == "add" else -sign, False)
+        if v.op == "neg":
+            return self._terms(v.args[0], -sign, False)
+        return [(sign, v)]
+
+    def _sum(self, v: Value) -> str:
+        terms = self._terms(v, 1)
+        terms.sort(key=lambda term: -term[0])  # stable: begins with a term that is added, if there is one
+        sign, first = terms[0]
+        start = self.value(first)
+        name = self._name(v, "s", "auto {} = {};", start if sign > 0 else f"-{start}")
+        del self._names[id(v)]
+        for sign, term in terms[1:]:
+            if self._sparing and term.kind == "matrix" and self._needs(term)[0] > 1:
+                self._forget_loads()
+            self.lines.append(f"{name} {'+' if sign > 0 else '-'}= {self.value(term)};")
+        self._names[id(v)] = name
+        return name
+
+    def _code(self, v: Value) -> str:
+        if v.op == "parameter":
+            return cpp_name(v.data)
+        if v.op == "constant":
+            c = v.data
+            if isinstance(c, complex):
+                return f"Complex<R>{{broadcast<R>({literal(c.real)}), broadcast<R>({literal(c.imag)})}}"
+            return f"broadcast<R>({literal(c)})"
+        if v.op == "identity":
+            return "unit_matrix<R>()"
+        if v.op == "mul":
+            return self._product(v)
+        args = [self.value(a) for a in v.args]
+        if v.op == "neg":
+            return f"-{_operand(args[0])}"
+        if v.op == "adj" and v.kind == "complex":
+            return f"conj({args[0]})"
+        if v.op in ("re", "im"):
+            return f"{_operand(args[0])}.{v.op}"
+        return f"{_FUNCTIONS[v.op]}({', '.join(args)})"
+
+    def _product(self, v: Value) -> str:
+        a, b = v.args
+        if b.kind == "spinor" and a.kind == "matrix":
+            if a.op == "adj":
+                return f"mul_adj({self.value(a.args[0])}, {self.value(b)})"
+            return f"mul({self.value(a)}, {self.value(b)})"
+        if (a.kind, b.kind) == ("complex", "real"):
+            a, b = b, a
+        return f"{_operand(self.value(a))} * {_operand(self.value(b))}"
+
+
+def _operand(code: str) -> str:
+    """As an operand of * or unary minus."""
+    depth = 0
+    for c in code:
+        depth += (c in "([{<") - (c in ")]}>")
+        if depth == 0 and c in " -":
+            return f"({code})"
+    return code
+
+
+def _suffix(at: Displacement) -> str:
+    """As a part of names: px for +x, mtt for -t-t."""
+    return "_".join(("p" if n > 0 else "m") + "xyzt"[mu] * abs(n) for mu, n in enumerate(at) if n)

@@ -1,0 +1,132 @@
+"""Smearing of quark fields and of links, gradient flow and what is measured on it, as lattice expressions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from generator.expressions import (
+    Algebra,
+    Links,
+    Real,
+    Spinor,
+    Sum,
+    adj,
+    directions,
+    exp,
+    expression,
+    identity,
+    project,
+    re,
+    shift,
+    space,
+    ta,
+    time,
+    total,
+    trace,
+    x,
+    y,
+    z,
+)
+from generator.expressions.graph import Direction, Node
+
+
+@expression
+def jacobi_step(u: Links, psi: Spinor, source: Spinor, kappa: Real) -> Spinor:
+    """One step of Jacobi smearing (C. R. Allton et al., Phys. Rev. D 47 (1993) 5128)."""
+    h = sum(u[mu] * shift(psi, +mu) + shift(adj(u[mu]) * psi, -mu) for mu in directions if mu != time)
+    return source + kappa * h
+
+
+@expression
+def wuppertal_step(u: Links, psi: Spinor, alpha: Real, norm: Real) -> Spinor:
+    """One step of Wuppertal smearing, norm = 1/(1 + 6 alpha) (S. Guesken et al., Phys. Lett. B 227 (1989) 266)."""
+    h = sum(u[mu] * shift(psi, +mu) + shift(adj(u[mu]) * psi, -mu) for mu in space)
+    return norm * (psi + alpha * h)
+
+
+def staples(u: Links, mu: Direction, around: Sequence[Direction]) -> Any:
+    """The sum of the open paths from x to x + mu round plaquettes with the other directions."""
+    upper = (u[nu] * shift(u[mu], +nu) * adj(shift(u[nu], +mu)) for nu in around if nu != mu)
+    lower = (shift(adj(u[nu]) * u[mu] * shift(u[nu], +mu), -nu) for nu in around if nu != mu)
+    return sum(a + b for a, b in zip(upper, lower, strict=True))
+
+
+def stout(u: Links, rho: Real, smeared: Sequence[Direction]) -> dict[Direction, Node]:
+    """exp(rho TA(C U^+)) U for the links of some directions (C. Morningstar and M. Peardon, hep-lat/0311018)."""
+    return {
+        mu: exp(rho * ta(staples(u, mu, smeared) * adj(u[mu]))) * u[mu] if mu in smeared else u[mu] for mu in directions
+    }
+
+
+@expression
+def stout3_step(u: Links, rho: Real) -> Links:
+    """One step of stout smearing of the links in space."""
+    return stout(u, rho, space)
+
+
+@expression
+def stout4_step(u: Links, rho: Real) -> Links:
+    """One step of stout smearing of all links."""
+    return stout(u, rho, directions)
+
+
+def ape(u: Links, keep: Real, add: Real, smeared: Sequence[Direction]) -> dict[Direction, Node]:
+    """The closest SU(3) matrix to keep U + add C (M. Albanese et al., Phys. Lett. B 192 (1987) 163)."""
+    return {mu: project(keep * u[mu] + add * staples(u, mu, smeared)) if mu in smeared else u[mu] for mu in directions}
+
+
+@expression
+def ape3_step(u: Links, keep: Real, add: Real) -> Links:
+    """One step of APE smearing of the links in space."""
+    return ape(u, keep, add, space)
+
+
+@expression
+def ape4_step(u: Links, keep: Real, add: Real) -> Links:
+    """One step of APE smearing of all links."""
+    return ape(u, keep, add, directions)
+
+
+@expression
+def flow_step(u: Links, drift: Algebra, now: Real, before: Real) -> tuple[Links, Algebra]:
+    """A stage of the Wilson flow: X' = now Z(U) + before X, U' = exp(X') U (M. Luescher, arXiv:1006.4518)."""
+    moved = {mu: now * ta(staples(u, mu, directions) * adj(u[mu])) + before * drift[mu] for mu in directions}
+    return {mu: exp(moved[mu]) * u[mu] for mu in directions}, moved
+
+
+def leaves(u: Links, mu: Direction, nu: Direction) -> Any:
+    """The four plaquettes of a plane at x, counter-clockwise (hep-lat/9605038, eq. 2.5)."""
+    first = u[mu] * shift(u[nu], +mu) * adj(shift(u[mu], +nu)) * adj(u[nu])
+    second = u[nu] * shift(adj(shift(u[mu], +nu)) * adj(u[nu]) * u[mu], -mu)
+    third = shift(adj(u[mu]) * shift(adj(u[nu]) * u[mu] * shift(u[nu], +mu), -nu), -mu)
+    fourth = shift(adj(u[nu]) * u[mu] * shift(u[nu], +mu) * adj(shift(u[mu], +nu)), -nu)
+    return first + second + third + fourth
+
+
+def plaquette(u: Links, mu: Direction, nu: Direction) -> Any:
+    """The plaquette of a plane at x."""
+    return u[mu] * shift(u[nu], +mu) * adj(shift(u[mu], +nu)) * adj(u[nu])
+
+
+PLANES = tuple((mu, nu) for nu in directions for mu in directions if mu.index < nu.index)
+
+
+@expression
+def plaquette_energy(u: Links) -> Sum:
+    """sum_x E(x) = 2 Re tr(1 - P) over the planes (arXiv:1006.4518, eq. 3.1)."""
+    return total(sum(2.0 * re(trace(identity - plaquette(u, mu, nu))) for mu, nu in PLANES))
+
+
+@expression
+def clover_energy(u: Links) -> tuple[Sum, Sum]:
+    """sum_x E = -sum tr G^2 over the planes and topological charge, G = TA of the leaves' mean (arXiv:1006.4518, 3.2).
+
+    Q = (1/32 pi^2) sum eps_munurhosigma tr F_munu F_rhosigma, F = -i G.
+    """
+    g = {(mu, nu): 0.25 * ta(leaves(u, mu, nu)) for mu, nu in PLANES}
+    energy = sum(-re(trace(g[plane] * g[plane])) for plane in PLANES)
+    pairs = (((x, y), (z, time), -1), ((x, z), (y, time), 1), ((y, z), (x, time), -1))
+    charge = sum(sign / (4 * math.pi**2) * re(trace(g[a] * g[b])) for a, b, sign in pairs)
+    return total(energy), total(charge)

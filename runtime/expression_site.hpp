@@ -1,0 +1,142 @@
+/// \file
+/// What bodies of lattice expressions are made of: fields at a site or a walk away from it, and arithmetic of spinors.
+/// Include after runtime/kernel.hpp.
+#pragma once
+
+#include "runtime/su3.hpp"
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+/// The site reached from x by the steps: +1 ... +4 forward along x, y, z, t, negative backward.
+template <int... Steps>
+QUARKSMITH_INLINE Walk<sizeof...(Steps)> walk(const Arguments& a, const Site& x) {
+  Walk<sizeof...(Steps)> at(x);
+  (step<(Steps > 0 ? Steps : -Steps) - 1, (Steps > 0 ? 1 : -1)>(a, at), ...);
+  return at;
+}
+
+/// A number found at the end of a walk, as the lanes of its start see it.
+template <int Length, class R>
+QUARKSMITH_INLINE Complex<R> seen_from_start(const Walk<Length>& at, const Complex<R>& there) {
+  Complex<R> z = there;
+  for (int i = at.exchanges - 1; i >= 0; --i) z = {exchange(z.re, at.table[i]), exchange(z.im, at.table[i])};
+  return z;
+}
+
+/// A matrix of direction mu.
+template <class Links>
+QUARKSMITH_INLINE typename Links::Value load_matrix(const Operand& f, const Site& x, int mu) {
+  return Links::load(f, x.place, x.parity, mu);
+}
+template <class Links, int Length>
+QUARKSMITH_INLINE typename Links::Value load_matrix(const Operand& f, const Walk<Length>& at, int mu) {
+  const auto u = load_matrix<Links>(f, at.site, mu);
+  if constexpr (Links::lanes == 1) return u;
+  if (at.exchanges == 0) return u;
+  return map(u, [&](const auto& z) { return seen_from_start(at, z); });
+}
+
+/// The half of a field of both parities that holds one of them.
+template <class Spinors>
+QUARKSMITH_INLINE Operand half_of(const Operand& f, int parity) {
+  Operand half = f;
+  half.data = static_cast<typename Spinors::Word*>(f.data) + parity * f.parity_stride;
+  if constexpr (Spinors::Format::has_norm) half.norm = f.norm + parity * (f.norm_rhs_stride / 2);
+  return half;
+}
+/// A spinor.
+template <class Spinors>
+QUARKSMITH_INLINE typename Spinors::Value load_spinor(const Operand& f, const Site& x, int rhs) {
+  return Spinors::load(half_of<Spinors>(f, x.parity), x.place, rhs);
+}
+template <class Spinors, int Length>
+QUARKSMITH_INLINE typename Spinors::Value load_spinor(const Operand& f, const Walk<Length>& at, int rhs) {
+  auto psi = load_spinor<Spinors>(f, at.site, rhs);
+  if constexpr (Spinors::lanes == 1) return psi;
+  if (at.exchanges == 0) return psi;
+  QUARKSMITH_UNROLL
+  for (auto& v : psi.s)
+    v = {seen_from_start(at, v.c0), seen_from_start(at, v.c1), seen_from_start(at, v.c2)};
+  return psi;
+}
+template <class Spinors>
+QUARKSMITH_INLINE void store_spinor(const Operand& f, const Site& x, int rhs, const typename Spinors::Value& psi) {
+  Spinors::store(half_of<Spinors>(f, x.parity), x.place, rhs, psi);
+}
+
+// --- arithmetic -------------------------------------------------------------------------------------------------------
+
+/// f of each colour vector.
+template <class R, int S, class F>
+QUARKSMITH_INLINE Spinor<R, S> each(const F& f) {
+  Spinor<R, S> result;
+  QUARKSMITH_UNROLL
+  for (int s = 0; s < S; ++s) result[s] = f(s);
+  return result;
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> operator+(const Spinor<R, S>& a, const Spinor<R, S>& b) {
+  return each<R, S>([&](int s) { return a[s] + b[s]; });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> operator-(const Spinor<R, S>& a, const Spinor<R, S>& b) {
+  return each<R, S>([&](int s) { return a[s] - b[s]; });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> operator-(const Spinor<R, S>& a) {
+  return each<R, S>([&](int s) { return -a[s]; });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> operator*(const R& a, const Spinor<R, S>& b) {
+  return each<R, S>([&](int s) { return a * b[s]; });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> operator*(const Complex<R>& a, const Spinor<R, S>& b) {
+  return each<R, S>([&](int s) { return a * b[s]; });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> mul(const Link<R>& u, const Spinor<R, S>& b) {
+  return each<R, S>([&](int s) { return mul(u, b[s]); });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> mul_adj(const Link<R>& u, const Spinor<R, S>& b) {
+  return each<R, S>([&](int s) { return mul_adj(u, b[s]); });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S>& operator+=(Spinor<R, S>& a, const Spinor<R, S>& b) {
+  return a = a + b;
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S>& operator-=(Spinor<R, S>& a, const Spinor<R, S>& b) {
+  return a = a - b;
+}
+template <class R>
+QUARKSMITH_INLINE Link<R>& operator-=(Link<R>& a, const Link<R>& b) {
+  return a = a - b;
+}
+template <class R>
+QUARKSMITH_INLINE Link<R> operator*(const Complex<R>& a, const Link<R>& u) {
+  return map(u, [&a](const Complex<R>& z) { return a * z; });
+}
+template <class R>
+QUARKSMITH_INLINE Complex<R>& operator+=(Complex<R>& a, const Complex<R>& b) {
+  return a = a + b;
+}
+template <class R>
+QUARKSMITH_INLINE Complex<R>& operator-=(Complex<R>& a, const Complex<R>& b) {
+  return a = a - b;
+}
+/// sum conj(a) b
+template <class R, int S>
+QUARKSMITH_INLINE Complex<R> dot(const Spinor<R, S>& a, const Spinor<R, S>& b) {
+  Complex<R> sum = {R{}, R{}};
+  QUARKSMITH_UNROLL
+  for (int s = 0; s < S; ++s) {
+    sum = add_product<1>(sum, conj(a[s].c0), b[s].c0);
+    sum = add_product<1>(sum, conj(a[s].c1), b[s].c1);
+    sum = add_product<1>(sum, conj(a[s].c2), b[s].c2);
+  }
+  return sum;
+}
+
+}  // namespace quarksmith::QUARKSMITH_TARGET

@@ -1,0 +1,85 @@
+#include "solvers/link_smearing.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "runtime/border.hpp"
+#include "runtime/error.hpp"
+#include "runtime/expression.hpp"
+#include "runtime/gauge.hpp"
+
+namespace quarksmith {
+
+LinkSmearing link_smearing_of(const std::string& text) {
+  LinkSmearing s;
+  std::string rest = text;
+  if (rest.starts_with("stout:")) s.kind = LinkSmearing::Kind::stout;
+  if (rest.starts_with("ape:")) s.kind = LinkSmearing::Kind::ape;
+  if (rest.ends_with(",space")) {
+    s.space = true;
+    rest.resize(rest.size() - 6);
+  }
+  const char *at = rest.data() + rest.find(':') + 1, *end = rest.data() + rest.size();
+  auto found = std::from_chars(at, end, s.strength);
+  bool good = s.kind != LinkSmearing::Kind::none && found.ec == std::errc() && found.ptr != end && *found.ptr == ',';
+  if (good) found = std::from_chars(found.ptr + 1, end, s.steps);
+  if (!good || found.ec != std::errc() || found.ptr != end || s.steps < 1)
+    throw UsageError(
+        fmt::format("smearing '{}' is unknown; use stout:rho,N or ape:alpha,N, with ,space behind for links in space "
+                    "alone",
+                    text));
+  return s;
+}
+
+namespace {
+
+void step(const LinkSmearing& how, const LinkField& u, LinkField& out) {
+  if (how.kind == LinkSmearing::Kind::stout) {
+    evaluate(how.space ? "stout3_step" : "stout4_step", {u, how.strength, out});
+  } else {
+    const double staples = how.space ? 4 : 6;
+    evaluate(how.space ? "ape3_step" : "ape4_step", {u, 1 - how.strength, how.strength / staples, out});
+  }
+}
+
+LinkField on_device(const HostGauge& gauge, const DomainPointer& domain) {
+  return upload(gauge, domain, find_precision("double"), find_storage("r18"));
+}
+
+/// A step of a part of a lattice, whose staples reach into the neighbouring parts: on the part with a border.
+HostGauge step_of_part(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain) {
+  const HostGauge box = with_border(gauge, domain->communicator());
+  const auto box_domain = std::make_shared<Domain>(box.lattice, domain->device_pointer());
+  const LinkField u = on_device(box, box_domain);
+  LinkField smeared(box_domain, u.precision(), u.storage());
+  step(how, u, smeared);
+  const HostGauge result = download(smeared);
+  const Border border(gauge.lattice);
+  HostGauge part(gauge.lattice);
+  part.phase = gauge.phase;
+  for (long long i = 0; i < gauge.lattice.sites(); ++i) part.site[i] = result.site[border.inside(i)];
+  return part;
+}
+
+}  // namespace
+
+HostGauge smear(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain) {
+  if (how.kind == LinkSmearing::Kind::none) return gauge;
+  require_su3(gauge, "smearing", domain->communicator());
+  if (domain->lattice().parts() > 1) {
+    HostGauge part = gauge;
+    for (int n = 0; n < how.steps; ++n) part = step_of_part(how, part, domain);
+    return part;
+  }
+  LinkField u = on_device(gauge, domain), v(domain, u.precision(), u.storage());
+  for (int n = 0; n < how.steps; ++n) {
+    step(how, u, v);
+    std::swap(u, v);
+  }
+  HostGauge smeared = download(u);
+  smeared.phase = gauge.phase;
+  return smeared;
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,229 @@
+"""The language of lattice expressions: kinds, errors at the user's line, what is emitted and counted."""
+
+import pytest
+
+from generator.expressions import (
+    Algebra,
+    Complex,
+    Expression,
+    Links,
+    Matrices,
+    Real,
+    Spinor,
+    Sum,
+    adj,
+    directions,
+    dot,
+    exp,
+    expression,
+    identity,
+    im,
+    re,
+    shift,
+    space,
+    ta,
+    total,
+    trace,
+    x,
+    y,
+)
+from generator.expressions.graph import ExpressionError
+from generator.operators import OPERATORS, add_expressions, find_operator
+from generator.operators.smearing import flow_step, jacobi_step, staples
+from generator.spec import KernelSpec, SpecError
+
+
+def lines(e: Expression) -> list[str]:
+    return [line for block in e.body(KernelSpec(e.name, "double"))["blocks"] for line in block["lines"]]
+
+
+def test_the_listing_becomes_six_loads_of_each_kind():
+    text = lines(jacobi_step)
+    assert sum("load_matrix<Links>" in line for line in text) == 6
+    assert sum("load_spinor<Spinors>" in line for line in text) == 7
+    assert "s2 += mul_adj(u_x_at_mx, psi_at_mx);" in text  # shift(adj(u)*psi, -mu): both are read at x - mu
+    assert not any("_t" in line for line in text)  # the direction that the loop leaves out
+
+
+def test_costs_are_counted_from_the_graph():
+    spec = KernelSpec("jacobi_step", "single", "r12", spins=4)
+    cost = jacobi_step.cost(spec)
+    assert cost.flops == 6 * 4 * 66 + 5 * 24 + 24 + 24  # products, sums of six, kappa h, s + ...
+    assert cost.bytes == 4 * (6 * 12 + 3 * 24)  # links of both parities, psi, source, out
+    assert jacobi_step.cost(KernelSpec("jacobi_step", "single", "r12", spins=1)).flops == cost.flops / 4
+
+
+def test_hopping_terms_of_the_same_sum_cost_the_same_bytes():
+    laplace = find_operator("laplace3").cost(KernelSpec("laplace3", "single", "r12", epilogue="axpby", tile=1))
+    assert jacobi_step.cost(KernelSpec("jacobi_step", "single", "r12", spins=4)).bytes == laplace.bytes
+
+
+def test_common_parts_are_computed_once_and_shifts_commute():
+    @expression
+    def twice(u: Links, f: Spinor) -> Spinor:
+        there = shift(shift(f, +x), +y)
+        return u[x] * there + u[y] * shift(shift(f, +y), +x) - adj(adj(u[x])) * there
+
+    text = lines(twice)
+    assert sum("load_spinor" in line for line in text) == 1
+    assert sum("load_matrix" in line for line in text) == 2
+    assert sum("mul(u_x, f_at_px_py)" in line for line in text) == 1
+
+
+def test_opposite_shifts_cancel():
+    @expression
+    def home(f: Spinor) -> Spinor:
+        return shift(shift(f, +x), -x)
+
+    assert lines(home) == [
+        "const auto f = load_spinor<Spinors>(a.in, x, rhs);",
+        "store_spinor<Spinors>(a.out, x, rhs, f);",
+    ]
+    assert home.signature == "f:spinor:in:here out:spinor:out:out"
+
+
+def test_names_of_kernels_own_variables_are_left_to_them():
+    @expression
+    def clash(a: Real, s1: Spinor, index: Spinor) -> Spinor:
+        return a * s1 + index
+
+    text = "\n".join(lines(clash))
+    assert "a_ * s1_" in text
+    assert clash.signature.startswith("a:real:a.re:here s1:spinor:in:here index:spinor:x:here")
+
+
+def test_numbers_take_the_places_of_the_call():
+    @expression
+    def many(f: Spinor, p: Real, c: Complex, q: Real, r: Real) -> Spinor:
+        return p * f + c * f + q * f + r * f
+
+    assert [many.operands[n] for n in "pcqr"] == ["b.re", "a", "c.re", "b.im"]
+
+    @expression
+    def too_many(f: Spinor, c: Complex, d: Complex, e: Complex, g: Complex) -> Spinor:
+        return (c + d + e + g) * f
+
+    with pytest.raises(ExpressionError, match="more numbers than 3 complex ones"):
+        _ = too_many.operands
+
+
+def test_outputs_may_be_inputs_only_where_nothing_else_is_read():
+    assert "u:links:links:apart drift:algebra:x:here" in flow_step.signature
+
+
+def test_formula_names_what_is_needed_twice():
+    @expression
+    def square(u: Links, z: Algebra) -> Sum:
+        g = ta(u[x]) + z[x]
+        return total(re(trace(g * g)))
+
+    assert square.formula == "part1 = ta(u[x]) + z[x]; total(re(trace(part1*part1)))"
+    assert square.sums == 1
+
+
+LINE_ERRORS = [
+    (lambda u, f: f * u[x], "write the matrix before the spinor"),
+    (lambda u, f: f * f, r"use dot\(f, g\)"),
+    (lambda u, f: u[x] + f, "cannot add a matrix and a spinor"),
+    (lambda u, f: u[x] + 1, r"write c\*identity for a matrix"),
+    (lambda u, f: exp(u[x]), r"write exp\(ta\(...\)\)"),
+    (lambda u, f: exp(1j * ta(u[x])), "not known to be anti-Hermitian"),
+    (lambda u, f: trace(f), "trace takes a matrix"),
+    (lambda u, f: adj(f), "use dot"),
+    (lambda u, f: adj(u), "links need an index"),
+    (lambda u, f: u[0], "the index is no direction"),
+    (lambda u, f: shift(f, x), r"write \+mu or -mu"),
+    (lambda u, f: f[x], "only fields with four matrices a site have directions"),
+    (lambda u, f: f / f, "divide by a number of Python"),
+    (lambda u, f: u[x] * "2", "neither part of an expression nor a number"),
+    (lambda u, f: total(dot(f, f)), r"write total\(re\(c\)\)"),
+    (lambda u, f: total(re(dot(f, f))) + 1, "cannot add a sum"),
+    (lambda u, f: im(re(dot(f, f))), "im takes a complex"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), LINE_ERRORS)
+def test_errors_name_the_line_of_the_user_and_print_the_expression(wrong, message):
+    @expression
+    def bad(u: Links, f: Spinor) -> Spinor:
+        return wrong(u, f)
+
+    with pytest.raises(ExpressionError, match=message) as error:
+        _ = bad.definition
+    assert str(error.value).startswith(f"{__file__}:{wrong.__code__.co_firstlineno}: "), error.value
+
+
+def test_wrong_signatures_are_refused():
+    def untyped(u, f: Spinor) -> Spinor:
+        return f
+
+    def promises(u: Links) -> Links:
+        return u[x]
+
+    def three(u: Links) -> Links:
+        return {mu: u[mu] for mu in space}
+
+    def no_algebra(u: Links) -> Algebra:
+        return {mu: u[mu] for mu in directions}
+
+    def two(f: Spinor) -> Spinor:
+        return f, f
+
+    for function, message in [
+        (untyped, "parameter u of untyped needs an annotation"),
+        (promises, "return a dictionary"),
+        (three, "return a dictionary"),
+        (no_algebra, "is not an element of the algebra"),
+        (two, "returns 2 values"),
+    ]:
+        with pytest.raises(ExpressionError, match=message):
+            _ = Expression(function).definition
+
+
+def test_matrices_of_any_size_have_no_short_format():
+    @expression
+    def double(m: Matrices) -> Matrices:
+        return {mu: 2 * m[mu] + identity - identity for mu in directions}
+
+    assert double.arguments(KernelSpec("double", "single"))[-2:] == ["R18", "4"]
+    with pytest.raises(SpecError, match="use double or single"):
+        double.arguments(KernelSpec("double", "half"))
+
+
+def test_a_file_of_the_user_is_read(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from generator.expressions import Spinor, expression\n\n\n"
+        '@expression("of_the_user")\ndef f(psi: Spinor) -> Spinor:\n    return 2 * psi\n'
+    )
+    assert [e.name for e in add_expressions(file)] == ["of_the_user"]
+    assert OPERATORS.pop("of_the_user").formula == "out = 2.0*psi"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import nothing_like_this\n", "mine.py:1: ModuleNotFoundError"),
+        ("x = 1\n", "holds no expression"),
+        (
+            "from generator.expressions import *\n\n@expression\ndef wilson(psi: Spinor) -> Spinor:\n    return psi\n",
+            "wilson is the name of another operator",
+        ),
+        ("def f(:\n", "SyntaxError"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused(tmp_path, text, message):
+    (tmp_path / "mine.py").write_text(text)
+    with pytest.raises(SpecError, match=message):
+        add_expressions(tmp_path / "mine.py")
+
+
+def test_staples_are_gauge_paths():
+    """Each staple of a direction is one path of three links, upper and lower."""
+
+    @expression
+    def one(u: Links) -> Sum:
+        return total(re(trace(staples(u, x, (x, y)) * adj(u[x]))))
+
+    assert sum("load_matrix" in line for line in lines(one)) == 7  # three each, and the link
+    assert one.cost(KernelSpec("one", "double", "r18")).flops == 5 * 198 + 18 + 4 + 1

@@ -1,0 +1,49 @@
+/// \file
+/// An interpreter of the formulas of lattice expressions, as they stand in the registry: dense matrices at every site
+/// in plain complex double, shifts as whole fields moved. Shares no line with generator or kernels.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/field.hpp"
+
+namespace reference {
+
+/// A matrix at every site, row-major: 1x1 for numbers, 3x3, or 3 x spins for a spinor.
+struct SiteValues {
+  int rows = 1, columns = 1;
+  std::vector<quarksmith::Complex64> element;
+  quarksmith::Complex64& at(long long site, int row, int column) {
+    return element[(site * rows + row) * columns + column];
+  }
+  const quarksmith::Complex64& at(long long site, int row, int column) const {
+    return element[(site * rows + row) * columns + column];
+  }
+};
+
+/// What a formula works on and what it gives: `psi`, `u[x]`, `kappa`, `out[t]`; sums in order.
+struct ExpressionValues {
+  explicit ExpressionValues(const quarksmith::Lattice& l) : lattice(l) {}
+  quarksmith::Lattice lattice;
+  std::map<std::string, SiteValues> value;
+  std::vector<double> sums;
+
+  void set(const std::string& name, quarksmith::Complex64 number);
+  void set(const std::string& name, const quarksmith::HostSpinor& psi, int spins);
+  /// All four directions, name[x] ... name[t].
+  void set(const std::string& name, const quarksmith::HostGauge& u);
+};
+
+/// Runs the statements, separated by `; `.
+/// \throws std::runtime_error what cannot be read.
+void run_expression(const std::string& formula, ExpressionValues& values);
+
+/// exp(m) of one matrix by its series, scaled and squared.
+quarksmith::Matrix3 exponential(const quarksmith::Matrix3& m);
+/// The SU(3) matrix that maximises Re tr(u^+ m): steps along the gradient from the identity's neighbourhood of m's polar
+/// part, until the gradient vanishes.
+quarksmith::Matrix3 closest_su3(const quarksmith::Matrix3& m);
+
+}  // namespace reference

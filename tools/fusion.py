@@ -1,0 +1,39 @@
+"""Compares the fused Jacobi step with one kernel for each operation, from `quarksmith bench --json`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from math import prod
+from pathlib import Path
+
+PARTS = ("shift_forward", "multiply", "add", "multiply_adj", "shift_backward", "add")
+"""What each of the three directions takes (examples/jacobi_unfused.py); the first needs no addition before."""
+
+
+def main() -> None:
+    """Prints time, GFLOP/s and GB/s of both forms for each link storage and number of colour vectors."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=Path, help="of `quarksmith bench --family expression --json FILE`")
+    data = json.loads(parser.parse_args().results.read_text())
+    half_sites = prod(data["lattice"]) / 2
+    microseconds = {k["name"]: k["microseconds"] for k in data["kernels"]}
+    for fused in (k for k in data["kernels"] if k["name"].startswith("jacobi_single")):
+        _, precision, links, spins = fused["name"].split("_")
+        linked = {"multiply", "multiply_adj"}
+
+        def name(part: str, axes: tuple[str, str, str] = (precision, links, spins)) -> str:
+            return "_".join([part, axes[0], *([axes[1]] if part in linked else []), axes[2]])
+
+        unfused = 3 * sum(microseconds[name(p)] for p in PARTS)
+        unfused += microseconds[name("scale_add")] - microseconds[name("add")]
+        gflops = fused["flop_per_site"] * half_sites * 1e-3
+        print(
+            f"{fused['name']}: fused {fused['microseconds']:.1f} us, {gflops / fused['microseconds']:.0f} GFLOP/s, "
+            f"{fused['gbytes_per_second']:.0f} GB/s ({100 * fused['fraction_of_copy']:.0f} % of copy); "
+            f"unfused {unfused:.1f} us, {gflops / unfused:.0f} GFLOP/s; {unfused / fused['microseconds']:.1f} times"
+        )
+
+
+if __name__ == "__main__":
+    main()
