@@ -285,10 +285,14 @@ void add_propagator(CLI::App& app, int& status) {
   auto o = std::make_shared<PropagatorOptions>();
   CLI::App* c = app.add_subcommand("propagator", "Solve for a quark propagator; write it and its correlators");
   o->action.add_to(*c);
-  c->add_option("--source", o->source, "point:x,y,z,t, gaussian:x,y,z,t:w,N, jacobi:x,y,z,t:kappa,N[,norm], wuppertal:x,y,z,t:alpha,N, wall:t or "
-                "noise:SEED[,z2|z4]")
+  c->add_option(
+       "--source", o->source,
+       "point:x,y,z,t, gaussian:x,y,z,t:w,N, jacobi:x,y,z,t:kappa,N[,norm], wuppertal:x,y,z,t:alpha,N, wall:t or "
+       "noise:SEED[,z2|z4]")
       ->capture_default_str();
-  c->add_option("--sink", o->sink, "point, gaussian:w,N, jacobi:kappa,N[,norm] or wuppertal:alpha,N (acts on correlators only)")->capture_default_str();
+  c->add_option("--sink", o->sink,
+                "point, gaussian:w,N, jacobi:kappa,N[,norm] or wuppertal:alpha,N (acts on correlators only)")
+      ->capture_default_str();
   c->add_option("--smear-links", o->smear_links,
                 "links of the action: stout:rho,N or ape:alpha,N, in space alone with ,space behind (default: as they "
                 "are); sources and sinks use the unsmeared links");
