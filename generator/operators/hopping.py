@@ -1,4 +1,4 @@
-"""Nearest-neighbour operators D psi(x) = sum_hops Gamma_hop U_hop psi(x + hop), from their spin matrices alone."""
+"""Hopping operators D psi(x) = sum_hops Gamma_hop U_hop psi(x + hop), from their spin matrices alone."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from generator.algebra.gamma import Basis, Matrix
 from generator.algebra.projector import Factors, factorise
+from generator.algebra.su3 import STORAGES, Storage
 from generator.cost import COLOUR_REALS, Cost, hopping_flops
 from generator.shapes import link_codec, reordered
 from generator.spec import KernelSpec
@@ -20,6 +21,8 @@ TERM_REALS = 72
 """Two Hermitian 6x6 blocks of a site term, in the frame where gamma_5 is diagonal."""
 TERM_FLOPS = 504
 """Two 6x6 products: 36 real diagonal and 60 complex off-diagonal multiplications, 60 complex additions each twice."""
+FAT_STORAGE = STORAGES["r18"]
+"""Links of hops over one site beside longer ones: sums of products of links."""
 TERM_REPORTED = 552
 """What the field counts for a clover term."""
 
@@ -34,7 +37,8 @@ def frame_name(spec: KernelSpec) -> str:
 class Hop:
     """One of the neighbours: direction mu, sign +1 (forward) or -1, and the factors of its spin matrix.
 
-    `phase` lists the coordinates whose sum's parity gives the hop a sign (staggered phases).
+    `phase` lists the coordinates whose sum's parity gives the hop a sign (staggered phases). Hops of `length` 1 take
+    `links` and `hops` of runtime/arguments.hpp, those of length 3 `long_links` and `long_hops`.
     """
 
     mu: int
@@ -42,6 +46,12 @@ class Hop:
     matrix: Matrix
     factors: Factors
     phase: tuple[int, ...] = ()
+    length: int = 1
+
+    @property
+    def step(self) -> int:
+        """Sites by which the coordinate along mu changes."""
+        return self.sign * self.length
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,8 @@ class HoppingOperator:
         has_basis: see above.
         reported_flops: flops per site that the field quotes; 0 for the derived count.
         phase: (mu) -> coordinates whose sum's parity gives hops along mu a sign.
+        lengths: sites of its hops, 1 or 3. The axis `links` of the record is the storage of the links of the longest
+            ones; with several lengths those of one site are general matrices in 18 reals (`fat_storage`).
     """
 
     name: str
@@ -69,6 +81,7 @@ class HoppingOperator:
     has_basis: bool = True
     reported_flops: int = 0
     phase: Callable[[int], tuple[int, ...]] = lambda mu: ()
+    lengths: tuple[int, ...] = (1,)
 
     family = "hopping"
     template = "hopping.hpp.j2"
@@ -88,6 +101,15 @@ class HoppingOperator:
         """All hops in the order of emission: x forward, x backward, y forward, ..."""
         return _hops(self, spec.basis, spec.dagger)
 
+    @property
+    def reach(self) -> int:
+        """Sites of the longest hop."""
+        return max(self.lengths)
+
+    def storage(self, spec: KernelSpec, hop: Hop) -> Storage:
+        """How the link of a hop is stored."""
+        return spec.storage if hop.length == self.reach else FAT_STORAGE
+
     def crossing(self, spec: KernelSpec) -> int:
         """Colour vectors that cross a link with a hop: what neighbouring parts of a lattice send each other."""
         return max(hop.factors.rank for hop in self.hops(spec))
@@ -104,16 +126,15 @@ class HoppingOperator:
         hops = self.hops(spec)
         reals = self.spins * COLOUR_REALS
         spinor = spec.format.spinor_bytes(self.spins)
-        link = spec.format.links.link_bytes(spec.storage.reals)
-        read = sum(not (spec.storage.temporal and hop.mu == 3) for hop in hops)
+        read = [self.storage(spec, hop).reals for hop in hops if not (spec.storage.temporal and hop.mu == 3)]
         flops = _flops(self, spec.basis, spec.dagger)
         reads_x = spec.epilogue in ("axpby", "taxpby", "axpby_tinv")
         term = spec.format.links.link_bytes(TERM_REALS) if spec.has_term else 0
         return Cost(
             flops=flops + 3 * reals * reads_x + TERM_FLOPS * spec.has_term,
             reported=(self.reported_flops or flops) + 2 * reals * reads_x + TERM_REPORTED * spec.has_term,
-            bytes=read * link / max(spec.tile, 1) + (2 + reads_x) * spinor + term,
-            reals=read * spec.storage.reals + (len(hops) + 1 + reads_x) * reals + TERM_REALS * spec.has_term,
+            bytes=spec.format.links.link_bytes(sum(read)) / max(spec.tile, 1) + (2 + reads_x) * spinor + term,
+            reals=sum(read) + (len(hops) + 1 + reads_x) * reals + TERM_REALS * spec.has_term,
         )
 
     def arguments(self, spec: KernelSpec) -> list[str]:
@@ -136,6 +157,11 @@ class HoppingOperator:
             "spins": self.spins,
             "formula": self.formula,
             "dagger": spec.dagger,
+            "reach": self.reach,
+            "long_hops": str(self.reach > 1).lower(),
+            "links": "HopLinks<LinkCodec, R18, Storage, W>"
+            if len(self.lengths) > 1
+            else "LinkView<LinkCodec, Storage, W>",
         }
 
 
@@ -147,10 +173,11 @@ def _hops(operator: HoppingOperator, basis: Basis | None, dagger: bool) -> list[
     """
     result = []
     for mu in operator.directions:
-        for sign in (1, -1):
-            matrix = operator.spin_matrix(basis, mu, -sign if dagger else sign)
-            matrix = np.asarray(matrix.conj().T if dagger else matrix, dtype=complex)
-            result.append(Hop(mu, sign, matrix, factorise(matrix), operator.phase(mu)))
+        for length in operator.lengths:
+            for sign in (1, -1):
+                matrix = operator.spin_matrix(basis, mu, -sign if dagger else sign)
+                matrix = np.asarray(matrix.conj().T if dagger else matrix, dtype=complex)
+                result.append(Hop(mu, sign, matrix, factorise(matrix), operator.phase(mu), length))
     return result
 
 
