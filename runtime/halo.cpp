@@ -271,7 +271,7 @@ void Halos::Zones::list_blocks(const Domain& domain, const Geometry& g, int reac
   }
 }
 
-void Halos::prepare(Zones& z, const Kernel& kernel, Arguments& a, const HopLinks& links) const {
+void Halos::prepare(Zones& z, const Kernel& kernel, Arguments& a, const HoppingLinks& links) const {
   z.place_zones(*domain_, kernel, a.rhs);
   for (int mu = 0; mu < directions; ++mu) {
     z.halo.links[mu] = links.links->ghosts(mu);
@@ -280,7 +280,7 @@ void Halos::prepare(Zones& z, const Kernel& kernel, Arguments& a, const HopLinks
   a.halo = &z.halo;
 }
 
-void Halos::apply(const Kernel& kernel, Arguments a, const HopLinks& links) {
+void Halos::apply(const Kernel& kernel, Arguments a, const HoppingLinks& links) {
   if (!kernel.ranks)
     throw MissingKernel(
         fmt::format("kernel {} was built for one rank; add `ranks = [true]` to its row of the profile and build again",
@@ -290,13 +290,13 @@ void Halos::apply(const Kernel& kernel, Arguments a, const HopLinks& links) {
   way_->apply(*domain_, kernel, a, zones);
 }
 
-void Halos::apply_part(const Kernel& kernel, Arguments a, const HopLinks& links, const HaloWork& work) {
+void Halos::apply_part(const Kernel& kernel, Arguments a, const HoppingLinks& links, const HaloWork& work) {
   Zones& zones = zones_of(kernel, a.rhs);
   prepare(zones, kernel, a, links);
   run_part(*domain_, kernel, a, zones, work);
 }
 
-void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const HopLinks& links) {
+void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const HoppingLinks& links) {
   domain.require_reach(kernel);
   if (domain.lattice().parts() == 1) return domain.device().run(kernel, arguments);
   domain.halos().apply(kernel, arguments, links);
