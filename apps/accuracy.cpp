@@ -56,7 +56,8 @@ HostSpinor apply(const Kernel& kernel, const HostGauge& gauge, const HostSpinor&
   const PrecisionInfo& precision = find_precision(kernel.precision);
   const BasisInfo& basis = find_basis(kernel.basis.empty() ? "degrand_rossi" : kernel.basis);
   const LinkField links = upload(gauge, domain, find_precision(precision.links), find_storage(kernel.links));
-  const LinkField fat = upload(gauge, domain, find_precision(precision.links), find_storage(two ? "r18" : kernel.links));
+  const LinkField fat =
+      upload(gauge, domain, find_precision(precision.links), find_storage(two ? "r18" : kernel.links));
   SpinorField in(domain, precision, Subset::full, 1, kernel.spins), out = in.like();
   upload(psi, in, basis);
   Arguments a = arguments_for(*domain, in.lanes());

@@ -35,8 +35,8 @@ Fields::Fields(DomainPointer domain, const HostGauge& gauge)
 const DomainPointer& Fields::domain(int reach) const {
   if (reach <= domain_->reach()) return domain_;
   if (!wide_ || wide_->reach() < reach)
-    wide_ = std::make_shared<Domain>(domain_->lattice(), domain_->device_pointer(), domain_->communicator_pointer(),
-                                     reach);
+    wide_ =
+        std::make_shared<Domain>(domain_->lattice(), domain_->device_pointer(), domain_->communicator_pointer(), reach);
   return wide_;
 }
 

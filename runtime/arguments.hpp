@@ -146,7 +146,7 @@ struct Arguments {
   Operand out, in, x, y, z, w;
   Operand links;       ///< forward links of both parities
   Operand long_links;  ///< the same for hops over three sites
-  Operand term;   ///< site terms of both parities (runtime/term.hpp)
+  Operand term;        ///< site terms of both parities (runtime/term.hpp)
   ComplexScalar a, b, c;
   Hops hops, long_hops;
   RandomState random;

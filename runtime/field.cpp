@@ -47,8 +47,8 @@ int Domain::lanes(int element_bytes) const {
 
 void Domain::require_reach(const Kernel& kernel) const {
   if (kernel.reach > reach_)
-    throw UsageError(fmt::format("kernel {} hops over {} sites, the domain was made for {}", kernel.name, kernel.reach,
-                                 reach_));
+    throw UsageError(
+        fmt::format("kernel {} hops over {} sites, the domain was made for {}", kernel.name, kernel.reach, reach_));
 }
 
 const LaneLayout& Domain::layout(int lanes) const { return *layouts_.at(std::countr_zero(unsigned(lanes))); }

@@ -62,8 +62,7 @@ class Domain {
   const std::shared_ptr<Device>& device_pointer() const { return device_; }
   /// Whether fields of the two are stored alike, so that they can be copied into each other.
   friend bool alike(const Domain& a, const Domain& b) {
-    return &a == &b ||
-           (a.device_ == b.device_ && a.lattice_.extent() == b.lattice_.extent() && a.reach_ == b.reach_);
+    return &a == &b || (a.device_ == b.device_ && a.lattice_.extent() == b.lattice_.extent() && a.reach_ == b.reach_);
   }
   /// Lanes in which numbers of so many bytes are stored: the device's full width, or 1 if the lattice does not allow
   /// it.
@@ -233,8 +232,8 @@ void convert(const SpinorField& from, SpinorField& to);
 
 /// Links on the device, stored as asked for.
 /// \throws NotSU3 links farther from SU(3) than 1e-5 for a storage that assumes SU(3), or from U(3) for one of U(3).
-LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision, const StorageInfo& storage,
-                 int depth = 1);
+LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
+                 const StorageInfo& storage, int depth = 1);
 /// General links divided by a number of the field, its scale(): where the storage assumes U(3), the real multiple of
 /// unitary matrices that they are; in integer formats, the largest part of an element.
 /// \throws NotSU3 they are no such multiple to 1e-5.
@@ -243,7 +242,8 @@ LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const Preci
 /// Links times their scale, decompressed.
 HostGauge download(const LinkField& from);
 
-/// Coefficients of hops: `bulk` times the phase where a hop leaves the global lattice; lattices are no shorter than hops.
+/// Coefficients of hops: `bulk` times the phase where a hop leaves the global lattice; lattices are no shorter than
+/// hops.
 Hops hops_of(const Lattice& lattice, const std::array<double, directions>& bulk,
              const std::array<Complex64, directions>& phase);
 

@@ -98,9 +98,8 @@ void LinkField::exchange_ghosts() {
     };
     for (int slice = 0; slice < depth_; ++slice)
       for (const int parity : {0, 1})
-        for_each_on_face(g, parity, mu, g.extent[mu] - 1 - slice, [&](int block, int index) {
-          copy(parity, block, slice * face_blocks(g, mu) + index);
-        });
+        for_each_on_face(g, parity, mu, g.extent[mu] - 1 - slice,
+                         [&](int block, int index) { copy(parity, block, slice * face_blocks(g, mu) + index); });
     sends.push_back({lattice.part_at(mu, 1), mu, leaving[mu].data(), leaving[mu].size()});
     receives.push_back({lattice.part_at(mu, -1), mu, arriving[mu].data(), arriving[mu].size()});
   }

@@ -69,7 +69,8 @@ QUARKSMITH_INLINE bool pack_hop(const Arguments& a, const Halo& h, const HaloBlo
   unsigned packed = 0;  // by the block
   for (int first = block * Block; first < count; first += blocks * Block) {
     const int number = first + threadIdx.x, rhs = number / face;
-    if (number < count) pack<typename K::Crossing, typename K::Format, 1, Mu, Sign>(a, to, number - rhs * face, face, rhs);
+    if (number < count)
+      pack<typename K::Crossing, typename K::Format, 1, Mu, Sign>(a, to, number - rhs * face, face, rhs);
     packed += unsigned(count - first < Block ? count - first : Block);
   }
   if (!w.peers) return true;

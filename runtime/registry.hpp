@@ -51,8 +51,8 @@ struct PrecisionInfo {
 struct StorageInfo {
   std::string_view name;
   int reals;
-  bool exact;     ///< false: loses more than rounding
-  bool temporal;  ///< the links must be in temporal gauge
+  bool exact;              ///< false: loses more than rounding
+  bool temporal;           ///< the links must be in temporal gauge
   std::string_view group;  ///< `any` matrix, `SU(3)`, or `U(3)` times one real number for the field
 };
 
@@ -67,7 +67,7 @@ struct BasisInfo {
 struct HopInfo {
   int mu, sign;
   int length;  ///< sites; 1: links and hops of the arguments, 3: long_links and long_hops
-  int phase;  ///< bits of the coordinates whose sum's parity gives the hop a sign
+  int phase;   ///< bits of the coordinates whose sum's parity gives the hop a sign
   double matrix[32];
 };
 

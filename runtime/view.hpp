@@ -203,8 +203,8 @@ struct Combined {
   static constexpr int count = Count;
 };
 
-/// Puts what a hop (Mu, Step) of a neighbouring part needs from site `index` of the `face` sites on the slices that hops
-/// reach into `to`; a.parity is that of the sites that the hop leads from.
+/// Puts what a hop (Mu, Step) of a neighbouring part needs from site `index` of the `face` sites on the slices that
+/// hops reach into `to`; a.parity is that of the sites that the hop leads from.
 template <class Crossing, class Codec, int W, int Mu, int Step>
 QUARKSMITH_FUNCTION void pack(const Arguments& a, const Operand& to, int index, int face, int rhs) {
   using Spinors = SpinorView<Codec, Crossing::spins, W>;

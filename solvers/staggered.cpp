@@ -133,8 +133,7 @@ std::string StaggeredAction::name() const {
 
 StaggeredHopping StaggeredAction::hopping(const LinkStore& links, const PrecisionInfo& precision) const {
   using Kind = StaggeredParameters::Kind;
-  if (parameters_.kind == Kind::thin)
-    return {links.store(precision.links), nullptr, precision, parameters_.boundary};
+  if (parameters_.kind == Kind::thin) return {links.store(precision.links), nullptr, precision, parameters_.boundary};
   const auto make = [&] {
     return parameters_.kind == Kind::asqtad ? asqtad_links(links.gauge(), links.domain(), parameters_.u0)
                                             : hisq_links(links.gauge(), links.domain(), parameters_.naik_epsilon);
