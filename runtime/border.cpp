@@ -66,6 +66,15 @@ HostGauge with_border(const HostGauge& gauge, Communicator& communicator) {
   return result;
 }
 
+HostGauge without_border(const HostGauge& box, const Lattice& part) {
+  const Border border(part);
+  HostGauge result(part);
+  result.phase = box.phase;
+#pragma omp parallel for schedule(static)
+  for (long long i = 0; i < part.sites(); ++i) result.site[i] = box.site[border.inside(i)];
+  return result;
+}
+
 TermField without_border(const TermField& from, const DomainPointer& domain) {
   const Lattice& part = domain->lattice();
   const Border border(part);

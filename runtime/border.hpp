@@ -30,6 +30,8 @@ class Border {
 /// The links of the box: those of the neighbours come from their ranks, corners included.
 /// \throws UsageError the lattice is not spread over these ranks.
 HostGauge with_border(const HostGauge& gauge, Communicator& communicator);
+/// The part of links that were made on its box.
+HostGauge without_border(const HostGauge& box, const Lattice& part);
 /// The part of a double term that was made on its box.
 TermField without_border(const TermField& from, const DomainPointer& part);
 

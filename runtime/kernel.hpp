@@ -10,6 +10,7 @@
 #include "runtime/view.hpp"
 #include "runtime/epilogue.hpp"
 #include "runtime/walk.hpp"
+#include "runtime/unitary.hpp"
 #include "runtime/block.hpp"
 #include "runtime/convert.hpp"
 #include "runtime/term.hpp"

@@ -11,6 +11,7 @@ from generator.operators.blas import UPDATES
 from generator.operators.block import BLOCK_KERNELS
 from generator.operators.convert import SITE_KERNELS
 from generator.operators.gauge_paths import GAUGE_KERNELS
+from generator.operators.link_paths import LINK_KERNELS
 from generator.spec import KernelSpec, SpecError
 
 
@@ -41,7 +42,7 @@ def _modules() -> list[Operator]:
 
 
 OPERATORS: dict[str, Operator] = {
-    o.name: o for o in (*_modules(), *UPDATES, *BLOCK_KERNELS, *SITE_KERNELS, *GAUGE_KERNELS)
+    o.name: o for o in (*_modules(), *UPDATES, *BLOCK_KERNELS, *SITE_KERNELS, *GAUGE_KERNELS, *LINK_KERNELS)
 }
 """All operators by name."""
 

@@ -98,6 +98,17 @@ SITE_KERNELS = (
         moved=_link_bytes,
     ),
     SiteKernel(
+        name="project_u3",
+        formula="out = V (V^+ V)^(-1/2) for the four links V of a site; adds up |out out^+ - 1|^2",
+        axes=("precision", "links"),
+        cpp_body="ProjectU3",
+        arguments=lambda spec: [spec.format.link_codec, spec.links.upper()],
+        moved=lambda spec: 8 * spec.format.link_bytes(spec.storage.reals),
+        sums=1,
+        family="gauge",
+        group="fat",
+    ),
+    SiteKernel(
         name="rotate_colour",
         formula="out = g in, or g^+ in if a.direction is 1; g stands in direction 0 of the links",
         axes=("precision",),

@@ -56,6 +56,8 @@ class GaugeKernel:
         products: 3x3 products per site, for the cost.
         sums: numbers it adds up over the lattice.
         extra: C++ template arguments beside codec and storage.
+        moved: links per site that are read or written once.
+        group: kernels of one group and precision share a translation unit.
     """
 
     name: str
@@ -65,9 +67,10 @@ class GaugeKernel:
     products: int
     sums: int = 0
     extra: tuple[str, ...] = ()
+    moved: int = 2
+    group: str = "gauge"
 
     family = "gauge"
-    group = "gauge"
     axes = ("precision", "links")
 
     def arguments(self, spec: KernelSpec) -> list[str]:
@@ -81,8 +84,7 @@ class GaugeKernel:
     def cost(self, spec: KernelSpec) -> Cost:
         """Matrix products only; traffic counts each link of a site once read and, if changed, once written."""
         flops = self.products * PRODUCT_FLOPS
-        links = 4 if self.sums else 2
-        reals = links * spec.storage.reals
+        reals = self.moved * spec.storage.reals
         return Cost(flops, flops, spec.format.link_bytes(reals), reals)
 
 
@@ -104,6 +106,7 @@ GAUGE_KERNELS = (
         data=_plaquette_data,
         products=18,
         sums=3,
+        moved=4,
     ),
     GaugeKernel(
         name="heatbath",

@@ -1,0 +1,151 @@
+#include "solvers/improved_links.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/border.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// Sum over all projected links of |W W^+ - 1|^2 up to which each of them counts as unitary.
+constexpr double unitary_limit = 1e-16;
+
+LinkField empty_like(const LinkField& links) { return {links.domain_pointer(), links.precision(), links.storage()}; }
+
+/// Runs a kernel on both parities.
+void run_paths(std::string_view name, const LinkField& u, const LinkField& v, int direction, LinkField* out, double a,
+               double b, LinkField* sum) {
+  Device& device = u.domain().device();
+  const Kernel& kernel =
+      find(device.kernels(), {.operation = name, .precision = u.precision().name, .links = u.storage().name});
+  for (int parity = 0; parity < 2; ++parity) {
+    Arguments arguments = arguments_for(u.domain(), u.lanes());
+    arguments.parity = parity;
+    arguments.direction = direction;
+    arguments.links = u.operand();
+    arguments.in = v.operand();
+    if (out != nullptr) arguments.out = out->operand();
+    if (sum != nullptr) arguments.z = sum->operand();
+    arguments.a.re = a;
+    arguments.b.re = b;
+    device.run(kernel, arguments);
+  }
+}
+
+/// All paths of fat links for direction mu: staples of staples of staples.
+void add_fat_paths(const LinkField& u, const StapleCoefficients& c, int mu, LinkField& fat, LinkField& three,
+                   LinkField& five) {
+  run_paths("one_link", u, u, mu, &fat, c.one, 0, nullptr);
+  for (int nu = 0; nu < directions; ++nu) {
+    if (nu == mu) continue;
+    add_staples(u, u, mu, nu, &three, c.three, &fat);
+    if (c.lepage != 0) run_paths("lepage", u, u, mu + directions * nu, nullptr, 0, c.lepage, &fat);
+    for (int rho = 0; rho < directions; ++rho) {
+      if (rho == mu || rho == nu || (c.five == 0 && c.seven == 0)) continue;
+      add_staples(u, three, mu, rho, &five, c.five, &fat);
+      const int sigma = 0 + 1 + 2 + 3 - mu - nu - rho;
+      if (c.seven != 0) add_staples(u, five, mu, sigma, nullptr, c.seven, &fat);
+    }
+  }
+}
+
+/// smear on a lattice that is not split.
+LinkField smear_whole(const LinkField& u, const StapleCoefficients& c, LinkField* longs) {
+  LinkField fat = empty_like(u), three = empty_like(u), five = empty_like(u);
+  for (int mu = 0; mu < directions; ++mu) {
+    add_fat_paths(u, c, mu, fat, three, five);
+    if (longs != nullptr) run_paths("naik", u, u, mu, longs, c.naik, 0, nullptr);
+  }
+  u.domain().device().synchronize();
+  return fat;
+}
+
+/// Paths of fat and long links go two steps beyond the ends of a link at most: one border serves a level.
+LinkField smear_part(const LinkField& links, const StapleCoefficients& c, LinkField* longs) {
+  const Domain& domain = links.domain();
+  const HostGauge gauge = with_border(download(links), domain.communicator());
+  const auto box = std::make_shared<Domain>(gauge.lattice, domain.device_pointer());
+  const LinkField u = upload(gauge, box, links.precision(), links.storage());
+  const auto inside = [&](const LinkField& from) {
+    return upload(without_border(download(from), domain.lattice()), links.domain_pointer(), links.precision(),
+                  links.storage());
+  };
+  LinkField box_longs = empty_like(u);
+  const LinkField fat = smear_whole(u, c, longs != nullptr ? &box_longs : nullptr);
+  if (longs != nullptr) *longs = inside(box_longs);
+  return inside(fat);
+}
+
+LinkField upload_double(const HostGauge& gauge, const DomainPointer& domain) {
+  return upload(gauge, domain, find_precision("double"), find_storage("r18"));
+}
+
+/// The links of a level on the host.
+ImprovedLinks improve(const LinkField& links, const StapleCoefficients& c, const HostGauge& gauge) {
+  LinkField longs = empty_like(links);
+  const LinkField fat = smear(links, c, &longs);
+  ImprovedLinks result{download(fat), download(longs)};
+  result.fat.phase = result.longs.phase = gauge.phase;
+  return result;
+}
+
+}  // namespace
+
+StapleCoefficients asqtad_coefficients(double u0) {
+  if (!(u0 > 0)) throw UsageError(fmt::format("u0 = {}; use a positive number, 1 for no tadpole factors", u0));
+  const double u2 = u0 * u0, u4 = u2 * u2, u6 = u4 * u2;
+  return {5.0 / 8, 1 / (16 * u2), 1 / (64 * u4), 1 / (384 * u6), -1 / (16 * u4), -1 / (24 * u2)};
+}
+
+StapleCoefficients fat7_coefficients() { return {1.0 / 8, 1.0 / 16, 1.0 / 64, 1.0 / 384, 0, 0}; }
+
+StapleCoefficients hisq_coefficients(double naik_epsilon) {
+  return {1 + naik_epsilon / 8, 1.0 / 16, 1.0 / 64, 1.0 / 384, -1.0 / 8, -(1 + naik_epsilon) / 24};
+}
+
+double naik_epsilon(double mass) {
+  const double m2 = mass * mass;
+  return m2 * (-27.0 / 40 + m2 * (327.0 / 1120 + m2 * (-15607.0 / 268800 + m2 * (-73697.0 / 3942400))));
+}
+
+ImprovedLinks asqtad_links(const HostGauge& gauge, const DomainPointer& domain, double u0) {
+  const StapleCoefficients c = asqtad_coefficients(u0);
+  return improve(upload_double(gauge, domain), c, gauge);
+}
+
+ImprovedLinks hisq_links(const HostGauge& gauge, const DomainPointer& domain, double naik_epsilon) {
+  const LinkField w = project_u3(smear(upload_double(gauge, domain), fat7_coefficients()));
+  return improve(w, hisq_coefficients(naik_epsilon), gauge);
+}
+
+LinkField smear(const LinkField& links, const StapleCoefficients& c, LinkField* longs) {
+  return links.domain().lattice().parts() > 1 ? smear_part(links, c, longs) : smear_whole(links, c, longs);
+}
+
+LinkField project_u3(const LinkField& links) {
+  const Domain& domain = links.domain();
+  const Kernel& kernel = find(domain.device().kernels(), {.operation = "project_u3",
+                                                          .precision = links.precision().name,
+                                                          .links = links.storage().name});
+  LinkField result = empty_like(links);
+  double deviation = 0;
+  for (int parity = 0; parity < 2; ++parity) {
+    Arguments a = arguments_for(domain, links.lanes());
+    a.parity = parity;
+    a.links = links.operand();
+    a.out = result.operand();
+    deviation += reduce(domain, kernel, a)[0];
+  }
+  if (!(deviation < unitary_limit))
+    throw Error(fmt::format("projection on U(3): the results are off it by {:.1e} (sum of squares): a link of the field "
+                            "is singular; the configuration is not one that smearing was meant for",
+                            deviation));
+  return result;
+}
+
+void add_staples(const LinkField& u, const LinkField& v, int mu, int nu, LinkField* out, double b, LinkField* sum) {
+  run_paths("staple", u, v, mu + directions * nu, out, 1, b, sum);
+}
+
+}  // namespace quarksmith
