@@ -19,14 +19,23 @@ struct ActionChoice {
 /// Which operator on which links.
 struct ActionOptions {
   std::string gauge, lattice, action = "wilson", boundary, anisotropy = "1,1";
-  double mass = 0, kappa = 0, csw = 0, csw_r = 0, csw_t = 0;
+  double mass = 0, kappa = 0, csw = 0, csw_r = 0, csw_t = 0, u0 = 1, naik_epsilon = 0;
+  std::vector<double> masses;  ///< of staggered actions, `mass` the first
 
   void add_to(CLI::App& command);
   /// \throws UsageError options that contradict each other.
   ActionChoice choose(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
   /// The same for actions of the Wilson type.
   WilsonParameters parameters(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
+  /// And for staggered ones.
+  ActionChoice choose_staggered(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
 };
+
+/// The boundary condition asked for; without one, the phase found in the links, else antiperiodic in time.
+std::array<Complex64, directions> choose_boundary(const std::string& boundary, const HostGauge& gauge,
+                                                  const CommonOptions& common);
+/// Phases for provenance.
+std::string text_of(const std::array<Complex64, directions>& phases);
 
 /// How a solve is made, but for method and precision.
 struct SolverChoices {
