@@ -49,22 +49,28 @@ HostSpinor normal_spinor(const Lattice& lattice, unsigned seed) {
 }
 
 /// D psi by one kernel, everything stored as the kernel wants it.
-HostSpinor apply(const Kernel& kernel, const HostGauge& gauge, const HostSpinor& psi, const DomainPointer& domain) {
+HostSpinor apply(const Kernel& kernel, const HostGauge& gauge, const HostSpinor& psi,
+                 const std::shared_ptr<Device>& device) {
+  const auto domain = std::make_shared<Domain>(gauge.lattice, device, Communicator::self(), kernel.reach);
+  const bool two = kernel.reach > 1;  // general links beside those of the kernel's storage
   const PrecisionInfo& precision = find_precision(kernel.precision);
   const BasisInfo& basis = find_basis(kernel.basis.empty() ? "degrand_rossi" : kernel.basis);
   const LinkField links = upload(gauge, domain, find_precision(precision.links), find_storage(kernel.links));
+  const LinkField fat =
+      upload(gauge, domain, find_precision(precision.links), find_storage(two ? "r18" : kernel.links));
   SpinorField in(domain, precision, Subset::full, 1, kernel.spins), out = in.like();
   upload(psi, in, basis);
   Arguments a = arguments_for(*domain, in.lanes());
-  a.links = links.operand();
+  a.links = fat.operand();
+  a.long_links = links.operand();
   a.a.re = 0;
   a.b.re = 1;
-  a.hops = hops_of(gauge.lattice, {1, 1, 1, 1}, {1, 1, 1, -1});
+  a.hops = a.long_hops = hops_of(gauge.lattice, {1, 1, 1, 1}, {1, 1, 1, -1});
   for (const Parity parity : {Parity::even, Parity::odd}) {
     a.parity = int(parity);
     a.in = in.operand(opposite(parity));
     a.out = out.operand(parity);
-    domain->device().run(kernel, a);
+    device->run(kernel, a);
   }
   HostSpinor result(gauge.lattice);
   download(out, result, basis);
@@ -101,7 +107,6 @@ int run(const AccuracyOptions& o) {
   o.common.require_one_rank("accuracy");
   const Lattice lattice(four_integers(o.lattice, "--lattice"));
   const auto device = o.common.open_device();
-  const auto domain = std::make_shared<Domain>(lattice, device);
   const HostGauge gauge = hot_gauge(lattice, static_cast<unsigned>(o.seed));
   const HostSpinor psi = normal_spinor(lattice, static_cast<unsigned>(o.seed));
   std::vector<Certificate> certificates;
@@ -113,8 +118,8 @@ int run(const AccuracyOptions& o) {
         try_find(device->kernels(),
                  {.operation = k.operation, .precision = "double", .links = "r18", .basis = k.basis, .spins = k.spins});
     if (exact == nullptr || exact == &k) continue;
-    certificates.push_back(compare(std::string(k.name), find_precision(k.precision).bits, apply(k, gauge, psi, domain),
-                                   apply(*exact, gauge, psi, domain), 3 * k.spins));
+    certificates.push_back(compare(std::string(k.name), find_precision(k.precision).bits, apply(k, gauge, psi, device),
+                                   apply(*exact, gauge, psi, device), 3 * k.spins));
   }
   if (certificates.empty())
     throw UsageError(fmt::format(

@@ -32,8 +32,8 @@ Partition CommonOptions::partition() const {
   return p;
 }
 
-DomainPointer CommonOptions::open_domain(const Lattice& lattice) const {
-  auto domain = std::make_shared<Domain>(lattice, open_device(), Communicator::world());
+DomainPointer CommonOptions::open_domain(const Lattice& lattice, int reach) const {
+  auto domain = std::make_shared<Domain>(lattice, open_device(), Communicator::world(), reach);
   if (lattice.parts() > 1 && !policy.empty()) domain->halos().use(policy_of(policy));
   return domain;
 }

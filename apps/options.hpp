@@ -31,8 +31,8 @@ struct CommonOptions {
   /// The device chosen. Ranks of one host take its GPUs in turn unless --device names one.
   /// \throws UsageError some ranks have a GPU and others none.
   std::shared_ptr<Device> open_device() const;
-  /// Lattice, device and ranks.
-  DomainPointer open_domain(const Lattice& lattice) const;
+  /// Lattice, device and ranks. \param reach of its kernels (runtime/field.hpp)
+  DomainPointer open_domain(const Lattice& lattice, int reach = 1) const;
   /// Writes a file, on rank 0.
   void write(const std::filesystem::path& path, const std::string& text) const;
   /// Writes `result` to the file of --json, if one was given.

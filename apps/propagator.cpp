@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "apps/wilson_options.hpp"
+#include "apps/staggered_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/io_propagator.hpp"
 #include "solvers/correlators.hpp"
@@ -279,6 +279,15 @@ class Run {
   int width_ = 0;
 };
 
+int staggered(const PropagatorOptions& o, const CLI::App& command) {
+  for (const char* foreign : {"--out", "--sink", "--basis", "--preconditioner", "--even-odd", "--batch"})
+    if (command.count(foreign) > 0)
+      throw UsageError(fmt::format("{} is not for --action {}", foreign, o.action.action));
+  if (command.count("--solver") > 0 && o.solver != "cg")
+    throw UsageError(fmt::format("--solver {}: --action {} is solved by cg", o.solver, o.action.action));
+  return run_staggered({command, o.common, o.action, o.choices, o.source, o.precision, o.correlators});
+}
+
 }  // namespace
 
 void add_propagator(CLI::App& app, int& status) {
@@ -287,8 +296,8 @@ void add_propagator(CLI::App& app, int& status) {
   o->action.add_to(*c);
   c->add_option(
        "--source", o->source,
-       "point:x,y,z,t, gaussian:x,y,z,t:w,N, jacobi:x,y,z,t:kappa,N[,norm], wuppertal:x,y,z,t:alpha,N, wall:t or "
-       "noise:SEED[,z2|z4]")
+       "point:x,y,z,t, gaussian:x,y,z,t:w,N, jacobi:x,y,z,t:kappa,N[,norm], wuppertal:x,y,z,t:alpha,N, wall:t, "
+       "corner-wall:t or noise:SEED[,z2|z4]")
       ->capture_default_str();
   c->add_option("--sink", o->sink,
                 "point, gaussian:w,N, jacobi:kappa,N[,norm] or wuppertal:alpha,N (acts on correlators only)")
@@ -312,7 +321,7 @@ void add_propagator(CLI::App& app, int& status) {
   c->callback([o, c, &status] {
     if (o->out.empty() && o->correlators.empty() && o->common.json.empty())
       throw UsageError("propagator needs --out FILE.h5, --correlators FILE.json, or both");
-    status = Run(*o, *c)();
+    status = is_staggered(o->action.action) ? staggered(*o, *c) : Run(*o, *c)();
   });
 }
 

@@ -1,4 +1,4 @@
-#include "apps/wilson_options.hpp"
+#include "apps/staggered_options.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,8 @@ std::array<Complex64, directions> boundary_phases(const std::string& text) {
   return phases;
 }
 
-/// The boundary condition asked for; without one, the phase found in the links, else antiperiodic in time.
+}  // namespace
+
 std::array<Complex64, directions> choose_boundary(const std::string& boundary, const HostGauge& gauge,
                                                   const CommonOptions& common) {
   const bool in_file = gauge.phase != std::array<Complex64, directions>{1, 1, 1, 1};
@@ -27,16 +28,28 @@ std::array<Complex64, directions> choose_boundary(const std::string& boundary, c
   return in_file ? gauge.phase : boundary_phases("antiperiodic");
 }
 
-}  // namespace
+std::string text_of(const std::array<Complex64, directions>& phases) {
+  std::string text;
+  for (const Complex64& z : phases) text += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());
+  return text;
+}
 
 void ActionOptions::add_to(CLI::App& c) {
   c.add_option("--gauge", gauge,
                "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or peer-random:X,Y,Z,T:SEED")
       ->required();
   c.add_option("--lattice", lattice, "extents X,Y,Z,T, for files that do not record them");
-  c.add_option("--action", action, "wilson, clover, twisted-mass, twisted-clover, domain-wall or moebius")
+  c.add_option("--action", action,
+               "wilson, clover, twisted-mass, twisted-clover, domain-wall, moebius, staggered, asqtad or hisq")
       ->capture_default_str();
-  c.add_option("--mass", mass, "bare mass m; M = m + 1 + 3 nu/xi0 - D/2; of domain-wall quarks their mass");
+  const auto read_masses = [this](const std::string& text) {
+    masses.clear();
+    for (const std::string& one : split(text, ',')) masses.push_back(number(one, "--mass"));
+    mass = masses[0];
+  };
+  c.add_option_function<std::string>("--mass", read_masses,
+                                     "bare mass m; M = m + 1 + 3 nu/xi0 - D/2; of domain-wall quarks their mass; "
+                                     "staggered: M = 2m + D, several masses M1,M2,...");
   c.add_option("--kappa", kappa, "instead of --mass: m = 1/(2 kappa) - 4");
   c.add_option("--csw", csw, "clover coefficient");
   c.add_option("--csw-r", csw_r, "clover coefficient of space planes, divided by xi0 there");
@@ -48,20 +61,13 @@ void ActionOptions::add_to(CLI::App& c) {
   c.add_option("--flavours", flavours, "of the two, 0 or 1: SOURCE,SINK")->capture_default_str();
   c.add_option("--anisotropy", anisotropy, "xi0,nu")->capture_default_str();
   wall.add_to(c);
+  c.add_option("--u0", u0, "tadpole factor of asqtad")->capture_default_str();
+  c.add_option("--naik-epsilon", naik_epsilon, "epsilon of the long links of hisq")->capture_default_str();
   c.add_option("--boundary", boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
 }
 
-namespace {
-
-std::string text_of(const std::array<Complex64, directions>& boundary) {
-  std::string phases;
-  for (const Complex64& z : boundary) phases += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());
-  return phases;
-}
-
-}  // namespace
-
 ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& links, const CommonOptions& common) const {
+  if (is_staggered(action)) return choose_staggered(command, links, common);
   if (DomainWallOptions::has(action)) {
     const auto p = wall.parameters(command, action, mass, choose_boundary(boundary, links, common));
     ActionChoice choice{std::make_shared<DomainWallAction>(p), p.boundary, {{"action", action}}, "cg"};
@@ -87,9 +93,12 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& lin
 WilsonParameters ActionOptions::parameters(const CLI::App& command, const HostGauge& links,
                                            const CommonOptions& common) const {
   if (action != "wilson" && action != "clover" && action != "twisted-mass" && action != "twisted-clover")
-    throw UsageError(fmt::format("action '{}' is unknown; use wilson, clover, twisted-mass, twisted-clover, domain-wall "
-                                 "or moebius",
-                                 action));
+    throw UsageError(fmt::format("action '{}' is unknown here; use wilson, clover, twisted-mass or twisted-clover{}",
+                                 action,
+                                 command.get_name() == "propagator"
+                                     ? ", domain-wall, moebius, staggered, asqtad or hisq"
+                                     : ", domain-wall or moebius"));
+  if (masses.size() > 1) throw UsageError("--mass: several masses are for staggered actions; give one");
   if ((command.count("--mass") > 0) == (command.count("--kappa") > 0))
     throw UsageError(fmt::format("{} needs exactly one of --mass and --kappa", command.get_name()));
   WilsonParameters p;

@@ -21,7 +21,8 @@ struct ActionChoice {
 /// Which operator on which links.
 struct ActionOptions {
   std::string gauge, lattice, action = "wilson", boundary, anisotropy = "1,1", flavours = "0,0";
-  double mass = 0, kappa = 0, csw = 0, csw_r = 0, csw_t = 0, mu = 0, epsilon = 0;
+  double mass = 0, kappa = 0, csw = 0, csw_r = 0, csw_t = 0, mu = 0, epsilon = 0, u0 = 1, naik_epsilon = 0;
+  std::vector<double> masses;  ///< of staggered actions, `mass` the first
   DomainWallOptions wall;
 
   void add_to(CLI::App& command);
@@ -29,11 +30,19 @@ struct ActionOptions {
   ActionChoice choose(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
   /// The same for actions of the Wilson type.
   WilsonParameters parameters(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
+  /// And for staggered ones.
+  ActionChoice choose_staggered(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
 
  private:
   void set_clover(WilsonParameters& p, const CLI::App& command) const;
   void set_twist(Twist& twist, const CLI::App& command) const;
 };
+
+/// The boundary condition asked for; without one, the phase found in the links, else antiperiodic in time.
+std::array<Complex64, directions> choose_boundary(const std::string& boundary, const HostGauge& gauge,
+                                                  const CommonOptions& common);
+/// Phases for provenance.
+std::string text_of(const std::array<Complex64, directions>& phases);
 
 /// How a solve is made, but for method and precision.
 struct SolverChoices {

@@ -34,8 +34,16 @@ Fields::Fields(DomainPointer domain, const HostGauge& gauge)
   }
 }
 
-SpinorField Fields::spinor(std::string_view precision, Subset subset, int rhs, int spins) const {
-  SpinorField field(domain_, find_precision(precision), subset, rhs, spins);
+const DomainPointer& Fields::domain(int reach) const {
+  if (reach <= domain_->reach()) return domain_;
+  if (!wide_ || wide_->reach() < reach)
+    wide_ =
+        std::make_shared<Domain>(domain_->lattice(), domain_->device_pointer(), domain_->communicator_pointer(), reach);
+  return wide_;
+}
+
+SpinorField Fields::spinor(std::string_view precision, Subset subset, int rhs, int spins, int reach) const {
+  SpinorField field(domain(reach), find_precision(precision), subset, rhs, spins);
   const BasisInfo& basis = find_basis("degrand_rossi");
   // Right-hand sides differ where results are compared; on large lattices, which are timed alone, the first is copied.
   const int distinct = domain_->lattice().sites() <= 1 << 16 ? rhs : 1;
@@ -49,16 +57,24 @@ SpinorField Fields::spinor(std::string_view precision, Subset subset, int rhs, i
   return field;
 }
 
-const LinkField& Fields::links(std::string_view precision, std::string_view storage) {
-  const auto key = std::pair(std::string(precision), std::string(storage));
-  auto found = links_.find(key);
-  if (found == links_.end()) {
-    links_.clear();
+const LinkField& Fields::keep(std::optional<Links>& kept, std::string_view precision, std::string_view storage,
+                              int reach, int depth) {
+  if (!kept || kept->precision != precision || kept->storage != storage || kept->reach != reach) {
+    kept.reset();
     const StorageInfo& kind = find_storage(storage);
     const HostGauge fixed = kind.temporal ? fix_temporal_gauge(*gauge_, domain_->communicator()).gauge : *gauge_;
-    found = links_.emplace(key, upload(fixed, domain_, find_precision(precision), kind)).first;
+    kept.emplace(std::string(precision), std::string(storage), reach,
+                 upload(fixed, domain(reach), find_precision(precision), kind, depth));
   }
-  return found->second;
+  return kept->field;
+}
+
+const LinkField& Fields::links(std::string_view precision, std::string_view storage, int reach) {
+  return keep(links_, precision, storage, reach, 1);
+}
+
+const LinkField& Fields::long_links(std::string_view precision, std::string_view storage, int length) {
+  return keep(long_links_, precision, storage, length, length);
 }
 
 LinkField Fields::copy_of_links(std::string_view precision, std::string_view storage) const {
@@ -103,7 +119,7 @@ Workload::Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate)
 }
 
 SpinorField Workload::fresh(Subset subset) const {
-  return fields_->spinor(kernel_->precision, subset, rhs_, kernel_->spins);
+  return fields_->spinor(kernel_->precision, subset, rhs_, kernel_->spins, kernel_->reach);
 }
 
 void Workload::make_buffers(Subset from, bool rotate) {
@@ -117,7 +133,7 @@ void Workload::make_buffers(Subset from, bool rotate) {
     out_.push_back(fresh(Subset::even));
   }
   in_.push_back(fresh(Subset::even));  // x of the epilogue
-  arguments_ = arguments_for(*fields_->domain(), in_[0].lanes(), rhs_);
+  arguments_ = arguments_for(*fields_->domain(kernel_->reach), in_[0].lanes(), rhs_);
   arguments_.x = in_.back().operand(Parity::even);
   arguments_.a.re = 0.5;
   arguments_.b.re = -0.25;
@@ -127,8 +143,13 @@ void Workload::prepare_hopping(bool rotate) {
   make_buffers(Subset::odd, rotate);
   const PrecisionInfo& precision = find_precision(kernel_->precision);
   give_terms(precision.links);
-  arguments_.links = fields_->links(precision.links, kernel_->links).operand();
+  const bool two = kernel_->reach > 1;
+  arguments_.links = fields_->links(precision.links, two ? "r18" : kernel_->links, kernel_->reach).operand();
   arguments_.hops = hops_of(fields_->domain()->lattice(), {1, 1, 1, 1}, {1, 1, 1, -1});
+  if (!two) return;
+  constexpr double naik = -1.0 / 24;
+  arguments_.long_links = fields_->long_links(precision.links, kernel_->links, kernel_->reach).operand();
+  arguments_.long_hops = hops_of(fields_->domain()->lattice(), {naik, naik, naik, naik}, {1, 1, 1, -1});
 }
 
 void Workload::give_terms(std::string_view precision) {

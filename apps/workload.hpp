@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "runtime/field.hpp"
 
@@ -19,21 +20,32 @@ class Fields {
   /// \param domain,gauge must outlive this.
   Fields(DomainPointer domain, const HostGauge& gauge);
 
-  /// A new field; never zeros.
-  SpinorField spinor(std::string_view precision, Subset subset, int rhs, int spins = 4) const;
+  /// A new field; never zeros. \param reach as of the domain.
+  SpinorField spinor(std::string_view precision, Subset subset, int rhs, int spins = 4, int reach = 1) const;
   /// Kept until others are asked for: large lattices fill the memory.
-  const LinkField& links(std::string_view precision, std::string_view storage);
+  const LinkField& links(std::string_view precision, std::string_view storage, int reach = 1);
+  /// Links of hops over so many sites, kept until others are.
+  const LinkField& long_links(std::string_view precision, std::string_view storage, int length);
   /// Links of their own, for kernels that write some.
   LinkField copy_of_links(std::string_view precision, std::string_view storage) const;
   /// A clover term; number 1 is another one, for kernels that read two.
   const TermField& term(std::string_view precision, int number = 0);
-  const DomainPointer& domain() const { return domain_; }
+  /// For hops of at most so many sites.
+  const DomainPointer& domain(int reach = 1) const;
 
  private:
   DomainPointer domain_;
+  mutable DomainPointer wide_;  ///< for longer hops than domain_
   const HostGauge* gauge_;
   HostSpinor psi_;
-  std::map<std::pair<std::string, std::string>, LinkField> links_;
+  struct Links {
+    std::string precision, storage;
+    int reach;
+    LinkField field;
+  };
+  const LinkField& keep(std::optional<Links>& kept, std::string_view precision, std::string_view storage, int reach,
+                        int depth);
+  std::optional<Links> links_, long_links_;
   std::map<std::pair<std::string, int>, TermField> terms_;
 };
 

@@ -46,6 +46,8 @@ def find_exported(profile: Profile, name: str, target: str) -> KernelSpec:
     """
     spec = next((s for s in profile.kernels if s.name == name), None) or _variant(profile, name)
     operator = find_operator(spec.operator)
+    if isinstance(operator, HoppingOperator) and operator.reach > 1:
+        raise SpecError(f"kernel {name} reads two link fields, the programs of exported files know one; take staggered")
     if not isinstance(operator, HoppingOperator | Update):
         raise SpecError(f"kernel {name} is of family {operator.family}; families hopping and update can be exported")
     if isinstance(operator, Update) and operator.slots:

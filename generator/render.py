@@ -231,8 +231,7 @@ def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) 
             if line:
                 started.add(spin)
                 accumulate.append(line)
-        axis = DIRECTION_NAMES[hop.mu]
-        link = f"U_{axis}(x) psi(x+e{axis})" if forward else f"U_{axis}(x-e{axis})^+ psi(x-e{axis})"
+        axis, link = DIRECTION_NAMES[hop.mu], _hop_title(operator, hop)
         term = operator.term(spec, hop)
         if hop.phase:
             term = f"{term}eta_{axis}(x)"
@@ -240,7 +239,7 @@ def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) 
             {
                 "title": link if term in ("", "1") else f"{term} {link}",
                 "mu": hop.mu,
-                "step": f"{hop.sign:+d}",
+                "step": f"{hop.step:+d}",
                 "parts": _parts(hop.factors.project),
                 "project": [f"value({combination(row, names)})" for row in hop.factors.project],
                 "cross": cross,
@@ -248,6 +247,14 @@ def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) 
             }
         )
     return rows
+
+
+def _hop_title(operator: HoppingOperator, hop: Hop) -> str:
+    """Link and neighbour of a hop; F and L are the fat and long links of operators that have both."""
+    axis, length = DIRECTION_NAMES[hop.mu], "" if hop.length == 1 else str(hop.length)
+    name = "U" if len(operator.lengths) == 1 else "F" if hop.length == 1 else "L"
+    there = f"x{'+' if hop.sign > 0 else '-'}{length}e{axis}"
+    return f"{name}_{axis}(x) psi({there})" if hop.sign > 0 else f"{name}_{axis}({there})^+ psi({there})"
 
 
 def _parts(project: np.ndarray) -> str:
@@ -344,6 +351,7 @@ def registry_row(spec: KernelSpec, target: str) -> dict[str, Any]:
         "tile": str(max(spec.tile, 1)),
         "spins": str(getattr(operator, "spins", 0) or spec.spins or 4),
         "crossing": str(operator.crossing(spec) if isinstance(operator, HoppingOperator) else 0),
+        "reach": str(operator.reach if isinstance(operator, HoppingOperator) else 0),
         "ranks": str(_works_on_ranks(spec, target)).lower(),
         "sums": str(getattr(operator, "sums", 0)),
         "terms": str(_terms(operator, spec)),
@@ -379,6 +387,7 @@ def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:
                     {
                         "mu": h.mu,
                         "sign": f"{h.sign:+d}",
+                        "length": h.length,
                         "phase": sum(1 << nu for nu in h.phase),
                         "matrix": _numbers(h.matrix),
                     }
@@ -388,7 +397,8 @@ def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:
     return {
         "precisions": [_precision_row(p) for p in PRECISIONS.values()],
         "storages": [
-            f'{{"{s.name}", {s.reals}, {str(s.exact).lower()}, {str(s.temporal).lower()}}}' for s in STORAGES.values()
+            f'{{"{s.name}", {s.reals}, {str(s.exact).lower()}, {str(s.temporal).lower()}, "{s.group}"}}'
+            for s in STORAGES.values()
         ],
         "bases": [_basis_row(b) for b in bases.values()],
         "operators": list(hopping.values()),

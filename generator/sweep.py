@@ -129,7 +129,7 @@ def kept_bytes(spec: KernelSpec) -> float:
     """Shared memory of a thread that keeps the links of its hops."""
     operator = find_operator(spec.operator)
     assert isinstance(operator, HoppingOperator)
-    return 2 * len(operator.directions) * spec.format.links.link_bytes(spec.storage.reals)
+    return spec.format.links.link_bytes(sum(operator.storage(spec, hop).reals for hop in operator.hops(spec)))
 
 
 def pack_cpu(

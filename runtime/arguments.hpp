@@ -87,7 +87,8 @@ struct Halo {
   Operand arriving[directions][2];  ///< ghost zones for forward, backward hops; data null: not split
   Operand leaving[directions][2];   ///< where this rank puts what the same hops of its neighbours need
   Operand links[directions];        ///< U_mu of the last slice of the part behind; both parities
-  int face[directions] = {};        ///< sites (CPU: blocks) of one parity on a face; 0: not split
+  Operand long_links[directions];   ///< long links of its last slices, the last one first
+  int face[directions] = {};        ///< sites (CPU: blocks) of one parity on the slices that hops reach; 0: not split
   const int* boundary[2] = {};      ///< numbers of the sites of a parity from which some hop leaves the part
   int boundary_count[2] = {};
   int split = 0;  ///< bits of the directions that are split
@@ -146,11 +147,12 @@ struct Arguments {
   int direction = 0;    ///< link direction that a gauge update changes
   long long count = 0;  ///< sites of an element-wise kernel (both parities counted when the fields hold both)
   Operand out, in, x, y, z, w;
-  Operand links;  ///< forward links of both parities
-  Operand term;   ///< site terms of both parities (runtime/term.hpp)
-  Operand twist;  ///< second factor of the inverse of a twisted term (runtime/twist.hpp)
+  Operand links;       ///< forward links of both parities
+  Operand long_links;  ///< the same for hops over three sites
+  Operand term;        ///< site terms of both parities (runtime/term.hpp)
+  Operand twist;       ///< second factor of the inverse of a twisted term (runtime/twist.hpp)
   ComplexScalar a, b, c;
-  Hops hops;
+  Hops hops, long_hops;
   RandomState random;
   double* sums = nullptr;      ///< results of a reducing kernel
   double* partial = nullptr;   ///< scratch: one row of sums per chunk

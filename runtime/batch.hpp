@@ -18,50 +18,77 @@ QUARKSMITH_INLINE void copy_to_shared(void* shared, const void* global) {
 QUARKSMITH_INLINE void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 /// The links of all hops of a thread's site in shared memory; threads do not share, so that none waits for another.
-template <class Links, int Hops, int Block, int Ghosts = 0>
+template <class Links, bool Long, int Block, int Ghosts = 0>
 struct KeptLinks : Stored<Links, Ghosts> {
-  using Packed = typename Links::Packed;
-  static constexpr int link_bytes = Links::words * int(sizeof(typename Links::Word));
-  static constexpr int vector = vector_bytes_of<link_bytes>, packets = link_bytes / vector;
-  static constexpr int bytes = link_bytes * Hops * Block;
-  using P = typename Packet<vector>::type;
+  template <int Step>
+  using View = typename Links::template of<Step>;
+  template <int Step>
+  using P = typename Packet<View<Step>::vector>::type;
+  template <int Step>
+  static constexpr int packets = View<Step>::bytes / View<Step>::vector;
+  static constexpr int pairs = 2 * directions;
+  /// Of the links over one site; those of long hops follow them.
+  static constexpr int short_bytes = pairs * View<1>::bytes * Block;
+  static constexpr int bytes = short_bytes + (Long ? pairs * View<3>::bytes * Block : 0);
 
-  P* mine;  ///< of this thread: element [hop][packet] lies (hop packets + packet) Block further on
+  char* shared;
 
-  QUARKSMITH_INLINE explicit KeptLinks(void* shared, const Stored<Links, Ghosts>& stored = {})
-      : Stored<Links, Ghosts>(stored), mine(static_cast<P*>(shared) + threadIdx.x) {}
+  QUARKSMITH_INLINE explicit KeptLinks(void* memory, const Stored<Links, Ghosts>& stored = {})
+      : Stored<Links, Ghosts>(stored), shared(static_cast<char*>(memory)) {}
 
-  template <int Mu, int Sign>
-  static constexpr int slot = (2 * Mu + (Sign < 0)) * packets * Block;
-
-  template <int Mu, int Sign>
-  QUARKSMITH_INLINE void fetch(const Arguments& a, const Site& x, const Neighbour<Mu, Sign>& there) const {
-    if (Links::temporal && Mu == 3 && !there.crosses) return;
-    const Site at = link_site(x, there);
-    const auto half = [&at](const Operand& f) {
-      return static_cast<const typename Links::Word*>(f.data) + at.parity * f.parity_stride;
-    };
-    const P* from = vectors_at<vector, link_bytes * directions>(half(a.links), at.place) + Mu * packets * site_block;
-    if constexpr ((Ghosts >> Mu & 1) != 0 && Sign < 0)
-      if (this->leaves(there))
-        from = vectors_at<vector, link_bytes>(half(this->halo->links[Mu]), Place{face_index<Mu>(a.geometry, x)});
-    QUARKSMITH_UNROLL
-    for (int n = 0; n < packets; ++n) copy_to_shared<vector>(mine + slot<Mu, Sign> + n * Block, from + n * site_block);
+  /// First packet of this thread's link; the others lie Block further on each.
+  template <int Mu, int Step>
+  QUARKSMITH_INLINE P<Step>* mine() const {
+    constexpr int number = 2 * Mu + (Step < 0), before = Hop<Mu, Step>::length == 1 ? 0 : short_bytes;
+    return reinterpret_cast<P<Step>*>(shared + before) + number * packets<Step> * Block + threadIdx.x;
   }
 
-  template <int Mu, int Sign>
-  QUARKSMITH_INLINE auto link(const Arguments&, const Site&, const Neighbour<Mu, Sign>& there) const {
-    return link_of_hop<Links, Mu>(there.crosses, [&] {
+  template <int Mu, int Step>
+  QUARKSMITH_INLINE void fetch(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there) const {
+    using V = View<Step>;
+    if (V::temporal && Mu == 3 && !there.crosses) return;
+    const Site at = link_site(x, there);
+    const auto half = [&at](const Operand& f) {
+      return static_cast<const typename V::Word*>(f.data) + at.parity * f.parity_stride;
+    };
+    const P<Step>* from = vectors_at<V::vector, V::bytes * directions>(half(links_of<Step>(a)), at.place) +
+                          Mu * packets<Step> * site_block;
+    if constexpr ((Ghosts >> Mu & 1) != 0 && Step < 0)
+      if (this->leaves(there)) {
+        constexpr int length = Hop<Mu, Step>::length;
+        const Operand& zone = length == 1 ? this->halo->links[Mu] : this->halo->long_links[Mu];
+        from = vectors_at<V::vector, V::bytes>(half(zone), place_beyond<Mu, Step, length>(a.geometry, *this->halo, x));
+      }
+    P<Step>* to = mine<Mu, Step>();
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < packets<Step>; ++n) copy_to_shared<V::vector>(to + n * Block, from + n * site_block);
+  }
+
+  template <int Mu, int Step>
+  QUARKSMITH_INLINE auto link(const Arguments&, const Site&, const Neighbour<Mu, Step>& there) const {
+    return link_of_hop<View<Step>, Mu>(there.crosses, [&] {
       union {
-        P packet[packets];
-        Packed words;
+        P<Step> packet[packets<Step>];
+        typename View<Step>::Packed words;
       } u;
+      const P<Step>* from = mine<Mu, Step>();
       QUARKSMITH_UNROLL
-      for (int n = 0; n < packets; ++n) u.packet[n] = mine[slot<Mu, Sign> + n * Block];
+      for (int n = 0; n < packets<Step>; ++n) u.packet[n] = from[n * Block];
       return u.words;
     });
   }
 };
+
+/// Threads of a block whose links fit into the shared memory of a multiprocessor.
+template <class K, int Block>
+constexpr int batch_block() {
+  constexpr int most = 227 * 1024;
+  if constexpr (Block > 32 && KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes > most) {
+    return batch_block<K, Block / 2>();
+  } else {
+    return Block;
+  }
+}
 
 /// A batch in parts, where sites alone would not fill the device.
 struct BatchParts {
@@ -97,14 +124,15 @@ __global__ __launch_bounds__(Block, MinBlocks) void batch_kernel(const __grid_co
   if (number >= K::count(a)) return;
   const int index = Order::site(a.geometry, number);
   if (left_out<K>(a, index)) return;
-  const KeptLinks<typename K::template Links<1>, K::hops, Block> links(shared);
+  const KeptLinks<typename K::template Links<1>, K::long_hops, Block> links(shared);
   batch_site<K>(a, index, links, blockIdx.y, part);
 }
 
 /// Launches batch_kernel.
-template <class K, int Block, int MinBlocks, class Order>
+template <class K, int Threads, int MinBlocks, class Order>
 void apply_batch(const Arguments& a, const Launch& launch) {
-  constexpr int bytes = KeptLinks<typename K::template Links<1>, K::hops, Block>::bytes;
+  constexpr int Block = batch_block<K, Threads>();
+  constexpr int bytes = KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes;
   auto* kernel = batch_kernel<K, Block, MinBlocks, Order>;
   static const cudaError_t allowed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   (void)allowed;  // a failure is met again by the launch

@@ -68,17 +68,24 @@ struct Fixed {
   static constexpr double smallest = sizeof(Word) == 1 ? 0.09 : 0.0055;
   static constexpr float step = sizeof(Word) == 1 ? 0x1.0204p-7f : 0x1.0004p-15f;
   static constexpr float limit = 1 / step;
+  /// Odd groups of short integers are filled up, so that 32-bit words hold them.
   template <int N>
-  static constexpr int words = N;
+  static constexpr int words = sizeof(Word) == 2 ? N + N % 2 : N;
 
   /// With a norm the integers themselves, as the target likes to add them: their scale is applied later, to fewer
   /// numbers.
   template <int W, int N>
-  static QUARKSMITH_INLINE auto decode(const Words<Word, W, N>& words) {
+  static QUARKSMITH_INLINE auto decode(const Words<Word, W, words<N>>& stored) {
     if constexpr (HasNorm) {
-      return summands<W, N>(words);
+      return summands<W, N>(stored);
+    } else if constexpr (words<N> == N) {
+      return integers<W, N>(stored, step);
     } else {
-      return integers<W, N>(words, step);
+      const auto filled = integers<W, words<N>>(stored, step);
+      Reals<float, W, N> reals;
+      QUARKSMITH_UNROLL
+      for (int n = 0; n < N; ++n) reals.w[n] = filled.w[n];
+      return reals;
     }
   }
   template <int W>
@@ -90,7 +97,7 @@ struct Fixed {
     }
   }
   template <int W, int N>
-  static QUARKSMITH_INLINE Words<Word, W, N> encode(const Reals<float, W, N>& reals, Lanes<float, W>& norm) {
+  static QUARKSMITH_INLINE Words<Word, W, words<N>> encode(const Reals<float, W, N>& reals, Lanes<float, W>& norm) {
     Lanes<float, W> scale = broadcast<Lanes<float, W>>(limit);
     if constexpr (HasNorm) {
       norm = broadcast<Lanes<float, W>>(0);
@@ -99,7 +106,10 @@ struct Fixed {
       // A zero site keeps norm 0 and words 0; the floor also keeps limit / norm finite for denormal sites.
       scale = scale * reciprocal(maximum(norm, broadcast<Lanes<float, W>>(1e-34)));
     }
-    return to_integers<Word, W, N>(reals, scale);
+    Reals<float, W, words<N>> filled{};
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < N; ++n) filled.w[n] = reals.w[n];
+    return to_integers<Word, W, words<N>>(filled, scale);
   }
 };
 

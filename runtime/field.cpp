@@ -13,9 +13,16 @@
 
 namespace quarksmith {
 
-Domain::Domain(const Lattice& lattice, std::shared_ptr<Device> device, std::shared_ptr<Communicator> communicator)
-    : lattice_(lattice), device_(std::move(device)), communicator_(std::move(communicator)) {
+Domain::Domain(const Lattice& lattice, std::shared_ptr<Device> device, std::shared_ptr<Communicator> communicator,
+               int reach)
+    : lattice_(lattice), device_(std::move(device)), communicator_(std::move(communicator)), reach_(reach) {
   require_spread(lattice, *communicator_);
+  for (int mu = 0; mu < directions; ++mu)
+    if (lattice.extent(mu) < reach)
+      throw WrongLattice(fmt::format(
+          "lattice {}{}: hops over {} sites need at least {} of them in every direction; use {}", lattice.text(),
+          lattice.parts() > 1 ? fmt::format(" (a part of {})", lattice.global_text()) : "", reach, reach + reach % 2,
+          lattice.split(mu) ? "another --grid or fewer ranks" : "a larger lattice"));
   for (int bits = 0, lanes = 1; lanes <= max_lanes && LaneLayout::possible(lattice_, lanes); ++bits, lanes *= 2)
     layouts_[bits] = std::make_unique<LaneLayout>(lattice_, lanes);
 }
@@ -35,7 +42,13 @@ const RankSums* Domain::rank_sums() const {
 
 int Domain::lanes(int element_bytes) const {
   const int full = device_->full_lanes(element_bytes);
-  return LaneLayout::possible(lattice_, full) ? full : 1;
+  return LaneLayout::possible(lattice_, full, reach_) ? full : 1;
+}
+
+void Domain::require_reach(const Kernel& kernel) const {
+  if (kernel.reach > reach_)
+    throw UsageError(
+        fmt::format("kernel {} hops over {} sites, the domain was made for {}", kernel.name, kernel.reach, reach_));
 }
 
 const LaneLayout& Domain::layout(int lanes) const { return *layouts_.at(std::countr_zero(unsigned(lanes))); }
@@ -210,11 +223,12 @@ void SpinorField::copy_half(Parity parity, const SpinorField& other) {
   }
 }
 
-LinkField::LinkField(DomainPointer domain, const PrecisionInfo& precision, const StorageInfo& storage)
+LinkField::LinkField(DomainPointer domain, const PrecisionInfo& precision, const StorageInfo& storage, int depth)
     : domain_(std::move(domain)),
       precision_(&precision),
       storage_(&storage),
-      lanes_(domain_->lanes(precision.element_bytes)) {
+      lanes_(domain_->lanes(precision.element_bytes)),
+      depth_(depth) {
   if (precision.links != precision.name)
     throw UsageError(fmt::format("links cannot be stored as {}; use {}", precision.name, precision.links));
   data_ = Memory(domain_->device_pointer(), static_cast<std::size_t>(order_of(*this).words()) * precision.word_bytes);

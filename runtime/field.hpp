@@ -44,8 +44,10 @@ class RankSums;
 class Domain {
  public:
   /// \param communicator the ranks that hold the parts of the lattice, in the order of their numbers.
+  /// \param reach sites of the longest hop of kernels on it, 1 or 3.
+  /// \throws WrongLattice the lattice, or this part of it, is shorter than a hop.
   Domain(const Lattice& lattice, std::shared_ptr<Device> device,
-         std::shared_ptr<Communicator> communicator = Communicator::self());
+         std::shared_ptr<Communicator> communicator = Communicator::self(), int reach = 1);
   ~Domain();
 
   const Lattice& lattice() const { return lattice_; }
@@ -60,11 +62,15 @@ class Domain {
   const std::shared_ptr<Device>& device_pointer() const { return device_; }
   /// Whether fields of the two are stored alike, so that they can be copied into each other.
   friend bool alike(const Domain& a, const Domain& b) {
-    return &a == &b || (a.device_ == b.device_ && a.lattice_.extent() == b.lattice_.extent());
+    return &a == &b || (a.device_ == b.device_ && a.lattice_.extent() == b.lattice_.extent() && a.reach_ == b.reach_);
   }
   /// Lanes in which numbers of so many bytes are stored: the device's full width, or 1 if the lattice does not allow
   /// it.
   int lanes(int element_bytes) const;
+  /// Sites of the longest hop.
+  int reach() const { return reach_; }
+  /// \throws UsageError hops of the kernel are longer.
+  void require_reach(const Kernel& kernel) const;
   /// Lanes and numbering for fields stored with so many lanes.
   const LaneLayout& layout(int lanes) const;
 
@@ -72,6 +78,7 @@ class Domain {
   Lattice lattice_;
   std::shared_ptr<Device> device_;
   std::shared_ptr<Communicator> communicator_;
+  int reach_;
   mutable std::array<std::unique_ptr<LaneLayout>, 5> layouts_;  // by log2(lanes)
   mutable std::unique_ptr<Halos> halos_;
   mutable std::unique_ptr<RankSums> rank_sums_;
@@ -151,15 +158,20 @@ class SpinorField {
 /// parts behind.
 class LinkField {
  public:
-  LinkField(DomainPointer domain, const PrecisionInfo& precision, const StorageInfo& storage);
+  /// \param depth slices of the parts behind that hops over these links reach: 1, or 3 for long links.
+  LinkField(DomainPointer domain, const PrecisionInfo& precision, const StorageInfo& storage, int depth = 1);
 
   const Domain& domain() const { return *domain_; }
   const DomainPointer& domain_pointer() const { return domain_; }
   const PrecisionInfo& precision() const { return *precision_; }
   const StorageInfo& storage() const { return *storage_; }
   int lanes() const { return lanes_; }
+  int depth() const { return depth_; }
+  /// What the coefficients of hops carry, since links are stored divided by it.
+  double scale() const { return scale_; }
+  void set_scale(double scale) { scale_ = scale; }
   Operand operand() const;
-  /// The links of direction mu on the last slice of the part behind; data null where the lattice is not split.
+  /// The links of direction mu on the last slices of the part behind; data null where the lattice is not split.
   Operand ghosts(int mu) const;
   /// Fetches these from the other ranks, all of which call this, after the links have changed.
   void exchange_ghosts();
@@ -168,7 +180,8 @@ class LinkField {
   DomainPointer domain_;
   const PrecisionInfo* precision_;
   const StorageInfo* storage_;
-  int lanes_;
+  int lanes_, depth_;
+  double scale_ = 1;
   Memory data_;
   std::array<Memory, directions> ghosts_;
 };
@@ -218,13 +231,19 @@ void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, i
 void convert(const SpinorField& from, SpinorField& to);
 
 /// Links on the device, stored as asked for.
-/// \throws NotSU3 links farther from SU(3) than 1e-5 for a storage that assumes SU(3).
+/// \throws NotSU3 links farther from SU(3) than 1e-5 for a storage that assumes SU(3), or from U(3) for one of U(3).
 LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
-                 const StorageInfo& storage);
-/// Links as kernels see them, decompressed.
+                 const StorageInfo& storage, int depth = 1);
+/// General links divided by a number of the field, its scale(): where the storage assumes U(3), the real multiple of
+/// unitary matrices that they are; in integer formats, the largest part of an element.
+/// \throws NotSU3 they are no such multiple to 1e-5.
+LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
+                        const StorageInfo& storage, int depth = 1);
+/// Links times their scale, decompressed.
 HostGauge download(const LinkField& from);
 
-/// Coefficients of hops: `bulk` times the phase where a hop leaves the global lattice.
+/// Coefficients of hops: `bulk` times the phase where a hop leaves the global lattice; lattices are no shorter than
+/// hops.
 Hops hops_of(const Lattice& lattice, const std::array<double, directions>& bulk,
              const std::array<Complex64, directions>& phase);
 

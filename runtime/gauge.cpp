@@ -75,6 +75,15 @@ void require_su3(const HostGauge& gauge, std::string_view what, Communicator& co
                     what, u.unitary, u.determinant, su3_limit));
 }
 
+void require_u3(const HostGauge& gauge, std::string_view what, Communicator& communicator) {
+  const double deviation = check_unitarity(gauge, communicator).unitary;
+  if (deviation > su3_limit)
+    throw NotSU3(
+        fmt::format("{} needs unitary links, or one real number times unitary links, but these deviate by {:.1e} from "
+                    "unitarity (limit {:.0e}); use 18 reals",
+                    what, deviation, su3_limit));
+}
+
 std::string_view default_links(const HostGauge& gauge, Communicator& communicator) {
   return is_su3(check_unitarity(gauge, communicator)) ? "r12" : "r18";
 }

@@ -26,6 +26,8 @@ Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator = *
 bool is_su3(const Unitarity& deviation);
 /// \throws NotSU3 a link is farther from SU(3) than that; `what` needs SU(3) links.
 void require_su3(const HostGauge& gauge, std::string_view what, Communicator& communicator = *Communicator::self());
+/// \throws NotSU3 a link is farther from unitary than that.
+void require_u3(const HostGauge& gauge, std::string_view what, Communicator& communicator = *Communicator::self());
 /// The link storage for callers that ask for none: r12, or r18 if the links are not SU(3).
 /// \throws BadData as check_unitarity.
 std::string_view default_links(const HostGauge& gauge, Communicator& communicator = *Communicator::self());

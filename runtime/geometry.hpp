@@ -14,13 +14,14 @@ inline int next_halving(const int* extent) {
   return best;
 }
 
-/// Whether a lattice can be cut into so many boxes of even extents.
-inline bool lanes_possible(const int* extent, int lanes) {
+/// Whether a lattice can be cut into so many boxes of even extents, none shorter than `reach` where it was cut.
+inline bool lanes_possible(const int* extent, int lanes, int reach = 1) {
   int rest[directions] = {extent[0], extent[1], extent[2], extent[3]};
   for (int n = 1; n < lanes; n *= 2) {
     const int mu = next_halving(rest);
     if (mu < 0) return false;
     rest[mu] /= 2;
+    if (rest[mu] < reach) return false;
   }
   return true;
 }

@@ -35,10 +35,10 @@ struct Face {
 MemoryOrder ghost_order(const LinkField& links, int mu) {
   const Domain& domain = links.domain();
   return {domain.device().short_vectors(),
-          links.storage().reals,
+          link_words(links),
           1,
           links.precision().word_bytes,
-          face_blocks(domain.layout(links.lanes()).geometry(), mu),
+          links.depth() * face_blocks(domain.layout(links.lanes()).geometry(), mu),
           2,
           links.lanes()};
 }
@@ -48,7 +48,7 @@ MemoryOrder ghost_order(const LinkField& links, int mu) {
 int face_blocks(const Geometry& g, int mu) { return g.half_sites / g.extent[mu]; }
 
 std::uint64_t face_bytes(const Kernel& kernel, const Geometry& g, int mu, bool short_vectors, int rhs) {
-  const Face face(short_vectors, kernel, face_blocks(g, mu), g.lanes, rhs);
+  const Face face(short_vectors, kernel, kernel.reach * face_blocks(g, mu), g.lanes, rhs);
   return face.data + face.norm;
 }
 
@@ -90,13 +90,16 @@ void LinkField::exchange_ghosts() {
     const MemoryOrder there = ghost_order(*this, mu);
     leaving[mu].resize(there.words() * word);
     arriving[mu].resize(there.words() * word);
-    for (int parity = 0; parity < 2; ++parity)
-      for_each_on_face(g, parity, mu, g.extent[mu] - 1, [&](int block, int index) {
-        for (int n = 0; n < storage_->reals; ++n)
-          for (int lane = 0; lane < lanes_; ++lane)
-            std::copy_n(&links[(parity * here.parity_words() + here.word(block, lane, mu * here.group + n)) * word],
-                        word, &leaving[mu][(parity * there.parity_words() + there.word(index, lane, n)) * word]);
-      });
+    const auto copy = [&](int parity, int block, int index) {
+      for (int n = 0; n < here.group; ++n)
+        for (int lane = 0; lane < lanes_; ++lane)
+          std::copy_n(&links[(parity * here.parity_words() + here.word(block, lane, mu * here.group + n)) * word], word,
+                      &leaving[mu][(parity * there.parity_words() + there.word(index, lane, n)) * word]);
+    };
+    for (int slice = 0; slice < depth_; ++slice)
+      for (const int parity : {0, 1})
+        for_each_on_face(g, parity, mu, g.extent[mu] - 1 - slice,
+                         [&](int block, int index) { copy(parity, block, slice * face_blocks(g, mu) + index); });
     sends.push_back({lattice.part_at(mu, 1), mu, leaving[mu].data(), leaving[mu].size()});
     receives.push_back({lattice.part_at(mu, -1), mu, arriving[mu].data(), arriving[mu].size()});
   }
@@ -168,7 +171,7 @@ std::uint64_t Halos::bytes_of(const Kernel& kernel, int rhs) const {
 }
 
 Halos::Zones& Halos::zones_of(const Kernel& kernel, int rhs) {
-  auto& zones = zones_[{std::string(kernel.precision), kernel.crossing}];
+  auto& zones = zones_[{std::string(kernel.precision), kernel.crossing, kernel.reach}];
   if (zones && zones->capacity >= rhs) return *zones;
   domain_->device().synchronize();
   zones.reset();
@@ -185,7 +188,7 @@ std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs) c
   const Geometry& g = domain_->layout(z.lanes).geometry();
   for (int mu = 0; mu < directions; ++mu) {
     if (!domain_->lattice().split(mu)) continue;
-    z.halo.face[mu] = face_blocks(g, mu);
+    z.halo.face[mu] = kernel.reach * face_blocks(g, mu);
     z.halo.split |= 1 << mu;
     z.bytes += 2 * aligned(face_bytes(kernel, g, mu, device.short_vectors(), rhs));
   }
@@ -198,7 +201,7 @@ std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs) c
     for (auto& hops : z.leaving)
       for (char*& to : hops) to = z.arriving + z.bytes;
   }
-  z.list_blocks(*domain_, g);
+  z.list_blocks(*domain_, g, kernel.reach);
   domain_->communicator().barrier();
   return zones;
 }
@@ -250,12 +253,13 @@ void Halos::Zones::place_zones(const Domain& domain, const Kernel& kernel, int r
   }
 }
 
-void Halos::Zones::list_blocks(const Domain& domain, const Geometry& g) {
+void Halos::Zones::list_blocks(const Domain& domain, const Geometry& g, int reach) {
   for (const int parity : {0, 1}) {
     std::vector<bool> outside(g.half_sites);
     for (int mu = 0; mu < directions; ++mu)
-      for (const int slice : {0, g.extent[mu] - 1})
-        if (halo.face[mu] != 0) for_each_on_face(g, parity, mu, slice, [&](int block, int) { outside[block] = true; });
+      for (int n = 0; halo.face[mu] != 0 && n < reach; ++n)
+        for (const int slice : {n, g.extent[mu] - 1 - n})
+          for_each_on_face(g, parity, mu, slice, [&](int block, int) { outside[block] = true; });
     std::vector<int> boundary;
     for (int block = 0; block < g.half_sites; ++block) (outside[block] ? boundary : interior[parity]).push_back(block);
     interior[parity].push_back(-1);  // a list without an entry would stand for all blocks
@@ -266,13 +270,16 @@ void Halos::Zones::list_blocks(const Domain& domain, const Geometry& g) {
   }
 }
 
-void Halos::prepare(Zones& z, const Kernel& kernel, Arguments& a, const LinkField& links) const {
+void Halos::prepare(Zones& z, const Kernel& kernel, Arguments& a, const HoppingLinks& links) const {
   z.place_zones(*domain_, kernel, a.rhs);
-  for (int mu = 0; mu < directions; ++mu) z.halo.links[mu] = links.ghosts(mu);
+  for (int mu = 0; mu < directions; ++mu) {
+    z.halo.links[mu] = links.links->ghosts(mu);
+    if (links.long_links != nullptr) z.halo.long_links[mu] = links.long_links->ghosts(mu);
+  }
   a.halo = &z.halo;
 }
 
-void Halos::apply(const Kernel& kernel, Arguments a, const LinkField& links) {
+void Halos::apply(const Kernel& kernel, Arguments a, const HoppingLinks& links) {
   if (!kernel.ranks)
     throw MissingKernel(
         fmt::format("kernel {} was built for one rank; add `ranks = [true]` to its row of the profile and build again",
@@ -282,13 +289,14 @@ void Halos::apply(const Kernel& kernel, Arguments a, const LinkField& links) {
   way_->apply(*domain_, kernel, a, zones);
 }
 
-void Halos::apply_part(const Kernel& kernel, Arguments a, const LinkField& links, const HaloWork& work) {
+void Halos::apply_part(const Kernel& kernel, Arguments a, const HoppingLinks& links, const HaloWork& work) {
   Zones& zones = zones_of(kernel, a.rhs);
   prepare(zones, kernel, a, links);
   run_part(*domain_, kernel, a, zones, work);
 }
 
-void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const LinkField& links) {
+void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const HoppingLinks& links) {
+  domain.require_reach(kernel);
   if (domain.lattice().parts() == 1) return domain.device().run(kernel, arguments);
   domain.halos().apply(kernel, arguments, links);
 }

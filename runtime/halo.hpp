@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "runtime/field.hpp"
@@ -32,6 +33,14 @@ Policy policy_of(const std::string& name);
 
 class HaloPolicy;
 
+/// The links of a hopping kernel: those of hops over one site, and of longer ones if it has any.
+struct HoppingLinks {
+  const LinkField* links;
+  const LinkField* long_links = nullptr;
+  HoppingLinks(const LinkField& one) : links(&one) {}
+  HoppingLinks(const LinkField& one, const LinkField& three) : links(&one), long_links(&three) {}
+};
+
 /// The boundaries of a domain whose lattice is split: ghost zones, and the way in which they are filled.
 class Halos {
  public:
@@ -53,9 +62,9 @@ class Halos {
 
   /// Applies a hopping kernel on all ranks: arguments.in and .out are fields of this domain, .links those of `links`.
   /// \throws MissingKernel the kernel has no part for boundaries.
-  void apply(const Kernel& kernel, Arguments arguments, const LinkField& links);
+  void apply(const Kernel& kernel, Arguments arguments, const HoppingLinks& links);
   /// One part of that work alone, for timing: what the ranks find in their ghost zones is of no meaning.
-  void apply_part(const Kernel& kernel, Arguments arguments, const LinkField& links, const HaloWork& work);
+  void apply_part(const Kernel& kernel, Arguments arguments, const HoppingLinks& links, const HaloWork& work);
 
   /// Bytes that one application sends to other ranks.
   std::uint64_t bytes_of(const Kernel& kernel, int rhs) const;
@@ -66,17 +75,19 @@ class Halos {
   /// Zones for kernels of a kind with so many right-hand sides, and the record that names them.
   Zones& zones_of(const Kernel& kernel, int rhs);
   std::unique_ptr<Zones> make_zones(const Kernel& kernel, int rhs) const;
-  void prepare(Zones& zones, const Kernel& kernel, Arguments& arguments, const LinkField& links) const;
+  void prepare(Zones& zones, const Kernel& kernel, Arguments& arguments, const HoppingLinks& links) const;
 
   const Domain* domain_;
   bool reachable_;  ///< all ranks can store into each other's memory
   Policy policy_ = Policy::overlap;
   std::unique_ptr<HaloPolicy> way_;
-  std::map<std::pair<std::string, int>, std::unique_ptr<Zones>> zones_;  ///< by precision and vectors that cross
+  /// By precision, vectors that cross, and sites of the longest hop.
+  std::map<std::tuple<std::string, int, int>, std::unique_ptr<Zones>> zones_;
 };
 
 /// Applies a hopping kernel on a domain, over the boundaries of its part if the lattice is split.
-void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const LinkField& links);
+/// \throws UsageError the domain is made for shorter hops.
+void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const HoppingLinks& links);
 
 /// Faces of a part on the host: visit(block, number of the block on the face) for all blocks of a parity in the slice.
 void for_each_on_face(const Geometry& geometry, int parity, int mu, int slice,

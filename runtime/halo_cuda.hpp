@@ -69,7 +69,8 @@ QUARKSMITH_INLINE bool pack_hop(const Arguments& a, const Halo& h, const HaloBlo
   unsigned packed = 0;  // by the block
   for (int first = block * Block; first < count; first += blocks * Block) {
     const int number = first + threadIdx.x, rhs = number / face;
-    if (number < count) pack<typename K::Crossing, typename K::Format, 1, Mu, Sign>(a, to, number - rhs * face, rhs);
+    if (number < count)
+      pack<typename K::Crossing, typename K::Format, 1, Mu, Sign>(a, to, number - rhs * face, face, rhs);
     packed += unsigned(count - first < Block ? count - first : Block);
   }
   if (!w.peers) return true;
@@ -103,7 +104,7 @@ struct Directions {
 
 /// Sites in the order of the plain kernel, but from the middle of the last direction on: its boundary comes when its
 /// ghosts have long arrived. Boundary sites keep their places, so that spinors are found in cache as without ranks.
-template <class Order, int Block>
+template <int Reach, class Order, int Block>
 QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const HaloBlocks& w, int block) {
   const int number = block * Block + threadIdx.x;
   const int count = w.list ? h.boundary_count[a.parity] : a.geometry.half_sites;
@@ -114,7 +115,7 @@ QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const Ha
   } else {
     const int from_middle = number + count / 2 < count ? number + count / 2 : number + count / 2 - count;
     if (s.works) s.index = Order::site(a.geometry, from_middle);
-    edge = edge && on_boundary(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split);
+    edge = edge && on_boundary<Reach>(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split);
   }
   s.edges = __syncthreads_count(edge);
   return s;
@@ -156,7 +157,7 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_con
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
   block -= w.pack;
   const int tile = block / w.sites, rhs = tile * K::tile;
-  const HaloSite s = halo_site<Order, Block>(a, h, w, block - tile * w.sites);
+  const HaloSite s = halo_site<K::Crossing::depth, Order, Block>(a, h, w, block - tile * w.sites);
   // One way for a whole block: where some sites of a warp are at the boundary in x, two would take turns.
   if (s.edges == 0) {
     if (s.works && !at_rest(a, rhs, K::tile)) K::template site<1>(a, s.index, rhs, Stored<Links, 0>{});
@@ -179,24 +180,26 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_batch_kernel(const __gr
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
   block -= w.pack;
   const int part = block / w.sites;
-  const HaloSite s = halo_site<Order, Block>(a, h, w, block - part * w.sites);
+  const HaloSite s = halo_site<K::Crossing::depth, Order, Block>(a, h, w, block - part * w.sites);
   if (s.edges == 0) {
-    if (s.works) batch_site<K>(a, s.index, KeptLinks<Links, K::hops, Block>(shared), part, w.part);
+    if (s.works) batch_site<K>(a, s.index, KeptLinks<Links, K::long_hops, Block>(shared), part, w.part);
     return;
   }
   const long long shift = await_neighbours(a, h, w, s.edges);
   if (!s.works) return;
   with_ghosts<K>(h, [&](auto where) {
     constexpr int ghosts = decltype(where)::bits;
-    const KeptLinks<Links, K::hops, Block, ghosts> links(shared, Stored<Links, ghosts>{&h, shift});
+    const KeptLinks<Links, K::long_hops, Block, ghosts> links(shared, Stored<Links, ghosts>{&h, shift});
     batch_site<K>(a, s.index, links, part, w.part);
   });
 }
 
 /// Launches what `work` asks for: sites of the boundary (exterior) or all (whole); the interior alone is left to the
 /// plain kernel.
-template <class K, int Block, int MinBlocks, class Order = InOrder>
+template <class K, int Threads, int MinBlocks, class Order = InOrder>
 void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) {
+  constexpr bool keeps = can_keep_links<K>(0);
+  constexpr int Block = keeps ? batch_block<K, Threads>() : Threads;
   const Halo& h = *a.halo;
   const auto stream = static_cast<cudaStream_t>(launch.stream);
   const auto blocks = [](long long threads) { return static_cast<int>((threads + Block - 1) / Block); };
@@ -210,7 +213,6 @@ void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) 
   w.peers = work.peers;
   w.sites = blocks(work.whole ? K::count(a) : h.boundary_count[a.parity]);
   if (w.sites == 0) w.sites = 1;
-  constexpr bool keeps = can_keep_links<K>(0);
   const bool batch = keeps && a.rhs > K::tile;
   const BatchParts parts = batch ? cut_batch(w.sites, a.rhs, K::tile) : BatchParts{a.rhs / K::tile, K::tile};
   w.part = parts.size;
@@ -219,7 +221,7 @@ void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) 
   if (all == 0) return;
   if constexpr (keeps) {
     if (batch && work.exterior) {
-      constexpr int bytes = KeptLinks<typename K::template Links<1>, K::hops, Block>::bytes;
+      constexpr int bytes = KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes;
       auto* kernel = halo_batch_kernel<K, Block, MinBlocks, Order>;
       static const cudaError_t allowed =
           cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);

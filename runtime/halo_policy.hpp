@@ -32,7 +32,7 @@ struct Halos::Zones {
   void share(const Domain& domain);
   /// Puts the zones of so many right-hand sides one after the other.
   void place_zones(const Domain& domain, const Kernel& kernel, int rhs);
-  void list_blocks(const Domain& domain, const Geometry& geometry);
+  void list_blocks(const Domain& domain, const Geometry& geometry, int reach);
   /// Restricts a kernel of the CPU to some blocks.
   void choose(Arguments& a, const HaloWork& work) const;
   /// Messages to and from all neighbours, the zones beginning at `arriving` and `leaving`.

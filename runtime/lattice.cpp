@@ -89,7 +89,9 @@ long long Lattice::neighbour(long long index, int mu, int step) const {
 std::string Lattice::text() const { return extents_text(extent_); }
 std::string Lattice::global_text() const { return extents_text(global_); }
 
-bool LaneLayout::possible(const Lattice& lattice, int lanes) { return lanes_possible(lattice.extent().data(), lanes); }
+bool LaneLayout::possible(const Lattice& lattice, int lanes, int reach) {
+  return lanes_possible(lattice.extent().data(), lanes, reach);
+}
 
 LaneLayout::LaneLayout(const Lattice& lattice, int lanes) {
   if (lanes < 1 || lanes > max_lanes || (lanes & (lanes - 1)) != 0 || !possible(lattice, lanes))

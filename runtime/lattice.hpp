@@ -96,8 +96,9 @@ class LaneLayout {
   LaneLayout(const LaneLayout&) = delete;
   LaneLayout& operator=(const LaneLayout&) = delete;
 
-  /// Whether boxes of even extents exist for so many lanes.
-  static bool possible(const Lattice& lattice, int lanes);
+  /// Whether boxes of even extents exist for so many lanes, which hops of `reach` sites leave over one boundary at
+  /// most.
+  static bool possible(const Lattice& lattice, int lanes, int reach = 1);
 
   /// What kernels need; valid as long as this object.
   const Geometry& geometry() const { return geometry_; }

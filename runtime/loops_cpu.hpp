@@ -76,8 +76,8 @@ template <class K>
 inline constexpr int lanes_of = K::vectorised ? full_lanes<typename K::Element> : 1;
 #endif
 
-template <class Crossing, class Codec, int W, int Mu, int Sign>
-void pack(const Arguments& a, const Operand& to, int index, int rhs);  // runtime/view.hpp
+template <class Crossing, class Codec, int W, int Mu, int Step>
+void pack(const Arguments& a, const Operand& to, int index, int face, int rhs);  // runtime/view.hpp
 
 /// What all hops (Mu, Sign) of a neighbour need.
 template <class Crossing, class Codec, int W, int Mu, int Sign>
@@ -85,7 +85,7 @@ void pack_face(const Arguments& a) {
   for (int rhs = 0; rhs < a.rhs; ++rhs) {
 #pragma omp parallel for schedule(static)
     for (int index = 0; index < a.halo->face[Mu]; ++index)
-      pack<Crossing, Codec, W, Mu, Sign>(a, a.halo->leaving[Mu][Sign < 0], index, rhs);
+      pack<Crossing, Codec, W, Mu, Sign>(a, a.halo->leaving[Mu][Sign < 0], index, a.halo->face[Mu], rhs);
   }
 }
 

@@ -7,6 +7,12 @@
 
 namespace quarksmith {
 
+/// Words of one link: short integers are filled up to an even number (runtime/codec.hpp).
+inline int link_words(const LinkField& f) {
+  const int reals = f.storage().reals;
+  return f.precision().word_bytes == 2 ? reals + reals % 2 : reals;
+}
+
 /// Orders of the kinds of fields.
 inline MemoryOrder order_of(const SpinorField& f) {
   return {f.device().short_vectors(),
@@ -19,7 +25,7 @@ inline MemoryOrder order_of(const SpinorField& f) {
 }
 inline MemoryOrder order_of(const LinkField& f) {
   return {f.domain().device().short_vectors(),
-          f.storage().reals,
+          link_words(f),
           directions,
           f.precision().word_bytes,
           f.domain().lattice().half_sites() / f.lanes(),

@@ -24,6 +24,7 @@ struct Kernel {
   int tile;                  ///< right-hand sides must be a multiple of this
   int spins;                 ///< colour vectors a site of its spinor fields
   int crossing;              ///< colour vectors that cross a link with a hop
+  int reach;                 ///< sites of its longest hop; those over 3 have links of their own
   int sums;                  ///< numbers added up for each right-hand side
   int terms;                 ///< stored site terms that it reads: Arguments::term, then Arguments::twist
   double flops;              ///< as the field reports them, per site and right-hand side
@@ -53,8 +54,9 @@ struct PrecisionInfo {
 struct StorageInfo {
   std::string_view name;
   int reals;
-  bool exact;     ///< false: loses more than rounding
-  bool temporal;  ///< the links must be in temporal gauge
+  bool exact;              ///< false: loses more than rounding
+  bool temporal;           ///< the links must be in temporal gauge
+  std::string_view group;  ///< `any` matrix, `SU(3)`, or `U(3)` times one real number for the field
 };
 
 /// A gamma basis; matrices row by row, (re, im).
@@ -67,7 +69,8 @@ struct BasisInfo {
 /// One hop of an operator: the dense spin matrix, top left spins x spins of it.
 struct HopInfo {
   int mu, sign;
-  int phase;  ///< bits of the coordinates whose sum's parity gives the hop a sign
+  int length;  ///< sites; 1: links and hops of the arguments, 3: long_links and long_hops
+  int phase;   ///< bits of the coordinates whose sum's parity gives the hop a sign
   double matrix[32];
 };
 

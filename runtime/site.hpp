@@ -34,26 +34,43 @@ QUARKSMITH_INLINE Site make_site(const Geometry& g, int parity, int index, int r
   return s;
 }
 
-/// A hop along direction Mu, forward (Sign = +1) or backward (-1).
-template <int Mu, int Sign>
+/// A hop of Step sites along direction Mu, backward if Step < 0; one site or three.
+template <int Mu, int Step>
 struct Hop {
-  static constexpr int back = Sign < 0;
+  static constexpr int back = Step < 0, length = Step < 0 ? -Step : Step;
+  static_assert(length == 1 || length == 3);
 };
 
+/// Links and coefficients of hops of Step sites.
+template <int Step>
+QUARKSMITH_INLINE const Operand& links_of(const Arguments& a) {
+  return Hop<0, Step>::length == 1 ? a.links : a.long_links;
+}
+template <int Step>
+QUARKSMITH_INLINE const Hops& coefficients_of(const Arguments& a) {
+  return Hop<0, Step>::length == 1 ? a.hops : a.long_hops;
+}
+
 /// The site to which a hop leads.
-template <int Mu, int Sign>
-struct Neighbour : Hop<Mu, Sign> {
+template <int Mu, int Step>
+struct Neighbour : Hop<Mu, Step> {
   Place place;
   bool crosses;  ///< the step leaves the sub-lattice
 };
 
-template <int Mu, int Sign>
-QUARKSMITH_INLINE Neighbour<Mu, Sign> neighbour(const Geometry& g, const Site& s) {
-  const int last = Sign > 0 ? g.extent[Mu] - 1 : 0, wrapped = Sign > 0 ? 0 : g.extent[Mu] - 1;
-  Neighbour<Mu, Sign> n;
-  n.crosses = s.x[Mu] == last;
+/// Sub-lattices have at least as many sites along Mu as the hop.
+template <int Mu, int Step>
+QUARKSMITH_INLINE Neighbour<Mu, Step> neighbour(const Geometry& g, const Site& s) {
+  Neighbour<Mu, Step> n;
   n.place = s.place;
-  const int next = n.crosses ? wrapped : s.x[Mu] + Sign;
+  int next = s.x[Mu] + Step;
+  if constexpr (n.length == 1) {
+    n.crosses = s.x[Mu] == (Step > 0 ? g.extent[Mu] - 1 : 0);
+    if (n.crosses) next = Step > 0 ? 0 : g.extent[Mu] - 1;
+  } else {
+    n.crosses = Step > 0 ? next >= g.extent[Mu] : next < 0;
+    if (n.crosses) next += Step > 0 ? -g.extent[Mu] : g.extent[Mu];
+  }
   if constexpr (Mu == 0) {
     n.place.block += next / 2 - s.x[0] / 2;
   } else {
@@ -69,6 +86,13 @@ QUARKSMITH_INLINE int face_index(const Geometry& g, const Site& s) {
   const int row = s.x[slow] * g.extent[fast] + s.x[fast];
   if constexpr (Mu == 0) return (row * g.extent[1] + s.x[1]) / 2;
   return row * (g.extent[0] / 2) + s.x[0] / 2;
+}
+
+/// Slices of the neighbouring part that a hop which leaves the part passes before the one where it ends.
+template <int Mu, int Step>
+QUARKSMITH_INLINE int slices_beyond(const Geometry& g, const Site& s) {
+  if constexpr (Hop<Mu, Step>::length == 1) return 0;
+  return Step > 0 ? s.x[Mu] + Step - g.extent[Mu] : -Step - 1 - s.x[Mu];
 }
 
 /// The site of that number in the slice x[Mu] = slice.
@@ -96,19 +120,20 @@ QUARKSMITH_INLINE Site face_site(const Geometry& g, int parity, int slice, int i
   return s;
 }
 
-/// Whether a hop from the site along one of the directions whose bits are set leaves the sub-lattice.
+/// Whether a hop of at most Reach sites along one of the directions whose bits are set leaves the sub-lattice.
+template <int Reach>
 QUARKSMITH_INLINE bool on_boundary(const Geometry& g, const Site& s, int mask) {
   bool leaves = false;
   QUARKSMITH_UNROLL
   for (int mu = 0; mu < directions; ++mu)
-    leaves = leaves || ((mask >> mu & 1) != 0 && (s.x[mu] == 0 || s.x[mu] == g.extent[mu] - 1));
+    leaves = leaves || ((mask >> mu & 1) != 0 && (s.x[mu] < Reach || s.x[mu] >= g.extent[mu] - Reach));
   return leaves;
 }
 
 /// Whether a launch of kernel K leaves a site to another one, because its hops leave this rank's part.
-template <class K, int Hops = K::hops>
+template <class K, int Reach = K::Crossing::depth>
 QUARKSMITH_INLINE bool is_left_out(const Arguments& a, int index, int) {
-  return a.skip != 0 && on_boundary(a.geometry, make_site(a.geometry, a.parity, index, 0), a.skip);
+  return a.skip != 0 && on_boundary<Reach>(a.geometry, make_site(a.geometry, a.parity, index, 0), a.skip);
 }
 template <class K>
 QUARKSMITH_INLINE bool is_left_out(const Arguments&, int, long) {
@@ -129,10 +154,11 @@ QUARKSMITH_INLINE V staggered_sign(const Site& s, const V& h) {
 }
 
 /// What arrives over a hop that leaves the sub-lattice: lanes change places and the boundary phase is applied.
-template <bool HasComplexPhase, int Mu, int Sign, class R>
+template <bool HasComplexPhase, int Mu, int Step, class R>
 QUARKSMITH_OUTLINED Colour<R> arrive_across(const Arguments& a, const Colour<R>& from) {
-  constexpr int back = Sign > 0 ? 0 : 1;
-  const Element<R> bulk = scalar<R>(a.hops.bulk[Mu]);
+  constexpr int back = Step > 0 ? 0 : 1;
+  const Hops& hops = coefficients_of<Step>(a);
+  const Element<R> bulk = scalar<R>(hops.bulk[Mu]);
   const int* crossing = nullptr;
   Colour<R> h = from;
   if (a.geometry.split[Mu] > 1) {
@@ -142,10 +168,10 @@ QUARKSMITH_OUTLINED Colour<R> arrive_across(const Arguments& a, const Colour<R>&
          {exchange(h.c1.re, table), exchange(h.c1.im, table)},
          {exchange(h.c2.re, table), exchange(h.c2.im, table)}};
   }
-  const Element<R> re = scalar<R>(a.hops.edge_re[Mu][back]);
+  const Element<R> re = scalar<R>(hops.edge_re[Mu][back]);
   if constexpr (HasComplexPhase) {
-    const Element<R> im = scalar<R>(a.hops.edge_im[Mu][back]);
-    const Element<R> signed_im = Sign > 0 ? im : -im;  // a backward hop takes the conjugate phase
+    const Element<R> im = scalar<R>(hops.edge_im[Mu][back]);
+    const Element<R> signed_im = Step > 0 ? im : -im;  // a backward hop takes the conjugate phase
     const R c_re = crossing ? where_crossing<R>(crossing, re, bulk) : R{} + re;
     const R c_im = crossing ? where_crossing<R>(crossing, signed_im, Element<R>(0)) : R{} + signed_im;
     return Complex<R>{c_re, c_im} * h;
@@ -206,18 +232,19 @@ QUARKSMITH_INLINE Colour<R>& operator-=(Colour<R>& sum, const Scaled<R>& a) {
 }
 
 /// What arrives over a hop, times its scale and coefficient: where no branch is taken, with the two as one factor.
-template <bool HasComplexPhase, int Mu, int Sign, class Scale, class R>
-QUARKSMITH_INLINE auto arrive(const Arguments& a, const Neighbour<Mu, Sign>& n, const Scale& scale,
+template <bool HasComplexPhase, int Mu, int Step, class Scale, class R>
+QUARKSMITH_INLINE auto arrive(const Arguments& a, const Neighbour<Mu, Step>& n, const Scale& scale,
                               const Colour<R>& h) {
+  const Hops& hops = coefficients_of<Step>(a);
   if constexpr (branch_on_crossing) {
-    if (n.crosses) return arrive_across<HasComplexPhase, Mu, Sign>(a, scale * h);
-    const Element<R> bulk = scalar<R>(a.hops.bulk[Mu]);
+    if (n.crosses) return arrive_across<HasComplexPhase, Mu, Step>(a, scale * h);
+    const Element<R> bulk = scalar<R>(hops.bulk[Mu]);
     return bulk == Element<R>(1) ? scale * h : (R{} + bulk) * (scale * h);
   } else {
-    const R re = n.crosses ? scalar<R>(a.hops.edge_re[Mu][n.back]) : scalar<R>(a.hops.bulk[Mu]);
+    const R re = n.crosses ? scalar<R>(hops.edge_re[Mu][n.back]) : scalar<R>(hops.bulk[Mu]);
     if constexpr (HasComplexPhase) {
-      const R im = n.crosses ? scalar<R>(a.hops.edge_im[Mu][n.back]) : R(0);
-      return Complex<R>{re * scale, (Sign > 0 ? im : -im) * scale} * h;
+      const R im = n.crosses ? scalar<R>(hops.edge_im[Mu][n.back]) : R(0);
+      return Complex<R>{re * scale, (Step > 0 ? im : -im) * scale} * h;
     } else {
       return Scaled<R>{re * scale, h};
     }

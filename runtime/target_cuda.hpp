@@ -331,10 +331,9 @@ __global__ __launch_bounds__(Block, MinBlocks) void kernel(const __grid_constant
 enum class Rhs { any, alone, batch };
 
 /// Whether kernel K has links that a batch can keep: asynchronous copies move at least four bytes.
-template <class K, int Hops = K::hops>
+template <class K, bool Long = K::long_hops>
 constexpr bool can_keep_links(int) {
-  using L = typename K::template Links<1>;
-  return vector_bytes_of<L::words* int(sizeof(typename L::Word))> >= 4;
+  return K::template Links<1>::can_be_kept;
 }
 template <class K>
 constexpr bool can_keep_links(...) {

@@ -1,6 +1,9 @@
 // Fields between host and device, and from one storage to another.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "runtime/error.hpp"
 #include "runtime/field.hpp"
 #include "runtime/gauge.hpp"
@@ -144,12 +147,12 @@ void convert_links(const LinkField& from, LinkField& to, bool encode) {
 }  // namespace
 
 LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
-                 const StorageInfo& storage) {
+                 const StorageInfo& storage, int depth) {
   check_same(from.lattice, "the gauge field", domain->lattice(), "the domain");
-  if (storage.reals < 18 || storage.temporal)
-    require_su3(from, fmt::format("link storage {}", storage.name), domain->communicator());
+  if (storage.group == "SU(3)") require_su3(from, fmt::format("link storage {}", storage.name), domain->communicator());
+  if (storage.group == "U(3)") require_u3(from, fmt::format("link storage {}", storage.name), domain->communicator());
   if (storage.temporal) require_temporal_gauge(from, domain->communicator());
-  LinkField plain(domain, double_precision(), find_storage("r18"));
+  LinkField plain(domain, double_precision(), find_storage("r18"), depth);
   const MemoryOrder order = order_of(plain);
   std::vector<double> packed(static_cast<std::size_t>(order.words()));
   for_each_stored_site(*domain, plain.lanes(), Subset::full, [&](long long i, long long block, int lane) {
@@ -164,17 +167,56 @@ LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInf
     plain.exchange_ghosts();
     return plain;
   }
-  LinkField result(domain, precision, storage);
+  LinkField result(domain, precision, storage, depth);
   convert_links(plain, result, true);
   domain->device().synchronize();
   result.exchange_ghosts();
   return result;
 }
 
+namespace {
+
+/// Largest real or imaginary part, and the mean of tr U U^+ / 3.
+struct LinkSizes {
+  double largest = 0, mean_square = 0;
+};
+LinkSizes sizes_of(const HostGauge& gauge, Communicator& communicator) {
+  double largest = 0, sum = 0;
+#pragma omp parallel for schedule(static) reduction(max : largest)
+  for (std::size_t i = 0; i < gauge.site.size(); ++i)
+    for (const Matrix3& u : gauge.site[i])
+      for (const Complex64& z : u) largest = std::max({largest, std::abs(z.real()), std::abs(z.imag())});
+  for (const auto& site : gauge.site)
+    for (const Matrix3& u : site)
+      for (const Complex64& z : u) sum += std::norm(z);
+  std::vector<double> sums = {sum};
+  communicator.sum(sums);
+  return {communicator.largest(largest), sums[0] / (3.0 * directions * double(gauge.lattice.global_sites()))};
+}
+
+}  // namespace
+
+LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
+                        const StorageInfo& storage, int depth) {
+  const LinkSizes sizes = sizes_of(from, domain->communicator());
+  double scale = precision.word_bytes < 4 ? sizes.largest : 1;
+  if (storage.group == "U(3)") scale = std::sqrt(sizes.mean_square);
+  if (scale == 0 || scale == 1) return upload(from, std::move(domain), precision, storage, depth);
+  HostGauge divided(from.lattice);
+#pragma omp parallel for schedule(static)
+  for (std::size_t i = 0; i < divided.site.size(); ++i)
+    for (int mu = 0; mu < directions; ++mu)
+      for (int n = 0; n < 9; ++n) divided.site[i][mu][n] = from.site[i][mu][n] / scale;
+  LinkField links = upload(divided, std::move(domain), precision, storage, depth);
+  links.set_scale(scale);
+  return links;
+}
+
 HostGauge download(const LinkField& from) {
   if (!is_double(from.precision()) || from.storage().name != "r18") {
     LinkField plain(from.domain_pointer(), double_precision(), find_storage("r18"));
     convert_links(from, plain, false);
+    plain.set_scale(from.scale());
     return download(plain);
   }
   HostGauge to(from.domain().lattice());
@@ -184,8 +226,8 @@ HostGauge download(const LinkField& from) {
   for_each_stored_site(from.domain(), from.lanes(), Subset::full, [&](long long i, long long block, int lane) {
     for (int mu = 0; mu < directions; ++mu)
       for (int n = 0; n < 9; ++n)
-        to.site[i][mu][n] = {packed[order.word(block, lane, 18 * mu + 2 * n)],
-                             packed[order.word(block, lane, 18 * mu + 2 * n + 1)]};
+        to.site[i][mu][n] = from.scale() * Complex64(packed[order.word(block, lane, 18 * mu + 2 * n)],
+                                                     packed[order.word(block, lane, 18 * mu + 2 * n + 1)]);
   });
   return to;
 }

@@ -97,6 +97,12 @@ struct LinkView {
   static constexpr int reals = Storage::reals, words = Codec::template words<reals>, lanes = W;
   static constexpr bool temporal = Storage::temporal;
   using Word = typename Codec::Word;
+  /// The view of the links of a hop: the same for all.
+  template <int Step>
+  using of = LinkView;
+  static constexpr int bytes = words * int(sizeof(Word)), vector = vector_bytes_of<bytes>;
+  /// Shared memory takes no shorter vectors (runtime/batch.hpp).
+  static constexpr bool can_be_kept = vector >= 4;
   using Real = Lanes<typename Codec::Element, W>;
   using Value = Link<Real>;
 
@@ -128,11 +134,30 @@ struct LinkView {
   }
 };
 
+/// Fat for hops over one site, Long for those over three.
+template <int Length, class Fat, class Long>
+struct ByLength {
+  using type = Fat;
+};
+template <class Fat, class Long>
+struct ByLength<3, Fat, Long> {
+  using type = Long;
+};
+/// The views of two link fields stored with `Codec`.
+template <class Codec, class FatStorage, class LongStorage, int W>
+struct HopLinks {
+  using Fat = LinkView<Codec, FatStorage, W>;
+  using Long = LinkView<Codec, LongStorage, W>;
+  template <int Step>
+  using of = typename ByLength<Hop<0, Step>::length, Fat, Long>::type;
+  static constexpr bool can_be_kept = Fat::can_be_kept && Long::can_be_kept;
+};
+
 /// Where the link of a hop lies: with the site that it leaves in forward direction.
-template <int Mu, int Sign>
-QUARKSMITH_INLINE Site link_site(const Site& x, const Neighbour<Mu, Sign>& there) {
+template <int Mu, int Step>
+QUARKSMITH_INLINE Site link_site(const Site& x, const Neighbour<Mu, Step>& there) {
   Site s = x;
-  if (Sign < 0) {
+  if (Step < 0) {
     s.place = there.place;
     s.parity = 1 - x.parity;
   }
@@ -182,14 +207,16 @@ struct Combined {
   static constexpr int count = Count;
 };
 
-/// Puts what a hop (Mu, Sign) of a neighbouring part needs from site `index` of a face into `to`; a.parity is that of
-/// the sites that the hop leads from.
-template <class Crossing, class Codec, int W, int Mu, int Sign>
-QUARKSMITH_FUNCTION void pack(const Arguments& a, const Operand& to, int index, int rhs) {
+/// Puts what a hop (Mu, Step) of a neighbouring part needs from site `index` of the `face` sites on the slices that
+/// hops reach into `to`; a.parity is that of the sites that the hop leads from.
+template <class Crossing, class Codec, int W, int Mu, int Step>
+QUARKSMITH_FUNCTION void pack(const Arguments& a, const Operand& to, int index, int face, int rhs) {
   using Spinors = SpinorView<Codec, Crossing::spins, W>;
-  using Parts = decltype(Crossing::parts(Hop<Mu, Sign>{}));
+  using Parts = decltype(Crossing::parts(Hop<Mu, Step>{}));
   using Zone = SpinorView<Codec, Parts::count, W>;
-  const Site x = face_site<Mu>(a.geometry, 1 - a.parity, Sign > 0 ? 0 : a.geometry.extent[Mu] - 1, index);
+  const int slice_sites = face / Crossing::depth, slice = Crossing::depth == 1 ? 0 : index / slice_sites;
+  const int from_end = Step > 0 ? slice : a.geometry.extent[Mu] - 1 - slice;
+  const Site x = face_site<Mu>(a.geometry, 1 - a.parity, from_end, index - slice * slice_sites);
   Place place;
   place.block = index;
   if constexpr (Parts::count == 0) {
@@ -204,7 +231,7 @@ QUARKSMITH_FUNCTION void pack(const Arguments& a, const Operand& to, int index, 
     store_words<Word, W, Zone::words, 1>(to, place, rhs * to.rhs_stride, 0, words);
     if constexpr (Codec::has_norm) store_norm<W>(to, place, rhs, load_norm<W>(a.in, x.place, rhs));
   } else {
-    const auto psi = Crossing::project(Hop<Mu, Sign>{}, Spinors::load_unscaled(a.in, x.place, rhs));
+    const auto psi = Crossing::project(Hop<Mu, Step>{}, Spinors::load_unscaled(a.in, x.place, rhs));
     typename Zone::Value h;
     QUARKSMITH_UNROLL
     for (int n = 0; n < Parts::count; ++n) h[n] = psi.scale * psi[n];
@@ -213,39 +240,46 @@ QUARKSMITH_FUNCTION void pack(const Arguments& a, const Operand& to, int index, 
 }
 
 /// `ghost` in the lanes whose hop leaves the part, `here` in the others; both as the lanes there see it.
-template <int Mu, int Sign, class R>
+template <int Mu, int Step, class R>
 QUARKSMITH_INLINE R from_ghost(const Arguments& a, const R& ghost, const R& here) {
-  const int* leaves = a.geometry.split[Mu] > 1 ? a.geometry.lane_tables->crossing[Mu][Sign > 0] : nullptr;
+  const int* leaves = a.geometry.split[Mu] > 1 ? a.geometry.lane_tables->crossing[Mu][Step > 0] : nullptr;
   return choose_lanes(leaves, ghost, here);
 }
 
+/// Where the zones of Depth slices hold what a hop finds that leaves the part at site x.
+template <int Mu, int Step, int Depth>
+QUARKSMITH_INLINE Place place_beyond(const Geometry& g, const Halo& halo, const Site& x) {
+  Place place;
+  place.block = face_index<Mu>(g, x);
+  if constexpr (Depth > 1) place.block += slices_beyond<Mu, Step>(g, x) * (halo.face[Mu] / Depth);
+  return place;
+}
+
 /// The link of a backward hop that leaves the part at site x, towards site `at`.
-template <class Links, int Mu>
+template <class Links, int Mu, int Step>
 QUARKSMITH_OUTLINED typename Links::Packed ghost_link(const Arguments& a, const Halo& halo, const Site& x,
                                                       const Site& at) {
-  const Operand& zone = halo.links[Mu];
-  Place place;
-  place.block = face_index<Mu>(a.geometry, x);
+  const Operand& zone = Hop<Mu, Step>::length == 1 ? halo.links[Mu] : halo.long_links[Mu];
+  const Place place = place_beyond<Mu, Step, Hop<Mu, Step>::length>(a.geometry, halo, x);
   auto words =
       load_words<typename Links::Word, Links::lanes, Links::words, 1>(zone, place, at.parity * zone.parity_stride, 0);
   if constexpr (Links::lanes > 1) {
-    const auto here = Links::load_packed(a.links, at.place, at.parity, Mu);
+    const auto here = Links::load_packed(links_of<Step>(a), at.place, at.parity, Mu);
     QUARKSMITH_UNROLL
-    for (int n = 0; n < Links::words; ++n) words.w[n] = from_ghost<Mu, -1>(a, words.w[n], here.w[n]);
+    for (int n = 0; n < Links::words; ++n) words.w[n] = from_ghost<Mu, Step>(a, words.w[n], here.w[n]);
   }
   return words;
 }
 
 /// What crosses the link of a hop that leaves the part at site x; `shift` bytes lie before the zones in use.
-template <class Crossing, class Spinors, int Mu, int Sign>
+template <class Crossing, class Spinors, int Mu, int Step>
 QUARKSMITH_OUTLINED auto ghost_spinor(const Arguments& a, const Halo& halo, long long shift, const Site& x,
-                                      const Neighbour<Mu, Sign>& there, int rhs) {
-  using Zone = SpinorView<typename Spinors::Format, decltype(Crossing::parts(Hop<Mu, Sign>{}))::count, Spinors::lanes>;
+                                      const Neighbour<Mu, Step>& there, int rhs) {
+  using Zone = SpinorView<typename Spinors::Format, decltype(Crossing::parts(Hop<Mu, Step>{}))::count, Spinors::lanes>;
   Operand zone = halo.arriving[Mu][there.back];
   zone.data = static_cast<char*>(zone.data) + shift;
   if constexpr (Spinors::Format::has_norm) zone.norm += shift / 4;
-  Place place;
-  place.block = face_index<Mu>(a.geometry, x);
+  const Place place = place_beyond<Mu, Step, Crossing::depth>(a.geometry, halo, x);
   const auto arrived = Zone::load_unscaled(zone, place, rhs);
   decltype(Crossing::project(there, Spinors::load_unscaled(a.in, there.place, rhs))) p;
   constexpr int count = sizeof(p.h) / sizeof(p.h[0]);
@@ -254,7 +288,7 @@ QUARKSMITH_OUTLINED auto ghost_spinor(const Arguments& a, const Halo& halo, long
   for (int n = 0; n < count; ++n) p.h[n] = value(arrived.psi[n]);
   if constexpr (Spinors::lanes > 1) {
     const auto here = Crossing::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
-    const auto pick = [&](const auto& g, const auto& l) { return from_ghost<Mu, Sign>(a, g, l); };
+    const auto pick = [&](const auto& g, const auto& l) { return from_ghost<Mu, Step>(a, g, l); };
     if constexpr (Spinors::Format::has_norm) p.scale = pick(p.scale, here.scale);
     for (int n = 0; n < count; ++n) {
       p.h[n].c0 = {pick(p.h[n].c0.re, here.h[n].c0.re), pick(p.h[n].c0.im, here.h[n].c0.im)};
@@ -272,22 +306,23 @@ struct Stored {
   const Halo* halo = nullptr;
   long long shift = 0;  ///< bytes to the set of ghost zones in use
 
-  template <int Mu, int Sign>
-  QUARKSMITH_INLINE auto link(const Arguments& a, const Site& x, const Neighbour<Mu, Sign>& there) const {
+  template <int Mu, int Step>
+  QUARKSMITH_INLINE auto link(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there) const {
+    using View = typename Links::template of<Step>;
     const Site at = link_site(x, there);
-    return link_of_hop<Links, Mu>(there.crosses, [&] {
-      if constexpr ((Ghosts >> Mu & 1) != 0 && Sign < 0)
+    return link_of_hop<View, Mu>(there.crosses, [&] {
+      if constexpr ((Ghosts >> Mu & 1) != 0 && Step < 0)
         if (leaves(there)) {
-          const auto ghost = ghost_link<Links, Mu>(a, *halo, x, at);
+          const auto ghost = ghost_link<View, Mu, Step>(a, *halo, x, at);
           return ghost;  // a copy: what a function has written to memory would keep the other case out of registers
         }
-      return Links::load_packed(a.links, at.place, at.parity, Mu);
+      return View::load_packed(links_of<Step>(a), at.place, at.parity, Mu);
     });
   }
 
   /// What crosses the link of a hop from site x.
-  template <class Crossing, class Spinors, int Mu, int Sign>
-  QUARKSMITH_INLINE auto spinor(const Arguments& a, const Site& x, const Neighbour<Mu, Sign>& there, int rhs) const {
+  template <class Crossing, class Spinors, int Mu, int Step>
+  QUARKSMITH_INLINE auto spinor(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there, int rhs) const {
     if constexpr ((Ghosts >> Mu & 1) != 0)
       if (leaves(there)) {
         const auto ghost = ghost_spinor<Crossing, Spinors>(a, *halo, shift, x, there, rhs);
@@ -296,8 +331,8 @@ struct Stored {
     return Crossing::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
   }
 
-  template <int Mu, int Sign>
-  QUARKSMITH_INLINE bool leaves(const Neighbour<Mu, Sign>& there) const {
+  template <int Mu, int Step>
+  QUARKSMITH_INLINE bool leaves(const Neighbour<Mu, Step>& there) const {
     return unforeseen(there.crosses && halo != nullptr && halo->face[Mu] != 0);
   }
 };

@@ -2,6 +2,7 @@
 /// A discretisation of the Dirac operator as solvers see it: parameters that make operators in each precision.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -66,7 +67,18 @@ class LinkStore {
   std::shared_ptr<LinkField> store(std::string_view precision) const { return store(precision, storage_); }
   /// With 18 doubles, kept until `release`: what site terms are made from.
   const LinkField& plain() const;
-  void release() const { plain_.reset(); }
+  /// What make() returns, made when first asked for by that name and kept until `release`: fields that actions derive
+  /// from the links once for all precisions.
+  template <class Made, class Make>
+  const Made& derived(const std::string& name, const Make& make) const {
+    std::shared_ptr<void>& kept = derived_[name];
+    if (!kept) kept = std::make_shared<Made>(make());
+    return *static_cast<const Made*>(kept.get());
+  }
+  void release() const {
+    plain_.reset();
+    derived_.clear();
+  }
 
  private:
   const HostGauge* gauge_;
@@ -74,6 +86,7 @@ class LinkStore {
   std::string storage_;
   const BasisInfo* basis_;
   mutable std::shared_ptr<LinkField> plain_;
+  mutable std::map<std::string, std::shared_ptr<void>> derived_;
 };
 
 /// The parameters of a discretisation.

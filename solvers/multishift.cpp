@@ -19,12 +19,19 @@ constexpr double margin = 0.95;  ///< of the tolerance: the recurrence has its o
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+std::unique_ptr<const NormalOperator> normal(const LinearOperator& a, int shifts, MultishiftSolver::Form form) {
+  if (form == MultishiftSolver::Form::hermitian) return nullptr;
+  return std::make_unique<NormalOperator>(a, std::min(shifts, MultishiftSolver::most_refined));
+}
+
 }  // namespace
 
-MultishiftSolver::MultishiftSolver(const LinearOperator& outer, const LinearOperator& inner, int shifts)
+MultishiftSolver::MultishiftSolver(const LinearOperator& outer, const LinearOperator& inner, int shifts, Form form)
     : capacity_(shifts),
-      outer_(outer, std::min(shifts, most_refined)),
-      inner_(inner, std::min(shifts, most_refined)),
+      normal_outer_(normal(outer, shifts, form)),
+      normal_inner_(normal(inner, shifts, form)),
+      outer_(normal_outer_ ? *normal_outer_ : outer),
+      inner_(normal_inner_ ? *normal_inner_ : inner),
       uniform_(&outer.precision() == &inner.precision()),
       scalars_(outer.domain()->device_pointer(), shifts, outer.spins()),
       x_(inner.field(shifts)),

@@ -13,7 +13,7 @@ struct ShiftResult : SolverResult {
   int shared_iterations = 0;  ///< in the common Krylov space, until it was frozen
 };
 
-/// Solves (A^+ A + sigma_k) x_k = b for all sigma_k >= 0.
+/// Solves (A^+ A + sigma_k) x_k = b for all sigma_k >= 0; or (A + sigma_k) x_k = b for a Hermitian positive A.
 ///
 /// B. Jegerlehner, hep-lat/9612014; A. Frommer, B. Noeckel, S. Guesken, Th. Lippert and K.
 /// Schilling, Int. J. Mod. Phys. C 6 (1995) 627. Krylov spaces do not know of shifts: residuals are multiples r_k =
@@ -30,9 +30,11 @@ struct ShiftResult : SolverResult {
 /// right-hand side at a time.
 class MultishiftSolver {
  public:
+  /// Whether A stands for A^+ A.
+  enum class Form { normal, hermitian };
   /// \param outer,inner A twice, or in two precisions; they outlive this.
   /// \param shifts at most.
-  MultishiftSolver(const LinearOperator& outer, const LinearOperator& inner, int shifts);
+  MultishiftSolver(const LinearOperator& outer, const LinearOperator& inner, int shifts, Form form = Form::normal);
 
   /// \param x as many right-hand sides as shifts, overwritten; in the order of the shifts. If a shift fails its x is
   /// the best iterate. \param shifts sigma_k; those that follow each other are refined together, so sort them. \param
@@ -56,7 +58,8 @@ class MultishiftSolver {
               const std::vector<double>& tolerances, const SolverOptions& options);
 
   int capacity_;
-  NormalOperator outer_, inner_;
+  std::unique_ptr<const NormalOperator> normal_outer_, normal_inner_;  // null in the Hermitian form
+  const LinearOperator &outer_, &inner_;
   bool uniform_;
   Scalars scalars_;  // set s is that of the shift order_[s]; the recurrence of the smallest lives in set 0
   SpinorField x_, p_, r_, q_;

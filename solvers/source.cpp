@@ -46,7 +46,7 @@ SourceSettings source_of(const std::string& text, const Lattice& lattice) {
   const auto unknown = [&] {
     return UsageError(fmt::format(
         "source '{}' is unknown; use point:x,y,z,t, gaussian:x,y,z,t:w,N, jacobi:x,y,z,t:kappa,N[,norm], "
-        "wuppertal:x,y,z,t:alpha,N, wall:t or noise:SEED[,z2|z4]",
+        "wuppertal:x,y,z,t:alpha,N, wall:t, corner-wall:t or noise:SEED[,z2|z4]",
         text));
   };
   const std::size_t colon = text.find(':');
@@ -58,8 +58,8 @@ SourceSettings source_of(const std::string& text, const Lattice& lattice) {
   for (const double x : first)
     if (!whole(x)) throw unknown();
   SourceSettings s;
-  if (kind == "wall" && first.size() == 1 && second == std::string::npos) {
-    s.kind = SourceSettings::Kind::wall;
+  if ((kind == "wall" || kind == "corner-wall") && first.size() == 1 && second == std::string::npos) {
+    s.kind = kind == "wall" ? SourceSettings::Kind::wall : SourceSettings::Kind::corner_wall;
     s.origin[3] = static_cast<int>(first[0]);
   } else if (kind == "point" && first.size() == 4 && second == std::string::npos) {
     for (int mu = 0; mu < directions; ++mu) s.origin[mu] = static_cast<int>(first[mu]);
@@ -96,13 +96,17 @@ HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, i
     return source;
   }
   Coordinates here;
-  if (settings.kind != SourceSettings::Kind::wall) {
+  const bool corners = settings.kind == SourceSettings::Kind::corner_wall;
+  if (settings.kind != SourceSettings::Kind::wall && !corners) {
     if (lattice.find(settings.origin, here)) source.site[lattice.index(here)][component] = 1;
     return source;
   }
   const long long space = lattice.space_sites(), t = settings.time() - lattice.origin(3);
   if (t < 0 || t >= lattice.extent(3)) return source;
-  for (long long i = 0; i < space; ++i) source.site[t * space + i][component] = 1;
+  for (long long i = t * space; i < (t + 1) * space; ++i) {  // parts begin at even coordinates
+    const Coordinates x = lattice.coordinates(i);
+    if (!corners || (x[0] | x[1] | x[2]) % 2 == 0) source.site[i][component] = 1;
+  }
   return source;
 }
 

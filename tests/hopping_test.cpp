@@ -1,4 +1,4 @@
-// Every emitted nearest-neighbour kernel against the dense reference, on every device.
+// Every emitted hopping kernel against the dense reference, on every device.
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
@@ -25,11 +25,29 @@ SpinMatrix spin_matrix(const double* numbers, int spins) {
   return m;
 }
 
-/// An operator as the reference needs it.
+/// An operator as the reference needs it; hops of all lengths have the same matrices and signs.
 struct Definition {
   HopMatrices hops{};
   reference::PhaseMasks masks{};
 };
+
+/// General matrices, some larger than 1, as sums over paths are.
+HostGauge fat_gauge(const HostGauge& gauge) {
+  HostGauge fat = hot_gauge(gauge.lattice, 19);
+  for (std::size_t x = 0; x < fat.site.size(); ++x)
+    for (int mu = 0; mu < directions; ++mu)
+      for (int n = 0; n < 9; ++n) fat.site[x][mu][n] = 1.5 * gauge.site[x][mu][n] - 0.25 * fat.site[x][mu][n];
+  return fat;
+}
+
+/// A negative number times unitary matrices of many determinants.
+HostGauge long_gauge(const HostGauge& gauge) {
+  HostGauge l = gauge;
+  for (std::size_t x = 0; x < l.site.size(); ++x)
+    for (int mu = 0; mu < directions; ++mu)
+      for (Complex64& z : l.site[x][mu]) z *= -0.17 * std::polar(1.0, 0.37 * double((5 * x + std::size_t(mu)) % 17));
+  return l;
+}
 
 /// Dense matrices in the DeGrand-Rossi basis: for Wilson and those with its hops from the reference's own gammas, for
 /// other operators from the definition that the generator states, rotated from the basis of the kernel.
@@ -69,11 +87,16 @@ class Hopping : public testing::TestWithParam<support::KernelCase> {
     const Kernel& k = kernel();
     const StorageInfo& storage = find_storage(k.links);
     const HostGauge gauge = storage.temporal ? fix_temporal_gauge(any_gauge).gauge : any_gauge;
-    const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
+    const auto domain = std::make_shared<Domain>(lattice, GetParam().device, Communicator::self(), k.reach);
     const PrecisionInfo& precision = find_precision(k.precision);
     const BasisInfo& basis = find_basis(k.basis.empty() ? "degrand_rossi" : k.basis);
-    const LinkField links = upload(gauge, domain, find_precision(precision.links), storage);
-    const HostGauge stored_links = download(links);
+    const PrecisionInfo& link_precision = find_precision(precision.links);
+    const bool two = k.reach > 1;
+    const LinkField links = two ? upload_scaled(fat_gauge(gauge), domain, link_precision, find_storage("r18"))
+                                : upload(gauge, domain, link_precision, storage);
+    std::optional<LinkField> long_links;
+    if (two) long_links = upload_scaled(long_gauge(gauge), domain, link_precision, storage, k.reach);
+    const HostGauge stored_links = download(links), stored_long = two ? download(*long_links) : HostGauge(lattice);
     const Definition definition = define(k);
     const support::TestTerm term(k, gauge, domain);
     SpinorField in(domain, precision, Subset::full, rhs, k.spins), x = in.like(), out = in.like();
@@ -83,13 +106,17 @@ class Hopping : public testing::TestWithParam<support::KernelCase> {
     }
     out.fill(0xff);
     const double a = k.epilogue == "taxpby" ? 1 : 0.75, b = k.epilogue == "none" ? 1 : -0.3;
-    for (const Parity parity : {Parity::even, Parity::odd}) apply(links, term, in, x, out, parity, a, b, c);
+    const LinkField* three = long_links ? &*long_links : nullptr;
+    for (const Parity parity : {Parity::even, Parity::odd}) apply(links, three, term, in, x, out, parity, a, b, c);
     for (int r = 0; r < rhs; r += term.flavours()) {
       std::vector<HostSpinor> d, stored_x, result(term.flavours(), HostSpinor(lattice));
       for (int f = 0; f < term.flavours(); ++f) {
         HostSpinor stored(lattice);
         download(in, stored, basis, r + f);
         d.push_back(reference::hopping(stored_links, stored, definition.hops, c, definition.masks));
+        if (two)
+          d.back() = reference::combine(
+              1, d.back(), 1, reference::hopping(stored_long, stored, definition.hops, c, definition.masks, k.reach));
         stored_x.emplace_back(lattice);
         download(x, stored_x[f], basis, r + f);
         download(out, result[f], basis, r + f);
@@ -109,8 +136,8 @@ class Hopping : public testing::TestWithParam<support::KernelCase> {
     EXPECT_LE(deviation.largest, limit.largest) << result.lattice.text() << " right-hand side " << rhs;
   }
 
-  void apply(const LinkField& links, const support::TestTerm& term, const SpinorField& in, const SpinorField& x,
-             SpinorField& out, Parity parity, double alpha, double beta, const Coefficients& c) {
+  void apply(const LinkField& links, const LinkField* long_links, const support::TestTerm& term, const SpinorField& in,
+             const SpinorField& x, SpinorField& out, Parity parity, double alpha, double beta, const Coefficients& c) {
     Arguments a = arguments_for(out.domain(), out.lanes(), out.rhs());
     a.parity = int(parity);
     a.out = out.operand(parity);
@@ -120,18 +147,29 @@ class Hopping : public testing::TestWithParam<support::KernelCase> {
     a.a.re = alpha;
     a.b.re = beta;
     term.set(a);
-    a.hops = hops_of(out.domain().lattice(), c.bulk, c.phase);
+    const auto hops_for = [&](const LinkField& field) {
+      std::array<double, directions> bulk = c.bulk;
+      for (double& b : bulk) b *= field.scale();
+      return hops_of(out.domain().lattice(), bulk, c.phase);
+    };
+    a.hops = hops_for(links);
+    if (long_links != nullptr) {
+      a.long_links = long_links->operand();
+      a.long_hops = hops_for(*long_links);
+    }
     out.device().run(kernel(), a);
   }
 };
 
 /// Lattices with all lanes, with lanes along one direction only, and with one lane.
 const Coordinates test_lattices[] = {{4, 4, 4, 8}, {2, 6, 2, 64}, {6, 4, 2, 10}};
+/// The same for hops over three sites.
+const Coordinates longer_lattices[] = {{8, 8, 8, 8}, {4, 6, 4, 64}, {6, 4, 4, 10}};
 
 TEST_P(Hopping, AgreesWithDenseReference) {
   Coefficients c;
   c.phase = {1, 1, 1, -1};
-  for (const Coordinates& extent : test_lattices) {
+  for (const Coordinates& extent : kernel().reach > 1 ? longer_lattices : test_lattices) {
     const Lattice lattice(extent);
     check(lattice, hot_gauge(lattice, 11), c);
   }

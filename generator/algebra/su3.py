@@ -1,4 +1,4 @@
-"""Storage of SU(3) links in 18, 12 or 8 reals: one statement of each, evaluated on numbers and on text.
+"""Storage of links in 18, 13, 12, 9 or 8 reals: one statement of each, evaluated on numbers and on text.
 
 `encode` and `decode` are written once against an `Ops` object. With `Numeric` they run on NumPy arrays (tests); the
 emitter passes an object that prints C++ instead (`generator.emit.Tracer`).
@@ -82,6 +82,7 @@ class Storage:
         formula: one line for the generated file.
         exact: False when encoding loses accuracy beyond rounding (kernel tests then allow more).
         temporal: True if links in time are known to be 1 except across the last slice (temporal gauge).
+        group: which matrices it holds: `any`, `SU(3)` or `U(3)`.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Storage:
     formula: str
     exact: bool = True
     temporal: bool = False
+    group: str = "SU(3)"
 
 
 def cross_conj(a: Row, b: Row, ops: Ops) -> list[Any]:
@@ -158,17 +160,48 @@ def _decode_8(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
     return (s1, s2, s3), (r1, r2, r3), (-q1, c2, c3)
 
 
+# A unitary matrix of any determinant is the SU(3) matrix with its last row divided by the determinant, a phase, which is
+# stored beside it: products of three links times a real number are kept like this (long links of improved staggered
+# quarks; the number is one for a field and multiplies hops).
+
+
+def _determinant(a: Row, b: Row, c: Row, ops: Ops) -> Any:
+    x0, x1, x2 = (ops.let(n, z) for n, z in zip(("x0", "x1", "x2"), cross_conj(a, b, ops), strict=True))
+    return ops.let("det", ops.conj(x0) * c[0] + ops.conj(x1) * c[1] + ops.conj(x2) * c[2])
+
+
+def _encode_13(a: Row, b: Row, c: Row, ops: Ops) -> list[Any]:
+    return [*_encode_12(a, b, c, ops), ops.chart(_determinant(a, b, c, ops))]
+
+
+def _decode_13(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
+    a, b, c = _decode_12(p[:12], ops)
+    phase = ops.let("phase", ops.unit(p[12]))
+    return a, b, [phase * z for z in c]
+
+
+def _encode_9(a: Row, b: Row, c: Row, ops: Ops) -> list[Any]:
+    det = _determinant(a, b, c, ops)
+    first, second = (ops.let(n, ops.conj(det) * z) for n, z in zip(("c0", "c1"), c[:2], strict=True))
+    return [*_encode_8(a, b, (first, second, None), ops), ops.chart(det)]
+
+
+def _decode_9(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
+    a, b, c = _decode_8(p[:8], ops)
+    phase = ops.let("phase", ops.unit(p[8]))
+    return a, b, [phase * z for z in c]
+
+
 def temporal_gauge(storage: Storage) -> Storage:
     """The same storage for links in temporal gauge: time links are read across the last slice only."""
-    return replace(
-        storage, name=storage.name + "t", formula=storage.formula + "; time links 1 but on one slice", temporal=True
-    )
+    formula = storage.formula + "; time links 1 but on one slice"
+    return replace(storage, name=storage.name + "t", formula=formula, temporal=True, group="SU(3)")
 
 
 _STORED = {
     s.name: s
     for s in (
-        Storage("r18", 18, _encode_18, _decode_18, "all nine complex elements"),
+        Storage("r18", 18, _encode_18, _decode_18, "all nine complex elements", group="any"),
         Storage("r12", 12, _encode_12, _decode_12, "rows a, b; c = conj(a x b)"),
         Storage(
             "r8",
@@ -177,6 +210,23 @@ _STORED = {
             _decode_8,
             "b_2, b_3, a_1 and half-angle phases of b_1, -c_1 (arXiv:0911.3191 on rows b, a, -c)",
             exact=False,
+        ),
+        Storage(
+            "r13",
+            13,
+            _encode_13,
+            _decode_13,
+            "rows a, b; half-angle phase of the determinant det; c = det conj(a x b)",
+            group="U(3)",
+        ),
+        Storage(
+            "r9",
+            9,
+            _encode_9,
+            _decode_9,
+            "r8 of rows a, b, c / det; half-angle phase of the determinant det",
+            exact=False,
+            group="U(3)",
         ),
     )
 }

@@ -1,4 +1,4 @@
-"""Nearest-neighbour operators D psi(x) = sum_hops Gamma_hop U_hop psi(x + hop), from their spin matrices alone."""
+"""Hopping operators D psi(x) = sum_hops Gamma_hop U_hop psi(x + hop), from their spin matrices alone."""
 
 from __future__ import annotations
 
@@ -11,19 +11,23 @@ import numpy as np
 
 from generator.algebra.gamma import Basis, Matrix
 from generator.algebra.projector import Factors, factorise
+from generator.algebra.su3 import STORAGES, Storage
 from generator.cost import COLOUR_REALS, Cost, hopping_flops
 from generator.operators.site_term import CLOVER, SiteTerm
 from generator.shapes import link_codec, reordered
 from generator.spec import KernelSpec
 
 DIRECTION_NAMES = "xyzt"
+FAT_STORAGE = STORAGES["r18"]
+"""Links of hops over one site beside longer ones: sums of products of links."""
 
 
 @dataclass(frozen=True)
 class Hop:
     """One of the neighbours: direction mu, sign +1 (forward) or -1, and the factors of its spin matrix.
 
-    `phase` lists the coordinates whose sum's parity gives the hop a sign (staggered phases).
+    `phase` lists the coordinates whose sum's parity gives the hop a sign (staggered phases). Hops of `length` 1 take
+    `links` and `hops` of runtime/arguments.hpp, those of length 3 `long_links` and `long_hops`.
     """
 
     mu: int
@@ -31,6 +35,12 @@ class Hop:
     matrix: Matrix
     factors: Factors
     phase: tuple[int, ...] = ()
+    length: int = 1
+
+    @property
+    def step(self) -> int:
+        """Sites by which the coordinate along mu changes."""
+        return self.sign * self.length
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,8 @@ class HoppingOperator:
         phase: (mu) -> coordinates whose sum's parity gives hops along mu a sign.
         site_term: what epilogues with a site term apply.
         hops_of: the operator whose hops these are and whose body they share; empty for its own.
+        lengths: sites of its hops, 1 or 3. The axis `links` of the record is the storage of the links of the longest
+            ones; with several lengths those of one site are general matrices in 18 reals (`fat_storage`).
     """
 
     name: str
@@ -62,6 +74,7 @@ class HoppingOperator:
     phase: Callable[[int], tuple[int, ...]] = lambda mu: ()
     site_term: SiteTerm = CLOVER
     hops_of: str = ""
+    lengths: tuple[int, ...] = (1,)
 
     family = "hopping"
     template = "hopping.hpp.j2"
@@ -81,6 +94,15 @@ class HoppingOperator:
         """All hops in the order of emission: x forward, x backward, y forward, ..."""
         return _hops(self, spec.basis, spec.dagger)
 
+    @property
+    def reach(self) -> int:
+        """Sites of the longest hop."""
+        return max(self.lengths)
+
+    def storage(self, spec: KernelSpec, hop: Hop) -> Storage:
+        """How the link of a hop is stored."""
+        return spec.storage if hop.length == self.reach else FAT_STORAGE
+
     def crossing(self, spec: KernelSpec) -> int:
         """Colour vectors that cross a link with a hop: what neighbouring parts of a lattice send each other."""
         return max(hop.factors.rank for hop in self.hops(spec))
@@ -97,8 +119,7 @@ class HoppingOperator:
         hops = self.hops(spec)
         reals = self.spins * COLOUR_REALS
         spinor = spec.format.spinor_bytes(self.spins)
-        link = spec.format.links.link_bytes(spec.storage.reals)
-        read = sum(not (spec.storage.temporal and hop.mu == 3) for hop in hops)
+        read = [self.storage(spec, hop).reals for hop in hops if not (spec.storage.temporal and hop.mu == 3)]
         flops = _flops(self, spec.basis, spec.dagger)
         reads_x = spec.epilogue in ("axpby", "taxpby", "axpby_tinv")
         term, inverse, more, reported, stored = self.site_term, spec.applies_inverse, 0, 0, 0
@@ -108,10 +129,10 @@ class HoppingOperator:
         return Cost(
             flops=flops + 3 * reals * reads_x + more,
             reported=(self.reported_flops or flops) + 2 * reals * reads_x + reported,
-            bytes=read * link / max(spec.tile, 1)
+            bytes=spec.format.links.link_bytes(sum(read)) / max(spec.tile, 1)
             + (2 + reads_x) * spinor
             + spec.format.links.link_bytes(stored) / term.flavours,
-            reals=read * spec.storage.reals + (len(hops) + 1 + reads_x) * reals + stored,
+            reals=sum(read) + (len(hops) + 1 + reads_x) * reals + stored,
         )
 
     def arguments(self, spec: KernelSpec) -> list[str]:
@@ -134,6 +155,11 @@ class HoppingOperator:
             "spins": self.spins,
             "formula": self.formula,
             "dagger": spec.dagger,
+            "reach": self.reach,
+            "long_hops": str(self.reach > 1).lower(),
+            "links": "HopLinks<LinkCodec, R18, Storage, W>"
+            if len(self.lengths) > 1
+            else "LinkView<LinkCodec, Storage, W>",
         }
 
 
@@ -145,10 +171,11 @@ def _hops(operator: HoppingOperator, basis: Basis | None, dagger: bool) -> list[
     """
     result = []
     for mu in operator.directions:
-        for sign in (1, -1):
-            matrix = operator.spin_matrix(basis, mu, -sign if dagger else sign)
-            matrix = np.asarray(matrix.conj().T if dagger else matrix, dtype=complex)
-            result.append(Hop(mu, sign, matrix, factorise(matrix), operator.phase(mu)))
+        for length in operator.lengths:
+            for sign in (1, -1):
+                matrix = operator.spin_matrix(basis, mu, -sign if dagger else sign)
+                matrix = np.asarray(matrix.conj().T if dagger else matrix, dtype=complex)
+                result.append(Hop(mu, sign, matrix, factorise(matrix), operator.phase(mu), length))
     return result
 
 

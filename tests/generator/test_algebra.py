@@ -98,6 +98,13 @@ def random_links(count: int, seed: int) -> np.ndarray:
     return q / np.linalg.det(q)[:, None, None] ** (1 / 3)
 
 
+def random_elements(storage, count: int, seed: int) -> np.ndarray:
+    """Random elements of the group that a storage holds."""
+    links = random_links(count, seed)
+    phases = np.exp(1j * np.random.default_rng(seed).uniform(-np.pi, np.pi, count))
+    return links if storage.group == "SU(3)" else phases[:, None, None] * links
+
+
 def round_trip(storage, links: np.ndarray) -> np.ndarray:
     a, b, c = (links[:, i].T for i in range(3))
     rows = storage.decode(storage.encode(a, b, c, Numeric), Numeric)
@@ -106,7 +113,7 @@ def round_trip(storage, links: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("storage", STORAGES.values(), ids=lambda s: s.name)
 def test_storages_hold_random_links(storage):
-    links = random_links(2000, 3)
+    links = random_elements(storage, 2000, 3)
     assert np.abs(round_trip(storage, links) - links).max() < (1e-15 if storage.reals == 18 else 1e-11)
 
 
@@ -121,13 +128,15 @@ def test_storages_hold_unit_and_permutation_links(storage):
         ],
         dtype=complex,
     )
+    if storage.group != "SU(3)":  # determinants 1, -1, i, -i
+        links = np.concatenate([f * links for f in (1, -1, -1j, 1j)])
     assert np.abs(round_trip(storage, links) - links).max() < 1e-15
 
 
 def test_stored_reals_lie_in_the_unit_interval():
-    links = random_links(2000, 4)
-    a, b, c = (links[:, i].T for i in range(3))
     for storage in STORAGES.values():
+        links = random_elements(storage, 2000, 4)
+        a, b, c = (links[:, i].T for i in range(3))
         assert max(np.abs(p).max() for p in storage.encode(a, b, c, Numeric)) <= 1
 
 

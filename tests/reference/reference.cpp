@@ -98,18 +98,18 @@ HopMatrices wilson_hops(bool dagger) {
 }
 
 HostSpinor hopping(const HostGauge& gauge, const HostSpinor& psi, const HopMatrices& hops, const Coefficients& c,
-                   const PhaseMasks& masks) {
+                   const PhaseMasks& masks, int length) {
   const Lattice& lattice = gauge.lattice;
   HostSpinor out(lattice);
   for (long long x = 0; x < lattice.sites(); ++x) {
     const Coordinates at = lattice.coordinates(x);
     for (int mu = 0; mu < 4; ++mu) {
-      const long long up = lattice.neighbour(x, mu, 1), down = lattice.neighbour(x, mu, -1);
+      const long long up = lattice.neighbour(x, mu, length), down = lattice.neighbour(x, mu, -length);
       int coordinates = 0;
       for (int nu = 0; nu < 4; ++nu) coordinates += (masks[mu] >> nu & 1) * at[nu];
       const double sign = coordinates % 2 == 0 ? 1 : -1;
-      const Complex64 here = sign * c.bulk[mu] * (at[mu] == lattice.extent(mu) - 1 ? c.phase[mu] : 1.0);
-      const Complex64 below = sign * c.bulk[mu] * (at[mu] == 0 ? c.phase[mu] : 1.0);
+      const Complex64 here = sign * c.bulk[mu] * (at[mu] + length >= lattice.extent(mu) ? c.phase[mu] : 1.0);
+      const Complex64 below = sign * c.bulk[mu] * (at[mu] < length ? c.phase[mu] : 1.0);
       add_hop(out.site[x], here, hops[mu][0], gauge.site[x][mu], psi.site[up]);
       add_hop(out.site[x], std::conj(below), hops[mu][1], dagger(gauge.site[down][mu]), psi.site[down]);
     }

@@ -46,9 +46,10 @@ struct Coefficients {
 /// Coordinates whose sum's parity gives hops along mu a sign, as bits; none by default.
 using PhaseMasks = std::array<int, 4>;
 
-/// sum_mu c_mu(x) H+_mu U_mu(x) psi(x+mu) + conj(c_mu(x-mu)) H-_mu U_mu(x-mu)^+ psi(x-mu)
+/// sum_mu c_mu(x) H+_mu U_mu(x) psi(x+mu) + conj(c_mu(x-mu)) H-_mu U_mu(x-mu)^+ psi(x-mu); or the same with `length`
+/// sites for mu, where hops that cross the boundary take its phase.
 HostSpinor hopping(const HostGauge& gauge, const HostSpinor& psi, const HopMatrices& hops, const Coefficients& c,
-                   const PhaseMasks& masks = {});
+                   const PhaseMasks& masks = {}, int length = 1);
 
 /// A site term: for each site a 12x12 matrix, row-major, index 3 spin + colour.
 using SiteMatrices = std::vector<std::array<Complex64, 144>>;

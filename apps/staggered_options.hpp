@@ -1,0 +1,26 @@
+/// \file
+/// Staggered actions in commands: their options, and the propagator command for them.
+#pragma once
+
+#include "apps/wilson_options.hpp"
+#include "solvers/staggered.hpp"
+
+namespace quarksmith::apps {
+
+/// `staggered`, `asqtad` or `hisq`.
+bool is_staggered(const std::string& action);
+
+/// What the propagator command was asked for.
+struct StaggeredRun {
+  const CLI::App& command;
+  const CommonOptions& common;
+  const ActionOptions& action;
+  const SolverChoices& choices;
+  std::string source, precision;
+  std::filesystem::path correlators;
+};
+/// Solves for three columns and all masses; writes the correlators of the Goldstone pion of each pair of masses.
+/// \throws Error a solve did not converge.
+int run_staggered(const StaggeredRun& run);
+
+}  // namespace quarksmith::apps

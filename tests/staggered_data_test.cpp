@@ -1,0 +1,184 @@
+// Staggered quarks on configurations of the MILC collaboration: links, solutions and pions of its programs.
+#include <fmt/format.h>
+
+#include "runtime/gauge.hpp"
+#include "runtime/io_gauge.hpp"
+#include "runtime/io_lime.hpp"
+#include "solvers/solve.hpp"
+#include "solvers/source.hpp"
+#include "solvers/staggered_masses.hpp"
+#include "solvers/staggered_mesons.hpp"
+#include "tests/data.hpp"
+#include "tests/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+using Kind = StaggeredParameters::Kind;
+
+void report(const std::string& source, const std::string& quantity, double theirs, double ours) {
+  fmt::print("DATA | {} | {} | {:.15g} | {:.15g} | {:.1e}\n", source, quantity, theirs, ours, std::abs(theirs - ours));
+}
+
+/// Single precision complex numbers of a SciDAC file.
+std::vector<Complex64> read_scidac(const std::string& name) {
+  const InputFile file(data::folder() / name);
+  const std::vector<LimeRecord> records = lime_records(file);
+  const LimeRecord* record = find_record(records, "scidac-binary-data");
+  Bytes bytes = file.read(record->offset, record->bytes, "field");
+  swap_bytes(bytes.data(), bytes.size(), 4);
+  const auto* numbers = reinterpret_cast<const float*>(bytes.data());
+  std::vector<Complex64> values;
+  for (std::size_t n = 0; n < bytes.size() / 8; ++n) values.emplace_back(numbers[2 * n], numbers[2 * n + 1]);
+  return values;
+}
+
+HostSpinor read_vector(const std::string& name, const Lattice& lattice) {
+  const std::vector<Complex64> values = read_scidac(name);
+  HostSpinor psi(lattice);
+  for (std::size_t i = 0; i < psi.site.size(); ++i)
+    for (int c = 0; c < 3; ++c) psi.site[i][c] = values[3 * i + c];
+  return psi;
+}
+
+/// Links of a file that have staggered phases, time first, and antiperiodic boundaries folded in, without them;
+/// `length` sites long.
+HostGauge read_links(const std::string& name, const Lattice& lattice, int length) {
+  const std::vector<Complex64> values = read_scidac(name);
+  HostGauge links(lattice);
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    const Coordinates x = lattice.coordinates(i);
+    const int phase[] = {x[3], x[3] + x[0], x[3] + x[0] + x[1], x[3] + length >= lattice.extent(3) ? 1 : 0};
+    for (int mu = 0; mu < directions; ++mu)
+      for (int n = 0; n < 9; ++n)
+        links.site[i][mu][n] = values[9 * (4 * i + mu) + n] * (phase[mu] % 2 == 0 ? 1.0 : -1.0);
+  }
+  return links;
+}
+
+/// A solver for staggered quarks with its fields.
+struct Quark {
+  Quark(const HostGauge& gauge, const StaggeredParameters& parameters, const std::shared_ptr<Device>& device,
+        const std::string& links, std::shared_ptr<const ImprovedLinks> improved = nullptr)
+      : lattice(gauge.lattice), domain(std::make_shared<Domain>(lattice, device, Communicator::self(), 3)) {
+    settings.method = Method::cg;
+    settings.links = links;
+    settings.options.tolerance = 1e-12;
+    action = std::make_shared<StaggeredAction>(parameters, std::move(improved));
+    solver = std::make_unique<Solver>(action, gauge, domain, settings);
+  }
+  SpinorField upload(const HostSpinor& host) const {
+    SpinorField field = solver->field();
+    quarksmith::upload(host, field, solver->basis());
+    return field;
+  }
+  HostSpinor solve(const HostSpinor& source) const {
+    const SpinorField b = upload(source);
+    SpinorField x = b.like();
+    EXPECT_TRUE(solver->solve(x, b).converged);
+    HostSpinor solution(lattice);
+    download(x, solution, solver->basis());
+    return solution;
+  }
+
+  Lattice lattice;
+  DomainPointer domain;
+  SolveSettings settings;
+  std::shared_ptr<const StaggeredAction> action;
+  std::unique_ptr<Solver> solver;
+};
+
+double relative(const HostSpinor& a, const HostSpinor& b) {
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < a.site.size(); ++i)
+    for (int c = 0; c < 3; ++c) difference += std::norm(a.site[i][c] - b.site[i][c]), size += std::norm(b.site[i][c]);
+  return std::sqrt(difference / size);
+}
+
+class StaggeredData : public testing::TestWithParam<std::shared_ptr<Device>> {};
+
+/// Fat and long links, source and solution of a file, all in single precision.
+TEST_P(StaggeredData, AsqtadSolution) {
+  REQUIRE_DATA();
+  const std::string source = "milc asqtad_solve_l8";
+  const Lattice lattice({8, 8, 8, 8});
+  const HostGauge gauge = read_gauge(data::folder() / "milc/lat.sample.l8", lattice).gauge;
+  const HostSpinor b = read_vector("milc/ksvector.src.sample.l8", lattice);
+  const HostSpinor theirs = read_vector("milc/ksvector.ans.Minv.sample.l8", lattice);
+  StaggeredParameters parameters;
+  parameters.kind = Kind::asqtad;
+  parameters.mass = 0.1;
+  parameters.u0 = 0.502;
+  const auto files = std::make_shared<ImprovedLinks>(
+      ImprovedLinks{read_links("milc/fat.l8", lattice, 1), read_links("milc/long.l8", lattice, 3)});
+  for (const char* storage : {"r18", "r13"}) {
+    const Quark with_files(gauge, parameters, GetParam(), storage, files);
+    const double stored = with_files.solver->residual(with_files.upload(theirs), with_files.upload(b));
+    report(source, fmt::format("|b - M x| / |b| of the stored x, links of the files, long {}", storage), 7.6e-8,
+           stored);
+    EXPECT_LT(stored, 1.5e-7);
+    const double difference = relative(with_files.solve(b), theirs);
+    report(source, fmt::format("|x - x'| / |x'|, links of the files, long {}", storage), 0, difference);
+    EXPECT_LT(difference, 1e-6);
+  }
+  const Quark own(gauge, parameters, GetParam(), "r13");
+  const double difference = relative(own.solve(b), theirs);
+  report(source, "|x - x'| / |x'|, links made from the gauge field", 0, difference);
+  EXPECT_LT(difference, 2e-6);
+}
+
+/// Correlators sum conj(A) B of point propagators, which the files give times 1 / 64^2.
+void compare_pions(const std::string& file, Kind kind, const std::vector<double>& masses,
+                   const std::shared_ptr<Device>& device) {
+  const nlohmann::json expected = data::read_json("milc/reference/" + file)["correlators"];
+  const Lattice lattice({4, 4, 4, 8});
+  const HostGauge gauge = read_gauge(data::folder() / "milc/lat.sample.l4448.gf", lattice).gauge;
+  StaggeredParameters parameters;
+  parameters.kind = kind;
+  parameters.mass = masses[0];
+  parameters.boundary = {1, 1, 1, 1};
+  const Quark quark(gauge, parameters, device, "r18");
+  const StaggeredMassSolver solver(*quark.action, masses, gauge, quark.domain, quark.settings);
+  std::vector<StaggeredPropagator> propagators(masses.size(), StaggeredPropagator(lattice));
+  const SourceSettings source = source_of("point:0,0,0,0", lattice);
+  for (int colour = 0; colour < 3; ++colour) {
+    const SpinorField b = quark.upload(make_source(source, lattice, 0, colour));
+    SpinorField x = quark.solver->field(int(masses.size()));
+    for (const SolveReport& r : solver.solve(x, b)) EXPECT_TRUE(r.converged);
+    HostSpinor column(lattice);
+    for (std::size_t k = 0; k < masses.size(); ++k) {
+      download(x, column, quark.solver->basis(), int(k));
+      propagators[k].set_column(colour, column);
+    }
+  }
+  for (std::size_t i = 0; i < masses.size(); ++i)
+    for (std::size_t j = i; j < masses.size(); ++j) {
+      const std::string name = fmt::format("POINT_KAON_5_d_d_d_d_m{}_m{}_p000", masses[i], masses[j]);
+      ASSERT_TRUE(expected.contains(name)) << name;
+      const std::vector<Complex64> ours = goldstone_correlator(propagators[i], propagators[j], 0);
+      double worst = 0;
+      for (int t = 0; t < 8; ++t) {
+        const Complex64 theirs(expected[name][t][0], expected[name][t][1]);
+        worst = std::max(worst, std::abs(ours[t] / 4096.0 - theirs) / std::abs(theirs));
+        if (t % 4 == 0)
+          report(file, fmt::format("Re C({}) m {} {}", t, masses[i], masses[j]), theirs.real(), ours[t].real() / 4096);
+      }
+      report(file, fmt::format("largest relative difference, m {} {}", masses[i], masses[j]), 0, worst);
+      EXPECT_LT(worst, 5e-6);
+    }
+}
+
+TEST_P(StaggeredData, AsqtadPionsOfTwoMasses) {
+  REQUIRE_DATA();
+  compare_pions("ks_point_kaon_l4448gf_asqtad.json", Kind::asqtad, {0.05, 0.02}, GetParam());
+}
+
+TEST_P(StaggeredData, HisqPion) {
+  REQUIRE_DATA();
+  compare_pions("ks_point_kaon_l4448gf_hisq_m05.json", Kind::hisq, {0.05}, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, StaggeredData, testing::ValuesIn(support::devices()),
+                         [](const auto& info) { return support::test_name(info.param->name()); });
+
+}  // namespace

@@ -1,0 +1,240 @@
+// Staggered actions: operators against the dense reference, the even-odd form, solves to the true residual.
+#include "solvers/staggered.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/error.hpp"
+#include "runtime/gauge.hpp"
+#include "solvers/solve.hpp"
+#include "solvers/staggered_masses.hpp"
+#include "tests/reference/reference.hpp"
+#include "tests/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+using reference::operator*;
+using Kind = StaggeredParameters::Kind;
+
+/// eta = (-1)^(x_0 + ... + x_{mu-1}) of the thin operator; with t first, of the improved one.
+constexpr reference::PhaseMasks thin_masks = {0, 1, 3, 7}, improved_masks = {8, 9, 11, 0};
+
+/// 1 for forward, -1 for backward hops.
+reference::HopMatrices staggered_hops() {
+  reference::HopMatrices hops;
+  for (auto& direction : hops) direction = {reference::identity(), Complex64(-1) * reference::identity()};
+  return hops;
+}
+
+/// An action on a small lattice, by the solver and by the reference.
+struct System {
+  System(const std::shared_ptr<Device>& device, Kind kind, const Coordinates& extent = {4, 4, 4, 8})
+      : lattice(extent), gauge(weak_gauge(lattice, 0.4, 3)) {
+    parameters.kind = kind;
+    parameters.mass = 0.1;
+    parameters.u0 = 0.9;
+    parameters.naik_epsilon = -0.1;
+    domain = std::make_shared<Domain>(lattice, device, Communicator::self(), kind == Kind::thin ? 1 : 3);
+    if (kind == Kind::asqtad) improved = std::make_shared<ImprovedLinks>(asqtad_links(gauge, domain, parameters.u0));
+    if (kind == Kind::hisq)
+      improved = std::make_shared<ImprovedLinks>(hisq_links(gauge, domain, parameters.naik_epsilon));
+  }
+
+  SolveSettings settings(const std::string& precision, const std::string& links) const {
+    SolveSettings s;
+    s.method = Method::cg;
+    s.precision = precision;
+    s.links = links;
+    s.options.tolerance = 1e-11;
+    return s;
+  }
+  std::shared_ptr<const StaggeredAction> action() const { return std::make_shared<StaggeredAction>(parameters); }
+
+  /// (2m + sign D) psi
+  HostSpinor apply(const HostSpinor& psi, double mass, double sign = 1) const {
+    reference::Coefficients c;
+    c.phase = parameters.boundary;
+    const HostSpinor d = improved ? reference::hopping(improved->fat, psi, staggered_hops(), c, improved_masks)
+                                  : reference::hopping(gauge, psi, staggered_hops(), c, thin_masks);
+    const HostSpinor near = reference::combine(2 * mass, psi, sign, d);
+    if (!improved) return near;
+    return reference::combine(1, near, sign,
+                              reference::hopping(improved->longs, psi, staggered_hops(), c, improved_masks, 3));
+  }
+  double residual(const HostSpinor& b, const HostSpinor& x, double mass) const {
+    const HostSpinor r = reference::combine(1, b, -1, apply(x, mass));
+    return std::sqrt(reference::dot(r, r).real() / reference::dot(b, b).real());
+  }
+
+  HostSpinor download(const SpinorField& field, int rhs = 0) const {
+    HostSpinor host(lattice);
+    quarksmith::download(field, host, find_basis("degrand_rossi"), rhs);
+    return host;
+  }
+  SpinorField upload(const HostSpinor& host) const {
+    SpinorField field(domain, find_precision("double"), Subset::full, 1, 1);
+    quarksmith::upload(host, field, find_basis("degrand_rossi"));
+    return field;
+  }
+
+  Lattice lattice;
+  HostGauge gauge;
+  StaggeredParameters parameters;
+  DomainPointer domain;
+  std::shared_ptr<const ImprovedLinks> improved;
+};
+
+/// Random colour vectors.
+HostSpinor random_colour(const Lattice& lattice, unsigned seed) {
+  HostSpinor psi = reference::random_spinor(lattice, seed);
+  for (HostSite& site : psi.site) std::fill(site.begin() + 3, site.end(), 0);
+  return psi;
+}
+
+class Staggered : public testing::TestWithParam<Kind> {};
+
+TEST_P(Staggered, MatrixAndConjugateAgreeWithTheDenseReference) {
+  for (const auto& device : support::devices()) {
+    const System s(device, GetParam());
+    const Solver solver(s.action(), s.gauge, s.domain, s.settings("double", "r18"));
+    const HostSpinor psi = random_colour(s.lattice, 5);
+    const SpinorField in = s.upload(psi);
+    SpinorField out = in.like();
+    for (const Dagger dagger : {Dagger::no, Dagger::yes}) {
+      solver.dirac().matrix().apply(out, in, dagger);
+      const HostSpinor expected = s.apply(psi, s.parameters.mass, dagger == Dagger::no ? 1 : -1);
+      EXPECT_LE(support::compare(s.download(out), expected).norm, 1e-14);
+    }
+  }
+}
+
+TEST_P(Staggered, HoppingTermIsAntiHermitian) {
+  for (const auto& device : support::devices()) {
+    const System s(device, GetParam());
+    const LinkStore links(s.gauge, s.domain, "r18", "non_relativistic");
+    const StaggeredHopping hopping = s.action()->hopping(links, find_precision("double"));
+    const HostSpinor chi = random_colour(s.lattice, 1), psi = random_colour(s.lattice, 2);
+    const SpinorField x = s.upload(chi), y = s.upload(psi);
+    SpinorField dx = x.like(), dy = y.like();
+    dx.fill(0), dy.fill(0);
+    hopping.apply(dy, y, Parity::even);  // D_eo psi
+    hopping.apply(dx, x, Parity::odd);   // D_oe chi
+    const Complex64 left = reference::dot(chi, s.download(dy)), right = reference::dot(s.download(dx), psi);
+    const double size = std::sqrt(reference::dot(chi, chi).real() * reference::dot(psi, psi).real());
+    EXPECT_GT(std::abs(left), 1e-3 * size);
+    EXPECT_LE(std::abs(left + right), 1e-14 * size);  // D_eo^+ = -D_oe
+  }
+}
+
+TEST_P(Staggered, EvenOddFormIsTheSchurComplement) {
+  for (const auto& device : support::devices()) {
+    const System s(device, GetParam());
+    const LinkStore links(s.gauge, s.domain, "r18", "non_relativistic");
+    const StaggeredHopping hopping = s.action()->hopping(links, find_precision("double"));
+    const double m = s.parameters.mass;
+    for (const Parity parity : {Parity::even, Parity::odd}) {
+      const StaggeredEvenOdd reduced(hopping, m, 1, parity);
+      HostSpinor psi = random_colour(s.lattice, 3);
+      for (long long i = 0; i < s.lattice.sites(); ++i)
+        if (Lattice::parity(s.lattice.coordinates(i)) != parity) psi.site[i] = {};
+      SpinorField in = reduced.field(), out = reduced.field();
+      upload(psi, in, find_basis("degrand_rossi"));
+      reduced.apply(out, in, Dagger::no);
+      const HostSpinor expected = s.apply(s.apply(psi, m, -1), m);  // (2m + D)(2m - D)
+      EXPECT_LE(support::compare(s.download(out), expected).norm, 1e-14);
+    }
+  }
+}
+
+TEST_P(Staggered, SolvesReachTheTrueResidual) {
+  for (const auto& device : support::devices()) {
+    const System s(device, GetParam());
+    for (const char* links : {"r18", "r13", "r9"}) {
+      if (!s.improved && std::string_view(links) != "r18") continue;
+      for (const char* precision : {"double", "double-single", "double-half"}) {
+        if (std::string_view(precision) != "double" && std::string_view(links) == "r18" && s.improved) continue;
+        const Solver solver(s.action(), s.gauge, s.domain, s.settings(precision, links));
+        const HostSpinor source = random_colour(s.lattice, 7);
+        const SpinorField b = s.upload(source);
+        SpinorField x = b.like();
+        x.fill(255);
+        const SolveReport r = solver.solve(x, b);
+        EXPECT_TRUE(r.converged) << precision << " " << links;
+        EXPECT_LE(s.residual(source, s.download(x), s.parameters.mass), 1.1e-11) << precision << " " << links;
+      }
+    }
+  }
+}
+
+TEST_P(Staggered, ManyMassesReachTheirTrueResiduals) {
+  const std::vector<double> masses = {0.2, 0.05, 0.5, 0.1};
+  for (const auto& device : support::devices()) {
+    const System s(device, GetParam());
+    for (const char* precision : {"double", "double-single", "double-half"}) {
+      const StaggeredMassSolver solver(*s.action(), masses, s.gauge, s.domain,
+                                       s.settings(precision, s.improved ? "r13" : "r18"));
+      HostSpinor point(s.lattice);
+      point.site[s.lattice.index({1, 2, 0, 3})][1] = 1;
+      for (const HostSpinor& source : {random_colour(s.lattice, 8), point}) {
+        const SpinorField b = s.upload(source);
+        SpinorField x(s.domain, b.precision(), Subset::full, int(masses.size()), 1);
+        x.fill(255);
+        const std::vector<SolveReport> reports = solver.solve(x, b);
+        for (int k = 0; k < int(masses.size()); ++k) {
+          EXPECT_TRUE(reports[k].converged) << precision << " mass " << masses[k];
+          EXPECT_LE(s.residual(source, s.download(x, k), masses[k]), 1.2e-11) << precision << " mass " << masses[k];
+        }
+        EXPECT_LT(reports[2].iterations, reports[1].iterations);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Actions, Staggered, testing::Values(Kind::thin, Kind::asqtad, Kind::hisq),
+                         [](const auto& info) {
+                           return info.param == Kind::thin     ? "staggered"
+                                  : info.param == Kind::asqtad ? "asqtad"
+                                                               : "hisq";
+                         });
+
+TEST(StaggeredFree, PlaneWavesHaveTheImprovedDispersion) {
+  // Free asqtad and HISQ: D^2 = -sum (2 sin p + 2 naik sin 3p + ...)^2; with one-link weight 9/8 and Naik -1/24.
+  const Lattice lattice({8, 8, 8, 8});
+  for (const auto& device : support::devices()) {
+    const auto domain = std::make_shared<Domain>(lattice, device, Communicator::self(), 3);
+    StaggeredParameters parameters;
+    parameters.kind = Kind::hisq;
+    parameters.mass = 0.3;
+    parameters.boundary = {1, 1, 1, 1};
+    const HostGauge gauge = unit_gauge(lattice);
+    const LinkStore links(gauge, domain, "r13", "non_relativistic");
+    const StaggeredHopping hopping = StaggeredAction(parameters).hopping(links, find_precision("double"));
+    const double p = std::acos(-1.0) / 2;  // of momentum 2 pi 2/8 in y, which eta does not change
+    HostSpinor wave(lattice);
+    for (long long i = 0; i < lattice.sites(); ++i) wave.site[i][0] = std::polar(1.0, p * lattice.coordinates(i)[1]);
+    SpinorField in(domain, find_precision("double"), Subset::full, 1, 1);
+    upload(wave, in, find_basis("degrand_rossi"));
+    SpinorField once = in.like(), twice = in.like();
+    for (SpinorField* f : {&once, &twice})
+      for (const Parity parity : {Parity::even, Parity::odd}) hopping.apply(*f, f == &once ? in : once, parity);
+    HostSpinor result(lattice);
+    download(twice, result, find_basis("degrand_rossi"));
+    const double derivative = 2 * (9.0 / 8 * std::sin(p) - 1.0 / 24 * std::sin(3 * p));
+    EXPECT_LE(support::compare(result, reference::combine(-derivative * derivative, wave, 0, wave)).norm, 1e-13);
+  }
+}
+
+TEST(StaggeredErrors, NameWhatIsWrong) {
+  const auto device = Device::cpu();
+  EXPECT_THROW(Domain(Lattice({4, 2, 4, 4}), device, Communicator::self(), 3), WrongLattice);
+  StaggeredParameters parameters;
+  EXPECT_THROW(StaggeredAction{parameters}, UsageError);  // m = 0
+  const System s(device, Kind::asqtad);
+  const auto narrow = std::make_shared<Domain>(s.lattice, device);
+  EXPECT_THROW(Solver(s.action(), s.gauge, narrow, s.settings("double", "r18")), UsageError);
+  HostGauge broken = s.gauge;
+  broken.site[5][2][0] += 1e-3;
+  EXPECT_THROW(upload_scaled(broken, s.domain, find_precision("double"), find_storage("r13"), 3), NotSU3);
+}
+
+}  // namespace
