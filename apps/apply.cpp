@@ -31,14 +31,15 @@ const Kernel& kernel_of(const ApplyOptions& o, const Device& device) {
     if (found == nullptr) found = &k;
   }
   if (found != nullptr) return *found;
-  throw UsageError(
-      fmt::format("no expression {} in {} in this build or in QUARKSMITH_KERNELS; there are {}none else. Compile a file "
-                  "with `python -m generator expression FILE.py`",
-                  o.name, o.precision, known));
+  throw UsageError(fmt::format(
+      "no expression {} in {} in this build or in QUARKSMITH_KERNELS; there are {}none else. Compile a file "
+      "with `python -m generator expression FILE.py`",
+      o.name, o.precision, known));
 }
 
 /// name=value of the options.
-std::map<std::string, std::string> values_of(const ApplyOptions& o, const std::vector<ExpressionParameter>& parameters) {
+std::map<std::string, std::string> values_of(const ApplyOptions& o,
+                                             const std::vector<ExpressionParameter>& parameters) {
   std::map<std::string, std::string> values;
   for (const std::string& text : o.given) {
     const std::size_t equals = text.find('=');
@@ -94,8 +95,8 @@ class Call {
       const auto parts = split(value, ',');
       if (parts.size() > (p.kind == "complex" ? 2 : 1))
         throw UsageError(fmt::format("{}={} is no {} number", p.name, value, p.kind));
-      arguments_.emplace_back(
-          Complex64(number(parts[0], std::string(p.name)), parts.size() > 1 ? number(parts[1], std::string(p.name)) : 0));
+      arguments_.emplace_back(Complex64(number(parts[0], std::string(p.name)),
+                                        parts.size() > 1 ? number(parts[1], std::string(p.name)) : 0));
     } else if (p.kind == "spinor") {
       SpinorField& f =
           spinors_.emplace_back(domain_, find_precision(kernel_.precision), Subset::full, 1, kernel_.spins);

@@ -108,8 +108,8 @@ const void* memory_of(const ExpressionArgument& a) {
 void check(const Kernel& k, std::span<const ExpressionParameter> parameters,
            std::span<const ExpressionArgument> arguments) {
   if (parameters.size() != arguments.size())
-    throw UsageError(fmt::format("{} takes {} arguments, {} were given", k.operation, parameters.size(),
-                                 arguments.size()));
+    throw UsageError(
+        fmt::format("{} takes {} arguments, {} were given", k.operation, parameters.size(), arguments.size()));
   const Kind kind = kind_of(arguments);
   for (std::size_t n = 0; n < parameters.size(); ++n) {
     const ExpressionParameter& p = parameters[n];
@@ -172,13 +172,12 @@ std::vector<double> evaluate(std::string_view expression, std::span<const Expres
   if (kernel == nullptr)
     kernel = try_find(kernels, {.operation = expression, .precision = kind.precision, .spins = kind.spins});
   if (kernel == nullptr)
-    kernel = &find(kernels, {.operation = expression,
-                             .precision = kind.precision,
-                             .links = kind.storage,
-                             .spins = kind.spins});
+    kernel = &find(kernels,
+                   {.operation = expression, .precision = kind.precision, .links = kind.storage, .spins = kind.spins});
   if (kernel->family != "expression") throw UsageError(fmt::format("{} is no lattice expression", expression));
   if (kind.domain->lattice().parts() > 1 && reads_neighbours(*kernel))
-    throw UsageError(fmt::format("{} reads neighbouring sites, which other ranks hold; run it on one rank", expression));
+    throw UsageError(
+        fmt::format("{} reads neighbouring sites, which other ranks hold; run it on one rank", expression));
   std::vector<double> sums(static_cast<std::size_t>(kernel->sums) * kind.rhs);
   for (const Parity parity : {Parity::even, Parity::odd}) {
     const Arguments a = expression_arguments(*kernel, arguments, parity);

@@ -55,8 +55,7 @@ QUARKSMITH_INLINE typename Spinors::Value load_spinor(const Operand& f, const Wa
   if constexpr (Spinors::lanes == 1) return psi;
   if (at.exchanges == 0) return psi;
   QUARKSMITH_UNROLL
-  for (auto& v : psi.s)
-    v = {seen_from_start(at, v.c0), seen_from_start(at, v.c1), seen_from_start(at, v.c2)};
+  for (auto& v : psi.s) v = {seen_from_start(at, v.c0), seen_from_start(at, v.c1), seen_from_start(at, v.c2)};
   return psi;
 }
 template <class Spinors>
@@ -64,7 +63,8 @@ QUARKSMITH_INLINE void store_spinor(const Operand& f, const Site& x, int rhs, co
   Spinors::store(half_of<Spinors>(f, x.parity), x.place, rhs, psi);
 }
 
-// --- arithmetic -------------------------------------------------------------------------------------------------------
+// --- arithmetic
+// -------------------------------------------------------------------------------------------------------
 
 /// f of each colour vector.
 template <class R, int S, class F>

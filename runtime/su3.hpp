@@ -17,8 +17,8 @@ QUARKSMITH_INLINE Link<R> traceless_antihermitian(const Link<R>& m) {
   const R half = broadcast<R>(0.5), third = broadcast<R>(1.0 / 3);
   const R mean = third * (m.a0.im + m.b1.im + m.c2.im);
   const Complex<R> a1 = half * (m.a1 - conj(m.b0)), a2 = half * (m.a2 - conj(m.c0)), b2 = half * (m.b2 - conj(m.c1));
-  return {{R{}, m.a0.im - mean}, a1,       a2,       -conj(a1), {R{}, m.b1.im - mean}, b2, -conj(a2),
-          -conj(b2),             {R{}, m.c2.im - mean}};
+  return {{R{}, m.a0.im - mean}, a1, a2, -conj(a1), {R{}, m.b1.im - mean}, b2, -conj(a2), -conj(b2),
+          {R{}, m.c2.im - mean}};
 }
 
 /// exp(iQ) = f[0] + f[1] Q + f[2] Q^2 for Hermitian traceless Q with c0 = det Q and c1 = tr Q^2 / 2: C. Morningstar
@@ -36,9 +36,9 @@ QUARKSMITH_FUNCTION void exponential_factors(double c0, double c1, Complex<doubl
   const double u = root * cosine_pi(theta), w = root_of(c1) * sine_pi(theta), w2 = w * w;
   const double xi = w < 0.05 ? 1 - w2 / 6 * (1 - w2 / 20 * (1 - w2 / 42)) : sine_pi(w / pi) / w;
   const double cosine = cosine_pi(w / pi), scale = 1 / (9 * u * u - w2);
-  const Complex<double> once = {cosine_pi(u / pi), -sine_pi(u / pi)};                 // exp(-iu)
-  const Complex<double> twice = {cosine_pi(2 * u / pi), sine_pi(2 * u / pi)};         // exp(2iu)
-  const Complex<double> h0 = {8 * u * u * cosine, 2 * u * (3 * u * u + w2) * xi};     // of exp(-iu)
+  const Complex<double> once = {cosine_pi(u / pi), -sine_pi(u / pi)};              // exp(-iu)
+  const Complex<double> twice = {cosine_pi(2 * u / pi), sine_pi(2 * u / pi)};      // exp(2iu)
+  const Complex<double> h0 = {8 * u * u * cosine, 2 * u * (3 * u * u + w2) * xi};  // of exp(-iu)
   const Complex<double> h1 = {2 * u * cosine, -(3 * u * u - w2) * xi}, h2 = {cosine, 3 * u * xi};
   f[0] = scale * ((u * u - w2) * twice + once * h0);
   f[1] = scale * (2 * u * twice - once * h1);
@@ -95,8 +95,8 @@ QUARKSMITH_FUNCTION Link<double> closest_su3_of(const Link<double>& m) {
   for (int pass = 0; pass < 200; ++pass) {
     const Link<double> product = u * to;
     const Link<double> left = traceless_antihermitian(product);
-    const double off = norm2(left.a0) + norm2(left.a1) + norm2(left.a2) + norm2(left.b1) + norm2(left.b2) +
-                       norm2(left.c2);
+    const double off =
+        norm2(left.a0) + norm2(left.a1) + norm2(left.a2) + norm2(left.b1) + norm2(left.b2) + norm2(left.c2);
     const double size = trace(product).re;
     if (!(off > 1e-31 * size * size)) break;
     update_link<Maximise>(none, u, to, unused);

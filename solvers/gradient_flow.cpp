@@ -54,8 +54,8 @@ double flow_scale(const std::vector<FlowPoint>& points) {
   for (std::size_t n = 1; n < points.size(); ++n) {
     const auto value = [&](std::size_t i) { return points[i].time * points[i].time * points[i].clover_energy; };
     if (value(n - 1) < wanted && value(n) >= wanted)
-      return points[n - 1].time + (points[n].time - points[n - 1].time) * (wanted - value(n - 1)) /
-                                      (value(n) - value(n - 1));
+      return points[n - 1].time +
+             (points[n].time - points[n - 1].time) * (wanted - value(n - 1)) / (value(n) - value(n - 1));
   }
   return 0;
 }

@@ -44,10 +44,10 @@ bool whole(double x) { return x == static_cast<int>(x); }
 
 SourceSettings source_of(const std::string& text, const Lattice& lattice) {
   const auto unknown = [&] {
-    return UsageError(fmt::format(
-        "source '{}' is unknown; use point:x,y,z,t, gaussian:x,y,z,t:w,N, jacobi:x,y,z,t:kappa,N[,norm], "
-        "wuppertal:x,y,z,t:alpha,N, wall:t, corner-wall:t or noise:SEED[,z2|z4]",
-        text));
+    return UsageError(
+        fmt::format("source '{}' is unknown; use point:x,y,z,t, gaussian:x,y,z,t:w,N, jacobi:x,y,z,t:kappa,N[,norm], "
+                    "wuppertal:x,y,z,t:alpha,N, wall:t, corner-wall:t or noise:SEED[,z2|z4]",
+                    text));
   };
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) throw unknown();
@@ -81,8 +81,8 @@ QuarkSmearing sink_of(const std::string& text) {
   try {
     return quark_smearing_of(text);
   } catch (const UsageError&) {
-    throw UsageError(fmt::format(
-        "sink '{}' is unknown; use point, gaussian:w,N, jacobi:kappa,N[,norm] or wuppertal:alpha,N", text));
+    throw UsageError(
+        fmt::format("sink '{}' is unknown; use point, gaussian:w,N, jacobi:kappa,N[,norm] or wuppertal:alpha,N", text));
   }
 }
 

@@ -51,8 +51,7 @@ TEST_P(Smearing, JacobiAndWuppertalAreTheirFormulas) {
   const HostGauge gauge = hot_gauge(Lattice({4, 4, 4, 4}), 5);
   const DomainPointer domain = this->domain(gauge.lattice);
   const BasisInfo& basis = find_basis("non_relativistic");
-  const auto links =
-      std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r12")));
+  const auto links = std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r12")));
   const HostSpinor source = reference::random_spinor(gauge.lattice, 3);
   const auto smeared = [&](const std::string& how) {
     SpinorField psi(domain, find_precision("double"), Subset::full);
@@ -155,8 +154,8 @@ TEST_P(Smearing, FlowLowersTheAction) {
 }
 
 TEST_P(Smearing, ConstantFieldHasItsEnergyAndCharge) {
-  // U_y(x) = exp(2 pi i x k T / (X Y)) with its twist on the last x makes F_xy = 2 pi k T / (X Y); likewise F_zt with l.
-  // T = diag(1, -1, 0): Q = k l tr T^2 = 2 k l (cf. G. 't Hooft, Commun. Math. Phys. 81 (1981) 267).
+  // U_y(x) = exp(2 pi i x k T / (X Y)) with its twist on the last x makes F_xy = 2 pi k T / (X Y); likewise F_zt with
+  // l. T = diag(1, -1, 0): Q = k l tr T^2 = 2 k l (cf. G. 't Hooft, Commun. Math. Phys. 81 (1981) 267).
   const Lattice lattice({8, 8, 8, 8});
   HostGauge gauge = unit_gauge(lattice);
   const double f = 2 * M_PI / 64;
@@ -199,8 +198,8 @@ TEST_P(Smearing, ChromaLinkSmearing) {
     std::string how;
     double limit;
   };
-  for (const auto& [entry, how, limit] : {Case{0, fmt::format("ape:{:.17g},1,space", 4 / 6.5), 6e-6},
-                                          Case{3, "stout:0.15625,16,space", 3e-7}}) {
+  for (const auto& [entry, how, limit] :
+       {Case{0, fmt::format("ape:{:.17g},1,space", 4 / 6.5), 6e-6}, Case{3, "stout:0.15625,16,space", 3e-7}}) {
     const GaugeAverages ours =
         gauge_averages(smear(link_smearing_of(how), gauge, domain(gauge.lattice)), domain(gauge.lattice));
     const auto& theirs = peer["measurements"][entry]["Link_observables"];
@@ -217,8 +216,7 @@ TEST_P(Smearing, ChromaLinkSmearing) {
 
 TEST_P(Smearing, ChromaCloverOnStoutLinks) {
   REQUIRE_DATA();
-  const HostGauge gauge =
-      in_single(read_gauge(data::folder() / "chroma/weak_field.lime", Lattice({4, 4, 4, 8})).gauge);
+  const HostGauge gauge = in_single(read_gauge(data::folder() / "chroma/weak_field.lime", Lattice({4, 4, 4, 8})).gauge);
   const DomainPointer domain = this->domain(gauge.lattice);
   WilsonParameters p;
   p.mass = WilsonParameters::mass_of_kappa(0.115);
@@ -233,8 +231,7 @@ TEST_P(Smearing, ChromaCloverOnStoutLinks) {
   settings.options.tolerance = 1e-12;
   const HostGauge stout = smear(link_smearing_of("stout:0.22,2,space"), gauge, domain);
   Solver solver(std::make_shared<WilsonAction>(p), stout, domain, settings);
-  const auto links =
-      std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r18")));
+  const auto links = std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r18")));
   Propagator propagator(gauge.lattice);
   const SourceSettings source = source_of("gaussian:0,0,0,0:2.0,5", gauge.lattice);
   SpinorField b(domain, find_precision("double"), Subset::full), x = b.like();
