@@ -38,6 +38,7 @@ struct WilsonShiftedSolver::Parts {
     if (find_storage(s.links).temporal)
       throw UsageError(
           fmt::format("links '{}': shifted systems are solved in the gauge of the links; use r12", s.links));
+    if (p.twist.flavours > 1) throw UsageError("shifted systems are solved for one flavour; leave epsilon out");
     const std::size_t dash = s.precision.find('-');
     const std::string outer = s.precision.substr(0, dash),
                       inner = dash == std::string::npos ? outer : s.precision.substr(dash + 1);

@@ -99,7 +99,7 @@ def test_a_faster_candidate_with_a_wrong_sign_is_rejected(quarksmith, tmp_path, 
 
 def test_a_racy_candidate_is_rejected(quarksmith, tmp_path, monkeypatch):
     def race(text: str) -> str:
-        mark = "    QUARKSMITH_UNROLL_TILE\n    for (int r = 0; r < Tile; ++r) Epilogue"
+        mark = "    QUARKSMITH_UNROLL_TILE\n    for (int r = 0; r < Tile; r += Epilogue::vectors) Epilogue"
         assert mark in text
         return text.replace(mark, "    using R = typename Spinors::Real;" + RACE + mark)
 
