@@ -6,6 +6,7 @@
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
 #include "solvers/solve.hpp"
+#include "solvers/source.hpp"
 #include "solvers/staggered_masses.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
@@ -222,6 +223,19 @@ TEST(StaggeredFree, PlaneWavesHaveTheImprovedDispersion) {
     const double derivative = 2 * (9.0 / 8 * std::sin(p) - 1.0 / 24 * std::sin(3 * p));
     EXPECT_LE(support::compare(result, reference::combine(-derivative * derivative, wave, 0, wave)).norm, 1e-13);
   }
+}
+
+TEST(StaggeredSources, CornerWallIsOneCornerOfEachCube) {
+  const Lattice lattice({4, 6, 4, 8});
+  const HostSpinor source = make_source(source_of("corner-wall:3", lattice), lattice, 0, 2);
+  int corners = 0;
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    const Coordinates x = lattice.coordinates(i);
+    const bool corner = x[3] == 3 && x[0] % 2 == 0 && x[1] % 2 == 0 && x[2] % 2 == 0;
+    corners += corner;
+    EXPECT_EQ(source.site[i][2], corner ? 1.0 : 0.0) << i;
+  }
+  EXPECT_EQ(corners, 4 * 6 * 4 / 8);
 }
 
 TEST(StaggeredErrors, NameWhatIsWrong) {

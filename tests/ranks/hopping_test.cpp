@@ -1,4 +1,4 @@
-// Every nearest-neighbour kernel on parts of a lattice against the same kernel on the whole: all grids, all policies.
+// Every hopping kernel on parts of a lattice against the same kernel on the whole: all grids, all policies.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -23,20 +23,33 @@ constexpr double angles[] = {0.3, 1, 0.75, 1};
 struct Inputs {
   explicit Inputs(const DomainPointer& domain, const HostGauge& gauge) : domain(domain), gauge(gauge) {}
 
-  const LinkField& links(std::string_view precision, std::string_view storage) {
-    const std::pair key{std::string(precision), std::string(storage)};
+  /// The domain for a kernel's hops; it has the policy of the one for short hops.
+  const DomainPointer& domain_for(const Kernel& kernel) {
+    if (kernel.reach <= domain->reach()) return domain;
+    if (!wide_)
+      wide_ = std::make_shared<Domain>(domain->lattice(), domain->device_pointer(), domain->communicator_pointer(),
+                                       kernel.reach);
+    if (domain->lattice().parts() > 1 && wide_->halos().policy() != domain->halos().policy())
+      wide_->halos().use(domain->halos().policy());
+    return wide_;
+  }
+  /// Links of hops over `length` sites.
+  const LinkField& links(std::string_view precision, std::string_view storage, const DomainPointer& on,
+                         int length = 1) {
+    const std::tuple key{std::string(precision), std::string(storage), on->reach(), length};
     auto found = links_.find(key);
     if (found == links_.end())
-      found = links_.emplace(key, upload(gauge, domain, find_precision(precision), find_storage(storage))).first;
+      found = links_.emplace(key, upload(gauge, on, find_precision(precision), find_storage(storage), length)).first;
     return found->second;
   }
   const CloverTerm& clover(std::string_view precision) {
     auto& made = clover_[std::string(precision)];
-    if (!made) made = std::make_unique<CloverTerm>(links("double", "r18"), 0.6, 0.8, 4.2, find_precision(precision));
+    if (!made)
+      made = std::make_unique<CloverTerm>(links("double", "r18", domain), 0.6, 0.8, 4.2, find_precision(precision));
     return *made;
   }
-  SpinorField spinor(const Kernel& kernel, std::uint64_t seed, int rhs) const {
-    SpinorField field(domain, find_precision(kernel.precision), Subset::full, rhs, kernel.spins);
+  SpinorField spinor(const Kernel& kernel, std::uint64_t seed, int rhs) {
+    SpinorField field(domain_for(kernel), find_precision(kernel.precision), Subset::full, rhs, kernel.spins);
     HostSpinor host(domain->lattice());
     for (int r = 0; r < rhs; ++r) {
       for (long long i = 0; i < host.lattice.sites(); ++i) {
@@ -55,7 +68,8 @@ struct Inputs {
   HostGauge gauge;
 
  private:
-  std::map<std::pair<std::string, std::string>, LinkField> links_;
+  DomainPointer wide_;
+  std::map<std::tuple<std::string, std::string, int, int>, LinkField> links_;
   std::map<std::string, std::unique_ptr<CloverTerm>> clover_;
 };
 
@@ -64,9 +78,14 @@ std::vector<HostSpinor> result(const Kernel& kernel, Inputs& inputs, int rhs, bo
   const SpinorField in = inputs.spinor(kernel, 1, rhs), x = inputs.spinor(kernel, 100, rhs);
   SpinorField out = in.like();
   out.fill(255);
-  Arguments a = arguments_for(*inputs.domain, in.lanes(), rhs);
-  const LinkField& links = inputs.links(find_precision(kernel.precision).links, kernel.links);
+  const DomainPointer& domain = inputs.domain_for(kernel);
+  Arguments a = arguments_for(*domain, in.lanes(), rhs);
+  const bool two = kernel.reach > 1;
+  const std::string_view stored = find_precision(kernel.precision).links;
+  const LinkField& links = inputs.links(stored, two ? "r18" : kernel.links, domain);
+  const LinkField& long_links = inputs.links(stored, kernel.links, domain, kernel.reach);
   a.links = links.operand();
+  a.long_links = long_links.operand();
   a.a.re = 0.7;
   a.b.re = -0.4;
   if (kernel.epilogue != "none" && kernel.epilogue != "axpby") {
@@ -80,15 +99,16 @@ std::vector<HostSpinor> result(const Kernel& kernel, Inputs& inputs, int rhs, bo
   for (int mu = 0; mu < directions; ++mu)
     phase[mu] = kernel.complex_coefficients ? std::polar(1.0, std::acos(-1) * angles[mu]) : (mu % 2 == 1 ? -1.0 : 1.0);
   a.hops = hops_of(inputs.domain->lattice(), {0.8, 0.9, 1.1, 1}, phase);
+  a.long_hops = hops_of(domain->lattice(), {0.3, -0.2, 0.4, 0.5}, phase);
   for (const Parity parity : {Parity::even, Parity::odd}) {
     a.parity = int(parity);
     a.in = in.operand(opposite(parity));
     a.out = out.operand(parity);
     a.x = x.operand(parity);
     if (together) {
-      apply_hopping(*inputs.domain, kernel, a, links);
+      apply_hopping(*domain, kernel, a, two ? HoppingLinks(links, long_links) : HoppingLinks(links));
     } else {
-      inputs.domain->device().run(kernel, a);
+      domain->device().run(kernel, a);
     }
   }
   std::vector<HostSpinor> all;
@@ -114,16 +134,25 @@ bool travels_unprojected(const Kernel& kernel, const Lattice& here) {
   return kernel.basis.empty() || (kernel.basis == "non_relativistic" && only_t);
 }
 
+/// Whether no hop of a kernel leads beyond the next part.
+bool reaches_one_part(const Kernel& kernel, const Lattice& here) {
+  const Coordinates& n = here.extent();
+  return std::all_of(n.begin(), n.end(), [&](int extent) { return extent >= kernel.reach; });
+}
+
 class Hopping : public testing::Test {
  protected:
   void compare(const Kernel& kernel, Inputs& whole, Inputs& part, int rhs) {
     const Lattice& here = part.domain->lattice();
     const auto all = result(kernel, whole, rhs), mine = result(kernel, part, rhs);
     const bool floats = kernel.precision == "double" || kernel.precision == "single";
-    // Kernels of a GPU for the interior and for boundaries are compiled apart. Other formats round projected spinors
-    // once more, but not those of which some spins travel as they are stored.
-    const bool exact = !part.domain->device().asynchronous() && (floats || travels_unprojected(kernel, here));
-    const double limit = exact ? 0 : floats ? 8 : 4;
+    // Kernels for other lanes, or of a GPU for the interior and for boundaries, are compiled apart. Other formats round
+    // projected spinors once more, but not those of which some spins travel as they are stored.
+    const int bytes = find_precision(kernel.precision).element_bytes;
+    const bool same_lanes = whole.domain_for(kernel)->lanes(bytes) == part.domain_for(kernel)->lanes(bytes);
+    const bool exact =
+        !part.domain->device().asynchronous() && same_lanes && (floats || travels_unprojected(kernel, here));
+    const double limit = exact ? 0 : (floats ? 8 : 4) * (find_storage(kernel.links).exact ? 1 : 8);
     double worst = 0;
     for (int r = 0; r < rhs; ++r)
       for (long long i = 0; i < here.sites(); ++i) {
@@ -152,7 +181,7 @@ TEST_F(Hopping, PartsGiveWhatTheWholeGives) {
       part.domain->halos().use(ways[way]);
       int number = 0;
       for (const Kernel& kernel : device->kernels()) {
-        if (kernel.family != "hopping" || !kernel.ranks) continue;
+        if (kernel.family != "hopping" || !kernel.ranks || !reaches_one_part(kernel, here)) continue;
         const bool often = kernel.operation == "wilson" && kernel.links == "r12" && !kernel.dagger && kernel.tile == 1;
         if (often || (number + turn) % ways.size() == way) compare(kernel, whole, part, kernel.tile);
         ++number;

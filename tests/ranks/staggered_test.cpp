@@ -1,0 +1,77 @@
+// Improved staggered quarks on parts of a lattice: links, solves of several masses and pions as on the whole.
+#include <fmt/format.h>
+
+#include "runtime/error.hpp"
+#include "runtime/gauge.hpp"
+#include "solvers/solve.hpp"
+#include "solvers/source.hpp"
+#include "solvers/staggered_masses.hpp"
+#include "solvers/staggered_mesons.hpp"
+#include "tests/ranks/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+
+const Coordinates extent = {8, 8, 8, 8};
+
+StaggeredParameters parameters() {
+  StaggeredParameters p;
+  p.kind = StaggeredParameters::Kind::hisq;
+  p.mass = 0.2;
+  return p;
+}
+
+SolveSettings settings(const std::string& precision) {
+  SolveSettings s;
+  s.method = Method::cg;
+  s.precision = precision;
+  s.links = "r13";
+  s.options.tolerance = 1e-11;
+  return s;
+}
+
+/// The pion of one colour for two masses, from a corner wall beyond the first part in t.
+std::vector<std::vector<double>> pions(const DomainPointer& domain, const HostGauge& gauge) {
+  const std::vector<double> masses = {0.2, 0.4};
+  const StaggeredMassSolver solver(StaggeredAction(parameters()), masses, gauge, domain, settings("double"));
+  const SourceSettings source = source_of("corner-wall:5", Lattice(extent));
+  SpinorField b(domain, find_precision("double"), Subset::full, 1, 1), x(domain, b.precision(), Subset::full, 2, 1);
+  const BasisInfo& basis = find_basis("degrand_rossi");
+  upload(make_source(source, domain->lattice(), 0, 1), b, basis);
+  for (const SolveReport& r : solver.solve(x, b)) EXPECT_TRUE(r.converged);
+  std::vector<std::vector<double>> all;
+  HostSpinor column(domain->lattice());
+  for (int k = 0; k < 2; ++k) {
+    StaggeredPropagator s(domain->lattice());
+    download(x, column, basis, k);
+    s.set_column(1, column);
+    for (const Complex64& z : goldstone_correlator(s, s, source.time(), domain->communicator()))
+      all.resize(k + 1), all[k].push_back(z.real());
+  }
+  return all;
+}
+
+TEST(Staggered, PionsOfPartsAreThoseOfTheWhole) {
+  const HostGauge gauge = weak_gauge(Lattice(extent), 0.4, 9);
+  const auto whole = pions(std::make_shared<Domain>(Lattice(extent), ranks::device(), Communicator::self(), 3), gauge);
+  for (const Coordinates& grid : ranks::grids(extent)) {
+    const Lattice here = ranks::part(extent, grid);
+    if (*std::min_element(here.extent().begin(), here.extent().end()) < 4) continue;
+    const auto domain = std::make_shared<Domain>(here, ranks::device(), Communicator::world(), 3);
+    const auto parts = pions(domain, ranks::cut(gauge, here));
+    for (int k = 0; k < 2; ++k)
+      for (int t = 0; t < extent[3]; ++t)
+        EXPECT_NEAR(parts[k][t] / whole[k][t], 1, 1e-9) << ranks::text(grid) << " mass " << k << " t " << t;
+  }
+}
+
+TEST(Staggered, PartsShorterThanAHopAreRefused) {
+  if (ranks::world().size() == 1) return;
+  Coordinates grid{1, 1, 1, ranks::world().size()}, small = {8, 8, 8, 2 * ranks::world().size()};
+  const Lattice here = ranks::part(small, grid);
+  EXPECT_THROW(Domain(here, ranks::device(), Communicator::world(), 3), WrongLattice);
+  EXPECT_NO_THROW(Domain(here, ranks::device(), Communicator::world(), 1));
+}
+
+}  // namespace
