@@ -175,13 +175,8 @@ void add_bench(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("bench", "Time the kernels of this build against the copy bandwidth");
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T")->capture_default_str();
   c->add_option("--only", o->filter, "kernels with this text in their name");
-<<<<<<< ours
   c->add_option("--family", o->family, "hopping, slices, update, gauge, links, term or expression");
   c->add_option("--rhs", o->rhs, "right-hand sides (default: the tile of each kernel, 16 slices)");
-=======
-  c->add_option("--family", o->family, "hopping, update, gauge, links or term");
-  c->add_option("--rhs", o->rhs, "right-hand sides (default: the tile of each kernel)");
->>>>>>> theirs
   c->add_option("--seconds", o->seconds, "time spent on each kernel")->capture_default_str();
   c->add_flag("--rotate", o->rotate, "rotate over buffers larger than any cache");
   c->add_flag("--energy", o->energy, "joules of each application, where the device reports them");

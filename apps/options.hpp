@@ -88,12 +88,9 @@ std::string duration_text(double seconds);
 void add_info(CLI::App& app, int& status);
 void add_convert(CLI::App& app, int& status);
 void add_links(CLI::App& app, int& status);
-<<<<<<< ours
 void add_smear(CLI::App& app, int& status);
 void add_flow(CLI::App& app, int& status);
 void add_apply(CLI::App& app, int& status);
-=======
->>>>>>> theirs
 void add_heatbath(CLI::App& app, int& status);
 void add_propagator(CLI::App& app, int& status);
 void add_solve_bench(CLI::App& app, int& status);

@@ -110,11 +110,7 @@ def tests_of(spec: KernelSpec) -> str:
     family = find_operator(spec.operator).family
     if family in ("gauge", "links"):
         return f"Devices/{family.capitalize()}.*"
-<<<<<<< ours
     if spec.operator in ("clover_term", "invert_term", "invert_twisted_term"):
-=======
-    if spec.operator in ("clover_term", "invert_term"):
->>>>>>> theirs
         return "Devices/Clover.*"
     return f"Kernels/*_{spec.name}"
 

@@ -26,11 +26,7 @@ class Operator(Protocol):
     @property
     def name(self) -> str: ...
     @property
-<<<<<<< ours
     def family(self) -> str: ...  # hopping, slices, update, expression, links, ...: its tests and host code
-=======
-    def family(self) -> str: ...  # hopping, update, block, convert, gauge, links: which test and which host code use it
->>>>>>> theirs
     @property
     def group(self) -> str: ...  # kernels of one group and precision share a translation unit
     @property
