@@ -43,13 +43,13 @@ Outcome solve(const std::shared_ptr<const Action>& action, const HostGauge& gaug
 }
 
 TEST(DomainWallOnRanks, SolvesAsOnTheWhole) {
-  const Coordinates extent = {8, 8, 8, 8};
+  const Coordinates extent = {4, 4, 4, 8};
   const HostGauge gauge = weak_gauge(Lattice(extent), 0.3, 21);
   for (const auto& action :
        {std::make_shared<DomainWallAction>(DomainWallParameters::uniform(0.2, 1.8, 4)),
         std::make_shared<DomainWallAction>(DomainWallParameters::uniform(0.2, 1.5, 4, 1.5, 0.5))}) {
     const Outcome whole = solve(action, gauge, std::make_shared<Domain>(Lattice(extent), ranks::device()));
-    for (const Coordinates& grid : ranks::grids()) {
+    for (const Coordinates& grid : ranks::grids(extent)) {
       const Lattice here = ranks::part(extent, grid);
       const auto domain = std::make_shared<Domain>(here, ranks::device(), Communicator::world());
       const Outcome part = solve(action, ranks::cut(gauge, here), domain);
