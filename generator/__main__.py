@@ -99,7 +99,9 @@ def _add_expression_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
     sub.add_argument("--target", choices=("all", *TARGETS), default="all", help="default: all of the build")
     sub.add_argument("--test", action="store_true", help="compare with the reference on every device there is")
-    sub.add_argument("--run", nargs=argparse.REMAINDER, metavar="...", help="then `quarksmith apply` with what follows")
+    sub.add_argument(
+        "--run", dest="apply", nargs=argparse.REMAINDER, metavar="...", help="then `quarksmith apply` with what follows"
+    )
 
 
 def _add_sweep_options(sweep: argparse.ArgumentParser) -> None:
@@ -213,10 +215,10 @@ def _expression(options: argparse.Namespace) -> int:
             print(f"generator: {spec.name} ({module}) fails its tests", file=sys.stderr)
             return 1
         print(f"{spec.name}: {passed} tests passed")
-    if options.run is None:
+    if options.apply is None:
         print(f"typed calls in {module.parent}/generated/expressions; use them with QUARKSMITH_KERNELS={module}")
         return 0
-    return run_apply(module, options.run, build)
+    return run_apply(module, options.apply, build)
 
 
 def _export(options: argparse.Namespace) -> int:

@@ -82,7 +82,7 @@ class Expressions : public testing::TestWithParam<support::KernelCase> {
     ASSERT_EQ(sums.size(), expected[0].sums.size() * (sums.empty() ? 0 : 1));
     const double limit = support::tolerance(links.name, "").norm;
     for (std::size_t n = 0; n < sums.size(); ++n)
-      EXPECT_NEAR(sums[n], expected[0].sums[n], limit * double(lattice.sites())) << "sum " << n;
+      EXPECT_NEAR(sums[n], expected[0].sums[n], limit * (double(lattice.sites()) + std::abs(expected[0].sums[n]))) << n;
   }
 
   void compare(const ExpressionValues& expected, const std::vector<ExpressionParameter>& parameters,

@@ -245,7 +245,8 @@ TEST_P(Smearing, ChromaCloverOnStoutLinks) {
   }
   const std::vector<double> ours = meson_correlators(propagator, 0)[15];
   int found = 0;
-  for (const auto& entry : data::read_json("chroma/reference/propagators_weak_field.json")["entries"]) {
+  const nlohmann::json peer = data::read_json("chroma/reference/propagators_weak_field.json");
+  for (const auto& entry : peer["entries"]) {
     const std::string test = entry["test"];
     if (!test.starts_with("prec_clover-stout3d")) continue;
     ++found;

@@ -20,13 +20,10 @@ def main() -> None:
     microseconds = {k["name"]: k["microseconds"] for k in data["kernels"]}
     for fused in (k for k in data["kernels"] if k["name"].startswith("jacobi_single")):
         _, precision, links, spins = fused["name"].split("_")
-        linked = {"multiply", "multiply_adj"}
-
-        def name(part: str, axes: tuple[str, str, str] = (precision, links, spins)) -> str:
-            return "_".join([part, axes[0], *([axes[1]] if part in linked else []), axes[2]])
-
-        unfused = 3 * sum(microseconds[name(p)] for p in PARTS)
-        unfused += microseconds[name("scale_add")] - microseconds[name("add")]
+        time = {p: microseconds[f"{p}_{precision}_{links}_{spins}"] for p in ("multiply", "multiply_adj")}
+        for p in ("shift_forward", "shift_backward", "add", "scale_add"):
+            time[p] = microseconds[f"{p}_{precision}_{spins}"]
+        unfused = 3 * sum(time[p] for p in PARTS) + time["scale_add"] - time["add"]
         gflops = fused["flop_per_site"] * half_sites * 1e-3
         print(
             f"{fused['name']}: fused {fused['microseconds']:.1f} us, {gflops / fused['microseconds']:.0f} GFLOP/s, "

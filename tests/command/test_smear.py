@@ -1,0 +1,71 @@
+"""quarksmith smear, flow and the smearing options of propagator."""
+
+import json
+
+import pytest
+
+
+def read(folder, name):
+    return json.loads((folder / name).read_text())
+
+
+def test_smeared_links_are_written(quarksmith, tmp_path):
+    quarksmith("smear", "stout", "weak:0.3:4,4,4,8:1", "a.ildg", "--rho", "0.1", "--steps", "2", "--json", "a.json")
+    quarksmith("smear", "stout", "weak:0.3:4,4,4,8:1", "b.ildg", "--rho", "0.1", "--json", "b.json")
+    quarksmith("smear", "stout", "b.ildg", "c.ildg", "--rho", "0.1", "--json", "c.json")
+    quarksmith("info", "c.ildg", "--json", "info.json")
+    assert read(tmp_path, "a.json")["plaquette"] == pytest.approx(read(tmp_path, "c.json")["plaquette"], abs=1e-14)
+    assert read(tmp_path, "info.json")["plaquette"] == pytest.approx(read(tmp_path, "c.json")["plaquette"], abs=1e-14)
+    assert read(tmp_path, "info.json")["unitarity"]["unitary"] < 1e-13
+
+
+def test_smearing_in_space_leaves_time_plaquettes_rougher(quarksmith, tmp_path):
+    quarksmith("smear", "ape", "weak:0.3:4,4,4,8:1", "a.ildg", "--links", "space", "--json", "a.json")
+    result = read(tmp_path, "a.json")
+    assert result["space_plaquette"] > result["time_plaquette"] + 0.1
+
+
+def test_flow_tells_energies_and_charge(quarksmith, tmp_path):
+    out = quarksmith(
+        "flow", "weak:0.3:4,4,4,8:1", "--step", "0.02", "--time", "0.1", "--every", "0.04", "--json", "f.json",
+        "--out", "f.ildg",
+    ).stdout  # fmt: skip
+    assert "s a step" in out
+    points = read(tmp_path, "f.json")["flow"]
+    assert [round(p["t"], 10) for p in points] == [0, 0.04, 0.08, 0.1]
+    energies = [p["plaquette_energy"] for p in points]
+    assert energies == sorted(energies, reverse=True)
+    quarksmith("info", "f.ildg", "--json", "info.json")
+    assert energies[-1] == pytest.approx(36 * (1 - read(tmp_path, "info.json")["plaquette"]), abs=1e-12)
+
+
+@pytest.mark.parametrize("source", ["jacobi:0,0,0,0:0.2,5,3.5", "wuppertal:0,0,0,0:0.3,5"])
+def test_smeared_sources_and_links_change_the_propagator(quarksmith, tmp_path, source):
+    common = ("propagator", "--gauge", "weak:0.2:4,4,4,8:1", "--mass", "0.5", "--solver", "cg", "--reconstruct", "18")
+    quarksmith(*common, "--correlators", "plain.json")
+    quarksmith(*common, "--correlators", "source.json", "--source", source)
+    quarksmith(*common, "--correlators", "links.json", "--smear-links", "stout:0.1,2,space")
+    pions = [read(tmp_path, f"{n}.json")["correlators"]["pion"] for n in ("plain", "source", "links")]
+    assert all(abs(a / b - 1) > 1e-3 for a, b in zip(pions[0], pions[1], strict=True))
+    assert all(abs(a / b - 1) > 1e-3 for a, b in zip(pions[0], pions[2], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("smear", "stout", "unit:4,4,4,4", "a.ildg", "--alpha", "0.5"), "smear stout takes --rho"),
+        (("smear", "hyp", "unit:4,4,4,4", "a.ildg"), "hyp not in"),
+        (("smear", "stout", "unit:4,4,4,4", "a.what"), "the name does not tell the format"),
+        (("flow", "unit:4,4,4,4", "--step", "0"), "must be positive"),
+        (("flow", "unit:4,4,4,4", "--every", "0.015"), "is no multiple of --step"),
+        (("apply", "nothing", "--gauge", "unit:4,4,4,4"), "no expression nothing in double"),
+        (("apply", "stout4_step", "--gauge", "unit:4,4,4,4"), "stout4_step needs rho=NUMBER"),
+        (("apply", "stout4_step", "rho", "--gauge", "unit:4,4,4,4"), "'rho' is not name=value"),
+        (("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1", "--smear-links", "stout:1", "--correlators", "a"),
+         "use stout:rho,N or ape:alpha,N"),
+        (("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1", "--source", "jacobi:0,0,0,0:1", "--correlators", "a"),
+         "jacobi:kappa,N"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_refused(quarksmith, arguments, message):
+    assert message in quarksmith.refuses(*arguments)
