@@ -160,9 +160,9 @@ def _decode_8(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
     return (s1, s2, s3), (r1, r2, r3), (-q1, c2, c3)
 
 
-# A unitary matrix of any determinant is the SU(3) matrix with its last row divided by the determinant, a phase, which is
-# stored beside it: products of three links times a real number are kept like this (long links of improved staggered
-# quarks; the number is one for a field and multiplies hops).
+# A unitary matrix becomes one of SU(3) when its last row is divided by the determinant, a phase, which is stored beside
+# it. Long links of improved staggered quarks are kept like this: products of three links times a real number, one for a
+# field, which multiplies hops.
 
 
 def _determinant(a: Row, b: Row, c: Row, ops: Ops) -> Any:

@@ -1,8 +1,8 @@
-"""Improved staggered hopping term with fat and long links: asqtad (K. Orginos, D. Toussaint and R. Sugar, Phys. Rev. D
-60 (1999) 054503) and HISQ (E. Follana et al., Phys. Rev. D 75 (2007) 054502), one colour vector a site.
+"""Improved staggered hopping term with fat and long links, one colour vector a site.
 
-The phases have time first, eta_x = (-1)^t, eta_y = (-1)^(t+x), eta_z = (-1)^(t+x+y), eta_t = 1, as files of the MILC
-collaboration do; links are stored without them.
+Asqtad: K. Orginos, D. Toussaint and R. L. Sugar, Phys. Rev. D 60 (1999) 054503; HISQ: E. Follana et al., Phys. Rev. D
+75 (2007) 054502. The phases have time first, eta_x = (-1)^t, eta_y = (-1)^(t+x), eta_z = (-1)^(t+x+y), eta_t = 1, as
+files of the MILC collaboration do; links are stored without them.
 """
 
 import numpy as np

@@ -72,7 +72,7 @@ def test_a_formula_knows_its_operands():
     ("axes", "message"),
     [
         ({"precision": "triple"}, "precision = 'triple'"),
-        ({"links": "r13"}, "links = 'r13'"),
+        ({"links": "r14"}, "links = 'r14'"),
         ({"tile": 3}, "tile = 3"),
         ({"epilogue": "xpay"}, "epilogue = 'xpay'"),
         ({"block": 100}, "block = 100"),
