@@ -24,7 +24,15 @@ def test_residual_mass_falls_with_the_fifth_dimension(quarksmith, tmp_path):
     assert 0 < masses[1] < 0.7 * masses[0]
 
 
-@pytest.mark.parametrize("choice", [("--even-odd", "asymmetric"), ("--precision", "double-half"), ("--batch", "3")])
+@pytest.mark.parametrize(
+    "choice",
+    [
+        ("--even-odd", "asymmetric"),
+        ("--precision", "double-half"),
+        ("--batch", "3"),
+        ("--reconstruct", "12t", "--even-odd", "none"),
+    ],
+)
 def test_every_way_to_solve_gives_the_same(quarksmith, tmp_path, choice):
     moebius = ("propagator", *GAUGE, "--action", "moebius", "--ls", "4", "--b5", "1.5", "--c5", "0.5", "--mass", "0.1")
     quarksmith(*moebius, "--correlators", "a.json")
