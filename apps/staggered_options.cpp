@@ -8,6 +8,10 @@ namespace quarksmith::apps {
 
 bool is_staggered(const std::string& action) { return action == "staggered" || action == "asqtad" || action == "hisq"; }
 
+void choose_storage(SolveSettings& settings, const Action& action, const CLI::App& command) {
+  if (action.reach() > 1 && command.count("--reconstruct") == 0) settings.links = "r13";
+}
+
 ActionChoice ActionOptions::choose_staggered(const CLI::App& command, const HostGauge& links,
                                              const CommonOptions& common) const {
   using Kind = StaggeredParameters::Kind;
