@@ -15,7 +15,8 @@ void choose_storage(SolveSettings& settings, const Action& action, const CLI::Ap
 ActionChoice ActionOptions::choose_staggered(const CLI::App& command, const HostGauge& links,
                                              const CommonOptions& common) const {
   using Kind = StaggeredParameters::Kind;
-  for (const char* foreign : {"--kappa", "--csw", "--csw-r", "--csw-t", "--anisotropy"})
+  for (const char* foreign : {"--kappa", "--csw", "--csw-r", "--csw-t", "--anisotropy", "--mu", "--epsilon",
+                              "--flavours", "--ls", "--m5", "--b5", "--c5"})
     if (command.count(foreign) > 0) throw UsageError(fmt::format("{} does not belong to --action {}", foreign, action));
   if (action != "asqtad" && command.count("--u0") > 0) throw UsageError("--u0 belongs to --action asqtad");
   if (action != "hisq" && command.count("--naik-epsilon") > 0)

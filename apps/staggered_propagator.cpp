@@ -22,8 +22,7 @@ class Run {
         source_(source_of(o.source, lattice())),
         domain_(o.common.open_domain(lattice(), action_.reach())),
         propagators_(o.action.masses.size(), StaggeredPropagator(lattice())) {
-    using Kind = SourceSettings::Kind;
-    if (source_.kind == Kind::gaussian)
+    if (source_.smearing.kind != QuarkSmearing::Kind::none)
       throw UsageError(
           fmt::format("--source {}: smearing is for Dirac spinors; use point:x,y,z,t, wall:t or "
                       "corner-wall:t with --action {}",

@@ -68,6 +68,8 @@ void ActionOptions::add_to(CLI::App& c) {
 
 ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& links, const CommonOptions& common) const {
   if (is_staggered(action)) return choose_staggered(command, links, common);
+  if (command.count("--u0") + command.count("--naik-epsilon") > 0)
+    throw UsageError("--u0 belongs to --action asqtad, --naik-epsilon to --action hisq");
   if (DomainWallOptions::has(action)) {
     const auto p = wall.parameters(command, action, mass, choose_boundary(boundary, links, common));
     ActionChoice choice{std::make_shared<DomainWallAction>(p), p.boundary, {{"action", action}}, "cg"};
