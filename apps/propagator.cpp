@@ -280,7 +280,8 @@ class Run {
 };
 
 int staggered(const PropagatorOptions& o, const CLI::App& command) {
-  for (const char* foreign : {"--out", "--sink", "--basis", "--preconditioner", "--even-odd", "--batch"})
+  for (const char* foreign :
+       {"--out", "--sink", "--smear-links", "--basis", "--preconditioner", "--even-odd", "--batch"})
     if (command.count(foreign) > 0)
       throw UsageError(fmt::format("{} is not for --action {}", foreign, o.action.action));
   if (command.count("--solver") > 0 && o.solver != "cg")

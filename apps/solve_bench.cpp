@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "apps/wilson_options.hpp"
+#include "apps/staggered_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/site_random.hpp"
 #include "solvers/shifted.hpp"
@@ -86,8 +86,10 @@ class Bench {
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
         choice_(o.action.choose(command, named_.gauge, o.common)),
         settings_(o.choices.settings(command, named_.gauge, o.common)),
-        domain_(o.common.open_domain(named_.gauge.lattice)) {
-    if (!DomainWallOptions::has(o.action.action)) wilson_ = o.action.parameters(command, named_.gauge, o.common);
+        domain_(o.common.open_domain(named_.gauge.lattice, choice_.action->reach())) {
+    choose_storage(settings_, *choice_.action, command);
+    if (!DomainWallOptions::has(o.action.action) && !is_staggered(o.action.action))
+      wilson_ = o.action.parameters(command, named_.gauge, o.common);
     settings_.options.criterion = criterion_of(o.criterion);
     settings_.options.look_ahead = o.look_ahead;
     for (const std::string& text : split(o.batches, ',')) {

@@ -8,10 +8,15 @@ namespace quarksmith::apps {
 
 bool is_staggered(const std::string& action) { return action == "staggered" || action == "asqtad" || action == "hisq"; }
 
+void choose_storage(SolveSettings& settings, const Action& action, const CLI::App& command) {
+  if (action.reach() > 1 && command.count("--reconstruct") == 0) settings.links = "r13";
+}
+
 ActionChoice ActionOptions::choose_staggered(const CLI::App& command, const HostGauge& links,
                                              const CommonOptions& common) const {
   using Kind = StaggeredParameters::Kind;
-  for (const char* foreign : {"--kappa", "--csw", "--csw-r", "--csw-t", "--anisotropy"})
+  for (const char* foreign : {"--kappa", "--csw", "--csw-r", "--csw-t", "--anisotropy", "--mu", "--epsilon",
+                              "--flavours", "--ls", "--m5", "--b5", "--c5"})
     if (command.count(foreign) > 0) throw UsageError(fmt::format("{} does not belong to --action {}", foreign, action));
   if (action != "asqtad" && command.count("--u0") > 0) throw UsageError("--u0 belongs to --action asqtad");
   if (action != "hisq" && command.count("--naik-epsilon") > 0)

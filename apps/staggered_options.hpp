@@ -10,6 +10,9 @@ namespace quarksmith::apps {
 /// `staggered`, `asqtad` or `hisq`.
 bool is_staggered(const std::string& action);
 
+/// Long links, products of links, are stored with 13 reals unless the command line says otherwise.
+void choose_storage(SolveSettings& settings, const Action& action, const CLI::App& command);
+
 /// What the propagator command was asked for.
 struct StaggeredRun {
   const CLI::App& command;

@@ -22,7 +22,6 @@ class Run {
         source_(source_of(o.source, lattice())),
         domain_(o.common.open_domain(lattice(), action_.reach())),
         propagators_(o.action.masses.size(), StaggeredPropagator(lattice())) {
-    
     if (source_.smearing.kind != QuarkSmearing::Kind::none)
       throw UsageError(
           fmt::format("--source {}: smearing is for Dirac spinors; use point:x,y,z,t, wall:t or "
@@ -46,10 +45,9 @@ class Run {
   const Lattice& lattice() const { return named_.gauge.lattice; }
   const std::vector<double>& masses() const { return o_.action.masses; }
 
-  /// Long links are products of links: 13 reals hold them unless the command line says otherwise.
   void make_solver() {
     SolveSettings settings = o_.choices.settings(o_.command, named_.gauge, o_.common);
-    if (action_.reach() > 1 && o_.command.count("--reconstruct") == 0) settings.links = "r13";
+    choose_storage(settings, action_, o_.command);
     settings.method = Method::cg;
     settings.precision = o_.precision;
     if (masses().size() > 1)

@@ -68,6 +68,8 @@ void ActionOptions::add_to(CLI::App& c) {
 
 ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& links, const CommonOptions& common) const {
   if (is_staggered(action)) return choose_staggered(command, links, common);
+  if (command.count("--u0") + command.count("--naik-epsilon") > 0)
+    throw UsageError("--u0 belongs to --action asqtad, --naik-epsilon to --action hisq");
   if (DomainWallOptions::has(action)) {
     const auto p = wall.parameters(command, action, mass, choose_boundary(boundary, links, common));
     ActionChoice choice{std::make_shared<DomainWallAction>(p), p.boundary, {{"action", action}}, "cg"};
@@ -94,9 +96,9 @@ WilsonParameters ActionOptions::parameters(const CLI::App& command, const HostGa
                                            const CommonOptions& common) const {
   if (action != "wilson" && action != "clover" && action != "twisted-mass" && action != "twisted-clover")
     throw UsageError(
-        fmt::format("action '{}' is unknown here; use wilson, clover, twisted-mass or twisted-clover{}", action,
-                    command.get_name() == "propagator" ? ", domain-wall, moebius, staggered, asqtad or hisq"
-                                                       : ", domain-wall or moebius"));
+        fmt::format("action '{}' is unknown; use wilson, clover, twisted-mass, twisted-clover, domain-wall, moebius, "
+                    "staggered, asqtad or hisq",
+                    action));
   if (masses.size() > 1) throw UsageError("--mass: several masses are for staggered actions; give one");
   if ((command.count("--mass") > 0) == (command.count("--kappa") > 0))
     throw UsageError(fmt::format("{} needs exactly one of --mass and --kappa", command.get_name()));

@@ -32,6 +32,9 @@ def default_launch(operator: Operator, spec: KernelSpec) -> tuple[int, int]:
         return BLOCK, 1
     packed = spec.format.bits < 32 and width == 1
     one = 96 if packed else 128 if width == 1 else 168
-    registers = {1: one, 2: 168 * width, 4: 255}[max(spec.tile, 1)]
+    if getattr(operator, "spins", 4) == 1:  # six reals a right-hand side
+        registers = {1: one, 2: one, 4: 128 * width, 8: 128 * width}[max(spec.tile, 1)]
+    else:
+        registers = {1: one, 2: 168 * width}.get(max(spec.tile, 1), 255)
     registers = min(registers, 255)
     return BLOCK, max(REGISTERS // (registers * BLOCK), 1)

@@ -139,11 +139,15 @@ def group_of(spec: KernelSpec) -> str:
 def exists_on(spec: KernelSpec, target: str) -> bool:
     """Whether a kernel is built for a target.
 
-    On GPUs batches share links whatever the tile (runtime/batch.hpp), but flavours that a site term mixes are one tile.
+    On GPUs batches share links whatever the tile (runtime/batch.hpp). But flavours that a site term mixes are one tile;
+    and where a site is one colour vector, registers hold several right-hand sides, for which links are decoded once.
     """
     operator = find_operator(spec.operator)
-    flavours = operator.site_term.flavours if isinstance(operator, HoppingOperator) and spec.has_term else 1
-    return target == "cpu" or spec.tile <= flavours or operator.family == "term"
+    if target == "cpu" or operator.family == "term":
+        return True
+    if not isinstance(operator, HoppingOperator):
+        return spec.tile <= 1
+    return spec.tile <= (operator.site_term.flavours if spec.has_term else 1) or operator.spins == 1
 
 
 def slug(device: str) -> str:

@@ -15,7 +15,7 @@ EPILOGUES = ("none", "axpby", "taxpby", "tinv", "axpby_tinv")
 COEFFICIENTS = ("real", "complex")
 """Kind of the hop coefficients: real serves periodic and antiperiodic boundaries and anisotropy."""
 
-TILES = (0, 1, 2, 4)
+TILES = (0, 1, 2, 4, 8)
 """Right-hand sides that share one load of the links; 0 for kernels that have no such axis."""
 
 

@@ -192,6 +192,11 @@ template <class R>
 QUARKSMITH_INLINE Scaled<R> operator-(const Scaled<R>& a) {
   return {a.factor, -a.h};
 }
+/// Six numbers keep their signs.
+template <int Mask, class R>
+QUARKSMITH_INLINE Scaled<R> staggered_sign(const Site& s, const Scaled<R>& a) {
+  return {staggered_sign<Mask>(s, a.factor), a.h};
+}
 /// Both have the factor of one hop.
 template <class R>
 QUARKSMITH_INLINE Scaled<R> operator+(const Scaled<R>& a, const Scaled<R>& b) {

@@ -142,6 +142,11 @@ QUARKSMITH_INLINE uint2 load_once(const uint2* p) {
   asm("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
   return v;
 }
+QUARKSMITH_INLINE unsigned load_once(const unsigned* p) {
+  unsigned v;
+  asm("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
+  return v;
+}
 template <class P>
 QUARKSMITH_INLINE P load_once(const P* p) {
   return *p;

@@ -97,6 +97,8 @@ class Action {
   /// Of a vector; see SpinorField.
   virtual int spins() const { return 4; }
   virtual int slices() const { return 1; }
+  /// Sites of the longest hop: what the domain of a solver is made for.
+  virtual int reach() const { return 1; }
   /// The operator for fields of a precision.
   /// \throws UsageError the build lacks a kernel; the message is the profile row to add.
   virtual std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const = 0;

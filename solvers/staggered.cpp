@@ -8,7 +8,7 @@
 namespace quarksmith {
 namespace {
 
-constexpr int tile_sizes[] = {4, 2, 1};
+constexpr int tile_sizes[] = {8, 4, 2, 1};
 
 Hops scaled_hops(const LinkField& links, const std::array<Complex64, directions>& boundary) {
   const double c = links.scale();
@@ -24,6 +24,7 @@ StaggeredHopping::StaggeredHopping(std::shared_ptr<const LinkField> links, std::
   if (long_links_) long_hops_ = scaled_hops(*long_links_, boundary);
   bool complex_phase = false;
   for (const Complex64& phase : boundary) complex_phase = complex_phase || phase.imag() != 0;
+  const bool split = domain()->lattice().parts() > 1;
   const auto kernels = domain()->device().kernels();
   const auto fill = [&](Tiles& row, std::string_view epilogue) {
     for (int t = 0; t < tiles; ++t) {
@@ -35,6 +36,7 @@ StaggeredHopping::StaggeredHopping(std::shared_ptr<const LinkField> links, std::
                                  .tile = tile_sizes[t],
                                  .spins = 1};
       row[t] = tile_sizes[t] == 1 ? &find(kernels, query) : try_find(kernels, query);
+      if (split && row[t] != nullptr && !row[t]->ranks && tile_sizes[t] > 1) row[t] = nullptr;
     }
   };
   fill(plain_, "none");

@@ -43,7 +43,7 @@ class StaggeredHopping {
   double bytes_sent() const;
 
  private:
-  static constexpr int tiles = 3;
+  static constexpr int tiles = 4;
   using Tiles = std::array<const Kernel*, tiles>;
   void run(const Tiles& kernels, Arguments a, SpinorField& out, const SpinorField* x, const SpinorField& in,
            Parity parity) const;
@@ -132,8 +132,7 @@ class StaggeredAction final : public Action {
   std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const override;
   StaggeredHopping hopping(const LinkStore& links, const PrecisionInfo& precision) const;
   const StaggeredParameters& parameters() const { return parameters_; }
-  /// Sites of the longest hop.
-  int reach() const { return parameters_.kind == StaggeredParameters::Kind::thin ? 1 : 3; }
+  int reach() const override { return parameters_.kind == StaggeredParameters::Kind::thin ? 1 : 3; }
 
  private:
   StaggeredParameters parameters_;

@@ -4,6 +4,7 @@
 #include "runtime/gauge.hpp"
 #include "runtime/io_gauge.hpp"
 #include "runtime/io_lime.hpp"
+#include "solvers/blas.hpp"
 #include "solvers/solve.hpp"
 #include "solvers/source.hpp"
 #include "solvers/staggered_masses.hpp"
@@ -178,6 +179,80 @@ TEST_P(StaggeredData, AsqtadPionsOfTwoMasses) {
 TEST_P(StaggeredData, HisqPion) {
   REQUIRE_DATA();
   compare_pions("ks_point_kaon_l4448gf_hisq_m05.json", Kind::hisq, {0.05}, GetParam());
+}
+
+/// Rows 1 and 2 orthonormal, the third the conjugate cross product: what the program did with links that it had read.
+void make_special_unitary(HostGauge& gauge) {
+  for (auto& site : gauge.site)
+    for (Matrix3& u : site) {
+      const auto normalise = [&u](int row) {
+        double size = 0;
+        for (int c = 0; c < 3; ++c) size += std::norm(u[3 * row + c]);
+        for (int c = 0; c < 3; ++c) u[3 * row + c] /= std::sqrt(size);
+      };
+      normalise(0);
+      Complex64 overlap = 0;
+      for (int c = 0; c < 3; ++c) overlap += std::conj(u[c]) * u[3 + c];
+      for (int c = 0; c < 3; ++c) u[3 + c] -= overlap * u[c];
+      normalise(1);
+      for (int c = 0; c < 3; ++c)
+        u[6 + c] = std::conj(u[(c + 1) % 3] * u[3 + (c + 2) % 3] - u[(c + 2) % 3] * u[3 + (c + 1) % 3]);
+    }
+}
+
+/// Eigenvalue number n, from the largest, of a symmetric tridiagonal matrix, by bisection with Sturm's sequence.
+double tridiagonal_eigenvalue(const std::vector<double>& diagonal, const std::vector<double>& beside, int n) {
+  double low = 0, high = 1e4;
+  for (int step = 0; step < 200; ++step) {
+    const double x = (low + high) / 2;
+    int larger = 0;
+    double pivot = 1;
+    for (std::size_t i = 0; i < diagonal.size(); ++i) {
+      pivot = diagonal[i] - x - (i > 0 ? beside[i - 1] * beside[i - 1] / pivot : 0);
+      if (pivot == 0) pivot = 1e-300;
+      larger += pivot > 0;
+    }
+    (larger > n ? low : high) = x;
+  }
+  return low;
+}
+
+/// The lowest eigenvalues of -D^2 on the even sites, by Lanczos iteration (C. Lanczos, J. Res. Natl. Bur. Stand. 45
+/// (1950) 255) with the inverse of 4 m^2 - D^2 and all vectors kept orthogonal.
+TEST_P(StaggeredData, LowestEigenvalues) {
+  REQUIRE_DATA();
+  const nlohmann::json expected = data::read_json("milc/reference/ks_eigenvalues_l8888_asqtad.json")["eigenvalues"];
+  const Lattice lattice({8, 8, 8, 8});
+  HostGauge gauge = read_gauge(data::folder() / "milc/lat.sample.l8888", lattice).gauge;
+  make_special_unitary(gauge);
+  StaggeredParameters parameters;
+  parameters.kind = Kind::asqtad;
+  parameters.mass = 0.02;
+  const Quark quark(gauge, parameters, GetParam(), "r18");
+  const auto reduced = quark.solver->dirac().reduced(Reduction::symmetric, 1);
+  MultishiftSolver inverse(*reduced, *reduced, 1, MultishiftSolver::Form::hermitian);
+  const Blas blas(*reduced);
+  constexpr int steps = 44;
+  std::vector<SpinorField> basis;
+  basis.push_back(reduced->field());
+  upload(make_source(source_of("noise:3", lattice), lattice, 0, 0), basis[0], quark.solver->basis());
+  blas.scale(1 / std::sqrt(blas.norm2(basis[0])), basis[0], basis[0]);
+  std::vector<double> diagonal, beside;
+  for (int n = 0; n < steps; ++n) {
+    SpinorField next = reduced->field();
+    for (const ShiftResult& r : inverse.solve(next, basis[n], {0}, {1e-12}, {})) ASSERT_TRUE(r.converged);
+    diagonal.push_back(blas.dot(basis[n], next).real());
+    for (int again = 0; again < 2; ++again)
+      for (const SpinorField& v : basis) blas.axpby(-blas.dot(v, next), v, Complex64(1), next);
+    beside.push_back(std::sqrt(blas.norm2(next)));
+    blas.scale(1 / beside.back(), next, next);
+    basis.push_back(std::move(next));
+  }
+  for (int n = 0; n < 5; ++n) {
+    const double ours = 1 / tridiagonal_eigenvalue(diagonal, beside, n) - 4 * parameters.mass * parameters.mass;
+    report("ks_eigenvalues_l8888_asqtad.json", fmt::format("eigenvalue {}", n), expected[n], ours);
+    EXPECT_NEAR(ours, expected[n].get<double>(), 2e-8);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, StaggeredData, testing::ValuesIn(support::devices()),

@@ -44,7 +44,7 @@ WRONG_USE = [
     ),
     (("propagator", *UNIT, *MASS, *OUT, "--solver", "gmres"), "solver 'gmres' is unknown; use cg, cgnr, cgne, "),
     (("propagator", *UNIT, *MASS, *OUT, "--precision", "triple"), "precision 'triple' is unknown"),
-    (("propagator", *UNIT, *MASS, *OUT, "--reconstruct", "13"), "link storage 'r13' is unknown"),
+    (("propagator", *UNIT, *MASS, *OUT, "--reconstruct", "14"), "link storage 'r14' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--basis", "chiral"), "basis 'chiral' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--even-odd", "odd"), "even-odd form 'odd' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--boundary", "1,1"), "is not four numbers"),
