@@ -175,9 +175,14 @@ std::vector<double> evaluate(std::string_view expression, std::span<const Expres
     kernel = &find(kernels,
                    {.operation = expression, .precision = kind.precision, .links = kind.storage, .spins = kind.spins});
   if (kernel->family != "expression") throw UsageError(fmt::format("{} is no lattice expression", expression));
-  if (kind.domain->lattice().parts() > 1 && reads_neighbours(*kernel))
-    throw UsageError(
-        fmt::format("{} reads neighbouring sites, which other ranks hold; run it on one rank", expression));
+  const auto parameters = parameters_of(*kernel);
+  const bool writes_links = std::any_of(parameters.begin(), parameters.end(), [](const ExpressionParameter& p) {
+    return p.is_output() && p.kind != "spinor";
+  });
+  if (kind.domain->lattice().parts() > 1 && (reads_neighbours(*kernel) || writes_links))
+    throw UsageError(fmt::format("{} {}; run it on one rank", expression,
+                                 writes_links ? "writes links, copies of which other ranks hold"
+                                              : "reads neighbouring sites, which other ranks hold"));
   std::vector<double> sums(static_cast<std::size_t>(kernel->sums) * kind.rhs);
   for (const Parity parity : {Parity::even, Parity::odd}) {
     const Arguments a = expression_arguments(*kernel, arguments, parity);

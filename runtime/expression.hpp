@@ -44,7 +44,7 @@ struct ExpressionParameter {
 };
 /// In the order of a call.
 std::vector<ExpressionParameter> parameters_of(const Kernel& expression);
-/// Whether it reads other sites than those that it writes, or adds up.
+/// Whether it reads sites other than those where it writes or adds up.
 bool reads_neighbours(const Kernel& expression);
 
 /// The arguments of a launch for the sites of one parity.
@@ -54,7 +54,8 @@ Arguments expression_arguments(const Kernel& expression, std::span<const Express
 /// Evaluates an expression at all sites; returns its sums over the lattice. Arguments are fields and numbers that it
 /// reads, in the order of its function, then fields that it writes.
 /// \throws MissingKernel this build has no such kernel for fields of this precision and storage.
-/// \throws UsageError as above; or the lattice is split and the expression reads neighbours.
+/// \throws UsageError as above; or the lattice is split and the expression reads neighbours or writes links, whose
+/// border others hold.
 std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> arguments);
 inline std::vector<double> evaluate(std::string_view expression, std::initializer_list<ExpressionArgument> arguments) {
   return evaluate(expression, std::span(arguments.begin(), arguments.size()));

@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from re import fullmatch as re_match
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from generator.expressions.graph import Direction, ExpressionError, Node, Place, Step, make, number, wrong
@@ -184,6 +185,8 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
         if kind is None:
             known = ", ".join(c.__name__ for c in {**FIELDS, **NUMBERS})
             raise ExpressionError(f"{place}: parameter {parameter.name} of {name} needs an annotation: {known}")
+        if parameter.name in ("i", "identity") or re_match(r"part\d+", parameter.name):
+            raise ExpressionError(f"{place}: {parameter.name} means something else in formulas; rename the parameter")
         inputs.append((parameter.name, kind))
         if kind in ("links", "matrices", "algebra"):
             symbols.append(FourMatrices(parameter.name, kind == "algebra"))

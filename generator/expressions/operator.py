@@ -205,10 +205,12 @@ class Expression:
         """C++ template arguments of a row.
 
         Raises:
-            SpecError: matrices that are not SU(3) in a format for numbers up to 1.
+            SpecError: the record lacks spins, or asks for a format that cannot hold the fields.
         """
         if spec.format.bits < 32 and {"matrices", "algebra"} & set(self.kinds.values()):
             raise SpecError(f"{self.name} keeps matrices of any size; use double or single, not {spec.precision}")
+        if "spins" in self.axes and not spec.spins:
+            raise SpecError(f"{self.name} works on spinors of any kind; its row needs spins = [4] or [1]")
         if spec.links and spec.storage.temporal:
             raise SpecError(f"{self.name} reads links of any gauge; use 18, 12 or 8 reals")
         return [
@@ -255,8 +257,9 @@ class Expression:
     def call(self) -> dict[str, Any]:
         """Data of the typed C++ call."""
         inputs, outputs = self.definition.inputs, self.definition.outputs
-        arguments = ", ".join(n for n, _ in (*inputs, *outputs))
-        parameters = [_parameter(n, k) for n, k in inputs] + [f"{_cpp_type(k)}& {n}" for n, k in outputs]
+        arguments = ", ".join(cpp_name(n) for n, _ in (*inputs, *outputs))
+        parameters = [_parameter(cpp_name(n), k) for n, k in inputs]
+        parameters += [f"{_cpp_type(k)}& {cpp_name(n)}" for n, k in outputs]
         returns = "std::vector<double>" if self.sums else "void"
         return {
             "name": self.name,

@@ -42,8 +42,8 @@ void run_expression(const std::string& formula, ExpressionValues& values);
 
 /// exp(m) of one matrix by its series, scaled and squared.
 quarksmith::Matrix3 exponential(const quarksmith::Matrix3& m);
-/// The SU(3) matrix that maximises Re tr(u^+ m): steps along the gradient from the identity's neighbourhood of m's polar
-/// part, until the gradient vanishes.
+/// The SU(3) matrix that maximises Re tr(u^+ m): steps along the gradient from the identity's neighbourhood of m's
+/// polar part, until the gradient vanishes.
 quarksmith::Matrix3 closest_su3(const quarksmith::Matrix3& m);
 
 }  // namespace reference
