@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from generator.operators import find_operator
-from generator.render import registry_row, render, render_files, render_group, tables
+from generator.render import registry_row, render, render_files, render_group
 from generator.spec import KernelSpec, SpecError
+from generator.tables import tables
 
 ROOT = Path(__file__).parent.parent
 

@@ -5,6 +5,8 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r13.hpp"
+#include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -21,6 +23,13 @@ struct decode_links_double_r12t_row
     : ConvertLinks<Ieee<double>, R18, Ieee<double>, R12T> {};
 void decode_links_double_r12t(const Arguments& a, const Launch& l) {
   apply<decode_links_double_r12t_row>(a, l);
+}
+
+// 0 flop, 992 bytes a site and right-hand side; 124 reals without reuse
+struct decode_links_double_r13_row
+    : ConvertLinks<Ieee<double>, R18, Ieee<double>, R13> {};
+void decode_links_double_r13(const Arguments& a, const Launch& l) {
+  apply<decode_links_double_r13_row>(a, l);
 }
 
 // 0 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
@@ -44,6 +53,13 @@ void decode_links_double_r8(const Arguments& a, const Launch& l) {
   apply<decode_links_double_r8_row>(a, l);
 }
 
+// 0 flop, 864 bytes a site and right-hand side; 108 reals without reuse
+struct decode_links_double_r9_row
+    : ConvertLinks<Ieee<double>, R18, Ieee<double>, R9> {};
+void decode_links_double_r9(const Arguments& a, const Launch& l) {
+  apply<decode_links_double_r9_row>(a, l);
+}
+
 // 0 flop, 960 bytes a site and right-hand side; 120 reals without reuse
 struct encode_links_double_r12_row
     : ConvertLinks<Ieee<double>, R12, Ieee<double>, R18> {};
@@ -56,6 +72,13 @@ struct encode_links_double_r12t_row
     : ConvertLinks<Ieee<double>, R12T, Ieee<double>, R18> {};
 void encode_links_double_r12t(const Arguments& a, const Launch& l) {
   apply<encode_links_double_r12t_row>(a, l);
+}
+
+// 0 flop, 992 bytes a site and right-hand side; 124 reals without reuse
+struct encode_links_double_r13_row
+    : ConvertLinks<Ieee<double>, R13, Ieee<double>, R18> {};
+void encode_links_double_r13(const Arguments& a, const Launch& l) {
+  apply<encode_links_double_r13_row>(a, l);
 }
 
 // 0 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
@@ -77,6 +100,13 @@ struct encode_links_double_r8_row
     : ConvertLinks<Ieee<double>, R8, Ieee<double>, R18> {};
 void encode_links_double_r8(const Arguments& a, const Launch& l) {
   apply<encode_links_double_r8_row>(a, l);
+}
+
+// 0 flop, 864 bytes a site and right-hand side; 108 reals without reuse
+struct encode_links_double_r9_row
+    : ConvertLinks<Ieee<double>, R9, Ieee<double>, R18> {};
+void encode_links_double_r9(const Arguments& a, const Launch& l) {
+  apply<encode_links_double_r9_row>(a, l);
 }
 
 // 0 flop, 384 bytes a site and right-hand side; 48 reals without reuse

@@ -5,6 +5,8 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r13.hpp"
+#include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -21,6 +23,13 @@ struct decode_links_half_r12t_row
     : ConvertLinks<Ieee<double>, R18, Fixed<short, false>, R12T> {};
 void decode_links_half_r12t(const Arguments& a, const Launch& l) {
   apply<decode_links_half_r12t_row>(a, l);
+}
+
+// 0 flop, 680 bytes a site and right-hand side; 340 reals without reuse
+struct decode_links_half_r13_row
+    : ConvertLinks<Ieee<double>, R18, Fixed<short, false>, R13> {};
+void decode_links_half_r13(const Arguments& a, const Launch& l) {
+  apply<decode_links_half_r13_row>(a, l);
 }
 
 // 0 flop, 720 bytes a site and right-hand side; 360 reals without reuse
@@ -44,6 +53,13 @@ void decode_links_half_r8(const Arguments& a, const Launch& l) {
   apply<decode_links_half_r8_row>(a, l);
 }
 
+// 0 flop, 648 bytes a site and right-hand side; 324 reals without reuse
+struct decode_links_half_r9_row
+    : ConvertLinks<Ieee<double>, R18, Fixed<short, false>, R9> {};
+void decode_links_half_r9(const Arguments& a, const Launch& l) {
+  apply<decode_links_half_r9_row>(a, l);
+}
+
 // 0 flop, 672 bytes a site and right-hand side; 336 reals without reuse
 struct encode_links_half_r12_row
     : ConvertLinks<Fixed<short, false>, R12, Ieee<double>, R18> {};
@@ -56,6 +72,13 @@ struct encode_links_half_r12t_row
     : ConvertLinks<Fixed<short, false>, R12T, Ieee<double>, R18> {};
 void encode_links_half_r12t(const Arguments& a, const Launch& l) {
   apply<encode_links_half_r12t_row>(a, l);
+}
+
+// 0 flop, 680 bytes a site and right-hand side; 340 reals without reuse
+struct encode_links_half_r13_row
+    : ConvertLinks<Fixed<short, false>, R13, Ieee<double>, R18> {};
+void encode_links_half_r13(const Arguments& a, const Launch& l) {
+  apply<encode_links_half_r13_row>(a, l);
 }
 
 // 0 flop, 720 bytes a site and right-hand side; 360 reals without reuse
@@ -79,11 +102,32 @@ void encode_links_half_r8(const Arguments& a, const Launch& l) {
   apply<encode_links_half_r8_row>(a, l);
 }
 
+// 0 flop, 648 bytes a site and right-hand side; 324 reals without reuse
+struct encode_links_half_r9_row
+    : ConvertLinks<Fixed<short, false>, R9, Ieee<double>, R18> {};
+void encode_links_half_r9(const Arguments& a, const Launch& l) {
+  apply<encode_links_half_r9_row>(a, l);
+}
+
+// 0 flop, 64 bytes a site and right-hand side; 32 reals without reuse
+struct export_half_s1_row
+    : ConvertSpinor<Ieee<double>, Fixed<short, true>, 1> {};
+void export_half_s1(const Arguments& a, const Launch& l) {
+  apply<export_half_s1_row>(a, l);
+}
+
 // 0 flop, 244 bytes a site and right-hand side; 122 reals without reuse
 struct export_half_s4_row
     : ConvertSpinor<Ieee<double>, Fixed<short, true>, 4> {};
 void export_half_s4(const Arguments& a, const Launch& l) {
   apply<export_half_s4_row>(a, l);
+}
+
+// 0 flop, 64 bytes a site and right-hand side; 32 reals without reuse
+struct import_half_s1_row
+    : ConvertSpinor<Fixed<short, true>, Ieee<double>, 1> {};
+void import_half_s1(const Arguments& a, const Launch& l) {
+  apply<import_half_s1_row>(a, l);
 }
 
 // 0 flop, 244 bytes a site and right-hand side; 122 reals without reuse

@@ -5,6 +5,8 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r13.hpp"
+#include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -21,6 +23,13 @@ struct decode_links_single_r12t_row
     : ConvertLinks<Ieee<double>, R18, Ieee<float>, R12T> {};
 void decode_links_single_r12t(const Arguments& a, const Launch& l) {
   apply<decode_links_single_r12t_row>(a, l);
+}
+
+// 0 flop, 784 bytes a site and right-hand side; 196 reals without reuse
+struct decode_links_single_r13_row
+    : ConvertLinks<Ieee<double>, R18, Ieee<float>, R13> {};
+void decode_links_single_r13(const Arguments& a, const Launch& l) {
+  apply<decode_links_single_r13_row>(a, l);
 }
 
 // 0 flop, 864 bytes a site and right-hand side; 216 reals without reuse
@@ -44,6 +53,13 @@ void decode_links_single_r8(const Arguments& a, const Launch& l) {
   apply<decode_links_single_r8_row>(a, l);
 }
 
+// 0 flop, 720 bytes a site and right-hand side; 180 reals without reuse
+struct decode_links_single_r9_row
+    : ConvertLinks<Ieee<double>, R18, Ieee<float>, R9> {};
+void decode_links_single_r9(const Arguments& a, const Launch& l) {
+  apply<decode_links_single_r9_row>(a, l);
+}
+
 // 0 flop, 768 bytes a site and right-hand side; 192 reals without reuse
 struct encode_links_single_r12_row
     : ConvertLinks<Ieee<float>, R12, Ieee<double>, R18> {};
@@ -56,6 +72,13 @@ struct encode_links_single_r12t_row
     : ConvertLinks<Ieee<float>, R12T, Ieee<double>, R18> {};
 void encode_links_single_r12t(const Arguments& a, const Launch& l) {
   apply<encode_links_single_r12t_row>(a, l);
+}
+
+// 0 flop, 784 bytes a site and right-hand side; 196 reals without reuse
+struct encode_links_single_r13_row
+    : ConvertLinks<Ieee<float>, R13, Ieee<double>, R18> {};
+void encode_links_single_r13(const Arguments& a, const Launch& l) {
+  apply<encode_links_single_r13_row>(a, l);
 }
 
 // 0 flop, 864 bytes a site and right-hand side; 216 reals without reuse
@@ -77,6 +100,13 @@ struct encode_links_single_r8_row
     : ConvertLinks<Ieee<float>, R8, Ieee<double>, R18> {};
 void encode_links_single_r8(const Arguments& a, const Launch& l) {
   apply<encode_links_single_r8_row>(a, l);
+}
+
+// 0 flop, 720 bytes a site and right-hand side; 180 reals without reuse
+struct encode_links_single_r9_row
+    : ConvertLinks<Ieee<float>, R9, Ieee<double>, R18> {};
+void encode_links_single_r9(const Arguments& a, const Launch& l) {
+  apply<encode_links_single_r9_row>(a, l);
 }
 
 // 0 flop, 72 bytes a site and right-hand side; 18 reals without reuse

@@ -5,24 +5,54 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r13.hpp"
+#include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/dr.hpp"
 #include "generated/bases/nr.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
+// 96 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+struct apply_doublet_twist_double_nr_n2_row
+    : ApplyTerm<Ieee<double>, Twist<Frame_nr, 2>> {};
+void apply_doublet_twist_double_nr_n2(const Arguments& a, const Launch& l) {
+  apply<apply_doublet_twist_double_nr_n2_row>(a, l);
+}
+
+// 1104 flop, 960 bytes a site and right-hand side; 120 reals without reuse
+struct apply_doublet_twisted_term_double_nr_n2_row
+    : ApplyTerm<Ieee<double>, TwistedTerm<Ieee<double>, Frame_nr, 2, true>> {};
+void apply_doublet_twisted_term_double_nr_n2(const Arguments& a, const Launch& l) {
+  apply<apply_doublet_twisted_term_double_nr_n2_row>(a, l);
+}
+
 // 552 flop, 960 bytes a site and right-hand side; 120 reals without reuse
 struct apply_term_double_dr_row
-    : ApplyTerm<Ieee<double>, Ieee<double>, Frame_dr> {};
+    : ApplyTerm<Ieee<double>, StoredTerm<Ieee<double>, Frame_dr>> {};
 void apply_term_double_dr(const Arguments& a, const Launch& l) {
   apply<apply_term_double_dr_row>(a, l);
 }
 
 // 552 flop, 960 bytes a site and right-hand side; 120 reals without reuse
 struct apply_term_double_nr_row
-    : ApplyTerm<Ieee<double>, Ieee<double>, Frame_nr> {};
+    : ApplyTerm<Ieee<double>, StoredTerm<Ieee<double>, Frame_nr>> {};
 void apply_term_double_nr(const Arguments& a, const Launch& l) {
   apply<apply_term_double_nr_row>(a, l);
+}
+
+// 48 flop, 384 bytes a site and right-hand side; 48 reals without reuse
+struct apply_twist_double_nr_row
+    : ApplyTerm<Ieee<double>, Twist<Frame_nr, 1>> {};
+void apply_twist_double_nr(const Arguments& a, const Launch& l) {
+  apply<apply_twist_double_nr_row>(a, l);
+}
+
+// 1056 flop, 1536 bytes a site and right-hand side; 192 reals without reuse
+struct apply_twisted_term_double_nr_row
+    : ApplyTerm<Ieee<double>, TwistedTerm<Ieee<double>, Frame_nr, 1, true>> {};
+void apply_twisted_term_double_nr(const Arguments& a, const Launch& l) {
+  apply<apply_twisted_term_double_nr_row>(a, l);
 }
 
 // 0 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
@@ -44,6 +74,13 @@ struct invert_term_double_row
     : InvertTerm<Ieee<double>> {};
 void invert_term_double(const Arguments& a, const Launch& l) {
   apply<invert_term_double_row>(a, l);
+}
+
+// 0 flop, 1728 bytes a site and right-hand side; 216 reals without reuse
+struct invert_twisted_term_double_row
+    : InvertTwistedTerm<Ieee<double>> {};
+void invert_twisted_term_double(const Arguments& a, const Launch& l) {
+  apply<invert_twisted_term_double_row>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -5,16 +5,46 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r13.hpp"
+#include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/nr.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
+// 96 flop, 104 bytes a site and right-hand side; 52 reals without reuse
+struct apply_doublet_twist_half_nr_n2_row
+    : ApplyTerm<Fixed<short, true>, Twist<Frame_nr, 2>> {};
+void apply_doublet_twist_half_nr_n2(const Arguments& a, const Launch& l) {
+  apply<apply_doublet_twist_half_nr_n2_row>(a, l);
+}
+
+// 1104 flop, 248 bytes a site and right-hand side; 124 reals without reuse
+struct apply_doublet_twisted_term_half_nr_n2_row
+    : ApplyTerm<Fixed<short, true>, TwistedTerm<Fixed<short, false>, Frame_nr, 2, true>> {};
+void apply_doublet_twisted_term_half_nr_n2(const Arguments& a, const Launch& l) {
+  apply<apply_doublet_twisted_term_half_nr_n2_row>(a, l);
+}
+
 // 552 flop, 248 bytes a site and right-hand side; 124 reals without reuse
 struct apply_term_half_nr_row
-    : ApplyTerm<Fixed<short, true>, Fixed<short, false>, Frame_nr> {};
+    : ApplyTerm<Fixed<short, true>, StoredTerm<Fixed<short, false>, Frame_nr>> {};
 void apply_term_half_nr(const Arguments& a, const Launch& l) {
   apply<apply_term_half_nr_row>(a, l);
+}
+
+// 48 flop, 104 bytes a site and right-hand side; 52 reals without reuse
+struct apply_twist_half_nr_row
+    : ApplyTerm<Fixed<short, true>, Twist<Frame_nr, 1>> {};
+void apply_twist_half_nr(const Arguments& a, const Launch& l) {
+  apply<apply_twist_half_nr_row>(a, l);
+}
+
+// 1056 flop, 392 bytes a site and right-hand side; 196 reals without reuse
+struct apply_twisted_term_half_nr_row
+    : ApplyTerm<Fixed<short, true>, TwistedTerm<Fixed<short, false>, Frame_nr, 1, true>> {};
+void apply_twisted_term_half_nr(const Arguments& a, const Launch& l) {
+  apply<apply_twisted_term_half_nr_row>(a, l);
 }
 
 // 0 flop, 720 bytes a site and right-hand side; 360 reals without reuse

@@ -5,6 +5,8 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r13.hpp"
+#include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/nr.hpp"
@@ -12,9 +14,23 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 // 552 flop, 480 bytes a site and right-hand side; 120 reals without reuse
 struct apply_term_single_nr_row
-    : ApplyTerm<Ieee<float>, Ieee<float>, Frame_nr> {};
+    : ApplyTerm<Ieee<float>, StoredTerm<Ieee<float>, Frame_nr>> {};
 void apply_term_single_nr(const Arguments& a, const Launch& l) {
   apply<apply_term_single_nr_row>(a, l);
+}
+
+// 48 flop, 192 bytes a site and right-hand side; 48 reals without reuse
+struct apply_twist_single_nr_row
+    : ApplyTerm<Ieee<float>, Twist<Frame_nr, 1>> {};
+void apply_twist_single_nr(const Arguments& a, const Launch& l) {
+  apply<apply_twist_single_nr_row>(a, l);
+}
+
+// 1056 flop, 768 bytes a site and right-hand side; 192 reals without reuse
+struct apply_twisted_term_single_nr_row
+    : ApplyTerm<Ieee<float>, TwistedTerm<Ieee<float>, Frame_nr, 1, true>> {};
+void apply_twisted_term_single_nr(const Arguments& a, const Launch& l) {
+  apply<apply_twisted_term_single_nr_row>(a, l);
 }
 
 // 0 flop, 864 bytes a site and right-hand side; 216 reals without reuse

@@ -5,6 +5,8 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r13.hpp"
+#include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/dr.hpp"
@@ -101,21 +103,24 @@ void wilson_dagger_axpby_double_r8_nr_n1(const Arguments& a, const Launch& l) {
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_dagger_axpby_tinv_double_r12_nr_n1_row
-    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<StoredTerm<Ieee<double>, Frame_nr>>,
+          false, 1> {};
 void wilson_dagger_axpby_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_tinv_double_r12_nr_n1_row>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_dagger_axpby_tinv_double_r18_dr_n1_row
-    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<StoredTerm<Ieee<double>, Frame_dr>>,
+          false, 1> {};
 void wilson_dagger_axpby_tinv_double_r18_dr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_tinv_double_r18_dr_n1_row>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_dagger_axpby_tinv_double_r18_nr_n1_row
-    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<StoredTerm<Ieee<double>, Frame_nr>>,
+          false, 1> {};
 void wilson_dagger_axpby_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_tinv_double_r18_nr_n1_row>(a, l);
 }
@@ -206,50 +211,56 @@ void wilson_dagger_double_r8_nr_n1(const Arguments& a, const Launch& l) {
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_dagger_taxpby_double_r12_nr_n1_row
-    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<StoredTerm<Ieee<double>, Frame_nr>>, false,
+          1> {};
 void wilson_dagger_taxpby_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_taxpby_double_r12_nr_n1_row>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_dagger_taxpby_double_r18_dr_n1_row
-    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_dr>>, false,
+          1> {};
 void wilson_dagger_taxpby_double_r18_dr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_taxpby_double_r18_dr_n1_row>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_dagger_taxpby_double_r18_nr_n1_row
-    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_nr>>, false,
+          1> {};
 void wilson_dagger_taxpby_double_r18_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_taxpby_double_r18_nr_n1_row>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_dagger_taxpby_double_r18_rotated_n1_row
-    : wilson_dagger_rotated_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_rotated>, false,
-          1> {};
+    : wilson_dagger_rotated_body<Ieee<double>, Ieee<double>, R18, Taxpby<StoredTerm<Ieee<double>,
+          Frame_rotated>>, false, 1> {};
 void wilson_dagger_taxpby_double_r18_rotated_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_taxpby_double_r18_rotated_n1_row>(a, l);
 }
 
 // 1872 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_tinv_double_r12_nr_n1_row
-    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<StoredTerm<Ieee<double>, Frame_nr>>, false,
+          1> {};
 void wilson_dagger_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_tinv_double_r12_nr_n1_row>(a, l);
 }
 
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_dagger_tinv_double_r18_dr_n1_row
-    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dagger_dr_body<Ieee<double>, Ieee<double>, R18, Tinv<StoredTerm<Ieee<double>, Frame_dr>>, false,
+          1> {};
 void wilson_dagger_tinv_double_r18_dr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_tinv_double_r18_dr_n1_row>(a, l);
 }
 
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_dagger_tinv_double_r18_nr_n1_row
-    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<StoredTerm<Ieee<double>, Frame_nr>>, false,
+          1> {};
 void wilson_dagger_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_tinv_double_r18_nr_n1_row>(a, l);
 }

@@ -5,6 +5,8 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r13.hpp"
+#include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/nr.hpp"
@@ -55,8 +57,8 @@ void wilson_dagger_axpby_half_r8_nr_n1(const Arguments& a, const Launch& l) {
 
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_dagger_axpby_tinv_half_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, AxpbyTinv<Fixed<short, false>,
-          Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, AxpbyTinv<StoredTerm<Fixed<short,
+          false>, Frame_nr>>, false, 1> {};
 void wilson_dagger_axpby_tinv_half_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_tinv_half_r12_nr_n1_row>(a, l);
 }
@@ -105,16 +107,16 @@ void wilson_dagger_half_r8_nr_n1(const Arguments& a, const Launch& l) {
 
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_dagger_taxpby_half_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<Fixed<short, false>,
-          Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<StoredTerm<Fixed<short,
+          false>, Frame_nr>>, false, 1> {};
 void wilson_dagger_taxpby_half_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_taxpby_half_r12_nr_n1_row>(a, l);
 }
 
 // 1872 flop, 440 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_tinv_half_r12_nr_n1_row
-    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Tinv<Fixed<short, false>, Frame_nr>,
-          false, 1> {};
+    : wilson_dagger_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Tinv<StoredTerm<Fixed<short, false>,
+          Frame_nr>>, false, 1> {};
 void wilson_dagger_tinv_half_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_tinv_half_r12_nr_n1_row>(a, l);
 }

@@ -5,6 +5,8 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r13.hpp"
+#include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/dr.hpp"
@@ -92,7 +94,8 @@ void wilson_dagger_axpby_single_r8_nr_n1(const Arguments& a, const Launch& l) {
 
 // 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_dagger_axpby_tinv_single_r12_nr_n1_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<Ieee<float>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<StoredTerm<Ieee<float>, Frame_nr>>, false,
+          1> {};
 void wilson_dagger_axpby_tinv_single_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_tinv_single_r12_nr_n1_row>(a, l);
 }
@@ -176,14 +179,14 @@ void wilson_dagger_single_r8_nr_n1(const Arguments& a, const Launch& l) {
 
 // 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_dagger_taxpby_single_r12_nr_n1_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<Ieee<float>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<StoredTerm<Ieee<float>, Frame_nr>>, false, 1> {};
 void wilson_dagger_taxpby_single_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_taxpby_single_r12_nr_n1_row>(a, l);
 }
 
 // 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_tinv_single_r12_nr_n1_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<StoredTerm<Ieee<float>, Frame_nr>>, false, 1> {};
 void wilson_dagger_tinv_single_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_tinv_single_r12_nr_n1_row>(a, l);
 }

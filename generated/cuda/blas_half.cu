@@ -7,6 +7,8 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r13.hpp"
+#include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bodies/advance.hpp"
@@ -56,11 +58,25 @@ void advance_half(const Arguments& a, const Launch& l) {
   apply<advance_half_row, 128, 1>(a, l);
 }
 
+// 12 flop, 48 bytes a site and right-hand side; 18 reals without reuse
+struct advance_half_s1_row
+    : advance_body<Fixed<short, true>, 1> {};
+void advance_half_s1(const Arguments& a, const Launch& l) {
+  apply<advance_half_s1_row, 128, 1>(a, l);
+}
+
 // 72 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct axpby_half_row
     : axpby_body<Fixed<short, true>, 4> {};
 void axpby_half(const Arguments& a, const Launch& l) {
   apply<axpby_half_row, 128, 1>(a, l);
+}
+
+// 18 flop, 48 bytes a site and right-hand side; 18 reals without reuse
+struct axpby_half_s1_row
+    : axpby_body<Fixed<short, true>, 1> {};
+void axpby_half_s1(const Arguments& a, const Launch& l) {
+  apply<axpby_half_s1_row, 128, 1>(a, l);
 }
 
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
@@ -168,11 +184,25 @@ void caxpby_half(const Arguments& a, const Launch& l) {
   apply<caxpby_half_row, 128, 1>(a, l);
 }
 
+// 42 flop, 48 bytes a site and right-hand side; 18 reals without reuse
+struct caxpby_half_s1_row
+    : caxpby_body<Fixed<short, true>, 1> {};
+void caxpby_half_s1(const Arguments& a, const Launch& l) {
+  apply<caxpby_half_s1_row, 128, 1>(a, l);
+}
+
 // 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct cdot_half_row
     : cdot_body<Fixed<short, true>, 4> {};
 void cdot_half(const Arguments& a, const Launch& l) {
   apply<cdot_half_row, 256, 4>(a, l);
+}
+
+// 24 flop, 32 bytes a site and right-hand side; 12 reals without reuse
+struct cdot_half_s1_row
+    : cdot_body<Fixed<short, true>, 1> {};
+void cdot_half_s1(const Arguments& a, const Launch& l) {
+  apply<cdot_half_s1_row, 256, 4>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
@@ -189,11 +219,25 @@ void cg_direction_half(const Arguments& a, const Launch& l) {
   apply<cg_direction_half_row, 128, 1>(a, l);
 }
 
+// 24 flop, 80 bytes a site and right-hand side; 30 reals without reuse
+struct cg_direction_half_s1_row
+    : cg_direction_body<Fixed<short, true>, 1> {};
+void cg_direction_half_s1(const Arguments& a, const Launch& l) {
+  apply<cg_direction_half_s1_row, 128, 1>(a, l);
+}
+
 // 288 flop, 260 bytes a site and right-hand side; 120 reals without reuse
 struct cg_replace_half_row
     : cg_replace_body<Fixed<short, true>, 4> {};
 void cg_replace_half(const Arguments& a, const Launch& l) {
   apply<cg_replace_half_row, 128, 1>(a, l);
+}
+
+// 72 flop, 80 bytes a site and right-hand side; 30 reals without reuse
+struct cg_replace_half_s1_row
+    : cg_replace_body<Fixed<short, true>, 1> {};
+void cg_replace_half_s1(const Arguments& a, const Launch& l) {
+  apply<cg_replace_half_s1_row, 128, 1>(a, l);
 }
 
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
@@ -203,11 +247,25 @@ void cg_reproject_half(const Arguments& a, const Launch& l) {
   apply<cg_reproject_half_row, 256, 4>(a, l);
 }
 
+// 24 flop, 48 bytes a site and right-hand side; 18 reals without reuse
+struct cg_reproject_half_s1_row
+    : cg_reproject_body<Fixed<short, true>, 1> {};
+void cg_reproject_half_s1(const Arguments& a, const Launch& l) {
+  apply<cg_reproject_half_s1_row, 256, 4>(a, l);
+}
+
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_half_row
     : cg_residual_body<Fixed<short, true>, 4> {};
 void cg_residual_half(const Arguments& a, const Launch& l) {
   apply<cg_residual_half_row, 256, 4>(a, l);
+}
+
+// 24 flop, 48 bytes a site and right-hand side; 18 reals without reuse
+struct cg_residual_half_s1_row
+    : cg_residual_body<Fixed<short, true>, 1> {};
+void cg_residual_half_s1(const Arguments& a, const Launch& l) {
+  apply<cg_residual_half_s1_row, 256, 4>(a, l);
 }
 
 // 192 flop, 260 bytes a site and right-hand side; 120 reals without reuse
@@ -252,11 +310,25 @@ void hermitian_curvature_half(const Arguments& a, const Launch& l) {
   apply<hermitian_curvature_half_row, 256, 4>(a, l);
 }
 
+// 36 flop, 48 bytes a site and right-hand side; 18 reals without reuse
+struct hermitian_curvature_half_s1_row
+    : hermitian_curvature_body<Fixed<short, true>, 1> {};
+void hermitian_curvature_half_s1(const Arguments& a, const Launch& l) {
+  apply<hermitian_curvature_half_s1_row, 256, 4>(a, l);
+}
+
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct measure_half_row
     : measure_body<Fixed<short, true>, 4> {};
 void measure_half(const Arguments& a, const Launch& l) {
   apply<measure_half_row, 256, 4>(a, l);
+}
+
+// 12 flop, 16 bytes a site and right-hand side; 6 reals without reuse
+struct measure_half_s1_row
+    : measure_body<Fixed<short, true>, 1> {};
+void measure_half_s1(const Arguments& a, const Launch& l) {
+  apply<measure_half_s1_row, 256, 4>(a, l);
 }
 
 // 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
@@ -280,11 +352,25 @@ void norm2_half(const Arguments& a, const Launch& l) {
   apply<norm2_half_row, 256, 4>(a, l);
 }
 
+// 12 flop, 16 bytes a site and right-hand side; 6 reals without reuse
+struct norm2_half_s1_row
+    : norm2_body<Fixed<short, true>, 1> {};
+void norm2_half_s1(const Arguments& a, const Launch& l) {
+  apply<norm2_half_s1_row, 256, 4>(a, l);
+}
+
 // 72 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct residual_half_row
     : residual_body<Fixed<short, true>, 4> {};
 void residual_half(const Arguments& a, const Launch& l) {
   apply<residual_half_row, 256, 4>(a, l);
+}
+
+// 18 flop, 48 bytes a site and right-hand side; 18 reals without reuse
+struct residual_half_s1_row
+    : residual_body<Fixed<short, true>, 1> {};
+void residual_half_s1(const Arguments& a, const Launch& l) {
+  apply<residual_half_s1_row, 256, 4>(a, l);
 }
 
 // 24 flop, 104 bytes a site and right-hand side; 48 reals without reuse
@@ -294,11 +380,25 @@ void scale_half(const Arguments& a, const Launch& l) {
   apply<scale_half_row, 128, 1>(a, l);
 }
 
+// 6 flop, 32 bytes a site and right-hand side; 12 reals without reuse
+struct scale_half_s1_row
+    : scale_body<Fixed<short, true>, 1> {};
+void scale_half_s1(const Arguments& a, const Launch& l) {
+  apply<scale_half_s1_row, 128, 1>(a, l);
+}
+
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct shift_coefficients_half_row
     : shift_coefficients_body<Fixed<short, true>, 4> {};
 void shift_coefficients_half(const Arguments& a, const Launch& l) {
   apply<shift_coefficients_half_row, 256, 4>(a, l);
+}
+
+// 12 flop, 16 bytes a site and right-hand side; 6 reals without reuse
+struct shift_coefficients_half_s1_row
+    : shift_coefficients_body<Fixed<short, true>, 1> {};
+void shift_coefficients_half_s1(const Arguments& a, const Launch& l) {
+  apply<shift_coefficients_half_s1_row, 256, 4>(a, l);
 }
 
 // 120 flop, 260 bytes a site and right-hand side; 120 reals without reuse
@@ -308,11 +408,25 @@ void shift_direction_half(const Arguments& a, const Launch& l) {
   apply<shift_direction_half_row, 128, 1>(a, l);
 }
 
+// 30 flop, 80 bytes a site and right-hand side; 30 reals without reuse
+struct shift_direction_half_s1_row
+    : shift_direction_body<Fixed<short, true>, 1> {};
+void shift_direction_half_s1(const Arguments& a, const Launch& l) {
+  apply<shift_direction_half_s1_row, 128, 1>(a, l);
+}
+
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct shift_residual_half_row
     : shift_residual_body<Fixed<short, true>, 4> {};
 void shift_residual_half(const Arguments& a, const Launch& l) {
   apply<shift_residual_half_row, 256, 4>(a, l);
+}
+
+// 24 flop, 48 bytes a site and right-hand side; 18 reals without reuse
+struct shift_residual_half_s1_row
+    : shift_residual_body<Fixed<short, true>, 1> {};
+void shift_residual_half_s1(const Arguments& a, const Launch& l) {
+  apply<shift_residual_half_s1_row, 256, 4>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -7,6 +7,8 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r13.hpp"
+#include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/dr.hpp"
@@ -78,7 +80,8 @@ void wilson_dagger_axpby_single_r8_nr_n1(const Arguments& a, const Launch& l) {
 
 // 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_dagger_axpby_tinv_single_r12_nr_n1_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<Ieee<float>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<StoredTerm<Ieee<float>, Frame_nr>>, false,
+          1> {};
 
 // 1320 flop, 576 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_dagger_single_r12_dr_n1_row
@@ -142,11 +145,11 @@ void wilson_dagger_single_r8_nr_n1(const Arguments& a, const Launch& l) {
 
 // 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_dagger_taxpby_single_r12_nr_n1_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<Ieee<float>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<StoredTerm<Ieee<float>, Frame_nr>>, false, 1> {};
 
 // 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_tinv_single_r12_nr_n1_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<StoredTerm<Ieee<float>, Frame_nr>>, false, 1> {};
 
 // 1368 flop, 672 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_dagger_axpby_single_r12_dr_n1__box_kept_b256m2_row
@@ -276,14 +279,16 @@ void wilson_dagger_axpby_single_r8_nr_n1__box_kept_b128m4(const Arguments& a, co
 
 // 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<Ieee<float>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<StoredTerm<Ieee<float>, Frame_nr>>, false,
+          1> {};
 void wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_tinv_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_dagger_axpby_tinv_single_r12_nr_n1__box_kept_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<Ieee<float>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, AxpbyTinv<StoredTerm<Ieee<float>, Frame_nr>>, false,
+          1> {};
 void wilson_dagger_axpby_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_axpby_tinv_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
@@ -388,28 +393,28 @@ void wilson_dagger_single_r8_nr_n1__box_stream_b128m5(const Arguments& a, const 
 
 // 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_dagger_taxpby_single_r12_nr_n1__box_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<Ieee<float>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<StoredTerm<Ieee<float>, Frame_nr>>, false, 1> {};
 void wilson_dagger_taxpby_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_taxpby_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 960 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_dagger_taxpby_single_r12_nr_n1__box_kept_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<Ieee<float>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Taxpby<StoredTerm<Ieee<float>, Frame_nr>>, false, 1> {};
 void wilson_dagger_taxpby_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_taxpby_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_tinv_single_r12_nr_n1__box_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<StoredTerm<Ieee<float>, Frame_nr>>, false, 1> {};
 void wilson_dagger_tinv_single_r12_nr_n1__box_b256m2(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_tinv_single_r12_nr_n1__box_b256m2_row, 256, 2, Boxes, Rhs::alone>(a, l);
 }
 
 // 1872 flop, 864 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2_row
-    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<Ieee<float>, Frame_nr>, false, 1> {};
+    : wilson_dagger_nr_body<Ieee<float>, Ieee<float>, R12, Tinv<StoredTerm<Ieee<float>, Frame_nr>>, false, 1> {};
 void wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2(const Arguments& a, const Launch& l) {
   apply<wilson_dagger_tinv_single_r12_nr_n1__box_kept_b256m2_row, 256, 2, Boxes, Rhs::batch>(a, l);
 }

@@ -7,6 +7,8 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r13.hpp"
+#include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/dr.hpp"
@@ -87,18 +89,18 @@ void wilson_axpby_double_r8_nr_n1(const Arguments& a, const Launch& l) {
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_axpby_tinv_double_r12_nr_n1_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_axpby_tinv_double_r18_dr_n1_row
-    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<StoredTerm<Ieee<double>, Frame_dr>>, false, 1> {};
 void wilson_axpby_tinv_double_r18_dr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_tinv_double_r18_dr_n1_row, 128, 3>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_axpby_tinv_double_r18_nr_n1_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_axpby_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
 }
@@ -172,43 +174,44 @@ void wilson_double_r8_nr_n1(const Arguments& a, const Launch& l) {
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_taxpby_double_r12_nr_n1_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_dr_n1_row
-    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_dr>>, false, 1> {};
 void wilson_taxpby_double_r18_dr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r18_dr_n1_row, 128, 3>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_nr_n1_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_taxpby_double_r18_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r18_nr_n1_row, 128, 3>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_rotated_n1_row
-    : wilson_rotated_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_rotated>, false, 1> {};
+    : wilson_rotated_body<Ieee<double>, Ieee<double>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_rotated>>,
+          false, 1> {};
 void wilson_taxpby_double_r18_rotated_n1(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r18_rotated_n1_row, 128, 3>(a, l);
 }
 
 // 1872 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_tinv_double_r12_nr_n1_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_tinv_double_r18_dr_n1_row
-    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Tinv<StoredTerm<Ieee<double>, Frame_dr>>, false, 1> {};
 void wilson_tinv_double_r18_dr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_tinv_double_r18_dr_n1_row, 128, 3>(a, l);
 }
 
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_tinv_double_r18_nr_n1_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
 }
@@ -404,63 +407,66 @@ void wilson_axpby_double_r8_nr_n1__stream_tfirst_b128m3(const Arguments& a, cons
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_axpby_tinv_double_r12_nr_n1__b64m4_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_axpby_tinv_double_r12_nr_n1__b64m4(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_tinv_double_r12_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_axpby_tinv_double_r12_nr_n1__box_kept_b256m1_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_axpby_tinv_double_r12_nr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_tinv_double_r12_nr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_axpby_tinv_double_r12_nr_n1__box_stream_b256m1_row
-    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, AxpbyTinv<StoredTerm<Ieee<double>, Frame_nr>>,
+          false, 1> {};
 void wilson_axpby_tinv_double_r12_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_tinv_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_axpby_tinv_double_r18_dr_n1__b64m4_row
-    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<StoredTerm<Ieee<double>, Frame_dr>>, false, 1> {};
 void wilson_axpby_tinv_double_r18_dr_n1__b64m4(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_tinv_double_r18_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_axpby_tinv_double_r18_dr_n1__box_kept_b128m2_row
-    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<StoredTerm<Ieee<double>, Frame_dr>>, false, 1> {};
 void wilson_axpby_tinv_double_r18_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_tinv_double_r18_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_axpby_tinv_double_r18_dr_n1__box_stream_b256m1_row
-    : wilson_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, AxpbyTinv<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, AxpbyTinv<StoredTerm<Ieee<double>, Frame_dr>>,
+          false, 1> {};
 void wilson_axpby_tinv_double_r18_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_tinv_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_axpby_tinv_double_r18_nr_n1__b64m4_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_axpby_tinv_double_r18_nr_n1__b64m4(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_tinv_double_r18_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_axpby_tinv_double_r18_nr_n1__box_kept_b128m2_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_axpby_tinv_double_r18_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_tinv_double_r18_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_axpby_tinv_double_r18_nr_n1__box_stream_b256m1_row
-    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, AxpbyTinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, AxpbyTinv<StoredTerm<Ieee<double>, Frame_nr>>,
+          false, 1> {};
 void wilson_axpby_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_tinv_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
@@ -698,127 +704,134 @@ void wilson_double_r8_nr_n1__b128m2(const Arguments& a, const Launch& l) {
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_taxpby_double_r12_nr_n1__b64m4_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_taxpby_double_r12_nr_n1__b64m4(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r12_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_taxpby_double_r12_nr_n1__box_kept_b256m1_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_taxpby_double_r12_nr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r12_nr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_taxpby_double_r12_nr_n1__box_stream_b256m1_row
-    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Taxpby<StoredTerm<Ieee<double>, Frame_nr>>,
+          false, 1> {};
 void wilson_taxpby_double_r12_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_dr_n1__b64m4_row
-    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_dr>>, false, 1> {};
 void wilson_taxpby_double_r18_dr_n1__b64m4(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r18_dr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_dr_n1__box_kept_b128m2_row
-    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_dr>>, false, 1> {};
 void wilson_taxpby_double_r18_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r18_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_dr_n1__box_stream_b256m1_row
-    : wilson_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Taxpby<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_dr>>,
+          false, 1> {};
 void wilson_taxpby_double_r18_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_nr_n1__b64m4_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_taxpby_double_r18_nr_n1__b64m4(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r18_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_nr_n1__box_kept_b128m2_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_taxpby_double_r18_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r18_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_nr_n1__box_stream_b256m1_row
-    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Taxpby<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_nr>>,
+          false, 1> {};
 void wilson_taxpby_double_r18_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_rotated_n1__box_stream_b256m1_row
-    : wilson_rotated_body<Ieee<double>, Streamed<Ieee<double>>, R18, Taxpby<Ieee<double>, Frame_rotated>,
-          false, 1> {};
+    : wilson_rotated_body<Ieee<double>, Streamed<Ieee<double>>, R18, Taxpby<StoredTerm<Ieee<double>,
+          Frame_rotated>>, false, 1> {};
 void wilson_taxpby_double_r18_rotated_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r18_rotated_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_rotated_n1__kept_b128m2_row
-    : wilson_rotated_body<Ieee<double>, Ieee<double>, R18, Taxpby<Ieee<double>, Frame_rotated>, false, 1> {};
+    : wilson_rotated_body<Ieee<double>, Ieee<double>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_rotated>>,
+          false, 1> {};
 void wilson_taxpby_double_r18_rotated_n1__kept_b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_double_r18_rotated_n1__kept_b128m2_row, 128, 2, InOrder, Rhs::batch>(a, l);
 }
 
 // 1872 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_tinv_double_r12_nr_n1__b64m4_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_tinv_double_r12_nr_n1__b64m4(const Arguments& a, const Launch& l) {
   apply<wilson_tinv_double_r12_nr_n1__b64m4_row, 64, 4, InOrder, Rhs::alone>(a, l);
 }
 
 // 1872 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_tinv_double_r12_nr_n1__box_kept_b256m1_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_tinv_double_r12_nr_n1__box_kept_b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_tinv_double_r12_nr_n1__box_kept_b256m1_row, 256, 1, Boxes, Rhs::batch>(a, l);
 }
 
 // 1872 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_tinv_double_r12_nr_n1__box_stream_b256m1_row
-    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R12, Tinv<StoredTerm<Ieee<double>, Frame_nr>>,
+          false, 1> {};
 void wilson_tinv_double_r12_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_tinv_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_tinv_double_r18_dr_n1__box_kept_b128m2_row
-    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Tinv<StoredTerm<Ieee<double>, Frame_dr>>, false, 1> {};
 void wilson_tinv_double_r18_dr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_tinv_double_r18_dr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_tinv_double_r18_dr_n1__box_stream_b256m1_row
-    : wilson_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Tinv<Ieee<double>, Frame_dr>, false, 1> {};
+    : wilson_dr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Tinv<StoredTerm<Ieee<double>, Frame_dr>>,
+          false, 1> {};
 void wilson_tinv_double_r18_dr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_tinv_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }
 
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_tinv_double_r18_nr_n1__box_kept_b128m2_row
-    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
 void wilson_tinv_double_r18_nr_n1__box_kept_b128m2(const Arguments& a, const Launch& l) {
   apply<wilson_tinv_double_r18_nr_n1__box_kept_b128m2_row, 128, 2, Boxes, Rhs::batch>(a, l);
 }
 
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_tinv_double_r18_nr_n1__box_stream_b256m1_row
-    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Tinv<Ieee<double>, Frame_nr>, false, 1> {};
+    : wilson_nr_body<Ieee<double>, Streamed<Ieee<double>>, R18, Tinv<StoredTerm<Ieee<double>, Frame_nr>>,
+          false, 1> {};
 void wilson_tinv_double_r18_nr_n1__box_stream_b256m1(const Arguments& a, const Launch& l) {
   apply<wilson_tinv_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes, Rhs::alone>(a, l);
 }

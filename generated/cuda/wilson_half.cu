@@ -7,6 +7,8 @@
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
+#include "generated/links/r13.hpp"
+#include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
 #include "generated/bases/nr.hpp"
@@ -41,8 +43,8 @@ void wilson_axpby_half_r8_nr_n1(const Arguments& a, const Launch& l) {
 
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_axpby_tinv_half_r12_nr_n1_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, AxpbyTinv<Fixed<short, false>, Frame_nr>,
-          false, 1> {};
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, AxpbyTinv<StoredTerm<Fixed<short, false>,
+          Frame_nr>>, false, 1> {};
 
 // 1320 flop, 296 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_half_r12_nr_n1_row
@@ -71,13 +73,13 @@ void wilson_half_r8_nr_n1(const Arguments& a, const Launch& l) {
 
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_taxpby_half_r12_nr_n1_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<Fixed<short, false>, Frame_nr>,
-          false, 1> {};
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<StoredTerm<Fixed<short, false>,
+          Frame_nr>>, false, 1> {};
 
 // 1872 flop, 440 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_tinv_half_r12_nr_n1_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Tinv<Fixed<short, false>, Frame_nr>, false,
-          1> {};
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Tinv<StoredTerm<Fixed<short, false>,
+          Frame_nr>>, false, 1> {};
 
 // 1368 flop, 348 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_axpby_half_r12_nr_n1__b128m4_row
@@ -123,8 +125,8 @@ void wilson_half_r12t_nr_n1__tfirst_b64m10(const Arguments& a, const Launch& l) 
 
 // 1920 flop, 492 bytes a site and right-hand side; 408 reals without reuse
 struct wilson_taxpby_half_r12_nr_n1__b256m2_row
-    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<Fixed<short, false>, Frame_nr>,
-          false, 1> {};
+    : wilson_nr_body<Fixed<short, true>, Fixed<short, false>, R12, Taxpby<StoredTerm<Fixed<short, false>,
+          Frame_nr>>, false, 1> {};
 void wilson_taxpby_half_r12_nr_n1__b256m2(const Arguments& a, const Launch& l) {
   apply<wilson_taxpby_half_r12_nr_n1__b256m2_row, 256, 2, InOrder, Rhs::alone>(a, l);
 }
