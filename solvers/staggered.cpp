@@ -136,6 +136,9 @@ std::string StaggeredAction::name() const {
 StaggeredHopping StaggeredAction::hopping(const LinkStore& links, const PrecisionInfo& precision) const {
   using Kind = StaggeredParameters::Kind;
   if (parameters_.kind == Kind::thin) return {links.store(precision.links), nullptr, precision, parameters_.boundary};
+  if (find_storage(links.storage()).group == "SU(3)")
+    throw UsageError(
+        fmt::format("links '{}': long links are a number times U(3); use r13, r9 or r18", links.storage()));
   const auto make = [&] {
     return parameters_.kind == Kind::asqtad ? asqtad_links(links.gauge(), links.domain(), parameters_.u0)
                                             : hisq_links(links.gauge(), links.domain(), parameters_.naik_epsilon);

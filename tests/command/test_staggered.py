@@ -53,7 +53,7 @@ def test_solve_bench_knows_the_actions(quarksmith, tmp_path):
         (("--mass", "0.1", "--csw", "1"), "--csw does not belong"),
         (("--mass", "0.1", "--solver", "bicgstab"), "is solved by cg"),
         (("--mass", "0.1", "--source", "gaussian:0,0,0,0:2,5"), "smearing is for Dirac spinors"),
-        (("--mass", "0.1", "--reconstruct", "12"), "improved_staggered"),
+        (("--mass", "0.1", "--reconstruct", "12"), "a number times U(3); use r13"),
     ],
 )
 def test_what_does_not_fit_is_refused(quarksmith, options, message):
