@@ -304,7 +304,8 @@ void add_propagator(CLI::App& app, int& status) {
                 "point, gaussian:w,N, jacobi:kappa,N[,norm] or wuppertal:alpha,N (acts on correlators only)")
       ->capture_default_str();
   c->add_option("--smear-links", o->smear_links,
-                "links of the action: stout:rho,N or ape:alpha,N, in space alone with ,space behind (default: as they "
+                "links of the action: stout:rho,N or ape:alpha,N, in space alone with ,space behind, or hyp:a1,a2,a3,N "
+                "(default: as they "
                 "are); sources and sinks use the unsmeared links");
   c->add_option("--solver", o->solver,
                 "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg (default: bicgstab; domain wall: cg)");

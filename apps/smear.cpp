@@ -10,16 +10,25 @@ namespace {
 
 struct SmearOptions {
   CommonOptions common;
-  std::string kind, in, out, lattice, format, links = "all";
+  std::string kind, in, out, lattice, format, links = "all", hyp = "0.75,0.6,0.3";
   double rho = 0.1, alpha = 0.5;
   int steps = 1, bits = 0;
 };
 
 LinkSmearing smearing_of(const SmearOptions& o, const CLI::App& command) {
+  const std::string own = o.kind == "stout" ? "--rho" : o.kind == "ape" ? "--alpha" : "--hyp";
+  for (const std::string option : {"--rho", "--alpha", "--hyp"})
+    if (option != own && command.count(option) > 0) throw UsageError(fmt::format("smear {} takes {}", o.kind, own));
+  if (o.kind == "hyp") {
+    if (o.links == "space") throw UsageError("smear hyp blocks all links; leave out --links space");
+    return link_smearing_of(fmt::format("hyp:{},{}", o.hyp, o.steps));
+  }
   const bool stout = o.kind == "stout";
-  if (command.count(stout ? "--alpha" : "--rho") > 0)
-    throw UsageError(fmt::format("smear {} takes {}", o.kind, stout ? "--rho" : "--alpha"));
-  return {stout ? LinkSmearing::Kind::stout : LinkSmearing::Kind::ape, stout ? o.rho : o.alpha, o.steps,
+  return {stout ? LinkSmearing::Kind::stout : LinkSmearing::Kind::ape,
+          stout ? o.rho : o.alpha,
+          0,
+          0,
+          o.steps,
           o.links == "space"};
 }
 
@@ -54,12 +63,13 @@ int run(const SmearOptions& o, const CLI::App& command) {
 
 void add_smear(CLI::App& app, int& status) {
   auto o = std::make_shared<SmearOptions>();
-  CLI::App* c = app.add_subcommand("smear", "Smear the links of a configuration: stout or APE");
-  c->add_option("kind", o->kind, "stout or ape")->required()->check(CLI::IsMember({"stout", "ape"}));
+  CLI::App* c = app.add_subcommand("smear", "Smear the links of a configuration: stout, APE or HYP");
+  c->add_option("kind", o->kind, "stout, ape or hyp")->required()->check(CLI::IsMember({"stout", "ape", "hyp"}));
   c->add_option("in", o->in, "configuration, or unit:..., weak:..., hot:... as for propagator")->required();
   c->add_option("out", o->out, "file to write")->required();
   c->add_option("--rho", o->rho, "of stout: U' = exp(rho TA(C U^+)) U")->capture_default_str();
   c->add_option("--alpha", o->alpha, "of ape: weight of the staples, (1 - alpha) U + alpha/n C")->capture_default_str();
+  c->add_option("--hyp", o->hyp, "of hyp: alpha_1,alpha_2,alpha_3")->capture_default_str();
   c->add_option("--steps", o->steps, "how often")->check(CLI::PositiveNumber)->capture_default_str();
   c->add_option("--links", o->links, "all, or space: time links stay and take no part")
       ->check(CLI::IsMember({"all", "space"}))

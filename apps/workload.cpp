@@ -236,6 +236,10 @@ void Workload::prepare_expression() {
       arguments.emplace_back(0.1);
     } else if (p.kind == "spinor") {
       arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
+    } else if (p.kind == "algebra") {  // zeros: SU(3) matrices have no place there
+      const DomainPointer& domain = fields_->domain();
+      arguments.emplace_back(links_.emplace_back(
+          upload(HostGauge(domain->lattice()), domain, find_precision(links), find_storage("r18"))));
     } else {
       const std::string_view storage = p.kind == "links" ? kernel_->links : "r18";
       arguments.emplace_back(links_.emplace_back(fields_->copy_of_links(links, storage)));

@@ -16,25 +16,41 @@ LinkSmearing link_smearing_of(const std::string& text) {
   std::string rest = text;
   if (rest.starts_with("stout:")) s.kind = LinkSmearing::Kind::stout;
   if (rest.starts_with("ape:")) s.kind = LinkSmearing::Kind::ape;
-  if (rest.ends_with(",space")) {
+  const bool hyp = rest.starts_with("hyp:");
+  if (hyp) s.kind = LinkSmearing::Kind::hyp;
+  if (!hyp && rest.ends_with(",space")) {
     s.space = true;
     rest.resize(rest.size() - 6);
   }
   const char *at = rest.data() + rest.find(':') + 1, *end = rest.data() + rest.size();
   auto found = std::from_chars(at, end, s.strength);
   bool good = s.kind != LinkSmearing::Kind::none && found.ec == std::errc() && found.ptr != end && *found.ptr == ',';
+  for (double* alpha : {&s.second, &s.third})
+    if (hyp && good) {
+      found = std::from_chars(found.ptr + 1, end, *alpha);
+      good = found.ec == std::errc() && found.ptr != end && *found.ptr == ',';
+    }
   if (good) found = std::from_chars(found.ptr + 1, end, s.steps);
   if (!good || found.ec != std::errc() || found.ptr != end || s.steps < 1)
     throw UsageError(
         fmt::format("smearing '{}' is unknown; use stout:rho,N or ape:alpha,N, with ,space behind for links in space "
-                    "alone",
+                    "alone, or hyp:a1,a2,a3,N",
                     text));
   return s;
 }
 
 namespace {
 
+void hyp_step(const LinkSmearing& how, const LinkField& u, LinkField& out) {
+  const auto fresh = [&u] { return LinkField(u.domain_pointer(), u.precision(), u.storage()); };
+  LinkField a = fresh(), b = fresh(), c = fresh(), d = fresh(), e = fresh(), f = fresh();
+  evaluate("hyp_first", {u, 1 - how.third, how.third / 2, a, b, c});
+  evaluate("hyp_second", {u, a, b, c, 1 - how.second, how.second / 4, d, e, f});
+  evaluate("hyp_third", {u, d, e, f, 1 - how.strength, how.strength / 6, out});
+}
+
 void step(const LinkSmearing& how, const LinkField& u, LinkField& out) {
+  if (how.kind == LinkSmearing::Kind::hyp) return hyp_step(how, u, out);
   if (how.kind == LinkSmearing::Kind::stout) {
     evaluate(how.space ? "stout3_step" : "stout4_step", {u, how.strength, out});
   } else {

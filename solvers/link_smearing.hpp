@@ -14,13 +14,15 @@ namespace quarksmith {
 /// stout (C. Morningstar and M. Peardon, hep-lat/0311018): U' = exp(rho TA(C U^+)) U, C the sum of the staples.
 /// ape (M. Albanese et al., Phys. Lett. B 192 (1987) 163): U' is the SU(3) matrix that maximises
 /// Re tr(U'^+ [(1 - alpha) U + alpha/n C]), n the number of staples, 6 or 4.
+/// hyp (A. Hasenfratz and F. Knechtli, hep-lat/0103029): three levels inside hypercubes, projected as ape; all links.
 struct LinkSmearing {
-  enum class Kind { none, stout, ape } kind = Kind::none;
-  double strength = 0;  ///< rho or alpha
+  enum class Kind { none, stout, ape, hyp } kind = Kind::none;
+  double strength = 0;           ///< rho, alpha, or alpha_1 of hyp
+  double second = 0, third = 0;  ///< alpha_2, alpha_3 of hyp
   int steps = 0;
   bool space = false;
 };
-/// `stout:rho,N` or `ape:alpha,N`, in space alone with `,space` behind.
+/// `stout:rho,N` or `ape:alpha,N`, in space alone with `,space` behind; `hyp:alpha_1,alpha_2,alpha_3,N`.
 /// \throws UsageError any other text.
 LinkSmearing link_smearing_of(const std::string& text);
 

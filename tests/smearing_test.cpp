@@ -73,7 +73,7 @@ TEST_P(Smearing, IsCovariantAndLeavesUnitLinks) {
   const Lattice lattice({4, 4, 4, 4});
   const auto g = reference::random_gauge_transformation(lattice, 8);
   const HostGauge gauge = weak_gauge(lattice, 0.3, 2);
-  for (const char* text : {"stout:0.1,2", "stout:0.12,2,space", "ape:0.5,2", "ape:0.6,2,space"}) {
+  for (const char* text : {"stout:0.1,2", "stout:0.12,2,space", "ape:0.5,2", "ape:0.6,2,space", "hyp:0.75,0.6,0.3,1"}) {
     const LinkSmearing how = link_smearing_of(text);
     const HostGauge smeared = smear(how, gauge, domain(lattice));
     EXPECT_LT(largest_difference(reference::transform(smeared, g),
@@ -199,7 +199,8 @@ TEST_P(Smearing, ChromaLinkSmearing) {
     double limit;
   };
   for (const auto& [entry, how, limit] :
-       {Case{0, fmt::format("ape:{:.17g},1,space", 4 / 6.5), 6e-6}, Case{3, "stout:0.15625,16,space", 3e-7}}) {
+       {Case{0, fmt::format("ape:{:.17g},1,space", 4 / 6.5), 6e-6}, Case{2, "hyp:0.75,0.6,0.3,1", 1e-6},
+        Case{3, "stout:0.15625,16,space", 3e-7}}) {
     const GaugeAverages ours =
         gauge_averages(smear(link_smearing_of(how), gauge, domain(gauge.lattice)), domain(gauge.lattice));
     const auto& theirs = peer["measurements"][entry]["Link_observables"];
@@ -265,7 +266,8 @@ INSTANTIATE_TEST_SUITE_P(Devices, Smearing, testing::ValuesIn(support::devices()
 TEST(SmearingOptions, AreReadWholeOrRefused) {
   EXPECT_EQ(link_smearing_of("stout:0.1,3").steps, 3);
   EXPECT_TRUE(link_smearing_of("ape:0.5,2,space").space);
-  for (const char* text : {"stout", "stout:", "stout:0.1", "stout:0.1,0", "stout:0.1,3,time", "hyp:0.1,3", "ape:a,1"})
+  for (const char* text :
+       {"stout", "stout:", "stout:0.1", "stout:0.1,0", "stout:0.1,3,time", "hyp:0.1,3", "hyp:1,1,1", "ape:a,1"})
     EXPECT_THROW(link_smearing_of(text), UsageError) << text;
   EXPECT_EQ(quark_smearing_of("jacobi:0.2,8,3").norm, 3);
   for (const char* text : {"jacobi", "jacobi:0.2", "jacobi:0.2,1.5", "gaussian:1,2,3", "jacobi:0.2,3,0", "j:1,2", ":"})

@@ -54,7 +54,7 @@ def test_smeared_sources_and_links_change_the_propagator(quarksmith, tmp_path, s
     ("arguments", "message"),
     [
         (("smear", "stout", "unit:4,4,4,4", "a.ildg", "--alpha", "0.5"), "smear stout takes --rho"),
-        (("smear", "hyp", "unit:4,4,4,4", "a.ildg"), "hyp not in"),
+        (("smear", "fat", "unit:4,4,4,4", "a.ildg"), "fat not in"),
         (("smear", "stout", "unit:4,4,4,4", "a.what"), "the name does not tell the format"),
         (("flow", "unit:4,4,4,4", "--step", "0"), "must be positive"),
         (("flow", "unit:4,4,4,4", "--every", "0.015"), "is no multiple of --step"),

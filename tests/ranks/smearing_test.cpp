@@ -23,7 +23,7 @@ DomainPointer domain_of(const Lattice& lattice) {
 TEST(SmearingOfParts, LinksAreThoseOfTheWhole) {
   const Lattice whole(extent);
   const HostGauge gauge = weak_gauge(whole, 0.3, 5);
-  for (const char* text : {"stout:0.1,2", "ape:0.5,1,space"}) {
+  for (const char* text : {"stout:0.1,2", "ape:0.5,1,space", "hyp:0.75,0.6,0.3,1"}) {
     const HostGauge expected = smear(link_smearing_of(text), gauge, domain_of(whole));
     for (const Coordinates& grid : ranks::grids(extent)) {
       SCOPED_TRACE(ranks::text(grid) + " " + text);
