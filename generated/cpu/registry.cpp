@@ -280,6 +280,9 @@ void hermitian_curvature_half(const Arguments&, const Launch&);
 void hermitian_curvature_half_s1(const Arguments&, const Launch&);
 void hermitian_curvature_single(const Arguments&, const Launch&);
 void hermitian_curvature_single_s1(const Arguments&, const Launch&);
+void hyp_first_double_r18(const Arguments&, const Launch&);
+void hyp_second_double_r18(const Arguments&, const Launch&);
+void hyp_third_double_r18(const Arguments&, const Launch&);
 void import_bits20_s1(const Arguments&, const Launch&);
 void import_bits20_s4(const Arguments&, const Launch&);
 void import_bits24_s4(const Arguments&, const Launch&);
@@ -3063,6 +3066,95 @@ constexpr Kernel table[] = {
      "pp = rr + beta*beta*pp; scale = max(scale, real(pq)/pp); alpha = rr/real(pq); size = size + "
      "alpha*sqrt(pp)",
      hermitian_curvature_single_s1, false, ""},
+    {"hyp_first_double_r18", "hyp_first", "expression",
+     false, "none", "double", "r18", "", false,
+     1, 4, 0, 0, 0, 0,
+     25200, 2880,
+     "out_1[x] = project(keep*u[x] + add*(u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
+     "shift(adj(u[y])*u[x]*shift(u[y], +x), -y))); out_1[y] = project(keep*u[y] + "
+     "add*(u[x]*shift(u[y], +x)*adj(shift(u[x], +y)) + shift(adj(u[x])*u[y]*shift(u[x], +y), -x))); "
+     "out_1[z] = project(keep*u[z] + add*(u[x]*shift(u[z], +x)*adj(shift(u[x], +z)) + "
+     "shift(adj(u[x])*u[z]*shift(u[x], +z), -x))); out_1[t] = project(keep*u[t] + "
+     "add*(u[x]*shift(u[t], +x)*adj(shift(u[x], +t)) + shift(adj(u[x])*u[t]*shift(u[x], +t), -x))); "
+     "out_2[x] = project(keep*u[x] + add*(u[z]*shift(u[x], +z)*adj(shift(u[z], +x)) + "
+     "shift(adj(u[z])*u[x]*shift(u[z], +x), -z))); out_2[y] = project(keep*u[y] + "
+     "add*(u[z]*shift(u[y], +z)*adj(shift(u[z], +y)) + shift(adj(u[z])*u[y]*shift(u[z], +y), -z))); "
+     "out_2[z] = project(keep*u[z] + add*(u[y]*shift(u[z], +y)*adj(shift(u[y], +z)) + "
+     "shift(adj(u[y])*u[z]*shift(u[y], +z), -y))); out_2[t] = project(keep*u[t] + "
+     "add*(u[y]*shift(u[t], +y)*adj(shift(u[y], +t)) + shift(adj(u[y])*u[t]*shift(u[y], +t), -y))); "
+     "out_3[x] = project(keep*u[x] + add*(u[t]*shift(u[x], +t)*adj(shift(u[t], +x)) + "
+     "shift(adj(u[t])*u[x]*shift(u[t], +x), -t))); out_3[y] = project(keep*u[y] + "
+     "add*(u[t]*shift(u[y], +t)*adj(shift(u[t], +y)) + shift(adj(u[t])*u[y]*shift(u[t], +y), -t))); "
+     "out_3[z] = project(keep*u[z] + add*(u[t]*shift(u[z], +t)*adj(shift(u[t], +z)) + "
+     "shift(adj(u[t])*u[z]*shift(u[t], +z), -t))); out_3[t] = project(keep*u[t] + "
+     "add*(u[z]*shift(u[t], +z)*adj(shift(u[z], +t)) + shift(adj(u[z])*u[t]*shift(u[z], +t), -z)))",
+     false, "",
+     "",
+     hyp_first_double_r18, false,
+     "u:links:links:apart keep:real:a.re:here add:real:b.re:here out_1:links:out:out out_2:links:x:out "
+     "out_3:links:y:out"},
+    {"hyp_second_double_r18", "hyp_second", "expression",
+     false, "none", "double", "r18", "", false,
+     1, 4, 0, 0, 0, 0,
+     35136, 5760,
+     "out_1[x] = project(keep*u[x] + add*(h[z]*shift(h[x], +z)*adj(shift(h[z], +x)) + "
+     "shift(adj(h[z])*h[x]*shift(h[z], +x), -z) + (h[t]*shift(g[x], +t)*adj(shift(h[t], +x)) + "
+     "shift(adj(h[t])*g[x]*shift(h[t], +x), -t)))); out_1[y] = project(keep*u[y] + "
+     "add*(h[z]*shift(h[y], +z)*adj(shift(h[z], +y)) + shift(adj(h[z])*h[y]*shift(h[z], +y), -z) + "
+     "(h[t]*shift(g[y], +t)*adj(shift(h[t], +y)) + shift(adj(h[t])*g[y]*shift(h[t], +y), -t)))); "
+     "out_1[z] = project(keep*u[z] + add*(h[y]*shift(h[z], +y)*adj(shift(h[y], +z)) + "
+     "shift(adj(h[y])*h[z]*shift(h[y], +z), -y) + (g[t]*shift(g[z], +t)*adj(shift(g[t], +z)) + "
+     "shift(adj(g[t])*g[z]*shift(g[t], +z), -t)))); out_1[t] = project(keep*u[t] + "
+     "add*(g[y]*shift(h[t], +y)*adj(shift(g[y], +t)) + shift(adj(g[y])*h[t]*shift(g[y], +t), -y) + "
+     "(g[z]*shift(g[t], +z)*adj(shift(g[z], +t)) + shift(adj(g[z])*g[t]*shift(g[z], +t), -z)))); "
+     "out_2[x] = project(keep*u[x] + add*(h[y]*shift(h[x], +y)*adj(shift(h[y], +x)) + "
+     "shift(adj(h[y])*h[x]*shift(h[y], +x), -y) + (g[t]*shift(f[x], +t)*adj(shift(g[t], +x)) + "
+     "shift(adj(g[t])*f[x]*shift(g[t], +x), -t)))); out_2[y] = project(keep*u[y] + "
+     "add*(h[x]*shift(h[y], +x)*adj(shift(h[x], +y)) + shift(adj(h[x])*h[y]*shift(h[x], +y), -x) + "
+     "(f[t]*shift(f[y], +t)*adj(shift(f[t], +y)) + shift(adj(f[t])*f[y]*shift(f[t], +y), -t)))); "
+     "out_2[z] = project(keep*u[z] + add*(h[x]*shift(h[z], +x)*adj(shift(h[x], +z)) + "
+     "shift(adj(h[x])*h[z]*shift(h[x], +z), -x) + (f[t]*shift(f[z], +t)*adj(shift(f[t], +z)) + "
+     "shift(adj(f[t])*f[z]*shift(f[t], +z), -t)))); out_2[t] = project(keep*u[t] + "
+     "add*(g[x]*shift(h[t], +x)*adj(shift(g[x], +t)) + shift(adj(g[x])*h[t]*shift(g[x], +t), -x) + "
+     "(f[z]*shift(f[t], +z)*adj(shift(f[z], +t)) + shift(adj(f[z])*f[t]*shift(f[z], +t), -z)))); "
+     "out_3[x] = project(keep*u[x] + add*(g[y]*shift(g[x], +y)*adj(shift(g[y], +x)) + "
+     "shift(adj(g[y])*g[x]*shift(g[y], +x), -y) + (g[z]*shift(f[x], +z)*adj(shift(g[z], +x)) + "
+     "shift(adj(g[z])*f[x]*shift(g[z], +x), -z)))); out_3[y] = project(keep*u[y] + "
+     "add*(g[x]*shift(g[y], +x)*adj(shift(g[x], +y)) + shift(adj(g[x])*g[y]*shift(g[x], +y), -x) + "
+     "(f[z]*shift(f[y], +z)*adj(shift(f[z], +y)) + shift(adj(f[z])*f[y]*shift(f[z], +y), -z)))); "
+     "out_3[z] = project(keep*u[z] + add*(f[x]*shift(g[z], +x)*adj(shift(f[x], +z)) + "
+     "shift(adj(f[x])*g[z]*shift(f[x], +z), -x) + (f[y]*shift(f[z], +y)*adj(shift(f[y], +z)) + "
+     "shift(adj(f[y])*f[z]*shift(f[y], +z), -y)))); out_3[t] = project(keep*u[t] + "
+     "add*(f[x]*shift(g[t], +x)*adj(shift(f[x], +t)) + shift(adj(f[x])*g[t]*shift(f[x], +t), -x) + "
+     "(f[y]*shift(f[t], +y)*adj(shift(f[y], +t)) + shift(adj(f[y])*f[t]*shift(f[y], +t), -y))))",
+     false, "",
+     "",
+     hyp_second_double_r18, false,
+     "u:links:links:here f:links:x:apart g:links:y:apart h:links:z:apart keep:real:a.re:here "
+     "add:real:b.re:here out_1:links:out:out out_2:links:w:out out_3:links:in:out"},
+    {"hyp_third_double_r18", "hyp_third", "expression",
+     false, "none", "double", "r18", "", false,
+     1, 4, 0, 0, 0, 0,
+     15072, 4608,
+     "out[x] = project(keep*u[x] + add*(f[y]*shift(f[x], +y)*adj(shift(f[y], +x)) + "
+     "shift(adj(f[y])*f[x]*shift(f[y], +x), -y) + (f[z]*shift(g[x], +z)*adj(shift(f[z], +x)) + "
+     "shift(adj(f[z])*g[x]*shift(f[z], +x), -z)) + (f[t]*shift(h[x], +t)*adj(shift(f[t], +x)) + "
+     "shift(adj(f[t])*h[x]*shift(f[t], +x), -t)))); out[y] = project(keep*u[y] + add*(f[x]*shift(f[y], "
+     "+x)*adj(shift(f[x], +y)) + shift(adj(f[x])*f[y]*shift(f[x], +y), -x) + (g[z]*shift(g[y], "
+     "+z)*adj(shift(g[z], +y)) + shift(adj(g[z])*g[y]*shift(g[z], +y), -z)) + (g[t]*shift(h[y], "
+     "+t)*adj(shift(g[t], +y)) + shift(adj(g[t])*h[y]*shift(g[t], +y), -t)))); out[z] = "
+     "project(keep*u[z] + add*(g[x]*shift(f[z], +x)*adj(shift(g[x], +z)) + "
+     "shift(adj(g[x])*f[z]*shift(g[x], +z), -x) + (g[y]*shift(g[z], +y)*adj(shift(g[y], +z)) + "
+     "shift(adj(g[y])*g[z]*shift(g[y], +z), -y)) + (h[t]*shift(h[z], +t)*adj(shift(h[t], +z)) + "
+     "shift(adj(h[t])*h[z]*shift(h[t], +z), -t)))); out[t] = project(keep*u[t] + add*(h[x]*shift(f[t], "
+     "+x)*adj(shift(h[x], +t)) + shift(adj(h[x])*f[t]*shift(h[x], +t), -x) + (h[y]*shift(g[t], "
+     "+y)*adj(shift(h[y], +t)) + shift(adj(h[y])*g[t]*shift(h[y], +t), -y)) + (h[z]*shift(h[t], "
+     "+z)*adj(shift(h[z], +t)) + shift(adj(h[z])*h[t]*shift(h[z], +t), -z))))",
+     false, "",
+     "",
+     hyp_third_double_r18, false,
+     "u:links:links:here f:links:x:apart g:links:y:apart h:links:z:apart keep:real:a.re:here "
+     "add:real:b.re:here out:links:out:out"},
     {"import_bits20_s1", "import", "convert",
      false, "none", "bits20", "", "", false,
      1, 1, 0, 0, 0, 0,
