@@ -23,6 +23,15 @@ QUARKSMITH_INLINE Complex<R> seen_from_start(const Walk<Length>& at, const Compl
   return z;
 }
 
+template <int Length, class R>
+QUARKSMITH_OUTLINED Link<R> seen_from_start(const Walk<Length>& at, const Link<R>& there) {
+  return map(there, [&](const Complex<R>& z) { return seen_from_start(at, z); });
+}
+template <int Length, class R>
+QUARKSMITH_OUTLINED Colour<R> seen_from_start(const Walk<Length>& at, const Colour<R>& there) {
+  return {seen_from_start(at, there.c0), seen_from_start(at, there.c1), seen_from_start(at, there.c2)};
+}
+
 /// A matrix of direction mu.
 template <class Links>
 QUARKSMITH_INLINE typename Links::Value load_matrix(const Operand& f, const Site& x, int mu) {
@@ -33,7 +42,7 @@ QUARKSMITH_INLINE typename Links::Value load_matrix(const Operand& f, const Walk
   const auto u = load_matrix<Links>(f, at.site, mu);
   if constexpr (Links::lanes == 1) return u;
   if (at.exchanges == 0) return u;
-  return map(u, [&](const auto& z) { return seen_from_start(at, z); });
+  return seen_from_start(at, u);
 }
 
 /// The half of a field of both parities that holds one of them.
@@ -55,7 +64,7 @@ QUARKSMITH_INLINE typename Spinors::Value load_spinor(const Operand& f, const Wa
   if constexpr (Spinors::lanes == 1) return psi;
   if (at.exchanges == 0) return psi;
   QUARKSMITH_UNROLL
-  for (auto& v : psi.s) v = {seen_from_start(at, v.c0), seen_from_start(at, v.c1), seen_from_start(at, v.c2)};
+  for (auto& v : psi.s) v = seen_from_start(at, v);
   return psi;
 }
 template <class Spinors>
@@ -117,6 +126,11 @@ QUARKSMITH_INLINE Link<R>& operator-=(Link<R>& a, const Link<R>& b) {
 template <class R>
 QUARKSMITH_INLINE Link<R> operator*(const Complex<R>& a, const Link<R>& u) {
   return map(u, [&a](const Complex<R>& z) { return a * z; });
+}
+/// u v as a function, of which bodies hold many: inlined everywhere they take a compiler for the CPU minutes.
+template <class R>
+QUARKSMITH_FUNCTION Link<R> product(const Link<R>& u, const Link<R>& v) {
+  return u * v;
 }
 template <class R>
 QUARKSMITH_INLINE Complex<R>& operator+=(Complex<R>& a, const Complex<R>& b) {

@@ -199,6 +199,8 @@ class Statements:
             if a.op == "adj":
                 return f"mul_adj({self.value(a.args[0])}, {self.value(b)})"
             return f"mul({self.value(a)}, {self.value(b)})"
+        if a.kind == b.kind == "matrix":
+            return f"product({self.value(a)}, {self.value(b)})"
         if (a.kind, b.kind) == ("complex", "real"):
             a, b = b, a
         return f"{_operand(self.value(a))} * {_operand(self.value(b))}"
