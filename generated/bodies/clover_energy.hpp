@@ -52,7 +52,7 @@ struct clover_energy_body {
       const auto at_py = walk<+2>(a, x);
       const auto u_x_at_py = load_matrix<Links>(a.links, at_py, 0);
       const auto u_y = load_matrix<Links>(a.links, x, 1);
-      auto s1 = ((u_x * u_y_at_px) * adj(u_x_at_py)) * adj(u_y);
+      auto s1 = product(product(product(u_x, u_y_at_px), adj(u_x_at_py)), adj(u_y));
       in_order();
       const auto u_y_2 = load_matrix<Links>(a.links, x, 1);
       const auto at_mx_py_2 = walk<-1, +2>(a, x);
@@ -60,7 +60,8 @@ struct clover_energy_body {
       const auto at_mx_2 = walk<-1>(a, x);
       const auto u_y_at_mx_2 = load_matrix<Links>(a.links, at_mx_2, 1);
       const auto u_x_at_mx_2 = load_matrix<Links>(a.links, at_mx_2, 0);
-      s1 += u_y_2 * ((adj(u_x_at_mx_py_2) * adj(u_y_at_mx_2)) * u_x_at_mx_2);
+      const auto v1 = product(u_y_2, product(product(adj(u_x_at_mx_py_2), adj(u_y_at_mx_2)), u_x_at_mx_2));
+      s1 += v1;
       in_order();
       const auto at_mx_3 = walk<-1>(a, x);
       const auto u_x_at_mx_3 = load_matrix<Links>(a.links, at_mx_3, 0);
@@ -69,8 +70,9 @@ struct clover_energy_body {
       const auto u_x_at_mx_my_3 = load_matrix<Links>(a.links, at_mx_my_3, 0);
       const auto at_my_3 = walk<-2>(a, x);
       const auto u_y_at_my_3 = load_matrix<Links>(a.links, at_my_3, 1);
-      const auto v1 = adj(u_x_at_mx_3) * ((adj(u_y_at_mx_my_3) * u_x_at_mx_my_3) * u_y_at_my_3);
-      s1 += v1;
+      const auto v2 = product(adj(u_x_at_mx_3), product(product(adj(u_y_at_mx_my_3), u_x_at_mx_my_3),
+        u_y_at_my_3));
+      s1 += v2;
       in_order();
       const auto at_my_4 = walk<-2>(a, x);
       const auto u_y_at_my_4 = load_matrix<Links>(a.links, at_my_4, 1);
@@ -78,9 +80,10 @@ struct clover_energy_body {
       const auto at_px_my_4 = walk<+1, -2>(a, x);
       const auto u_y_at_px_my_4 = load_matrix<Links>(a.links, at_px_my_4, 1);
       const auto u_x_4 = load_matrix<Links>(a.links, x, 0);
-      s1 += ((adj(u_y_at_my_4) * u_x_at_my_4) * u_y_at_px_my_4) * adj(u_x_4);
-      const auto v2 = broadcast<R>(0.25) * traceless_antihermitian(s1);
-      sums[0] -= convert<double, W>(trace(v2 * v2).re);
+      const auto v3 = product(product(product(adj(u_y_at_my_4), u_x_at_my_4), u_y_at_px_my_4), adj(u_x_4));
+      s1 += v3;
+      const auto v4 = broadcast<R>(0.25) * traceless_antihermitian(s1);
+      sums[0] -= convert<double, W>(trace(product(v4, v4)).re);
       in_order();
       const auto u_z_5 = load_matrix<Links>(a.links, x, 2);
       const auto at_pz_5 = walk<+3>(a, x);
@@ -88,7 +91,8 @@ struct clover_energy_body {
       const auto at_pt_5 = walk<+4>(a, x);
       const auto u_z_at_pt_5 = load_matrix<Links>(a.links, at_pt_5, 2);
       const auto u_t_5 = load_matrix<Links>(a.links, x, 3);
-      auto s2 = ((u_z_5 * u_t_at_pz_5) * adj(u_z_at_pt_5)) * adj(u_t_5);
+      const auto v5 = product(product(product(u_z_5, u_t_at_pz_5), adj(u_z_at_pt_5)), adj(u_t_5));
+      auto s2 = v5;
       in_order();
       const auto u_t_6 = load_matrix<Links>(a.links, x, 3);
       const auto at_mz_pt_6 = walk<-3, +4>(a, x);
@@ -96,7 +100,8 @@ struct clover_energy_body {
       const auto at_mz_6 = walk<-3>(a, x);
       const auto u_t_at_mz_6 = load_matrix<Links>(a.links, at_mz_6, 3);
       const auto u_z_at_mz_6 = load_matrix<Links>(a.links, at_mz_6, 2);
-      s2 += u_t_6 * ((adj(u_z_at_mz_pt_6) * adj(u_t_at_mz_6)) * u_z_at_mz_6);
+      const auto v6 = product(u_t_6, product(product(adj(u_z_at_mz_pt_6), adj(u_t_at_mz_6)), u_z_at_mz_6));
+      s2 += v6;
       in_order();
       const auto at_mz_7 = walk<-3>(a, x);
       const auto u_z_at_mz_7 = load_matrix<Links>(a.links, at_mz_7, 2);
@@ -105,8 +110,9 @@ struct clover_energy_body {
       const auto u_z_at_mz_mt_7 = load_matrix<Links>(a.links, at_mz_mt_7, 2);
       const auto at_mt_7 = walk<-4>(a, x);
       const auto u_t_at_mt_7 = load_matrix<Links>(a.links, at_mt_7, 3);
-      const auto v3 = adj(u_z_at_mz_7) * ((adj(u_t_at_mz_mt_7) * u_z_at_mz_mt_7) * u_t_at_mt_7);
-      s2 += v3;
+      const auto v7 = product(adj(u_z_at_mz_7), product(product(adj(u_t_at_mz_mt_7), u_z_at_mz_mt_7),
+        u_t_at_mt_7));
+      s2 += v7;
       in_order();
       const auto at_mt_8 = walk<-4>(a, x);
       const auto u_t_at_mt_8 = load_matrix<Links>(a.links, at_mt_8, 3);
@@ -114,10 +120,11 @@ struct clover_energy_body {
       const auto at_pz_mt_8 = walk<+3, -4>(a, x);
       const auto u_t_at_pz_mt_8 = load_matrix<Links>(a.links, at_pz_mt_8, 3);
       const auto u_z_8 = load_matrix<Links>(a.links, x, 2);
-      s2 += ((adj(u_t_at_mt_8) * u_z_at_mt_8) * u_t_at_pz_mt_8) * adj(u_z_8);
-      const auto v4 = broadcast<R>(0.25) * traceless_antihermitian(s2);
-      sums[1] += convert<double, W>(broadcast<R>(-0.025330295910584444) * trace(v2 * v4).re);
-      sums[0] -= convert<double, W>(trace(v4 * v4).re);
+      const auto v8 = product(product(product(adj(u_t_at_mt_8), u_z_at_mt_8), u_t_at_pz_mt_8), adj(u_z_8));
+      s2 += v8;
+      const auto v9 = broadcast<R>(0.25) * traceless_antihermitian(s2);
+      sums[1] += convert<double, W>(broadcast<R>(-0.025330295910584444) * trace(product(v4, v9)).re);
+      sums[0] -= convert<double, W>(trace(product(v9, v9)).re);
       in_order();
       const auto u_x_9 = load_matrix<Links>(a.links, x, 0);
       const auto at_px_9 = walk<+1>(a, x);
@@ -125,7 +132,8 @@ struct clover_energy_body {
       const auto at_pz_9 = walk<+3>(a, x);
       const auto u_x_at_pz_9 = load_matrix<Links>(a.links, at_pz_9, 0);
       const auto u_z_9 = load_matrix<Links>(a.links, x, 2);
-      auto s3 = ((u_x_9 * u_z_at_px_9) * adj(u_x_at_pz_9)) * adj(u_z_9);
+      const auto v10 = product(product(product(u_x_9, u_z_at_px_9), adj(u_x_at_pz_9)), adj(u_z_9));
+      auto s3 = v10;
       in_order();
       const auto u_z_10 = load_matrix<Links>(a.links, x, 2);
       const auto at_mx_pz_10 = walk<-1, +3>(a, x);
@@ -133,7 +141,9 @@ struct clover_energy_body {
       const auto at_mx_10 = walk<-1>(a, x);
       const auto u_z_at_mx_10 = load_matrix<Links>(a.links, at_mx_10, 2);
       const auto u_x_at_mx_10 = load_matrix<Links>(a.links, at_mx_10, 0);
-      s3 += u_z_10 * ((adj(u_x_at_mx_pz_10) * adj(u_z_at_mx_10)) * u_x_at_mx_10);
+      const auto v11 = product(u_z_10, product(product(adj(u_x_at_mx_pz_10), adj(u_z_at_mx_10)),
+        u_x_at_mx_10));
+      s3 += v11;
       in_order();
       const auto at_mx_11 = walk<-1>(a, x);
       const auto u_x_at_mx_11 = load_matrix<Links>(a.links, at_mx_11, 0);
@@ -142,8 +152,9 @@ struct clover_energy_body {
       const auto u_x_at_mx_mz_11 = load_matrix<Links>(a.links, at_mx_mz_11, 0);
       const auto at_mz_11 = walk<-3>(a, x);
       const auto u_z_at_mz_11 = load_matrix<Links>(a.links, at_mz_11, 2);
-      const auto v5 = adj(u_x_at_mx_11) * ((adj(u_z_at_mx_mz_11) * u_x_at_mx_mz_11) * u_z_at_mz_11);
-      s3 += v5;
+      const auto v12 = product(adj(u_x_at_mx_11), product(product(adj(u_z_at_mx_mz_11), u_x_at_mx_mz_11),
+        u_z_at_mz_11));
+      s3 += v12;
       in_order();
       const auto at_mz_12 = walk<-3>(a, x);
       const auto u_z_at_mz_12 = load_matrix<Links>(a.links, at_mz_12, 2);
@@ -151,9 +162,11 @@ struct clover_energy_body {
       const auto at_px_mz_12 = walk<+1, -3>(a, x);
       const auto u_z_at_px_mz_12 = load_matrix<Links>(a.links, at_px_mz_12, 2);
       const auto u_x_12 = load_matrix<Links>(a.links, x, 0);
-      s3 += ((adj(u_z_at_mz_12) * u_x_at_mz_12) * u_z_at_px_mz_12) * adj(u_x_12);
-      const auto v6 = broadcast<R>(0.25) * traceless_antihermitian(s3);
-      sums[0] -= convert<double, W>(trace(v6 * v6).re);
+      const auto v13 = product(product(product(adj(u_z_at_mz_12), u_x_at_mz_12), u_z_at_px_mz_12),
+        adj(u_x_12));
+      s3 += v13;
+      const auto v14 = broadcast<R>(0.25) * traceless_antihermitian(s3);
+      sums[0] -= convert<double, W>(trace(product(v14, v14)).re);
       in_order();
       const auto u_y_13 = load_matrix<Links>(a.links, x, 1);
       const auto at_py_13 = walk<+2>(a, x);
@@ -161,7 +174,8 @@ struct clover_energy_body {
       const auto at_pt_13 = walk<+4>(a, x);
       const auto u_y_at_pt_13 = load_matrix<Links>(a.links, at_pt_13, 1);
       const auto u_t_13 = load_matrix<Links>(a.links, x, 3);
-      auto s4 = ((u_y_13 * u_t_at_py_13) * adj(u_y_at_pt_13)) * adj(u_t_13);
+      const auto v15 = product(product(product(u_y_13, u_t_at_py_13), adj(u_y_at_pt_13)), adj(u_t_13));
+      auto s4 = v15;
       in_order();
       const auto u_t_14 = load_matrix<Links>(a.links, x, 3);
       const auto at_my_pt_14 = walk<-2, +4>(a, x);
@@ -169,7 +183,9 @@ struct clover_energy_body {
       const auto at_my_14 = walk<-2>(a, x);
       const auto u_t_at_my_14 = load_matrix<Links>(a.links, at_my_14, 3);
       const auto u_y_at_my_14 = load_matrix<Links>(a.links, at_my_14, 1);
-      s4 += u_t_14 * ((adj(u_y_at_my_pt_14) * adj(u_t_at_my_14)) * u_y_at_my_14);
+      const auto v16 = product(u_t_14, product(product(adj(u_y_at_my_pt_14), adj(u_t_at_my_14)),
+        u_y_at_my_14));
+      s4 += v16;
       in_order();
       const auto at_my_15 = walk<-2>(a, x);
       const auto u_y_at_my_15 = load_matrix<Links>(a.links, at_my_15, 1);
@@ -178,8 +194,9 @@ struct clover_energy_body {
       const auto u_y_at_my_mt_15 = load_matrix<Links>(a.links, at_my_mt_15, 1);
       const auto at_mt_15 = walk<-4>(a, x);
       const auto u_t_at_mt_15 = load_matrix<Links>(a.links, at_mt_15, 3);
-      const auto v7 = adj(u_y_at_my_15) * ((adj(u_t_at_my_mt_15) * u_y_at_my_mt_15) * u_t_at_mt_15);
-      s4 += v7;
+      const auto v17 = product(adj(u_y_at_my_15), product(product(adj(u_t_at_my_mt_15), u_y_at_my_mt_15),
+        u_t_at_mt_15));
+      s4 += v17;
       in_order();
       const auto at_mt_16 = walk<-4>(a, x);
       const auto u_t_at_mt_16 = load_matrix<Links>(a.links, at_mt_16, 3);
@@ -187,10 +204,12 @@ struct clover_energy_body {
       const auto at_py_mt_16 = walk<+2, -4>(a, x);
       const auto u_t_at_py_mt_16 = load_matrix<Links>(a.links, at_py_mt_16, 3);
       const auto u_y_16 = load_matrix<Links>(a.links, x, 1);
-      s4 += ((adj(u_t_at_mt_16) * u_y_at_mt_16) * u_t_at_py_mt_16) * adj(u_y_16);
-      const auto v8 = broadcast<R>(0.25) * traceless_antihermitian(s4);
-      sums[1] += convert<double, W>(broadcast<R>(0.025330295910584444) * trace(v6 * v8).re);
-      sums[0] -= convert<double, W>(trace(v8 * v8).re);
+      const auto v18 = product(product(product(adj(u_t_at_mt_16), u_y_at_mt_16), u_t_at_py_mt_16),
+        adj(u_y_16));
+      s4 += v18;
+      const auto v19 = broadcast<R>(0.25) * traceless_antihermitian(s4);
+      sums[1] += convert<double, W>(broadcast<R>(0.025330295910584444) * trace(product(v14, v19)).re);
+      sums[0] -= convert<double, W>(trace(product(v19, v19)).re);
       in_order();
       const auto u_y_17 = load_matrix<Links>(a.links, x, 1);
       const auto at_py_17 = walk<+2>(a, x);
@@ -198,7 +217,8 @@ struct clover_energy_body {
       const auto at_pz_17 = walk<+3>(a, x);
       const auto u_y_at_pz_17 = load_matrix<Links>(a.links, at_pz_17, 1);
       const auto u_z_17 = load_matrix<Links>(a.links, x, 2);
-      auto s5 = ((u_y_17 * u_z_at_py_17) * adj(u_y_at_pz_17)) * adj(u_z_17);
+      const auto v20 = product(product(product(u_y_17, u_z_at_py_17), adj(u_y_at_pz_17)), adj(u_z_17));
+      auto s5 = v20;
       in_order();
       const auto u_z_18 = load_matrix<Links>(a.links, x, 2);
       const auto at_my_pz_18 = walk<-2, +3>(a, x);
@@ -206,7 +226,9 @@ struct clover_energy_body {
       const auto at_my_18 = walk<-2>(a, x);
       const auto u_z_at_my_18 = load_matrix<Links>(a.links, at_my_18, 2);
       const auto u_y_at_my_18 = load_matrix<Links>(a.links, at_my_18, 1);
-      s5 += u_z_18 * ((adj(u_y_at_my_pz_18) * adj(u_z_at_my_18)) * u_y_at_my_18);
+      const auto v21 = product(u_z_18, product(product(adj(u_y_at_my_pz_18), adj(u_z_at_my_18)),
+        u_y_at_my_18));
+      s5 += v21;
       in_order();
       const auto at_my_19 = walk<-2>(a, x);
       const auto u_y_at_my_19 = load_matrix<Links>(a.links, at_my_19, 1);
@@ -215,8 +237,9 @@ struct clover_energy_body {
       const auto u_y_at_my_mz_19 = load_matrix<Links>(a.links, at_my_mz_19, 1);
       const auto at_mz_19 = walk<-3>(a, x);
       const auto u_z_at_mz_19 = load_matrix<Links>(a.links, at_mz_19, 2);
-      const auto v9 = adj(u_y_at_my_19) * ((adj(u_z_at_my_mz_19) * u_y_at_my_mz_19) * u_z_at_mz_19);
-      s5 += v9;
+      const auto v22 = product(adj(u_y_at_my_19), product(product(adj(u_z_at_my_mz_19), u_y_at_my_mz_19),
+        u_z_at_mz_19));
+      s5 += v22;
       in_order();
       const auto at_mz_20 = walk<-3>(a, x);
       const auto u_z_at_mz_20 = load_matrix<Links>(a.links, at_mz_20, 2);
@@ -224,9 +247,11 @@ struct clover_energy_body {
       const auto at_py_mz_20 = walk<+2, -3>(a, x);
       const auto u_z_at_py_mz_20 = load_matrix<Links>(a.links, at_py_mz_20, 2);
       const auto u_y_20 = load_matrix<Links>(a.links, x, 1);
-      s5 += ((adj(u_z_at_mz_20) * u_y_at_mz_20) * u_z_at_py_mz_20) * adj(u_y_20);
-      const auto v10 = broadcast<R>(0.25) * traceless_antihermitian(s5);
-      sums[0] -= convert<double, W>(trace(v10 * v10).re);
+      const auto v23 = product(product(product(adj(u_z_at_mz_20), u_y_at_mz_20), u_z_at_py_mz_20),
+        adj(u_y_20));
+      s5 += v23;
+      const auto v24 = broadcast<R>(0.25) * traceless_antihermitian(s5);
+      sums[0] -= convert<double, W>(trace(product(v24, v24)).re);
       in_order();
       const auto u_x_21 = load_matrix<Links>(a.links, x, 0);
       const auto at_px_21 = walk<+1>(a, x);
@@ -234,7 +259,8 @@ struct clover_energy_body {
       const auto at_pt_21 = walk<+4>(a, x);
       const auto u_x_at_pt_21 = load_matrix<Links>(a.links, at_pt_21, 0);
       const auto u_t_21 = load_matrix<Links>(a.links, x, 3);
-      auto s6 = ((u_x_21 * u_t_at_px_21) * adj(u_x_at_pt_21)) * adj(u_t_21);
+      const auto v25 = product(product(product(u_x_21, u_t_at_px_21), adj(u_x_at_pt_21)), adj(u_t_21));
+      auto s6 = v25;
       in_order();
       const auto u_t_22 = load_matrix<Links>(a.links, x, 3);
       const auto at_mx_pt_22 = walk<-1, +4>(a, x);
@@ -242,7 +268,9 @@ struct clover_energy_body {
       const auto at_mx_22 = walk<-1>(a, x);
       const auto u_t_at_mx_22 = load_matrix<Links>(a.links, at_mx_22, 3);
       const auto u_x_at_mx_22 = load_matrix<Links>(a.links, at_mx_22, 0);
-      s6 += u_t_22 * ((adj(u_x_at_mx_pt_22) * adj(u_t_at_mx_22)) * u_x_at_mx_22);
+      const auto v26 = product(u_t_22, product(product(adj(u_x_at_mx_pt_22), adj(u_t_at_mx_22)),
+        u_x_at_mx_22));
+      s6 += v26;
       in_order();
       const auto at_mx_23 = walk<-1>(a, x);
       const auto u_x_at_mx_23 = load_matrix<Links>(a.links, at_mx_23, 0);
@@ -251,8 +279,9 @@ struct clover_energy_body {
       const auto u_x_at_mx_mt_23 = load_matrix<Links>(a.links, at_mx_mt_23, 0);
       const auto at_mt_23 = walk<-4>(a, x);
       const auto u_t_at_mt_23 = load_matrix<Links>(a.links, at_mt_23, 3);
-      const auto v11 = adj(u_x_at_mx_23) * ((adj(u_t_at_mx_mt_23) * u_x_at_mx_mt_23) * u_t_at_mt_23);
-      s6 += v11;
+      const auto v27 = product(adj(u_x_at_mx_23), product(product(adj(u_t_at_mx_mt_23), u_x_at_mx_mt_23),
+        u_t_at_mt_23));
+      s6 += v27;
       in_order();
       const auto at_mt_24 = walk<-4>(a, x);
       const auto u_t_at_mt_24 = load_matrix<Links>(a.links, at_mt_24, 3);
@@ -260,10 +289,12 @@ struct clover_energy_body {
       const auto at_px_mt_24 = walk<+1, -4>(a, x);
       const auto u_t_at_px_mt_24 = load_matrix<Links>(a.links, at_px_mt_24, 3);
       const auto u_x_24 = load_matrix<Links>(a.links, x, 0);
-      s6 += ((adj(u_t_at_mt_24) * u_x_at_mt_24) * u_t_at_px_mt_24) * adj(u_x_24);
-      const auto v12 = broadcast<R>(0.25) * traceless_antihermitian(s6);
-      sums[1] += convert<double, W>(broadcast<R>(-0.025330295910584444) * trace(v10 * v12).re);
-      sums[0] -= convert<double, W>(trace(v12 * v12).re);
+      const auto v28 = product(product(product(adj(u_t_at_mt_24), u_x_at_mt_24), u_t_at_px_mt_24),
+        adj(u_x_24));
+      s6 += v28;
+      const auto v29 = broadcast<R>(0.25) * traceless_antihermitian(s6);
+      sums[1] += convert<double, W>(broadcast<R>(-0.025330295910584444) * trace(product(v24, v29)).re);
+      sums[0] -= convert<double, W>(trace(product(v29, v29)).re);
     }
   }
 };

@@ -300,10 +300,10 @@ void improved_staggered_axpby_double_r18_n1(const Arguments&, const Launch&);
 void improved_staggered_axpby_double_r9_n1(const Arguments&, const Launch&);
 void improved_staggered_axpby_double_r9_n8(const Arguments&, const Launch&);
 void improved_staggered_axpby_half_r13_n1(const Arguments&, const Launch&);
-void improved_staggered_axpby_half_r13_n8(const Arguments&, const Launch&);
+void improved_staggered_axpby_half_r13_n4(const Arguments&, const Launch&);
 void improved_staggered_axpby_half_r18_n1(const Arguments&, const Launch&);
 void improved_staggered_axpby_half_r9_n1(const Arguments&, const Launch&);
-void improved_staggered_axpby_half_r9_n8(const Arguments&, const Launch&);
+void improved_staggered_axpby_half_r9_n4(const Arguments&, const Launch&);
 void improved_staggered_axpby_single_r13_n1(const Arguments&, const Launch&);
 void improved_staggered_axpby_single_r13_n8(const Arguments&, const Launch&);
 void improved_staggered_axpby_single_r18_n1(const Arguments&, const Launch&);
@@ -315,10 +315,10 @@ void improved_staggered_double_r18_n1(const Arguments&, const Launch&);
 void improved_staggered_double_r9_n1(const Arguments&, const Launch&);
 void improved_staggered_double_r9_n8(const Arguments&, const Launch&);
 void improved_staggered_half_r13_n1(const Arguments&, const Launch&);
-void improved_staggered_half_r13_n8(const Arguments&, const Launch&);
+void improved_staggered_half_r13_n4(const Arguments&, const Launch&);
 void improved_staggered_half_r18_n1(const Arguments&, const Launch&);
 void improved_staggered_half_r9_n1(const Arguments&, const Launch&);
-void improved_staggered_half_r9_n8(const Arguments&, const Launch&);
+void improved_staggered_half_r9_n4(const Arguments&, const Launch&);
 void improved_staggered_single_r13_n1(const Arguments&, const Launch&);
 void improved_staggered_single_r13_n8(const Arguments&, const Launch&);
 void improved_staggered_single_r18_n1(const Arguments&, const Launch&);
@@ -3297,15 +3297,15 @@ constexpr Kernel table[] = {
      false, "",
      "",
      improved_staggered_axpby_half_r13_n1, true, ""},
-    {"improved_staggered_axpby_half_r13_n8", "improved_staggered", "hopping",
+    {"improved_staggered_axpby_half_r13_n4", "improved_staggered", "hopping",
      false, "axpby", "half", "r13", "", false,
-     8, 1, 1, 3, 0, 0,
-     1158, 110,
+     4, 1, 1, 3, 0, 0,
+     1158, 172,
      "D psi(x) = sum_mu eta_mu(x) [F_mu(x) psi(x+mu) - F_mu(x-mu)^+ psi(x-mu) + the same of L with "
      "3mu]",
      false, "",
      "",
-     improved_staggered_axpby_half_r13_n8, true, ""},
+     improved_staggered_axpby_half_r13_n4, true, ""},
     {"improved_staggered_axpby_half_r18_n1", "improved_staggered", "hopping",
      false, "axpby", "half", "r18", "", false,
      1, 1, 1, 3, 0, 0,
@@ -3324,15 +3324,15 @@ constexpr Kernel table[] = {
      false, "",
      "",
      improved_staggered_axpby_half_r9_n1, true, ""},
-    {"improved_staggered_axpby_half_r9_n8", "improved_staggered", "hopping",
+    {"improved_staggered_axpby_half_r9_n4", "improved_staggered", "hopping",
      false, "axpby", "half", "r9", "", false,
-     8, 1, 1, 3, 0, 0,
-     1158, 102,
+     4, 1, 1, 3, 0, 0,
+     1158, 156,
      "D psi(x) = sum_mu eta_mu(x) [F_mu(x) psi(x+mu) - F_mu(x-mu)^+ psi(x-mu) + the same of L with "
      "3mu]",
      false, "",
      "",
-     improved_staggered_axpby_half_r9_n8, true, ""},
+     improved_staggered_axpby_half_r9_n4, true, ""},
     {"improved_staggered_axpby_single_r13_n1", "improved_staggered", "hopping",
      false, "axpby", "single", "r13", "", false,
      1, 1, 1, 3, 0, 0,
@@ -3432,15 +3432,15 @@ constexpr Kernel table[] = {
      false, "",
      "",
      improved_staggered_half_r13_n1, true, ""},
-    {"improved_staggered_half_r13_n8", "improved_staggered", "hopping",
+    {"improved_staggered_half_r13_n4", "improved_staggered", "hopping",
      false, "none", "half", "r13", "", false,
-     8, 1, 1, 3, 0, 0,
-     1146, 94,
+     4, 1, 1, 3, 0, 0,
+     1146, 156,
      "D psi(x) = sum_mu eta_mu(x) [F_mu(x) psi(x+mu) - F_mu(x-mu)^+ psi(x-mu) + the same of L with "
      "3mu]",
      false, "",
      "",
-     improved_staggered_half_r13_n8, true, ""},
+     improved_staggered_half_r13_n4, true, ""},
     {"improved_staggered_half_r18_n1", "improved_staggered", "hopping",
      false, "none", "half", "r18", "", false,
      1, 1, 1, 3, 0, 0,
@@ -3459,15 +3459,15 @@ constexpr Kernel table[] = {
      false, "",
      "",
      improved_staggered_half_r9_n1, true, ""},
-    {"improved_staggered_half_r9_n8", "improved_staggered", "hopping",
+    {"improved_staggered_half_r9_n4", "improved_staggered", "hopping",
      false, "none", "half", "r9", "", false,
-     8, 1, 1, 3, 0, 0,
-     1146, 86,
+     4, 1, 1, 3, 0, 0,
+     1146, 140,
      "D psi(x) = sum_mu eta_mu(x) [F_mu(x) psi(x+mu) - F_mu(x-mu)^+ psi(x-mu) + the same of L with "
      "3mu]",
      false, "",
      "",
-     improved_staggered_half_r9_n8, true, ""},
+     improved_staggered_half_r9_n4, true, ""},
     {"improved_staggered_single_r13_n1", "improved_staggered", "hopping",
      false, "none", "single", "r13", "", false,
      1, 1, 1, 3, 0, 0,

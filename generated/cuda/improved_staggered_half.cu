@@ -18,11 +18,11 @@ namespace quarksmith::QUARKSMITH_TARGET {
 struct improved_staggered_axpby_half_r13_n1_row
     : improved_staggered_body<Fixed<short, true>, Fixed<short, false>, R13, Axpby, false, 1> {};
 
-// 1158 flop, 110 bytes a site and right-hand side; 356 reals without reuse
-struct improved_staggered_axpby_half_r13_n8_row
-    : improved_staggered_body<Fixed<short, true>, Fixed<short, false>, R13, Axpby, false, 8> {};
-void improved_staggered_axpby_half_r13_n8(const Arguments& a, const Launch& l) {
-  apply<improved_staggered_axpby_half_r13_n8_row, 128, 4>(a, l);
+// 1158 flop, 172 bytes a site and right-hand side; 356 reals without reuse
+struct improved_staggered_axpby_half_r13_n4_row
+    : improved_staggered_body<Fixed<short, true>, Fixed<short, false>, R13, Axpby, false, 4> {};
+void improved_staggered_axpby_half_r13_n4(const Arguments& a, const Launch& l) {
+  apply<improved_staggered_axpby_half_r13_n4_row, 128, 4>(a, l);
 }
 
 // 1158 flop, 624 bytes a site and right-hand side; 396 reals without reuse
@@ -39,22 +39,22 @@ void improved_staggered_axpby_half_r9_n1(const Arguments& a, const Launch& l) {
   apply<improved_staggered_axpby_half_r9_n1_row, 128, 5>(a, l);
 }
 
-// 1158 flop, 102 bytes a site and right-hand side; 324 reals without reuse
-struct improved_staggered_axpby_half_r9_n8_row
-    : improved_staggered_body<Fixed<short, true>, Fixed<short, false>, R9, Axpby, false, 8> {};
-void improved_staggered_axpby_half_r9_n8(const Arguments& a, const Launch& l) {
-  apply<improved_staggered_axpby_half_r9_n8_row, 128, 4>(a, l);
+// 1158 flop, 156 bytes a site and right-hand side; 324 reals without reuse
+struct improved_staggered_axpby_half_r9_n4_row
+    : improved_staggered_body<Fixed<short, true>, Fixed<short, false>, R9, Axpby, false, 4> {};
+void improved_staggered_axpby_half_r9_n4(const Arguments& a, const Launch& l) {
+  apply<improved_staggered_axpby_half_r9_n4_row, 128, 4>(a, l);
 }
 
 // 1146 flop, 528 bytes a site and right-hand side; 350 reals without reuse
 struct improved_staggered_half_r13_n1_row
     : improved_staggered_body<Fixed<short, true>, Fixed<short, false>, R13, Plain, false, 1> {};
 
-// 1146 flop, 94 bytes a site and right-hand side; 350 reals without reuse
-struct improved_staggered_half_r13_n8_row
-    : improved_staggered_body<Fixed<short, true>, Fixed<short, false>, R13, Plain, false, 8> {};
-void improved_staggered_half_r13_n8(const Arguments& a, const Launch& l) {
-  apply<improved_staggered_half_r13_n8_row, 128, 4>(a, l);
+// 1146 flop, 156 bytes a site and right-hand side; 350 reals without reuse
+struct improved_staggered_half_r13_n4_row
+    : improved_staggered_body<Fixed<short, true>, Fixed<short, false>, R13, Plain, false, 4> {};
+void improved_staggered_half_r13_n4(const Arguments& a, const Launch& l) {
+  apply<improved_staggered_half_r13_n4_row, 128, 4>(a, l);
 }
 
 // 1146 flop, 608 bytes a site and right-hand side; 390 reals without reuse
@@ -71,11 +71,11 @@ void improved_staggered_half_r9_n1(const Arguments& a, const Launch& l) {
   apply<improved_staggered_half_r9_n1_row, 128, 5>(a, l);
 }
 
-// 1146 flop, 86 bytes a site and right-hand side; 318 reals without reuse
-struct improved_staggered_half_r9_n8_row
-    : improved_staggered_body<Fixed<short, true>, Fixed<short, false>, R9, Plain, false, 8> {};
-void improved_staggered_half_r9_n8(const Arguments& a, const Launch& l) {
-  apply<improved_staggered_half_r9_n8_row, 128, 4>(a, l);
+// 1146 flop, 140 bytes a site and right-hand side; 318 reals without reuse
+struct improved_staggered_half_r9_n4_row
+    : improved_staggered_body<Fixed<short, true>, Fixed<short, false>, R9, Plain, false, 4> {};
+void improved_staggered_half_r9_n4(const Arguments& a, const Launch& l) {
+  apply<improved_staggered_half_r9_n4_row, 128, 4>(a, l);
 }
 
 void improved_staggered_axpby_half_r13_n1(const Arguments& a, const Launch& l) {
