@@ -8,7 +8,7 @@ namespace quarksmith {
 namespace {
 
 // kernel, class of launches, variant, changed since it was measured
-constexpr std::array<TunedKernel, 543> nvidia_h200 = {
+constexpr std::array<TunedKernel, 555> nvidia_h200 = {
     TunedKernel{"axpby_double", LaunchSize::large, "axpby_double", true},
     TunedKernel{"axpby_double", LaunchSize::small, "axpby_double__b64m10", true},
     TunedKernel{"axpby_double", LaunchSize::tiny, "axpby_double__b64m10", true},
@@ -30,6 +30,12 @@ constexpr std::array<TunedKernel, 543> nvidia_h200 = {
     TunedKernel{"cdot_half", LaunchSize::small, "cdot_half", true},
     TunedKernel{"cdot_single", LaunchSize::large, "cdot_single", true},
     TunedKernel{"cdot_single", LaunchSize::small, "cdot_single", true},
+    TunedKernel{"domain_wall_dagger_double_nr", LaunchSize::large, "domain_wall_dagger_double_nr", false},
+    TunedKernel{"domain_wall_dagger_half_nr", LaunchSize::large, "domain_wall_dagger_half_nr", false},
+    TunedKernel{"domain_wall_double_nr", LaunchSize::large, "domain_wall_double_nr", false},
+    TunedKernel{"domain_wall_half_nr", LaunchSize::large, "domain_wall_half_nr", false},
+    TunedKernel{"improved_staggered_half_r13_n4", LaunchSize::large, "improved_staggered_half_r13_n4", false},
+    TunedKernel{"improved_staggered_half_r9_n1", LaunchSize::large, "improved_staggered_half_r9_n1__b128m8", false},
     TunedKernel{"laplace3_axpby_double_r12_n1", LaunchSize::batch, "laplace3_axpby_double_r12_n1__kept_b128m2", true},
     TunedKernel{"laplace3_axpby_double_r12_n1", LaunchSize::large, "laplace3_axpby_double_r12_n1__b64m4", true},
     TunedKernel{"laplace3_axpby_double_r12_n1", LaunchSize::small, "laplace3_axpby_double_r12_n1__b256m1", true},
@@ -86,6 +92,12 @@ constexpr std::array<TunedKernel, 543> nvidia_h200 = {
     TunedKernel{"staggered_single_r18_n1", LaunchSize::batch, "staggered_single_r18_n1", true},
     TunedKernel{"staggered_single_r18_n1", LaunchSize::large, "staggered_single_r18_n1", true},
     TunedKernel{"staggered_single_r18_n1", LaunchSize::small, "staggered_single_r18_n1__box_stream_b256m3", true},
+    TunedKernel{"twisted_mass_dagger_taxpby_half_r12_nr_n1", LaunchSize::batch, "twisted_mass_dagger_taxpby_half_r12_nr_n1", true},
+    TunedKernel{"twisted_mass_dagger_taxpby_half_r12_nr_n1", LaunchSize::large, "twisted_mass_dagger_taxpby_half_r12_nr_n1__b128m6", true},
+    TunedKernel{"twisted_mass_dagger_tinv_half_r12_nr_n1", LaunchSize::large, "twisted_mass_dagger_tinv_half_r12_nr_n1", true},
+    TunedKernel{"twisted_mass_taxpby_half_r12_nr_n1", LaunchSize::batch, "twisted_mass_taxpby_half_r12_nr_n1", true},
+    TunedKernel{"twisted_mass_taxpby_half_r12_nr_n1", LaunchSize::large, "twisted_mass_taxpby_half_r12_nr_n1__b128m6", true},
+    TunedKernel{"twisted_mass_tinv_half_r12_nr_n1", LaunchSize::large, "twisted_mass_tinv_half_r12_nr_n1", true},
     TunedKernel{"wilson_axpby_bits20_r12_nr_n1", LaunchSize::batch, "wilson_axpby_bits20_r12_nr_n1__kept_b128m4", true},
     TunedKernel{"wilson_axpby_bits20_r12_nr_n1", LaunchSize::large, "wilson_axpby_bits20_r12_nr_n1", true},
     TunedKernel{"wilson_axpby_bits20_r12_nr_n1", LaunchSize::small, "wilson_axpby_bits20_r12_nr_n1", true},

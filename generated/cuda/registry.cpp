@@ -617,6 +617,7 @@ void axpby_double__b64m10(const Arguments&, const Launch&);
 void caxpby_double__b64m6(const Arguments&, const Launch&);
 void caxpby_single__b64m18(const Arguments&, const Launch&);
 void cdot_double__b64m10(const Arguments&, const Launch&);
+void improved_staggered_half_r9_n1__b128m8(const Arguments&, const Launch&);
 void laplace3_axpby_double_r12_n1__b256m1(const Arguments&, const Launch&);
 void laplace3_axpby_double_r12_n1__b64m4(const Arguments&, const Launch&);
 void laplace3_axpby_double_r12_n1__kept_b128m2(const Arguments&, const Launch&);
@@ -645,6 +646,8 @@ void staggered_double_r18_n1__b256m1(const Arguments&, const Launch&);
 void staggered_double_r18_n1__b64m4(const Arguments&, const Launch&);
 void staggered_double_r18_n1__kept_b64m6(const Arguments&, const Launch&);
 void staggered_single_r18_n1__box_stream_b256m3(const Arguments&, const Launch&);
+void twisted_mass_dagger_taxpby_half_r12_nr_n1__b128m6(const Arguments&, const Launch&);
+void twisted_mass_taxpby_half_r12_nr_n1__b128m6(const Arguments&, const Launch&);
 void wilson_axpby_bits20_r12_nr_n1__kept_b128m4(const Arguments&, const Launch&);
 void wilson_axpby_bits24_r12_nr_n1__b128m4(const Arguments&, const Launch&);
 void wilson_axpby_bits30_r12_nr_n1__b128m2(const Arguments&, const Launch&);
@@ -6303,6 +6306,15 @@ constexpr Kernel table[] = {
      false, "",
      "",
      cdot_double__b64m10, false, ""},
+    {"improved_staggered_half_r9_n1__b128m8", "improved_staggered", "hopping",
+     false, "none", "half", "r9", "", false,
+     1, 1, 1, 3, 0, 0,
+     1146, 464,
+     "D psi(x) = sum_mu eta_mu(x) [F_mu(x) psi(x+mu) - F_mu(x-mu)^+ psi(x-mu) + the same of L with "
+     "3mu]",
+     false, "",
+     "",
+     improved_staggered_half_r9_n1__b128m8, false, ""},
     {"laplace3_axpby_double_r12_n1__b256m1", "laplace3", "hopping",
      false, "axpby", "double", "r12", "", false,
      1, 4, 4, 1, 0, 0,
@@ -6527,6 +6539,24 @@ constexpr Kernel table[] = {
      false, "",
      "",
      staggered_single_r18_n1__box_stream_b256m3, false, ""},
+    {"twisted_mass_dagger_taxpby_half_r12_nr_n1__b128m6", "twisted_mass", "hopping",
+     true, "taxpby", "half", "r12", "non_relativistic", false,
+     1, 4, 2, 1, 0, 0,
+     1416, 348,
+     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu); T = "
+     "1 + i c gamma_5, for T^-1 with -c",
+     false, "",
+     "",
+     twisted_mass_dagger_taxpby_half_r12_nr_n1__b128m6, false, ""},
+    {"twisted_mass_taxpby_half_r12_nr_n1__b128m6", "twisted_mass", "hopping",
+     false, "taxpby", "half", "r12", "non_relativistic", false,
+     1, 4, 2, 1, 0, 0,
+     1416, 348,
+     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu); T = "
+     "1 + i c gamma_5, for T^-1 with -c",
+     false, "",
+     "",
+     twisted_mass_taxpby_half_r12_nr_n1__b128m6, false, ""},
     {"wilson_axpby_bits20_r12_nr_n1__kept_b128m4", "wilson", "hopping",
      false, "axpby", "bits20", "r12", "non_relativistic", false,
      1, 4, 2, 1, 0, 0,
