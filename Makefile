@@ -9,8 +9,10 @@ PYTHON := .venv/bin/python
 DEVICES ?=
 RENDERED := $(if $(DEVICES)$(filter-out default,$(PROFILE)),$(BUILD)/generated,generated)
 TESTS ?= OFF
-# Variants that were tuned for a GPU can be tested on that GPU alone: without one they are not compiled for tests.
-VARIANTS_HERE = $(if $(DEVICES),,$(shell nvidia-smi >/dev/null 2>&1 || echo DEVICES=none))
+CUDA_FLAGS ?= $(CUDAFLAGS)
+# Without a GPU its kernels can only be compiled: for tests without variants tuned for one, and as fast as that goes.
+WITHOUT_GPU = $(if $(DEVICES),,$(shell nvidia-smi >/dev/null 2>&1 || { echo DEVICES=none; \
+  nvcc --help 2>/dev/null | grep -q Ofast-compile && echo CUDA_FLAGS=--Ofast-compile=max; }))
 
 .PHONY: help demo test setup generate library kernel tune check format install bench clean
 
@@ -23,7 +25,7 @@ demo: setup  ## generate, build, thermalise a lattice, solve, plot: everything t
 	@tools/demo.sh
 
 test: setup generate  ## build everything and run all tests
-	@$(MAKE) --no-print-directory library TESTS=ON $(VARIANTS_HERE)
+	@$(MAKE) --no-print-directory library TESTS=ON $(WITHOUT_GPU)
 	@tools/test.sh $(BUILD)
 
 setup:  ## install what the build needs
@@ -35,7 +37,7 @@ generate: setup  ## render the sources of PROFILE (default: into generated/)
 
 library: generate  ## build the library and the command into BUILD
 	@cmake -S . -B $(BUILD) -G Ninja -DQUARKSMITH_GENERATED=$(abspath $(RENDERED)) -DQUARKSMITH_CPU=x86-64-$(CPU) \
-	  -DQUARKSMITH_CUDA=$(CUDA) -DQUARKSMITH_TESTS=$(TESTS) -DQUARKSMITH_DATA=$(QUARKSMITH_DATA) > $(BUILD)/configure.log \
+	  -DQUARKSMITH_CUDA=$(CUDA) -DCMAKE_CUDA_FLAGS="$(CUDA_FLAGS)" -DQUARKSMITH_TESTS=$(TESTS) -DQUARKSMITH_DATA=$(QUARKSMITH_DATA) > $(BUILD)/configure.log \
 	  || { cat $(BUILD)/configure.log; exit 1; }
 	@grep '^-- Targets' $(BUILD)/configure.log
 	@cmake --build $(BUILD)

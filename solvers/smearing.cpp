@@ -76,9 +76,15 @@ QuarkSmearing quark_smearing_of(const std::string& text) {
   const bool with_norm = s.kind == QuarkSmearing::Kind::jacobi && numbers.size() == 3;
   if (s.kind == QuarkSmearing::Kind::none || (numbers.size() != 2 && !with_norm)) throw unknown;
   s.strength = numbers[0];
-  s.steps = static_cast<int>(numbers[1]);
   if (with_norm) s.norm = numbers[2];
-  if (s.steps != numbers[1] || s.steps < 1 || s.norm == 0) throw unknown;
+  constexpr double most_steps = 1e6;
+  if (!(std::abs(numbers[1]) <= most_steps) || numbers[1] != std::floor(numbers[1])) throw unknown;
+  s.steps = static_cast<int>(numbers[1]);
+  if (s.kind == QuarkSmearing::Kind::gaussian && (s.steps < 1 || !(s.strength > 0)))
+    throw UsageError(
+        fmt::format("smearing '{}': width {} in {} steps; both must be positive", text, s.strength, s.steps));
+  if (s.steps < 1) throw UsageError(fmt::format("smearing '{}': {} steps; use at least one", text, s.steps));
+  if (s.norm == 0) throw UsageError(fmt::format("smearing '{}': its norm is zero; use another number", text));
   return s;
 }
 
