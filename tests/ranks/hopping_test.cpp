@@ -186,7 +186,7 @@ TEST_F(Hopping, PartsGiveWhatTheWholeGives) {
     Inputs part(std::make_shared<Domain>(here, device, Communicator::world()), ranks::cut(whole.gauge, here));
     const auto ways = part.domain->halos().possible();
     // Changing the policy costs an exchange of memory: one after the other takes its share of the kernels. On four
-    // ranks, which have the most grids, each kernel has its turn with some policy; those that solvers live on always have.
+    // ranks, which have the most grids, each kernel has its turn; those that solvers live on always have.
     const std::size_t period = 3 * ways.size();
     for (std::size_t way = 0; way < ways.size(); ++way) {
       part.domain->halos().use(ways[way]);
