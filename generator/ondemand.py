@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from generator.operators import find_operator
-from generator.render import registry_row, render, render_files, render_group
+from generator.render import registry_data, render, render_files, render_group
 from generator.spec import KernelSpec, SpecError
 from generator.tables import tables
 
@@ -166,14 +166,13 @@ def _render(specs: Sequence[KernelSpec], build: Build) -> dict[PurePosixPath, st
     command = f"python -m generator kernel {specs[0].name}"
     specs = [replace(s, ranks=True) for s in specs]  # one table serves all targets
     files = render_files(specs, command)
-    rows = [registry_row(s, "cuda") for s in specs]
     members = {"full": "cpu", "one_lane": "cpu_one_lane", "cuda": "cuda"}
     spaces = {m: "cuda" if t == "cuda" else _namespace(build, t) for t, m in members.items() if build.compiled(t)}
     if build.compiled("cuda"):
         files[PurePosixPath("cuda/kernels.cu")] = render_group(specs, "cuda", command)
     if build.compiled("full"):
         files[PurePosixPath("cpu/kernels.cpp")] = render_group(specs, "cpu", command)
-    files[PurePosixPath("registry.cpp")] = render("registry.cpp.j2", command, rows=rows)
+    files[PurePosixPath("registry.cpp")] = render("registry.cpp.j2", command, **registry_data(specs, "cuda"))
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(specs))
     files[PurePosixPath("module.cpp")] = render(
         "module.cpp.j2", command, namespaces=list(spaces.values()), members=list(spaces.items()), tables=True

@@ -103,8 +103,9 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
         for group, specs in sorted(groups.items()):
             rows = [s for s in (*specs, *variants) if group_of(s) == group and exists_on(s, target)]
             files[PurePosixPath(f"{target}/{group}.{ending}")] = render_group(rows, target, command, chosen)
-        listed = [registry_row(spec, target) for spec in (*profile.kernels, *variants) if exists_on(spec, target)]
-        files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, rows=listed)
+        listed = [spec for spec in (*profile.kernels, *variants) if exists_on(spec, target)]
+        data = registry_data(listed, target)
+        files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, **data)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
     devices = [
         {"name": name, "slug": slug(name), "rows": rows, "policies": tuning.policies.get(name, ())}
@@ -337,14 +338,34 @@ def _order(spec: KernelSpec) -> str:
     return "Boxes" if "box" in spec.shape else "InOrder"
 
 
-def registry_row(spec: KernelSpec, target: str) -> dict[str, Any]:
-    """Fields of runtime/registry.hpp: Kernel."""
+def registry_data(specs: Sequence[KernelSpec], target: str) -> dict[str, Any]:
+    """Data of templates/registry.cpp.j2: operators once, then their kernels (runtime/registry.hpp: Kernel)."""
+    operators = {spec.operator: find_operator(spec.operator) for spec in specs}
+    return {
+        "operators": [
+            {
+                "name": name,
+                "family": operator.family,
+                "formula": _literal_lines(operator.formula),
+                "slots": _literal_lines(" ".join(getattr(operator, "slots", ()))),
+                "then": _literal_lines(getattr(operator, "then", "")),
+                "complex_scalars": str(getattr(operator, "complex_scalars", False)).lower(),
+                "sums": str(getattr(operator, "sums", 0)),
+                "signature": _literal_lines(getattr(operator, "signature", "")),
+            }
+            for name, operator in operators.items()
+        ],
+        "rows": [registry_row(spec, target) for spec in specs],
+    }
+
+
+def registry_row(spec: KernelSpec, target: str) -> dict[str, str]:
+    """A kernel of the table, its fields in order; those of its operator are left out."""
     operator = find_operator(spec.operator)
     cost = operator.cost(spec)
     return {
         "name": spec.name,
         "operator": spec.operator,
-        "family": operator.family,
         "dagger": str(spec.dagger).lower(),
         "epilogue": spec.epilogue,
         "precision": spec.precision,
@@ -355,16 +376,10 @@ def registry_row(spec: KernelSpec, target: str) -> dict[str, Any]:
         "spins": str(getattr(operator, "spins", 0) or spec.spins or 4),
         "crossing": str(operator.crossing(spec) if isinstance(operator, HoppingOperator) else 0),
         "reach": str(operator.reach if isinstance(operator, HoppingOperator) else 0),
-        "ranks": str(_works_on_ranks(spec, target)).lower(),
-        "sums": str(getattr(operator, "sums", 0)),
         "terms": str(_terms(operator, spec)),
         "flops": str(cost.reported),
         "bytes": literal(cost.bytes),
-        "formula": _literal_lines(operator.formula),
-        "signature": f'\n     "{_literal_lines(operator.signature)}"' if isinstance(operator, Expression) else ' ""',
-        "complex_scalars": str(getattr(operator, "complex_scalars", False)).lower(),
-        "slots": _literal_lines(" ".join(getattr(operator, "slots", ()))),
-        "then": _literal_lines(getattr(operator, "then", "")),
+        "ranks": str(_works_on_ranks(spec, target)).lower(),
     }
 
 

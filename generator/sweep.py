@@ -21,7 +21,7 @@ from generator.ondemand import ROOT, Build, CompileError, compile_module, cuda_l
 from generator.operators import find_operator
 from generator.operators.hopping import HoppingOperator
 from generator.profile import Profile
-from generator.render import exists_on, registry_row, render, render_files, render_group
+from generator.render import exists_on, registry_data, render, render_files, render_group
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
 from generator.write import write_if_changed
@@ -204,8 +204,8 @@ def pack(
 
 def _link(folder: Path, kept: Sequence[Candidate], kernels: Sequence[str], command: str) -> None:
     """Makes module.so of the compiled `kernels`; its registry lists the candidates `kept`."""
-    rows = [registry_row(c.spec, "cuda") for c in kept]
-    write_if_changed(folder / "registry.cpp", render("registry.cpp.j2", command, rows=rows))
+    data = registry_data([c.spec for c in kept], "cuda")
+    write_if_changed(folder / "registry.cpp", render("registry.cpp.j2", command, **data))
     members = [("cuda", "cuda")]
     write_if_changed(
         folder / "module.cpp", render("module.cpp.j2", command, namespaces=["cuda"], members=members, tables=False)
