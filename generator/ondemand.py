@@ -66,7 +66,7 @@ def read_build(folder: Path) -> Build:
             if f"quarksmith_cpu_{target}.dir" in output or f"quarksmith_{target}_kernels.dir" in output:
                 commands.setdefault(target, _flags(words))
         if entry["file"].endswith("cpu/registry.cpp"):
-            names |= set(re.findall(r'^    \{"(\w+)"', Path(entry["file"]).read_text(), flags=re.M))
+            names |= set(re.findall(r'^    kernel\("(\w+)"', Path(entry["file"]).read_text(), flags=re.M))
     return Build(folder, commands, frozenset(names))
 
 
