@@ -73,41 +73,6 @@ std::string InputFile::head(std::size_t bytes) const {
   return text;
 }
 
-OutputFile::OutputFile(const std::filesystem::path& path) : path_(path), temporary_(path.string() + ".part") {
-  file_ = std::fopen(temporary_.c_str(), "wb");
-  if (file_ == nullptr) fail("create");
-}
-
-OutputFile::~OutputFile() {
-  if (file_ == nullptr) return;
-  std::fclose(file_);
-  std::error_code ignored;
-  std::filesystem::remove(temporary_, ignored);
-}
-
-void OutputFile::fail(const char* doing) const {
-  throw Error(fmt::format("{}: cannot {}: {}; an earlier file of that name is unchanged", path_.string(), doing,
-                          std::strerror(errno)));
-}
-
-void OutputFile::write(const void* data, std::size_t bytes) {
-  if (std::fwrite(data, 1, bytes, file_) != bytes) fail("write");
-}
-
-void OutputFile::commit() {
-  if (std::fflush(file_) != 0 || (fsync(fileno(file_)) != 0 && errno != EINVAL)) fail("write");
-  if (std::fclose(std::exchange(file_, nullptr)) != 0) fail("write");
-  std::error_code ec;
-  std::filesystem::rename(temporary_, path_, ec);
-  if (ec) throw Error(fmt::format("{}: cannot rename {}: {}", path_.string(), temporary_.string(), ec.message()));
-}
-
-void write_text(const std::filesystem::path& path, const std::string& text) {
-  OutputFile file(path);
-  file.write(text);
-  file.commit();
-}
-
 void swap_bytes(void* data, std::size_t bytes, int word_bytes) {
   auto* p = static_cast<unsigned char*>(data);
   for (std::size_t i = 0; i + word_bytes <= bytes; i += word_bytes) std::reverse(p + i, p + i + word_bytes);

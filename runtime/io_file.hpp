@@ -1,5 +1,5 @@
 /// \file
-/// Files: reading at any offset with errors that say what is missing; writing through a temporary name.
+/// Files that are read at any offset, with errors that say what is missing.
 #pragma once
 
 #include <cstddef>
@@ -39,29 +39,6 @@ class InputFile {
   Bytes unpacked_;
   std::uint64_t size_ = 0;
 };
-
-/// A file written as `<path>.part` and renamed by commit(); without commit nothing remains and an older file is kept.
-class OutputFile {
- public:
-  /// \throws Error it cannot be created.
-  explicit OutputFile(const std::filesystem::path& path);
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-  /// \throws Error the disk is full or fails.
-  void write(const void* data, std::size_t bytes);
-  void write(const std::string& text) { write(text.data(), text.size()); }
-  /// Flushes to the disk and takes the place of the file of the final name.
-  void commit();
-
- private:
-  [[noreturn]] void fail(const char* doing) const;
-  std::filesystem::path path_, temporary_;
-  std::FILE* file_ = nullptr;
-};
-
-/// Writes a whole text through a temporary name.
-void write_text(const std::filesystem::path& path, const std::string& text);
 
 /// Reverses the bytes of each word of `word_bytes` (4 or 8).
 void swap_bytes(void* data, std::size_t bytes, int word_bytes);

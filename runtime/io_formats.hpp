@@ -37,13 +37,13 @@ std::vector<GaugeHead> plain_binary_heads(const InputFile& file);
 bool looks_like_plain_binary(const InputFile& file);
 GaugeHead text_head(const Coordinates& extent);
 
-// Each creates the file `path` and writes all of it.
+// Each creates the file and writes all of it.
 
-void write_ildg(const std::filesystem::path& path, const HostGauge& gauge, int bits,
-                const std::vector<ExtraRecord>& extra, Communicator& communicator);
-void write_nersc(const std::filesystem::path& path, const HostGauge& gauge, int bits, Communicator& communicator);
-void write_milc(const std::filesystem::path& path, const HostGauge& gauge, Communicator& communicator);
-void write_openqcd(const std::filesystem::path& path, const HostGauge& gauge, Communicator& communicator);
+void write_ildg(const Output& output, const HostGauge& gauge, int bits,
+                const std::vector<ExtraRecord>& extra);
+void write_nersc(const Output& output, const HostGauge& gauge, int bits);
+void write_milc(const Output& output, const HostGauge& gauge);
+void write_openqcd(const Output& output, const HostGauge& gauge);
 
 /// How the links of a file are laid out: lexicographic sites, x fastest; rows, columns, (re, im) fastest.
 struct LinkLayout {

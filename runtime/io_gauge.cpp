@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstring>
@@ -101,6 +102,38 @@ void check_average(GaugeFile& f, const std::string& key, const std::string& what
                       std::abs(recorded - computed) <= allowed});
 }
 
+/// A format that can be written.
+struct Writable {
+  std::string_view name;
+  int bits;        ///< of its reals; 0: 32 or 64
+  bool any_links;  ///< holds links that are not SU(3) too, as fat ones
+};
+constexpr Writable writable[] = {{"ildg", 0, true}, {"nersc", 0, false}, {"milc", 32, false}, {"openqcd", 64, false}};
+
+const Writable& check_format(const std::string& name, int bits) {
+  if (bits != 32 && bits != 64) throw UsageError(fmt::format("{} bits; use 32 or 64", bits));
+  const auto* format = std::find_if(std::begin(writable), std::end(writable),
+                                    [&](const Writable& w) { return w.name == name; });
+  if (format == std::end(writable))
+    throw UnknownName(fmt::format("gauge format '{}' cannot be written; use ildg, nersc, milc or openqcd", name));
+  if (format->bits != 0 && format->bits != bits)
+    throw UsageError(
+        fmt::format("the format {} holds reals of {} bits; use --bits {}, or ildg", name, format->bits, format->bits));
+  return *format;
+}
+
+/// What a format cannot hold, and what no file shall.
+void check_writable(const HostGauge& gauge, const std::string& format, int bits, Communicator& communicator) {
+  const bool any_links = check_format(format, bits).any_links;
+  require_spread(gauge.lattice, communicator);
+  const Unitarity u = check_unitarity(gauge, communicator);
+  if (!any_links && !is_su3(u))
+    throw NotSU3(
+        fmt::format("the format {} is for SU(3) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
+                    "determinant 1; write them as ildg",
+                    format, u.unitary, u.determinant));
+}
+
 }  // namespace
 
 std::string gauge_formats() {
@@ -137,23 +170,23 @@ GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Latt
   return result;
 }
 
+void write_gauge(const Output& output, const HostGauge& gauge, const std::string& format, int bits,
+                 const std::vector<ExtraRecord>& extra) {
+  check_writable(gauge, format, bits, output.communicator());
+  if (format == "ildg")
+    write_ildg(output, gauge, bits, extra);
+  else if (format == "nersc")
+    write_nersc(output, gauge, bits);
+  else if (format == "openqcd")
+    write_openqcd(output, gauge);
+  else
+    write_milc(output, gauge);
+}
+
 void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, const std::string& format, int bits,
                  const std::vector<ExtraRecord>& extra, Communicator& communicator) {
-  if (bits != 32 && bits != 64) throw UsageError(fmt::format("{} bits; use 32 or 64", bits));
-  if (format != "ildg" && format != "nersc" && format != "milc" && format != "openqcd")
-    throw UnknownName(fmt::format("gauge format '{}' cannot be written; use ildg, nersc, milc or openqcd", format));
-  require_spread(gauge.lattice, communicator);
-  if (format == "openqcd" && bits == 32)
-    throw UsageError("the openQCD format is double precision; use 64 bits, or ildg");
-  if (format == "milc" && bits == 64) throw UsageError("the MILC format is single precision; use 32 bits, or ildg");
-  if (format == "ildg")
-    write_ildg(path, gauge, bits, extra, communicator);
-  else if (format == "nersc")
-    write_nersc(path, gauge, bits, communicator);
-  else if (format == "openqcd")
-    write_openqcd(path, gauge, communicator);
-  else
-    write_milc(path, gauge, communicator);
+  check_format(format, bits);
+  write_gauge(Output(path, Existing::replace, communicator), gauge, format, bits, extra);
 }
 
 }  // namespace quarksmith

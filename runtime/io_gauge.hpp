@@ -10,6 +10,7 @@
 
 #include "runtime/field.hpp"
 #include "runtime/io_file.hpp"
+#include "runtime/io_output.hpp"
 #include "runtime/partition.hpp"
 
 namespace quarksmith {
@@ -54,8 +55,11 @@ struct ExtraRecord {
 /// include gauge.phase. Each rank writes the links of its part; the file is the same to the bit for every grid.
 /// Collective.
 /// \param format ildg, nersc, milc or openqcd; \param bits 32 or 64.
-/// \throws UsageError unknown format or bits; Error the file cannot be written (an older one is kept).
-/// All ranks throw if one does.
+/// \throws UsageError unknown format or bits, or links that the format cannot hold; Error the file cannot be written (an
+/// older one is kept). All ranks throw if one does.
+void write_gauge(const Output& output, const HostGauge& gauge, const std::string& format, int bits = 64,
+                 const std::vector<ExtraRecord>& extra = {});
+/// The same, replacing what has the name.
 void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, const std::string& format, int bits = 64,
                  const std::vector<ExtraRecord>& extra = {}, Communicator& communicator = *Communicator::self());
 

@@ -101,8 +101,8 @@ GaugeHead lime_head(const InputFile& file, const std::optional<Coordinates>& exp
   return head;
 }
 
-void write_ildg(const std::filesystem::path& path, const HostGauge& gauge, int bits,
-                const std::vector<ExtraRecord>& extra, Communicator& communicator) {
+void write_ildg(const Output& output, const HostGauge& gauge, int bits,
+                const std::vector<ExtraRecord>& extra) {
   const Coordinates& n = gauge.lattice.global_extent();
   LinkLayout layout;
   layout.bits = bits;
@@ -127,7 +127,7 @@ void write_ildg(const std::filesystem::path& path, const HostGauge& gauge, int b
     return record_padding(bytes) + record_of("scidac-checksum", xml, false, true);
   };
   layout.offset = head.size();
-  NewFile file(path, layout.offset + bytes + tail().size(), communicator);
+  NewFile file(output, layout.offset + bytes + tail().size());
   file.put(0, head);
   write_links(file, layout, gauge, &checksum);
   file.put(layout.offset + bytes, tail());

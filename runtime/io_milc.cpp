@@ -59,7 +59,7 @@ GaugeHead milc_head(const InputFile& file) {
   return head;
 }
 
-void write_milc(const std::filesystem::path& path, const HostGauge& gauge, Communicator& communicator) {
+void write_milc(const Output& output, const HostGauge& gauge) {
   const Coordinates& extent = gauge.lattice.global_extent();
   MilcHeader header{};
   header.magic = milc_magic;
@@ -69,7 +69,7 @@ void write_milc(const std::filesystem::path& path, const HostGauge& gauge, Commu
   layout.offset = sizeof header;
   layout.bits = 32;
   layout.big_endian = std::endian::native == std::endian::big;
-  NewFile file(path, layout.offset + link_bytes(extent, layout), communicator);
+  NewFile file(output, layout.offset + link_bytes(extent, layout));
   MilcChecksum checksum;
   write_links(file, layout, gauge, &checksum);
   header.sum29 = checksum.sum29;

@@ -96,8 +96,8 @@ GaugeHead nersc_head(const InputFile& file) {
   return head;
 }
 
-void write_nersc(const std::filesystem::path& path, const HostGauge& gauge, int bits, Communicator& communicator) {
-  const GaugeAverages averages = host_averages(gauge, communicator);
+void write_nersc(const Output& output, const HostGauge& gauge, int bits) {
+  const GaugeAverages averages = host_averages(gauge, output.communicator());
   const Coordinates& n = gauge.lattice.global_extent();
   NerscChecksum checksum(std::endian::native == std::endian::little);
   const auto header = [&] {
@@ -111,7 +111,7 @@ void write_nersc(const std::filesystem::path& path, const HostGauge& gauge, int 
   LinkLayout layout;
   layout.bits = bits;
   layout.offset = header().size();
-  NewFile file(path, layout.offset + link_bytes(n, layout), communicator);
+  NewFile file(output, layout.offset + link_bytes(n, layout));
   write_links(file, layout, gauge, &checksum);
   file.put(0, header());
   file.commit();

@@ -70,20 +70,21 @@ void read_openqcd_links(const InputFile& file, std::uint64_t offset, HostGauge& 
   }
 }
 
-void write_openqcd(const std::filesystem::path& path, const HostGauge& gauge, Communicator& communicator) {
+void write_openqcd(const Output& output, const HostGauge& gauge) {
   const Lattice& lattice = gauge.lattice;
   const Coordinates& n = lattice.global_extent();
   const std::int32_t extent[] = {n[3], n[0], n[1], n[2]};
-  const double plaquette = 3 * host_averages(gauge, communicator).plaquette;
+  const double plaquette = 3 * host_averages(gauge, output.communicator()).plaquette;
   std::string header(reinterpret_cast<const char*>(extent), sizeof extent);
   header.append(reinterpret_cast<const char*>(&plaquette), sizeof plaquette);
   std::array<std::vector<Matrix3>, directions> arriving;
   for (int mu = 0; mu < directions; ++mu) {
     const auto last = [&](long long i) { return link_with_phase(gauge, i, mu); };
-    arriving[mu] = from_neighbour(lattice, mu, -1, slice_of(lattice, mu, lattice.extent(mu) - 1, last), communicator);
+    arriving[mu] = from_neighbour(lattice, mu, -1, slice_of(lattice, mu, lattice.extent(mu) - 1, last),
+                                  output.communicator());
   }
   const FileBox box = odd_sites(lattice, header.size());
-  NewFile file(path, box.end(), communicator);
+  NewFile file(output, box.end());
   file.put(0, header);
   std::vector<SiteLinks> slice(lattice.space_sites() / 2);
   for (int t = 0; t < lattice.extent(3); ++t) {

@@ -162,25 +162,35 @@ std::unique_ptr<SharedFile> SharedFile::of_ranks(const std::filesystem::path&, b
 
 #endif
 
-void reserve_file(const std::filesystem::path& path, std::uint64_t bytes, const FileMessages& messages) {
-  const Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (file < 0) fail(messages, "create");
+void reserve_file(int descriptor, std::uint64_t bytes, const FileMessages& messages) {
   const auto length = static_cast<off_t>(bytes);
-  if (::ftruncate(file, length) != 0) fail(messages, "write");
+  if (::ftruncate(descriptor, length) != 0) fail(messages, "write");
   int status = 0;
-  do status = ::fallocate(file, 0, 0, length);
+  do status = ::fallocate(descriptor, 0, 0, length);
   while (status != 0 && errno == EINTR);
   if (status != 0 && errno != EOPNOTSUPP && errno != ENOSYS) fail(messages, "write");
 }
 
-NewFile::NewFile(const std::filesystem::path& path, std::uint64_t bytes, Communicator& communicator)
-    : communicator_(communicator), path_(path), temporary_(path.string() + ".part") {
-  const FileMessages messages{path.string(), "; an earlier file of that name is unchanged"};
+void reserve_file(const std::filesystem::path& path, std::uint64_t bytes, const FileMessages& messages) {
+  const Descriptor file(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  if (file < 0) fail(messages, "open");
+  reserve_file(file, bytes, messages);
+}
+
+NewFile::NewFile(const Output& output, std::uint64_t bytes) : output_(output) {
+  const FileMessages messages{output.path().string(), "; an earlier file of that name is unchanged"};
+  communicator().together([&] {
+    if (communicator().rank() != 0) return;
+    const Descriptor file(output.create());
+    try {
+      reserve_file(file, bytes, messages);
+    } catch (...) {
+      output.discard();
+      throw;
+    }
+  });
   try {
-    communicator.together([&] {
-      if (communicator.rank() == 0) reserve_file(temporary_, bytes, messages);
-    });
-    file_ = SharedFile::update(temporary_, messages, communicator);
+    file_ = SharedFile::update(output.temporary(), messages, communicator());
   } catch (...) {
     discard();
     throw;
@@ -193,20 +203,13 @@ NewFile::~NewFile() {
 
 void NewFile::discard() {
   file_.reset();
-  std::error_code ignored;
-  if (communicator_.rank() == 0) std::filesystem::remove(temporary_, ignored);
+  output_.discard();
 }
 
 void NewFile::commit() {
   file_->sync();
   file_.reset();
-  communicator_.together([&] {
-    std::error_code failure;
-    if (communicator_.rank() == 0) std::filesystem::rename(temporary_, path_, failure);
-    if (!failure) return;
-    discard();
-    throw Error(fmt::format("{}: cannot rename {}: {}", path_.string(), temporary_.string(), failure.message()));
-  });
+  output_.publish();
 }
 
 }  // namespace quarksmith

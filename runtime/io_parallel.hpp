@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/io_file.hpp"
+#include "runtime/io_output.hpp"
 #include "runtime/lattice.hpp"
 
 namespace quarksmith {
@@ -66,21 +67,22 @@ class SharedFile {
                                               const FileMessages& messages, Communicator& communicator);
 };
 
-/// Creates a file of that size, or resizes it, and reserves its space on the disk where the file system can: a disk too
-/// small is known before anything is written. For one rank.
+/// Gives an open file that size, and reserves its space on the disk where the file system can: a disk too small is known
+/// before anything is written. For one rank.
+void reserve_file(int descriptor, std::uint64_t bytes, const FileMessages& messages);
 void reserve_file(const std::filesystem::path& path, std::uint64_t bytes, const FileMessages& messages);
 
-/// A file that all ranks write as `<path>.part`, and that commit() renames; without it nothing remains and an older
-/// file is kept. All calls, and the end of its life, are collective.
+/// A file that all ranks of an output write, and that commit() publishes; without it nothing remains and an older file is
+/// kept. All calls, and the end of its life, are collective.
 class NewFile {
  public:
   /// \param bytes of the whole file. \throws Error it cannot be created, or the disk is too small.
-  NewFile(const std::filesystem::path& path, std::uint64_t bytes, Communicator& communicator);
+  NewFile(const Output& output, std::uint64_t bytes);
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  Communicator& communicator() const { return communicator_; }
+  Communicator& communicator() const { return output_.communicator(); }
   void write(const FileBox& box, const void* from) { file_->write(box, from); }
   /// The text of rank 0.
   void put(std::uint64_t offset, const std::string& text) { file_->put(offset, text.data(), text.size()); }
@@ -88,8 +90,7 @@ class NewFile {
 
  private:
   void discard();
-  Communicator& communicator_;
-  std::filesystem::path path_, temporary_;
+  const Output& output_;
   std::unique_ptr<SharedFile> file_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <hdf5.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -142,12 +143,17 @@ struct PropagatorFile::Parts {
   Communicator& communicator;
   Lattice lattice;
   std::filesystem::path path, temporary;
+  Output output;
   Handle type = complex_type(), file;
   std::unique_ptr<SharedFile> numbers;
   State state{};
 
-  Parts(Communicator& c, const Lattice& l, const std::filesystem::path& p)
-      : communicator(c), lattice(l), path(p), temporary(p.string() + ".part") {}
+  Parts(Communicator& c, const Lattice& l, const std::filesystem::path& p, bool overwrite)
+      : communicator(c),
+        lattice(l),
+        path(p),
+        temporary(p.string() + ".part"),
+        output(p, overwrite ? Existing::replace : Existing::resume, c) {}
 
   std::string what(const char* doing) const { return fmt::format("{}: cannot {}", temporary.string(), doing); }
   FileBox box(int spin, int colour) const {
@@ -161,6 +167,7 @@ struct PropagatorFile::Parts {
   }
 
   void create(const Provenance& provenance) {
+    close(output.create());
     errno = 0;
     file = Handle(H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose, what("create"));
     for (const auto& [key, value] : provenance) put_attribute(file, key, value);
@@ -192,8 +199,6 @@ struct PropagatorFile::Parts {
   }
 
   void open(const Provenance& provenance, bool overwrite) {
-    if (std::filesystem::exists(path) && !overwrite)
-      throw UsageError(fmt::format("{}: exists; choose another --out or replace it with --overwrite", path.string()));
     if (std::filesystem::exists(temporary) && !overwrite)
       resume(provenance);
     else
@@ -206,7 +211,7 @@ struct PropagatorFile::Parts {
 
 PropagatorFile::PropagatorFile(const std::filesystem::path& path, const Lattice& lattice, const Provenance& provenance,
                                bool overwrite, Communicator& communicator)
-    : parts_((quiet_hdf5(), std::make_unique<Parts>(communicator, lattice, path))) {
+    : parts_((quiet_hdf5(), std::make_unique<Parts>(communicator, lattice, path, overwrite))) {
   require_spread(lattice, communicator);
   communicator.together([&] {
     if (communicator.rank() == 0) parts_->open(provenance, overwrite);
@@ -245,12 +250,8 @@ void PropagatorFile::finish() {
   parts_->communicator.together([&] {
     if (parts_->communicator.rank() != 0) return;
     parts_->file.close(parts_->what("close"));
-    std::error_code ec;
-    std::filesystem::rename(parts_->temporary, parts_->path, ec);
-    if (ec)
-      throw Error(fmt::format("{}: cannot rename it to {}: {}", parts_->temporary.string(), parts_->path.string(),
-                              ec.message()));
   });
+  parts_->output.publish();
 }
 
 namespace {

@@ -1,0 +1,73 @@
+/// \file
+/// Names of files that a run will write: checked and taken before its work, given the finished files at the end.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace quarksmith {
+
+class Communicator;
+
+/// A name that one process at a time has to itself. `<path>.lock` tells host and process of the owner and goes when it
+/// does; what a process that was killed leaves of it bars nobody.
+class PathLock {
+ public:
+  PathLock() = default;
+  /// \throws Error another process has the name, or the folder cannot be written.
+  explicit PathLock(const std::filesystem::path& path);
+  ~PathLock() { release(); }
+  PathLock(PathLock&& other) noexcept;
+  PathLock& operator=(PathLock&& other) noexcept;
+
+ private:
+  void release() noexcept;
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+};
+
+/// What becomes of a file that has the name already.
+enum class Existing {
+  refuse,
+  replace,
+  resume  ///< refuses a finished file, keeps a partial one to go on with it
+};
+
+/// The name of a file to write, locked as long as this lives. It is written as `<path>.part` and renamed at the end: an
+/// older file is as it was until then. Neither name is followed where it is a link. Ranks have it together: rank 0 looks
+/// and locks, all throw if it does.
+class Output {
+ public:
+  /// \throws UsageError the file exists and shall not be replaced, or is no regular file; Error its folder does not exist
+  /// or cannot be written, or another run has the name.
+  explicit Output(const std::filesystem::path& path, Existing existing = Existing::replace);
+  Output(const std::filesystem::path& path, Existing existing, Communicator& communicator);
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& temporary() const { return temporary_; }
+  Communicator& communicator() const { return *communicator_; }
+  /// Creates the temporary file anew, empty; for rank 0. \return its descriptor, which the caller closes.
+  /// \throws Error it cannot be created.
+  int create() const;
+  /// Removes the temporary file, on rank 0.
+  void discard() const noexcept;
+  /// Gives the temporary file its final name, on rank 0.
+  /// \throws Error it cannot be renamed, or a file of that name has appeared that shall not be replaced: the temporary
+  /// file stays.
+  void publish() const;
+
+ private:
+  void check() const;
+  std::filesystem::path path_, temporary_;
+  Existing existing_;
+  Communicator* communicator_;
+  PathLock lock_;
+};
+
+/// Writes a whole text and publishes it; rank 0's.
+/// \throws Error the disk is full or fails; an earlier file is as it was.
+void write_text(const Output& output, const std::string& text);
+/// The same, replacing what has the name.
+void write_text(const std::filesystem::path& path, const std::string& text);
+
+}  // namespace quarksmith
