@@ -105,6 +105,7 @@ nlohmann::ordered_json distribution(const Certificate& c) {
 
 int run(const AccuracyOptions& o) {
   o.common.require_one_rank("accuracy");
+  o.common.claim({});
   const Lattice lattice(four_integers(o.lattice, "--lattice"));
   const auto device = o.common.open_device();
   const HostGauge gauge = hot_gauge(lattice, static_cast<unsigned>(o.seed));
@@ -152,7 +153,7 @@ void add_accuracy(CLI::App& app, int& status) {
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T")->capture_default_str();
   c->add_option("--only", o->filter, "kernels with this text in their name");
   c->add_option("--seed", o->seed, "of links and spinors")->capture_default_str();
-  o->common.add_to(*c);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::reports);
   c->callback([o, &status] { status = run(*o); });
 }
 

@@ -1,6 +1,7 @@
 // quarksmith apply: a lattice expression on fields that options name.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "apps/options.hpp"
@@ -60,6 +61,10 @@ class Call {
   Call(const ApplyOptions& o, const Kernel& kernel, DomainPointer domain, const HostGauge& gauge)
       : o_(o), kernel_(kernel), domain_(std::move(domain)), gauge_(gauge), parameters_(parameters_of(kernel)) {
     const auto values = values_of(o, parameters_);
+    if (!o.out.empty() && std::none_of(parameters_.begin(), parameters_.end(), [](const ExpressionParameter& p) {
+          return p.is_output() && p.kind != "spinor";
+        }))
+      throw UsageError(fmt::format("--out {}: {} returns no links; leave it out", o.out, o.name));
     links_.reserve(parameters_.size());
     spinors_.reserve(parameters_.size());
     for (const ExpressionParameter& p : parameters_) {
@@ -135,7 +140,7 @@ class Call {
                {"space_plaquette", averages.space_plaquette},
                {"time_plaquette", averages.time_plaquette},
                {"link_trace", averages.link_trace}};
-    if (!o_.out.empty()) write_gauge(o_.out, u, output_format(o_.out, o_.format));
+    if (!o_.out.empty()) write_gauge(o_.common.output(o_.out), u, output_format(o_.out, o_.format));
   }
 
   const ApplyOptions& o_;
@@ -150,6 +155,9 @@ class Call {
 
 int run(const ApplyOptions& o) {
   o.common.require_one_rank("apply");
+  if (o.out.empty() && !o.format.empty()) throw UsageError("--format belongs to --out FILE; leave it out");
+  if (!o.out.empty()) output_format(o.out, o.format);
+  o.common.claim({{"--out", o.out}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, o.common);
   const DomainPointer domain = o.common.open_domain(named.gauge.lattice);
   o.common.write_json(Call(o, kernel_of(o, domain->device()), domain, named.gauge)());
@@ -172,7 +180,7 @@ void add_apply(CLI::App& app, int& status) {
   c->add_option("--spins", o->spins, "colour vectors a site of its spinor fields, 1 or 4 (default: what there is)");
   c->add_option("--out", o->out, "write the links that it returns to this file");
   c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of --out)");
-  o->common.add_to(*c);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, &status] { status = run(*o); });
 }
 

@@ -124,6 +124,7 @@ bool found_by_name(std::span<const Kernel> kernels, const Kernel& k) {
 
 int run(const BenchOptions& o) {
   o.common.require_one_rank("bench");
+  o.common.claim({{"--csv", o.csv}});
   const Lattice lattice(four_integers(o.lattice, "--lattice"));
   const auto device = o.common.open_device();
   const auto domain = std::make_shared<Domain>(lattice, device);
@@ -164,7 +165,7 @@ int run(const BenchOptions& o) {
     rows.push_back(row);
   }
   o.common.write_json(to_json(rows, copy, o, *device));
-  if (!o.csv.empty()) write_text(o.csv, to_csv(rows, meter != nullptr));
+  if (!o.csv.empty()) o.common.write(o.csv, to_csv(rows, meter != nullptr));
   return 0;
 }
 
@@ -182,7 +183,7 @@ void add_bench(CLI::App& app, int& status) {
   c->add_flag("--energy", o->energy, "joules of each application, where the device reports them");
   c->add_option("--powercap", o->powercap)->group("");  // another folder for tests
   c->add_option("--csv", o->csv, "write the table to this file");
-  o->common.add_to(*c);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, &status] { status = run(*o); });
 }
 

@@ -17,9 +17,10 @@ int run(const ConvertOptions& o) {
   std::optional<Lattice> lattice;
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
   const std::string format = output_format(o.out, o.format);
+  o.common.claim({{"OUT", o.out}});
   const GaugeFile f = read_gauge(o.in, lattice, true, o.common.partition());
   const int bits = o.bits != 0 ? o.bits : format == "milc" ? 32 : 64;
-  write_gauge(o.out, f.gauge, format, bits, {}, o.common.ranks());
+  write_gauge(o.common.output(o.out), f.gauge, format, bits);
   o.common.info(fmt::format("{} ({}, {} bit, {}) -> {} ({}, {} bit)", o.in, f.format, f.bits,
                             f.gauge.lattice.global_text(), o.out, format, bits));
   o.common.write_json(
@@ -35,9 +36,9 @@ void add_convert(CLI::App& app, int& status) {
   c->add_option("in", o->in, "configuration: " + gauge_formats())->required();
   c->add_option("out", o->out, "file to write")->required();
   c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of OUT)");
-  c->add_option("--bits", o->bits, "32 or 64 (default: 64, MILC 32)");
+  c->add_option("--bits", o->bits, "32 or 64 (default: 64, MILC 32)")->check(CLI::IsMember({32, 64}));
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
-  o->common.add_to(*c);
+  o->common.add_to(*c, CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, &status] { status = run(*o); });
 }
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "apps/options.hpp"
+#include "apps/option_rules.hpp"
 #include "apps/rank_times.hpp"
 #include "apps/topology.hpp"
 #include "runtime/error.hpp"
@@ -69,8 +69,13 @@ class Devices {
   static void say(const std::string& line) { fmt::print("{}\n", line), std::fflush(stdout); }
 
   void list_devices() {
-    std::vector<std::shared_ptr<Device>> found = {Device::cpu()};
-    for (int i = 0; i < Device::cuda_devices(); ++i) found.push_back(Device::cuda(i));
+    std::vector<std::shared_ptr<Device>> found;
+    if (o_.common.device == "auto") {
+      found.push_back(Device::cpu());
+      for (int i = 0; i < Device::cuda_devices(); ++i) found.push_back(Device::cuda(i));
+    } else {
+      found.push_back(Device::select(o_.common.device));
+    }
     for (const auto& device : found) {
       const auto [tuned, stale] = device->tuned();
       const std::string tuning = tuned == 0   ? "not tuned: declared defaults"
@@ -267,8 +272,13 @@ void add_devices(CLI::App& app, int& status) {
   auto o = std::make_shared<DevicesOptions>();
   CLI::App* c = app.add_subcommand("devices", "What can run here, and how ranks are joined");
   c->add_flag("--measure", o->measure, "time stores, messages and sums between ranks");
-  o->common.add_to(*c);
-  c->callback([o, &status] { status = Devices(*o)(); });
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses | CommonOptions::reports);
+  c->callback([o, c, &status] {
+    o->common.claim({});
+    if (CommonOptions::ranks().size() == 1)
+      refuse_options(*c, {"--grid", "--policy", "--measure"}, "belongs to several ranks (mpirun); leave it out");
+    status = Devices(*o)();
+  });
 }
 
 }  // namespace quarksmith::apps

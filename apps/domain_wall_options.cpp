@@ -43,14 +43,8 @@ void DomainWallOptions::add_to(CLI::App& c) {
   c.add_option("--c5", c5, "Moebius c, likewise")->capture_default_str();
 }
 
-DomainWallParameters DomainWallOptions::parameters(const CLI::App& command, const std::string& action, double mass,
+DomainWallParameters DomainWallOptions::parameters(double mass,
                                                    const std::array<Complex64, directions>& boundary) const {
-  if (command.count("--kappa") > 0 || command.count("--mass") == 0)
-    throw UsageError(fmt::format("--action {} needs --mass, the mass of the quark, and no --kappa", action));
-  for (const char* option : {"--csw", "--csw-r", "--csw-t", "--anisotropy"})
-    if (command.count(option) > 0) throw UsageError(fmt::format("{} does not belong to --action {}", option, action));
-  if (action == "domain-wall" && command.count("--b5") + command.count("--c5") > 0)
-    throw UsageError("--b5 and --c5 belong to --action moebius");
   DomainWallParameters p = DomainWallParameters::uniform(mass, m5, ls);
   p.b = slice_coefficients(b5, ls, "--b5");
   p.c = slice_coefficients(c5, ls, "--c5");

@@ -17,9 +17,8 @@ struct DomainWallOptions {
   void add_to(CLI::App& command);
   /// Whether an action is one of these.
   static bool has(const std::string& action) { return action == "domain-wall" || action == "moebius"; }
-  /// \throws UsageError options that contradict each other.
-  DomainWallParameters parameters(const CLI::App& command, const std::string& action, double mass,
-                                  const std::array<Complex64, directions>& boundary) const;
+  /// \throws UsageError numbers that do not suit the slices.
+  DomainWallParameters parameters(double mass, const std::array<Complex64, directions>& boundary) const;
   /// Names and values of the parameters.
   static std::map<std::string, std::string> provenance(const DomainWallParameters& p);
 };

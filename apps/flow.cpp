@@ -16,6 +16,8 @@ struct FlowOptions {
   double step = 0.01, time = 1, every = 0.1;
 };
 
+constexpr int most_steps = 1000000;
+
 nlohmann::ordered_json entry(const FlowPoint& p) {
   return {{"t", p.time},
           {"plaquette_energy", p.plaquette_energy},
@@ -25,20 +27,23 @@ nlohmann::ordered_json entry(const FlowPoint& p) {
           {"charge", p.charge}};
 }
 
-/// Steps between measurements.
-int steps_of(const FlowOptions& o) {
-  if (!(o.step > 0) || !(o.time >= 0) || !(o.every > 0))
-    throw UsageError("--step and --every must be positive, --time not negative");
-  const double each = o.every / o.step;
-  if (std::abs(each - std::round(each)) > 1e-9 * each || std::round(each) < 1)
-    throw UsageError(fmt::format("--every {} is no multiple of --step {}", o.every, o.step));
-  return static_cast<int>(std::round(each));
+/// Steps that make up a flow time.
+int steps_of(const char* option, double time, double step) {
+  const double steps = time / step;
+  if (steps > most_steps)
+    throw UsageError(fmt::format("{} {} takes more than {} steps of {}; use a larger --step", option, time, most_steps,
+                                 step));
+  if (std::abs(steps - std::round(steps)) > 1e-9 * steps || (time > 0 && std::round(steps) < 1))
+    throw UsageError(fmt::format("{} {} is no multiple of --step {}", option, time, step));
+  return static_cast<int>(std::round(steps));
 }
 
 int run(const FlowOptions& o) {
   o.common.require_one_rank("flow");
-  const int each = steps_of(o);
+  const int each = steps_of("--every", o.every, o.step), steps = steps_of("--time", o.time, o.step);
+  if (o.out.empty() && !o.format.empty()) throw UsageError("--format belongs to --out FILE; leave it out");
   const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
+  o.common.claim({{"--out", o.out}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, o.common);
   const DomainPointer domain = o.common.open_domain(named.gauge.lattice);
   GradientFlow flow(named.gauge, domain, find_precision(o.precision));
@@ -54,7 +59,6 @@ int run(const FlowOptions& o) {
     std::fflush(stdout);
   };
   measure();
-  const int steps = static_cast<int>(std::round(o.time / o.step));
   double seconds = 0;
   for (int n = 1; n <= steps; ++n) {
     seconds += domain->device().time([&] { flow.step(o.step); });
@@ -68,7 +72,7 @@ int run(const FlowOptions& o) {
   if (!o.out.empty()) {
     HostGauge links = flow.links();
     links.phase = named.gauge.phase;
-    write_gauge(o.out, links, format, format == "milc" ? 32 : 64);
+    write_gauge(o.common.output(o.out), links, format, format == "milc" ? 32 : 64);
   }
   nlohmann::ordered_json result = {{"lattice", named.gauge.lattice.extent()},
                                    {"gauge", named.origin},
@@ -88,14 +92,18 @@ void add_flow(CLI::App& app, int& status) {
   auto o = std::make_shared<FlowOptions>();
   CLI::App* c = app.add_subcommand("flow", "Gradient flow of the Wilson action: energy density, topological charge");
   c->add_option("gauge", o->gauge, "configuration, or unit:..., weak:..., hot:... as for propagator")->required();
-  c->add_option("--step", o->step, "of the third-order Runge-Kutta scheme")->capture_default_str();
-  c->add_option("--time", o->time, "flow time to reach")->capture_default_str();
-  c->add_option("--every", o->every, "flow time between measurements")->capture_default_str();
-  c->add_option("--precision", o->precision, "double or single")->capture_default_str();
+  c->add_option("--step", o->step, "of the third-order Runge-Kutta scheme, at most 0.5")
+      ->check(CLI::Range(1e-6, 0.5))
+      ->capture_default_str();
+  c->add_option("--time", o->time, "flow time to reach, a multiple of --step")->check(CLI::NonNegativeNumber)->capture_default_str();
+  c->add_option("--every", o->every, "flow time between measurements, a multiple of --step")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  c->add_option("--precision", o->precision, "double or single")->check(CLI::IsMember({"double", "single"}))->capture_default_str();
   c->add_option("--out", o->out, "write the links at the end to this file");
   c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of --out)");
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
-  o->common.add_to(*c);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, &status] { status = run(*o); });
 }
 

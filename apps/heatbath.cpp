@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/options.hpp"
+#include "apps/option_rules.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
@@ -16,14 +16,38 @@ struct HeatbathOptions {
   std::uint64_t sweeps = 0, save_every = 0;
 };
 
+constexpr int most_sweeps = 100000000;
+
 /// The file of a configuration after so many sweeps.
 std::filesystem::path configuration_name(const std::string& prefix, std::uint64_t sweeps) {
   return fmt::format("{}_{:05}.ildg", prefix, sweeps);
 }
 
-void save(const HeatbathRun& run, const std::string& prefix, const CommonOptions& common) {
+/// The files of a run: their prefix, and the first and the last name, are its own from the start.
+PathLock claim(const HeatbathOptions& o, std::uint64_t before) {
+  const std::uint64_t last = before + o.sweeps;
+  if (o.out.empty()) {
+    o.common.claim({});
+    return {};
+  }
+  o.common.claim({{"--out", configuration_name(o.out, last)}});
+  if (o.save_every > 0 && !o.common.overwrite)
+    for (std::uint64_t n = o.save_every; n < o.sweeps; n += o.save_every)
+      if (const auto path = configuration_name(o.out, before + n); std::filesystem::exists(path))
+        throw UsageError(
+            fmt::format("{}: exists; choose another --out or replace it with --overwrite", path.string()));
+  return PathLock(o.out);
+}
+
+void save(const HeatbathRun& run, const std::string& prefix, const CommonOptions& common, bool last) {
   const auto path = configuration_name(prefix, run.state().sweeps);
-  write_gauge(path, run.configuration(), "ildg", 64, {{heatbath_record, state_text(run.state())}});
+  const std::vector<ExtraRecord> state = {{heatbath_record, state_text(run.state())}};
+  if (last) {
+    write_gauge(common.output(path), run.configuration(), "ildg", 64, state);
+  } else {
+    Output output(path, common.existing());
+    write_gauge(output, run.configuration(), "ildg", 64, state);
+  }
   common.info(fmt::format("wrote {}", path.string()));
 }
 
@@ -46,7 +70,9 @@ std::pair<HostGauge, HeatbathState> begin(const HeatbathOptions& o, const CLI::A
 
 int run(const HeatbathOptions& o, const CLI::App& command) {
   o.common.require_one_rank("heatbath");
+  if (o.out.empty()) refuse_options(command, {"--save-every"}, "belongs to --out PREFIX; leave it out");
   const auto [start, state] = begin(o, command);
+  const PathLock prefix = claim(o, state.sweeps);
   const auto domain = std::make_shared<Domain>(start.lattice, o.common.open_device());
   HeatbathRun run(start, domain, state);
   nlohmann::ordered_json result = {{"lattice", start.lattice.extent()},
@@ -62,14 +88,15 @@ int run(const HeatbathOptions& o, const CLI::App& command) {
       const double plaquette = run.averages().plaquette;
       result["plaquettes"].push_back(plaquette);
       progress.show(double(n), fmt::format("sweep {} plaquette {:.6f}", run.state().sweeps, plaquette));
-      if (!o.out.empty() && o.save_every > 0 && n % o.save_every == 0 && n < o.sweeps) save(run, o.out, o.common);
+      if (!o.out.empty() && o.save_every > 0 && n % o.save_every == 0 && n < o.sweeps)
+        save(run, o.out, o.common, false);
     }
   }
   const GaugeAverages g = run.averages();
   const double seconds = now() - begun;
   fmt::print("{} beta {}: {} sweeps, plaquette {:.8f}, {:.4g} s a sweep on {}\n", start.lattice.text(), state.beta,
              run.state().sweeps, g.plaquette, o.sweeps > 0 ? seconds / double(o.sweeps) : 0, domain->device().name());
-  if (!o.out.empty()) save(run, o.out, o.common);
+  if (!o.out.empty()) save(run, o.out, o.common, true);
   result["sweeps"] = run.state().sweeps;
   result["plaquette"] = g.plaquette;
   result["seconds_per_sweep"] = o.sweeps > 0 ? seconds / double(o.sweeps) : 0;
@@ -85,13 +112,16 @@ void add_heatbath(CLI::App& app, int& status) {
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T");
   c->add_option("--beta", o->state.beta, "6/g^2")->capture_default_str();
   c->add_option("--start", o->state.start, "cold, hot or weak:EPS")->capture_default_str();
-  c->add_option("--sweeps", o->sweeps, "sweeps to do")->required();
-  c->add_option("--overrelax", o->state.overrelax, "microcanonical passes a sweep")->capture_default_str();
+  c->add_option("--sweeps", o->sweeps, "sweeps to do")->required()->check(CLI::Range(most_sweeps));
+  c->add_option("--overrelax", o->state.overrelax, "microcanonical passes a sweep")
+      ->check(CLI::Range(1000))
+      ->capture_default_str();
   c->add_option("--seed", o->state.seed, "of the random numbers")->capture_default_str();
-  c->add_option("--save-every", o->save_every, "also write a configuration every so many sweeps");
+  c->add_option("--save-every", o->save_every, "also write a configuration every so many sweeps")
+      ->check(CLI::Range(1, most_sweeps));
   c->add_option("--out", o->out, "write PREFIX_<sweeps>.ildg");
   c->add_option("--resume", o->resume, "continue from a file that heatbath wrote, to the same bits");
-  o->common.add_to(*c);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] { status = run(*o, *c); });
 }
 

@@ -30,6 +30,7 @@ nlohmann::ordered_json to_json(const GaugeFile& f, const GaugeAverages& g, const
 }
 
 int run(const InfoOptions& o) {
+  o.common.claim({});
   std::optional<Lattice> lattice;
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
   const GaugeFile f = read_gauge(o.file, lattice, false, o.common.partition());
@@ -68,7 +69,7 @@ void add_info(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("info", "Format, extents, plaquette, unitarity and checksums of a configuration");
   c->add_option("file", o->file, "configuration: " + gauge_formats())->required();
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
-  o->common.add_to(*c);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::reports);
   c->callback([o, &status] { status = run(*o); });
 }
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/options.hpp"
+#include "apps/option_rules.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
@@ -33,21 +33,25 @@ nlohmann::ordered_json put(const LinksOptions& o, const std::string& path, const
   const double trace = gauge_averages(links, domain).link_trace;
   if (!path.empty()) {
     text["links"] = kind;
-    write_gauge(path, links, "ildg", 64, {{links_record, text.dump()}}, o.common.ranks());
+    write_gauge(o.common.output(path), links, "ildg", 64, {{links_record, text.dump()}});
   }
   if (o.common.ranks().rank() == 0)
     fmt::print("{:<5} links  average Re tr / 3 = {:.12f}{}\n", kind, trace, path.empty() ? "" : ", in " + path);
   return {{"file", path}, {"link_trace", trace}};
 }
 
-int run(LinksOptions o) {
+int run(LinksOptions o, const CLI::App& command) {
   if (o.action != "asqtad" && o.action != "hisq")
     throw UnknownName(fmt::format("action '{}' has no fat links here; use asqtad or hisq", o.action));
-  if (o.action == "hisq" && o.u0 != 1) throw UsageError("--u0: HISQ has no tadpole factors; use --action asqtad");
-  if (o.action == "asqtad" && (o.epsilon != 0 || o.charm != 0))
-    throw UsageError("--epsilon, --charm: the correction belongs to HISQ; use --action hisq");
-  if (o.epsilon != 0 && o.charm != 0) throw UsageError("--charm MASS gives epsilon; leave out --epsilon");
-  if (o.charm != 0) o.epsilon = naik_epsilon(o.charm);
+  if (o.action == "hisq")
+    refuse_options(command, {"--u0"}, "is the tadpole factor of asqtad: HISQ has none; leave it out");
+  else
+    refuse_options(command, {"--epsilon", "--charm"}, "belongs to HISQ; use --action hisq");
+  if (command.count("--charm") > 0) {
+    refuse_options(command, {"--epsilon"}, "is what --charm MASS gives; leave one of them out");
+    o.epsilon = naik_epsilon(o.charm);
+  }
+  o.common.claim({{"--fat", o.fat}, {"--long", o.longs}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, o.common);
   const DomainPointer domain = o.common.open_domain(named.gauge.lattice);
   const ImprovedLinks links =
@@ -75,8 +79,8 @@ void add_links(CLI::App& app, int& status) {
   c->add_option("--fat", o->fat, "file to write: fat links in an ILDG container, 64 bit");
   c->add_option("--long", o->longs, "file to write: long links, Naik's coefficient included");
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
-  o->common.add_to(*c);
-  c->callback([o, &status] { status = run(*o); });
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
+  c->callback([o, c, &status] { status = run(*o, *c); });
 }
 
 }  // namespace quarksmith::apps

@@ -1,7 +1,7 @@
 // The command `quarksmith`: one subcommand a file.
 #include <fmt/format.h>
 
-#include "apps/options.hpp"
+#include "apps/option_rules.hpp"
 #include "apps/ranks.hpp"
 #include "runtime/error.hpp"
 
@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
     apps::add_sweep(app, status);
     apps::add_devices(app, status);
     apps::add_model(app, status);
+    apps::refuse_infinite_numbers(app);
     const std::string first = argc > 1 ? argv[1] : "";
     const auto named = [&first](const CLI::App* command) { return command->get_name() == first; };
     if (!first.empty() && first[0] != '-' && app.get_subcommands(named).empty())

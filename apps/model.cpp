@@ -214,8 +214,11 @@ void add_model(CLI::App& app, int& status) {
   c->add_option("--target", o->target, "cuda or cpu: how faces are stored, and the policy")
       ->check(CLI::IsMember({"cuda", "cpu"}))
       ->capture_default_str();
-  c->add_option("--json", o->common.json, "write the result as JSON to this file");
-  c->callback([o, &status] { status = Model(*o)(); });
+  o->common.add_to(*c, CommonOptions::reports);
+  c->callback([o, &status] { 
+    o->common.claim({});
+    status = Model(*o)();
+   });
 }
 
 }  // namespace quarksmith::apps

@@ -1,10 +1,12 @@
 #include "apps/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <set>
 
@@ -14,16 +16,73 @@
 
 namespace quarksmith::apps {
 
-void CommonOptions::add_to(CLI::App& command) {
-  command.add_option("--device", device, "cpu, cuda, cuda:N or auto (a GPU if there is one)")->capture_default_str();
-  command.add_option("--grid", grid, "ranks along x,y,z,t (default: with the smallest boundaries)");
-  command.add_option("--policy", policy,
-                     "how spinors cross to other ranks: first, overlap, staged, peer, fused (default: by device)");
-  command.add_option("--json", json, "write the result as JSON to this file");
+void CommonOptions::add_to(CLI::App& command, unsigned uses) {
+  if (uses & computes)
+    command.add_option("--device", device, "cpu, cuda, cuda:N or auto (a GPU if there is one)")->capture_default_str();
+  if (uses & shares) command.add_option("--grid", grid, "ranks along x,y,z,t (default: with the smallest boundaries)");
+  if (uses & crosses)
+    command.add_option("--policy", policy,
+                       "how spinors cross to other ranks: first, overlap, staged, peer, fused (default: by device)");
+  if (uses & reports) command.add_option("--json", json, "write the result as JSON to this file");
+  if (uses & (reports | replaces)) command.add_flag("--overwrite", overwrite, "replace files that exist");
   command.add_flag("--quiet", quiet, "print nothing but results and errors");
   command.add_option("--log-level", log_level, "info, warn or error")
       ->check(CLI::IsMember({"info", "warn", "error"}))
       ->capture_default_str();
+}
+
+namespace {
+
+/// \throws UsageError the ending of a file for one kind of content is that of another.
+void check_ending(const OutputOption& file) {
+  static const std::map<std::string, std::set<std::string>> kinds = {
+      {"JSON", {".json"}},
+      {"CSV", {".csv"}},
+      {"a propagator (HDF5)", {".h5", ".hdf5"}},
+      {"a configuration", {".ildg", ".lime", ".nersc", ".milc", ".openqcd"}},
+      {"a plot", {".png", ".pdf", ".svg"}},
+      {"a parameter file", {".toml", ".py"}}};
+  static const std::map<std::string_view, std::set<std::string>> written = {
+      {"--json", {"JSON"}},
+      {"--correlators", {"JSON", "CSV"}},
+      {"--csv", {"CSV"}},
+      {"--history", {"CSV"}}};
+  const auto own = written.find(file.option);
+  if (own == written.end()) return;
+  for (const auto& [kind, endings] : kinds)
+    if (endings.contains(file.path.extension().string()) && !own->second.contains(kind))
+      throw UsageError(fmt::format("{} {}: the ending is that of {}, but {} is written; choose another name", file.option,
+                                   file.path.string(), kind, fmt::join(own->second, " or ")));
+}
+
+}  // namespace
+
+void CommonOptions::claim(const std::vector<OutputOption>& files) const {
+  std::vector<OutputOption> all = files;
+  all.push_back({"--json", json});
+  std::map<std::filesystem::path, const char*> options;
+  std::string names;
+  for (const OutputOption& file : all) {
+    names += std::string(names.empty() ? "" : ", ") + file.option;
+    if (file.path.empty()) continue;
+    check_ending(file);
+    std::error_code ignored;
+    std::filesystem::path place = std::filesystem::weakly_canonical(file.path, ignored);
+    if (const auto [first, is_new] = options.emplace(ignored ? file.path : place, file.option); !is_new)
+      throw UsageError(fmt::format("{} and {} name the same file {}; give each its own", first->second, file.option,
+                                   file.path.string()));
+    if (!file.locks_itself)
+      outputs_->emplace(std::piecewise_construct, std::forward_as_tuple(file.path),
+                        std::forward_as_tuple(file.path, existing(), ranks()));
+  }
+  if (overwrite && options.empty())
+    throw UsageError(fmt::format("--overwrite belongs to a run that writes a file ({}); leave it out", names));
+}
+
+Output& CommonOptions::output(const std::filesystem::path& path) const {
+  const auto found = outputs_->find(path);
+  if (found == outputs_->end()) throw Error(fmt::format("{}: was not claimed before the work", path.string()));
+  return found->second;
 }
 
 Partition CommonOptions::partition() const {
@@ -34,7 +93,12 @@ Partition CommonOptions::partition() const {
 
 DomainPointer CommonOptions::open_domain(const Lattice& lattice, int reach) const {
   auto domain = std::make_shared<Domain>(lattice, open_device(), Communicator::world(), reach);
-  if (lattice.parts() > 1 && !policy.empty()) domain->halos().use(policy_of(policy));
+  if (!policy.empty()) {
+    const Policy chosen = policy_of(policy);
+    if (lattice.parts() == 1)
+      throw UsageError(fmt::format("--policy {} belongs to several ranks, and this is one; leave it out", policy));
+    domain->halos().use(chosen);
+  }
   return domain;
 }
 
@@ -87,9 +151,7 @@ std::shared_ptr<Device> CommonOptions::open_device() const {
 }
 
 void CommonOptions::write(const std::filesystem::path& path, const std::string& text) const {
-  ranks().together([&] {
-    if (ranks().rank() == 0) write_text(path, text);
-  });
+  write_text(output(path), text);
 }
 
 void CommonOptions::write_json(const nlohmann::ordered_json& result) const {
@@ -120,6 +182,7 @@ double number(const std::string& text, const std::string& option) {
   const char *begin = text.data(), *end = begin + text.size();
   if (const auto [rest, error] = std::from_chars(begin, end, value); error != std::errc() || rest != end)
     throw UsageError(fmt::format("{}: '{}' is not a number", option, text));
+  if (!std::isfinite(value)) throw UsageError(fmt::format("{}: '{}' is no finite number", option, text));
   return value;
 }
 
@@ -155,6 +218,11 @@ Coordinates four_integers(const std::string& text, const std::string& option) {
 
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common) {
   const auto parts = split(text, ':');
+  for (const char* made : {"unit", "hot", "weak", "peer-random"})
+    if (parts.size() > 1 && parts[0] == made && !lattice.empty())
+      throw UsageError(
+          fmt::format("--lattice {} belongs to files that do not record their extents, not to {}; leave it out", lattice,
+                      text));
   const Partition partition = common.partition();
   const std::string form = "--gauge: '" + text +
                            "' is not FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or "

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "runtime/gauge.hpp"
@@ -12,15 +13,37 @@
 
 namespace quarksmith::apps {
 
-/// Choices that every subcommand offers.
+/// A file that an option names for output.
+struct OutputOption {
+  const char* option;
+  std::filesystem::path path;  ///< empty: not asked for
+  bool locks_itself = false;   ///< what writes it takes the name
+};
+
+/// Choices that subcommands share.
 struct CommonOptions {
   std::string device = "auto", grid, policy;
   std::filesystem::path json;
-  bool quiet = false;
+  bool quiet = false, overwrite = false;
   std::string log_level = "info";
 
-  /// Adds --device, --grid, --policy, --json, --quiet, --log-level.
-  void add_to(CLI::App& command);
+  /// What a command has a use for, besides messages.
+  enum Use : unsigned {
+    computes = 1,   ///< --device
+    shares = 2,     ///< a lattice among ranks: --grid
+    crosses = 4,    ///< boundaries of ranks with spinors: --policy
+    reports = 8,    ///< --json
+    replaces = 16,  ///< files: --overwrite
+  };
+  /// Adds --quiet, --log-level and what `uses` names.
+  void add_to(CLI::App& command, unsigned uses);
+  /// Checks the files that a command will write, --json among them, and takes their names: before any work.
+  /// \throws UsageError a file exists and --overwrite was not given, two options name one file, its ending is that of
+  /// another kind of file, or --overwrite was given without a file; Error it cannot be written, or another run has it.
+  void claim(const std::vector<OutputOption>& files) const;
+  /// The name of a file that was claimed.
+  Output& output(const std::filesystem::path& path) const;
+  Existing existing() const { return overwrite ? Existing::replace : Existing::refuse; }
   /// The processes that were started together.
   static Communicator& ranks() { return *Communicator::world(); }
   /// These in the grid of --grid, or in the one that suits a lattice.
@@ -33,7 +56,7 @@ struct CommonOptions {
   std::shared_ptr<Device> open_device() const;
   /// Lattice, device and ranks. \param reach of its kernels (runtime/field.hpp)
   DomainPointer open_domain(const Lattice& lattice, int reach = 1) const;
-  /// Writes a file, on rank 0.
+  /// Writes a file that was claimed, on rank 0.
   void write(const std::filesystem::path& path, const std::string& text) const;
   /// Writes `result` to the file of --json, if one was given.
   void write_json(const nlohmann::ordered_json& result) const;
@@ -41,6 +64,10 @@ struct CommonOptions {
   void info(const std::string& line) const;
   /// One line of rank 0 on standard error unless the log level is `error`.
   void warn(const std::string& line) const;
+
+ private:
+  std::shared_ptr<std::map<std::filesystem::path, Output>> outputs_ =
+      std::make_shared<std::map<std::filesystem::path, Output>>();
 };
 
 /// `a,b,c,d` as four numbers.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "apps/option_rules.hpp"
 #include "apps/staggered_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/io_propagator.hpp"
@@ -23,7 +24,6 @@ struct PropagatorOptions {
   std::string source = "point:0,0,0,0", sink = "point", smear_links, solver, precision = "double";
   int batch = 0;
   std::filesystem::path out, correlators;
-  bool overwrite = false;
 };
 
 SolveSettings settings_of(const PropagatorOptions& o, const CLI::App& command, const HostGauge& gauge,
@@ -62,7 +62,7 @@ class Run {
         residual_mass_(lattice()) {
     if (!o.smear_links.empty()) smeared_ = smear(link_smearing_of(o.smear_links), named_.gauge, domain_);
     if (!o.out.empty())
-      file_ = std::make_unique<PropagatorFile>(o.out, lattice(), provenance_of(o, named_.origin, choice_), o.overwrite,
+      file_ = std::make_unique<PropagatorFile>(o.out, lattice(), provenance_of(o, named_.origin, choice_), o.common.overwrite,
                                                o.common.ranks());
     const auto none = QuarkSmearing::Kind::none;
     if (source_.smearing.kind != none || sink_.kind != none)
@@ -279,11 +279,21 @@ class Run {
   int width_ = 0;
 };
 
+/// Everything that can be said of the options before a file is read.
+void check(const PropagatorOptions& o, const CLI::App& command) {
+  if (o.out.empty() && o.correlators.empty() && o.common.json.empty())
+    throw UsageError("propagator needs --out FILE.h5, --correlators FILE.json, or both");
+  const std::string solver = o.solver.empty() ? o.action.default_solver() : o.solver;
+  check_options(command, {o.action.action, {solver}, {o.precision}, o.choices.preconditioner});
+  o.action.check(command);
+  o.choices.check();
+  if (o.correlators.empty() && o.common.json.empty())
+    refuse_options(command, {"--sink"}, "acts on correlators, of which none are asked for; add --correlators FILE.json");
+  o.common.claim({{"--out", o.out, true}, {"--correlators", o.correlators}});
+}
+
 int staggered(const PropagatorOptions& o, const CLI::App& command) {
-  for (const char* foreign :
-       {"--out", "--sink", "--smear-links", "--basis", "--preconditioner", "--even-odd", "--batch"})
-    if (command.count(foreign) > 0)
-      throw UsageError(fmt::format("{} is not for --action {}", foreign, o.action.action));
+  if (!o.out.empty()) throw UsageError(fmt::format("--out is not for --action {}", o.action.action));
   if (command.count("--solver") > 0 && o.solver != "cg")
     throw UsageError(fmt::format("--solver {}: --action {} is solved by cg", o.solver, o.action.action));
   return run_staggered({command, o.common, o.action, o.choices, o.source, o.precision, o.correlators});
@@ -318,11 +328,9 @@ void add_propagator(CLI::App& app, int& status) {
       ->check(CLI::Range(1, 12));
   c->add_option("--out", o->out, "propagator (HDF5); an interrupted FILE.part is continued");
   c->add_option("--correlators", o->correlators, "correlators: JSON, or CSV if the name ends in .csv");
-  c->add_flag("--overwrite", o->overwrite, "replace a finished file, discard a partial one");
-  o->common.add_to(*c);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] {
-    if (o->out.empty() && o->correlators.empty() && o->common.json.empty())
-      throw UsageError("propagator needs --out FILE.h5, --correlators FILE.json, or both");
+    check(*o, *c);
     status = is_staggered(o->action.action) ? staggered(*o, *c) : Run(*o, *c)();
   });
 }

@@ -35,13 +35,14 @@ LinkSmearing smearing_of(const SmearOptions& o, const CLI::App& command) {
 int run(const SmearOptions& o, const CLI::App& command) {
   const LinkSmearing how = smearing_of(o, command);
   const std::string format = output_format(o.out, o.format);
+  o.common.claim({{"OUT", o.out}});
   const NamedGauge named = open_gauge(o.in, o.lattice, o.common);
   const DomainPointer domain = o.common.open_domain(named.gauge.lattice);
   const double start = now();
   const HostGauge smeared = smear(how, named.gauge, domain);
   const double seconds = now() - start;
   const GaugeAverages before = gauge_averages(named.gauge, domain), after = gauge_averages(smeared, domain);
-  write_gauge(o.out, smeared, format, o.bits != 0 ? o.bits : format == "milc" ? 32 : 64, {}, o.common.ranks());
+  write_gauge(o.common.output(o.out), smeared, format, o.bits != 0 ? o.bits : format == "milc" ? 32 : 64);
   if (o.common.ranks().rank() == 0)
     fmt::print("plaquette {:.12f} -> {:.12f}  (space {:.12f}, time {:.12f}), link trace {:.12f}\n", before.plaquette,
                after.plaquette, after.space_plaquette, after.time_plaquette, after.link_trace);
@@ -75,9 +76,9 @@ void add_smear(CLI::App& app, int& status) {
       ->check(CLI::IsMember({"all", "space"}))
       ->capture_default_str();
   c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of OUT)");
-  c->add_option("--bits", o->bits, "32 or 64 (default: 64, MILC 32)");
+  c->add_option("--bits", o->bits, "32 or 64 (default: 64, MILC 32)")->check(CLI::IsMember({32, 64}));
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
-  o->common.add_to(*c);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] { status = run(*o, *c); });
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "apps/option_rules.hpp"
 #include "apps/staggered_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/site_random.hpp"
@@ -89,7 +90,7 @@ class Bench {
         domain_(o.common.open_domain(named_.gauge.lattice, choice_.action->reach())) {
     choose_storage(settings_, *choice_.action, command);
     if (!DomainWallOptions::has(o.action.action) && !is_staggered(o.action.action))
-      wilson_ = o.action.parameters(command, named_.gauge, o.common);
+      wilson_ = o.action.parameters(command, choice_.boundary);
     settings_.options.criterion = criterion_of(o.criterion);
     settings_.options.look_ahead = o.look_ahead;
     for (const std::string& text : split(o.batches, ',')) {
@@ -299,6 +300,24 @@ class Bench {
   std::string history_;
 };
 
+/// Everything that can be said of the options before a file is read.
+void check(const SolveBenchOptions& o, const CLI::App& command) {
+  const std::vector<std::string> solvers = split(o.solvers, ',');
+  check_options(command, {o.action.action, solvers, split(o.precisions, ','), o.choices.preconditioner});
+  if (o.operators)
+    refuse_options(command,
+                   {"--solver", "--tol", "--max-iterations", "--criterion", "--repeat", "--history", "--look-ahead",
+                    "--shifts", "--restart", "--bicgstab-l", "--omega", "--preconditioner", "--updates", "--delta",
+                    "--csv"},
+                   "belongs to solves, and --operator makes none; leave one of them out");
+  if (std::all_of(solvers.begin(), solvers.end(), [](const std::string& s) { return s == "multishift"; }))
+    refuse_options(command, {"--batch"}, "does not belong to multishift, whose right-hand sides are its --shifts");
+  o.action.check(command);
+  o.choices.check();
+  criterion_of(o.criterion);
+  o.common.claim({{"--csv", o.csv}, {"--history", o.history}});
+}
+
 }  // namespace
 
 void add_solve_bench(CLI::App& app, int& status) {
@@ -330,8 +349,11 @@ void add_solve_bench(CLI::App& app, int& status) {
   c->add_option("--seed", o->seed, "of the source")->capture_default_str();
   c->add_option("--csv", o->csv, "write the table to this file");
   c->add_option("--history", o->history, "write the residual after each iteration to this CSV file");
-  o->common.add_to(*c);
-  c->callback([o, c, &status] { status = Bench(*o, *c)(); });
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses | CommonOptions::reports | CommonOptions::replaces);
+  c->callback([o, c, &status] {
+    check(*o, *c);
+    status = Bench(*o, *c)();
+  });
 }
 
 }  // namespace quarksmith::apps

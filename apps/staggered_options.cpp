@@ -12,28 +12,22 @@ void choose_storage(SolveSettings& settings, const Action& action, const CLI::Ap
   if (action.reach() > 1 && command.count("--reconstruct") == 0) settings.links = "r13";
 }
 
-ActionChoice ActionOptions::choose_staggered(const CLI::App& command, const HostGauge& links,
-                                             const CommonOptions& common) const {
+ActionChoice ActionOptions::choose_staggered(const Phases& phases) const {
   using Kind = StaggeredParameters::Kind;
-  for (const char* foreign : {"--kappa", "--csw", "--csw-r", "--csw-t", "--anisotropy", "--mu", "--epsilon",
-                              "--flavours", "--ls", "--m5", "--b5", "--c5"})
-    if (command.count(foreign) > 0) throw UsageError(fmt::format("{} does not belong to --action {}", foreign, action));
-  if (action != "asqtad" && command.count("--u0") > 0) throw UsageError("--u0 belongs to --action asqtad");
-  if (action != "hisq" && command.count("--naik-epsilon") > 0)
-    throw UsageError("--naik-epsilon belongs to --action hisq");
   if (masses.empty()) throw UsageError(fmt::format("--action {} needs --mass M[,M2,...]", action));
   StaggeredParameters p;
   p.kind = action == "staggered" ? Kind::thin : action == "asqtad" ? Kind::asqtad : Kind::hisq;
   p.mass = masses[0];
   p.u0 = u0;
   p.naik_epsilon = naik_epsilon;
-  p.boundary = choose_boundary(boundary, links, common);
+  p.boundary = phases;
   ActionChoice choice{std::make_shared<StaggeredAction>(p), p.boundary, {{"action", action}}};
   std::string text;
   for (const double m : masses) text += fmt::format("{}{:.17g}", text.empty() ? "" : ",", m);
   choice.provenance.emplace("mass", text);
   if (p.kind == Kind::asqtad) choice.provenance.emplace("u0", fmt::format("{:.17g}", u0));
   if (p.kind == Kind::hisq) choice.provenance.emplace("naik_epsilon", fmt::format("{:.17g}", naik_epsilon));
+  choice.solver = default_solver();
   choice.provenance.emplace("boundary", text_of(p.boundary));
   return choice;
 }

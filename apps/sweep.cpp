@@ -277,7 +277,7 @@ void add_sweep(CLI::App& app, int& status) {
   c->add_option("--limit", o->limit, "seconds after which a candidate that gives no result is ended")
       ->capture_default_str();
   c->add_flag("--child", o->child)->group("");
-  o->common.add_to(*c);
+  o->common.add_to(*c, CommonOptions::computes);
   c->callback([o, &status] { status = o->child ? measure(*o) : supervise(*o); });
 }
 

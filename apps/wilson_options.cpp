@@ -7,10 +7,10 @@
 namespace quarksmith::apps {
 namespace {
 
-std::array<Complex64, directions> boundary_phases(const std::string& text) {
+Phases boundary_phases(const std::string& text) {
   if (text == "periodic") return {1, 1, 1, 1};
   if (text == "antiperiodic") return {1, 1, 1, -1};
-  std::array<Complex64, directions> phases;
+  Phases phases;
   const std::array<double, 4> angles = four_numbers(text, "--boundary (periodic, antiperiodic or a,b,c,d)");
   for (int mu = 0; mu < directions; ++mu) phases[mu] = WilsonParameters::phase_of(angles[mu]);
   return phases;
@@ -18,9 +18,8 @@ std::array<Complex64, directions> boundary_phases(const std::string& text) {
 
 }  // namespace
 
-std::array<Complex64, directions> choose_boundary(const std::string& boundary, const HostGauge& gauge,
-                                                  const CommonOptions& common) {
-  const bool in_file = gauge.phase != std::array<Complex64, directions>{1, 1, 1, 1};
+Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, const CommonOptions& common) {
+  const bool in_file = gauge.phase != Phases{1, 1, 1, 1};
   if (!boundary.empty()) {
     if (in_file) common.info("--boundary replaces the boundary phase that was found in the links");
     return boundary_phases(boundary);
@@ -28,7 +27,7 @@ std::array<Complex64, directions> choose_boundary(const std::string& boundary, c
   return in_file ? gauge.phase : boundary_phases("antiperiodic");
 }
 
-std::string text_of(const std::array<Complex64, directions>& phases) {
+std::string text_of(const Phases& phases) {
   std::string text;
   for (const Complex64& z : phases) text += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());
   return text;
@@ -66,19 +65,29 @@ void ActionOptions::add_to(CLI::App& c) {
   c.add_option("--boundary", boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
 }
 
+void ActionOptions::check(const CLI::App& command) const {
+  choose(command, boundary_phases(boundary.empty() ? "periodic" : boundary));
+}
+
+std::string ActionOptions::default_solver() const {
+  return is_staggered(action) || DomainWallOptions::has(action) ? "cg" : "bicgstab";
+}
+
 ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& links, const CommonOptions& common) const {
-  if (is_staggered(action)) return choose_staggered(command, links, common);
-  if (command.count("--u0") + command.count("--naik-epsilon") > 0)
-    throw UsageError("--u0 belongs to --action asqtad, --naik-epsilon to --action hisq");
+  return choose(command, choose_boundary(boundary, links, common));
+}
+
+ActionChoice ActionOptions::choose(const CLI::App& command, const Phases& phases) const {
+  if (is_staggered(action)) return choose_staggered(phases);
   if (DomainWallOptions::has(action)) {
-    const auto p = wall.parameters(command, action, mass, choose_boundary(boundary, links, common));
-    ActionChoice choice{std::make_shared<DomainWallAction>(p), p.boundary, {{"action", action}}, "cg"};
+    const auto p = wall.parameters(one_mass(command), phases);
+    ActionChoice choice{std::make_shared<DomainWallAction>(p), p.boundary, {{"action", action}}, default_solver()};
     choice.provenance.merge(DomainWallOptions::provenance(p));
     choice.provenance.emplace("boundary", text_of(p.boundary));
     return choice;
   }
-  const WilsonParameters p = parameters(command, links, common);
-  ActionChoice choice{std::make_shared<WilsonAction>(p), p.boundary, {{"action", action}}, "bicgstab"};
+  const WilsonParameters p = parameters(command, phases);
+  ActionChoice choice{std::make_shared<WilsonAction>(p), p.boundary, {{"action", action}}, default_solver()};
   for (const auto& [name, value] : {std::pair{"mass", p.mass},
                                     {"xi0", p.xi0},
                                     {"nu", p.nu},
@@ -92,14 +101,21 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& lin
   return choice;
 }
 
-WilsonParameters ActionOptions::parameters(const CLI::App& command, const HostGauge& links,
-                                           const CommonOptions& common) const {
+/// The mass of actions that take one.
+double ActionOptions::one_mass(const CLI::App& command) const {
+  if (masses.size() > 1)
+    throw UsageError(fmt::format("--mass {}: several masses belong to staggered, asqtad and hisq; give one",
+                                 command.get_option("--mass")->as<std::string>()));
+  if (masses.empty()) throw UsageError(fmt::format("--action {} needs --mass M", action));
+  return mass;
+}
+
+WilsonParameters ActionOptions::parameters(const CLI::App& command, const Phases& phases) const {
   if (action != "wilson" && action != "clover" && action != "twisted-mass" && action != "twisted-clover")
     throw UsageError(
         fmt::format("action '{}' is unknown; use wilson, clover, twisted-mass, twisted-clover, domain-wall, moebius, "
                     "staggered, asqtad or hisq",
                     action));
-  if (masses.size() > 1) throw UsageError("--mass: several masses are for staggered actions; give one");
   if ((command.count("--mass") > 0) == (command.count("--kappa") > 0))
     throw UsageError(fmt::format("{} needs exactly one of --mass and --kappa", command.get_name()));
   WilsonParameters p;
@@ -107,35 +123,31 @@ WilsonParameters ActionOptions::parameters(const CLI::App& command, const HostGa
     if (!(kappa > 0)) throw UsageError(fmt::format("--kappa {}: use a positive number", kappa));
     p.mass = WilsonParameters::mass_of_kappa(kappa);
   } else {
-    p.mass = mass;
+    p.mass = one_mass(command);
   }
   const auto ratios = split(anisotropy, ',');
   if (ratios.size() != 2) throw UsageError(fmt::format("--anisotropy '{}' is not xi0,nu", anisotropy));
   p.xi0 = number(ratios[0], "--anisotropy");
   p.nu = number(ratios[1], "--anisotropy");
   if (!(p.xi0 > 0) || !(p.nu > 0)) throw UsageError(fmt::format("--anisotropy {}: both must be positive", anisotropy));
-  p.boundary = choose_boundary(boundary, links, common);
+  p.boundary = phases;
   set_clover(p, command);
   set_twist(p.twist, command);
   return p;
 }
 
 void ActionOptions::set_clover(WilsonParameters& p, const CLI::App& command) const {
-  const bool isotropic = command.count("--csw") > 0,
-             split_csw = command.count("--csw-r") + command.count("--csw-t") > 0;
-  const bool has_clover = action == "clover" || action == "twisted-clover";
-  if (!has_clover && (isotropic || split_csw))
-    throw UsageError("--csw, --csw-r and --csw-t belong to --action clover and twisted-clover");
-  if (has_clover && isotropic == split_csw)
-    throw UsageError(fmt::format("--action {} needs --csw C, or --csw-r and --csw-t", action));
-  p.csw_r = isotropic ? csw : csw_r;
-  p.csw_t = isotropic ? csw : csw_t;
+  if (action != "clover" && action != "twisted-clover") return;
+  const std::size_t isotropic = command.count("--csw"), space = command.count("--csw-r"),
+                    time = command.count("--csw-t");
+  if (isotropic + space == 0 || (isotropic > 0) == (time > 0) || space != time)
+    throw UsageError(fmt::format("--action {} needs --csw C, or both --csw-r and --csw-t", action));
+  p.csw_r = isotropic > 0 ? csw : csw_r;
+  p.csw_t = isotropic > 0 ? csw : csw_t;
 }
 
 void ActionOptions::set_twist(Twist& twist, const CLI::App& command) const {
   const bool doublet = command.count("--epsilon") > 0;
-  if (!action.starts_with("twisted") && command.count("--mu") + command.count("--epsilon") > 0)
-    throw UsageError("--mu and --epsilon belong to --action twisted-mass and twisted-clover");
   if (action.starts_with("twisted") && command.count("--mu") == 0)
     throw UsageError(fmt::format("--action {} needs --mu MU", action));
   if (!doublet && command.count("--flavours") > 0)
@@ -158,11 +170,12 @@ void SolverChoices::add_to(CLI::App& c) {
        "of mixed precision: reliable, replacement (both replace the residual by the true one), defect (correction)")
       ->capture_default_str();
   c.add_option("--delta", delta,
-               "fall of the residual between updates, or accuracy of a correction (default: by the precision)");
+               "fall of the residual between updates, or accuracy of a correction (default: by the precision)")
+      ->check(CLI::Range(1e-10, 0.99));
   c.add_option("--reconstruct", reconstruct,
                "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))");
   c.add_option("--basis", basis, "gamma basis of the kernels; results are in degrand_rossi")->capture_default_str();
-  c.add_option("--tol", tolerance, "|b - M x| / |b|")->capture_default_str();
+  c.add_option("--tol", tolerance, "|b - M x| / |b|")->check(CLI::Range(1e-15, 1.0))->capture_default_str();
   c.add_option("--restart", parameters.restart, "directions that gcr keeps")->capture_default_str();
   c.add_option("--bicgstab-l", parameters.l, "l of bicgstab-l, 1 to 4")->capture_default_str();
   c.add_option("--omega", parameters.omega, "over-relaxation of mr")->capture_default_str();
@@ -170,7 +183,17 @@ void SolverChoices::add_to(CLI::App& c) {
                "of gcr: none, METHOD:STEPS, for example mr:4, or schwarz-METHOD:STEPS, each rank by itself; "
                "--precision double-single-half runs it in the third")
       ->capture_default_str();
-  c.add_option("--max-iterations", max_iterations, "a column")->capture_default_str();
+  c.add_option("--max-iterations", max_iterations, "a column")
+      ->check(CLI::Range(1, 100000000))
+      ->capture_default_str();
+}
+
+void SolverChoices::check() const {
+  reduction_of(even_odd);
+  updates_of(updates);
+  find_basis(basis);
+  find_storage("r" + reconstruct);
+  quarksmith::check(preconditioner_of(preconditioner) ? Method::gcr : Method::cg, parameters);
 }
 
 SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& gauge,

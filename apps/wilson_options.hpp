@@ -10,10 +10,13 @@
 
 namespace quarksmith::apps {
 
+/// Boundary phases.
+using Phases = std::array<Complex64, directions>;
+
 /// An action by the options of a command.
 struct ActionChoice {
   std::shared_ptr<const Action> action;
-  std::array<Complex64, directions> boundary;     ///< phases
+  Phases boundary;
   std::map<std::string, std::string> provenance;  ///< names and values of its parameters
   std::string solver = "bicgstab";                ///< that serves it best
 };
@@ -27,22 +30,27 @@ struct ActionOptions {
 
   void add_to(CLI::App& command);
   /// \throws UsageError options that contradict each other.
+  void check(const CLI::App& command) const;
+  /// \throws UsageError likewise.
   ActionChoice choose(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
-  /// The same for actions of the Wilson type.
-  WilsonParameters parameters(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
-  /// And for staggered ones.
-  ActionChoice choose_staggered(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
+  /// The parameters of actions of the Wilson type.
+  WilsonParameters parameters(const CLI::App& command, const Phases& boundary) const;
+  /// The method that is used unless another is named.
+  std::string default_solver() const;
 
  private:
+  ActionChoice choose(const CLI::App& command, const Phases& boundary) const;
+  ActionChoice choose_staggered(const Phases& boundary) const;
+  double one_mass(const CLI::App& command) const;
   void set_clover(WilsonParameters& p, const CLI::App& command) const;
   void set_twist(Twist& twist, const CLI::App& command) const;
 };
 
 /// The boundary condition asked for; without one, the phase found in the links, else antiperiodic in time.
-std::array<Complex64, directions> choose_boundary(const std::string& boundary, const HostGauge& gauge,
+Phases choose_boundary(const std::string& boundary, const HostGauge& gauge,
                                                   const CommonOptions& common);
 /// Phases for provenance.
-std::string text_of(const std::array<Complex64, directions>& phases);
+std::string text_of(const Phases& phases);
 
 /// How a solve is made, but for method and precision.
 struct SolverChoices {
@@ -53,6 +61,8 @@ struct SolverChoices {
   MethodParameters parameters;
 
   void add_to(CLI::App& command);
+  /// \throws UsageError a name that does not exist, or a number out of its range.
+  void check() const;
   /// Links that are not SU(3) are stored with 18 reals, unless the command line says otherwise.
   SolveSettings settings(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
 };

@@ -39,11 +39,11 @@ GaugeHead text_head(const Coordinates& extent);
 
 // Each creates the file and writes all of it.
 
-void write_ildg(const Output& output, const HostGauge& gauge, int bits,
+void write_ildg(Output& output, const HostGauge& gauge, int bits,
                 const std::vector<ExtraRecord>& extra);
-void write_nersc(const Output& output, const HostGauge& gauge, int bits);
-void write_milc(const Output& output, const HostGauge& gauge);
-void write_openqcd(const Output& output, const HostGauge& gauge);
+void write_nersc(Output& output, const HostGauge& gauge, int bits);
+void write_milc(Output& output, const HostGauge& gauge);
+void write_openqcd(Output& output, const HostGauge& gauge);
 
 /// How the links of a file are laid out: lexicographic sites, x fastest; rows, columns, (re, im) fastest.
 struct LinkLayout {

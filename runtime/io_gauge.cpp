@@ -170,7 +170,7 @@ GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Latt
   return result;
 }
 
-void write_gauge(const Output& output, const HostGauge& gauge, const std::string& format, int bits,
+void write_gauge(Output& output, const HostGauge& gauge, const std::string& format, int bits,
                  const std::vector<ExtraRecord>& extra) {
   check_writable(gauge, format, bits, output.communicator());
   if (format == "ildg")
@@ -186,7 +186,8 @@ void write_gauge(const Output& output, const HostGauge& gauge, const std::string
 void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, const std::string& format, int bits,
                  const std::vector<ExtraRecord>& extra, Communicator& communicator) {
   check_format(format, bits);
-  write_gauge(Output(path, Existing::replace, communicator), gauge, format, bits, extra);
+  Output output(path, Existing::replace, communicator);
+  write_gauge(output, gauge, format, bits, extra);
 }
 
 }  // namespace quarksmith

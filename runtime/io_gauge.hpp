@@ -57,7 +57,7 @@ struct ExtraRecord {
 /// \param format ildg, nersc, milc or openqcd; \param bits 32 or 64.
 /// \throws UsageError unknown format or bits, or links that the format cannot hold; Error the file cannot be written (an
 /// older one is kept). All ranks throw if one does.
-void write_gauge(const Output& output, const HostGauge& gauge, const std::string& format, int bits = 64,
+void write_gauge(Output& output, const HostGauge& gauge, const std::string& format, int bits = 64,
                  const std::vector<ExtraRecord>& extra = {});
 /// The same, replacing what has the name.
 void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, const std::string& format, int bits = 64,

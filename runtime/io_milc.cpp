@@ -59,7 +59,7 @@ GaugeHead milc_head(const InputFile& file) {
   return head;
 }
 
-void write_milc(const Output& output, const HostGauge& gauge) {
+void write_milc(Output& output, const HostGauge& gauge) {
   const Coordinates& extent = gauge.lattice.global_extent();
   MilcHeader header{};
   header.magic = milc_magic;

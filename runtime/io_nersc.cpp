@@ -96,7 +96,7 @@ GaugeHead nersc_head(const InputFile& file) {
   return head;
 }
 
-void write_nersc(const Output& output, const HostGauge& gauge, int bits) {
+void write_nersc(Output& output, const HostGauge& gauge, int bits) {
   const GaugeAverages averages = host_averages(gauge, output.communicator());
   const Coordinates& n = gauge.lattice.global_extent();
   NerscChecksum checksum(std::endian::native == std::endian::little);

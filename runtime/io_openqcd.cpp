@@ -70,7 +70,7 @@ void read_openqcd_links(const InputFile& file, std::uint64_t offset, HostGauge& 
   }
 }
 
-void write_openqcd(const Output& output, const HostGauge& gauge) {
+void write_openqcd(Output& output, const HostGauge& gauge) {
   const Lattice& lattice = gauge.lattice;
   const Coordinates& n = lattice.global_extent();
   const std::int32_t extent[] = {n[3], n[0], n[1], n[2]};

@@ -139,6 +139,9 @@ Output::Output(const fs::path& path, Existing existing, Communicator& communicat
 void Output::check() const {
   std::error_code ignored;
   if (!path_.has_filename()) throw UsageError(fmt::format("'{}' is no name of a file", path_.string()));
+  for (const char* own : {".part", ".lock"})
+    if (path_.extension() == own)
+      throw UsageError(fmt::format("{}: names of unfinished files end in {}; choose another", path_.string(), own));
   const fs::path folder = folder_of(path_);
   if (!fs::is_directory(folder, ignored))
     cannot(path_, "create", fmt::format("there is no folder {}; make it first", folder.string()));
@@ -177,7 +180,7 @@ void Output::discard() const noexcept {
   if (communicator_->rank() == 0) unlink(temporary_.c_str());
 }
 
-void Output::publish() const {
+void Output::publish() {
   communicator_->together([&] {
     if (communicator_->rank() != 0) return;
     if (existing_ == Existing::replace) {
@@ -189,9 +192,10 @@ void Output::publish() const {
     }
     sync_folder(path_);
   });
+  existing_ = Existing::replace;  // what stands there now is its own
 }
 
-void write_text(const Output& output, const std::string& text) {
+void write_text(Output& output, const std::string& text) {
   output.communicator().together([&] {
     if (output.communicator().rank() != 0) return;
     const int file = output.create();
@@ -210,6 +214,9 @@ void write_text(const Output& output, const std::string& text) {
   output.publish();
 }
 
-void write_text(const fs::path& path, const std::string& text) { write_text(Output(path), text); }
+void write_text(const fs::path& path, const std::string& text) {
+  Output output(path);
+  write_text(output, text);
+}
 
 }  // namespace quarksmith

@@ -54,7 +54,7 @@ class Output {
   /// Gives the temporary file its final name, on rank 0.
   /// \throws Error it cannot be renamed, or a file of that name has appeared that shall not be replaced: the temporary
   /// file stays.
-  void publish() const;
+  void publish();
 
  private:
   void check() const;
@@ -66,7 +66,7 @@ class Output {
 
 /// Writes a whole text and publishes it; rank 0's.
 /// \throws Error the disk is full or fails; an earlier file is as it was.
-void write_text(const Output& output, const std::string& text);
+void write_text(Output& output, const std::string& text);
 /// The same, replacing what has the name.
 void write_text(const std::filesystem::path& path, const std::string& text);
 

@@ -177,7 +177,7 @@ void reserve_file(const std::filesystem::path& path, std::uint64_t bytes, const 
   reserve_file(file, bytes, messages);
 }
 
-NewFile::NewFile(const Output& output, std::uint64_t bytes) : output_(output) {
+NewFile::NewFile(Output& output, std::uint64_t bytes) : output_(output) {
   const FileMessages messages{output.path().string(), "; an earlier file of that name is unchanged"};
   communicator().together([&] {
     if (communicator().rank() != 0) return;

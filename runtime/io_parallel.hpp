@@ -77,7 +77,7 @@ void reserve_file(const std::filesystem::path& path, std::uint64_t bytes, const 
 class NewFile {
  public:
   /// \param bytes of the whole file. \throws Error it cannot be created, or the disk is too small.
-  NewFile(const Output& output, std::uint64_t bytes);
+  NewFile(Output& output, std::uint64_t bytes);
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -90,7 +90,7 @@ class NewFile {
 
  private:
   void discard();
-  const Output& output_;
+  Output& output_;
   std::unique_ptr<SharedFile> file_;
 };
 

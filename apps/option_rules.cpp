@@ -1,0 +1,116 @@
+#include "apps/option_rules.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/error.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+/// An option, the one that decides whether it means something, and the values with which it does.
+struct Rule {
+  const char *option, *selector;
+  std::vector<std::string_view> values;
+};
+
+const std::vector<std::string_view> wilson_type = {"wilson", "clover", "twisted-mass", "twisted-clover"},
+                                    with_clover = {"clover", "twisted-clover"},
+                                    twisted = {"twisted-mass", "twisted-clover"},
+                                    five_dimensional = {"domain-wall", "moebius"},
+                                    spinors = {"wilson",         "clover",      "twisted-mass",
+                                               "twisted-clover", "domain-wall", "moebius"};
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> all = {
+      {"--kappa", "--action", wilson_type},
+      {"--anisotropy", "--action", wilson_type},
+      {"--csw", "--action", with_clover},
+      {"--csw-r", "--action", with_clover},
+      {"--csw-t", "--action", with_clover},
+      {"--mu", "--action", twisted},
+      {"--epsilon", "--action", twisted},
+      {"--flavours", "--action", twisted},
+      {"--ls", "--action", five_dimensional},
+      {"--m5", "--action", five_dimensional},
+      {"--b5", "--action", {"moebius"}},
+      {"--c5", "--action", {"moebius"}},
+      {"--u0", "--action", {"asqtad"}},
+      {"--naik-epsilon", "--action", {"hisq"}},
+      {"--sink", "--action", spinors},
+      {"--smear-links", "--action", spinors},
+      {"--basis", "--action", spinors},
+      {"--even-odd", "--action", spinors},
+      {"--batch", "--action", spinors},
+      {"--preconditioner", "--solver", {"gcr"}},
+      {"--restart", "--solver", {"gcr"}},
+      {"--bicgstab-l", "--solver", {"bicgstab-l"}},
+      {"--omega", "--solver", {"mr"}},
+      {"--shifts", "--solver", {"multishift"}},
+      {"--updates", "--precision", {"mixed"}},
+      {"--delta", "--precision", {"mixed"}},
+  };
+  return all;
+}
+
+/// The values of a selector on this command line.
+std::vector<std::string> chosen(const Choices& c, std::string_view selector) {
+  if (selector == "--action") return {c.action};
+  if (selector == "--solver") {
+    std::vector<std::string> all = c.solvers;
+    const std::size_t begin = c.preconditioner.starts_with("schwarz-") ? 8 : 0;
+    all.push_back(c.preconditioner.substr(begin, c.preconditioner.find(':') - begin));  // its steps have such numbers too
+    return all;
+  }
+  const auto mixed = [](const std::string& p) { return p.find('-') != std::string::npos; };
+  return {std::any_of(c.precisions.begin(), c.precisions.end(), mixed) ? "mixed" : "uniform"};
+}
+
+bool given(const CLI::App& command, std::string_view option) {
+  const CLI::Option* found = command.get_option_no_throw(std::string(option));
+  return found != nullptr && found->count() > 0;
+}
+
+}  // namespace
+
+void check_options(const CLI::App& command, const Choices& choices) {
+  for (const Rule& rule : rules()) {
+    if (!given(command, rule.option)) continue;
+    const std::vector<std::string> values = chosen(choices, rule.selector);
+    const auto allowed = [&](const std::string& v) {
+      return std::find(rule.values.begin(), rule.values.end(), v) != rule.values.end();
+    };
+    if (std::any_of(values.begin(), values.end(), allowed)) continue;
+    if (rule.values[0] == "mixed")
+      throw UsageError(fmt::format("{} belongs to mixed precision, as --precision double-half, not to {}; leave it out",
+                                   rule.option, fmt::join(choices.precisions, ",")));
+    const bool solver = std::string_view(rule.selector) == "--solver";
+    throw UsageError(fmt::format("{} belongs to {} {}, not to {}; leave it out", rule.option, rule.selector,
+                                 fmt::join(rule.values, ", "),
+                                 solver ? fmt::format("{}", fmt::join(choices.solvers, ",")) : values[0]));
+  }
+}
+
+void refuse_options(const CLI::App& command, const std::vector<std::string_view>& options, const std::string& why) {
+  for (const std::string_view option : options)
+    if (given(command, option)) throw UsageError(fmt::format("{} {}", option, why));
+}
+
+void refuse_infinite_numbers(CLI::App& app) {
+  const CLI::Validator finite(
+      [](std::string& text) {
+        double value = 0;
+        if (CLI::detail::lexical_cast(text, value) && !std::isfinite(value))
+          return fmt::format("{} is no finite number", text);
+        return std::string();
+      },
+      "");
+  for (CLI::App* command : app.get_subcommands({}))
+    for (CLI::Option* option : command->get_options())
+      if (option->get_type_name().starts_with("FLOAT")) option->check(finite);
+}
+
+}  // namespace quarksmith::apps
