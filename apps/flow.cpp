@@ -28,7 +28,11 @@ nlohmann::ordered_json entry(const FlowPoint& p) {
 }
 
 /// Steps that make up a flow time.
-int steps_of(const char* option, double time, double step) {
+int steps_of(const FlowOptions& o, const char* option, double time) {
+  const double step = o.step;
+  if (!(step > 0) || !(o.time >= 0) || !(o.every > 0))
+    throw UsageError("--step and --every must be positive, --time not negative");
+  if (step > 0.5) throw UsageError(fmt::format("--step {}: the scheme is unstable; use at most 0.5", step));
   const double steps = time / step;
   if (steps > most_steps)
     throw UsageError(fmt::format("{} {} takes more than {} steps of {}; use a larger --step", option, time, most_steps,
@@ -40,7 +44,7 @@ int steps_of(const char* option, double time, double step) {
 
 int run(const FlowOptions& o) {
   o.common.require_one_rank("flow");
-  const int each = steps_of("--every", o.every, o.step), steps = steps_of("--time", o.time, o.step);
+  const int each = steps_of(o, "--every", o.every), steps = steps_of(o, "--time", o.time);
   if (o.out.empty() && !o.format.empty()) throw UsageError("--format belongs to --out FILE; leave it out");
   const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
   o.common.claim({{"--out", o.out}});
@@ -92,13 +96,9 @@ void add_flow(CLI::App& app, int& status) {
   auto o = std::make_shared<FlowOptions>();
   CLI::App* c = app.add_subcommand("flow", "Gradient flow of the Wilson action: energy density, topological charge");
   c->add_option("gauge", o->gauge, "configuration, or unit:..., weak:..., hot:... as for propagator")->required();
-  c->add_option("--step", o->step, "of the third-order Runge-Kutta scheme, at most 0.5")
-      ->check(CLI::Range(1e-6, 0.5))
-      ->capture_default_str();
-  c->add_option("--time", o->time, "flow time to reach, a multiple of --step")->check(CLI::NonNegativeNumber)->capture_default_str();
-  c->add_option("--every", o->every, "flow time between measurements, a multiple of --step")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  c->add_option("--step", o->step, "of the third-order Runge-Kutta scheme, at most 0.5")->capture_default_str();
+  c->add_option("--time", o->time, "flow time to reach, a multiple of --step")->capture_default_str();
+  c->add_option("--every", o->every, "flow time between measurements, a multiple of --step")->capture_default_str();
   c->add_option("--precision", o->precision, "double or single")->check(CLI::IsMember({"double", "single"}))->capture_default_str();
   c->add_option("--out", o->out, "write the links at the end to this file");
   c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of --out)");

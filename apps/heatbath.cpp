@@ -23,7 +23,7 @@ std::filesystem::path configuration_name(const std::string& prefix, std::uint64_
   return fmt::format("{}_{:05}.ildg", prefix, sweeps);
 }
 
-/// The files of a run: their prefix, and the first and the last name, are its own from the start.
+/// The files of a run: their prefix, and the last name, are its own from the start.
 PathLock claim(const HeatbathOptions& o, std::uint64_t before) {
   const std::uint64_t last = before + o.sweeps;
   if (o.out.empty()) {
@@ -31,12 +31,10 @@ PathLock claim(const HeatbathOptions& o, std::uint64_t before) {
     return {};
   }
   o.common.claim({{"--out", configuration_name(o.out, last)}});
-  if (o.save_every > 0 && !o.common.overwrite)
-    for (std::uint64_t n = o.save_every; n < o.sweeps; n += o.save_every)
-      if (const auto path = configuration_name(o.out, before + n); std::filesystem::exists(path))
-        throw UsageError(
-            fmt::format("{}: exists; choose another --out or replace it with --overwrite", path.string()));
-  return PathLock(o.out);
+  PathLock prefix(o.out);
+  for (std::uint64_t n = o.save_every; o.save_every > 0 && n < o.sweeps; n += o.save_every)
+    Output(configuration_name(o.out, before + n), o.common.existing());  // looks now, so that none fails later
+  return prefix;
 }
 
 void save(const HeatbathRun& run, const std::string& prefix, const CommonOptions& common, bool last) {

@@ -104,7 +104,7 @@ void refuse_infinite_numbers(CLI::App& app) {
       [](std::string& text) {
         double value = 0;
         if (CLI::detail::lexical_cast(text, value) && !std::isfinite(value))
-          return fmt::format("{} is no finite number", text);
+          return fmt::format("{} is not a finite number", text);
         return std::string();
       },
       "");

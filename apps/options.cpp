@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <set>
 
+#include "apps/interrupt.hpp"
 #include "apps/ranks.hpp"
 #include "runtime/error.hpp"
 #include "runtime/halo.hpp"
@@ -67,7 +68,7 @@ void CommonOptions::claim(const std::vector<OutputOption>& files) const {
     if (file.path.empty()) continue;
     check_ending(file);
     std::error_code ignored;
-    std::filesystem::path place = std::filesystem::weakly_canonical(file.path, ignored);
+    std::filesystem::path place = std::filesystem::weakly_canonical(std::filesystem::absolute(file.path), ignored);
     if (const auto [first, is_new] = options.emplace(ignored ? file.path : place, file.option); !is_new)
       throw UsageError(fmt::format("{} and {} name the same file {}; give each its own", first->second, file.option,
                                    file.path.string()));
@@ -182,7 +183,7 @@ double number(const std::string& text, const std::string& option) {
   const char *begin = text.data(), *end = begin + text.size();
   if (const auto [rest, error] = std::from_chars(begin, end, value); error != std::errc() || rest != end)
     throw UsageError(fmt::format("{}: '{}' is not a number", option, text));
-  if (!std::isfinite(value)) throw UsageError(fmt::format("{}: '{}' is no finite number", option, text));
+  if (!std::isfinite(value)) throw UsageError(fmt::format("{}: '{}' is not a finite number", option, text));
   return value;
 }
 
@@ -295,6 +296,7 @@ Progress::~Progress() {
 }
 
 void Progress::show(double done, const std::string& note) {
+  look_for_signals();
   if (!active_) return;
   const double time = now(), pause = terminal_ ? 0.1 : 10;
   if (time - shown_ < pause && done < total_) return;

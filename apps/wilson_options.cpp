@@ -170,12 +170,11 @@ void SolverChoices::add_to(CLI::App& c) {
        "of mixed precision: reliable, replacement (both replace the residual by the true one), defect (correction)")
       ->capture_default_str();
   c.add_option("--delta", delta,
-               "fall of the residual between updates, or accuracy of a correction (default: by the precision)")
-      ->check(CLI::Range(1e-10, 0.99));
+               "fall of the residual between updates, or accuracy of a correction (default: by the precision)");
   c.add_option("--reconstruct", reconstruct,
                "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))");
   c.add_option("--basis", basis, "gamma basis of the kernels; results are in degrand_rossi")->capture_default_str();
-  c.add_option("--tol", tolerance, "|b - M x| / |b|")->check(CLI::Range(1e-15, 1.0))->capture_default_str();
+  c.add_option("--tol", tolerance, "|b - M x| / |b|")->capture_default_str();
   c.add_option("--restart", parameters.restart, "directions that gcr keeps")->capture_default_str();
   c.add_option("--bicgstab-l", parameters.l, "l of bicgstab-l, 1 to 4")->capture_default_str();
   c.add_option("--omega", parameters.omega, "over-relaxation of mr")->capture_default_str();
@@ -183,9 +182,7 @@ void SolverChoices::add_to(CLI::App& c) {
                "of gcr: none, METHOD:STEPS, for example mr:4, or schwarz-METHOD:STEPS, each rank by itself; "
                "--precision double-single-half runs it in the third")
       ->capture_default_str();
-  c.add_option("--max-iterations", max_iterations, "a column")
-      ->check(CLI::Range(1, 100000000))
-      ->capture_default_str();
+  c.add_option("--max-iterations", max_iterations, "a column")->capture_default_str();
 }
 
 void SolverChoices::check() const {
@@ -193,6 +190,10 @@ void SolverChoices::check() const {
   updates_of(updates);
   find_basis(basis);
   find_storage("r" + reconstruct);
+  if (!(tolerance > 0 && tolerance < 1))
+    throw UsageError(fmt::format("--tol: tolerance {}; use a positive number below 1", tolerance));
+  if (max_iterations < 1) throw UsageError(fmt::format("{} iterations at most; use at least 1", max_iterations));
+  if (!(delta >= 0 && delta < 1)) throw UsageError(fmt::format("--delta {}; use a number between 0 and 1", delta));
   quarksmith::check(preconditioner_of(preconditioner) ? Method::gcr : Method::cg, parameters);
 }
 

@@ -16,17 +16,22 @@ namespace quarksmith {
 namespace {
 
 /// Whole content of a gzipped file.
-Bytes unpack(const std::string& name) {
+Bytes unpack(const std::string& name, std::uint64_t most) {
   const gzFile file = gzopen(name.c_str(), "rb");
   if (file == nullptr) throw Error(fmt::format("{}: cannot be opened", name));
   Bytes content;
   Bytes chunk(1 << 20);
   int got;
-  while ((got = gzread(file, chunk.data(), static_cast<unsigned>(chunk.size()))) > 0)
+  while ((got = gzread(file, chunk.data(), static_cast<unsigned>(chunk.size()))) > 0 && content.size() <= most)
     content.insert(content.end(), chunk.begin(), chunk.begin() + got);
   int code = Z_OK;
   const std::string message = gzerror(file, &code);
   gzclose(file);
+  if (content.size() > most)
+    throw Error(
+        fmt::format("{}: unpacks to more than {} bytes, more than what is expected there can have; if it is right, unpack "
+                    "it with gunzip first",
+                    name, most));
   if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
     throw Error(fmt::format("{}: the gzip stream is damaged ({}); fetch the file again", name, message));
   return content;
@@ -34,15 +39,18 @@ Bytes unpack(const std::string& name) {
 
 }  // namespace
 
-InputFile::InputFile(const std::filesystem::path& path) : name_(path.string()) {
+InputFile::InputFile(const std::filesystem::path& path, std::uint64_t most) : name_(path.string()) {
   std::error_code ec;
   if (std::filesystem::is_directory(path, ec)) throw Error(fmt::format("{}: is a folder, not a file", name_));
+  if (const auto type = std::filesystem::status(path, ec).type();
+      type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found)
+    throw Error(fmt::format("{}: is a device, pipe or socket, not a file; copy what it gives into a file", name_));
   file_.reset(std::fopen(name_.c_str(), "rb"));
   if (!file_) throw Error(fmt::format("{}: cannot be read: {}", name_, std::strerror(errno)));
   size_ = std::filesystem::file_size(path, ec);
   if (ec) throw Error(fmt::format("{}: cannot be read: {}", name_, ec.message()));
   if (head(2) == "\x1f\x8b") {
-    unpacked_ = unpack(name_);
+    unpacked_ = unpack(name_, most);
     size_ = unpacked_.size();
     file_.reset();
   }

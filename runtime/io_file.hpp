@@ -18,8 +18,9 @@ using Bytes = std::vector<unsigned char>;
 /// A file opened for reading; a gzipped one is unpacked in memory.
 class InputFile {
  public:
-  /// \throws Error it cannot be opened, or its gzip stream is damaged.
-  explicit InputFile(const std::filesystem::path& path);
+  /// \param most bytes that a gzipped file may unpack to.
+  /// \throws Error it is no regular file or cannot be opened, its gzip stream is damaged or unpacks to more.
+  explicit InputFile(const std::filesystem::path& path, std::uint64_t most = std::uint64_t(4) << 30);
   const std::string& name() const { return name_; }
   std::uint64_t size() const { return size_; }
   /// Whether it was unpacked.

@@ -35,7 +35,9 @@ GaugeHead milc_head(const InputFile& file);
 std::vector<GaugeHead> plain_binary_heads(const InputFile& file);
 /// Whether the file starts with the header of those formats and has no more than the size that it implies.
 bool looks_like_plain_binary(const InputFile& file);
-GaugeHead text_head(const Coordinates& extent);
+GaugeHead text_head(const InputFile& file, const Coordinates& extent);
+/// Bytes that a text of so many links has at most: a number is no longer than 64 characters.
+std::uint64_t most_text_bytes(const Coordinates& extent);
 
 // Each creates the file and writes all of it.
 

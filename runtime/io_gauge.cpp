@@ -37,7 +37,7 @@ std::vector<GaugeHead> read_heads(const InputFile& file, const std::optional<Coo
     if (!expected)
       throw UsageError(
           fmt::format("{}: text does not record its extents; give them with --lattice X,Y,Z,T", file.name()));
-    return {text_head(*expected)};
+    return {text_head(file, *expected)};
   }
   throw Error(fmt::format("{}: unknown format; supported are {}", file.name(), gauge_formats()));
 }
@@ -146,7 +146,8 @@ GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Latt
   std::unique_ptr<InputFile> file;
   std::vector<Candidate> candidates;
   communicator.together([&] {
-    file = std::make_unique<InputFile>(path);
+    file = lattice ? std::make_unique<InputFile>(path, most_text_bytes(lattice->global_extent()))
+                   : std::make_unique<InputFile>(path);
     candidates = candidates_of(*file, lattice ? std::optional(lattice->global_extent()) : std::nullopt, partition);
   });
   GaugeFile result = read_part(*file, candidates.front(), communicator);

@@ -55,7 +55,7 @@ def test_convert_and_info(quarksmith, tmp_path):
     plaquettes = []
     for name, extra in (("u.nersc", ()), ("u.milc", ()), ("v.dat", ("--format", "ildg", "--bits", "32"))):
         quarksmith("convert", "u_00001.ildg", name, *extra)
-        quarksmith("info", name, "--json", "i.json")
+        quarksmith("info", name, "--json", "i.json", "--overwrite")
         plaquettes.append(load(tmp_path / "i.json")["plaquette"])
         assert all(c["agrees"] for c in load(tmp_path / "i.json")["checks"])
     assert max(plaquettes) - min(plaquettes) < 1e-7
@@ -105,7 +105,7 @@ def test_every_way_to_solve_gives_the_same_correlators(quarksmith, tmp_path, cho
 
 def test_sources_and_sinks(quarksmith, tmp_path):
     for source in ("point:1,2,3,4", "gaussian:1,2,3,4:1.5,4", "wall:4"):
-        quarksmith(*PROPAGATOR, "--source", source, "--sink", "gaussian:1.2,3", "--correlators", "c.json")
+        quarksmith(*PROPAGATOR, "--source", source, "--sink", "gaussian:1.2,3", "--correlators", "c.json", "--overwrite")
         pion = load(tmp_path / "c.json")["correlators"]["pion"]
         assert pion[0] == max(pion) and min(pion) > 0
 
@@ -177,7 +177,7 @@ def test_a_batch_of_columns_gives_what_single_columns_give(quarksmith, tmp_path)
 
 def test_a_failed_batch_keeps_the_columns_that_converged(quarksmith, tmp_path):
     common = ("propagator", "--gauge", "hot:4,4,4,4:3", "--mass", "0", "--solver", "cg", "--batch", "12")
-    limit = ("--max-iterations", "20", "--json", "cut.json")
+    limit = ("--max-iterations", "20", "--json", "cut.json", "--overwrite")
     quarksmith(*common, *limit, "--tol", "1e-13", status=1)
     residuals = sorted(s["residual"] for s in load(tmp_path / "cut.json")["solves"])
     middle = ("--tol", residuals[6] * (1 - 1e-6), "--out", "p.h5")
@@ -219,7 +219,7 @@ def test_solve_bench_writes_its_table(quarksmith, tmp_path):
 
 
 def test_solve_bench_of_shifts_and_blocks(quarksmith, tmp_path):
-    common = ("solve-bench", "--gauge", "peer-random:4,4,4,4:1", "--mass", "-0.6", "--repeat", "1", "--json", "t.json")
+    common = ("solve-bench", "--gauge", "peer-random:4,4,4,4:1", "--mass", "-0.6", "--repeat", "1", "--json", "t.json", "--overwrite")
     quarksmith(*common, "--solver", "multishift", "--shifts", "0.5,0.001", "--precision", "double,double-single")
     for row in load(tmp_path / "t.json")["solves"]:
         assert row["converged"] and row["batch"] == 2

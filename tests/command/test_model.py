@@ -29,7 +29,7 @@ def model(quarksmith):
     times(quarksmith.folder)
 
     def run(*arguments, link="100,1", lattice=("16,16,16,16", "--local"), measured=("m.json",)):
-        line = ("model", "--lattice", *lattice, "--link", link, *arguments, "--json", "out.json")
+        line = ("model", "--lattice", *lattice, "--link", link, *arguments, "--json", "out.json", "--overwrite")
         quarksmith(*line, "--measured", *measured)
         return json.loads((quarksmith.folder / "out.json").read_text())["rows"]
 

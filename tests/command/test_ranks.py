@@ -79,11 +79,11 @@ def configuration(quarksmith):
 
 @pytest.mark.parametrize(("ranks", "grid"), GRIDS)
 def test_info_is_that_of_one_process(quarksmith, mpirun, configuration, ranks, grid):
-    alone = quarksmith("info", configuration, "--json", "alone.json").stdout
+    alone = quarksmith("info", configuration, "--json", "alone.json", "--overwrite").stdout
     if grid == "1,1,1,4":  # t slices of two sites, chosen without being asked for
-        together = mpirun(ranks, "info", configuration, "--json", "together.json").stdout
+        together = mpirun(ranks, "info", configuration, "--json", "together.json", "--overwrite").stdout
     else:
-        together = mpirun(ranks, "info", configuration, "--json", "together.json", "--grid", grid).stdout
+        together = mpirun(ranks, "info", configuration, "--json", "together.json", "--grid", grid, "--overwrite").stdout
     assert together == alone
     one, all_ranks = (json.loads((mpirun.folder / f"{name}.json").read_text()) for name in ("alone", "together"))
     for key in ("plaquette", "space_plaquette", "time_plaquette", "link_trace"):

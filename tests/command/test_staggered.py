@@ -20,7 +20,7 @@ def test_several_masses_are_those_of_single_solves(quarksmith, tmp_path, action)
     assert set(both["correlators"]) == {"pion_0.4", "pion_0.4_0.1", "pion_0.1"}
     assert len(both["solves"]) == 6 and all(s["residual"] <= 1.01e-10 for s in both["solves"])
     for mass in ("0.4", "0.1"):
-        quarksmith(*command, "--mass", mass, "--correlators", "one.json")
+        quarksmith(*command, "--mass", mass, "--correlators", "one.json", "--overwrite")
         one = load(tmp_path / "one.json")
         assert one["correlators"]["pion"] == pytest.approx(both["correlators"][f"pion_{mass}"], rel=1e-8)
         assert [s["colour"] for s in one["solves"]] == [0, 1, 2] and one["provenance"]["action"] == action[0]
@@ -32,7 +32,7 @@ def test_every_way_to_solve_gives_the_same(quarksmith, tmp_path):
     rows = [list(map(float, row)) for row in list(csv.reader((tmp_path / "a.csv").open()))[1:]]
     assert len(rows) == 8
     for choice in (("--reconstruct", "9"), ("--reconstruct", "18"), ("--precision", "double-half")):
-        quarksmith(*command, *choice, "--correlators", "b.csv")
+        quarksmith(*command, *choice, "--correlators", "b.csv", "--overwrite")
         again = [list(map(float, row)) for row in list(csv.reader((tmp_path / "b.csv").open()))[1:]]
         assert [r[1] for r in again] == pytest.approx([r[1] for r in rows], rel=1e-8)
 

@@ -1,0 +1,218 @@
+"""No option is accepted and ignored: each belongs to actions, solvers and precisions, and is refused by name elsewhere."""
+
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from conftest import BUILD
+
+WILSON = {"wilson", "clover", "twisted-mass", "twisted-clover"}
+CLOVER = {"clover", "twisted-clover"}
+TWISTED = {"twisted-mass", "twisted-clover"}
+WALL = {"domain-wall", "moebius"}
+STAGGERED = {"staggered", "asqtad", "hisq"}
+SPINORS = WILSON | WALL
+ALL = SPINORS | STAGGERED
+
+# What each action needs before any further option.
+NEEDED = {
+    "wilson": ("--mass", "0.1"),
+    "clover": ("--mass", "0.1", "--csw", "1"),
+    "twisted-mass": ("--mass", "0.1", "--mu", "0.1"),
+    "twisted-clover": ("--mass", "0.1", "--mu", "0.1", "--csw", "1"),
+    **dict.fromkeys(WALL | STAGGERED, ("--mass", "0.1")),
+}
+SOLVERS = {"cg", "cgnr", "cgne", "bicgstab", "bicgstab-l", "gcr", "mr", "block-cg"}
+
+# option -> (values, actions that take it); a value may need another option beside it.
+OF_ACTIONS = {
+    "--kappa": (("0.12",), WILSON),
+    "--anisotropy": (("2,1",), WILSON),
+    "--csw": (("1.2",), CLOVER),
+    "--csw-r": (("1.2", "--csw-t", "1"), CLOVER),
+    "--csw-t": (("1.2", "--csw-r", "1"), CLOVER),
+    "--mu": (("0.2",), TWISTED),
+    "--epsilon": (("0.05",), TWISTED),
+    "--flavours": (("0,1", "--epsilon", "0.05"), TWISTED),
+    "--ls": (("8",), WALL),
+    "--m5": (("1.5",), WALL),
+    "--b5": (("1.5",), {"moebius"}),
+    "--c5": (("0.5",), {"moebius"}),
+    "--u0": (("0.9",), {"asqtad"}),
+    "--naik-epsilon": (("-0.1",), {"hisq"}),
+    "--sink": (("gaussian:1,2",), SPINORS),
+    "--smear-links": (("stout:0.1,1",), SPINORS),
+    "--basis": (("degrand_rossi",), SPINORS),
+    "--even-odd": (("asymmetric",), SPINORS),
+    "--batch": (("2",), SPINORS),
+}
+OF_SOLVERS = {
+    "--restart": (("5",), {"gcr"}),
+    "--preconditioner": (("mr:4",), {"gcr"}),
+    "--bicgstab-l": (("3",), {"bicgstab-l"}),
+    "--omega": (("1.1",), {"mr"}),
+}
+OF_MIXED = {"--updates": ("defect",), "--delta": ("0.1",)}
+EVERYWHERE = {
+    *("--help", "--gauge", "--lattice", "--action", "--mass", "--boundary", "--source", "--solver", "--precision"),
+    *("--reconstruct", "--tol", "--max-iterations", "--out", "--correlators", "--overwrite", "--device", "--grid"),
+    *("--policy", "--json", "--quiet", "--log-level"),
+}
+
+
+class Runner:
+    """Runs the command on a configuration that is not there: status 1 means that every option was taken."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, *arguments: str) -> tuple[int, str]:
+        run = subprocess.run(
+            [BUILD / "bin" / "quarksmith", *arguments], cwd=self.folder, capture_output=True, text=True, check=False
+        )
+        return run.returncode, run.stderr
+
+    def all(self, cases: list[tuple[tuple[str, ...], str, bool]]) -> None:
+        """Cases: arguments, the option in question, whether it belongs there."""
+        with ThreadPoolExecutor(4) as pool:
+            own = [[a.replace("c.json", f"c{n}.json") for a in case[0]] for n, case in enumerate(cases)]
+            results = list(pool.map(lambda arguments: self(*arguments), own))
+        for (arguments, option, belongs), (status, message) in zip(cases, results, strict=True):
+            where = f"{' '.join(arguments)}\n{message}"
+            if belongs:
+                assert status == 1 and "missing.ildg" in message, where
+            else:
+                named = re.search(r"error: (--[\w-]+) ", message)
+                assert status == 2 and named and named[1] in arguments[arguments.index(option) :], where
+
+
+@pytest.fixture
+def runner(quarksmith):
+    return Runner(quarksmith.folder)
+
+
+def options_of(runner: Runner, command: str) -> set[str]:
+    run = subprocess.run([BUILD / "bin" / "quarksmith", command, "--help"], capture_output=True, text=True, check=True)
+    return set(re.findall(r"^ {2}(?:-\w,)?(--[\w-]+)", run.stdout, flags=re.M))
+
+
+def propagator(action: str, *more: str) -> tuple[str, ...]:
+    needed = list(NEEDED[action])
+    for option in ("--kappa", "--csw", "--csw-r"):  # what a given option stands in place of
+        if option in more:
+            drop = "--mass" if option == "--kappa" else "--csw"
+            if drop in needed:
+                at = needed.index(drop)
+                del needed[at : at + 2]
+    if "--mu" in more and "--mu" in needed:
+        del needed[needed.index("--mu") : needed.index("--mu") + 2]
+    base = ("propagator", "--gauge", "missing.ildg", "--correlators", "c.json", "--action", action)
+    return (*base, *needed, *more)
+
+
+def test_every_option_is_known_to_this_test(runner):
+    known = set(OF_ACTIONS) | set(OF_SOLVERS) | set(OF_MIXED) | EVERYWHERE
+    assert options_of(runner, "propagator") == known
+    bench = {"--batch", "--shifts", "--criterion", "--look-ahead", "--operator", "--repeat", "--seed", "--csv"}
+    assert options_of(runner, "solve-bench") - known == bench - {"--batch"} | {"--history"}
+
+
+def test_options_of_actions(runner):
+    runner.all(
+        [
+            (propagator(action, option, *value), option, action in actions)
+            for option, (value, actions) in OF_ACTIONS.items()
+            for action in sorted(ALL)
+        ]
+    )
+
+
+def test_options_of_solvers(runner):
+    cases = []
+    for option, (value, solvers) in OF_SOLVERS.items():
+        for solver in sorted(SOLVERS):
+            cases.append((propagator("clover", "--solver", solver, option, *value), option, solver in solvers))
+        for action in sorted(ALL):  # the default method of an action
+            cases.append((propagator(action, option, *value), option, False))
+    runner.all(cases)
+
+
+def test_options_of_mixed_precision(runner):
+    runner.all(
+        [
+            (propagator(action, "--precision", precision, option, *value), option, "-" in precision)
+            for option, value in OF_MIXED.items()
+            for precision in ("double", "single", "double-half", "double-single")
+            for action in sorted(ALL)
+        ]
+    )
+
+
+def test_several_masses_are_for_staggered_quarks(runner):
+    runner.all(
+        [
+            (("propagator", *base, "--action", action, *rest, "--mass", "0.1,0.2"), "--mass", action in STAGGERED)
+            for base in [("--gauge", "missing.ildg", "--correlators", "c.json")]
+            for action in sorted(ALL)
+            for rest in [NEEDED[action][2:]]
+        ]
+    )
+
+
+GAUGE = ("--gauge", "unit:4,4,4,4")
+MASS = ("--mass", "1")
+REFUSED = [
+    (("propagator", "--gauge", "unit:4,4,4,4", *MASS, "--correlators", "c.json", "--lattice", "4,4,4,4"), "--lattice"),
+    (("propagator", *GAUGE, *MASS, "--correlators", "c.json", "--policy", "nonsense"), "nonsense"),
+    (("propagator", *GAUGE, *MASS, "--correlators", "c.json", "--policy", "fused"), "--policy"),
+    (("propagator", *GAUGE, *MASS, "--out", "p.h5", "--sink", "gaussian:1,2"), "--sink"),
+    (("propagator", *GAUGE, *MASS, "--out", "x", "--correlators", "./x"), "name the same file"),
+    (("propagator", *GAUGE, *MASS, "--correlators", "c.h5"), "the ending is that of a propagator"),
+    (("propagator", *GAUGE, *MASS, "--action", "clover", "--csw-r", "1", "--correlators", "c.json"), "--csw-t"),
+    (("propagator", *GAUGE, *MASS, "--action", "clover", "--csw-t", "1", "--correlators", "c.json"), "--csw-r"),
+    (("propagator", *GAUGE, "--mass", "nan", "--correlators", "c.json"), "--mass"),
+    (("propagator", *GAUGE, "--kappa", "inf", "--correlators", "c.json"), "--kappa"),
+    (("propagator", *GAUGE, *MASS, "--anisotropy", "inf,1", "--correlators", "c.json"), "--anisotropy"),
+    (("propagator", *GAUGE, *MASS, "--boundary", "0,0,0,nan", "--correlators", "c.json"), "--boundary"),
+    (("propagator", *GAUGE, *MASS, "--tol", "2", "--correlators", "c.json"), "--tol"),
+    (("solve-bench", *GAUGE, *MASS, "--solver", "cg", "--shifts", "1"), "--shifts"),
+    (("solve-bench", *GAUGE, *MASS, "--solver", "multishift", "--batch", "2"), "--batch"),
+    (("solve-bench", *GAUGE, *MASS, "--operator", "--tol", "1e-5"), "--tol"),
+    (("solve-bench", *GAUGE, *MASS, "--operator", "--csv", "x.csv"), "--csv"),
+    (("solve-bench", *GAUGE, *MASS, "--overwrite"), "--overwrite"),
+    (("info", "x", "--policy", "fused"), "--policy"),
+    (("info", "x", "--overwrite"), "--overwrite"),
+    (("convert", "x", "y.ildg", "--device", "cpu"), "--device"),
+    (("convert", "x", "y.ildg", "--bits", "16"), "--bits"),
+    (("devices", "--grid", "7,7,7,7"), "--grid"),
+    (("devices", "--policy", "fused"), "--policy"),
+    (("devices", "--measure"), "--measure"),
+    (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "-2"), "--sweeps"),
+    (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "2", "--save-every", "1"), "--save-every"),
+    (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "2", "--overwrite"), "--overwrite"),
+    (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "2", "--beta", "nan"), "--beta"),
+    (("flow", "unit:4,4,4,4", "--format", "ildg"), "--format"),
+    (("flow", "unit:4,4,4,4", "--time", "0.055"), "no multiple of --step"),
+    (("flow", "unit:4,4,4,4", "--time", "1e12"), "--time"),
+    (("flow", "unit:4,4,4,4", "--time", "inf"), "--time"),
+    (("flow", "unit:4,4,4,4", "--precision", "half"), "--precision"),
+    (("smear", "stout", "unit:4,4,4,4", "s.ildg", "--rho", "nan"), "--rho"),
+    (("smear", "stout", "unit:4,4,4,4", "s.ildg", "--alpha", "0.5"), "smear stout takes --rho"),
+    (("links", "unit:4,4,4,4", "--u0", "1"), "--u0"),
+    (("links", "unit:4,4,4,4", "--action", "asqtad", "--epsilon", "0"), "--epsilon"),
+    (("apply", "jacobi_step", "--gauge", "unit:4,4,4,4", "--format", "ildg"), "--format"),
+    (("apply", "jacobi_step", "--gauge", "unit:4,4,4,4", "--out", "l.ildg", "kappa=0.1"), "returns no links"),
+    (("bench", "--overwrite"), "--overwrite"),
+    (
+        ("model", "--lattice", "4,4,4,4", "--measured", "x", "--link", "1,1", "--policy", "fused"),
+        "--policy",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED, ids=[" ".join(a) for a, _ in REFUSED])
+def test_what_would_do_nothing_is_refused(quarksmith, tmp_path, arguments, message):
+    assert message in quarksmith.refuses(*arguments)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,199 @@
+"""No file is lost: existing ones are kept unless --overwrite, and no two runs write the same."""
+
+import fcntl
+import gzip
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import BUILD
+
+SMALL = ("--lattice", "4,4,4,4")
+UNIT = ("--gauge", "unit:4,4,4,4")
+MASS = ("--mass", "1")
+
+WRITERS = {
+    "convert": (("convert", "u_00001.ildg", "out.nersc"), "out.nersc"),
+    "smear": (("smear", "stout", "u_00001.ildg", "out.ildg"), "out.ildg"),
+    "flow": (("flow", "u_00001.ildg", "--time", "0.1", "--out", "out.ildg"), "out.ildg"),
+    "links": (("links", "u_00001.ildg", "--fat", "out.ildg"), "out.ildg"),
+    "links long": (("links", "u_00001.ildg", "--long", "out.ildg"), "out.ildg"),
+    "heatbath": (("heatbath", *SMALL, "--sweeps", "2", "--out", "out"), "out_00002.ildg"),
+    "heatbath between": (
+        ("heatbath", *SMALL, "--sweeps", "2", "--save-every", "1", "--out", "out"),
+        "out_00001.ildg",
+    ),
+    "correlators": (("propagator", *UNIT, *MASS, "--correlators", "c.json"), "c.json"),
+    "propagator": (("propagator", *UNIT, *MASS, "--out", "p.h5"), "p.h5"),
+    "json": (("info", "u_00001.ildg", "--json", "i.json"), "i.json"),
+    "csv": (("solve-bench", *UNIT, *MASS, "--solver", "cg", "--precision", "double", "--csv", "t.csv"), "t.csv"),
+}
+
+
+@pytest.fixture
+def configuration(quarksmith):
+    quarksmith("heatbath", *SMALL, "--sweeps", "1", "--start", "hot", "--out", "u")
+    return quarksmith.folder / "u_00001.ildg"
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_existing_files_are_kept_unless_told_otherwise(quarksmith, configuration, name):
+    line, out = WRITERS[name]
+    target = quarksmith.folder / out
+    target.write_bytes(b"precious")
+    before = sorted(p.name for p in quarksmith.folder.iterdir())
+    message = quarksmith.refuses(*line)
+    assert f"{out}: exists; " in message and "--overwrite" in message
+    assert target.read_bytes() == b"precious"
+    assert sorted(p.name for p in quarksmith.folder.iterdir()) == before  # nor anything else written, no lock left
+    quarksmith(*line, "--overwrite")
+    assert target.read_bytes() != b"precious"
+    assert not list(quarksmith.folder.glob("*.part")) and not list(quarksmith.folder.glob("*.lock"))
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_places_that_cannot_be_written_are_told_before_the_work(quarksmith, configuration, name):
+    line, out = WRITERS[name]
+    outputs = ("out", "c.json", "p.h5", "i.json", "t.csv")
+    elsewhere = [f"none/{a}" if a.startswith(outputs) else a for a in line]
+    message = quarksmith.refuses(*elsewhere, status=1)
+    assert "cannot create: there is no folder none; make it first" in message
+    (quarksmith.folder / out).mkdir()
+    assert "is a folder, not a file" in quarksmith.refuses(*line)
+    (quarksmith.folder / out).rmdir()
+    (quarksmith.folder / out).symlink_to(configuration)
+    content = configuration.read_bytes()
+    assert "exists" in quarksmith.refuses(*line)
+    assert configuration.read_bytes() == content
+
+
+def test_links_in_place_of_temporary_files_are_not_followed(quarksmith, configuration):
+    content = configuration.read_bytes()
+    (quarksmith.folder / "out.nersc.part").symlink_to(configuration)
+    message = quarksmith.refuses("convert", configuration, "out.nersc", "--overwrite")
+    assert "out.nersc.part: is no regular file; remove it" in message
+    assert configuration.read_bytes() == content
+    (quarksmith.folder / "o.nersc.lock").symlink_to(configuration)
+    assert "o.nersc.lock" in quarksmith.refuses("convert", configuration, "o.nersc", status=1)
+    assert configuration.read_bytes() == content
+
+
+def test_what_a_killed_run_left_is_not_taken_for_another_file(quarksmith, configuration):
+    (quarksmith.folder / "o.nersc.part").write_bytes(b"unfinished")
+    assert "left by a run that was killed" in quarksmith.refuses("convert", configuration, "o.nersc")
+    (quarksmith.folder / "o.nersc.lock").write_bytes(b"host old, process 1\n")  # of nobody alive: no hindrance
+    quarksmith("convert", configuration, "o.nersc", "--overwrite")
+    assert not (quarksmith.folder / "o.nersc.lock").exists()
+    assert "part; choose another" in quarksmith.refuses("convert", configuration, "x.part", "--format", "ildg")
+
+
+def test_a_name_in_use_is_refused_with_its_owner(quarksmith, configuration):
+    lock = quarksmith.folder / "o.nersc.lock"
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write("host h, process 17\n")
+        file.flush()
+        message = quarksmith.refuses("convert", configuration, "o.nersc", "--overwrite", status=1)
+        assert "o.nersc: in use by another run (host h, process 17)" in message
+        assert lock.exists()
+    quarksmith("convert", configuration, "o.nersc")
+
+
+def test_two_runs_on_one_propagator(quarksmith, tmp_path):
+    line = ["propagator", "--gauge", "weak:0.3:8,8,8,8:1", "--mass", "0.01", "--tol", "1e-12", "--out", "p.h5"]
+    first = subprocess.Popen(
+        [BUILD / "bin" / "quarksmith", *line], cwd=tmp_path, stderr=subprocess.PIPE, env=os.environ, text=True
+    )
+    while not (tmp_path / "p.h5.part").exists():
+        time.sleep(0.01)
+    for more in ((), ("--overwrite",)):
+        message = quarksmith.refuses(*line, *more, status=1)
+        assert f"in use by another run (host {os.uname().nodename}, process {first.pid})" in message
+    _, errors = first.communicate(timeout=200)
+    assert first.returncode == 0, errors
+    assert (tmp_path / "p.h5").exists() and not (tmp_path / "p.h5.lock").exists()
+
+
+def test_two_conversions_to_one_name(quarksmith, configuration):
+    """Whoever comes second is refused or replaces the whole file: never a mixture."""
+    quarksmith("heatbath", *SMALL, "--sweeps", "1", "--start", "hot", "--seed", "5", "--out", "v")
+    whole = set()
+    for name in ("u", "v"):
+        quarksmith("convert", f"{name}_00001.ildg", f"{name}.nersc")
+        whole.add((quarksmith.folder / f"{name}.nersc").read_bytes())
+    for _ in range(8):
+        runs = [
+            subprocess.Popen(
+                [BUILD / "bin" / "quarksmith", "convert", f"{name}_00001.ildg", "x.nersc", "--overwrite"],
+                cwd=quarksmith.folder,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for name in ("u", "v")
+        ]
+        ends = [(run.communicate()[1], run.returncode) for run in runs]
+        assert any(status == 0 for _, status in ends)
+        assert all(status == 0 or "in use by another run" in text for text, status in ends), ends
+        assert (quarksmith.folder / "x.nersc").read_bytes() in whole
+        assert not list(quarksmith.folder.glob("*.part")) and not list(quarksmith.folder.glob("*.lock"))
+
+
+def test_an_input_is_not_touched_before_it_is_read(quarksmith, configuration):
+    content = bytearray(configuration.read_bytes())
+    content[len(content) // 2] ^= 1
+    configuration.write_bytes(content)
+    assert "damaged" in quarksmith.refuses("convert", configuration, configuration, "--overwrite", status=1)
+    assert configuration.read_bytes() == content
+
+
+@pytest.mark.parametrize("name", ["f.nersc", "f.milc", "f.openqcd"])
+def test_formats_refuse_links_that_they_cannot_hold(quarksmith, configuration, name):
+    quarksmith("links", configuration, "--fat", "f.ildg")
+    message = quarksmith.refuses("convert", "f.ildg", name)
+    assert "is for SU(3) links" in message and "write them as ildg" in message
+    assert not (quarksmith.folder / name).exists()
+    quarksmith("convert", "f.ildg", "g.ildg")
+
+
+def test_odd_files_are_told(quarksmith, tmp_path):
+    """FIFOs, devices, bombs, text that cannot have the extents: one clear error each, at once and without memory."""
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "/dev/zero"):
+        assert "is a device, pipe or socket" in quarksmith.refuses("info", name, status=1)
+        assert "is a device, pipe or socket" in quarksmith.refuses("convert", name, "x.ildg", status=1)
+    with gzip.open(tmp_path / "bomb.gz", "wb", compresslevel=1) as file:
+        for _ in range(64):
+            file.write(b"0 " * (1 << 19))
+    assert "unpacks to more than" in quarksmith.refuses("info", "bomb.gz", "--lattice", "4,4,4,4", status=1)
+    (tmp_path / "text").write_text("1.0\n" * 1000)
+    message = quarksmith.refuses("info", "text", "--lattice", "128,128,128,128", status=1)
+    assert "4000 bytes cannot be the" in message
+    with (tmp_path / "sparse").open("wb") as file:
+        file.write(b"1.0\n" * 20)
+        file.truncate(10 << 30)
+    assert "cannot be the" in quarksmith.refuses("info", "sparse", "--lattice", "4,4,4,4", status=1)
+
+
+def test_output_that_cannot_be_written_is_a_failure(quarksmith, configuration):
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [BUILD / "bin" / "quarksmith", "info", configuration], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert run.returncode == 1
+    assert "standard output cannot be written: No space left on device" in run.stderr
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_signal_ends_with_what_was_kept(quarksmith, tmp_path, name):
+    line = ["propagator", "--gauge", "weak:0.3:8,8,8,8:1", "--mass", "0.001", "--tol", "1e-12", "--out", "p.h5"]
+    number = getattr(signal, name)
+    run = subprocess.Popen([BUILD / "bin" / "quarksmith", *line], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "p.h5.part").exists():
+        time.sleep(0.01)
+    run.send_signal(number)
+    _, errors = run.communicate(timeout=60)
+    assert run.returncode == 128 + number
+    assert f"quarksmith: error: ended by {name}; finished files are kept, and the columns in the .part" in errors
+    assert (tmp_path / "p.h5.part").exists() and not (tmp_path / "p.h5.lock").exists()
