@@ -1,6 +1,5 @@
 // The command `quarksmith`: one subcommand a file.
-#include <fmt/format.h>
-
+#include "apps/command_table.hpp"
 #include "apps/options.hpp"
 #include "apps/ranks.hpp"
 #include "runtime/error.hpp"
@@ -32,15 +31,13 @@ int main(int argc, char** argv) {
     apps::add_sweep(app, status);
     apps::add_devices(app, status);
     apps::add_model(app, status);
-    const std::string first = argc > 1 ? argv[1] : "";
-    const auto named = [&first](const CLI::App* command) { return command->get_name() == first; };
-    if (!first.empty() && first[0] != '-' && app.get_subcommands(named).empty())
-      throw UsageError(fmt::format("command '{}' is unknown; `quarksmith --help` lists all", first));
+    apps::add_completion(app, status);
+    apps::add_manual(app, status);
+    apps::check_command(app, argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // All ranks have the same command line: one of them tells what is wrong with it.
-    const bool tells = Communicator::world()->rank() == 0;
-    return (tells ? app.exit(error) : error.get_exit_code()) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return apps::fail(apps::wrong_use(app, error), 2);
   } catch (const UsageError& error) {
     return apps::fail(error.what(), 2);
   } catch (const std::exception& error) {

@@ -8,7 +8,7 @@ TOOL = Path(__file__).parents[2] / "tools/count_tests.py"
 
 GOOGLE = """<testsuites><testsuite>
 <testcase name="a" status="run" result="completed"/>
-<testcase name="b" status="run" result="skipped"><skipped message="x.cpp:7&#x0A;set QUARKSMITH_DATA to it&#x0A;"/></testcase>
+<testcase name="b" status="run" result="skipped"><skipped message="x.cpp:7&#x0A;set QUARKSMITH_DATA to it"/></testcase>
 <testcase name="c" status="notrun" result="suppressed"/>
 </testsuite></testsuites>"""
 PYTEST = """<testsuites><testsuite>
