@@ -1,31 +1,51 @@
 # Two commands do everything: `make demo` shows the main job, `make test` proves it. The others are their parts.
+# What a build folder was made with holds until another value is given: `make test` and `make install` after
+# `make library CPU=v4 BUILD=x` need BUILD=x alone.
 
+comma := ,
+cached = $(shell sed -n 's/^$(1):[A-Z]*=//p' $(BUILD)/CMakeCache.txt 2>/dev/null)
+ifdef BUILD
+PROFILE ?= $(or $(call cached,QUARKSMITH_PROFILE),default)
+else
 PROFILE ?= default
-CPU ?= v3
-CUDA ?= AUTO
+BUILD = build$(if $(filter-out default,$(PROFILE)),-$(basename $(notdir $(PROFILE))))$(if $(filter-out v3,$(CPU)),-$(CPU))
+endif
 PREFIX ?= /usr/local
-BUILD ?= build$(if $(filter-out default,$(PROFILE)),-$(basename $(notdir $(PROFILE))))$(if $(filter-out v3,$(CPU)),-$(CPU))
 PYTHON := .venv/bin/python
-DEVICES ?=
-RENDERED := $(if $(DEVICES)$(filter-out default,$(PROFILE)),$(BUILD)/generated,generated)
-TESTS ?= OFF
-CUDA_FLAGS ?= $(CUDAFLAGS)
-# Without a GPU its kernels can only be compiled: for tests without variants tuned for one, and as fast as that goes.
-WITHOUT_GPU = $(if $(DEVICES),,$(shell nvidia-smi >/dev/null 2>&1 || { echo DEVICES=none; \
-  nvcc --help 2>/dev/null | grep -q Ofast-compile && echo CUDA_FLAGS=--Ofast-compile=max; }))
+RENDERED = $(if $(filter-out default,$(PROFILE)),$(BUILD)/generated,generated)
 
-.PHONY: help demo test setup generate library kernel tune check format install bench clean
+given = $(if $(filter undefined,$(origin $(1))),,-D$(2)="$(3)")
+SETTINGS = -DQUARKSMITH_GENERATED=$(abspath $(RENDERED)) -DQUARKSMITH_PROFILE="$(PROFILE)" \
+  $(call given,CPU,QUARKSMITH_CPU,x86-64-$(CPU)) $(call given,CUDA,QUARKSMITH_CUDA,$(CUDA)) \
+  $(call given,CUDA_FLAGS,CMAKE_CUDA_FLAGS,$(CUDA_FLAGS)) $(call given,SHARED,BUILD_SHARED_LIBS,$(SHARED)) \
+  $(call given,DEVICES,QUARKSMITH_DEVICES,$(subst $(comma),;,$(DEVICES))) $(CMAKE_FLAGS)
+
+# A new build folder has no tests; one that has them keeps them.
+WITHOUT_TESTS = $(if $(call cached,QUARKSMITH_TESTS),,-DQUARKSMITH_TESTS=OFF)
+# Without a GPU its kernels can only be compiled: tests alone take those that compile fast, unless good ones are there.
+FOR_TESTS = $(if $(DEVICES),$(FOR_USE),$(shell [ -e $(BUILD)/bin/quarksmith ] || nvidia-smi >/dev/null 2>&1 || \
+  echo -DQUARKSMITH_CUDA_FOR_TESTS=ON))
+FOR_USE = -DQUARKSMITH_CUDA_FOR_TESTS=OFF
+ANEW = $(if $(and $(filter ON,$(call cached,QUARKSMITH_CUDA_FOR_TESTS)),$(call cached,CMAKE_CUDA_COMPILER)),1)
+
+configure = @cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
+  || { cat $(BUILD)/configure.log; exit 1; }
+
+.PHONY: help demo test setup generate library beside kernel tune check format install bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1#\2/p' Makefile | column -t -s '#'
 	@echo; echo "Variables: PROFILE=dev|default|full|FILE.toml  CPU=v3|v4  CUDA=AUTO|ON|OFF  BUILD=FOLDER  PREFIX=FOLDER"; \
-	  echo "           DEVICES=nvidia_h200,...|none (GPUs whose tuned variants are built)"
+	  echo "           DEVICES=nvidia_h200,...|none (GPUs whose tuned variants are built)  SHARED=ON|OFF (library)"; \
+	  echo "           QUARKSMITH_DATA=FOLDER (reference data for the tests)  CMAKE_FLAGS=... (anything else)"
 
 demo: setup  ## generate, build, thermalise a lattice, solve, plot: everything the project is for, in a few minutes
-	@tools/demo.sh
+	@tools/demo.sh $(BUILD)
 
 test: setup generate  ## build everything and run all tests
-	@$(MAKE) --no-print-directory library TESTS=ON $(WITHOUT_GPU)
+	$(call configure,-DQUARKSMITH_TESTS=ON $(FOR_TESTS))
+	@grep '^-- Targets\|^-- CUDA' $(BUILD)/configure.log
+	@cmake --build $(BUILD)
 	@tools/test.sh $(BUILD)
 
 setup:  ## install what the build needs
@@ -33,14 +53,19 @@ setup:  ## install what the build needs
 
 generate: setup  ## render the sources of PROFILE (default: into generated/)
 	@mkdir -p $(BUILD)
-	@$(PYTHON) -m generator generate --profile $(PROFILE) --out $(RENDERED) $(if $(DEVICES),--devices "$(DEVICES)")
+	@$(PYTHON) -m generator generate --profile $(PROFILE) --out $(RENDERED)
 
 library: generate  ## build the library and the command into BUILD
-	@cmake -S . -B $(BUILD) -G Ninja -DQUARKSMITH_GENERATED=$(abspath $(RENDERED)) -DQUARKSMITH_CPU=x86-64-$(CPU) \
-	  -DQUARKSMITH_CUDA=$(CUDA) -DCMAKE_CUDA_FLAGS="$(CUDA_FLAGS)" -DQUARKSMITH_TESTS=$(TESTS) -DQUARKSMITH_DATA=$(QUARKSMITH_DATA) > $(BUILD)/configure.log \
-	  || { cat $(BUILD)/configure.log; exit 1; }
+	@$(if $(ANEW),echo "library: the CUDA kernels in $(BUILD)/ were compiled for tests alone; they are compiled anew for use")
+	$(call configure,$(if $(TESTS),-DQUARKSMITH_TESTS=$(TESTS),$(WITHOUT_TESTS)) $(FOR_USE))
 	@grep '^-- Targets' $(BUILD)/configure.log
-	@cmake --build $(BUILD)
+	@cmake --build $(BUILD) --target $(if $(filter ON,$(TESTS)),all,quarksmith)
+
+beside: setup  # profile BESIDE within BUILD, from the same host objects; its command: BUILD/BESIDE/bin/quarksmith
+	@mkdir -p $(BUILD)
+	@$(PYTHON) -m generator generate --profile $(BESIDE) --out $(BUILD)/$(BESIDE)/generated
+	$(call configure,-DQUARKSMITH_BESIDE=$(BESIDE) $(WITHOUT_TESTS))
+	@cmake --build $(BUILD) --target quarksmith-$(BESIDE)
 
 kernel: setup  ## compile and test any kernel of PROFILE=full: make kernel NAME=wilson_quarter_r8_dr_n2
 	@test -x $(BUILD)/bin/quarksmith_tests || $(MAKE) --no-print-directory library TESTS=ON
@@ -58,7 +83,8 @@ format: setup  ## format hand-written code
 	@tools/check.sh --fix
 
 install: library  ## install library, headers, command and CMake package under PREFIX
-	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@cmake --install $(BUILD) --prefix $(PREFIX) > $(BUILD)/install.log || { cat $(BUILD)/install.log; exit 1; }
+	@echo "installed under $(PREFIX); the files are listed in $(BUILD)/install_manifest.txt"
 
 bench: library  ## time the kernels of the build on this machine; table and plots go into BUILD
 	@$(BUILD)/bin/quarksmith bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv $(BENCH)

@@ -1,6 +1,11 @@
 // The command `quarksmith`: one subcommand a file.
-#include <fmt/format.h>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
 
+#include "apps/command_table.hpp"
+#include "apps/interrupt.hpp"
 #include "apps/option_rules.hpp"
 #include "apps/ranks.hpp"
 #include "runtime/error.hpp"
@@ -32,16 +37,21 @@ int main(int argc, char** argv) {
     apps::add_sweep(app, status);
     apps::add_devices(app, status);
     apps::add_model(app, status);
+    apps::add_completion(app, status);
+    apps::add_manual(app, status);
     apps::refuse_infinite_numbers(app);
-    const std::string first = argc > 1 ? argv[1] : "";
-    const auto named = [&first](const CLI::App* command) { return command->get_name() == first; };
-    if (!first.empty() && first[0] != '-' && app.get_subcommands(named).empty())
-      throw UsageError(fmt::format("command '{}' is unknown; `quarksmith --help` lists all", first));
+    apps::check_command(app, argc, argv);
+    apps::catch_signals();
     app.parse(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw Error(std::string("standard output cannot be written: ") + std::strerror(errno));
   } catch (const CLI::ParseError& error) {
-    // All ranks have the same command line: one of them tells what is wrong with it.
-    const bool tells = Communicator::world()->rank() == 0;
-    return (tells ? app.exit(error) : error.get_exit_code()) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return apps::fail(apps::wrong_use(app, error), 2);
+  } catch (const apps::Interrupted& error) {
+    return apps::fail(error.what(), error.status());
+  } catch (const std::bad_alloc&) {
+    return apps::fail("there is too little memory; use a smaller lattice, or more ranks (mpirun)", 1);
   } catch (const UsageError& error) {
     return apps::fail(error.what(), 2);
   } catch (const std::exception& error) {

@@ -54,7 +54,9 @@ def read_build(folder: Path) -> Build:
     Raises:
         SpecError: the folder holds no finished configuration.
     """
-    record = folder / "compile_commands.json"
+    record, suffix = folder / "compile_commands.json", ""
+    if not record.is_file():  # a profile beside the one of a build lies in a folder of that build
+        record, suffix = folder.parent / "compile_commands.json", f"-{folder.name}"
     if not record.is_file():
         raise SpecError(f"{folder} holds no build; run `make test` or `make library TESTS=ON` first")
     commands: dict[str, list[str]] = {}
@@ -63,11 +65,18 @@ def read_build(folder: Path) -> Build:
         words = shlex.split(entry["command"])
         output = words[words.index("-o") + 1]
         for target in ("full", "one_lane", "cuda"):
-            if f"quarksmith_cpu_{target}.dir" in output or f"quarksmith_{target}_kernels.dir" in output:
+            if any(f"/{name}{suffix}.dir/" in output for name in _objects(target)):
                 commands.setdefault(target, _flags(words))
-        if entry["file"].endswith("cpu/registry.cpp"):
+        if entry["file"].endswith("cpu/registry.cpp") and f"/{_objects('full')[0]}{suffix}.dir/" in output:
             names |= set(re.findall(r'^    kernel\("(\w+)"', Path(entry["file"]).read_text(), flags=re.M))
+    if not commands:
+        raise SpecError(f"{folder} holds no build; run `make test` or `make library TESTS=ON` first")
     return Build(folder, commands, frozenset(names))
+
+
+def _objects(target: str) -> tuple[str, ...]:
+    """The build system's names of the kernels of a target."""
+    return (f"quarksmith_cpu_{target}", f"quarksmith_{target}_kernels")
 
 
 def _flags(words: Sequence[str]) -> list[str]:

@@ -168,10 +168,10 @@ def pack(
         OSError: the folder cannot be written.
     """
     sizes = on_lattice(SIZES, lattice)
+    groups = {spec.name: candidates(spec, "cuda", quick=quick) for spec in tunable(profile, only, "cuda")}
     nvcc = shutil.which("nvcc")
     if nvcc is None or shutil.which("g++") is None:
         raise CompileError("the sweep of CUDA kernels compiles them: nvcc and g++ must be on PATH")
-    groups = {spec.name: candidates(spec, "cuda", quick=quick) for spec in tunable(profile, only, "cuda")}
     command = f"python -m generator sweep --profile {profile.name}"
     shutil.rmtree(folder, ignore_errors=True)
     everything = [c for group in groups.values() for c in group]

@@ -1,23 +1,21 @@
 #!/usr/bin/env bash
-# The main job in one go, in folders of its own: generate, build, thermalise, solve, plot.
+# The main job in one go: generate, build, thermalise, solve, plot. The build
+# lies in a folder of its own within the build folder, whose host objects it shares with the full library.
 set -eu
 cd "$(dirname "$0")/.."
 out=demo
-build=build-demo
-cuda=OFF
-if command -v nvcc >/dev/null && nvidia-smi >/dev/null 2>&1; then cuda=ON; fi
+build=${1:-build}/dev
+if command -v nvcc >/dev/null && nvidia-smi >/dev/null 2>&1; then device=cuda; else device=cpu; fi
 mkdir -p $out
 
 step() { printf '\n== %s\n' "$*"; }
 step "1. Generate kernels and build the library (profile dev)"
-make --no-print-directory library PROFILE=dev BUILD=$build CUDA=$cuda
+make --no-print-directory beside BESIDE=dev BUILD="${1:-build}"
 quarksmith=$build/bin/quarksmith
 
 step "2. Tune: which order of sites is fastest on this machine"
-device=cpu
-if [ $cuda = ON ]; then device=cuda; fi
 .venv/bin/python -m generator sweep --quick --profile dev --device $device --build $build --out $build/generated --only wilson_double
-make --no-print-directory library PROFILE=dev BUILD=$build CUDA=$cuda | tail -1
+make --no-print-directory beside BESIDE=dev BUILD="${1:-build}" | tail -1
 $quarksmith devices
 
 step "3. Thermalise a quenched 8^3x16 lattice at beta 6.0"

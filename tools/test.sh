@@ -1,26 +1,37 @@
 #!/usr/bin/env bash
-# Runs all tests of a build folder; the last line counts those that need data that are not here.
+# Runs all tests of a build folder. The last lines say what skipped tests want and count all of them together: C++, C,
+# on several ranks, Python.
 set -u
 cd "$(dirname "$0")/.."
 build=$1
-status=0
-"$build/bin/quarksmith_tests" --gtest_brief=1 > "$build/tests.log" 2>&1 || status=1
+runs=()
+
+rm -f "$build"/tests*.xml
+"$build/bin/quarksmith_tests" --gtest_brief=1 "--gtest_output=xml:$build/tests.xml" > "$build/tests.log" 2>&1
+runs+=("$?:$build/tests.xml")
 grep -vE "^DATA|Skipped|^$|set QUARKSMITH_DATA|SKIPPED" "$build/tests.log"
 # Several OpenMP teams share the processors there: waiting threads must not spin.
-(cd "$build" && OMP_WAIT_POLICY=passive bin/quarksmith_c_tests) || status=1
+(cd "$build" && OMP_WAIT_POLICY=passive bin/quarksmith_c_tests)
+runs+=("$?:quarksmith_c_tests")
 # Ranks share the processors too: those that wait give way, and each computes with one thread.
-if command -v mpirun >/dev/null; then
+if command -v mpirun >/dev/null && ldd "$build/bin/quarksmith" | grep -q libmpi; then
+  options=()
+  if mpirun --version 2>/dev/null | grep -q "Open MPI\|OpenRTE"; then
+    options=(--allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 --bind-to none)
+  fi
   for ranks in 1 2 4 8; do
-    OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 --bind-to none -n $ranks \
-      "$build/bin/quarksmith_ranks_tests" --gtest_brief=1 > "$build/ranks.log" 2>&1 ||
-      { status=1; cat "$build/ranks.log"; }
+    OMP_NUM_THREADS=1 mpirun "${options[@]}" -n $ranks \
+      "$build/bin/quarksmith_ranks_tests" --gtest_brief=1 "--gtest_output=xml:$build/tests_ranks$ranks.xml" \
+      > "$build/ranks.log" 2>&1
+    status=$?
+    runs+=("$status:$build/tests_ranks$ranks.xml")
+    [ $status = 0 ] || cat "$build/ranks.log"
     grep -E "^ranks:" "$build/ranks.log"
   done
 else
-  echo "ranks: not tested on several processes: mpirun is missing (openmpi-bin)"
+  echo "ranks: not tested on several processes: that needs mpirun and a build with MPI (openmpi-bin, libopenmpi-dev)"
 fi
-QUARKSMITH_BUILD=$build .venv/bin/python -m pytest || status=1
-skipped=$(grep -c "^\[  SKIPPED \] [A-Z]" "$build/tests.log")
-passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$build/tests.log")
-echo "tests: C++ ${passed:-0} passed; $skipped skipped for want of data (QUARKSMITH_DATA); full output in $build/tests.log"
-exit $status
+QUARKSMITH_BUILD=$build .venv/bin/python -m pytest "--junitxml=$build/tests_python.xml"
+runs+=("$?:$build/tests_python.xml")
+echo "logs: $build/tests.log, $build/tests*.xml"
+exec .venv/bin/python tools/count_tests.py "${runs[@]}"

@@ -196,9 +196,12 @@ def test_damaged_evidence_is_refused(tmp_path):
         choices(load_profile("default").kernels, (tmp_path,))
 
 
-def test_bad_calls_are_refused(quarksmith, tmp_path, capsys):
+def test_bad_calls_are_refused(quarksmith, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("generator.sweep.shutil.which", lambda name: None)  # wrong use, whatever is installed
     assert "candidates.json" in quarksmith.refuses("sweep", "--measure", tmp_path)
     assert main(["sweep", "--collect", str(tmp_path)]) == 2
     assert "results.jsonl" in capsys.readouterr().err
     assert main(["sweep", "--only", "nothing", "--pack", str(tmp_path / "p")]) == 2
     assert "no kernel" in capsys.readouterr().err
+    assert main(["sweep", "--only", NAME, "--pack", str(tmp_path / "p")]) == 1
+    assert "nvcc and g++ must be on PATH" in capsys.readouterr().err

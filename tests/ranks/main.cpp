@@ -10,7 +10,10 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   const auto world = Communicator::world();
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
-  if (world->rank() != 0) delete listeners.Release(listeners.default_result_printer());
+  if (world->rank() != 0) {
+    delete listeners.Release(listeners.default_result_printer());
+    delete listeners.Release(listeners.default_xml_generator());
+  }
   const int failed = RUN_ALL_TESTS();
   const int passed = testing::UnitTest::GetInstance()->successful_test_count();
   const double all_failed = world->sum(double(failed));

@@ -1,0 +1,162 @@
+#include "apps/command_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <numeric>
+#include <regex>
+
+#include "apps/options.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+/// `TEXT:{a,b}` -> a, b
+std::vector<std::string> choices_of(const std::string& type) {
+  const auto open = type.find('{'), close = type.find('}');
+  if (open == std::string::npos || close == std::string::npos || close < open) return {};
+  return split(type.substr(open + 1, close - open - 1), ',');
+}
+
+OptionEntry entry_of(const CLI::Option& o) {
+  OptionEntry e{.names = {},
+                .description = o.get_description(),
+                .type = o.get_type_name(),
+                .fallback = o.get_default_str(),
+                .positional = o.get_positional(),
+                .takes_value = o.get_items_expected_max() > 0,
+                .required = o.get_required(),
+                .choices = {}};
+  for (const auto& name : o.get_snames()) e.names.push_back("-" + name);
+  for (const auto& name : o.get_lnames()) e.names.push_back("--" + name);
+  if (e.positional) e.names = {o.get_name(true)};
+  e.choices = choices_of(e.type);
+  e.type = e.type.substr(0, e.type.find(':'));
+  return e;
+}
+
+/// Changes of one letter, or exchanges of two neighbours, between two words (optimal string alignment).
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t(0));
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before = last;
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const OptionEntry& o : command_entry(command).options)
+    if (!o.positional) names.insert(names.end(), o.names.begin(), o.names.end());
+  return names;
+}
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+  const std::string meant = nearest(word, known);
+  return meant.empty() ? "" : fmt::format("did you mean {}? ", meant);
+}
+
+/// The command that the words belong to.
+const CLI::App& parsed_command(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : *parsed.front();
+}
+
+/// `--mass=1` -> `--mass`
+std::string without_value(const std::string& word) { return word.substr(0, word.find('=')); }
+
+/// What kind of value an option takes.
+std::string kind_of(const CLI::App& command, const std::string& name) {
+  for (const OptionEntry& o : command_entry(command).options)
+    if (std::find(o.names.begin(), o.names.end(), name) != o.names.end())
+      return o.type == "FLOAT" ? "number" : o.type == "INT" || o.type == "UINT" ? "whole number" : "value of its kind";
+  return "value of its kind";
+}
+
+/// CLI11's `Could not convert: --kappa = heavy` and `--steps: Value x not in range ...` with the kind of the value.
+std::string value_text(const CLI::App& command, const std::string& text) {
+  static const std::regex conversion("Could not convert: (\\S+) = (.*)"),
+      range("(\\S+): Value (.*) not in range \\[?(\\S+) (?:to|-) ([^\\]]*)\\]?");
+  std::smatch found;
+  if (std::regex_match(text, found, conversion))
+    return fmt::format("{}: '{}' is not a {}", found.str(1), found.str(2), kind_of(command, found.str(1)));
+  if (!std::regex_match(text, found, range)) return text;
+  char* end = nullptr;
+  const std::string value = found.str(2);
+  std::strtod(value.c_str(), &end);
+  if (end == value.c_str() || *end != '\0')
+    return fmt::format("{}: '{}' is not a {}", found.str(1), value, kind_of(command, found.str(1)));
+  const double least = std::strtod(found.str(3).c_str(), nullptr), most = std::strtod(found.str(4).c_str(), nullptr);
+  if (most > 1e300) return fmt::format("{}: {} is too small; use a number above {:g}", found.str(1), value, least);
+  return fmt::format("{}: {} is not in the range {:g} to {:g}", found.str(1), value, least, most);
+}
+
+}  // namespace
+
+CommandEntry command_entry(const CLI::App& command) {
+  CommandEntry entry{command.get_name(), command.get_description(), {}};
+  for (const CLI::Option* o : command.get_options())
+    if (!o->get_group().empty()) entry.options.push_back(entry_of(*o));
+  return entry;
+}
+
+std::vector<CommandEntry> command_table(const CLI::App& app) {
+  std::vector<CommandEntry> table;
+  const auto shown = [](const CLI::App* c) { return !c->get_group().empty(); };
+  for (const CLI::App* c : app.get_subcommands(shown)) table.push_back(command_entry(*c));
+  return table;
+}
+
+std::string nearest(const std::string& word, const std::vector<std::string>& known) {
+  const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
+  std::size_t least = std::max<std::size_t>(letters / 3, 1) + 1;
+  std::string found;
+  for (const std::string& name : known) {
+    const bool begun = letters > 2 && name.starts_with(word);
+    const std::size_t d = begun ? 1 : distance(word, name);
+    if (d < least && d < name.size()) least = d, found = name;
+  }
+  return found;
+}
+
+void check_command(const CLI::App& app, int argc, const char* const* argv) {
+  const std::string first = argc > 1 ? argv[1] : "";
+  if (first.empty()) return;
+  std::vector<std::string> known = option_names(app);
+  for (const CommandEntry& c : command_table(app)) known.push_back(c.name);
+  if (std::find(known.begin(), known.end(), without_value(first)) != known.end()) return;
+  throw UsageError(fmt::format("{} '{}' is unknown; {}`quarksmith --help` lists all",
+                               first[0] == '-' ? "option" : "command", first, suggestion(first, known)));
+}
+
+std::string wrong_use(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = parsed_command(app);
+  const std::string name = command.get_name(), full = &command == &app ? name : "quarksmith " + name;
+  // A misspelt option is the reason why another is missing, or why a word is left over: it is told first.
+  const auto left = app.remaining(true);
+  const auto option = std::find_if(left.begin(), left.end(), [](const std::string& w) { return w.starts_with("-"); });
+  if (option != left.end() && *option != "--")
+    return fmt::format("{} has no option {}; {}`{} --help` lists all", name, without_value(*option),
+                       suggestion(without_value(*option), option_names(command)), full);
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !left.empty())
+    return fmt::format("{} cannot use '{}': it takes no further argument; `{} --help` shows its use", name,
+                       left.front(), full);
+  std::string text = value_text(command, error.what());
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  if (text.size() > 1 && (text[1] == ' ' || std::islower(static_cast<unsigned char>(text[1]))))
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  if (&command != &app) text = name + ": " + text;
+  return fmt::format("{}; `{} --help` shows its use", text, full);
+}
+
+}  // namespace quarksmith::apps

@@ -1,0 +1,45 @@
+/// \file
+/// The command's own table of subcommands and options: what its completions, its manual page and its errors are made
+/// of.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace quarksmith::apps {
+
+/// An option or positional argument.
+struct OptionEntry {
+  std::vector<std::string> names;  ///< with their dashes, the longest last; of a positional argument its name
+  std::string description, type, fallback;
+  bool positional, takes_value, required;
+  std::vector<std::string> choices;  ///< values, where only some are possible
+};
+
+struct CommandEntry {
+  std::string name, description;
+  std::vector<OptionEntry> options;
+};
+
+/// Options of one command, in the order of their declaration; hidden ones are left out.
+CommandEntry command_entry(const CLI::App& command);
+/// All subcommands.
+std::vector<CommandEntry> command_table(const CLI::App& app);
+
+/// What was most likely meant by a word; empty if nothing is near.
+std::string nearest(const std::string& word, const std::vector<std::string>& known);
+
+/// Refuses a first word that is neither a command nor an option of all.
+/// \throws UsageError with the nearest command
+void check_command(const CLI::App& app, int argc, const char* const* argv);
+/// One line that says what is wrong with a command line and what to do.
+std::string wrong_use(const CLI::App& app, const CLI::ParseError& error);
+
+/// `quarksmith completion bash|zsh|fish`
+void add_completion(CLI::App& app, int& status);
+/// `quarksmith man`
+void add_manual(CLI::App& app, int& status);
+
+}  // namespace quarksmith::apps

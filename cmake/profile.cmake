@@ -1,0 +1,103 @@
+# The library and the command of one rendered profile. Host code and the sources of the command know no kernel: a build
+# folder compiles them once (quarksmith_host, quarksmith_apps), for all profiles that it holds.
+
+# Objects, of position-independent code where a shared library is made of them.
+function(quarksmith_objects target)
+  add_library(${target} OBJECT ${ARGN})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}")
+  target_compile_features(${target} PRIVATE cxx_std_20)
+endfunction()
+
+# Every CPU kernel twice: for blocks of full lanes, and for lattices that cannot be cut into them, where one lane (and
+# less optimisation, which halves the build) must do.
+function(quarksmith_cpu_kernels suffix generated)
+  file(GLOB kernels CONFIGURE_DEPENDS "${generated}/cpu/*.cpp")
+  if(NOT kernels)
+    message(FATAL_ERROR "${generated} holds no kernels; run `make generate`")
+  endif()
+  cmake_path(GET generated PARENT_PATH parent)  # where `generated/...` is found, whatever profile it came from
+  foreach(width full one_lane)
+    set(target quarksmith_cpu_${width}${suffix})
+    quarksmith_objects(${target} ${kernels})
+    target_include_directories(${target} PRIVATE "${parent}" "${CMAKE_SOURCE_DIR}")
+    target_compile_definitions(${target} PRIVATE QUARKSMITH_TARGET=${cpu_namespace}_${width}
+                               $<$<STREQUAL:${width},one_lane>:QUARKSMITH_ONE_LANE>)
+    target_compile_options(${target} PRIVATE $<IF:$<STREQUAL:${width},one_lane>,-O1,-O3>
+                           -march=${QUARKSMITH_CPU} -mprefer-vector-width=512 -ffp-contract=fast -fno-math-errno
+                           -Wno-psabi -Wall -Wextra)
+    target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
+  endforeach()
+endfunction()
+
+function(quarksmith_cuda_kernels suffix generated options)
+  file(GLOB kernels CONFIGURE_DEPENDS "${generated}/cuda/*.cu")
+  cmake_path(GET generated PARENT_PATH parent)
+  add_library(quarksmith_cuda_kernels${suffix} OBJECT ${kernels})
+  set_target_properties(quarksmith_cuda_kernels${suffix} PROPERTIES POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}")
+  target_include_directories(quarksmith_cuda_kernels${suffix} PRIVATE "${parent}" "${CMAKE_SOURCE_DIR}")
+  target_compile_options(quarksmith_cuda_kernels${suffix} PRIVATE ${options})
+endfunction()
+
+# Targets quarksmith_library<suffix> and quarksmith<suffix>, of the sources in `generated`, into `folder`. CUDA kernels
+# and the table of tuned variants are those in `cuda_generated`, compiled with `cuda_options`; if it is empty, there are
+# no CUDA kernels.
+function(quarksmith_profile suffix generated cuda_generated cuda_options folder)
+  set(library quarksmith_library${suffix})
+  set(tuned "${generated}")
+  if(cuda_generated)
+    set(tuned "${cuda_generated}")
+  endif()
+  quarksmith_cpu_kernels("${suffix}" "${generated}")
+  add_library(${library} $<TARGET_OBJECTS:quarksmith_host> "${generated}/tables.cpp" "${tuned}/tuned.cpp"
+              $<TARGET_OBJECTS:quarksmith_cpu_full${suffix}> $<TARGET_OBJECTS:quarksmith_cpu_one_lane${suffix}>)
+  set_target_properties(${library} PROPERTIES OUTPUT_NAME quarksmith EXPORT_NAME quarksmith VERSION ${PROJECT_VERSION}
+                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+                        POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}"
+                        ARCHIVE_OUTPUT_DIRECTORY "${folder}" LIBRARY_OUTPUT_DIRECTORY "${folder}")
+  target_compile_features(${library} PUBLIC cxx_std_20)
+  target_compile_options(${library} PRIVATE -Wall -Wextra)
+  # Programs include <quarksmith.h>, wherever it is: beside its sources, or below the prefix.
+  target_include_directories(${library} PUBLIC
+                             $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/interface> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>
+                             $<INSTALL_INTERFACE:include> $<INSTALL_INTERFACE:include/quarksmith>)
+  target_link_libraries(${library} PUBLIC OpenMP::OpenMP_CXX PRIVATE ${host_libraries})
+  if(cuda_generated)
+    quarksmith_cuda_kernels("${suffix}" "${cuda_generated}" "${cuda_options}")
+    set_source_files_properties("${cuda_generated}/cuda/registry.cpp" PROPERTIES COMPILE_DEFINITIONS
+                                QUARKSMITH_TARGET=cuda)
+    target_sources(${library} PRIVATE runtime/device_cuda.cpp "${cuda_generated}/cuda/registry.cpp"
+                   $<TARGET_OBJECTS:quarksmith_cuda_kernels${suffix}>)
+    target_link_libraries(${library} PRIVATE CUDA::cudart_static)
+  else()
+    target_sources(${library} PRIVATE runtime/device_no_cuda.cpp)
+  endif()
+  add_executable(quarksmith${suffix} $<TARGET_OBJECTS:quarksmith_apps>)
+  set_target_properties(quarksmith${suffix} PROPERTIES OUTPUT_NAME quarksmith RUNTIME_OUTPUT_DIRECTORY "${folder}/bin"
+                        LINKER_LANGUAGE CXX)
+  target_link_libraries(quarksmith${suffix} PRIVATE ${library} CLI11::CLI11 ${fmt_library}
+                        nlohmann_json::nlohmann_json)
+endfunction()
+
+# Renders the sources again, with the variants tuned for `devices` alone, into `out`: CUDA kernels are compiled from
+# there, everything else is as in QUARKSMITH_GENERATED.
+function(quarksmith_render_devices devices out)
+  file(STRINGS "${QUARKSMITH_GENERATED}/tables.cpp" banner LIMIT_COUNT 1)
+  string(REGEX MATCH "--profile ([^`]+)`" matched "${banner}")
+  set(profile "${CMAKE_MATCH_1}")
+  if(QUARKSMITH_PROFILE)
+    set(profile "${QUARKSMITH_PROFILE}")
+  endif()
+  if(NOT QUARKSMITH_GENERATED STREQUAL "${CMAKE_SOURCE_DIR}/generated" AND EXISTS "${QUARKSMITH_GENERATED}/tuned")
+    file(COPY "${QUARKSMITH_GENERATED}/tuned" DESTINATION "${out}")  # its own evidence
+  endif()
+  file(GLOB rendered CONFIGURE_DEPENDS "${QUARKSMITH_GENERATED}/cuda/*" "${QUARKSMITH_GENERATED}/bodies/*")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${rendered} "${QUARKSMITH_GENERATED}/tuned.cpp")
+  find_program(QUARKSMITH_PYTHON python3 HINTS "${CMAKE_SOURCE_DIR}/.venv/bin" NO_CMAKE_FIND_ROOT_PATH)
+  string(REPLACE ";" "," devices "${devices}")
+  execute_process(COMMAND "${QUARKSMITH_PYTHON}" -m generator generate --profile "${profile}" --devices "${devices}"
+                          --out "${out}"
+                  WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}" RESULT_VARIABLE failed ERROR_VARIABLE message OUTPUT_QUIET)
+  if(failed)
+    message(FATAL_ERROR "QUARKSMITH_DEVICES=${devices}: ${message}")
+  endif()
+endfunction()
