@@ -21,6 +21,8 @@ int run(const ConvertOptions& o) {
   const GaugeFile f = read_gauge(o.in, lattice, true, o.common.partition());
   const int bits = o.bits != 0 ? o.bits : format == "milc" ? 32 : 64;
   write_gauge(o.common.output(o.out), f.gauge, format, bits);
+  if (const Unitarity u = check_unitarity(f.gauge, o.common.ranks()); !is_su3(u))
+    o.common.warn(fmt::format("{}: the links are not SU(3): they deviate by {}", o.in, deviation_text(u)));
   o.common.info(fmt::format("{} ({}, {} bit, {}) -> {} ({}, {} bit)", o.in, f.format, f.bits,
                             f.gauge.lattice.global_text(), o.out, format, bits));
   o.common.write_json(

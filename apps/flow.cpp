@@ -14,6 +14,7 @@ struct FlowOptions {
   CommonOptions common;
   std::string gauge, lattice, out, format, precision = "double";
   double step = 0.01, time = 1, every = 0.1;
+  bool allow_non_su3 = false;
 };
 
 constexpr int most_steps = 1000000;
@@ -49,6 +50,7 @@ int run(const FlowOptions& o) {
   const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
   o.common.claim({{"--out", o.out}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, o.common);
+  require_su3(named.gauge, o.gauge, o.allow_non_su3, o.common);
   const DomainPointer domain = o.common.open_domain(named.gauge.lattice);
   GradientFlow flow(named.gauge, domain, find_precision(o.precision));
   std::vector<FlowPoint> points;
@@ -103,6 +105,7 @@ void add_flow(CLI::App& app, int& status) {
   c->add_option("--out", o->out, "write the links at the end to this file");
   c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of --out)");
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
+  add_allow_non_su3(*c, o->allow_non_su3);
   o->common.add_to(*c, CommonOptions::computes | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, &status] { status = run(*o); });
 }

@@ -46,6 +46,7 @@ int run(const InfoOptions& o) {
   fmt::print("plaquette    {:.12f}  (space {:.12f}, time {:.12f})\n", g.plaquette, g.space_plaquette, g.time_plaquette);
   fmt::print("link trace   {:.12f}\n", g.link_trace);
   fmt::print("unitarity    max |U U^+ - 1| = {:.1e}, max |det U - 1| = {:.1e}\n", u.unitary, u.determinant);
+  if (!is_su3(u)) fmt::print("             not SU(3): propagator, smear and flow take it with --allow-non-su3 alone\n");
   for (int mu = 0; mu < directions; ++mu)
     if (f.gauge.phase[mu] != 1.0)
       fmt::print("boundary     phase {:.6g}{:+.6g}i found in the links across {}\n", f.gauge.phase[mu].real(),

@@ -265,6 +265,22 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, const
   return {std::move(file.gauge), origin};
 }
 
+void add_allow_non_su3(CLI::App& command, bool& allowed) {
+  command.add_flag("--allow-non-su3", allowed, "take links that are farther from SU(3) than 1e-5, as they are");
+}
+
+std::string deviation_text(const Unitarity& u) {
+  return fmt::format("{:.1e} from unitarity and {:.1e} from determinant 1", u.unitary, u.determinant);
+}
+
+void require_su3(const HostGauge& links, const std::string& origin, bool allowed, const CommonOptions& common) {
+  if (allowed) return;
+  const Unitarity u = check_unitarity(links, common.ranks());
+  if (!is_su3(u))
+    throw NotSU3(fmt::format("{}: the links are not SU(3): they deviate by {}; if that is meant, add --allow-non-su3",
+                             origin, deviation_text(u)));
+}
+
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 std::string duration_text(double seconds) {

@@ -87,6 +87,13 @@ struct NamedGauge {
 /// This rank's part of FILE | unit:X,Y,Z,T | weak:EPS:X,Y,Z,T:SEED | hot:X,Y,Z,T:SEED | peer-random:X,Y,Z,T:SEED
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common);
 
+/// Adds --allow-non-su3, without which links that are not SU(3) are refused.
+void add_allow_non_su3(CLI::App& command, bool& allowed);
+/// \throws NotSU3 the links deviate from SU(3) by more than the limit, and that is not allowed.
+void require_su3(const HostGauge& links, const std::string& origin, bool allowed, const CommonOptions& common);
+/// Both deviations of links in words.
+std::string deviation_text(const Unitarity& u);
+
 /// `format`, or if it is empty the format that a file name suggests.
 /// \throws UsageError it suggests none.
 std::string output_format(const std::string& name, const std::string& format);

@@ -13,6 +13,7 @@ struct SmearOptions {
   std::string kind, in, out, lattice, format, links = "all", hyp = "0.75,0.6,0.3";
   double rho = 0.1, alpha = 0.5;
   int steps = 1, bits = 0;
+  bool allow_non_su3 = false;
 };
 
 LinkSmearing smearing_of(const SmearOptions& o, const CLI::App& command) {
@@ -37,6 +38,7 @@ int run(const SmearOptions& o, const CLI::App& command) {
   const std::string format = output_format(o.out, o.format);
   o.common.claim({{"OUT", o.out}});
   const NamedGauge named = open_gauge(o.in, o.lattice, o.common);
+  require_su3(named.gauge, o.in, o.allow_non_su3, o.common);
   const DomainPointer domain = o.common.open_domain(named.gauge.lattice);
   const double start = now();
   const HostGauge smeared = smear(how, named.gauge, domain);
@@ -78,6 +80,7 @@ void add_smear(CLI::App& app, int& status) {
   c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of OUT)");
   c->add_option("--bits", o->bits, "32 or 64 (default: 64, MILC 32)")->check(CLI::IsMember({32, 64}));
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
+  add_allow_non_su3(*c, o->allow_non_su3);
   o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] { status = run(*o, *c); });
 }

@@ -38,6 +38,7 @@ void ActionOptions::add_to(CLI::App& c) {
                "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or peer-random:X,Y,Z,T:SEED")
       ->required();
   c.add_option("--lattice", lattice, "extents X,Y,Z,T, for files that do not record them");
+  add_allow_non_su3(c, allow_non_su3);
   c.add_option("--action", action,
                "wilson, clover, twisted-mass, twisted-clover, domain-wall, moebius, staggered, asqtad or hisq")
       ->capture_default_str();
@@ -74,6 +75,7 @@ std::string ActionOptions::default_solver() const {
 }
 
 ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& links, const CommonOptions& common) const {
+  require_su3(links, gauge, allow_non_su3, common);
   return choose(command, choose_boundary(boundary, links, common));
 }
 

@@ -27,6 +27,7 @@ struct ActionOptions {
   double mass = 0, kappa = 0, csw = 0, csw_r = 0, csw_t = 0, mu = 0, epsilon = 0, u0 = 1, naik_epsilon = 0;
   std::vector<double> masses;  ///< of staggered actions, `mass` the first
   DomainWallOptions wall;
+  bool allow_non_su3 = false;
 
   void add_to(CLI::App& command);
   /// \throws UsageError options that contradict each other.

@@ -165,9 +165,17 @@ def test_links_that_are_not_numbers_or_not_unitary(quarksmith, tmp_path):
 
     text_configuration(tmp_path / "stretched", stretch)
     gauge = ("--gauge", "stretched", "--lattice", "4,4,4,4")
-    message = quarksmith.refuses("propagator", *gauge, *MASS, *OUT, "--reconstruct", "12")
+    for command in (("propagator", *gauge, *MASS, *OUT), ("flow", *gauge[1:]), ("smear", "stout", gauge[1], "s.ildg")):
+        lattice = gauge[2:] if command[0] == "smear" else ()
+        message = quarksmith.refuses(*command, *lattice)
+        assert "the links are not SU(3): they deviate by 2.1e-01 from unitarity" in message
+        assert "add --allow-non-su3" in message
+    allowed = ("propagator", *gauge, *MASS, *OUT, "--allow-non-su3")
+    message = quarksmith.refuses(*allowed, "--reconstruct", "12")
     assert "needs SU(3) links" in message and "use 18 reals" in message
-    assert "stored with 18 reals" in quarksmith("propagator", *gauge, *MASS, *OUT).stderr
+    assert "stored with 18 reals" in quarksmith(*allowed).stderr
+    assert "not SU(3)" in quarksmith("info", *gauge[1:]).stdout
+    assert "not SU(3)" in quarksmith("convert", *gauge[1:2], "s.ildg", *gauge[2:]).stderr
 
 
 def test_resuming_what_cannot_be_resumed(quarksmith, files):

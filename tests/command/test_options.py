@@ -58,7 +58,7 @@ OF_MIXED = {"--updates": ("defect",), "--delta": ("0.1",)}
 EVERYWHERE = {
     *("--help", "--gauge", "--lattice", "--action", "--mass", "--boundary", "--source", "--solver", "--precision"),
     *("--reconstruct", "--tol", "--max-iterations", "--out", "--correlators", "--overwrite", "--device", "--grid"),
-    *("--policy", "--json", "--quiet", "--log-level"),
+    *("--policy", "--json", "--quiet", "--log-level", "--allow-non-su3"),
 }
 
 
