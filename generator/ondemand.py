@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from generator.include import support
 from generator.operators import find_operator
 from generator.render import registry_data, render, render_files, render_group
 from generator.spec import KernelSpec, SpecError
@@ -77,33 +78,6 @@ def _flags(words: Sequence[str]) -> list[str]:
         at = kept.index(option)
         del kept[at : at + 2]
     return kept
-
-
-def support(spec: KernelSpec) -> list[KernelSpec]:
-    """Kernels without which the tests cannot use one: those that bring its fields to the device and back."""
-    operator = find_operator(spec.operator)
-    needed = []
-
-    def need(name: str, precision: str, **axes: object) -> None:
-        needed.append(KernelSpec(name, precision, **axes))  # type: ignore[arg-type]
-
-    links = spec.format.links.name
-    if operator.family in ("hopping", "update", "block", "term", "slices") or spec.spins:
-        spins = getattr(operator, "spins", 0) or spec.spins or 4
-        for name in ("import", "export"):
-            need(name, spec.precision, spins=spins)
-    for name in ("encode_links", "decode_links"):
-        need(name, "double", links="r18")
-        for storage in {spec.links, "r18" if operator.family == "expression" and spec.format.bits >= 32 else ""}:
-            if storage:
-                need(name, links, links=storage)
-    if operator.family == "term" or spec.has_term or "term" in spec.operator:
-        need("clover_term", "double", links="r18")
-        need("invert_term", "double")
-        need("invert_twisted_term", "double")
-        for name in ("encode_term", "decode_term"):
-            need(name, links)
-    return needed
 
 
 def tests_of(spec: KernelSpec) -> str:
