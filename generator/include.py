@@ -7,12 +7,9 @@ Each set follows from what the rows ask for: their precisions, links, bases, spi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
-from generator.algebra.gamma import Basis
 from generator.operators import find_operator
 from generator.operators.hopping import HoppingOperator
-from generator.precision import PRECISIONS
 from generator.spec import KernelSpec, SpecError
 
 COEFFICIENTS = ("scale", "axpby", "caxpby", "norm2", "cdot", "residual")

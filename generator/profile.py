@@ -121,7 +121,9 @@ def _check_budget(path: Path, budget: dict[str, int], rows: int, count: int) -> 
     if limit is None or count <= limit:
         return
     more = f" ({rows} of its rows, {count - rows} of include)" if count > rows else ""
-    raise SpecError(f"profile {path}: {count} kernels{more} exceed its budget of {limit}; drop rows or raise the budget")
+    raise SpecError(
+        f"profile {path}: {count} kernels{more} exceed its budget of {limit}; drop rows or raise the budget"
+    )
 
 
 def expand_row(row: dict[str, Any], folder: Path) -> list[KernelSpec]:
