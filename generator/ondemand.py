@@ -20,6 +20,7 @@ from generator.operators import find_operator
 from generator.render import registry_data, render, render_files, render_group
 from generator.spec import KernelSpec, SpecError
 from generator.tables import tables
+from generator.write import write_if_changed
 
 ROOT = Path(__file__).parent.parent
 
@@ -122,6 +123,7 @@ def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, boo
     folder = build.folder / "kernels" / f"{specs[0].name}-{digest.hexdigest()[:12]}"
     module = folder / "module.so"
     if module.is_file():
+        check_module(module)
         return module, False
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
@@ -188,6 +190,33 @@ def _compile(work: Path, build: Build) -> None:
     run_compiler(link)
     for output in objects:
         Path(output).unlink()
+    record_module(work / "module.so")
+
+
+def record_module(module: Path) -> None:
+    """Writes the digest of what was built beside it: programs load nothing else (runtime/registry.cpp)."""
+    module.chmod(0o644)
+    digest = hashlib.sha256(module.read_bytes()).hexdigest()
+    write_if_changed(module.with_name(module.name + ".sha256"), f"{digest}  {module.name}\n")
+
+
+def check_module(module: Path) -> None:
+    """Refuses a module of the cache that is not what was built, or that somebody else could have written.
+
+    Raises:
+        CompileError: the reason, and what to delete.
+    """
+    facts, record = module.stat(), module.with_name(module.name + ".sha256")
+    recorded = record.read_text().split()[:1] if record.is_file() else []
+    if facts.st_uid not in (os.geteuid(), 0):
+        why = f"it belongs to user {facts.st_uid}, neither to you ({os.geteuid()}) nor to root"
+    elif facts.st_mode & 0o022:
+        why = "it can be written by others"
+    elif recorded != [hashlib.sha256(module.read_bytes()).hexdigest()]:
+        why = f"it is not what was built: {record.name} has another digest or is missing"
+    else:
+        return
+    raise CompileError(f"{module} is not used: {why}; delete {module.parent} and start again")
 
 
 def run_compiler(command: list[str]) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 from generator.evidence import check_row, read_field, read_lines
 from generator.launch import REGISTERS
-from generator.ondemand import ROOT, Build, CompileError, compile_module, cuda_libraries, run_compiler
+from generator.ondemand import ROOT, Build, CompileError, compile_module, cuda_libraries, record_module, run_compiler
 from generator.operators import find_operator
 from generator.operators.hopping import HoppingOperator
 from generator.profile import Profile
@@ -215,6 +215,7 @@ def _link(folder: Path, kept: Sequence[Candidate], kernels: Sequence[str], comma
     objects = [str(folder / f"{name}.o") for name in kernels]
     link = ["g++", "-shared", "-fPIC", "-std=c++20", "-O0", "-DQUARKSMITH_TARGET=cuda", f"-I{ROOT}", *sources, *objects]
     run_compiler([*link, *cuda_libraries("nvcc"), "-o", str(folder / "module.so")])
+    record_module(folder / "module.so")
 
 
 def _list(folder: Path, sizes: Mapping[str, Size], kept: Sequence[Candidate], rejected: Sequence[Candidate]) -> None:

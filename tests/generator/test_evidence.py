@@ -121,7 +121,10 @@ def test_a_packed_folder_is_collected(tmp_path):
     [
         ({"results": "{"}, "results.jsonl"),
         ({"results": '{"kernel": "gone", "status": "ok"}'}, "results.jsonl: line 1.kernel"),
-        ({"results": '{"kernel": "%s__box_b256m1", "status": "ok"}' % KERNEL}, "line 1.microseconds is missing"),
+        (
+            {"results": json.dumps({"kernel": f"{KERNEL}__box_b256m1", "status": "ok"})},
+            "line 1.microseconds is missing",
+        ),
         ({"results": "[]"}, "line 1"),
         ({"candidates": "[]"}, "candidates.json"),
         ({"candidates": '{"candidates": [{"kernel": "a b"}], "sizes": {}}'}, "candidates.json: candidates"),
