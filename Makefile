@@ -69,7 +69,7 @@ beside: setup  # profile BESIDE within BUILD, from the same host objects; its co
 
 kernel: setup  ## compile and test any kernel of PROFILE=full: make kernel NAME=wilson_quarter_r8_dr_n2
 	@test -x $(BUILD)/bin/quarksmith_tests || $(MAKE) --no-print-directory library TESTS=ON
-	@$(PYTHON) -m generator kernel $(NAME) --build $(BUILD)
+	@$(PYTHON) -m generator kernel "$$NAME" --build $(BUILD)
 
 tune: library  ## quick sweep on this machine; its results go into generated/tuned and the next build
 	@if command -v nvcc >/dev/null && nvidia-smi >/dev/null 2>&1; then device=cuda; else device=cpu; fi; \
@@ -94,3 +94,16 @@ bench: library  ## time the kernels of the build on this machine; table and plot
 
 clean:  ## remove what was built (not .venv)
 	rm -rf build build-* demo
+
+# Values go into shell commands: what a shell would take apart is refused.
+export NAME
+define newline
+
+
+endef
+unsafe := ; & | < > ` $$ ( ) ' " \ $(newline)
+$(foreach v,NAME ONLY BUDGET PROFILE DEVICES BUILD BESIDE CPU CUDA TESTS SHARED PREFIX,\
+  $(if $(filter command environment,$(firstword $(origin $(v)))),\
+    $(foreach c,$(unsafe),$(if $(findstring $(c),$(value $(v))),\
+      $(error $(v)=$(value $(v)): $(c) has no place there; use a plain name)))\
+    $(if $(findstring $(newline),$(value $(v))),$(error $(v) has several lines; use a plain name))))

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "apps/energy.hpp"
 #include "apps/options.hpp"
@@ -73,7 +74,8 @@ double copy_bandwidth(const std::shared_ptr<Device>& device) {
   return 2.0 * bytes / seconds;
 }
 
-nlohmann::ordered_json to_json(const std::vector<Row>& rows, double copy, const BenchOptions& o, const Device& device) {
+nlohmann::ordered_json to_json(const std::vector<Row>& rows, const Skipped& skipped, double copy, const BenchOptions& o,
+                               const Device& device) {
   nlohmann::ordered_json j = {{"device", device.description()},
                               {"lattice", four_integers(o.lattice, "--lattice")},
                               {"copy_bytes_per_second", copy},
@@ -93,6 +95,7 @@ nlohmann::ordered_json to_json(const std::vector<Row>& rows, double copy, const 
     j["kernels"].back()["joules"] = r.energy.joules;
     j["kernels"].back()["watts"] = r.energy.watts;
   }
+  if (!skipped.empty()) j["skipped"] = skipped.json();
   return j;
 }
 
@@ -122,6 +125,28 @@ bool found_by_name(std::span<const Kernel> kernels, const Kernel& k) {
                                   k.complex_coefficients, k.tile, k.spins});
 }
 
+/// Time and, with a meter, energy of a launch.
+Row measure(Workload& work, const Kernel& kernel, Device& device, double budget, double copy, const Lattice& lattice,
+            EnergyMeter* meter) {
+  Row row{&kernel, work.rhs()};
+  const auto launch = [&](int call) { work.launch(kernel, call); };
+  row.seconds = time_of(device, launch, budget);
+  const double sites = double(lattice.half_sites()) * row.rhs;
+  row.gflops = kernel.flops * sites / row.seconds * 1e-9;
+  row.gbytes = kernel.bytes * sites / row.seconds * 1e-9;
+  row.fraction = row.gbytes * 1e9 / copy;
+  if (meter != nullptr) row.energy = energy_of(*meter, device, launch, row.seconds);
+  return row;
+}
+
+void print(const Row& row, bool energy) {
+  fmt::print("{:<46} {:>3} {:>11.2f} {:>9.1f} {:>9.1f} {:>6.1f}%", row.kernel->name, row.rhs, row.seconds * 1e6,
+             row.gflops, row.gbytes, 100 * row.fraction);
+  if (energy) fmt::print(" {:>9.3g} {:>7.1f}", row.energy.joules * 1e3, row.energy.watts);
+  fmt::print("\n");
+  std::fflush(stdout);
+}
+
 int run(const BenchOptions& o) {
   o.common.require_one_rank("bench");
   o.common.claim({{"--csv", o.csv}});
@@ -146,25 +171,21 @@ int run(const BenchOptions& o) {
              meter ? "        mJ       W" : "");
   std::stable_sort(chosen.begin(), chosen.end(), [](const Kernel* a, const Kernel* b) { return links_before(*a, *b); });
   std::vector<Row> rows;
+  Skipped skipped;
   for (const Kernel* k : chosen) {
-    Workload work(*k, fields, o.rhs, o.rotate);
-    Row row{k, work.rhs()};
-    row.seconds = time_of(*device, [&](int call) { work.launch(*k, call); }, o.seconds);
-    const double sites = double(lattice.half_sites()) * row.rhs;
-    row.gflops = k->flops * sites / row.seconds * 1e-9;
-    row.gbytes = k->bytes * sites / row.seconds * 1e-9;
-    row.fraction = row.gbytes * 1e9 / copy;
-    fmt::print("{:<46} {:>3} {:>11.2f} {:>9.1f} {:>9.1f} {:>6.1f}%", k->name, row.rhs, row.seconds * 1e6, row.gflops,
-               row.gbytes, 100 * row.fraction);
-    if (meter) {
-      row.energy = energy_of(*meter, *device, [&](int call) { work.launch(*k, call); }, row.seconds);
-      fmt::print(" {:>9.3g} {:>7.1f}", row.energy.joules * 1e3, row.energy.watts);
+    std::optional<Workload> work;
+    try {
+      work.emplace(*k, fields, o.rhs, o.rotate);
+    } catch (const MissingKernel& missing) {
+      skipped.add(*k, missing);
+      continue;
     }
-    fmt::print("\n");
-    std::fflush(stdout);
-    rows.push_back(row);
+    rows.push_back(measure(*work, *k, *device, o.seconds, copy, lattice, meter.get()));
+    print(rows.back(), meter != nullptr);
   }
-  o.common.write_json(to_json(rows, copy, o, *device));
+  if (!skipped.empty()) fmt::print("{}\n", skipped.text());
+  if (rows.empty()) throw Error("no kernel could be timed; " + skipped.text());
+  o.common.write_json(to_json(rows, skipped, copy, o, *device));
   if (!o.csv.empty()) o.common.write(o.csv, to_csv(rows, meter != nullptr));
   return 0;
 }

@@ -1,9 +1,10 @@
 #include "apps/workload.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/error.hpp"
 #include "runtime/expression.hpp"
 #include "runtime/gauge.hpp"
 #include "runtime/site_random.hpp"
@@ -20,6 +21,30 @@ double median(std::vector<double> numbers) {
 
 bool links_before(const Kernel& a, const Kernel& b) {
   return std::pair(a.precision, a.links) < std::pair(b.precision, b.links);
+}
+
+void Skipped::add(const Kernel& kernel, const MissingKernel& missing) {
+  // The message ends with the row of a profile that asks for what is missing: here in one line.
+  std::string row = missing.what();
+  row.erase(0, row.find("[[kernel]]\n") + 11);
+  while (row.ends_with('\n')) row.pop_back();
+  for (std::size_t at; (at = row.find('\n')) != std::string::npos;) row.replace(at, 1, ", ");
+  kernels_.emplace_back(kernel.name, row);
+}
+
+std::string Skipped::text() const {
+  std::map<std::string, std::string> names;
+  for (const auto& [name, row] : kernels_) names[row] += (names[row].empty() ? "" : ", ") + name;
+  std::string text;
+  for (const auto& [row, list] : names)
+    text += fmt::format("{}{}, for want of {}", text.empty() ? "" : "; ", list, row);
+  return "skipped: " + text;
+}
+
+nlohmann::ordered_json Skipped::json() const {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& [name, row] : kernels_) list.push_back({{"name", name}, {"lacks", row}});
+  return list;
 }
 
 Fields::Fields(DomainPointer domain, const HostGauge& gauge)

@@ -5,6 +5,9 @@
 #include <map>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
+#include "runtime/error.hpp"
 #include "runtime/field.hpp"
 
 namespace quarksmith::apps {
@@ -13,6 +16,19 @@ namespace quarksmith::apps {
 double median(std::vector<double> numbers);
 /// Order in which kernels share their links: those of one precision and storage follow each other.
 bool links_before(const Kernel& a, const Kernel& b);
+
+/// Kernels that could not be run because the build lacks others, which bring their fields to the device.
+class Skipped {
+ public:
+  void add(const Kernel& kernel, const MissingKernel& missing);
+  bool empty() const { return kernels_.empty(); }
+  /// `skipped, for want of ...: NAME, NAME; ...`
+  std::string text() const;
+  nlohmann::ordered_json json() const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> kernels_;  // name, what it lacks
+};
 
 /// Links, site terms and spinors of one lattice on one device.
 class Fields {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 from generator.operators import find_operator
 from generator.profile import Profile, row_for
@@ -52,6 +53,7 @@ def explain_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> str:
         f"{len(tuning.variants)} variants tuned for {', '.join(tuning.devices) or 'no device'}",
         f"  {sum(t.count(chr(10)) for t in texts.values())} lines in {len(texts)} files",
         "  estimated compile time on one core: " + ", ".join(f"{t} {s:.0f} s" for t, s in seconds.items()),
+        *_explain_include(profile, tuning),
         "",
         "  axis         value              kernels",
     ]
@@ -65,3 +67,29 @@ def explain_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> str:
         for value, n in sorted(counter.items()):
             lines.append(f"  {axis:<12} {value:<18} {n}")
     return "\n".join(lines)
+
+
+def _explain_include(profile: Profile, tuning: Tuning) -> list[str]:
+    """What each set of `include` adds to the rows, and what that costs."""
+    if not any(profile.added.values()):
+        return []
+    more = {s.name for group in profile.added.values() for s in group}
+    have = [s for s in profile.kernels if s.name not in more]
+    before = _lines(profile, have, tuning)
+    title = "  include      kernels   lines  seconds on one core (cpu)"
+    rows = ["", title, _cost_row("(the rows)", len(have), before)]
+    for name, group in profile.added.items():
+        have = sorted([*have, *group])
+        after = _lines(profile, have, tuning)
+        rows.append(_cost_row(name, len(group), after - before))
+        before = after
+    return rows
+
+
+def _cost_row(name: str, kernels: int, lines: int) -> str:
+    return f"  {name:<12} {kernels:>7} {lines:>7}  {SECONDS_PER_KERNEL['cpu'] * kernels:.0f}"
+
+
+def _lines(profile: Profile, kernels: list[KernelSpec], tuning: Tuning) -> int:
+    texts = render_profile(replace(profile, kernels=tuple(kernels), added={}), tuning)
+    return sum(text.count("\n") for text in texts.values())

@@ -15,10 +15,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from generator.include import support
 from generator.operators import find_operator
 from generator.render import registry_data, render, render_files, render_group
 from generator.spec import KernelSpec, SpecError
 from generator.tables import tables
+from generator.write import write_if_changed
 
 ROOT = Path(__file__).parent.parent
 
@@ -88,33 +90,6 @@ def _flags(words: Sequence[str]) -> list[str]:
     return kept
 
 
-def support(spec: KernelSpec) -> list[KernelSpec]:
-    """Kernels without which the tests cannot use one: those that bring its fields to the device and back."""
-    operator = find_operator(spec.operator)
-    needed = []
-
-    def need(name: str, precision: str, **axes: object) -> None:
-        needed.append(KernelSpec(name, precision, **axes))  # type: ignore[arg-type]
-
-    links = spec.format.links.name
-    if operator.family in ("hopping", "update", "block", "term", "slices") or spec.spins:
-        spins = getattr(operator, "spins", 0) or spec.spins or 4
-        for name in ("import", "export"):
-            need(name, spec.precision, spins=spins)
-    for name in ("encode_links", "decode_links"):
-        need(name, "double", links="r18")
-        for storage in {spec.links, "r18" if operator.family == "expression" and spec.format.bits >= 32 else ""}:
-            if storage:
-                need(name, links, links=storage)
-    if operator.family == "term" or spec.has_term or "term" in spec.operator:
-        need("clover_term", "double", links="r18")
-        need("invert_term", "double")
-        need("invert_twisted_term", "double")
-        for name in ("encode_term", "decode_term"):
-            need(name, links)
-    return needed
-
-
 def tests_of(spec: KernelSpec) -> str:
     """GoogleTest filter of the tests that exercise a kernel."""
     family = find_operator(spec.operator).family
@@ -157,6 +132,7 @@ def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, boo
     folder = build.folder / "kernels" / f"{specs[0].name}-{digest.hexdigest()[:12]}"
     module = folder / "module.so"
     if module.is_file():
+        check_module(module)
         return module, False
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
@@ -223,6 +199,33 @@ def _compile(work: Path, build: Build) -> None:
     run_compiler(link)
     for output in objects:
         Path(output).unlink()
+    record_module(work / "module.so")
+
+
+def record_module(module: Path) -> None:
+    """Writes the digest of what was built beside it: programs load nothing else (runtime/registry.cpp)."""
+    module.chmod(0o644)
+    digest = hashlib.sha256(module.read_bytes()).hexdigest()
+    write_if_changed(module.with_name(module.name + ".sha256"), f"{digest}  {module.name}\n")
+
+
+def check_module(module: Path) -> None:
+    """Refuses a module of the cache that is not what was built, or that somebody else could have written.
+
+    Raises:
+        CompileError: the reason, and what to delete.
+    """
+    facts, record = module.stat(), module.with_name(module.name + ".sha256")
+    recorded = record.read_text().split()[:1] if record.is_file() else []
+    if facts.st_uid not in (os.geteuid(), 0):
+        why = f"it belongs to user {facts.st_uid}, neither to you ({os.geteuid()}) nor to root"
+    elif facts.st_mode & 0o022:
+        why = "it can be written by others"
+    elif recorded != [hashlib.sha256(module.read_bytes()).hexdigest()]:
+        why = f"it is not what was built: {record.name} has another digest or is missing"
+    else:
+        return
+    raise CompileError(f"{module} is not used: {why}; delete {module.parent} and start again")
 
 
 def run_compiler(command: list[str]) -> str:

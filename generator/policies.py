@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from generator.evidence import CASE, DEVICE, Field, check_device, read_field
 from generator.render import Tuning, slug
 from generator.spec import KernelSpec, SpecError
 from generator.tuned import FOLDER, choices
@@ -46,15 +47,9 @@ def add_evidence(results: Sequence[Path], out: Path) -> Path:
     devices = set()
     for path in results:
         try:
-            data = json.loads(path.read_text())
-            devices.add(str(data["device_name"]))
-            case = f"{size_of(int(data['half_sites']))}, grid {'x'.join(map(str, data['grid']))}"
-            for row in data["rows"]:
-                if row["policy"] in POLICIES and row["rhs"] == 1:
-                    name = f"{case}, {row['precision']}"
-                    cases.setdefault(name, {})[row["policy"]] = round(float(row["microseconds"]), 3)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise SpecError(f"{path} is no result of `quarksmith scaling --json`: {error!r}") from error
+            devices.add(_read_result(read_field(path), cases))
+        except SpecError as error:
+            raise SpecError(f"{path} is no result of `quarksmith scaling --json`: {error}") from error
     if len(devices) != 1:
         raise SpecError(f"results of one device are needed, these are of {', '.join(sorted(devices)) or 'none'}")
     device = devices.pop()
@@ -65,6 +60,17 @@ def add_evidence(results: Sequence[Path], out: Path) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     write_if_changed(file, text)
     return file
+
+
+def _read_result(data: Field, cases: dict[str, dict[str, float]]) -> str:
+    """Adds the times of one file to `cases`; returns its device."""
+    grid = "x".join(str(n.integer(1)) for n in data["grid"].each())
+    case = f"{size_of(data['half_sites'].integer(1))}, grid {grid}"
+    for row in data["rows"].each():
+        if row["policy"].text() in POLICIES and row["rhs"].integer() == 1:
+            times = cases.setdefault(f"{case}, {row['precision'].text()}", {})
+            times[row["policy"].text()] = round(row["microseconds"].number(), 3)
+    return data["device_name"].text(DEVICE)
 
 
 def policy_choices(folders: Sequence[Path]) -> dict[str, list[PolicyChoice]]:
@@ -93,11 +99,11 @@ def tuning_of(
 
 
 def _read(file: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(file.read_text())
-        return {"device": str(data["device"]), "cases": dict(data["cases"])}
-    except (ValueError, KeyError, TypeError) as error:
-        raise SpecError(f"evidence {file}: {error!r}; delete it or measure again") from error
+    data = read_field(file)
+    cases = {
+        case: {policy: time.number() for policy, time in times.items()} for case, times in data["cases"].items(CASE)
+    }
+    return {"device": check_device(data), "cases": cases}
 
 
 def _common(rows: Sequence[dict[str, float]], allowed: Sequence[str]) -> list[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from generator.algebra.gamma import find_basis
+from generator.include import SETS, included
 from generator.launch import default_launch
 from generator.operators import add_expressions, find_operator
 from generator.spec import KernelSpec, SpecError
@@ -25,12 +26,14 @@ class Profile:
         path: the file.
         kernels: expanded records, sorted by name, without repetition.
         budget: upper limits: `kernels`, `lines` of generated text, `seconds` of build time on two cores.
+        added: by set of `include` the kernels that its rows alone do not ask for.
     """
 
     name: str
     path: Path
     kernels: tuple[KernelSpec, ...]
     budget: dict[str, int]
+    added: dict[str, list[KernelSpec]] = field(default_factory=dict)
 
     def find(self, name: str) -> KernelSpec:
         """The record of that name.
@@ -68,27 +71,59 @@ def load_profile(name: str) -> Profile:
         data = tomllib.loads(path.read_text())
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise SpecError(f"profile {path}: {error}") from error
-    unknown = set(data) - {"kernel", "budget", "expressions"}
+    unknown = set(data) - {"kernel", "budget", "expressions", "include"}
     if unknown:
         raise SpecError(
-            f"profile {path}: unknown table {', '.join(sorted(unknown))}; use [[kernel]], [budget] and expressions"
+            f"profile {path}: unknown table {', '.join(sorted(unknown))}; "
+            "use [[kernel]], [budget], include and expressions"
         )
     for file in data.get("expressions", []):
         add_expressions(path.parent / file)
+    specs, taking_part = _expand(data.get("kernel", []), path)
+    try:
+        added = included(taking_part, _sets(data.get("include", list(SETS))))
+    except SpecError as error:
+        raise SpecError(f"profile {path}: {error}") from error
+    for group in added.values():
+        group[:] = [_launched(s) for s in group if s.name not in specs]
+    everything = specs | {s.name: s for group in added.values() for s in group}
+    budget = data.get("budget", {})
+    _check_budget(path, budget, len(specs), len(everything))
+    return Profile(path.stem, path, tuple(sorted(everything.values())), budget, added)
+
+
+def _expand(rows: list[dict[str, Any]], path: Path) -> tuple[dict[str, KernelSpec], list[KernelSpec]]:
+    """The kernels of all rows by name, and those from which `include` follows."""
     specs: dict[str, KernelSpec] = {}
-    for number, row in enumerate(data.get("kernel", []), start=1):
+    taking_part: dict[str, KernelSpec] = {}
+    for number, row in enumerate(rows, start=1):
         try:
-            for spec in expand_row(row, path.parent):
+            part = row.get("include", True)
+            if not isinstance(part, bool):
+                raise SpecError(f"include = {part!r} of a row; use true or false")
+            for spec in expand_row({k: v for k, v in row.items() if k != "include"}, path.parent):
                 specs[spec.name] = spec
+                if part:
+                    taking_part[spec.name] = spec
         except ValueError as error:
             raise SpecError(f"profile {path}, [[kernel]] number {number}: {error}") from error
-    budget = data.get("budget", {})
+    return specs, list(taking_part.values())
+
+
+def _sets(value: Any) -> list[str]:
+    if not isinstance(value, list):
+        raise SpecError(f"include = {value!r}; use a list of {', '.join(SETS)}, or [] for the rows alone")
+    return [str(v) for v in value]
+
+
+def _check_budget(path: Path, budget: dict[str, int], rows: int, count: int) -> None:
     limit = budget.get("kernels")
-    if limit is not None and len(specs) > limit:
-        raise SpecError(
-            f"profile {path}: {len(specs)} kernels exceed its budget of {limit}; drop rows or raise the budget"
-        )
-    return Profile(path.stem, path, tuple(sorted(specs.values())), budget)
+    if limit is None or count <= limit:
+        return
+    more = f" ({rows} of its rows, {count - rows} of include)" if count > rows else ""
+    raise SpecError(
+        f"profile {path}: {count} kernels{more} exceed its budget of {limit}; drop rows or raise the budget"
+    )
 
 
 def expand_row(row: dict[str, Any], folder: Path) -> list[KernelSpec]:
@@ -107,8 +142,12 @@ def expand_row(row: dict[str, Any], folder: Path) -> list[KernelSpec]:
         axes = {axis: [_value(axis, v, folder) for v in _as_list(values)] for axis, values in given.items()}
         for combination in itertools.product(*axes.values()):
             spec = KernelSpec(operator=name, **dict(zip(axes, combination, strict=True)))
-            result.append(spec.with_launch(*default_launch(operator, spec)))
+            result.append(_launched(spec))
     return result
+
+
+def _launched(spec: KernelSpec) -> KernelSpec:
+    return spec.with_launch(*default_launch(find_operator(spec.operator), spec))
 
 
 def row_for(spec: KernelSpec) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,12 +9,13 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from generator.evidence import check_device, check_kernels, check_sizes, read_field
 from generator.launch import REGISTERS
 from generator.operators import find_operator
 from generator.render import slug
 from generator.spec import KernelSpec, SpecError
 from generator.sweep import SIZES, collect
-from generator.tuned import FOLDER, _is_default, _kernel
+from generator.tuned import FOLDER, _is_default, _kernel, read_facts
 
 Row = Mapping[str, Any]
 """A candidate of the evidence: shape, launch numbers, registers, status, microseconds."""
@@ -114,14 +114,14 @@ def read_evidence(path: Path, kernels: Iterable[KernelSpec]) -> Evidence:
     """
     if path.is_dir():
         table: Mapping[str, Any] = collect(path)
-        facts = json.loads((path / "device.json").read_text())
-        facts["sizes"] = json.loads((path / "candidates.json").read_text())["sizes"]
+        facts = read_facts(path)
     else:
-        try:
-            facts = json.loads(path.read_text())
-            table = {name: entry["classes"] for name, entry in facts.pop("kernels").items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise SpecError(f"evidence {path}: {error!r}; name a file of generated/tuned or a packed folder") from error
+        data = read_field(path)
+        check_device(data)
+        table = {name: entry["classes"] for name, entry in check_kernels(data["kernels"]).items()}
+        facts = {key: value for key, value in data.value.items() if key != "kernels"}
+        if "sizes" in facts:
+            check_sizes(data["sizes"])
     if "sizes" not in facts:
         # Evidence of the first sweeps does not say; GPUs have always been measured on these.
         if "compute_capability" not in facts:

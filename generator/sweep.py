@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from generator.evidence import check_row, read_field, read_lines
 from generator.launch import REGISTERS
-from generator.ondemand import ROOT, Build, CompileError, compile_module, cuda_libraries, run_compiler
+from generator.ondemand import ROOT, Build, CompileError, compile_module, cuda_libraries, record_module, run_compiler
 from generator.operators import find_operator
 from generator.operators.hopping import HoppingOperator
 from generator.profile import Profile
@@ -214,6 +215,7 @@ def _link(folder: Path, kept: Sequence[Candidate], kernels: Sequence[str], comma
     objects = [str(folder / f"{name}.o") for name in kernels]
     link = ["g++", "-shared", "-fPIC", "-std=c++20", "-O0", "-DQUARKSMITH_TARGET=cuda", f"-I{ROOT}", *sources, *objects]
     run_compiler([*link, *cuda_libraries("nvcc"), "-o", str(folder / "module.so")])
+    record_module(folder / "module.so")
 
 
 def _list(folder: Path, sizes: Mapping[str, Size], kept: Sequence[Candidate], rejected: Sequence[Candidate]) -> None:
@@ -311,12 +313,25 @@ def collect(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
     results = folder / "results.jsonl"
     if not results.is_file():
         raise SpecError(f"{folder} holds no results.jsonl; run `quarksmith sweep --measure {folder}` first")
-    records = {c["kernel"]: c for c in json.loads((folder / "candidates.json").read_text())["candidates"]}
+    records = {}
+    for candidate in read_field(folder / "candidates.json")["candidates"].each():
+        candidate["base"].text()
+        for key in ("registers", "spills"):
+            candidate[key].integer()
+        check_row(candidate, measured=False)
+        records[candidate["kernel"].text()] = candidate.value
     ends: dict[tuple[str, str], dict[str, Any]] = {}
-    for line in results.read_text().splitlines():
-        entry = json.loads(line)
-        if entry["status"] != "started":
-            ends[entry["class"], entry["kernel"]] = entry
+    for entry in read_lines(results):
+        name = entry["kernel"].text()
+        if name not in records:
+            raise entry["kernel"].refuse("a kernel of candidates.json")
+        if entry["status"].text() == "ok":
+            entry["microseconds"].number()
+        for key in ("deviation", "spread"):
+            if entry.has(key):
+                entry[key].real()
+        if entry.value["status"] != "started":
+            ends[entry["class"].text(), name] = entry.value
     table: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for (size, name), entry in ends.items():
         record = records[name]

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from generator.evidence import FACT, check_device, check_kernels, check_row, check_sizes, read_field
 from generator.profile import Profile
 from generator.render import body_path, render_body, render_group, slug
 from generator.shapes import SHAPES
@@ -49,16 +50,21 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
         SpecError: no results, or evidence of another device under the same name.
     """
     table = collect(folder)
-    facts = json.loads((folder / "device.json").read_text())
-    facts["sizes"] = json.loads((folder / "candidates.json").read_text())["sizes"]
-    rejected = json.loads((folder / "rejected.json").read_text())
+    facts = read_facts(folder)
+    rejected = read_field(folder / "rejected.json")
+    for row in rejected.each():
+        row["base"].text()
+        check_row(row, measured=False)
     path = out / f"{slug(facts['device'])}.json"
-    earlier = json.loads(path.read_text()) if path.is_file() else {"device": facts["device"], "kernels": {}}
+    earlier: dict[str, Any] = {"device": facts["device"], "kernels": {}}
+    if path.is_file():
+        kept = read_field(path)
+        earlier = {"device": check_device(kept), "kernels": check_kernels(kept["kernels"])}
     if earlier["device"] != facts["device"]:
         raise SpecError(f"evidence {path} is of {earlier['device']}, not of {facts['device']}; rename it")
     kernels = earlier["kernels"]
     for name, sizes in table.items():
-        spilled = [r for r in rejected if r["base"] == name][:1]
+        spilled = [r for r in rejected.value if r["base"] == name][:1]
         entry: dict[str, Any] = {"digest": digest(profile.find(name)), "toolkit": facts["toolkit"], "classes": {}}
         for size, rows in sizes.items():
             good = [r for r in rows if r["status"] == "ok"]
@@ -70,6 +76,15 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     write_if_changed(path, _text(facts, kernels))
     return path
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """What a packed folder says of its device, with the lattices of its launches."""
+    facts = read_field(folder / "device.json")
+    check_device(facts)
+    facts["toolkit"].text(FACT)
+    sizes = check_sizes(read_field(folder / "candidates.json")["sizes"])
+    return {key: value.text(FACT) for key, value in facts.items()} | {"sizes": sizes}
 
 
 def _is_default(row: dict[str, Any], spec: KernelSpec) -> bool:
@@ -96,11 +111,8 @@ def _read(folder: Path) -> tuple[tuple[str, bool, dict[str, Any]], ...]:
     """(device, whether it is a GPU, evidence by kernel) of each file."""
     found = []
     for path in sorted(folder.glob("*.json")):
-        try:
-            data = json.loads(path.read_text())
-            found.append((str(data["device"]), "compute_capability" in data, dict(data["kernels"])))
-        except (ValueError, KeyError, TypeError) as error:
-            raise SpecError(f"evidence {path}: {error!r}; delete it or run the sweep again") from error
+        data = read_field(path)
+        found.append((check_device(data), data.has("compute_capability"), dict(check_kernels(data["kernels"]))))
     return tuple(found)
 
 
@@ -140,7 +152,7 @@ def choices(
             entry = evidence.get(partner.name)
             if entry is None:
                 continue
-            stale = entry["digest"] != digest(partner)
+            stale = entry.get("digest") != digest(partner)
             for size, variant in sorted(_winners(spec, entry["classes"]).items()):
                 table[device].append(Choice(spec.name, size, variant.name, stale))
                 if variant.variant:

@@ -2,13 +2,21 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <vector>
 
 #include "runtime/error.hpp"
+#include "runtime/sha256.hpp"
 
 namespace quarksmith {
 
@@ -23,6 +31,34 @@ std::span<const Kernel> built_cuda_kernels();  // device_cuda.cpp, device_no_cud
 void add_tables(KernelModule& module);
 
 namespace {
+
+/// Why somebody else could have written there; empty if only the user and root can.
+std::string foreign(const std::filesystem::path& path, mode_t forbidden) {
+  struct stat s = {};
+  if (stat(path.c_str(), &s) != 0) return fmt::format("{}: {}", path.string(), std::strerror(errno));
+  if (s.st_uid != geteuid() && s.st_uid != 0)
+    return fmt::format("{} belongs to user {}, neither to you ({}) nor to root", path.string(), s.st_uid, geteuid());
+  if ((s.st_mode & forbidden) != 0 && (s.st_mode & S_ISVTX) == 0)
+    return fmt::format("{} can be written by others (chmod go-w)", path.string());
+  return "";
+}
+
+/// Why a file is not to be loaded: a library runs with the rights of the user. Empty if it is what was built.
+std::string doubt(const std::filesystem::path& file) {
+  std::string why = foreign(file, S_IWGRP | S_IWOTH);
+  if (why.empty()) why = foreign(std::filesystem::absolute(file).parent_path(), S_IWOTH);
+  if (!why.empty()) return why;
+  const auto text = [](const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::filesystem::path record = file.string() + ".sha256";
+  const std::string recorded = text(record).substr(0, 64);
+  if (recorded.empty()) return fmt::format("{}, the digest of what was built, is missing", record.string());
+  if (sha256(text(file)) != recorded)
+    return fmt::format("it is not what was built: {} has another digest", record.string());
+  return "";
+}
 
 /// All modules merged: later ones replace entries of the same name.
 class Registry {
@@ -76,14 +112,21 @@ class Registry {
     merge(operators, m.operators);
   }
   static const KernelModule& load(const std::string& file) {
-    constexpr const char* remedy = "make it again with `make kernel NAME=...`, or clear QUARKSMITH_KERNELS";
+    const auto refuse = [&file](const std::string& why) -> Error {
+      return Error(fmt::format("kernels {}: {}; make it again with `make kernel NAME=...`, or clear QUARKSMITH_KERNELS",
+                               file, why));
+    };
+    if (const std::string why = doubt(file); !why.empty()) throw refuse(why);
     void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) throw Error(fmt::format("kernels {}: {}; {}", file, dlerror(), remedy));
+    if (library == nullptr) throw refuse(dlerror());
     using Entry = const KernelModule* (*)();
     const auto entry = reinterpret_cast<Entry>(dlsym(library, "quarksmith_kernel_module"));
-    if (entry == nullptr || entry()->layout != KernelModule::current_layout)
-      throw Error(fmt::format("kernels {}: no module of this version of Quarksmith; {}", file, remedy));
-    return *entry();
+    const KernelModule* module = entry == nullptr ? nullptr : entry();
+    if (module == nullptr || module->layout != KernelModule::current_layout)
+      throw refuse("no module of this version of Quarksmith");
+    if (module->cpu.empty() && module->cpu_one_lane.empty() && module->cuda.empty())
+      throw refuse("it holds no kernels");
+    return *module;
   }
 };
 

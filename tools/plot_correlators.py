@@ -7,6 +7,7 @@ import numpy as np
 import plots
 
 COLOURS = {"pion": "#0b5394", "rho": "#b45f06", "proton": "#38761d"}
+"""Those of other names take the colours of the cycle."""
 
 
 def cosh_mass(correlator: np.ndarray) -> np.ndarray:
@@ -39,18 +40,24 @@ def forward_mass(correlator: np.ndarray) -> np.ndarray:
         return np.log(correlator[:half] / correlator[1 : half + 1])
 
 
+def real_parts(values: list) -> np.ndarray:
+    """A correlator of numbers or of [re, im]; staggered quarks have pions alone, one for each pair of masses."""
+    numbers = np.array(values, dtype=float)
+    return numbers[:, 0] if numbers.ndim == 2 else numbers
+
+
 def plot(data: dict, out: Path) -> None:
     """Two panels: correlators on a logarithmic scale, effective masses."""
-    correlators = {name: np.array(data["correlators"][name], dtype=float) for name in ("pion", "rho")}
-    correlators["proton"] = np.array(data["correlators"]["proton"], dtype=float)[:, 0]
+    correlators = {name: real_parts(values) for name, values in data["correlators"].items()}
     left, right = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")[1]
-    for name, c in correlators.items():
+    for n, (name, c) in enumerate(correlators.items()):
+        colour = COLOURS.get(name, f"C{n}")
         t = np.arange(len(c))
         positive = c > 0
-        left.semilogy(t[positive], c[positive] / c[0], "o", ms=4, color=COLOURS[name], label=name)
-        left.semilogy(t[~positive], -c[~positive] / c[0], "o", ms=4, mfc="none", color=COLOURS[name])
+        left.semilogy(t[positive], c[positive] / c[0], "o", ms=4, color=colour, label=name)
+        left.semilogy(t[~positive], -c[~positive] / c[0], "o", ms=4, mfc="none", color=colour)
         masses = forward_mass(c) if name == "proton" else cosh_mass(c)
-        right.plot(np.arange(len(masses)), masses, "o-", ms=4, lw=0.8, color=COLOURS[name], label=name)
+        right.plot(np.arange(len(masses)), masses, "o-", ms=4, lw=0.8, color=colour, label=name)
     extents = "x".join(map(str, data["lattice"]))
     left.set(xlabel="t / a", ylabel="|C(t) / C(0)|", title=f"{extents}, plaquette {data['plaquette']:.4f}")
     right.set(xlabel="t / a", ylabel="effective mass  a m(t)", title="cosh form (mesons), log ratio (proton)")

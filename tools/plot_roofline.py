@@ -28,9 +28,14 @@ MARKERS = {
     "vector update": "v",
     "site term": "P",
     "gauge": "X",
+    "links": "p",
+    "fifth dimension": "<",
+    "expression": "*",
+    "other": "h",
 }
-
-
+"""Kinds of kernels; a family that is not among them is drawn as `other`."""
+FAMILIES = {"update": "vector update", "term": "site term", "slices": "fifth dimension"}
+"""What the legend calls a family where it has another name."""
 MOST_NAMED = 20
 """Points beyond which kernels are told by precision and kind alone."""
 
@@ -49,10 +54,12 @@ class Point:
     def kind(self) -> str:
         """What the legend calls it."""
         if self.family != "hopping":
-            return {"update": "vector update", "term": "site term"}.get(self.family, self.family)
+            kind = FAMILIES.get(self.family, self.family)
+            return kind if kind in MARKERS else "other"
         if any(f"_{epilogue}_" in self.name for epilogue in ("taxpby", "tinv")):
             return "Wilson with site term"
-        return next((k for k in MARKERS if self.name.startswith(k.lower())), "Wilson")
+        name = self.name.removeprefix("improved_")
+        return next((k for k in MARKERS if name.startswith(k.lower())), "Wilson")
 
     @property
     def colour(self) -> str:
@@ -85,7 +92,9 @@ def read(path: Path, copy: float, size: str) -> tuple[str, float, list[Point]]:
 
 def plot(title: str, copy: float, points: list[Point], out: Path) -> None:
     """Above logarithmic axes, below the fraction of the line; colours are precisions, markers kinds of kernels."""
-    points = [p for p in points if p.gflops > 0]
+    points = [p for p in points if p.gflops > 0 and p.gbytes > 0]
+    if not points:
+        raise SystemExit("plot: none of the kernels has flops and a time; nothing to draw")
     intensity = np.array([p.gflops / p.gbytes for p in points])
     figure, (axes, below) = plt.subplots(
         2, 1, figsize=(9.5, 8), layout="constrained", sharex=True, height_ratios=(1.5, 1)

@@ -3,9 +3,10 @@
 import dataclasses
 import os
 import re
+import subprocess
 
 import pytest
-from conftest import BUILD
+from conftest import BUILD, ROOT
 
 from generator import ondemand
 from generator.__main__ import main
@@ -84,8 +85,102 @@ def test_every_kernel_of_full_has_its_support_and_its_tests():
         assert ondemand.tests_of(spec)
 
 
+MEASURE = ("bench", "--lattice", "4,4,4,4", "--only", "scale_bits20", "--seconds", "0.001", "--device", "cpu")
+
+
+def built(folder, text=""):
+    """A shared library in `folder` with its digest, as `make kernel` leaves it; without text that of a real kernel."""
+    module = folder / "module.so"
+    if text:
+        (folder / "module.cpp").write_text(text)
+        words = ["g++", "-std=c++20", "-shared", "-fPIC", f"-I{ROOT}", folder / "module.cpp", "-o", module]
+        subprocess.run(words, check=True)
+    else:
+        made, _ = ondemand.compile_kernel(FULL.find("scale_bits20"), ondemand.read_build(BUILD))
+        module.write_bytes(made.read_bytes())
+    ondemand.record_module(module)
+    return module
+
+
+def refusal(quarksmith, module):
+    message = quarksmith.refuses(*MEASURE, status=1, env={**os.environ, "QUARKSMITH_KERNELS": str(module)})
+    assert "make kernel" in message and str(module) in message
+    return message
+
+
+@needs_build
+def test_a_module_is_loaded_as_it_was_built_and_not_otherwise(quarksmith, tmp_path):
+    module = built(tmp_path)
+    environment = {**os.environ, "QUARKSMITH_KERNELS": str(module)}
+    assert "scale_bits20" in quarksmith(*MEASURE, env=environment).stdout
+    with module.open("ab") as file:
+        file.write(b"x")
+    assert "not what was built" in refusal(quarksmith, module)
+    ondemand.record_module(module)
+    quarksmith(*MEASURE, env=environment)
+    module.chmod(0o664)
+    assert "can be written by others" in refusal(quarksmith, module)
+    module.chmod(0o644)
+    tmp_path.chmod(0o777)
+    assert "can be written by others" in refusal(quarksmith, module)
+    tmp_path.chmod(0o755)
+    (tmp_path / "module.so.sha256").unlink()
+    assert "is missing" in refusal(quarksmith, module)
+    if os.geteuid() == 0:
+        ondemand.record_module(module)
+        os.chown(module, 12345, -1)
+        assert "belongs to user 12345" in refusal(quarksmith, module)
+
+
+@needs_build
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("int nothing;", "no module of this version"),
+        ('extern "C" const void* quarksmith_kernel_module() { return nullptr; }', "no module of this version"),
+        (
+            '#include "runtime/registry.hpp"\nusing quarksmith::KernelModule;\n'
+            'extern "C" const KernelModule* quarksmith_kernel_module() {\n'
+            "  static const KernelModule none{KernelModule::current_layout, {}, {}, {}, {}, {}, {}, {}};\n"
+            "  return &none;\n}\n",
+            "holds no kernels",
+        ),
+    ],
+)
+def test_a_library_without_kernels_is_refused(text, message, quarksmith, tmp_path):
+    assert message in refusal(quarksmith, built(tmp_path, text))
+
+
 @needs_build
 def test_a_file_that_is_no_module_is_refused(quarksmith, tmp_path):
     (tmp_path / "module.so").write_text("no library")
-    environment = {**os.environ, "QUARKSMITH_KERNELS": "./module.so"}
-    assert "make kernel" in quarksmith.refuses("bench", "--lattice", "4,4,4,4", status=1, env=environment)
+    assert "is missing" in refusal(quarksmith, tmp_path / "module.so")
+    ondemand.record_module(tmp_path / "module.so")
+    refusal(quarksmith, tmp_path / "module.so")
+    refusal(quarksmith, tmp_path / "gone.so")
+
+
+@needs_build
+def test_the_cache_gives_only_what_was_built(tmp_path, capsys):
+    build = dataclasses.replace(ondemand.read_build(BUILD), folder=tmp_path)
+    spec = FULL.find("scale_bits20")
+    module, new = ondemand.compile_kernel(spec, build)
+    assert new and not ondemand.compile_kernel(spec, build)[1]
+    module.write_bytes(b"planted")
+    with pytest.raises(ondemand.CompileError, match="not what was built.*; delete"):
+        ondemand.compile_kernel(spec, build)
+    ondemand.record_module(module)
+    module.chmod(0o666)
+    with pytest.raises(ondemand.CompileError, match="written by others"):
+        ondemand.compile_kernel(spec, build)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["NAME=x; touch pwned", "NAME=`touch pwned`", "NAME=$(shell touch pwned)", "NAME=x\ntouch pwned", "NAME='x"]
+    + ["ONLY=a|touch pwned", "PROFILE=x;touch pwned", 'DEVICES=a"b', "BUILD=a&touch pwned", "BUDGET=1>pwned"],
+)
+def test_make_hands_no_value_to_a_shell_that_would_take_it_apart(value):
+    done = subprocess.run(["make", "-n", "kernel", value], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and "has no place there" in done.stderr or "several lines" in done.stderr
+    assert not done.stdout and not (ROOT / "pwned").exists()

@@ -2,11 +2,11 @@
 
 import json
 import os
-import shlex
 import subprocess
 
 import pytest
 from conftest import BUILD
+from relink import compiled, linked
 
 from generator import ondemand
 from generator.__main__ import main
@@ -125,17 +125,7 @@ def tuned_program(folder, device):
     rows = [Choice(NAME, size, f"{NAME}__box", False) for size in ("tiny", "small", "large", "batch")]
     text = render("tuned.cpp.j2", "a test", devices=[{"name": device, "slug": "here", "rows": rows, "policies": []}])
     (folder / "tuned.cpp").write_text(text)
-    records = json.loads((BUILD / "compile_commands.json").read_text())
-    record = next(r for r in records if r["file"].endswith("/tuned.cpp"))
-    words = shlex.split(record["command"])
-    words[words.index("-o") + 1], words[words.index("-c") + 1] = str(folder / "tuned.o"), str(folder / "tuned.cpp")
-    subprocess.run(words, cwd=record["directory"], check=True)
-    listed = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "bin/quarksmith"], capture_output=True, text=True)
-    link = listed.stdout.splitlines()[-1]
-    assert "-o bin/quarksmith " in link and " libquarksmith.a" in link
-    link = link.replace("-o bin/quarksmith ", f"-o {folder}/quarksmith {folder}/tuned.o ")
-    subprocess.run(link, shell=True, cwd=BUILD, check=True)
-    return folder / "quarksmith"
+    return linked(folder, [compiled(folder / "tuned.cpp", "/tuned.cpp")])
 
 
 def test_a_tuned_build_compares_with_the_kernel_itself(quarksmith, tmp_path, monkeypatch):

@@ -1,0 +1,154 @@
+"""What is read of files that measurements wrote. Their names go into C++: each is checked, and so is every type."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from generator.spec import SpecError
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,199}")
+"""Of kernels, shapes, classes of launches, policies, states, formats."""
+DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .,:()/@+_-]{0,127}")
+"""Of a processor, as its vendor writes it."""
+WORD = re.compile(r"[A-Za-z0-9._-]{0,64}")
+"""Digests and versions."""
+FACT = re.compile(r"[ -~]{0,200}")
+"""What else a device says of itself."""
+CASE = re.compile(r"[a-z]{1,16}, grid \d+(x\d+){3}, [a-z0-9]{1,16}")
+"""Class of sizes, grid and precision of a measured policy."""
+_KINDS: dict[type, str] = {dict: "an object", list: "a list", int: "an integer", str: "text"}
+
+
+class Field:
+    """A value of a file, and where it stands: what is wrong with it is told by file and field."""
+
+    def __init__(self, file: Path, path: str, value: Any) -> None:
+        self.file, self.path, self.value = file, path, value
+
+    def refuse(self, wanted: str) -> SpecError:
+        """The error to raise."""
+        found = json.dumps(self.value, default=repr)
+        found = found if len(found) <= 60 else found[:57] + "..."
+        return SpecError(f"evidence {self.file}: {self.path or 'the file'} is {found}, not {wanted}; measure again")
+
+    def be(self, kind: type) -> Any:
+        """The value, of that type."""
+        good = isinstance(self.value, kind) and not isinstance(self.value, bool)
+        if not good:
+            raise self.refuse(_KINDS[kind])
+        return self.value
+
+    def __getitem__(self, key: str) -> Field:
+        """A member of an object, which must be there."""
+        if key not in self.be(dict):
+            raise SpecError(f"evidence {self.file}: {self._at(key)} is missing; measure again")
+        return Field(self.file, self._at(key), self.value[key])
+
+    def has(self, key: str) -> bool:
+        """Whether an object has that member."""
+        return key in self.be(dict)
+
+    def _at(self, key: str) -> str:
+        return f"{self.path}.{key}" if self.path else key
+
+    def items(self, pattern: re.Pattern[str] = NAME) -> list[tuple[str, Field]]:
+        """Members of an object, whose names match a pattern."""
+        for key in self.be(dict):
+            if not pattern.fullmatch(key):
+                raise Field(self.file, f"a name in {self.path or 'the file'}", key).refuse("a plain name")
+        return [(key, Field(self.file, self._at(key), value)) for key, value in self.value.items()]
+
+    def each(self) -> list[Field]:
+        """Elements of a list."""
+        return [Field(self.file, f"{self.path}[{n}]", value) for n, value in enumerate(self.be(list))]
+
+    def text(self, pattern: re.Pattern[str] = NAME) -> str:
+        """Text that matches a pattern."""
+        if not pattern.fullmatch(self.be(str)):
+            raise self.refuse("a plain name")
+        return str(self.value)
+
+    def integer(self, least: int = 0, most: int = 1 << 31) -> int:
+        """An integer between two limits."""
+        if not least <= self.be(int) <= most:
+            raise self.refuse(f"an integer between {least} and {most}")
+        return int(self.value)
+
+    def real(self) -> float:
+        """A finite number."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not math.isfinite(self.value):
+            raise self.refuse("a finite number")
+        return float(self.value)
+
+    def number(self) -> float:
+        """A finite positive number."""
+        if self.real() <= 0:
+            raise self.refuse("a finite positive number")
+        return float(self.value)
+
+
+def read_field(path: Path) -> Field:
+    """A JSON file that measurements wrote.
+
+    Raises:
+        SpecError: it cannot be read, or is no JSON.
+    """
+    try:
+        return Field(path, "", json.loads(path.read_text()))
+    except (OSError, ValueError, RecursionError) as error:
+        raise SpecError(f"evidence {path}: {error}; delete it or run the sweep again") from error
+
+
+def read_lines(path: Path) -> list[Field]:
+    """A file of one JSON value a line; see read_field."""
+    try:
+        lines = path.read_text().splitlines()
+        return [Field(path, f"line {n}", json.loads(line)) for n, line in enumerate(lines, start=1)]
+    except (OSError, ValueError, RecursionError) as error:
+        raise SpecError(f"evidence {path}: {error}; delete it or run the sweep again") from error
+
+
+def check_row(row: Field, *, measured: bool = True) -> None:
+    """A candidate: its shape and launch numbers, and its time if it was measured.
+
+    Raises:
+        SpecError: it is no such record.
+    """
+    for shape in row["shape"].each():
+        shape.text()
+    for key in ("block", "min_blocks"):
+        row[key].integer()
+    if measured and row["status"].text() == "ok":
+        row["microseconds"].number()
+
+
+def check_kernels(table: Field) -> Mapping[str, Any]:
+    """Candidates by kernel, as generated/tuned keeps them."""
+    for _, entry in table.items():
+        if entry.has("digest"):
+            entry["digest"].text(WORD)
+        for _, rows in entry["classes"].items():
+            for row in rows.each():
+                check_row(row)
+    return dict(table.value)
+
+
+def check_sizes(sizes: Field) -> Mapping[str, Any]:
+    """Lattice and right-hand sides of each class of launches."""
+    for _, size in sizes.items():
+        if len(size["lattice"].each()) != 4:
+            raise size["lattice"].refuse("four extents")
+        for extent in size["lattice"].each():
+            extent.integer(2, 1 << 16)
+        size["rhs"].integer(1, 1 << 16)
+    return dict(sizes.value)
+
+
+def check_device(data: Field) -> str:
+    """Name of the device of a file."""
+    return data["device"].text(DEVICE)

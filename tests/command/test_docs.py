@@ -1,0 +1,182 @@
+"""Every command of README.md and docs/: run on small lattices, or checked for what it names where it cannot run."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, ROOT, Command
+
+from generator.__main__ import _parser
+
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SHELLS = ("", "sh", "bash", "shell", "console")
+"""Languages of fenced blocks whose lines may be commands."""
+RUN = ("quarksmith", "mpirun", "make", ".venv/bin/python")
+OTHERS = ("apt-get", "cd", "cmake", "export", "git", "pip", "python", "python3", "source", "srun", "sudo")
+"""Commands that a shell or a bare machine has, whether this one does or not."""
+
+CHECKED = (
+    (r"^srun |^export \w+=\$SLURM|^sudo srun", "needs Slurm"),
+    (r"^(sudo )?apt-get ", "needs root and a network"),
+    (r"^QUARKSMITH_KERNELS=", "needs a module; test_kernel.py loads one"),
+    (r"-m generator (kernel|expression) ", "compiles; test_kernel.py and test_expression.py run it"),
+    (r"-m generator sweep", "compiles for minutes, most on a GPU; test_sweep.py runs it"),
+    (r"^quarksmith sweep ", "needs what a sweep packed; test_sweep.py runs it"),
+    (r"^mpirun .*--map-by numa", "needs a host with several NUMA nodes"),
+    (r"^make ", "takes minutes, installs or tests the tree; continuous integration runs it"),
+)
+"""(commands, why they do not run here): their targets and options must exist."""
+
+PLACEHOLDERS = (
+    (r"\bbuild/bin/quarksmith\b", "quarksmith"),
+    (r"\[[^]]*\]", ""),  # what may be left out
+    (r"( \| \S+)+$", ""),  # alternatives: the first
+    (r"x,y,z,t", "0,0,0,0"),
+    (r"(kappa|alpha|rho),N", "0.1,2"),
+    (r"\b(run_00300\.ildg|FILE|CFG|IN)(?=\s|$)", "run_00300.ildg"),
+    (r"\bOUT(?=\s|$)", "out.ildg"),
+    (r"((?<!model )--lattice |weak:[\d.]+:|peer-random:)\d+,\d+,\d+,\d+", r"\g<1>4,4,4,8"),
+    (r"(gaussian:[\d,]+:[\d.]+),\d+", r"\1,2"),
+    (r"--sweeps \d+", "--sweeps 2"),
+    (r"--save-every \d+", "--save-every 1"),
+    (r"--time [\d.]+", "--time 0.02"),
+    (r"--ls \d+", "--ls 2"),
+    (r"mpirun -n \d+", "mpirun -n 2"),
+    (r"--grid [\d,]+", "--grid 1,1,1,2"),
+    (r"(?<=propagator)(.*?) \.\.\.", r"\1"),  # the other options: NEEDED
+    (r"my\.toml", str(ROOT / "generator" / "profiles" / "dev.toml")),
+    (r"(?<=\s)(?=(generated|examples|tools)/)", f"{ROOT}/"),
+)
+"""(text of the documents, what stands for it here)."""
+NEEDED = {
+    "gauge": "--gauge run_00300.ildg",
+    "mass|kappa": "--kappa 0.12",
+    "out|correlators": "--correlators corr.json",
+}
+"""Options that `propagator ...` leaves to the reader."""
+QUICK = {
+    "bench": {"--lattice": "4,4,4,8", "--seconds": "0.001", "--only": "double"},
+    "accuracy": {"--lattice": "4,4,4,4"},
+    "propagator": {"--tol": "1e-4", "--overwrite": None},
+    "solve-bench": {"--repeat": "1", "--tol": "1e-4"},
+}
+"""Options that make a command quick, unless they are given."""
+
+
+def commands(path: Path) -> list[str]:
+    """Lines of the code blocks of a document that a shell would run; continued ones joined, comments left out."""
+    text = path.read_text()
+
+    def indented(block: re.Match[str]) -> str:
+        return "\n" + "".join(f"    {line}\n" for line in block[2].splitlines() if block[1] in SHELLS)
+
+    text = re.sub(r"^```(\w*)\n(.*?)^```$", indented, text, flags=re.M | re.S)
+    lines = re.sub(r"\\\n\s*", "", text).splitlines()
+    code = [line[4:] for line in lines if line.startswith("    ")]
+    return [re.sub(r"\s+# .*$", "", line) for line in code if is_command(line)]
+
+
+def is_command(line: str) -> bool:
+    """Whether the first word, settings of variables left out, is one that a shell would find."""
+    words = [w for w in line.split() if not re.fullmatch(r"[A-Z_]+=\S+", w)]
+    if not words or (len(words) > 1 and words[1] in ("=", "+=")) or re.search(r"[;{]$|error:", line):
+        return False
+    name = words[0].removeprefix("build/bin/")
+    known = name in RUN + OTHERS or name.startswith("./")
+    return known or (re.fullmatch(r"[\w./-]+", name) is not None and shutil.which(name) is not None)
+
+
+def small(line: str) -> str:
+    """The same command on a small lattice."""
+    for pattern, text in PLACEHOLDERS:
+        line = re.sub(pattern, text, line)
+    for name, options in QUICK.items():
+        if re.search(rf"quarksmith {name}\b", line):
+            given = [f"{o} {v}" if v else o for o, v in options.items() if f"{o} " not in f"{line} "]
+            line = " ".join([line, *given])
+    for name, needed in NEEDED.items() if "quarksmith propagator" in line else ():
+        line += "" if re.search(rf"--({name}) ", line) else f" {needed}"
+    return line
+
+
+class Runner:
+    """Runs the commands of one document in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.programs = {"quarksmith": str(BUILD / "bin" / "quarksmith"), ".venv/bin/python": sys.executable}
+        self.environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}  # small lattices
+
+    def __call__(self, line: str) -> None:
+        """Runs a line, or checks it; anything else is a failure of the document."""
+        why = next((why for pattern, why in CHECKED if re.search(pattern, small(line))), "")
+        words = [os.path.expandvars(w) for w in shlex.split(small(line))]
+        if why or (words[0] == "mpirun" and shutil.which("mpirun") is None):
+            self.check(line, words)
+            return
+        assert words[0] in RUN, f"`{line}` is neither run nor known here: add a rule, or its reason to CHECKED"
+        if words[0] == "mpirun":
+            words[1:1] = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
+        words = [self.programs.get(w, w) for w in words]
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, env=self.environment, timeout=120)
+        assert done.returncode == 0, f"{line}\nas {shlex.join(words)}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+
+    def check(self, line: str, words: list[str]) -> None:
+        """That a target, or an option, exists."""
+        if words[0] == "make":
+            done = subprocess.run(["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True)
+            assert done.returncode == 0, f"{line}\n{done.stderr}"
+        elif words[1:3] == ["-m", "generator"]:
+            _parser().parse_args(words[3:])
+        elif "quarksmith" in words:
+            name, *options = words[words.index("quarksmith") + 1 :] or ["--help"]
+            if name != "...":
+                shown = subprocess.run([self.programs["quarksmith"], name, "--help"], capture_output=True, text=True)
+                assert shown.returncode == 0, f"{line}\n{shown.stderr}"
+                missing = [o for o in options if o.startswith("--") and o not in shown.stdout]
+                assert not missing, f"{line}: `quarksmith {name}` has no {', '.join(missing)}"
+
+
+@pytest.fixture(scope="module")
+def configuration(tmp_path_factory):
+    """One with links so rough that no quark of the documents is light on it."""
+    folder = tmp_path_factory.mktemp("configuration")
+    start = ("--lattice", "4,4,4,8", "--beta", "5.4", "--start", "hot", "--overrelax", "0")
+    Command(folder)("heatbath", *start, "--sweeps", "10", "--out", "run", "--quiet")
+    return folder / "run_00010.ildg"
+
+
+@pytest.mark.parametrize("path", [p for p in DOCUMENTS if commands(p)], ids=lambda p: p.name)
+def test_every_command_of_the_documents_works(path, configuration, tmp_path):
+    shutil.copy(configuration, tmp_path / "run_00300.ildg")
+    before = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True).stdout
+    run = Runner(tmp_path)
+    for line in commands(path):
+        run(line)
+    after = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True).stdout
+    assert before == after, "a documented command wrote into the tree of sources"
+
+
+def test_commands_are_found_and_unknown_ones_refused(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "Text with `make nothing`.\n\n    ls -l demo   # here\n    x = 1\n    int a;\n\n"
+        "```sh\nquarksmith info a \\\n    b\n```\n\n```cpp\nls;\n```\n\n    A=b make gone\n"
+    )
+    found = commands(page)
+    assert found == ["ls -l demo", "quarksmith info a b", "A=b make gone"]
+    with pytest.raises(AssertionError, match="neither run nor known"):
+        Runner(tmp_path)(found[0])
+    with pytest.raises(AssertionError, match="quarksmith info"):
+        Runner(tmp_path)("quarksmith info missing.ildg")
+    with pytest.raises(AssertionError, match="gone"):
+        Runner(tmp_path)("make gone")
+    with pytest.raises(AssertionError, match="has no --nothing"):
+        Runner(tmp_path)("srun quarksmith bench --nothing")
+    with pytest.raises(SystemExit):
+        Runner(tmp_path)(".venv/bin/python -m generator sweep --nothing")

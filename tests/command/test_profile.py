@@ -1,0 +1,107 @@
+"""The profile of docs/howto-profile.md: a build of it serves every command."""
+
+import os
+import re
+import shutil
+import subprocess
+import textwrap
+
+import pytest
+from conftest import ROOT, Command
+from relink import compiled, linked
+
+from generator.__main__ import main
+from generator.profile import load_profile
+
+DOCUMENT = ROOT / "docs" / "howto-profile.md"
+GAUGE = ("--gauge", "weak:0.3:4,4,4,4:1", "--mass", "0.5", "--correlators", "c.json")
+PROPAGATOR = ("propagator", *GAUGE, "--device", "cpu", "--quiet")
+
+
+class Own(Command):
+    """The command with the kernels of another profile."""
+
+    def __init__(self, folder, program):
+        super().__init__(folder)
+        self.program = program
+
+    def __call__(self, *arguments, status=0):
+        words = [self.program, *map(str, arguments)]
+        one = os.environ | {"OMP_NUM_THREADS": "1"}  # small lattices
+        run = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=300, env=one)
+        assert run.returncode == status, f"{words}: status {run.returncode}\n{run.stdout}\n{run.stderr}"
+        return run
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory):
+    """The profile as the document states it."""
+    text = DOCUMENT.read_text()
+    row = text.index("    [[kernel]]")
+    path = tmp_path_factory.mktemp("profile") / "my.toml"
+    path.write_text(textwrap.dedent(text[row : text.index("\n\n    .venv/bin/python", row)]))
+    return path
+
+
+@pytest.fixture(scope="module")
+def own(profile, tmp_path_factory):
+    """The command that knows the kernels of that profile alone: their code is that of the build."""
+    folder = tmp_path_factory.mktemp("own")
+    assert {s.name for s in load_profile(str(profile)).kernels} <= {s.name for s in load_profile("default").kernels}
+    assert main(["generate", "--profile", str(profile), "--devices", "none", "--out", str(folder / "generated")]) == 0
+    objects = []
+    for width in ("full", "one_lane"):  # the kernels of each width have a registry of their own
+        source = folder / f"{width}.cpp"
+        shutil.copy(folder / "generated" / "cpu" / "registry.cpp", source)
+        command = f"quarksmith_cpu_{width}.dir"
+        objects.append(compiled(source, "/cpu/registry.cpp", command=command))
+    for name in ("tables.cpp", "tuned.cpp"):
+        objects.append(compiled(folder / "generated" / name, f"/{name}"))
+    return Own(folder, linked(folder, objects))
+
+
+def test_it_lists_what_it_holds(own, profile):
+    kernels = re.search(r"(\d+) kernels", own("devices").stdout)
+    assert kernels and int(kernels[1]) == len(load_profile(str(profile)).kernels)
+
+
+def test_configurations_are_made_looked_at_and_smeared(own):
+    own("heatbath", "--lattice", "4,4,4,8", "--sweeps", "2", "--overrelax", "1", "--out", "q")
+    own("info", "q_00002.ildg")
+    for kind in ("stout", "ape", "hyp"):
+        own("smear", kind, "q_00002.ildg", f"{kind}.ildg")
+    own("smear", "stout", "q_00002.ildg", "space.ildg", "--links", "space")
+    own("flow", "q_00002.ildg", "--step", "0.02", "--time", "0.04")
+
+
+@pytest.mark.parametrize("solver", ["cg", "cgne", "bicgstab", "bicgstab-l", "gcr", "mr", "block-cg"])
+@pytest.mark.parametrize("precision", ["double", "single", "double-single"])
+def test_every_solver_runs_in_every_precision(solver, precision, own):
+    tolerance = "1e-4" if precision == "single" else "1e-9"
+    own(*PROPAGATOR, "--solver", solver, "--precision", precision, "--tol", tolerance)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--source", "gaussian:0,0,0,0:2,4", "--sink", "gaussian:2,4"),
+        ("--source", "jacobi:0,0,0,0:0.1,3", "--sink", "wuppertal:0.2,2"),
+        ("--smear-links", "stout:0.1,1"),
+        ("--even-odd", "asymmetric"),
+        ("--even-odd", "none"),
+        ("--batch", "4"),
+        ("--solver", "gcr", "--preconditioner", "mr:2"),
+    ],
+)
+def test_sources_forms_and_batches(options, own):
+    own(*PROPAGATOR, "--tol", "1e-6", *options)
+
+
+def test_shifts(own):
+    own("solve-bench", *GAUGE[:4], "--solver", "multishift", "--precision", "double,double-single", "--repeat", "1")
+
+
+def test_kernels_are_timed_and_certified(own):
+    out = own("bench", "--device", "cpu", "--lattice", "4,4,4,8", "--seconds", "0.001", "--json", "b.json").stdout
+    assert "wilson_single_r12_nr_n4" in out and "skipped" not in out
+    assert "wilson_single_r12_nr_n1" in own("accuracy", "--device", "cpu", "--lattice", "4,4,4,4").stdout

@@ -1,0 +1,141 @@
+"""Files that measurements wrote are data of others: what goes into C++ is checked, and errors name file and field."""
+
+import json
+
+import pytest
+
+from generator.__main__ import main
+from generator.policies import policy_choices, tuning_of
+from generator.profile import load_profile
+from generator.spec import SpecError
+from generator.sweep import collect
+from generator.tuned import choices, write_evidence
+
+KERNEL = "wilson_double_r12_nr_n1"
+DEV = load_profile("dev")
+INJECTED = 'x", {}}; system("touch pwned"); //'
+
+
+def row(**changes):
+    plain = {"shape": ["box"], "block": 256, "min_blocks": 1, "status": "ok", "microseconds": 5.0}
+    return {**plain, "registers": 9, "spills": 0, **changes}
+
+
+def tuned(folder, device="Some GPU", name=KERNEL, size="large", digest="abc", **changes):
+    folder.mkdir(exist_ok=True)
+    rows = [row(**changes), row(shape=[], block=128, min_blocks=3, microseconds=9.0)]
+    kernels = {name: {"digest": digest, "toolkit": "13.0", "classes": {size: rows}}}
+    (folder / "gpu.json").write_text(json.dumps({"device": device, "kernels": kernels}))
+    return (folder,)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"device": INJECTED}, "device"),
+        ({"device": 7}, "device"),
+        ({"device": "a\\"}, "device"),
+        ({"name": INJECTED}, "a name in kernels"),
+        ({"size": INJECTED}, "a name in kernels"),
+        ({"digest": ["abc"]}, "digest"),
+        ({"shape": [INJECTED]}, r"large\[0\].shape\[0\]"),
+        ({"shape": "box"}, "shape"),
+        ({"block": "256"}, "block"),
+        ({"block": -32}, "block"),
+        ({"min_blocks": 1.5}, "min_blocks"),
+        ({"min_blocks": True}, "min_blocks"),
+        ({"microseconds": "fast"}, "microseconds"),
+        ({"microseconds": float("nan")}, "microseconds"),
+        ({"status": None}, "status"),
+    ],
+)
+def test_evidence_that_is_no_plain_data_is_refused(changes, field, tmp_path, capsys):
+    folder = tuned(tmp_path / "tuned", **changes)
+    with pytest.raises(SpecError, match=rf"gpu.json: .*{field}"):
+        choices(DEV.kernels, folder)
+    assert main(["generate", "--profile", "dev", "--out", str(tmp_path)]) == 2  # reads OUT/tuned
+    message = capsys.readouterr().err
+    assert message.startswith("generator: evidence") and message.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "7", '{"device": "X"}', '{"device": "X", "kernels": []}', "[" * 100000])
+def test_damaged_evidence_is_one_error(text, tmp_path):
+    (tmp_path / "gpu.json").write_text(text)
+    with pytest.raises(SpecError, match=r"gpu.json"):
+        choices(DEV.kernels, (tmp_path,))
+
+
+def test_launch_numbers_that_no_device_has_are_refused(tmp_path):
+    with pytest.raises(SpecError, match="block = 100"):
+        choices(DEV.kernels, tuned(tmp_path / "tuned", block=100))
+
+
+def test_good_evidence_is_rendered(tmp_path):
+    (found,) = choices(DEV.kernels, tuned(tmp_path / "tuned"))[0].values()
+    assert {c.variant for c in found} == {f"{KERNEL}__box_b256m1", "wilson_dagger_double_r12_nr_n1__box_b256m1"}
+
+
+@pytest.mark.parametrize(
+    ("cases", "field"),
+    [
+        ({INJECTED: {"first": 1}}, "a name in cases"),
+        ({"tiny, grid 1x1x1x2, half": {INJECTED: 1}}, "a name in cases"),
+        ({"tiny, grid 1x1x1x2, half": {"first": "1"}}, "first"),
+        ({"tiny, grid 1x1x1x2, half": {"first": 0}}, "first"),
+        ([], "cases"),
+    ],
+)
+def test_policies_likewise(cases, field, tmp_path):
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "gpu.json").write_text(json.dumps({"device": "Some GPU", "cases": cases}))
+    with pytest.raises(SpecError, match=f"gpu.json: .*{field}"):
+        policy_choices([tmp_path])
+
+
+def packed(folder, **changes):
+    """A packed folder with one result; `changes` replace the text of its files."""
+    folder.mkdir(exist_ok=True)
+    candidate = {"module": "module.so", "kernel": f"{KERNEL}__box_b256m1", "base": KERNEL, **row()}
+    sizes = {"large": {"lattice": [4, 4, 4, 4], "rhs": 1}}
+    result = {"class": "large", "kernel": candidate["kernel"], "status": "ok", "deviation": 0.0, "microseconds": 5.0}
+    files = {
+        "device": json.dumps({"device": "Some GPU", "toolkit": "13.0"}),
+        "candidates": json.dumps({"sizes": sizes, "candidates": [candidate]}),
+        "rejected": "[]",
+        "results": json.dumps(result),
+    }
+    for name, text in (files | changes).items():
+        (folder / f"{name}.json{'l' if name == 'results' else ''}").write_text(text)
+    return folder
+
+
+def test_a_packed_folder_is_collected(tmp_path):
+    folder = packed(tmp_path / "p")
+    assert list(collect(folder)) == [KERNEL]
+    write_evidence(folder, DEV, tmp_path / "tuned")
+    assert tuning_of(DEV.kernels, (tmp_path / "tuned",)).devices
+
+
+@pytest.mark.parametrize(
+    ("changes", "file"),
+    [
+        ({"results": "{"}, "results.jsonl"),
+        ({"results": '{"kernel": "gone", "status": "ok"}'}, "results.jsonl: line 1.kernel"),
+        (
+            {"results": json.dumps({"kernel": f"{KERNEL}__box_b256m1", "status": "ok"})},
+            "line 1.microseconds is missing",
+        ),
+        ({"results": "[]"}, "line 1"),
+        ({"candidates": "[]"}, "candidates.json"),
+        ({"candidates": '{"candidates": [{"kernel": "a b"}], "sizes": {}}'}, "candidates.json: candidates"),
+        ({"device": '{"device": "a\\nb", "toolkit": "1"}'}, "device.json: device"),
+        ({"device": '{"device": "X"}'}, "device.json: toolkit is missing"),
+        ({"rejected": '[{"base": 7}]'}, "rejected.json"),
+    ],
+)
+def test_a_damaged_packed_folder_is_status_2(changes, file, tmp_path, capsys):
+    folder = packed(tmp_path / "p", **changes)
+    arguments = ["sweep", "--collect", str(folder), "--profile", "dev", "--out", str(tmp_path)]
+    assert main(arguments) == 2
+    assert file in (message := capsys.readouterr().err) and "Traceback" not in message
+    assert not (tmp_path / "tuned").exists()

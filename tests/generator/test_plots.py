@@ -1,0 +1,48 @@
+"""The plotting tools take every file that the commands write."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def draw(tool: str, data: dict, folder: Path) -> None:
+    """Draws data and looks at what was written."""
+    (folder / "data.json").write_text(json.dumps(data))
+    command = [sys.executable, ROOT / "tools" / tool, folder / "data.json", "--out", folder / "plot.png"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert (folder / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_roofline_has_a_place_for_every_family(tmp_path):
+    kernel = {"precision": "double", "gflops": 2.0, "gbytes_per_second": 3.0}
+    names = {
+        "hopping": ["wilson_double_r12_nr_n1", "improved_staggered_double_r13_n1", "laplace3_double_r12_n1"],
+        **{f: [f"{f}_double"] for f in ("slices", "update", "gauge", "links", "term", "expression", "a_later_family")},
+    }
+    kernels = [kernel | {"name": n, "family": family} for family, of in names.items() for n in of]
+    kernels.append(kernel | {"name": "import_single", "family": "convert", "gflops": 0.0})
+    head = {"device": "X", "lattice": [4, 4, 4, 4], "copy_bytes_per_second": 1e10, "rotating_buffers": False}
+    draw("plot_roofline.py", head | {"kernels": kernels}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "correlators",
+    [
+        {
+            "pion": [8.0, 3.0, 2.0, 3.0],
+            "rho": [9.0, 2.0, 1.0, 2.0],
+            "proton": [[9.0, 0.1], [3, 0], [-1, 0], [1, 0]],
+        },
+        {"pion": [8.0, 3.0, 2.0, 3.0]},
+        {"pion_0.05": [8.0, 3.0, 2.0, 3.0], "pion_0.05_0.1": [[8.0, 0.1], [3.0, 0.0], [2.0, 0.0], [3.0, -0.1]]},
+    ],
+    ids=["wilson", "staggered", "staggered, two masses"],
+)
+def test_correlators_of_every_action_are_drawn(correlators, tmp_path):
+    draw("plot_correlators.py", {"lattice": [4, 4, 4, 4], "plaquette": 0.6, "correlators": correlators}, tmp_path)
