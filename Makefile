@@ -34,7 +34,7 @@ configure = @cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configu
 .PHONY: help demo test setup generate library beside kernel tune check format install bench clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1#\2/p' Makefile | column -t -s '#'
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
 	@echo; echo "Variables: PROFILE=dev|default|full|FILE.toml  CPU=v3|v4  CUDA=AUTO|ON|OFF  BUILD=FOLDER  PREFIX=FOLDER"; \
 	  echo "           DEVICES=nvidia_h200,...|none (GPUs whose tuned variants are built)  SHARED=ON|OFF (library)"; \
 	  echo "           QUARKSMITH_DATA=FOLDER (reference data for the tests)  CMAKE_FLAGS=... (anything else)"
@@ -87,7 +87,7 @@ install: library  ## install library, headers, command and CMake package under P
 	@echo "installed under $(PREFIX); the files are listed in $(BUILD)/install_manifest.txt"
 
 bench: library  ## time the kernels of the build on this machine; table and plots go into BUILD
-	@$(BUILD)/bin/quarksmith bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv $(BENCH)
+	@$(BUILD)/bin/quarksmith bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv --overwrite $(BENCH)
 	@$(PYTHON) tools/plot_roofline.py $(BUILD)/bench.json --out $(BUILD)/roofline.png
 	@for file in $(wildcard generated/tuned/*.json $(filter-out generated/%,$(RENDERED)/tuned/*.json)); do \
 	  $(PYTHON) tools/plot_tuning.py $$file --out $(BUILD)/tuning_$$(basename $$file .json).png; done

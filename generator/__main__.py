@@ -20,6 +20,7 @@ from generator.report import evidence_files, read_evidence, report
 from generator.spec import KernelSpec, SpecError
 from generator.sweep import measure, pack, pack_cpu, seconds_of
 from generator.tuned import FOLDER, gains, select_devices, write_evidence
+from generator.usage import Parser
 from generator.write import write_files, write_if_changed
 
 ROOT = Path(__file__).parent.parent
@@ -27,22 +28,22 @@ ROOT = Path(__file__).parent.parent
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; returns the exit status (0 done, 1 failed, 2 wrong use)."""
-    options = _parser().parse_args(arguments)
+    options = _parser().parse(arguments)
     try:
         return options.run(options)
     except SpecError as error:
-        print(f"generator: {error}", file=sys.stderr)
+        print(f"generator: error: {error}", file=sys.stderr)
         return 2
     except (TemplateError, CompileError, OSError) as error:
-        print(f"generator: {error}", file=sys.stderr)
+        print(f"generator: error: {error}", file=sys.stderr)
         return 1
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m generator", description=__doc__)
+def _parser() -> Parser:
+    parser = Parser(prog="python -m generator", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(name: str, run: object, help_text: str) -> argparse.ArgumentParser:
+    def command(name: str, run: object, help_text: str) -> Parser:
         sub = commands.add_parser(name, help=help_text, description=help_text)
         sub.add_argument("--profile", default="default", help="name or .toml file (default: default)")
         sub.set_defaults(run=run)
@@ -181,7 +182,7 @@ def _kernel(options: argparse.Namespace) -> int:
     passed, failure = run_tests(module, spec, build)
     if failure:
         print(failure, file=sys.stderr)
-        print(f"generator: kernel {spec.name} ({module}) fails its tests", file=sys.stderr)
+        print(f"generator: error: kernel {spec.name} ({module}) fails its tests", file=sys.stderr)
         return 1
     targets = " and ".join(t for t in ("cpu", "cuda") if t == "cpu" or t in build.commands)
     how = f"compiled for {targets} in {compiled - start:.1f} s" if new else "found in the cache"
@@ -212,7 +213,7 @@ def _expression(options: argparse.Namespace) -> int:
         passed, failure = run_tests(module, spec, build)
         if failure:
             print(failure, file=sys.stderr)
-            print(f"generator: {spec.name} ({module}) fails its tests", file=sys.stderr)
+            print(f"generator: error: {spec.name} ({module}) fails its tests", file=sys.stderr)
             return 1
         print(f"{spec.name}: {passed} tests passed")
     if options.apply is None:

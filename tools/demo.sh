@@ -19,7 +19,7 @@ make --no-print-directory beside BESIDE=dev BUILD="${1:-build}" | tail -1
 $quarksmith devices
 
 step "3. Thermalise a quenched 8^3x16 lattice at beta 6.0"
-$quarksmith heatbath --lattice 8,8,8,16 --beta 6.0 --start cold --sweeps 300 --overrelax 4 --seed 1 --out $out/quenched --json $out/heatbath.json
+$quarksmith heatbath --lattice 8,8,8,16 --beta 6.0 --start cold --sweeps 300 --overrelax 4 --seed 1 --out $out/quenched --json $out/heatbath.json --overwrite
 gauge=$out/quenched_00300.ildg
 $quarksmith info $gauge
 

@@ -1,42 +1,161 @@
 #!/usr/bin/env bash
-# Installs what the build needs: system packages with apt where that is possible, Python packages into .venv.
-# Says nothing when all is there already.
+# Installs what the build needs: system packages with apt, dnf or zypper where that is possible, Python packages into
+# .venv. Where everything is found without packages (modules of a cluster, an environment of conda) it goes on with
+# that. Says nothing when all is there already.
 set -eu
 cd "$(dirname "$0")/.."
+export LC_ALL=C
 
-packages="g++ cmake ninja-build git python3-venv libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libhdf5-dev libgtest-dev libopenmpi-dev openmpi-bin"
+say() { echo "setup: $*" >&2; }
 
-missing=""
-for package in $packages; do
-  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q "ok installed" || missing="$missing $package"
+# --- which system -----------------------------------------------------------------------------------------------------
+
+system=""
+[ ! -r "${OS_RELEASE:-/etc/os-release}" ] || system=$(. "${OS_RELEASE:-/etc/os-release}" && echo "${ID:-} ${ID_LIKE:-}")
+manager=""
+for name in apt-get dnf zypper; do
+  if [ -z "$manager" ] && command -v $name >/dev/null; then manager=$name; fi
 done
-if [ -n "$missing" ]; then
-  install="apt-get install -y --no-install-recommends$missing"
-  if [ "$(id -u)" = 0 ]; then
-    sudo=""
-  elif sudo -n true 2>/dev/null; then
-    sudo="sudo"
-  else
-    echo "setup: these packages are missing; install them and start again:" >&2
-    echo "  sudo $install" >&2
+before=""  # what enables further packages
+case $manager in
+  apt-get)
+    packages="g++ cmake ninja-build git python3-venv libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libhdf5-dev"
+    packages="$packages libgtest-dev libopenmpi-dev openmpi-bin"
+    install="apt-get install -y --no-install-recommends"
+    before="apt-get update -qq"
+    ;;
+  dnf)
+    packages="gcc-c++ cmake ninja-build git python3-pip fmt-devel json-devel cli11-devel zlib-devel hdf5-devel"
+    packages="$packages gtest-devel openmpi-devel"
+    install="dnf install -y"
+    case $system in
+      fedora*) ;;
+      # The compiler and Python of Enterprise Linux 9 are too old; most libraries are in EPEL, which needs CRB.
+      *)
+        packages="gcc-toolset-13 python3.11 python3.11-pip ${packages#gcc-c++ }"
+        before="dnf install -y dnf-plugins-core epel-release"
+        ;;
+    esac
+    ;;
+  zypper)
+    packages="gcc13-c++ cmake ninja git python311 python311-pip fmt-devel nlohmann_json-devel cli11-devel zlib-devel"
+    packages="$packages hdf5-devel gtest openmpi4-devel"
+    install="zypper --non-interactive install"
+    ;;
+esac
+
+# Packages that are not installed.
+absent() {
+  local name
+  if [ "$manager" = apt-get ]; then
+    for name in $packages; do
+      dpkg-query -W -f '${Status}' "$name" 2>/dev/null | grep -q "ok installed" || printf ' %s' "$name"
+    done
+  elif [ -n "$manager" ]; then
+    for name in $packages; do rpm -q "$name" >/dev/null 2>&1 || printf ' %s' "$name"; done
+  fi
+}
+
+# --- what is there without packages -----------------------------------------------------------------------------------
+
+compiler() { echo "${CXX:-$(command -v c++ || command -v g++ || true)}"; }
+
+# Python 3.11 or later that can make environments.
+python() {
+  local name
+  for name in python3 python3.14 python3.13 python3.12 python3.11; do
+    if $name -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      echo $name
+      return
+    fi
+  done
+}
+
+# Lines `needs: ...` for what the build cannot do without, `wants: ...` for what tests and several ranks take.
+lacking() {
+  local found work
+  found=$(compiler)
+  if [ -z "$found" ]; then
+    echo "needs: C++ compiler, g++ 12 or later (looked for \$CXX, c++, g++)"
+  elif ! echo '#if !defined(__clang__) && __GNUC__ < 12
+#error old
+#endif' | $found -std=c++20 -x c++ -fsyntax-only - 2>/dev/null; then
+    echo "needs: C++ compiler, g++ 12 or later ($found is $($found -dumpfullversion 2>/dev/null || echo unusable))"
+  fi
+  command -v ninja >/dev/null || echo "needs: ninja"
+  command -v git >/dev/null || echo "wants: git"
+  [ -n "$(python)" ] || echo "needs: Python 3.11 or later with venv (looked for python3, python3.11 to python3.14)"
+  if ! command -v cmake >/dev/null; then
+    echo "needs: cmake 3.25 or later, and the libraries fmt nlohmann_json CLI11 zlib HDF5 (with it they are looked for)"
+  elif ! cmake --version | awk 'NR == 1 { split($3, v, "."); exit !(v[1] > 3 || v[1] == 3 && v[2] >= 25) }'; then
+    echo "needs: cmake 3.25 or later (found $(cmake --version | awk 'NR == 1 { print $3 }'))"
+  elif [ -n "$found" ] && command -v ninja >/dev/null; then
+    work=$(mktemp -d)
+    if cmake -S cmake/requirements -B "$work" -G Ninja > "$work/log" 2>&1; then
+      sed -n 's/^-- \(needs\|wants\): /\1: library /p' "$work/log"
+    else
+      echo "needs: compilers that work: $(grep -A2 -m1 'CMake Error' "$work/log" | tr '\n' ' ')"
+    fi
+    rm -rf "$work"
+  fi
+}
+
+# --- system packages --------------------------------------------------------------------------------------------------
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+install_packages() {
+  say "installing$missing"
+  if [ -n "$before" ]; then as_root $before >/dev/null; fi
+  case $before in *epel*) as_root dnf config-manager --set-enabled crb >/dev/null ;; esac
+  as_root env DEBIAN_FRONTEND=noninteractive $install$missing >/dev/null
+}
+
+stamp=.venv/found  # places in which everything was found
+places="$PATH ${CC:-} ${CXX:-} ${CMAKE_PREFIX_PATH:-}"
+missing=$(absent)
+if [ -n "$missing" ] || [ -z "$manager" ]; then
+  [ "$(cat $stamp 2>/dev/null)" = "$places" ] || list=$(lacking)
+  if [ -n "${list:-}" ] && [ -n "$manager" ] && { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }; then
+    install_packages
+    list=$(lacking)
+  fi
+  if echo "${list:-}" | grep -q '^needs'; then
+    say "this is missing:"
+    echo "$list" | grep '^needs' | sed 's/^needs: /  /' >&2
+    if [ -n "$manager" ] && [ -n "$missing" ]; then
+      say "install it and start again:"
+      echo "  sudo ${install}${missing}" >&2
+    fi
+    if [ "$manager" = dnf ] && [ -d /opt/rh/gcc-toolset-13 ]; then
+      say "the compiler: source /opt/rh/gcc-toolset-13/enable"
+    elif [ "$manager" = zypper ] && command -v g++-13 >/dev/null; then
+      say "the compiler: export CC=gcc-13 CXX=g++-13"
+    fi
+    say "without the right to install: load modules, or packaging/environment.yml with conda (docs/howto-install.md)"
     exit 1
   fi
-  echo "setup: installing$missing"
-  $sudo apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive $sudo $install >/dev/null
+  [ -z "${list:-}" ] || say "goes on without: $(echo "$list" | sed 's/^wants: //' | paste -sd, | sed 's/,/, /g')"
 fi
 
-stamp=.venv/ready
-if [ ! -e "$stamp" ] || [ pyproject.toml -nt "$stamp" ]; then
-  echo "setup: Python packages into .venv"
-  python3 -m venv .venv
+# --- Python packages --------------------------------------------------------------------------------------------------
+
+ready=.venv/ready
+if [ ! -e "$ready" ] || [ pyproject.toml -nt "$ready" ]; then
+  say "Python packages into .venv"
+  python=$(python)
+  ${python:-python3} -m venv .venv
   if ! .venv/bin/python -m pip install -q --disable-pip-version-check jinja2 numpy matplotlib pytest hypothesis; then
-    echo "setup: the package index cannot be reached; using the packages of the system" >&2
-    python3 -m venv --system-site-packages .venv
+    say "the package index cannot be reached; using the packages of the system"
+    ${python:-python3} -m venv --system-site-packages .venv
     .venv/bin/python -c "import jinja2, numpy, matplotlib, pytest" || {
-      echo "setup: install them with: sudo apt-get install -y python3-jinja2 python3-numpy python3-matplotlib python3-pytest" >&2
+      say "install jinja2, numpy, matplotlib and pytest for ${python:-python3}, with" \
+        "${install:-the package manager of the system} (python3-jinja2, python3-numpy, ...), and start again"
       exit 1
     }
   fi
-  touch "$stamp"
+  touch "$ready"
 fi
+if [ -n "$missing" ] || [ -z "$manager" ]; then echo "$places" > $stamp; fi

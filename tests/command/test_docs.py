@@ -62,7 +62,7 @@ NEEDED = {
 QUICK = {
     "bench": {"--lattice": "4,4,4,8", "--seconds": "0.001", "--only": "double"},
     "accuracy": {"--lattice": "4,4,4,4"},
-    "propagator": {"--tol": "1e-4", "--overwrite": None},
+    "propagator": {"--tol": "1e-4"},
     "solve-bench": {"--repeat": "1", "--tol": "1e-4"},
 }
 """Options that make a command quick, unless they are given."""
@@ -99,6 +99,8 @@ def small(line: str) -> str:
         if re.search(rf"quarksmith {name}\b", line):
             given = [f"{o} {v}" if v else o for o, v in options.items() if f"{o} " not in f"{line} "]
             line = " ".join([line, *given])
+    if re.search(r"quarksmith .*(--(out|json|csv|correlators|fat)|convert|smear) ", line):
+        line += " --overwrite"  # documents use a name more than once
     for name, needed in NEEDED.items() if "quarksmith propagator" in line else ():
         line += "" if re.search(rf"--({name}) ", line) else f" {needed}"
     return line

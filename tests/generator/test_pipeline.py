@@ -199,7 +199,7 @@ def test_commands_answer(arguments, capsys):
 )
 def test_commands_refuse_with_status_2(arguments, capsys):
     assert main(arguments) == 2
-    assert "generator: " in capsys.readouterr().err
+    assert "generator: error: " in capsys.readouterr().err
 
 
 def test_an_unwritable_folder_is_status_1(tmp_path, capsys):
