@@ -124,7 +124,7 @@ def test_what_is_found_without_packages_is_enough(tmp_path, release):
 def test_without_a_package_index_the_system_gives_the_python_packages(tmp_path):
     machine = Machine(tmp_path, "apt-get")
     machine.everything()
-    python = (machine.bin / "python3").read_text().replace("exit 0", 'case "$*" in *pip*) exit 1 ;; esac; exit 0')
+    python = (machine.bin / "python3").read_text().replace("exit 0", 'case "$*" in *"-m pip"*) exit 1 ;; esac; exit 0')
     lacks = f'case "$*" in *"import jinja2"*) grep -qs python3-jinja2 {tmp_path}/fetched; exit ;; esac'
     machine.program("python3", python.replace("#!/bin/bash", lacks))
     run = machine.setup()
