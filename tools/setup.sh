@@ -106,6 +106,8 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
+may_install() { [ -n "$manager" ] && { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }; }
+
 install_packages() {
   say "installing$missing"
   if [ -n "$before" ]; then as_root $before >/dev/null; fi
@@ -118,7 +120,7 @@ places="$PATH ${CC:-} ${CXX:-} ${CMAKE_PREFIX_PATH:-}"
 missing=$(absent)
 if [ -n "$missing" ] || [ -z "$manager" ]; then
   [ "$(cat $stamp 2>/dev/null)" = "$places" ] || list=$(lacking)
-  if [ -n "${list:-}" ] && [ -n "$manager" ] && { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }; then
+  if [ -n "${list:-}" ] && may_install; then
     install_packages
     list=$(lacking)
   fi
@@ -149,12 +151,16 @@ if [ ! -e "$ready" ] || [ pyproject.toml -nt "$ready" ]; then
   ${python:-python3} -m venv .venv
   if ! .venv/bin/python -m pip install -q --disable-pip-version-check jinja2 numpy matplotlib pytest hypothesis; then
     say "the package index cannot be reached; using the packages of the system"
+    from_system="python3-jinja2 python3-numpy python3-matplotlib python3-pytest"
     ${python:-python3} -m venv --system-site-packages .venv
-    .venv/bin/python -c "import jinja2, numpy, matplotlib, pytest" || {
-      say "install jinja2, numpy, matplotlib and pytest for ${python:-python3}, with" \
-        "${install:-the package manager of the system} (python3-jinja2, python3-numpy, ...), and start again"
-      exit 1
-    }
+    if ! .venv/bin/python -c "import jinja2, numpy, matplotlib, pytest" 2>/dev/null; then
+      if may_install; then as_root env DEBIAN_FRONTEND=noninteractive $install $from_system >/dev/null || true; fi
+      .venv/bin/python -c "import jinja2, numpy, matplotlib, pytest" 2>/dev/null || {
+        say "jinja2, numpy, matplotlib and pytest are missing for ${python:-python3}; install them and start again:"
+        echo "  sudo ${install:-PACKAGE-MANAGER install} $from_system" >&2
+        exit 1
+      }
+    fi
   fi
   touch "$ready"
 fi

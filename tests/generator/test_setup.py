@@ -121,6 +121,20 @@ def test_what_is_found_without_packages_is_enough(tmp_path, release):
     assert machine.setup().stderr == ""  # what was found is remembered
 
 
+def test_without_a_package_index_the_system_gives_the_python_packages(tmp_path):
+    machine = Machine(tmp_path, "apt-get")
+    machine.everything()
+    python = (machine.bin / "python3").read_text().replace("exit 0", 'case "$*" in *"-m pip"*) exit 1 ;; esac; exit 0')
+    lacks = f'case "$*" in *"import jinja2"*) grep -qs python3-jinja2 {tmp_path}/fetched; exit ;; esac'
+    machine.program("python3", python.replace("#!/bin/bash", lacks))
+    run = machine.setup()
+    assert run.returncode == 1 and machine.fetched == ""
+    assert "sudo apt-get install -y --no-install-recommends python3-jinja2 python3-numpy" in run.stderr
+    machine.root()
+    assert machine.setup().returncode == 0
+    assert "python3-jinja2" in machine.fetched
+
+
 def test_an_old_compiler_and_an_old_cmake_are_named(tmp_path):
     machine = Machine(tmp_path, "")
     machine.everything()
