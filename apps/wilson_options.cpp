@@ -78,7 +78,7 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& lin
     return choice;
   }
   const WilsonParameters p = parameters(command, links, common);
-  ActionChoice choice{std::make_shared<WilsonAction>(p), p.boundary, {{"action", action}}, "bicgstab"};
+  ActionChoice choice{std::make_shared<WilsonAction>(p), p.boundary, {{"action", action}}, "auto"};
   for (const auto& [name, value] : {std::pair{"mass", p.mass},
                                     {"xi0", p.xi0},
                                     {"nu", p.nu},

@@ -27,20 +27,21 @@ void report_all(const std::vector<SolveReport>& solved, const SolverHandle& solv
                   .converged = solved[r].converged,
                   .residual = solved[r].residual,
                   .seconds = solved[r].seconds,
-                  .gflops = solved[r].gflops};
+                  .gflops = solved[r].gflops,
+                  .method = name_of(solved[r].method)};
   for (std::size_t r = 0; r < solved.size(); ++r)
     if (!solved[r].converged)
       throw StatusError(QUARKSMITH_NOT_CONVERGED,
-                        fmt::format("right-hand side {} of {}: residual {:.2e} after {} iterations, {:.1e} asked for; "
-                                    "use more iterations, a larger tolerance or precision double",
-                                    r, solved.size(), solved[r].residual, solved[r].iterations, solver.tolerance));
+                        fmt::format("right-hand side {} of {}: residual {:.2e} after {} iterations, {:.1e} asked for; {}",
+                                    r, solved.size(), solved[r].residual, solved[r].iterations,
+                                    solver.settings.options.tolerance, remedy_of(solver.settings, solved[r])));
 }
 
 }  // namespace
 
 quarksmith_status quarksmith_solver_settings_init(quarksmith_solver_settings* settings) {
   return init(__func__, settings, [](auto& s) {
-    s.method = "bicgstab";
+    s.method = "auto";
     s.even_odd = "symmetric";
     s.precision = "double";
     s.updates = "reliable";
