@@ -15,7 +15,7 @@ struct ActionChoice {
   std::shared_ptr<const Action> action;
   std::array<Complex64, directions> boundary;     ///< phases
   std::map<std::string, std::string> provenance;  ///< names and values of its parameters
-  std::string solver = "auto";                ///< that serves it best
+  std::string solver = "auto";                    ///< that serves it best
 };
 
 /// Which operator on which links.

@@ -256,7 +256,7 @@ typedef struct {
   int converged;   /**< 1 or 0 */
   double residual; /**< |b - M x| / |b| of the full system, recomputed in double */
   double seconds;
-  double gflops; /**< GFLOP/s of the operator applications, by the counts of the field */
+  double gflops;      /**< GFLOP/s of the operator applications, by the counts of the field */
   const char* method; /**< that gave the solution: with `auto` either `bicgstab` or `cg`; not to be freed */
 } quarksmith_solve_report;
 /** Sets the size; for an array of reports, call it for the first one: the others get theirs from the solve. */

@@ -18,8 +18,8 @@ constexpr int patience = 500;       ///< iterations without a new least residual
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// Iterations in which a residual must halve where another method stands ready, and their share of those so far: that of
-/// a method that suits its system takes a tenth of them, but light quarks begin with a plateau.
+/// Iterations in which a residual must halve where another method stands ready, and their share of those so far: that
+/// of a method that suits its system takes a tenth of them, but light quarks begin with a plateau.
 constexpr int halving = 300;
 constexpr double halving_share = 1.0 / 3;
 

@@ -16,9 +16,9 @@ struct KrylovBatch::Column {
   double b_norm = 0;     ///< |b|
   double b_measure = 0;  ///< |b|, or |A^+ b|
   double measured = INFINITY, best = INFINITY, best_residual = INFINITY, best_norm = INFINITY;
-  double rr = 0;      ///< |residual|^2 of the recurrence when it was settled
-  double rate = 0.5;  ///< by which |residual|^2 fell in an iteration
-  double least = 0;   ///< least |residual|^2 since then
+  double rr = 0;                ///< |residual|^2 of the recurrence when it was settled
+  double rate = 0.5;            ///< by which |residual|^2 fell in an iteration
+  double least = 0;             ///< least |residual|^2 since then
   double milestone = INFINITY;  ///< relative residual when it had last halved, and the iteration of that
   int milestone_at = 0;
   int settled_at = 0, least_at = 0, seen = 0, waited = 0, failures = 0;

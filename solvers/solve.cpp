@@ -27,15 +27,14 @@ void check(const SolverOptions& o) {
   if (o.max_iterations < 1) throw UsageError(fmt::format("{} iterations at most; use at least 1", o.max_iterations));
   if (!(o.tolerance > 0 && o.tolerance < 1))
     throw UsageError(fmt::format("tolerance {}; use a number between 0 and 1", o.tolerance));
-  if (!(o.delta >= 0 && o.delta < 1))
-    throw UsageError(fmt::format("delta {}; use a number between 0 and 1", o.delta));
+  if (!(o.delta >= 0 && o.delta < 1)) throw UsageError(fmt::format("delta {}; use a number between 0 and 1", o.delta));
 }
 
 std::string remedy_of(const SolveSettings& settings, const SolveReport& report, const ChoiceNames& names) {
   const std::string outer = settings.precision.substr(0, settings.precision.find('-'));
   const Method method = report.method;
-  const bool normal = method == Method::cg || method == Method::cgne || method == Method::block_cg ||
-                      method == Method::hermitian_cg;
+  const bool normal =
+      method == Method::cg || method == Method::cgne || method == Method::block_cg || method == Method::hermitian_cg;
   std::vector<std::string> all;
   if (report.iterations >= settings.options.max_iterations) all.push_back(names.iterations);
   if (!normal) all.push_back(names.cg);

@@ -9,6 +9,7 @@
 
 #include "runtime/error.hpp"
 #include "solvers/column.hpp"
+#include "solvers/usable_norm.hpp"
 
 namespace quarksmith {
 namespace {
@@ -53,8 +54,7 @@ void Solver::Parts::choose_precisions() {
       throw UsageError(
           fmt::format("precision '{}': the third is that of a preconditioner, which there is not", settings.precision));
     if (given > 0 && find_precision(name).bits > find_precision(*names[given - 1]).bits)
-      throw UsageError(
-          fmt::format("precision '{}': the second must not be higher than the first", settings.precision));
+      throw UsageError(fmt::format("precision '{}': the second must not be higher than the first", settings.precision));
     for (int n = given; n < 3; ++n) *names[n] = name;
   }
 }
@@ -157,8 +157,7 @@ void Solver::Parts::iterate(System s, KrylovBatch& krylov, const LinearOperator&
     seconds += solver.seconds() - seconds_before;
     host_seconds += solver.host_seconds() - host_before;
   };
-  if (block_ && &krylov == batch_.get())
-    timed(*block_, [&] { return block_->improve(s.x, s.b, options, tolerances); });
+  if (block_ && &krylov == batch_.get()) timed(*block_, [&] { return block_->improve(s.x, s.b, options, tolerances); });
   std::vector<int> limits;
   for (const Column& c : s.columns) limits.push_back(std::max(1, options.max_iterations - c.result.iterations));
   timed(krylov, [&] { return krylov.solve(s.x, s.b, options, tolerances, {}, limits); });
@@ -200,9 +199,9 @@ void Solver::Parts::fall_back(System& s) {
   for (Column& c : s.columns) {
     if (!given_up(c)) continue;
     const bool limit = c.result.measured < least;
-    c.result.events.push_back({c.result.iterations,
-                               fmt::format("{}: {} at residual {:.1e}; {}", name_of(c.method), c.result.trouble,
-                                           c.result.measured * c.scale, limit ? "given up" : answer)});
+    c.result.events.push_back(
+        {c.result.iterations, fmt::format("{}: {} at residual {:.1e}; {}", name_of(c.method), c.result.trouble,
+                                          c.result.measured * c.scale, limit ? "given up" : answer)});
     if (cg == nullptr || limit) continue;
     c.method = Method::cg;
     going_on.push_back(&c);
@@ -238,10 +237,9 @@ void Solver::Parts::raise_precision(System& s) {
 std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField& b) {
   const double start = now();
   const int rhs = b.rhs();
+  const std::vector<double> b_norm = usable_norms(b);
   reserve(rhs);
   const SolverOptions& options = settings.options;
-  std::vector<double> b_norm = blas().norms2(b);
-  for (double& v : b_norm) v = std::sqrt(v);
   x.fill(0);
   SpinorField full_b = outer_b_ ? outer_b_->slice(0, rhs) : b.slice(0, rhs);
   SpinorField full_x = outer_x_ ? outer_x_->slice(0, rhs) : x.slice(0, rhs);
@@ -281,7 +279,7 @@ std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField&
     bool again = false;
     for (int n = 0; n < rhs; ++n) {
       const SolverResult& r = columns[n].result;
-      const double residual = b_norm[n] > 0 ? defect[n] / b_norm[n] : 0;
+      const double residual = defect[n] / b_norm[n];
       if (options.criterion == Criterion::normal || residual <= options.tolerance || !r.converged) continue;
       columns[n].tolerance = 0.5 * options.tolerance / residual * r.measured;
       again = again || (outer == "double" && r.iterations < options.max_iterations);
@@ -298,7 +296,7 @@ std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField&
     SolveReport& report = reports[n];
     report.iterations = r.iterations;
     report.method = c.method;
-    report.residual = b_norm[n] > 0 ? defect[n] / b_norm[n] : 0;
+    report.residual = defect[n] / b_norm[n];
     report.measured = options.criterion == Criterion::normal ? r.measured : report.residual;
     report.converged = report.measured <= options.tolerance;
     report.seconds = flops > 0 ? elapsed * c.flops / flops : elapsed / rhs;

@@ -77,8 +77,8 @@ struct Solver::Parts {
   std::map<std::string, std::unique_ptr<DiracOperator>> operators_;  ///< by precision
   std::unique_ptr<DiracOperator> part_alone_;                        ///< of a Schwarz preconditioner
   std::unique_ptr<Level> high_, low_, preconditioner_;
-  int capacity_ = 0;                     ///< right-hand sides for which there is work space
-  std::unique_ptr<KrylovBatch> batch_;   ///< of one method at a time, for their work space is the largest
+  int capacity_ = 0;                    ///< right-hand sides for which there is work space
+  std::unique_ptr<KrylovBatch> batch_;  ///< of one method at a time, for their work space is the largest
   Method batch_method_ = Method::automatic;
   std::unique_ptr<BlockConjugateGradients> block_;  ///< runs before the batch, with Method::block_cg
   std::optional<SpinorField> reduced_x_, reduced_b_, outer_x_, outer_b_, residual_;
