@@ -67,7 +67,8 @@ void divide_processors(Communicator& ranks, bool tell) {
   if (share.threads >= before) return;
   omp_set_num_threads(share.threads);
   if (!tell || ranks.rank() != 0) return;
-  const std::string processors = count_text(share.processors, "processor"), threads = count_text(share.threads, "thread");
+  const std::string processors = count_text(share.processors, "processor"),
+                    threads = count_text(share.threads, "thread");
   if (share.ranks > 1)
     fmt::print(stderr, "quarksmith: {} ranks share {} of this host: {} each (OMP_NUM_THREADS sets another number)\n",
                share.ranks, processors, threads);
