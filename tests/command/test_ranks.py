@@ -243,25 +243,18 @@ def test_ranks_divide_the_processors_of_their_host(tmp_path, several_ranks):
     assert run.returncode == 0, run.stderr
     said = f"{ranks} ranks share {processors} processors of this host: {threads} thread{'s' * (threads > 1)} each"
     assert run.stderr.count(said) == 1, run.stderr
-    assert f"{threads} threads" in run.stderr
     quiet = crowd(tmp_path, ranks, "propagator", *ACTION, "--correlators", "c.json", "--quiet")
     assert quiet.stderr == ""
     asked = crowd(tmp_path, ranks, "propagator", *ACTION, "--correlators", "c.json", OMP_NUM_THREADS="2")
-    assert "share" not in asked.stderr and "2 threads" in asked.stderr
+    assert asked.returncode == 0 and "share" not in asked.stderr
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two ranks need a processor each")
 def test_ranks_bound_apart_keep_their_processors(tmp_path, several_ranks):
-    run = crowd(tmp_path, 2, "devices")
-    bound = subprocess.run(
-        ["mpirun", "--allow-run-as-root", "--bind-to", "core", "-n", "1", BUILD / "bin" / "quarksmith", "devices"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env=free_environment(),
-    )
+    line = ["mpirun", "--allow-run-as-root", "--bind-to", "core", "-n", "2", BUILD / "bin" / "quarksmith", "devices"]
+    run = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=300, env=free_environment())
     assert run.returncode == 0, run.stderr
-    assert "share" not in bound.stderr
+    assert "share" not in run.stderr
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one thread does not wait for others")
