@@ -173,6 +173,7 @@ class Run {
       const SolveReport& r = reports[i];
       const ColumnReport report = {double(r.iterations), r.residual, r.seconds, r.gflops};
       solves_[n] = entry(n, report);
+      solves_[n]["solver"] = name_of(r.method);
       for (const SolverEvent& e : r.events) {
         solves_[n]["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
         o_.common.warn(fmt::format("spin {} colour {}, iteration {}: {}", n / 3, n % 3, e.iteration, e.what));
@@ -180,9 +181,9 @@ class Run {
       if (!r.converged) {
         solves_[n]["converged"] = false;
         if (failed.empty())
-          failed =
-              fmt::format("spin {} colour {}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for",
-                          n / 3, n % 3, r.residual, r.iterations, o_.choices.tolerance);
+          failed = fmt::format(
+              "spin {} colour {}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", n / 3,
+              n % 3, r.residual, r.iterations, o_.choices.tolerance, remedy_of(settings_, r, option_names));
         continue;
       }
       download(x, solution, solver_->basis(), i);
@@ -195,9 +196,7 @@ class Run {
     }
     if (failed.empty()) return;
     o_.common.write_json({{"lattice", lattice().global_extent()}, {"plaquette", plaquette_}, {"solves", solves()}});
-    throw Error(fmt::format(
-        "{}; {}columns solved so far are kept; use more --max-iterations, a larger --tol or --precision double", failed,
-        file_ ? "" : "no "));
+    throw Error(fmt::format("{}; {}columns solved so far are kept", failed, file_ ? "" : "no "));
   }
 
   static nlohmann::ordered_json entry(int n, const ColumnReport& r) {
@@ -318,7 +317,8 @@ void add_propagator(CLI::App& app, int& status) {
                 "(default: as they "
                 "are); sources and sinks use the unsmeared links");
   c->add_option("--solver", o->solver,
-                "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg (default: bicgstab; domain wall: cg)");
+                "auto (bicgstab; where it fails cg), cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg "
+                "(default: auto; domain wall: cg)");
   c->add_option("--precision", o->precision,
                 "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...")
       ->capture_default_str();

@@ -2,9 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <omp.h>
+#include <unistd.h>
+
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "runtime/error.hpp"
+#include "runtime/processors.hpp"
 #include "runtime/registry.hpp"
 
 namespace quarksmith::apps {
@@ -22,6 +28,55 @@ std::string build_text() {
   return fmt::format("{}, kernels {:016x}", QUARKSMITH_VERSION, digest);
 }
 
+/// Turns for which a thread that waits looks for work before it sleeps: some ten microseconds, as long as the pauses
+/// between kernels. The 300000 of libgomp are milliseconds, in which other processes want the processor.
+constexpr const char* spin_count = "1000";
+
+/// Waiting threads give way to other processes soon. libgomp reads how before main begins: the command starts anew.
+void wait_briefly(const char* const* argv) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  if (omp_get_max_threads() == 1) return;
+  setenv("GOMP_SPINCOUNT", spin_count, 0);
+  execv("/proc/self/exe", const_cast<char* const*>(argv));  // without /proc this process goes on as it is
+}
+
+/// Waiting ranks give way where there are more of them than processors. Open MPI reads this when it starts.
+void yield_if_crowded() {
+  const char* ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  if (ranks == nullptr) return;
+  const int quota = quota_processors(), host = host_processors();
+  if (std::atoi(ranks) > (quota > 0 ? std::min(quota, host) : host)) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+}
+
+/// False if the command line asks for results and errors alone; it has not been parsed yet.
+bool wants_info(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i], next = i + 1 < argc ? argv[i + 1] : "";
+    if (word == "--quiet" || (word == "--log-level" && next != "info")) return false;
+  }
+  return true;
+}
+
+std::string count_text(int n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
+/// As many threads as there are processors for this rank, unless the environment says how many.
+void divide_processors(Communicator& ranks, bool tell) {
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
+  const ProcessorShare share = processor_share(ranks);
+  const int before = omp_get_max_threads();
+  if (share.threads >= before) return;
+  omp_set_num_threads(share.threads);
+  if (!tell || ranks.rank() != 0) return;
+  const std::string processors = count_text(share.processors, "processor"),
+                    threads = count_text(share.threads, "thread");
+  if (share.ranks > 1)
+    fmt::print(stderr, "quarksmith: {} ranks share {} of this host: {} each (OMP_NUM_THREADS sets another number)\n",
+               share.ranks, processors, threads);
+  else
+    fmt::print(stderr, "quarksmith: the quota of CPU time is that of {}: {} (OMP_NUM_THREADS sets another number)\n",
+               processors, threads);
+}
+
 }  // namespace
 
 void require_same(Communicator& ranks, const std::string& text, const std::string& what, const std::string& remedy) {
@@ -35,7 +90,10 @@ void require_same(Communicator& ranks, const std::string& text, const std::strin
 }
 
 void join_ranks(int argc, const char* const* argv) {
+  wait_briefly(argv);
+  yield_if_crowded();
   Communicator& ranks = *Communicator::world();
+  divide_processors(ranks, wants_info(argc, argv));
   if (ranks.size() == 1) return;
   if (ranks.rank() != 0 && std::freopen("/dev/null", "w", stdout) == nullptr) throw Error("/dev/null cannot be opened");
   require_same(ranks, build_text(), "build of quarksmith", "start the same on all hosts");

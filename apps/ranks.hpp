@@ -8,7 +8,9 @@
 
 namespace quarksmith::apps {
 
-/// Joins the ranks that were started with this one; results are printed by rank 0 alone from here on.
+/// Joins the ranks that were started with this one; results are printed by rank 0 alone from here on. Threads and ranks
+/// get on with each other and with other processes: what the environment leaves open about them is set here, for which
+/// the process may start itself anew, so this is the first thing that main does.
 /// \throws UsageError they are not the same command of the same build.
 void join_ranks(int argc, const char* const* argv);
 /// \throws UsageError a rank has another text than rank 0; `what` names it, `remedy` says what to do.

@@ -45,11 +45,16 @@ class Run {
   const Lattice& lattice() const { return named_.gauge.lattice; }
   const std::vector<double>& masses() const { return o_.action.masses; }
 
+  SolveSettings settings() const {
+    SolveSettings chosen = o_.choices.settings(o_.command, named_.gauge, o_.common);
+    choose_storage(chosen, action_, o_.command);
+    chosen.method = Method::cg;
+    chosen.precision = o_.precision;
+    return chosen;
+  }
+
   void make_solver() {
-    SolveSettings settings = o_.choices.settings(o_.command, named_.gauge, o_.common);
-    choose_storage(settings, action_, o_.command);
-    settings.method = Method::cg;
-    settings.precision = o_.precision;
+    const SolveSettings settings = this->settings();
     if (masses().size() > 1)
       many_ = std::make_unique<StaggeredMassSolver>(action_, masses(), named_.gauge, domain_, settings);
     else
@@ -81,10 +86,8 @@ class Run {
     }
     o_.common.info(fmt::format("{}: {} iterations, residual {:.1e}", title, r.iterations, r.residual));
     if (!r.converged)
-      throw Error(fmt::format(
-          "{}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; use more --max-iterations, a "
-          "larger --tol or --precision double",
-          title, r.residual, r.iterations, o_.choices.tolerance));
+      throw Error(fmt::format("{}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", title,
+                              r.residual, r.iterations, o_.choices.tolerance, remedy_of(settings(), r, option_names)));
     solves_.push_back(std::move(entry));
   }
 

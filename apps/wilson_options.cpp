@@ -71,7 +71,7 @@ void ActionOptions::check(const CLI::App& command) const {
 }
 
 std::string ActionOptions::default_solver() const {
-  return is_staggered(action) || DomainWallOptions::has(action) ? "cg" : "bicgstab";
+  return is_staggered(action) || DomainWallOptions::has(action) ? "cg" : "auto";
 }
 
 ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& links, const CommonOptions& common) const {

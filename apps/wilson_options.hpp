@@ -18,7 +18,7 @@ struct ActionChoice {
   std::shared_ptr<const Action> action;
   Phases boundary;
   std::map<std::string, std::string> provenance;  ///< names and values of its parameters
-  std::string solver = "bicgstab";                ///< that serves it best
+  std::string solver = "auto";                    ///< that serves it best
 };
 
 /// Which operator on which links.
@@ -52,6 +52,10 @@ Phases choose_boundary(const std::string& boundary, const HostGauge& gauge,
                                                   const CommonOptions& common);
 /// Phases for provenance.
 std::string text_of(const Phases& phases);
+
+/// The choices of a solve by the names of their options.
+inline const ChoiceNames option_names = {"a larger --max-iterations", "--solver cg", "--precision double",
+                                         "a larger --tol"};
 
 /// How a solve is made, but for method and precision.
 struct SolverChoices {

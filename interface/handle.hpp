@@ -63,10 +63,10 @@ struct Operator final : Handle {
 
 struct SolverHandle final : Handle {
   SolverHandle(std::shared_ptr<Session> s, const HostGauge& gauge, const WilsonParameters& p,
-               const SolveSettings& settings)
-      : Handle(s), tolerance(settings.options.tolerance), solver(gauge, s->domain, p, settings) {}
+               const SolveSettings& chosen)
+      : Handle(s), settings(chosen), solver(gauge, s->domain, p, chosen) {}
   static constexpr const char* kind = "quarksmith_solver";
-  double tolerance;
+  SolveSettings settings;
   WilsonSolver solver;
 };
 

@@ -236,7 +236,8 @@ quarksmith_status quarksmith_clover_log_det(quarksmith_operator* op, int parity,
 /** How M x = b is solved. */
 typedef struct {
   size_t size;
-  const char* method;    /**< `bicgstab` (default), `cg`, ...: docs/howto-solver.md */
+  const char* method;    /**< `auto` (default): `bicgstab`, and where it breaks down or stagnates `cg` from its best
+                            iterate; or one of these or others by name, which is kept to: docs/howto-solver.md */
   const char* even_odd;  /**< `symmetric` (default), `asymmetric` or `none` */
   const char* precision; /**< `double` (default), `single`, or mixed: `double-single`, `double-half`, `double-bits20` */
   const char* updates;   /**< of mixed precision: `reliable` (default), `replacement` or `defect` */
@@ -255,7 +256,8 @@ typedef struct {
   int converged;   /**< 1 or 0 */
   double residual; /**< |b - M x| / |b| of the full system, recomputed in double */
   double seconds;
-  double gflops; /**< GFLOP/s of the operator applications, by the counts of the field */
+  double gflops;      /**< GFLOP/s of the operator applications, by the counts of the field */
+  const char* method; /**< that gave the solution: with `auto` either `bicgstab` or `cg`; not to be freed */
 } quarksmith_solve_report;
 /** Sets the size; for an array of reports, call it for the first one: the others get theirs from the solve. */
 quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report);

@@ -9,16 +9,6 @@ using namespace quarksmith::interface;
 
 namespace {
 
-void require_finite(const SpinorField& b) {
-  const std::vector<double> norms = sums("norm2", b);
-  for (std::size_t r = 0; r < norms.size(); ++r)
-    if (!std::isfinite(norms[r]))
-      throw StatusError(
-          QUARKSMITH_BAD_DATA,
-          fmt::format(
-              "right-hand side {} holds numbers that are not finite or too large to square; set all of its sites", r));
-}
-
 /// Fills the caller's reports; throws if a solve missed its tolerance.
 void report_all(const std::vector<SolveReport>& solved, const SolverHandle& solver, quarksmith_solve_report* reports) {
   for (std::size_t r = 0; r < solved.size() && reports != nullptr; ++r)
@@ -27,20 +17,22 @@ void report_all(const std::vector<SolveReport>& solved, const SolverHandle& solv
                   .converged = solved[r].converged,
                   .residual = solved[r].residual,
                   .seconds = solved[r].seconds,
-                  .gflops = solved[r].gflops};
+                  .gflops = solved[r].gflops,
+                  .method = name_of(solved[r].method)};
   for (std::size_t r = 0; r < solved.size(); ++r)
     if (!solved[r].converged)
-      throw StatusError(QUARKSMITH_NOT_CONVERGED,
-                        fmt::format("right-hand side {} of {}: residual {:.2e} after {} iterations, {:.1e} asked for; "
-                                    "use more iterations, a larger tolerance or precision double",
-                                    r, solved.size(), solved[r].residual, solved[r].iterations, solver.tolerance));
+      throw StatusError(
+          QUARKSMITH_NOT_CONVERGED,
+          fmt::format("right-hand side {} of {}: residual {:.2e} after {} iterations, {:.1e} asked for; {}", r,
+                      solved.size(), solved[r].residual, solved[r].iterations, solver.settings.options.tolerance,
+                      remedy_of(solver.settings, solved[r])));
 }
 
 }  // namespace
 
 quarksmith_status quarksmith_solver_settings_init(quarksmith_solver_settings* settings) {
   return init(__func__, settings, [](auto& s) {
-    s.method = "bicgstab";
+    s.method = "auto";
     s.even_odd = "symmetric";
     s.precision = "double";
     s.updates = "reliable";
@@ -82,7 +74,6 @@ quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const
     require_all(x, n, "x");
     const BasisInfo& basis = s.solver.basis();
     const SpinorField from = upload_all(arrays, b, n, s.solver.domain(), find_precision("double"), Subset::full, basis);
-    require_finite(from);
     SpinorField to = from.like();
     const std::vector<SolveReport> solved = s.solver.solve_all(to, from);
     download_all(to, basis, arrays, x);
@@ -107,7 +98,6 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
       throw StatusError(QUARKSMITH_BAD_ARGUMENT,
                         fmt::format("x has {} right-hand sides, b has {}; pass two fields with as many each",
                                     to.spinors.rhs(), from.spinors.rhs()));
-    require_finite(from.spinors);
     report_all(s.solver.solve_all(to.spinors, from.spinors), s, reports);
   });
 }

@@ -17,6 +17,28 @@ namespace {
 /// Deviation of links that still count as SU(3).
 constexpr double su3_limit = 1e-5;
 
+/// Largest number in a link that is taken for one, fat and rescaled ones included.
+constexpr double most_element = 1e10;
+
+/// Why a link cannot be one; empty if it can. `may_vanish`: open boundary conditions are kept as time links of zero.
+std::string_view flaw_of(const Matrix3& u, bool may_vanish) {
+  double largest = 0;
+  bool finite = true;
+  for (const Complex64& z : u) {
+    finite = finite && std::isfinite(z.real()) && std::isfinite(z.imag());
+    largest = std::max({largest, std::abs(z.real()), std::abs(z.imag())});
+  }
+  if (!finite) return "is not finite";
+  if (largest > most_element) return "holds a number beyond 1e10";
+  if (largest == 0 && !may_vanish) return "is zero";
+  return {};
+}
+
+/// Whether a site lies on the last slice of the whole lattice.
+bool on_last_slice(const Lattice& lattice, long long site, int mu) {
+  return lattice.origin(mu) + lattice.coordinates(site)[mu] == lattice.global_extent(mu) - 1;
+}
+
 }  // namespace
 
 Matrix3 multiply(const Matrix3& a, const Matrix3& b) {
@@ -45,18 +67,17 @@ Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator) {
     for (long long i = 0; i < lattice.sites(); ++i)
       for (int mu = 0; mu < directions; ++mu) {
         const Matrix3& u = gauge.site[i][mu];
+        if (const std::string_view flaw = flaw_of(u, mu == 3 && on_last_slice(lattice, i, mu)); !flaw.empty()) {
+          const Coordinates x = lattice.coordinates(i);
+          throw BadData(fmt::format(
+              "link {} of site ({},{},{},{}) {}; the configuration is damaged, read it again from its source",
+              "xyzt"[mu], lattice.origin(0) + x[0], lattice.origin(1) + x[1], lattice.origin(2) + x[2],
+              lattice.origin(3) + x[3], flaw));
+        }
         const Matrix3 product = multiply(u, adjoint(u));
         const double det = std::abs(determinant(u) - 1.0);
         double off = 0;
         for (int n = 0; n < 9; ++n) off = std::max(off, std::abs(product[n] - (n % 4 == 0 ? 1.0 : 0.0)));
-        if (!std::isfinite(off + det)) {
-          const Coordinates x = lattice.coordinates(i);
-          throw BadData(
-              fmt::format("link {} of site ({},{},{},{}) is not finite; the configuration is damaged, read it again "
-                          "from its source",
-                          "xyzt"[mu], lattice.origin(0) + x[0], lattice.origin(1) + x[1], lattice.origin(2) + x[2],
-                          lattice.origin(3) + x[3]));
-        }
         worst.unitary = std::max(worst.unitary, off);
         worst.determinant = std::max(worst.determinant, det);
       }
@@ -114,11 +135,6 @@ std::vector<Matrix3> temporal_transformation(const HostGauge& gauge, Communicato
     communicator.finish();
   }
   return g;
-}
-
-/// Whether a site lies on the last slice of the whole lattice.
-bool on_last_slice(const Lattice& lattice, long long site, int mu) {
-  return lattice.origin(mu) + lattice.coordinates(site)[mu] == lattice.global_extent(mu) - 1;
 }
 
 }  // namespace

@@ -18,6 +18,11 @@ constexpr int patience = 500;       ///< iterations without a new least residual
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+/// Iterations in which a residual must halve where another method stands ready, and their share of those so far: that
+/// of a method that suits its system takes a tenth of them, but light quarks begin with a plateau.
+constexpr int halving = 300;
+constexpr double halving_share = 1.0 / 3;
+
 /// By what the residual falls between replacements, or in one correction. With these CG needs no more iterations than
 /// in double on thermalised links, but in quarter precision.
 double default_delta(const PrecisionInfo& p, Updates updates) {
@@ -64,7 +69,8 @@ void KrylovBatch::apply_outer(SpinorField& out, const SpinorField& in, int first
 }
 
 std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
-                                             const std::vector<double>& tolerances, const std::vector<double>& shifts) {
+                                             const std::vector<double>& tolerances, const std::vector<double>& shifts,
+                                             const std::vector<int>& limits) {
   if (b.rhs() > capacity_ || x.rhs() != b.rhs() || static_cast<int>(tolerances.size()) != b.rhs())
     throw UsageError(fmt::format("{} right-hand sides, {} solutions and {} tolerances for a solver of {} at most",
                                  b.rhs(), x.rhs(), tolerances.size(), capacity_));
@@ -93,6 +99,7 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
     Column c;
     c.index = n;
     c.tolerance = tolerances[n];
+    c.limit = limits.empty() ? options.max_iterations : limits[n];
     c.b_norm = norms[n];
     c.b_measure = measures[n];
     task.columns.push_back(c);
@@ -176,6 +183,7 @@ bool KrylovBatch::observe(Task& task) {
     c.seen = iteration;
     c.result.iterations = iteration;
     if (rr < c.least) c.least = rr, c.least_at = iteration;
+    if (residual < 0.5 * c.milestone) c.milestone = residual, c.milestone_at = iteration;
     if (iteration > c.settled_at && rr > 0)
       c.rate = std::clamp(std::pow(rr / c.rr, 1.0 / (iteration - c.settled_at)), 1e-3, 1.0);
     if (scalars_.get(n, "active") == 0.0) {
@@ -184,6 +192,9 @@ bool KrylovBatch::observe(Task& task) {
       all = false;
       if (rr > divergence * divergence * c.rr) c.trouble = "the residual diverges";
       if (iteration - c.least_at > patience) c.trouble = fmt::format("no progress in {} iterations", patience);
+      if (hand_over_ && iteration - c.milestone_at > std::max<double>(halving, halving_share * iteration))
+        c.trouble = "stagnation";
+      c.hopeless = hand_over_ && !c.trouble.empty();
       one = one || !c.trouble.empty();
     }
   }

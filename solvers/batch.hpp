@@ -29,9 +29,14 @@ class KrylovBatch {
   /// Solves A x = b; x is the first guess.
   /// \param tolerances of each right-hand side.
   /// \param shifts with Method::hermitian_cg: sigma of each right-hand side, none if they are all 0.
+  /// \param limits most iterations of each right-hand side; none: those of the options.
   std::vector<SolverResult> solve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
-                                  const std::vector<double>& tolerances, const std::vector<double>& shifts = {});
+                                  const std::vector<double>& tolerances, const std::vector<double>& shifts = {},
+                                  const std::vector<int>& limits = {});
   int capacity() const { return capacity_; }
+  /// With true a right-hand side whose recurrence breaks down, diverges or stagnates is given up at once, for another
+  /// method to go on with; by itself it would be restarted a few times.
+  void hand_over(bool on) { hand_over_ = on; }
 
   /// Seconds of the iterations so far, and of them those in which the host was busy.
   double seconds() const { return seconds_; }
@@ -68,7 +73,7 @@ class KrylovBatch {
   std::unique_ptr<SpinorField> best_;  // made when an iterate is worse than an earlier one
   std::unique_ptr<Snapshots> snapshots_;
   std::map<std::pair<int, int>, std::unique_ptr<Program>> programs_;  // of an iteration, by width and phase
-  bool under_way_ = false;
+  bool under_way_ = false, hand_over_ = false;
   double seconds_ = 0, host_seconds_ = 0;
 };
 

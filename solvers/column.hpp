@@ -12,14 +12,17 @@ namespace quarksmith {
 struct KrylovBatch::Column {
   int index = 0;  ///< in x and b
   double tolerance = 0;
+  int limit = 0;         ///< of iterations
   double b_norm = 0;     ///< |b|
   double b_measure = 0;  ///< |b|, or |A^+ b|
   double measured = INFINITY, best = INFINITY, best_residual = INFINITY, best_norm = INFINITY;
-  double rr = 0;      ///< |residual|^2 of the recurrence when it was settled
-  double rate = 0.5;  ///< by which |residual|^2 fell in an iteration
-  double least = 0;   ///< least |residual|^2 since then
+  double rr = 0;                ///< |residual|^2 of the recurrence when it was settled
+  double rate = 0.5;            ///< by which |residual|^2 fell in an iteration
+  double least = 0;             ///< least |residual|^2 since then
+  double milestone = INFINITY;  ///< relative residual when it had last halved, and the iteration of that
+  int milestone_at = 0;
   int settled_at = 0, least_at = 0, seen = 0, waited = 0, failures = 0;
-  bool done = false, restart = true, saved = false;
+  bool done = false, restart = true, saved = false, hopeless = false;
   std::string trouble;  ///< why it has to be settled beside its own coming to rest
   SolverResult result;
 };

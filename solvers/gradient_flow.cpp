@@ -1,5 +1,9 @@
 #include "solvers/gradient_flow.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "runtime/error.hpp"
 #include "runtime/expression.hpp"
 #include "runtime/gauge.hpp"
@@ -37,6 +41,8 @@ void GradientFlow::stage(double now, double before) {
 //   W_2 = exp(X_1) W_1,  X_1 = 8/9 Z_1 - 17/36 Z_0 = 8/9 Z_1 - 17/9 X_0
 //   V   = exp(X_2) W_2,  X_2 = 3/4 Z_2 - 8/9 Z_1 + 17/36 Z_0 = 3/4 Z_2 - X_1
 void GradientFlow::step(double epsilon) {
+  if (!(std::abs(epsilon) <= 1))  // beyond a tenth of that the integrator has left its order already
+    throw UsageError(fmt::format("a step of the gradient flow of {}; use a number between -1 and 1", epsilon));
   stage(epsilon / 4, 0);
   stage(epsilon * 8 / 9, -17.0 / 9);
   stage(epsilon * 3 / 4, -1);

@@ -10,7 +10,9 @@ namespace quarksmith {
 
 HeatbathRun::HeatbathRun(const HostGauge& start, DomainPointer domain, const HeatbathState& state)
     : state_(state), links_(upload(start, domain, find_precision("double"), find_storage("r18"))) {
-  if (!(state.beta > 0)) throw UsageError(fmt::format("beta = {}; use a positive number", state.beta));
+  constexpr double most_beta = 1e6;
+  if (!(state.beta > 0 && state.beta <= most_beta))
+    throw UsageError(fmt::format("beta = {}; use a positive number up to {}", state.beta, most_beta));
   if (state.overrelax < 0) throw UsageError(fmt::format("{} over-relaxation passes; use 0 or more", state.overrelax));
   const auto kernel = [&](std::string_view name) {
     return &find(domain->device().kernels(), {.operation = name, .precision = "double", .links = "r18"});
@@ -59,9 +61,10 @@ HostGauge start_gauge(const std::string& start, const Lattice& lattice, std::uin
   if (start.starts_with("weak:")) {
     char* end = nullptr;
     const double epsilon = std::strtod(start.c_str() + 5, &end);
-    if (*end == '\0' && end != start.c_str() + 5 && epsilon >= 0) return weak_gauge(lattice, epsilon, seed);
+    if (*end == '\0' && end != start.c_str() + 5 && epsilon >= 0 && epsilon <= 100)
+      return weak_gauge(lattice, epsilon, seed);
   }
-  throw UsageError(fmt::format("start '{}' is unknown; use cold, hot or weak:EPS", start));
+  throw UsageError(fmt::format("start '{}' is unknown; use cold, hot or weak:EPS, EPS from 0 to 100", start));
 }
 
 }  // namespace quarksmith

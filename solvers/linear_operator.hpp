@@ -84,6 +84,7 @@ struct SolverResult {
   int applications = 0;        ///< of A or A^+ in the precision of the iteration
   int exact_applications = 0;  ///< in the higher one
   int replacements = 0;        ///< of the residual
+  std::string trouble;         ///< why it was given up before the limit of iterations; empty if it was not
   std::vector<SolverEvent> events;
 
   /// Adds what was done after this.
@@ -99,6 +100,7 @@ struct SolverResult {
     residual = more.residual;
     measured = more.measured;
     converged = more.converged;
+    trouble = more.trouble;
   }
 };
 

@@ -36,7 +36,21 @@ LinkSmearing link_smearing_of(const std::string& text) {
         fmt::format("smearing '{}' is unknown; use stout:rho,N or ape:alpha,N, with ,space behind for links in space "
                     "alone, or hyp:a1,a2,a3,N",
                     text));
+  check(s);
   return s;
+}
+
+void check(const LinkSmearing& how) {
+  if (how.kind == LinkSmearing::Kind::none) return;
+  const bool stout = how.kind == LinkSmearing::Kind::stout, hyp = how.kind == LinkSmearing::Kind::hyp;
+  const double least = stout ? -1 : 0;
+  for (const double strength : {how.strength, hyp ? how.second : 0, hyp ? how.third : 0})
+    if (!(strength >= least && strength <= 1))
+      throw UsageError(fmt::format("link smearing with {} = {}; use a number between {} and 1", stout ? "rho" : "alpha",
+                                   strength, least));
+  constexpr int most_steps = 1000000;
+  if (how.steps < 1 || how.steps > most_steps)
+    throw UsageError(fmt::format("link smearing in {} steps; use 1 to {}", how.steps, most_steps));
 }
 
 namespace {
@@ -82,6 +96,7 @@ HostGauge step_of_part(const LinkSmearing& how, const HostGauge& gauge, const Do
 
 HostGauge smear(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain) {
   if (how.kind == LinkSmearing::Kind::none) return gauge;
+  check(how);
   require_su3(gauge, "smearing", domain->communicator());
   if (domain->lattice().parts() > 1) {
     HostGauge part = gauge;

@@ -25,6 +25,8 @@ struct LinkSmearing {
 /// `stout:rho,N` or `ape:alpha,N`, in space alone with `,space` behind; `hyp:alpha_1,alpha_2,alpha_3,N`.
 /// \throws UsageError any other text.
 LinkSmearing link_smearing_of(const std::string& text);
+/// \throws UsageError rho is not between -1 and 1, an alpha not between 0 and 1, or the steps are too many.
+void check(const LinkSmearing& how);
 
 /// The smeared links in double precision; of a part of a lattice that part. Collective.
 /// \throws NotSU3 the links are not SU(3); MissingKernel the build lacks the expression.

@@ -16,7 +16,8 @@
 namespace quarksmith {
 namespace {
 
-constexpr std::pair<const char*, Method> names[] = {{"cg", Method::cg},
+constexpr std::pair<const char*, Method> names[] = {{"auto", Method::automatic},
+                                                    {"cg", Method::cg},
                                                     {"cgnr", Method::cg},
                                                     {"cgne", Method::cgne},
                                                     {"bicgstab", Method::bicgstab},
@@ -36,6 +37,13 @@ Method method_of(const std::string& name) {
     all += fmt::format("{}{}", all.empty() ? "" : method == Method::mr ? " or " : ", ", known);
   }
   throw UnknownName(fmt::format("solver '{}' is unknown; use {}", name, all));
+}
+
+const char* name_of(Method method) {
+  if (method == Method::hermitian_cg) method = Method::cg;
+  for (const auto& [name, known] : names)
+    if (known == method) return name;
+  return "unknown";
 }
 
 std::optional<InnerMethod> preconditioner_of(const std::string& text) {
@@ -65,6 +73,8 @@ void check(Method method, const MethodParameters& p) {
     throw UsageError(fmt::format("MR with omega = {}; use a number between 0 and 2", p.omega));
   if (!p.preconditioner) return;
   if (method != Method::gcr) throw UsageError("only gcr takes a preconditioner; use --solver gcr, or none");
+  if (p.preconditioner->method == Method::automatic)
+    throw UsageError("preconditioner 'auto': a preconditioner is one method; name it, for example mr:4");
   if (p.preconditioner->steps < 1 || p.preconditioner->steps > most_steps)
     throw UsageError(fmt::format("a preconditioner of {} steps; use 1 to {}", p.preconditioner->steps, most_steps));
 }
@@ -81,6 +91,7 @@ std::unique_ptr<Recurrence> make_recurrence(Method method, const MethodParameter
       return std::make_unique<CraigsMethod>(a, scalars, rhs);
     case Method::mr:
       return std::make_unique<MinimalResidual>(a, scalars, rhs, p.omega);
+    case Method::automatic:
     case Method::bicgstab:
       return std::make_unique<BiCGstab>(a, scalars, rhs);
     case Method::bicgstab_l:
@@ -106,6 +117,7 @@ FieldCount fields_of(Method method, const MethodParameters& p) {
     }
     case Method::mr:
       return {3};
+    case Method::automatic:
     case Method::bicgstab:
       return {6};
     case Method::bicgstab_l:

@@ -12,6 +12,7 @@ namespace quarksmith {
 
 /// Krylov methods. `cg` works on the normal equations in the form CGNR.
 enum class Method {
+  automatic,  ///< BiCGstab; where it breaks down or stagnates CG on the normal equations from its best iterate
   cg,
   cgne,
   mr,
@@ -24,6 +25,8 @@ enum class Method {
 
 /// \throws UnknownName the name is unknown; the message lists those that exist.
 Method method_of(const std::string& name);
+/// `cg`, `bicgstab`, ...; what `method_of` takes.
+const char* name_of(Method method);
 
 /// A fixed number of steps of a method, started from zero.
 struct InnerMethod {

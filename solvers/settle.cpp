@@ -120,13 +120,16 @@ void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
     return;
   }
   std::string trouble = std::exchange(c.trouble, "");
-  if (status == Status::breakdown) trouble = "breakdown: a denominator vanished";
+  if (status == Status::breakdown) {
+    trouble = "breakdown: a denominator vanished";
+    c.hopeless = hand_over_;
+  }
   if (status == Status::not_finite) trouble = "a number was not finite";
   if (trouble.empty() && !first && c.measured > 0.9 * c.best && norm > 0.9 * c.best_norm)
     trouble = "the true residual stagnates";
   c.best_norm = std::min(c.best_norm, norm);
   if (c.measured < c.best) c.best = c.measured, c.best_residual = c.result.residual;
-  c.done = c.seen >= task.options->max_iterations || !std::isfinite(c.measured) || c.rr == 0;
+  c.done = c.seen >= c.limit || !std::isfinite(c.measured) || c.rr == 0;
   c.restart = first || !trouble.empty() || task.options->updates == Updates::defect;
   if (first) return;
   if (trouble.empty()) {
@@ -141,7 +144,9 @@ void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
     return;
   }
   if (c.done) return;  // at the limit of iterations
-  c.done = ++c.failures > (uniform_ ? 1 : most_failures);
+  c.done = ++c.failures > (uniform_ || hand_over_ ? 1 : most_failures) || c.hopeless;
+  if (c.done) c.result.trouble = trouble;
+  if (c.done && hand_over_) return;  // who goes on tells
   c.result.events.push_back({c.seen, trouble + (c.done ? "; given up" : "; restarted from the last iterate")});
 }
 
@@ -158,7 +163,7 @@ void KrylovBatch::arm(const Task& task, int position) {
   scalars_.set(position, "status", 0);
   scalars_.set(position, "target", target * target * c.rr);
   scalars_.set(position, "fall", falls ? task.delta * task.delta : 0);
-  scalars_.set(position, "limit", task.options->max_iterations);
+  scalars_.set(position, "limit", c.limit);
   scalars_.set(position, "epsilon", epsilon);
   scalars_.set(position, "root", std::sqrt(epsilon));
 }

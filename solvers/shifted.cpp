@@ -6,6 +6,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
+#include "solvers/usable_norm.hpp"
 
 namespace quarksmith {
 namespace {
@@ -35,6 +36,7 @@ struct WilsonShiftedSolver::Parts {
 
   Parts(const HostGauge& gauge, DomainPointer d, const WilsonParameters& p, const SolveSettings& s, int shifts)
       : settings(s), parameters(p), domain(std::move(d)) {
+    check(s.options);
     if (find_storage(s.links).temporal)
       throw UsageError(
           fmt::format("links '{}': shifted systems are solved in the gauge of the links; use r12", s.links));
@@ -77,6 +79,7 @@ double WilsonShiftedSolver::host_share() const {
 std::vector<ShiftReport> WilsonShiftedSolver::solve(SpinorField& x, const SpinorField& b,
                                                     const std::vector<double>& shifts) const {
   const Parts& p = *parts_;
+  usable_norms(b);
   const double start = now();
   const std::vector<double> tolerances(shifts.size(), p.settings.options.tolerance);
   const PrecisionInfo& precision = p.high->a->precision();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -84,7 +85,15 @@ QuarkSmearing quark_smearing_of(const std::string& text) {
     throw UsageError(
         fmt::format("smearing '{}': width {} in {} steps; both must be positive", text, s.strength, s.steps));
   if (s.steps < 1) throw UsageError(fmt::format("smearing '{}': {} steps; use at least one", text, s.steps));
-  if (s.norm == 0) throw UsageError(fmt::format("smearing '{}': its norm is zero; use another number", text));
+  constexpr double most_strength = 1e4, most_norm = 1e100;
+  if (!(std::abs(s.strength) <= most_strength))
+    throw UsageError(
+        fmt::format("smearing '{}': {} is not between -{} and {}", text, s.strength, most_strength, most_strength));
+  if (s.kind == QuarkSmearing::Kind::wuppertal && s.strength < 0)
+    throw UsageError(fmt::format("smearing '{}': alpha = {}; use 0 or more", text, s.strength));
+  if (!(std::abs(s.norm) <= most_norm && std::abs(s.norm) >= 1 / most_norm))
+    throw UsageError(fmt::format("smearing '{}': its norm is {}; use a number of size {} to {}", text, s.norm,
+                                 1 / most_norm, most_norm));
   return s;
 }
 

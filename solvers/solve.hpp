@@ -18,7 +18,7 @@ Updates updates_of(const std::string& name);
 
 /// Choices of a solve.
 struct SolveSettings {
-  Method method = Method::bicgstab;
+  Method method = Method::automatic;
   MethodParameters parameters;
   Reduction reduction = Reduction::symmetric;
   /// `double`, `single`: of all fields and kernels; `double-half`, `single-half`, `double-bits20`, ...: iterations run
@@ -32,8 +32,12 @@ struct SolveSettings {
   SolverOptions options;
 };
 
+/// \throws UsageError a number is out of its range, which the message tells.
+void check(const SolverOptions& options);
+
 /// What a solve did for one right-hand side.
 struct SolveReport {
+  Method method = Method::cg;  ///< that gave the solution: of Method::automatic `bicgstab` or `cg`
   int iterations = 0;
   double residual = 0;  ///< |b - M x| / |b| of the full system in double
   double measured = 0;  ///< what the tolerance is compared with
@@ -44,6 +48,14 @@ struct SolveReport {
   int replacements = 0;             ///< of the residual by the true one
   std::vector<SolverEvent> events;  ///< what went wrong and was answered
 };
+
+/// How an interface calls what can be changed about a solve.
+struct ChoiceNames {
+  std::string iterations = "a larger max_iterations", cg = "method cg", precision = "precision double",
+              tolerance = "a larger tolerance";
+};
+/// What to change about a solve that missed its tolerance, as `use ... or ...`: never what it did already.
+std::string remedy_of(const SolveSettings& settings, const SolveReport& report, const ChoiceNames& names = {});
 
 /// An action on a device, ready to solve for many sources.
 class Solver {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <vector>
 
 #include "runtime/error.hpp"
@@ -38,7 +39,7 @@ SourceSettings noise_of(const std::string& text, const UsageError& unknown) {
   return s;
 }
 
-bool whole(double x) { return x == static_cast<int>(x); }
+bool whole(double x) { return std::abs(x) < 0x1p31 && x == std::floor(x); }
 
 }  // namespace
 

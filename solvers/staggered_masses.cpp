@@ -8,6 +8,7 @@
 
 #include "runtime/error.hpp"
 #include "solvers/blas.hpp"
+#include "solvers/usable_norm.hpp"
 
 namespace quarksmith {
 namespace {
@@ -41,6 +42,7 @@ struct StaggeredMassSolver::Parts {
   Parts(const StaggeredAction& action, std::vector<double> m, const HostGauge& gauge, const DomainPointer& domain,
         const SolveSettings& s)
       : masses(std::move(m)), settings(s) {
+    check(s.options);
     if (masses.empty()) throw UsageError("no masses to solve for");
     for (const double mass : masses)
       if (!(mass > 0)) throw UsageError(fmt::format("mass {} of staggered quarks; use m > 0", mass));
@@ -80,7 +82,7 @@ std::vector<SolveReport> StaggeredMassSolver::solve(SpinorField& x, const Spinor
     throw UsageError(fmt::format("{} masses, {} solutions and {} sources", count, x.rhs(), b.rhs()));
   const double start = now();
   const Blas blas(b);
-  const double b_norm = std::sqrt(blas.norm2(b));
+  const double b_norm = usable_norms(b).front();
   const DomainPointer& domain = p.high->domain();
   SpinorField y(domain, b.precision(), Subset::full, count, 1);
   y.fill(0);
@@ -111,7 +113,7 @@ std::vector<SolveReport> StaggeredMassSolver::solve(SpinorField& x, const Spinor
     SpinorField one = x.slice(k, 1);
     matrix.apply(one, y.slice(k, 1), Dagger::yes);
     matrix.apply(product, one, Dagger::no);
-    reports[k].residual = b_norm > 0 ? std::sqrt(blas.residual(b, product)) / b_norm : 0;
+    reports[k].residual = std::sqrt(blas.residual(b, product)) / b_norm;
     reports[k].measured = reports[k].residual;
     reports[k].converged = reports[k].residual <= 1.01 * p.settings.options.tolerance;
   }

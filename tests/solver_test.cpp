@@ -171,7 +171,6 @@ TEST_P(BatchedSolve, GivesWhatSingleSolvesGive) {
       const Batch batch(device, Lattice(extent), -0.7, settings_of(method, precision, 1e-10));
       constexpr int rhs = 7;
       SpinorField b = batch.sources(rhs);
-      if (extent[0] == 4) b.slice(3, 1).fill(0);
       SpinorField x = b.like(), y = b.like(), again = b.like();
       x.fill(255);
       const std::vector<SolveReport> reports = batch.solver->solve_all(x, b);
@@ -186,7 +185,7 @@ TEST_P(BatchedSolve, GivesWhatSingleSolvesGive) {
           EXPECT_NEAR(reports[n].iterations, single.iterations, device->short_vectors() ? 2 : 0) << n;
           EXPECT_NEAR(reports[n].residual, single.residual, device->short_vectors() ? 1e-10 : 1e-13) << n;
         }
-        if (reports[n].iterations > 0) least = std::min(least, reports[n].iterations);
+        least = std::min(least, reports[n].iterations);
         most = std::max(most, reports[n].iterations);
         const HostSpinor from_batch = batch.host(x, n), from_single = batch.host(y, n);
         for (std::size_t i = 0; i < from_batch.site.size(); ++i)

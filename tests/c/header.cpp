@@ -8,5 +8,5 @@ extern "C" int header_is_cpp();
 int header_is_cpp() {
   quarksmith_solver_settings settings;
   return quarksmith_solver_settings_init(&settings) == QUARKSMITH_OK && settings.size == sizeof settings &&
-         std::strcmp(settings.method, "bicgstab") == 0;
+         std::strcmp(settings.method, "auto") == 0;
 }

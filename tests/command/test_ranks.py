@@ -216,3 +216,58 @@ def test_a_rank_that_is_killed_ends_the_job(mpirun):
         assert job.wait(AT_ONCE) != 0
     finally:
         job.kill()
+
+
+UNSET = ("OMP_NUM_THREADS", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+CROWDED = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
+
+
+def free_environment(**more):
+    """The environment without what steers threads."""
+    return {**{k: v for k, v in os.environ.items() if k not in UNSET}, **more}
+
+
+def crowd(folder, ranks, *arguments, **more):
+    """Ranks that are bound to nothing, without any setting for threads or MPI."""
+    line = [*CROWDED, "-n", str(ranks), BUILD / "bin" / "quarksmith", *map(str, arguments)]
+    environment = free_environment(**more)
+    return subprocess.run(line, cwd=folder, capture_output=True, text=True, timeout=300, env=environment)
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor cannot be divided")
+def test_ranks_divide_the_processors_of_their_host(tmp_path, several_ranks):
+    processors = len(os.sched_getaffinity(0))
+    ranks = 2 if processors < 4 else 4
+    threads = processors // ranks
+    run = crowd(tmp_path, ranks, "propagator", *ACTION, "--correlators", "c.json")
+    assert run.returncode == 0, run.stderr
+    said = f"{ranks} ranks share {processors} processors of this host: {threads} thread{'s' * (threads > 1)} each"
+    assert run.stderr.count(said) == 1, run.stderr
+    quiet = crowd(tmp_path, ranks, "propagator", *ACTION, "--correlators", "c.json", "--quiet")
+    assert quiet.stderr == ""
+    asked = crowd(tmp_path, ranks, "propagator", *ACTION, "--correlators", "c.json", OMP_NUM_THREADS="2")
+    assert asked.returncode == 0 and "share" not in asked.stderr
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two ranks need a processor each")
+def test_ranks_bound_apart_keep_their_processors(tmp_path, several_ranks):
+    line = ["mpirun", "--allow-run-as-root", "--bind-to", "core", "-n", "2", BUILD / "bin" / "quarksmith", "devices"]
+    run = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=300, env=free_environment())
+    assert run.returncode == 0, run.stderr
+    assert "share" not in run.stderr
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one thread does not wait for others")
+def test_waiting_threads_sleep_soon_unless_the_environment_says_how(tmp_path):
+    def spins(**more):
+        environment = free_environment(OMP_DISPLAY_ENV="VERBOSE", **more)
+        line = [BUILD / "bin" / "quarksmith", "devices"]
+        run = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=60, env=environment)
+        assert run.returncode == 0, run.stderr
+        found = [text.split("'")[1] for text in run.stderr.splitlines() if "GOMP_SPINCOUNT" in text]
+        return found
+
+    assert spins()[-1] == "1000"
+    assert spins(GOMP_SPINCOUNT="77") == ["77"]
+    assert len(spins(OMP_WAIT_POLICY="active")) == 1
+    assert len(spins(OMP_NUM_THREADS="1")) == 1

@@ -1,0 +1,88 @@
+/// \file
+/// What stands behind a Solver; of solve.cpp and solver_parts.cpp alone.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "solvers/blas.hpp"
+#include "solvers/block_cg.hpp"
+#include "solvers/solve.hpp"
+#include "solvers/working_gauge.hpp"
+
+namespace quarksmith {
+
+struct Solver::Parts {
+  Parts(std::shared_ptr<const Action> action, const HostGauge& gauge, const DomainPointer& domain,
+        const SolveSettings& settings);
+
+  /// The operator for fields of a precision, made when first asked for.
+  const DiracOperator& dirac(const std::string& name);
+  /// |b - M x| of each right-hand side in double.
+  std::vector<double> defects(const SpinorField& x, const SpinorField& b);
+  const Blas& blas();
+  std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b);
+
+  SolveSettings settings;  ///< with the method that is tried first
+  bool falls_back;         ///< to CG on the normal equations
+  std::shared_ptr<const Action> action;
+  std::string outer, inner, lowest;  ///< precisions: of residuals, of iterations, of the preconditioner
+  WorkingGauge working_gauge;
+  DomainPointer domain;
+  LinkStore links;
+  double seconds = 0, host_seconds = 0;
+
+ private:
+  /// The operator in one precision, in the form that the method iterates with.
+  struct Level {
+    Level(const DiracOperator& dirac, Reduction reduction, int rhs) : matrix(&dirac.matrix()) {
+      if (reduction != Reduction::none) even_odd = dirac.reduced(reduction, rhs);
+    }
+    const LinearOperator& a() const { return even_odd ? *even_odd : *matrix; }
+
+    const LinearOperator* matrix;
+    std::unique_ptr<ReducedOperator> even_odd;
+  };
+
+  /// One right-hand side of a system, and what became of it.
+  struct Column {
+    double tolerance;  ///< of the reduced residual
+    double scale = 1;  ///< relative residual of the full system over that of the reduced one
+    Method method;     ///< that works on it
+    SolverResult result = {};
+    double flops = 0, bytes_sent = 0;
+  };
+  /// Right-hand sides first, first + 1, ... of the system that is iterated on.
+  struct System {
+    SpinorField x, b;
+    std::span<Column> columns;
+    int first = 0;
+    System part(int from, int count) {
+      return {x.slice(from, count), b.slice(from, count), columns.subspan(from, count), first + from};
+    }
+  };
+  using Chosen = std::function<bool(const Column&)>;
+
+  void choose_precisions();
+  void reserve(int rhs);
+  KrylovBatch& batch(Method method);
+  void iterate(System system, KrylovBatch& krylov, const LinearOperator& low_a);
+  void iterate_chosen(System& system, const Chosen& chosen, KrylovBatch& krylov, const LinearOperator& low_a);
+  bool failed(const Column& column) const;
+  void fall_back(System& system);
+  void raise_precision(System& system);
+
+  std::map<std::string, std::unique_ptr<DiracOperator>> operators_;  ///< by precision
+  std::unique_ptr<DiracOperator> part_alone_;                        ///< of a Schwarz preconditioner
+  std::unique_ptr<Level> high_, low_, preconditioner_;
+  int capacity_ = 0;                    ///< right-hand sides for which there is work space
+  std::unique_ptr<KrylovBatch> batch_;  ///< of one method at a time, for their work space is the largest
+  Method batch_method_ = Method::automatic;
+  std::unique_ptr<BlockConjugateGradients> block_;  ///< runs before the batch, with Method::block_cg
+  std::optional<SpinorField> reduced_x_, reduced_b_, outer_x_, outer_b_, residual_;
+  std::optional<Blas> blas_;
+};
+
+}  // namespace quarksmith
