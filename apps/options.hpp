@@ -93,6 +93,7 @@ void add_flow(CLI::App& app, int& status);
 void add_apply(CLI::App& app, int& status);
 void add_heatbath(CLI::App& app, int& status);
 void add_propagator(CLI::App& app, int& status);
+void add_correlators(CLI::App& app, int& status);
 void add_solve_bench(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
 void add_accuracy(CLI::App& app, int& status);
