@@ -6,6 +6,7 @@
 
 #include "apps/energy.hpp"
 #include "apps/options.hpp"
+#include "apps/paths.hpp"
 #include "apps/workload.hpp"
 #include "runtime/error.hpp"
 
@@ -183,7 +184,10 @@ void add_bench(CLI::App& app, int& status) {
   c->add_option("--powercap", o->powercap)->group("");  // another folder for tests
   c->add_option("--csv", o->csv, "write the table to this file");
   o->common.add_to(*c);
-  c->callback([o, &status] { status = run(*o); });
+  c->callback([o, &status] {
+    require_distinct({{"--csv", o->csv}, {"--json", o->common.json}});
+    status = run(*o);
+  });
 }
 
 }  // namespace quarksmith::apps

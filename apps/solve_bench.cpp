@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "apps/paths.hpp"
 #include "apps/staggered_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/site_random.hpp"
@@ -331,7 +332,11 @@ void add_solve_bench(CLI::App& app, int& status) {
   c->add_option("--csv", o->csv, "write the table to this file");
   c->add_option("--history", o->history, "write the residual after each iteration to this CSV file");
   o->common.add_to(*c);
-  c->callback([o, c, &status] { status = Bench(*o, *c)(); });
+  c->callback([o, c, &status] {
+    require_distinct({{"--csv", o->csv}, {"--history", o->history}, {"--json", o->common.json}},
+                     {{"--gauge", o->action.gauge}});
+    status = Bench(*o, *c)();
+  });
 }
 
 }  // namespace quarksmith::apps

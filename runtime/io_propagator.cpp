@@ -56,7 +56,11 @@ struct PropagatorFile::Parts {
 
   void create(const PropagatorHeader& header) {
     errno = 0;
-    file = Handle(H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose, what("create"));
+    // Structures of this version carry checksums of their own: the library refuses damaged ones, where it crashes on
+    // some of the version before.
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, what("create"));
+    hdf5::check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST), what("create"));
+    file = Handle(H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, what("create"));
     format::create(file, header, known.extent);
     hdf5::check(H5Fflush(file, H5F_SCOPE_GLOBAL), what("write"));
     locate(what("create"));
