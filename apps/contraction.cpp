@@ -128,8 +128,8 @@ Json to_json(const Provenance& all) {
 Contraction contraction_of(const PropagatorReader& file, const Lattice& lattice, const std::string& sink) {
   const auto& boundary = file.value<std::vector<Complex64>>("boundary");
   if (boundary.size() != directions)
-    throw Error(fmt::format("attribute boundary has {} phases, not {}: the file is damaged", boundary.size(),
-                            directions));
+    throw Error(
+        fmt::format("attribute boundary has {} phases, not {}: the file is damaged", boundary.size(), directions));
   return {file.value<double>("plaquette"), source_of(file.value<std::string>("source"), lattice).time(), boundary[3],
           without_layout(file.provenance()), sink};
 }
@@ -149,8 +149,7 @@ Json& DiracColumns::solve(int n, const ColumnReport& report) {
 }
 
 void DiracColumns::take(int n, HostSpinor& column, const ColumnReport& report) {
-  if (!report.midpoint.empty())
-    norms_[n] = {report.midpoint, slice_norms(column, CommonOptions::ranks())};
+  if (!report.midpoint.empty()) norms_[n] = {report.midpoint, slice_norms(column, CommonOptions::ranks())};
   if (sink_.kind != QuarkSmearing::Kind::none) {
     SpinorField field(links_->domain_pointer(), find_precision("double"), Subset::full);
     const BasisInfo& basis = find_basis("degrand_rossi");
@@ -230,9 +229,10 @@ bool exists_on_root(const std::filesystem::path& path, const CommonOptions& comm
 
 void read_sound(const PropagatorReader& file, const std::filesystem::path& path, int n, HostSpinor& column) {
   if (!file.read(n / 3, n % 3, column))
-    throw Error(fmt::format("{}: column {} {} does not match its checksum: the file is damaged; solve again with "
-                            "`quarksmith propagator ... --overwrite`",
-                            path.string(), n / 3, n % 3));
+    throw Error(
+        fmt::format("{}: column {} {} does not match its checksum: the file is damaged; solve again with "
+                    "`quarksmith propagator ... --overwrite`",
+                    path.string(), n / 3, n % 3));
 }
 
 void write_correlators(const std::filesystem::path& path, const Json& result, const CommonOptions& common) {

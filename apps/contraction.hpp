@@ -68,7 +68,7 @@ class StaggeredColumns {
   std::string name(std::size_t i, std::size_t j) const;
 
   std::vector<double> masses_;
-  std::vector<StaggeredPropagator> propagators_;                 // by mass
+  std::vector<StaggeredPropagator> propagators_;                  // by mass
   std::map<std::pair<int, int>, nlohmann::ordered_json> solves_;  // by colour and mass
 };
 

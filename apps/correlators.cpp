@@ -18,22 +18,21 @@ struct CorrelatorsOptions {
 std::shared_ptr<const LinkField> sink_links(const CorrelatorsOptions& o, const PropagatorReader& file,
                                             const Lattice& lattice) {
   if (o.gauge.empty())
-    throw UsageError(fmt::format("--sink {} smears with links: give the configuration of {} by --gauge", o.sink,
-                                 o.file.string()));
+    throw UsageError(
+        fmt::format("--sink {} smears with links: give the configuration of {} by --gauge", o.sink, o.file.string()));
   const NamedGauge named = open_gauge(o.gauge, fmt::format("{}", fmt::join(file.extent(), ",")), o.common);
   const std::string found = gauge_digest(named.gauge, o.common), &stated = file.value<std::string>("gauge_digest");
   if (found != stated)
     throw UsageError(fmt::format("--gauge {}: other links (digest {}) than those of {} ({}, {})", o.gauge, found,
                                  o.file.string(), stated, file.value<std::string>("gauge")));
   const DomainPointer domain = o.common.open_domain(lattice);
-  return std::make_shared<LinkField>(upload(named.gauge, domain, find_precision("double"),
-                                            find_storage(file.value<std::string>("links"))));
+  return std::make_shared<LinkField>(
+      upload(named.gauge, domain, find_precision("double"), find_storage(file.value<std::string>("links"))));
 }
 
 nlohmann::ordered_json dirac(const CorrelatorsOptions& o, const PropagatorReader& file, const Lattice& lattice) {
   const QuarkSmearing sink = sink_of(o.sink);
-  DiracColumns columns(lattice, sink,
-                       sink.kind == QuarkSmearing::Kind::none ? nullptr : sink_links(o, file, lattice));
+  DiracColumns columns(lattice, sink, sink.kind == QuarkSmearing::Kind::none ? nullptr : sink_links(o, file, lattice));
   HostSpinor column(lattice);
   for (int n = 0; n < file.form().columns(); ++n) {
     read_sound(file, o.file, n, column);
@@ -46,8 +45,8 @@ nlohmann::ordered_json dirac(const CorrelatorsOptions& o, const PropagatorReader
 
 nlohmann::ordered_json staggered(const CorrelatorsOptions& o, const PropagatorReader& file, const Lattice& lattice) {
   if (o.sink != "point")
-    throw UsageError(fmt::format("--sink {}: {} holds staggered quarks, whose sinks are points", o.sink,
-                                 o.file.string()));
+    throw UsageError(
+        fmt::format("--sink {}: {} holds staggered quarks, whose sinks are points", o.sink, o.file.string()));
   const auto& masses = file.value<std::vector<double>>("mass");
   if (static_cast<int>(masses.size()) != file.form().first)
     throw Error(fmt::format("{}: {} masses for {} columns: it is damaged", o.file.string(), masses.size(),
@@ -66,9 +65,10 @@ int run(const CorrelatorsOptions& o) {
   const PropagatorReader file(o.file, o.common.ranks());
   for (int n = 0; n < file.form().columns(); ++n)
     if (!file.has(n / 3, n % 3))
-      throw UsageError(fmt::format("{}: column {} {} is not there; finish it with the `quarksmith propagator` command "
-                                   "that began it",
-                                   o.file.string(), n / 3, n % 3));
+      throw UsageError(
+          fmt::format("{}: column {} {} is not there; finish it with the `quarksmith propagator` command "
+                      "that began it",
+                      o.file.string(), n / 3, n % 3));
   const Lattice lattice = o.common.partition().part(file.extent());
   const nlohmann::ordered_json result = file.form().staggered ? staggered(o, file, lattice) : dirac(o, file, lattice);
   write_correlators(o.correlators, result, o.common);

@@ -51,11 +51,16 @@ int run_propagator(const InfoOptions& o) {
     done += state == "sound";
     damaged += state == "damaged";
     if (state == "sound") residual = std::max(residual, r.residual);
-    nlohmann::ordered_json entry = {{file.form().staggered ? "mass" : "spin", n / 3}, {"colour", n % 3},
-                                    {"state", state}};
+    nlohmann::ordered_json entry = {
+        {file.form().staggered ? "mass" : "spin", n / 3}, {"colour", n % 3}, {"state", state}};
     if (state != "missing")
-      entry.update({{"checksum", file.checksum(n / 3, n % 3)}, {"iterations", r.iterations}, {"residual", r.residual},
-                    {"solver", r.solver}, {"precision", r.precision}, {"even_odd", r.even_odd}, {"links", r.links}});
+      entry.update({{"checksum", file.checksum(n / 3, n % 3)},
+                    {"iterations", r.iterations},
+                    {"residual", r.residual},
+                    {"solver", r.solver},
+                    {"precision", r.precision},
+                    {"even_odd", r.even_odd},
+                    {"links", r.links}});
     j["columns"].push_back(std::move(entry));
   }
   fmt::print("format       propagator of {} quarks, {}\n", file.form().staggered ? "staggered" : "Dirac",
@@ -111,8 +116,10 @@ int run(const InfoOptions& o) {
 
 void add_info(CLI::App& app, int& status) {
   auto o = std::make_shared<InfoOptions>();
-  CLI::App* c = app.add_subcommand("info", "What a configuration or a propagator holds, and whether its checksums agree");
-  c->add_option("file", o->file, "propagator (HDF5, finished or .part) or configuration: " + gauge_formats())->required();
+  CLI::App* c =
+      app.add_subcommand("info", "What a configuration or a propagator holds, and whether its checksums agree");
+  c->add_option("file", o->file, "propagator (HDF5, finished or .part) or configuration: " + gauge_formats())
+      ->required();
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
   o->common.add_to(*c);
   c->callback([o, &status] {

@@ -86,8 +86,8 @@ class Run {
       first += count;
       progress.show(static_cast<double>(12 - left.size() + first));
     }
-    const nlohmann::ordered_json result = columns_->result(
-        contraction_of(header_, plaquette_, source_.time(), choice_.boundary[3], o_.sink));
+    const nlohmann::ordered_json result =
+        columns_->result(contraction_of(header_, plaquette_, source_.time(), choice_.boundary[3], o_.sink));
     // A run that is killed before the last rename is continued, and contracts again.
     write_correlators(o_.correlators, result, o_.common);
     o_.common.write_json(result);
@@ -107,8 +107,7 @@ class Run {
     const bool contracts = !o_.correlators.empty() || !o_.common.json.empty();
     if (!o_.overwrite && contracts && exists_on_root(o_.out, o_.common)) {
       finished_ = std::make_unique<PropagatorReader>(o_.out, o_.common.ranks());
-      finished_->require(header_, lattice().global_extent(),
-                         "choose another --out or replace it with --overwrite");
+      finished_->require(header_, lattice().global_extent(), "choose another --out or replace it with --overwrite");
       o_.common.info(fmt::format("{}: finished; correlators are made of its columns", o_.out.string()));
     } else {
       file_ = std::make_unique<PropagatorFile>(o_.out, lattice(), header_, o_.overwrite, o_.common.ranks());
@@ -129,8 +128,8 @@ class Run {
     const bool sound = file_->has(n / 3, n % 3) && file_->read(n / 3, n % 3, solution);
     if (!sound) {
       if (file_->touched(n / 3, n % 3))
-        o_.common.warn(fmt::format("spin {} colour {}: damaged in {}.part: solved again", n / 3, n % 3,
-                                   o_.out.string()));
+        o_.common.warn(
+            fmt::format("spin {} colour {}: damaged in {}.part: solved again", n / 3, n % 3, o_.out.string()));
       return false;
     }
     const ColumnReport report = file_->report(n / 3, n % 3);
@@ -221,16 +220,18 @@ class Run {
       columns_->take(n, solution, report);
     }
     if (failed.empty()) return;
-    o_.common.write_json({{"lattice", lattice().global_extent()}, {"plaquette", plaquette_}, {"solves", columns_->solves()}});
+    o_.common.write_json(
+        {{"lattice", lattice().global_extent()}, {"plaquette", plaquette_}, {"solves", columns_->solves()}});
     throw Error(fmt::format(
         "{}; {}", failed,
-        file_ ? "columns solved so far are kept; go on with more --max-iterations, another --solver or --precision double"
-              : "no columns are kept; use more --max-iterations, a larger --tol or --precision double"));
+        file_
+            ? "columns solved so far are kept; go on with more --max-iterations, another --solver or --precision double"
+            : "no columns are kept; use more --max-iterations, a larger --tol or --precision double"));
   }
 
   ColumnReport report_of(const SolveReport& r) const {
     const auto remark = [this](const char* key) { return std::get<std::string>(header_.remarks.at(key)); };
-    return {double(r.iterations), r.residual,          r.seconds,          r.gflops, remark("solver"),
+    return {double(r.iterations), r.residual,         r.seconds,       r.gflops, remark("solver"),
             remark("precision"),  remark("even_odd"), remark("links"), {}};
   }
 
@@ -249,18 +250,18 @@ class Run {
   std::shared_ptr<const LinkField> smearing_links_;
   std::unique_ptr<Solver> solver_;
   std::optional<DiracColumns> columns_;
-  int first_ = 0, count_ = 0;         // the batch under way
+  int first_ = 0, count_ = 0;  // the batch under way
   int width_ = 0;
 };
 
 int staggered(const PropagatorOptions& o, const CLI::App& command) {
-  for (const char* foreign :
-       {"--sink", "--smear-links", "--basis", "--preconditioner", "--even-odd", "--batch"})
+  for (const char* foreign : {"--sink", "--smear-links", "--basis", "--preconditioner", "--even-odd", "--batch"})
     if (command.count(foreign) > 0)
       throw UsageError(fmt::format("{} is not for --action {}", foreign, o.action.action));
   if (command.count("--solver") > 0 && o.solver != "cg")
     throw UsageError(fmt::format("--solver {}: --action {} is solved by cg", o.solver, o.action.action));
-  return run_staggered({command, o.common, o.action, o.choices, o.source, o.precision, o.correlators, o.out, o.overwrite});
+  return run_staggered(
+      {command, o.common, o.action, o.choices, o.source, o.precision, o.correlators, o.out, o.overwrite});
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ struct StaggeredRun {
   std::filesystem::path correlators, out;
   bool overwrite;
 };
-/// Solves for three columns and all masses; writes them and the correlators of the Goldstone pion of each pair of masses.
-/// \throws Error a solve did not converge.
+/// Solves for three columns and all masses; writes them and the correlators of the Goldstone pion of each pair of
+/// masses. \throws Error a solve did not converge.
 int run_staggered(const StaggeredRun& run);
 
 }  // namespace quarksmith::apps

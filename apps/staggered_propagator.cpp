@@ -34,8 +34,8 @@ class Run {
     open_file();
     for (int colour = 0; colour < 3; ++colour)
       if (!keep(colour)) solve(colour);
-    const nlohmann::ordered_json result = columns_.result(
-        contraction_of(header_, plaquette_, source_.time(), choice_.boundary[3], ""));
+    const nlohmann::ordered_json result =
+        columns_.result(contraction_of(header_, plaquette_, source_.time(), choice_.boundary[3], ""));
     // A run that is killed before the last rename is continued, and contracts again.
     write_correlators(o_.correlators, result, o_.common);
     o_.common.write_json(result);
@@ -81,8 +81,7 @@ class Run {
     const bool contracts = !o_.correlators.empty() || !o_.common.json.empty();
     if (!o_.overwrite && contracts && exists_on_root(o_.out, o_.common)) {
       finished_ = std::make_unique<PropagatorReader>(o_.out, o_.common.ranks());
-      finished_->require(header_, lattice().global_extent(),
-                         "choose another --out or replace it with --overwrite");
+      finished_->require(header_, lattice().global_extent(), "choose another --out or replace it with --overwrite");
       o_.common.info(fmt::format("{}: finished; correlators are made of its columns", o_.out.string()));
     } else {
       file_ = std::make_unique<PropagatorFile>(o_.out, lattice(), header_, o_.overwrite, o_.common.ranks());
@@ -98,8 +97,8 @@ class Run {
         read_sound(*finished_, o_.out, 3 * k + colour, column);
       } else if (!file_->has(k, colour) || !file_->read(k, colour, column)) {
         if (file_->touched(k, colour))
-          o_.common.warn(fmt::format("colour {} mass {}: damaged in {}.part: solved again", colour, masses()[k],
-                                     o_.out.string()));
+          o_.common.warn(
+              fmt::format("colour {} mass {}: damaged in {}.part: solved again", colour, masses()[k], o_.out.string()));
         return false;
       }
       columns_.solve(k, colour, finished_ ? finished_->report(k, colour) : file_->report(k, colour));

@@ -71,12 +71,15 @@ std::optional<ProvenanceValue> read_attribute(hid_t file, const std::string& key
     case H5T_STRING:
       if (count != 1) return std::nullopt;
       return read_text(attribute, type, what);
-    case H5T_FLOAT: return read_numbers<double>(attribute, H5T_NATIVE_DOUBLE, scalar, count, what);
-    case H5T_INTEGER: return read_numbers<long long>(attribute, H5T_NATIVE_LLONG, scalar, count, what);
+    case H5T_FLOAT:
+      return read_numbers<double>(attribute, H5T_NATIVE_DOUBLE, scalar, count, what);
+    case H5T_INTEGER:
+      return read_numbers<long long>(attribute, H5T_NATIVE_LLONG, scalar, count, what);
     case H5T_COMPOUND:
       if (H5Tequal(type, complex_type()) <= 0) return std::nullopt;
       return read_numbers<Complex64>(attribute, complex_type(), scalar, count, what);
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

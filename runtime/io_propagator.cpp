@@ -33,8 +33,8 @@ struct PropagatorFile::Parts {
   std::filesystem::path path, temporary;
   Handle file;
   std::unique_ptr<SharedFile> numbers;
-  PropagatorStructure known;            // all ranks have form, extent and reports
-  std::vector<std::uint64_t> places;    // of the columns, of /report and of /midpoint
+  PropagatorStructure known;          // all ranks have form, extent and reports
+  std::vector<std::uint64_t> places;  // of the columns, of /report and of /midpoint
 
   Parts(Communicator& c, const Lattice& l, const std::filesystem::path& p, const PropagatorForm& form)
       : communicator(c), lattice(l), path(p), temporary(p.string() + ".part"), places(form.columns() + 2) {
@@ -104,8 +104,7 @@ struct PropagatorFile::Parts {
   void share() {
     communicator.broadcast(places.data(), places.size() * sizeof places[0], 0);
     communicator.broadcast(known.records.data(), known.records.size() * sizeof(ColumnRecord), 0);
-    if (known.form.midpoint)
-      communicator.broadcast(known.midpoint.data(), known.midpoint.size() * sizeof(double), 0);
+    if (known.form.midpoint) communicator.broadcast(known.midpoint.data(), known.midpoint.size() * sizeof(double), 0);
   }
 };
 
@@ -123,7 +122,9 @@ PropagatorFile::PropagatorFile(const std::filesystem::path& path, const Lattice&
 PropagatorFile::~PropagatorFile() = default;
 
 bool PropagatorFile::has(int first, int colour) const { return parts_->known.has(3 * first + colour); }
-bool PropagatorFile::touched(int first, int colour) const { return parts_->known.records[3 * first + colour].done != 0; }
+bool PropagatorFile::touched(int first, int colour) const {
+  return parts_->known.records[3 * first + colour].done != 0;
+}
 ColumnReport PropagatorFile::report(int first, int colour) const { return parts_->known.report(3 * first + colour); }
 
 bool PropagatorFile::read(int first, int colour, HostSpinor& column) const {

@@ -14,8 +14,8 @@
 namespace quarksmith {
 
 /// A value of an attribute: text, number or list of numbers.
-using ProvenanceValue = std::variant<std::string, double, long long, std::vector<double>, std::vector<long long>,
-                                     std::vector<Complex64>>;
+using ProvenanceValue =
+    std::variant<std::string, double, long long, std::vector<double>, std::vector<long long>, std::vector<Complex64>>;
 using Provenance = std::map<std::string, ProvenanceValue>;
 
 /// For messages.

@@ -63,7 +63,7 @@ void PropagatorStructure::set(int n, const ColumnReport& r, const ScidacChecksum
 
 ColumnReport PropagatorStructure::report(int n) const {
   const ColumnRecord& r = records[n];
-  ColumnReport report{r.iterations,       r.residual,      r.seconds,    r.gflops, get(r.solver),
+  ColumnReport report{r.iterations,     r.residual,      r.seconds,    r.gflops, get(r.solver),
                       get(r.precision), get(r.even_odd), get(r.links), {}};
   if (form.midpoint) report.midpoint.assign(midpoint_of(n), midpoint_of(n) + extent[3]);
   return report;
@@ -171,9 +171,10 @@ PropagatorStructure read(hid_t file, const std::string& path) {
   const auto format = s.attributes.find("format");
   const std::string found = format == s.attributes.end() ? "" : text_of(format->second);
   if (found == "quarksmith propagator 1")
-    throw UsageError(fmt::format("{}: of the former format ({}), which has no checksums; finish or read it with the "
-                                 "version that wrote it, or discard it with --overwrite",
-                                 path, found));
+    throw UsageError(
+        fmt::format("{}: of the former format ({}), which has no checksums; finish or read it with the "
+                    "version that wrote it, or discard it with --overwrite",
+                    path, found));
   if (found != name)
     throw Error(fmt::format("{}: no propagator of ours: its attribute format is '{}', not '{}'", path, found, name));
   read_form(s, file, path);
@@ -197,8 +198,7 @@ std::string difference(const PropagatorStructure& found, const PropagatorHeader&
   for (const auto& [key, value] : header.provenance) {
     const auto other = found.attributes.find(key);
     if (other == found.attributes.end()) return fmt::format("{} is not stated, now '{}'", key, text_of(value));
-    if (other->second != value)
-      return fmt::format("{} is '{}', now '{}'", key, text_of(other->second), text_of(value));
+    if (other->second != value) return fmt::format("{} is '{}', now '{}'", key, text_of(other->second), text_of(value));
   }
   return found.form == header.form ? "" : "it has other columns";
 }

@@ -29,8 +29,8 @@ struct PropagatorReader::Parts {
     const std::string name = format::column_name(n), what = fmt::format("{}: cannot read {}", path.string(), name);
     errno = 0;
     if (lattice.global_extent() != known.extent)
-      throw Error(fmt::format("{}: {} does not hold columns of a {} lattice", path.string(), name,
-                              lattice.global_text()));
+      throw Error(
+          fmt::format("{}: {} does not hold columns of a {} lattice", path.string(), name, lattice.global_text()));
     const hdf5::Handle complex = hdf5::complex_type();
     const hdf5::Handle set =
         hdf5::open_dataset(file, name, complex, format::column_extent(known.extent, known.form), path.string());

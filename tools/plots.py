@@ -36,7 +36,9 @@ def run(description: str | None, data: str, default: str, plot: Callable[..., No
     print(f"wrote {options.out}")
 
 
-def jackknife(samples: np.ndarray, function: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray | None]:
+def jackknife(
+    samples: np.ndarray, function: Callable[[np.ndarray], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray | None]:
     """A function of the mean of samples (first axis), and its error: none for a single sample."""
     count = len(samples)
     value = function(samples.mean(axis=0))

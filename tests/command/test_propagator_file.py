@@ -159,9 +159,7 @@ def test_an_output_never_replaces_the_input(quarksmith, tmp_path):
     before = (tmp_path / "u_00001.ildg").read_bytes()
     (tmp_path / "link.json").symlink_to("u_00001.ildg")
     for name in ("u_00001.ildg", "link.json"):
-        refused = quarksmith.refuses(
-            *("propagator", "--gauge", "u_00001.ildg", "--mass", "0.2", "--correlators", name)
-        )
+        refused = quarksmith.refuses(*("propagator", "--gauge", "u_00001.ildg", "--mass", "0.2", "--correlators", name))
         assert "would replace" in refused
     assert (tmp_path / "u_00001.ildg").read_bytes() == before
 
