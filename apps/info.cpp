@@ -1,7 +1,7 @@
-// quarksmith info: what a configuration file holds.
+// quarksmith info: what a file of a configuration or a propagator holds.
 #include <fmt/format.h>
 
-#include "apps/options.hpp"
+#include "apps/contraction.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
@@ -29,8 +29,58 @@ nlohmann::ordered_json to_json(const GaugeFile& f, const GaugeAverages& g, const
   return j;
 }
 
+/// What became of a column: `sound`, `damaged`, or `missing` if it is still to be solved.
+const char* state_of(const PropagatorReader& file, int n, HostSpinor& column) {
+  if (!file.has(n / 3, n % 3)) return "missing";
+  return file.read(n / 3, n % 3, column) ? "sound" : "damaged";
+}
+
+int run_propagator(const InfoOptions& o) {
+  const PropagatorReader file(o.file, o.common.ranks());
+  HostSpinor column(o.common.partition().part(file.extent()));
+  nlohmann::ordered_json j = {{"format", "propagator"},
+                              {"finished", !o.file.ends_with(".part")},
+                              {"kind", file.form().staggered ? "staggered" : "dirac"},
+                              {"lattice", file.extent()}};
+  fmt::print("file         {}\n", o.file);
+  int done = 0, damaged = 0;
+  double residual = 0;
+  for (int n = 0; n < file.form().columns(); ++n) {
+    const std::string state = state_of(file, n, column);
+    const ColumnReport r = file.report(n / 3, n % 3);
+    done += state == "sound";
+    damaged += state == "damaged";
+    if (state == "sound") residual = std::max(residual, r.residual);
+    nlohmann::ordered_json entry = {
+        {file.form().staggered ? "mass" : "spin", n / 3}, {"colour", n % 3}, {"state", state}};
+    if (state != "missing")
+      entry.update({{"checksum", file.checksum(n / 3, n % 3)},
+                    {"iterations", r.iterations},
+                    {"residual", r.residual},
+                    {"solver", r.solver},
+                    {"precision", r.precision},
+                    {"even_odd", r.even_odd},
+                    {"links", r.links}});
+    j["columns"].push_back(std::move(entry));
+  }
+  fmt::print("format       propagator of {} quarks, {}\n", file.form().staggered ? "staggered" : "Dirac",
+             o.file.ends_with(".part") ? "unfinished" : "finished");
+  fmt::print("lattice      {}\n", column.lattice.global_text());
+  fmt::print("columns      {} of {} sound, {} damaged\n", done, file.form().columns(), damaged);
+  if (done > 0) fmt::print("residual     {:.2e} at most\n", residual);
+  for (const auto& [key, value] : file.provenance())
+    if (key != "format" && key != "kind" && key != "lattice" && key != "columns")
+      fmt::print("{:<12} {}\n", key, text_of(value));
+  j["provenance"] = apps::to_json(file.provenance());
+  o.common.write_json(j);
+  if (damaged > 0)
+    throw Error(fmt::format("{}: {} columns do not match their checksums: solve again with `quarksmith propagator`",
+                            o.file, damaged));
+  return 0;
+}
+
 int run(const InfoOptions& o) {
-  o.common.claim({});
+  if (is_hdf5(o.file)) return run_propagator(o);
   std::optional<Lattice> lattice;
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));
   const GaugeFile f = read_gauge(o.file, lattice, false, o.common.partition());
@@ -67,11 +117,16 @@ int run(const InfoOptions& o) {
 
 void add_info(CLI::App& app, int& status) {
   auto o = std::make_shared<InfoOptions>();
-  CLI::App* c = app.add_subcommand("info", "Format, extents, plaquette, unitarity and checksums of a configuration");
-  c->add_option("file", o->file, "configuration: " + gauge_formats())->required();
+  CLI::App* c =
+      app.add_subcommand("info", "What a configuration or a propagator holds, and whether its checksums agree");
+  c->add_option("file", o->file, "propagator (HDF5, finished or .part) or configuration: " + gauge_formats())
+      ->required();
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
   o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::reports);
-  c->callback([o, &status] { status = run(*o); });
+  c->callback([o, &status] {
+    o->common.claim({}, {{"FILE", o->file}});
+    status = run(*o);
+  });
 }
 
 }  // namespace quarksmith::apps

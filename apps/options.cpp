@@ -34,8 +34,32 @@ void CommonOptions::add_to(CLI::App& command, unsigned uses) {
 
 namespace {
 
+/// However they are written: through links, `..`, or two names of one file.
+bool same(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(a, b, ignored)) return true;
+  const auto place = [&](const auto& p) { return std::filesystem::weakly_canonical(std::filesystem::absolute(p), ignored); };
+  return place(a) == place(b);
+}
+
+/// \throws UsageError two outputs are the same file, or one is an input: the later would replace the earlier.
+void require_distinct(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const NamedFile& out = outputs[i];
+    if (out.path.empty()) continue;
+    for (std::size_t k = 0; k < i; ++k)
+      if (!outputs[k].path.empty() && same(out.path, outputs[k].path))
+        throw UsageError(fmt::format("{} and {} both write {}; give each a file of its own", outputs[k].option,
+                                     out.option, out.path.string()));
+    for (const NamedFile& in : inputs)
+      if (!in.path.empty() && std::filesystem::exists(in.path) && same(out.path, in.path))
+        throw UsageError(fmt::format("{} would replace {}, which {} reads; choose another name", out.option,
+                                     in.path.string(), in.option));
+  }
+}
+
 /// \throws UsageError the ending of a file for one kind of content is that of another.
-void check_ending(const OutputOption& file) {
+void check_ending(const NamedFile& file) {
   static const std::map<std::string, std::set<std::string>> kinds = {
       {"JSON", {".json"}},
       {"CSV", {".csv"}},
@@ -58,26 +82,23 @@ void check_ending(const OutputOption& file) {
 
 }  // namespace
 
-void CommonOptions::claim(const std::vector<OutputOption>& files) const {
-  std::vector<OutputOption> all = files;
+void CommonOptions::claim(const std::vector<NamedFile>& files, const std::vector<NamedFile>& inputs) const {
+  std::vector<NamedFile> all = files;
   all.push_back({"--json", json});
-  std::map<std::filesystem::path, const char*> options;
   std::string names;
-  for (const OutputOption& file : all) {
-    names += std::string(names.empty() ? "" : ", ") + file.option;
-    if (file.path.empty()) continue;
+  bool any = false;
+  for (const NamedFile& file : all) {
+    names += (names.empty() ? "" : ", ") + file.option;
+    any = any || !file.path.empty();
     check_ending(file);
-    std::error_code ignored;
-    std::filesystem::path place = std::filesystem::weakly_canonical(std::filesystem::absolute(file.path), ignored);
-    if (const auto [first, is_new] = options.emplace(ignored ? file.path : place, file.option); !is_new)
-      throw UsageError(fmt::format("{} and {} name the same file {}; give each its own", first->second, file.option,
-                                   file.path.string()));
-    if (!file.locks_itself)
+  }
+  if (overwrite && !any)
+    throw UsageError(fmt::format("--overwrite belongs to a run that writes a file ({}); leave it out", names));
+  require_distinct(all, inputs);
+  for (const NamedFile& file : all)
+    if (!file.path.empty() && !file.locks_itself)
       outputs_->emplace(std::piecewise_construct, std::forward_as_tuple(file.path),
                         std::forward_as_tuple(file.path, existing(), ranks()));
-  }
-  if (overwrite && options.empty())
-    throw UsageError(fmt::format("--overwrite belongs to a run that writes a file ({}); leave it out", names));
 }
 
 Output& CommonOptions::output(const std::filesystem::path& path) const {

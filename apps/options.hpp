@@ -13,9 +13,9 @@
 
 namespace quarksmith::apps {
 
-/// A file that an option names for output.
-struct OutputOption {
-  const char* option;
+/// A file that an option names.
+struct NamedFile {
+  std::string option;
   std::filesystem::path path;  ///< empty: not asked for
   bool locks_itself = false;   ///< what writes it takes the name
 };
@@ -38,9 +38,10 @@ struct CommonOptions {
   /// Adds --quiet, --log-level and what `uses` names.
   void add_to(CLI::App& command, unsigned uses);
   /// Checks the files that a command will write, --json among them, and takes their names: before any work.
+  /// \param inputs files that must not be replaced before or after they are read.
   /// \throws UsageError a file exists and --overwrite was not given, two options name one file, its ending is that of
   /// another kind of file, or --overwrite was given without a file; Error it cannot be written, or another run has it.
-  void claim(const std::vector<OutputOption>& files) const;
+  void claim(const std::vector<NamedFile>& files, const std::vector<NamedFile>& inputs = {}) const;
   /// The name of a file that was claimed.
   Output& output(const std::filesystem::path& path) const;
   Existing existing() const { return overwrite ? Existing::replace : Existing::refuse; }
@@ -127,6 +128,7 @@ void add_flow(CLI::App& app, int& status);
 void add_apply(CLI::App& app, int& status);
 void add_heatbath(CLI::App& app, int& status);
 void add_propagator(CLI::App& app, int& status);
+void add_correlators(CLI::App& app, int& status);
 void add_solve_bench(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
 void add_accuracy(CLI::App& app, int& status);

@@ -2,16 +2,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 
+#include "apps/contraction.hpp"
 #include "apps/option_rules.hpp"
 #include "apps/staggered_options.hpp"
 #include "runtime/error.hpp"
-#include "runtime/io_propagator.hpp"
-#include "solvers/correlators.hpp"
-#include "solvers/residual_mass.hpp"
+#include "solvers/domain_wall.hpp"
 #include "solvers/link_smearing.hpp"
-#include "solvers/smearing.hpp"
+#include "solvers/residual_mass.hpp"
 #include "solvers/source.hpp"
 
 namespace quarksmith::apps {
@@ -34,16 +32,24 @@ SolveSettings settings_of(const PropagatorOptions& o, const CLI::App& command, c
   return s;
 }
 
-PropagatorFile::Provenance provenance_of(const PropagatorOptions& o, const std::string& origin,
-                                         const ActionChoice& choice) {
-  PropagatorFile::Provenance all = {{"format", "quarksmith propagator 1"}, {"gauge", origin}};
-  all.insert(choice.provenance.begin(), choice.provenance.end());
-  all.insert({{"source", o.source},
-              {"sink", o.sink},
-              {"smear_links", o.smear_links.empty() ? "none" : o.smear_links},
-              {"basis", "degrand_rossi"},
-              {"tolerance", fmt::format("{:.17g}", o.choices.tolerance)}});
-  return all;
+/// What of the run decides the columns, and what else is worth to know of them. The sink does not touch them.
+PropagatorHeader header_of(const PropagatorOptions& o, const NamedGauge& named, const ActionChoice& choice,
+                           const SolveSettings& settings, double plaquette) {
+  PropagatorHeader header(typed(choice.provenance, choice.boundary));
+  header.provenance.insert({{"gauge_digest", gauge_digest(named.gauge, o.common)},
+                            {"source", o.source},
+                            {"smear_links", o.smear_links.empty() ? "none" : o.smear_links},
+                            {"basis", "degrand_rossi"},
+                            {"tolerance", o.choices.tolerance}});
+  header.remarks = {{"gauge", named.origin},
+                    {"plaquette", plaquette},
+                    {"program_version", QUARKSMITH_VERSION},
+                    {"solver", o.solver.empty() ? choice.solver : o.solver},
+                    {"precision", o.precision},
+                    {"even_odd", o.choices.even_odd},
+                    {"links", settings.links}};
+  header.form.midpoint = choice.action->slices() > 1 && DomainWallOptions::has(o.action.action);
+  return header;
 }
 
 /// One run of the command.
@@ -58,28 +64,21 @@ class Run {
         sink_(sink_of(o.sink)),
         domain_(o.common.open_domain(lattice())),
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
-        propagator_(lattice()),
-        residual_mass_(lattice()) {
+        header_(header_of(o, named_, choice_, settings_, plaquette_)) {
     if (!o.smear_links.empty()) smeared_ = smear(link_smearing_of(o.smear_links), named_.gauge, domain_);
-    if (!o.out.empty())
-      file_ = std::make_unique<PropagatorFile>(o.out, lattice(), provenance_of(o, named_.origin, choice_), o.common.overwrite,
-                                               o.common.ranks());
+    open_file();
     const auto none = QuarkSmearing::Kind::none;
     if (source_.smearing.kind != none || sink_.kind != none)
       smearing_links_ = std::make_shared<LinkField>(
           upload(named_.gauge, domain_, find_precision("double"), find_storage(settings_.links)));
+    columns_.emplace(lattice(), sink_, smearing_links_);
   }
 
   int operator()() {
     Progress progress("propagator", 12, o_.common);
     std::vector<int> left;
-    for (int n = 0; n < 12; ++n) {
-      if (file_ && file_->has(n / 3, n % 3)) {
-        keep(n);
-      } else {
-        left.push_back(n);
-      }
-    }
+    for (int n = 0; n < 12; ++n)
+      if (!keep(n)) left.push_back(n);
     for (std::size_t first = 0; first < left.size();) {
       if (!solver_) make_solver(progress);
       const std::size_t count = std::min(left.size() - first, static_cast<std::size_t>(width(left.size())));
@@ -87,37 +86,64 @@ class Run {
       first += count;
       progress.show(static_cast<double>(12 - left.size() + first));
     }
+    const nlohmann::ordered_json result =
+        columns_->result(contraction_of(header_, plaquette_, source_.time(), choice_.boundary[3], o_.sink));
+    // A run that is killed before the last rename is continued, and contracts again.
+    write_correlators(o_.correlators, result, o_.common);
+    o_.common.write_json(result);
     if (file_) {
       file_->finish();
       o_.common.info(fmt::format("wrote {}", o_.out.string()));
     }
-    const nlohmann::ordered_json result = contract();
-    if (!o_.correlators.empty()) {
-      o_.common.write(o_.correlators, o_.correlators.extension() == ".csv" ? csv(result) : result.dump(1) + "\n");
-      o_.common.info(fmt::format("wrote {}", o_.correlators.string()));
-    }
-    o_.common.write_json(result);
     return 0;
   }
 
  private:
   const Lattice& lattice() const { return named_.gauge.lattice; }
 
-  /// Takes a column from the partial file.
-  void keep(int n) {
+  /// A finished file of this very calculation is contracted again.
+  void open_file() {
+    if (o_.out.empty()) return;
+    const bool contracts = !o_.correlators.empty() || !o_.common.json.empty();
+    if (!o_.common.overwrite && contracts && exists_on_root(o_.out, o_.common)) {
+      finished_ = std::make_unique<PropagatorReader>(o_.out, o_.common.ranks());
+      finished_->require(header_, lattice().global_extent(), "choose another --out or replace it with --overwrite");
+      o_.common.info(fmt::format("{}: finished; correlators are made of its columns", o_.out.string()));
+    } else {
+      file_ = std::make_unique<PropagatorFile>(o_.out, lattice(), header_, o_.common.overwrite, o_.common.ranks());
+    }
+  }
+
+  /// Takes a column from the file, if it is there and whole.
+  bool keep(int n) {
     HostSpinor solution(lattice());
-    file_->read(n / 3, n % 3, solution);
-    const ColumnReport r = file_->report(n / 3, n % 3);
+    if (finished_) {
+      read_sound(*finished_, o_.out, n, solution);
+      const ColumnReport report = finished_->report(n / 3, n % 3);
+      columns_->solve(n, report);
+      columns_->take(n, solution, report);
+      return true;
+    }
+    if (!file_) return false;
+    const bool sound = file_->has(n / 3, n % 3) && file_->read(n / 3, n % 3, solution);
+    if (!sound) {
+      if (file_->touched(n / 3, n % 3))
+        o_.common.warn(
+            fmt::format("spin {} colour {}: damaged in {}.part: solved again", n / 3, n % 3, o_.out.string()));
+      return false;
+    }
+    const ColumnReport report = file_->report(n / 3, n % 3);
     o_.common.info(fmt::format("spin {} colour {}: taken from {}.part", n / 3, n % 3, o_.out.string()));
-    solves_[n] = entry(n, r);
-    sink(n, solution);
+    columns_->solve(n, report);
+    columns_->take(n, solution, report);
+    return true;
   }
 
   void make_solver(Progress& progress) {
     SolveSettings settings = settings_;
     settings.options.observer = [this, &progress](int iteration, double residual) {
       const double share = residual > 0 ? std::log(residual) / std::log(o_.choices.tolerance) : 1;
-      progress.show(first_ + 0.99 * columns_ * std::clamp(share, 0.0, 1.0),
+      progress.show(first_ + 0.99 * count_ * std::clamp(share, 0.0, 1.0),
                     fmt::format("{} iteration {} residual {:.1e}", columns_text(), iteration, residual));
     };
     solver_ = std::make_unique<Solver>(choice_.action, smeared_ ? *smeared_ : named_.gauge, domain_, settings);
@@ -146,7 +172,7 @@ class Run {
   }
 
   std::string columns_text() const {
-    if (columns_ > 1) return fmt::format("{} columns", columns_);
+    if (count_ > 1) return fmt::format("{} columns", count_);
     return fmt::format("spin {} colour {}", first_ / 3, first_ % 3);
   }
 
@@ -154,7 +180,7 @@ class Run {
   void solve(const std::vector<int>& columns) {
     const int count = static_cast<int>(columns.size());
     first_ = columns[0];
-    columns_ = count;
+    count_ = count;
     SpinorField b(domain_, find_precision("double"), Subset::full, count), x = b.like();
     for (int i = 0; i < count; ++i) {
       upload(make_source(source_, lattice(), columns[i] / 3, columns[i] % 3), b, solver_->basis(), i);
@@ -171,15 +197,14 @@ class Run {
     for (int i = 0; i < count; ++i) {
       const int n = columns[i];
       const SolveReport& r = reports[i];
-      const ColumnReport report = {double(r.iterations), r.residual, r.seconds, r.gflops};
-      solves_[n] = entry(n, report);
-      solves_[n]["solver"] = name_of(r.method);
+      ColumnReport report = report_of(r);
+      nlohmann::ordered_json& entry = columns_->solve(n, report);
       for (const SolverEvent& e : r.events) {
-        solves_[n]["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
+        entry["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
         o_.common.warn(fmt::format("spin {} colour {}, iteration {}: {}", n / 3, n % 3, e.iteration, e.what));
       }
       if (!r.converged) {
-        solves_[n]["converged"] = false;
+        entry["converged"] = false;
         if (failed.empty())
           failed = fmt::format(
               "spin {} colour {}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", n / 3,
@@ -187,76 +212,23 @@ class Run {
         continue;
       }
       download(x, solution, solver_->basis(), i);
-      if (file_) file_->write(n / 3, n % 3, solution, report);
-      if (wall != nullptr) {
+      if (header_.form.midpoint) {
         download(middle, half_way, solver_->basis(), i);
-        residual_mass_.add(half_way, solution);
+        report.midpoint = slice_norms(half_way, o_.common.ranks());
       }
-      sink(n, solution);
+      if (file_) file_->write(n / 3, n % 3, solution, report);
+      columns_->take(n, solution, report);
     }
     if (failed.empty()) return;
-    o_.common.write_json({{"lattice", lattice().global_extent()}, {"plaquette", plaquette_}, {"solves", solves()}});
+    o_.common.write_json(
+        {{"lattice", lattice().global_extent()}, {"plaquette", plaquette_}, {"solves", columns_->solves()}});
     throw Error(fmt::format("{}; {}columns solved so far are kept", failed, file_ ? "" : "no "));
   }
 
-  static nlohmann::ordered_json entry(int n, const ColumnReport& r) {
-    return {{"spin", n / 3},          {"colour", n % 3},      {"iterations", r.iterations},
-            {"residual", r.residual}, {"seconds", r.seconds}, {"gflops", r.gflops}};
-  }
-  /// The entries of all columns that were solved or taken over.
-  nlohmann::ordered_json solves() const {
-    auto all = nlohmann::ordered_json::array();
-    for (const auto& [n, solve] : solves_) all.push_back(solve);
-    return all;
-  }
-
-  /// The column with its sink.
-  void sink(int n, HostSpinor& solution) {
-    if (sink_.kind != QuarkSmearing::Kind::none) {
-      SpinorField field(domain_, find_precision("double"), Subset::full);
-      const BasisInfo& basis = find_basis("degrand_rossi");
-      upload(solution, field, basis);
-      smear(sink_, smearing_links_, field);
-      download(field, solution, basis);
-    }
-    propagator_.set_column(n / 3, n % 3, solution);
-  }
-
-  nlohmann::ordered_json contract() const {
-    const std::vector<std::vector<double>> mesons = meson_correlators(propagator_, source_.time(), o_.common.ranks());
-    const auto& names = meson_names();
-    const auto meson = [&](const std::string& name) {
-      return mesons[std::find(names.begin(), names.end(), name) - names.begin()];
-    };
-    nlohmann::ordered_json j;
-    j["lattice"] = lattice().global_extent();
-    j["plaquette"] = plaquette_;
-    std::vector<double> rho = meson("gx");
-    for (std::size_t t = 0; t < rho.size(); ++t) rho[t] = (rho[t] + meson("gy")[t] + meson("gz")[t]) / 3;
-    j["correlators"]["pion"] = meson("g5");
-    j["correlators"]["rho"] = rho;
-    for (const Complex64& z : proton_correlator(propagator_, source_.time(), choice_.boundary[3], o_.common.ranks()))
-      j["correlators"]["proton"].push_back({z.real(), z.imag()});
-    for (std::size_t i = 0; i < names.size(); ++i) j["mesons"][names[i]] = mesons[i];
-    if (residual_mass_.columns() == 12) j["residual_mass"] = residual_mass_.values(source_.time(), o_.common.ranks());
-    j["solves"] = solves();
-    for (const auto& [key, value] : provenance_of(o_, named_.origin, choice_)) j["provenance"][key] = value;
-    return j;
-  }
-
-  /// One line a time slice: t, pion, rho, proton (re, im), the 16 mesons.
-  static std::string csv(const nlohmann::ordered_json& j) {
-    std::string text = "t,pion,rho,proton_re,proton_im";
-    for (const auto& [name, values] : j["mesons"].items()) text += "," + name;
-    text += "\n";
-    const auto& c = j["correlators"];
-    for (std::size_t t = 0; t < c["pion"].size(); ++t) {
-      text += fmt::format("{},{:.17g},{:.17g},{:.17g},{:.17g}", t, c["pion"][t].get<double>(),
-                          c["rho"][t].get<double>(), c["proton"][t][0].get<double>(), c["proton"][t][1].get<double>());
-      for (const auto& [name, values] : j["mesons"].items()) text += fmt::format(",{:.17g}", values[t].get<double>());
-      text += "\n";
-    }
-    return text;
+  ColumnReport report_of(const SolveReport& r) const {
+    const auto remark = [this](const char* key) { return std::get<std::string>(header_.remarks.at(key)); };
+    return {double(r.iterations), r.residual,         r.seconds,       r.gflops, std::string(name_of(r.method)),
+            remark("precision"),  remark("even_odd"), remark("links"), {}};
   }
 
   const PropagatorOptions& o_;
@@ -267,14 +239,14 @@ class Run {
   QuarkSmearing sink_;
   DomainPointer domain_;
   double plaquette_;
+  PropagatorHeader header_;
   std::optional<HostGauge> smeared_;  // what the action sees with --smear-links
-  Propagator propagator_;
-  ResidualMass residual_mass_;  // of domain-wall quarks whose columns were all solved in this run
   std::unique_ptr<PropagatorFile> file_;
+  std::unique_ptr<PropagatorReader> finished_;  // or, if an earlier run has finished it
   std::shared_ptr<const LinkField> smearing_links_;
   std::unique_ptr<Solver> solver_;
-  std::map<int, nlohmann::ordered_json> solves_;  // by column
-  int first_ = 0, columns_ = 0;                   // the batch under way
+  std::optional<DiracColumns> columns_;
+  int first_ = 0, count_ = 0;  // the batch under way
   int width_ = 0;
 };
 
@@ -288,14 +260,14 @@ void check(const PropagatorOptions& o, const CLI::App& command) {
   o.choices.check();
   if (o.correlators.empty() && o.common.json.empty())
     refuse_options(command, {"--sink"}, "acts on correlators, of which none are asked for; add --correlators FILE.json");
-  o.common.claim({{"--out", o.out, true}, {"--correlators", o.correlators}});
+  o.common.claim({{"--out", o.out, true}, {"--correlators", o.correlators}}, {{"--gauge", o.action.gauge}});
 }
 
 int staggered(const PropagatorOptions& o, const CLI::App& command) {
-  if (!o.out.empty()) throw UsageError(fmt::format("--out is not for --action {}", o.action.action));
   if (command.count("--solver") > 0 && o.solver != "cg")
     throw UsageError(fmt::format("--solver {}: --action {} is solved by cg", o.solver, o.action.action));
-  return run_staggered({command, o.common, o.action, o.choices, o.source, o.precision, o.correlators});
+  return run_staggered(
+      {command, o.common, o.action, o.choices, o.source, o.precision, o.correlators, o.out});
 }
 
 }  // namespace
@@ -317,8 +289,7 @@ void add_propagator(CLI::App& app, int& status) {
                 "(default: as they "
                 "are); sources and sinks use the unsmeared links");
   c->add_option("--solver", o->solver,
-                "auto (bicgstab; where it fails cg), cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg "
-                "(default: auto; domain wall: cg)");
+                "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg (default: bicgstab; domain wall: cg)");
   c->add_option("--precision", o->precision,
                 "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...")
       ->capture_default_str();
@@ -328,7 +299,8 @@ void add_propagator(CLI::App& app, int& status) {
       ->check(CLI::Range(1, 12));
   c->add_option("--out", o->out, "propagator (HDF5); an interrupted FILE.part is continued");
   c->add_option("--correlators", o->correlators, "correlators: JSON, or CSV if the name ends in .csv");
-  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses | CommonOptions::reports | CommonOptions::replaces);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses |
+                           CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] {
     check(*o, *c);
     status = is_staggered(o->action.action) ? staggered(*o, *c) : Run(*o, *c)();

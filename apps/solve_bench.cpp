@@ -315,7 +315,7 @@ void check(const SolveBenchOptions& o, const CLI::App& command) {
   o.action.check(command);
   o.choices.check();
   criterion_of(o.criterion);
-  o.common.claim({{"--csv", o.csv}, {"--history", o.history}});
+  o.common.claim({{"--csv", o.csv}, {"--history", o.history}}, {{"--gauge", o.action.gauge}});
 }
 
 }  // namespace
@@ -349,7 +349,8 @@ void add_solve_bench(CLI::App& app, int& status) {
   c->add_option("--seed", o->seed, "of the source")->capture_default_str();
   c->add_option("--csv", o->csv, "write the table to this file");
   c->add_option("--history", o->history, "write the residual after each iteration to this CSV file");
-  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses | CommonOptions::reports | CommonOptions::replaces);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses |
+                           CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] {
     check(*o, *c);
     status = Bench(*o, *c)();

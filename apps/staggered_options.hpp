@@ -20,10 +20,10 @@ struct StaggeredRun {
   const ActionOptions& action;
   const SolverChoices& choices;
   std::string source, precision;
-  std::filesystem::path correlators;
+  std::filesystem::path correlators, out;
 };
-/// Solves for three columns and all masses; writes the correlators of the Goldstone pion of each pair of masses.
-/// \throws Error a solve did not converge.
+/// Solves for three columns and all masses; writes them and the correlators of the Goldstone pion of each pair of
+/// masses. \throws Error a solve did not converge.
 int run_staggered(const StaggeredRun& run);
 
 }  // namespace quarksmith::apps

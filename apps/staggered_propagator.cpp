@@ -1,13 +1,11 @@
 // quarksmith propagator with a staggered action: sources -> solves of all masses -> pions.
 #include <fmt/format.h>
 
-#include <cmath>
-
+#include "apps/contraction.hpp"
 #include "apps/staggered_options.hpp"
 #include "runtime/error.hpp"
 #include "solvers/source.hpp"
 #include "solvers/staggered_masses.hpp"
-#include "solvers/staggered_mesons.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -21,7 +19,10 @@ class Run {
         action_(dynamic_cast<const StaggeredAction&>(*choice_.action)),
         source_(source_of(o.source, lattice())),
         domain_(o.common.open_domain(lattice(), action_.reach())),
-        propagators_(o.action.masses.size(), StaggeredPropagator(lattice())) {
+        settings_(settings_of(o, named_.gauge, action_)),
+        plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
+        header_(header_of()),
+        columns_(lattice(), o.action.masses) {
     if (source_.smearing.kind != QuarkSmearing::Kind::none)
       throw UsageError(
           fmt::format("--source {}: smearing is for Dirac spinors; use point:x,y,z,t, wall:t or "
@@ -30,14 +31,18 @@ class Run {
   }
 
   int operator()() {
-    make_solver();
-    for (int colour = 0; colour < 3; ++colour) solve(colour);
-    const nlohmann::ordered_json result = contract();
-    if (!o_.correlators.empty()) {
-      o_.common.write(o_.correlators, o_.correlators.extension() == ".csv" ? csv(result) : result.dump(1) + "\n");
-      o_.common.info(fmt::format("wrote {}", o_.correlators.string()));
-    }
+    open_file();
+    for (int colour = 0; colour < 3; ++colour)
+      if (!keep(colour)) solve(colour);
+    const nlohmann::ordered_json result =
+        columns_.result(contraction_of(header_, plaquette_, source_.time(), choice_.boundary[3], ""));
+    // A run that is killed before the last rename is continued, and contracts again.
+    write_correlators(o_.correlators, result, o_.common);
     o_.common.write_json(result);
+    if (file_) {
+      file_->finish();
+      o_.common.info(fmt::format("wrote {}", o_.out.string()));
+    }
     return 0;
   }
 
@@ -45,23 +50,73 @@ class Run {
   const Lattice& lattice() const { return named_.gauge.lattice; }
   const std::vector<double>& masses() const { return o_.action.masses; }
 
-  SolveSettings settings() const {
-    SolveSettings chosen = o_.choices.settings(o_.command, named_.gauge, o_.common);
-    choose_storage(chosen, action_, o_.command);
-    chosen.method = Method::cg;
-    chosen.precision = o_.precision;
-    return chosen;
+  static SolveSettings settings_of(const StaggeredRun& o, const HostGauge& gauge, const StaggeredAction& action) {
+    SolveSettings settings = o.choices.settings(o.command, gauge, o.common);
+    choose_storage(settings, action, o.command);
+    settings.method = Method::cg;
+    settings.precision = o.precision;
+    return settings;
+  }
+
+  PropagatorHeader header_of() const {
+    PropagatorHeader header(typed(choice_.provenance, choice_.boundary));
+    header.provenance["mass"] = masses();
+    header.provenance.insert({{"gauge_digest", gauge_digest(named_.gauge, o_.common)},
+                              {"source", o_.source},
+                              {"tolerance", o_.choices.tolerance}});
+    header.remarks = {{"gauge", named_.origin},
+                      {"plaquette", plaquette_},
+                      {"program_version", QUARKSMITH_VERSION},
+                      {"solver", masses().size() > 1 ? "multi-shift cg" : "cg"},
+                      {"precision", o_.precision},
+                      {"even_odd", "symmetric"},
+                      {"links", settings_.links}};
+    header.form = {true, static_cast<int>(masses().size()), false};
+    return header;
+  }
+
+  /// A finished file of this very calculation is contracted again.
+  void open_file() {
+    if (o_.out.empty()) return;
+    const bool contracts = !o_.correlators.empty() || !o_.common.json.empty();
+    if (!o_.common.overwrite && contracts && exists_on_root(o_.out, o_.common)) {
+      finished_ = std::make_unique<PropagatorReader>(o_.out, o_.common.ranks());
+      finished_->require(header_, lattice().global_extent(), "choose another --out or replace it with --overwrite");
+      o_.common.info(fmt::format("{}: finished; correlators are made of its columns", o_.out.string()));
+    } else {
+      file_ = std::make_unique<PropagatorFile>(o_.out, lattice(), header_, o_.common.overwrite, o_.common.ranks());
+    }
+  }
+
+  /// Takes a colour's columns from the file, if those of all masses are there and whole.
+  bool keep(int colour) {
+    if (!file_ && !finished_) return false;
+    HostSpinor column(lattice());
+    for (int k = 0; k < static_cast<int>(masses().size()); ++k) {
+      if (finished_) {
+        read_sound(*finished_, o_.out, 3 * k + colour, column);
+      } else if (!file_->has(k, colour) || !file_->read(k, colour, column)) {
+        if (file_->touched(k, colour))
+          o_.common.warn(
+              fmt::format("colour {} mass {}: damaged in {}.part: solved again", colour, masses()[k], o_.out.string()));
+        return false;
+      }
+      columns_.solve(k, colour, finished_ ? finished_->report(k, colour) : file_->report(k, colour));
+      columns_.take(k, colour, column);
+    }
+    if (file_) o_.common.info(fmt::format("colour {}: taken from {}.part", colour, o_.out.string()));
+    return true;
   }
 
   void make_solver() {
-    const SolveSettings settings = this->settings();
     if (masses().size() > 1)
-      many_ = std::make_unique<StaggeredMassSolver>(action_, masses(), named_.gauge, domain_, settings);
+      many_ = std::make_unique<StaggeredMassSolver>(action_, masses(), named_.gauge, domain_, settings_);
     else
-      one_ = std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings);
+      one_ = std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings_);
   }
 
   void solve(int colour) {
+    if (!one_ && !many_) make_solver();
     const int count = static_cast<int>(masses().size());
     SpinorField b(domain_, find_precision("double"), Subset::full, 1, 1);
     SpinorField x(domain_, find_precision("double"), Subset::full, count, 1);
@@ -70,16 +125,23 @@ class Run {
     const std::vector<SolveReport> reports = many_ ? many_->solve(x, b) : std::vector<SolveReport>{one_->solve(x, b)};
     HostSpinor column(lattice());
     for (int k = 0; k < count; ++k) {
-      keep(colour, k, reports[k]);
+      const ColumnReport report = report_of(reports[k]);
+      state(colour, k, reports[k], report);
       download(x, column, basis, k);
-      propagators_[k].set_column(colour, column);
+      if (file_) file_->write(k, colour, column, report);
+      columns_.take(k, colour, column);
     }
   }
 
-  void keep(int colour, int k, const SolveReport& r) {
+  ColumnReport report_of(const SolveReport& r) const {
+    const auto remark = [this](const char* key) { return std::get<std::string>(header_.remarks.at(key)); };
+    return {double(r.iterations), r.residual,         r.seconds,       r.gflops, remark("solver"),
+            remark("precision"),  remark("even_odd"), remark("links"), {}};
+  }
+
+  void state(int colour, int k, const SolveReport& r, const ColumnReport& report) {
     const std::string title = fmt::format("colour {} mass {}", colour, masses()[k]);
-    nlohmann::ordered_json entry = {{"colour", colour},       {"mass", masses()[k]},  {"iterations", r.iterations},
-                                    {"residual", r.residual}, {"seconds", r.seconds}, {"gflops", r.gflops}};
+    nlohmann::ordered_json& entry = columns_.solve(k, colour, report);
     for (const SolverEvent& e : r.events) {
       entry["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
       o_.common.warn(fmt::format("{}, iteration {}: {}", title, e.iteration, e.what));
@@ -87,53 +149,7 @@ class Run {
     o_.common.info(fmt::format("{}: {} iterations, residual {:.1e}", title, r.iterations, r.residual));
     if (!r.converged)
       throw Error(fmt::format("{}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", title,
-                              r.residual, r.iterations, o_.choices.tolerance, remedy_of(settings(), r, option_names)));
-    solves_.push_back(std::move(entry));
-  }
-
-  /// Name of a pion's correlator: of one mass `pion`, of several with the masses.
-  std::string name(std::size_t i, std::size_t j) const {
-    if (masses().size() == 1) return "pion";
-    return i == j ? fmt::format("pion_{}", masses()[i]) : fmt::format("pion_{}_{}", masses()[i], masses()[j]);
-  }
-
-  nlohmann::ordered_json contract() const {
-    nlohmann::ordered_json j;
-    j["lattice"] = lattice().global_extent();
-    j["plaquette"] = gauge_averages(named_.gauge, domain_).plaquette;
-    j["masses"] = masses();
-    for (std::size_t i = 0; i < masses().size(); ++i)
-      for (std::size_t k = i; k < masses().size(); ++k)
-        for (const Complex64& z :
-             goldstone_correlator(propagators_[i], propagators_[k], source_.time(), o_.common.ranks())) {
-          auto& list = j["correlators"][name(i, k)];
-          i == k ? list.push_back(z.real()) : list.push_back({z.real(), z.imag()});
-        }
-    j["solves"] = solves_;
-    j["provenance"] = {{"gauge", named_.origin}, {"source", o_.source}};
-    for (const auto& [key, value] : choice_.provenance) j["provenance"][key] = value;
-    j["provenance"]["tolerance"] = fmt::format("{:.17g}", o_.choices.tolerance);
-    return j;
-  }
-
-  /// One line a time slice: t and the correlators, complex ones in two columns.
-  static std::string csv(const nlohmann::ordered_json& j) {
-    std::string text = "t";
-    const auto& all = j["correlators"];
-    for (const auto& [name, values] : all.items())
-      text += values[0].is_array() ? fmt::format(",{0}_re,{0}_im", name) : "," + name;
-    text += "\n";
-    for (std::size_t t = 0; t < all.front().size(); ++t) {
-      text += std::to_string(t);
-      for (const auto& values : all) {
-        if (values[t].is_array())
-          text += fmt::format(",{:.17g},{:.17g}", values[t][0].get<double>(), values[t][1].get<double>());
-        else
-          text += fmt::format(",{:.17g}", values[t].get<double>());
-      }
-      text += "\n";
-    }
-    return text;
+                              r.residual, r.iterations, o_.choices.tolerance, remedy_of(settings_, r, option_names)));
   }
 
   const StaggeredRun& o_;
@@ -142,10 +158,14 @@ class Run {
   const StaggeredAction& action_;
   SourceSettings source_;
   DomainPointer domain_;
-  std::vector<StaggeredPropagator> propagators_;  // by mass
-  std::unique_ptr<Solver> one_;                   // or, for several masses:
+  SolveSettings settings_;
+  double plaquette_;
+  PropagatorHeader header_;
+  StaggeredColumns columns_;
+  std::unique_ptr<PropagatorFile> file_;
+  std::unique_ptr<PropagatorReader> finished_;  // or, if an earlier run has finished it
+  std::unique_ptr<Solver> one_;                 // or, for several masses:
   std::unique_ptr<StaggeredMassSolver> many_;
-  nlohmann::ordered_json solves_ = nlohmann::ordered_json::array();
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "runtime/communicator.hpp"
+#include "runtime/lattice.hpp"
 
 namespace quarksmith {
 namespace {
@@ -35,6 +36,19 @@ void ScidacChecksum::combine(Communicator& communicator) {
 }
 
 std::string ScidacChecksum::text() const { return fmt::format("{:08x} {:08x}", a, b); }
+
+ScidacChecksum checksum_of(const Lattice& part, const void* sites, std::size_t bytes, Communicator& communicator) {
+  ScidacChecksum sum;
+  const Coordinates& whole = part.global_extent();
+  for (long long i = 0; i < part.sites(); ++i) {
+    const Coordinates here = part.coordinates(i);
+    std::uint64_t number = 0;
+    for (int mu = directions - 1; mu >= 0; --mu) number = number * whole[mu] + part.origin(mu) + here[mu];
+    sum.add(number, static_cast<const unsigned char*>(sites) + i * bytes, bytes);
+  }
+  sum.combine(communicator);
+  return sum;
+}
 
 void MilcChecksum::add(std::uint64_t number, const void* site, std::size_t bytes) {
   for_each_word(site, bytes, swap, [&](std::uint32_t word, std::size_t i) {

@@ -9,6 +9,7 @@
 namespace quarksmith {
 
 class Communicator;
+class Lattice;
 
 /// A checksum of a field, made from its sites in any order: by each rank from those of its part.
 class SiteChecksum {
@@ -32,6 +33,10 @@ struct ScidacChecksum final : SiteChecksum {
   void combine(Communicator& communicator) override;
   std::string text() const override;
 };
+
+/// SciDAC checksum of a field on the host: `bytes` a site as they are in memory, one site after the other, each with
+/// its lexicographic number in the whole lattice: the same for any parts. Collective.
+ScidacChecksum checksum_of(const Lattice& part, const void* sites, std::size_t bytes, Communicator& communicator);
 
 /// MILC v5: 32-bit words, rotated left by their number mod 29 and mod 31, combined by exclusive or.
 struct MilcChecksum final : SiteChecksum {

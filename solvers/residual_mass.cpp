@@ -2,26 +2,32 @@
 
 namespace quarksmith {
 
-ResidualMass::ResidualMass(const Lattice& lattice)
-    : lattice_(lattice), midpoint_(lattice.global_extent(3)), wall_(midpoint_.size()) {}
-
-void ResidualMass::add(const HostSpinor& midpoint, const HostSpinor& quark) {
-  for (long long i = 0; i < lattice_.sites(); ++i) {
-    const int t = lattice_.origin(3) + lattice_.coordinates(i)[3];
-    for (const Complex64& z : midpoint.site[i]) midpoint_[t] += std::norm(z);
-    for (const Complex64& z : quark.site[i]) wall_[t] += std::norm(z);
+std::vector<double> slice_norms(const HostSpinor& column, Communicator& communicator) {
+  const Lattice& lattice = column.lattice;
+  std::vector<double> norms(lattice.global_extent(3));
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    double& norm = norms[lattice.origin(3) + lattice.coordinates(i)[3]];
+    for (const Complex64& z : column.site[i]) norm += std::norm(z);
   }
-  ++columns_;
+  communicator.sum(norms);
+  return norms;
 }
 
-std::vector<double> ResidualMass::values(int source_t, Communicator& communicator) const {
-  std::vector<double> above = midpoint_, below = wall_, result;
-  communicator.sum(above);
-  communicator.sum(below);
-  const std::size_t extent = above.size();
+ResidualMass::ResidualMass(const Lattice& lattice) : midpoint_(lattice.global_extent(3)), wall_(midpoint_.size()) {}
+
+void ResidualMass::add(const std::vector<double>& midpoint, const std::vector<double>& quark) {
+  for (std::size_t t = 0; t < wall_.size(); ++t) {
+    midpoint_[t] += midpoint[t];
+    wall_[t] += quark[t];
+  }
+}
+
+std::vector<double> ResidualMass::values(int source_t) const {
+  const std::size_t extent = wall_.size();
+  std::vector<double> result;
   for (std::size_t t = 0; t < extent; ++t) {
     const std::size_t there = (t + source_t) % extent;
-    result.push_back(above[there] / below[there]);
+    result.push_back(midpoint_[there] / wall_[there]);
   }
   return result;
 }

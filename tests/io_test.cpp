@@ -109,16 +109,16 @@ TEST_F(Files, PropagatorContinuesWhereItStopped) {
   const HostSpinor a = reference::random_spinor(lattice, 1), b = reference::random_spinor(lattice, 2);
   {
     PropagatorFile file(path("p.h5"), lattice, provenance, false);
-    file.write(0, 0, a, {10, 1e-11, 0.5, 3});
+    file.write(0, 0, a, {10, 1e-11, 0.5, 3, "cg", "double", "symmetric", "r12", {}});
   }
   EXPECT_FALSE(std::filesystem::exists(path("p.h5")));
-  EXPECT_THROW(PropagatorFile(path("p.h5"), lattice, {{"mass", "0.2"}, {"note", ""}}, false), UsageError);
+  EXPECT_THROW(PropagatorFile(path("p.h5"), lattice, Provenance{{"mass", "0.2"}, {"note", ""}}, false), UsageError);
   PropagatorFile file(path("p.h5"), lattice, provenance, false);
   EXPECT_TRUE(file.has(0, 0));
   EXPECT_FALSE(file.has(0, 1));
   EXPECT_EQ(file.report(0, 0).residual, 1e-11);
   HostSpinor read(lattice);
-  file.read(0, 0, read);
+  EXPECT_TRUE(file.read(0, 0, read));
   EXPECT_EQ(read.site, a.site);
   file.write(3, 2, b, {});
   file.finish();

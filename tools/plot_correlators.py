@@ -1,4 +1,7 @@
-"""Plots the correlators of `quarksmith propagator` and their effective masses."""
+"""Plots the correlators of `quarksmith propagator` and their effective masses.
+
+Several files, one a configuration, give means with jackknife errors.
+"""
 
 from pathlib import Path
 
@@ -6,25 +9,33 @@ import matplotlib.pyplot as plt
 import numpy as np
 import plots
 
-COLOURS = {"pion": "#0b5394", "rho": "#b45f06", "proton": "#38761d"}
-"""Those of other names take the colours of the cycle."""
+COLOURS = ("#0b5394", "#b45f06", "#38761d", "#741b47", "#666666", "#990000")
 
 
-def cosh_mass(correlator: np.ndarray) -> np.ndarray:
-    """Effective mass of a correlator symmetric about T/2: C(t)/C(t+1) = cosh m(t - T/2) / cosh m(t + 1 - T/2).
+def fold(correlator: np.ndarray) -> np.ndarray:
+    """Mean of t and T - t for t = 0 ... T/2, with the sign that the backward half has."""
+    backward = np.roll(correlator[::-1], 1)
+    sign = 1.0 if float(correlator[1:] @ backward[1:]) >= 0 else -1.0
+    return (0.5 * (correlator + sign * backward))[: len(correlator) // 2 + 1]
+
+
+def cosh_mass(folded: np.ndarray) -> np.ndarray:
+    """Effective mass of a folded correlator: C(t)/C(t+1) = cosh m(t - T/2) / cosh m(t + 1 - T/2).
 
     Solved by bisection for t < T/2; NaN where no mass fits.
     """
-    extent = len(correlator)
-    masses = np.full(extent // 2, np.nan)
-    for t in range(extent // 2):
-        ratio = correlator[t] / correlator[t + 1]
+    middle_t = len(folded) - 1
+    masses = np.full(middle_t, np.nan)
+    for t in range(middle_t):
+        if folded[t] * folded[t + 1] <= 0:
+            continue
+        ratio = folded[t] / folded[t + 1]
+        low, high = 1e-6, 10.0
 
         def mismatch(m: float, t: int = t, ratio: float = ratio) -> float:
-            return np.cosh(m * (t - extent / 2)) / np.cosh(m * (t + 1 - extent / 2)) - ratio
+            return np.cosh(m * (t - middle_t)) / np.cosh(m * (t + 1 - middle_t)) - ratio
 
-        low, high = 1e-6, 5.0
-        if not np.isfinite(ratio) or mismatch(low) * mismatch(high) > 0:
+        if mismatch(low) * mismatch(high) > 0:
             continue
         for _ in range(60):
             middle = (low + high) / 2
@@ -34,41 +45,73 @@ def cosh_mass(correlator: np.ndarray) -> np.ndarray:
 
 
 def forward_mass(correlator: np.ndarray) -> np.ndarray:
-    """Log C(t)/C(t+1) while the correlator is positive: for baryons, whose backward state is another."""
-    half = len(correlator) // 2
+    """Log C(t)/C(t+1): for baryons, whose backward state is another; NaN where the sign changes."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.log(correlator[:half] / correlator[1 : half + 1])
+        return np.log(correlator[:-1] / correlator[1:])
 
 
-def real_parts(values: list) -> np.ndarray:
-    """A correlator of numbers or of [re, im]; staggered quarks have pions alone, one for each pair of masses."""
-    numbers = np.array(values, dtype=float)
-    return numbers[:, 0] if numbers.ndim == 2 else numbers
+def parameters(data: dict) -> str:
+    """Action and quark mass: kappa for actions of the Wilson type."""
+    provenance = data["provenance"]
+    action = provenance["action"]
+    masses = data.get("masses") or [float(provenance["mass"])]
+    text = f"{action}, mass " + ", ".join(f"{m:g}" for m in masses)
+    if action in ("wilson", "clover", "twisted-mass", "twisted-clover"):
+        text = f"{action}, kappa {1 / (2 * (masses[0] + 4)):.6g}"
+    for key in ("csw_r", "mu"):
+        if float(provenance.get(key, 0)) != 0:
+            text += f", {key.removesuffix('_r')} {float(provenance[key]):g}"
+    return text
 
 
-def plot(data: dict, out: Path) -> None:
+def samples_of(results: list[dict], name: str) -> np.ndarray:
+    """A correlator of all configurations, as real numbers."""
+    values = np.array([result["correlators"][name] for result in results], dtype=float)
+    return values[..., 0] if values.ndim == 3 else values
+
+
+def require_alike(results: list[dict]) -> None:
+    """Configurations may be averaged only if lattice, action and mass agree."""
+    for result in results[1:]:
+        for what in (lambda r: r["lattice"], parameters, lambda r: list(r["correlators"])):
+            if what(result) != what(results[0]):
+                raise ValueError(f"not of one ensemble: {what(results[0])} and {what(result)}")
+
+
+def plot(results: list[dict], out: Path) -> None:
     """Two panels: correlators on a logarithmic scale, effective masses."""
-    correlators = {name: real_parts(values) for name, values in data["correlators"].items()}
-    left, right = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")[1]
-    for n, (name, c) in enumerate(correlators.items()):
-        colour = COLOURS.get(name, f"C{n}")
-        t = np.arange(len(c))
-        positive = c > 0
-        left.semilogy(t[positive], c[positive] / c[0], "o", ms=4, color=colour, label=name)
-        left.semilogy(t[~positive], -c[~positive] / c[0], "o", ms=4, mfc="none", color=colour)
-        masses = forward_mass(c) if name == "proton" else cosh_mass(c)
-        right.plot(np.arange(len(masses)), masses, "o-", ms=4, lw=0.8, color=colour, label=name)
-    extents = "x".join(map(str, data["lattice"]))
-    left.set(xlabel="t / a", ylabel="|C(t) / C(0)|", title=f"{extents}, plaquette {data['plaquette']:.4f}")
-    right.set(xlabel="t / a", ylabel="effective mass  a m(t)", title="cosh form (mesons), log ratio (proton)")
+    require_alike(results)
+    left, right = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")[1]
+    for index, name in enumerate(results[0]["correlators"]):
+        colour = COLOURS[index % len(COLOURS)]
+        samples = samples_of(results, name)
+        baryon = name == "proton"
+        half = samples.shape[1] // 2 + 1
+        shape = (lambda c, half=half: c[:half]) if baryon else fold
+        c, error = plots.jackknife(samples, shape)
+        size = abs(c[0])
+        t = np.arange(len(c)) + 0.04 * index
+        for chosen, face in ((c > 0, colour), (c < 0, "none")):
+            bars = None if error is None else error[chosen] / size
+            label = name if face == colour else None
+            left.errorbar(
+                t[chosen], abs(c[chosen]) / size, bars, fmt="o", ms=4, color=colour, mfc=face, lw=1, label=label
+            )
+        effective = forward_mass if baryon else cosh_mass
+        masses, mass_error = plots.jackknife(samples, lambda mean, e=effective, s=shape: e(s(mean)))
+        right.errorbar(np.arange(len(masses)) + 0.04 * index, masses, mass_error, fmt="o", ms=4, color=colour, lw=1)
+    extents = "x".join(map(str, results[0]["lattice"]))
+    count = len(results)
+    ensemble = "1 configuration" if count == 1 else f"{count} configurations, jackknife errors"
+    left.figure.suptitle(f"{extents}, {parameters(results[0])}; {ensemble}", fontsize=11)
+    left.set(xlabel="t / a", ylabel="|C(t) / C(0)|", yscale="log", title="mesons: t and T - t averaged; open: negative")
+    right.set(xlabel="t / a", ylabel="effective mass  a m(t)", title="mesons: cosh form; proton: log ratio")
     right.set_ylim(bottom=0)
-    left.legend(frameon=False, title="open: negative")
-    right.legend(frameon=False)
+    left.legend(frameon=False)
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    figure = left.figure
-    plots.save(figure, out)
+    plots.save(left.figure, out)
 
 
 if __name__ == "__main__":
-    plots.run(__doc__, "JSON of `quarksmith propagator --correlators`", "correlators.png", plot)
+    plots.run(__doc__, "JSON of `quarksmith propagator --correlators`", "correlators.png", plot, several=True)

@@ -37,8 +37,8 @@ Outcome solve(const std::shared_ptr<const Action>& action, const HostGauge& gaug
   download(quark, o.quark, solver.basis());
   download(middle, half_way, solver.basis());
   ResidualMass mass(domain->lattice());
-  mass.add(half_way, o.quark);
-  o.residual_mass = mass.values(1, domain->communicator());
+  mass.add(slice_norms(half_way, domain->communicator()), slice_norms(o.quark, domain->communicator()));
+  o.residual_mass = mass.values(1);
   return o;
 }
 

@@ -206,7 +206,7 @@ TEST_F(RankFiles, PropagatorsHoldTheColumnsOfOneRank) {
     HostSpinor read(here), whole(lattice);
     {
       PropagatorFile file(path("p.h5"), here, provenance, true, world());
-      file.write(1, 2, mine, {10, 1e-11, 0.5, 3});
+      file.write(1, 2, mine, {10, 1e-11, 0.5, 3, "cg", "double", "symmetric", "r12", {}});
     }
     EXPECT_THROW(PropagatorFile(path("p.h5"), here, other, false, world()), UsageError);
     {
@@ -214,7 +214,7 @@ TEST_F(RankFiles, PropagatorsHoldTheColumnsOfOneRank) {
       EXPECT_TRUE(file.has(1, 2));
       EXPECT_FALSE(file.has(0, 0));
       EXPECT_EQ(file.report(1, 2).residual, 1e-11);
-      file.read(1, 2, read);
+      EXPECT_TRUE(file.read(1, 2, read));
       EXPECT_EQ(read.site, mine.site);
       file.write(3, 0, ranks::cut(b, here), {});
       file.finish();
@@ -237,7 +237,7 @@ TEST_F(RankFiles, APartialPropagatorIsContinuedOnAnotherGrid) {
     HostSpinor mine(ranks::part(extent, grid));
     PropagatorFile file(path("p.h5"), mine.lattice, {}, false, world());
     ASSERT_TRUE(file.has(2, 1));
-    file.read(2, 1, mine);
+    EXPECT_TRUE(file.read(2, 1, mine));
     EXPECT_EQ(mine.site, ranks::cut(a, mine.lattice).site);
   }
 }

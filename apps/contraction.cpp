@@ -1,0 +1,244 @@
+#include "apps/contraction.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "runtime/checksum.hpp"
+#include "runtime/error.hpp"
+#include "solvers/residual_mass.hpp"
+#include "solvers/source.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json value_json(const Complex64& z) { return {z.real(), z.imag()}; }
+template <class T>
+Json value_json(const T& value) {
+  return value;
+}
+template <class T>
+Json value_json(const std::vector<T>& list) {
+  Json all = Json::array();
+  for (const T& x : list) all.push_back(value_json(x));
+  return all;
+}
+
+/// Numbers with commas between; complex ones as re:im.
+ProvenanceValue list_of(const std::string& key, const std::string& text) {
+  std::vector<double> real;
+  std::vector<Complex64> complex;
+  for (const std::string& one : split(text, ',')) {
+    const auto parts = split(one, ':');
+    real.push_back(number(parts[0], key));
+    complex.emplace_back(real.back(), parts.size() > 1 ? number(parts[1], key) : 0);
+  }
+  if (text.find(':') == std::string::npos) return real;
+  return complex;
+}
+
+ProvenanceValue typed(const std::string& key, const std::string& text) {
+  if (key == "ls") return integer(text, key);
+  if (key == "b5" || key == "c5") return list_of(key, text);
+  if (key == "flavours") {
+    std::vector<long long> both;
+    for (const std::string& one : split(text, ',')) both.push_back(integer(one, key));
+    return both;
+  }
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && rest == end) return value;
+  return text;
+}
+
+Json entry(const ColumnReport& r) {
+  return {{"iterations", r.iterations}, {"residual", r.residual},   {"seconds", r.seconds},   {"gflops", r.gflops},
+          {"solver", r.solver},         {"precision", r.precision}, {"even_odd", r.even_odd}, {"links", r.links}};
+}
+
+Json joined(Json first, const Json& rest) {
+  first.update(rest);
+  return first;
+}
+
+/// Keys that a result has before its correlators.
+Json head(const Lattice& lattice, const Contraction& c) {
+  return {{"lattice", lattice.global_extent()}, {"plaquette", c.plaquette}};
+}
+
+/// What the file says of its own layout is no provenance of correlators.
+Provenance without_layout(Provenance all) {
+  for (const char* key : {"format", "kind", "columns", "lattice", "plaquette"}) all.erase(key);
+  return all;
+}
+
+Json provenance_json(const Contraction& c) {
+  Json j = apps::to_json(c.provenance);
+  if (!c.sink.empty()) j["sink"] = c.sink;
+  return j;
+}
+
+std::string csv(const Json& j) {
+  std::string text = "t";
+  std::vector<Json> columns;
+  for (const char* group : {"correlators", "mesons"}) {
+    if (!j.contains(group)) continue;
+    for (const auto& [name, values] : j[group].items()) {
+      text += values[0].is_array() ? fmt::format(",{0}_re,{0}_im", name) : "," + name;
+      columns.push_back(values);
+    }
+  }
+  text += "\n";
+  for (std::size_t t = 0; t < columns.front().size(); ++t) {
+    text += std::to_string(t);
+    for (const Json& values : columns) {
+      if (values[t].is_array())
+        text += fmt::format(",{:.17g},{:.17g}", values[t][0].get<double>(), values[t][1].get<double>());
+      else
+        text += fmt::format(",{:.17g}", values[t].get<double>());
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Provenance typed(const std::map<std::string, std::string>& parameters,
+                 const std::array<Complex64, directions>& boundary) {
+  Provenance all;
+  for (const auto& [key, text] : parameters) all.emplace(key, typed(key, text));
+  all["boundary"] = std::vector<Complex64>(boundary.begin(), boundary.end());
+  return all;
+}
+
+std::string gauge_digest(const HostGauge& gauge, const CommonOptions& common) {
+  return checksum_of(gauge.lattice, gauge.site.data(), sizeof gauge.site[0], common.ranks()).text();
+}
+
+Json to_json(const Provenance& all) {
+  Json j = Json::object();
+  for (const auto& [key, value] : all) j[key] = std::visit([](const auto& x) { return value_json(x); }, value);
+  return j;
+}
+
+Contraction contraction_of(const PropagatorReader& file, const Lattice& lattice, const std::string& sink) {
+  const auto& boundary = file.value<std::vector<Complex64>>("boundary");
+  if (boundary.size() != directions)
+    throw Error(
+        fmt::format("attribute boundary has {} phases, not {}: the file is damaged", boundary.size(), directions));
+  return {file.value<double>("plaquette"), source_of(file.value<std::string>("source"), lattice).time(), boundary[3],
+          without_layout(file.provenance()), sink};
+}
+
+Contraction contraction_of(const PropagatorHeader& header, double plaquette, int source_t, Complex64 time_phase,
+                           const std::string& sink) {
+  Provenance all = header.provenance;
+  all.insert(header.remarks.begin(), header.remarks.end());
+  return {plaquette, source_t, time_phase, without_layout(std::move(all)), sink};
+}
+
+DiracColumns::DiracColumns(const Lattice& lattice, const QuarkSmearing& sink, std::shared_ptr<const LinkField> links)
+    : propagator_(lattice), sink_(sink), links_(std::move(links)) {}
+
+Json& DiracColumns::solve(int n, const ColumnReport& report) {
+  return solves_[n] = joined({{"spin", n / 3}, {"colour", n % 3}}, entry(report));
+}
+
+void DiracColumns::take(int n, HostSpinor& column, const ColumnReport& report) {
+  if (!report.midpoint.empty()) norms_[n] = {report.midpoint, slice_norms(column, CommonOptions::ranks())};
+  if (sink_.kind != QuarkSmearing::Kind::none) {
+    SpinorField field(links_->domain_pointer(), find_precision("double"), Subset::full);
+    const BasisInfo& basis = find_basis("degrand_rossi");
+    upload(column, field, basis);
+    smear(sink_, links_, field);
+    download(field, column, basis);
+  }
+  propagator_.set_column(n / 3, n % 3, column);
+}
+
+Json DiracColumns::solves() const {
+  auto all = Json::array();
+  for (const auto& [n, solve] : solves_) all.push_back(solve);
+  return all;
+}
+
+Json DiracColumns::result(const Contraction& c) const {
+  Communicator& ranks = CommonOptions::ranks();
+  const std::vector<std::vector<double>> mesons = meson_correlators(propagator_, c.source_t, ranks);
+  const auto& names = meson_names();
+  const auto meson = [&](const std::string& name) {
+    return mesons[std::find(names.begin(), names.end(), name) - names.begin()];
+  };
+  Json j = head(propagator_.lattice, c);
+  std::vector<double> rho = meson("gx");
+  for (std::size_t t = 0; t < rho.size(); ++t) rho[t] = (rho[t] + meson("gy")[t] + meson("gz")[t]) / 3;
+  j["correlators"]["pion"] = meson("g5");
+  j["correlators"]["rho"] = rho;
+  for (const Complex64& z : proton_correlator(propagator_, c.source_t, c.time_phase, ranks))
+    j["correlators"]["proton"].push_back(value_json(z));
+  for (std::size_t i = 0; i < names.size(); ++i) j["mesons"][names[i]] = mesons[i];
+  if (norms_.size() == 12) {
+    ResidualMass mass(propagator_.lattice);
+    for (const auto& [n, norms] : norms_) mass.add(norms.first, norms.second);
+    j["residual_mass"] = mass.values(c.source_t);
+  }
+  j["solves"] = solves();
+  j["provenance"] = provenance_json(c);
+  return j;
+}
+
+StaggeredColumns::StaggeredColumns(const Lattice& lattice, std::vector<double> masses)
+    : masses_(std::move(masses)), propagators_(masses_.size(), StaggeredPropagator(lattice)) {}
+
+Json& StaggeredColumns::solve(int mass, int colour, const ColumnReport& report) {
+  return solves_[{colour, mass}] = joined({{"colour", colour}, {"mass", masses_[mass]}}, entry(report));
+}
+
+void StaggeredColumns::take(int mass, int colour, const HostSpinor& column) {
+  propagators_[mass].set_column(colour, column);
+}
+
+std::string StaggeredColumns::name(std::size_t i, std::size_t j) const {
+  if (masses_.size() == 1) return "pion";
+  return i == j ? fmt::format("pion_{}", masses_[i]) : fmt::format("pion_{}_{}", masses_[i], masses_[j]);
+}
+
+Json StaggeredColumns::result(const Contraction& c) const {
+  Json j = head(propagators_[0].lattice, c);
+  j["masses"] = masses_;
+  for (std::size_t i = 0; i < masses_.size(); ++i)
+    for (std::size_t k = i; k < masses_.size(); ++k)
+      for (const Complex64& z :
+           goldstone_correlator(propagators_[i], propagators_[k], c.source_t, CommonOptions::ranks()))
+        j["correlators"][name(i, k)].push_back(i == k ? Json(z.real()) : value_json(z));
+  j["solves"] = Json::array();
+  for (const auto& [key, solve] : solves_) j["solves"].push_back(solve);
+  j["provenance"] = provenance_json(c);
+  return j;
+}
+
+bool exists_on_root(const std::filesystem::path& path, const CommonOptions& common) {
+  char there = std::filesystem::exists(path) ? 1 : 0;
+  common.ranks().broadcast(&there, 1, 0);
+  return there != 0;
+}
+
+void read_sound(const PropagatorReader& file, const std::filesystem::path& path, int n, HostSpinor& column) {
+  if (!file.read(n / 3, n % 3, column))
+    throw Error(
+        fmt::format("{}: column {} {} does not match its checksum: the file is damaged; solve again with "
+                    "`quarksmith propagator ... --overwrite`",
+                    path.string(), n / 3, n % 3));
+}
+
+void write_correlators(const std::filesystem::path& path, const Json& result, const CommonOptions& common) {
+  if (path.empty()) return;
+  common.write(path, path.extension() == ".csv" ? csv(result) : result.dump(1) + "\n");
+  common.info(fmt::format("wrote {}", path.string()));
+}
+
+}  // namespace quarksmith::apps

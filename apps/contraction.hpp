@@ -1,0 +1,83 @@
+/// \file
+/// Columns of propagators, whether just solved or read from a file, and the correlators that commands write of them.
+#pragma once
+
+#include "apps/options.hpp"
+#include "runtime/io_propagator.hpp"
+#include "solvers/correlators.hpp"
+#include "solvers/smearing.hpp"
+#include "solvers/staggered_mesons.hpp"
+
+namespace quarksmith::apps {
+
+/// Parameters of an action as numbers and lists, boundary phases as such.
+Provenance typed(const std::map<std::string, std::string>& parameters,
+                 const std::array<Complex64, directions>& boundary);
+/// Checksum of the links as they are used, the same on any grid of ranks and for any format of a file.
+std::string gauge_digest(const HostGauge& gauge, const CommonOptions& common);
+nlohmann::ordered_json to_json(const Provenance& all);
+
+/// What correlators need beside columns; the file of a propagator states all of it.
+struct Contraction {
+  double plaquette = 0;
+  int source_t = 0;
+  Complex64 time_phase = 1;  ///< of the boundary
+  Provenance provenance;     ///< as JSON shows it
+  std::string sink;          ///< empty for staggered quarks, which have none
+};
+/// All of it from an opened file.
+Contraction contraction_of(const PropagatorReader& file, const Lattice& lattice, const std::string& sink);
+/// Of what a run states in its header.
+Contraction contraction_of(const PropagatorHeader& header, double plaquette, int source_t, Complex64 time_phase,
+                           const std::string& sink);
+
+/// The twelve columns of a Dirac quark, with sinks, and their reports.
+class DiracColumns {
+ public:
+  /// \param links of the smearing of the sink; none without.
+  DiracColumns(const Lattice& lattice, const QuarkSmearing& sink, std::shared_ptr<const LinkField> links);
+
+  /// The entry of a column in `solves`.
+  nlohmann::ordered_json& solve(int n, const ColumnReport& report);
+  /// Takes a solution, which the sink smears.
+  void take(int n, HostSpinor& column, const ColumnReport& report);
+  nlohmann::ordered_json solves() const;
+  /// What --correlators and --json write.
+  nlohmann::ordered_json result(const Contraction& c) const;
+
+ private:
+  Propagator propagator_;
+  QuarkSmearing sink_;
+  std::shared_ptr<const LinkField> links_;
+  std::map<int, nlohmann::ordered_json> solves_;
+  std::map<int, std::pair<std::vector<double>, std::vector<double>>> norms_;  // midpoint and walls, by column
+};
+
+/// The three columns of staggered quarks of several masses.
+class StaggeredColumns {
+ public:
+  StaggeredColumns(const Lattice& lattice, std::vector<double> masses);
+
+  nlohmann::ordered_json& solve(int mass, int colour, const ColumnReport& report);
+  void take(int mass, int colour, const HostSpinor& column);
+  nlohmann::ordered_json result(const Contraction& c) const;
+
+ private:
+  /// Name of a pion's correlator: of one mass `pion`, of several with the masses.
+  std::string name(std::size_t i, std::size_t j) const;
+
+  std::vector<double> masses_;
+  std::vector<StaggeredPropagator> propagators_;                  // by mass
+  std::map<std::pair<int, int>, nlohmann::ordered_json> solves_;  // by colour and mass
+};
+
+/// Whether rank 0 sees a file: what others see may lag behind on shared file systems.
+bool exists_on_root(const std::filesystem::path& path, const CommonOptions& common);
+/// Reads column `n` = 3 a + colour of a finished file. \throws Error it does not match its checksum.
+void read_sound(const PropagatorReader& file, const std::filesystem::path& path, int n, HostSpinor& column);
+
+/// Writes JSON, or CSV if the name ends in .csv: one line a time slice, complex values in two columns.
+void write_correlators(const std::filesystem::path& path, const nlohmann::ordered_json& result,
+                       const CommonOptions& common);
+
+}  // namespace quarksmith::apps

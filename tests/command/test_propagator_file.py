@@ -1,0 +1,179 @@
+"""What propagator files hold, and what becomes of damaged, interrupted and finished ones."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import BUILD
+
+WILSON = ("propagator", "--gauge", "hot:4,4,4,4:3", "--mass", "0.2")
+WALL = ("propagator", "--gauge", "weak:0.3:4,4,4,4:3", "--action", "domain-wall", "--ls", "4", "--mass", "0.1")
+HISQ = ("propagator", "--gauge", "weak:0.3:4,4,4,8:3", "--action", "hisq", "--mass", "0.4,0.1")
+
+
+def load(path):
+    return json.loads(path.read_text())
+
+
+def numbers(path):
+    """All that two ways to the same columns must have in common: everything."""
+    result = load(path)
+    return {key: result.get(key) for key in result if key != "solves"}
+
+
+@pytest.mark.parametrize("command", [WILSON, WALL, HISQ], ids=["wilson", "domain-wall", "hisq"])
+def test_correlators_come_from_the_file_to_the_bit(quarksmith, tmp_path, command):
+    quarksmith(*command, "--out", "p.h5", "--correlators", "c.json")
+    quarksmith("correlators", "p.h5", "--correlators", "again.json")
+    assert load(tmp_path / "again.json") == load(tmp_path / "c.json")
+    rerun = quarksmith(*command, "--out", "p.h5", "--correlators", "rerun.json")
+    assert "finished" in rerun.stderr
+    assert load(tmp_path / "rerun.json") == load(tmp_path / "c.json")
+    if command is WALL:
+        assert len(load(tmp_path / "again.json")["residual_mass"]) == 4
+    other = quarksmith.refuses(*command[:-1], "0.7", "--out", "p.h5", "--correlators", "x.json")
+    assert "another calculation (mass" in other and not (tmp_path / "x.json").exists()
+
+
+def test_smeared_sinks_need_the_same_links(quarksmith, tmp_path):
+    quarksmith(*WILSON, "--out", "p.h5", "--sink", "gaussian:1.2,3", "--correlators", "c.json")
+    again = ("correlators", "p.h5", "--sink", "gaussian:1.2,3", "--correlators", "again.json")
+    assert "--gauge" in quarksmith.refuses(*again)
+    assert "other links" in quarksmith.refuses(*again, "--gauge", "hot:4,4,4,4:4")
+    quarksmith(*again, "--gauge", "hot:4,4,4,4:3")
+    assert load(tmp_path / "again.json") == load(tmp_path / "c.json")
+
+
+def test_info_tells_what_a_file_holds(quarksmith, tmp_path):
+    quarksmith(*WILSON, "--out", "p.h5")
+    run = quarksmith("info", "p.h5", "--json", "i.json")
+    info = load(tmp_path / "i.json")
+    assert info["finished"] and len(info["columns"]) == 12 and "12 of 12 sound" in run.stdout
+    assert all(c["state"] == "sound" and c["residual"] <= 1e-10 for c in info["columns"])
+    provenance = info["provenance"]
+    assert provenance["lattice"] == [4, 4, 4, 4] and provenance["mass"] == pytest.approx(0.2)
+    assert provenance["boundary"] == [[1, 0], [1, 0], [1, 0], [-1, 0]]
+    for key in ("solver", "precision", "even_odd", "links", "tolerance", "program_version", "gauge_digest"):
+        assert provenance[key]
+
+
+def test_other_links_of_the_same_name_are_not_mixed(quarksmith, tmp_path):
+    for seed, folder in ((1, "a"), (2, "b")):
+        (tmp_path / folder).mkdir()
+        heat = ("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--start", "hot", "--seed", seed)
+        quarksmith(*heat, "--out", f"{folder}/u")
+        quarksmith("convert", f"{folder}/u_00001.ildg", f"{folder}/u.openqcd")
+    command = ("propagator", "--gauge", "a/u.openqcd", "--mass", "0.2")
+    quarksmith(*command, "--out", "p.h5")
+    refused = quarksmith.refuses(*command[:2], "b/u.openqcd", *command[3:], "--out", "p.h5", "--json", "c.json")
+    assert "gauge_digest" in refused
+
+
+def damage(path, at):
+    data = bytearray(path.read_bytes())
+    data[at] ^= 0xFF
+    path.write_bytes(bytes(data))
+
+
+@pytest.mark.parametrize("command", [WILSON, WALL], ids=["wilson", "domain-wall"])
+def test_damaged_columns_are_solved_again(quarksmith, tmp_path, command):
+    quarksmith(*command, "--out", "p.h5", "--correlators", "c.json")
+    shutil.copy(tmp_path / "p.h5", tmp_path / "q.h5")
+    middle = (tmp_path / "p.h5").stat().st_size // 2  # inside some column: they take nearly all of the file
+    damage(tmp_path / "p.h5", middle)
+    assert "checksum" in quarksmith.refuses("correlators", "p.h5", "--json", "x.json", status=1)
+    assert "checksum" in quarksmith.refuses("info", "p.h5", "--json", "i.json", status=1)
+    assert [c["state"] for c in load(tmp_path / "i.json")["columns"]].count("damaged") == 1
+    assert "checksum" in quarksmith.refuses(*command, "--out", "p.h5", "--json", "x.json", status=1)
+    (tmp_path / "p.h5").rename(tmp_path / "p.h5.part")
+    run = quarksmith(*command, "--out", "p.h5", "--correlators", "d.json")
+    assert run.stderr.count("solved again") == 1 and run.stderr.count("taken from") == 11
+    assert numbers(tmp_path / "d.json") == numbers(tmp_path / "c.json")
+
+
+def test_an_interrupted_staggered_run_goes_on(quarksmith, tmp_path):
+    quarksmith(*HISQ, "--out", "whole.h5", "--correlators", "w.json")
+    (tmp_path / "whole.h5").rename(tmp_path / "p.h5.part")
+    damage(tmp_path / "p.h5.part", (tmp_path / "p.h5.part").stat().st_size // 2)
+    run = quarksmith(*HISQ, "--out", "p.h5", "--correlators", "c.json")
+    assert run.stderr.count("solved again") == 1 and run.stderr.count("taken from") == 2
+    assert numbers(tmp_path / "c.json") == numbers(tmp_path / "w.json")
+
+
+def test_files_cut_short_never_crash(quarksmith, tmp_path):
+    quarksmith(*WILSON, "--out", "p.h5")
+    whole = (tmp_path / "p.h5").read_bytes()
+    for size in (8, 100, 1000, 5000, len(whole) // 2, len(whole) - 1):
+        (tmp_path / "cut.h5").write_bytes(whole[:size])
+        run = quarksmith.refuses("correlators", "cut.h5", "--json", "x.json", status=1)
+        assert "cut.h5" in run
+
+
+def test_garbage_in_the_structure_never_crashes(quarksmith, tmp_path):
+    quarksmith(*WILSON, "--out", "p.h5")
+    whole = (tmp_path / "p.h5").read_bytes()
+    for at in range(16, 6000, 149):
+        data = bytearray(whole)
+        data[at : at + 4] = b"\xff\x7f\xfe\x01"
+        (tmp_path / "bad.h5").write_bytes(bytes(data))
+        command = [BUILD / "bin" / "quarksmith", "info", "bad.h5"]
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60)
+        assert run.returncode in (0, 1, 2), f"byte {at}: status {run.returncode}"
+
+
+def test_a_killed_run_loses_no_correlators(quarksmith, tmp_path):
+    """Killed at any moment, the same command line ends with propagator and correlators."""
+    command = (*WILSON, "--out", "p.h5", "--correlators", "c.json")
+    for pause in (0.05, 0.15, 0.25, 0.35, 0.45, 0.6):
+        for name in ("p.h5", "p.h5.part", "c.json"):
+            (tmp_path / name).unlink(missing_ok=True)
+        process = subprocess.Popen(
+            [BUILD / "bin" / "quarksmith", *command], cwd=tmp_path, stderr=subprocess.DEVNULL, env=os.environ
+        )
+        time.sleep(pause)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        quarksmith(*command)
+        assert len(load(tmp_path / "c.json")["correlators"]["pion"]) == 4 and (tmp_path / "p.h5").exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--out", "same", "--correlators", "same"),
+        ("--correlators", "same", "--json", "./same"),
+        ("--out", "same", "--json", "same"),
+    ],
+)
+def test_outputs_of_one_name_are_refused(quarksmith, tmp_path, options):
+    assert "both write" in quarksmith.refuses(*WILSON, *options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_output_never_replaces_the_input(quarksmith, tmp_path):
+    quarksmith("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--out", "u")
+    before = (tmp_path / "u_00001.ildg").read_bytes()
+    (tmp_path / "link.json").symlink_to("u_00001.ildg")
+    for name in ("u_00001.ildg", "link.json"):
+        refused = quarksmith.refuses(*("propagator", "--gauge", "u_00001.ildg", "--mass", "0.2", "--correlators", name))
+        assert "would replace" in refused
+    assert (tmp_path / "u_00001.ildg").read_bytes() == before
+
+
+def test_other_tools_read_it(quarksmith, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    quarksmith(*WILSON, "--out", "p.h5", "--json", "c.json")
+    with h5py.File(tmp_path / "p.h5") as file:
+        column = file["column/0/0"]
+        assert column.dtype == complex and column.shape == (4, 4, 4, 4, 4, 3)
+        assert [d.label for d in column.dims] == ["t", "z", "y", "x", "spin", "colour"]
+        assert [len(d[0]) for d in column.dims] == [4, 4, 4, 4, 4, 3]
+        assert isinstance(file.attrs["action"], str) and file.attrs["mass"] == pytest.approx(0.2)
+        assert list(file.attrs["lattice"]) == [4, 4, 4, 4] and file.attrs["boundary"][3] == -1
+        pion = sum((abs(file[f"column/{s}/{c}"][:]) ** 2).sum(axis=(1, 2, 3, 4, 5)) for s in range(4) for c in range(3))
+        assert list(pion) == pytest.approx(load(tmp_path / "c.json")["correlators"]["pion"], rel=1e-12)
+        assert (file["report"]["residual"] <= 1e-10).all()
