@@ -76,7 +76,8 @@ def support(spec: KernelSpec) -> list[KernelSpec]:
 
 def _stored_as_computed(spec: KernelSpec) -> bool:
     """Conversions from double to itself: tests run them, the library copies."""
-    return spec.precision == "double" and (spec.operator in ("import", "export") or spec.links == "r18")
+    plain = spec.operator in ("import", "export") or (spec.operator.endswith("code_links") and spec.links == "r18")
+    return plain and spec.precision == "double"
 
 
 def _solve(rows: list[KernelSpec]) -> Kernels:

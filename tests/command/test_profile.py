@@ -37,7 +37,7 @@ class Own(Command):
 def profile(tmp_path_factory):
     """The profile as the document states it."""
     text = DOCUMENT.read_text()
-    row = text.index("    [[kernel]]")
+    row = text.index("    include = [")
     path = tmp_path_factory.mktemp("profile") / "my.toml"
     path.write_text(textwrap.dedent(text[row : text.index("\n\n    .venv/bin/python", row)]))
     return path
