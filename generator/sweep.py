@@ -355,17 +355,17 @@ def collect(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
         check_row(candidate, measured=False)
         records[candidate["kernel"].text()] = candidate.value
     ends: dict[tuple[str, str], dict[str, Any]] = {}
-    for entry in read_lines(results):
-        name = entry["kernel"].text()
+    for line in read_lines(results):
+        name = line["kernel"].text()
         if name not in records:
-            raise entry["kernel"].refuse("a kernel of candidates.json")
-        if entry["status"].text() == "ok":
-            entry["microseconds"].number()
+            raise line["kernel"].refuse("a kernel of candidates.json")
+        if line["status"].text() == "ok":
+            line["microseconds"].number()
         for key in ("deviation", "spread"):
-            if entry.has(key):
-                entry[key].real()
-        if entry.value["status"] != "started":
-            ends[entry["class"].text(), name] = entry.value
+            if line.has(key):
+                line[key].real()
+        if line.value["status"] != "started":
+            ends[line["class"].text(), name] = line.value
     table: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for (size, name), entry in ends.items():
         record = records[name]
