@@ -71,9 +71,9 @@ kernel: setup  ## compile and test any kernel of PROFILE=full: make kernel NAME=
 	@test -x $(BUILD)/bin/quarksmith_tests || $(MAKE) --no-print-directory library TESTS=ON
 	@$(PYTHON) -m generator kernel "$$NAME" --build $(BUILD)
 
-tune: library  ## quick sweep on this machine; its results go into generated/tuned and the next build
+tune: library  ## quick sweep on this machine, BUDGET=4m; its results go into generated/tuned and the next build
 	@if command -v nvcc >/dev/null && nvidia-smi >/dev/null 2>&1; then device=cuda; else device=cpu; fi; \
-	  $(PYTHON) -m generator sweep --quick --profile $(PROFILE) --device $$device --build $(BUILD) --out $(RENDERED) $(if $(ONLY),--only $(ONLY))
+	  $(PYTHON) -m generator sweep --quick --within $(or $(BUDGET),4m) --profile $(PROFILE) --device $$device --build $(BUILD) --out $(RENDERED) $(if $(ONLY),--only $(ONLY))
 	@$(MAKE) --no-print-directory library
 
 check: setup  ## format and lint of hand-written code, rules of the tree, generated/ up to date

@@ -289,7 +289,8 @@ void add_propagator(CLI::App& app, int& status) {
                 "(default: as they "
                 "are); sources and sinks use the unsmeared links");
   c->add_option("--solver", o->solver,
-                "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg (default: bicgstab; domain wall: cg)");
+                "auto (bicgstab; where it fails cg), cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg "
+                "(default: auto; domain wall and staggered: cg)");
   c->add_option("--precision", o->precision,
                 "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...")
       ->capture_default_str();

@@ -14,11 +14,11 @@ from generator.export import export_kernel, find_exported
 from generator.ondemand import CompileError, compile_expressions, compile_kernel, read_build, run_apply, run_tests
 from generator.operators import add_expressions, find_operator
 from generator.policies import add_evidence, policy_choices, tuning_of
-from generator.profile import load_profile
+from generator.profile import Profile, load_profile
 from generator.render import TARGETS, TemplateError, render_profile
 from generator.report import evidence_files, read_evidence, report
 from generator.spec import KernelSpec, SpecError
-from generator.sweep import measure, pack, pack_cpu, seconds_of
+from generator.sweep import Candidate, measure, pack, pack_cpu, seconds_of
 from generator.tuned import FOLDER, gains, select_devices, write_evidence
 from generator.usage import Parser
 from generator.write import write_files, write_if_changed
@@ -109,6 +109,7 @@ def _add_sweep_options(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="kernels with one of these in their name")
     sweep.add_argument("--quick", action="store_true", help="launch numbers alone, in blocks of 128 threads")
     sweep.add_argument("--budget", default="", help="time for measuring, as 90s, 10m or 1h")
+    sweep.add_argument("--within", default="", help="time for the whole sweep: the most important kernels first")
     sweep.add_argument(
         "--lattice", default="", help="X,Y,Z,T of large launches (default: 32,32,32,64; CPU 32,32,32,16)"
     )
@@ -241,35 +242,42 @@ def _report(options: argparse.Namespace) -> int:
 
 def _sweep(options: argparse.Namespace) -> int:
     profile = load_profile(options.profile)
-    budget = seconds_of(options.budget)
+    budget, within = seconds_of(options.budget), seconds_of(options.within, "--within")
+    start = time.monotonic()
     folder = options.collect or options.pack or options.build / "sweep"
     if not options.collect:
-        start = time.monotonic()
-        if options.device == "cpu":
-            build = read_build(options.build)
-            compiled = pack_cpu(profile, folder, options.only, build, quick=options.quick, lattice=options.lattice)
-        else:
-            compiled = pack(
-                profile,
-                folder,
-                options.only,
-                quick=options.quick,
-                architecture=options.arch,
-                lattice=options.lattice,
-            )
+        compiled = _pack(profile, folder, options, within)
         rejected = sum(bool(c.rejected) for c in compiled)
-        print(
-            f"{len(compiled)} candidates compiled in {time.monotonic() - start:.0f} s, {rejected} rejected for spills"
-        )
+        spent = time.monotonic() - start
+        print(f"{len(compiled)} candidates compiled in {spent:.0f} s, {rejected} rejected for spills")
     if options.pack:
         print(f"next: quarksmith sweep --measure {folder}, on the machine that will run")
         return 0
     if not options.collect:
-        measure(folder, options.build / "bin" / "quarksmith", options.device, budget)
+        left = max(within - (time.monotonic() - start), 0.1 * within)
+        measure(folder, options.build / "bin" / "quarksmith", options.device, min(budget or left, left or budget))
     path = write_evidence(folder, profile, options.out / "tuned")
     print(gains(folder, profile))
     print(f"wrote {path}; generating again renders its winners")
     return 0
+
+
+def _pack(profile: Profile, folder: Path, options: argparse.Namespace, within: float) -> list[Candidate]:
+    """Compiles the candidates for the device of the sweep."""
+    if options.device == "cpu":
+        host = read_build(options.build)
+        return pack_cpu(
+            profile, folder, options.only, host, quick=options.quick, lattice=options.lattice, within=within
+        )
+    return pack(
+        profile,
+        folder,
+        options.only,
+        quick=options.quick,
+        architecture=options.arch,
+        lattice=options.lattice,
+        within=within,
+    )
 
 
 if __name__ == "__main__":

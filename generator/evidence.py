@@ -105,9 +105,9 @@ def read_field(path: Path) -> Field:
 
 
 def read_lines(path: Path) -> list[Field]:
-    """A file of one JSON value a line; see read_field."""
+    """A file of one JSON value a line; see read_field. A last line that was cut off is left out."""
     try:
-        lines = path.read_text().splitlines()
+        lines = path.read_text().rpartition("\n")[0].splitlines()
         return [Field(path, f"line {n}", json.loads(line)) for n, line in enumerate(lines, start=1)]
     except (OSError, ValueError, RecursionError) as error:
         raise SpecError(f"evidence {path}: {error}; delete it or run the sweep again") from error

@@ -76,7 +76,8 @@ def support(spec: KernelSpec) -> list[KernelSpec]:
 
 def _stored_as_computed(spec: KernelSpec) -> bool:
     """Conversions from double to itself: tests run them, the library copies."""
-    return spec.precision == "double" and (spec.operator in ("import", "export") or spec.links == "r18")
+    plain = spec.operator in ("import", "export") or (spec.operator.endswith("code_links") and spec.links == "r18")
+    return plain and spec.precision == "double"
 
 
 def _solve(rows: list[KernelSpec]) -> Kernels:
@@ -149,12 +150,12 @@ def _add_methods(found: Kernels, spec: KernelSpec) -> None:
     operator = find_operator(spec.operator)
     if operator.family not in ("hopping", "slices") or operator.name in ("laplace3", "laplace4"):
         return
+    names: tuple[str, ...] = ITERATIONS
+    axes: dict[str, object] = {}
     if getattr(operator, "spins", 4) == 1:
         names, axes = STAGGERED, {"spins": 1}
-    else:
-        names, axes = ITERATIONS, {}
-        if spec.precision in EVERY_METHOD:
-            names = (*COEFFICIENTS, *ITERATIONS, *METHODS, *SHIFTS, *BLOCKS)
+    elif spec.precision in EVERY_METHOD:
+        names = (*COEFFICIENTS, *ITERATIONS, *METHODS, *SHIFTS, *BLOCKS)
     for name in names:
         _add(found, name, spec.precision, **axes)
 

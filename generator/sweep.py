@@ -21,6 +21,7 @@ from generator.launch import REGISTERS
 from generator.ondemand import ROOT, Build, CompileError, compile_module, cuda_libraries, record_module, run_compiler
 from generator.operators import find_operator
 from generator.operators.hopping import HoppingOperator
+from generator.plan import COMPILE_SHARE, plan
 from generator.profile import Profile
 from generator.render import exists_on, registry_data, render, render_files, render_group
 from generator.shapes import SHAPES
@@ -134,9 +135,18 @@ def kept_bytes(spec: KernelSpec) -> float:
 
 
 def pack_cpu(
-    profile: Profile, folder: Path, only: Sequence[str], build: Build, *, quick: bool, lattice: str = ""
+    profile: Profile,
+    folder: Path,
+    only: Sequence[str],
+    build: Build,
+    *,
+    quick: bool,
+    lattice: str = "",
+    within: float = 0,
 ) -> list[Candidate]:
     """Compiles the candidates for the processors of a build into `folder` and lists them in candidates.json.
+
+    With `within` seconds for the whole sweep, the most important kernels alone; compiling ends when its share is spent.
 
     Raises:
         CompileError: the compiler failed.
@@ -144,14 +154,20 @@ def pack_cpu(
     """
     sizes = on_lattice(CPU_SIZES, lattice)
     host = replace(build, folder=folder, commands={k: v for k, v in build.commands.items() if k != "cuda"})
-    groups = {spec.name: candidates(spec, "cpu", quick=quick) for spec in tunable(profile, only, "cpu")}
+    bases = {spec.name: spec for spec in tunable(profile, only, "cpu")}
+    groups = {name: candidates(spec, "cpu", quick=quick) for name, spec in bases.items()}
     groups = {name: variants for name, variants in groups.items() if len(variants) > 1}
     if not groups:
         raise SpecError("none of these kernels has more than one shape on the CPU")
+    planned = plan(groups, bases, "cpu", 1 if quick else len(sizes), within)
+    print(planned.text, flush=True)
     shutil.rmtree(folder, ignore_errors=True)
-    bar = Bar("compile", len(groups))
-    compiled = []
-    for name, variants in groups.items():
+    bar, start = Bar("compile", len(planned.groups)), time.monotonic()
+    compiled: list[Candidate] = []
+    for name, variants in planned.groups.items():
+        if within and compiled and time.monotonic() - start > COMPILE_SHARE * within:
+            print(f"compiling takes longer than estimated: the sweep goes on with {bar.done} kernels", flush=True)
+            break
         module, _ = compile_module(variants, host)
         compiled += [Candidate(v, name, 0, 0, str(module.relative_to(folder))) for v in variants]
         bar.step(name)
@@ -160,7 +176,14 @@ def pack_cpu(
 
 
 def pack(
-    profile: Profile, folder: Path, only: Sequence[str], *, quick: bool, architecture: str, lattice: str = ""
+    profile: Profile,
+    folder: Path,
+    only: Sequence[str],
+    *,
+    quick: bool,
+    architecture: str,
+    lattice: str = "",
+    within: float = 0,
 ) -> list[Candidate]:
     """Compiles all candidates for GPUs into `folder`/module.so and lists them in candidates.json.
 
@@ -169,10 +192,14 @@ def pack(
         OSError: the folder cannot be written.
     """
     sizes = on_lattice(SIZES, lattice)
-    groups = {spec.name: candidates(spec, "cuda", quick=quick) for spec in tunable(profile, only, "cuda")}
+    bases = {spec.name: spec for spec in tunable(profile, only, "cuda")}
+    groups = {name: candidates(spec, "cuda", quick=quick) for name, spec in bases.items()}
     nvcc = shutil.which("nvcc")
     if nvcc is None or shutil.which("g++") is None:
         raise CompileError("the sweep of CUDA kernels compiles them: nvcc and g++ must be on PATH")
+    planned = plan(groups, bases, "cuda", len(sizes), within)
+    groups = dict(planned.groups)
+    print(planned.text, flush=True)
     command = f"python -m generator sweep --profile {profile.name}"
     shutil.rmtree(folder, ignore_errors=True)
     everything = [c for group in groups.values() for c in group]
@@ -182,14 +209,9 @@ def pack(
     bar = Bar("compile", len(groups))
 
     def build(item: tuple[str, list[KernelSpec]]) -> list[Candidate]:
-        name, specs = item
-        source = folder / f"{name}.cu"
-        write_if_changed(source, render_group(specs, "cuda", command))
-        flags = [f"-I{folder}", f"-I{ROOT}", "-O3", "-std=c++17", f"-arch=sm_{architecture}", "-Xptxas=-v"]
-        flags += ["-Xcompiler=-fPIC,-fvisibility=hidden"]
-        log = run_compiler([nvcc, *flags, "-c", str(source), "-o", str(source.with_suffix(".o"))])
-        bar.step(name)
-        return _read_ptxas(log, name, specs)
+        done = _build_cuda(folder, *item, nvcc, architecture, command)
+        bar.step(item[0])
+        return done
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         for part in pool.map(build, sorted(groups.items(), key=lambda g: -len(g[1]))):
@@ -201,6 +223,18 @@ def pack(
     shutil.rmtree(folder / "generated")
     _list(folder, sizes, kept, [c for c in compiled if c.rejected])
     return compiled
+
+
+def _build_cuda(
+    folder: Path, name: str, specs: Sequence[KernelSpec], nvcc: str, architecture: str, command: str
+) -> list[Candidate]:
+    """Compiles the candidates of one kernel for GPUs."""
+    source = folder / f"{name}.cu"
+    write_if_changed(source, render_group(specs, "cuda", command))
+    flags = [f"-I{folder}", f"-I{ROOT}", "-O3", "-std=c++17", f"-arch=sm_{architecture}", "-Xptxas=-v"]
+    flags += ["-Xcompiler=-fPIC,-fvisibility=hidden"]
+    log = run_compiler([nvcc, *flags, "-c", str(source), "-o", str(source.with_suffix(".o"))])
+    return _read_ptxas(log, name, specs)
 
 
 def _link(folder: Path, kept: Sequence[Candidate], kernels: Sequence[str], command: str) -> None:
@@ -280,7 +314,7 @@ def on_lattice(sizes: Mapping[str, Size], text: str) -> dict[str, Size]:
     return {k: replace(s, lattice=(x, y, z, t)) if s.lattice == large else s for k, s in sizes.items()}
 
 
-def seconds_of(text: str) -> float:
+def seconds_of(text: str, option: str = "--budget") -> float:
     """`90`, `90s`, `10m` or `1h` in seconds; 0 for empty text.
 
     Raises:
@@ -288,7 +322,7 @@ def seconds_of(text: str) -> float:
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text or "0")
     if not found:
-        raise SpecError(f"--budget {text}: use a number of seconds, or 10m, or 1h")
+        raise SpecError(f"{option} {text}: use a number of seconds, or 10m, or 1h")
     return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
 
 
@@ -321,17 +355,17 @@ def collect(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
         check_row(candidate, measured=False)
         records[candidate["kernel"].text()] = candidate.value
     ends: dict[tuple[str, str], dict[str, Any]] = {}
-    for entry in read_lines(results):
-        name = entry["kernel"].text()
+    for line in read_lines(results):
+        name = line["kernel"].text()
         if name not in records:
-            raise entry["kernel"].refuse("a kernel of candidates.json")
-        if entry["status"].text() == "ok":
-            entry["microseconds"].number()
+            raise line["kernel"].refuse("a kernel of candidates.json")
+        if line["status"].text() == "ok":
+            line["microseconds"].number()
         for key in ("deviation", "spread"):
-            if entry.has(key):
-                entry[key].real()
-        if entry.value["status"] != "started":
-            ends[entry["class"].text(), name] = entry.value
+            if line.has(key):
+                line[key].real()
+        if line.value["status"] != "started":
+            ends[line["class"].text(), name] = line.value
     table: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for (size, name), entry in ends.items():
         record = records[name]

@@ -52,14 +52,14 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     table = collect(folder)
     facts = read_facts(folder)
     rejected = read_field(folder / "rejected.json")
-    for row in rejected.each():
-        row["base"].text()
-        check_row(row, measured=False)
+    for candidate in rejected.each():
+        candidate["base"].text()
+        check_row(candidate, measured=False)
     path = out / f"{slug(facts['device'])}.json"
     earlier: dict[str, Any] = {"device": facts["device"], "kernels": {}}
     if path.is_file():
-        kept = read_field(path)
-        earlier = {"device": check_device(kept), "kernels": check_kernels(kept["kernels"])}
+        old = read_field(path)
+        earlier = {"device": check_device(old), "kernels": check_kernels(old["kernels"])}
     if earlier["device"] != facts["device"]:
         raise SpecError(f"evidence {path} is of {earlier['device']}, not of {facts['device']}; rename it")
     kernels = earlier["kernels"]

@@ -1,5 +1,6 @@
 """The profile of docs/howto-profile.md: a build of it serves every command."""
 
+import json
 import os
 import re
 import shutil
@@ -37,27 +38,30 @@ class Own(Command):
 def profile(tmp_path_factory):
     """The profile as the document states it."""
     text = DOCUMENT.read_text()
-    row = text.index("    [[kernel]]")
+    row = text.index("    include = [")
     path = tmp_path_factory.mktemp("profile") / "my.toml"
     path.write_text(textwrap.dedent(text[row : text.index("\n\n    .venv/bin/python", row)]))
     return path
 
 
-@pytest.fixture(scope="module")
-def own(profile, tmp_path_factory):
-    """The command that knows the kernels of that profile alone: their code is that of the build."""
-    folder = tmp_path_factory.mktemp("own")
+def command_of(profile, folder):
+    """The command that knows the kernels of a profile alone: their code is that of the build."""
     assert {s.name for s in load_profile(str(profile)).kernels} <= {s.name for s in load_profile("default").kernels}
     assert main(["generate", "--profile", str(profile), "--devices", "none", "--out", str(folder / "generated")]) == 0
     objects = []
     for width in ("full", "one_lane"):  # the kernels of each width have a registry of their own
         source = folder / f"{width}.cpp"
         shutil.copy(folder / "generated" / "cpu" / "registry.cpp", source)
-        command = f"quarksmith_cpu_{width}.dir"
-        objects.append(compiled(source, "/cpu/registry.cpp", command=command))
+        objects.append(compiled(source, "/cpu/registry.cpp", command=f"quarksmith_cpu_{width}.dir"))
     for name in ("tables.cpp", "tuned.cpp"):
         objects.append(compiled(folder / "generated" / name, f"/{name}"))
     return Own(folder, linked(folder, objects))
+
+
+@pytest.fixture(scope="module")
+def own(profile, tmp_path_factory):
+    """The command of that profile."""
+    return command_of(profile, tmp_path_factory.mktemp("own"))
 
 
 def test_it_lists_what_it_holds(own, profile):
@@ -105,3 +109,17 @@ def test_kernels_are_timed_and_certified(own):
     out = own("bench", "--device", "cpu", "--lattice", "4,4,4,8", "--seconds", "0.001", "--json", "b.json").stdout
     assert "wilson_single_r12_nr_n4" in out and "skipped" not in out
     assert "wilson_single_r12_nr_n1" in own("accuracy", "--device", "cpu", "--lattice", "4,4,4,4").stdout
+
+
+def test_kernels_that_lack_others_are_skipped_by_name(tmp_path):
+    rows = '[[kernel]]\noperator = "scale"\nprecision = ["double"]\n[[kernel]]\noperator = "wilson"\n'
+    axes = 'precision = ["double"]\nlinks = [18, 12]\nbasis = ["non_relativistic"]\ntile = [1]\n'
+    (tmp_path / "bare.toml").write_text("include = []\n" + rows + axes)
+    bare = command_of(tmp_path / "bare.toml", tmp_path)
+    small = ("--device", "cpu", "--lattice", "4,4,4,4", "--json", "b.json")
+    out = bare("bench", *small, "--seconds", "0.001").stdout
+    assert 'skipped: wilson_double_r12_nr_n1, for want of operator = "encode_links"' in out
+    assert "scale_double  " in out and "wilson_double_r18_nr_n1  " in out
+    assert [k["name"] for k in json.loads((tmp_path / "b.json").read_text())["skipped"]] == ["wilson_double_r12_nr_n1"]
+    refused = bare("bench", *small, "--only", "r12", status=1)
+    assert "no kernel could be timed" in refused.stderr and "encode_links" in refused.stderr

@@ -1,14 +1,16 @@
 """The sweep on the CPU target: what is wrong, racy, foreign or outdated is never chosen."""
 
+import dataclasses
 import json
 import os
+import re
 import subprocess
 
 import pytest
 from conftest import BUILD
 from relink import compiled, linked
 
-from generator import ondemand
+from generator import ondemand, sweep
 from generator.__main__ import main
 from generator.profile import load_profile
 from generator.render import render
@@ -88,6 +90,32 @@ def test_a_budget_and_a_lattice_that_are_none_are_refused(option, message, tmp_p
     arguments = ["sweep", "--device", "cpu", "--build", str(BUILD), "--pack", str(tmp_path / "p"), "--only", NAME]
     assert main([*arguments, *option]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_sweep_says_what_it_takes_and_keeps_to_its_time(monkeypatch, tmp_path, capsys):
+    made = []
+
+    def compiled(variants, build):
+        made.append(variants[0].operator)
+        return tmp_path / "module.so", True
+
+    monkeypatch.setattr(sweep, "compile_module", compiled)
+    monkeypatch.setattr("generator.plan.processors", lambda: 2)
+    build = dataclasses.replace(ondemand.read_build(BUILD), folder=tmp_path)
+    everything = len(sweep.pack_cpu(load_profile("default"), tmp_path, [], build, quick=True))
+    assert f"{everything} candidates, 2 processor(s): about" in capsys.readouterr().out
+    made.clear()
+    few = sweep.pack_cpu(load_profile("default"), tmp_path, [], build, quick=True, within=60)
+    out = capsys.readouterr().out
+    assert 0 < len(few) < everything / 4 and "more for want of time" in out and set(made) == {"wilson"}
+    assert few[0].base == "wilson_double_r12_nr_n1"
+    seconds = re.search(r"about (\d+) s to compile and (\d+) s to measure", out)
+    assert seconds and sum(map(int, seconds.groups())) <= 61
+    # A machine that is slower than estimated: compiling ends when its share is spent.
+    ticks = iter(range(0, 100000, 20))
+    monkeypatch.setattr(sweep.time, "monotonic", lambda: next(ticks))
+    assert len(sweep.pack_cpu(load_profile("default"), tmp_path, [], build, quick=True, within=60)) < len(few)
+    assert "longer than estimated" in capsys.readouterr().out
 
 
 def test_a_faster_candidate_with_a_wrong_sign_is_rejected(quarksmith, tmp_path, monkeypatch):

@@ -102,7 +102,7 @@ def packed(folder, **changes):
         "device": json.dumps({"device": "Some GPU", "toolkit": "13.0"}),
         "candidates": json.dumps({"sizes": sizes, "candidates": [candidate]}),
         "rejected": "[]",
-        "results": json.dumps(result),
+        "results": json.dumps(result) + '\n{"class": "lar',  # cut off, as by a full disk
     }
     for name, text in (files | changes).items():
         (folder / f"{name}.json{'l' if name == 'results' else ''}").write_text(text)
@@ -119,13 +119,13 @@ def test_a_packed_folder_is_collected(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "file"),
     [
-        ({"results": "{"}, "results.jsonl"),
-        ({"results": '{"kernel": "gone", "status": "ok"}'}, "results.jsonl: line 1.kernel"),
+        ({"results": "{\n"}, "results.jsonl"),
+        ({"results": '{"kernel": "gone", "status": "ok"}\n'}, "results.jsonl: line 1.kernel"),
         (
-            {"results": json.dumps({"kernel": f"{KERNEL}__box_b256m1", "status": "ok"})},
+            {"results": json.dumps({"kernel": f"{KERNEL}__box_b256m1", "status": "ok"}) + "\n"},
             "line 1.microseconds is missing",
         ),
-        ({"results": "[]"}, "line 1"),
+        ({"results": "[]\n"}, "line 1"),
         ({"candidates": "[]"}, "candidates.json"),
         ({"candidates": '{"candidates": [{"kernel": "a b"}], "sizes": {}}'}, "candidates.json: candidates"),
         ({"device": '{"device": "a\\nb", "toolkit": "1"}'}, "device.json: device"),

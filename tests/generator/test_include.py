@@ -1,0 +1,109 @@
+"""What a profile gets beside its rows."""
+
+import re
+
+import pytest
+
+from generator.__main__ import main
+from generator.include import SETS
+from generator.profile import load_profile
+from generator.spec import SpecError
+
+WILSON = """[[kernel]]
+operator = "{operator}"
+epilogue = ["{epilogue}"]
+precision = ["{precision}"]
+links = [{links}]
+basis = ["degrand_rossi"]
+tile = [{tile}]
+"""
+STAGGERED = '[[kernel]]\noperator = "improved_staggered"\nprecision = ["half"]\nlinks = [13]\ntile = [1]\n'
+WALL = '[[kernel]]\noperator = "domain_wall"\nprecision = ["single"]\nbasis = ["non_relativistic"]\n'
+
+
+def wilson(operator="wilson", epilogue="none", precision="half", links="12", tile="1"):
+    return WILSON.format(operator=operator, epilogue=epilogue, precision=precision, links=links, tile=tile)
+
+
+def names(text, tmp_path):
+    path = tmp_path / "my.toml"
+    path.write_text(text)
+    return {s.name for s in load_profile(str(path)).kernels}
+
+
+@pytest.mark.parametrize(
+    ("text", "needed", "not_needed"),
+    [
+        (
+            wilson(),
+            "wilson_double_r12_dr_n1 wilson_dagger_axpby_half_r12_dr_n1 import_half_s4 encode_links_half_r12 "
+            "bicgstab_step_half gcr_project_double block_dot_half plaquette_double_r18 heatbath_double_r18 "
+            "laplace3_axpby_double_r12_n1 stout4_step_double_r18 jacobi_step_double_r12_s4",
+            "clover_term_double_r18 apply_term_half_dr rotate_colour_double import_half_s1 scale_single",
+        ),
+        (
+            wilson(epilogue="taxpby"),
+            "wilson_dagger_axpby_tinv_double_r12_dr_n1 apply_term_half_dr clover_term_double_r18 invert_term_double "
+            "encode_term_half decode_term_half",
+            "apply_twist_half_dr",
+        ),
+        (
+            wilson("twisted_clover_doublet", "tinv", tile="2"),
+            "wilson_axpby_half_r12_dr_n1 twisted_clover_doublet_dagger_taxpby_double_r12_dr_n2 "
+            "apply_doublet_twisted_term_half_dr_n2 invert_twisted_term_double",
+            "apply_term_half_dr",
+        ),
+        (wilson(links='"12t"'), "rotate_colour_double wilson_double_r12t_dr_n1", "laplace3_axpby_double_r12t_n1"),
+        (wilson(precision="bits24"), "cg_direction_bits24 import_bits24_s4 gcr_project_double", "gcr_project_bits24"),
+        (
+            STAGGERED,
+            "improved_staggered_axpby_double_r13_n1 cg_residual_half_s1 import_half_s1 naik_double_r18 "
+            "encode_links_half_r18 encode_links_half_r13",
+            "bicgstab_step_half bicgstab_step_half_s1 import_half_s4 improved_staggered_dagger_half_r13_n1",
+        ),
+        (
+            WALL,
+            "domain_wall_dagger_axpby_double_nr wilson_single_r12_nr_n1 wilson_dagger_axpby_double_r12_nr_n1 "
+            "cg_direction_single encode_links_single_r12",
+            "clover_term_double_r18",
+        ),
+    ],
+    ids=["wilson", "clover", "twisted doublet", "temporal gauge", "bits24", "improved staggered", "domain wall"],
+)
+def test_what_follows_from_a_row(text, needed, not_needed, tmp_path):
+    found = names(text, tmp_path)
+    assert not set(needed.split()) - found
+    assert not set(not_needed.split()) & found
+
+
+def test_include_is_chosen_and_rows_are_left_out(tmp_path):
+    alone = {"wilson_half_r12_dr_n1"}
+    assert names("include = []\n" + wilson(), tmp_path) == alone
+    assert names(wilson() + "include = false\n", tmp_path) < names(wilson(), tmp_path)
+    assert names('include = ["heatbath"]\n' + wilson(), tmp_path) == alone | {
+        f"{n}_double_r18" for n in ("plaquette", "heatbath", "overrelax")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('include = ["everything"]\n', "include = 'everything' is unknown; use some of solve, heatbath, smear"),
+        ('include = "solve"\n', "use a list"),
+        ('[[kernel]]\noperator = "axpby"\nprecision = ["double"]\ninclude = ["solve"]\n', "use true or false"),
+        (wilson() + "[budget]\nkernels = 20\n", "(1 of its rows, "),
+    ],
+)
+def test_what_is_no_set_is_refused(text, message, tmp_path):
+    with pytest.raises(SpecError, match=re.escape(message)):
+        names(text, tmp_path)
+
+
+def test_explain_tells_what_each_set_costs(tmp_path, capsys):
+    count = len(names(wilson(), tmp_path))
+    assert main(["explain", "--profile", str(tmp_path / "my.toml")]) == 0
+    out = capsys.readouterr().out
+    rows = re.findall(r"^  (\(the rows\)|\w+) +(\d+) +(\d+)  \d+$", out, flags=re.M)
+    assert [r[0] for r in rows] == ["(the rows)", *SETS]
+    assert sum(int(r[1]) for r in rows) == count
+    assert f" {sum(int(r[2]) for r in rows)} lines" in out
