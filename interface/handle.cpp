@@ -5,9 +5,20 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <unordered_set>
 
 namespace quarksmith::interface {
 namespace {
+
+/// The addresses of all open handles: what tells a freed or foreign pointer before it is followed.
+struct OpenHandles {
+  std::mutex mutex;
+  std::unordered_set<const void*> addresses;
+};
+OpenHandles& open_handles() {
+  static OpenHandles& all = *new OpenHandles;  // outlives handles that programs free as they end
+  return all;
+}
 
 /// Long enough for a message with a profile row; longer ones are cut.
 thread_local std::array<char, 4096> last_message{};
@@ -53,6 +64,26 @@ std::pair<quarksmith_status, std::string> describe() {
 
 }  // namespace
 
+Handle::Handle(std::shared_ptr<Session> s) : session(std::move(s)) {
+  OpenHandles& all = open_handles();
+  const std::unique_lock lock(all.mutex);
+  all.addresses.insert(this);
+}
+
+Handle::~Handle() {
+  OpenHandles& all = open_handles();
+  const std::unique_lock lock(all.mutex);
+  all.addresses.erase(this);
+}
+
+void require_open(const void* handle) {
+  OpenHandles& all = open_handles();
+  const std::unique_lock lock(all.mutex);
+  if (!all.addresses.contains(handle))
+    throw StatusError(QUARKSMITH_BAD_ARGUMENT,
+                      "a handle is not open: it was freed, or is no handle of this library; create it anew");
+}
+
 quarksmith_status fail(const char* function, Handle* handle) noexcept {
   try {
     const auto [status, text] = describe();
@@ -96,7 +127,8 @@ const char* quarksmith_message() { return last_message.data(); }
 quarksmith_status quarksmith_handle_message(const void* handle, char* text, size_t size) {
   // Not a call on the handle: a failure here must not replace the message that is asked for.
   return guarded(__func__, [&] {
-    Handle& h = *static_cast<Handle*>(const_cast<void*>(require(handle, "handle")));
+    require_open(require(handle, "handle"));
+    Handle& h = *static_cast<Handle*>(const_cast<void*>(handle));
     const std::unique_lock lock(h.session->mutex);
     copy_text(h.message, text, size);
   });
@@ -105,6 +137,7 @@ quarksmith_status quarksmith_handle_message(const void* handle, char* text, size
 void quarksmith_free(void* handle) {
   if (handle == nullptr) return;
   guarded(__func__, [&] {
+    require_open(handle);
     Handle* h = static_cast<Handle*>(handle);
     const std::shared_ptr<Session> session = h->session;  // outlives the lock
     const std::unique_lock lock(session->mutex);

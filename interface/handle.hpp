@@ -25,10 +25,10 @@ struct Session {
 
 /// What handles have in common. A handle of the caller is the address of this base.
 struct Handle {
-  explicit Handle(std::shared_ptr<Session> s) : session(std::move(s)) {}
+  explicit Handle(std::shared_ptr<Session> s);
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
-  virtual ~Handle() = default;
+  virtual ~Handle();
   Device& device() const { return session->domain->device(); }
   const Lattice& lattice() const { return session->domain->lattice(); }
 
@@ -80,12 +80,16 @@ class StatusError : public Error {
 /// Keeps the exception that is being handled as message of the thread and of `handle`, if there is one.
 quarksmith_status fail(const char* function, Handle* handle) noexcept;
 
+/// \throws StatusError no open handle has this address: it was freed, or never was one. Nothing is read from it.
+void require_open(const void* handle);
+
 /// The operand of a call behind a handle.
-/// \throws StatusError it is NULL or of another kind.
+/// \throws StatusError it is NULL, freed, foreign or of another kind.
 template <class T>
 T& as(const void* handle) {
   if (handle == nullptr)
     throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("a {} is NULL; create it first", T::kind));
+  require_open(handle);
   T* object = dynamic_cast<T*>(static_cast<Handle*>(const_cast<void*>(handle)));
   if (object == nullptr)
     throw StatusError(QUARKSMITH_BAD_ARGUMENT,

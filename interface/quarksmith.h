@@ -45,7 +45,9 @@ const char* quarksmith_status_name(quarksmith_status status);
 const char* quarksmith_message(void);
 /** Copies the text of the last call that failed on a handle, whatever the thread; see quarksmith_version for sizes. */
 quarksmith_status quarksmith_handle_message(const void* handle, char* text, size_t size);
-/** Releases a handle of any kind; NULL is allowed. Handles made from a context may outlive the context's handle. */
+/** Releases a handle of any kind; NULL is allowed. A handle that was freed before, or is none, is left alone here and
+ * refused by other calls (QUARKSMITH_BAD_ARGUMENT), until a new handle gets its address. Handles made from a context
+ * may outlive the context's handle. */
 void quarksmith_free(void* handle);
 
 /* --- context: a lattice on a device ------------------------------------------------------------------------------- */

@@ -26,7 +26,7 @@ Updates updates_of(const std::string& name) {
 void check(const SolverOptions& o) {
   if (o.max_iterations < 1) throw UsageError(fmt::format("{} iterations at most; use at least 1", o.max_iterations));
   if (!(o.tolerance > 0 && o.tolerance < 1))
-    throw UsageError(fmt::format("tolerance {}; use a number between 0 and 1", o.tolerance));
+    throw UsageError(fmt::format("tolerance {}; use a positive number below 1", o.tolerance));
   if (!(o.delta >= 0 && o.delta < 1)) throw UsageError(fmt::format("delta {}; use a number between 0 and 1", o.delta));
 }
 

@@ -86,6 +86,26 @@ static void test_pointers(set* s) {
   quarksmith_free(NULL);
 }
 
+/* Handles that were freed and pointers that are none. */
+static void test_handles(set* s) {
+  const quarksmith_status bad = QUARKSMITH_BAD_ARGUMENT;
+  quarksmith_field* field = NULL;
+  quarksmith_field_settings settings;
+  double numbers[8] = {0};
+  char text[4096];
+  check_ok(quarksmith_field_settings_init(&settings), "init");
+  check_ok(quarksmith_field_create(s->context, &settings, &field), "field");
+  quarksmith_free(field);
+  refused(quarksmith_norm2(field, numbers), bad, "not open", "create it anew");
+  refused(quarksmith_field_copy(s->field, field), bad, "not open", "create it anew");
+  refused(quarksmith_handle_message(field, text, sizeof text), bad, "not open", "create it anew");
+  quarksmith_free(field);
+  check(strstr(quarksmith_message(), "not open") != NULL, "freed twice: told and survived");
+  refused(quarksmith_norm2((quarksmith_field*)numbers, numbers), bad, "not open", "create it anew");
+  quarksmith_free(numbers);
+  check(strstr(quarksmith_message(), "no handle of this library") != NULL, "a foreign pointer is left alone");
+}
+
 static void test_structs(set* s) {
   const quarksmith_status bad = QUARKSMITH_BAD_STRUCT;
   void* out[1] = {s->psi};
@@ -254,7 +274,7 @@ static void test_data(set* s) {
   check_ok(quarksmith_solve_report_init(&report), "report");
   check_ok(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), "solver");
   refused(quarksmith_solve(solver, 1, x, b, &s->spinors, &report), QUARKSMITH_NOT_CONVERGED, "after 2 iterations",
-          "use more iterations");
+          "use a larger max_iterations");
   number* mx = random_spinor(&s->l, 2);
   matrix(&s->l, degrand_rossi, 0, mx, x[0]);
   const double residual = distance(mx, s->psi, 12 * s->l.sites);
@@ -312,6 +332,7 @@ static void test_devices(set* s, const char* device) {
 void test_statuses(const char* device) {
   set s = make_set(device);
   test_pointers(&s);
+  test_handles(&s);
   test_structs(&s);
   test_names(&s);
   test_numbers(&s);
