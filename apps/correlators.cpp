@@ -87,7 +87,7 @@ void add_correlators(CLI::App& app, int& status) {
   c->add_option("--gauge", o->gauge, "the configuration of the propagator, for smeared sinks");
   c->add_option("--correlators", o->correlators, "correlators: JSON, or CSV if the name ends in .csv");
   o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
-  c->callback([o, &status] {
+  c->callback([o, c, &status] {
     if (o->correlators.empty() && o->common.json.empty())
       throw UsageError("correlators needs --correlators FILE.json or FILE.csv, or --json FILE");
     if (o->sink == "point") refuse_options(*c, {"--gauge"}, "belongs to a smeared --sink; leave it out");
