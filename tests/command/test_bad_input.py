@@ -42,7 +42,7 @@ WRONG_USE = [
         ("propagator", *UNIT, "--mass", "1", *OUT, "--action", "twisted-mass", "--mu", "0", "--epsilon", "5"),
         "is singular",
     ),
-    (("propagator", *UNIT, *MASS, *OUT, "--solver", "gmres"), "solver 'gmres' is unknown; use cg, cgnr, cgne, "),
+    (("propagator", *UNIT, *MASS, *OUT, "--solver", "gmres"), "solver 'gmres' is unknown; use auto, cg, cgnr, cgne, "),
     (("propagator", *UNIT, *MASS, *OUT, "--precision", "triple"), "precision 'triple' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--reconstruct", "14"), "link storage 'r14' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--basis", "chiral"), "basis 'chiral' is unknown"),
