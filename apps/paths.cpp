@@ -11,7 +11,8 @@ namespace {
 bool same(const std::filesystem::path& a, const std::filesystem::path& b) {
   std::error_code ignored;
   if (std::filesystem::equivalent(a, b, ignored)) return true;
-  return std::filesystem::weakly_canonical(a) == std::filesystem::weakly_canonical(b);
+  const auto whole = [](const std::filesystem::path& p) { return weakly_canonical(std::filesystem::absolute(p)); };
+  return whole(a) == whole(b);
 }
 
 }  // namespace
