@@ -68,11 +68,15 @@ struct PropagatorFile::Parts {
     // some of the version before.
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, what("create"));
     hdf5::check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST), what("create"));
-    file = Handle(H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, what("create"));
-    format::create(file, header, known.extent);
-    hdf5::check(H5Fflush(file, H5F_SCOPE_GLOBAL), what("write"));
+    // Under another name until it is laid out: a run that is killed here leaves no file that cannot be continued.
+    const std::filesystem::path fresh = temporary.string() + ".new";
+    Handle made(H5Fcreate(fresh.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, what("create"));
+    format::create(made, header, known.extent);
+    made.close(what("write"));
+    reserve_file(fresh, std::filesystem::file_size(fresh), {temporary.string(), ""});
+    std::filesystem::rename(fresh, temporary);
+    file = Handle(H5Fopen(temporary.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, what("open"));
     locate(what("create"));
-    reserve_file(temporary, std::filesystem::file_size(temporary), {temporary.string(), ""});
   }
 
   void resume(const PropagatorHeader& header) {
