@@ -168,9 +168,10 @@ void Output::check() const {
         fmt::format("{}: left by a run that was killed; remove it, or replace it with --overwrite", temporary_.string()));
 }
 
-int Output::create() const {
-  if (unlink(temporary_.c_str()) != 0 && errno != ENOENT) cannot(path_, "create", std::strerror(errno));
-  const int file = open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+int Output::create(const char* suffix) const {
+  const std::string name = temporary_.string() + suffix;
+  if (unlink(name.c_str()) != 0 && errno != ENOENT) cannot(path_, "create", std::strerror(errno));
+  const int file = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0)
     cannot(path_, "create", fmt::format("{}; an earlier file of that name is unchanged", std::strerror(errno)));
   return file;

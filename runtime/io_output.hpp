@@ -46,9 +46,10 @@ class Output {
   const std::filesystem::path& path() const { return path_; }
   const std::filesystem::path& temporary() const { return temporary_; }
   Communicator& communicator() const { return *communicator_; }
-  /// Creates the temporary file anew, empty; for rank 0. \return its descriptor, which the caller closes.
-  /// \throws Error it cannot be created.
-  int create() const;
+  /// Creates the temporary file anew, empty; for rank 0. \param suffix of a name beside it, for a file that is to be
+  /// renamed to it when it has its form. \return its descriptor, which the caller closes. \throws Error it cannot be
+  /// created.
+  int create(const char* suffix = "") const;
   /// Removes the temporary file, on rank 0.
   void discard() const noexcept;
   /// Gives the temporary file its final name, on rank 0.

@@ -62,19 +62,24 @@ struct PropagatorFile::Parts {
   }
 
   void create(const PropagatorHeader& header) {
-    close(output.create());
-    errno = 0;
     // Structures of this version carry checksums of their own: the library refuses damaged ones, where it crashes on
     // some of the version before.
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, what("create"));
     hdf5::check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST), what("create"));
     // Under another name until it is laid out: a run that is killed here leaves no file that cannot be continued.
     const std::filesystem::path fresh = temporary.string() + ".new";
-    Handle made(H5Fcreate(fresh.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, what("create"));
-    format::create(made, header, known.extent);
-    made.close(what("write"));
-    reserve_file(fresh, std::filesystem::file_size(fresh), {temporary.string(), ""});
-    std::filesystem::rename(fresh, temporary);
+    close(output.create(".new"));
+    errno = 0;
+    try {
+      Handle made(H5Fcreate(fresh.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, what("create"));
+      format::create(made, header, known.extent);
+      made.close(what("write"));
+      reserve_file(fresh, std::filesystem::file_size(fresh), {temporary.string(), ""});
+      std::filesystem::rename(fresh, temporary);
+    } catch (...) {
+      unlink(fresh.c_str());
+      throw;
+    }
     file = Handle(H5Fopen(temporary.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, what("open"));
     locate(what("create"));
   }
