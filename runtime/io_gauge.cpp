@@ -187,6 +187,7 @@ void write_gauge(Output& output, const HostGauge& gauge, const std::string& form
 void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, const std::string& format, int bits,
                  const std::vector<ExtraRecord>& extra, Communicator& communicator) {
   check_format(format, bits);
+  require_spread(gauge.lattice, communicator);
   Output output(path, Existing::replace, communicator);
   write_gauge(output, gauge, format, bits, extra);
 }

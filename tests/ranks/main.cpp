@@ -1,9 +1,25 @@
-// Tests that every rank of a job runs together: mpirun -n N quarksmith_ranks_tests. Rank 0 reports; a failure on any
-// rank is a failure of the job.
+// Tests that every rank of a job runs together: mpirun -n N quarksmith_ranks_tests. Rank 0 reports, the others tell what
+// fails on them; a failure on any rank is a failure of the job.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "runtime/communicator.hpp"
+
+namespace {
+
+/// Tells the failures of a rank.
+class Failures final : public testing::EmptyTestEventListener {
+ public:
+  explicit Failures(int rank) : rank_(rank) {}
+
+ private:
+  void OnTestPartResult(const testing::TestPartResult& r) override {
+    if (r.failed()) fmt::print(stderr, "rank {}: {}:{}: {}\n", rank_, r.file_name(), r.line_number(), r.message());
+  }
+  int rank_;
+};
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using quarksmith::Communicator;
@@ -13,6 +29,7 @@ int main(int argc, char** argv) {
   if (world->rank() != 0) {
     delete listeners.Release(listeners.default_result_printer());
     delete listeners.Release(listeners.default_xml_generator());
+    listeners.Append(new Failures(world->rank()));  // which owns it
   }
   const int failed = RUN_ALL_TESTS();
   const int passed = testing::UnitTest::GetInstance()->successful_test_count();
