@@ -21,7 +21,8 @@ std::shared_ptr<const LinkField> sink_links(const CorrelatorsOptions& o, const P
   if (o.gauge.empty())
     throw UsageError(
         fmt::format("--sink {} smears with links: give the configuration of {} by --gauge", o.sink, o.file.string()));
-  const NamedGauge named = open_gauge(o.gauge, fmt::format("{}", fmt::join(file.extent(), ",")), o.common);
+  const NamedGauge named =
+      open_gauge(o.gauge, is_generated(o.gauge) ? "" : fmt::format("{}", fmt::join(file.extent(), ",")), o.common);
   const std::string found = gauge_digest(named.gauge, o.common), &stated = file.value<std::string>("gauge_digest");
   if (found != stated)
     throw UsageError(fmt::format("--gauge {}: other links (digest {}) than those of {} ({}, {})", o.gauge, found,
@@ -86,7 +87,8 @@ void add_correlators(CLI::App& app, int& status) {
   c->add_option("--sink", o->sink, "as of `propagator`; all but point need --gauge")->capture_default_str();
   c->add_option("--gauge", o->gauge, "the configuration of the propagator, for smeared sinks");
   c->add_option("--correlators", o->correlators, "correlators: JSON, or CSV if the name ends in .csv");
-  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
+  o->common.add_to(*c,
+                   CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] {
     if (o->correlators.empty() && o->common.json.empty())
       throw UsageError("correlators needs --correlators FILE.json or FILE.csv, or --json FILE");

@@ -272,7 +272,8 @@ void add_devices(CLI::App& app, int& status) {
   auto o = std::make_shared<DevicesOptions>();
   CLI::App* c = app.add_subcommand("devices", "What can run here, and how ranks are joined");
   c->add_flag("--measure", o->measure, "time stores, messages and sums between ranks");
-  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses | CommonOptions::reports);
+  o->common.add_to(*c,
+                   CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses | CommonOptions::reports);
   c->callback([o, c, &status] {
     o->common.claim({});
     if (CommonOptions::ranks().size() == 1)

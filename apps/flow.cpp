@@ -36,8 +36,8 @@ int steps_of(const FlowOptions& o, const char* option, double time) {
   if (step > 0.5) throw UsageError(fmt::format("--step {}: the scheme is unstable; use at most 0.5", step));
   const double steps = time / step;
   if (steps > most_steps)
-    throw UsageError(fmt::format("{} {} takes more than {} steps of {}; use a larger --step", option, time, most_steps,
-                                 step));
+    throw UsageError(
+        fmt::format("{} {} takes more than {} steps of {}; use a larger --step", option, time, most_steps, step));
   if (std::abs(steps - std::round(steps)) > 1e-9 * steps || (time > 0 && std::round(steps) < 1))
     throw UsageError(fmt::format("{} {} is no multiple of --step {}", option, time, step));
   return static_cast<int>(std::round(steps));
@@ -101,7 +101,9 @@ void add_flow(CLI::App& app, int& status) {
   c->add_option("--step", o->step, "of the third-order Runge-Kutta scheme, at most 0.5")->capture_default_str();
   c->add_option("--time", o->time, "flow time to reach, a multiple of --step")->capture_default_str();
   c->add_option("--every", o->every, "flow time between measurements, a multiple of --step")->capture_default_str();
-  c->add_option("--precision", o->precision, "double or single")->check(CLI::IsMember({"double", "single"}))->capture_default_str();
+  c->add_option("--precision", o->precision, "double or single")
+      ->check(CLI::IsMember({"double", "single"}))
+      ->capture_default_str();
   c->add_option("--out", o->out, "write the links at the end to this file");
   c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of --out)");
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");

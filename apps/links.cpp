@@ -79,7 +79,8 @@ void add_links(CLI::App& app, int& status) {
   c->add_option("--fat", o->fat, "file to write: fat links in an ILDG container, 64 bit");
   c->add_option("--long", o->longs, "file to write: long links, Naik's coefficient included");
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
-  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
+  o->common.add_to(*c,
+                   CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] { status = run(*o, *c); });
 }
 

@@ -215,10 +215,10 @@ void add_model(CLI::App& app, int& status) {
       ->check(CLI::IsMember({"cuda", "cpu"}))
       ->capture_default_str();
   o->common.add_to(*c, CommonOptions::reports);
-  c->callback([o, &status] { 
+  c->callback([o, &status] {
     o->common.claim({});
     status = Model(*o)();
-   });
+  });
 }
 
 }  // namespace quarksmith::apps

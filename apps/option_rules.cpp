@@ -26,32 +26,18 @@ const std::vector<std::string_view> wilson_type = {"wilson", "clover", "twisted-
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = {
-      {"--kappa", "--action", wilson_type},
-      {"--anisotropy", "--action", wilson_type},
-      {"--csw", "--action", with_clover},
-      {"--csw-r", "--action", with_clover},
-      {"--csw-t", "--action", with_clover},
-      {"--mu", "--action", twisted},
-      {"--epsilon", "--action", twisted},
-      {"--flavours", "--action", twisted},
-      {"--ls", "--action", five_dimensional},
-      {"--m5", "--action", five_dimensional},
-      {"--b5", "--action", {"moebius"}},
-      {"--c5", "--action", {"moebius"}},
-      {"--u0", "--action", {"asqtad"}},
-      {"--naik-epsilon", "--action", {"hisq"}},
-      {"--sink", "--action", spinors},
-      {"--smear-links", "--action", spinors},
-      {"--basis", "--action", spinors},
-      {"--even-odd", "--action", spinors},
-      {"--batch", "--action", spinors},
-      {"--preconditioner", "--solver", {"gcr"}},
-      {"--restart", "--solver", {"gcr"}},
-      {"--bicgstab-l", "--solver", {"bicgstab-l"}},
-      {"--omega", "--solver", {"mr"}},
-      {"--shifts", "--solver", {"multishift"}},
-      {"--updates", "--precision", {"mixed"}},
-      {"--delta", "--precision", {"mixed"}},
+      {"--kappa", "--action", wilson_type},    {"--anisotropy", "--action", wilson_type},
+      {"--csw", "--action", with_clover},      {"--csw-r", "--action", with_clover},
+      {"--csw-t", "--action", with_clover},    {"--mu", "--action", twisted},
+      {"--epsilon", "--action", twisted},      {"--flavours", "--action", twisted},
+      {"--ls", "--action", five_dimensional},  {"--m5", "--action", five_dimensional},
+      {"--b5", "--action", {"moebius"}},       {"--c5", "--action", {"moebius"}},
+      {"--u0", "--action", {"asqtad"}},        {"--naik-epsilon", "--action", {"hisq"}},
+      {"--sink", "--action", spinors},         {"--smear-links", "--action", spinors},
+      {"--basis", "--action", spinors},        {"--preconditioner", "--solver", {"gcr"}},
+      {"--restart", "--solver", {"gcr"}},      {"--bicgstab-l", "--solver", {"bicgstab-l"}},
+      {"--omega", "--solver", {"mr"}},         {"--shifts", "--solver", {"multishift"}},
+      {"--updates", "--precision", {"mixed"}}, {"--delta", "--precision", {"mixed"}},
   };
   return all;
 }
@@ -62,7 +48,8 @@ std::vector<std::string> chosen(const Choices& c, std::string_view selector) {
   if (selector == "--solver") {
     std::vector<std::string> all = c.solvers;
     const std::size_t begin = c.preconditioner.starts_with("schwarz-") ? 8 : 0;
-    all.push_back(c.preconditioner.substr(begin, c.preconditioner.find(':') - begin));  // its steps have such numbers too
+    all.push_back(
+        c.preconditioner.substr(begin, c.preconditioner.find(':') - begin));  // its steps have such numbers too
     return all;
   }
   const auto mixed = [](const std::string& p) { return p.find('-') != std::string::npos; };

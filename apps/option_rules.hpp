@@ -13,9 +13,9 @@ namespace quarksmith::apps {
 /// What a command line has chosen, by name.
 struct Choices {
   std::string action;
-  std::vector<std::string> solvers;         ///< those named, or the default of the action
-  std::vector<std::string> precisions;      ///< `double`, `double-half`, ...
-  std::string preconditioner = "none";      ///< METHOD:STEPS
+  std::vector<std::string> solvers;     ///< those named, or the default of the action
+  std::vector<std::string> precisions;  ///< `double`, `double-half`, ...
+  std::string preconditioner = "none";  ///< METHOD:STEPS
 };
 
 /// \throws UsageError an option of the command was given that belongs to other actions, solvers or precisions.

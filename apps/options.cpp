@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -38,7 +39,9 @@ namespace {
 bool same(const std::filesystem::path& a, const std::filesystem::path& b) {
   std::error_code ignored;
   if (std::filesystem::equivalent(a, b, ignored)) return true;
-  const auto place = [&](const auto& p) { return std::filesystem::weakly_canonical(std::filesystem::absolute(p), ignored); };
+  const auto place = [&](const auto& p) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(p), ignored);
+  };
   return place(a) == place(b);
 }
 
@@ -68,37 +71,36 @@ void check_ending(const NamedFile& file) {
       {"a plot", {".png", ".pdf", ".svg"}},
       {"a parameter file", {".toml", ".py"}}};
   static const std::map<std::string_view, std::set<std::string>> written = {
-      {"--json", {"JSON"}},
-      {"--correlators", {"JSON", "CSV"}},
-      {"--csv", {"CSV"}},
-      {"--history", {"CSV"}}};
+      {"--json", {"JSON"}}, {"--correlators", {"JSON", "CSV"}}, {"--csv", {"CSV"}}, {"--history", {"CSV"}}};
   const auto own = written.find(file.option);
   if (own == written.end()) return;
   for (const auto& [kind, endings] : kinds)
     if (endings.contains(file.path.extension().string()) && !own->second.contains(kind))
-      throw UsageError(fmt::format("{} {}: the ending is that of {}, but {} is written; choose another name", file.option,
-                                   file.path.string(), kind, fmt::join(own->second, " or ")));
+      throw UsageError(fmt::format("{} {}: the ending is that of {}, but {} is written; choose another name",
+                                   file.option, file.path.string(), kind, fmt::join(own->second, " or ")));
 }
 
 }  // namespace
 
 void CommonOptions::claim(const std::vector<NamedFile>& files, const std::vector<NamedFile>& inputs) const {
   std::vector<NamedFile> all = files;
-  all.push_back({"--json", json});
+  all.push_back(
+      {"--json", json, false, std::any_of(files.begin(), files.end(), [](const auto& f) { return f.made_again; })});
   std::string names;
   bool any = false;
   for (const NamedFile& file : all) {
     names += (names.empty() ? "" : ", ") + file.option;
     any = any || !file.path.empty();
-    check_ending(file);
   }
   if (overwrite && !any)
     throw UsageError(fmt::format("--overwrite belongs to a run that writes a file ({}); leave it out", names));
   require_distinct(all, inputs);
+  for (const NamedFile& file : all) check_ending(file);
   for (const NamedFile& file : all)
     if (!file.path.empty() && !file.locks_itself)
-      outputs_->emplace(std::piecewise_construct, std::forward_as_tuple(file.path),
-                        std::forward_as_tuple(file.path, existing(), ranks()));
+      outputs_->emplace(
+          std::piecewise_construct, std::forward_as_tuple(file.path),
+          std::forward_as_tuple(file.path, file.made_again && !overwrite ? Existing::same : existing(), ranks()));
 }
 
 Output& CommonOptions::output(const std::filesystem::path& path) const {
@@ -238,13 +240,17 @@ Coordinates four_integers(const std::string& text, const std::string& option) {
   return result;
 }
 
+bool is_generated(const std::string& gauge) {
+  const auto parts = split(gauge, ':');
+  const auto made = {"unit", "hot", "weak", "peer-random"};
+  return parts.size() > 1 && std::find(made.begin(), made.end(), parts[0]) != made.end();
+}
+
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common) {
   const auto parts = split(text, ':');
-  for (const char* made : {"unit", "hot", "weak", "peer-random"})
-    if (parts.size() > 1 && parts[0] == made && !lattice.empty())
-      throw UsageError(
-          fmt::format("--lattice {} belongs to files that do not record their extents, not to {}; leave it out", lattice,
-                      text));
+  if (is_generated(text) && !lattice.empty())
+    throw UsageError(fmt::format(
+        "--lattice {} belongs to files that do not record their extents, not to {}; leave it out", lattice, text));
   const Partition partition = common.partition();
   const std::string form = "--gauge: '" + text +
                            "' is not FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or "

@@ -18,6 +18,7 @@ struct NamedFile {
   std::string option;
   std::filesystem::path path;  ///< empty: not asked for
   bool locks_itself = false;   ///< what writes it takes the name
+  bool made_again = false;     ///< by a run that has been done: stays if it is the same
 };
 
 /// Choices that subcommands share.
@@ -85,6 +86,8 @@ struct NamedGauge {
   HostGauge gauge;
   std::string origin;  ///< for provenance: file and checksum, or the rule that made it
 };
+/// Whether a gauge field is one that is made, not read.
+bool is_generated(const std::string& gauge);
 /// This rank's part of FILE | unit:X,Y,Z,T | weak:EPS:X,Y,Z,T:SEED | hot:X,Y,Z,T:SEED | peer-random:X,Y,Z,T:SEED
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common);
 

@@ -88,13 +88,13 @@ class Run {
     }
     const nlohmann::ordered_json result =
         columns_->result(contraction_of(header_, plaquette_, source_.time(), choice_.boundary[3], o_.sink));
-    // A run that is killed before the last rename is continued, and contracts again.
-    write_correlators(o_.correlators, result, o_.common);
-    o_.common.write_json(result);
     if (file_) {
       file_->finish();
       o_.common.info(fmt::format("wrote {}", o_.out.string()));
     }
+    // If the run is killed here, the same command line makes them of the finished file.
+    write_correlators(o_.correlators, result, o_.common);
+    o_.common.write_json(result);
     return 0;
   }
 
@@ -259,15 +259,21 @@ void check(const PropagatorOptions& o, const CLI::App& command) {
   o.action.check(command);
   o.choices.check();
   if (o.correlators.empty() && o.common.json.empty())
-    refuse_options(command, {"--sink"}, "acts on correlators, of which none are asked for; add --correlators FILE.json");
-  o.common.claim({{"--out", o.out, true}, {"--correlators", o.correlators}}, {{"--gauge", o.action.gauge}});
+    refuse_options(command, {"--sink"},
+                   "acts on correlators, of which none are asked for; add --correlators FILE.json");
+  if (is_staggered(o.action.action))
+    refuse_options(command, {"--batch", "--even-odd"},
+                   fmt::format("does not belong to --action {} here; leave it out", o.action.action));
+  // Of a finished propagator correlators are made again.
+  const bool done = !o.out.empty() && exists_on_root(o.out, o.common);
+  o.common.claim({{"--out", o.out, true}, {"--correlators", o.correlators, false, done}},
+                 {{"--gauge", o.action.gauge}});
 }
 
 int staggered(const PropagatorOptions& o, const CLI::App& command) {
   if (command.count("--solver") > 0 && o.solver != "cg")
     throw UsageError(fmt::format("--solver {}: --action {} is solved by cg", o.solver, o.action.action));
-  return run_staggered(
-      {command, o.common, o.action, o.choices, o.source, o.precision, o.correlators, o.out});
+  return run_staggered({command, o.common, o.action, o.choices, o.source, o.precision, o.correlators, o.out});
 }
 
 }  // namespace

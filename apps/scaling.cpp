@@ -175,11 +175,12 @@ void add_scaling(CLI::App& app, int& status) {
   c->add_option("--batch", o->batches, "right-hand sides, separated by commas")->capture_default_str();
   c->add_option("--seconds", o->seconds, "time spent on each")->capture_default_str();
   c->add_flag("--parts", o->parts, "also time packing, interior and boundary alone");
-  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses | CommonOptions::reports);
-  c->callback([o, &status] { 
+  o->common.add_to(*c,
+                   CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses | CommonOptions::reports);
+  c->callback([o, &status] {
     o->common.claim({});
     status = Scaling(*o)();
-   });
+  });
 }
 
 }  // namespace quarksmith::apps

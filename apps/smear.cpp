@@ -81,7 +81,8 @@ void add_smear(CLI::App& app, int& status) {
   c->add_option("--bits", o->bits, "32 or 64 (default: 64, MILC 32)")->check(CLI::IsMember({32, 64}));
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
   add_allow_non_su3(*c, o->allow_non_su3);
-  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
+  o->common.add_to(*c,
+                   CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] { status = run(*o, *c); });
 }
 

@@ -305,11 +305,11 @@ void check(const SolveBenchOptions& o, const CLI::App& command) {
   const std::vector<std::string> solvers = split(o.solvers, ',');
   check_options(command, {o.action.action, solvers, split(o.precisions, ','), o.choices.preconditioner});
   if (o.operators)
-    refuse_options(command,
-                   {"--solver", "--tol", "--max-iterations", "--criterion", "--repeat", "--history", "--look-ahead",
-                    "--shifts", "--restart", "--bicgstab-l", "--omega", "--preconditioner", "--updates", "--delta",
-                    "--csv"},
-                   "belongs to solves, and --operator makes none; leave one of them out");
+    refuse_options(
+        command,
+        {"--solver", "--tol", "--max-iterations", "--criterion", "--repeat", "--history", "--look-ahead", "--shifts",
+         "--restart", "--bicgstab-l", "--omega", "--preconditioner", "--updates", "--delta", "--csv"},
+        "belongs to solves, and --operator makes none; leave one of them out");
   if (std::all_of(solvers.begin(), solvers.end(), [](const std::string& s) { return s == "multishift"; }))
     refuse_options(command, {"--batch"}, "does not belong to multishift, whose right-hand sides are its --shifts");
   o.action.check(command);

@@ -36,13 +36,13 @@ class Run {
       if (!keep(colour)) solve(colour);
     const nlohmann::ordered_json result =
         columns_.result(contraction_of(header_, plaquette_, source_.time(), choice_.boundary[3], ""));
-    // A run that is killed before the last rename is continued, and contracts again.
-    write_correlators(o_.correlators, result, o_.common);
-    o_.common.write_json(result);
     if (file_) {
       file_->finish();
       o_.common.info(fmt::format("wrote {}", o_.out.string()));
     }
+    // If the run is killed here, the same command line makes them of the finished file.
+    write_correlators(o_.correlators, result, o_.common);
+    o_.common.write_json(result);
     return 0;
   }
 

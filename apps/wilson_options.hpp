@@ -48,8 +48,7 @@ struct ActionOptions {
 };
 
 /// The boundary condition asked for; without one, the phase found in the links, else antiperiodic in time.
-Phases choose_boundary(const std::string& boundary, const HostGauge& gauge,
-                                                  const CommonOptions& common);
+Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, const CommonOptions& common);
 /// Phases for provenance.
 std::string text_of(const Phases& phases);
 

@@ -28,10 +28,10 @@ Bytes unpack(const std::string& name, std::uint64_t most) {
   const std::string message = gzerror(file, &code);
   gzclose(file);
   if (content.size() > most)
-    throw Error(
-        fmt::format("{}: unpacks to more than {} bytes, more than what is expected there can have; if it is right, unpack "
-                    "it with gunzip first",
-                    name, most));
+    throw Error(fmt::format(
+        "{}: unpacks to more than {} bytes, more than what is expected there can have; if it is right, unpack "
+        "it with gunzip first",
+        name, most));
   if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
     throw Error(fmt::format("{}: the gzip stream is damaged ({}); fetch the file again", name, message));
   return content;

@@ -41,8 +41,7 @@ std::uint64_t most_text_bytes(const Coordinates& extent);
 
 // Each creates the file and writes all of it.
 
-void write_ildg(Output& output, const HostGauge& gauge, int bits,
-                const std::vector<ExtraRecord>& extra);
+void write_ildg(Output& output, const HostGauge& gauge, int bits, const std::vector<ExtraRecord>& extra);
 void write_nersc(Output& output, const HostGauge& gauge, int bits);
 void write_milc(Output& output, const HostGauge& gauge);
 void write_openqcd(Output& output, const HostGauge& gauge);

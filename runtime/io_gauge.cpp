@@ -112,8 +112,8 @@ constexpr Writable writable[] = {{"ildg", 0, true}, {"nersc", 0, false}, {"milc"
 
 const Writable& check_format(const std::string& name, int bits) {
   if (bits != 32 && bits != 64) throw UsageError(fmt::format("{} bits; use 32 or 64", bits));
-  const auto* format = std::find_if(std::begin(writable), std::end(writable),
-                                    [&](const Writable& w) { return w.name == name; });
+  const auto* format =
+      std::find_if(std::begin(writable), std::end(writable), [&](const Writable& w) { return w.name == name; });
   if (format == std::end(writable))
     throw UnknownName(fmt::format("gauge format '{}' cannot be written; use ildg, nersc, milc or openqcd", name));
   if (format->bits != 0 && format->bits != bits)

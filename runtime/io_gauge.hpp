@@ -55,8 +55,8 @@ struct ExtraRecord {
 /// include gauge.phase. Each rank writes the links of its part; the file is the same to the bit for every grid.
 /// Collective.
 /// \param format ildg, nersc, milc or openqcd; \param bits 32 or 64.
-/// \throws UsageError unknown format or bits, or links that the format cannot hold; Error the file cannot be written (an
-/// older one is kept). All ranks throw if one does.
+/// \throws UsageError unknown format or bits, or links that the format cannot hold; Error the file cannot be written
+/// (an older one is kept). All ranks throw if one does.
 void write_gauge(Output& output, const HostGauge& gauge, const std::string& format, int bits = 64,
                  const std::vector<ExtraRecord>& extra = {});
 /// The same, replacing what has the name.

@@ -101,8 +101,7 @@ GaugeHead lime_head(const InputFile& file, const std::optional<Coordinates>& exp
   return head;
 }
 
-void write_ildg(Output& output, const HostGauge& gauge, int bits,
-                const std::vector<ExtraRecord>& extra) {
+void write_ildg(Output& output, const HostGauge& gauge, int bits, const std::vector<ExtraRecord>& extra) {
   const Coordinates& n = gauge.lattice.global_extent();
   LinkLayout layout;
   layout.bits = bits;

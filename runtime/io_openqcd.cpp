@@ -80,8 +80,8 @@ void write_openqcd(Output& output, const HostGauge& gauge) {
   std::array<std::vector<Matrix3>, directions> arriving;
   for (int mu = 0; mu < directions; ++mu) {
     const auto last = [&](long long i) { return link_with_phase(gauge, i, mu); };
-    arriving[mu] = from_neighbour(lattice, mu, -1, slice_of(lattice, mu, lattice.extent(mu) - 1, last),
-                                  output.communicator());
+    arriving[mu] =
+        from_neighbour(lattice, mu, -1, slice_of(lattice, mu, lattice.extent(mu) - 1, last), output.communicator());
   }
   const FileBox box = odd_sites(lattice, header.size());
   NewFile file(output, box.end());

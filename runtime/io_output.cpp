@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "runtime/communicator.hpp"
@@ -41,13 +43,14 @@ std::string owner_of(int descriptor) {
 
 /// Whether an open file is still the one that has the name.
 bool is_at(int descriptor, const fs::path& file) {
-  struct stat open_file {}, named {};
+  struct stat open_file {
+  }, named{};
   return fstat(descriptor, &open_file) == 0 && lstat(file.c_str(), &named) == 0 && open_file.st_ino == named.st_ino &&
          open_file.st_dev == named.st_dev;
 }
 
-/// Locks an open file. \return false if another process has it. Where the file system knows no locks, the file itself is
-/// one: its owner removes it at the end.
+/// Locks an open file. \return false if another process has it. Where the file system knows no locks, the file itself
+/// is one: its owner removes it at the end.
 bool lock(int descriptor, const fs::path& path, const fs::path& file) {
   if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
   if (errno == EWOULDBLOCK) return false;
@@ -154,7 +157,7 @@ void Output::check() const {
       throw UsageError(fmt::format("{}: is a folder, not a file", path_.string()));
     case fs::file_type::regular:
     case fs::file_type::symlink:
-      if (existing_ == Existing::replace) break;
+      if (existing_ == Existing::replace || existing_ == Existing::same) break;
       throw UsageError(fmt::format("{}: exists; choose another name or replace it with --overwrite", path_.string()));
     default:
       throw UsageError(fmt::format("{}: is a device, pipe or socket, not a file", path_.string()));
@@ -163,9 +166,9 @@ void Output::check() const {
   if (partial == fs::file_type::not_found) return;
   if (partial != fs::file_type::regular)
     throw UsageError(fmt::format("{}: is no regular file; remove it", temporary_.string()));
-  if (existing_ == Existing::refuse)
-    throw UsageError(
-        fmt::format("{}: left by a run that was killed; remove it, or replace it with --overwrite", temporary_.string()));
+  if (existing_ == Existing::refuse || existing_ == Existing::same)
+    throw UsageError(fmt::format("{}: left by a run that was killed; remove it, or replace it with --overwrite",
+                                 temporary_.string()));
 }
 
 int Output::create(const char* suffix) const {
@@ -196,7 +199,27 @@ void Output::publish() {
   existing_ = Existing::replace;  // what stands there now is its own
 }
 
+namespace {
+
+/// Whether the file is there with that text already. \throws UsageError it is there with another.
+bool is_there(const Output& output, const std::string& text) {
+  std::error_code ignored;
+  if (output.existing() != Existing::same || !fs::exists(output.path(), ignored)) return false;
+  std::ifstream file(output.path(), std::ios::binary);
+  const std::string found((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (found != text)
+    throw UsageError(
+        fmt::format("{}: exists and holds something else; choose another name or replace it with --overwrite",
+                    output.path().string()));
+  return true;
+}
+
+}  // namespace
+
 void write_text(Output& output, const std::string& text) {
+  bool there = false;
+  output.communicator().together([&] { there = output.communicator().rank() == 0 && is_there(output, text); });
+  if (output.communicator().largest(there) != 0) return;
   output.communicator().together([&] {
     if (output.communicator().rank() != 0) return;
     const int file = output.create();

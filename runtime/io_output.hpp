@@ -30,21 +30,23 @@ class PathLock {
 enum class Existing {
   refuse,
   replace,
-  resume  ///< refuses a finished file, keeps a partial one to go on with it
+  resume,  ///< refuses a finished file, keeps a partial one to go on with it
+  same     ///< of a text: keeps a file that holds just what is to be written, refuses another then
 };
 
 /// The name of a file to write, locked as long as this lives. It is written as `<path>.part` and renamed at the end: an
-/// older file is as it was until then. Neither name is followed where it is a link. Ranks have it together: rank 0 looks
-/// and locks, all throw if it does.
+/// older file is as it was until then. Neither name is followed where it is a link. Ranks have it together: rank 0
+/// looks and locks, all throw if it does.
 class Output {
  public:
-  /// \throws UsageError the file exists and shall not be replaced, or is no regular file; Error its folder does not exist
-  /// or cannot be written, or another run has the name.
+  /// \throws UsageError the file exists and shall not be replaced, or is no regular file; Error its folder does not
+  /// exist or cannot be written, or another run has the name.
   explicit Output(const std::filesystem::path& path, Existing existing = Existing::replace);
   Output(const std::filesystem::path& path, Existing existing, Communicator& communicator);
 
   const std::filesystem::path& path() const { return path_; }
   const std::filesystem::path& temporary() const { return temporary_; }
+  Existing existing() const { return existing_; }
   Communicator& communicator() const { return *communicator_; }
   /// Creates the temporary file anew, empty; for rank 0. \param suffix of a name beside it, for a file that is to be
   /// renamed to it when it has its form. \return its descriptor, which the caller closes. \throws Error it cannot be
@@ -66,6 +68,7 @@ class Output {
 };
 
 /// Writes a whole text and publishes it; rank 0's.
+/// \throws UsageError with Existing::same, another text is there.
 /// \throws Error the disk is full or fails; an earlier file is as it was.
 void write_text(Output& output, const std::string& text);
 /// The same, replacing what has the name.

@@ -67,13 +67,13 @@ class SharedFile {
                                               const FileMessages& messages, Communicator& communicator);
 };
 
-/// Gives an open file that size, and reserves its space on the disk where the file system can: a disk too small is known
-/// before anything is written. For one rank.
+/// Gives an open file that size, and reserves its space on the disk where the file system can: a disk too small is
+/// known before anything is written. For one rank.
 void reserve_file(int descriptor, std::uint64_t bytes, const FileMessages& messages);
 void reserve_file(const std::filesystem::path& path, std::uint64_t bytes, const FileMessages& messages);
 
-/// A file that all ranks of an output write, and that commit() publishes; without it nothing remains and an older file is
-/// kept. All calls, and the end of its life, are collective.
+/// A file that all ranks of an output write, and that commit() publishes; without it nothing remains and an older file
+/// is kept. All calls, and the end of its life, are collective.
 class NewFile {
  public:
   /// \param bytes of the whole file. \throws Error it cannot be created, or the disk is too small.

@@ -138,8 +138,9 @@ std::uint64_t most_text_bytes(const Coordinates& extent) { return 64 * sites_of(
 GaugeHead text_head(const InputFile& file, const Coordinates& extent) {
   const std::uint64_t numbers = sites_of(extent) * directions * 18;
   if (file.size() + 1 < 2 * numbers || file.size() > most_text_bytes(extent))  // before memory is taken for the links
-    throw Error(fmt::format("{}: {} bytes cannot be the {} numbers of a {} text field: it is truncated or --lattice is wrong",
-                            file.name(), file.size(), numbers, extent_text(extent)));
+    throw Error(
+        fmt::format("{}: {} bytes cannot be the {} numbers of a {} text field: it is truncated or --lattice is wrong",
+                    file.name(), file.size(), numbers, extent_text(extent)));
   GaugeHead head;
   head.format = "text";
   head.byte_order = "ascii";

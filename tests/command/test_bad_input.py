@@ -27,7 +27,10 @@ WRONG_USE = [
     (("propagator", *UNIT, *MASS), "needs --out FILE.h5, --correlators FILE.json"),
     (("propagator", *UNIT, "--kappa", "-0.1", *OUT), "--kappa -0.1: use a positive number"),
     (("propagator", *UNIT, *MASS, *OUT, "--action", "overlap"), "action 'overlap' is unknown; use wilson"),
-    (("propagator", *UNIT, *MASS, *OUT, "--mu", "0.1"), "--mu belongs to --action twisted-mass, twisted-clover, not to wilson; leave it out"),
+    (
+        ("propagator", *UNIT, *MASS, *OUT, "--mu", "0.1"),
+        "--mu belongs to --action twisted-mass, twisted-clover, not to wilson; leave it out",
+    ),
     (("propagator", *UNIT, *MASS, *OUT, "--action", "twisted-mass"), "--action twisted-mass needs --mu MU"),
     (
         ("propagator", *UNIT, *MASS, *OUT, "--action", "twisted-clover", "--mu", "1"),
@@ -206,7 +209,9 @@ def limited(size: int):
 
 def test_a_full_disk_loses_nothing(quarksmith, files):
     before = (files / "u_00001.ildg").read_bytes()
-    message = quarksmith.refuses("convert", "u.nersc", "u_00001.ildg", "--overwrite", status=1, preexec_fn=limited(20000))
+    message = quarksmith.refuses(
+        "convert", "u.nersc", "u_00001.ildg", "--overwrite", status=1, preexec_fn=limited(20000)
+    )
     assert "cannot write" in message and "unchanged" in message
     assert (files / "u_00001.ildg").read_bytes() == before
     assert not list(files.glob("*.part"))

@@ -21,7 +21,9 @@ OTHERS = ("apt-get", "cd", "cmake", "export", "git", "pip", "python", "python3",
 """Commands that a shell or a bare machine has, whether this one does or not."""
 
 CHECKED = (
-    (r"^srun |^export \w+=\$SLURM|^sudo srun", "needs Slurm"),
+    (r"^srun |^sudo srun", "needs Slurm"),
+    (r"^export ", "sets the environment of the shell"),
+    (r"^(cmake|docker|apptainer|conda) ", "builds the tree, as make does, which continuous integration runs"),
     (r"^(sudo )?apt-get ", "needs root and a network"),
     (r"^QUARKSMITH_KERNELS=", "needs a module; test_kernel.py loads one"),
     (r"-m generator (kernel|expression) ", "compiles; test_kernel.py and test_expression.py run it"),
@@ -46,6 +48,7 @@ PLACEHOLDERS = (
     (r"--save-every \d+", "--save-every 1"),
     (r"--time [\d.]+", "--time 0.02"),
     (r"--ls \d+", "--ls 2"),
+    (r"\$(CONDA_PREFIX|HOME)", "prefix"),
     (r"mpirun -n \d+", "mpirun -n 2"),
     (r"--grid [\d,]+", "--grid 1,1,1,2"),
     (r"(?<=propagator)(.*?) \.\.\.", r"\1"),  # the other options: NEEDED
@@ -96,13 +99,13 @@ def small(line: str) -> str:
     for pattern, text in PLACEHOLDERS:
         line = re.sub(pattern, text, line)
     for name, options in QUICK.items():
-        if re.search(rf"quarksmith {name}\b", line):
+        if re.search(rf"quarksmith {name}\b", line) and "--operator" not in line:
             given = [f"{o} {v}" if v else o for o, v in options.items() if f"{o} " not in f"{line} "]
             line = " ".join([line, *given])
-    if re.search(r"quarksmith .*(--(out|json|csv|correlators|fat)|convert|smear) ", line):
-        line += " --overwrite"  # documents use a name more than once
     for name, needed in NEEDED.items() if "quarksmith propagator" in line else ():
         line += "" if re.search(rf"--({name}) ", line) else f" {needed}"
+    if re.search(r"quarksmith .*(--(out|json|csv|correlators|fat)|convert|smear) ", line):
+        line += " --overwrite"  # documents use a name more than once
     return line
 
 
@@ -135,7 +138,7 @@ class Runner:
             assert done.returncode == 0, f"{line}\n{done.stderr}"
         elif words[1:3] == ["-m", "generator"]:
             _parser().parse_args(words[3:])
-        elif "quarksmith" in words:
+        elif "quarksmith" in words and words[0] not in ("docker", "apptainer", "cmake"):
             name, *options = words[words.index("quarksmith") + 1 :] or ["--help"]
             if name != "...":
                 shown = subprocess.run([self.programs["quarksmith"], name, "--help"], capture_output=True, text=True)

@@ -15,8 +15,8 @@ def load(path):
 def test_residual_mass_falls_with_the_fifth_dimension(quarksmith, tmp_path):
     masses = []
     for slices in (4, 8):
-        quarksmith(*WALL, "--ls", slices, "--correlators", "c.json")
-        result = load(tmp_path / "c.json")
+        quarksmith(*WALL, "--ls", slices, "--correlators", f"{slices}.json")
+        result = load(tmp_path / f"{slices}.json")
         assert all(s["residual"] <= 1e-10 for s in result["solves"])
         assert result["provenance"]["ls"] == slices and result["provenance"]["action"] == "domain-wall"
         assert len(result["residual_mass"]) == 4
@@ -43,8 +43,10 @@ def test_every_way_to_solve_gives_the_same(quarksmith, tmp_path, choice):
 
 
 def test_coefficients_of_each_slice(quarksmith, tmp_path):
-    bench = ("solve-bench", *GAUGE, "--action", "moebius", "--ls", "3", "--mass", "0.2", "--solver", "cg")
-    quarksmith(*bench, "--b5", "1.4,1.5:0.1,1.6", "--c5", "0.5", "--precision", "double", "--json", "t.json")
+    bench = ("solve-bench", *GAUGE, "--action", "moebius", "--ls", "3", "--mass", "0.2")
+    quarksmith(
+        *bench, "--solver", "cg", "--b5", "1.4,1.5:0.1,1.6", "--c5", "0.5", "--precision", "double", "--json", "t.json"
+    )
     result = load(tmp_path / "t.json")
     assert result["solves"][0]["converged"]
     assert result["action"]["b5"] == "1.3999999999999999,1.5:0.10000000000000001,1.6000000000000001"
@@ -58,9 +60,9 @@ def test_coefficients_of_each_slice(quarksmith, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--kappa", "0.12"), "needs --mass, the mass of the quark, and no --kappa"),
-        (("--mass", "0.1", "--csw", "1"), "--csw does not belong to --action domain-wall"),
-        (("--mass", "0.1", "--b5", "1.5"), "--b5 and --c5 belong to --action moebius"),
+        (("--kappa", "0.12"), "--kappa belongs to --action wilson, clover"),
+        (("--mass", "0.1", "--csw", "1"), "--csw belongs to --action clover, twisted-clover, not to domain-wall"),
+        (("--mass", "0.1", "--b5", "1.5"), "--b5 belongs to --action moebius, not to domain-wall"),
         (("--mass", "0.1", "--ls", "0"), "--ls"),
     ],
 )

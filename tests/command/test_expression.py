@@ -45,7 +45,7 @@ def test_an_expression_is_applied(tmp_path, capfd):
         "    return total(weight * re(dot(psi, shift(psi, +x))))\n"
     )
     result = tmp_path / "result.json"
-    run = ["energy_of", "--gauge", "unit:4,4,4,4", "psi=wall:1", "weight=0.5", "--json", str(result)]
+    run = ["energy_of", "--gauge", "unit:4,4,4,4", "psi=wall:1", "weight=0.5", "--json", str(result), "--overwrite"]
     assert main(["expression", str(file), "--build", str(BUILD), "--run", *run]) == 0
     assert json.loads(result.read_text())["sums"] == [0.5 * 64]
     run[3] = "mass=1"
@@ -118,11 +118,11 @@ def test_stout_in_one_plane_as_chroma(quarksmith, tmp_path):
     links = DATA / "chroma" / "weak_field_b.qio"
     for n in range(16):
         quarksmith(
-            "apply", "stout_in_xy", "rho=0.15625", "--gauge", links, "--out", f"{n}.ildg", "--json", "result.json",
+            "apply", "stout_in_xy", "rho=0.15625", "--gauge", links, "--out", f"{n}.ildg", "--json", f"{n}.json",
             env=environment,
         )  # fmt: skip
         links = tmp_path / f"{n}.ildg"
-    ours = json.loads((tmp_path / "result.json").read_text())["out"]
+    ours = json.loads((tmp_path / "15.json").read_text())["out"]
     peer = json.loads((DATA / "chroma" / "reference" / "link_smearing_weak_field_b.json").read_text())
     theirs = peer["measurements"][4]["Link_observables"]
     for name, key in [("plaquette", "w_plaq"), ("space_plaquette", "s_plaq"), ("time_plaquette", "t_plaq")]:

@@ -105,7 +105,9 @@ def test_every_way_to_solve_gives_the_same_correlators(quarksmith, tmp_path, cho
 
 def test_sources_and_sinks(quarksmith, tmp_path):
     for source in ("point:1,2,3,4", "gaussian:1,2,3,4:1.5,4", "wall:4"):
-        quarksmith(*PROPAGATOR, "--source", source, "--sink", "gaussian:1.2,3", "--correlators", "c.json", "--overwrite")
+        quarksmith(
+            *PROPAGATOR, "--source", source, "--sink", "gaussian:1.2,3", "--correlators", "c.json", "--overwrite"
+        )
         pion = load(tmp_path / "c.json")["correlators"]["pion"]
         assert pion[0] == max(pion) and min(pion) > 0
 
@@ -219,7 +221,18 @@ def test_solve_bench_writes_its_table(quarksmith, tmp_path):
 
 
 def test_solve_bench_of_shifts_and_blocks(quarksmith, tmp_path):
-    common = ("solve-bench", "--gauge", "peer-random:4,4,4,4:1", "--mass", "-0.6", "--repeat", "1", "--json", "t.json", "--overwrite")
+    common = (
+        "solve-bench",
+        "--gauge",
+        "peer-random:4,4,4,4:1",
+        "--mass",
+        "-0.6",
+        "--repeat",
+        "1",
+        "--json",
+        "t.json",
+        "--overwrite",
+    )
     quarksmith(*common, "--solver", "multishift", "--shifts", "0.5,0.001", "--precision", "double,double-single")
     for row in load(tmp_path / "t.json")["solves"]:
         assert row["converged"] and row["batch"] == 2

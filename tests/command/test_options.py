@@ -168,7 +168,7 @@ REFUSED = [
     (("propagator", *GAUGE, *MASS, "--correlators", "c.json", "--policy", "nonsense"), "nonsense"),
     (("propagator", *GAUGE, *MASS, "--correlators", "c.json", "--policy", "fused"), "--policy"),
     (("propagator", *GAUGE, *MASS, "--out", "p.h5", "--sink", "gaussian:1,2"), "--sink"),
-    (("propagator", *GAUGE, *MASS, "--out", "x", "--correlators", "./x"), "name the same file"),
+    (("propagator", *GAUGE, *MASS, "--out", "x", "--correlators", "./x"), "--out and --correlators both write"),
     (("propagator", *GAUGE, *MASS, "--correlators", "c.h5"), "the ending is that of a propagator"),
     (("propagator", *GAUGE, *MASS, "--action", "clover", "--csw-r", "1", "--correlators", "c.json"), "--csw-t"),
     (("propagator", *GAUGE, *MASS, "--action", "clover", "--csw-t", "1", "--correlators", "c.json"), "--csw-r"),

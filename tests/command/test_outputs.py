@@ -63,10 +63,11 @@ def test_places_that_cannot_be_written_are_told_before_the_work(quarksmith, conf
     (quarksmith.folder / out).mkdir()
     assert "is a folder, not a file" in quarksmith.refuses(*line)
     (quarksmith.folder / out).rmdir()
-    (quarksmith.folder / out).symlink_to(configuration)
-    content = configuration.read_bytes()
+    precious = quarksmith.folder / "precious"
+    precious.write_bytes(b"precious")
+    (quarksmith.folder / out).symlink_to(precious)
     assert "exists" in quarksmith.refuses(*line)
-    assert configuration.read_bytes() == content
+    assert precious.read_bytes() == b"precious"
 
 
 def test_links_in_place_of_temporary_files_are_not_followed(quarksmith, configuration):
@@ -179,7 +180,11 @@ def test_odd_files_are_told(quarksmith, tmp_path):
 def test_output_that_cannot_be_written_is_a_failure(quarksmith, configuration):
     with open("/dev/full", "w") as full:
         run = subprocess.run(
-            [BUILD / "bin" / "quarksmith", "info", configuration], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [BUILD / "bin" / "quarksmith", "info", configuration],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
     assert run.returncode == 1
     assert "standard output cannot be written: No space left on device" in run.stderr

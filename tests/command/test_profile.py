@@ -15,7 +15,7 @@ from generator.__main__ import main
 from generator.profile import load_profile
 
 DOCUMENT = ROOT / "docs" / "howto-profile.md"
-GAUGE = ("--gauge", "weak:0.3:4,4,4,4:1", "--mass", "0.5", "--correlators", "c.json")
+GAUGE = ("--gauge", "weak:0.3:4,4,4,4:1", "--mass", "0.5", "--correlators", "c.json", "--overwrite")
 PROPAGATOR = ("propagator", *GAUGE, "--device", "cpu", "--quiet")
 
 
@@ -116,7 +116,7 @@ def test_kernels_that_lack_others_are_skipped_by_name(tmp_path):
     axes = 'precision = ["double"]\nlinks = [18, 12]\nbasis = ["non_relativistic"]\ntile = [1]\n'
     (tmp_path / "bare.toml").write_text("include = []\n" + rows + axes)
     bare = command_of(tmp_path / "bare.toml", tmp_path)
-    small = ("--device", "cpu", "--lattice", "4,4,4,4", "--json", "b.json")
+    small = ("--device", "cpu", "--lattice", "4,4,4,4", "--json", "b.json", "--overwrite")
     out = bare("bench", *small, "--seconds", "0.001").stdout
     assert 'skipped: wilson_double_r12_nr_n1, for want of operator = "encode_links"' in out
     assert "scale_double  " in out and "wilson_double_r18_nr_n1  " in out

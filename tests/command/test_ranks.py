@@ -177,7 +177,7 @@ def test_errors_that_all_ranks_meet_are_told_once(mpirun, configuration):
 
 
 def test_options_that_do_not_exist_are_told_once(mpirun):
-    assert mpirun(4, "info", "--nonsense", status=2).stderr.count("Run with --help") == 1
+    assert mpirun(4, "info", "--nonsense", status=2).stderr.count("info has no option --nonsense") == 1
     assert mpirun(2, "--version").stdout.count(".") < 4
 
 
@@ -239,13 +239,13 @@ def test_ranks_divide_the_processors_of_their_host(tmp_path, several_ranks):
     processors = len(os.sched_getaffinity(0))
     ranks = 2 if processors < 4 else 4
     threads = processors // ranks
-    run = crowd(tmp_path, ranks, "propagator", *ACTION, "--correlators", "c.json")
+    run = crowd(tmp_path, ranks, "propagator", *ACTION, "--correlators", "c.json", "--overwrite")
     assert run.returncode == 0, run.stderr
     said = f"{ranks} ranks share {processors} processors of this host: {threads} thread{'s' * (threads > 1)} each"
     assert run.stderr.count(said) == 1, run.stderr
-    quiet = crowd(tmp_path, ranks, "propagator", *ACTION, "--correlators", "c.json", "--quiet")
+    quiet = crowd(tmp_path, ranks, "propagator", *ACTION, "--correlators", "c.json", "--overwrite", "--quiet")
     assert quiet.stderr == ""
-    asked = crowd(tmp_path, ranks, "propagator", *ACTION, "--correlators", "c.json", OMP_NUM_THREADS="2")
+    asked = crowd(tmp_path, ranks, "propagator", *ACTION, "--correlators", "c.json", "--overwrite", OMP_NUM_THREADS="2")
     assert asked.returncode == 0 and "share" not in asked.stderr
 
 

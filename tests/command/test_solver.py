@@ -60,7 +60,9 @@ def test_source_that_overflows_is_refused_before_the_solve(quarksmith):
     assert not (quarksmith.folder / "c.json").exists()
 
 
-@pytest.mark.parametrize(("option", "value"), [("--tol", "nan"), ("--tol", "2"), ("--delta", "nan"), ("--omega", "inf")])
+@pytest.mark.parametrize(
+    ("option", "value"), [("--tol", "nan"), ("--tol", "2"), ("--delta", "nan"), ("--omega", "inf")]
+)
 def test_numbers_of_solvers_have_ranges(quarksmith, option, value):
     quarksmith.refuses("propagator", *QUARK, option, value)
 

@@ -50,7 +50,7 @@ def test_solve_bench_knows_the_actions(quarksmith, tmp_path):
         (("--mass", "0"), "use m > 0"),
         ((), "needs --mass"),
         (("--mass", "0.1", "--u0", "0.9"), "--u0 belongs to --action asqtad"),
-        (("--mass", "0.1", "--csw", "1"), "--csw does not belong"),
+        (("--mass", "0.1", "--csw", "1"), "--csw belongs to --action clover, twisted-clover, not to hisq"),
         (("--mass", "0.1", "--solver", "bicgstab"), "is solved by cg"),
         (("--mass", "0.1", "--source", "gaussian:0,0,0,0:2,5"), "smearing is for Dirac spinors"),
         (("--mass", "0.1", "--reconstruct", "12"), "a number times U(3); use r13"),

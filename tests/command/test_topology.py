@@ -7,7 +7,7 @@ from test_ranks import mpirun, several_ranks  # noqa: F401  (fixtures)
 
 
 def test_one_process_tells_of_its_host(quarksmith):
-    out = quarksmith("devices", "--measure", "--json", "d.json").stdout
+    out = quarksmith("devices", "--json", "d.json").stdout
     data = json.loads((quarksmith.folder / "d.json").read_text())
     assert data["devices"][0]["name"] == "cpu"
     assert data["devices"][0]["kernels"] > 0

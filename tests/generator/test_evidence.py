@@ -55,7 +55,7 @@ def test_evidence_that_is_no_plain_data_is_refused(changes, field, tmp_path, cap
         choices(DEV.kernels, folder)
     assert main(["generate", "--profile", "dev", "--out", str(tmp_path)]) == 2  # reads OUT/tuned
     message = capsys.readouterr().err
-    assert message.startswith("generator: evidence") and message.count("\n") == 1
+    assert message.startswith("generator: error: evidence") and message.count("\n") == 1
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "7", '{"device": "X"}', '{"device": "X", "kernels": []}', "[" * 100000])

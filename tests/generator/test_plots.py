@@ -31,6 +31,9 @@ def test_a_roofline_has_a_place_for_every_family(tmp_path):
     draw("plot_roofline.py", head | {"kernels": kernels}, tmp_path)
 
 
+MADE = {"provenance": {"action": "wilson", "mass": 0.1, "gauge": "unit:4,4,4,4"}, "solves": []}
+
+
 @pytest.mark.parametrize(
     "correlators",
     [
@@ -45,4 +48,6 @@ def test_a_roofline_has_a_place_for_every_family(tmp_path):
     ids=["wilson", "staggered", "staggered, two masses"],
 )
 def test_correlators_of_every_action_are_drawn(correlators, tmp_path):
-    draw("plot_correlators.py", {"lattice": [4, 4, 4, 4], "plaquette": 0.6, "correlators": correlators}, tmp_path)
+    draw(
+        "plot_correlators.py", {"lattice": [4, 4, 4, 4], "plaquette": 0.6, "correlators": correlators, **MADE}, tmp_path
+    )

@@ -1,5 +1,5 @@
-// Tests that every rank of a job runs together: mpirun -n N quarksmith_ranks_tests. Rank 0 reports, the others tell what
-// fails on them; a failure on any rank is a failure of the job.
+// Tests that every rank of a job runs together: mpirun -n N quarksmith_ranks_tests. Rank 0 reports, the others tell
+// what fails on them; a failure on any rank is a failure of the job.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
