@@ -22,7 +22,7 @@ OTHERS = ("apt-get", "cd", "cmake", "export", "git", "pip", "python", "python3",
 
 CHECKED = (
     (r"^srun |^sudo srun", "needs Slurm"),
-    (r"^export ", "sets the environment of the shell"),
+    (r"^(export|source) ", "sets the environment of the shell"),
     (r"^(cmake|docker|apptainer|conda) ", "builds the tree, as make does, which continuous integration runs"),
     (r"^(sudo )?apt-get ", "needs root and a network"),
     (r"^QUARKSMITH_KERNELS=", "needs a module; test_kernel.py loads one"),
@@ -37,6 +37,7 @@ CHECKED = (
 PLACEHOLDERS = (
     (r"\bbuild/bin/quarksmith\b", "quarksmith"),
     (r"\[[^]]*\]", ""),  # what may be left out
+    (r" \| man -l -$", ""),
     (r"( \| \S+)+$", ""),  # alternatives: the first
     (r"x,y,z,t", "0,0,0,0"),
     (r"(kappa|alpha|rho),N", "0.1,2"),

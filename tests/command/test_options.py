@@ -1,4 +1,4 @@
-"""No option is accepted and ignored: each belongs to actions, solvers and precisions, and is refused by name elsewhere."""
+"""No option is accepted and ignored: it belongs to actions, solvers and precisions, and is refused by name elsewhere."""
 
 import re
 import subprocess

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from conftest import BUILD
@@ -178,7 +179,7 @@ def test_odd_files_are_told(quarksmith, tmp_path):
 
 
 def test_output_that_cannot_be_written_is_a_failure(quarksmith, configuration):
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         run = subprocess.run(
             [BUILD / "bin" / "quarksmith", "info", configuration],
             stdout=full,

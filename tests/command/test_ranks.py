@@ -264,8 +264,7 @@ def test_waiting_threads_sleep_soon_unless_the_environment_says_how(tmp_path):
         line = [BUILD / "bin" / "quarksmith", "devices"]
         run = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=60, env=environment)
         assert run.returncode == 0, run.stderr
-        found = [text.split("'")[1] for text in run.stderr.splitlines() if "GOMP_SPINCOUNT" in text]
-        return found
+        return [text.split("'")[1] for text in run.stderr.splitlines() if "GOMP_SPINCOUNT" in text]
 
     assert spins()[-1] == "1000"
     assert spins(GOMP_SPINCOUNT="77") == ["77"]
