@@ -1,4 +1,4 @@
-"""No option is accepted and ignored: it belongs to actions, solvers and precisions, and is refused by name elsewhere."""
+"""No option is accepted and ignored: it belongs to actions, solvers, precisions, and is refused by name elsewhere."""
 
 import re
 import subprocess
@@ -170,6 +170,7 @@ REFUSED = [
     (("propagator", *GAUGE, *MASS, "--out", "p.h5", "--sink", "gaussian:1,2"), "--sink"),
     (("propagator", *GAUGE, *MASS, "--out", "x", "--correlators", "./x"), "--out and --correlators both write"),
     (("propagator", *GAUGE, *MASS, "--correlators", "c.h5"), "the ending is that of a propagator"),
+    (("propagator", *GAUGE, *MASS, "--out", "p.json"), "the ending is that of JSON"),
     (("propagator", *GAUGE, *MASS, "--action", "clover", "--csw-r", "1", "--correlators", "c.json"), "--csw-t"),
     (("propagator", *GAUGE, *MASS, "--action", "clover", "--csw-t", "1", "--correlators", "c.json"), "--csw-r"),
     (("propagator", *GAUGE, "--mass", "nan", "--correlators", "c.json"), "--mass"),

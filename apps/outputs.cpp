@@ -1,0 +1,93 @@
+// The files that a command will write: checked and taken before its work.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "apps/options.hpp"
+#include "runtime/error.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+/// However they are written: through links, `..`, or two names of one file.
+bool same(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(a, b, ignored)) return true;
+  const auto place = [&](const auto& p) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(p), ignored);
+  };
+  return place(a) == place(b);
+}
+
+/// \throws UsageError two outputs are the same file, or one is an input: the later would replace the earlier.
+void require_distinct(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const NamedFile& out = outputs[i];
+    if (out.path.empty()) continue;
+    for (std::size_t k = 0; k < i; ++k)
+      if (!outputs[k].path.empty() && same(out.path, outputs[k].path))
+        throw UsageError(fmt::format("{} and {} both write {}; give each a file of its own", outputs[k].option,
+                                     out.option, out.path.string()));
+    for (const NamedFile& in : inputs)
+      if (!in.path.empty() && std::filesystem::exists(in.path) && same(out.path, in.path))
+        throw UsageError(fmt::format("{} would replace {}, which {} reads; choose another name", out.option,
+                                     in.path.string(), in.option));
+  }
+}
+
+/// \throws UsageError the ending of a file for one kind of content is that of another.
+void check_ending(const NamedFile& file) {
+  static const std::map<std::string, std::set<std::string>> kinds = {
+      {"JSON", {".json"}},
+      {"CSV", {".csv"}},
+      {"a propagator (HDF5)", {".h5", ".hdf5"}},
+      {"a configuration", {".ildg", ".lime", ".nersc", ".milc", ".openqcd"}},
+      {"a plot", {".png", ".pdf", ".svg"}},
+      {"a parameter file", {".toml", ".py"}}};
+  static const std::map<std::string_view, std::set<std::string>> written = {
+      {"--json", {"JSON"}},
+      {"--correlators", {"JSON", "CSV"}},
+      {"--csv", {"CSV"}},
+      {"--history", {"CSV"}},
+      {"propagator", {"a propagator (HDF5)"}}};
+  const auto found = written.find(file.locks_itself ? "propagator" : std::string_view(file.option));
+  if (found == written.end()) return;
+  const std::set<std::string>& own = found->second;
+  for (const auto& [kind, endings] : kinds)
+    if (endings.contains(file.path.extension().string()) && !own.contains(kind))
+      throw UsageError(fmt::format("{} {}: the ending is that of {}, but {} is written; choose another name",
+                                   file.option, file.path.string(), kind, fmt::join(own, " or ")));
+}
+
+}  // namespace
+
+void CommonOptions::claim(const std::vector<NamedFile>& files, const std::vector<NamedFile>& inputs) const {
+  std::vector<NamedFile> all = files;
+  all.push_back(
+      {"--json", json, false, std::any_of(files.begin(), files.end(), [](const auto& f) { return f.made_again; })});
+  std::string names;
+  bool any = false;
+  for (const NamedFile& file : all) {
+    names += (names.empty() ? "" : ", ") + file.option;
+    any = any || !file.path.empty();
+  }
+  if (overwrite && !any)
+    throw UsageError(fmt::format("--overwrite belongs to a run that writes a file ({}); leave it out", names));
+  require_distinct(all, inputs);
+  for (const NamedFile& file : all) check_ending(file);
+  for (const NamedFile& file : all)
+    if (!file.path.empty() && !file.locks_itself)
+      outputs_->emplace(
+          std::piecewise_construct, std::forward_as_tuple(file.path),
+          std::forward_as_tuple(file.path, file.made_again && !overwrite ? Existing::same : existing(), ranks()));
+}
+
+Output& CommonOptions::output(const std::filesystem::path& path) const {
+  const auto found = outputs_->find(path);
+  if (found == outputs_->end()) throw Error(fmt::format("{}: was not claimed before the work", path.string()));
+  return found->second;
+}
+
+}  // namespace quarksmith::apps
