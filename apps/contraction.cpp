@@ -227,6 +227,20 @@ bool exists_on_root(const std::filesystem::path& path, const CommonOptions& comm
   return there != 0;
 }
 
+ColumnStore open_columns(const std::filesystem::path& out, const Lattice& lattice, const PropagatorHeader& header,
+                         bool contracts, const CommonOptions& common) {
+  ColumnStore store;
+  if (out.empty()) return store;
+  if (!common.overwrite && contracts && exists_on_root(out, common)) {
+    store.finished = std::make_unique<PropagatorReader>(out, common.ranks());
+    store.finished->require(header, lattice.global_extent(), "choose another --out or replace it with --overwrite");
+    common.info(fmt::format("{}: finished; correlators are made of its columns", out.string()));
+  } else {
+    store.file = std::make_unique<PropagatorFile>(out, lattice, header, common.overwrite, common.ranks());
+  }
+  return store;
+}
+
 void read_sound(const PropagatorReader& file, const std::filesystem::path& path, int n, HostSpinor& column) {
   if (!file.read(n / 3, n % 3, column))
     throw Error(

@@ -73,6 +73,14 @@ class StaggeredColumns {
 
 /// Whether rank 0 sees a file: what others see may lag behind on shared file systems.
 bool exists_on_root(const std::filesystem::path& path, const CommonOptions& common);
+/// Where the columns of a run go to, or come from.
+struct ColumnStore {
+  std::unique_ptr<PropagatorFile> file;        ///< to write, null without --out
+  std::unique_ptr<PropagatorReader> finished;  ///< or one of this very calculation that an earlier run has finished
+};
+/// \param contracts correlators are asked for: of a finished file they are made again.
+ColumnStore open_columns(const std::filesystem::path& out, const Lattice& lattice, const PropagatorHeader& header,
+                         bool contracts, const CommonOptions& common);
 /// Reads column `n` = 3 a + colour of a finished file. \throws Error it does not match its checksum.
 void read_sound(const PropagatorReader& file, const std::filesystem::path& path, int n, HostSpinor& column);
 

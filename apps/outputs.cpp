@@ -46,12 +46,11 @@ void check_ending(const NamedFile& file) {
       {"a configuration", {".ildg", ".lime", ".nersc", ".milc", ".openqcd"}},
       {"a plot", {".png", ".pdf", ".svg"}},
       {"a parameter file", {".toml", ".py"}}};
-  static const std::map<std::string_view, std::set<std::string>> written = {
-      {"--json", {"JSON"}},
-      {"--correlators", {"JSON", "CSV"}},
-      {"--csv", {"CSV"}},
-      {"--history", {"CSV"}},
-      {"propagator", {"a propagator (HDF5)"}}};
+  static const std::map<std::string_view, std::set<std::string>> written = {{"--json", {"JSON"}},
+                                                                            {"--correlators", {"JSON", "CSV"}},
+                                                                            {"--csv", {"CSV"}},
+                                                                            {"--history", {"CSV"}},
+                                                                            {"propagator", {"a propagator (HDF5)"}}};
   const auto found = written.find(file.locks_itself ? "propagator" : std::string_view(file.option));
   if (found == written.end()) return;
   const std::set<std::string>& own = found->second;

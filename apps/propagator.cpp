@@ -66,7 +66,7 @@ class Run {
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
         header_(header_of(o, named_, choice_, settings_, plaquette_)) {
     if (!o.smear_links.empty()) smeared_ = smear(link_smearing_of(o.smear_links), named_.gauge, domain_);
-    open_file();
+    store_ = open_columns(o.out, lattice(), header_, !o.correlators.empty() || !o.common.json.empty(), o.common);
     const auto none = QuarkSmearing::Kind::none;
     if (source_.smearing.kind != none || sink_.kind != none)
       smearing_links_ = std::make_shared<LinkField>(
@@ -88,8 +88,8 @@ class Run {
     }
     const nlohmann::ordered_json result =
         columns_->result(contraction_of(header_, plaquette_, source_.time(), choice_.boundary[3], o_.sink));
-    if (file_) {
-      file_->finish();
+    if (store_.file) {
+      store_.file->finish();
       o_.common.info(fmt::format("wrote {}", o_.out.string()));
     }
     // If the run is killed here, the same command line makes them of the finished file.
@@ -101,38 +101,25 @@ class Run {
  private:
   const Lattice& lattice() const { return named_.gauge.lattice; }
 
-  /// A finished file of this very calculation is contracted again.
-  void open_file() {
-    if (o_.out.empty()) return;
-    const bool contracts = !o_.correlators.empty() || !o_.common.json.empty();
-    if (!o_.common.overwrite && contracts && exists_on_root(o_.out, o_.common)) {
-      finished_ = std::make_unique<PropagatorReader>(o_.out, o_.common.ranks());
-      finished_->require(header_, lattice().global_extent(), "choose another --out or replace it with --overwrite");
-      o_.common.info(fmt::format("{}: finished; correlators are made of its columns", o_.out.string()));
-    } else {
-      file_ = std::make_unique<PropagatorFile>(o_.out, lattice(), header_, o_.common.overwrite, o_.common.ranks());
-    }
-  }
-
   /// Takes a column from the file, if it is there and whole.
   bool keep(int n) {
     HostSpinor solution(lattice());
-    if (finished_) {
-      read_sound(*finished_, o_.out, n, solution);
-      const ColumnReport report = finished_->report(n / 3, n % 3);
+    if (store_.finished) {
+      read_sound(*store_.finished, o_.out, n, solution);
+      const ColumnReport report = store_.finished->report(n / 3, n % 3);
       columns_->solve(n, report);
       columns_->take(n, solution, report);
       return true;
     }
-    if (!file_) return false;
-    const bool sound = file_->has(n / 3, n % 3) && file_->read(n / 3, n % 3, solution);
+    if (!store_.file) return false;
+    const bool sound = store_.file->has(n / 3, n % 3) && store_.file->read(n / 3, n % 3, solution);
     if (!sound) {
-      if (file_->touched(n / 3, n % 3))
+      if (store_.file->touched(n / 3, n % 3))
         o_.common.warn(
             fmt::format("spin {} colour {}: damaged in {}.part: solved again", n / 3, n % 3, o_.out.string()));
       return false;
     }
-    const ColumnReport report = file_->report(n / 3, n % 3);
+    const ColumnReport report = store_.file->report(n / 3, n % 3);
     o_.common.info(fmt::format("spin {} colour {}: taken from {}.part", n / 3, n % 3, o_.out.string()));
     columns_->solve(n, report);
     columns_->take(n, solution, report);
@@ -216,13 +203,13 @@ class Run {
         download(middle, half_way, solver_->basis(), i);
         report.midpoint = slice_norms(half_way, o_.common.ranks());
       }
-      if (file_) file_->write(n / 3, n % 3, solution, report);
+      if (store_.file) store_.file->write(n / 3, n % 3, solution, report);
       columns_->take(n, solution, report);
     }
     if (failed.empty()) return;
     o_.common.write_json(
         {{"lattice", lattice().global_extent()}, {"plaquette", plaquette_}, {"solves", columns_->solves()}});
-    throw Error(fmt::format("{}; {}columns solved so far are kept", failed, file_ ? "" : "no "));
+    throw Error(fmt::format("{}; {}columns solved so far are kept", failed, store_.file ? "" : "no "));
   }
 
   ColumnReport report_of(const SolveReport& r) const {
@@ -241,8 +228,7 @@ class Run {
   double plaquette_;
   PropagatorHeader header_;
   std::optional<HostGauge> smeared_;  // what the action sees with --smear-links
-  std::unique_ptr<PropagatorFile> file_;
-  std::unique_ptr<PropagatorReader> finished_;  // or, if an earlier run has finished it
+  ColumnStore store_;
   std::shared_ptr<const LinkField> smearing_links_;
   std::unique_ptr<Solver> solver_;
   std::optional<DiracColumns> columns_;

@@ -31,13 +31,13 @@ class Run {
   }
 
   int operator()() {
-    open_file();
+    store_ = open_columns(o_.out, lattice(), header_, !o_.correlators.empty() || !o_.common.json.empty(), o_.common);
     for (int colour = 0; colour < 3; ++colour)
       if (!keep(colour)) solve(colour);
     const nlohmann::ordered_json result =
         columns_.result(contraction_of(header_, plaquette_, source_.time(), choice_.boundary[3], ""));
-    if (file_) {
-      file_->finish();
+    if (store_.file) {
+      store_.file->finish();
       o_.common.info(fmt::format("wrote {}", o_.out.string()));
     }
     // If the run is killed here, the same command line makes them of the finished file.
@@ -75,36 +75,23 @@ class Run {
     return header;
   }
 
-  /// A finished file of this very calculation is contracted again.
-  void open_file() {
-    if (o_.out.empty()) return;
-    const bool contracts = !o_.correlators.empty() || !o_.common.json.empty();
-    if (!o_.common.overwrite && contracts && exists_on_root(o_.out, o_.common)) {
-      finished_ = std::make_unique<PropagatorReader>(o_.out, o_.common.ranks());
-      finished_->require(header_, lattice().global_extent(), "choose another --out or replace it with --overwrite");
-      o_.common.info(fmt::format("{}: finished; correlators are made of its columns", o_.out.string()));
-    } else {
-      file_ = std::make_unique<PropagatorFile>(o_.out, lattice(), header_, o_.common.overwrite, o_.common.ranks());
-    }
-  }
-
   /// Takes a colour's columns from the file, if those of all masses are there and whole.
   bool keep(int colour) {
-    if (!file_ && !finished_) return false;
+    if (!store_.file && !store_.finished) return false;
     HostSpinor column(lattice());
     for (int k = 0; k < static_cast<int>(masses().size()); ++k) {
-      if (finished_) {
-        read_sound(*finished_, o_.out, 3 * k + colour, column);
-      } else if (!file_->has(k, colour) || !file_->read(k, colour, column)) {
-        if (file_->touched(k, colour))
+      if (store_.finished) {
+        read_sound(*store_.finished, o_.out, 3 * k + colour, column);
+      } else if (!store_.file->has(k, colour) || !store_.file->read(k, colour, column)) {
+        if (store_.file->touched(k, colour))
           o_.common.warn(
               fmt::format("colour {} mass {}: damaged in {}.part: solved again", colour, masses()[k], o_.out.string()));
         return false;
       }
-      columns_.solve(k, colour, finished_ ? finished_->report(k, colour) : file_->report(k, colour));
+      columns_.solve(k, colour, store_.finished ? store_.finished->report(k, colour) : store_.file->report(k, colour));
       columns_.take(k, colour, column);
     }
-    if (file_) o_.common.info(fmt::format("colour {}: taken from {}.part", colour, o_.out.string()));
+    if (store_.file) o_.common.info(fmt::format("colour {}: taken from {}.part", colour, o_.out.string()));
     return true;
   }
 
@@ -128,7 +115,7 @@ class Run {
       const ColumnReport report = report_of(reports[k]);
       state(colour, k, reports[k], report);
       download(x, column, basis, k);
-      if (file_) file_->write(k, colour, column, report);
+      if (store_.file) store_.file->write(k, colour, column, report);
       columns_.take(k, colour, column);
     }
   }
@@ -162,9 +149,8 @@ class Run {
   double plaquette_;
   PropagatorHeader header_;
   StaggeredColumns columns_;
-  std::unique_ptr<PropagatorFile> file_;
-  std::unique_ptr<PropagatorReader> finished_;  // or, if an earlier run has finished it
-  std::unique_ptr<Solver> one_;                 // or, for several masses:
+  ColumnStore store_;
+  std::unique_ptr<Solver> one_;  // or, for several masses:
   std::unique_ptr<StaggeredMassSolver> many_;
 };
 
