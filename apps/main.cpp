@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", QUARKSMITH_VERSION);
   app.footer(
-      "Exit status: 0 done, 1 failed (not converged, data corrupt), 2 wrong use.\n"
+      "Exit status: 0 done, 1 failed (not converged, data corrupt), 2 wrong use, 128 + n ended by signal n.\n"
       "`quarksmith COMMAND --help` shows the options of a command.");
   app.get_formatter()->column_width(32);
   int status = 0;

@@ -104,11 +104,14 @@ void check_average(GaugeFile& f, const std::string& key, const std::string& what
 
 /// A format that can be written.
 struct Writable {
-  std::string_view name;
+  std::string_view name, title;
   int bits;        ///< of its reals; 0: 32 or 64
   bool any_links;  ///< holds links that are not SU(3) too, as fat ones
 };
-constexpr Writable writable[] = {{"ildg", 0, true}, {"nersc", 0, false}, {"milc", 32, false}, {"openqcd", 64, false}};
+constexpr Writable writable[] = {{"ildg", "ILDG", 0, true},
+                                 {"nersc", "NERSC", 0, false},
+                                 {"milc", "MILC", 32, false},
+                                 {"openqcd", "openQCD", 64, false}};
 
 const Writable& check_format(const std::string& name, int bits) {
   if (bits != 32 && bits != 64) throw UsageError(fmt::format("{} bits; use 32 or 64", bits));
@@ -117,21 +120,21 @@ const Writable& check_format(const std::string& name, int bits) {
   if (format == std::end(writable))
     throw UnknownName(fmt::format("gauge format '{}' cannot be written; use ildg, nersc, milc or openqcd", name));
   if (format->bits != 0 && format->bits != bits)
-    throw UsageError(
-        fmt::format("the format {} holds reals of {} bits; use --bits {}, or ildg", name, format->bits, format->bits));
+    throw UsageError(fmt::format("the {} format holds reals of {} bits; use {} bits, or ildg", format->title,
+                                 format->bits, format->bits));
   return *format;
 }
 
 /// What a format cannot hold, and what no file shall.
 void check_writable(const HostGauge& gauge, const std::string& format, int bits, Communicator& communicator) {
-  const bool any_links = check_format(format, bits).any_links;
+  const Writable& writes = check_format(format, bits);
   require_spread(gauge.lattice, communicator);
   const Unitarity u = check_unitarity(gauge, communicator);
-  if (!any_links && !is_su3(u))
+  if (!writes.any_links && !is_su3(u))
     throw NotSU3(
-        fmt::format("the format {} is for SU(3) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
+        fmt::format("the {} format is for SU(3) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
                     "determinant 1; write them as ildg",
-                    format, u.unitary, u.determinant));
+                    writes.title, u.unitary, u.determinant));
 }
 
 }  // namespace
