@@ -5,6 +5,7 @@ set -u
 cd "$(dirname "$0")/.."
 build=$1
 runs=()
+unset MAKEFLAGS MAKELEVEL MFLAGS  # tests start make on their own
 
 rm -f "$build"/tests*.xml
 # On a machine that is busy otherwise, threads that spin while they wait would take each other's processors.

@@ -195,7 +195,13 @@ def test_output_that_cannot_be_written_is_a_failure(quarksmith, configuration):
 def test_a_signal_ends_with_what_was_kept(quarksmith, tmp_path, name):
     line = ["propagator", "--gauge", "weak:0.3:8,8,8,8:1", "--mass", "0.001", "--tol", "1e-12", "--out", "p.h5"]
     number = getattr(signal, name)
-    run = subprocess.Popen([BUILD / "bin" / "quarksmith", *line], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        [BUILD / "bin" / "quarksmith", *line],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # jobs in the background ignore SIGINT
+    )
     while not (tmp_path / "p.h5.part").exists():
         time.sleep(0.01)
     run.send_signal(number)
