@@ -244,7 +244,7 @@ def test_ranks_divide_the_processors_of_their_host(tmp_path, several_ranks):
     said = f"{ranks} ranks share {processors} processors of this host: {threads} thread{'s' * (threads > 1)} each"
     assert run.stderr.count(said) == 1, run.stderr
     quiet = crowd(tmp_path, ranks, "propagator", *ACTION, "--correlators", "c.json", "--overwrite", "--quiet")
-    assert quiet.stderr == ""
+    assert not [text for text in quiet.stderr.splitlines() if not text.startswith("[hwloc")]  # without /sys
     asked = crowd(tmp_path, ranks, "propagator", *ACTION, "--correlators", "c.json", "--overwrite", OMP_NUM_THREADS="2")
     assert asked.returncode == 0 and "share" not in asked.stderr
 
