@@ -54,8 +54,6 @@ void CommonOptions::require_one_rank(std::string_view command) const {
   if (size > 1)
     throw UsageError(
         fmt::format("{} runs as one process, but {} ranks were started; start it without mpirun", command, size));
-  if (!grid.empty() && four_integers(grid, "--grid") != Coordinates{1, 1, 1, 1})
-    throw UsageError(fmt::format("{} runs as one process; leave out --grid {}", command, grid));
 }
 
 namespace {

@@ -51,7 +51,7 @@ struct CommonOptions {
   /// These in the grid of --grid, or in the one that suits a lattice.
   Partition partition() const;
   /// For commands that do not share a lattice among ranks.
-  /// \throws UsageError several ranks were started, or asked for by --grid.
+  /// \throws UsageError several ranks were started.
   void require_one_rank(std::string_view command) const;
   /// The device chosen. Ranks of one host take its GPUs in turn unless --device names one.
   /// \throws UsageError some ranks have a GPU and others none.
