@@ -1,6 +1,6 @@
 """Jacobi smearing as a lattice expression: docs/expressions.md explains each line."""
 
-from generator.expressions import Links, Real, Spinor, adj, directions, expression, shift, time
+from generator.language import Links, Real, Spinor, adj, directions, expression, shift, time
 
 
 @expression

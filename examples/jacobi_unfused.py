@@ -3,7 +3,7 @@
 A step is 3 (shift_forward, multiply, add, multiply_adj, shift_backward, add) and scale_add.
 """
 
-from generator.expressions import Links, Real, Spinor, adj, expression, shift, x
+from generator.language import Links, Real, Spinor, adj, expression, shift, x
 
 
 @expression

@@ -17,7 +17,7 @@ import numpy as np
 
 from generator.algebra.su3 import STORAGES
 from generator.emit import accumulation, combination, frame_text, literal, storage_text
-from generator.expressions.operator import Expression
+from generator.language.operator import Expression
 from generator.operators import find_operator
 from generator.operators.hopping import DIRECTION_NAMES, Hop, HoppingOperator
 from generator.profile import Profile

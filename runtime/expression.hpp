@@ -1,5 +1,5 @@
 /// \file
-/// Calls of lattice expressions (generator/expressions): the typed functions of generated/expressions call these.
+/// Calls of lattice expressions (generator/language): the typed functions of generated/expressions call these.
 #pragma once
 
 #include <initializer_list>

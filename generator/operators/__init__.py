@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from generator.cost import Cost
-from generator.expressions.operator import Expression
+from generator.language.operator import Expression
 from generator.operators.blas import UPDATES
 from generator.operators.block import BLOCK_KERNELS
 from generator.operators.convert import SITE_KERNELS

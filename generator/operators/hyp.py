@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from generator.expressions import Links, Real, adj, directions, expression, project, shift
-from generator.expressions.graph import Direction, Node
+from generator.language import Links, Real, adj, directions, expression, project, shift
+from generator.language.graph import Direction, Node
 
 Fields = Sequence[Any]
 

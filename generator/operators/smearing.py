@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from generator.expressions import (
+from generator.language import (
     Algebra,
     Links,
     Real,
@@ -29,7 +29,7 @@ from generator.expressions import (
     y,
     z,
 )
-from generator.expressions.graph import Direction, Node
+from generator.language.graph import Direction, Node
 
 
 @expression

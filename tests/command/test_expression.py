@@ -41,7 +41,7 @@ def test_the_example_of_the_docs_is_compiled_once_and_tested(axes, capsys):
 def test_an_expression_is_applied(tmp_path, capfd):
     file = tmp_path / "mine.py"
     file.write_text(
-        "from generator.expressions import *\n\n\n@expression\ndef energy_of(psi: Spinor, weight: Real) -> Sum:\n"
+        "from generator.language import *\n\n\n@expression\ndef energy_of(psi: Spinor, weight: Real) -> Sum:\n"
         "    return total(weight * re(dot(psi, shift(psi, +x))))\n"
     )
     result = tmp_path / "result.json"
@@ -87,7 +87,7 @@ def test_without_a_compiler_one_line_says_so(monkeypatch, tmp_path, capsys):
 def test_errors_point_at_the_expression(tmp_path, capsys):
     file = tmp_path / "mine.py"
     file.write_text(
-        "from generator.expressions import *\n\n\n@expression\ndef wrong_order(u: Links, psi: Spinor) -> Spinor:\n"
+        "from generator.language import *\n\n\n@expression\ndef wrong_order(u: Links, psi: Spinor) -> Spinor:\n"
         "    return sum(shift(psi, +mu) * u[mu] for mu in space)\n"
     )
     assert main(["expression", str(file), "--build", str(BUILD)]) == 2
@@ -96,7 +96,7 @@ def test_errors_point_at_the_expression(tmp_path, capsys):
 
 
 STOUT_IN_A_PLANE = """
-from generator.expressions import *
+from generator.language import *
 from generator.operators.smearing import stout
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from generator.expressions import (
+from generator.language import (
     Algebra,
     Complex,
     Expression,
@@ -27,7 +27,7 @@ from generator.expressions import (
     x,
     y,
 )
-from generator.expressions.graph import ExpressionError
+from generator.language.graph import ExpressionError
 from generator.operators import OPERATORS, add_expressions, find_operator
 from generator.operators.smearing import flow_step, jacobi_step, staples
 from generator.spec import KernelSpec, SpecError
@@ -193,7 +193,7 @@ def test_matrices_of_any_size_have_no_short_format():
 def test_a_file_of_the_user_is_read(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(
-        "from generator.expressions import Spinor, expression\n\n\n"
+        "from generator.language import Spinor, expression\n\n\n"
         '@expression("of_the_user")\ndef f(psi: Spinor) -> Spinor:\n    return 2 * psi\n'
     )
     assert [e.name for e in add_expressions(file)] == ["of_the_user"]
@@ -206,7 +206,7 @@ def test_a_file_of_the_user_is_read(tmp_path):
         ("import nothing_like_this\n", "mine.py:1: ModuleNotFoundError"),
         ("x = 1\n", "holds no expression"),
         (
-            "from generator.expressions import *\n\n@expression\ndef wilson(psi: Spinor) -> Spinor:\n    return psi\n",
+            "from generator.language import *\n\n@expression\ndef wilson(psi: Spinor) -> Spinor:\n    return psi\n",
             "wilson is the name of another operator",
         ),
         ("def f(:\n", "SyntaxError"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from generator.cost import MULTIPLY_FLOPS
-from generator.expressions.graph import Node
+from generator.language.graph import Node
 
 Displacement = tuple[int, int, int, int]
 AT_HOME: Displacement = (0, 0, 0, 0)

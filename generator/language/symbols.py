@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from re import fullmatch as re_match
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from generator.expressions.graph import Direction, ExpressionError, Node, Place, Step, make, number, wrong
+from generator.language.graph import Direction, ExpressionError, Node, Place, Step, make, number, wrong
 
 x, y, z, t = (Direction(i) for i in range(4))
 directions = (x, y, z, t)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from generator.cost import COLOUR_REALS, Cost
-from generator.expressions.graph import ExpressionError, Node, text
-from generator.expressions.language import Definition, define
-from generator.expressions.lower import AT_HOME, Lowering, Value, flops, topological
-from generator.expressions.text import Statements, cpp_name
+from generator.language.graph import ExpressionError, Node, text
+from generator.language.symbols import Definition, define
+from generator.language.lower import AT_HOME, Lowering, Value, flops, topological
+from generator.language.text import Statements, cpp_name
 from generator.spec import KernelSpec, SpecError
 
 ROOT = Path(__file__).parents[2]

@@ -1,6 +1,6 @@
 """Expressions over lattice fields: what a user's file imports. docs/expressions.md tells the language."""
 
-from generator.expressions.language import (
+from generator.language.symbols import (
     Algebra,
     Complex,
     Links,
@@ -27,7 +27,7 @@ from generator.expressions.language import (
     y,
     z,
 )
-from generator.expressions.operator import Expression, expression
+from generator.language.operator import Expression, expression
 
 __all__ = [
     "Algebra",

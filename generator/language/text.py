@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from generator.emit import literal
-from generator.expressions.lower import AT_HOME, Displacement, Value, uses
+from generator.language.lower import AT_HOME, Displacement, Value, uses
 
 LONGEST = 72
 """An expression longer than this gets a name."""
