@@ -81,12 +81,12 @@ def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
         {
             "mu": mu,
             "sign": f"{sign:+d}",
-            "phase": sum(1 << nu for nu in operator.phase(mu)),
+            "phase": sum(1 << nu for nu in operator.form.phase(mu)),
             "matrix": _matrix(_spin_matrix(spec, operator, mu, sign)),
             "title": f"{'D^+: conjugate of ' if spec.dagger else ''}"
-            f"{operator.term_of(mu, -sign if spec.dagger else sign) or '1'}",
+            f"{operator.form.term_text(mu, -sign if spec.dagger else sign) or '1'}",
         }
-        for mu in operator.directions
+        for mu in operator.form.directions
         for sign in (1, -1)
     ]
     term = operator.site_term
@@ -115,7 +115,7 @@ def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
 
 def _spin_matrix(spec: KernelSpec, operator: HoppingOperator, mu: int, sign: int) -> np.ndarray:
     """From the operator's definition alone: the conjugate takes the adjoint of the opposite hop."""
-    matrix = np.asarray(operator.spin_matrix(spec.basis, mu, -sign if spec.dagger else sign), dtype=complex)
+    matrix = np.asarray(operator.form.spin_matrix(spec.basis, mu, -sign if spec.dagger else sign), dtype=complex)
     return matrix.conj().T if spec.dagger else matrix
 
 

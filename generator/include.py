@@ -87,7 +87,7 @@ def _solve(rows: list[KernelSpec]) -> Kernels:
     for spec in rows:
         operator = find_operator(spec.operator)
         more: Kernels = {}
-        if isinstance(operator, HoppingOperator) and operator.name not in ("laplace3", "laplace4"):
+        if isinstance(operator, HoppingOperator) and operator.is_dirac:
             _complete_hopping(more, operator, spec)
         elif operator.name == "domain_wall":
             _complete_slices(more, spec, rows)
@@ -148,7 +148,7 @@ def _complete_slices(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) -
 def _add_methods(found: Kernels, spec: KernelSpec) -> None:
     """Vector updates of the methods that solve for an operator."""
     operator = find_operator(spec.operator)
-    if operator.family not in ("hopping", "slices") or operator.name in ("laplace3", "laplace4"):
+    if operator.family not in ("hopping", "slices") or not getattr(operator, "is_dirac", True):
         return
     names: tuple[str, ...] = ITERATIONS
     axes: dict[str, object] = {}

@@ -18,8 +18,9 @@ import numpy as np
 from generator.algebra.su3 import STORAGES
 from generator.emit import accumulation, combination, frame_text, literal, storage_text
 from generator.language.operator import Expression
+from generator.lower.hopping import DIRECTION_NAMES
 from generator.operators import find_operator
-from generator.operators.hopping import DIRECTION_NAMES, Hop, HoppingOperator
+from generator.operators.hopping import Hop, HoppingOperator
 from generator.profile import Profile
 from generator.spec import KernelSpec
 from generator.tables import tables
@@ -256,7 +257,7 @@ def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) 
 def _hop_title(operator: HoppingOperator, hop: Hop) -> str:
     """Link and neighbour of a hop; F and L are the fat and long links of operators that have both."""
     axis, length = DIRECTION_NAMES[hop.mu], "" if hop.length == 1 else str(hop.length)
-    name = "U" if len(operator.lengths) == 1 else "F" if hop.length == 1 else "L"
+    name = operator.form.field_letter(hop.length)
     there = f"x{'+' if hop.sign > 0 else '-'}{length}e{axis}"
     return f"{name}_{axis}(x) psi({there})" if hop.sign > 0 else f"{name}_{axis}({there})^+ psi({there})"
 

@@ -13,8 +13,14 @@ from typing import Any
 from generator.spec import SpecError
 
 FOLDER = str(Path(__file__).parent)
-KINDS = ("real", "complex", "matrix", "spinor")
-"""Numbers at a site, 3x3 matrices, colour vectors (one or four)."""
+KINDS = ("real", "complex", "spin", "flavour", "matrix", "block", "spinor")
+"""Numbers at a site, constant matrices in spin or flavour, 3x3 matrices in colour, sums of products of these (block),
+colour vectors (one or four)."""
+NUMBERS = ("real", "complex")
+LINEAR = ("spin", "flavour", "matrix", "block")
+"""What multiplies a spinor from the left beside numbers."""
+AXES = "xyzts"
+"""Directions of the lattice, then the fifth dimension."""
 
 
 class ExpressionError(SpecError):
@@ -42,31 +48,67 @@ def here() -> Place:
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction of the lattice; `+mu` and `-mu` are steps."""
+    """A direction of the lattice, or the fifth dimension; `+mu`, `-mu`, `3*mu` and sums of them are displacements."""
 
     index: int
 
     @property
     def name(self) -> str:
-        """x, y, z or t."""
-        return "xyzt"[self.index]
+        """x, y, z, t or s."""
+        return AXES[self.index]
 
     def __pos__(self) -> Step:
-        return Step(self.index, 1)
+        return Step(tuple(int(i == self.index) for i in range(len(AXES))))
 
     def __neg__(self) -> Step:
-        return Step(self.index, -1)
+        return -(+self)
+
+    def __add__(self, other: Direction | Step) -> Step:
+        return +self + other
+
+    def __sub__(self, other: Direction | Step) -> Step:
+        return +self - other
+
+    def __mul__(self, times: int) -> Step:
+        return +self * times
+
+    __rmul__ = __mul__
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step along a direction, forward (+1) or backward (-1)."""
+    """A displacement: sites along x, y, z, t and slices along s."""
 
-    index: int
-    sign: int
+    vector: tuple[int, ...]
+
+    def __pos__(self) -> Step:
+        return self
+
+    def __neg__(self) -> Step:
+        return self * -1
+
+    def __add__(self, other: Direction | Step) -> Step:
+        if not isinstance(other, Direction | Step):
+            raise wrong(f"{self} + {other}", "a displacement is a sum of directions and their multiples")
+        return Step(tuple(a + b for a, b in zip(self.vector, (+other).vector, strict=True)))
+
+    def __sub__(self, other: Direction | Step) -> Step:
+        return self + -other
+
+    def __mul__(self, times: int) -> Step:
+        if not isinstance(times, int) or isinstance(times, bool):
+            raise wrong(f"{times}*({self})", "a displacement is a sum of directions and whole multiples of them")
+        return Step(tuple(n * times for n in self.vector))
+
+    __rmul__ = __mul__
 
     def __str__(self) -> str:
-        return ("+" if self.sign > 0 else "-") + "xyzt"[self.index]
+        parts = [
+            ("+" if n > 0 else "-") + (f"{abs(n)}*" if abs(n) > 1 else "") + a
+            for n, a in zip(self.vector, AXES, strict=True)
+            if n
+        ]
+        return "".join(parts) or "+0*x"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +116,11 @@ class Node:
     """A value at every site.
 
     Attributes:
-        op: what makes it: load, parameter, constant, identity, add, sub, neg, mul, shift, adj, trace, re, im, dot, ta,
-            exp, project, total.
+        op: what makes it: load, parameter, constant, identity, gamma, gamma5, tau, spin, sign, add, sub, neg, mul, div,
+            shift, adj, trace, re, im, dot, outer, ta, exp, project, total; or promote: the argument as another kind.
         kind: one of KINDS, or `sum` for a number of the whole lattice.
-        args: nodes it is made of.
-        data: what else `op` needs: (field, direction) of a load, a name, a number, a Step.
+        args: nodes it is made of; of a shift along the fifth dimension the second is the factor at its walls.
+        data: what else `op` needs: (field, direction) of a load, a name, a number, a Step, directions, a matrix.
         algebra: True if a matrix is known to be anti-Hermitian and traceless.
         place: the user's line that made it.
     """
@@ -114,7 +156,14 @@ class Node:
     def __truediv__(self, other: object) -> Node:
         if isinstance(other, int | float) and other != 0:
             return _product(constant(1 / other), self)
-        raise wrong(f"{self} / {other}", "divide by a number of Python other than 0", self)
+        if isinstance(other, Node) and other.kind == "real" and is_uniform(other):
+            if self.kind == "real" and is_uniform(self):
+                return make("div", "real", (self, other))
+            return _product(make("div", "real", (constant(1.0), other)), self)
+        raise wrong(f"{self} / {other}", "divide by a real number that is the same at all sites, and not 0", self)
+
+    def __rtruediv__(self, other: object) -> Node:
+        return number(other, self) / self
 
     def __getitem__(self, index: object) -> Node:
         raise wrong(str(self), "only fields with four matrices a site have directions, u[mu]", self)
@@ -157,50 +206,90 @@ def number(value: object, beside: Node) -> Node:
     raise wrong(f"{value!r} with {beside}", "an operand is neither part of an expression nor a number", beside)
 
 
+def is_uniform(node: Node) -> bool:
+    """Whether a number is the same at all sites."""
+    if node.op in ("parameter", "constant"):
+        return node.kind in NUMBERS
+    return node.op in ("add", "sub", "neg", "mul", "div") and all(map(is_uniform, node.args))
+
+
+def _common_kind(a: str, b: str) -> str:
+    """Kind of a sum of two; empty if it means nothing. A number beside spin or flavour matrices multiplies 1."""
+    if a == b:
+        return a
+    if {a, b} == set(NUMBERS):
+        return "complex"
+    constant_matrices, both = ("spin", "flavour"), {a, b}
+    if both & set(NUMBERS):
+        (other,) = both - set(NUMBERS)
+        return other if other in (*constant_matrices, "block") else ""
+    return "block" if both <= set(LINEAR) and (both & {*constant_matrices, "block"}) else ""
+
+
+def _as_kind(node: Node, kind: str) -> Node:
+    return node if node.kind == kind else make("promote", kind, (node,), algebra=False)
+
+
 def _sum(op: str, a: Node, b: object) -> Node:
     other = number(b, a)
     sign = "+" if op == "add" else "-"
-    if a.kind != other.kind or a.kind == "sum":
+    kind = "" if "sum" in (a.kind, other.kind) else _common_kind(a.kind, other.kind)
+    if not kind:
         remedy = "write c*identity for a matrix" if "matrix" in (a.kind, other.kind) else "terms must be of one kind"
         raise wrong(f"{a} {sign} {other}", f"cannot add a {a.kind} and a {other.kind}; {remedy}", a, other)
-    return make(op, a.kind, (a, other), algebra=a.algebra and other.algebra)
+    a, other = _as_kind(a, kind), _as_kind(other, kind)
+    return make(op, kind, (a, other), algebra=a.algebra and other.algebra)
 
 
 def _product(a: Node, b: Node) -> Node:
-    scalars = ("real", "complex")
-    if a.kind not in scalars and b.kind in scalars:
+    if a.kind not in NUMBERS and b.kind in NUMBERS:
         a, b = b, a
-    if a.kind in scalars and b.kind in scalars:
+    if a.op == "constant" and a.data == 1 and not isinstance(a.data, complex):
+        return b
+    if a.kind in NUMBERS and b.kind in NUMBERS:
         return make("mul", "complex" if "complex" in (a.kind, b.kind) else "real", (a, b))
-    if a.kind in scalars and b.kind in ("matrix", "spinor"):
+    if a.kind in NUMBERS and b.kind in (*LINEAR, "spinor"):
         return make("mul", b.kind, (a, b), algebra=b.algebra and a.kind == "real")
-    if a.kind == "matrix" and b.kind in ("matrix", "spinor"):
-        return make("mul", b.kind, (a, b))
-    remedy = "write the matrix before the spinor" if b.kind == "matrix" else "use dot(f, g) for sum conj(f) g"
+    if a.kind in LINEAR and b.kind == "spinor":
+        return make("mul", "spinor", (a, b))
+    if a.kind in LINEAR and b.kind in LINEAR:
+        return make("mul", a.kind if a.kind == b.kind else "block", (a, b))
+    remedy = "write the matrix before the spinor" if b.kind in LINEAR else "use dot(f, g) for sum conj(f) g"
     if "sum" in (a.kind, b.kind):
         remedy = "numbers of the whole lattice are results; combine them outside"
     raise wrong(f"{a} * {b}", f"cannot multiply a {a.kind} by a {b.kind}; {remedy}", a, b)
 
 
-_LEVEL = {"add": 1, "sub": 1, "neg": 2, "mul": 2}
+_LEVEL = {"add": 1, "sub": 1, "neg": 2, "mul": 2, "div": 2}
 
 
 def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0) -> str:
     """The expression as a user would write it; nodes that have a name (by id) are printed as that."""
     if names and id(node) in names:
         return names[id(node)]
+    if node.op == "promote":
+        return text(node.args[0], names, level=level)
     parts = [text(a, names, level=_LEVEL.get(node.op, 0) + (i > 0)) for i, a in enumerate(node.args)]
     if node.op in ("load", "parameter"):
         return node.data if isinstance(node.data, str) else f"{node.data[0]}[{'xyzt'[node.data[1]]}]"
     if node.op == "constant":
         return _number_text(node.data)
-    if node.op == "identity":
-        return "identity"
+    if node.op in ("identity", "gamma5"):
+        return node.op
+    if node.op in ("gamma", "tau"):
+        return f"{node.op}[{AXES[node.data] if node.op == 'gamma' else node.data}]"
+    if node.op == "sign":
+        return f"sign({', '.join(AXES[mu] for mu in node.data)})"
+    if node.op == "spin":
+        rows = (", ".join(_number_text(complex(c)) for c in row) for row in node.data)
+        return f"spin({', '.join(rows)})"
     if node.op in _LEVEL:
-        signs = {"add": " + ", "sub": " - ", "mul": "*"}
+        signs = {"add": " + ", "sub": " - ", "mul": "*", "div": "/"}
         written = f"-{parts[0]}" if node.op == "neg" else signs[node.op].join(parts)
         return f"({written})" if _LEVEL[node.op] < level else written
-    arguments = [text(a, names) for a in node.args] + ([str(node.data)] if node.op == "shift" else [])
+    arguments = [text(a, names) for a in node.args]
+    if node.op == "shift":
+        arguments = [arguments[0], str(node.data), *(f"wall={wall}" for wall in arguments[1:])]
     return f"{node.op}({', '.join(arguments)})"
 
 

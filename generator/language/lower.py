@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from generator.cost import MULTIPLY_FLOPS
-from generator.language.graph import Node
+from generator.language.graph import ExpressionError, Node
 
 Displacement = tuple[int, int, int, int]
 AT_HOME: Displacement = (0, 0, 0, 0)
@@ -59,8 +59,16 @@ class Lowering:
 
     def _lower(self, node: Node, at: Displacement) -> Value:
         if node.op == "shift":
-            steps = tuple(n + node.data.sign * (i == node.data.index) for i, n in enumerate(at))
-            return self.lower(node.args[0], steps)
+            steps = node.data.vector
+            if steps[4]:
+                raise ExpressionError(f"{node.place}: {node}: the fifth dimension is for statements of actions alone")
+            return self.lower(node.args[0], tuple(a + b for a, b in zip(at, steps[:4], strict=True)))
+        if node.op == "promote":
+            return self.lower(node.args[0], at)
+        if node.op == "sign":
+            odd = sum(at[mu] for mu in node.data) % 2 == 1
+            here = self._value("sign", "real", (), node.data)
+            return self._value("neg", "real", (here,), None) if odd else here
         args = tuple(self.lower(a, at) for a in node.args)
         if node.op == "total":
             return args[0]

@@ -9,9 +9,21 @@ from dataclasses import dataclass
 from re import fullmatch as re_match
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from generator.language.graph import Direction, ExpressionError, Node, Place, Step, make, number, wrong
+import numpy as np
 
-x, y, z, t = (Direction(i) for i in range(4))
+from generator.language.graph import (
+    Direction,
+    ExpressionError,
+    Node,
+    Place,
+    Step,
+    is_uniform,
+    make,
+    number,
+    wrong,
+)
+
+x, y, z, t, s = (Direction(i) for i in range(5))
 directions = (x, y, z, t)
 space = (x, y, z)
 time = t
@@ -19,6 +31,8 @@ time = t
 
 if TYPE_CHECKING:  # annotations say which symbol a function is given, not a type of Python
     Spinor: TypeAlias = Any
+    Fermion: TypeAlias = Any
+    StaggeredFermion: TypeAlias = Any
     Links: TypeAlias = Any
     Matrices: TypeAlias = Any
     Algebra: TypeAlias = Any
@@ -29,6 +43,12 @@ else:
 
     class Spinor:
         """Annotation: a site field of colour vectors, four (Dirac) or one (`spins` of the profile row)."""
+
+    class Fermion:
+        """Annotation: Dirac spinors whose hops across the boundary of the lattice take up phases."""
+
+    class StaggeredFermion:
+        """Annotation: one colour vector a site, with boundary phases."""
 
     class Links:
         """Annotation: four SU(3) matrices a site, u[mu], in the link storage of the profile row."""
@@ -66,17 +86,26 @@ class FourMatrices:
         return make("load", "matrix", (), (self.name, mu.index), algebra=self.algebra)
 
 
-def shift(value: Node, step: Step) -> Node:
-    """The value of the neighbour: f at x + mu for `+mu`, at x - mu for `-mu`."""
+def shift(value: Node, step: Step, *, wall: Any = None) -> Node:
+    """The value at another site: f at x + mu for `+mu`, at x - mu for `-mu`, `+x + y` round a corner, `3*x` further on.
+
+    Fermions take up the boundary phases of what they cross. Along the fifth dimension, `+s` and `-s`, what leaves at
+    one end comes in at the other times `wall`.
+    """
     if not isinstance(step, Step):
         raise wrong(f"shift({value}, {step})", "the second argument is no step; write +mu or -mu")
     _need(value, ("real", "complex", "matrix", "spinor"), "shift")
-    return make("shift", value.kind, (value,), step, algebra=value.algebra)
+    if (wall is None) != (step.vector[s.index] == 0):
+        raise wrong(f"shift({value}, {step})", "steps along s, and they alone, need wall=: the factor at the ends")
+    factor = () if wall is None else (number(wall, value),)
+    if any(not is_uniform(f) for f in factor):
+        raise wrong(f"shift({value}, {step}, wall={wall})", "wall is a number that is the same at all sites")
+    return make("shift", value.kind, (value, *factor), step, algebra=value.algebra)
 
 
 def adj(value: Node) -> Node:
     """The Hermitian conjugate of a matrix; the complex conjugate of a number."""
-    _need(value, ("matrix", "complex", "real"), "adj", "use dot(f, g) for sum conj(f) g")
+    _need(value, ("matrix", "spin", "flavour", "complex", "real"), "adj", "use dot(f, g) for sum conj(f) g")
     return make("adj", value.kind, (value,), algebra=value.algebra)
 
 
@@ -125,6 +154,59 @@ def project(value: Node) -> Node:
     """The element U of SU(3) that maximises Re tr(U^+ m)."""
     _need(value, ("matrix",), "project")
     return make("project", "matrix", (value,))
+
+
+def outer(f: Node, g: Node) -> Node:
+    """The colour matrix f g^+, summed over spins: element (a, b) is the sum of f_a conj(g_b)."""
+    _need(f, ("spinor",), "outer")
+    _need(g, ("spinor",), "outer")
+    return make("outer", "matrix", (f, g))
+
+
+def sign(*axes: Direction) -> Node:
+    """(-1) to the sum of these coordinates of the site: staggered phases, and with all four the parity."""
+    if not all(isinstance(mu, Direction) and mu.index < 4 for mu in axes):
+        raise wrong(f"sign{axes}", "give directions of the lattice, sign(x, y)")
+    return make("sign", "real", (), tuple(sorted({mu.index for mu in axes})))
+
+
+class SpinMatrices:
+    """The matrices gamma[mu] of the basis in which a kernel works."""
+
+    def __getitem__(self, mu: Direction) -> Node:
+        if not isinstance(mu, Direction) or mu.index > 3:
+            raise wrong(f"gamma[{mu}]", "the index is no direction of the lattice; use x, y, z, t")
+        return make("gamma", "spin", (), mu.index)
+
+
+class SigmaMatrices:
+    """sigma[mu, nu] = (i/2) [gamma_mu, gamma_nu]."""
+
+    def __getitem__(self, plane: tuple[Direction, Direction]) -> Node:
+        mu, nu = plane
+        return 0.5j * (gamma[mu] * gamma[nu] - gamma[nu] * gamma[mu])
+
+
+class FlavourMatrices:
+    """Pauli matrices of two flavours: tau[1], tau[2], tau[3]."""
+
+    def __getitem__(self, k: int) -> Node:
+        if k not in (1, 2, 3):
+            raise wrong(f"tau[{k}]", "the index is 1, 2 or 3")
+        return make("tau", "flavour", (), k)
+
+
+gamma, sigma, tau = SpinMatrices(), SigmaMatrices(), FlavourMatrices()
+gamma5 = Node("gamma5", "spin")
+"""gamma_x gamma_y gamma_z gamma_t."""
+
+
+def spin_matrix(rows: Any) -> Node:
+    """A constant 4x4 matrix in spin, given in the DeGrand-Rossi basis."""
+    matrix = np.asarray(rows, dtype=complex)
+    if matrix.shape != (4, 4):
+        raise wrong(f"spin_matrix({rows})", f"its shape is {matrix.shape}, not (4, 4)")
+    return make("spin", "spin", (), tuple(tuple(complex(c) for c in row) for row in matrix))
 
 
 def total(value: Any) -> Node:

@@ -1,4 +1,4 @@
-"""All operators by name. A new one is a module here (an `OPERATOR`) and a row in a profile."""
+"""All operators by name: those of the actions, expressions, vector updates, conversions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
+from generator.actions import ACTIONS
 from generator.cost import Cost
 from generator.language.operator import Expression
 from generator.operators.blas import UPDATES
@@ -17,6 +18,7 @@ from generator.operators.block import BLOCK_KERNELS
 from generator.operators.convert import SITE_KERNELS
 from generator.operators.gauge_paths import GAUGE_KERNELS
 from generator.operators.link_paths import LINK_KERNELS
+from generator.operators.stated import stated_operators
 from generator.spec import KernelSpec, SpecError
 
 
@@ -43,7 +45,8 @@ class Operator(Protocol):
 def _modules() -> list[Operator]:
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     loaded = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    return [m.OPERATOR for m in loaded if hasattr(m, "OPERATOR")] + [e for m in loaded for e in _expressions(m)]
+    alone = [m.OPERATOR for m in loaded if hasattr(m, "OPERATOR")]
+    return [*stated_operators(ACTIONS.values()), *alone, *(e for m in loaded for e in _expressions(m))]
 
 
 def _expressions(module: ModuleType) -> list[Expression]:

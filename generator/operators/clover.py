@@ -11,8 +11,8 @@ import numpy as np
 from generator.algebra.gamma import DEGRAND_ROSSI, Matrix, snap
 from generator.cost import Cost
 from generator.emit import combination
+from generator.lower.hopping import DIRECTION_NAMES
 from generator.operators.gauge_paths import DIRECTIONS, PRODUCT_FLOPS, Path, paths_data
-from generator.operators.hopping import DIRECTION_NAMES
 from generator.operators.site_term import TERM_REALS
 from generator.spec import KernelSpec
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from generator.cost import Cost
-from generator.operators.hopping import DIRECTION_NAMES
+from generator.lower.hopping import DIRECTION_NAMES
 from generator.spec import KernelSpec
 
 Path = tuple[int, ...]

@@ -1,8 +1,7 @@
-"""Hopping operators D psi(x) = sum_hops Gamma_hop U_hop psi(x + hop), from their spin matrices alone."""
+"""Hopping operators D psi(x) = sum_hops Gamma_hop U_hop psi(x + hop), from the statements of actions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -13,11 +12,11 @@ from generator.algebra.gamma import Basis, Matrix
 from generator.algebra.projector import Factors, factorise
 from generator.algebra.su3 import STORAGES, Storage
 from generator.cost import COLOUR_REALS, Cost, hopping_flops
+from generator.lower.hopping import HoppingForm
 from generator.operators.site_term import CLOVER, SiteTerm
 from generator.shapes import link_codec, reordered
 from generator.spec import KernelSpec
 
-DIRECTION_NAMES = "xyzt"
 FAT_STORAGE = STORAGES["r18"]
 """Links of hops over one site beside longer ones: sums of products of links."""
 
@@ -45,36 +44,19 @@ class Hop:
 
 @dataclass(frozen=True)
 class HoppingOperator:
-    """An operator of this family.
+    """The hopping term D of an action, and the site terms that its epilogues apply.
 
     Attributes:
         name: as in kernel names.
-        formula: D psi(x) in one line, with its source.
-        spins: colour vectors per site.
-        directions: in which it hops.
-        spin_matrix: (basis, mu, sign) -> matrix that multiplies the hop; sign +1 is forward.
-        term_of: for each hop the comment that states it, e.g. `(1 - gamma_x)`.
-        has_basis: see above.
-        reported_flops: flops per site that the field quotes; 0 for the derived count.
-        phase: (mu) -> coordinates whose sum's parity gives hops along mu a sign.
+        form: what follows from the statement of the action.
         site_term: what epilogues with a site term apply.
         hops_of: the operator whose hops these are and whose body they share; empty for its own.
-        lengths: sites of its hops, 1 or 3. The axis `links` of the record is the storage of the links of the longest
-            ones; with several lengths those of one site are general matrices in 18 reals (`fat_storage`).
     """
 
     name: str
-    formula: str
-    spins: int
-    directions: tuple[int, ...]
-    spin_matrix: Callable[[Basis | None, int, int], Matrix]
-    term_of: Callable[[int, int], str]
-    has_basis: bool = True
-    reported_flops: int = 0
-    phase: Callable[[int], tuple[int, ...]] = lambda mu: ()
+    form: HoppingForm
     site_term: SiteTerm = CLOVER
     hops_of: str = ""
-    lengths: tuple[int, ...] = (1,)
 
     family = "hopping"
     template = "hopping.hpp.j2"
@@ -83,6 +65,35 @@ class HoppingOperator:
     def group(self) -> str:
         """Kernels of one group and precision share a translation unit."""
         return self.name
+
+    @property
+    def formula(self) -> str:
+        """D psi(x) in one line, and T where it is part of the operator."""
+        return self.form.formula + (f"; {self.site_term.formula}" if self.hops_of else "")
+
+    @property
+    def spins(self) -> int:
+        """Colour vectors per site."""
+        return self.form.spins
+
+    @property
+    def has_basis(self) -> bool:
+        """Whether hops have spin matrices."""
+        return self.form.has_basis
+
+    @property
+    def is_dirac(self) -> bool:
+        """Whether anything is solved for: an operator without parameters, as the Laplacian, is a tool of smearing."""
+        return bool(self.form.action.parameters)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Sites of its hops, 1 or 3.
+
+        The axis `links` of the record is the storage of the links of the longest ones; with several lengths those of
+        one site are general matrices in 18 reals (`storage`).
+        """
+        return self.form.lengths
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -109,7 +120,7 @@ class HoppingOperator:
 
     def term(self, spec: KernelSpec, hop: Hop) -> str:
         """The spin matrix of a hop in words."""
-        return self.term_of(hop.mu, -hop.sign if spec.dagger else hop.sign)
+        return self.form.term_text(hop.mu, -hop.sign if spec.dagger else hop.sign, length=hop.length)
 
     def cost(self, spec: KernelSpec) -> Cost:
         """Cost with the epilogue of `spec`: a x + b D psi adds 3 flops a real and one more field to read.
@@ -128,7 +139,7 @@ class HoppingOperator:
             stored = term.reals(inverse=inverse)
         return Cost(
             flops=flops + 3 * reals * reads_x + more,
-            reported=(self.reported_flops or flops) + 2 * reals * reads_x + reported,
+            reported=(self.form.action.reported_flops or flops) + 2 * reals * reads_x + reported,
             bytes=spec.format.links.link_bytes(sum(read)) / max(spec.tile, 1)
             + (2 + reads_x) * spinor
             + spec.format.links.link_bytes(stored) / term.flavours,
@@ -170,12 +181,12 @@ def _hops(operator: HoppingOperator, basis: Basis | None, dagger: bool) -> list[
     The Hermitian conjugate of Gamma_+ U delta(x+mu) is Gamma_+^+ U^+ delta(x-mu): conjugate, opposite sign.
     """
     result = []
-    for mu in operator.directions:
+    for mu in operator.form.directions:
         for length in operator.lengths:
             for sign in (1, -1):
-                matrix = operator.spin_matrix(basis, mu, -sign if dagger else sign)
+                matrix = operator.form.spin_matrix(basis, mu, -sign if dagger else sign, length)
                 matrix = np.asarray(matrix.conj().T if dagger else matrix, dtype=complex)
-                result.append(Hop(mu, sign, matrix, factorise(matrix), operator.phase(mu), length))
+                result.append(Hop(mu, sign, matrix, factorise(matrix), operator.form.phase(mu), length))
     return result
 
 

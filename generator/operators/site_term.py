@@ -8,6 +8,7 @@ import numpy as np
 
 from generator.algebra.gamma import DEGRAND_ROSSI, Basis
 from generator.cost import COLOUR_REALS, combination_flops
+from generator.lower.site import SiteForm
 from generator.spec import KernelSpec, SpecError
 
 TERM_REALS = 72
@@ -119,3 +120,9 @@ DOUBLET_TWISTED_TERM = SiteTerm(
 
 SITE_TERMS = (CLOVER, TWIST, DOUBLET_TWIST, TWISTED_TERM, DOUBLET_TWISTED_TERM)
 """All kinds."""
+
+
+def site_term_of(form: SiteForm) -> SiteTerm:
+    """The kind of T that a statement has; a number alone is no site term, and those of links serve for it."""
+    wanted = int(form.stored), form.twisted, form.flavours
+    return next((t for t in SITE_TERMS if (t.stored[0], t.twisted, t.flavours) == wanted), CLOVER)

@@ -134,7 +134,7 @@ LINE_ERRORS = [
     (lambda u, f: u[0], "the index is no direction"),
     (lambda u, f: shift(f, x), r"write \+mu or -mu"),
     (lambda u, f: f[x], "only fields with four matrices a site have directions"),
-    (lambda u, f: f / f, "divide by a number of Python"),
+    (lambda u, f: f / f, "divide by a real number"),
     (lambda u, f: u[x] * "2", "neither part of an expression nor a number"),
     (lambda u, f: total(dot(f, f)), r"write total\(re\(c\)\)"),
     (lambda u, f: total(re(dot(f, f))) + 1, "cannot add a sum"),

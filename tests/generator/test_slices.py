@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from generator.algebra.gamma import BASES, DEGRAND_ROSSI, Basis
-from generator.operators.domain_wall import OPERATOR
+from generator.operators import find_operator
 from generator.operators.slices import SliceOperator
 from generator.spec import KernelSpec, SpecError
+
+OPERATOR = find_operator("domain_wall")
 
 
 def random_basis(seed: int) -> Basis:

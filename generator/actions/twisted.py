@@ -1,0 +1,36 @@
+"""Twisted-mass quarks: one flavour or two, with and without the clover term."""
+
+from generator.actions.clover import Clover
+from generator.actions.wilson import Wilson
+from generator.language import Fermion, Links, Real, action, gamma5, parameter, tau
+
+
+@action
+class TwistedMass(Wilson):
+    """Twisted mass (R. Frezzotti, P. A. Grassi, S. Sint and P. Weisz, hep-lat/0101001)."""
+
+    mu: Real = parameter(help="twisted mass", unit="1/a")
+
+    def dirac(self, u: Links, psi: Fermion) -> Fermion:
+        return super().dirac(u, psi) + 1j * self.mu * (gamma5 * psi)
+
+
+@action
+class TwistedDoublet(Wilson):
+    """Two flavours of twisted mass, split by epsilon (R. Frezzotti and G. C. Rossi, hep-lat/0311008)."""
+
+    mu: Real = parameter(help="twisted mass", unit="1/a")
+    epsilon: Real = parameter(help="splitting of the flavours", unit="1/a")
+
+    def dirac(self, u: Links, psi: Fermion) -> Fermion:
+        return super().dirac(u, psi) + 1j * self.mu * (gamma5 * tau[3] * psi) + self.epsilon * (tau[1] * psi)
+
+
+@action
+class TwistedClover(TwistedMass, Clover):
+    """Twisted mass with the clover term (D. Becirevic et al., hep-lat/0605006)."""
+
+
+@action
+class TwistedCloverDoublet(TwistedDoublet, Clover):
+    """Two flavours of twisted mass with the clover term."""
