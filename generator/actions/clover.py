@@ -1,16 +1,8 @@
 """Wilson fermions with the clover term."""
 
-from typing import Any
-
 from generator.actions.wilson import Wilson
-from generator.language import Direction, Fermion, Links, Real, action, adj, parameter, sigma, time
-from generator.operators.smearing import PLANES, leaves
-
-
-def field_strength(u: Links, mu: Direction, nu: Direction) -> Any:
-    """F = (Q - Q^+)/(8 i), Q the sum of the four leaves (hep-lat/9605038, eqs. 2.4 and 2.6)."""
-    q = leaves(u, mu, nu)
-    return (q - adj(q)) * (-0.125j)
+from generator.language import Fermion, Links, Real, action, parameter, sigma, time
+from generator.language.gauge import PLANES, field_strength
 
 
 @action

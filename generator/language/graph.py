@@ -19,8 +19,9 @@ colour vectors (one or four)."""
 NUMBERS = ("real", "complex")
 LINEAR = ("spin", "flavour", "matrix", "block")
 """What multiplies a spinor from the left beside numbers."""
-AXES = "xyzts"
-"""Directions of the lattice, then the fifth dimension."""
+NAMES = ("x", "y", "z", "t", "mu", "nu", "s")
+"""Directions of the lattice, then those that come with a call, and the fifth dimension."""
+FIFTH = NAMES.index("s")
 
 
 class ExpressionError(SpecError):
@@ -54,11 +55,11 @@ class Direction:
 
     @property
     def name(self) -> str:
-        """x, y, z, t or s."""
-        return AXES[self.index]
+        """One of NAMES."""
+        return NAMES[self.index]
 
     def __pos__(self) -> Step:
-        return Step(tuple(int(i == self.index) for i in range(len(AXES))))
+        return Step(tuple(int(i == self.index) for i in range(len(NAMES))))
 
     def __neg__(self) -> Step:
         return -(+self)
@@ -77,7 +78,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class Step:
-    """A displacement: sites along x, y, z, t and slices along s."""
+    """A displacement: sites or slices along each of NAMES."""
 
     vector: tuple[int, ...]
 
@@ -105,7 +106,7 @@ class Step:
     def __str__(self) -> str:
         parts = [
             ("+" if n > 0 else "-") + (f"{abs(n)}*" if abs(n) > 1 else "") + a
-            for n, a in zip(self.vector, AXES, strict=True)
+            for n, a in zip(self.vector, NAMES, strict=True)
             if n
         ]
         return "".join(parts) or "+0*x"
@@ -277,9 +278,9 @@ def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0) -> 
     if node.op in ("identity", "gamma5"):
         return node.op
     if node.op in ("gamma", "tau"):
-        return f"{node.op}[{AXES[node.data] if node.op == 'gamma' else node.data}]"
+        return f"{node.op}[{NAMES[node.data] if node.op == 'gamma' else node.data}]"
     if node.op == "sign":
-        return f"sign({', '.join(AXES[mu] for mu in node.data)})"
+        return f"sign({', '.join(NAMES[mu] for mu in node.data)})"
     if node.op == "spin":
         rows = (", ".join(_number_text(complex(c)) for c in row) for row in node.data)
         return f"spin({', '.join(rows)})"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from generator.cost import MULTIPLY_FLOPS
-from generator.language.graph import ExpressionError, Node
+from generator.language.graph import FIFTH, ExpressionError, Node
 
 Displacement = tuple[int, int, int, int]
 AT_HOME: Displacement = (0, 0, 0, 0)
@@ -60,7 +60,7 @@ class Lowering:
     def _lower(self, node: Node, at: Displacement) -> Value:
         if node.op == "shift":
             steps = node.data.vector
-            if steps[4]:
+            if steps[FIFTH]:
                 raise ExpressionError(f"{node.place}: {node}: the fifth dimension is for statements of actions alone")
             return self.lower(node.args[0], tuple(a + b for a, b in zip(at, steps[:4], strict=True)))
         if node.op == "promote":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from generator.language.graph import (
+    FIFTH,
     Direction,
     ExpressionError,
     Node,
@@ -23,7 +24,8 @@ from generator.language.graph import (
     wrong,
 )
 
-x, y, z, t, s = (Direction(i) for i in range(5))
+x, y, z, t = (Direction(i) for i in range(4))
+s = Direction(FIFTH)
 directions = (x, y, z, t)
 space = (x, y, z)
 time = t

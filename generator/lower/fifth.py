@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from generator.algebra.gamma import BASES, TOLERANCE, Basis, Matrix
-from generator.language.graph import ExpressionError
+from generator.language.graph import FIFTH, ExpressionError
 from generator.lower.hopping import HoppingForm
 from generator.lower.terms import HERE, Term, product_value
 
@@ -32,16 +32,16 @@ class FifthForm(HoppingForm):
         """Terms at a site that go to another slice, by their numbers and their step."""
         found: dict[tuple[str, ...], dict[int, list[Term]]] = defaultdict(lambda: defaultdict(list))
         for t in self.terms:
-            if t.at[:4] == HERE[:4] and t.at[4]:
-                if abs(t.at[4]) > 1 or t.links or t.blocks or t.flavour:
+            if t.at[:4] == HERE[:4] and t.at[FIFTH]:
+                if abs(t.at[FIFTH]) > 1 or t.links or t.blocks or t.flavour:
                     raise ExpressionError(f"{self.action.place}: {self.action.name}: steps along s are of one slice")
-                found[tuple(map(str, t.numbers))][t.at[4]].append(t)
+                found[tuple(map(str, t.numbers))][t.at[FIFTH]].append(t)
         return found
 
     @property
     def has_slices(self) -> bool:
         """Whether anything moves along the fifth dimension."""
-        return any(t.at[4] for t in self.terms)
+        return any(t.at[FIFTH] for t in self.terms)
 
     @cached_property
     def wall(self) -> str:
@@ -81,11 +81,11 @@ class FifthForm(HoppingForm):
         basis = BASES["degrand_rossi"]
         groups: dict[tuple[int, ...], list[Term]] = defaultdict(list)
         for t in self.terms:
-            if t.links and t.at[4]:
+            if t.links and t.at[FIFTH]:
                 groups[t.at].append(t)
         for at, terms in groups.items():
-            same = [t for t in self.terms if t.links and t.at == (*at[:4], 0)]
-            expected = _matrix(same, basis) @ self.step_matrix(at[4], basis)
+            same = [t for t in self.terms if t.links and t.at == (*at[:FIFTH], 0)]
+            expected = _matrix(same, basis) @ self.step_matrix(at[FIFTH], basis)
             given = _matrix(terms, basis)
             ratio = np.vdot(expected, given) / np.vdot(expected, expected) if same else 0
             if not same or np.abs(given - ratio * expected).max() > TOLERANCE:

@@ -14,7 +14,7 @@ import numpy as np
 
 from generator.algebra.gamma import BASES, Basis, Matrix, snap
 from generator.language import Action
-from generator.language.graph import ExpressionError, Node, text
+from generator.language.graph import FIFTH, ExpressionError, Node, text
 from generator.lower.terms import HERE, Link, Term, expand, product_value
 
 DIRECTION_NAMES = "xyzt"
@@ -87,7 +87,7 @@ class HoppingForm:
         for term in self.terms:
             if term.at[:4] == HERE[:4] and not term.links:
                 continue
-            if term.at[4] == 0:  # hops to other slices: lower/fifth.py
+            if term.at[FIFTH] == 0:  # hops to other slices: lower/fifth.py
                 groups.setdefault(self._direction(term), []).append(term)
         hops = [self._hop(key, terms) for key, terms in groups.items()]
         return tuple(sorted(hops, key=lambda h: (h.mu, h.length, -h.sign)))
@@ -99,7 +99,7 @@ class HoppingForm:
         mu = along[0]
         steps = term.at[mu]
         there = tuple(min(n, 0) for n in term.at)
-        if term.links != (Link(term.links[0].field, mu, (*there[:4], 0), steps < 0),):
+        if term.links != (Link(term.links[0].field, mu, (*there[:FIFTH], 0), steps < 0),):
             raise ShapeError(
                 f"{self.action.place}: {self.action.name} takes {term.links[0]} for a hop of {steps} along "
                 f"{DIRECTION_NAMES[mu]}"

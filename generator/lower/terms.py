@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from generator.algebra.gamma import Basis, Matrix
-from generator.language.graph import AXES, NUMBERS, ExpressionError, Node, is_uniform
+from generator.language.graph import FIFTH, NAMES, NUMBERS, ExpressionError, Node, is_uniform
 
 Place = tuple[int, ...]
-"""Sites along x, y, z, t and slices along s."""
-HERE: Place = (0,) * len(AXES)
+"""Sites or slices along each of NAMES."""
+HERE: Place = (0,) * len(NAMES)
 _PAULI = {
     1: np.array([[0, 1], [1, 0]], dtype=complex),
     2: np.array([[0, -1j], [1j, 0]]),
@@ -78,7 +78,7 @@ def expand(node: Node, fermion: str, at: Place = HERE) -> list[Term]:
         return _times(expand(node.args[0], fermion, at), -1)
     if node.op == "shift":
         terms = expand(node.args[0], fermion, _moved(at, node.data.vector))
-        steps = node.data.vector[4]
+        steps = node.data.vector[FIFTH]
         wall = ((int(math.copysign(1, steps)), node.args[1]),) if steps else ()
         return [replace(t, walls=wall + t.walls) for t in terms]
     if node.op == "mul":

@@ -1,0 +1,147 @@
+"""An interpreter of formulas on a small lattice in NumPy: whole fields moved, dense spins, nothing of lowering."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from generator.algebra.gamma import DEGRAND_ROSSI
+from generator.language.graph import FIFTH, Node
+
+TAU = {1: np.array([[0, 1], [1, 0]]), 2: np.array([[0, -1j], [1j, 0]]), 3: np.diag([1, -1])}
+
+
+def random_links(extent: tuple[int, ...], seed: int) -> np.ndarray:
+    """SU(3) matrices, axes x, y, z, t, mu, row, column."""
+    rng = np.random.default_rng(seed)
+    q, _ = np.linalg.qr(rng.normal(size=(*extent, 4, 3, 3)) + 1j * rng.normal(size=(*extent, 4, 3, 3)))
+    return q / np.linalg.det(q)[..., None, None] ** (1 / 3)
+
+
+@dataclass
+class Interpreter:
+    """Values of nodes; spinors have axes x, y, z, t, s, flavour, spin, colour.
+
+    Attributes:
+        fields: links by name, and the spinor.
+        parameters: by name.
+        phases: of hops across the last slice of each direction.
+    """
+
+    extent: tuple[int, int, int, int]
+    fields: dict[str, np.ndarray]
+    parameters: dict[str, float] = field(default_factory=dict)
+    phases: tuple[complex, ...] = (1, 1, 1, -1)
+
+    def __call__(self, node: Node) -> np.ndarray:
+        return getattr(self, f"_{node.op}")(node)
+
+    def _args(self, node: Node) -> list[np.ndarray]:
+        return [self(a) for a in node.args]
+
+    def _load(self, node):
+        if isinstance(node.data, str):
+            return self.fields[node.data]
+        name, mu = node.data
+        return self.fields[name][:, :, :, :, mu]
+
+    def _parameter(self, node):
+        return np.array(self.parameters[node.data])
+
+    def _constant(self, node):
+        return np.array(node.data)
+
+    def _identity(self, node):
+        return np.eye(3)
+
+    def _gamma(self, node):
+        return DEGRAND_ROSSI.gamma[node.data]
+
+    def _gamma5(self, node):
+        x, y, z, t = DEGRAND_ROSSI.gamma
+        return x @ y @ z @ t
+
+    def _tau(self, node):
+        return TAU[node.data]
+
+    def _spin(self, node):
+        return np.array(node.data)
+
+    def _sign(self, node):
+        total = sum((np.indices(self.extent)[mu] for mu in node.data), np.zeros(self.extent, int))
+        return (-1.0) ** total
+
+    def _promote(self, node):
+        (inner,) = node.args
+        value = self(inner)
+        if node.kind == "block":
+            return self._block(inner.kind, value)
+        if inner.kind in ("real", "complex") and node.kind in ("spin", "flavour"):
+            return value * np.eye(4 if node.kind == "spin" else 2)
+        return value
+
+    def _block(self, kind, value):
+        """Flavour x spin x colour, 24 x 24, at every site."""
+        one = np.broadcast_to(np.eye(24), (*self.extent, 24, 24))
+        if kind in ("real", "complex"):
+            return np.reshape(value, (*np.shape(value), *(1,) * (6 - np.ndim(value)))) * one
+        if kind == "spin":
+            return np.kron(np.eye(2), np.kron(value, np.eye(3))) * np.ones((*self.extent, 1, 1))
+        if kind == "flavour":
+            return np.kron(value, np.eye(12)) * np.ones((*self.extent, 1, 1))
+        full = np.einsum("ab,...cd->...acbd", np.eye(8), np.broadcast_to(value, (*self.extent, 3, 3)))
+        return full.reshape(*self.extent, 24, 24) if kind == "matrix" else value
+
+    def _add(self, node):
+        a, b = self._args(node)
+        return a + b
+
+    def _sub(self, node):
+        a, b = self._args(node)
+        return a - b
+
+    def _neg(self, node):
+        return -self(node.args[0])
+
+    def _div(self, node):
+        a, b = self._args(node)
+        return a / b
+
+    def _adj(self, node):
+        value = self(node.args[0])
+        return value.conj() if node.kind in ("real", "complex") else np.swapaxes(value, -1, -2).conj()
+
+    def _mul(self, node):
+        kinds = [a.kind for a in node.args]
+        a, b = self._args(node)
+        if kinds[0] in ("real", "complex"):
+            return np.reshape(a, (*np.shape(a), *(1,) * (np.ndim(b) - np.ndim(a)))) * b if np.ndim(a) else a * b
+        if kinds[1] != "spinor":
+            return a @ b if kinds[0] == kinds[1] else self._block(kinds[0], a) @ self._block(kinds[1], b)
+        return self._on_spinor(kinds[0], a, b)
+
+    def _on_spinor(self, kind, a, psi):
+        if kind == "spin":
+            return np.einsum("ab,...bc->...ac", a, psi)
+        if kind == "flavour":
+            return np.einsum("ab,...bsc->...asc", a, psi)
+        if kind == "matrix":
+            return np.einsum("xyztab,xyztmfsb->xyztmfsa", np.broadcast_to(a, (*self.extent, 3, 3)), psi)
+        size = 12 * psi.shape[5]
+        flat = psi.reshape(*psi.shape[:5], size)
+        return np.einsum("xyztab,xyztmb->xyztma", a[..., :size, :size], flat).reshape(psi.shape)
+
+    def _shift(self, node):
+        value = self(node.args[0])
+        for mu, steps in enumerate((*node.data.vector[:4], node.data.vector[FIFTH])):
+            wall = self(node.args[1]) if mu == 4 and steps else 1
+            for _ in range(abs(steps)):
+                value = np.roll(value, -int(np.sign(steps)), axis=mu)
+                edge = [slice(None)] * value.ndim
+                edge[mu] = -1 if steps > 0 else 0
+                if mu == 4:
+                    value[tuple(edge)] *= wall
+                elif node.kind == "spinor":
+                    value[tuple(edge)] *= self.phases[mu] if steps > 0 else np.conj(self.phases[mu])
+        return value
