@@ -282,7 +282,7 @@ def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0) -> 
     if node.op == "sign":
         return f"sign({', '.join(NAMES[mu] for mu in node.data)})"
     if node.op == "spin":
-        rows = (", ".join(_number_text(complex(c)) for c in row) for row in node.data)
+        rows = (", ".join(_number_text(c if c.imag else c.real) for c in row) for row in node.data)
         return f"spin({', '.join(rows)})"
     if node.op in _LEVEL:
         signs = {"add": " + ", "sub": " - ", "mul": "*", "div": "/"}

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from generator.cost import MULTIPLY_FLOPS
-from generator.language.graph import FIFTH, ExpressionError, Node
+from generator.algebra.gamma import DEGRAND_ROSSI, Basis, Matrix
+from generator.cost import MULTIPLY_FLOPS, combination_flops
+from generator.language.constants import is_constant, spin_value
+from generator.language.graph import FIFTH, LINEAR, NUMBERS, ExpressionError, Node
 
 Displacement = tuple[int, int, int, int]
 AT_HOME: Displacement = (0, 0, 0, 0)
@@ -43,6 +45,18 @@ class Value:
     data: Any = None
 
 
+@dataclass(frozen=True)
+class SpinMatrix:
+    """A constant 4x4 matrix in spin, equal to others of the same text."""
+
+    text: str
+    node: Node = field(compare=False)
+
+    def rows(self, basis: Basis) -> Matrix:
+        """Its elements in a basis."""
+        return spin_value(self.node, basis)
+
+
 @dataclass
 class Lowering:
     """Makes values of nodes; one table of what exists already."""
@@ -69,6 +83,8 @@ class Lowering:
             odd = sum(at[mu] for mu in node.data) % 2 == 1
             here = self._value("sign", "real", (), node.data)
             return self._value("neg", "real", (here,), None) if odd else here
+        if node.op == "mul" and node.kind == "spinor" and node.args[0].kind in LINEAR:
+            return self._applied(node.args[0], at, self.lower(node.args[1], at))
         args = tuple(self.lower(a, at) for a in node.args)
         if node.op == "total":
             return args[0]
@@ -78,6 +94,21 @@ class Lowering:
             name, mu = node.data if isinstance(node.data, tuple) else (node.data, 0)
             return self._value("load", node.kind, (), (name, mu, at))
         return self._value(node.op, node.kind, args, node.data)
+
+    def _applied(self, op: Node, at: Displacement, psi: Value) -> Value:
+        """A spinor after what stands before it: a constant matrix in spin, one in colour, a number, sums of these."""
+        if op.op == "promote":
+            return self._applied(op.args[0], at, psi)
+        if op.kind in ("matrix", *NUMBERS):
+            return self._value("mul", "spinor", (self.lower(op, at), psi), None)
+        if op.kind == "flavour":
+            raise ExpressionError(f"{op.place}: {op}: flavours mix in site terms of actions alone")
+        if op.kind == "spin" and is_constant(op):
+            return self._value("spin", "spinor", (psi,), SpinMatrix(str(op), op))
+        if op.op == "mul":
+            return self._applied(op.args[0], at, self._applied(op.args[1], at, psi))
+        args = tuple(self._applied(a, at, psi) for a in op.args)
+        return self._value(op.op, "spinor", args, None)
 
     def _value(self, op: str, kind: str, args: tuple[Value, ...], data: Any) -> Value:
         key = (op, kind, tuple(id(a) for a in args), data)
@@ -107,8 +138,10 @@ def uses(roots: Sequence[Value]) -> Counter[int]:
     return count
 
 
-def flops(v: Value, spins: int) -> int:
+def flops(v: Value, spins: int, basis: Basis | None = None) -> int:
     """Arithmetic of one value, its arguments given. Numbers that do not depend on the site cost nothing."""
+    if v.op == "spin":
+        return sum(combination_flops(row, first=True) for row in v.data.rows(basis or DEGRAND_ROSSI))
     reals = {"real": 1, "complex": 2, "matrix": 18, "spinor": 6 * spins}[v.kind]
     if v.op in ("add", "sub"):
         return reals
@@ -118,10 +151,13 @@ def flops(v: Value, spins: int) -> int:
             return PRODUCT_FLOPS if second == "matrix" else MULTIPLY_FLOPS * spins
         if is_number(v.args[0]) and is_number(v.args[1]):
             return 0
+        if v.args[0].op == "sign":
+            return 0
         return reals if "real" in (first, second) and first != "complex" else 3 * reals
     return {
         "trace": 4,
         "dot": 48 * spins - 2,
+        "outer": 9 * (8 * spins - 2),
         "ta": TA_FLOPS,
         "exp": EXP_FLOPS,
         "project": PROJECT_FLOPS,
@@ -130,4 +166,5 @@ def flops(v: Value, spins: int) -> int:
 
 def is_number(v: Value) -> bool:
     """Whether a value is the same at all sites."""
-    return v.op in ("parameter", "constant") or (v.op in ("mul", "neg", "add", "sub") and all(map(is_number, v.args)))
+    arithmetic = ("mul", "neg", "add", "sub", "div")
+    return v.op in ("parameter", "constant") or (v.op in arithmetic and all(map(is_number, v.args)))

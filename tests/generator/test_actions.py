@@ -10,6 +10,7 @@ from generator.actions import ACTIONS
 from generator.algebra.gamma import BASES, DEGRAND_ROSSI
 from generator.language import Fermion, Links, Real, action, adj, directions, gamma, gamma5, parameter, shift, x, y
 from generator.language.graph import ExpressionError
+from generator.lower.adjoint import adjoint
 from generator.lower.fifth import FifthForm
 from generator.lower.hopping import HoppingForm, ShapeError
 from generator.lower.site import SiteForm
@@ -143,6 +144,16 @@ def twisted(u, psi, wilson_part, mu, epsilon=0.0):
     return wilson_part + 1j * mu * turned + epsilon * np.einsum("fg,...gsc->...fsc", tau1, psi)
 
 
+def d234(u, psi, mass, b, c):
+    """sum_mu gamma_mu nabla_mu (1 - b Delta_mu) + c Delta_mu^2, one derivative after the other."""
+    result = mass * psi
+    for mu in range(4):
+        second = lambda v: each_site(v, lambda s: sum(hop(u, v, s, mu)) - 2 * v[s])  # noqa: B023, E731
+        first = lambda v: each_site(v, lambda s: np.subtract(*hop(u, v, s, mu)) / 2)  # noqa: B023, E731
+        result = result + spin(G[mu], first(psi - b * second(psi))) + c * second(second(psi))
+    return result
+
+
 def expected(name, fields, psi, p):
     u = fields.get("u")
     base = lambda: wilson(u, psi, p["mass"], p["xi0"], p["nu"])  # noqa: E731
@@ -158,6 +169,7 @@ def expected(name, fields, psi, p):
         "improved_staggered": lambda: stag(fields["fat"], psi, p["mass"], [3, 0, 1, 2], fields["long"]),
         "moebius": lambda: domain_wall(u, psi, p["mass"], p["m5"], p["b"], p["c"]),
         "domain_wall": lambda: domain_wall(u, psi, p["mass"], p["m5"], 1, 0),
+        "d234": lambda: d234(u, psi, p["mass"], p["b"], p["c"]),
         "laplace3": lambda: laplace(u, psi, 3),
         "laplace4": lambda: laplace(u, psi, 4),
     }[name]()
@@ -183,6 +195,19 @@ def test_a_statement_is_the_operator_of_the_literature(name):
 
 
 @pytest.mark.parametrize("name", ACTIONS)
+def test_the_adjoint_of_a_formula_is_that_of_its_operator(name):
+    fields, psi = inputs(name)
+    phi = spinor(name, 8, psi.shape[4])
+    matrix = ACTIONS[name].matrix
+    apply = lambda graph, v: Interpreter(EXTENT, fields | {"psi": v}, PARAMETERS, PHASES)(graph)  # noqa: E731
+    left, right = np.vdot(phi, apply(matrix, psi)), np.vdot(apply(adjoint(matrix, "psi"), phi), psi)
+    assert abs(left - right) < 1e-12 * abs(left)
+
+
+SHAPED = [n for n in ACTIONS if HoppingForm(ACTIONS[n]).has_shape]
+
+
+@pytest.mark.parametrize("name", SHAPED)
 def test_what_is_lowered_is_what_was_stated(name):
     """H D + T + the terms along s, made of what kernels are rendered from, give M psi."""
     form = FifthForm(ACTIONS[name])
@@ -243,7 +268,7 @@ def test_gamma5_hermiticity(name):
 
 
 @pytest.mark.parametrize("basis", BASES.values(), ids=lambda b: b.short)
-@pytest.mark.parametrize("name", [n for n in ACTIONS if ACTIONS[n].spins == 4])
+@pytest.mark.parametrize("name", [n for n in SHAPED if ACTIONS[n].spins == 4])
 def test_printed_spin_matrices_are_those_that_are_emitted(name, basis):
     """`(1 - gamma_x)` is read back, digit by digit."""
     form = HoppingForm(ACTIONS[name])
