@@ -261,6 +261,22 @@ def _product(a: Node, b: Node) -> Node:
     raise wrong(f"{a} * {b}", f"cannot multiply a {a.kind} by a {b.kind}; {remedy}", a, b)
 
 
+def merged(node: Node) -> Node:
+    """The same graph with equal parts made one, wherever they were written."""
+    known: dict[Any, Node] = {}
+    done: dict[int, Node] = {}
+
+    def visit(n: Node) -> Node:
+        if id(n) not in done:
+            args = tuple(visit(a) for a in n.args)
+            key = (n.op, n.kind, n.data, n.algebra, tuple(map(id, args)))
+            same = all(a is b for a, b in zip(args, n.args, strict=True))
+            done[id(n)] = known.setdefault(key, n if same else Node(n.op, n.kind, args, n.data, n.algebra, n.place))
+        return done[id(n)]
+
+    return visit(node)
+
+
 _LEVEL = {"add": 1, "sub": 1, "neg": 2, "mul": 2, "div": 2}
 
 

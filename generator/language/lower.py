@@ -57,10 +57,20 @@ class SpinMatrix:
         return spin_value(self.node, basis)
 
 
+def _base(matrix: Value) -> tuple[Value, bool]:
+    """A matrix without its conjugation, and whether there was one."""
+    return (matrix.args[0], True) if matrix.op == "adj" else (matrix, False)
+
+
 @dataclass
 class Lowering:
-    """Makes values of nodes; one table of what exists already."""
+    """Makes values of nodes; one table of what exists already.
 
+    Attributes:
+        unitary: names of the fields of links in SU(3).
+    """
+
+    unitary: frozenset[str] = frozenset()
     _values: dict[Any, Value] = field(default_factory=dict)
     _seen: dict[tuple[int, Displacement], Value] = field(default_factory=dict)
 
@@ -99,8 +109,12 @@ class Lowering:
         """A spinor after what stands before it: a constant matrix in spin, one in colour, a number, sums of these."""
         if op.op == "promote":
             return self._applied(op.args[0], at, psi)
-        if op.kind in ("matrix", *NUMBERS):
+        if op.kind in NUMBERS:
             return self._value("mul", "spinor", (self.lower(op, at), psi), None)
+        if op.kind == "matrix" and op.op == "mul" and op.args[0].kind == "matrix":
+            return self._applied(op.args[0], at, self._applied(op.args[1], at, psi))
+        if op.kind == "matrix":
+            return self._times(self.lower(op, at), psi)
         if op.kind == "flavour":
             raise ExpressionError(f"{op.place}: {op}: flavours mix in site terms of actions alone")
         if op.kind == "spin" and is_constant(op):
@@ -109,6 +123,14 @@ class Lowering:
             return self._applied(op.args[0], at, self._applied(op.args[1], at, psi))
         args = tuple(self._applied(a, at, psi) for a in op.args)
         return self._value(op.op, "spinor", args, None)
+
+    def _times(self, matrix: Value, psi: Value) -> Value:
+        """A matrix in colour times a spinor; a link times its conjugate is 1."""
+        if psi.op == "mul" and psi.args[0].kind == "matrix":
+            (first, conjugated), (second, turned) = _base(matrix), _base(psi.args[0])
+            if first is second and first.op == "load" and first.data[0] in self.unitary and conjugated != turned:
+                return psi.args[1]
+        return self._value("mul", "spinor", (matrix, psi), None)
 
     def _value(self, op: str, kind: str, args: tuple[Value, ...], data: Any) -> Value:
         key = (op, kind, tuple(id(a) for a in args), data)

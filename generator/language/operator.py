@@ -109,7 +109,7 @@ class Expression:
     @cached_property
     def blocks(self) -> tuple[tuple[str, tuple[tuple[str, int, Value], ...]], ...]:
         """What is computed together: (title, (output or empty, direction or number of the sum, value)...)."""
-        lowering = Lowering()
+        lowering = Lowering(frozenset(n for n, kind in self.definition.inputs if kind == "links"))
         results, outputs = self.definition.results, self.definition.outputs
         if not outputs:
             return (("", tuple(("", n, lowering.lower(r)) for n, r in enumerate(results))),)
@@ -264,12 +264,16 @@ class Expression:
         arguments = ", ".join(cpp_name(n) for n, _ in (*inputs, *outputs))
         parameters = [_parameter(cpp_name(n), k) for n, k in inputs]
         parameters += [f"{_cpp_type(k)}& {cpp_name(n)}" for n, k in outputs]
+        settings = ""
+        if "fermion" in self.kinds.values() or "basis" in self.axes:
+            parameters.append("const ExpressionSettings& settings")
+            settings = ", settings"
         returns = "std::vector<double>" if self.sums else "void"
         return {
             "name": self.name,
             "text": self.definition.text,
             "declaration": f"inline {returns} {self.name}({', '.join(parameters)})",
-            "evaluation": f'{"return " if self.sums else ""}evaluate("{self.name}", {{{arguments}}})',
+            "evaluation": f'{"return " if self.sums else ""}evaluate("{self.name}", {{{arguments}}}{settings})',
         }
 
 

@@ -9,6 +9,7 @@ from generator.language import Action
 from generator.language.operator import Expression
 from generator.language.symbols import Definition
 from generator.lower.adjoint import adjoint
+from generator.lower.paths import along_paths
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class FormulaOperator(Expression):
         """What the statement says, as that of a function of its fields and parameters."""
         fields = self.action.fields
         fermion = fields[-1]
-        result = adjoint(self.action.matrix, fermion.name) if self.dagger else self.action.matrix
+        matrix = self.action.matrix
+        result = along_paths(adjoint(matrix, fermion.name) if self.dagger else matrix, fermion.name)
         kind = "fermion" if fermion.kind == "staggered" else fermion.kind
         inputs = (
             *((f.name, f.kind) for f in fields[:-1]),
