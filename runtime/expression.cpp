@@ -113,6 +113,10 @@ void check(const Kernel& k, std::span<const ExpressionParameter> parameters,
   const Kind kind = kind_of(arguments);
   for (std::size_t n = 0; n < parameters.size(); ++n) {
     const ExpressionParameter& p = parameters[n];
+    if (p.is_output() && !p.is_spinor() && kind.rhs > 1)
+      throw UsageError(
+          fmt::format("{}: {} is one field of links, its spinors have {} right-hand sides; call it for each",
+                      k.operation, p.name, kind.rhs));
     if (const std::string why = objection(p, arguments[n], k, kind); !why.empty())
       throw UsageError(fmt::format("{}: {} is {}; {}", k.operation, p.name, described(arguments[n]), why));
     if (!p.is_output()) continue;
@@ -172,15 +176,18 @@ std::vector<double> evaluate(std::string_view expression, std::span<const Expres
                                   .basis = settings.basis,
                                   .spins = kind.spins});
   if (kernel == nullptr)
-    kernel = try_find(kernels, {.operation = expression, .precision = kind.precision, .basis = settings.basis, .spins = kind.spins});
+    kernel = try_find(
+        kernels, {.operation = expression, .precision = kind.precision, .basis = settings.basis, .spins = kind.spins});
   if (kernel == nullptr)
-    kernel = &find(kernels,
-                   {.operation = expression, .precision = kind.precision, .links = kind.storage, .basis = settings.basis, .spins = kind.spins});
+    kernel = &find(kernels, {.operation = expression,
+                             .precision = kind.precision,
+                             .links = kind.storage,
+                             .basis = settings.basis,
+                             .spins = kind.spins});
   if (kernel->family != "expression") throw UsageError(fmt::format("{} is no lattice expression", expression));
   const auto parameters = parameters_of(*kernel);
-  const bool writes_links = std::any_of(parameters.begin(), parameters.end(), [](const ExpressionParameter& p) {
-    return p.is_output() && !p.is_spinor();
-  });
+  const bool writes_links = std::any_of(parameters.begin(), parameters.end(),
+                                        [](const ExpressionParameter& p) { return p.is_output() && !p.is_spinor(); });
   if (kind.domain->lattice().parts() > 1 && (reads_neighbours(*kernel) || writes_links))
     throw UsageError(fmt::format("{} {}; run it on one rank", expression,
                                  writes_links ? "writes links, copies of which other ranks hold"

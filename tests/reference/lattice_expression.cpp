@@ -162,7 +162,7 @@ class Interpreter {
       if (!add && peek() != '-') return left;
       ++at_;
       SiteValues right = product();
-      if (left.spin != right.spin) (left.spin ? right : left) = times_one(left.spin ? right : left);
+      make_alike(left, right);
       if (left.rows != right.rows || left.columns != right.columns) fail();
       for (std::size_t n = 0; n < left.element.size(); ++n)
         left.element[n] += add ? right.element[n] : -right.element[n];
@@ -190,6 +190,26 @@ class Interpreter {
     }
   }
 
+  /// Terms of a sum: numbers beside matrices in spin are multiples of 1; what acts on spins and colours is 12x12.
+  void make_alike(SiteValues& a, SiteValues& b) const {
+    if (a.spin == b.spin && a.rows == b.rows) return;
+    if (a.rows == 1 && b.spin && b.rows == 4) a = times_one(a);
+    if (b.rows == 1 && a.spin && a.rows == 4) b = times_one(b);
+    if (a.rows != b.rows || a.spin != b.spin) a = on_spins_and_colours(a), b = on_spins_and_colours(b);
+  }
+  /// Spin outside colour: row 3 s + c.
+  SiteValues on_spins_and_colours(const SiteValues& a) const {
+    if (a.rows == 12) return a;
+    const bool colour = a.rows == 3 && a.columns == 3 && !a.fermion;
+    if (a.rows != 1 && !colour && !a.spin) fail();
+    SiteValues m = make(12, 12, [&](long long i, int r, int c) {
+      if (a.rows == 1) return r == c ? a.element[i] : Complex64(0);
+      if (a.spin) return r % 3 == c % 3 ? a.at(i, r / 3, c / 3) : Complex64(0);
+      return r / 3 == c / 3 ? a.at(i, r % 3, c % 3) : Complex64(0);
+    });
+    m.spin = true;
+    return m;
+  }
   /// A number beside a matrix in spin: times 1.
   SiteValues times_one(const SiteValues& a) const {
     if (a.rows != 1 || a.columns != 1) fail();
@@ -212,14 +232,26 @@ class Interpreter {
   }
 
   SiteValues multiplied(const SiteValues& a, const SiteValues& b) const {
-    if (a.rows == 1 && a.columns == 1)
-      return make(b.rows, b.columns, [&](long long i, int r, int c) { return a.element[i] * b.at(i, r, c); });
+    if (a.rows == 1 && a.columns == 1) {
+      SiteValues scaled =
+          make(b.rows, b.columns, [&](long long i, int r, int c) { return a.element[i] * b.at(i, r, c); });
+      scaled.spin = b.spin;
+      return scaled;
+    }
     if (b.rows == 1 && b.columns == 1) return multiplied(b, a);
-    if (a.spin && b.spin) {
-      SiteValues c = product_of(a, b);
+    const bool on_matrix = b.rows == b.columns && (b.spin || !is_spinor(b));
+    if (on_matrix && (a.spin || b.spin)) {
+      const bool alike = a.spin && b.spin && a.rows == b.rows;
+      SiteValues c = alike ? product_of(a, b) : product_of(on_spins_and_colours(a), on_spins_and_colours(b));
       c.spin = true;
       return c;
     }
+    if (a.rows == 12)
+      return make(b.rows, b.columns, [&](long long i, int colour, int s) {
+        Complex64 z = 0;
+        for (int k = 0; k < 12; ++k) z += a.at(i, 3 * s + colour, k) * b.at(i, k % 3, k / 3);
+        return z;
+      });
     // Spinors are stored with colours as rows, spins as columns.
     if (a.spin)
       return make(b.rows, b.columns, [&](long long i, int colour, int s) {
@@ -229,6 +261,9 @@ class Interpreter {
       });
     return product_of(a, b);
   }
+
+  /// Four spins as columns; a spinor of one spin is no matrix either.
+  static bool is_spinor(const SiteValues& a) { return a.rows == 3 && a.columns != 3; }
 
   SiteValues product_of(const SiteValues& a, const SiteValues& b) const {
     if (a.columns != b.rows) fail();
