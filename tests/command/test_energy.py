@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.alone
 BENCH = ("bench", "--device", "cpu", "--lattice", "4,4,4,4", "--seconds", "0.01", "--only", "norm2_double", "--energy")
 WATTS = 40
 
