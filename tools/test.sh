@@ -41,9 +41,9 @@ if [ "$processors" -gt 1 ] && .venv/bin/python -c "import xdist" 2>/dev/null; th
   together=(-n $((processors < 4 ? 2 : processors < 16 ? processors / 2 : 8)) --dist worksteal)
 fi
 export QUARKSMITH_BUILD=$build
-.venv/bin/python -m pytest -m "not alone" "${together[@]}" "--junitxml=$build/tests_python.xml"
+.venv/bin/python -m pytest -m "not alone and not slow" "${together[@]}" "--junitxml=$build/tests_python.xml"
 runs+=("$?:$build/tests_python.xml")
-.venv/bin/python -m pytest -m alone "--junitxml=$build/tests_python_alone.xml"
+.venv/bin/python -m pytest -m "alone and not slow" "--junitxml=$build/tests_python_alone.xml"
 runs+=("$?:$build/tests_python_alone.xml")
 echo "logs: $build/tests.log, $build/tests*.xml"
 exec .venv/bin/python tools/count_tests.py "${runs[@]}"

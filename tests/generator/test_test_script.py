@@ -65,15 +65,15 @@ def outcome(tree: Path, **environment: str) -> tuple[int, str, list[str]]:
 def test_python_tests_run_side_by_side_but_for_those_that_must_not(tree, processors, processes):
     status, last, (together, alone) = outcome(tree, PROCESSORS=processors)
     assert (status, last) == (0, "tests: 5 passed, 0 failed, 0 skipped")  # the program for C counts as one
-    assert f"-m not alone -n {processes} --dist worksteal" in together
-    assert "-m alone" in alone and "-n" not in alone.split()
+    assert f"-m not alone and not slow -n {processes} --dist worksteal" in together
+    assert "-m alone and not slow" in alone and "-n" not in alone.split()
 
 
 @pytest.mark.parametrize("lacking", [{"LACKS_XDIST": "1"}, {"PROCESSORS": "1"}])
 def test_they_fall_back_to_one_process(tree, lacking):
     status, last, (together, alone) = outcome(tree, **lacking)
     assert (status, last) == (0, "tests: 5 passed, 0 failed, 0 skipped")
-    assert "-n" not in together.split() and "-m alone" in alone
+    assert "-n" not in together.split() and "-m alone and not slow" in alone
 
 
 def test_a_failure_of_either_run_fails_all(tree):
