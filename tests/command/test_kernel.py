@@ -80,7 +80,7 @@ def test_a_compiler_error_is_reported_and_leaves_no_module(monkeypatch, tmp_path
 
 @needs_build
 def test_two_that_compile_one_kernel_at_once_do_not_disturb_each_other(monkeypatch, tmp_path):
-    build = dataclasses.replace(ondemand.read_build(BUILD), folder=tmp_path, targets=("one_lane",))
+    build = dataclasses.replace(ondemand.read_build(BUILD), folder=tmp_path)
     spec, compiled, other = FULL.find("scale_bits20"), ondemand._compile, []
 
     def compile_late(work, build):
