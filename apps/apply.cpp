@@ -140,7 +140,9 @@ class Call {
                {"space_plaquette", averages.space_plaquette},
                {"time_plaquette", averages.time_plaquette},
                {"link_trace", averages.link_trace}};
-    if (!o_.out.empty()) write_gauge(o_.common.output(o_.out), u, output_format(o_.out, o_.format));
+    if (o_.out.empty()) return;
+    const std::string format = output_format(o_.out, o_.format);
+    write_gauge(o_.common.output(o_.out), u, format, output_bits(format));
   }
 
   const ApplyOptions& o_;
