@@ -59,7 +59,7 @@ LinkStore LinkStore::exact() const {
 std::shared_ptr<const LinkField> LinkStore::store(std::string_view precision, std::string_view storage) const {
   const bool high = precision == "double", plain = high && storage == "r18";
   if (plain && kept_->plain) return kept_->plain;
-  if (high && storage == storage_ && kept_->stored) return kept_->stored;
+  if (high && kept_->stored && kept_->stored->storage().name == storage) return kept_->stored;
   const StorageInfo& info = find_storage(storage);
   const auto made = std::make_shared<const LinkField>(
       upload(info.temporal ? *temporal_ : *gauge_, domain_, find_precision(precision), info));

@@ -47,13 +47,13 @@ struct WilsonShiftedSolver::Parts {
     deviation = action.deviation(links);
     const auto make = [&](const LinkStore& l, const PrecisionInfo& precision) { return action.make(l, precision); };
     const auto level = [&](const std::string& name, bool exact, int rhs) {
-      return std::make_unique<Level>(
-          exact ? make_exact(links, deviation, make) : make(links, find_precision(name)), s.reduction, rhs);
+      return std::make_unique<Level>(exact ? make_exact(links, deviation, make) : make(links, find_precision(name)),
+                                     s.reduction, rhs);
     };
     const int width = std::min(shifts, MultishiftSolver::most_refined);
     const bool exact = !deviation.negligible();
-    // One Krylov space serves all shifts, but corrections are of each by itself: in double there are none with the links
-    // as they were given.
+    // One Krylov space serves all shifts, but corrections are of each by itself: in double there are none with the
+    // links as they were given.
     high = level(outer, exact && outer == "double", width);
     if (inner != outer) low = level(inner, false, width);
     if (outer != "double") exact_residual = level("double", exact, 1);
@@ -66,8 +66,8 @@ struct WilsonShiftedSolver::Parts {
   const BasisInfo* basis;
   LinkDeviation deviation;
   std::string links_used;
-  std::unique_ptr<Level> high, low;        ///< low only if the precisions differ
-  std::unique_ptr<Level> exact_residual;   ///< only if high is not double
+  std::unique_ptr<Level> high, low;       ///< low only if the precisions differ
+  std::unique_ptr<Level> exact_residual;  ///< only if high is not double
   std::unique_ptr<MultishiftSolver> solver;
 };
 

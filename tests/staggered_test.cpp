@@ -191,6 +191,38 @@ TEST_P(Staggered, ManyMassesReachTheirTrueResiduals) {
   }
 }
 
+TEST_P(Staggered, ResidualsAreThoseOfTheLinksAsTheyWereGiven) {
+  for (const auto& device : support::devices()) {
+    System s(device, GetParam());
+    const auto improved = s.improved ? std::make_shared<ImprovedLinks>(*s.improved) : nullptr;
+    for (auto& site : (improved ? improved->longs : s.gauge).site)  // as a file in 32 bits holds them
+      for (Matrix3& u : site)
+        for (Complex64& z : u) z = {double(float(z.real())), double(float(z.imag()))};
+    s.improved = improved;
+    const auto action = std::make_shared<StaggeredAction>(s.parameters, s.improved);
+    const HostSpinor source = random_colour(s.lattice, 7);
+    const SpinorField b = s.upload(source);
+    const std::vector<double> masses = {0.2, 0.1};
+    for (const char* links : s.improved ? std::initializer_list<const char*>{"r13", "r9"} : {"r12"})
+      for (const char* precision : {"double", "double-half"}) {
+        const std::string both = std::string("r18-") + links;
+        const auto check = [&](const SolveReport& r, const HostSpinor& x, double mass, const std::string& used) {
+          EXPECT_TRUE(r.converged) << precision << " " << links;
+          EXPECT_NEAR(s.residual(source, x, mass), r.residual, 0.1 * r.residual) << precision << " " << links;
+          EXPECT_EQ(r.links, used);
+        };
+        SolveSettings settings = s.settings(precision, links);
+        settings.options.tolerance = 1e-12;
+        SpinorField x = b.like(), many(s.domain, b.precision(), Subset::full, 2, 1);
+        const SolveReport one = Solver(action, s.gauge, s.domain, settings).solve(x, b);
+        check(one, s.download(x), s.parameters.mass, both);
+        const auto reports = StaggeredMassSolver(*action, masses, s.gauge, s.domain, settings).solve(many, b);
+        for (int k = 0; k < 2; ++k)
+          check(reports[k], s.download(many, k), masses[k], std::string_view(precision) == "double" ? "r18" : both);
+      }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Actions, Staggered, testing::Values(Kind::thin, Kind::asqtad, Kind::hisq),
                          [](const auto& info) {
                            return info.param == Kind::thin     ? "staggered"
