@@ -1,7 +1,6 @@
 """Residuals that `propagator` claims, computed again from its files: the links as the file holds them, in 32 bits."""
 
 import json
-import os
 import shutil
 import subprocess
 
@@ -20,6 +19,7 @@ from independent import (
     staggered,
     wilson,
 )
+from test_ranks import ENVIRONMENT, LAUNCH
 
 LATTICE = (4, 4, 4, 8)
 KAPPA, CSW, MU, MASSES = 0.125, 1.2, 0.05, (0.1, 0.3)
@@ -49,8 +49,7 @@ def propagator(quarksmith, rounded):
         if ranks > 1:
             if shutil.which("mpirun") is None:
                 pytest.skip("mpirun is missing (openmpi-bin)")
-            line = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), *line]
-            environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+            line, environment = [*LAUNCH, "-n", str(ranks), *line], ENVIRONMENT
         done = subprocess.run(
             [str(word) for word in line],
             cwd=quarksmith.folder,
@@ -103,11 +102,10 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("ranks", [1, 2])
-@pytest.mark.parametrize(("action", "reals", "more"), CASES, ids=lambda v: "_".join(v) if isinstance(v, tuple) else v)
+@pytest.mark.parametrize(
+    ("action", "reals", "more", "ranks"), [*((*case, 1) for case in CASES), ("clover", "12", (), 2)]
+)
 def test_claims_are_of_the_links_in_the_file(propagator, rounded, action, reals, more, ranks):
-    if ranks > 1 and (more or reals == "12t"):
-        pytest.skip("ranks make no difference to methods here: tests/ranks")
     options = ["--action", action, "--kappa", KAPPA, "--reconstruct", reals, *more]
     options += ["--csw", CSW] if "clover" in action else []
     options += ["--mu", MU] if "twisted" in action else []
@@ -121,9 +119,10 @@ def test_claims_are_of_the_links_in_the_file(propagator, rounded, action, reals,
         assert found == pytest.approx(file.claims[n], rel=0.1)
 
 
-@pytest.mark.parametrize("ranks", [1, 2])
-@pytest.mark.parametrize("masses", [MASSES[:1], MASSES])
-@pytest.mark.parametrize("precision", ["double", "double-half"])
+@pytest.mark.parametrize(
+    ("masses", "precision", "ranks"),
+    [(MASSES[:1], "double", 2), (MASSES[:1], "double-half", 1), (MASSES, "double", 1), (MASSES, "double-half", 1)],
+)
 def test_claims_of_staggered_quarks(propagator, rounded, masses, precision, ranks):
     options = ("--action", "staggered", "--mass", ",".join(map(str, masses)), "--reconstruct", "12")
     file, said = propagator(*options, "--precision", precision, ranks=ranks)
