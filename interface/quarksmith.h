@@ -257,7 +257,7 @@ typedef struct {
   size_t size;
   int iterations;
   int converged;   /**< 1 or 0 */
-  double residual; /**< |b - M x| / |b| of the full system, recomputed in double */
+  double residual; /**< |b - M x| / |b| of the full system, recomputed in double with the links as they were given */
   double seconds;
   double gflops;      /**< GFLOP/s of the operator applications, by the counts of the field */
   const char* method; /**< that gave the solution: with `auto` either `bicgstab` or `cg`; not to be freed */

@@ -414,63 +414,87 @@ void staple_double_r18(const Arguments&, const Launch&);
 void stout3_step_double_r18(const Arguments&, const Launch&);
 void stout4_step_double_r18(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_dagger_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_axpby_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_axpby_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_taxpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_dagger_taxpby_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_taxpby_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_taxpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_dagger_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_doublet_axpby_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_axpby_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_axpby_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_axpby_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_dagger_axpby_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_axpby_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_taxpby_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_dagger_taxpby_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_taxpby_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_dagger_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_taxpby_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_taxpby_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_taxpby_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_taxpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_taxpby_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_taxpby_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_taxpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_doublet_axpby_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_axpby_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_axpby_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_axpby_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_dagger_axpby_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_axpby_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_taxpby_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_dagger_taxpby_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_taxpby_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_dagger_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_taxpby_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_taxpby_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_taxpby_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_mass_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_axpby_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_axpby_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_dagger_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_axpby_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_axpby_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_taxpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_dagger_taxpby_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_taxpby_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_taxpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_dagger_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_taxpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_taxpby_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_taxpby_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_taxpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_axpby_bits20_r12_nr_n1(const Arguments&, const Launch&);
@@ -2730,6 +2754,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_axpby_tinv_double_r12_nr_n1", of_twisted_clover, false,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2424, 2496, twisted_clover_axpby_tinv_double_r12_nr_n1, true),
+    kernel("twisted_clover_axpby_tinv_double_r18_nr_n1", of_twisted_clover, false,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 2, 2424, 2880, twisted_clover_axpby_tinv_double_r18_nr_n1, true),
     kernel("twisted_clover_axpby_tinv_half_r12_nr_n1", of_twisted_clover, false,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2424, 636, twisted_clover_axpby_tinv_half_r12_nr_n1, true),
@@ -2739,6 +2766,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_dagger_axpby_tinv_double_r12_nr_n1", of_twisted_clover, true,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2424, 2496, twisted_clover_dagger_axpby_tinv_double_r12_nr_n1, true),
+    kernel("twisted_clover_dagger_axpby_tinv_double_r18_nr_n1", of_twisted_clover, true,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 2, 2424, 2880, twisted_clover_dagger_axpby_tinv_double_r18_nr_n1, true),
     kernel("twisted_clover_dagger_axpby_tinv_half_r12_nr_n1", of_twisted_clover, true,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2424, 636, twisted_clover_dagger_axpby_tinv_half_r12_nr_n1, true),
@@ -2748,6 +2778,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_dagger_taxpby_double_r12_nr_n1", of_twisted_clover, true,
            "taxpby", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 1920, twisted_clover_dagger_taxpby_double_r12_nr_n1, true),
+    kernel("twisted_clover_dagger_taxpby_double_r18_nr_n1", of_twisted_clover, true,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 1, 1920, 2304, twisted_clover_dagger_taxpby_double_r18_nr_n1, true),
     kernel("twisted_clover_dagger_taxpby_half_r12_nr_n1", of_twisted_clover, true,
            "taxpby", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 492, twisted_clover_dagger_taxpby_half_r12_nr_n1, true),
@@ -2757,6 +2790,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_dagger_tinv_double_r12_nr_n1", of_twisted_clover, true,
            "tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2376, 2304, twisted_clover_dagger_tinv_double_r12_nr_n1, true),
+    kernel("twisted_clover_dagger_tinv_double_r18_nr_n1", of_twisted_clover, true,
+           "tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 2, 2376, 2688, twisted_clover_dagger_tinv_double_r18_nr_n1, true),
     kernel("twisted_clover_dagger_tinv_half_r12_nr_n1", of_twisted_clover, true,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2376, 584, twisted_clover_dagger_tinv_half_r12_nr_n1, true),
@@ -2766,42 +2802,63 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_doublet_axpby_tinv_double_r12_nr_n2", of_twisted_clover_doublet, false,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2472, 1536, twisted_clover_doublet_axpby_tinv_double_r12_nr_n2, true),
+    kernel("twisted_clover_doublet_axpby_tinv_double_r18_nr_n2", of_twisted_clover_doublet, false,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 2, 2472, 1728, twisted_clover_doublet_axpby_tinv_double_r18_nr_n2, true),
     kernel("twisted_clover_doublet_axpby_tinv_half_r12_nr_n2", of_twisted_clover_doublet, false,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2472, 396, twisted_clover_doublet_axpby_tinv_half_r12_nr_n2, true),
     kernel("twisted_clover_doublet_dagger_axpby_tinv_double_r12_nr_n2", of_twisted_clover_doublet, true,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2472, 1536, twisted_clover_doublet_dagger_axpby_tinv_double_r12_nr_n2, true),
+    kernel("twisted_clover_doublet_dagger_axpby_tinv_double_r18_nr_n2", of_twisted_clover_doublet, true,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 2, 2472, 1728, twisted_clover_doublet_dagger_axpby_tinv_double_r18_nr_n2, true),
     kernel("twisted_clover_doublet_dagger_axpby_tinv_half_r12_nr_n2", of_twisted_clover_doublet, true,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2472, 396, twisted_clover_doublet_dagger_axpby_tinv_half_r12_nr_n2, true),
     kernel("twisted_clover_doublet_dagger_taxpby_double_r12_nr_n2", of_twisted_clover_doublet, true,
            "taxpby", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 1, 1968, 1248, twisted_clover_doublet_dagger_taxpby_double_r12_nr_n2, true),
+    kernel("twisted_clover_doublet_dagger_taxpby_double_r18_nr_n2", of_twisted_clover_doublet, true,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 1, 1968, 1440, twisted_clover_doublet_dagger_taxpby_double_r18_nr_n2, true),
     kernel("twisted_clover_doublet_dagger_taxpby_half_r12_nr_n2", of_twisted_clover_doublet, true,
            "taxpby", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 1, 1968, 324, twisted_clover_doublet_dagger_taxpby_half_r12_nr_n2, true),
     kernel("twisted_clover_doublet_dagger_tinv_double_r12_nr_n2", of_twisted_clover_doublet, true,
            "tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2424, 1344, twisted_clover_doublet_dagger_tinv_double_r12_nr_n2, true),
+    kernel("twisted_clover_doublet_dagger_tinv_double_r18_nr_n2", of_twisted_clover_doublet, true,
+           "tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 2, 2424, 1536, twisted_clover_doublet_dagger_tinv_double_r18_nr_n2, true),
     kernel("twisted_clover_doublet_dagger_tinv_half_r12_nr_n2", of_twisted_clover_doublet, true,
            "tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2424, 344, twisted_clover_doublet_dagger_tinv_half_r12_nr_n2, true),
     kernel("twisted_clover_doublet_taxpby_double_r12_nr_n2", of_twisted_clover_doublet, false,
            "taxpby", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 1, 1968, 1248, twisted_clover_doublet_taxpby_double_r12_nr_n2, true),
+    kernel("twisted_clover_doublet_taxpby_double_r18_nr_n2", of_twisted_clover_doublet, false,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 1, 1968, 1440, twisted_clover_doublet_taxpby_double_r18_nr_n2, true),
     kernel("twisted_clover_doublet_taxpby_half_r12_nr_n2", of_twisted_clover_doublet, false,
            "taxpby", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 1, 1968, 324, twisted_clover_doublet_taxpby_half_r12_nr_n2, true),
     kernel("twisted_clover_doublet_tinv_double_r12_nr_n2", of_twisted_clover_doublet, false,
            "tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2424, 1344, twisted_clover_doublet_tinv_double_r12_nr_n2, true),
+    kernel("twisted_clover_doublet_tinv_double_r18_nr_n2", of_twisted_clover_doublet, false,
+           "tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 2, 2424, 1536, twisted_clover_doublet_tinv_double_r18_nr_n2, true),
     kernel("twisted_clover_doublet_tinv_half_r12_nr_n2", of_twisted_clover_doublet, false,
            "tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2424, 344, twisted_clover_doublet_tinv_half_r12_nr_n2, true),
     kernel("twisted_clover_taxpby_double_r12_nr_n1", of_twisted_clover, false,
            "taxpby", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 1920, twisted_clover_taxpby_double_r12_nr_n1, true),
+    kernel("twisted_clover_taxpby_double_r18_nr_n1", of_twisted_clover, false,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 1, 1920, 2304, twisted_clover_taxpby_double_r18_nr_n1, true),
     kernel("twisted_clover_taxpby_half_r12_nr_n1", of_twisted_clover, false,
            "taxpby", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 492, twisted_clover_taxpby_half_r12_nr_n1, true),
@@ -2811,6 +2868,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_tinv_double_r12_nr_n1", of_twisted_clover, false,
            "tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2376, 2304, twisted_clover_tinv_double_r12_nr_n1, true),
+    kernel("twisted_clover_tinv_double_r18_nr_n1", of_twisted_clover, false,
+           "tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 2, 2376, 2688, twisted_clover_tinv_double_r18_nr_n1, true),
     kernel("twisted_clover_tinv_half_r12_nr_n1", of_twisted_clover, false,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2376, 584, twisted_clover_tinv_half_r12_nr_n1, true),
@@ -2820,42 +2880,63 @@ constexpr Kernel table[] = {
     kernel("twisted_doublet_axpby_tinv_double_r12_nr_n2", of_twisted_doublet, false,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 960, twisted_doublet_axpby_tinv_double_r12_nr_n2, true),
+    kernel("twisted_doublet_axpby_tinv_double_r18_nr_n2", of_twisted_doublet, false,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1464, 1152, twisted_doublet_axpby_tinv_double_r18_nr_n2, true),
     kernel("twisted_doublet_axpby_tinv_half_r12_nr_n2", of_twisted_doublet, false,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 252, twisted_doublet_axpby_tinv_half_r12_nr_n2, true),
     kernel("twisted_doublet_dagger_axpby_tinv_double_r12_nr_n2", of_twisted_doublet, true,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 960, twisted_doublet_dagger_axpby_tinv_double_r12_nr_n2, true),
+    kernel("twisted_doublet_dagger_axpby_tinv_double_r18_nr_n2", of_twisted_doublet, true,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1464, 1152, twisted_doublet_dagger_axpby_tinv_double_r18_nr_n2, true),
     kernel("twisted_doublet_dagger_axpby_tinv_half_r12_nr_n2", of_twisted_doublet, true,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 252, twisted_doublet_dagger_axpby_tinv_half_r12_nr_n2, true),
     kernel("twisted_doublet_dagger_taxpby_double_r12_nr_n2", of_twisted_doublet, true,
            "taxpby", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 960, twisted_doublet_dagger_taxpby_double_r12_nr_n2, true),
+    kernel("twisted_doublet_dagger_taxpby_double_r18_nr_n2", of_twisted_doublet, true,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1464, 1152, twisted_doublet_dagger_taxpby_double_r18_nr_n2, true),
     kernel("twisted_doublet_dagger_taxpby_half_r12_nr_n2", of_twisted_doublet, true,
            "taxpby", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 252, twisted_doublet_dagger_taxpby_half_r12_nr_n2, true),
     kernel("twisted_doublet_dagger_tinv_double_r12_nr_n2", of_twisted_doublet, true,
            "tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1416, 768, twisted_doublet_dagger_tinv_double_r12_nr_n2, true),
+    kernel("twisted_doublet_dagger_tinv_double_r18_nr_n2", of_twisted_doublet, true,
+           "tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1416, 960, twisted_doublet_dagger_tinv_double_r18_nr_n2, true),
     kernel("twisted_doublet_dagger_tinv_half_r12_nr_n2", of_twisted_doublet, true,
            "tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1416, 200, twisted_doublet_dagger_tinv_half_r12_nr_n2, true),
     kernel("twisted_doublet_taxpby_double_r12_nr_n2", of_twisted_doublet, false,
            "taxpby", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 960, twisted_doublet_taxpby_double_r12_nr_n2, true),
+    kernel("twisted_doublet_taxpby_double_r18_nr_n2", of_twisted_doublet, false,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1464, 1152, twisted_doublet_taxpby_double_r18_nr_n2, true),
     kernel("twisted_doublet_taxpby_half_r12_nr_n2", of_twisted_doublet, false,
            "taxpby", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 252, twisted_doublet_taxpby_half_r12_nr_n2, true),
     kernel("twisted_doublet_tinv_double_r12_nr_n2", of_twisted_doublet, false,
            "tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1416, 768, twisted_doublet_tinv_double_r12_nr_n2, true),
+    kernel("twisted_doublet_tinv_double_r18_nr_n2", of_twisted_doublet, false,
+           "tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1416, 960, twisted_doublet_tinv_double_r18_nr_n2, true),
     kernel("twisted_doublet_tinv_half_r12_nr_n2", of_twisted_doublet, false,
            "tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1416, 200, twisted_doublet_tinv_half_r12_nr_n2, true),
     kernel("twisted_mass_axpby_tinv_double_r12_nr_n1", of_twisted_mass, false,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 1344, twisted_mass_axpby_tinv_double_r12_nr_n1, true),
+    kernel("twisted_mass_axpby_tinv_double_r18_nr_n1", of_twisted_mass, false,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1416, 1728, twisted_mass_axpby_tinv_double_r18_nr_n1, true),
     kernel("twisted_mass_axpby_tinv_half_r12_nr_n1", of_twisted_mass, false,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 348, twisted_mass_axpby_tinv_half_r12_nr_n1, true),
@@ -2865,6 +2946,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_dagger_axpby_tinv_double_r12_nr_n1", of_twisted_mass, true,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 1344, twisted_mass_dagger_axpby_tinv_double_r12_nr_n1, true),
+    kernel("twisted_mass_dagger_axpby_tinv_double_r18_nr_n1", of_twisted_mass, true,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1416, 1728, twisted_mass_dagger_axpby_tinv_double_r18_nr_n1, true),
     kernel("twisted_mass_dagger_axpby_tinv_half_r12_nr_n1", of_twisted_mass, true,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 348, twisted_mass_dagger_axpby_tinv_half_r12_nr_n1, true),
@@ -2874,6 +2958,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_dagger_taxpby_double_r12_nr_n1", of_twisted_mass, true,
            "taxpby", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 1344, twisted_mass_dagger_taxpby_double_r12_nr_n1, true),
+    kernel("twisted_mass_dagger_taxpby_double_r18_nr_n1", of_twisted_mass, true,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1416, 1728, twisted_mass_dagger_taxpby_double_r18_nr_n1, true),
     kernel("twisted_mass_dagger_taxpby_half_r12_nr_n1", of_twisted_mass, true,
            "taxpby", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 348, twisted_mass_dagger_taxpby_half_r12_nr_n1, true),
@@ -2883,6 +2970,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_dagger_tinv_double_r12_nr_n1", of_twisted_mass, true,
            "tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1368, 1152, twisted_mass_dagger_tinv_double_r12_nr_n1, true),
+    kernel("twisted_mass_dagger_tinv_double_r18_nr_n1", of_twisted_mass, true,
+           "tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1368, 1536, twisted_mass_dagger_tinv_double_r18_nr_n1, true),
     kernel("twisted_mass_dagger_tinv_half_r12_nr_n1", of_twisted_mass, true,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1368, 296, twisted_mass_dagger_tinv_half_r12_nr_n1, true),
@@ -2892,6 +2982,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_taxpby_double_r12_nr_n1", of_twisted_mass, false,
            "taxpby", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 1344, twisted_mass_taxpby_double_r12_nr_n1, true),
+    kernel("twisted_mass_taxpby_double_r18_nr_n1", of_twisted_mass, false,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1416, 1728, twisted_mass_taxpby_double_r18_nr_n1, true),
     kernel("twisted_mass_taxpby_half_r12_nr_n1", of_twisted_mass, false,
            "taxpby", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 348, twisted_mass_taxpby_half_r12_nr_n1, true),
@@ -2901,6 +2994,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_tinv_double_r12_nr_n1", of_twisted_mass, false,
            "tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1368, 1152, twisted_mass_tinv_double_r12_nr_n1, true),
+    kernel("twisted_mass_tinv_double_r18_nr_n1", of_twisted_mass, false,
+           "tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1368, 1536, twisted_mass_tinv_double_r18_nr_n1, true),
     kernel("twisted_mass_tinv_half_r12_nr_n1", of_twisted_mass, false,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1368, 296, twisted_mass_tinv_half_r12_nr_n1, true),

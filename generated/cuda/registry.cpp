@@ -414,63 +414,87 @@ void staple_double_r18(const Arguments&, const Launch&);
 void stout3_step_double_r18(const Arguments&, const Launch&);
 void stout4_step_double_r18(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_dagger_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_axpby_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_axpby_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_taxpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_dagger_taxpby_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_taxpby_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_taxpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_dagger_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_doublet_axpby_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_axpby_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_axpby_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_axpby_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_dagger_axpby_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_axpby_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_taxpby_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_dagger_taxpby_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_taxpby_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_dagger_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_taxpby_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_taxpby_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_taxpby_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_taxpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_taxpby_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_taxpby_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_taxpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_doublet_axpby_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_axpby_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_axpby_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_axpby_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_dagger_axpby_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_axpby_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_taxpby_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_dagger_taxpby_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_taxpby_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_dagger_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_taxpby_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_taxpby_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_taxpby_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_mass_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_axpby_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_axpby_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_dagger_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_axpby_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_axpby_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_taxpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_dagger_taxpby_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_taxpby_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_taxpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_dagger_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_taxpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_taxpby_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_taxpby_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_taxpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_axpby_bits20_r12_nr_n1(const Arguments&, const Launch&);
@@ -2671,7 +2695,7 @@ constexpr Kernel table[] = {
            8, 1, 1, 3, 0, 1158, 392, improved_staggered_axpby_double_r13_n8, false),
     kernel("improved_staggered_axpby_double_r18_n1", of_improved_staggered, false,
            "axpby", "double", "r18", "", false,
-           1, 1, 1, 3, 0, 1158, 2448, improved_staggered_axpby_double_r18_n1, false),
+           1, 1, 1, 3, 0, 1158, 2448, improved_staggered_axpby_double_r18_n1, true),
     kernel("improved_staggered_axpby_double_r9_n1", of_improved_staggered, false,
            "axpby", "double", "r9", "", false,
            1, 1, 1, 3, 0, 1158, 1872, improved_staggered_axpby_double_r9_n1, false),
@@ -2716,7 +2740,7 @@ constexpr Kernel table[] = {
            8, 1, 1, 3, 0, 1146, 344, improved_staggered_double_r13_n8, false),
     kernel("improved_staggered_double_r18_n1", of_improved_staggered, false,
            "none", "double", "r18", "", false,
-           1, 1, 1, 3, 0, 1146, 2400, improved_staggered_double_r18_n1, false),
+           1, 1, 1, 3, 0, 1146, 2400, improved_staggered_double_r18_n1, true),
     kernel("improved_staggered_double_r9_n1", of_improved_staggered, false,
            "none", "double", "r9", "", false,
            1, 1, 1, 3, 0, 1146, 1824, improved_staggered_double_r9_n1, false),
@@ -3017,6 +3041,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_axpby_tinv_double_r12_nr_n1", of_twisted_clover, false,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2424, 2496, twisted_clover_axpby_tinv_double_r12_nr_n1, true),
+    kernel("twisted_clover_axpby_tinv_double_r18_nr_n1", of_twisted_clover, false,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 2, 2424, 2880, twisted_clover_axpby_tinv_double_r18_nr_n1, true),
     kernel("twisted_clover_axpby_tinv_half_r12_nr_n1", of_twisted_clover, false,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2424, 636, twisted_clover_axpby_tinv_half_r12_nr_n1, true),
@@ -3026,6 +3053,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_dagger_axpby_tinv_double_r12_nr_n1", of_twisted_clover, true,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2424, 2496, twisted_clover_dagger_axpby_tinv_double_r12_nr_n1, true),
+    kernel("twisted_clover_dagger_axpby_tinv_double_r18_nr_n1", of_twisted_clover, true,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 2, 2424, 2880, twisted_clover_dagger_axpby_tinv_double_r18_nr_n1, true),
     kernel("twisted_clover_dagger_axpby_tinv_half_r12_nr_n1", of_twisted_clover, true,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2424, 636, twisted_clover_dagger_axpby_tinv_half_r12_nr_n1, true),
@@ -3035,6 +3065,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_dagger_taxpby_double_r12_nr_n1", of_twisted_clover, true,
            "taxpby", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 1920, twisted_clover_dagger_taxpby_double_r12_nr_n1, true),
+    kernel("twisted_clover_dagger_taxpby_double_r18_nr_n1", of_twisted_clover, true,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 1, 1920, 2304, twisted_clover_dagger_taxpby_double_r18_nr_n1, true),
     kernel("twisted_clover_dagger_taxpby_half_r12_nr_n1", of_twisted_clover, true,
            "taxpby", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 492, twisted_clover_dagger_taxpby_half_r12_nr_n1, true),
@@ -3044,6 +3077,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_dagger_tinv_double_r12_nr_n1", of_twisted_clover, true,
            "tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2376, 2304, twisted_clover_dagger_tinv_double_r12_nr_n1, true),
+    kernel("twisted_clover_dagger_tinv_double_r18_nr_n1", of_twisted_clover, true,
+           "tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 2, 2376, 2688, twisted_clover_dagger_tinv_double_r18_nr_n1, true),
     kernel("twisted_clover_dagger_tinv_half_r12_nr_n1", of_twisted_clover, true,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2376, 584, twisted_clover_dagger_tinv_half_r12_nr_n1, true),
@@ -3053,42 +3089,63 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_doublet_axpby_tinv_double_r12_nr_n2", of_twisted_clover_doublet, false,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2472, 1536, twisted_clover_doublet_axpby_tinv_double_r12_nr_n2, false),
+    kernel("twisted_clover_doublet_axpby_tinv_double_r18_nr_n2", of_twisted_clover_doublet, false,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 2, 2472, 1728, twisted_clover_doublet_axpby_tinv_double_r18_nr_n2, false),
     kernel("twisted_clover_doublet_axpby_tinv_half_r12_nr_n2", of_twisted_clover_doublet, false,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2472, 396, twisted_clover_doublet_axpby_tinv_half_r12_nr_n2, false),
     kernel("twisted_clover_doublet_dagger_axpby_tinv_double_r12_nr_n2", of_twisted_clover_doublet, true,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2472, 1536, twisted_clover_doublet_dagger_axpby_tinv_double_r12_nr_n2, false),
+    kernel("twisted_clover_doublet_dagger_axpby_tinv_double_r18_nr_n2", of_twisted_clover_doublet, true,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 2, 2472, 1728, twisted_clover_doublet_dagger_axpby_tinv_double_r18_nr_n2, false),
     kernel("twisted_clover_doublet_dagger_axpby_tinv_half_r12_nr_n2", of_twisted_clover_doublet, true,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2472, 396, twisted_clover_doublet_dagger_axpby_tinv_half_r12_nr_n2, false),
     kernel("twisted_clover_doublet_dagger_taxpby_double_r12_nr_n2", of_twisted_clover_doublet, true,
            "taxpby", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 1, 1968, 1248, twisted_clover_doublet_dagger_taxpby_double_r12_nr_n2, false),
+    kernel("twisted_clover_doublet_dagger_taxpby_double_r18_nr_n2", of_twisted_clover_doublet, true,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 1, 1968, 1440, twisted_clover_doublet_dagger_taxpby_double_r18_nr_n2, false),
     kernel("twisted_clover_doublet_dagger_taxpby_half_r12_nr_n2", of_twisted_clover_doublet, true,
            "taxpby", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 1, 1968, 324, twisted_clover_doublet_dagger_taxpby_half_r12_nr_n2, false),
     kernel("twisted_clover_doublet_dagger_tinv_double_r12_nr_n2", of_twisted_clover_doublet, true,
            "tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2424, 1344, twisted_clover_doublet_dagger_tinv_double_r12_nr_n2, false),
+    kernel("twisted_clover_doublet_dagger_tinv_double_r18_nr_n2", of_twisted_clover_doublet, true,
+           "tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 2, 2424, 1536, twisted_clover_doublet_dagger_tinv_double_r18_nr_n2, false),
     kernel("twisted_clover_doublet_dagger_tinv_half_r12_nr_n2", of_twisted_clover_doublet, true,
            "tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2424, 344, twisted_clover_doublet_dagger_tinv_half_r12_nr_n2, false),
     kernel("twisted_clover_doublet_taxpby_double_r12_nr_n2", of_twisted_clover_doublet, false,
            "taxpby", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 1, 1968, 1248, twisted_clover_doublet_taxpby_double_r12_nr_n2, false),
+    kernel("twisted_clover_doublet_taxpby_double_r18_nr_n2", of_twisted_clover_doublet, false,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 1, 1968, 1440, twisted_clover_doublet_taxpby_double_r18_nr_n2, false),
     kernel("twisted_clover_doublet_taxpby_half_r12_nr_n2", of_twisted_clover_doublet, false,
            "taxpby", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 1, 1968, 324, twisted_clover_doublet_taxpby_half_r12_nr_n2, false),
     kernel("twisted_clover_doublet_tinv_double_r12_nr_n2", of_twisted_clover_doublet, false,
            "tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2424, 1344, twisted_clover_doublet_tinv_double_r12_nr_n2, false),
+    kernel("twisted_clover_doublet_tinv_double_r18_nr_n2", of_twisted_clover_doublet, false,
+           "tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 2, 2424, 1536, twisted_clover_doublet_tinv_double_r18_nr_n2, false),
     kernel("twisted_clover_doublet_tinv_half_r12_nr_n2", of_twisted_clover_doublet, false,
            "tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2424, 344, twisted_clover_doublet_tinv_half_r12_nr_n2, false),
     kernel("twisted_clover_taxpby_double_r12_nr_n1", of_twisted_clover, false,
            "taxpby", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 1920, twisted_clover_taxpby_double_r12_nr_n1, true),
+    kernel("twisted_clover_taxpby_double_r18_nr_n1", of_twisted_clover, false,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 1, 1920, 2304, twisted_clover_taxpby_double_r18_nr_n1, true),
     kernel("twisted_clover_taxpby_half_r12_nr_n1", of_twisted_clover, false,
            "taxpby", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 492, twisted_clover_taxpby_half_r12_nr_n1, true),
@@ -3098,6 +3155,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_tinv_double_r12_nr_n1", of_twisted_clover, false,
            "tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2376, 2304, twisted_clover_tinv_double_r12_nr_n1, true),
+    kernel("twisted_clover_tinv_double_r18_nr_n1", of_twisted_clover, false,
+           "tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 2, 2376, 2688, twisted_clover_tinv_double_r18_nr_n1, true),
     kernel("twisted_clover_tinv_half_r12_nr_n1", of_twisted_clover, false,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2376, 584, twisted_clover_tinv_half_r12_nr_n1, true),
@@ -3107,42 +3167,63 @@ constexpr Kernel table[] = {
     kernel("twisted_doublet_axpby_tinv_double_r12_nr_n2", of_twisted_doublet, false,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 960, twisted_doublet_axpby_tinv_double_r12_nr_n2, false),
+    kernel("twisted_doublet_axpby_tinv_double_r18_nr_n2", of_twisted_doublet, false,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1464, 1152, twisted_doublet_axpby_tinv_double_r18_nr_n2, false),
     kernel("twisted_doublet_axpby_tinv_half_r12_nr_n2", of_twisted_doublet, false,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 252, twisted_doublet_axpby_tinv_half_r12_nr_n2, false),
     kernel("twisted_doublet_dagger_axpby_tinv_double_r12_nr_n2", of_twisted_doublet, true,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 960, twisted_doublet_dagger_axpby_tinv_double_r12_nr_n2, false),
+    kernel("twisted_doublet_dagger_axpby_tinv_double_r18_nr_n2", of_twisted_doublet, true,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1464, 1152, twisted_doublet_dagger_axpby_tinv_double_r18_nr_n2, false),
     kernel("twisted_doublet_dagger_axpby_tinv_half_r12_nr_n2", of_twisted_doublet, true,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 252, twisted_doublet_dagger_axpby_tinv_half_r12_nr_n2, false),
     kernel("twisted_doublet_dagger_taxpby_double_r12_nr_n2", of_twisted_doublet, true,
            "taxpby", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 960, twisted_doublet_dagger_taxpby_double_r12_nr_n2, false),
+    kernel("twisted_doublet_dagger_taxpby_double_r18_nr_n2", of_twisted_doublet, true,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1464, 1152, twisted_doublet_dagger_taxpby_double_r18_nr_n2, false),
     kernel("twisted_doublet_dagger_taxpby_half_r12_nr_n2", of_twisted_doublet, true,
            "taxpby", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 252, twisted_doublet_dagger_taxpby_half_r12_nr_n2, false),
     kernel("twisted_doublet_dagger_tinv_double_r12_nr_n2", of_twisted_doublet, true,
            "tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1416, 768, twisted_doublet_dagger_tinv_double_r12_nr_n2, false),
+    kernel("twisted_doublet_dagger_tinv_double_r18_nr_n2", of_twisted_doublet, true,
+           "tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1416, 960, twisted_doublet_dagger_tinv_double_r18_nr_n2, false),
     kernel("twisted_doublet_dagger_tinv_half_r12_nr_n2", of_twisted_doublet, true,
            "tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1416, 200, twisted_doublet_dagger_tinv_half_r12_nr_n2, false),
     kernel("twisted_doublet_taxpby_double_r12_nr_n2", of_twisted_doublet, false,
            "taxpby", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 960, twisted_doublet_taxpby_double_r12_nr_n2, false),
+    kernel("twisted_doublet_taxpby_double_r18_nr_n2", of_twisted_doublet, false,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1464, 1152, twisted_doublet_taxpby_double_r18_nr_n2, false),
     kernel("twisted_doublet_taxpby_half_r12_nr_n2", of_twisted_doublet, false,
            "taxpby", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 252, twisted_doublet_taxpby_half_r12_nr_n2, false),
     kernel("twisted_doublet_tinv_double_r12_nr_n2", of_twisted_doublet, false,
            "tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1416, 768, twisted_doublet_tinv_double_r12_nr_n2, false),
+    kernel("twisted_doublet_tinv_double_r18_nr_n2", of_twisted_doublet, false,
+           "tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1416, 960, twisted_doublet_tinv_double_r18_nr_n2, false),
     kernel("twisted_doublet_tinv_half_r12_nr_n2", of_twisted_doublet, false,
            "tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1416, 200, twisted_doublet_tinv_half_r12_nr_n2, false),
     kernel("twisted_mass_axpby_tinv_double_r12_nr_n1", of_twisted_mass, false,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 1344, twisted_mass_axpby_tinv_double_r12_nr_n1, true),
+    kernel("twisted_mass_axpby_tinv_double_r18_nr_n1", of_twisted_mass, false,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1416, 1728, twisted_mass_axpby_tinv_double_r18_nr_n1, true),
     kernel("twisted_mass_axpby_tinv_half_r12_nr_n1", of_twisted_mass, false,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 348, twisted_mass_axpby_tinv_half_r12_nr_n1, true),
@@ -3152,6 +3233,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_dagger_axpby_tinv_double_r12_nr_n1", of_twisted_mass, true,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 1344, twisted_mass_dagger_axpby_tinv_double_r12_nr_n1, true),
+    kernel("twisted_mass_dagger_axpby_tinv_double_r18_nr_n1", of_twisted_mass, true,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1416, 1728, twisted_mass_dagger_axpby_tinv_double_r18_nr_n1, true),
     kernel("twisted_mass_dagger_axpby_tinv_half_r12_nr_n1", of_twisted_mass, true,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 348, twisted_mass_dagger_axpby_tinv_half_r12_nr_n1, true),
@@ -3161,6 +3245,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_dagger_taxpby_double_r12_nr_n1", of_twisted_mass, true,
            "taxpby", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 1344, twisted_mass_dagger_taxpby_double_r12_nr_n1, true),
+    kernel("twisted_mass_dagger_taxpby_double_r18_nr_n1", of_twisted_mass, true,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1416, 1728, twisted_mass_dagger_taxpby_double_r18_nr_n1, true),
     kernel("twisted_mass_dagger_taxpby_half_r12_nr_n1", of_twisted_mass, true,
            "taxpby", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 348, twisted_mass_dagger_taxpby_half_r12_nr_n1, true),
@@ -3170,6 +3257,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_dagger_tinv_double_r12_nr_n1", of_twisted_mass, true,
            "tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1368, 1152, twisted_mass_dagger_tinv_double_r12_nr_n1, true),
+    kernel("twisted_mass_dagger_tinv_double_r18_nr_n1", of_twisted_mass, true,
+           "tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1368, 1536, twisted_mass_dagger_tinv_double_r18_nr_n1, true),
     kernel("twisted_mass_dagger_tinv_half_r12_nr_n1", of_twisted_mass, true,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1368, 296, twisted_mass_dagger_tinv_half_r12_nr_n1, true),
@@ -3179,6 +3269,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_taxpby_double_r12_nr_n1", of_twisted_mass, false,
            "taxpby", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 1344, twisted_mass_taxpby_double_r12_nr_n1, true),
+    kernel("twisted_mass_taxpby_double_r18_nr_n1", of_twisted_mass, false,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1416, 1728, twisted_mass_taxpby_double_r18_nr_n1, true),
     kernel("twisted_mass_taxpby_half_r12_nr_n1", of_twisted_mass, false,
            "taxpby", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 348, twisted_mass_taxpby_half_r12_nr_n1, true),
@@ -3188,6 +3281,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_tinv_double_r12_nr_n1", of_twisted_mass, false,
            "tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1368, 1152, twisted_mass_tinv_double_r12_nr_n1, true),
+    kernel("twisted_mass_tinv_double_r18_nr_n1", of_twisted_mass, false,
+           "tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1368, 1536, twisted_mass_tinv_double_r18_nr_n1, true),
     kernel("twisted_mass_tinv_half_r12_nr_n1", of_twisted_mass, false,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1368, 296, twisted_mass_tinv_half_r12_nr_n1, true),
@@ -3217,10 +3313,10 @@ constexpr Kernel table[] = {
            1, 4, 2, 1, 0, 1368, 1152, wilson_axpby_double_r12t_nr_n1, false),
     kernel("wilson_axpby_double_r18_dr_n1", of_wilson, false,
            "axpby", "double", "r18", "degrand_rossi", false,
-           1, 4, 2, 1, 0, 1368, 1728, wilson_axpby_double_r18_dr_n1, false),
+           1, 4, 2, 1, 0, 1368, 1728, wilson_axpby_double_r18_dr_n1, true),
     kernel("wilson_axpby_double_r18_nr_n1", of_wilson, false,
            "axpby", "double", "r18", "non_relativistic", false,
-           1, 4, 2, 1, 0, 1368, 1728, wilson_axpby_double_r18_nr_n1, false),
+           1, 4, 2, 1, 0, 1368, 1728, wilson_axpby_double_r18_nr_n1, true),
     kernel("wilson_axpby_double_r18_nr_n1__complex", of_wilson, false,
            "axpby", "double", "r18", "non_relativistic", true,
            1, 4, 2, 1, 0, 1368, 1728, wilson_axpby_double_r18_nr_n1__complex, false),
@@ -3280,10 +3376,10 @@ constexpr Kernel table[] = {
            1, 4, 2, 1, 1, 1920, 1920, wilson_axpby_tinv_double_r12_nr_n1, true),
     kernel("wilson_axpby_tinv_double_r18_dr_n1", of_wilson, false,
            "axpby_tinv", "double", "r18", "degrand_rossi", false,
-           1, 4, 2, 1, 1, 1920, 2304, wilson_axpby_tinv_double_r18_dr_n1, false),
+           1, 4, 2, 1, 1, 1920, 2304, wilson_axpby_tinv_double_r18_dr_n1, true),
     kernel("wilson_axpby_tinv_double_r18_nr_n1", of_wilson, false,
            "axpby_tinv", "double", "r18", "non_relativistic", false,
-           1, 4, 2, 1, 1, 1920, 2304, wilson_axpby_tinv_double_r18_nr_n1, false),
+           1, 4, 2, 1, 1, 1920, 2304, wilson_axpby_tinv_double_r18_nr_n1, true),
     kernel("wilson_axpby_tinv_half_r12_nr_n1", of_wilson, false,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 492, wilson_axpby_tinv_half_r12_nr_n1, true),
@@ -3322,10 +3418,10 @@ constexpr Kernel table[] = {
            1, 4, 2, 1, 0, 1368, 1152, wilson_dagger_axpby_double_r12t_nr_n1, false),
     kernel("wilson_dagger_axpby_double_r18_dr_n1", of_wilson, true,
            "axpby", "double", "r18", "degrand_rossi", false,
-           1, 4, 2, 1, 0, 1368, 1728, wilson_dagger_axpby_double_r18_dr_n1, false),
+           1, 4, 2, 1, 0, 1368, 1728, wilson_dagger_axpby_double_r18_dr_n1, true),
     kernel("wilson_dagger_axpby_double_r18_nr_n1", of_wilson, true,
            "axpby", "double", "r18", "non_relativistic", false,
-           1, 4, 2, 1, 0, 1368, 1728, wilson_dagger_axpby_double_r18_nr_n1, false),
+           1, 4, 2, 1, 0, 1368, 1728, wilson_dagger_axpby_double_r18_nr_n1, true),
     kernel("wilson_dagger_axpby_double_r18_nr_n1__complex", of_wilson, true,
            "axpby", "double", "r18", "non_relativistic", true,
            1, 4, 2, 1, 0, 1368, 1728, wilson_dagger_axpby_double_r18_nr_n1__complex, false),
@@ -3385,10 +3481,10 @@ constexpr Kernel table[] = {
            1, 4, 2, 1, 1, 1920, 1920, wilson_dagger_axpby_tinv_double_r12_nr_n1, true),
     kernel("wilson_dagger_axpby_tinv_double_r18_dr_n1", of_wilson, true,
            "axpby_tinv", "double", "r18", "degrand_rossi", false,
-           1, 4, 2, 1, 1, 1920, 2304, wilson_dagger_axpby_tinv_double_r18_dr_n1, false),
+           1, 4, 2, 1, 1, 1920, 2304, wilson_dagger_axpby_tinv_double_r18_dr_n1, true),
     kernel("wilson_dagger_axpby_tinv_double_r18_nr_n1", of_wilson, true,
            "axpby_tinv", "double", "r18", "non_relativistic", false,
-           1, 4, 2, 1, 1, 1920, 2304, wilson_dagger_axpby_tinv_double_r18_nr_n1, false),
+           1, 4, 2, 1, 1, 1920, 2304, wilson_dagger_axpby_tinv_double_r18_nr_n1, true),
     kernel("wilson_dagger_axpby_tinv_half_r12_nr_n1", of_wilson, true,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 492, wilson_dagger_axpby_tinv_half_r12_nr_n1, true),
@@ -3418,10 +3514,10 @@ constexpr Kernel table[] = {
            1, 4, 2, 1, 0, 1320, 960, wilson_dagger_double_r12t_nr_n1, false),
     kernel("wilson_dagger_double_r18_dr_n1", of_wilson, true,
            "none", "double", "r18", "degrand_rossi", false,
-           1, 4, 2, 1, 0, 1320, 1536, wilson_dagger_double_r18_dr_n1, false),
+           1, 4, 2, 1, 0, 1320, 1536, wilson_dagger_double_r18_dr_n1, true),
     kernel("wilson_dagger_double_r18_nr_n1", of_wilson, true,
            "none", "double", "r18", "non_relativistic", false,
-           1, 4, 2, 1, 0, 1320, 1536, wilson_dagger_double_r18_nr_n1, false),
+           1, 4, 2, 1, 0, 1320, 1536, wilson_dagger_double_r18_nr_n1, true),
     kernel("wilson_dagger_double_r18_nr_n1__complex", of_wilson, true,
            "none", "double", "r18", "non_relativistic", true,
            1, 4, 2, 1, 0, 1320, 1536, wilson_dagger_double_r18_nr_n1__complex, false),
@@ -3481,10 +3577,10 @@ constexpr Kernel table[] = {
            1, 4, 2, 1, 1, 1920, 1920, wilson_dagger_taxpby_double_r12_nr_n1, true),
     kernel("wilson_dagger_taxpby_double_r18_dr_n1", of_wilson, true,
            "taxpby", "double", "r18", "degrand_rossi", false,
-           1, 4, 2, 1, 1, 1920, 2304, wilson_dagger_taxpby_double_r18_dr_n1, false),
+           1, 4, 2, 1, 1, 1920, 2304, wilson_dagger_taxpby_double_r18_dr_n1, true),
     kernel("wilson_dagger_taxpby_double_r18_nr_n1", of_wilson, true,
            "taxpby", "double", "r18", "non_relativistic", false,
-           1, 4, 2, 1, 1, 1920, 2304, wilson_dagger_taxpby_double_r18_nr_n1, false),
+           1, 4, 2, 1, 1, 1920, 2304, wilson_dagger_taxpby_double_r18_nr_n1, true),
     kernel("wilson_dagger_taxpby_double_r18_rotated_n1", of_wilson, true,
            "taxpby", "double", "r18", "rotated", false,
            1, 4, 2, 1, 1, 1920, 2304, wilson_dagger_taxpby_double_r18_rotated_n1, false),
@@ -3499,10 +3595,10 @@ constexpr Kernel table[] = {
            1, 4, 2, 1, 1, 1872, 1728, wilson_dagger_tinv_double_r12_nr_n1, true),
     kernel("wilson_dagger_tinv_double_r18_dr_n1", of_wilson, true,
            "tinv", "double", "r18", "degrand_rossi", false,
-           1, 4, 2, 1, 1, 1872, 2112, wilson_dagger_tinv_double_r18_dr_n1, false),
+           1, 4, 2, 1, 1, 1872, 2112, wilson_dagger_tinv_double_r18_dr_n1, true),
     kernel("wilson_dagger_tinv_double_r18_nr_n1", of_wilson, true,
            "tinv", "double", "r18", "non_relativistic", false,
-           1, 4, 2, 1, 1, 1872, 2112, wilson_dagger_tinv_double_r18_nr_n1, false),
+           1, 4, 2, 1, 1, 1872, 2112, wilson_dagger_tinv_double_r18_nr_n1, true),
     kernel("wilson_dagger_tinv_half_r12_nr_n1", of_wilson, true,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1872, 440, wilson_dagger_tinv_half_r12_nr_n1, true),
@@ -3523,10 +3619,10 @@ constexpr Kernel table[] = {
            1, 4, 2, 1, 0, 1320, 960, wilson_double_r12t_nr_n1, false),
     kernel("wilson_double_r18_dr_n1", of_wilson, false,
            "none", "double", "r18", "degrand_rossi", false,
-           1, 4, 2, 1, 0, 1320, 1536, wilson_double_r18_dr_n1, false),
+           1, 4, 2, 1, 0, 1320, 1536, wilson_double_r18_dr_n1, true),
     kernel("wilson_double_r18_nr_n1", of_wilson, false,
            "none", "double", "r18", "non_relativistic", false,
-           1, 4, 2, 1, 0, 1320, 1536, wilson_double_r18_nr_n1, false),
+           1, 4, 2, 1, 0, 1320, 1536, wilson_double_r18_nr_n1, true),
     kernel("wilson_double_r18_nr_n1__complex", of_wilson, false,
            "none", "double", "r18", "non_relativistic", true,
            1, 4, 2, 1, 0, 1320, 1536, wilson_double_r18_nr_n1__complex, false),
@@ -3586,10 +3682,10 @@ constexpr Kernel table[] = {
            1, 4, 2, 1, 1, 1920, 1920, wilson_taxpby_double_r12_nr_n1, true),
     kernel("wilson_taxpby_double_r18_dr_n1", of_wilson, false,
            "taxpby", "double", "r18", "degrand_rossi", false,
-           1, 4, 2, 1, 1, 1920, 2304, wilson_taxpby_double_r18_dr_n1, false),
+           1, 4, 2, 1, 1, 1920, 2304, wilson_taxpby_double_r18_dr_n1, true),
     kernel("wilson_taxpby_double_r18_nr_n1", of_wilson, false,
            "taxpby", "double", "r18", "non_relativistic", false,
-           1, 4, 2, 1, 1, 1920, 2304, wilson_taxpby_double_r18_nr_n1, false),
+           1, 4, 2, 1, 1, 1920, 2304, wilson_taxpby_double_r18_nr_n1, true),
     kernel("wilson_taxpby_double_r18_rotated_n1", of_wilson, false,
            "taxpby", "double", "r18", "rotated", false,
            1, 4, 2, 1, 1, 1920, 2304, wilson_taxpby_double_r18_rotated_n1, false),
@@ -3604,10 +3700,10 @@ constexpr Kernel table[] = {
            1, 4, 2, 1, 1, 1872, 1728, wilson_tinv_double_r12_nr_n1, true),
     kernel("wilson_tinv_double_r18_dr_n1", of_wilson, false,
            "tinv", "double", "r18", "degrand_rossi", false,
-           1, 4, 2, 1, 1, 1872, 2112, wilson_tinv_double_r18_dr_n1, false),
+           1, 4, 2, 1, 1, 1872, 2112, wilson_tinv_double_r18_dr_n1, true),
     kernel("wilson_tinv_double_r18_nr_n1", of_wilson, false,
            "tinv", "double", "r18", "non_relativistic", false,
-           1, 4, 2, 1, 1, 1872, 2112, wilson_tinv_double_r18_nr_n1, false),
+           1, 4, 2, 1, 1, 1872, 2112, wilson_tinv_double_r18_nr_n1, true),
     kernel("wilson_tinv_half_r12_nr_n1", of_wilson, false,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1872, 440, wilson_tinv_half_r12_nr_n1, true),
