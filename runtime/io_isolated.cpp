@@ -22,7 +22,7 @@ namespace {
 enum class Outcome : unsigned char { result = 1, error, usage };
 
 /// Generous for any sound file; a crafted one must not hang or fill the machine.
-constexpr std::uint64_t seconds = 60, bytes_per_second = 1 << 20, spare_memory = std::uint64_t(2) << 30;
+constexpr std::uint64_t seconds = 10, bytes_per_second = 16 << 20, spare_memory = std::uint64_t(2) << 30;
 
 void limit(int resource, std::uint64_t value) {
   struct rlimit now {};
