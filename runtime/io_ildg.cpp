@@ -101,7 +101,7 @@ GaugeHead lime_head(const InputFile& file, const std::optional<Coordinates>& exp
   }
   // A damaged name, too, must not hide it.
   const auto ours = std::find_if(records.begin(), records.end(), [](const LimeRecord& r) {
-    return r.type.starts_with("quarksmith-l") || r.type.ends_with("-lattice");
+    return r.type.starts_with("quarksmith-la") || r.type.ends_with("-lattice");
   });
   if (ours != records.end()) {
     if (const std::string said = read_record(file, *ours); said != extent_text(head.extent))
