@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from generator.evidence import FACT, check_device, check_kernels, check_candidate, check_sizes, read_field
+from generator.evidence import FACT, check_candidate, check_device, check_kernels, check_sizes, read_field
 from generator.profile import Profile
 from generator.render import body_path, render_body, render_group, slug
 from generator.shapes import SHAPES
