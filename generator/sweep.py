@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from generator.evidence import check_row, read_field, read_lines
+from generator.evidence import check_candidate, read_field, read_lines
 from generator.launch import REGISTERS
 from generator.ondemand import ROOT, Build, CompileError, compile_module, cuda_libraries, record_module, run_compiler
 from generator.operators import find_operator
@@ -349,10 +349,7 @@ def collect(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
         raise SpecError(f"{folder} holds no results.jsonl; run `quarksmith sweep --measure {folder}` first")
     records = {}
     for candidate in read_field(folder / "candidates.json")["candidates"].each():
-        candidate["base"].text()
-        for key in ("registers", "spills"):
-            candidate[key].integer()
-        check_row(candidate, measured=False)
+        check_candidate(candidate)
         records[candidate["kernel"].text()] = candidate.value
     ends: dict[tuple[str, str], dict[str, Any]] = {}
     for line in read_lines(results):

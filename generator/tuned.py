@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from generator.evidence import FACT, check_device, check_kernels, check_row, check_sizes, read_field
+from generator.evidence import FACT, check_candidate, check_device, check_kernels, check_sizes, read_field
 from generator.profile import Profile
 from generator.render import body_path, render_body, render_group, slug
 from generator.shapes import SHAPES
@@ -53,8 +53,7 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     facts = read_facts(folder)
     rejected = read_field(folder / "rejected.json")
     for candidate in rejected.each():
-        candidate["base"].text()
-        check_row(candidate, measured=False)
+        check_candidate(candidate)
     path = out / f"{slug(facts['device'])}.json"
     earlier: dict[str, Any] = {"device": facts["device"], "kernels": {}}
     if path.is_file():
