@@ -6,7 +6,9 @@
 
 #include "apps/options.hpp"
 #include "runtime/error.hpp"
+#include "runtime/exact_sum.hpp"
 #include "runtime/expression.hpp"
+#include "runtime/host_averages.hpp"
 #include "solvers/blas.hpp"
 #include "solvers/source.hpp"
 
@@ -81,10 +83,11 @@ class Call {
     nlohmann::ordered_json j = {{"expression", kernel_.operation},
                                 {"kernel", kernel_.name},
                                 {"formula", kernel_.formula},
-                                {"lattice", gauge_.lattice.extent()},
+                                {"lattice", gauge_.lattice.global_extent()},
                                 {"seconds", seconds}};
     for (std::size_t n = 0; n < sums.size(); ++n) {
-      fmt::print("sum {}: {:.15g}  ({:.15g} a site)\n", n + 1, sums[n], sums[n] / double(gauge_.lattice.sites()));
+      fmt::print("sum {}: {:.15g}  ({:.15g} a site)\n", n + 1, sums[n],
+                 sums[n] / double(gauge_.lattice.global_sites()));
       j["sums"].push_back(sums[n]);
     }
     for (std::size_t n = 0; n < parameters_.size(); ++n)
@@ -125,15 +128,16 @@ class Call {
     if (const SpinorField* f = a.spinors()) {
       HostSpinor psi(gauge_.lattice);
       download(*f, psi, find_basis("degrand_rossi"));
-      double norm = 0;
-      for (const HostSite& site : psi.site)
-        for (int n = 0; n < 3 * f->spins(); ++n) norm += std::norm(site[n]);
+      std::vector<double> sites(psi.site.size());
+      for (std::size_t x = 0; x < sites.size(); ++x)
+        for (int n = 0; n < 3 * f->spins(); ++n) sites[x] += std::norm(psi.site[x][n]);
+      const double norm = exact_sum(sites, domain_->communicator());
       fmt::print("{}: |{}|^2 = {:.15g}\n", name, name, norm);
       j[name] = {{"norm2", norm}};
       return;
     }
     const HostGauge u = download(*a.links());
-    const GaugeAverages averages = gauge_averages(u, domain_);
+    const GaugeAverages averages = host_averages(u, domain_->communicator());
     fmt::print("{}: plaquette {:.12f}  (space {:.12f}, time {:.12f}), link trace {:.12f}\n", name, averages.plaquette,
                averages.space_plaquette, averages.time_plaquette, averages.link_trace);
     j[name] = {{"plaquette", averages.plaquette},
@@ -156,7 +160,6 @@ class Call {
 };
 
 int run(const ApplyOptions& o) {
-  o.common.require_one_rank("apply");
   if (o.out.empty() && !o.format.empty()) throw UsageError("--format belongs to --out FILE; leave it out");
   if (!o.out.empty()) output_format(o.out, o.format);
   o.common.claim({{"--out", o.out}});
@@ -182,7 +185,8 @@ void add_apply(CLI::App& app, int& status) {
   c->add_option("--spins", o->spins, "colour vectors a site of its spinor fields, 1 or 4 (default: what there is)");
   c->add_option("--out", o->out, "write the links that it returns to this file");
   c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of --out)");
-  o->common.add_to(*c, CommonOptions::computes | CommonOptions::reports | CommonOptions::replaces);
+  o->common.add_to(*c,
+                   CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, &status] { status = run(*o); });
 }
 

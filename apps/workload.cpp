@@ -271,6 +271,9 @@ void Workload::prepare_expression() {
     }
   }
   arguments_ = expression_arguments(*kernel_, arguments, Parity::even);
+  if (kernel_->sums == 0) return;
+  sums_.emplace(fields_->domain(), arguments_.geometry.lanes, kernel_->sums, rhs_);
+  arguments_.out = sums_->operand();
 }
 
 void Workload::launch(const Kernel& kernel, int call) {
@@ -286,7 +289,8 @@ void Workload::launch(const Kernel& kernel, int call) {
 Workload::Result Workload::result_of_expression(const Kernel& kernel) {
   Result result;
   if (kernel.sums > 0) {
-    result.sums = fields_->domain()->device().reduce(kernel, arguments_);
+    launch(kernel, 0);
+    result.sums = sums_->totals();
     return result;
   }
   for (SpinorField& f : in_) f.copy_from(fresh(Subset::full));

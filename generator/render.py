@@ -276,6 +276,8 @@ def render_group(
     headers = ["runtime/batch.hpp", "runtime/halo_cuda.hpp"] if target == "cuda" else []
     if any(isinstance(find_operator(s.operator), Expression) for s in specs):
         headers.append("runtime/expression_site.hpp")
+    if any(_adds_up_sites(s) for s in specs):
+        headers.append("runtime/site_values.hpp")
     headers += [f"generated/links/{s}.hpp" for s in STORAGES]
     headers += sorted({f"generated/bases/{spec.basis.short}.hpp" for spec in specs if spec.basis})
     headers += sorted({f"generated/{path}" for spec in specs if (path := body_path(spec))})
@@ -284,10 +286,18 @@ def render_group(
     )
 
 
+def _adds_up_sites(spec: KernelSpec) -> bool:
+    """Sums of expressions are added up by the host, in a way that does not depend on how a lattice is spread."""
+    operator = find_operator(spec.operator)
+    return isinstance(operator, Expression) and operator.sums > 0
+
+
 def _row(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec]) -> dict[str, str | None]:
     operator = find_operator(spec.operator)
     cost = operator.cost(spec)
     instance = f"{getattr(operator, 'cpp_body', f'{body_name(spec)}_body')}<{', '.join(operator.arguments(spec))}>"
+    if _adds_up_sites(spec):
+        instance = f"SiteValues<{instance}>"
     return {
         "name": spec.name,
         "instance": textwrap.fill(instance, 105, subsequent_indent=" " * 10),

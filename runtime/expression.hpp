@@ -40,9 +40,11 @@ struct ExpressionParameter {
   std::string_view kind;     ///< spinor, fermion, links, matrices, algebra, real, complex
   std::string_view operand;  ///< member of Arguments
   std::string_view flag;     ///< out: it is written; apart: read where something else is written; here
+  BorderDepth reach;         ///< how far from there it is read
   bool is_number() const { return kind == "real" || kind == "complex"; }
   bool is_spinor() const { return kind == "spinor" || kind == "fermion"; }
   bool is_output() const { return flag == "out"; }
+  bool reaches_beyond() const { return reach != BorderDepth{}; }
 };
 /// What an expression needs beside its arguments.
 struct ExpressionSettings {
@@ -52,18 +54,17 @@ struct ExpressionSettings {
 };
 /// In the order of a call.
 std::vector<ExpressionParameter> parameters_of(const Kernel& expression);
-/// Whether it reads sites other than those where it writes or adds up.
-bool reads_neighbours(const Kernel& expression);
 
-/// The arguments of a launch for the sites of one parity.
+/// The arguments of a launch for the sites of one parity; an expression with sums also needs `out` (SiteSums).
 /// \throws UsageError a field is not of the kind, lattice, precision or storage that the expression needs.
 Arguments expression_arguments(const Kernel& expression, std::span<const ExpressionArgument> arguments, Parity parity);
 
 /// Evaluates an expression at all sites; returns its sums over the lattice. Arguments are fields and numbers that it
-/// reads, in the order of its function, then fields that it writes.
+/// reads, in the order of its function, then fields that it writes. On parts of a lattice it is collective, and gives
+/// what it gives on the whole, in double the same bits: fields that it reads elsewhere get a border from the
+/// neighbours (runtime/bordered.hpp).
 /// \throws MissingKernel this build has no such kernel for fields of this precision and storage.
-/// \throws UsageError as above; or the lattice is split and the expression reads neighbours or writes links, whose
-/// border others hold.
+/// \throws UsageError as above. \throws WrongLattice a part is shorter than the expression reads.
 std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> arguments,
                              const ExpressionSettings& settings = {});
 inline std::vector<double> evaluate(std::string_view expression, std::initializer_list<ExpressionArgument> arguments,

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/border.hpp"
+#include "runtime/bordered.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith {
@@ -61,20 +61,17 @@ LinkField smear_whole(const LinkField& u, const StapleCoefficients& c, LinkField
   return fat;
 }
 
-/// Paths of fat and long links go two steps beyond the ends of a link at most: one border serves a level.
-LinkField smear_part(const LinkField& links, const StapleCoefficients& c, LinkField* longs) {
-  const Domain& domain = links.domain();
-  const HostGauge gauge = with_border(download(links), domain.communicator());
-  const auto box = std::make_shared<Domain>(gauge.lattice, domain.device_pointer());
-  const LinkField u = upload(gauge, box, links.precision(), links.storage());
-  const auto inside = [&](const LinkField& from) {
-    return upload(without_border(download(from), domain.lattice()), links.domain_pointer(), links.precision(),
-                  links.storage());
+/// The same of a part: on the part with a border, for both at once.
+LinkField smear_part(const BorderedPart& part, const LinkField& links, const StapleCoefficients& c, LinkField* longs) {
+  const LinkField& u = part.read(links, true);
+  const auto cut = [&](const LinkField& from, const LinkField& to) {
+    part.cut(stored_sites(from), stored_sites(to));
+    to.changed();
   };
-  LinkField box_longs = empty_like(u);
-  const LinkField fat = smear_whole(u, c, longs != nullptr ? &box_longs : nullptr);
-  if (longs != nullptr) *longs = inside(box_longs);
-  return inside(fat);
+  LinkField fat = empty_like(links), box_longs = empty_like(u);
+  cut(smear_whole(u, c, longs != nullptr ? &box_longs : nullptr), fat);
+  if (longs != nullptr) cut(box_longs, *longs);
+  return fat;
 }
 
 LinkField upload_double(const HostGauge& gauge, const DomainPointer& domain) {
@@ -120,7 +117,10 @@ ImprovedLinks hisq_links(const HostGauge& gauge, const DomainPointer& domain, do
 }
 
 LinkField smear(const LinkField& links, const StapleCoefficients& c, LinkField* longs) {
-  return links.domain().lattice().parts() > 1 ? smear_part(links, c, longs) : smear_whole(links, c, longs);
+  // Paths of fat and long links go two steps beyond the ends of a link at most.
+  constexpr BorderDepth paths{{2, 2, 2, 2}, true};
+  const BorderedPart* part = links.domain().bordered(paths, links.precision().element_bytes, "improved links");
+  return part != nullptr ? smear_part(*part, links, c, longs) : smear_whole(links, c, longs);
 }
 
 LinkField project_u3(const LinkField& links) {

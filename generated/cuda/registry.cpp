@@ -980,7 +980,8 @@ constexpr Operation of_ape3_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart keep:real:a.re:here add:real:b.re:here out:links:out:out"};
+    "u:links:links:apart:1.1.1.1.1.1.0.0.corners keep:real:a.re:here add:real:b.re:here "
+     "out:links:out:out"};
 constexpr Operation of_ape4_step = {
     "ape4_step", "expression",
     "out[x] = project(keep*u[x] + add*(u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
@@ -1000,7 +1001,8 @@ constexpr Operation of_ape4_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart keep:real:a.re:here add:real:b.re:here out:links:out:out"};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners keep:real:a.re:here add:real:b.re:here "
+     "out:links:out:out"};
 constexpr Operation of_apply_doublet_twist = {
     "apply_doublet_twist", "term",
     "out = b T^-1 x, T = 1 + i c gamma_5 tau_3 + e tau_1, for T^-1 with -c and -e; c and e are the "
@@ -1276,7 +1278,7 @@ constexpr Operation of_clover_energy = {
     "",
     "",
     false, 2,
-    "u:links:links:apart"};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners"};
 constexpr Operation of_clover_term = {
     "clover_term", "term",
     "T = c - sum_{mu<nu} c_munu sigma_munu (Q - Q^+)_munu / (16 i); c_ij = a, c_i4 = b",
@@ -1304,8 +1306,8 @@ constexpr Operation of_d234_dagger = {
     "",
     "",
     false, 0,
-    "u:links:links:apart psi:fermion:in:apart mass:real:a.re:here b:real:b.re:here c:real:c.re:here "
-     "out:fermion:out:out"};
+    "u:links:links:apart:2.1.2.1.2.1.2.1 psi:fermion:in:apart:2.2.2.2.2.2.2.2 mass:real:a.re:here "
+     "b:real:b.re:here c:real:c.re:here out:fermion:out:out"};
 constexpr Operation of_d234 = {
     "d234", "expression",
     "part1 = 0.5*gamma[x]*psi; part2 = c*(((-2.0) + (-2.0))*psi); part3 = (-0.5)*gamma[x]*psi; part4 "
@@ -1328,8 +1330,8 @@ constexpr Operation of_d234 = {
     "",
     "",
     false, 0,
-    "u:links:links:apart psi:fermion:in:apart mass:real:a.re:here b:real:b.re:here c:real:c.re:here "
-     "out:fermion:out:out"};
+    "u:links:links:apart:2.1.2.1.2.1.2.1 psi:fermion:in:apart:2.2.2.2.2.2.2.2 mass:real:a.re:here "
+     "b:real:b.re:here c:real:c.re:here out:fermion:out:out"};
 constexpr Operation of_decode_links = {
     "decode_links", "convert",
     "out = links, from the precision and storage of the record to 18 doubles",
@@ -1394,8 +1396,8 @@ constexpr Operation of_flow_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart drift:algebra:x:here now:real:a.re:here before:real:b.re:here "
-     "out_1:links:out:out out_2:algebra:y:out"};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners drift:algebra:x:here now:real:a.re:here "
+     "before:real:b.re:here out_1:links:out:out out_2:algebra:y:out"};
 constexpr Operation of_gcr_direction = {
     "gcr_direction", "update",
     "y = x",
@@ -1455,8 +1457,8 @@ constexpr Operation of_hyp_first = {
     "",
     "",
     false, 0,
-    "u:links:links:apart keep:real:a.re:here add:real:b.re:here out_1:links:out:out out_2:links:x:out "
-     "out_3:links:y:out"};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners keep:real:a.re:here add:real:b.re:here "
+     "out_1:links:out:out out_2:links:x:out out_3:links:y:out"};
 constexpr Operation of_hyp_second = {
     "hyp_second", "expression",
     "out_1[x] = project(keep*u[x] + add*(h[z]*shift(h[x], +z)*adj(shift(h[z], +x)) + "
@@ -1492,8 +1494,9 @@ constexpr Operation of_hyp_second = {
     "",
     "",
     false, 0,
-    "u:links:links:here f:links:x:apart g:links:y:apart h:links:z:apart keep:real:a.re:here "
-     "add:real:b.re:here out_1:links:out:out out_2:links:w:out out_3:links:in:out"};
+    "u:links:links:here f:links:x:apart:1.0.1.1.1.1.1.1.corners "
+     "g:links:y:apart:1.1.1.1.1.1.1.1.corners h:links:z:apart:1.1.1.1.1.1.1.0.corners "
+     "keep:real:a.re:here add:real:b.re:here out_1:links:out:out out_2:links:w:out out_3:links:in:out"};
 constexpr Operation of_hyp_third = {
     "hyp_third", "expression",
     "out[x] = project(keep*u[x] + add*(f[y]*shift(f[x], +y)*adj(shift(f[y], +x)) + "
@@ -1513,8 +1516,9 @@ constexpr Operation of_hyp_third = {
     "",
     "",
     false, 0,
-    "u:links:links:here f:links:x:apart g:links:y:apart h:links:z:apart keep:real:a.re:here "
-     "add:real:b.re:here out:links:out:out"};
+    "u:links:links:here f:links:x:apart:1.1.1.1.1.0.1.0.corners "
+     "g:links:y:apart:1.0.1.1.1.1.1.0.corners h:links:z:apart:1.0.1.0.1.1.1.1.corners "
+     "keep:real:a.re:here add:real:b.re:here out:links:out:out"};
 constexpr Operation of_import = {
     "import", "convert",
     "out = in, from double to the precision of the record",
@@ -1552,8 +1556,8 @@ constexpr Operation of_jacobi_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart psi:spinor:in:apart source:spinor:x:here kappa:real:a.re:here "
-     "out:spinor:out:out"};
+    "u:links:links:apart:1.0.1.0.1.0.0.0 psi:spinor:in:apart:1.1.1.1.1.1.0.0 source:spinor:x:here "
+     "kappa:real:a.re:here out:spinor:out:out"};
 constexpr Operation of_laplace3 = {
     "laplace3", "hopping",
     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
@@ -1649,7 +1653,7 @@ constexpr Operation of_plaquette_energy = {
     "",
     "",
     false, 1,
-    "u:links:links:apart"};
+    "u:links:links:apart:0.1.0.1.0.1.0.1"};
 constexpr Operation of_project_u3 = {
     "project_u3", "links",
     "out = V (V^+ V)^(-1/2) for the four links V of a site; adds up |out out^+ - 1|^2",
@@ -1730,7 +1734,7 @@ constexpr Operation of_stout3_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart rho:real:a.re:here out:links:out:out"};
+    "u:links:links:apart:1.1.1.1.1.1.0.0.corners rho:real:a.re:here out:links:out:out"};
 constexpr Operation of_stout4_step = {
     "stout4_step", "expression",
     "out[x] = exp(rho*ta((u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
@@ -1751,7 +1755,7 @@ constexpr Operation of_stout4_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart rho:real:a.re:here out:links:out:out"};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners rho:real:a.re:here out:links:out:out"};
 constexpr Operation of_twisted_clover = {
     "twisted_clover", "hopping",
     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu); T = "
@@ -1799,8 +1803,8 @@ constexpr Operation of_wuppertal_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart psi:spinor:in:apart alpha:real:a.re:here norm:real:b.re:here "
-     "out:spinor:out:out"};
+    "u:links:links:apart:1.0.1.0.1.0.0.0 psi:spinor:in:apart:1.1.1.1.1.1.0.0 alpha:real:a.re:here "
+     "norm:real:b.re:here out:spinor:out:out"};
 constexpr Kernel kernel(std::string_view name, const Operation& of, bool dagger, std::string_view epilogue,
                         std::string_view precision, std::string_view links, std::string_view basis,
                         bool complex_coefficients, int tile, int spins, int crossing, int reach, int terms,

@@ -90,6 +90,8 @@ class Expression:
         free, numbers = list(FIELD_POOL), list(NUMBER_POOL)
         preferred = {"links": "links", "spinor": "in", "fermion": "in"}
         outputs = {n for n, _ in self.definition.outputs}
+        if not outputs:
+            free.remove("out")  # where the kernel writes what each site adds to the sums
         halves = [f"{n}.{part}" for part in ("re", "im") for n in numbers]
         for name, kind in sorted(self.kinds.items(), key=lambda item: item[1] != "complex"):
             if kind in ("real", "complex"):
@@ -101,7 +103,8 @@ class Expression:
                 continue
             wanted = "out" if name in outputs else preferred.get(kind, "")
             if not free:
-                raise ExpressionError(f"{self.definition.place}: {self.name} has more than {len(FIELD_POOL)} fields")
+                most = len(FIELD_POOL) - (not outputs)
+                raise ExpressionError(f"{self.definition.place}: {self.name} has more than {most} fields")
             found[name] = wanted if wanted in free else free[0]
             free.remove(found[name])
         return {name: found[name] for name in self.kinds}
@@ -133,6 +136,25 @@ class Expression:
                 if v.op == "load" and (v.data[2] != AT_HOME or (v.kind == "matrix" and v.data[1] not in own)):
                     found.add(v.data[0])
         return frozenset(found)
+
+    @cached_property
+    def reach(self) -> dict[str, str]:
+        """How far fields are read from where something is written or added up, of those that are read elsewhere.
+
+        Sites backward and forward along x, y, z, t, and `corners` if some steps are along several directions.
+        """
+        found: dict[str, list[int]] = {}
+        corners = set()
+        for v in topological(r for _, results in self.blocks for *_, r in results):
+            if v.op != "load" or v.data[2] == AT_HOME:
+                continue
+            name, _, at = v.data
+            sites = found.setdefault(name, [0] * (2 * len(at)))
+            for mu, n in enumerate(at):
+                sites[2 * mu + (n > 0)] = max(sites[2 * mu + (n > 0)], abs(n))
+            if sum(n != 0 for n in at) > 1:
+                corners.add(name)
+        return {n: ".".join(map(str, sites)) + (".corners" if n in corners else "") for n, sites in found.items()}
 
     @cached_property
     def formula(self) -> str:
@@ -173,13 +195,14 @@ class Expression:
 
     @property
     def signature(self) -> str:
-        """`name:kind:operand:flag` of all fields and numbers in the order of a call.
+        """`name:kind:operand:flag` of all fields and numbers in the order of a call, then `:reach` if there is one.
 
         Flags: `apart` for an input that no output may be, `out` for an output, else `here`.
         """
         outputs = {n for n, _ in self.definition.outputs}
         flag = {n: "out" if n in outputs else "apart" if n in self.apart else "here" for n in self.kinds}
-        return " ".join(f"{n}:{kind}:{self.operands[n]}:{flag[n]}" for n, kind in self.kinds.items())
+        ends = {n: f":{reach}" for n, reach in self.reach.items()}
+        return " ".join(f"{n}:{kind}:{self.operands[n]}:{flag[n]}{ends.get(n, '')}" for n, kind in self.kinds.items())
 
     def cost(self, spec: KernelSpec) -> Cost:
         """Arithmetic of what is emitted; each component of a field read once for each parity needed, written once.
