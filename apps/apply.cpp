@@ -5,6 +5,7 @@
 #include <map>
 
 #include "apps/options.hpp"
+#include "apps/wilson_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/exact_sum.hpp"
 #include "runtime/expression.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 struct ApplyOptions {
   CommonOptions common;
-  std::string name, gauge, lattice, precision = "double", links, out, format;
+  std::string name, gauge, lattice, precision = "double", links, basis, boundary, out, format;
   std::vector<std::string> given;
   int spins = 0;
 };
@@ -31,6 +32,7 @@ const Kernel& kernel_of(const ApplyOptions& o, const Device& device) {
     if (known.find(std::string(k.operation) + ",") == std::string::npos) known += std::string(k.operation) + ", ";
     if (k.operation != o.name || k.precision != o.precision || (o.spins != 0 && k.spins != o.spins)) continue;
     if (!o.links.empty() && !k.links.empty() && k.links != "r" + o.links) continue;
+    if (!o.basis.empty() && !k.basis.empty() && k.basis != o.basis) continue;
     if (found == nullptr) found = &k;
   }
   if (found != nullptr) return *found;
@@ -61,11 +63,21 @@ std::map<std::string, std::string> values_of(const ApplyOptions& o,
 class Call {
  public:
   Call(const ApplyOptions& o, const Kernel& kernel, DomainPointer domain, const HostGauge& gauge)
-      : o_(o), kernel_(kernel), domain_(std::move(domain)), gauge_(gauge), parameters_(parameters_of(kernel)) {
+      : o_(o),
+        kernel_(kernel),
+        domain_(std::move(domain)),
+        gauge_(gauge),
+        parameters_(parameters_of(kernel)),
+        settings_{choose_boundary(o.boundary, gauge, o.common), kernel.basis} {
+    const bool fermions = std::any_of(parameters_.begin(), parameters_.end(),
+                                      [](const ExpressionParameter& p) { return p.kind == "fermion"; });
+    if (!o.boundary.empty() && !fermions)
+      throw UsageError(fmt::format("--boundary: {} has no fermions, which alone take up phases; leave it out", o.name));
+    if (!o.basis.empty() && kernel.basis.empty())
+      throw UsageError(fmt::format("--basis: {} has no matrices in spin; leave it out", o.name));
     const auto values = values_of(o, parameters_);
-    if (!o.out.empty() && std::none_of(parameters_.begin(), parameters_.end(), [](const ExpressionParameter& p) {
-          return p.is_output() && !p.is_spinor();
-        }))
+    if (!o.out.empty() && std::none_of(parameters_.begin(), parameters_.end(),
+                                       [](const ExpressionParameter& p) { return p.is_output() && !p.is_spinor(); }))
       throw UsageError(fmt::format("--out {}: {} returns no links; leave it out", o.out, o.name));
     links_.reserve(parameters_.size());
     spinors_.reserve(parameters_.size());
@@ -77,9 +89,9 @@ class Call {
 
   /// Applies the expression and says what came out.
   nlohmann::ordered_json operator()() {
-    evaluate(kernel_.operation, arguments_);  // once for what is loaded at the first call
+    evaluate(kernel_.operation, arguments_, settings_);  // once for what is loaded at the first call
     std::vector<double> sums;
-    const double seconds = domain_->device().time([&] { sums = evaluate(kernel_.operation, arguments_); });
+    const double seconds = domain_->device().time([&] { sums = evaluate(kernel_.operation, arguments_, settings_); });
     nlohmann::ordered_json j = {{"expression", kernel_.operation},
                                 {"kernel", kernel_.name},
                                 {"formula", kernel_.formula},
@@ -111,7 +123,7 @@ class Call {
       f.fill(0);
       if (!p.is_output())
         upload(make_source(source_of(value.empty() ? "noise:1,z4" : value, gauge_.lattice), gauge_.lattice, 0, 0), f,
-               find_basis("degrand_rossi"));
+               basis());
       arguments_.emplace_back(f);
     } else {
       const StorageInfo& storage = find_storage(p.kind == "links" ? kernel_.links : "r18");
@@ -127,7 +139,7 @@ class Call {
   void describe(const std::string& name, const ExpressionArgument& a, nlohmann::ordered_json& j) const {
     if (const SpinorField* f = a.spinors()) {
       HostSpinor psi(gauge_.lattice);
-      download(*f, psi, find_basis("degrand_rossi"));
+      download(*f, psi, basis());
       std::vector<double> sites(psi.site.size());
       for (std::size_t x = 0; x < sites.size(); ++x)
         for (int n = 0; n < 3 * f->spins(); ++n) sites[x] += std::norm(psi.site[x][n]);
@@ -149,6 +161,9 @@ class Call {
     write_gauge(o_.common.output(o_.out), u, format, output_bits(format));
   }
 
+  /// Of spinors on the device.
+  const BasisInfo& basis() const { return find_basis(kernel_.basis.empty() ? "degrand_rossi" : kernel_.basis); }
+
   const ApplyOptions& o_;
   const Kernel& kernel_;
   DomainPointer domain_;
@@ -157,6 +172,7 @@ class Call {
   std::vector<LinkField> links_;
   std::vector<SpinorField> spinors_;
   std::vector<ExpressionArgument> arguments_;
+  ExpressionSettings settings_;
 };
 
 int run(const ApplyOptions& o) {
@@ -183,6 +199,9 @@ void add_apply(CLI::App& app, int& status) {
   c->add_option("--precision", o->precision, "double, single, ...")->capture_default_str();
   c->add_option("--reconstruct", o->links, "reals a link (default: any that there is)");
   c->add_option("--spins", o->spins, "colour vectors a site of its spinor fields, 1 or 4 (default: what there is)");
+  c->add_option("--basis", o->basis, "of expressions with matrices in spin (default: any that there is)");
+  c->add_option("--boundary", o->boundary,
+                "of fermions: periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
   c->add_option("--out", o->out, "write the links that it returns to this file");
   c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of --out)");
   o->common.add_to(*c,

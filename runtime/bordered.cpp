@@ -257,6 +257,33 @@ SpinorField& BorderedPart::scratch(std::size_t n, const SpinorField& like) const
   return *field;
 }
 
+const LinkField* BorderedPart::phases(const std::array<Complex64, directions>& boundary,
+                                      const PrecisionInfo& precision) const {
+  const Lattice& part = part_->lattice();
+  bool any = false;
+  for (int mu = 0; mu < directions; ++mu)
+    any = any || (part.split(mu) && depth_.sites[mu] > 0 && boundary[mu] != 1.0 &&
+                  (part.origin(mu) == 0 || part.origin(mu) + part.extent(mu) == part.global_extent(mu)));
+  if (!any) return nullptr;
+  for (const Phases& p : phases_)
+    if (p.boundary == boundary && &p.links->precision() == &precision) return p.links.get();
+  HostGauge matrices(box_->lattice());
+  for (long long i = 0; i < box_->lattice().sites(); ++i) {
+    const Coordinates x = box_->lattice().coordinates(i);
+    Complex64 phase = 1;
+    for (int mu = 0; mu < directions; ++mu) {
+      if (!part.split(mu)) continue;
+      const int global = x[mu] - offset_[mu] + part.origin(mu);
+      if (global < 0) phase *= std::conj(boundary[mu]);
+      if (global >= part.global_extent(mu)) phase *= boundary[mu];
+    }
+    for (Matrix3& m : matrices.site[i]) m = {phase, 0, 0, 0, phase, 0, 0, 0, phase};
+  }
+  LinkField links = upload(matrices, box_, precision, find_storage("r18"));
+  phases_.push_back({boundary, std::make_unique<LinkField>(std::move(links))});
+  return phases_.back().links.get();
+}
+
 void LinkField::changed() const {
   ghosts_are_old_ = true;
   if (bordered_ != nullptr) bordered_->inside = bordered_->border = false;

@@ -2,6 +2,7 @@
 /// A part of a lattice with the sites round it as a domain of its own, on which kernels that know nothing of ranks run.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -48,6 +49,10 @@ class BorderedPart {
   void cut(const StoredSites& box, const StoredSites& part) const;
   /// Fills the border of a field of the box from the other ranks. Collective.
   void exchange(const StoredSites& box) const;
+
+  /// The colour matrices 1, and in the border beyond an end of the whole lattice 1 times the phase that a fermion takes
+  /// up on the way there, in direction 0 of all links; null if no part of the border lies there or all phases are 1.
+  const LinkField* phases(const std::array<Complex64, directions>& boundary, const PrecisionInfo& precision) const;
 
   /// The copy of links in the box, with what `beyond` asks for in its border. Collective if so. The links keep it, for
   /// as long as they live and this does.
@@ -97,6 +102,11 @@ class BorderedPart {
   std::vector<Zone> zones_;
   mutable std::unique_ptr<Buffers> buffers_;
   mutable std::vector<std::unique_ptr<SpinorField>> scratch_;
+  struct Phases {
+    std::array<Complex64, directions> boundary;
+    std::unique_ptr<LinkField> links;
+  };
+  mutable std::vector<Phases> phases_;
 };
 
 }  // namespace quarksmith

@@ -212,9 +212,29 @@ BorderDepth depth_of(const std::vector<ExpressionParameter>& parameters) {
   return depth;
 }
 
+/// Gives what came from beyond the ends of the whole lattice the phase of a fermion.
+void take_phases(const BorderedPart& part, const SpinorField& box, const std::array<Complex64, directions>& boundary) {
+  const LinkField* matrices = part.phases(boundary, find_precision(box.precision().links));
+  if (matrices == nullptr) return;
+  if (box.spins() != 4)
+    throw UsageError(
+        "boundary phases of fields of one colour vector a site are not taken to other ranks; use one rank");
+  const Domain& domain = *part.domain();
+  const Kernel& rotate =
+      find(domain.device().kernels(), {.operation = "rotate_colour", .precision = box.precision().name});
+  for (const Parity parity : {Parity::even, Parity::odd}) {
+    Arguments a = arguments_for(domain, box.lanes(), box.rhs());
+    a.parity = int(parity);
+    a.in = a.out = box.operand(parity);
+    a.links = matrices->operand();
+    domain.device().run(rotate, a);
+  }
+}
+
 /// The fields of a call in the box of a part, those that are read as they are now.
 std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vector<ExpressionParameter>& parameters,
-                                       std::span<const ExpressionArgument> arguments) {
+                                       std::span<const ExpressionArgument> arguments,
+                                       const ExpressionSettings& settings) {
   std::vector<ExpressionArgument> boxed;
   std::size_t spinors = 0;
   for (std::size_t n = 0; n < parameters.size(); ++n) {
@@ -228,6 +248,7 @@ std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vect
       const SpinorField& box = part.scratch(spinors++, f);
       if (!p.is_output()) part.put(stored_sites(f), stored_sites(box));
       if (p.reaches_beyond()) part.exchange(stored_sites(box));
+      if (p.reaches_beyond() && p.kind == "fermion") take_phases(part, box, settings.boundary);
       boxed.emplace_back(box);
     }
   }
@@ -259,7 +280,7 @@ std::vector<double> evaluate(std::string_view expression, std::span<const Expres
   const int element_bytes = find_precision(kind.precision).element_bytes;
   const BorderedPart* part = kind.domain->bordered(depth_of(parameters), element_bytes, expression);
   std::vector<ExpressionArgument> boxed;
-  if (part != nullptr) boxed = in_box(*part, parameters, arguments);
+  if (part != nullptr) boxed = in_box(*part, parameters, arguments, settings);
   const auto fields = part != nullptr ? std::span<const ExpressionArgument>(boxed) : arguments;
   const DomainPointer &domain = domain_of(fields), &home = domain_of(arguments);
   std::optional<SiteSums> sums;

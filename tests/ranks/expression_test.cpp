@@ -27,7 +27,7 @@ class Call {
       const ExpressionParameter& p = parameters[n];
       if (p.is_number()) {
         arguments_.emplace_back(0.1 + 0.07 * double(n));
-      } else if (p.kind == "spinor") {
+      } else if (p.is_spinor()) {
         auto& f =
             spinors_.emplace_back(std::make_unique<SpinorField>(domain, precision, Subset::full, rhs, kernel.spins));
         f->fill(0);
@@ -48,7 +48,9 @@ class Call {
 
   /// The expression twice: the second time on what the first has left.
   void run() {
-    for (int n = 0; n < 2; ++n) sums_ = evaluate(kernel_.operation, arguments_);
+    const ExpressionSettings settings{.boundary = {1, -1, std::polar(1.0, 0.6), Complex64(0, 1)},
+                                      .basis = kernel_.basis};
+    for (int n = 0; n < 2; ++n) sums_ = evaluate(kernel_.operation, arguments_, settings);
   }
 
   const std::vector<double>& sums() const { return sums_; }
