@@ -1,5 +1,6 @@
 """Expressions over lattice fields: what a user's file imports. docs/expressions.md tells the language."""
 
+from generator.language.graph import Direction
 from generator.language.symbols import (
     Algebra,
     Complex,
@@ -32,6 +33,7 @@ from generator.language.operator import Expression, expression
 __all__ = [
     "Algebra",
     "Complex",
+    "Direction",
     "Expression",
     "Links",
     "Matrices",

@@ -15,6 +15,8 @@ from generator.spec import SpecError
 FOLDER = str(Path(__file__).parent)
 KINDS = ("real", "complex", "matrix", "spinor")
 """Numbers at a site, 3x3 matrices, colour vectors (one or four)."""
+NAMES = ("x", "y", "z", "t", "mu", "nu")
+"""Directions of the lattice, then those that come with a call."""
 
 
 class ExpressionError(SpecError):
@@ -42,14 +44,25 @@ def here() -> Place:
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction of the lattice; `+mu` and `-mu` are steps."""
+    """A direction of the lattice, or one that comes with a call; `+mu` and `-mu` are steps."""
 
     index: int
 
     @property
     def name(self) -> str:
-        """x, y, z or t."""
-        return "xyzt"[self.index]
+        """x, y, z or t, or the name of the parameter."""
+        return NAMES[self.index]
+
+    @property
+    def comes_with_call(self) -> bool:
+        """Whether it is any of the four, different from others of its kind."""
+        return self.index >= 4
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Direction) and self.comes_with_call != other.comes_with_call:
+            why = "whether they are the same is not known before the call; write it for directions of calls alone"
+            raise wrong(f"{self.name} == {other.name}", why)
+        return isinstance(other, Direction) and self.index == other.index
 
     def __pos__(self) -> Step:
         return Step(self.index, 1)
@@ -66,7 +79,7 @@ class Step:
     sign: int
 
     def __str__(self) -> str:
-        return ("+" if self.sign > 0 else "-") + "xyzt"[self.index]
+        return ("+" if self.sign > 0 else "-") + NAMES[self.index]
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +204,7 @@ def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0) -> 
         return names[id(node)]
     parts = [text(a, names, level=_LEVEL.get(node.op, 0) + (i > 0)) for i, a in enumerate(node.args)]
     if node.op in ("load", "parameter"):
-        return node.data if isinstance(node.data, str) else f"{node.data[0]}[{'xyzt'[node.data[1]]}]"
+        return node.data if isinstance(node.data, str) else f"{node.data[0]}[{NAMES[node.data[1]]}]"
     if node.op == "constant":
         return _number_text(node.data)
     if node.op == "identity":

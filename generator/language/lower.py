@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from generator.cost import MULTIPLY_FLOPS
-from generator.language.graph import Node
+from generator.language.graph import NAMES, Node
 
-Displacement = tuple[int, int, int, int]
-AT_HOME: Displacement = (0, 0, 0, 0)
+Displacement = tuple[int, ...]
+"""Sites along each of NAMES."""
+AT_HOME: Displacement = (0,) * len(NAMES)
 
 PRODUCT_FLOPS = 3 * MULTIPLY_FLOPS
 """A product of two complex 3x3 matrices."""
@@ -69,6 +70,10 @@ class Lowering:
         if node.op == "load":
             name, mu = node.data if isinstance(node.data, tuple) else (node.data, 0)
             return self._value("load", node.kind, (), (name, mu, at))
+        if node.op == "mul" and args[0].op == "constant" and args[1].op == "mul" and args[1].args[0].op == "constant":
+            factor, rest = args[1].args
+            kind = "complex" if "complex" in (args[0].kind, factor.kind) else "real"
+            args = (self._value("constant", kind, (), args[0].data * factor.data), rest)
         return self._value(node.op, node.kind, args, node.data)
 
     def _value(self, op: str, kind: str, args: tuple[Value, ...], data: Any) -> Value:
@@ -110,6 +115,8 @@ def flops(v: Value, spins: int) -> int:
             return PRODUCT_FLOPS if second == "matrix" else MULTIPLY_FLOPS * spins
         if is_number(v.args[0]) and is_number(v.args[1]):
             return 0
+        if is_imaginary(v.args[0]):
+            return reals
         return reals if "real" in (first, second) and first != "complex" else 3 * reals
     return {
         "trace": 4,
@@ -118,6 +125,11 @@ def flops(v: Value, spins: int) -> int:
         "exp": EXP_FLOPS,
         "project": PROJECT_FLOPS,
     }.get(v.op, 0)
+
+
+def is_imaginary(v: Value) -> bool:
+    """Whether a value is a constant multiple of i."""
+    return v.op == "constant" and isinstance(v.data, complex) and v.data.real == 0
 
 
 def is_number(v: Value) -> bool:

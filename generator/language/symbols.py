@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from re import fullmatch as re_match
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from generator.language.graph import Direction, ExpressionError, Node, Place, Step, make, number, wrong
+from generator.language.graph import NAMES, Direction, ExpressionError, Node, Place, Step, make, number, wrong
 
 x, y, z, t = (Direction(i) for i in range(4))
 directions = (x, y, z, t)
@@ -51,6 +51,8 @@ else:
 
 FIELDS: dict[Any, str] = {Spinor: "spinor", Links: "links", Matrices: "matrices", Algebra: "algebra"}
 NUMBERS: dict[Any, str] = {Real: "real", Complex: "complex"}
+PARAMETERS = {**FIELDS, **NUMBERS, Direction: "direction"}
+"""What a function may take."""
 
 
 @dataclass(frozen=True)
@@ -153,10 +155,11 @@ class Definition:
         name: of the expression and its kernels.
         place: where it stands.
         text: its docstring's first line.
-        inputs: (name, kind) of fields and numbers, in the order of the function: spinor, links, matrices, algebra,
-            real, complex.
+        inputs: (name, kind) of fields, numbers and directions, in the order of the function: spinor, links, matrices,
+            algebra, real, complex, direction.
         outputs: (name, kind) of fields it writes; empty if it returns sums.
-        results: for each output its components (one for a spinor, a dictionary by direction for matrices), or the sums.
+        results: for each output its components (one for a spinor, a dictionary by direction for matrices: all four, or
+            those of directions that come with the call), or the sums.
     """
 
     name: str
@@ -181,14 +184,16 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
     symbols: list[Any] = []
     inputs = []
     for parameter in signature.parameters.values():
-        kind = {**FIELDS, **NUMBERS}.get(parameter.annotation)
+        kind = PARAMETERS.get(parameter.annotation)
         if kind is None:
-            known = ", ".join(c.__name__ for c in {**FIELDS, **NUMBERS})
+            known = ", ".join(c.__name__ for c in PARAMETERS)
             raise ExpressionError(f"{place}: parameter {parameter.name} of {name} needs an annotation: {known}")
         if parameter.name in ("i", "identity") or re_match(r"part\d+", parameter.name):
             raise ExpressionError(f"{place}: {parameter.name} means something else in formulas; rename the parameter")
         inputs.append((parameter.name, kind))
-        if kind in ("links", "matrices", "algebra"):
+        if kind == "direction":
+            symbols.append(_direction(place, parameter.name))
+        elif kind in ("links", "matrices", "algebra"):
             symbols.append(FourMatrices(parameter.name, kind == "algebra"))
         else:
             symbols.append(make("load" if kind == "spinor" else "parameter", kind, (), parameter.name))
@@ -201,6 +206,12 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
         return Definition(name, place, doc, tuple(inputs), (), results)
     outputs = _outputs(place, name, kinds, results, {n for n, _ in inputs})
     return Definition(name, place, doc, tuple(inputs), outputs, results)
+
+
+def _direction(place: Place, name: str) -> Direction:
+    if name not in NAMES[4:]:
+        raise ExpressionError(f"{place}: directions that come with a call are called mu and nu; rename {name}")
+    return Direction(NAMES.index(name))
 
 
 def _outputs(
@@ -220,8 +231,13 @@ def _outputs(
             if not (isinstance(result, Node) and result.kind == "spinor"):
                 raise ExpressionError(f"{place}: {name} promises a Spinor and returns {result}")
             continue
-        if not isinstance(result, dict) or {getattr(d, "index", -1) for d in result} != set(range(4)):
-            raise ExpressionError(f"{place}: {name} promises matrices; return a dictionary {{mu: matrix}} of all four")
+        keys = list(result) if isinstance(result, dict) else [None]
+        called = [isinstance(d, Direction) and d.comes_with_call for d in keys]
+        if not (keys and all(called)) and {getattr(d, "index", -1) for d in keys} != set(range(4)):
+            raise ExpressionError(
+                f"{place}: {name} promises matrices; return a dictionary {{mu: matrix}} of all four, or of directions "
+                "that come with the call"
+            )
         for mu, m in result.items():
             m = number(m, identity)
             if m.kind != "matrix" or (kind is Algebra and not m.algebra):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from generator.language import (
     Algebra,
@@ -29,6 +28,7 @@ from generator.language import (
     y,
     z,
 )
+from generator.language.gauge import PLANES, leaves, plaquette, staples
 from generator.language.graph import Direction, Node
 
 
@@ -44,13 +44,6 @@ def wuppertal_step(u: Links, psi: Spinor, alpha: Real, norm: Real) -> Spinor:
     """One step of Wuppertal smearing, norm = 1/(1 + 6 alpha) (S. Guesken et al., Phys. Lett. B 227 (1989) 266)."""
     h = sum(u[mu] * shift(psi, +mu) + shift(adj(u[mu]) * psi, -mu) for mu in space)
     return norm * (psi + alpha * h)
-
-
-def staples(u: Links, mu: Direction, around: Sequence[Direction]) -> Any:
-    """The sum of the open paths from x to x + mu round plaquettes with the other directions."""
-    upper = (u[nu] * shift(u[mu], +nu) * adj(shift(u[nu], +mu)) for nu in around if nu != mu)
-    lower = (shift(adj(u[nu]) * u[mu] * shift(u[nu], +mu), -nu) for nu in around if nu != mu)
-    return sum(a + b for a, b in zip(upper, lower, strict=True))
 
 
 def stout(u: Links, rho: Real, smeared: Sequence[Direction]) -> dict[Direction, Node]:
@@ -94,23 +87,6 @@ def flow_step(u: Links, drift: Algebra, now: Real, before: Real) -> tuple[Links,
     """A stage of the Wilson flow: X' = now Z(U) + before X, U' = exp(X') U (M. Luescher, arXiv:1006.4518)."""
     moved = {mu: now * ta(staples(u, mu, directions) * adj(u[mu])) + before * drift[mu] for mu in directions}
     return {mu: exp(moved[mu]) * u[mu] for mu in directions}, moved
-
-
-def leaves(u: Links, mu: Direction, nu: Direction) -> Any:
-    """The four plaquettes of a plane at x, counter-clockwise (hep-lat/9605038, eq. 2.5)."""
-    first = u[mu] * shift(u[nu], +mu) * adj(shift(u[mu], +nu)) * adj(u[nu])
-    second = u[nu] * shift(adj(shift(u[mu], +nu)) * adj(u[nu]) * u[mu], -mu)
-    third = shift(adj(u[mu]) * shift(adj(u[nu]) * u[mu] * shift(u[nu], +mu), -nu), -mu)
-    fourth = shift(adj(u[nu]) * u[mu] * shift(u[nu], +mu) * adj(shift(u[mu], +nu)), -nu)
-    return first + second + third + fourth
-
-
-def plaquette(u: Links, mu: Direction, nu: Direction) -> Any:
-    """The plaquette of a plane at x."""
-    return u[mu] * shift(u[nu], +mu) * adj(shift(u[mu], +nu)) * adj(u[nu])
-
-
-PLANES = tuple((mu, nu) for nu in directions for mu in directions if mu.index < nu.index)
 
 
 @expression
