@@ -117,6 +117,10 @@ class Call {
         throw UsageError(fmt::format("{}={} is no {} number", p.name, value, p.kind));
       arguments_.emplace_back(Complex64(number(parts[0], std::string(p.name)),
                                         parts.size() > 1 ? number(parts[1], std::string(p.name)) : 0));
+    } else if (p.is_direction()) {
+      const std::size_t mu = value.size() == 1 ? std::string_view("xyzt").find(value) : std::string_view::npos;
+      if (mu == std::string_view::npos) throw UsageError(fmt::format("{} needs {}=x, y, z or t", o_.name, p.name));
+      arguments_.emplace_back(LatticeDirection{int(mu)});
     } else if (p.is_spinor()) {
       SpinorField& f =
           spinors_.emplace_back(domain_, find_precision(kernel_.precision), Subset::full, 1, kernel_.spins);

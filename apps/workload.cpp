@@ -232,8 +232,6 @@ void Workload::prepare_links() {
   links_.emplace_back(links.domain_pointer(), links.precision(), links.storage());
   arguments_.in = links.operand();
   arguments_.out = links_[0].operand();
-  const bool aside = kernel_->operation == "staple" || kernel_->operation == "lepage";
-  arguments_.direction = aside ? directions : 0;  // links in x and, where there are such, steps aside in y
 }
 
 void Workload::prepare_term() {
@@ -259,6 +257,8 @@ void Workload::prepare_expression() {
   for (const ExpressionParameter& p : parameters) {
     if (p.is_number()) {
       arguments.emplace_back(0.1);
+    } else if (p.is_direction()) {
+      arguments.emplace_back(LatticeDirection{p.operand[0] - '0'});
     } else if (p.is_spinor()) {
       arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
     } else if (p.kind == "algebra") {  // zeros: SU(3) matrices have no place there

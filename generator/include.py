@@ -42,7 +42,7 @@ LINK_EXPRESSIONS = (
     *("stout3_step", "stout4_step", "ape3_step", "ape4_step", "hyp_first", "hyp_second", "hyp_third"),
     *("flow_step", "plaquette_energy", "clover_energy"),
 )
-IMPROVED_LINKS = ("staple", "lepage", "one_link", "naik", "project_u3")
+IMPROVED_LINKS = ("staple", "last_staple", "lepage", "one_link", "naik", "project_u3")
 
 Kernels = dict[str, KernelSpec]
 

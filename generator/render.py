@@ -184,8 +184,9 @@ def body_path(spec: KernelSpec) -> PurePosixPath | None:
 
 
 def body_name(spec: KernelSpec) -> str:
-    """Name of the rendered text: operators with the same hops share it."""
-    return replace(spec, operator=getattr(find_operator(spec.operator), "hops_of", "") or spec.operator).body
+    """Name of the rendered text: operators with the same hops share it, or whose text says nothing of them."""
+    shared = getattr(find_operator(spec.operator), "shared_body", "")
+    return shared or replace(spec, operator=getattr(find_operator(spec.operator), "hops_of", "") or spec.operator).body
 
 
 def render_body(spec: KernelSpec, command: str) -> str:
@@ -196,7 +197,7 @@ def render_body(spec: KernelSpec, command: str) -> str:
         data["hops"] = _hop_rows(operator, spec, data["hops"])
         data["basis"] = spec.basis.name if spec.basis else "any"
         data["flops"] = operator.cost(_plain(spec)).flops
-    if isinstance(operator, Expression):
+    if getattr(operator, "from_language", False):
         data["statements"] = statements_text(operator.formula)
     if "complex_scalars" in data:
         kind = "complex" if data["complex_scalars"] else "real"
@@ -274,7 +275,7 @@ def render_group(
 ) -> str:
     """One translation unit; `chosen` as for halo_arguments."""
     headers = ["runtime/batch.hpp", "runtime/halo_cuda.hpp"] if target == "cuda" else []
-    if any(isinstance(find_operator(s.operator), Expression) for s in specs):
+    if any(getattr(find_operator(s.operator), "from_language", False) for s in specs):
         headers.append("runtime/expression_site.hpp")
     if any(_adds_up_sites(s) for s in specs):
         headers.append("runtime/site_values.hpp")

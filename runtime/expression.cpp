@@ -77,6 +77,7 @@ const DomainPointer& domain_of(std::span<const ExpressionArgument> arguments) {
 /// What an argument is, in words.
 std::string described(const ExpressionArgument& a) {
   if (a.is_number()) return a.number().imag() == 0 ? "a real number" : "a complex number";
+  if (const LatticeDirection* d = a.direction()) return fmt::format("direction {}", d->mu);
   if (const LinkField* u = a.links())
     return fmt::format("a link field of {} in {}, {}", u->domain().lattice().text(), u->precision().name,
                        u->storage().name);
@@ -110,7 +111,11 @@ std::string objection(const ExpressionParameter& p, const ExpressionArgument& a,
     if (!a.is_number()) return "it must be a number";
     return p.kind == "real" && a.number().imag() != 0 ? "it must be real" : "";
   }
-  if (a.is_number()) return "it must be a field";
+  if (p.is_direction()) {
+    if (a.direction() == nullptr) return "it must be a direction";
+    return a.direction()->mu >= 0 && a.direction()->mu < directions ? "" : "directions are 0 to 3";
+  }
+  if (!a.is_field()) return "it must be a field";
   if (!alike(*domain_of(a), *kind.domain)) return "all fields must be of one lattice on one device";
   if (const SpinorField* f = a.spinors()) {
     if (!p.is_spinor()) return "it must be a link field";
@@ -143,9 +148,13 @@ void check(const Kernel& k, std::span<const ExpressionParameter> parameters,
                       k.operation, p.name, kind.rhs));
     if (const std::string why = objection(p, arguments[n], k, kind); !why.empty())
       throw UsageError(fmt::format("{}: {} is {}; {}", k.operation, p.name, described(arguments[n]), why));
+    for (std::size_t m = 0; m < n && p.is_direction(); ++m)
+      if (arguments[m].direction() != nullptr && arguments[m].direction()->mu == arguments[n].direction()->mu)
+        throw UsageError(fmt::format("{}: {} and {} are both direction {}; give different ones", k.operation,
+                                     parameters[m].name, p.name, arguments[n].direction()->mu));
     if (!p.is_output()) continue;
     for (std::size_t m = 0; m < parameters.size(); ++m)
-      if (m != n && parameters[m].flag != "here" && !parameters[m].is_number() &&
+      if (m != n && parameters[m].flag != "here" && parameters[m].is_field() &&
           memory_of(arguments[m]) == memory_of(arguments[n]))
         throw UsageError(fmt::format("{}: {} cannot be written into {}, which is {}; use another field", k.operation,
                                      p.name, parameters[m].name,
@@ -171,9 +180,11 @@ Arguments expression_arguments(const Kernel& expression, std::span<const Express
   const Kind kind = kind_of(arguments);
   Arguments a = arguments_for(*kind.domain, kind.domain->lanes(find_precision(kind.precision).element_bytes), kind.rhs);
   a.parity = int(parity);
-  for (std::size_t n = 0; n < parameters.size(); ++n) {
+  for (std::size_t n = 0, place = 1; n < parameters.size(); ++n) {
     const ExpressionParameter& p = parameters[n];
-    if (p.is_number())
+    if (const LatticeDirection* direction = arguments[n].direction())
+      a.direction += direction->mu * int(place), place *= directions;
+    else if (p.is_number())
       set_number(a, p.operand, arguments[n].number());
     else if (const LinkField* links = arguments[n].links())
       operand_of(a, p.operand) = links->operand();

@@ -4,6 +4,7 @@
 
 #include "runtime/bordered.hpp"
 #include "runtime/error.hpp"
+#include "runtime/expression.hpp"
 
 namespace quarksmith {
 namespace {
@@ -13,39 +14,19 @@ constexpr double unitary_limit = 1e-16;
 
 LinkField empty_like(const LinkField& links) { return {links.domain_pointer(), links.precision(), links.storage()}; }
 
-/// Runs a kernel on both parities.
-void run_paths(std::string_view name, const LinkField& u, const LinkField& v, int direction, LinkField* out, double a,
-               double b, LinkField* sum) {
-  Device& device = u.domain().device();
-  const Kernel& kernel =
-      find(device.kernels(), {.operation = name, .precision = u.precision().name, .links = u.storage().name});
-  for (int parity = 0; parity < 2; ++parity) {
-    Arguments arguments = arguments_for(u.domain(), u.lanes());
-    arguments.parity = parity;
-    arguments.direction = direction;
-    arguments.links = u.operand();
-    arguments.in = v.operand();
-    if (out != nullptr) arguments.out = out->operand();
-    if (sum != nullptr) arguments.z = sum->operand();
-    arguments.a.re = a;
-    arguments.b.re = b;
-    device.run(kernel, arguments);
-  }
-}
-
-/// All paths of fat links for direction mu: staples of staples of staples.
+/// All paths aside of fat links for direction mu: staples of staples of staples.
 void add_fat_paths(const LinkField& u, const StapleCoefficients& c, int mu, LinkField& fat, LinkField& three,
                    LinkField& five) {
-  run_paths("one_link", u, u, mu, &fat, c.one, 0, nullptr);
   for (int nu = 0; nu < directions; ++nu) {
     if (nu == mu) continue;
-    add_staples(u, u, mu, nu, &three, c.three, &fat);
-    if (c.lepage != 0) run_paths("lepage", u, u, mu + directions * nu, nullptr, 0, c.lepage, &fat);
+    add_staples(u, u, mu, nu, &three, c.three, fat);
+    if (c.lepage != 0)
+      evaluate("lepage", {u, fat, c.lepage, LatticeDirection{mu}, LatticeDirection{nu}, fat});
     for (int rho = 0; rho < directions; ++rho) {
       if (rho == mu || rho == nu || (c.five == 0 && c.seven == 0)) continue;
-      add_staples(u, three, mu, rho, &five, c.five, &fat);
+      add_staples(u, three, mu, rho, &five, c.five, fat);
       const int sigma = 0 + 1 + 2 + 3 - mu - nu - rho;
-      if (c.seven != 0) add_staples(u, five, mu, sigma, nullptr, c.seven, &fat);
+      if (c.seven != 0) add_staples(u, five, mu, sigma, nullptr, c.seven, fat);
     }
   }
 }
@@ -53,10 +34,9 @@ void add_fat_paths(const LinkField& u, const StapleCoefficients& c, int mu, Link
 /// smear on a lattice that is not split.
 LinkField smear_whole(const LinkField& u, const StapleCoefficients& c, LinkField* longs) {
   LinkField fat = empty_like(u), three = empty_like(u), five = empty_like(u);
-  for (int mu = 0; mu < directions; ++mu) {
-    add_fat_paths(u, c, mu, fat, three, five);
-    if (longs != nullptr) run_paths("naik", u, u, mu, longs, c.naik, 0, nullptr);
-  }
+  evaluate("one_link", {u, c.one, fat});
+  for (int mu = 0; mu < directions; ++mu) add_fat_paths(u, c, mu, fat, three, five);
+  if (longs != nullptr) evaluate("naik", {u, c.naik, *longs});
   u.domain().device().synchronize();
   return fat;
 }
@@ -145,8 +125,12 @@ LinkField project_u3(const LinkField& links) {
   return result;
 }
 
-void add_staples(const LinkField& u, const LinkField& v, int mu, int nu, LinkField* out, double b, LinkField* sum) {
-  run_paths("staple", u, v, mu + directions * nu, out, 1, b, sum);
+void add_staples(const LinkField& u, const LinkField& v, int mu, int nu, LinkField* out, double b, LinkField& sum) {
+  const LatticeDirection along{mu}, aside{nu};
+  if (out != nullptr)
+    evaluate("staple", {u, v, sum, b, along, aside, *out, sum});
+  else
+    evaluate("last_staple", {u, v, sum, b, along, aside, sum});
 }
 
 }  // namespace quarksmith

@@ -336,6 +336,7 @@ void laplace3_axpby_double_r18_n1(const Arguments&, const Launch&);
 void laplace3_double_r12_n1(const Arguments&, const Launch&);
 void laplace3_double_r18_n1(const Arguments&, const Launch&);
 void laplace4_double_r18_n1(const Arguments&, const Launch&);
+void last_staple_double_r18(const Arguments&, const Launch&);
 void lepage_double_r18(const Arguments&, const Launch&);
 void measure_bits20(const Arguments&, const Launch&);
 void measure_bits24(const Arguments&, const Launch&);
@@ -1281,7 +1282,11 @@ constexpr Operation of_clover_energy = {
     "u:links:links:apart:1.1.1.1.1.1.1.1.corners"};
 constexpr Operation of_clover_term = {
     "clover_term", "term",
-    "T = c - sum_{mu<nu} c_munu sigma_munu (Q - Q^+)_munu / (16 i); c_ij = a, c_i4 = b",
+    "T = c + sum_{mu<nu} c_munu sigma_munu f_munu, c_ij = a, c_i4 = b; part1 = u[mu]*shift(u[nu], "
+     "+mu)*adj(shift(u[mu], +nu))*adj(u[nu]) + u[nu]*shift(adj(shift(u[mu], +nu))*adj(u[nu])*u[mu], "
+     "-mu) + shift(adj(u[mu])*shift(adj(u[nu])*u[mu]*shift(u[nu], +mu), -nu), -mu) + "
+     "shift(adj(u[nu])*u[mu]*shift(u[nu], +mu)*adj(shift(u[mu], +nu)), -nu); f_munu = (-0.5)*((0.0 + "
+     "0.125*i)*(adj(part1) - part1))",
     "",
     "",
     false, 0,
@@ -1421,7 +1426,11 @@ constexpr Operation of_gcr_project = {
     ""};
 constexpr Operation of_heatbath = {
     "heatbath", "gauge",
-    "Cabibbo-Marinari update (Phys. Lett. B 119 (1982) 387) of the links of one parity and direction",
+    "Cabibbo-Marinari update (Phys. Lett. B 119 (1982) 387) of the links of one parity and direction; "
+     "of links along x: A = adj(u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
+     "shift(adj(u[y])*u[x]*shift(u[y], +x), -y) + (u[z]*shift(u[x], +z)*adj(shift(u[z], +x)) + "
+     "shift(adj(u[z])*u[x]*shift(u[z], +x), -z)) + (u[t]*shift(u[x], +t)*adj(shift(u[t], +x)) + "
+     "shift(adj(u[t])*u[x]*shift(u[t], +x), -t)))",
     "",
     "",
     false, 0,
@@ -1572,13 +1581,26 @@ constexpr Operation of_laplace4 = {
     "",
     false, 0,
     ""};
-constexpr Operation of_lepage = {
-    "lepage", "links",
-    "p = both paths from x to x+mu that go two steps along +-nu and back; out = a p, z = z + b p",
+constexpr Operation of_last_staple = {
+    "last_staple", "expression",
+    "out[mu] = fat[mu] + weight*(u[nu]*shift(v[mu], +nu)*adj(shift(u[nu], +mu)) + "
+     "shift(adj(u[nu])*v[mu]*shift(u[nu], +mu), -nu))",
     "",
     "",
     false, 0,
-    ""};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners v:matrices:x:apart:1.1.1.1.1.1.1.1 "
+     "fat:matrices:y:here weight:real:a.re:here mu:direction:0:here nu:direction:1:here "
+     "out:matrices:out:out"};
+constexpr Operation of_lepage = {
+    "lepage", "expression",
+    "out[mu] = fat[mu] + weight*(u[nu]*shift(u[nu]*shift(u[mu], +nu)*adj(shift(u[nu], +mu)), "
+     "+nu)*adj(shift(u[nu], +mu)) + shift(adj(u[nu])*shift(adj(u[nu])*u[mu]*shift(u[nu], +mu), "
+     "-nu)*shift(u[nu], +mu), -nu))",
+    "",
+    "",
+    false, 0,
+    "u:links:links:apart:2.2.2.2.2.2.2.2.corners fat:matrices:x:here weight:real:a.re:here "
+     "mu:direction:0:here nu:direction:1:here out:matrices:out:out"};
 constexpr Operation of_measure = {
     "measure", "update",
     "rr_new = norm(x)",
@@ -1607,12 +1629,15 @@ constexpr Operation of_mr_step = {
     true, 3,
     ""};
 constexpr Operation of_naik = {
-    "naik", "links",
-    "p = V_mu(x) V_mu(x+mu) V_mu(x+2mu); out = a p, z = z + b p",
+    "naik", "expression",
+    "part1 = shift(u[x], +x); part2 = shift(u[y], +y); part3 = shift(u[z], +z); part4 = shift(u[t], "
+     "+t); out[x] = weight*(u[x]*part1*shift(part1, +x)); out[y] = weight*(u[y]*part2*shift(part2, "
+     "+y)); out[z] = weight*(u[z]*part3*shift(part3, +z)); out[t] = weight*(u[t]*part4*shift(part4, "
+     "+t))",
     "",
     "",
     false, 0,
-    ""};
+    "u:links:links:apart:0.2.0.2.0.2.0.2 weight:real:a.re:here out:matrices:out:out"};
 constexpr Operation of_norm2 = {
     "norm2", "update",
     "norm(x)",
@@ -1621,27 +1646,35 @@ constexpr Operation of_norm2 = {
     false, 1,
     ""};
 constexpr Operation of_one_link = {
-    "one_link", "links",
-    "p = V_mu(x); out = a p, z = z + b p",
+    "one_link", "expression",
+    "out[x] = weight*u[x]; out[y] = weight*u[y]; out[z] = weight*u[z]; out[t] = weight*u[t]",
     "",
     "",
     false, 0,
-    ""};
+    "u:links:links:here weight:real:a.re:here out:matrices:out:out"};
 constexpr Operation of_overrelax = {
     "overrelax", "gauge",
-    "microcanonical update (M. Creutz, Phys. Rev. D 36 (1987) 515), links of one parity and direction",
+    "microcanonical update (M. Creutz, Phys. Rev. D 36 (1987) 515), links of one parity and "
+     "direction; of links along x: A = adj(u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
+     "shift(adj(u[y])*u[x]*shift(u[y], +x), -y) + (u[z]*shift(u[x], +z)*adj(shift(u[z], +x)) + "
+     "shift(adj(u[z])*u[x]*shift(u[z], +x), -z)) + (u[t]*shift(u[x], +t)*adj(shift(u[t], +x)) + "
+     "shift(adj(u[t])*u[x]*shift(u[t], +x), -t)))",
     "",
     "",
     false, 0,
     ""};
 constexpr Operation of_plaquette = {
-    "plaquette", "gauge",
-    "sums of Re tr over space planes, over time planes, and of Re tr U over links; sites of one "
-     "parity",
+    "plaquette", "expression",
+    "total(re(trace(u[x]*shift(u[y], +x)*adj(shift(u[x], +y))*adj(u[y]))) + re(trace(u[x]*shift(u[z], "
+     "+x)*adj(shift(u[x], +z))*adj(u[z]))) + re(trace(u[y]*shift(u[z], +y)*adj(shift(u[y], "
+     "+z))*adj(u[z])))); total(re(trace(u[x]*shift(u[t], +x)*adj(shift(u[x], +t))*adj(u[t]))) + "
+     "re(trace(u[y]*shift(u[t], +y)*adj(shift(u[y], +t))*adj(u[t]))) + re(trace(u[z]*shift(u[t], "
+     "+z)*adj(shift(u[z], +t))*adj(u[t])))); total(re(trace(u[x])) + re(trace(u[y])) + re(trace(u[z])) "
+     "+ re(trace(u[t])))",
     "",
     "",
     false, 3,
-    ""};
+    "u:links:links:apart:0.1.0.1.0.1.0.1"};
 constexpr Operation of_plaquette_energy = {
     "plaquette_energy", "expression",
     "total(2.0*re(trace(identity - u[x]*shift(u[y], +x)*adj(shift(u[x], +y))*adj(u[y]))) + "
@@ -1714,13 +1747,15 @@ constexpr Operation of_staggered = {
     false, 0,
     ""};
 constexpr Operation of_staple = {
-    "staple", "links",
-    "p = U_nu(x) V_mu(x+nu) U_nu(x+mu)^+ + U_nu(x-nu)^+ V_mu(x-nu) U_nu(x-nu+mu); out = a p, z = z + "
-     "b p",
+    "staple", "expression",
+    "part1 = u[nu]*shift(v[mu], +nu)*adj(shift(u[nu], +mu)) + shift(adj(u[nu])*v[mu]*shift(u[nu], "
+     "+mu), -nu); out_1[mu] = part1; out_2[mu] = fat[mu] + weight*part1",
     "",
     "",
     false, 0,
-    ""};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners v:matrices:x:apart:1.1.1.1.1.1.1.1 "
+     "fat:matrices:y:here weight:real:a.re:here mu:direction:0:here nu:direction:1:here "
+     "out_1:matrices:out:out out_2:matrices:z:out"};
 constexpr Operation of_stout3_step = {
     "stout3_step", "expression",
     "out[x] = exp(rho*ta((u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
@@ -2348,7 +2383,7 @@ constexpr Kernel table[] = {
            1, 4, 0, 0, 0, 16662, 1152, clover_energy_double_r18, false),
     kernel("clover_term_double_r18", of_clover_term, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 14256, 1152, clover_term_double_r18, false),
+           1, 4, 0, 0, 0, 15084, 1728, clover_term_double_r18, false),
     kernel("d234_dagger_double_r18_nr", of_d234_dagger, false,
            "none", "double", "r18", "non_relativistic", false,
            1, 4, 0, 0, 0, 9532, 1728, d234_dagger_double_r18_nr, false),
@@ -2630,7 +2665,7 @@ constexpr Kernel table[] = {
            1, 4, 0, 0, 0, 384, 480, gcr_project_single, false),
     kernel("heatbath_double_r18", of_heatbath, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 3564, 288, heatbath_double_r18, false),
+           1, 4, 0, 0, 0, 3168, 1296, heatbath_double_r18, false),
     kernel("hermitian_curvature_double", of_hermitian_curvature, false,
            "none", "double", "", "", false,
            1, 4, 0, 0, 0, 144, 576, hermitian_curvature_double, false),
@@ -2811,9 +2846,12 @@ constexpr Kernel table[] = {
     kernel("laplace4_double_r18_n1", of_laplace4, false,
            "none", "double", "r18", "", false,
            1, 4, 4, 1, 0, 2280, 1536, laplace4_double_r18_n1, false),
+    kernel("last_staple_double_r18", of_last_staple, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 846, 720, last_staple_double_r18, false),
     kernel("lepage_double_r18", of_lepage, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 1584, 432, lepage_double_r18, false),
+           1, 4, 0, 0, 0, 1638, 720, lepage_double_r18, false),
     kernel("measure_bits20", of_measure, false,
            "none", "bits20", "", "", false,
            1, 4, 0, 0, 0, 48, 64, measure_bits20, false),
@@ -2864,7 +2902,7 @@ constexpr Kernel table[] = {
            1, 4, 0, 0, 0, 336, 576, mr_step_single, false),
     kernel("naik_double_r18", of_naik, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 396, 288, naik_double_r18, false),
+           1, 4, 0, 0, 0, 1656, 1728, naik_double_r18, false),
     kernel("norm2_double", of_norm2, false,
            "none", "double", "", "", false,
            1, 4, 0, 0, 0, 48, 192, norm2_double, false),
@@ -2885,13 +2923,13 @@ constexpr Kernel table[] = {
            1, 1, 0, 0, 0, 12, 24, norm2_single_s1, false),
     kernel("one_link_double_r18", of_one_link, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 0, 288, one_link_double_r18, false),
+           1, 4, 0, 0, 0, 72, 1152, one_link_double_r18, false),
     kernel("overrelax_double_r18", of_overrelax, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 3564, 288, overrelax_double_r18, false),
+           1, 4, 0, 0, 0, 3168, 1296, overrelax_double_r18, false),
     kernel("plaquette_double_r18", of_plaquette, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 3564, 576, plaquette_double_r18, false),
+           1, 4, 0, 0, 0, 3614, 1152, plaquette_double_r18, false),
     kernel("plaquette_energy_double_r18", of_plaquette_energy, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 3708, 1152, plaquette_energy_double_r18, false),
@@ -3035,7 +3073,7 @@ constexpr Kernel table[] = {
            1, 1, 1, 1, 0, 570, 624, staggered_single_r18_n1, true),
     kernel("staple_double_r18", of_staple, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 792, 432, staple_double_r18, false),
+           1, 4, 0, 0, 0, 846, 864, staple_double_r18, false),
     kernel("stout3_step_double_r18", of_stout3_step, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 7635, 1584, stout3_step_double_r18, false),

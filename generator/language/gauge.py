@@ -65,4 +65,4 @@ def leaves(u: Any, mu: Direction, nu: Direction) -> Node:
 def field_strength(u: Any, mu: Direction, nu: Direction) -> Node:
     """F = (Q - Q^+)/(8i) with Q the sum of the leaves (hep-lat/9605038, eq. 2.4)."""
     q = leaves(u, mu, nu)
-    return -0.125j * (q - adj(q))
+    return 0.125j * (adj(q) - q)
