@@ -44,6 +44,8 @@ struct ExpressionValues {
 /// \throws std::runtime_error what cannot be read.
 void run_expression(const std::string& formula, ExpressionValues& values);
 
+/// (m - m^+)/2 without its trace.
+quarksmith::Matrix3 algebra_part(const quarksmith::Matrix3& m);
 /// exp(m) of one matrix by its series, scaled and squared.
 quarksmith::Matrix3 exponential(const quarksmith::Matrix3& m);
 /// The SU(3) matrix that maximises Re tr(u^+ m): steps along the gradient from the identity's neighbourhood of m's
