@@ -62,7 +62,10 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     if earlier["device"] != facts["device"]:
         raise SpecError(f"evidence {path} is of {earlier['device']}, not of {facts['device']}; rename it")
     kernels = earlier["kernels"]
+    known = {spec.name for spec in profile.kernels}
     for name, sizes in table.items():
+        if name not in known:
+            raise SpecError(f"evidence {folder}: {name} is no kernel of the profile; give the --profile of the sweep")
         spilled = [r for r in rejected.value if r["base"] == name][:1]
         entry: dict[str, Any] = {"digest": digest(profile.find(name)), "toolkit": facts["toolkit"], "classes": {}}
         for size, rows in sizes.items():
