@@ -9,6 +9,7 @@
 #include "solvers/solve.hpp"
 #include "solvers/source.hpp"
 #include "tests/ranks/support.hpp"
+#include "tests/rounded.hpp"
 
 namespace {
 
@@ -105,6 +106,7 @@ class Solvers : public testing::Test {
     for (int r = 0; r < c.rhs; ++r) {
       EXPECT_TRUE(part.reports[r].converged) << name;
       EXPECT_LE(part.reports[r].residual, 1e-10) << name;
+      EXPECT_EQ(part.reports[r].links, whole.reports[r].links) << name;
       // Schwarz depends on the parts: its iterations do, too.
       const int iterations = whole.reports[r].iterations;
       const bool schwarz = std::string_view(c.preconditioner).starts_with("schwarz");
@@ -154,6 +156,19 @@ TEST_F(Solvers, ReachTheSameSolutionOnAnyGrid) {
     for (const Policy policy : {Policy::first, Policy::overlap, Policy::peer, Policy::fused}) {
       const bool gpu = ranks::device()->asynchronous();
       if (policy == Policy::fused && !gpu) continue;
+      compare(c, gauge, policy, grids[turn++ % grids.size()]);
+    }
+}
+
+TEST_F(Solvers, HaveTheResidualOfTheLinksAsTheyWereGiven) {
+  if (ranks::world().size() == 1) return;
+  const HostGauge gauge = support::rounded(weak_gauge(Lattice(extent), 0.25, 11));
+  const auto grids = ranks::grids();
+  int turn = 0;
+  for (const Case& c : {Case{Method::cg, "double"}, Case{Method::bicgstab, "double-half", "r12", 1.2, 2},
+                        Case{Method::cg, "double", "r12", 0, 1, "none", {.mu = 0.3}}})
+    for (const Policy policy : {Policy::first, ranks::device()->asynchronous() ? Policy::fused : Policy::overlap}) {
+      EXPECT_EQ(solve(c, gauge, std::make_shared<Domain>(gauge.lattice, ranks::device())).reports[0].links, "r18-r12");
       compare(c, gauge, policy, grids[turn++ % grids.size()]);
     }
 }
