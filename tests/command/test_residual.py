@@ -138,7 +138,7 @@ def test_quarks_of_walls_are_those_of_the_links_in_the_file(propagator, rounded,
     file, _ = propagator(*options, *(["--b5", b, "--c5", c] if c else []))
     u = milc_links(rounded / "u.milc")
     source = point_source(file.columns[4], 1, 1)
-    quark = Moebius(u, 0.1, 1.8, b, c).quark(source, 4, 1e-13)
+    quark = Moebius(u, 0.1, 1.8, b, c).quark(source, 4, 1e-12)
     # What 12 and 8 reals decode to gives 1.7e-8 and 6.7e-8 here.
     assert relative(file.columns[4] - quark, quark) < 3e-11
 
