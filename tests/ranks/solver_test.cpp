@@ -107,9 +107,9 @@ TEST(Schwarz, HopsThatLeaveThePartFindZero) {
 class Solvers : public testing::Test {
  protected:
   /// Every case by every policy, on one grid after the other.
-  void compare(std::span<const Case> cases, std::span<const Policy> policies) {
+  void compare(std::span<const Case> cases, std::span<const Policy> policies,
+               const HostGauge& gauge = weak_gauge(Lattice(extent), 0.25, 11)) {
     const auto device = ranks::device();
-    const HostGauge gauge = weak_gauge(Lattice(extent), 0.25, 11);
     const auto solved = ranks::shared(
         cases.size(),
         [&](std::size_t n) { return solve(cases[n], gauge, std::make_shared<Domain>(Lattice(extent), device)); },
