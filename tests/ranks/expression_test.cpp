@@ -154,7 +154,7 @@ TEST(ExpressionsOfParts, WrittenLinksAreKnownToNeighbours) {
     const DomainPointer domain = domain_of(lattice);
     LinkField u = upload(weak_gauge(lattice, 0.4, 3), domain, find_precision("double"), find_storage("r18"));
     LinkField v = upload(weak_gauge(lattice, 0.4, 4), domain, u.precision(), u.storage());
-    evaluate("plaquette_energy", {v});  // copies the border of what v was
+    evaluate("clover_energy", {v});  // copies the border of what v was
     evaluate("stout4_step", {u, 0.1, v});
     std::vector<double> all = evaluate("plaquette_energy", {v});
     all.push_back(gauge_averages(v).plaquette);
@@ -172,6 +172,18 @@ TEST(ExpressionsOfParts, WrittenLinksAreKnownToNeighbours) {
   }
 }
 
+/// From coordinates in a box to those in the whole lattice; false where the box holds nothing.
+bool to_global(const BorderedPart& part, const Lattice& here, Coordinates& x) {
+  bool filled = true;
+  for (int mu = 0; mu < directions; ++mu) {
+    x[mu] -= part.offset()[mu];
+    const int beyond = part.depth().sites[mu];
+    filled = filled && x[mu] >= -beyond && x[mu] < here.extent(mu) + beyond;
+    x[mu] = (x[mu] + here.origin(mu) + here.global_extent(mu)) % here.global_extent(mu);
+  }
+  return filled;
+}
+
 /// The border of a box is that of the neighbours, corners included, to the depth that was asked for.
 TEST(ExpressionsOfParts, BordersHoldTheNeighboursLinks) {
   constexpr Coordinates extent = {8, 8, 8, 8};
@@ -187,14 +199,55 @@ TEST(ExpressionsOfParts, BordersHoldTheNeighboursLinks) {
       const HostGauge box = download(part.read(u, true));
       for (long long i = 0; i < box.lattice.sites(); ++i) {
         Coordinates x = box.lattice.coordinates(i);
-        bool filled = true;
-        for (int mu = 0; mu < directions; ++mu) {
-          x[mu] -= part.offset()[mu];
-          const int beyond = here.split(mu) ? depth : 0;
-          filled = filled && x[mu] >= -beyond && x[mu] < here.extent(mu) + beyond;
-          x[mu] = (x[mu] + here.origin(mu) + extent[mu]) % extent[mu];
+        if (to_global(part, here, x)) ASSERT_EQ(box.site[i], whole.site[whole.lattice.index(x)]);
+      }
+    }
+  }
+}
+
+/// Spinors travel as they are stored: words and scales of all right-hand sides, into a box and back.
+TEST(ExpressionsOfParts, SpinorsTravelAsTheyAreStored) {
+  constexpr Coordinates extent = {4, 8, 4, 8};
+  constexpr int rhs = 2;
+  const BasisInfo& basis = find_basis("degrand_rossi");
+  const auto made = [&](const DomainPointer& domain, const char* precision) {
+    SpinorField f(domain, find_precision(precision), Subset::full, rhs);
+    for (int r = 0; r < rhs; ++r) {
+      HostSpinor psi =
+          make_source(source_of("noise:" + std::to_string(r) + ",z4", domain->lattice()), domain->lattice(), 1, 2);
+      for (long long i = 0; i < domain->lattice().sites(); ++i)  // scales that differ
+        for (int n = 0; n < 12; ++n) psi.site[i][n] += double(n) / double(1 + domain->lattice().global_index(i) % 17);
+      upload(psi, f, basis, r);
+    }
+    return f;
+  };
+  const auto host = [&](const SpinorField& f, int r) {
+    HostSpinor psi(f.domain().lattice());
+    download(f, psi, basis, r);
+    return psi;
+  };
+  for (const char* precision : {"double", "single", "bits24", "half", "quarter"}) {
+    const SpinorField whole = made(domain_of(Lattice(extent)), precision);
+    for (const Coordinates& grid : ranks::grids(extent)) {
+      const Lattice here = ranks::part(extent, grid);
+      if (here.parts() == 1) continue;
+      SCOPED_TRACE(ranks::text(grid) + " " + precision);
+      const DomainPointer domain = domain_of(here);
+      const SpinorField f = made(domain, precision);
+      SpinorField back = f.like();
+      back.fill(0);
+      const BorderedPart part(*domain, {{1, 2, 1, 2}, true}, find_precision(precision).element_bytes, "the test");
+      const SpinorField& box = part.scratch(0, f);
+      part.put(stored_sites(f), stored_sites(box));
+      part.exchange(stored_sites(box));
+      part.cut(stored_sites(box), stored_sites(back));
+      for (int r = 0; r < rhs; ++r) {
+        EXPECT_EQ(host(back, r).site, host(f, r).site);
+        const HostSpinor found = host(box, r), all = host(whole, r);
+        for (long long i = 0; i < found.lattice.sites(); ++i) {
+          Coordinates x = found.lattice.coordinates(i);
+          if (to_global(part, here, x)) ASSERT_EQ(found.site[i], all.site[all.lattice.index(x)]);
         }
-        if (filled) ASSERT_EQ(box.site[i], whole.site[whole.lattice.index(x)]);
       }
     }
   }

@@ -71,6 +71,7 @@ TEST(SmearingOfParts, FlowIsThatOfTheWhole) {
     points.push_back(flow.measure());
     return flow.links();
   };
+  constexpr Coordinates extent = {4, 8, 4, 8};
   std::vector<FlowPoint> expected;
   const HostGauge whole = flowed(Lattice(extent), expected);
   for (const Coordinates& grid : ranks::grids(extent)) {
