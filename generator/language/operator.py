@@ -15,7 +15,7 @@ from generator.cost import COLOUR_REALS, Cost
 from generator.language.graph import NAMES, ExpressionError, Node, text
 from generator.language.symbols import Definition, define
 from generator.language.lower import AT_HOME, Lowering, Value, flops, topological
-from generator.language.text import Statements, cpp_direction, cpp_name
+from generator.language.text import Statements, are_inlined, cpp_direction, cpp_name
 from generator.spec import KernelSpec, SpecError
 
 ROOT = Path(__file__).parents[2]
@@ -241,7 +241,8 @@ class Expression:
         return f"const R {cpp_name(name)} = R{{}} + scalar<R>(a.{where});"
 
     def _block(self, title: str, results: Sequence[tuple[str, int, Value]]) -> dict[str, Any]:
-        statements = Statements(self.operands, self.kinds, [v for *_, v in results])
+        everything = [v for _, all_results in self.blocks for *_, v in all_results]
+        statements = Statements(self.operands, self.kinds, [v for *_, v in results], are_inlined(everything))
         if self.sums:
             statements.add_up([v for *_, v in results])
             return {"title": title, "lines": statements.lines}

@@ -67,7 +67,7 @@ class GaugeUpdate:
 
     def _statements(self, mu: Direction) -> dict[str, Any]:
         value = _lowered(self.staples(mu))
-        statements = Statements({"u": "links"}, {"u": "links"}, [value])
+        statements = Statements({"u": "links"}, {"u": "links"}, [value], inlined=True)
         code = statements.value(value)
         return {"lines": [*statements.lines, f"return {code};"]}
 

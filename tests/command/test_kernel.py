@@ -34,7 +34,7 @@ def test_any_kernel_is_compiled_and_tested(name, capsys):
     [
         ("laplace4_single_r12_n1", "laplace4.hpp", "+= h0", "-= h0"),  # sign of one hop
         ("wilson_tinv_double_r8_nr_n1", "wilson_nr.hpp", "psi[0] + times_i(psi[3])", "psi[0] - times_i(psi[3])"),
-        ("clover_term_double_r18", "clover_term.hpp", "space * plane_xy", "-space * plane_xy"),  # sign of a plane
+        ("clover_term_double_r18", "clover_term.hpp", "space * plane<0, 1", "-space * plane<0, 1"),  # sign of a plane
         # One leaf turned round: +y +x -y -x instead of +x +y -x -y.
         (
             "clover_term_double_r18",

@@ -29,6 +29,8 @@ struct ExpressionValues {
   quarksmith::Lattice lattice;
   std::map<std::string, SiteValues> value;
   std::vector<double> sums;
+  /// x, y, z or t of `mu` in u[mu] and shift(..., +mu).
+  std::map<std::string, char> direction;
 
   void set(const std::string& name, quarksmith::Complex64 number);
   void set(const std::string& name, const quarksmith::HostSpinor& psi, int spins);
