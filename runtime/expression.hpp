@@ -61,8 +61,8 @@ bool reads_neighbours(const Kernel& expression);
 /// \throws UsageError a field is not of the kind, lattice, precision or storage that the expression needs.
 Arguments expression_arguments(const Kernel& expression, std::span<const ExpressionArgument> arguments, Parity parity);
 
-/// Evaluates an expression at all sites; returns its sums over the lattice. Arguments are fields, numbers and directions
-/// that it reads, in the order of its function, then fields that it writes.
+/// Evaluates an expression at all sites; returns its sums over the lattice. Arguments are what it is given (fields,
+/// numbers, directions), in the order of its function, then fields that it writes.
 /// \throws MissingKernel this build has no such kernel for fields of this precision and storage.
 /// \throws UsageError as above; or the lattice is split and the expression reads neighbours or writes links, whose
 /// border others hold.

@@ -203,4 +203,22 @@ TEST(ExpressionCalls, RefuseFieldsThatDoNotFit) {
   EXPECT_THROW(evaluate("jacobi_leap", {u, psi, psi, 0.1, out}), MissingKernel);
 }
 
+TEST(ExpressionCalls, RefuseDirectionsThatDoNotFit) {
+  const auto domain = std::make_shared<Domain>(Lattice({4, 4, 4, 4}), Device::cpu());
+  const HostGauge unit = unit_gauge(domain->lattice());
+  const LinkField u = upload(unit, domain, find_precision("double"), find_storage("r18"));
+  const LinkField out = upload(unit, domain, find_precision("double"), find_storage("r18"));
+  const auto along = [&](ExpressionArgument mu, ExpressionArgument nu) {
+    return refusal([&] { evaluate("lepage", {u, u, 0.1, mu, nu, out}); });
+  };
+  EXPECT_NE(along(LatticeDirection{1}, LatticeDirection{1}).find("mu and nu are both direction 1"), std::string::npos);
+  EXPECT_NE(along(LatticeDirection{0}, LatticeDirection{4}).find("nu is direction 4; directions are 0 to 3"),
+            std::string::npos);
+  EXPECT_NE(along(LatticeDirection{-1}, LatticeDirection{2}).find("directions are 0 to 3"), std::string::npos);
+  EXPECT_NE(along(0.5, LatticeDirection{2}).find("mu is a real number; it must be a direction"), std::string::npos);
+  EXPECT_EQ(along(LatticeDirection{0}, LatticeDirection{2}), "nothing was refused");
+  EXPECT_NE(refusal([&] { evaluate("one_link", {u, LatticeDirection{0}, out}); }).find("it must be a number"),
+            std::string::npos);
+}
+
 }  // namespace

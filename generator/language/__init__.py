@@ -1,6 +1,7 @@
 """Expressions over lattice fields: what a user's file imports. docs/expressions.md tells the language."""
 
 from generator.language.graph import Direction
+from generator.language.operator import Expression, expression
 from generator.language.symbols import (
     Algebra,
     Complex,
@@ -28,7 +29,6 @@ from generator.language.symbols import (
     y,
     z,
 )
-from generator.language.operator import Expression, expression
 
 __all__ = [
     "Algebra",

@@ -13,8 +13,8 @@ from typing import Any
 
 from generator.cost import COLOUR_REALS, Cost
 from generator.language.graph import NAMES, ExpressionError, Node, text
-from generator.language.symbols import Definition, define
 from generator.language.lower import AT_HOME, Lowering, Value, flops, topological
+from generator.language.symbols import Definition, define
 from generator.language.text import Statements, are_inlined, cpp_direction, cpp_name
 from generator.spec import KernelSpec, SpecError
 

@@ -48,7 +48,10 @@ def blocks() -> list[dict[str, np.ndarray]]:
     if any(np.abs(m[:2, 2:]).max() > 0 for m in matrices):
         raise ArithmeticError("sigma mixes the eigenvalues of gamma_5")
     return [
-        {name: np.array([m[first + row, first + column] for m in matrices]) for name, (row, column) in _ELEMENTS.items()}
+        {
+            name: np.array([m[first + row, first + column] for m in matrices])
+            for name, (row, column) in _ELEMENTS.items()
+        }
         for first in (0, 2)
     ]
 

@@ -16,7 +16,7 @@ from generator.spec import KernelSpec
 
 _LINKS = FourMatrices("u", algebra=False)
 _UPDATE_FLOPS = PRODUCT_FLOPS + 3 * 4 * 3 * 14
-"""U A, and in each SU(2) subgroup two rows of U and of U A rotated; what the choice of the rotation takes is left out."""
+"""U A, and in each SU(2) subgroup two rows of U and of U A rotated; the choice of the rotation is left out."""
 
 
 @expression("plaquette", group="gauge")
