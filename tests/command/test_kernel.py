@@ -39,11 +39,11 @@ def test_any_kernel_is_compiled_and_tested(name, capsys):
         (
             "clover_term_double_r18",
             "clover_term.hpp",
-            "p = forward<0, Links>(a, at);\n      p = p * forward<1, Links>(a, at);\n"
-            "      p = p * backward<0, Links>(a, at);\n      p = p * backward<1, Links>(a, at);",
-            "p = forward<1, Links>(a, at);\n      p = p * forward<0, Links>(a, at);\n"
-            "      p = p * backward<1, Links>(a, at);\n      p = p * backward<0, Links>(a, at);",
+            "s1 = u_mu * u_nu_at_pmu * adj(u_mu_at_pnu) * adj(u_nu);",
+            "s1 = u_nu * u_mu_at_pnu * adj(u_nu_at_pmu) * adj(u_mu);",
         ),
+        ("staple_double_r18", "staple.hpp", "walk<+(Mu + 1), -(Nu + 1)>", "walk<+(Mu + 1), +(Nu + 1)>"),
+        ("plaquette_double_r18", "plaquette.hpp", "adj(u_y_5 * u_x_at_py_5)", "(u_y_5 * u_x_at_py_5)"),
     ],
 )
 def test_a_planted_error_fails_the_tests(name, file, right, wrong, monkeypatch, capsys):
