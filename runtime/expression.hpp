@@ -69,8 +69,8 @@ std::vector<ExpressionParameter> parameters_of(const Kernel& expression);
 /// \throws UsageError a field is not of the kind, lattice, precision or storage that the expression needs.
 Arguments expression_arguments(const Kernel& expression, std::span<const ExpressionArgument> arguments, Parity parity);
 
-/// Evaluates an expression at all sites; returns its sums over the lattice. Arguments are fields, numbers and directions
-/// that it reads, in the order of its function, then fields that it writes. On parts of a lattice it is collective, and
+/// Evaluates an expression at all sites; returns its sums over the lattice. Arguments are what it is given (fields,
+/// numbers, directions), in the order of its function, then fields that it writes. On parts of a lattice it is collective, and
 /// gives what it gives on the whole, in double the same bits: fields that it reads elsewhere get a border from the
 /// neighbours (runtime/bordered.hpp).
 /// \throws MissingKernel this build has no such kernel for fields of this precision and storage.

@@ -20,8 +20,7 @@ void add_fat_paths(const LinkField& u, const StapleCoefficients& c, int mu, Link
   for (int nu = 0; nu < directions; ++nu) {
     if (nu == mu) continue;
     add_staples(u, u, mu, nu, &three, c.three, fat);
-    if (c.lepage != 0)
-      evaluate("lepage", {u, fat, c.lepage, LatticeDirection{mu}, LatticeDirection{nu}, fat});
+    if (c.lepage != 0) evaluate("lepage", {u, fat, c.lepage, LatticeDirection{mu}, LatticeDirection{nu}, fat});
     for (int rho = 0; rho < directions; ++rho) {
       if (rho == mu || rho == nu || (c.five == 0 && c.seven == 0)) continue;
       add_staples(u, three, mu, rho, &five, c.five, fat);

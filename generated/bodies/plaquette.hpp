@@ -2,12 +2,10 @@
 // Do not edit: change the generator and run `make generate`.
 //
 // Written in generator/operators/gauge.py, line 22:
-//   total(re(trace(u[x]*shift(u[y], +x)*adj(shift(u[x], +y))*adj(u[y]))) + re(trace(u[x]*shift(u[z],
-//       +x)*adj(shift(u[x], +z))*adj(u[z]))) + re(trace(u[y]*shift(u[z], +y)*adj(shift(u[y],
-//       +z))*adj(u[z]))))
-//   total(re(trace(u[x]*shift(u[t], +x)*adj(shift(u[x], +t))*adj(u[t]))) + re(trace(u[y]*shift(u[t],
-//       +y)*adj(shift(u[y], +t))*adj(u[t]))) + re(trace(u[z]*shift(u[t], +z)*adj(shift(u[z],
-//       +t))*adj(u[t]))))
+//   total(re(trace(u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y)))) + re(trace(u[x]*shift(u[z],
+//       +x)*adj(u[z]*shift(u[x], +z)))) + re(trace(u[y]*shift(u[z], +y)*adj(u[z]*shift(u[y], +z)))))
+//   total(re(trace(u[x]*shift(u[t], +x)*adj(u[t]*shift(u[x], +t)))) + re(trace(u[y]*shift(u[t],
+//       +y)*adj(u[t]*shift(u[y], +t)))) + re(trace(u[z]*shift(u[t], +z)*adj(u[t]*shift(u[z], +t)))))
 //   total(re(trace(u[x])) + re(trace(u[y])) + re(trace(u[z])) + re(trace(u[t])))
 #pragma once
 
@@ -46,50 +44,50 @@ struct plaquette_body {
       const auto u_x_5 = load_matrix<Links>(a.links, x, 0);
       const auto at_px_5 = walk<+1>(a, x);
       const auto u_y_at_px_5 = load_matrix<Links>(a.links, at_px_5, 1);
+      const auto u_y_5 = load_matrix<Links>(a.links, x, 1);
       const auto at_py_5 = walk<+2>(a, x);
       const auto u_x_at_py_5 = load_matrix<Links>(a.links, at_py_5, 0);
-      const auto u_y_5 = load_matrix<Links>(a.links, x, 1);
-      sums[0] += convert<double, W>(trace(u_x_5 * u_y_at_px_5 * adj(u_x_at_py_5) * adj(u_y_5)).re);
+      sums[0] += convert<double, W>(trace(u_x_5 * u_y_at_px_5 * adj(u_y_5 * u_x_at_py_5)).re);
       in_order();
       const auto u_x_6 = load_matrix<Links>(a.links, x, 0);
       const auto at_px_6 = walk<+1>(a, x);
       const auto u_z_at_px_6 = load_matrix<Links>(a.links, at_px_6, 2);
+      const auto u_z_6 = load_matrix<Links>(a.links, x, 2);
       const auto at_pz_6 = walk<+3>(a, x);
       const auto u_x_at_pz_6 = load_matrix<Links>(a.links, at_pz_6, 0);
-      const auto u_z_6 = load_matrix<Links>(a.links, x, 2);
-      sums[0] += convert<double, W>(trace(u_x_6 * u_z_at_px_6 * adj(u_x_at_pz_6) * adj(u_z_6)).re);
+      sums[0] += convert<double, W>(trace(u_x_6 * u_z_at_px_6 * adj(u_z_6 * u_x_at_pz_6)).re);
       in_order();
       const auto u_y_7 = load_matrix<Links>(a.links, x, 1);
       const auto at_py_7 = walk<+2>(a, x);
       const auto u_z_at_py_7 = load_matrix<Links>(a.links, at_py_7, 2);
+      const auto u_z_7 = load_matrix<Links>(a.links, x, 2);
       const auto at_pz_7 = walk<+3>(a, x);
       const auto u_y_at_pz_7 = load_matrix<Links>(a.links, at_pz_7, 1);
-      const auto u_z_7 = load_matrix<Links>(a.links, x, 2);
-      sums[0] += convert<double, W>(trace(u_y_7 * u_z_at_py_7 * adj(u_y_at_pz_7) * adj(u_z_7)).re);
+      sums[0] += convert<double, W>(trace(u_y_7 * u_z_at_py_7 * adj(u_z_7 * u_y_at_pz_7)).re);
       in_order();
       const auto u_x_8 = load_matrix<Links>(a.links, x, 0);
       const auto at_px_8 = walk<+1>(a, x);
       const auto u_t_at_px_8 = load_matrix<Links>(a.links, at_px_8, 3);
+      const auto u_t_8 = load_matrix<Links>(a.links, x, 3);
       const auto at_pt_8 = walk<+4>(a, x);
       const auto u_x_at_pt_8 = load_matrix<Links>(a.links, at_pt_8, 0);
-      const auto u_t_8 = load_matrix<Links>(a.links, x, 3);
-      sums[1] += convert<double, W>(trace(u_x_8 * u_t_at_px_8 * adj(u_x_at_pt_8) * adj(u_t_8)).re);
+      sums[1] += convert<double, W>(trace(u_x_8 * u_t_at_px_8 * adj(u_t_8 * u_x_at_pt_8)).re);
       in_order();
       const auto u_y_9 = load_matrix<Links>(a.links, x, 1);
       const auto at_py_9 = walk<+2>(a, x);
       const auto u_t_at_py_9 = load_matrix<Links>(a.links, at_py_9, 3);
+      const auto u_t_9 = load_matrix<Links>(a.links, x, 3);
       const auto at_pt_9 = walk<+4>(a, x);
       const auto u_y_at_pt_9 = load_matrix<Links>(a.links, at_pt_9, 1);
-      const auto u_t_9 = load_matrix<Links>(a.links, x, 3);
-      sums[1] += convert<double, W>(trace(u_y_9 * u_t_at_py_9 * adj(u_y_at_pt_9) * adj(u_t_9)).re);
+      sums[1] += convert<double, W>(trace(u_y_9 * u_t_at_py_9 * adj(u_t_9 * u_y_at_pt_9)).re);
       in_order();
       const auto u_z_10 = load_matrix<Links>(a.links, x, 2);
       const auto at_pz_10 = walk<+3>(a, x);
       const auto u_t_at_pz_10 = load_matrix<Links>(a.links, at_pz_10, 3);
+      const auto u_t_10 = load_matrix<Links>(a.links, x, 3);
       const auto at_pt_10 = walk<+4>(a, x);
       const auto u_z_at_pt_10 = load_matrix<Links>(a.links, at_pt_10, 2);
-      const auto u_t_10 = load_matrix<Links>(a.links, x, 3);
-      sums[1] += convert<double, W>(trace(u_z_10 * u_t_at_pz_10 * adj(u_z_at_pt_10) * adj(u_t_10)).re);
+      sums[1] += convert<double, W>(trace(u_z_10 * u_t_at_pz_10 * adj(u_t_10 * u_z_at_pt_10)).re);
     }
   }
 };

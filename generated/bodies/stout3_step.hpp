@@ -40,27 +40,27 @@ struct stout3_step_body {
       const auto u_x_at_py = load_matrix<Links>(a.links, at_py, 0);
       const auto at_px = walk<+1>(a, x);
       const auto u_y_at_px = load_matrix<Links>(a.links, at_px, 1);
-      auto s1 = u_y * u_x_at_py * adj(u_y_at_px);
+      auto s1 = product(product(u_y, u_x_at_py), adj(u_y_at_px));
       const auto at_my = walk<-2>(a, x);
       const auto u_y_at_my = load_matrix<Links>(a.links, at_my, 1);
       const auto u_x_at_my = load_matrix<Links>(a.links, at_my, 0);
       const auto at_px_my = walk<+1, -2>(a, x);
       const auto u_y_at_px_my = load_matrix<Links>(a.links, at_px_my, 1);
-      s1 += adj(u_y_at_my) * u_x_at_my * u_y_at_px_my;
+      s1 += product(product(adj(u_y_at_my), u_x_at_my), u_y_at_px_my);
       const auto u_z = load_matrix<Links>(a.links, x, 2);
       const auto at_pz = walk<+3>(a, x);
       const auto u_x_at_pz = load_matrix<Links>(a.links, at_pz, 0);
       const auto u_z_at_px = load_matrix<Links>(a.links, at_px, 2);
-      s1 += u_z * u_x_at_pz * adj(u_z_at_px);
+      s1 += product(product(u_z, u_x_at_pz), adj(u_z_at_px));
       const auto at_mz = walk<-3>(a, x);
       const auto u_z_at_mz = load_matrix<Links>(a.links, at_mz, 2);
       const auto u_x_at_mz = load_matrix<Links>(a.links, at_mz, 0);
       const auto at_px_mz = walk<+1, -3>(a, x);
       const auto u_z_at_px_mz = load_matrix<Links>(a.links, at_px_mz, 2);
-      s1 += adj(u_z_at_mz) * u_x_at_mz * u_z_at_px_mz;
+      s1 += product(product(adj(u_z_at_mz), u_x_at_mz), u_z_at_px_mz);
       const auto u_x = load_matrix<Links>(a.links, x, 0);
-      Links::store(a.out, x.place, x.parity, 0, exponential(rho * traceless_antihermitian(s1 * adj(u_x))) *
-        u_x);
+      const auto v1 = product(exponential(rho * traceless_antihermitian(product(s1, adj(u_x)))), u_x);
+      Links::store(a.out, x.place, x.parity, 0, v1);
     }
     {  // direction y
       const auto u_x = load_matrix<Links>(a.links, x, 0);
@@ -68,27 +68,27 @@ struct stout3_step_body {
       const auto u_y_at_px = load_matrix<Links>(a.links, at_px, 1);
       const auto at_py = walk<+2>(a, x);
       const auto u_x_at_py = load_matrix<Links>(a.links, at_py, 0);
-      auto s1 = u_x * u_y_at_px * adj(u_x_at_py);
+      auto s1 = product(product(u_x, u_y_at_px), adj(u_x_at_py));
       const auto at_mx = walk<-1>(a, x);
       const auto u_x_at_mx = load_matrix<Links>(a.links, at_mx, 0);
       const auto u_y_at_mx = load_matrix<Links>(a.links, at_mx, 1);
       const auto at_mx_py = walk<-1, +2>(a, x);
       const auto u_x_at_mx_py = load_matrix<Links>(a.links, at_mx_py, 0);
-      s1 += adj(u_x_at_mx) * u_y_at_mx * u_x_at_mx_py;
+      s1 += product(product(adj(u_x_at_mx), u_y_at_mx), u_x_at_mx_py);
       const auto u_z = load_matrix<Links>(a.links, x, 2);
       const auto at_pz = walk<+3>(a, x);
       const auto u_y_at_pz = load_matrix<Links>(a.links, at_pz, 1);
       const auto u_z_at_py = load_matrix<Links>(a.links, at_py, 2);
-      s1 += u_z * u_y_at_pz * adj(u_z_at_py);
+      s1 += product(product(u_z, u_y_at_pz), adj(u_z_at_py));
       const auto at_mz = walk<-3>(a, x);
       const auto u_z_at_mz = load_matrix<Links>(a.links, at_mz, 2);
       const auto u_y_at_mz = load_matrix<Links>(a.links, at_mz, 1);
       const auto at_py_mz = walk<+2, -3>(a, x);
       const auto u_z_at_py_mz = load_matrix<Links>(a.links, at_py_mz, 2);
-      s1 += adj(u_z_at_mz) * u_y_at_mz * u_z_at_py_mz;
+      s1 += product(product(adj(u_z_at_mz), u_y_at_mz), u_z_at_py_mz);
       const auto u_y = load_matrix<Links>(a.links, x, 1);
-      Links::store(a.out, x.place, x.parity, 1, exponential(rho * traceless_antihermitian(s1 * adj(u_y))) *
-        u_y);
+      const auto v1 = product(exponential(rho * traceless_antihermitian(product(s1, adj(u_y)))), u_y);
+      Links::store(a.out, x.place, x.parity, 1, v1);
     }
     {  // direction z
       const auto u_x = load_matrix<Links>(a.links, x, 0);
@@ -96,27 +96,27 @@ struct stout3_step_body {
       const auto u_z_at_px = load_matrix<Links>(a.links, at_px, 2);
       const auto at_pz = walk<+3>(a, x);
       const auto u_x_at_pz = load_matrix<Links>(a.links, at_pz, 0);
-      auto s1 = u_x * u_z_at_px * adj(u_x_at_pz);
+      auto s1 = product(product(u_x, u_z_at_px), adj(u_x_at_pz));
       const auto at_mx = walk<-1>(a, x);
       const auto u_x_at_mx = load_matrix<Links>(a.links, at_mx, 0);
       const auto u_z_at_mx = load_matrix<Links>(a.links, at_mx, 2);
       const auto at_mx_pz = walk<-1, +3>(a, x);
       const auto u_x_at_mx_pz = load_matrix<Links>(a.links, at_mx_pz, 0);
-      s1 += adj(u_x_at_mx) * u_z_at_mx * u_x_at_mx_pz;
+      s1 += product(product(adj(u_x_at_mx), u_z_at_mx), u_x_at_mx_pz);
       const auto u_y = load_matrix<Links>(a.links, x, 1);
       const auto at_py = walk<+2>(a, x);
       const auto u_z_at_py = load_matrix<Links>(a.links, at_py, 2);
       const auto u_y_at_pz = load_matrix<Links>(a.links, at_pz, 1);
-      s1 += u_y * u_z_at_py * adj(u_y_at_pz);
+      s1 += product(product(u_y, u_z_at_py), adj(u_y_at_pz));
       const auto at_my = walk<-2>(a, x);
       const auto u_y_at_my = load_matrix<Links>(a.links, at_my, 1);
       const auto u_z_at_my = load_matrix<Links>(a.links, at_my, 2);
       const auto at_my_pz = walk<-2, +3>(a, x);
       const auto u_y_at_my_pz = load_matrix<Links>(a.links, at_my_pz, 1);
-      s1 += adj(u_y_at_my) * u_z_at_my * u_y_at_my_pz;
+      s1 += product(product(adj(u_y_at_my), u_z_at_my), u_y_at_my_pz);
       const auto u_z = load_matrix<Links>(a.links, x, 2);
-      Links::store(a.out, x.place, x.parity, 2, exponential(rho * traceless_antihermitian(s1 * adj(u_z))) *
-        u_z);
+      const auto v1 = product(exponential(rho * traceless_antihermitian(product(s1, adj(u_z)))), u_z);
+      Links::store(a.out, x.place, x.parity, 2, v1);
     }
     {  // direction t
       const auto u_t = load_matrix<Links>(a.links, x, 3);

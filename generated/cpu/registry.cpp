@@ -1378,24 +1378,23 @@ constexpr Operation of_overrelax = {
     ""};
 constexpr Operation of_plaquette = {
     "plaquette", "expression",
-    "total(re(trace(u[x]*shift(u[y], +x)*adj(shift(u[x], +y))*adj(u[y]))) + re(trace(u[x]*shift(u[z], "
-     "+x)*adj(shift(u[x], +z))*adj(u[z]))) + re(trace(u[y]*shift(u[z], +y)*adj(shift(u[y], "
-     "+z))*adj(u[z])))); total(re(trace(u[x]*shift(u[t], +x)*adj(shift(u[x], +t))*adj(u[t]))) + "
-     "re(trace(u[y]*shift(u[t], +y)*adj(shift(u[y], +t))*adj(u[t]))) + re(trace(u[z]*shift(u[t], "
-     "+z)*adj(shift(u[z], +t))*adj(u[t])))); total(re(trace(u[x])) + re(trace(u[y])) + re(trace(u[z])) "
-     "+ re(trace(u[t])))",
+    "total(re(trace(u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y)))) + re(trace(u[x]*shift(u[z], "
+     "+x)*adj(u[z]*shift(u[x], +z)))) + re(trace(u[y]*shift(u[z], +y)*adj(u[z]*shift(u[y], +z))))); "
+     "total(re(trace(u[x]*shift(u[t], +x)*adj(u[t]*shift(u[x], +t)))) + re(trace(u[y]*shift(u[t], "
+     "+y)*adj(u[t]*shift(u[y], +t)))) + re(trace(u[z]*shift(u[t], +z)*adj(u[t]*shift(u[z], +t))))); "
+     "total(re(trace(u[x])) + re(trace(u[y])) + re(trace(u[z])) + re(trace(u[t])))",
     "",
     "",
     false, 3,
     "u:links:links:apart:0.1.0.1.0.1.0.1"};
 constexpr Operation of_plaquette_energy = {
     "plaquette_energy", "expression",
-    "total(2.0*re(trace(identity - u[x]*shift(u[y], +x)*adj(shift(u[x], +y))*adj(u[y]))) + "
-     "2.0*re(trace(identity - u[x]*shift(u[z], +x)*adj(shift(u[x], +z))*adj(u[z]))) + "
-     "2.0*re(trace(identity - u[y]*shift(u[z], +y)*adj(shift(u[y], +z))*adj(u[z]))) + "
-     "2.0*re(trace(identity - u[x]*shift(u[t], +x)*adj(shift(u[x], +t))*adj(u[t]))) + "
-     "2.0*re(trace(identity - u[y]*shift(u[t], +y)*adj(shift(u[y], +t))*adj(u[t]))) + "
-     "2.0*re(trace(identity - u[z]*shift(u[t], +z)*adj(shift(u[z], +t))*adj(u[t]))))",
+    "total(2.0*re(trace(identity - u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y)))) + "
+     "2.0*re(trace(identity - u[x]*shift(u[z], +x)*adj(u[z]*shift(u[x], +z)))) + 2.0*re(trace(identity "
+     "- u[y]*shift(u[z], +y)*adj(u[z]*shift(u[y], +z)))) + 2.0*re(trace(identity - u[x]*shift(u[t], "
+     "+x)*adj(u[t]*shift(u[x], +t)))) + 2.0*re(trace(identity - u[y]*shift(u[t], "
+     "+y)*adj(u[t]*shift(u[y], +t)))) + 2.0*re(trace(identity - u[z]*shift(u[t], "
+     "+z)*adj(u[t]*shift(u[z], +t)))))",
     "",
     "",
     false, 1,

@@ -7,12 +7,10 @@
 namespace quarksmith::expressions {
 
 /// Sums over the lattice of Re tr of plaquettes in space, of those in time, and of links.
-/// total(re(trace(u[x]*shift(u[y], +x)*adj(shift(u[x], +y))*adj(u[y]))) + re(trace(u[x]*shift(u[z],
-///     +x)*adj(shift(u[x], +z))*adj(u[z]))) + re(trace(u[y]*shift(u[z], +y)*adj(shift(u[y],
-///     +z))*adj(u[z]))))
-/// total(re(trace(u[x]*shift(u[t], +x)*adj(shift(u[x], +t))*adj(u[t]))) + re(trace(u[y]*shift(u[t],
-///     +y)*adj(shift(u[y], +t))*adj(u[t]))) + re(trace(u[z]*shift(u[t], +z)*adj(shift(u[z],
-///     +t))*adj(u[t]))))
+/// total(re(trace(u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y)))) + re(trace(u[x]*shift(u[z],
+///     +x)*adj(u[z]*shift(u[x], +z)))) + re(trace(u[y]*shift(u[z], +y)*adj(u[z]*shift(u[y], +z)))))
+/// total(re(trace(u[x]*shift(u[t], +x)*adj(u[t]*shift(u[x], +t)))) + re(trace(u[y]*shift(u[t],
+///     +y)*adj(u[t]*shift(u[y], +t)))) + re(trace(u[z]*shift(u[t], +z)*adj(u[t]*shift(u[z], +t)))))
 /// total(re(trace(u[x])) + re(trace(u[y])) + re(trace(u[z])) + re(trace(u[t])))
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
 inline std::vector<double> plaquette(const LinkField& u) {

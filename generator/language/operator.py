@@ -16,7 +16,7 @@ from generator.cost import COLOUR_REALS, Cost
 from generator.language.graph import NAMES, ExpressionError, Node, text
 from generator.language.lower import AT_HOME, Lowering, Value, flops, topological
 from generator.language.symbols import SPINORS, Definition, define
-from generator.language.text import Statements, cpp_direction, cpp_name
+from generator.language.text import Statements, are_inlined, cpp_direction, cpp_name
 from generator.spec import KernelSpec, SpecError
 
 ROOT = Path(__file__).parents[2]
@@ -275,7 +275,9 @@ class Expression:
         return f"const R {cpp_name(name)} = R{{}} + scalar<R>(a.{where});"
 
     def _block(self, title: str, results: Sequence[tuple[str, int, Value]], basis: Basis | None) -> dict[str, Any]:
-        statements = Statements(self.operands, self.kinds, [v for *_, v in results], basis)
+        everything = [v for _, all_results in self.blocks for *_, v in all_results]
+        roots = [v for *_, v in results]
+        statements = Statements(self.operands, self.kinds, roots, are_inlined(everything), basis)
         if self.sums:
             statements.add_up([v for *_, v in results])
             return {"title": title, "lines": statements.lines}

@@ -15,8 +15,7 @@ from generator.language.symbols import SPINORS
 LONGEST = 72
 """An expression longer than this gets a name."""
 MOST_INLINED = 18
-"""Products of matrices are inlined up to so many of them: a processor needs half the time, but the compiler minutes for
-more."""
+"""Products of matrices in a body that are inlined at most: processors are faster, compilers slower."""
 _VIEWS = {"spinor": "Spinors", "fermion": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Matrices"}
 _FUNCTIONS = {
     "adj": "adj",
@@ -49,6 +48,12 @@ def _number(mu: int) -> str:
     return str(mu + 1) if mu < 4 else f"({cpp_direction(mu)} + 1)"
 
 
+def are_inlined(roots: Sequence[Value]) -> bool:
+    """Whether a body that computes these has so few products of matrices that they are inlined."""
+    products = [v for v in topological(roots) if v.op == "mul" and {a.kind for a in v.args} == {"matrix"}]
+    return len(products) <= MOST_INLINED
+
+
 @dataclass
 class Statements:
     """Statements that compute some values; each value becomes a name or a short expression.
@@ -57,19 +62,19 @@ class Statements:
         operands: field -> member of the kernel's arguments.
         kinds: field -> kind.
         roots: what is computed.
+        inlined: whether products of matrices are.
         basis: in which constant matrices act on spins.
     """
 
     operands: Mapping[str, str]
     kinds: Mapping[str, str]
     roots: Sequence[Value]
+    inlined: bool = False
     basis: Basis | None = None
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._uses = uses(self.roots)
-        products = [v for v in topological(self.roots) if v.op == "mul" and {a.kind for a in v.args} == {"matrix"}]
-        self._inlined = len(products) <= MOST_INLINED
         self._names: dict[int, str] = {}
         self._walks: set[Displacement] = set()
         self._loaded: set[int] = set()
@@ -239,7 +244,7 @@ class Statements:
                 return f"mul_adj({self.value(a.args[0])}, {self.value(b)})"
             return f"mul({self.value(a)}, {self.value(b)})"
         if a.kind == b.kind == "matrix":
-            if not self._inlined:
+            if not self.inlined:
                 return f"product({self.value(a)}, {self.value(b)})"
             left = self.value(a)
             return f"{left if _is_chain(left) else _operand(left)} * {_operand(self.value(b))}"

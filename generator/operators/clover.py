@@ -93,7 +93,7 @@ class CloverTerm:
             for name, plane in zip(names, PLANES, strict=True)
         ]
         value = self._value()
-        statements = Statements({"u": "links"}, {"u": "links"}, [value])
+        statements = Statements({"u": "links"}, {"u": "links"}, [value], inlined=True)
         code = statements.value(value)
         rows = [{key: combination(row, names) for key, row in block.items()} for block in blocks()]
         return {

@@ -16,7 +16,7 @@ from generator.spec import KernelSpec
 
 _LINKS = FourMatrices("u", algebra=False)
 _UPDATE_FLOPS = PRODUCT_FLOPS + 3 * 4 * 3 * 14
-"""U A, and in each SU(2) subgroup two rows of U and of U A rotated; the choice of the rotation is not counted."""
+"""U A, and in each SU(2) subgroup two rows of U and of U A rotated; the choice of the rotation is left out."""
 
 
 @expression("plaquette", group="gauge")
@@ -67,7 +67,7 @@ class GaugeUpdate:
 
     def _statements(self, mu: Direction) -> dict[str, Any]:
         value = _lowered(self.staples(mu))
-        statements = Statements({"u": "links"}, {"u": "links"}, [value])
+        statements = Statements({"u": "links"}, {"u": "links"}, [value], inlined=True)
         code = statements.value(value)
         return {"lines": [*statements.lines, f"return {code};"]}
 

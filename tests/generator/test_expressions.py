@@ -29,7 +29,7 @@ from generator.language import (
 )
 from generator.language.graph import ExpressionError
 from generator.operators import OPERATORS, add_expressions, find_operator
-from generator.operators.smearing import flow_step, jacobi_step, staples
+from generator.operators.smearing import flow_step, jacobi_step
 from generator.spec import KernelSpec, SpecError
 
 
@@ -241,14 +241,3 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path, text, message):
     (tmp_path / "mine.py").write_text(text)
     with pytest.raises(SpecError, match=message):
         add_expressions(tmp_path / "mine.py")
-
-
-def test_staples_are_gauge_paths():
-    """Each staple of a direction is one path of three links, upper and lower."""
-
-    @expression
-    def one(u: Links) -> Sum:
-        return total(re(trace(staples(u, x, (x, y)) * adj(u[x]))))
-
-    assert sum("load_matrix" in line for line in lines(one)) == 7  # three each, and the link
-    assert one.cost(KernelSpec("one", "double", "r18")).flops == 5 * 198 + 18 + 4 + 1

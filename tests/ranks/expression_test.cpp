@@ -23,10 +23,13 @@ class Call {
   Call(const Kernel& kernel, const DomainPointer& domain, int rhs) : kernel_(kernel), domain_(domain) {
     const PrecisionInfo& precision = find_precision(kernel.precision);
     const auto parameters = parameters_of(kernel);
+    int along = 0;  // directions of the call: x, y, ...
     for (std::size_t n = 0; n < parameters.size(); ++n) {
       const ExpressionParameter& p = parameters[n];
       if (p.is_number()) {
         arguments_.emplace_back(0.1 + 0.07 * double(n));
+      } else if (p.is_direction()) {
+        arguments_.emplace_back(LatticeDirection{along++});
       } else if (p.is_spinor()) {
         auto& f =
             spinors_.emplace_back(std::make_unique<SpinorField>(domain, precision, Subset::full, rhs, kernel.spins));

@@ -57,7 +57,8 @@ class Interpreter {
     const std::size_t equals = text_.find(" = ");
     std::string target;
     if (equals != std::string::npos) {
-      target = text_.substr(0, equals);
+      target = word();
+      if (accept('[')) target += std::string("[") + axis() + "]";
       at_ = equals + 3;
     }
     SiteValues result = terms();
@@ -211,6 +212,20 @@ class Interpreter {
     });
   }
 
+  std::string word() {
+    std::string name;
+    while (std::isalnum(static_cast<unsigned char>(peek())) || peek() == '_') name += text_[at_++];
+    return name;
+  }
+  /// x, y, z or t, written or given with the call.
+  char axis() {
+    const std::string name = word();
+    const auto given = v_.direction.find(name);
+    const char found = given != v_.direction.end() ? given->second : name.size() == 1 ? name[0] : ' ';
+    if (std::string(names).find(found) == std::string::npos) fail();
+    return found;
+  }
+
   SiteValues factor() {
     if (accept('-')) {
       SiteValues v = factor();
@@ -228,8 +243,7 @@ class Interpreter {
       at_ = end - text_.c_str();
       return make(1, 1, [&](long long, int, int) { return number; });
     }
-    std::string name;
-    while (std::isalnum(static_cast<unsigned char>(peek())) || peek() == '_') name += text_[at_++];
+    std::string name = word();
     if (accept('(')) return function(name);
     if (name == "gamma") {
       expect('[');
@@ -240,8 +254,7 @@ class Interpreter {
     }
     if (name == "gamma5") return multiplied(multiplied(gamma(0), gamma(1)), multiplied(gamma(2), gamma(3)));
     if (accept('[')) {
-      name += std::string("[") + peek() + "]";
-      ++at_;
+      name += std::string("[") + axis() + "]";
       expect(']');
     }
     if (name == "identity") return make(3, 3, [](long long, int r, int c) { return Complex64(r == c); });
@@ -337,8 +350,7 @@ class Interpreter {
         ++at_;
         expect('*');
       }
-      steps[std::string(names).find(peek())] += sign * many;
-      ++at_;
+      steps[std::string(names).find(axis())] += sign * many;
     }
     SiteValues result = make(a.rows, a.columns, [&](long long i, int r, int c) {
       Coordinates x = v_.lattice.coordinates(i);

@@ -33,6 +33,8 @@ struct ExpressionValues {
   std::map<std::string, SiteValues> value;
   std::array<quarksmith::Complex64, 4> boundary{1, 1, 1, 1};
   std::vector<double> sums;
+  /// x, y, z or t of `mu` in u[mu] and shift(..., +mu).
+  std::map<std::string, char> direction;
 
   void set(const std::string& name, quarksmith::Complex64 number);
   void set(const std::string& name, const quarksmith::HostSpinor& psi, int spins, bool fermion = false);
