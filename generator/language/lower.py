@@ -69,6 +69,8 @@ class Lowering:
             odd = sum(at[mu] for mu in node.data) % 2 == 1
             here = self._value("sign", "real", (), node.data)
             return self._value("neg", "real", (here,), None) if odd else here
+        if node.op in ("exp", "div") and node.kind == "real":
+            raise ExpressionError(f"{node.place}: {node}: such numbers are for statements of actions; pass the result")
         args = tuple(self.lower(a, at) for a in node.args)
         if node.op == "total":
             return args[0]
