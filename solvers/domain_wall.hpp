@@ -30,15 +30,15 @@ struct DomainWallParameters {
 /// A - H B / 2, where the hopping term H stays in a slice and A and B at a site.
 class DomainWallHopping {
  public:
-  DomainWallHopping(WilsonHopping hopping, const DomainWallParameters& parameters);
-  /// See WilsonHopping::cut.
+  DomainWallHopping(HoppingTerm hopping, const DomainWallParameters& parameters);
+  /// See HoppingTerm::cut.
   DomainWallHopping cut() const;
 
   /// out = H in, and out = a x + b H in, slice by slice.
   void hop(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;
   void hop(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
            Dagger dagger) const;
-  const WilsonHopping& wilson() const { return hopping_; }
+  const HoppingTerm& wilson() const { return hopping_; }
   const DomainWallParameters& parameters() const { return parameters_; }
   int slices() const { return parameters_.slices(); }
 
@@ -54,7 +54,7 @@ class DomainWallHopping {
   long long half_sites() const { return hopping_.domain()->lattice().global_sites() / 2; }
 
  private:
-  WilsonHopping hopping_;
+  HoppingTerm hopping_;
   DomainWallParameters parameters_;
   std::shared_ptr<const SliceTransform> b_, a_, a_inverse_, b_a_inverse_;
 };

@@ -26,8 +26,7 @@ struct WilsonShiftedSolver::Parts {
       if (reduction == Reduction::none) {
         a = std::make_unique<WilsonMatrix>(hopping);
       } else {
-        a = std::make_unique<WilsonEvenOdd>(
-            hopping, reduction == Reduction::symmetric ? EvenOdd::symmetric : EvenOdd::asymmetric, rhs);
+        a = std::make_unique<WilsonEvenOdd>(hopping, reduction, rhs);
       }
     }
     WilsonHopping hopping;
