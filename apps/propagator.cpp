@@ -6,6 +6,7 @@
 #include "apps/contraction.hpp"
 #include "apps/option_rules.hpp"
 #include "apps/staggered_options.hpp"
+#include "apps/stated_options.hpp"
 #include "runtime/error.hpp"
 #include "solvers/domain_wall.hpp"
 #include "solvers/link_smearing.hpp"
@@ -242,6 +243,11 @@ void check(const PropagatorOptions& o, const CLI::App& command) {
     throw UsageError("propagator needs --out FILE.h5, --correlators FILE.json, or both");
   const std::string solver = o.solver.empty() ? o.action.default_solver() : o.solver;
   check_options(command, {o.action.action, {solver}, {o.precision}, o.choices.preconditioner});
+  if (const ActionInfo* action = stated_action(o.action.action); action != nullptr && action->spins != 4)
+    throw UsageError(
+        fmt::format("--action {}: quarks of {} colour vector a site that propagator writes are staggered, "
+                    "asqtad and hisq; use solve-bench",
+                    o.action.action, action->spins));
   o.action.check(command);
   o.choices.check();
   if (o.correlators.empty() && o.common.json.empty())

@@ -7,6 +7,7 @@
 
 #include "apps/option_rules.hpp"
 #include "apps/staggered_options.hpp"
+#include "apps/stated_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/site_random.hpp"
 #include "solvers/shifted.hpp"
@@ -89,7 +90,8 @@ class Bench {
         settings_(o.choices.settings(command, named_.gauge, o.common)),
         domain_(o.common.open_domain(named_.gauge.lattice, choice_.action->reach())) {
     choose_storage(settings_, *choice_.action, command);
-    if (!DomainWallOptions::has(o.action.action) && !is_staggered(o.action.action))
+    const std::string& action = o.action.action;
+    if (!DomainWallOptions::has(action) && !is_staggered(action) && stated_action(action) == nullptr)
       wilson_ = o.action.parameters(command, choice_.boundary);
     settings_.options.criterion = criterion_of(o.criterion);
     settings_.options.look_ahead = o.look_ahead;
