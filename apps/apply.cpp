@@ -61,9 +61,8 @@ class Call {
   Call(const ApplyOptions& o, const Kernel& kernel, DomainPointer domain, const HostGauge& gauge)
       : o_(o), kernel_(kernel), domain_(std::move(domain)), gauge_(gauge), parameters_(parameters_of(kernel)) {
     const auto values = values_of(o, parameters_);
-    if (!o.out.empty() && std::none_of(parameters_.begin(), parameters_.end(), [](const ExpressionParameter& p) {
-          return p.is_output() && p.kind != "spinor";
-        }))
+    if (!o.out.empty() && std::none_of(parameters_.begin(), parameters_.end(),
+                                       [](const ExpressionParameter& p) { return p.is_output() && !p.is_spinor(); }))
       throw UsageError(fmt::format("--out {}: {} returns no links; leave it out", o.out, o.name));
     links_.reserve(parameters_.size());
     spinors_.reserve(parameters_.size());
@@ -102,7 +101,7 @@ class Call {
         throw UsageError(fmt::format("{}={} is no {} number", p.name, value, p.kind));
       arguments_.emplace_back(Complex64(number(parts[0], std::string(p.name)),
                                         parts.size() > 1 ? number(parts[1], std::string(p.name)) : 0));
-    } else if (p.kind == "spinor") {
+    } else if (p.is_spinor()) {
       SpinorField& f =
           spinors_.emplace_back(domain_, find_precision(kernel_.precision), Subset::full, 1, kernel_.spins);
       f.fill(0);
@@ -140,7 +139,9 @@ class Call {
                {"space_plaquette", averages.space_plaquette},
                {"time_plaquette", averages.time_plaquette},
                {"link_trace", averages.link_trace}};
-    if (!o_.out.empty()) write_gauge(o_.common.output(o_.out), u, output_format(o_.out, o_.format));
+    if (o_.out.empty()) return;
+    const std::string format = output_format(o_.out, o_.format);
+    write_gauge(o_.common.output(o_.out), u, format, output_bits(format));
   }
 
   const ApplyOptions& o_;

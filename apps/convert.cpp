@@ -19,7 +19,7 @@ int run(const ConvertOptions& o) {
   const std::string format = output_format(o.out, o.format);
   o.common.claim({{"OUT", o.out}});
   const GaugeFile f = read_gauge(o.in, lattice, true, o.common.partition());
-  const int bits = o.bits != 0 ? o.bits : format == "milc" ? 32 : 64;
+  const int bits = output_bits(format, o.bits);
   write_gauge(o.common.output(o.out), f.gauge, format, bits);
   if (const Unitarity u = check_unitarity(f.gauge, o.common.ranks()); !is_su3(u))
     o.common.warn(fmt::format("{}: the links are not SU(3): they deviate by {}", o.in, deviation_text(u)));

@@ -78,7 +78,7 @@ int run(const FlowOptions& o) {
   if (!o.out.empty()) {
     HostGauge links = flow.links();
     links.phase = named.gauge.phase;
-    write_gauge(o.common.output(o.out), links, format, format == "milc" ? 32 : 64);
+    write_gauge(o.common.output(o.out), links, format, output_bits(format));
   }
   nlohmann::ordered_json result = {{"lattice", named.gauge.lattice.extent()},
                                    {"gauge", named.origin},

@@ -248,6 +248,8 @@ std::string output_format(const std::string& name, const std::string& format) {
       fmt::format("{}: the name does not tell the format; use --format ildg, nersc, milc or openqcd", name));
 }
 
+int output_bits(const std::string& format, int bits) { return bits != 0 ? bits : format == "milc" ? 32 : 64; }
+
 Progress::Progress(std::string what, double total, const CommonOptions& common)
     : what_(std::move(what)),
       total_(total),

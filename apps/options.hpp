@@ -101,6 +101,8 @@ std::string deviation_text(const Unitarity& u);
 /// `format`, or if it is empty the format that a file name suggests.
 /// \throws UsageError it suggests none.
 std::string output_format(const std::string& name, const std::string& format);
+/// `bits`, or if they are 0 those of the reals that a format stores unless asked otherwise.
+int output_bits(const std::string& format, int bits = 0);
 
 /// Progress of long work: a bar on a terminal, a line now and then elsewhere, nothing if quiet.
 class Progress {

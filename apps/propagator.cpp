@@ -135,6 +135,7 @@ class Run {
                     fmt::format("{} iteration {} residual {:.1e}", columns_text(), iteration, residual));
     };
     solver_ = std::make_unique<Solver>(choice_.action, smeared_ ? *smeared_ : named_.gauge, domain_, settings);
+    tell(solver_->link_deviation(), settings, o_.common);
   }
 
   /// Right-hand sides of a batch: what --batch says, else as many as the device's memory holds. On the CPU links come
@@ -215,8 +216,8 @@ class Run {
 
   ColumnReport report_of(const SolveReport& r) const {
     const auto remark = [this](const char* key) { return std::get<std::string>(header_.remarks.at(key)); };
-    return {double(r.iterations), r.residual,         r.seconds,       r.gflops, std::string(name_of(r.method)),
-            remark("precision"),  remark("even_odd"), remark("links"), {}};
+    return {double(r.iterations), r.residual,         r.seconds, r.gflops, std::string(name_of(r.method)),
+            remark("precision"),  remark("even_odd"), r.links,   {}};
   }
 
   const PropagatorOptions& o_;

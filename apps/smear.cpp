@@ -44,7 +44,7 @@ int run(const SmearOptions& o, const CLI::App& command) {
   const HostGauge smeared = smear(how, named.gauge, domain);
   const double seconds = now() - start;
   const GaugeAverages before = gauge_averages(named.gauge, domain), after = gauge_averages(smeared, domain);
-  write_gauge(o.common.output(o.out), smeared, format, o.bits != 0 ? o.bits : format == "milc" ? 32 : 64);
+  write_gauge(o.common.output(o.out), smeared, format, output_bits(format, o.bits));
   if (o.common.ranks().rank() == 0)
     fmt::print("plaquette {:.12f} -> {:.12f}  (space {:.12f}, time {:.12f}), link trace {:.12f}\n", before.plaquette,
                after.plaquette, after.space_plaquette, after.time_plaquette, after.link_trace);

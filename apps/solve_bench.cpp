@@ -134,7 +134,7 @@ class Bench {
     nlohmann::ordered_json rows;
     for (const std::string& name : split(o_.precisions, ','))
       for (const int batch : batches_) {
-        const LinkStore links(gauge.gauge, domain_, settings_.links, settings_.basis);
+        const LinkStore links(gauge.gauge, domain_, settings_.links, settings_.basis, &gauge.stored());
         const auto dirac = choice_.action->make(links, find_precision(name));
         std::unique_ptr<ReducedOperator> reduced;
         if (settings_.reduction != Reduction::none) reduced = dirac->reduced(settings_.reduction, batch);
@@ -177,8 +177,14 @@ class Bench {
     return domain_->communicator().largest(best);
   }
 
-  Job plain(const SolveSettings& settings, int batch) const {
+  /// The links are the same for all solves.
+  void tell_once(const LinkDeviation& deviation) {
+    if (!std::exchange(told_, true)) tell(deviation, settings_, o_.common);
+  }
+
+  Job plain(const SolveSettings& settings, int batch) {
     const auto solver = std::make_shared<Solver>(choice_.action, named_.gauge, domain_, settings);
+    tell_once(solver->link_deviation());
     const auto b = std::make_shared<SpinorField>(solver->field(batch));
     const auto x = std::make_shared<SpinorField>(b->like());
     SpinorField slices = b->by_slice();
@@ -187,10 +193,11 @@ class Bench {
     return {[=](Row& row) { row.reports = solver->solve_all(*x, *b); }, [=] { return solver->host_share(); }};
   }
   /// One right-hand side with all shifts.
-  Job shifted(const SolveSettings& settings) const {
+  Job shifted(const SolveSettings& settings) {
     if (!wilson_) throw UsageError("multishift is for Wilson-type actions; use --solver cg");
     const int count = static_cast<int>(shifts_.size());
     const auto solver = std::make_shared<WilsonShiftedSolver>(named_.gauge, domain_, *wilson_, settings, count);
+    tell_once(solver->link_deviation());
     const auto b = std::make_shared<SpinorField>(domain_, find_precision("double"), solver->subset());
     const auto x = std::make_shared<SpinorField>(domain_, b->precision(), b->subset(), count);
     upload(gaussian_source(named_.gauge.lattice, o_.seed, 0), *b, solver->basis());
@@ -263,6 +270,7 @@ class Bench {
     for (const Row& r : rows_) {
       j["solves"].push_back({{"solver", r.solver},
                              {"precision", r.precision},
+                             {"links", r.reports[0].links},
                              {"batch", r.batch},
                              {"iterations", r.iterations()},
                              {"replacements", r.replacements()},
@@ -300,6 +308,7 @@ class Bench {
   std::vector<double> shifts_;
   std::vector<Row> rows_;
   std::string history_;
+  bool told_ = false;
 };
 
 /// Everything that can be said of the options before a file is read.

@@ -100,6 +100,7 @@ class Run {
       many_ = std::make_unique<StaggeredMassSolver>(action_, masses(), named_.gauge, domain_, settings_);
     else
       one_ = std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings_);
+    tell(many_ ? many_->link_deviation() : one_->link_deviation(), settings_, o_.common);
   }
 
   void solve(int colour) {
@@ -122,8 +123,8 @@ class Run {
 
   ColumnReport report_of(const SolveReport& r) const {
     const auto remark = [this](const char* key) { return std::get<std::string>(header_.remarks.at(key)); };
-    return {double(r.iterations), r.residual,         r.seconds,       r.gflops, remark("solver"),
-            remark("precision"),  remark("even_odd"), remark("links"), {}};
+    return {double(r.iterations), r.residual,         r.seconds, r.gflops, remark("solver"),
+            remark("precision"),  remark("even_odd"), r.links,   {}};
   }
 
   void state(int colour, int k, const SolveReport& r, const ColumnReport& report) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "runtime/error.hpp"
+#include "solvers/stated.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -28,7 +29,8 @@ const std::vector<const ActionInfo*>& stated_actions() {
   static const std::vector<const ActionInfo*> all = [] {
     std::vector<const ActionInfo*> found;
     for (const ActionInfo& a : actions())
-      if (std::find(with_own_options.begin(), with_own_options.end(), a.name) == with_own_options.end())
+      if (StatedAction::serves(a) &&
+          std::find(with_own_options.begin(), with_own_options.end(), a.name) == with_own_options.end())
         found.push_back(&a);
     return found;
   }();

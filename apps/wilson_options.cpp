@@ -213,6 +213,10 @@ void SolverChoices::check() const {
   quarksmith::check(preconditioner_of(preconditioner) ? Method::gcr : Method::cg, parameters);
 }
 
+void tell(const LinkDeviation& deviation, const SolveSettings& settings, const CommonOptions& common) {
+  if (const std::string text = text_of(deviation, settings.links); !text.empty()) common.info(text);
+}
+
 SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& gauge,
                                       const CommonOptions& common) const {
   SolveSettings s;

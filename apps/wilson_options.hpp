@@ -57,6 +57,9 @@ std::string text_of(const Phases& phases);
 inline const ChoiceNames option_names = {"a larger --max-iterations", "--solver cg", "--precision double",
                                          "a larger --tol"};
 
+/// One line if the stored links miss those of the configuration.
+void tell(const LinkDeviation& deviation, const SolveSettings& settings, const CommonOptions& common);
+
 /// How a solve is made, but for method and precision.
 struct SolverChoices {
   std::string even_odd = "symmetric", reconstruct = "12", basis = "non_relativistic", updates = "reliable",

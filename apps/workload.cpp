@@ -259,7 +259,7 @@ void Workload::prepare_expression() {
   for (const ExpressionParameter& p : parameters) {
     if (p.is_number()) {
       arguments.emplace_back(0.1);
-    } else if (p.kind == "spinor") {
+    } else if (p.is_spinor()) {
       arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
     } else if (p.kind == "algebra") {  // zeros: SU(3) matrices have no place there
       const DomainPointer& domain = fields_->domain();

@@ -8,10 +8,18 @@ namespace quarksmith {
 namespace {
 
 // name, help, unit, must be given, default, least and largest value
+constexpr ActionParameter brillouin_parameters[] = {
+    {"mass", "bare mass", "1/a", true, 0, -unbounded, unbounded},
+};
 constexpr ActionParameter wilson_parameters[] = {
     {"mass", "bare mass", "1/a", true, 0, -unbounded, unbounded},
     {"xi0", "bare anisotropy a_s/a_t", "", false, 1, 0.001, 1000},
     {"nu", "ratio of the bare speed of light to one", "", false, 1, 0.001, 1000},
+};
+constexpr ActionParameter d234_parameters[] = {
+    {"mass", "bare mass", "1/a", true, 0, -unbounded, unbounded},
+    {"b", "weight of the third derivative", "", false, 0.16666666666666666, -10, 10},
+    {"c", "weight of the fourth derivative", "", false, 0.08333333333333333, -10, 10},
 };
 constexpr ActionParameter moebius_parameters[] = {
     {"mass", "mass of the quark", "1/a", true, 0, -unbounded, unbounded},
@@ -73,6 +81,22 @@ constexpr ActionParameter twisted_clover_doublet_parameters[] = {
 // p[n]: value of parameter n
 constexpr ActionInfo action_table[] = {
     {
+        .name = "brillouin",
+        .text = "M = m + sum_mu gamma_mu nabla_mu - Delta/2, isotropic derivatives (S. Duerr and G. Koutsou, arXiv:1012.3615).",
+        .formula =
+                "M psi = mass*psi + (1.875*psi + (u[x]*shift((0.14814814814814814*gamma[x] - 0.0625)*psi "
+                "+ (u[y]*shift(0.5*(0.037037037037037035*gamma[x] + 0.037037037037037035*gamma[y] - "
+                "0.03125)*psi + (u[z]*shift(0.16666666666666666*(0.009259259259259259*gamma[x] + "
+                "0.009259259259259259*gamma[y] + 0.009259259259259259*gamma[z] - 0.015625)*psi + "
+                "(u[t]*shift(0.041666666666666664*(0.0023148148148148147*gamma[x] + "
+                "0.0023148148148148147*gamma[y] + 0.0023148148148148147*gamma[z] + "
+                "0.0023148148148148147*gamma[t] - 0.0078125)*psi, +t) + "
+                "shift(adj(u[t])*(0.041666666666666664*(0.0023148148148148147*gamma[x] + "
+                "0.002314814814...",
+        .spins = 4,
+        .parameters = brillouin_parameters,
+    },
+    {
         .name = "wilson",
         .text = "Wilson fermions with r = 1 (K. G. Wilson, Phys. Rev. D 10 (1974) 2445).",
         .formula =
@@ -101,6 +125,21 @@ constexpr ActionInfo action_table[] = {
             { [](const double*) -> double { return 1; },
               [](const double*) -> double { return 1; } },
         },
+    },
+    {
+        .name = "d234",
+        .text = "M = m + sum_mu gamma_mu nabla_mu (1 - b Delta_mu) + c Delta_mu^2 (M. Alford et al., hep-lat/9611010).",
+        .formula =
+                "M psi = mass*psi + 0.5*(gamma[x]*(u[x]*shift(psi - b*(u[x]*shift(psi, +x) + "
+                "shift(adj(u[x])*psi, -x) - 2.0*psi), +x) - shift(adj(u[x])*(psi - b*(u[x]*shift(psi, +x) "
+                "+ shift(adj(u[x])*psi, -x) - 2.0*psi)), -x))) + c*(u[x]*shift(u[x]*shift(psi, +x) + "
+                "shift(adj(u[x])*psi, -x) - 2.0*psi, +x) + shift(adj(u[x])*(u[x]*shift(psi, +x) + "
+                "shift(adj(u[x])*psi, -x) - 2.0*psi), -x) - 2.0*(u[x]*shift(psi, +x) + "
+                "shift(adj(u[x])*psi, -x) - 2.0*psi)) + 0.5*(gamma[y]*(u[y]*shift(psi - "
+                "b*(u[y]*shift(psi, +y) + shift(adj(u[y])*psi, -y) - 2.0*psi), +y) - shift(adj(u[y])*(psi "
+                "- b*(u[y]*shift(psi, +y) + shift(adj(u[y])*ps...",
+        .spins = 4,
+        .parameters = d234_parameters,
     },
     {
         .name = "moebius",

@@ -8,7 +8,9 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from generator.algebra.gamma import find_basis
 from generator.explain import explain_kernel, explain_profile
 from generator.export import export_kernel, find_exported
 from generator.ondemand import CompileError, compile_expressions, compile_kernel, read_build, run_apply, run_tests
@@ -97,6 +99,7 @@ def _add_expression_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--precision", default="double", help="double (default), single or half")
     sub.add_argument("--links", default="18", help="reals a link: 18 (default), 12 or 8")
     sub.add_argument("--spins", type=int, default=4, help="colour vectors a site of spinor fields, 4 (default) or 1")
+    sub.add_argument("--basis", default="non_relativistic", help="of matrices in spin (default: non_relativistic)")
     sub.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
     sub.add_argument("--target", choices=("all", *TARGETS), default="all", help="default: all of the build")
     sub.add_argument("--test", action="store_true", help="compare with the reference on every device there is")
@@ -199,7 +202,8 @@ def _expression(options: argparse.Namespace) -> int:
     if unknown:
         known = ", ".join(e.name for e in found)
         raise SpecError(f"{options.file} holds no {', '.join(sorted(unknown))}; it has {known}")
-    axes = {"precision": options.precision, "links": f"r{options.links}", "spins": options.spins}
+    axes: dict[str, Any] = {"precision": options.precision, "links": f"r{options.links}", "spins": options.spins}
+    axes["basis"] = find_basis(options.basis)
     specs = [
         KernelSpec(e.name, **{a: v for a, v in axes.items() if a in e.axes})
         for e in found

@@ -43,10 +43,12 @@ def action_row(action: Action) -> dict[str, Any]:
         "parameters": [_parameter_row(p) for p in action.parameters],
         "spins": action.spins,
     }
-    try:
-        form.stated  # noqa: B018 (raises)
-    except ShapeError:  # M is one kernel, without an even-odd form
-        return row | {"formula": _lines(f"M {form.fermion} = {action.matrix}"), "hopping": "", "numbers": []}
+    if not form.has_shape:  # M and M^+ are a kernel each
+        return row | {
+            "formula": _lines(f"M {form.fermion} = {_short(str(action.matrix))}"),
+            "hopping": "",
+            "numbers": [],
+        }
     site = SiteForm(action, form.local)
     term = site_term_of(site)
     names = [p.name for p in action.parameters]
@@ -210,6 +212,11 @@ def _parameter_row(p: Parameter) -> str:
 def _function(rows: Iterable[Product], names: Sequence[str]) -> str:
     code = cpp_sum(rows, names)
     return f"[](const double*{' p' if 'p[' in code else ''}) -> double {{ return {code}; }}"
+
+
+def _short(text: str) -> str:
+    """What fits a page; the whole formula heads the body of the kernel."""
+    return text if len(text) <= 600 else text[:597] + "..."
 
 
 def _lines(text: str) -> str:

@@ -106,11 +106,15 @@ USED = ("hopping", "slices", "expression")
 
 
 def _complete_hopping(found: Kernels, operator: HoppingOperator, spec: KernelSpec) -> None:
-    """All forms in which solvers apply an operator, in its precision and in double, where residuals are taken."""
+    """All forms in which solvers apply an operator, in its precision and in double, where residuals are taken.
+
+    Those of links that fewer reals do not hold to rounding are taken with all 18.
+    """
     dirac = operator.spins == 4
     term = operator.site_term
-    for precision in dict.fromkeys((spec.precision, "double")):
-        axes = {k: getattr(spec, k) for k in ("links", "basis", "coefficient", "ranks")} | {"precision": precision}
+    for precision, links in dict.fromkeys(((spec.precision, spec.links), ("double", spec.links), ("double", "r18"))):
+        axes = {k: getattr(spec, k) for k in ("basis", "coefficient", "ranks")}
+        axes |= {"precision": precision, "links": links}
         for dagger in (False, True) if dirac else (False,):
             plain = operator.hops_of or operator.name
             for epilogue in ("none", "axpby"):
@@ -141,7 +145,7 @@ def _complete_slices(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) -
                 _add(found, spec.operator, precision, coefficient=spec.coefficient, **axes)
                 if any(s.operator == "wilson" and s.basis == spec.basis and s.precision == precision for s in rows):
                     continue
-                for storage in sorted(links):
+                for storage in sorted(links | ({"r18"} if precision == "double" else set())):
                     _add(found, "wilson", precision, links=storage, tile=1, **axes)
 
 

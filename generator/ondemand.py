@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -141,9 +142,13 @@ def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, boo
             (work / "generated" / path).parent.mkdir(parents=True, exist_ok=True)
             (work / "generated" / path).write_text(text)
         _compile(work, build)
-        shutil.rmtree(folder, ignore_errors=True)
-        work.rename(folder)
-        work.mkdir()  # for the temporary directory to remove
+        if not module.is_file():
+            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                work.rename(folder)
+                work.mkdir()  # for the temporary directory to remove
+    # Another process may have made it meanwhile: programs may run with that one already, so it stays.
+    check_module(module)
     return module, True
 
 

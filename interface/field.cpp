@@ -13,7 +13,6 @@ namespace {
 
 /// \throws StatusError the fields do not fit together.
 void require_same_kind(const Field& a, const Field& b) {
-  require_same_context(a, b);
   const SpinorField &x = a.spinors, &y = b.spinors;
   if (&x.precision() == &y.precision() && a.basis == b.basis && x.subset() == y.subset() && x.rhs() == y.rhs()) return;
   const auto text = [](const Field& f) {
@@ -54,7 +53,7 @@ quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory) 
 
 quarksmith_status quarksmith_field_create(quarksmith_context* context, const quarksmith_field_settings* settings,
                                           quarksmith_field** field) {
-  return call<Context>(__func__, context, [&](Context& c) {
+  return call<Context>(__func__, "context", context, [&](Context& c) {
     const auto& s = require_struct(settings, "quarksmith_field_settings");
     require(field, "field");
     const PrecisionInfo& precision = find_precision(require(s.precision, "precision"));
@@ -70,7 +69,7 @@ quarksmith_status quarksmith_field_create(quarksmith_context* context, const qua
 
 quarksmith_status quarksmith_field_set(quarksmith_field* field, int rhs, const void* array,
                                        const quarksmith_spinor_format* format) {
-  return call<Field>(__func__, field, [&](Field& f) {
+  return call<Field>(__func__, "field", field, [&](Field& f) {
     const SpinorArrays arrays(f.lattice(), require_struct(format, "quarksmith_spinor_format"));
     arrays.require_fits(f.spinors.subset());
     require_rhs(f, rhs);
@@ -84,7 +83,7 @@ quarksmith_status quarksmith_field_set(quarksmith_field* field, int rhs, const v
 
 quarksmith_status quarksmith_field_get(quarksmith_field* field, int rhs, void* array,
                                        const quarksmith_spinor_format* format) {
-  return call<Field>(__func__, field, [&](Field& f) {
+  return call<Field>(__func__, "field", field, [&](Field& f) {
     const SpinorArrays arrays(f.lattice(), require_struct(format, "quarksmith_spinor_format"));
     arrays.require_fits(f.spinors.subset());
     require_rhs(f, rhs);
@@ -95,43 +94,43 @@ quarksmith_status quarksmith_field_get(quarksmith_field* field, int rhs, void* a
 }
 
 quarksmith_status quarksmith_field_copy(quarksmith_field* to, quarksmith_field* from) {
-  return call<Field>(__func__, to, [&](Field& t) {
-    const Field& f = as<Field>(from);
-    require_same_kind(t, f);
-    if (&t == &f) throw StatusError(QUARKSMITH_BAD_ARGUMENT, "a field is copied to itself; pass two fields");
-    t.spinors.copy_from(f.spinors);
+  return call<Field>(__func__, "to", to, [&](Field& t) {
+    const auto f = operand<Field>(from, "from", t);
+    require_same_kind(t, *f);
+    if (&t == f.get()) throw StatusError(QUARKSMITH_BAD_ARGUMENT, "a field is copied to itself; pass two fields");
+    t.spinors.copy_from(f->spinors);
   });
 }
 
 quarksmith_status quarksmith_norm2(quarksmith_field* x, double* norm2) {
-  return call<Field>(__func__, x, [&](Field& f) {
+  return call<Field>(__func__, "x", x, [&](Field& f) {
     require(norm2, "norm2");
     std::ranges::copy(sums("norm2", f.spinors), norm2);
   });
 }
 
 quarksmith_status quarksmith_dot(quarksmith_field* x, quarksmith_field* y, double* dot) {
-  return call<Field>(__func__, x, [&](Field& f) {
-    const Field& g = as<Field>(y);
-    require_same_kind(f, g);
+  return call<Field>(__func__, "x", x, [&](Field& f) {
+    const auto g = operand<Field>(y, "y", f);
+    require_same_kind(f, *g);
     require(dot, "dot");
-    std::ranges::copy(sums("cdot", f.spinors, &g.spinors), dot);
+    std::ranges::copy(sums("cdot", f.spinors, &g->spinors), dot);
   });
 }
 
 quarksmith_status quarksmith_axpby(const double a[2], quarksmith_field* x, const double b[2], quarksmith_field* y) {
-  return call<Field>(__func__, y, [&](Field& g) {
-    const Field& f = as<Field>(x);
-    require_same_kind(f, g);
+  return call<Field>(__func__, "y", y, [&](Field& g) {
+    const auto f = operand<Field>(x, "x", g);
+    require_same_kind(*f, g);
     require(a, "a");
     require(b, "b");
     const Complex64 alpha(a[0], a[1]), beta(b[0], b[1]);
-    Blas(g.device(), g.spinors.precision()).axpby(alpha, f.spinors, beta, g.spinors);
+    Blas(g.device(), g.spinors.precision()).axpby(alpha, f->spinors, beta, g.spinors);
   });
 }
 
 quarksmith_status quarksmith_field_describe(quarksmith_field* field, quarksmith_field_memory* memory) {
-  return call<Field>(__func__, field, [&](Field& f) {
+  return call<Field>(__func__, "field", field, [&](Field& f) {
     auto& m = require_struct(memory, "quarksmith_field_memory");
     const MemoryOrder order = order_of(f.spinors);
     const Operand operand = f.spinors.operand();
@@ -150,7 +149,7 @@ quarksmith_status quarksmith_field_describe(quarksmith_field* field, quarksmith_
 }
 
 quarksmith_status quarksmith_field_word(quarksmith_field* field, const int x[4], int n, size_t* word) {
-  return call<Field>(__func__, field, [&](Field& f) {
+  return call<Field>(__func__, "field", field, [&](Field& f) {
     require(x, "x");
     require(word, "word");
     const MemoryOrder order = order_of(f.spinors);

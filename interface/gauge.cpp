@@ -41,7 +41,7 @@ quarksmith_status quarksmith_link_format_init(quarksmith_link_format* format) {
 
 quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void* const* links,
                                         const quarksmith_link_format* format, quarksmith_gauge** gauge) {
-  return call<Context>(__func__, context, [&](Context& c) {
+  return call<Context>(__func__, "context", context, [&](Context& c) {
     const auto& f = require_struct(format, "quarksmith_link_format");
     require(gauge, "gauge");
     HostGauge host(c.lattice());
@@ -53,7 +53,7 @@ quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void*
 }
 
 quarksmith_status quarksmith_gauge_read(quarksmith_context* context, const char* path, quarksmith_gauge** gauge) {
-  return call<Context>(__func__, context, [&](Context& c) {
+  return call<Context>(__func__, "context", context, [&](Context& c) {
     require(path, "path");
     require(gauge, "gauge");
     GaugeFile file = as_file_error([&] { return read_gauge(path, c.lattice()); });
@@ -62,7 +62,7 @@ quarksmith_status quarksmith_gauge_read(quarksmith_context* context, const char*
 }
 
 quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* path, const char* format, int bits) {
-  return call<Gauge>(__func__, gauge, [&](Gauge& g) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(path, "path");
     require(format, "format");
     as_file_error([&] { write_gauge(path, g.gauge, format, bits); });
@@ -71,12 +71,12 @@ quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* pa
 
 quarksmith_status quarksmith_gauge_get(quarksmith_gauge* gauge, void* const* links,
                                        const quarksmith_link_format* format) {
-  return call<Gauge>(__func__, gauge,
+  return call<Gauge>(__func__, "gauge", gauge,
                      [&](Gauge& g) { copy_links(g.gauge, require_struct(format, "quarksmith_link_format"), links); });
 }
 
 quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double plaquette[3]) {
-  return call<Gauge>(__func__, gauge, [&](Gauge& g) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(plaquette, "plaquette");
     const GaugeAverages a = gauge_averages(g.gauge, g.session->domain);
     plaquette[0] = a.plaquette;
@@ -86,7 +86,7 @@ quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double pla
 }
 
 quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4]) {
-  return call<Gauge>(__func__, gauge, [&](Gauge& g) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     require(angle, "angle");
     for (int mu = 0; mu < directions; ++mu) angle[mu] = std::arg(g.gauge.phase[mu]) / std::numbers::pi;
   });

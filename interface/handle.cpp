@@ -5,20 +5,9 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
-#include <unordered_set>
 
 namespace quarksmith::interface {
 namespace {
-
-/// The addresses of all open handles: what tells a freed or foreign pointer before it is followed.
-struct OpenHandles {
-  std::mutex mutex;
-  std::unordered_set<const void*> addresses;
-};
-OpenHandles& open_handles() {
-  static OpenHandles& all = *new OpenHandles;  // outlives handles that programs free as they end
-  return all;
-}
 
 /// Long enough for a message with a profile row; longer ones are cut.
 thread_local std::array<char, 4096> last_message{};
@@ -64,26 +53,6 @@ std::pair<quarksmith_status, std::string> describe() {
 
 }  // namespace
 
-Handle::Handle(std::shared_ptr<Session> s) : session(std::move(s)) {
-  OpenHandles& all = open_handles();
-  const std::unique_lock lock(all.mutex);
-  all.addresses.insert(this);
-}
-
-Handle::~Handle() {
-  OpenHandles& all = open_handles();
-  const std::unique_lock lock(all.mutex);
-  all.addresses.erase(this);
-}
-
-void require_open(const void* handle) {
-  OpenHandles& all = open_handles();
-  const std::unique_lock lock(all.mutex);
-  if (!all.addresses.contains(handle))
-    throw StatusError(QUARKSMITH_BAD_ARGUMENT,
-                      "a handle is not open: it was freed, or is no handle of this library; create it anew");
-}
-
 quarksmith_status fail(const char* function, Handle* handle) noexcept {
   try {
     const auto [status, text] = describe();
@@ -93,11 +62,6 @@ quarksmith_status fail(const char* function, Handle* handle) noexcept {
     keep(function, "no memory on the host", handle);
     return QUARKSMITH_OUT_OF_MEMORY;
   }
-}
-
-void require_same_context(const Handle& a, const Handle& b) {
-  if (a.session != b.session)
-    throw StatusError(QUARKSMITH_BAD_ARGUMENT, "handles of different contexts; create both from one context");
 }
 
 void copy_text(const std::string& from, char* text, size_t size) {
@@ -127,22 +91,22 @@ const char* quarksmith_message() { return last_message.data(); }
 quarksmith_status quarksmith_handle_message(const void* handle, char* text, size_t size) {
   // Not a call on the handle: a failure here must not replace the message that is asked for.
   return guarded(__func__, [&] {
-    require_open(require(handle, "handle"));
-    Handle& h = *static_cast<Handle*>(const_cast<void*>(handle));
-    const std::unique_lock lock(h.session->mutex);
-    copy_text(h.message, text, size);
+    std::shared_ptr<Handle> found = handle_table().find(handle, HandleKind::any, "handle");
+    const std::shared_ptr<Session> session = found->session;
+    const std::unique_lock lock(session->mutex);
+    const std::shared_ptr<Handle> h = std::move(found);  // ends under the lock
+    copy_text(h->message, text, size);
   });
 }
 
 void quarksmith_free(void* handle) {
   if (handle == nullptr) return;
   guarded(__func__, [&] {
-    require_open(handle);
-    Handle* h = static_cast<Handle*>(handle);
-    const std::shared_ptr<Session> session = h->session;  // outlives the lock
+    std::shared_ptr<Handle> closed = handle_table().close(handle, "handle");
+    const std::shared_ptr<Session> session = closed->session;
     const std::unique_lock lock(session->mutex);
-    h->device().attach();
-    delete h;
+    const std::shared_ptr<Handle> last = std::move(closed);  // ends under the lock
+    last->device().attach();
   });
 }
 
@@ -175,7 +139,7 @@ quarksmith_status quarksmith_open(const char* device, const int extent[4], quark
 }
 
 quarksmith_status quarksmith_synchronize(quarksmith_context* context) {
-  return call<Context>(__func__, context, [](Context& c) {
+  return call<Context>(__func__, "context", context, [](Context& c) {
     try {
       c.device().synchronize();
     } catch (const Error& e) {
@@ -185,17 +149,18 @@ quarksmith_status quarksmith_synchronize(quarksmith_context* context) {
 }
 
 quarksmith_status quarksmith_device_name(quarksmith_context* context, char* text, size_t size) {
-  return call<Context>(__func__, context, [&](Context& c) {
+  return call<Context>(__func__, "context", context, [&](Context& c) {
     copy_text(fmt::format("{}: {}", c.device().name(), c.device().description()), text, size);
   });
 }
 
 quarksmith_status quarksmith_kernel_count(quarksmith_context* context, size_t* count) {
-  return call<Context>(__func__, context, [&](Context& c) { *require(count, "count") = c.device().kernels().size(); });
+  return call<Context>(__func__, "context", context,
+                       [&](Context& c) { *require(count, "count") = c.device().kernels().size(); });
 }
 
 quarksmith_status quarksmith_kernel_name(quarksmith_context* context, size_t index, char* text, size_t size) {
-  return call<Context>(__func__, context, [&](Context& c) {
+  return call<Context>(__func__, "context", context, [&](Context& c) {
     const auto kernels = c.device().kernels();
     if (index >= kernels.size())
       throw StatusError(QUARKSMITH_BAD_ARGUMENT,

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "interface/handle_table.hpp"
 #include "interface/quarksmith.h"
 #include "runtime/error.hpp"
 #include "runtime/field.hpp"
@@ -23,12 +24,13 @@ struct Session {
   std::mutex mutex;
 };
 
-/// What handles have in common. A handle of the caller is the address of this base.
+/// What objects behind handles have in common. The table of handles owns them, and every call does while it runs; the
+/// last owner lets go under the lock of the session.
 struct Handle {
-  explicit Handle(std::shared_ptr<Session> s);
+  explicit Handle(std::shared_ptr<Session> s) : session(std::move(s)) {}
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
-  virtual ~Handle();
+  virtual ~Handle() = default;
   Device& device() const { return session->domain->device(); }
   const Lattice& lattice() const { return session->domain->lattice(); }
 
@@ -38,26 +40,26 @@ struct Handle {
 
 struct Context final : Handle {
   using Handle::Handle;
-  static constexpr const char* kind = "quarksmith_context";
+  static constexpr HandleKind kind = HandleKind::context;
 };
 
 struct Gauge final : Handle {
   Gauge(std::shared_ptr<Session> s, HostGauge g) : Handle(std::move(s)), gauge(std::move(g)) {}
-  static constexpr const char* kind = "quarksmith_gauge";
+  static constexpr HandleKind kind = HandleKind::gauge;
   HostGauge gauge;
 };
 
 struct Field final : Handle {
   Field(std::shared_ptr<Session> s, SpinorField f, const BasisInfo& b)
       : Handle(std::move(s)), spinors(std::move(f)), basis(&b) {}
-  static constexpr const char* kind = "quarksmith_field";
+  static constexpr HandleKind kind = HandleKind::field;
   SpinorField spinors;
   const BasisInfo* basis;
 };
 
 struct Operator final : Handle {
   Operator(std::shared_ptr<Session> s, WilsonHopping h) : Handle(std::move(s)), hopping(std::move(h)) {}
-  static constexpr const char* kind = "quarksmith_operator";
+  static constexpr HandleKind kind = HandleKind::op;
   WilsonHopping hopping;
 };
 
@@ -65,40 +67,27 @@ struct SolverHandle final : Handle {
   SolverHandle(std::shared_ptr<Session> s, const HostGauge& gauge, const WilsonParameters& p,
                const SolveSettings& chosen)
       : Handle(s), settings(chosen), solver(gauge, s->domain, p, chosen) {}
-  static constexpr const char* kind = "quarksmith_solver";
+  static constexpr HandleKind kind = HandleKind::solver;
   SolveSettings settings;
   WilsonSolver solver;
-};
-
-/// An error with the status that the caller gets; other exceptions are mapped by their type.
-class StatusError : public Error {
- public:
-  StatusError(quarksmith_status s, const std::string& text) : Error(text), status(s) {}
-  quarksmith_status status;
 };
 
 /// Keeps the exception that is being handled as message of the thread and of `handle`, if there is one.
 quarksmith_status fail(const char* function, Handle* handle) noexcept;
 
-/// \throws StatusError no open handle has this address: it was freed, or never was one. Nothing is read from it.
-void require_open(const void* handle);
-
-/// The operand of a call behind a handle.
-/// \throws StatusError it is NULL, freed, foreign or of another kind.
+/// The object behind a handle that is an operand of a call; `name` is what quarksmith.h calls it.
+/// \throws StatusError it is NULL, freed, of another kind, or none of this library's.
 template <class T>
-T& as(const void* handle) {
-  if (handle == nullptr)
-    throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("a {} is NULL; create it first", T::kind));
-  require_open(handle);
-  T* object = dynamic_cast<T*>(static_cast<Handle*>(const_cast<void*>(handle)));
-  if (object == nullptr)
-    throw StatusError(QUARKSMITH_BAD_ARGUMENT,
-                      fmt::format("a handle of another kind stands where a {} is due", T::kind));
-  return *object;
+std::shared_ptr<T> operand(const void* handle, const char* name) {
+  return std::static_pointer_cast<T>(handle_table().find(handle, T::kind, name));
 }
 
-/// \throws StatusError the handles belong to different contexts.
-void require_same_context(const Handle& a, const Handle& b);
+/// The same, and it belongs to the context of `first`, whose lock the call holds.
+/// \throws StatusError it does not, too.
+template <class T>
+std::shared_ptr<T> operand(const void* handle, const char* name, const Handle& first) {
+  return std::static_pointer_cast<T>(handle_table().find(handle, T::kind, name, first.session.get()));
+}
 
 /// \throws StatusError `pointer` is NULL; `name` is what the header calls it.
 template <class P>
@@ -132,25 +121,28 @@ quarksmith_status guarded(const char* function, const Body& body) noexcept {
 
 /// The same on the object behind a handle, under its lock, its device being that of the thread.
 template <class T, class Body>
-quarksmith_status call(const char* function, const void* handle, const Body& body) noexcept {
+quarksmith_status call(const char* function, const char* name, const void* handle, const Body& body) noexcept {
+  std::shared_ptr<Session> session;
   std::unique_lock<std::mutex> lock;
-  T* object = nullptr;
+  std::shared_ptr<T> object;  // after the lock: if another thread freed the handle meanwhile, it ends here, locked
   try {
-    object = &as<T>(handle);
-    lock = std::unique_lock(object->session->mutex);
-    object->device().attach();
+    object = operand<T>(handle, name);
+    session = object->session;
+    lock = std::unique_lock(session->mutex);
+    operand<T>(handle, name);  // it may have been freed while this thread waited
+    session->domain->device().attach();
     body(*object);
     return QUARKSMITH_OK;
   } catch (...) {
-    return fail(function, lock.owns_lock() ? object : nullptr);
+    return fail(function, lock.owns_lock() ? object.get() : nullptr);
   }
 }
 
 /// Hands a new object to the caller.
 template <class T, class Opaque, class... Arguments>
 void give(Opaque** result, Arguments&&... arguments) {
-  Handle* handle = new T(std::forward<Arguments>(arguments)...);
-  *result = reinterpret_cast<Opaque*>(handle);
+  *result =
+      static_cast<Opaque*>(handle_table().open(T::kind, std::make_shared<T>(std::forward<Arguments>(arguments)...)));
 }
 
 /// Sets the size of a struct of the caller, what `set` sets, and all else to zero.

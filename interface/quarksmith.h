@@ -45,9 +45,10 @@ const char* quarksmith_status_name(quarksmith_status status);
 const char* quarksmith_message(void);
 /** Copies the text of the last call that failed on a handle, whatever the thread; see quarksmith_version for sizes. */
 quarksmith_status quarksmith_handle_message(const void* handle, char* text, size_t size);
-/** Releases a handle of any kind; NULL is allowed. A handle that was freed before, or is none, is left alone here and
- * refused by other calls (QUARKSMITH_BAD_ARGUMENT), until a new handle gets its address. Handles made from a context
- * may outlive the context's handle. */
+/** Releases a handle of any kind; NULL is allowed. A handle is a number, never to be followed, and none is given twice:
+ * one that was freed, is of another kind or none of this library's is refused by every call (QUARKSMITH_BAD_ARGUMENT,
+ * the message names the argument) and left alone here, in any thread. Handles made from a context may outlive the
+ * context's handle, operators and solvers that of their links. */
 void quarksmith_free(void* handle);
 
 /* --- context: a lattice on a device ------------------------------------------------------------------------------- */
@@ -256,7 +257,7 @@ typedef struct {
   size_t size;
   int iterations;
   int converged;   /**< 1 or 0 */
-  double residual; /**< |b - M x| / |b| of the full system, recomputed in double */
+  double residual; /**< |b - M x| / |b| of the full system, recomputed in double with the links as they were given */
   double seconds;
   double gflops;      /**< GFLOP/s of the operator applications, by the counts of the field */
   const char* method; /**< that gave the solution: with `auto` either `bicgstab` or `cg`; not to be freed */

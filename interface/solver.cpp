@@ -46,7 +46,7 @@ quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report) 
 
 quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* parameters,
                                            const quarksmith_solver_settings* settings, quarksmith_solver** solver) {
-  return call<Gauge>(__func__, gauge, [&](Gauge& g) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     const WilsonParameters p = parameters_of(parameters, g.gauge);
     const auto& s = require_struct(settings, "quarksmith_solver_settings");
     require(solver, "solver");
@@ -66,7 +66,7 @@ quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarks
 
 quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const* x, const void* const* b,
                                    const quarksmith_spinor_format* format, quarksmith_solve_report* reports) {
-  return call<SolverHandle>(__func__, solver, [&](SolverHandle& s) {
+  return call<SolverHandle>(__func__, "solver", solver, [&](SolverHandle& s) {
     const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"));
     arrays.require_fits(Subset::full);
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
@@ -83,21 +83,19 @@ quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const
 
 quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_field* x, quarksmith_field* b,
                                           quarksmith_solve_report* reports) {
-  return call<SolverHandle>(__func__, solver, [&](SolverHandle& s) {
-    Field &to = as<Field>(x), &from = as<Field>(b);
+  return call<SolverHandle>(__func__, "solver", solver, [&](SolverHandle& s) {
+    const auto to = operand<Field>(x, "x", s), from = operand<Field>(b, "b", s);
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
-    require_same_context(s, to);
-    require_same_context(s, from);
-    for (const Field* f : {&to, &from})
+    for (const Field* f : {to.get(), from.get()})
       if (&f->spinors.precision() != &find_precision("double") || f->spinors.subset() != Subset::full ||
           f->basis != &s.solver.basis())
         throw StatusError(
             QUARKSMITH_BAD_ARGUMENT,
             fmt::format("x and b must be full double fields in basis {}; create them so", s.solver.basis().name));
-    if (&to == &from || to.spinors.rhs() != from.spinors.rhs())
+    if (to == from || to->spinors.rhs() != from->spinors.rhs())
       throw StatusError(QUARKSMITH_BAD_ARGUMENT,
                         fmt::format("x has {} right-hand sides, b has {}; pass two fields with as many each",
-                                    to.spinors.rhs(), from.spinors.rhs()));
-    report_all(s.solver.solve_all(to.spinors, from.spinors), s, reports);
+                                    to->spinors.rhs(), from->spinors.rhs()));
+    report_all(s.solver.solve_all(to->spinors, from->spinors), s, reports);
   });
 }

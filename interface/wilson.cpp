@@ -60,7 +60,6 @@ Subset subset_of(Parity parity) { return parity == Parity::even ? Subset::even :
 
 /// \throws StatusError the operator does not act on such a field.
 void require_fits(const Operator& op, const Field& f, const char* name) {
-  require_same_context(op, f);
   if (&f.spinors.precision() != &op.hopping.precision() || f.basis != &op.hopping.basis())
     throw StatusError(
         QUARKSMITH_BAD_ARGUMENT,
@@ -89,7 +88,7 @@ quarksmith_status quarksmith_operator_settings_init(quarksmith_operator_settings
 
 quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* parameters,
                                              const quarksmith_operator_settings* settings, quarksmith_operator** op) {
-  return call<Gauge>(__func__, gauge, [&](Gauge& g) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     const WilsonParameters p = parameters_of(parameters, g.gauge);
     const auto& s = require_struct(settings, "quarksmith_operator_settings");
     require(op, "op");
@@ -107,32 +106,32 @@ quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const quar
 
 quarksmith_status quarksmith_dslash(quarksmith_operator* op, int parity, int dagger, quarksmith_field* out,
                                     quarksmith_field* in) {
-  return call<Operator>(__func__, op, [&](Operator& o) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o) {
     const Parity p = parity_of(parity);
     const Dagger d = dagger_of(dagger);
-    Field &to = as<Field>(out), &from = as<Field>(in);
-    require_fits(o, to, "out");
-    require_fits(o, from, "in");
-    o.hopping.apply(to.spinors, from.spinors, p, d);
+    const auto to = operand<Field>(out, "out", o), from = operand<Field>(in, "in", o);
+    require_fits(o, *to, "out");
+    require_fits(o, *from, "in");
+    o.hopping.apply(to->spinors, from->spinors, p, d);
   });
 }
 
 quarksmith_status quarksmith_matrix(quarksmith_operator* op, int dagger, quarksmith_field* out, quarksmith_field* in) {
-  return call<Operator>(__func__, op, [&](Operator& o) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o) {
     const Dagger d = dagger_of(dagger);
-    Field &to = as<Field>(out), &from = as<Field>(in);
-    require_fits(o, to, "out");
-    require_fits(o, from, "in");
-    if (&to == &from) throw StatusError(QUARKSMITH_BAD_ARGUMENT, "out and in are one field; pass two");
-    if (to.spinors.subset() != Subset::full || from.spinors.subset() != Subset::full)
+    const auto to = operand<Field>(out, "out", o), from = operand<Field>(in, "in", o);
+    require_fits(o, *to, "out");
+    require_fits(o, *from, "in");
+    if (to == from) throw StatusError(QUARKSMITH_BAD_ARGUMENT, "out and in are one field; pass two");
+    if (to->spinors.subset() != Subset::full || from->spinors.subset() != Subset::full)
       throw StatusError(QUARKSMITH_BAD_ARGUMENT, "M acts on all sites; create out and in with QUARKSMITH_FULL");
-    WilsonMatrix(o.hopping).apply(to.spinors, from.spinors, d);
+    WilsonMatrix(o.hopping).apply(to->spinors, from->spinors, d);
   });
 }
 
 quarksmith_status quarksmith_dslash_host(quarksmith_operator* op, int parity, int dagger, int n, void* const* out,
                                          const void* const* in, const quarksmith_spinor_format* format) {
-  return call<Operator>(__func__, op, [&](Operator& o) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o) {
     const Parity p = parity_of(parity);
     const Dagger d = dagger_of(dagger);
     const SpinorArrays arrays(o.lattice(), require_struct(format, "quarksmith_spinor_format"));
@@ -148,7 +147,7 @@ quarksmith_status quarksmith_dslash_host(quarksmith_operator* op, int parity, in
 
 quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, int n, void* const* out,
                                          const void* const* in, const quarksmith_spinor_format* format) {
-  return call<Operator>(__func__, op, [&](Operator& o) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o) {
     const Dagger d = dagger_of(dagger);
     const SpinorArrays arrays(o.lattice(), require_struct(format, "quarksmith_spinor_format"));
     arrays.require_fits(Subset::full);
@@ -163,7 +162,7 @@ quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, in
 }
 
 quarksmith_status quarksmith_clover_log_det(quarksmith_operator* op, int parity, double* log_det) {
-  return call<Operator>(__func__, op, [&](Operator& o) {
+  return call<Operator>(__func__, "op", op, [&](Operator& o) {
     require(log_det, "log_det");
     const Parity p = parity_of(parity);
     if (o.hopping.clover() == nullptr)

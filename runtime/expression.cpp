@@ -89,13 +89,13 @@ std::string objection(const ExpressionParameter& p, const ExpressionArgument& a,
   if (a.is_number()) return "it must be a field";
   if (!alike(domain_of(a), *kind.domain)) return "all fields must be of one lattice on one device";
   if (const SpinorField* f = a.spinors()) {
-    if (p.kind != "spinor") return "it must be a link field";
+    if (!p.is_spinor()) return "it must be a link field";
     if (f->precision().name != k.precision || f->spins() != k.spins || f->rhs() != kind.rhs)
       return "spinor fields must share precision, colour vectors and right-hand sides";
     if (f->slices() != 1) return "it has several slices; give by_slice()";
     return f->subset() == Subset::full ? "" : "it must hold all sites";
   }
-  if (p.kind == "spinor") return "it must be a spinor field";
+  if (p.is_spinor()) return "it must be a spinor field";
   if (a.links()->precision().name != find_precision(k.precision).links) return "its precision is not that of the call";
   const std::string_view storage = p.kind == "links" ? k.links : "r18";
   return a.links()->storage().name == storage ? "" : fmt::format("its storage must be {}", storage);
@@ -113,6 +113,10 @@ void check(const Kernel& k, std::span<const ExpressionParameter> parameters,
   const Kind kind = kind_of(arguments);
   for (std::size_t n = 0; n < parameters.size(); ++n) {
     const ExpressionParameter& p = parameters[n];
+    if (p.is_output() && !p.is_spinor() && kind.rhs > 1)
+      throw UsageError(
+          fmt::format("{}: {} is one field of links, its spinors have {} right-hand sides; call it for each",
+                      k.operation, p.name, kind.rhs));
     if (const std::string why = objection(p, arguments[n], k, kind); !why.empty())
       throw UsageError(fmt::format("{}: {} is {}; {}", k.operation, p.name, described(arguments[n]), why));
     if (!p.is_output()) continue;
@@ -156,7 +160,8 @@ Arguments expression_arguments(const Kernel& expression, std::span<const Express
   return a;
 }
 
-std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> arguments) {
+std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> arguments,
+                             const ExpressionSettings& settings) {
   Kind kind = kind_of(arguments);
   if (kind.domain == nullptr) throw UsageError(fmt::format("{} was given no field", expression));
   Device& device = kind.domain->device();
@@ -168,24 +173,29 @@ std::vector<double> evaluate(std::string_view expression, std::span<const Expres
       kernel = try_find(kernels, {.operation = expression,
                                   .precision = kind.precision,
                                   .links = kind.storage = a.links()->storage().name,
+                                  .basis = settings.basis,
                                   .spins = kind.spins});
   if (kernel == nullptr)
-    kernel = try_find(kernels, {.operation = expression, .precision = kind.precision, .spins = kind.spins});
+    kernel = try_find(
+        kernels, {.operation = expression, .precision = kind.precision, .basis = settings.basis, .spins = kind.spins});
   if (kernel == nullptr)
-    kernel = &find(kernels,
-                   {.operation = expression, .precision = kind.precision, .links = kind.storage, .spins = kind.spins});
+    kernel = &find(kernels, {.operation = expression,
+                             .precision = kind.precision,
+                             .links = kind.storage,
+                             .basis = settings.basis,
+                             .spins = kind.spins});
   if (kernel->family != "expression") throw UsageError(fmt::format("{} is no lattice expression", expression));
   const auto parameters = parameters_of(*kernel);
-  const bool writes_links = std::any_of(parameters.begin(), parameters.end(), [](const ExpressionParameter& p) {
-    return p.is_output() && p.kind != "spinor";
-  });
+  const bool writes_links = std::any_of(parameters.begin(), parameters.end(),
+                                        [](const ExpressionParameter& p) { return p.is_output() && !p.is_spinor(); });
   if (kind.domain->lattice().parts() > 1 && (reads_neighbours(*kernel) || writes_links))
     throw UsageError(fmt::format("{} {}; run it on one rank", expression,
                                  writes_links ? "writes links, copies of which other ranks hold"
                                               : "reads neighbouring sites, which other ranks hold"));
   std::vector<double> sums(static_cast<std::size_t>(kernel->sums) * kind.rhs);
   for (const Parity parity : {Parity::even, Parity::odd}) {
-    const Arguments a = expression_arguments(*kernel, arguments, parity);
+    Arguments a = expression_arguments(*kernel, arguments, parity);
+    a.hops = hops_of(kind.domain->lattice(), {1, 1, 1, 1}, settings.boundary);
     if (kernel->sums == 0) {
       device.run(*kernel, a);
       continue;

@@ -2,6 +2,7 @@
 /// Calls of lattice expressions (generator/language): the typed functions of generated/expressions call these.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <string_view>
 #include <variant>
@@ -36,11 +37,18 @@ class ExpressionArgument {
 /// One field or number of an expression, from Kernel::signature.
 struct ExpressionParameter {
   std::string_view name;
-  std::string_view kind;     ///< spinor, links, matrices, algebra, real, complex
+  std::string_view kind;     ///< spinor, fermion, links, matrices, algebra, real, complex
   std::string_view operand;  ///< member of Arguments
   std::string_view flag;     ///< out: it is written; apart: read where something else is written; here
   bool is_number() const { return kind == "real" || kind == "complex"; }
+  bool is_spinor() const { return kind == "spinor" || kind == "fermion"; }
   bool is_output() const { return flag == "out"; }
+};
+/// What an expression needs beside its arguments.
+struct ExpressionSettings {
+  /// Phases of hops of fermions across the last slice of each direction.
+  std::array<Complex64, directions> boundary{1, 1, 1, 1};
+  std::string_view basis = "";  ///< in which spinors are, for expressions with matrices in spin
 };
 /// In the order of a call.
 std::vector<ExpressionParameter> parameters_of(const Kernel& expression);
@@ -56,9 +64,11 @@ Arguments expression_arguments(const Kernel& expression, std::span<const Express
 /// \throws MissingKernel this build has no such kernel for fields of this precision and storage.
 /// \throws UsageError as above; or the lattice is split and the expression reads neighbours or writes links, whose
 /// border others hold.
-std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> arguments);
-inline std::vector<double> evaluate(std::string_view expression, std::initializer_list<ExpressionArgument> arguments) {
-  return evaluate(expression, std::span(arguments.begin(), arguments.size()));
+std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> arguments,
+                             const ExpressionSettings& settings = {});
+inline std::vector<double> evaluate(std::string_view expression, std::initializer_list<ExpressionArgument> arguments,
+                                    const ExpressionSettings& settings = {}) {
+  return evaluate(expression, std::span(arguments.begin(), arguments.size()), settings);
 }
 
 }  // namespace quarksmith

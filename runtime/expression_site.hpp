@@ -67,6 +67,50 @@ QUARKSMITH_INLINE typename Spinors::Value load_spinor(const Operand& f, const Wa
   for (auto& v : psi.s) v = seen_from_start(at, v);
   return psi;
 }
+
+/// What a fermion finds beyond the end of its lane's sub-lattice: lanes change places, the boundary phase is applied.
+template <class R, int S>
+QUARKSMITH_OUTLINED Spinor<R, S> across(const Arguments& a, const Spinor<R, S>& from, int mu, int back) {
+  using E = Element<R>;
+  const E re = scalar<R>(a.hops.edge_re[mu][back]), forward = scalar<R>(a.hops.edge_im[mu][back]);
+  const E im = back != 0 ? -forward : forward;  // a backward hop takes the conjugate phase
+  Complex<R> phase = {R{} + re, R{} + im};
+  Spinor<R, S> psi = from;
+  if (a.geometry.split[mu] > 1) {
+    const int* table = a.geometry.lane_tables->permutation[mu][back];
+    const int* crossing = a.geometry.lane_tables->crossing[mu][back];
+    phase = {where_crossing<R>(crossing, re, E(1)), where_crossing<R>(crossing, im, E(0))};
+    const auto moved = [table](const Complex<R>& z) {
+      return Complex<R>{exchange(z.re, table), exchange(z.im, table)};
+    };
+    QUARKSMITH_UNROLL
+    for (auto& v : psi.s) v = {moved(v.c0), moved(v.c1), moved(v.c2)};
+  }
+  QUARKSMITH_UNROLL
+  for (auto& v : psi.s) v = phase * v;
+  return psi;
+}
+
+/// One step of a fermion, which notes where it left its sub-lattice.
+template <int Step, int Length>
+QUARKSMITH_INLINE void noted_step(const Arguments& a, Walk<Length>& at, int* left, int& count) {
+  constexpr int mu = (Step > 0 ? Step : -Step) - 1;
+  if (at.site.x[mu] == (Step > 0 ? a.geometry.extent[mu] - 1 : 0)) left[count++] = 2 * mu + (Step < 0);
+  step<mu, (Step > 0 ? 1 : -1)>(a, at);
+}
+
+/// A fermion at the end of a walk, with the phases (Arguments::hops) of the boundaries on its way.
+template <class Spinors, int... Steps>
+QUARKSMITH_INLINE typename Spinors::Value load_fermion(const Arguments& a, const Operand& f, const Site& x, int rhs) {
+  Walk<sizeof...(Steps)> at(x);
+  int left[sizeof...(Steps)], count = 0;
+  (noted_step<Steps>(a, at, left, count), ...);
+  auto psi = load_spinor<Spinors>(f, at.site, rhs);
+  QUARKSMITH_UNROLL
+  for (int i = sizeof...(Steps) - 1; i >= 0; --i)
+    if (i < count) psi = across(a, psi, left[i] / 2, left[i] & 1);
+  return psi;
+}
 template <class Spinors>
 QUARKSMITH_INLINE void store_spinor(const Operand& f, const Site& x, int rhs, const typename Spinors::Value& psi) {
   Spinors::store(half_of<Spinors>(f, x.parity), x.place, rhs, psi);
@@ -139,6 +183,21 @@ QUARKSMITH_INLINE Complex<R>& operator+=(Complex<R>& a, const Complex<R>& b) {
 template <class R>
 QUARKSMITH_INLINE Complex<R>& operator-=(Complex<R>& a, const Complex<R>& b) {
   return a = a - b;
+}
+/// The matrix sum a b^+ over spins.
+template <class R, int S>
+QUARKSMITH_FUNCTION Link<R> outer(const Spinor<R, S>& a, const Spinor<R, S>& b) {
+  Link<R> sum = {};
+  QUARKSMITH_UNROLL
+  for (int s = 0; s < S; ++s) {
+    const Complex<R> b0 = conj(b[s].c0), b1 = conj(b[s].c1), b2 = conj(b[s].c2);
+    sum.a0 = add_product<1>(sum.a0, a[s].c0, b0), sum.a1 = add_product<1>(sum.a1, a[s].c0, b1);
+    sum.a2 = add_product<1>(sum.a2, a[s].c0, b2), sum.b0 = add_product<1>(sum.b0, a[s].c1, b0);
+    sum.b1 = add_product<1>(sum.b1, a[s].c1, b1), sum.b2 = add_product<1>(sum.b2, a[s].c1, b2);
+    sum.c0 = add_product<1>(sum.c0, a[s].c2, b0), sum.c1 = add_product<1>(sum.c1, a[s].c2, b1);
+    sum.c2 = add_product<1>(sum.c2, a[s].c2, b2);
+  }
+  return sum;
 }
 /// sum conj(a) b
 template <class R, int S>

@@ -113,8 +113,27 @@ namespace {
 
 constexpr Matrix3 unit = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
+/// The SU(3) matrix of the first two rows, made orthonormal.
+Matrix3 orthonormal(Matrix3 g) {
+  const auto normalise = [&](int row) {
+    double square = 0;
+    for (int c = 0; c < 3; ++c) square += std::norm(g[3 * row + c]);
+    for (int c = 0; c < 3; ++c) g[3 * row + c] /= std::sqrt(square);
+  };
+  normalise(0);
+  Complex64 along = 0;
+  for (int c = 0; c < 3; ++c) along += std::conj(g[c]) * g[3 + c];
+  for (int c = 0; c < 3; ++c) g[3 + c] -= along * g[c];
+  normalise(1);
+  for (int c = 0; c < 3; ++c) {
+    const int i = (c + 1) % 3, j = (c + 2) % 3;
+    g[6 + c] = std::conj(g[i] * g[3 + j] - g[j] * g[3 + i]);
+  }
+  return g;
+}
+
 /// g = 1 on the first slice of the whole lattice, then g(t+1) = g(t) U_t(t): each part goes on where the one before it
-/// in time has ended.
+/// in time has ended. Links that leave SU(3) must not take g along: a gauge transformation is undone by g^+.
 std::vector<Matrix3> temporal_transformation(const HostGauge& gauge, Communicator& communicator) {
   const Lattice& lattice = gauge.lattice;
   const long long space = lattice.space_sites();
@@ -125,11 +144,12 @@ std::vector<Matrix3> temporal_transformation(const HostGauge& gauge, Communicato
     communicator.start({}, {&before, 1});
     communicator.finish();
   }
-  for (long long i = space; i < lattice.sites(); ++i) g[i] = multiply(g[i - space], gauge.site[i - space][3]);
+  for (long long i = space; i < lattice.sites(); ++i)
+    g[i] = orthonormal(multiply(g[i - space], gauge.site[i - space][3]));
   if (lattice.origin(3) + lattice.extent(3) < lattice.global_extent(3)) {
     std::vector<Matrix3> next(space);
     const long long last = lattice.sites() - space;
-    for (long long i = 0; i < space; ++i) next[i] = multiply(g[last + i], gauge.site[last + i][3]);
+    for (long long i = 0; i < space; ++i) next[i] = orthonormal(multiply(g[last + i], gauge.site[last + i][3]));
     const Message after = {lattice.part_at(3, 1), 0, next.data(), bytes};
     communicator.start({&after, 1}, {});
     communicator.finish();
@@ -142,7 +162,7 @@ std::vector<Matrix3> temporal_transformation(const HostGauge& gauge, Communicato
 TemporalGauge fix_temporal_gauge(const HostGauge& gauge, Communicator& communicator) {
   const Lattice& lattice = gauge.lattice;
   require_spread(lattice, communicator);
-  TemporalGauge fixed{gauge, temporal_transformation(gauge, communicator)};
+  TemporalGauge fixed{HostGauge(lattice), gauge, temporal_transformation(gauge, communicator)};
   const auto& g = fixed.transformation;
   for (int mu = 0; mu < directions; ++mu) {
     const auto next =
@@ -153,10 +173,12 @@ TemporalGauge fix_temporal_gauge(const HostGauge& gauge, Communicator& communica
     };
 #pragma omp parallel for schedule(static)
     for (long long i = 0; i < lattice.sites(); ++i)
-      fixed.gauge.site[i][mu] = mu == 3 && !on_last_slice(lattice, i, mu)
-                                    ? unit
-                                    : multiply(multiply(g[i], gauge.site[i][mu]), adjoint(ahead(i)));
+      fixed.rotated.site[i][mu] = multiply(multiply(g[i], gauge.site[i][mu]), adjoint(ahead(i)));
   }
+  fixed.gauge = fixed.rotated;
+#pragma omp parallel for schedule(static)
+  for (long long i = 0; i < lattice.sites(); ++i)
+    if (!on_last_slice(lattice, i, 3)) fixed.gauge.site[i][3] = unit;
   return fixed;
 }
 

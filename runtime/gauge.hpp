@@ -36,9 +36,10 @@ std::string_view default_links(const HostGauge& gauge, Communicator& communicato
 /// there.
 struct TemporalGauge {
   HostGauge gauge;
+  HostGauge rotated;  ///< the same but for rounding and what the links leave SU(3) by: time links as they came out
   std::vector<Matrix3> transformation;  ///< g(x), lexicographic: U_mu(x) -> g(x) U_mu(x) g(x+mu)^+
 };
-/// g = 1 on the first slice, then g(t+1) = g(t) U_t(t). Fermion fields transform as psi -> g psi.
+/// g = 1 on the first slice, then g(t+1) = g(t) U_t(t), put back on SU(3). Fermion fields transform as psi -> g psi.
 TemporalGauge fix_temporal_gauge(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
 /// \throws UsageError a time link before the last slice of the whole lattice is not exactly 1.
 void require_temporal_gauge(const HostGauge& gauge, Communicator& communicator = *Communicator::self());

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/error.hpp"
 #include "solvers/linear_operator.hpp"
 
 namespace quarksmith {
@@ -52,41 +53,57 @@ class DiracOperator {
   virtual void project(SpinorField& quark, const SpinorField& x) const;
 };
 
+/// How far links that were stored and read back are from those that were given, over all links and ranks.
+struct LinkDeviation {
+  double largest = 0;  ///< |difference| of an element
+  double typical = 0;  ///< root mean square of what it does to colour vectors of unit length
+  /// Rounding and no more, which eight reals multiply for a few links: residuals do not feel that.
+  bool negligible() const { return largest <= 1e-13 && typical <= 3e-15; }
+};
+/// Relative to the scale of the stored links. \param stored double. Collective.
+LinkDeviation deviation_of(const LinkField& stored, const HostGauge& given);
+
 /// The links of a solver in all storages, in the gauge in which it works.
 class LinkStore {
  public:
   /// \param gauge outlives this.
   /// \param storage,basis of the kernels.
-  LinkStore(const HostGauge& gauge, DomainPointer domain, std::string storage, std::string basis);
+  /// \param temporal what storages for temporal gauge hold of `gauge`; null: `gauge` itself. It outlives this too.
+  LinkStore(const HostGauge& gauge, DomainPointer domain, std::string storage, std::string basis,
+            const HostGauge* temporal = nullptr);
   const HostGauge& gauge() const { return *gauge_; }
   const DomainPointer& domain() const { return domain_; }
   const std::string& storage() const { return storage_; }
   const BasisInfo& basis() const { return *basis_; }
-  /// Made anew at each call, as the storage or another one says.
-  std::shared_ptr<LinkField> store(std::string_view precision, std::string_view storage) const;
-  std::shared_ptr<LinkField> store(std::string_view precision) const { return store(precision, storage_); }
+  /// The same links with all 18 reals. What is kept is shared.
+  LinkStore exact() const;
+  /// As the storage or another one says; made anew at each call, but for what is kept.
+  std::shared_ptr<const LinkField> store(std::string_view precision, std::string_view storage) const;
+  std::shared_ptr<const LinkField> store(std::string_view precision) const { return store(precision, storage_); }
+  /// By how much the storage misses the links; collective. What is measured, in double, is kept until `release`.
+  LinkDeviation deviation() const;
   /// With 18 doubles, kept until `release`: what site terms are made from.
   const LinkField& plain() const;
   /// What make() returns, made when first asked for by that name and kept until `release`: fields that actions derive
   /// from the links once for all precisions.
   template <class Made, class Make>
   const Made& derived(const std::string& name, const Make& make) const {
-    std::shared_ptr<void>& kept = derived_[name];
+    std::shared_ptr<void>& kept = kept_->derived[name];
     if (!kept) kept = std::make_shared<Made>(make());
     return *static_cast<const Made*>(kept.get());
   }
-  void release() const {
-    plain_.reset();
-    derived_.clear();
-  }
+  void release() const { *kept_ = {}; }
 
  private:
-  const HostGauge* gauge_;
+  struct Kept {
+    std::shared_ptr<const LinkField> plain, stored;
+    std::map<std::string, std::shared_ptr<void>> derived;
+  };
+  const HostGauge *gauge_, *temporal_;
   DomainPointer domain_;
   std::string storage_;
   const BasisInfo* basis_;
-  mutable std::shared_ptr<LinkField> plain_;
-  mutable std::map<std::string, std::shared_ptr<void>> derived_;
+  std::shared_ptr<Kept> kept_ = std::make_shared<Kept>();
 };
 
 /// The parameters of a discretisation.
@@ -102,6 +119,24 @@ class Action {
   /// The operator for fields of a precision.
   /// \throws UsageError the build lacks a kernel; the message is the profile row to add.
   virtual std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const = 0;
+  /// By how much the storage misses the links that hops go along. Collective.
+  virtual LinkDeviation deviation(const LinkStore& links) const { return links.deviation(); }
 };
 
+/// What a user should know of a deviation: a clause; empty if there is nothing to know.
+std::string text_of(const LinkDeviation& deviation, const std::string& storage);
+/// The operator in double with all 18 reals of the links: that of true residuals where the storage misses them.
+/// \param make gives it for links and a precision.
+/// \throws MissingKernel the build lacks one of its kernels; the message says why it is needed.
+template <class Make>
+auto make_exact(const LinkStore& links, const LinkDeviation& deviation, const Make& make) {
+  try {
+    return make(links.exact(), find_precision("double"));
+  } catch (const MissingKernel& e) {
+    throw MissingKernel(text_of(deviation, links.storage()) + "; " + e.what());
+  }
+}
+/// Which links a solve used, as reports have it: `r12`, or where they differ those of residuals and those of
+/// iterations: `r18-r12`.
+std::string links_text(const std::string& residuals, const std::string& iterations);
 }  // namespace quarksmith

@@ -25,8 +25,8 @@ constexpr double halving_share = 1.0 / 3;
 
 /// By what the residual falls between replacements, or in one correction. With these CG needs no more iterations than
 /// in double on thermalised links, but in quarter precision.
-double default_delta(const PrecisionInfo& p, Updates updates) {
-  if (updates == Updates::defect) return std::clamp(2000 * rounding(p), 1e-5, 0.3);
+double default_delta(const PrecisionInfo& p, double error, Updates updates) {
+  if (updates == Updates::defect) return std::clamp(2000 * error, 1e-5, 0.3);
   return p.bits < 16 ? 0.3 : p.bits < 24 ? 0.1 : 0.01;
 }
 
@@ -36,11 +36,12 @@ int width_for(int live) { return live <= 2 ? live : (live + 3) / 4 * 4; }
 }  // namespace
 
 KrylovBatch::KrylovBatch(const LinearOperator& outer, const LinearOperator& inner, Method method, int capacity,
-                         const MethodParameters& parameters, const LinearOperator* preconditioner)
+                         const MethodParameters& parameters, const LinearOperator* preconditioner, double deviation)
     : outer_(&outer),
       inner_(&inner),
       capacity_(capacity),
-      uniform_(&outer.precision() == &inner.precision()),
+      error_(std::max(rounding(inner.precision()), deviation)),
+      uniform_(&outer.precision() == &inner.precision() && deviation == 0),
       blas_(outer),
       scalars_(outer.domain()->device_pointer(), capacity, outer.spins()),
       recurrence_(make_recurrence(method, parameters, inner, preconditioner != nullptr ? *preconditioner : inner,
@@ -82,7 +83,7 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
   Task task{&x, &b, &options};
   task.results.resize(b.rhs());
   task.needs_normal = recurrence_->normal() || options.criterion == Criterion::normal;
-  task.delta = options.delta > 0 ? options.delta : default_delta(inner_->precision(), options.updates);
+  task.delta = options.delta > 0 ? options.delta : default_delta(inner_->precision(), error_, options.updates);
   const std::vector<double> norms = roots(blas_.norms2(b));
   std::vector<double> measures = norms;
   if (options.criterion == Criterion::normal) {

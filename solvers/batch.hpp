@@ -22,8 +22,10 @@ class KrylovBatch {
   /// \param outer,inner the same operator twice, or in two precisions; they outlive this.
   /// \param capacity right-hand sides at most.
   /// \param preconditioner the operator in the precision of the preconditioner; null: that of `inner`.
+  /// \param deviation of the links of `inner` from those of `outer`, relative; 0: they are the same.
   KrylovBatch(const LinearOperator& outer, const LinearOperator& inner, Method method, int capacity,
-              const MethodParameters& parameters = {}, const LinearOperator* preconditioner = nullptr);
+              const MethodParameters& parameters = {}, const LinearOperator* preconditioner = nullptr,
+              double deviation = 0);
   ~KrylovBatch();
 
   /// Solves A x = b; x is the first guess.
@@ -63,7 +65,8 @@ class KrylovBatch {
 
   const LinearOperator *outer_, *inner_;
   int capacity_;
-  bool uniform_;
+  double error_;  ///< relative, of `inner`
+  bool uniform_;  ///< it is that of `outer`
   Blas blas_;
   Scalars scalars_;
   std::unique_ptr<Recurrence> recurrence_;

@@ -38,11 +38,13 @@ struct BlockConjugateGradients::Columns {
   std::vector<double> target = {};   ///< of those: |A^+ r| of the recurrence
 };
 
-BlockConjugateGradients::BlockConjugateGradients(const LinearOperator& outer, const LinearOperator& inner, int rhs)
+BlockConjugateGradients::BlockConjugateGradients(const LinearOperator& outer, const LinearOperator& inner, int rhs,
+                                                 double deviation)
     : outer_(&outer),
       normal_(inner, padded(std::min(rhs, most))),
       capacity_(padded(std::min(rhs, most))),
-      uniform_(&outer.precision() == &inner.precision()),
+      least_(&outer.precision() == &inner.precision() ? attainable(deviation)
+                                                      : std::max(attainable(inner.precision()), attainable(deviation))),
       blas_(outer),
       x_(inner.field(capacity_)),
       q_(x_.like()),
@@ -200,8 +202,7 @@ bool BlockConjugateGradients::measure(Columns& all) {
     all.open.push_back(n);
     // A little below the tolerance: the recurrence has its own residual, perhaps in another norm.
     const double factor = (normal ? 0.95 : 0.8) * all.tolerance[n] / result.measured;
-    const double least = uniform_ ? 0 : attainable(normal_.precision());
-    all.target.push_back(std::max(factor, least) * all.norm[n]);
+    all.target.push_back(std::max(factor, least_) * all.norm[n]);
   }
   return !all.open.empty();
 }

@@ -31,7 +31,8 @@ class BlockConjugateGradients {
   static constexpr int most = 12;
   /// \param outer,inner A twice, or in two precisions; they outlive this.
   /// \param rhs right-hand sides that are expected.
-  BlockConjugateGradients(const LinearOperator& outer, const LinearOperator& inner, int rhs);
+  /// \param deviation of the links of `inner` from those of `outer`, relative; 0: they are the same.
+  BlockConjugateGradients(const LinearOperator& outer, const LinearOperator& inner, int rhs, double deviation = 0);
 
   /// Improves x as far as blocks do; columns that miss their tolerance then are left to others (KrylovBatch).
   /// \return iterations, applications, residual and events of each right-hand side.
@@ -60,7 +61,7 @@ class BlockConjugateGradients {
   const LinearOperator* outer_;
   NormalOperator normal_;
   int capacity_;
-  bool uniform_;
+  double least_;  ///< relative residual that is asked of a block
   Blas blas_;
   const Kernel *dot_, *product_, *update_;
   SpinorField x_, q_, p_, v_, w_;  // inner: correction, Q, P, H P, work

@@ -52,8 +52,10 @@ inline double rounding(const PrecisionInfo& p) {
   return p.bits == 32 ? 0x1p-24 : std::ldexp(1.0, -p.bits);
 }
 
-/// The least relative residual that is asked of iterations in a format, where a higher one takes over.
-inline double attainable(const PrecisionInfo& p) { return 30 * rounding(p); }
+/// The least relative residual that is asked of iterations with an operator of this relative error, where a better one
+/// takes over.
+inline double attainable(double error) { return 30 * error; }
+inline double attainable(const PrecisionInfo& p) { return attainable(rounding(p)); }
 
 /// Norms from their squares.
 inline std::vector<double> roots(std::vector<double> squares) {

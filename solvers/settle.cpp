@@ -158,7 +158,7 @@ void KrylovBatch::arm(const Task& task, int position) {
   const bool other_norm = recurrence_->normal() != (task.options->criterion == Criterion::normal);
   const double target = (other_norm ? 0.8 : 0.95) * c.tolerance / c.measured;
   const bool falls = !uniform_ && updates != Updates::replacement;
-  const double epsilon = !uniform_ && updates == Updates::replacement ? rounding(inner_->precision()) : 0;
+  const double epsilon = !uniform_ && updates == Updates::replacement ? error_ : 0;
   scalars_.set(position, "active", c.done ? 0 : 1);
   scalars_.set(position, "status", 0);
   scalars_.set(position, "target", target * target * c.rr);

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
+#include "solvers/blas.hpp"
+#include "solvers/normal.hpp"
 #include "solvers/usable_norm.hpp"
 
 namespace quarksmith {
@@ -18,23 +21,17 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 struct WilsonShiftedSolver::Parts {
   /// The operator in one precision.
   struct Level {
-    Level(const Parts& parts, const HostGauge& gauge, const std::string& name, const LinkField* plain, int rhs)
-        : hopping(std::make_shared<LinkField>(upload(gauge, parts.domain, find_precision(find_precision(name).links),
-                                                     find_storage(parts.settings.links))),
-                  find_precision(name), find_basis(parts.settings.basis), parts.parameters, plain) {
-      const Reduction reduction = parts.settings.reduction;
-      if (reduction == Reduction::none) {
-        a = std::make_unique<WilsonMatrix>(hopping);
-      } else {
-        a = std::make_unique<WilsonEvenOdd>(hopping, reduction, rhs);
-      }
+    Level(std::unique_ptr<DiracOperator> d, Reduction reduction, int rhs) : dirac(std::move(d)) {
+      if (reduction != Reduction::none) reduced = dirac->reduced(reduction, rhs);
     }
-    WilsonHopping hopping;
-    std::unique_ptr<LinearOperator> a;
+    const LinearOperator& a() const { return reduced ? *reduced : dirac->matrix(); }
+
+    std::unique_ptr<DiracOperator> dirac;
+    std::unique_ptr<ReducedOperator> reduced;
   };
 
   Parts(const HostGauge& gauge, DomainPointer d, const WilsonParameters& p, const SolveSettings& s, int shifts)
-      : settings(s), parameters(p), domain(std::move(d)) {
+      : settings(s), basis(&find_basis(s.basis)) {
     check(s.options);
     if (find_storage(s.links).temporal)
       throw UsageError(
@@ -45,19 +42,32 @@ struct WilsonShiftedSolver::Parts {
                       inner = dash == std::string::npos ? outer : s.precision.substr(dash + 1);
     if (find_precision(inner).bits > find_precision(outer).bits)
       throw UsageError(fmt::format("precision '{}': the second must not be higher than the first", s.precision));
-    std::optional<LinkField> plain;
-    if (p.has_clover()) plain.emplace(upload(gauge, domain, find_precision("double"), find_storage("r18")));
-    const LinkField* links = plain ? &*plain : nullptr;
+    const WilsonAction action(p);
+    const LinkStore links(gauge, std::move(d), s.links, s.basis);
+    deviation = action.deviation(links);
+    const auto make = [&](const LinkStore& l, const PrecisionInfo& precision) { return action.make(l, precision); };
+    const auto level = [&](const std::string& name, bool exact, int rhs) {
+      return std::make_unique<Level>(exact ? make_exact(links, deviation, make) : make(links, find_precision(name)),
+                                     s.reduction, rhs);
+    };
     const int width = std::min(shifts, MultishiftSolver::most_refined);
-    high = std::make_unique<Level>(*this, gauge, outer, links, width);
-    if (inner != outer) low = std::make_unique<Level>(*this, gauge, inner, links, width);
-    solver = std::make_unique<MultishiftSolver>(*high->a, low ? *low->a : *high->a, shifts);
+    const bool exact = !deviation.negligible();
+    // One Krylov space serves all shifts, but corrections are of each by itself: in double there are none with the
+    // links as they were given.
+    high = level(outer, exact && outer == "double", width);
+    if (inner != outer) low = level(inner, false, width);
+    if (outer != "double") exact_residual = level("double", exact, 1);
+    solver = std::make_unique<MultishiftSolver>(high->a(), low ? low->a() : high->a(), shifts);
+    const bool low_links = low || outer != "double";
+    links_used = exact ? links_text("r18", low_links ? s.links : "r18") : s.links;
   }
 
   SolveSettings settings;
-  WilsonParameters parameters;
-  DomainPointer domain;
-  std::unique_ptr<Level> high, low;  ///< low only if the precisions differ
+  const BasisInfo* basis;
+  LinkDeviation deviation;
+  std::string links_used;
+  std::unique_ptr<Level> high, low;       ///< low only if the precisions differ
+  std::unique_ptr<Level> exact_residual;  ///< only if high is not double
   std::unique_ptr<MultishiftSolver> solver;
 };
 
@@ -67,12 +77,23 @@ WilsonShiftedSolver::WilsonShiftedSolver(const HostGauge& gauge, DomainPointer d
 
 WilsonShiftedSolver::~WilsonShiftedSolver() = default;
 
-Subset WilsonShiftedSolver::subset() const { return parts_->high->a->subset(); }
-const BasisInfo& WilsonShiftedSolver::basis() const { return parts_->high->hopping.basis(); }
+Subset WilsonShiftedSolver::subset() const { return parts_->high->a().subset(); }
+const BasisInfo& WilsonShiftedSolver::basis() const { return *parts_->basis; }
+const LinkDeviation& WilsonShiftedSolver::link_deviation() const { return parts_->deviation; }
 
 double WilsonShiftedSolver::host_share() const {
   const MultishiftSolver& s = *parts_->solver;
   return s.seconds() > 0 ? s.host_seconds() / s.seconds() : 0;
+}
+
+/// |b - (A^+ A + sigma) x| / |b| in double, where the solver has no operator of that precision.
+double WilsonShiftedSolver::residual(const SpinorField& x, const SpinorField& b, double shift) const {
+  const LinearOperator& a = parts_->exact_residual->a();
+  const Blas blas(a);
+  SpinorField y = b.like();
+  NormalOperator(a, 1).apply(y, x, Dagger::no);
+  blas.axpby(shift, x, 1, y);
+  return std::sqrt(blas.residual(b, y) / blas.norm2(b));
 }
 
 std::vector<ShiftReport> WilsonShiftedSolver::solve(SpinorField& x, const SpinorField& b,
@@ -81,7 +102,7 @@ std::vector<ShiftReport> WilsonShiftedSolver::solve(SpinorField& x, const Spinor
   usable_norms(b);
   const double start = now();
   const std::vector<double> tolerances(shifts.size(), p.settings.options.tolerance);
-  const PrecisionInfo& precision = p.high->a->precision();
+  const PrecisionInfo& precision = p.high->a().precision();
   std::vector<ShiftResult> results;
   if (&precision == &b.precision()) {
     results = p.solver->solve(x, b, shifts, tolerances, p.settings.options);
@@ -97,7 +118,7 @@ std::vector<ShiftReport> WilsonShiftedSolver::solve(SpinorField& x, const Spinor
   std::vector<double> flops;
   double total = 0;
   for (const ShiftResult& r : results) {
-    flops.push_back(2 * (r.applications + r.exact_applications) * p.high->a->flops());
+    flops.push_back(2 * (r.applications + r.exact_applications) * p.high->a().flops());
     total += flops.back();
   }
   for (std::size_t k = 0; k < shifts.size(); ++k) {
@@ -106,9 +127,10 @@ std::vector<ShiftReport> WilsonShiftedSolver::solve(SpinorField& x, const Spinor
     report.shift = shifts[k];
     report.shared_iterations = r.shared_iterations;
     report.iterations = r.iterations;
-    report.residual = r.residual;
-    report.measured = r.measured;
-    report.converged = r.converged;
+    report.links = p.links_used;
+    report.residual = p.exact_residual ? residual(x.slice(int(k), 1), b, shifts[k]) : r.residual;
+    report.measured = p.exact_residual ? report.residual : r.measured;
+    report.converged = report.measured <= p.settings.options.tolerance;
     report.seconds = total > 0 ? elapsed * flops[k] / total : 0;
     report.gflops = total / elapsed * 1e-9;
     report.replacements = r.replacements;

@@ -30,10 +30,13 @@ class WilsonShiftedSolver {
   /// Where b and x live: even sites, or all without reduction.
   Subset subset() const;
   const BasisInfo& basis() const;
+  /// See Solver::link_deviation.
+  const LinkDeviation& link_deviation() const;
   /// Share of the time of all iterations so far in which the host was busy.
   double host_share() const;
 
  private:
+  double residual(const SpinorField& x, const SpinorField& b, double shift) const;
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

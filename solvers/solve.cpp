@@ -53,7 +53,8 @@ Solver::~Solver() = default;
 
 const BasisInfo& Solver::basis() const { return parts_->links.basis(); }
 const DomainPointer& Solver::domain() const { return parts_->domain; }
-const DiracOperator& Solver::dirac() const { return parts_->dirac("double"); }
+const DiracOperator& Solver::dirac() const { return parts_->exact(); }
+const LinkDeviation& Solver::link_deviation() const { return parts_->deviation; }
 
 double Solver::host_share() const { return parts_->seconds > 0 ? parts_->host_seconds / parts_->seconds : 0; }
 

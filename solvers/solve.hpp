@@ -23,7 +23,8 @@ struct SolveSettings {
   Reduction reduction = Reduction::symmetric;
   /// `double`, `single`: of all fields and kernels; `double-half`, `single-half`, `double-bits20`, ...: iterations run
   /// in the second, and are kept to the residual in the first; `double-single-half`: the preconditioner works in the
-  /// third. The residual reported is recomputed in double.
+  /// third. The residual reported is recomputed in double, with the links as they were given: where `links` misses
+  /// them by more than rounding, the outermost level of a solve in double keeps all 18 reals.
   std::string precision = "double";
   std::string links = "r12";
   std::string basis = "non_relativistic";
@@ -38,6 +39,7 @@ void check(const SolverOptions& options);
 /// What a solve did for one right-hand side.
 struct SolveReport {
   Method method = Method::cg;  ///< that gave the solution: of Method::automatic `bicgstab` or `cg`
+  std::string links;           ///< storage of the links; `r18-r12`: those of residuals and those of iterations
   int iterations = 0;
   double residual = 0;  ///< |b - M x| / |b| of the full system in double
   double measured = 0;  ///< what the tolerance is compared with
@@ -83,6 +85,8 @@ class Solver {
   double residual(const SpinorField& x, const SpinorField& b) const;
   /// The operator in double, in the gauge in which the solver works.
   const DiracOperator& dirac() const;
+  /// By how much the stored links miss those that were given; see text_of(LinkDeviation).
+  const LinkDeviation& link_deviation() const;
   /// Vectors of M on all sites in double, not initialised.
   SpinorField field(int rhs = 1) const { return dirac().matrix().field(rhs); }
   const BasisInfo& basis() const;

@@ -25,16 +25,15 @@ Solver::Parts::Parts(std::shared_ptr<const Action> a, const HostGauge& gauge, co
       action(std::move(a)),
       working_gauge(gauge, d, find_storage(s.links)),
       domain(d),
-      links(working_gauge.gauge, d, s.links, s.basis) {
+      links(working_gauge.gauge, d, s.links, s.basis, &working_gauge.stored()) {
   if (working_gauge.transformation && action->spins() != 4)
     throw UsageError(fmt::format("links '{}': temporal gauge is for Dirac spinors; use r18 or r12", s.links));
   check(s.options);
   check(s.method, s.parameters);
   choose_precisions();
-  for (const std::string& name : {std::string("double"), outer, inner, lowest}) dirac(name);
-  links.release();  // the site terms are made
+  make_operators();
   const bool any_cg = falls_back || s.method == Method::cg;
-  if (any_cg && s.reduction != Reduction::none && dirac("double").reduced(s.reduction, 1)->hermitian()) {
+  if (any_cg && s.reduction != Reduction::none && exact().reduced(s.reduction, 1)->hermitian()) {
     settings.method = Method::hermitian_cg;
     falls_back = false;
   } else if (falls_back) {
@@ -59,6 +58,19 @@ void Solver::Parts::choose_precisions() {
   }
 }
 
+/// Where the storage misses the links by more than rounding, the outermost operator in double has all 18 reals.
+void Solver::Parts::make_operators() {
+  deviation = action->deviation(links);
+  const auto make = [&](const LinkStore& l, const PrecisionInfo& precision) { return action->make(l, precision); };
+  if (!deviation.negligible()) exact_ = make_exact(links, deviation, make);
+  exact();
+  high();
+  for (const std::string& name : {inner, lowest}) dirac(name);
+  links.release();  // the site terms are made
+}
+
+std::string Solver::Parts::links_used() const { return exact_ ? links_text("r18", links.storage()) : links.storage(); }
+
 const DiracOperator& Solver::Parts::dirac(const std::string& name) {
   auto& made = operators_[name];
   if (!made) made = action->make(links, find_precision(name));
@@ -66,12 +78,12 @@ const DiracOperator& Solver::Parts::dirac(const std::string& name) {
 }
 
 const Blas& Solver::Parts::blas() {
-  if (!blas_) blas_.emplace(dirac("double").matrix());
+  if (!blas_) blas_.emplace(exact().matrix());
   return *blas_;
 }
 
 std::vector<double> Solver::Parts::defects(const SpinorField& x, const SpinorField& b) {
-  const LinearOperator& matrix = dirac("double").matrix();
+  const LinearOperator& matrix = exact().matrix();
   if (!residual_) residual_.emplace(matrix.field());
   std::vector<double> norms;
   for (int n = 0; n < b.rhs(); ++n) {
@@ -94,10 +106,10 @@ void Solver::Parts::reserve(int rhs) {
   reduced_b_.reset();
   outer_x_.reset();
   outer_b_.reset();
-  high_ = std::make_unique<Level>(dirac(outer), settings.reduction, rhs);
+  high_ = std::make_unique<Level>(high(), settings.reduction, rhs);
   low_ = std::make_unique<Level>(dirac(inner), settings.reduction, rhs);
   if (settings.method == Method::block_cg)
-    block_ = std::make_unique<BlockConjugateGradients>(high_->a(), low_->a(), rhs);
+    block_ = std::make_unique<BlockConjugateGradients>(high_->a(), low_->a(), rhs, low_deviation());
   const auto& p = settings.parameters.preconditioner;
   if (p && p->schwarz && !part_alone_) part_alone_ = dirac(lowest).cut();
   if (p && p->schwarz) preconditioner_ = std::make_unique<Level>(*part_alone_, settings.reduction, rhs);
@@ -111,7 +123,7 @@ void Solver::Parts::reserve(int rhs) {
     outer_b_.emplace(high_->matrix->field(rhs));
     outer_x_.emplace(outer_b_->like());
   }
-  if (!residual_) residual_.emplace(dirac("double").matrix().field());
+  if (!residual_) residual_.emplace(exact().matrix().field());
   capacity_ = rhs;
   batch(settings.method);
 }
@@ -121,7 +133,7 @@ KrylovBatch& Solver::Parts::batch(Method method) {
   if (!batch_ || batch_method_ != method) {
     batch_.reset();
     batch_ = std::make_unique<KrylovBatch>(high_->a(), low_->a(), method, capacity_, settings.parameters,
-                                           preconditioner_ ? &preconditioner_->a() : nullptr);
+                                           preconditioner_ ? &preconditioner_->a() : nullptr, low_deviation());
     batch_->hand_over(falls_back && method == settings.method);
     batch_method_ = method;
   }
@@ -215,19 +227,23 @@ void Solver::Parts::raise_precision(System& s) {
   std::string present = inner;
   for (const std::string& name : {std::string("single"), outer}) {
     const PrecisionInfo& precision = find_precision(name);
-    if (precision.bits <= find_precision(present).bits || precision.bits > find_precision(outer).bits) continue;
+    const bool exact_links = name == "double" && exact_;
+    if (precision.bits > find_precision(outer).bits) continue;
+    if (precision.bits < find_precision(present).bits || (present == name && !exact_links)) continue;
+    const std::string raised = present == name ? "links raised to 18 reals" : "precision raised to " + name;
     present = name;
     const auto fails = [&](const Column& c) { return failed(c); };
     if (std::none_of(s.columns.begin(), s.columns.end(), fails)) return;
     const KernelQuery needed = {.operation = "measure", .precision = precision.name};
     if (try_find(domain->device().kernels(), needed) == nullptr) continue;
-    const Level level(dirac(name), settings.reduction, 1);
+    const Level level(name == outer ? high() : dirac(name), settings.reduction, 1);
     for (Column& c : s.columns)
-      if (failed(c)) c.result.events.push_back({c.result.iterations, "precision raised to " + name});
+      if (failed(c)) c.result.events.push_back({c.result.iterations, raised});
     for (const Method method : {settings.method, Method::cg}) {
       const auto mine = [&](const Column& c) { return failed(c) && c.method == method; };
       if (std::none_of(s.columns.begin(), s.columns.end(), mine)) continue;
-      KrylovBatch krylov(high_->a(), level.a(), method, 1, settings.parameters);
+      KrylovBatch krylov(high_->a(), level.a(), method, 1, settings.parameters, nullptr,
+                         name == outer ? 0 : low_deviation());
       iterate_chosen(s, mine, krylov, level.a());
       if (method == Method::cg) break;
     }
@@ -296,6 +312,7 @@ std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField&
     SolveReport& report = reports[n];
     report.iterations = r.iterations;
     report.method = c.method;
+    report.links = links_used();
     report.residual = defect[n] / b_norm[n];
     report.measured = options.criterion == Criterion::normal ? r.measured : report.residual;
     report.converged = report.measured <= options.tolerance;

@@ -18,8 +18,10 @@ struct Solver::Parts {
   Parts(std::shared_ptr<const Action> action, const HostGauge& gauge, const DomainPointer& domain,
         const SolveSettings& settings);
 
-  /// The operator for fields of a precision, made when first asked for.
+  /// The operator for fields of a precision, with links as they are stored; made when first asked for.
   const DiracOperator& dirac(const std::string& name);
+  /// That of true residuals: in double, with the links as they were given.
+  const DiracOperator& exact() { return exact_ ? *exact_ : dirac("double"); }
   /// |b - M x| of each right-hand side in double.
   std::vector<double> defects(const SpinorField& x, const SpinorField& b);
   const Blas& blas();
@@ -32,6 +34,7 @@ struct Solver::Parts {
   WorkingGauge working_gauge;
   DomainPointer domain;
   LinkStore links;
+  LinkDeviation deviation;  ///< of stored links; if it is more than rounding, residuals have an operator of their own
   double seconds = 0, host_seconds = 0;
 
  private:
@@ -66,6 +69,11 @@ struct Solver::Parts {
   using Chosen = std::function<bool(const Column&)>;
 
   void choose_precisions();
+  void make_operators();
+  /// The operator of residuals during a solve, and by how much the links in its precision that iterations use miss its.
+  const DiracOperator& high() { return outer == "double" ? exact() : dirac(outer); }
+  double low_deviation() const { return exact_ && outer == "double" ? deviation.typical : 0; }
+  std::string links_used() const;
   void reserve(int rhs);
   KrylovBatch& batch(Method method);
   void iterate(System system, KrylovBatch& krylov, const LinearOperator& low_a);
@@ -75,6 +83,7 @@ struct Solver::Parts {
   void raise_precision(System& system);
 
   std::map<std::string, std::unique_ptr<DiracOperator>> operators_;  ///< by precision
+  std::unique_ptr<DiracOperator> exact_;                             ///< null where operators_["double"] is exact
   std::unique_ptr<DiracOperator> part_alone_;                        ///< of a Schwarz preconditioner
   std::unique_ptr<Level> high_, low_, preconditioner_;
   int capacity_ = 0;                    ///< right-hand sides for which there is work space

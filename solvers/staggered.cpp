@@ -133,22 +133,36 @@ std::string StaggeredAction::name() const {
   return parameters_.kind == Kind::thin ? "staggered" : parameters_.kind == Kind::asqtad ? "asqtad" : "hisq";
 }
 
-StaggeredHopping StaggeredAction::hopping(const LinkStore& links, const PrecisionInfo& precision) const {
-  using Kind = StaggeredParameters::Kind;
-  if (parameters_.kind == Kind::thin) return {links.store(precision.links), nullptr, precision, parameters_.boundary};
+/// Fat and long links, made once for all precisions.
+const ImprovedLinks& StaggeredAction::improved(const LinkStore& links) const {
   if (find_storage(links.storage()).group == "SU(3)")
     throw UsageError(
         fmt::format("links '{}': long links are a number times U(3); use r13, r9 or r18", links.storage()));
-  const auto make = [&] {
-    return parameters_.kind == Kind::asqtad ? asqtad_links(links.gauge(), links.domain(), parameters_.u0)
-                                            : hisq_links(links.gauge(), links.domain(), parameters_.naik_epsilon);
-  };
-  const ImprovedLinks& improved = given_ ? *given_ : links.derived<ImprovedLinks>("improved", make);
+  if (given_) return *given_;
+  return links.derived<ImprovedLinks>("improved", [&] {
+    return parameters_.kind == StaggeredParameters::Kind::asqtad
+               ? asqtad_links(links.gauge(), links.domain(), parameters_.u0)
+               : hisq_links(links.gauge(), links.domain(), parameters_.naik_epsilon);
+  });
+}
+
+LinkDeviation StaggeredAction::deviation(const LinkStore& links) const {
+  if (parameters_.kind == StaggeredParameters::Kind::thin) return links.deviation();
+  const StorageInfo& storage = find_storage(links.storage());
+  const HostGauge& longs = improved(links).longs;
+  if (storage.group == "any") return {};
+  return deviation_of(upload_scaled(longs, links.domain(), find_precision("double"), storage, reach()), longs);
+}
+
+StaggeredHopping StaggeredAction::hopping(const LinkStore& links, const PrecisionInfo& precision) const {
+  if (parameters_.kind == StaggeredParameters::Kind::thin)
+    return {links.store(precision.links), nullptr, precision, parameters_.boundary};
+  const ImprovedLinks& made = improved(links);
   const PrecisionInfo& stored = find_precision(precision.links);
   const auto store = [&](const HostGauge& gauge, std::string_view storage, int depth) {
     return std::make_shared<LinkField>(upload_scaled(gauge, links.domain(), stored, find_storage(storage), depth));
   };
-  return {store(improved.fat, "r18", 1), store(improved.longs, links.storage(), 3), precision, parameters_.boundary};
+  return {store(made.fat, "r18", 1), store(made.longs, links.storage(), reach()), precision, parameters_.boundary};
 }
 
 std::unique_ptr<DiracOperator> StaggeredAction::make(const LinkStore& links, const PrecisionInfo& precision) const {

@@ -130,11 +130,14 @@ class StaggeredAction final : public Action {
   std::string name() const override;
   int spins() const override { return 1; }
   std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const override;
+  LinkDeviation deviation(const LinkStore& links) const override;
   StaggeredHopping hopping(const LinkStore& links, const PrecisionInfo& precision) const;
   const StaggeredParameters& parameters() const { return parameters_; }
   int reach() const override { return parameters_.kind == StaggeredParameters::Kind::thin ? 1 : 3; }
 
  private:
+  const ImprovedLinks& improved(const LinkStore& links) const;
+
   StaggeredParameters parameters_;
   std::shared_ptr<const ImprovedLinks> given_;
 };

@@ -49,8 +49,12 @@ struct StaggeredMassSolver::Parts {
     least = *std::min_element(masses.begin(), masses.end());
     const std::string inner = inner_precision(s.precision);
     const LinkStore links(gauge, domain, s.links, s.basis);
-    high.emplace(action.hopping(links, find_precision("double")));
+    deviation = action.deviation(links);
+    // As with shifts of a Wilson operator, all of a solve in double is done with the links as they were given.
+    const auto make = [&](const LinkStore& l, const PrecisionInfo& p) { return action.hopping(l, p); };
+    high.emplace(deviation.negligible() ? make(links, find_precision("double")) : make_exact(links, deviation, make));
     if (inner != "double") low.emplace(action.hopping(links, find_precision(inner)));
+    if (!deviation.negligible()) links_used = links_text("r18", low ? s.links : "r18");
   }
 
   Half& half(Parity parity) {
@@ -62,6 +66,8 @@ struct StaggeredMassSolver::Parts {
   std::vector<double> masses;
   SolveSettings settings;
   double least = 0;
+  LinkDeviation deviation;
+  std::string links_used = settings.links;
   std::optional<StaggeredHopping> high, low;
   std::array<std::unique_ptr<Half>, 2> halves;  ///< made when a source needs them
 };
@@ -74,6 +80,7 @@ StaggeredMassSolver::StaggeredMassSolver(const StaggeredAction& action, std::vec
 StaggeredMassSolver::~StaggeredMassSolver() = default;
 
 const std::vector<double>& StaggeredMassSolver::masses() const { return parts_->masses; }
+const LinkDeviation& StaggeredMassSolver::link_deviation() const { return parts_->deviation; }
 
 std::vector<SolveReport> StaggeredMassSolver::solve(SpinorField& x, const SpinorField& b) const {
   Parts& p = *parts_;
@@ -114,6 +121,7 @@ std::vector<SolveReport> StaggeredMassSolver::solve(SpinorField& x, const Spinor
     matrix.apply(one, y.slice(k, 1), Dagger::yes);
     matrix.apply(product, one, Dagger::no);
     reports[k].residual = std::sqrt(blas.residual(b, product)) / b_norm;
+    reports[k].links = p.links_used;
     reports[k].measured = reports[k].residual;
     reports[k].converged = reports[k].residual <= 1.01 * p.settings.options.tolerance;
   }

@@ -27,6 +27,8 @@ class StaggeredMassSolver {
   /// \param b double, all sites, one right-hand side.
   std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b) const;
   const std::vector<double>& masses() const;
+  /// See Solver::link_deviation.
+  const LinkDeviation& link_deviation() const;
 
  private:
   struct Parts;

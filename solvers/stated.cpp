@@ -33,9 +33,13 @@ void StatedDirac::project(SpinorField& quark, const SpinorField& x) const {
 StatedAction::StatedAction(ActionValues values, const BoundaryPhases& boundary, int source, int sink)
     : values_(std::move(values)), boundary_(boundary), source_(source), sink_(sink) {
   const ActionInfo& info = values_.info();
-  if (info.hopping.empty() || !info.chain.empty() || info.reach > 1)
+  if (!serves(info))
     throw UsageError(
         fmt::format("action {} is not made of hops over one link in four dimensions: {}", info.name, info.formula));
+}
+
+bool StatedAction::serves(const ActionInfo& info) {
+  return !info.hopping.empty() && info.chain.empty() && info.reach == 1;
 }
 
 std::string StatedAction::name() const {

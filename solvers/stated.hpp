@@ -36,6 +36,8 @@ class StatedAction : public Action {
   /// \throws UsageError the action is of another shape: domain walls, staggered quarks with fat and long links, and
   /// formulas with several links a term have operators of their own.
   StatedAction(ActionValues values, const BoundaryPhases& boundary, int source = 0, int sink = 0);
+  /// Whether an action is of hopping shape, in four dimensions, with links of the gauge field alone.
+  static bool serves(const ActionInfo& info);
   /// As options have it: `twisted-mass`.
   std::string name() const override;
   int spins() const override { return values_.info().spins; }

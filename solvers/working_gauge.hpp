@@ -13,10 +13,11 @@ namespace quarksmith {
 struct WorkingGauge {
   WorkingGauge(const HostGauge& original, const DomainPointer& domain, const StorageInfo& storage) : gauge(original) {
     if (!storage.temporal) return;
-    const TemporalGauge fixed = fix_temporal_gauge(original, domain->communicator());
+    TemporalGauge fixed = fix_temporal_gauge(original, domain->communicator());
     HostGauge g(original.lattice);
     for (std::size_t x = 0; x < g.site.size(); ++x) g.site[x].fill(fixed.transformation[x]);
-    gauge = fixed.gauge;
+    gauge = std::move(fixed.rotated);
+    temporal = std::move(fixed.gauge);
     transformation.emplace(upload(g, domain, find_precision("double"), find_storage("r18")));
     kernel = &find(domain->device().kernels(), {.operation = "rotate_colour", .precision = "double"});
   }
@@ -36,7 +37,11 @@ struct WorkingGauge {
     }
   }
 
+  /// What the storage holds of `gauge`.
+  const HostGauge& stored() const { return temporal ? *temporal : gauge; }
+
   HostGauge gauge;
+  std::optional<HostGauge> temporal;  ///< with time links of exactly 1
   std::optional<LinkField> transformation;
   const Kernel* kernel = nullptr;
 };

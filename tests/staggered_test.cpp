@@ -9,6 +9,7 @@
 #include "solvers/source.hpp"
 #include "solvers/staggered_masses.hpp"
 #include "tests/reference/reference.hpp"
+#include "tests/rounded.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -188,6 +189,39 @@ TEST_P(Staggered, ManyMassesReachTheirTrueResiduals) {
         EXPECT_LT(reports[2].iterations, reports[1].iterations);
       }
     }
+  }
+}
+
+TEST_P(Staggered, ResidualsAreThoseOfTheLinksAsTheyWereGiven) {
+  for (const auto& device : support::devices()) {
+    System s(device, GetParam());
+    if (s.improved) {
+      s.improved = std::make_shared<ImprovedLinks>(ImprovedLinks{s.improved->fat, support::rounded(s.improved->longs)});
+    } else {
+      s.gauge = support::rounded(s.gauge);
+    }
+    const auto action = std::make_shared<StaggeredAction>(s.parameters, s.improved);
+    const HostSpinor source = random_colour(s.lattice, 7);
+    const SpinorField b = s.upload(source);
+    const std::vector<double> masses = {0.2, 0.1};
+    using Names = std::vector<const char*>;
+    for (const char* links : s.improved ? Names{"r13", "r9"} : Names{"r12"})
+      for (const char* precision : {"double", "double-half"}) {
+        const std::string both = std::string("r18-") + links;
+        const auto check = [&](const SolveReport& r, const HostSpinor& x, double mass, const std::string& used) {
+          EXPECT_TRUE(r.converged) << precision << " " << links;
+          EXPECT_NEAR(s.residual(source, x, mass), r.residual, 0.1 * r.residual) << precision << " " << links;
+          EXPECT_EQ(r.links, used);
+        };
+        SolveSettings settings = s.settings(precision, links);
+        settings.options.tolerance = 1e-12;
+        SpinorField x = b.like(), many(s.domain, b.precision(), Subset::full, 2, 1);
+        const SolveReport one = Solver(action, s.gauge, s.domain, settings).solve(x, b);
+        check(one, s.download(x), s.parameters.mass, both);
+        const auto reports = StaggeredMassSolver(*action, masses, s.gauge, s.domain, settings).solve(many, b);
+        for (int k = 0; k < 2; ++k)
+          check(reports[k], s.download(many, k), masses[k], std::string_view(precision) == "double" ? "r18" : both);
+      }
   }
 }
 

@@ -149,7 +149,8 @@ if [ ! -e "$ready" ] || [ pyproject.toml -nt "$ready" ]; then
   say "Python packages into .venv"
   python=$(python)
   ${python:-python3} -m venv .venv
-  if ! .venv/bin/python -m pip install -q --disable-pip-version-check jinja2 numpy matplotlib pytest hypothesis; then
+  wanted="jinja2 numpy matplotlib pytest pytest-xdist hypothesis"
+  if ! .venv/bin/python -m pip install -q --disable-pip-version-check $wanted; then
     say "the package index cannot be reached; using the packages of the system"
     from_system="python3-jinja2 python3-numpy python3-matplotlib python3-pytest"
     ${python:-python3} -m venv --system-site-packages .venv
@@ -160,6 +161,10 @@ if [ ! -e "$ready" ] || [ pyproject.toml -nt "$ready" ]; then
         echo "  sudo ${install:-PACKAGE-MANAGER install} $from_system" >&2
         exit 1
       }
+    fi
+    # With it tests run side by side.
+    if may_install && ! .venv/bin/python -c "import xdist" 2>/dev/null; then
+      as_root env DEBIAN_FRONTEND=noninteractive $install python3-pytest-xdist >/dev/null 2>&1 || true
     fi
   fi
   touch "$ready"

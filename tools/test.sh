@@ -33,7 +33,17 @@ if command -v mpirun >/dev/null && ldd "$build/bin/quarksmith" | grep -q libmpi;
 else
   echo "ranks: not tested on several processes: that needs mpirun and a build with MPI (openmpi-bin, libopenmpi-dev)"
 fi
-QUARKSMITH_BUILD=$build .venv/bin/python -m pytest "--junitxml=$build/tests_python.xml"
+# Python tests, two or more at once where pytest-xdist is there; programs that they start have threads of their own.
+# Those that measure times, and jobs of several ranks, follow one by one.
+processors=$(nproc)
+together=()
+if [ "$processors" -gt 1 ] && .venv/bin/python -c "import xdist" 2>/dev/null; then
+  together=(-n $((processors < 4 ? 2 : processors < 16 ? processors / 2 : 8)) --dist worksteal)
+fi
+export QUARKSMITH_BUILD=$build
+.venv/bin/python -m pytest -m "not alone and not slow" "${together[@]}" "--junitxml=$build/tests_python.xml"
 runs+=("$?:$build/tests_python.xml")
+.venv/bin/python -m pytest -m "alone and not slow" "--junitxml=$build/tests_python_alone.xml"
+runs+=("$?:$build/tests_python_alone.xml")
 echo "logs: $build/tests.log, $build/tests*.xml"
 exec .venv/bin/python tools/count_tests.py "${runs[@]}"

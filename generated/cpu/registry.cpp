@@ -182,6 +182,8 @@ void cgne_replace_half(const Arguments&, const Launch&);
 void cgne_replace_single(const Arguments&, const Launch&);
 void clover_energy_double_r18(const Arguments&, const Launch&);
 void clover_term_double_r18(const Arguments&, const Launch&);
+void d234_dagger_double_r18_nr(const Arguments&, const Launch&);
+void d234_double_r18_nr(const Arguments&, const Launch&);
 void decode_links_double_r12(const Arguments&, const Launch&);
 void decode_links_double_r12t(const Arguments&, const Launch&);
 void decode_links_double_r13(const Arguments&, const Launch&);
@@ -420,63 +422,87 @@ void staple_double_r18(const Arguments&, const Launch&);
 void stout3_step_double_r18(const Arguments&, const Launch&);
 void stout4_step_double_r18(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_dagger_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_axpby_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_axpby_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_taxpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_dagger_taxpby_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_taxpby_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_taxpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_dagger_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_dagger_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_doublet_axpby_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_axpby_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_axpby_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_axpby_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_dagger_axpby_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_axpby_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_taxpby_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_dagger_taxpby_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_taxpby_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_dagger_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_dagger_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_taxpby_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_taxpby_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_taxpby_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_clover_doublet_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_doublet_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_clover_taxpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_taxpby_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_taxpby_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_taxpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_clover_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_doublet_axpby_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_axpby_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_axpby_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_axpby_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_dagger_axpby_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_axpby_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_taxpby_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_dagger_taxpby_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_taxpby_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_dagger_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_dagger_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_taxpby_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_taxpby_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_taxpby_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_tinv_double_r12_nr_n2(const Arguments&, const Launch&);
+void twisted_doublet_tinv_double_r18_nr_n2(const Arguments&, const Launch&);
 void twisted_doublet_tinv_half_r12_nr_n2(const Arguments&, const Launch&);
 void twisted_mass_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_axpby_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_axpby_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_dagger_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_axpby_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_axpby_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_taxpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_dagger_taxpby_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_taxpby_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_taxpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_dagger_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_dagger_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_taxpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_taxpby_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_taxpby_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_taxpby_single_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
+void twisted_mass_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_mass_tinv_single_r12_nr_n1(const Arguments&, const Launch&);
 void wilson_axpby_bits20_r12_nr_n1(const Arguments&, const Launch&);
@@ -979,6 +1005,52 @@ constexpr Operation of_clover_term = {
     "",
     false, 0,
     ""};
+constexpr Operation of_d234_dagger = {
+    "d234_dagger", "expression",
+    "part1 = (-0.5)*gamma[t]*psi; part2 = c*(((-2.0) + (-2.0))*psi); part3 = c*psi; part4 = "
+     "0.5*gamma[t]*psi; part5 = u[t]*shift(part3 + b*part4, +t); part6 = adj(u[t]); part7 = "
+     "shift(part6*(part3 + b*part1), -t); part8 = (-0.5)*gamma[z]*psi; part9 = 0.5*gamma[z]*psi; "
+     "part10 = u[z]*shift(part3 + b*part9, +z); part11 = adj(u[z]); part12 = shift(part11*(part3 + "
+     "b*part8), -z); part13 = (-0.5)*gamma[y]*psi; part14 = 0.5*gamma[y]*psi; part15 = "
+     "u[y]*shift(part3 + b*part14, +y); part16 = adj(u[y]); part17 = shift(part16*(part3 + b*part13), "
+     "-y); part18 = (-0.5)*gamma[x]*psi; part19 = 0.5*gamma[x]*psi; part20 = u[x]*shift(part3 + "
+     "b*part19, +x); part21 = adj(u[x]); part22 = shift(part21*(part3 + b*part18), -x); out = c*((4.0 "
+     "+ 4.0 + 4.0 + 4.0)*psi) + mass*psi + u[t]*shift(part1 + part2 + b*((-1.0)*gamma[t]*psi) + part5 "
+     "+ part7, +t) + shift(part6*(part4 + part2 + b*(gamma[t]*psi) + part5 + part7), -t) + "
+     "u[z]*shift(part8 + part2 + b*((-1.0)*gamma[z]*psi) + part10 + part12, +z) + shift(part11*(part9 "
+     "+ part2 + b*(gamma[z]*psi) + part10 + part12), -z) + u[y]*shift(part13 + part2 + "
+     "b*((-1.0)*gamma[y]*psi) + part15 + part17, +y) + shift(part16*(part14 + part2 + b*(gamma[y]*psi) "
+     "+ part15 + part17), -y) + u[x]*shift(part18 + part2 + b*((-1.0)*gamma[x]*psi) + part20 + part22, "
+     "+x) + shift(part21*(part19 + part2 + b*(gamma[x]*psi) + part20 + part22), -x)",
+    "",
+    "",
+    false, 0,
+    "u:links:links:apart psi:fermion:in:apart mass:real:a.re:here b:real:b.re:here c:real:c.re:here "
+     "out:fermion:out:out"};
+constexpr Operation of_d234 = {
+    "d234", "expression",
+    "part1 = 0.5*gamma[x]*psi; part2 = c*(((-2.0) + (-2.0))*psi); part3 = (-0.5)*gamma[x]*psi; part4 "
+     "= c*psi; part5 = b*part3 + part4; part6 = adj(u[x]); part7 = b*part1 + part4; part8 = "
+     "0.5*gamma[y]*psi; part9 = (-0.5)*gamma[y]*psi; part10 = b*part9 + part4; part11 = adj(u[y]); "
+     "part12 = b*part8 + part4; part13 = 0.5*gamma[z]*psi; part14 = (-0.5)*gamma[z]*psi; part15 = "
+     "b*part14 + part4; part16 = adj(u[z]); part17 = b*part13 + part4; part18 = 0.5*gamma[t]*psi; "
+     "part19 = (-0.5)*gamma[t]*psi; part20 = b*part19 + part4; part21 = adj(u[t]); part22 = b*part18 + "
+     "part4; out = mass*psi + c*((4.0 + 4.0 + 4.0 + 4.0)*psi) + u[x]*shift(part1 + b*(gamma[x]*psi) + "
+     "part2 + u[x]*shift(part5, +x) + shift(part6*part5, -x), +x) + shift(part6*(part3 + "
+     "b*((-1.0)*gamma[x]*psi) + part2 + u[x]*shift(part7, +x) + shift(part6*part7, -x)), -x) + "
+     "u[y]*shift(part8 + b*(gamma[y]*psi) + part2 + u[y]*shift(part10, +y) + shift(part11*part10, -y), "
+     "+y) + shift(part11*(part9 + b*((-1.0)*gamma[y]*psi) + part2 + u[y]*shift(part12, +y) + "
+     "shift(part11*part12, -y)), -y) + u[z]*shift(part13 + b*(gamma[z]*psi) + part2 + "
+     "u[z]*shift(part15, +z) + shift(part16*part15, -z), +z) + shift(part16*(part14 + "
+     "b*((-1.0)*gamma[z]*psi) + part2 + u[z]*shift(part17, +z) + shift(part16*part17, -z)), -z) + "
+     "u[t]*shift(part18 + b*(gamma[t]*psi) + part2 + u[t]*shift(part20, +t) + shift(part21*part20, "
+     "-t), +t) + shift(part21*(part19 + b*((-1.0)*gamma[t]*psi) + part2 + u[t]*shift(part22, +t) + "
+     "shift(part21*part22, -t)), -t)",
+    "",
+    "",
+    false, 0,
+    "u:links:links:apart psi:fermion:in:apart mass:real:a.re:here b:real:b.re:here c:real:c.re:here "
+     "out:fermion:out:out"};
 constexpr Operation of_decode_links = {
     "decode_links", "convert",
     "out = links, from the precision and storage of the record to 18 doubles",
@@ -2001,6 +2073,12 @@ constexpr Kernel table[] = {
     kernel("clover_term_double_r18", of_clover_term, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 14256, 1152, clover_term_double_r18, false),
+    kernel("d234_dagger_double_r18_nr", of_d234_dagger, false,
+           "none", "double", "r18", "non_relativistic", false,
+           1, 4, 0, 0, 0, 9532, 1728, d234_dagger_double_r18_nr, false),
+    kernel("d234_double_r18_nr", of_d234, false,
+           "none", "double", "r18", "non_relativistic", false,
+           1, 4, 0, 0, 0, 9532, 1728, d234_double_r18_nr, false),
     kernel("decode_links_double_r12", of_decode_links, false,
            "none", "double", "r12", "", false,
            1, 4, 0, 0, 0, 0, 960, decode_links_double_r12, false),
@@ -2715,6 +2793,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_axpby_tinv_double_r12_nr_n1", of_twisted_clover, false,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2424, 2496, twisted_clover_axpby_tinv_double_r12_nr_n1, true),
+    kernel("twisted_clover_axpby_tinv_double_r18_nr_n1", of_twisted_clover, false,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 2, 2424, 2880, twisted_clover_axpby_tinv_double_r18_nr_n1, true),
     kernel("twisted_clover_axpby_tinv_half_r12_nr_n1", of_twisted_clover, false,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2424, 636, twisted_clover_axpby_tinv_half_r12_nr_n1, true),
@@ -2724,6 +2805,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_dagger_axpby_tinv_double_r12_nr_n1", of_twisted_clover, true,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2424, 2496, twisted_clover_dagger_axpby_tinv_double_r12_nr_n1, true),
+    kernel("twisted_clover_dagger_axpby_tinv_double_r18_nr_n1", of_twisted_clover, true,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 2, 2424, 2880, twisted_clover_dagger_axpby_tinv_double_r18_nr_n1, true),
     kernel("twisted_clover_dagger_axpby_tinv_half_r12_nr_n1", of_twisted_clover, true,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2424, 636, twisted_clover_dagger_axpby_tinv_half_r12_nr_n1, true),
@@ -2733,6 +2817,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_dagger_taxpby_double_r12_nr_n1", of_twisted_clover, true,
            "taxpby", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 1920, twisted_clover_dagger_taxpby_double_r12_nr_n1, true),
+    kernel("twisted_clover_dagger_taxpby_double_r18_nr_n1", of_twisted_clover, true,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 1, 1920, 2304, twisted_clover_dagger_taxpby_double_r18_nr_n1, true),
     kernel("twisted_clover_dagger_taxpby_half_r12_nr_n1", of_twisted_clover, true,
            "taxpby", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 492, twisted_clover_dagger_taxpby_half_r12_nr_n1, true),
@@ -2742,6 +2829,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_dagger_tinv_double_r12_nr_n1", of_twisted_clover, true,
            "tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2376, 2304, twisted_clover_dagger_tinv_double_r12_nr_n1, true),
+    kernel("twisted_clover_dagger_tinv_double_r18_nr_n1", of_twisted_clover, true,
+           "tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 2, 2376, 2688, twisted_clover_dagger_tinv_double_r18_nr_n1, true),
     kernel("twisted_clover_dagger_tinv_half_r12_nr_n1", of_twisted_clover, true,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2376, 584, twisted_clover_dagger_tinv_half_r12_nr_n1, true),
@@ -2751,42 +2841,63 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_doublet_axpby_tinv_double_r12_nr_n2", of_twisted_clover_doublet, false,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2472, 1536, twisted_clover_doublet_axpby_tinv_double_r12_nr_n2, true),
+    kernel("twisted_clover_doublet_axpby_tinv_double_r18_nr_n2", of_twisted_clover_doublet, false,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 2, 2472, 1728, twisted_clover_doublet_axpby_tinv_double_r18_nr_n2, true),
     kernel("twisted_clover_doublet_axpby_tinv_half_r12_nr_n2", of_twisted_clover_doublet, false,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2472, 396, twisted_clover_doublet_axpby_tinv_half_r12_nr_n2, true),
     kernel("twisted_clover_doublet_dagger_axpby_tinv_double_r12_nr_n2", of_twisted_clover_doublet, true,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2472, 1536, twisted_clover_doublet_dagger_axpby_tinv_double_r12_nr_n2, true),
+    kernel("twisted_clover_doublet_dagger_axpby_tinv_double_r18_nr_n2", of_twisted_clover_doublet, true,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 2, 2472, 1728, twisted_clover_doublet_dagger_axpby_tinv_double_r18_nr_n2, true),
     kernel("twisted_clover_doublet_dagger_axpby_tinv_half_r12_nr_n2", of_twisted_clover_doublet, true,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2472, 396, twisted_clover_doublet_dagger_axpby_tinv_half_r12_nr_n2, true),
     kernel("twisted_clover_doublet_dagger_taxpby_double_r12_nr_n2", of_twisted_clover_doublet, true,
            "taxpby", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 1, 1968, 1248, twisted_clover_doublet_dagger_taxpby_double_r12_nr_n2, true),
+    kernel("twisted_clover_doublet_dagger_taxpby_double_r18_nr_n2", of_twisted_clover_doublet, true,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 1, 1968, 1440, twisted_clover_doublet_dagger_taxpby_double_r18_nr_n2, true),
     kernel("twisted_clover_doublet_dagger_taxpby_half_r12_nr_n2", of_twisted_clover_doublet, true,
            "taxpby", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 1, 1968, 324, twisted_clover_doublet_dagger_taxpby_half_r12_nr_n2, true),
     kernel("twisted_clover_doublet_dagger_tinv_double_r12_nr_n2", of_twisted_clover_doublet, true,
            "tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2424, 1344, twisted_clover_doublet_dagger_tinv_double_r12_nr_n2, true),
+    kernel("twisted_clover_doublet_dagger_tinv_double_r18_nr_n2", of_twisted_clover_doublet, true,
+           "tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 2, 2424, 1536, twisted_clover_doublet_dagger_tinv_double_r18_nr_n2, true),
     kernel("twisted_clover_doublet_dagger_tinv_half_r12_nr_n2", of_twisted_clover_doublet, true,
            "tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2424, 344, twisted_clover_doublet_dagger_tinv_half_r12_nr_n2, true),
     kernel("twisted_clover_doublet_taxpby_double_r12_nr_n2", of_twisted_clover_doublet, false,
            "taxpby", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 1, 1968, 1248, twisted_clover_doublet_taxpby_double_r12_nr_n2, true),
+    kernel("twisted_clover_doublet_taxpby_double_r18_nr_n2", of_twisted_clover_doublet, false,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 1, 1968, 1440, twisted_clover_doublet_taxpby_double_r18_nr_n2, true),
     kernel("twisted_clover_doublet_taxpby_half_r12_nr_n2", of_twisted_clover_doublet, false,
            "taxpby", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 1, 1968, 324, twisted_clover_doublet_taxpby_half_r12_nr_n2, true),
     kernel("twisted_clover_doublet_tinv_double_r12_nr_n2", of_twisted_clover_doublet, false,
            "tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2424, 1344, twisted_clover_doublet_tinv_double_r12_nr_n2, true),
+    kernel("twisted_clover_doublet_tinv_double_r18_nr_n2", of_twisted_clover_doublet, false,
+           "tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 2, 2424, 1536, twisted_clover_doublet_tinv_double_r18_nr_n2, true),
     kernel("twisted_clover_doublet_tinv_half_r12_nr_n2", of_twisted_clover_doublet, false,
            "tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 2, 2424, 344, twisted_clover_doublet_tinv_half_r12_nr_n2, true),
     kernel("twisted_clover_taxpby_double_r12_nr_n1", of_twisted_clover, false,
            "taxpby", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 1920, twisted_clover_taxpby_double_r12_nr_n1, true),
+    kernel("twisted_clover_taxpby_double_r18_nr_n1", of_twisted_clover, false,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 1, 1920, 2304, twisted_clover_taxpby_double_r18_nr_n1, true),
     kernel("twisted_clover_taxpby_half_r12_nr_n1", of_twisted_clover, false,
            "taxpby", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 1, 1920, 492, twisted_clover_taxpby_half_r12_nr_n1, true),
@@ -2796,6 +2907,9 @@ constexpr Kernel table[] = {
     kernel("twisted_clover_tinv_double_r12_nr_n1", of_twisted_clover, false,
            "tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2376, 2304, twisted_clover_tinv_double_r12_nr_n1, true),
+    kernel("twisted_clover_tinv_double_r18_nr_n1", of_twisted_clover, false,
+           "tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 2, 2376, 2688, twisted_clover_tinv_double_r18_nr_n1, true),
     kernel("twisted_clover_tinv_half_r12_nr_n1", of_twisted_clover, false,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2376, 584, twisted_clover_tinv_half_r12_nr_n1, true),
@@ -2805,42 +2919,63 @@ constexpr Kernel table[] = {
     kernel("twisted_doublet_axpby_tinv_double_r12_nr_n2", of_twisted_doublet, false,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 960, twisted_doublet_axpby_tinv_double_r12_nr_n2, true),
+    kernel("twisted_doublet_axpby_tinv_double_r18_nr_n2", of_twisted_doublet, false,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1464, 1152, twisted_doublet_axpby_tinv_double_r18_nr_n2, true),
     kernel("twisted_doublet_axpby_tinv_half_r12_nr_n2", of_twisted_doublet, false,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 252, twisted_doublet_axpby_tinv_half_r12_nr_n2, true),
     kernel("twisted_doublet_dagger_axpby_tinv_double_r12_nr_n2", of_twisted_doublet, true,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 960, twisted_doublet_dagger_axpby_tinv_double_r12_nr_n2, true),
+    kernel("twisted_doublet_dagger_axpby_tinv_double_r18_nr_n2", of_twisted_doublet, true,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1464, 1152, twisted_doublet_dagger_axpby_tinv_double_r18_nr_n2, true),
     kernel("twisted_doublet_dagger_axpby_tinv_half_r12_nr_n2", of_twisted_doublet, true,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 252, twisted_doublet_dagger_axpby_tinv_half_r12_nr_n2, true),
     kernel("twisted_doublet_dagger_taxpby_double_r12_nr_n2", of_twisted_doublet, true,
            "taxpby", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 960, twisted_doublet_dagger_taxpby_double_r12_nr_n2, true),
+    kernel("twisted_doublet_dagger_taxpby_double_r18_nr_n2", of_twisted_doublet, true,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1464, 1152, twisted_doublet_dagger_taxpby_double_r18_nr_n2, true),
     kernel("twisted_doublet_dagger_taxpby_half_r12_nr_n2", of_twisted_doublet, true,
            "taxpby", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 252, twisted_doublet_dagger_taxpby_half_r12_nr_n2, true),
     kernel("twisted_doublet_dagger_tinv_double_r12_nr_n2", of_twisted_doublet, true,
            "tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1416, 768, twisted_doublet_dagger_tinv_double_r12_nr_n2, true),
+    kernel("twisted_doublet_dagger_tinv_double_r18_nr_n2", of_twisted_doublet, true,
+           "tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1416, 960, twisted_doublet_dagger_tinv_double_r18_nr_n2, true),
     kernel("twisted_doublet_dagger_tinv_half_r12_nr_n2", of_twisted_doublet, true,
            "tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1416, 200, twisted_doublet_dagger_tinv_half_r12_nr_n2, true),
     kernel("twisted_doublet_taxpby_double_r12_nr_n2", of_twisted_doublet, false,
            "taxpby", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 960, twisted_doublet_taxpby_double_r12_nr_n2, true),
+    kernel("twisted_doublet_taxpby_double_r18_nr_n2", of_twisted_doublet, false,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1464, 1152, twisted_doublet_taxpby_double_r18_nr_n2, true),
     kernel("twisted_doublet_taxpby_half_r12_nr_n2", of_twisted_doublet, false,
            "taxpby", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1464, 252, twisted_doublet_taxpby_half_r12_nr_n2, true),
     kernel("twisted_doublet_tinv_double_r12_nr_n2", of_twisted_doublet, false,
            "tinv", "double", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1416, 768, twisted_doublet_tinv_double_r12_nr_n2, true),
+    kernel("twisted_doublet_tinv_double_r18_nr_n2", of_twisted_doublet, false,
+           "tinv", "double", "r18", "non_relativistic", false,
+           2, 4, 2, 1, 0, 1416, 960, twisted_doublet_tinv_double_r18_nr_n2, true),
     kernel("twisted_doublet_tinv_half_r12_nr_n2", of_twisted_doublet, false,
            "tinv", "half", "r12", "non_relativistic", false,
            2, 4, 2, 1, 0, 1416, 200, twisted_doublet_tinv_half_r12_nr_n2, true),
     kernel("twisted_mass_axpby_tinv_double_r12_nr_n1", of_twisted_mass, false,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 1344, twisted_mass_axpby_tinv_double_r12_nr_n1, true),
+    kernel("twisted_mass_axpby_tinv_double_r18_nr_n1", of_twisted_mass, false,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1416, 1728, twisted_mass_axpby_tinv_double_r18_nr_n1, true),
     kernel("twisted_mass_axpby_tinv_half_r12_nr_n1", of_twisted_mass, false,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 348, twisted_mass_axpby_tinv_half_r12_nr_n1, true),
@@ -2850,6 +2985,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_dagger_axpby_tinv_double_r12_nr_n1", of_twisted_mass, true,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 1344, twisted_mass_dagger_axpby_tinv_double_r12_nr_n1, true),
+    kernel("twisted_mass_dagger_axpby_tinv_double_r18_nr_n1", of_twisted_mass, true,
+           "axpby_tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1416, 1728, twisted_mass_dagger_axpby_tinv_double_r18_nr_n1, true),
     kernel("twisted_mass_dagger_axpby_tinv_half_r12_nr_n1", of_twisted_mass, true,
            "axpby_tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 348, twisted_mass_dagger_axpby_tinv_half_r12_nr_n1, true),
@@ -2859,6 +2997,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_dagger_taxpby_double_r12_nr_n1", of_twisted_mass, true,
            "taxpby", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 1344, twisted_mass_dagger_taxpby_double_r12_nr_n1, true),
+    kernel("twisted_mass_dagger_taxpby_double_r18_nr_n1", of_twisted_mass, true,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1416, 1728, twisted_mass_dagger_taxpby_double_r18_nr_n1, true),
     kernel("twisted_mass_dagger_taxpby_half_r12_nr_n1", of_twisted_mass, true,
            "taxpby", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 348, twisted_mass_dagger_taxpby_half_r12_nr_n1, true),
@@ -2868,6 +3009,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_dagger_tinv_double_r12_nr_n1", of_twisted_mass, true,
            "tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1368, 1152, twisted_mass_dagger_tinv_double_r12_nr_n1, true),
+    kernel("twisted_mass_dagger_tinv_double_r18_nr_n1", of_twisted_mass, true,
+           "tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1368, 1536, twisted_mass_dagger_tinv_double_r18_nr_n1, true),
     kernel("twisted_mass_dagger_tinv_half_r12_nr_n1", of_twisted_mass, true,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1368, 296, twisted_mass_dagger_tinv_half_r12_nr_n1, true),
@@ -2877,6 +3021,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_taxpby_double_r12_nr_n1", of_twisted_mass, false,
            "taxpby", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 1344, twisted_mass_taxpby_double_r12_nr_n1, true),
+    kernel("twisted_mass_taxpby_double_r18_nr_n1", of_twisted_mass, false,
+           "taxpby", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1416, 1728, twisted_mass_taxpby_double_r18_nr_n1, true),
     kernel("twisted_mass_taxpby_half_r12_nr_n1", of_twisted_mass, false,
            "taxpby", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1416, 348, twisted_mass_taxpby_half_r12_nr_n1, true),
@@ -2886,6 +3033,9 @@ constexpr Kernel table[] = {
     kernel("twisted_mass_tinv_double_r12_nr_n1", of_twisted_mass, false,
            "tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1368, 1152, twisted_mass_tinv_double_r12_nr_n1, true),
+    kernel("twisted_mass_tinv_double_r18_nr_n1", of_twisted_mass, false,
+           "tinv", "double", "r18", "non_relativistic", false,
+           1, 4, 2, 1, 0, 1368, 1536, twisted_mass_tinv_double_r18_nr_n1, true),
     kernel("twisted_mass_tinv_half_r12_nr_n1", of_twisted_mass, false,
            "tinv", "half", "r12", "non_relativistic", false,
            1, 4, 2, 1, 0, 1368, 296, twisted_mass_tinv_half_r12_nr_n1, true),

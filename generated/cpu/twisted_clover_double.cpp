@@ -21,6 +21,14 @@ void twisted_clover_axpby_tinv_double_r12_nr_n1(const Arguments& a, const Launch
   apply<twisted_clover_axpby_tinv_double_r12_nr_n1_row>(a, l);
 }
 
+// 2424 flop, 2880 bytes a site and right-hand side; 528 reals without reuse
+struct twisted_clover_axpby_tinv_double_r18_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<TwistedTerm<Ieee<double>, Frame_nr, 1, true>>,
+          false, 1> {};
+void twisted_clover_axpby_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  apply<twisted_clover_axpby_tinv_double_r18_nr_n1_row>(a, l);
+}
+
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct twisted_clover_taxpby_double_r12_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<TwistedTerm<Ieee<double>, Frame_nr, 1, false>>,
@@ -29,12 +37,28 @@ void twisted_clover_taxpby_double_r12_nr_n1(const Arguments& a, const Launch& l)
   apply<twisted_clover_taxpby_double_r12_nr_n1_row>(a, l);
 }
 
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct twisted_clover_taxpby_double_r18_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<TwistedTerm<Ieee<double>, Frame_nr, 1, false>>,
+          false, 1> {};
+void twisted_clover_taxpby_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  apply<twisted_clover_taxpby_double_r18_nr_n1_row>(a, l);
+}
+
 // 2376 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct twisted_clover_tinv_double_r12_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<TwistedTerm<Ieee<double>, Frame_nr, 1, true>>,
           false, 1> {};
 void twisted_clover_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<twisted_clover_tinv_double_r12_nr_n1_row>(a, l);
+}
+
+// 2376 flop, 2688 bytes a site and right-hand side; 504 reals without reuse
+struct twisted_clover_tinv_double_r18_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<TwistedTerm<Ieee<double>, Frame_nr, 1, true>>,
+          false, 1> {};
+void twisted_clover_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  apply<twisted_clover_tinv_double_r18_nr_n1_row>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

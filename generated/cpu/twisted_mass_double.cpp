@@ -20,6 +20,13 @@ void twisted_mass_axpby_tinv_double_r12_nr_n1(const Arguments& a, const Launch& 
   apply<twisted_mass_axpby_tinv_double_r12_nr_n1_row>(a, l);
 }
 
+// 1416 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct twisted_mass_axpby_tinv_double_r18_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Twist<Frame_nr, 1>>, false, 1> {};
+void twisted_mass_axpby_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  apply<twisted_mass_axpby_tinv_double_r18_nr_n1_row>(a, l);
+}
+
 // 1416 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
 struct twisted_mass_taxpby_double_r12_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<Twist<Frame_nr, 1>>, false, 1> {};
@@ -27,11 +34,25 @@ void twisted_mass_taxpby_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<twisted_mass_taxpby_double_r12_nr_n1_row>(a, l);
 }
 
+// 1416 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct twisted_mass_taxpby_double_r18_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Twist<Frame_nr, 1>>, false, 1> {};
+void twisted_mass_taxpby_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  apply<twisted_mass_taxpby_double_r18_nr_n1_row>(a, l);
+}
+
 // 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
 struct twisted_mass_tinv_double_r12_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<Twist<Frame_nr, 1>>, false, 1> {};
 void twisted_mass_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<twisted_mass_tinv_double_r12_nr_n1_row>(a, l);
+}
+
+// 1368 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct twisted_mass_tinv_double_r18_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<Twist<Frame_nr, 1>>, false, 1> {};
+void twisted_mass_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  apply<twisted_mass_tinv_double_r18_nr_n1_row>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

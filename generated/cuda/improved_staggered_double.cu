@@ -28,9 +28,6 @@ void improved_staggered_axpby_double_r13_n8(const Arguments& a, const Launch& l)
 // 1158 flop, 2448 bytes a site and right-hand side; 396 reals without reuse
 struct improved_staggered_axpby_double_r18_n1_row
     : improved_staggered_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
-void improved_staggered_axpby_double_r18_n1(const Arguments& a, const Launch& l) {
-  apply<improved_staggered_axpby_double_r18_n1_row, 128, 3>(a, l);
-}
 
 // 1158 flop, 1872 bytes a site and right-hand side; 324 reals without reuse
 struct improved_staggered_axpby_double_r9_n1_row
@@ -60,9 +57,6 @@ void improved_staggered_double_r13_n8(const Arguments& a, const Launch& l) {
 // 1146 flop, 2400 bytes a site and right-hand side; 390 reals without reuse
 struct improved_staggered_double_r18_n1_row
     : improved_staggered_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
-void improved_staggered_double_r18_n1(const Arguments& a, const Launch& l) {
-  apply<improved_staggered_double_r18_n1_row, 128, 3>(a, l);
-}
 
 // 1146 flop, 1824 bytes a site and right-hand side; 318 reals without reuse
 struct improved_staggered_double_r9_n1_row
@@ -84,10 +78,22 @@ void improved_staggered_axpby_double_r13_n1(const Arguments& a, const Launch& l)
   apply<improved_staggered_axpby_double_r13_n1_row, 128, 3>(a, l);
 }
 
+void improved_staggered_axpby_double_r18_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<improved_staggered_axpby_double_r18_n1_row, 128, 3, InOrder>(a, *l.halo, l);
+  apply<improved_staggered_axpby_double_r18_n1_row, 128, 3>(a, l);
+}
+
 void improved_staggered_double_r13_n1(const Arguments& a, const Launch& l) {
   if (l.halo != nullptr)
     return apply_halo<improved_staggered_double_r13_n1_row, 128, 3, InOrder>(a, *l.halo, l);
   apply<improved_staggered_double_r13_n1_row, 128, 3>(a, l);
+}
+
+void improved_staggered_double_r18_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<improved_staggered_double_r18_n1_row, 128, 3, InOrder>(a, *l.halo, l);
+  apply<improved_staggered_double_r18_n1_row, 128, 3>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

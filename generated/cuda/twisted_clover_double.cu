@@ -20,14 +20,29 @@ struct twisted_clover_axpby_tinv_double_r12_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<TwistedTerm<Ieee<double>, Frame_nr, 1, true>>,
           false, 1> {};
 
+// 2424 flop, 2880 bytes a site and right-hand side; 528 reals without reuse
+struct twisted_clover_axpby_tinv_double_r18_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<TwistedTerm<Ieee<double>, Frame_nr, 1, true>>,
+          false, 1> {};
+
 // 1920 flop, 1920 bytes a site and right-hand side; 408 reals without reuse
 struct twisted_clover_taxpby_double_r12_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<TwistedTerm<Ieee<double>, Frame_nr, 1, false>>,
           false, 1> {};
 
+// 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
+struct twisted_clover_taxpby_double_r18_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<TwistedTerm<Ieee<double>, Frame_nr, 1, false>>,
+          false, 1> {};
+
 // 2376 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct twisted_clover_tinv_double_r12_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<TwistedTerm<Ieee<double>, Frame_nr, 1, true>>,
+          false, 1> {};
+
+// 2376 flop, 2688 bytes a site and right-hand side; 504 reals without reuse
+struct twisted_clover_tinv_double_r18_nr_n1_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<TwistedTerm<Ieee<double>, Frame_nr, 1, true>>,
           false, 1> {};
 
 void twisted_clover_axpby_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
@@ -36,16 +51,34 @@ void twisted_clover_axpby_tinv_double_r12_nr_n1(const Arguments& a, const Launch
   apply<twisted_clover_axpby_tinv_double_r12_nr_n1_row, 128, 3>(a, l);
 }
 
+void twisted_clover_axpby_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<twisted_clover_axpby_tinv_double_r18_nr_n1_row, 128, 3, InOrder>(a, *l.halo, l);
+  apply<twisted_clover_axpby_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
+}
+
 void twisted_clover_taxpby_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   if (l.halo != nullptr)
     return apply_halo<twisted_clover_taxpby_double_r12_nr_n1_row, 128, 3, InOrder>(a, *l.halo, l);
   apply<twisted_clover_taxpby_double_r12_nr_n1_row, 128, 3>(a, l);
 }
 
+void twisted_clover_taxpby_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<twisted_clover_taxpby_double_r18_nr_n1_row, 128, 3, InOrder>(a, *l.halo, l);
+  apply<twisted_clover_taxpby_double_r18_nr_n1_row, 128, 3>(a, l);
+}
+
 void twisted_clover_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   if (l.halo != nullptr)
     return apply_halo<twisted_clover_tinv_double_r12_nr_n1_row, 128, 3, InOrder>(a, *l.halo, l);
   apply<twisted_clover_tinv_double_r12_nr_n1_row, 128, 3>(a, l);
+}
+
+void twisted_clover_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<twisted_clover_tinv_double_r18_nr_n1_row, 128, 3, InOrder>(a, *l.halo, l);
+  apply<twisted_clover_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

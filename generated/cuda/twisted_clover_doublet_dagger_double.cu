@@ -23,6 +23,14 @@ void twisted_clover_doublet_dagger_axpby_tinv_double_r12_nr_n2(const Arguments& 
   apply<twisted_clover_doublet_dagger_axpby_tinv_double_r12_nr_n2_row, 128, 2>(a, l);
 }
 
+// 2472 flop, 1728 bytes a site and right-hand side; 528 reals without reuse
+struct twisted_clover_doublet_dagger_axpby_tinv_double_r18_nr_n2_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<TwistedTerm<Ieee<double>, Frame_nr, 2,
+          true>>, false, 2> {};
+void twisted_clover_doublet_dagger_axpby_tinv_double_r18_nr_n2(const Arguments& a, const Launch& l) {
+  apply<twisted_clover_doublet_dagger_axpby_tinv_double_r18_nr_n2_row, 128, 2>(a, l);
+}
+
 // 1968 flop, 1248 bytes a site and right-hand side; 408 reals without reuse
 struct twisted_clover_doublet_dagger_taxpby_double_r12_nr_n2_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<TwistedTerm<Ieee<double>, Frame_nr, 2,
@@ -31,12 +39,28 @@ void twisted_clover_doublet_dagger_taxpby_double_r12_nr_n2(const Arguments& a, c
   apply<twisted_clover_doublet_dagger_taxpby_double_r12_nr_n2_row, 128, 2>(a, l);
 }
 
+// 1968 flop, 1440 bytes a site and right-hand side; 456 reals without reuse
+struct twisted_clover_doublet_dagger_taxpby_double_r18_nr_n2_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<TwistedTerm<Ieee<double>, Frame_nr, 2,
+          false>>, false, 2> {};
+void twisted_clover_doublet_dagger_taxpby_double_r18_nr_n2(const Arguments& a, const Launch& l) {
+  apply<twisted_clover_doublet_dagger_taxpby_double_r18_nr_n2_row, 128, 2>(a, l);
+}
+
 // 2424 flop, 1344 bytes a site and right-hand side; 456 reals without reuse
 struct twisted_clover_doublet_dagger_tinv_double_r12_nr_n2_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<TwistedTerm<Ieee<double>, Frame_nr, 2,
           true>>, false, 2> {};
 void twisted_clover_doublet_dagger_tinv_double_r12_nr_n2(const Arguments& a, const Launch& l) {
   apply<twisted_clover_doublet_dagger_tinv_double_r12_nr_n2_row, 128, 2>(a, l);
+}
+
+// 2424 flop, 1536 bytes a site and right-hand side; 504 reals without reuse
+struct twisted_clover_doublet_dagger_tinv_double_r18_nr_n2_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<TwistedTerm<Ieee<double>, Frame_nr, 2,
+          true>>, false, 2> {};
+void twisted_clover_doublet_dagger_tinv_double_r18_nr_n2(const Arguments& a, const Launch& l) {
+  apply<twisted_clover_doublet_dagger_tinv_double_r18_nr_n2_row, 128, 2>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -22,6 +22,13 @@ void twisted_doublet_axpby_tinv_double_r12_nr_n2(const Arguments& a, const Launc
   apply<twisted_doublet_axpby_tinv_double_r12_nr_n2_row, 128, 2>(a, l);
 }
 
+// 1464 flop, 1152 bytes a site and right-hand side; 384 reals without reuse
+struct twisted_doublet_axpby_tinv_double_r18_nr_n2_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Twist<Frame_nr, 2>>, false, 2> {};
+void twisted_doublet_axpby_tinv_double_r18_nr_n2(const Arguments& a, const Launch& l) {
+  apply<twisted_doublet_axpby_tinv_double_r18_nr_n2_row, 128, 2>(a, l);
+}
+
 // 1464 flop, 960 bytes a site and right-hand side; 336 reals without reuse
 struct twisted_doublet_taxpby_double_r12_nr_n2_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<Twist<Frame_nr, 2>>, false, 2> {};
@@ -29,11 +36,25 @@ void twisted_doublet_taxpby_double_r12_nr_n2(const Arguments& a, const Launch& l
   apply<twisted_doublet_taxpby_double_r12_nr_n2_row, 128, 2>(a, l);
 }
 
+// 1464 flop, 1152 bytes a site and right-hand side; 384 reals without reuse
+struct twisted_doublet_taxpby_double_r18_nr_n2_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Twist<Frame_nr, 2>>, false, 2> {};
+void twisted_doublet_taxpby_double_r18_nr_n2(const Arguments& a, const Launch& l) {
+  apply<twisted_doublet_taxpby_double_r18_nr_n2_row, 128, 2>(a, l);
+}
+
 // 1416 flop, 768 bytes a site and right-hand side; 312 reals without reuse
 struct twisted_doublet_tinv_double_r12_nr_n2_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<Twist<Frame_nr, 2>>, false, 2> {};
 void twisted_doublet_tinv_double_r12_nr_n2(const Arguments& a, const Launch& l) {
   apply<twisted_doublet_tinv_double_r12_nr_n2_row, 128, 2>(a, l);
+}
+
+// 1416 flop, 960 bytes a site and right-hand side; 360 reals without reuse
+struct twisted_doublet_tinv_double_r18_nr_n2_row
+    : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<Twist<Frame_nr, 2>>, false, 2> {};
+void twisted_doublet_tinv_double_r18_nr_n2(const Arguments& a, const Launch& l) {
+  apply<twisted_doublet_tinv_double_r18_nr_n2_row, 128, 2>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

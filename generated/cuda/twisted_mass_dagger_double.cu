@@ -19,18 +19,36 @@ namespace quarksmith::QUARKSMITH_TARGET {
 struct twisted_mass_dagger_axpby_tinv_double_r12_nr_n1_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, AxpbyTinv<Twist<Frame_nr, 1>>, false, 1> {};
 
+// 1416 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct twisted_mass_dagger_axpby_tinv_double_r18_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<Twist<Frame_nr, 1>>, false, 1> {};
+
 // 1416 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
 struct twisted_mass_dagger_taxpby_double_r12_nr_n1_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Taxpby<Twist<Frame_nr, 1>>, false, 1> {};
+
+// 1416 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
+struct twisted_mass_dagger_taxpby_double_r18_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<Twist<Frame_nr, 1>>, false, 1> {};
 
 // 1368 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
 struct twisted_mass_dagger_tinv_double_r12_nr_n1_row
     : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R12, Tinv<Twist<Frame_nr, 1>>, false, 1> {};
 
+// 1368 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
+struct twisted_mass_dagger_tinv_double_r18_nr_n1_row
+    : wilson_dagger_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<Twist<Frame_nr, 1>>, false, 1> {};
+
 void twisted_mass_dagger_axpby_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   if (l.halo != nullptr)
     return apply_halo<twisted_mass_dagger_axpby_tinv_double_r12_nr_n1_row, 128, 3, InOrder>(a, *l.halo, l);
   apply<twisted_mass_dagger_axpby_tinv_double_r12_nr_n1_row, 128, 3>(a, l);
+}
+
+void twisted_mass_dagger_axpby_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<twisted_mass_dagger_axpby_tinv_double_r18_nr_n1_row, 128, 3, InOrder>(a, *l.halo, l);
+  apply<twisted_mass_dagger_axpby_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
 }
 
 void twisted_mass_dagger_taxpby_double_r12_nr_n1(const Arguments& a, const Launch& l) {
@@ -39,10 +57,22 @@ void twisted_mass_dagger_taxpby_double_r12_nr_n1(const Arguments& a, const Launc
   apply<twisted_mass_dagger_taxpby_double_r12_nr_n1_row, 128, 3>(a, l);
 }
 
+void twisted_mass_dagger_taxpby_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<twisted_mass_dagger_taxpby_double_r18_nr_n1_row, 128, 3, InOrder>(a, *l.halo, l);
+  apply<twisted_mass_dagger_taxpby_double_r18_nr_n1_row, 128, 3>(a, l);
+}
+
 void twisted_mass_dagger_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   if (l.halo != nullptr)
     return apply_halo<twisted_mass_dagger_tinv_double_r12_nr_n1_row, 128, 3, InOrder>(a, *l.halo, l);
   apply<twisted_mass_dagger_tinv_double_r12_nr_n1_row, 128, 3>(a, l);
+}
+
+void twisted_mass_dagger_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<twisted_mass_dagger_tinv_double_r18_nr_n1_row, 128, 3, InOrder>(a, *l.halo, l);
+  apply<twisted_mass_dagger_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -48,16 +48,10 @@ void wilson_axpby_double_r12t_nr_n1(const Arguments& a, const Launch& l) {
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_double_r18_dr_n1_row
     : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
-void wilson_axpby_double_r18_dr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r18_dr_n1_row, 128, 3>(a, l);
-}
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_double_r18_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Axpby, false, 1> {};
-void wilson_axpby_double_r18_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_double_r18_nr_n1_row, 128, 3>(a, l);
-}
 
 // 1368 flop, 1728 bytes a site and right-hand side; 384 reals without reuse
 struct wilson_axpby_double_r18_nr_n1__complex_row
@@ -94,16 +88,10 @@ struct wilson_axpby_tinv_double_r12_nr_n1_row
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_axpby_tinv_double_r18_dr_n1_row
     : wilson_dr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<StoredTerm<Ieee<double>, Frame_dr>>, false, 1> {};
-void wilson_axpby_tinv_double_r18_dr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_tinv_double_r18_dr_n1_row, 128, 3>(a, l);
-}
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_axpby_tinv_double_r18_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R18, AxpbyTinv<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
-void wilson_axpby_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_axpby_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
-}
 
 // 1320 flop, 1152 bytes a site and right-hand side; 312 reals without reuse
 struct wilson_double_r12_dr_n1_row
@@ -133,16 +121,10 @@ void wilson_double_r12t_nr_n1(const Arguments& a, const Launch& l) {
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_double_r18_dr_n1_row
     : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
-void wilson_double_r18_dr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r18_dr_n1_row, 128, 3>(a, l);
-}
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_double_r18_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Plain, false, 1> {};
-void wilson_double_r18_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_double_r18_nr_n1_row, 128, 3>(a, l);
-}
 
 // 1320 flop, 1536 bytes a site and right-hand side; 360 reals without reuse
 struct wilson_double_r18_nr_n1__complex_row
@@ -179,16 +161,10 @@ struct wilson_taxpby_double_r12_nr_n1_row
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_dr_n1_row
     : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_dr>>, false, 1> {};
-void wilson_taxpby_double_r18_dr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_taxpby_double_r18_dr_n1_row, 128, 3>(a, l);
-}
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Taxpby<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
-void wilson_taxpby_double_r18_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_taxpby_double_r18_nr_n1_row, 128, 3>(a, l);
-}
 
 // 1920 flop, 2304 bytes a site and right-hand side; 456 reals without reuse
 struct wilson_taxpby_double_r18_rotated_n1_row
@@ -205,16 +181,10 @@ struct wilson_tinv_double_r12_nr_n1_row
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_tinv_double_r18_dr_n1_row
     : wilson_dr_body<Ieee<double>, Ieee<double>, R18, Tinv<StoredTerm<Ieee<double>, Frame_dr>>, false, 1> {};
-void wilson_tinv_double_r18_dr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_tinv_double_r18_dr_n1_row, 128, 3>(a, l);
-}
 
 // 1872 flop, 2112 bytes a site and right-hand side; 432 reals without reuse
 struct wilson_tinv_double_r18_nr_n1_row
     : wilson_nr_body<Ieee<double>, Ieee<double>, R18, Tinv<StoredTerm<Ieee<double>, Frame_nr>>, false, 1> {};
-void wilson_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
-  apply<wilson_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
-}
 
 // 1368 flop, 1344 bytes a site and right-hand side; 336 reals without reuse
 struct wilson_axpby_double_r12_dr_n1__b64m4_row
@@ -842,10 +812,34 @@ void wilson_axpby_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_axpby_double_r12_nr_n1_row, 128, 3>(a, l);
 }
 
+void wilson_axpby_double_r18_dr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<wilson_axpby_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, *l.halo, l);
+  apply<wilson_axpby_double_r18_dr_n1_row, 128, 3>(a, l);
+}
+
+void wilson_axpby_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<wilson_axpby_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, *l.halo, l);
+  apply<wilson_axpby_double_r18_nr_n1_row, 128, 3>(a, l);
+}
+
 void wilson_axpby_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   if (l.halo != nullptr)
     return apply_halo<wilson_axpby_tinv_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, *l.halo, l);
   apply<wilson_axpby_tinv_double_r12_nr_n1_row, 128, 3>(a, l);
+}
+
+void wilson_axpby_tinv_double_r18_dr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<wilson_axpby_tinv_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, *l.halo, l);
+  apply<wilson_axpby_tinv_double_r18_dr_n1_row, 128, 3>(a, l);
+}
+
+void wilson_axpby_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<wilson_axpby_tinv_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, *l.halo, l);
+  apply<wilson_axpby_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
 }
 
 void wilson_double_r12_nr_n1(const Arguments& a, const Launch& l) {
@@ -854,16 +848,52 @@ void wilson_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   apply<wilson_double_r12_nr_n1_row, 128, 3>(a, l);
 }
 
+void wilson_double_r18_dr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<wilson_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, *l.halo, l);
+  apply<wilson_double_r18_dr_n1_row, 128, 3>(a, l);
+}
+
+void wilson_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<wilson_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, *l.halo, l);
+  apply<wilson_double_r18_nr_n1_row, 128, 3>(a, l);
+}
+
 void wilson_taxpby_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   if (l.halo != nullptr)
     return apply_halo<wilson_taxpby_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, *l.halo, l);
   apply<wilson_taxpby_double_r12_nr_n1_row, 128, 3>(a, l);
 }
 
+void wilson_taxpby_double_r18_dr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<wilson_taxpby_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, *l.halo, l);
+  apply<wilson_taxpby_double_r18_dr_n1_row, 128, 3>(a, l);
+}
+
+void wilson_taxpby_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<wilson_taxpby_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, *l.halo, l);
+  apply<wilson_taxpby_double_r18_nr_n1_row, 128, 3>(a, l);
+}
+
 void wilson_tinv_double_r12_nr_n1(const Arguments& a, const Launch& l) {
   if (l.halo != nullptr)
     return apply_halo<wilson_tinv_double_r12_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, *l.halo, l);
   apply<wilson_tinv_double_r12_nr_n1_row, 128, 3>(a, l);
+}
+
+void wilson_tinv_double_r18_dr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<wilson_tinv_double_r18_dr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, *l.halo, l);
+  apply<wilson_tinv_double_r18_dr_n1_row, 128, 3>(a, l);
+}
+
+void wilson_tinv_double_r18_nr_n1(const Arguments& a, const Launch& l) {
+  if (l.halo != nullptr)
+    return apply_halo<wilson_tinv_double_r18_nr_n1__box_stream_b256m1_row, 256, 1, Boxes>(a, *l.halo, l);
+  apply<wilson_tinv_double_r18_nr_n1_row, 128, 3>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from generator.language.graph import ExpressionError, Node, Place, make
+from generator.language.graph import ExpressionError, Node, Place, make, merged
 from generator.language.symbols import Fermion, FourMatrices, Links, Matrices, Spinor, StaggeredFermion
 
 COMPONENTS = {"fermion": 4, "spinor": 4, "staggered": 1}
@@ -158,7 +158,7 @@ class Action:
         result = statement.dirac(*symbols)
         if not isinstance(result, Node) or result.kind != "spinor":
             raise ExpressionError(f"{self.place}: dirac of {self.name} returns {result}, no spinor")
-        return result
+        return merged(result)
 
 
 def action(statement: type) -> Any:

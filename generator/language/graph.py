@@ -262,6 +262,22 @@ def _product(a: Node, b: Node) -> Node:
     raise wrong(f"{a} * {b}", f"cannot multiply a {a.kind} by a {b.kind}; {remedy}", a, b)
 
 
+def merged(node: Node) -> Node:
+    """The same graph with equal parts made one, wherever they were written."""
+    known: dict[Any, Node] = {}
+    done: dict[int, Node] = {}
+
+    def visit(n: Node) -> Node:
+        if id(n) not in done:
+            args = tuple(visit(a) for a in n.args)
+            key = (n.op, n.kind, n.data, n.algebra, tuple(map(id, args)))
+            same = all(a is b for a, b in zip(args, n.args, strict=True))
+            done[id(n)] = known.setdefault(key, n if same else Node(n.op, n.kind, args, n.data, n.algebra, n.place))
+        return done[id(n)]
+
+    return visit(node)
+
+
 _LEVEL = {"add": 1, "sub": 1, "neg": 2, "mul": 2, "div": 2}
 
 
@@ -283,7 +299,7 @@ def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0) -> 
     if node.op == "sign":
         return f"sign({', '.join(NAMES[mu] for mu in node.data)})"
     if node.op == "spin":
-        rows = (", ".join(_number_text(complex(c)) for c in row) for row in node.data)
+        rows = (", ".join(_number_text(c if c.imag else c.real) for c in row) for row in node.data)
         return f"spin({', '.join(rows)})"
     if node.op in _LEVEL:
         signs = {"add": " + ", "sub": " - ", "mul": "*", "div": "/"}

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from generator.cost import MULTIPLY_FLOPS
-from generator.language.graph import FIFTH, ExpressionError, Node
+from generator.algebra.gamma import DEGRAND_ROSSI, Basis, Matrix
+from generator.cost import MULTIPLY_FLOPS, combination_flops
+from generator.language.constants import is_constant, spin_value
+from generator.language.graph import FIFTH, LINEAR, NUMBERS, ExpressionError, Node
 
 Displacement = tuple[int, int, int, int]
 AT_HOME: Displacement = (0, 0, 0, 0)
@@ -43,10 +45,32 @@ class Value:
     data: Any = None
 
 
+@dataclass(frozen=True)
+class SpinMatrix:
+    """A constant 4x4 matrix in spin, equal to others of the same text."""
+
+    text: str
+    node: Node = field(compare=False)
+
+    def rows(self, basis: Basis) -> Matrix:
+        """Its elements in a basis."""
+        return spin_value(self.node, basis)
+
+
+def _base(matrix: Value) -> tuple[Value, bool]:
+    """A matrix without its conjugation, and whether there was one."""
+    return (matrix.args[0], True) if matrix.op == "adj" else (matrix, False)
+
+
 @dataclass
 class Lowering:
-    """Makes values of nodes; one table of what exists already."""
+    """Makes values of nodes; one table of what exists already.
 
+    Attributes:
+        unitary: names of the fields of links in SU(3).
+    """
+
+    unitary: frozenset[str] = frozenset()
     _values: dict[Any, Value] = field(default_factory=dict)
     _seen: dict[tuple[int, Displacement], Value] = field(default_factory=dict)
 
@@ -69,8 +93,12 @@ class Lowering:
             odd = sum(at[mu] for mu in node.data) % 2 == 1
             here = self._value("sign", "real", (), node.data)
             return self._value("neg", "real", (here,), None) if odd else here
-        if node.op in ("exp", "div") and node.kind == "real":
-            raise ExpressionError(f"{node.place}: {node}: such numbers are for statements of actions; pass the result")
+        if node.op == "exp" and node.kind == "real":
+            raise ExpressionError(
+                f"{node.place}: {node}: exponentials of numbers are for actions made of hops over one link; pass the result"
+            )
+        if node.op == "mul" and node.kind == "spinor" and node.args[0].kind in LINEAR:
+            return self._applied(node.args[0], at, self.lower(node.args[1], at))
         args = tuple(self.lower(a, at) for a in node.args)
         if node.op == "total":
             return args[0]
@@ -80,6 +108,33 @@ class Lowering:
             name, mu = node.data if isinstance(node.data, tuple) else (node.data, 0)
             return self._value("load", node.kind, (), (name, mu, at))
         return self._value(node.op, node.kind, args, node.data)
+
+    def _applied(self, op: Node, at: Displacement, psi: Value) -> Value:
+        """A spinor after what stands before it: a constant matrix in spin, one in colour, a number, sums of these."""
+        if op.op == "promote":
+            return self._applied(op.args[0], at, psi)
+        if op.kind in NUMBERS:
+            return self._value("mul", "spinor", (self.lower(op, at), psi), None)
+        if op.kind == "matrix" and op.op == "mul" and op.args[0].kind == "matrix":
+            return self._applied(op.args[0], at, self._applied(op.args[1], at, psi))
+        if op.kind == "matrix":
+            return self._times(self.lower(op, at), psi)
+        if op.kind == "flavour":
+            raise ExpressionError(f"{op.place}: {op}: flavours mix in site terms of actions alone")
+        if op.kind == "spin" and is_constant(op):
+            return self._value("spin", "spinor", (psi,), SpinMatrix(str(op), op))
+        if op.op == "mul":
+            return self._applied(op.args[0], at, self._applied(op.args[1], at, psi))
+        args = tuple(self._applied(a, at, psi) for a in op.args)
+        return self._value(op.op, "spinor", args, None)
+
+    def _times(self, matrix: Value, psi: Value) -> Value:
+        """A matrix in colour times a spinor; a link times its conjugate is 1."""
+        if psi.op == "mul" and psi.args[0].kind == "matrix":
+            (first, conjugated), (second, turned) = _base(matrix), _base(psi.args[0])
+            if first is second and first.op == "load" and first.data[0] in self.unitary and conjugated != turned:
+                return psi.args[1]
+        return self._value("mul", "spinor", (matrix, psi), None)
 
     def _value(self, op: str, kind: str, args: tuple[Value, ...], data: Any) -> Value:
         key = (op, kind, tuple(id(a) for a in args), data)
@@ -109,8 +164,10 @@ def uses(roots: Sequence[Value]) -> Counter[int]:
     return count
 
 
-def flops(v: Value, spins: int) -> int:
+def flops(v: Value, spins: int, basis: Basis | None = None) -> int:
     """Arithmetic of one value, its arguments given. Numbers that do not depend on the site cost nothing."""
+    if v.op == "spin":
+        return sum(combination_flops(row, first=True) for row in v.data.rows(basis or DEGRAND_ROSSI))
     reals = {"real": 1, "complex": 2, "matrix": 18, "spinor": 6 * spins}[v.kind]
     if v.op in ("add", "sub"):
         return reals
@@ -120,10 +177,13 @@ def flops(v: Value, spins: int) -> int:
             return PRODUCT_FLOPS if second == "matrix" else MULTIPLY_FLOPS * spins
         if is_number(v.args[0]) and is_number(v.args[1]):
             return 0
+        if v.args[0].op == "sign":
+            return 0
         return reals if "real" in (first, second) and first != "complex" else 3 * reals
     return {
         "trace": 4,
         "dot": 48 * spins - 2,
+        "outer": 9 * (8 * spins - 2),
         "ta": TA_FLOPS,
         "exp": EXP_FLOPS,
         "project": PROJECT_FLOPS,
@@ -132,4 +192,5 @@ def flops(v: Value, spins: int) -> int:
 
 def is_number(v: Value) -> bool:
     """Whether a value is the same at all sites."""
-    return v.op in ("parameter", "constant") or (v.op in ("mul", "neg", "add", "sub") and all(map(is_number, v.args)))
+    arithmetic = ("mul", "neg", "add", "sub", "div")
+    return v.op in ("parameter", "constant") or (v.op in arithmetic and all(map(is_number, v.args)))

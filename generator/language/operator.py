@@ -10,10 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from generator.algebra.gamma import Basis
 from generator.cost import COLOUR_REALS, Cost
 from generator.language.graph import ExpressionError, Node, text
 from generator.language.lower import AT_HOME, Lowering, Value, flops, topological
-from generator.language.symbols import Definition, define
+from generator.language.symbols import SPINORS, Definition, define
 from generator.language.text import Statements, cpp_name
 from generator.spec import KernelSpec, SpecError
 
@@ -22,7 +23,7 @@ FIELD_POOL = ("x", "y", "z", "w", "in", "term", "links", "out")
 """Members of runtime/arguments.hpp that hold fields."""
 NUMBER_POOL = ("a", "b", "c")
 """Members that hold complex numbers, or two real ones each."""
-_CPP_TYPES = {"real": "double", "complex": "Complex64", "spinor": "SpinorField"}
+_CPP_TYPES = {"real": "double", "complex": "Complex64", "spinor": "SpinorField", "fermion": "SpinorField"}
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,10 @@ class Expression:
     def axes(self) -> tuple[str, ...]:
         """Axes of the record that apply."""
         kinds = set(self.kinds.values())
-        return ("precision", *(["links"] if "links" in kinds else []), *(["spins"] if "spinor" in kinds else []))
+        values = topological(v for _, results in self.blocks for *_, v in results)
+        turns = any(v.op == "spin" for v in values)
+        found = {"links": "links" in kinds, "basis": turns, "spins": bool(kinds & set(SPINORS)) and not turns}
+        return ("precision", *(axis for axis, there in found.items() if there))
 
     @cached_property
     def operands(self) -> dict[str, str]:
@@ -84,11 +88,11 @@ class Expression:
         """
         found: dict[str, str] = {}
         free, numbers = list(FIELD_POOL), list(NUMBER_POOL)
-        preferred = {"links": "links", "spinor": "in"}
+        preferred = {"links": "links", "spinor": "in", "fermion": "in"}
         outputs = {n for n, _ in self.definition.outputs}
         halves = [f"{n}.{part}" for part in ("re", "im") for n in numbers]
         for name, kind in sorted(self.kinds.items(), key=lambda item: item[1] != "complex"):
-            if kind in _CPP_TYPES and kind != "spinor":
+            if kind in ("real", "complex"):
                 pool = numbers if kind == "complex" else [h for h in halves if h[0] in numbers]
                 if not pool:
                     raise ExpressionError(f"{self.definition.place}: {self.name} has more numbers than 3 complex ones")
@@ -105,15 +109,15 @@ class Expression:
     @cached_property
     def blocks(self) -> tuple[tuple[str, tuple[tuple[str, int, Value], ...]], ...]:
         """What is computed together: (title, (output or empty, direction or number of the sum, value)...)."""
-        lowering = Lowering()
+        lowering = Lowering(frozenset(n for n, kind in self.definition.inputs if kind == "links"))
         results, outputs = self.definition.results, self.definition.outputs
         if not outputs:
             return (("", tuple(("", n, lowering.lower(r)) for n, r in enumerate(results))),)
         blocks = []
-        spinors = [(o, 0, lowering.lower(r)) for (o, kind), r in zip(outputs, results, strict=True) if kind == "spinor"]
+        spinors = [(o, 0, lowering.lower(r)) for (o, kind), r in zip(outputs, results, strict=True) if kind in SPINORS]
         if spinors:
             blocks.append(("", tuple(spinors)))
-        matrices = [(o, r) for (o, kind), r in zip(outputs, results, strict=True) if kind != "spinor"]
+        matrices = [(o, r) for (o, kind), r in zip(outputs, results, strict=True) if kind not in SPINORS]
         for mu in range(4 if matrices else 0):
             of = [(o, mu, lowering.lower(next(v for d, v in r.items() if d.index == mu))) for o, r in matrices]
             blocks.append((f"direction {'xyzt'[mu]}", tuple(of)))
@@ -184,17 +188,17 @@ class Expression:
         """
         spins = spec.spins or 4
         values = [v for _, results in self.blocks for v in topological(r for *_, r in results)]
-        count = sum(flops(v, spins) for v in values) + self.sums
+        count = sum(flops(v, spins, spec.basis) for v in values) + self.sums
         loads = [(v.data[0], v.data[1], sum(v.data[2]) % 2) for v in values if v.op == "load"]
         written = [(name, n, 0) for _, results in self.blocks for name, n, _ in results if name]
         moved = [*dict.fromkeys(loads), *written]
 
         def reals(name: str) -> int:
             kind = self.kinds[name]
-            return COLOUR_REALS * spins if kind == "spinor" else spec.storage.reals if kind == "links" else 18
+            return COLOUR_REALS * spins if kind in SPINORS else spec.storage.reals if kind == "links" else 18
 
         def size(name: str) -> float:
-            if self.kinds[name] == "spinor":
+            if self.kinds[name] in SPINORS:
                 return spec.format.spinor_bytes(spins)
             return spec.format.links.link_bytes(reals(name))
 
@@ -214,7 +218,7 @@ class Expression:
         if spec.links and spec.storage.temporal:
             raise SpecError(f"{self.name} reads links of any gauge; use 18, 12 or 8 reals")
         return [
-            spec.format.spinor_codec if spec.spins else spec.format.links.link_codec,
+            spec.format.spinor_codec if spec.spins or spec.basis else spec.format.links.link_codec,
             spec.format.links.link_codec,
             spec.links.upper() or "R18",
             str(spec.spins or 4),
@@ -229,7 +233,7 @@ class Expression:
             "formula": self.formula,
             "source": f"{shown}, line {place.line}",
             "numbers": [self._number(n, k) for n, k in self.kinds.items() if k in ("real", "complex")],
-            "blocks": [self._block(title, results) for title, results in self.blocks],
+            "blocks": [self._block(title, results, spec.basis) for title, results in self.blocks],
             "sums": self.sums,
         }
 
@@ -239,15 +243,15 @@ class Expression:
             return f"const auto {cpp_name(name)} = complex_scalar<R>(a.{where});"
         return f"const R {cpp_name(name)} = R{{}} + scalar<R>(a.{where});"
 
-    def _block(self, title: str, results: Sequence[tuple[str, int, Value]]) -> dict[str, Any]:
-        statements = Statements(self.operands, self.kinds, [v for *_, v in results])
+    def _block(self, title: str, results: Sequence[tuple[str, int, Value]], basis: Basis | None) -> dict[str, Any]:
+        statements = Statements(self.operands, self.kinds, [v for *_, v in results], basis)
         if self.sums:
             statements.add_up([v for *_, v in results])
             return {"title": title, "lines": statements.lines}
         stores = []
         for name, number, value in results:
             code = statements.value(value)
-            if self.kinds[name] == "spinor":
+            if self.kinds[name] in SPINORS:
                 stores.append(f"store_spinor<Spinors>(a.{self.operands[name]}, x, rhs, {code});")
             else:
                 view = "Links" if self.kinds[name] == "links" else "Matrices"
@@ -260,12 +264,16 @@ class Expression:
         arguments = ", ".join(cpp_name(n) for n, _ in (*inputs, *outputs))
         parameters = [_parameter(cpp_name(n), k) for n, k in inputs]
         parameters += [f"{_cpp_type(k)}& {cpp_name(n)}" for n, k in outputs]
+        settings = ""
+        if "fermion" in self.kinds.values() or "basis" in self.axes:
+            parameters.append("const ExpressionSettings& settings")
+            settings = ", settings"
         returns = "std::vector<double>" if self.sums else "void"
         return {
             "name": self.name,
             "text": self.definition.text,
             "declaration": f"inline {returns} {self.name}({', '.join(parameters)})",
-            "evaluation": f'{"return " if self.sums else ""}evaluate("{self.name}", {{{arguments}}})',
+            "evaluation": f'{"return " if self.sums else ""}evaluate("{self.name}", {{{arguments}}}{settings})',
         }
 
 

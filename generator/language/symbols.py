@@ -71,7 +71,15 @@ else:
         """Annotation: a number of the whole lattice, as `total` makes it."""
 
 
-FIELDS: dict[Any, str] = {Spinor: "spinor", Links: "links", Matrices: "matrices", Algebra: "algebra"}
+SPINORS = ("spinor", "fermion")
+"""Kinds of fields of colour vectors; fermions take up boundary phases."""
+FIELDS: dict[Any, str] = {
+    Spinor: "spinor",
+    Fermion: "fermion",
+    Links: "links",
+    Matrices: "matrices",
+    Algebra: "algebra",
+}
 NUMBERS: dict[Any, str] = {Real: "real", Complex: "complex"}
 
 
@@ -108,6 +116,10 @@ def shift(value: Node, step: Step, *, wall: Any = None) -> Node:
 def adj(value: Node) -> Node:
     """The Hermitian conjugate of a matrix; the complex conjugate of a number."""
     _need(value, ("matrix", "spin", "flavour", "complex", "real"), "adj", "use dot(f, g) for sum conj(f) g")
+    if value.op == "adj":
+        return value.args[0]
+    if value.kind == "real":
+        return value
     return make("adj", value.kind, (value,), algebra=value.algebra)
 
 
@@ -282,7 +294,7 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
         if kind in ("links", "matrices", "algebra"):
             symbols.append(FourMatrices(parameter.name, kind == "algebra"))
         else:
-            symbols.append(make("load" if kind == "spinor" else "parameter", kind, (), parameter.name))
+            symbols.append(make(*(("load", "spinor") if kind in SPINORS else ("parameter", kind)), (), parameter.name))
     value = function(*symbols)
     results = value if isinstance(value, tuple) else (value,)
     returns = signature.return_annotation
@@ -307,7 +319,7 @@ def _outputs(
         while out in taken:
             out += "_"
         outputs.append((out, FIELDS[kind]))
-        if kind is Spinor:
+        if FIELDS[kind] in SPINORS:
             if not (isinstance(result, Node) and result.kind == "spinor"):
                 raise ExpressionError(f"{place}: {name} promises a Spinor and returns {result}")
             continue

@@ -6,16 +6,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from generator.emit import literal
+from generator.algebra.gamma import Basis
+from generator.emit import combination, literal
 from generator.language.lower import AT_HOME, Displacement, Value, uses
+from generator.language.symbols import SPINORS
 
 LONGEST = 72
 """An expression longer than this gets a name."""
-_VIEWS = {"spinor": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Matrices"}
+_VIEWS = {"spinor": "Spinors", "fermion": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Matrices"}
 _FUNCTIONS = {
     "adj": "adj",
     "trace": "trace",
     "dot": "dot",
+    "outer": "outer",
     "ta": "traceless_antihermitian",
     "exp": "exponential",
     "project": "closest_su3",
@@ -40,11 +43,13 @@ class Statements:
         operands: field -> member of the kernel's arguments.
         kinds: field -> kind.
         roots: what is computed.
+        basis: in which constant matrices act on spins.
     """
 
     operands: Mapping[str, str]
     kinds: Mapping[str, str]
     roots: Sequence[Value]
+    basis: Basis | None = None
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -64,6 +69,8 @@ class Statements:
             return self._load(v)
         if v.op in ("add", "sub"):
             return self._sum(v)
+        if v.op == "spin":
+            return self._turned(v)
         code = self._code(v)
         leaf = v.op in ("parameter", "constant", "identity") or (v.op == "adj" and v.args[0].op == "load")
         if leaf or (self._uses[id(v)] < 2 and len(code) <= LONGEST):
@@ -119,11 +126,13 @@ class Statements:
     def _load(self, v: Value) -> str:
         field_name, mu, at = v.data
         name = cpp_name(field_name)
-        site = self._site(at)
         kind = self.kinds[field_name]
+        site = "x" if kind == "fermion" else self._site(at)
         view = _VIEWS[kind]
         where = f"a.{self.operands[field_name]}, {site}"
-        if kind == "spinor":
+        if kind == "fermion" and at != AT_HOME:
+            variable, code = name, f"load_fermion<{view}, {_steps(at)}>(a, a.{self.operands[field_name]}, x, rhs)"
+        elif kind in SPINORS:
             variable, code = name, f"load_spinor<{view}>({where}, rhs)"
         else:
             variable, code = f"{name}_{'xyzt'[mu]}", f"load_matrix<{view}>({where}, {mu})"
@@ -141,8 +150,7 @@ class Statements:
         name = f"at_{_suffix(at)}{self._again()}"
         if at not in self._walks:
             self._walks.add(at)
-            steps = [f"{'+' if n > 0 else '-'}{mu + 1}" for mu, n in enumerate(at) for _ in range(abs(n))]
-            self.lines.append(f"const auto {name} = walk<{', '.join(steps)}>(a, x);")
+            self.lines.append(f"const auto {name} = walk<{_steps(at)}>(a, x);")
         return name
 
     def _again(self) -> str:
@@ -172,7 +180,20 @@ class Statements:
         self._names[id(v)] = name
         return name
 
+    def _turned(self, v: Value) -> str:
+        """A spinor times a constant matrix: its rows as combinations of colour vectors."""
+        assert self.basis is not None
+        psi = self.value(v.args[0])
+        if not re.fullmatch(r"\w+", psi):
+            psi = self._name(v.args[0], "v", "const auto {} = {};", psi)
+        names = [f"{psi}[{s}]" for s in range(4)]
+        rows = [combination(row, names) or f"times(0, {names[0]})" for row in v.data.rows(self.basis)]
+        return self._name(v, "v", "const typename Spinors::Value {} = {{{}}};", ", ".join(rows))
+
     def _code(self, v: Value) -> str:
+        if v.op == "sign":
+            mask = sum(1 << mu for mu in v.data)
+            return f"staggered_sign<{mask}>(x, broadcast<R>(1))" if mask else "broadcast<R>(1)"
         if v.op == "parameter":
             return cpp_name(v.data)
         if v.op == "constant":
@@ -187,6 +208,8 @@ class Statements:
         args = [self.value(a) for a in v.args]
         if v.op == "neg":
             return f"-{_operand(args[0])}"
+        if v.op == "div":
+            return f"{_operand(args[0])} / {_operand(args[1])}"
         if v.op == "adj" and v.kind == "complex":
             return f"conj({args[0]})"
         if v.op in ("re", "im"):
@@ -214,6 +237,11 @@ def _operand(code: str) -> str:
         if depth == 0 and c in " -":
             return f"({code})"
     return code
+
+
+def _steps(at: Displacement) -> str:
+    """Template arguments of a walk."""
+    return ", ".join(f"{'+' if n > 0 else '-'}{mu + 1}" for mu, n in enumerate(at) for _ in range(abs(n)))
 
 
 def _suffix(at: Displacement) -> str:

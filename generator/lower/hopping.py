@@ -114,6 +114,14 @@ class HoppingForm:
             )
         return StatedHop(*key, terms[0].links[0].field, tuple(terms))
 
+    @cached_property
+    def has_shape(self) -> bool:
+        """Whether the statement is of this shape."""
+        try:
+            return bool(self.stated and self.lengths in ((1,), (1, 3)))
+        except ShapeError:
+            return False
+
     @property
     def spins(self) -> int:
         """Colour vectors of a site."""

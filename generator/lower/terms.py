@@ -9,16 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from generator.algebra.gamma import Basis, Matrix
+from generator.language.constants import is_constant, spin_value
 from generator.language.graph import FIFTH, NAMES, NUMBERS, ExpressionError, Node, is_uniform
 
 Place = tuple[int, ...]
 """Sites or slices along each of NAMES."""
 HERE: Place = (0,) * len(NAMES)
-_PAULI = {
-    1: np.array([[0, 1], [1, 0]], dtype=complex),
-    2: np.array([[0, -1j], [1j, 0]]),
-    3: np.array([[1, 0], [0, -1]], dtype=complex),
-}
 
 
 @dataclass(frozen=True)
@@ -169,42 +165,6 @@ def value_of(node: Node, values: Mapping[str, float]) -> complex:
         return -args[0] if node.op == "neg" else complex(np.exp(args[0]))
     a, b = args
     return {"add": a + b, "sub": a - b, "mul": a * b, "div": a / b if b else math.nan}[node.op]
-
-
-def spin_value(node: Node, basis: Basis | None) -> Matrix:
-    """A constant 4x4 matrix in a basis; 2x2 for flavours.
-
-    Raises:
-        ExpressionError: it holds a parameter.
-    """
-    size = 2 if node.kind == "flavour" else 4
-    if node.op == "promote":
-        return spin_value(node.args[0], basis) * np.eye(size)
-    if node.op == "constant":
-        return complex(node.data) * np.eye(size)
-    if node.op == "tau":
-        return _PAULI[node.data]
-    if node.op in ("gamma", "gamma5", "spin"):
-        assert basis is not None
-        if node.op == "spin":
-            v = basis.rotation
-            return np.asarray(v @ np.array(node.data) @ v.conj().T)
-        return basis.gamma5 if node.op == "gamma5" else basis.gamma[node.data]
-    args = [spin_value(a, basis) for a in node.args] if node.op != "parameter" else []
-    if node.op == "neg":
-        return -args[0]
-    if node.op == "adj":
-        return np.asarray(args[0].conj().T)
-    if node.op in ("add", "sub"):
-        return args[0] + args[1] if node.op == "add" else args[0] - args[1]
-    if node.op == "mul":
-        return np.asarray(args[0] @ args[1])  # a number is that number times 1
-    raise ExpressionError(f"{node.place}: {node}: matrices in spin and flavour are constant; multiply psi by numbers")
-
-
-def is_constant(node: Node) -> bool:
-    """Whether a matrix holds no parameter."""
-    return node.op != "parameter" and all(map(is_constant, node.args))
 
 
 def product_value(nodes: Sequence[Node], basis: Basis | None, size: int) -> Matrix:

@@ -11,19 +11,27 @@ from generator.language import Action
 from generator.lower.fifth import FifthForm
 from generator.lower.hopping import same_hops
 from generator.lower.site import SiteForm
+from generator.operators.formula import FormulaOperator, formula_operators
 from generator.operators.hopping import HoppingOperator
 from generator.operators.site_term import CLOVER, site_term_of
 from generator.operators.slices import SliceOperator
 
 
-def stated_operators(actions: Iterable[Action]) -> list[HoppingOperator | SliceOperator]:
-    """Kernels of all actions, each once: those of equal hops share a body, those of equal site terms everything."""
+def stated_operators(actions: Iterable[Action]) -> list[HoppingOperator | SliceOperator | FormulaOperator]:
+    """Kernels of all actions, each once: those of equal hops share a body, those of equal site terms everything.
+
+    Formulas that are not made of hops over one link and terms at a site are kernels as they stand.
+    """
     owners: list[HoppingOperator] = []
     others: list[HoppingOperator] = []
     chains: list[FifthForm] = []
     found: list[FifthForm] = []
+    formulas: list[FormulaOperator] = []
     for action in actions:
         form = FifthForm(action)
+        if not form.has_shape:
+            formulas += formula_operators(action)
+            continue
         owner = next((o for o in owners if same_hops(o.form, form)), None)
         term = site_term_of(SiteForm(action, form.local))
         if owner is None:
@@ -35,7 +43,7 @@ def stated_operators(actions: Iterable[Action]) -> list[HoppingOperator | SliceO
     for form in sorted(chains, key=lambda f: len(f.terms)):  # the simplest action gives the chain its name
         if not any(_same_steps(form, c) for c in found):
             found.append(form)
-    return [*owners, *others, *map(slice_operator, found)]
+    return [*owners, *others, *map(slice_operator, found), *formulas]
 
 
 def _same_steps(a: FifthForm, b: FifthForm) -> bool:

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int made = 0, bad = 0;
@@ -29,6 +30,13 @@ void check_ok(quarksmith_status status, const char* what) {
 
 void check_below(double value, double limit, const char* what) {
   check(value <= limit, "%s: %g, at most %g", what, value, limit);
+}
+
+void refused(quarksmith_status status, quarksmith_status wanted, const char* operand, const char* remedy) {
+  const char* text = status == QUARKSMITH_OK ? "" : quarksmith_message();
+  check(status == wanted, "%s instead of %s: %s", quarksmith_status_name(status), quarksmith_status_name(wanted), text);
+  check(strstr(text, operand) != NULL, "'%s' is not in: %s", operand, text);
+  check(strstr(text, remedy) != NULL, "'%s' is not in: %s", remedy, text);
 }
 
 int checks(int* failed) {

@@ -12,6 +12,8 @@
 void check(int passed, const char* format, ...);
 /** The call must succeed. */
 void check_ok(quarksmith_status status, const char* what);
+/** The call must have returned `wanted`, and its message must hold both texts. */
+void refused(quarksmith_status status, quarksmith_status wanted, const char* operand, const char* remedy);
 /** The value must be at most the limit (and a number). */
 void check_below(double value, double limit, const char* what);
 /** Checks so far, and how many of them failed. */
@@ -42,6 +44,7 @@ void test_operators(const char* device);
 void test_fields(const char* device);
 void test_solvers(const char* device);
 void test_statuses(const char* device);
+void test_handles(const char* device);
 void test_threads(const char* device);
 
 #endif

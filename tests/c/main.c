@@ -16,6 +16,7 @@ int main(void) {
     test_fields(devices[d]);
     test_solvers(devices[d]);
     test_statuses(devices[d]);
+    test_handles(devices[d]);
     test_threads(devices[d]);
   }
   check(header_is_cpp(), "the header means the same in C++");

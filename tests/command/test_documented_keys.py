@@ -45,3 +45,47 @@ def test_correlators(quarksmith, tmp_path, action, kinds):
 def test_heatbath(quarksmith, tmp_path):
     quarksmith("heatbath", "--lattice", "4,4,4,4", "--sweeps", "2", "--json", "h.json")
     assert set(json.loads((tmp_path / "h.json").read_text())) == set(documented("## `heatbath --json`"))
+
+
+def others(program):
+    """Keys of one row of the last table: of the file, of the entries of its list, and those that options add."""
+    text = (ROOT / "docs" / "files.md").read_text()
+    cell = re.search(rf"^\| `{re.escape(program)}` \| (.*) \|$", text[text.index("## Others") :], re.MULTILINE)[1]
+    written, *optional = re.split(r"; with |\. `--", cell)
+    names = re.compile(r"`(\w+)`")
+    inner = re.search(r"\((.*)\)", written) or re.search(r"`\w+`: (.*)", written)
+    entries = inner[1] if inner else ""
+    top = re.sub(r"\([^)]*\)", "", written) if "(" in written else written.replace(entries, "")
+    return set(names.findall(top)), set(names.findall(entries)), set(names.findall(" ".join(optional)))
+
+
+@pytest.mark.parametrize(
+    ("command", "entries"),
+    [
+        (("bench", "--lattice", "4,4,4,4", "--only", "norm2_double", "--seconds", "0.001"), "kernels"),
+        (("accuracy", "--lattice", "4,4,4,4", "--only", "wilson_half_r12_nr_n1"), "kernels"),
+        (("solve-bench", "--gauge", "weak:0.3:4,4,4,4:3", "--mass", "0.3"), "solves"),
+        (("flow", "u_00001.ildg", "--step", "0.02", "--time", "0.04"), "flow"),
+        (("smear", "stout", "u_00001.ildg", "v.ildg"), ""),
+    ],
+    ids=lambda c: c[0] if isinstance(c, tuple) else "",
+)
+def test_other_programs(quarksmith, tmp_path, command, entries):
+    quarksmith("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--out", "u")
+    quarksmith(*command, "--json", "o.json")
+    result = json.loads((tmp_path / "o.json").read_text())
+    top, inner, optional = others(f"{command[0]} --json")
+    assert top <= set(result) <= top | optional
+    for entry in result[entries] if entries else ():
+        assert inner <= set(entry) <= inner | optional
+    assert bool(inner) == bool(entries)
+
+
+def test_what_options_add(quarksmith, tmp_path):
+    gauge = ("--gauge", "weak:0.3:4,4,4,4:3", "--mass", "0.3")
+    shifted = ("--solver", "multishift", "--shifts", "0.1,0.2")
+    quarksmith("solve-bench", *gauge, *shifted, "--json", "s.json", "--history", "h.csv")
+    for entry in json.loads((tmp_path / "s.json").read_text())["solves"]:
+        assert set(entry) - others("solve-bench --json")[1] == others("solve-bench --json")[2] == {"shifts"}
+    header = (tmp_path / "h.csv").read_text().splitlines()[0]
+    assert f"`{header}`" in (ROOT / "docs" / "files.md").read_text()

@@ -128,3 +128,33 @@ def test_stout_in_one_plane_as_chroma(quarksmith, tmp_path):
     for name, key in [("plaquette", "w_plaq"), ("space_plaquette", "s_plaq"), ("time_plaquette", "t_plaq")]:
         print(f"DATA | chroma stout xy | {key} | {theirs[key]} | {ours[name]:.15g}")
         assert abs(ours[name] - float(theirs[key])) < 3e-7
+
+
+EVERYTHING = """
+from generator.language import *
+
+
+@expression
+def everything(u: Links, psi: Fermion, chi: Spinor, mass: Real, c: Complex) -> Fermion:
+    corner = shift(adj(shift(u[y], +x)) * adj(u[x]) * gamma5 * psi, -x - y)
+    far = sign(x, t) * (u[t] * shift(u[t], +t) * shift(u[t], +2 * t) * shift(psi, 3 * t))
+    turned = spin_matrix([[0, 1, 0, 0], [1j, 0, 0, 0], [0, 0, 2, 0], [0, 0, 0.25, 1]]) * chi
+    block = (mass + c * gamma[z] + sigma[x, t] * (u[x] * adj(u[z]))) * psi
+    return (1 - gamma[x]) * corner + far / (2 + mass) + turned + block + outer(psi, chi) * shift(chi, +y) - psi / 3
+
+
+@expression
+def force_like(u: Links, x_: Fermion, y_: Fermion) -> Algebra:
+    return {mu: ta(u[mu] * outer((1 - gamma[mu]) * shift(x_, +mu), y_)) for mu in directions}
+"""
+
+
+@needs_build
+def test_spins_signs_corners_and_phases_in_both_bases(tmp_path, capsys):
+    file = tmp_path / "all.py"
+    file.write_text(EVERYTHING)
+    for axes in (("double",), ("single", "--basis", "degrand_rossi", "--links", "12")):
+        assert main(["expression", str(file), "--build", str(BUILD), "--test", "--precision", *axes]) == 0
+        report = capsys.readouterr().out
+        assert re.search(r"everything_\w+: [1-9]\d* tests passed", report), report
+        assert re.search(r"force_like_\w+: [1-9]\d* tests passed", report), report

@@ -78,6 +78,23 @@ def test_a_compiler_error_is_reported_and_leaves_no_module(monkeypatch, tmp_path
     assert not list((tmp_path / "kernels").glob("*"))
 
 
+@needs_build
+def test_two_that_compile_one_kernel_at_once_do_not_disturb_each_other(monkeypatch, tmp_path):
+    build = dataclasses.replace(ondemand.read_build(BUILD), folder=tmp_path)
+    spec, compiled, other = FULL.find("scale_bits20"), ondemand._compile, []
+
+    def compile_late(work, build):
+        compiled(work, build)
+        if not other:  # another process is quicker; programs have its module open
+            other.append(None)
+            other[0] = ondemand.compile_kernel(spec, build)[0].stat().st_ino
+
+    monkeypatch.setattr(ondemand, "_compile", compile_late)
+    module, _ = ondemand.compile_kernel(spec, build)
+    assert module.stat().st_ino == other[0]
+    assert [p.name for p in (tmp_path / "kernels").iterdir()] == [module.parent.name]
+
+
 def test_every_kernel_of_full_has_its_support_and_its_tests():
     names = {s.name for s in FULL.kernels}
     for spec in FULL.kernels:

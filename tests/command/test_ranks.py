@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import BUILD
 
+pytestmark = pytest.mark.alone
 LAUNCH = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "--bind-to", "none")
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 AT_ONCE = 10

@@ -69,3 +69,20 @@ def test_smeared_sources_and_links_change_the_propagator(quarksmith, tmp_path, s
 )  # fmt: skip
 def test_wrong_use_is_refused(quarksmith, arguments, message):
     assert message in quarksmith.refuses(*arguments)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("smear", "stout", "u_00001.ildg", "v.milc"),
+        ("flow", "u_00001.ildg", "--step", "0.02", "--time", "0.02", "--out", "v.milc"),
+        ("apply", "stout4_step", "rho=0.1", "--gauge", "u_00001.ildg", "--out", "v.milc"),
+        ("convert", "u_00001.ildg", "v.milc"),
+    ],
+    ids=lambda c: c[0],
+)
+def test_every_writer_knows_the_precision_of_a_format(quarksmith, tmp_path, command):
+    quarksmith("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--out", "u")
+    quarksmith(*command)
+    quarksmith("info", "v.milc", "--json", "i.json")
+    assert json.loads((tmp_path / "i.json").read_text())["bits"] == 32

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 from conftest import BUILD
 from relink import compiled, linked
+from test_documented_keys import others
 
 from generator import ondemand, sweep
 from generator.__main__ import main
@@ -57,6 +58,7 @@ def test_good_candidates_are_timed_collected_and_measured_once(quarksmith, tmp_p
     folder = tmp_path / "packed"
     ends = swept(quarksmith, folder)
     assert len(ends) >= 2 and all(e["status"] == "ok" and e["microseconds"] > 0 for e in ends)
+    assert all(set(e) == others("sweep")[0] for e in ends)
     size = (folder / "results.jsonl").stat().st_size
     quarksmith("sweep", "--measure", folder, "--device", "cpu")  # everything has an end: nothing is measured again
     assert (folder / "results.jsonl").stat().st_size == size

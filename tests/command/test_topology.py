@@ -3,7 +3,10 @@
 import json
 import re
 
+import pytest
 from test_ranks import mpirun, several_ranks  # noqa: F401  (fixtures)
+
+pytestmark = pytest.mark.alone
 
 
 def test_one_process_tells_of_its_host(quarksmith):

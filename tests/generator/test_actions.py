@@ -23,8 +23,10 @@ from generator.language import (
     y,
 )
 from generator.language.graph import ExpressionError
+from generator.lower.adjoint import adjoint
 from generator.lower.fifth import FifthForm
 from generator.lower.hopping import HoppingForm, ShapeError
+from generator.lower.paths import along_paths
 from generator.lower.site import SiteForm
 from generator.lower.terms import product_value, value_of
 from generator.operators import OPERATORS
@@ -156,6 +158,47 @@ def twisted(u, psi, wilson_part, mu, epsilon=0.0):
     return wilson_part + 1j * mu * turned + epsilon * np.einsum("fg,...gsc->...fsc", tau1, psi)
 
 
+def d234(u, psi, mass, b, c):
+    """sum_mu gamma_mu nabla_mu (1 - b Delta_mu) + c Delta_mu^2, one derivative after the other."""
+    result = mass * psi
+    for mu in range(4):
+        second = lambda v: each_site(v, lambda s: sum(hop(u, v, s, mu)) - 2 * v[s])  # noqa: B023, E731
+        first = lambda v: each_site(v, lambda s: np.subtract(*hop(u, v, s, mu)) / 2)  # noqa: B023, E731
+        result = result + spin(G[mu], first(psi - b * second(psi))) + c * second(second(psi))
+    return result
+
+
+def brillouin(u, psi, mass):
+    """Stencils of arXiv:1012.3615, links averaged over the orders of the steps."""
+    gradient = {1: 64, 2: 16, 3: 4, 4: 1}
+    laplacian = {0: -240, 1: 8, 2: 4, 3: 2, 4: 1}
+
+    def transported(site, corner):
+        steps = [mu for mu in range(4) if corner[mu]]
+        paths = list(itertools.permutations(steps))
+        total = np.zeros_like(psi[site])
+        for path in paths:
+            here, product = site, np.eye(3)
+            for mu in path:
+                there, phase = at(here, mu, corner[mu])
+                link = u[(*here, mu)] if corner[mu] > 0 else u[(*there, mu)].conj().T
+                here, product = there, phase * product @ link
+            total = total + np.einsum("ab,...b->...a", product, psi[here]) / len(paths)
+        return total
+
+    def at_site(site):
+        result = mass * psi[site]
+        for corner in itertools.product((-1, 0, 1), repeat=4):
+            k = sum(map(abs, corner))
+            matrix = -laplacian[k] / 128 * ONE
+            if k:
+                matrix = matrix + gradient[k] / 432 * sum(c * g for c, g in zip(corner, G, strict=True))
+            result = result + spin(matrix, transported(site, corner))
+        return result
+
+    return each_site(psi, at_site)
+
+
 def expected(name, fields, psi, p):
     u = fields.get("u")
     base = lambda: wilson(u, psi, p["mass"], p["xi0"], p["nu"])  # noqa: E731
@@ -172,6 +215,8 @@ def expected(name, fields, psi, p):
         "moebius": lambda: domain_wall(u, psi, p["mass"], p["m5"], p["b"], p["c"]),
         "domain_wall": lambda: domain_wall(u, psi, p["mass"], p["m5"], 1, 0),
         "naive": lambda: naive(u, psi, p["mass"], p["mu"]),
+        "brillouin": lambda: brillouin(u, psi, p["mass"]),
+        "d234": lambda: d234(u, psi, p["mass"], p["b"], p["c"]),
         "laplace3": lambda: laplace(u, psi, 3),
         "laplace4": lambda: laplace(u, psi, 4),
     }[name]()
@@ -211,6 +256,23 @@ def test_a_statement_is_the_operator_of_the_literature(name):
 
 
 @pytest.mark.parametrize("name", ACTIONS)
+def test_the_adjoint_of_a_formula_is_that_of_its_operator(name):
+    fields, psi = inputs(name)
+    phi = spinor(name, 8, psi.shape[4])
+    matrix = ACTIONS[name].matrix
+    apply = lambda graph, v: Interpreter(EXTENT, fields | {"psi": v}, PARAMETERS, PHASES)(graph)  # noqa: E731
+    left, right = np.vdot(phi, apply(matrix, psi)), np.vdot(apply(adjoint(matrix, "psi"), phi), psi)
+    assert abs(left - right) < 1e-12 * abs(left)
+    assert np.allclose(apply(along_paths(matrix, "psi"), psi), apply(matrix, psi), atol=1e-12)
+    assert np.allclose(
+        apply(along_paths(adjoint(matrix, "psi"), "psi"), phi), apply(adjoint(matrix, "psi"), phi), atol=1e-12
+    )
+
+
+SHAPED = [n for n in ACTIONS if HoppingForm(ACTIONS[n]).has_shape]
+
+
+@pytest.mark.parametrize("name", SHAPED)
 def test_what_is_lowered_is_what_was_stated(name):
     """H D + T + the terms along s, made of what kernels are rendered from, give M psi."""
     form = FifthForm(ACTIONS[name])
@@ -274,7 +336,7 @@ def test_gamma5_hermiticity(name):
 
 
 @pytest.mark.parametrize("basis", BASES.values(), ids=lambda b: b.short)
-@pytest.mark.parametrize("name", [n for n in ACTIONS if ACTIONS[n].spins == 4])
+@pytest.mark.parametrize("name", [n for n in SHAPED if ACTIONS[n].spins == 4])
 def test_printed_spin_matrices_are_those_that_are_emitted(name, basis):
     """`(1 - gamma_x)` is read back, digit by digit."""
     form = HoppingForm(ACTIONS[name])

@@ -38,7 +38,8 @@ def names(text, tmp_path):
             wilson(),
             "wilson_double_r12_dr_n1 wilson_dagger_axpby_half_r12_dr_n1 import_half_s4 encode_links_half_r12 "
             "bicgstab_step_half gcr_project_double block_dot_half plaquette_double_r18 heatbath_double_r18 "
-            "laplace3_axpby_double_r12_n1 stout4_step_double_r18 jacobi_step_double_r12_s4",
+            "laplace3_axpby_double_r12_n1 stout4_step_double_r18 jacobi_step_double_r12_s4 "
+            "wilson_double_r18_dr_n1 wilson_dagger_axpby_double_r18_dr_n1",
             "clover_term_double_r18 apply_term_half_dr rotate_colour_double import_half_s1 scale_single",
         ),
         (
@@ -50,21 +51,26 @@ def names(text, tmp_path):
         (
             wilson("twisted_clover_doublet", "tinv", tile="2"),
             "wilson_axpby_half_r12_dr_n1 twisted_clover_doublet_dagger_taxpby_double_r12_dr_n2 "
-            "apply_doublet_twisted_term_half_dr_n2 invert_twisted_term_double",
+            "apply_doublet_twisted_term_half_dr_n2 invert_twisted_term_double "
+            "twisted_clover_doublet_dagger_axpby_tinv_double_r18_dr_n2",
             "apply_term_half_dr",
         ),
-        (wilson(links='"12t"'), "rotate_colour_double wilson_double_r12t_dr_n1", "laplace3_axpby_double_r12t_n1"),
+        (
+            wilson(links='"12t"'),
+            "rotate_colour_double wilson_double_r12t_dr_n1 wilson_dagger_double_r18_dr_n1",
+            "laplace3_axpby_double_r12t_n1 wilson_double_r18t_dr_n1",
+        ),
         (wilson(precision="bits24"), "cg_direction_bits24 import_bits24_s4 gcr_project_double", "gcr_project_bits24"),
         (
             STAGGERED,
             "improved_staggered_axpby_double_r13_n1 cg_residual_half_s1 import_half_s1 naik_double_r18 "
-            "encode_links_half_r18 encode_links_half_r13",
+            "encode_links_half_r18 encode_links_half_r13 improved_staggered_axpby_double_r18_n1",
             "bicgstab_step_half bicgstab_step_half_s1 import_half_s4 improved_staggered_dagger_half_r13_n1",
         ),
         (
             WALL,
             "domain_wall_dagger_axpby_double_nr wilson_single_r12_nr_n1 wilson_dagger_axpby_double_r12_nr_n1 "
-            "cg_direction_single encode_links_single_r12",
+            "cg_direction_single encode_links_single_r12 wilson_dagger_axpby_double_r18_nr_n1",
             "clover_term_double_r18",
         ),
     ],

@@ -125,7 +125,10 @@ def test_without_a_package_index_the_system_gives_the_python_packages(tmp_path):
     machine = Machine(tmp_path, "apt-get")
     machine.everything()
     python = (machine.bin / "python3").read_text().replace("exit 0", 'case "$*" in *"-m pip"*) exit 1 ;; esac; exit 0')
-    lacks = f'case "$*" in *"import jinja2"*) grep -qs python3-jinja2 {tmp_path}/fetched; exit ;; esac'
+    lacks = "".join(
+        f'case "$*" in *"import {name}"*) grep -qs python3-{package} {tmp_path}/fetched; exit ;; esac\n'
+        for name, package in (("jinja2", "jinja2"), ("xdist", "pytest-xdist"))
+    )
     machine.program("python3", python.replace("#!/bin/bash", lacks))
     run = machine.setup()
     assert run.returncode == 1 and machine.fetched == ""
@@ -133,6 +136,7 @@ def test_without_a_package_index_the_system_gives_the_python_packages(tmp_path):
     machine.root()
     assert machine.setup().returncode == 0
     assert "python3-jinja2" in machine.fetched
+    assert machine.fetched.splitlines()[-1].endswith(" python3-pytest-xdist")  # alone: not every system has it
 
 
 def test_an_old_compiler_and_an_old_cmake_are_named(tmp_path):

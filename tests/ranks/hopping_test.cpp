@@ -51,34 +51,47 @@ struct Inputs {
                                           twisted ? std::optional(0.4) : std::nullopt);
     return *made;
   }
-  SpinorField spinor(const Kernel& kernel, std::uint64_t seed, int rhs) {
-    SpinorField field(domain_for(kernel), find_precision(kernel.precision), Subset::full, rhs, kernel.spins);
-    HostSpinor host(domain->lattice());
-    for (int r = 0; r < rhs; ++r) {
-      for (long long i = 0; i < host.lattice.sites(); ++i) {
-        Random random({seed + r, 0}, static_cast<unsigned>(host.lattice.global_index(i)));
-        for (Complex64& z : host.site[i]) {
-          const double re = gaussian(random);
-          z = {re, gaussian(random)};
-        }
-      }
-      upload(host, field, find_basis("degrand_rossi"), r);
+  /// Made once: to draw and convert the numbers takes many times as long as a kernel.
+  const SpinorField& spinor(const Kernel& kernel, std::uint64_t seed, int rhs) {
+    const DomainPointer& on = domain_for(kernel);
+    const std::tuple key{std::string(kernel.precision), kernel.spins, on->reach(), seed, rhs};
+    auto found = spinors_.find(key);
+    if (found == spinors_.end()) {
+      SpinorField field(on, find_precision(kernel.precision), Subset::full, rhs, kernel.spins);
+      for (int r = 0; r < rhs; ++r) upload(drawn(seed + r), field, find_basis("degrand_rossi"), r);
+      found = spinors_.emplace(key, std::move(field)).first;
     }
-    return field;
+    return found->second;
   }
 
   DomainPointer domain;
   HostGauge gauge;
 
  private:
+  /// The same numbers on any grid.
+  const HostSpinor& drawn(std::uint64_t seed) {
+    const auto [found, fresh] = drawn_.try_emplace(seed, domain->lattice());
+    HostSpinor& host = found->second;
+    for (long long i = 0; fresh && i < host.lattice.sites(); ++i) {
+      Random random({seed, 0}, static_cast<unsigned>(host.lattice.global_index(i)));
+      for (Complex64& z : host.site[i]) {
+        const double re = gaussian(random);
+        z = {re, gaussian(random)};
+      }
+    }
+    return host;
+  }
+
   DomainPointer wide_;
+  std::map<std::uint64_t, HostSpinor> drawn_;
+  std::map<std::tuple<std::string, int, int, std::uint64_t, int>, SpinorField> spinors_;
   std::map<std::tuple<std::string, std::string, int, int>, LinkField> links_;
   std::map<std::pair<std::string, bool>, std::unique_ptr<CloverTerm>> clover_;
 };
 
 /// out = D in by a kernel, `rhs` right-hand sides, full lattice; `together`: with what neighbours have.
 std::vector<HostSpinor> result(const Kernel& kernel, Inputs& inputs, int rhs, bool together = true) {
-  const SpinorField in = inputs.spinor(kernel, 1, rhs), x = inputs.spinor(kernel, 100, rhs);
+  const SpinorField &in = inputs.spinor(kernel, 1, rhs), &x = inputs.spinor(kernel, 100, rhs);
   SpinorField out = in.like();
   out.fill(255);
   const DomainPointer& domain = inputs.domain_for(kernel);

@@ -23,8 +23,13 @@ DomainPointer domain_of(const Lattice& lattice) {
 TEST(SmearingOfParts, LinksAreThoseOfTheWhole) {
   const Lattice whole(extent);
   const HostGauge gauge = weak_gauge(whole, 0.3, 5);
-  for (const char* text : {"stout:0.1,2", "ape:0.5,1,space", "hyp:0.75,0.6,0.3,1"}) {
-    const HostGauge expected = smear(link_smearing_of(text), gauge, domain_of(whole));
+  constexpr const char* texts[] = {"stout:0.1,2", "ape:0.5,1,space", "hyp:0.75,0.6,0.3,1"};
+  const auto smeared = ranks::shared(
+      std::size(texts), [&](std::size_t n) { return smear(link_smearing_of(texts[n]), gauge, domain_of(whole)); },
+      [&](std::size_t) { return HostGauge(whole); });
+  for (std::size_t n = 0; n < std::size(texts); ++n) {
+    const char* text = texts[n];
+    const HostGauge& expected = smeared[n];
     for (const Coordinates& grid : ranks::grids(extent)) {
       SCOPED_TRACE(ranks::text(grid) + " " + text);
       const Lattice here = ranks::part(extent, grid);

@@ -75,6 +75,18 @@ inline const std::shared_ptr<Device>& device() {
   return chosen;
 }
 
+/// What all ranks need and one can make alone, e.g. fields on the whole lattice: `make(n)` for n < count runs on one
+/// rank each, side by side, and all get copies. \param like makes a result whose sites are to be filled.
+template <class Make, class Like>
+auto shared(std::size_t count, const Make& make, const Like& like) {
+  std::vector<decltype(make(count))> all;
+  const std::size_t size = static_cast<std::size_t>(world().size()), rank = static_cast<std::size_t>(world().rank());
+  for (std::size_t n = 0; n < count; ++n) all.push_back(n % size == rank ? make(n) : like(n));
+  for (std::size_t n = 0; n < count; ++n)
+    world().broadcast(all[n].site.data(), all[n].site.size() * sizeof(all[n].site[0]), static_cast<int>(n % size));
+  return all;
+}
+
 /// The sites of `here` from a field on the whole lattice.
 template <class Field>
 Field cut(const Field& whole, const Lattice& here) {

@@ -89,8 +89,8 @@ void ExpressionValues::set(const std::string& name, Complex64 number) {
   value[name] = std::move(v);
 }
 
-void ExpressionValues::set(const std::string& name, const quarksmith::HostSpinor& psi, int spins) {
-  SiteValues v{3, spins, std::vector<Complex64>(lattice.sites() * 3 * spins)};
+void ExpressionValues::set(const std::string& name, const quarksmith::HostSpinor& psi, int spins, bool fermion) {
+  SiteValues v{3, spins, std::vector<Complex64>(lattice.sites() * 3 * spins), false, fermion};
   for (long long i = 0; i < lattice.sites(); ++i)
     for (int s = 0; s < spins; ++s)
       for (int c = 0; c < 3; ++c) v.at(i, c, s) = psi.site[i][3 * s + c];
@@ -99,7 +99,7 @@ void ExpressionValues::set(const std::string& name, const quarksmith::HostSpinor
 
 void ExpressionValues::set(const std::string& name, const quarksmith::HostGauge& u) {
   for (int mu = 0; mu < 4; ++mu) {
-    SiteValues v{3, 3, std::vector<Complex64>(lattice.sites() * 9)};
+    SiteValues v{3, 3, std::vector<Complex64>(lattice.sites() * 9), false, false};
     for (long long i = 0; i < lattice.sites(); ++i)
       for (int n = 0; n < 9; ++n) v.element[9 * i + n] = u.site[i][mu][n];
     value[name + "[" + names[mu] + "]"] = std::move(v);
@@ -148,7 +148,7 @@ class Interpreter {
   /// f(site) of every site as a matrix.
   template <class F>
   SiteValues make(int rows, int columns, const F& f) const {
-    SiteValues r{rows, columns, std::vector<Complex64>(v_.lattice.sites() * rows * columns)};
+    SiteValues r{rows, columns, std::vector<Complex64>(v_.lattice.sites() * rows * columns), false, false};
     for (long long i = 0; i < v_.lattice.sites(); ++i)
       for (int a = 0; a < rows; ++a)
         for (int b = 0; b < columns; ++b) r.at(i, a, b) = f(i, a, b);
@@ -161,7 +161,8 @@ class Interpreter {
       const bool add = peek() == '+';
       if (!add && peek() != '-') return left;
       ++at_;
-      const SiteValues right = product();
+      SiteValues right = product();
+      make_alike(left, right);
       if (left.rows != right.rows || left.columns != right.columns) fail();
       for (std::size_t n = 0; n < left.element.size(); ++n)
         left.element[n] += add ? right.element[n] : -right.element[n];
@@ -170,14 +171,101 @@ class Interpreter {
 
   SiteValues product() {
     SiteValues left = factor();
-    while (accept('*')) left = multiplied(left, factor());
-    return left;
+    for (;;) {
+      if (accept('*')) {
+        const SiteValues right = factor();
+        const bool fermion = left.fermion || right.fermion;
+        left = multiplied(left, right);
+        left.fermion = fermion;
+      } else if (accept('/')) {
+        SiteValues divisor = factor();
+        if (divisor.rows != 1 || divisor.columns != 1) fail();
+        for (Complex64& z : divisor.element) z = 1.0 / z;
+        const bool fermion = left.fermion;
+        left = multiplied(divisor, left);
+        left.fermion = fermion;
+      } else {
+        return left;
+      }
+    }
+  }
+
+  /// Terms of a sum: numbers beside matrices in spin are multiples of 1; what acts on spins and colours is 12x12.
+  void make_alike(SiteValues& a, SiteValues& b) const {
+    if (a.spin == b.spin && a.rows == b.rows) return;
+    if (a.rows == 1 && b.spin && b.rows == 4) a = times_one(a);
+    if (b.rows == 1 && a.spin && a.rows == 4) b = times_one(b);
+    if (a.rows != b.rows || a.spin != b.spin) a = on_spins_and_colours(a), b = on_spins_and_colours(b);
+  }
+  /// Spin outside colour: row 3 s + c.
+  SiteValues on_spins_and_colours(const SiteValues& a) const {
+    if (a.rows == 12) return a;
+    const bool colour = a.rows == 3 && a.columns == 3 && !a.fermion;
+    if (a.rows != 1 && !colour && !a.spin) fail();
+    SiteValues m = make(12, 12, [&](long long i, int r, int c) {
+      if (a.rows == 1) return r == c ? a.element[i] : Complex64(0);
+      if (a.spin) return r % 3 == c % 3 ? a.at(i, r / 3, c / 3) : Complex64(0);
+      return r / 3 == c / 3 ? a.at(i, r % 3, c % 3) : Complex64(0);
+    });
+    m.spin = true;
+    return m;
+  }
+  /// A number beside a matrix in spin: times 1.
+  SiteValues times_one(const SiteValues& a) const {
+    if (a.rows != 1 || a.columns != 1) fail();
+    return spins([&](long long i, int r, int c) { return r == c ? a.element[i] : 0.0; });
+  }
+  template <class F>
+  SiteValues spins(const F& f) const {
+    SiteValues m = make(4, 4, f);
+    m.spin = true;
+    return m;
+  }
+  /// DeGrand-Rossi: off-diagonal blocks i s_1, -i s_2, i s_3 with Pauli matrices s and their conjugates; 1 and 1.
+  SiteValues gamma(int mu) const {
+    const Complex64 i(0, 1);
+    const Complex64 block[4][4] = {{0, i, i, 0}, {0, -1, 1, 0}, {i, 0, 0, -i}, {1, 0, 0, 1}};
+    return spins([&](long long, int r, int c) {
+      if ((r < 2) == (c < 2)) return Complex64(0);
+      return r < 2 ? block[mu][2 * r + c - 2] : std::conj(block[mu][2 * c + r - 2]);
+    });
   }
 
   SiteValues multiplied(const SiteValues& a, const SiteValues& b) const {
-    if (a.rows == 1 && a.columns == 1)
-      return make(b.rows, b.columns, [&](long long i, int r, int c) { return a.element[i] * b.at(i, r, c); });
+    if (a.rows == 1 && a.columns == 1) {
+      SiteValues scaled =
+          make(b.rows, b.columns, [&](long long i, int r, int c) { return a.element[i] * b.at(i, r, c); });
+      scaled.spin = b.spin;
+      return scaled;
+    }
     if (b.rows == 1 && b.columns == 1) return multiplied(b, a);
+    const bool on_matrix = b.rows == b.columns && (b.spin || !is_spinor(b));
+    if (on_matrix && (a.spin || b.spin)) {
+      const bool alike = a.spin && b.spin && a.rows == b.rows;
+      SiteValues c = alike ? product_of(a, b) : product_of(on_spins_and_colours(a), on_spins_and_colours(b));
+      c.spin = true;
+      return c;
+    }
+    if (a.rows == 12)
+      return make(b.rows, b.columns, [&](long long i, int colour, int s) {
+        Complex64 z = 0;
+        for (int k = 0; k < 12; ++k) z += a.at(i, 3 * s + colour, k) * b.at(i, k % 3, k / 3);
+        return z;
+      });
+    // Spinors are stored with colours as rows, spins as columns.
+    if (a.spin)
+      return make(b.rows, b.columns, [&](long long i, int colour, int s) {
+        Complex64 z = 0;
+        for (int k = 0; k < 4; ++k) z += a.at(i, s, k) * b.at(i, colour, k);
+        return z;
+      });
+    return product_of(a, b);
+  }
+
+  /// Four spins as columns; a spinor of one spin is no matrix either.
+  static bool is_spinor(const SiteValues& a) { return a.rows == 3 && a.columns != 3; }
+
+  SiteValues product_of(const SiteValues& a, const SiteValues& b) const {
     if (a.columns != b.rows) fail();
     return make(a.rows, b.columns, [&](long long i, int r, int c) {
       Complex64 z = 0;
@@ -206,6 +294,14 @@ class Interpreter {
     std::string name;
     while (std::isalnum(static_cast<unsigned char>(peek())) || peek() == '_') name += text_[at_++];
     if (accept('(')) return function(name);
+    if (name == "gamma") {
+      expect('[');
+      const int mu = int(std::string(names).find(peek()));
+      ++at_;
+      expect(']');
+      return gamma(mu);
+    }
+    if (name == "gamma5") return multiplied(multiplied(gamma(0), gamma(1)), multiplied(gamma(2), gamma(3)));
     if (accept('[')) {
       name += std::string("[") + peek() + "]";
       ++at_;
@@ -219,7 +315,19 @@ class Interpreter {
   }
 
   SiteValues function(const std::string& name) {
+    if (name == "sign") return sign();
     SiteValues a = terms();
+    if (name == "spin") return constant_spins(a);
+    if (name == "outer") {
+      expect(',');
+      const SiteValues b = terms();
+      expect(')');
+      return make(3, 3, [&](long long i, int r, int c) {
+        Complex64 z = 0;
+        for (int s = 0; s < a.columns; ++s) z += a.at(i, r, s) * std::conj(b.at(i, c, s));
+        return z;
+      });
+    }
     if (name == "shift") return shifted(a);
     if (name == "dot") {
       expect(',');
@@ -253,21 +361,61 @@ class Interpreter {
     return a;
   }
 
-  /// The value found one step away; periodic.
+  /// (-1) to the sum of the coordinates that are named.
+  SiteValues sign() {
+    bool counts[4] = {};
+    while (!accept(')')) {
+      counts[std::string(names).find(peek())] = true;
+      ++at_;
+      accept(',');
+    }
+    return make(1, 1, [&](long long i, int, int) {
+      const Coordinates x = v_.lattice.coordinates(i);
+      int sum = 0;
+      for (int mu = 0; mu < 4; ++mu) sum += counts[mu] ? x[mu] : 0;
+      return Complex64(sum % 2 == 0 ? 1 : -1);
+    });
+  }
+
+  /// The sixteen elements of a matrix in spin, row by row; the first is read.
+  SiteValues constant_spins(const SiteValues& first) {
+    std::vector<Complex64> element{first.element[0]};
+    while (accept(',')) element.push_back(terms().element[0]);
+    expect(')');
+    if (element.size() != 16) fail();
+    return spins([&](long long, int r, int c) { return element[4 * r + c]; });
+  }
+
+  /// The value found a displacement away, `+2*x-t`; fermions take up the phases of the boundaries that they cross.
   SiteValues shifted(const SiteValues& a) {
     expect(',');
-    const bool forward = peek() == '+';
-    if (!forward && peek() != '-') fail();
-    ++at_;
-    const int mu = int(std::string(names).find(peek()));
-    ++at_;
-    expect(')');
-    return make(a.rows, a.columns, [&](long long i, int r, int c) {
+    Coordinates steps{};
+    while (!accept(')')) {
+      const int sign = peek() == '+' ? 1 : -1;
+      if (sign < 0 && peek() != '-') fail();
+      ++at_;
+      int many = 1;
+      if (std::isdigit(static_cast<unsigned char>(peek()))) {
+        many = peek() - '0';
+        ++at_;
+        expect('*');
+      }
+      steps[std::string(names).find(peek())] += sign * many;
+      ++at_;
+    }
+    SiteValues result = make(a.rows, a.columns, [&](long long i, int r, int c) {
       Coordinates x = v_.lattice.coordinates(i);
-      const int extent = v_.lattice.extent(mu);
-      x[mu] = (x[mu] + (forward ? 1 : extent - 1)) % extent;
-      return a.at(v_.lattice.index(x), r, c);
+      Complex64 phase = 1;
+      for (int mu = 0; mu < 4; ++mu) {
+        const int extent = v_.lattice.extent(mu);
+        x[mu] += steps[mu];
+        for (; x[mu] >= extent; x[mu] -= extent) phase *= v_.boundary[mu];
+        for (; x[mu] < 0; x[mu] += extent) phase *= std::conj(v_.boundary[mu]);
+      }
+      return a.fermion ? phase * a.at(v_.lattice.index(x), r, c) : a.at(v_.lattice.index(x), r, c);
     });
+    result.fermion = a.fermion;
+    return result;
   }
 
   template <class F>

@@ -3,6 +3,7 @@
 /// in plain complex double, shifts as whole fields moved. Shares no line with generator or kernels.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,10 +12,12 @@
 
 namespace reference {
 
-/// A matrix at every site, row-major: 1x1 for numbers, 3x3, or 3 x spins for a spinor.
+/// A matrix at every site, row-major: 1x1 for numbers, 3x3, 4x4 in spin, or 3 x spins for a spinor.
 struct SiteValues {
   int rows = 1, columns = 1;
   std::vector<quarksmith::Complex64> element;
+  bool spin = false;     ///< it acts on spins: 4x4
+  bool fermion = false;  ///< boundaries give it a phase
   quarksmith::Complex64& at(long long site, int row, int column) {
     return element[(site * rows + row) * columns + column];
   }
@@ -28,10 +31,11 @@ struct ExpressionValues {
   explicit ExpressionValues(const quarksmith::Lattice& l) : lattice(l) {}
   quarksmith::Lattice lattice;
   std::map<std::string, SiteValues> value;
+  std::array<quarksmith::Complex64, 4> boundary{1, 1, 1, 1};
   std::vector<double> sums;
 
   void set(const std::string& name, quarksmith::Complex64 number);
-  void set(const std::string& name, const quarksmith::HostSpinor& psi, int spins);
+  void set(const std::string& name, const quarksmith::HostSpinor& psi, int spins, bool fermion = false);
   /// All four directions, name[x] ... name[t].
   void set(const std::string& name, const quarksmith::HostGauge& u);
 };

@@ -1,0 +1,80 @@
+"""The Hermitian conjugate of a formula that is linear in its fermion, as a formula.
+
+Every part of the graph of M psi is linear in the parts below it. Going through them from M psi down to psi, each
+receives the sum of what those above it pass on, conjugated: for c S L psi(x + d) that is [c^* S^+ L^+ chi](x - d).
+"""
+
+from __future__ import annotations
+
+from generator.language.graph import NUMBERS, ExpressionError, Node, Step, make
+from generator.language.symbols import adj, shift, spin_matrix
+
+
+def adjoint(matrix: Node, fermion: str) -> Node:
+    """M^+ psi of a graph M psi.
+
+    Raises:
+        ExpressionError: the graph is not linear in the fermion.
+    """
+    received: dict[int, Node] = {id(matrix): make("load", "spinor", (), fermion)}
+    result: Node | None = None
+    for part in _from_the_top(matrix):
+        value = received[id(part)]
+        if part.op == "load" and part.data == fermion:
+            result = value if result is None else result + value
+            continue
+        for below, passed in _passed_on(part, value):
+            before = received.get(id(below))
+            received[id(below)] = passed if before is None else before + passed
+    if result is None:
+        raise ExpressionError(f"{matrix.place}: {fermion} does not occur in the formula")
+    return result
+
+
+def _from_the_top(matrix: Node) -> list[Node]:
+    """All spinors of a graph, each before those that it is made of."""
+    order: dict[int, Node] = {}
+
+    def visit(node: Node) -> None:
+        if id(node) not in order:
+            for a in node.args:
+                if a.kind == "spinor":
+                    visit(a)
+            order[id(node)] = node
+
+    visit(matrix)
+    return list(reversed(order.values()))
+
+
+def _passed_on(part: Node, value: Node) -> list[tuple[Node, Node]]:
+    """The spinors below a part, and the conjugate of how it depends on each, applied to `value`."""
+    if part.op == "add":
+        return [(part.args[0], value), (part.args[1], value)]
+    if part.op == "sub":
+        return [(part.args[0], value), (part.args[1], -value)]
+    if part.op == "neg":
+        return [(part.args[0], -value)]
+    if part.op == "mul" and part.args[1].kind == "spinor":
+        return [(part.args[1], conjugate(part.args[0]) * value)]
+    if part.op == "shift":
+        back = Step(tuple(-n for n in part.data.vector))
+        wall = {"wall": part.args[1]} if len(part.args) > 1 else {}
+        return [(part.args[0], shift(value, back, **wall))]
+    raise ExpressionError(f"{part.place}: {part} is not linear in a spinor")
+
+
+def conjugate(matrix: Node) -> Node:
+    """The conjugate of what multiplies a spinor; gamma matrices are Hermitian."""
+    if matrix.op in ("gamma", "gamma5", "tau"):
+        return matrix
+    if matrix.op == "spin":
+        return spin_matrix([[complex(row[k]).conjugate() for row in matrix.data] for k in range(4)])
+    if matrix.op == "constant":
+        value = matrix.data
+        return make("constant", matrix.kind, (), value.conjugate() if isinstance(value, complex) else value)
+    if matrix.kind == "matrix" or (matrix.kind in NUMBERS and not matrix.args):
+        return adj(matrix)
+    args = [conjugate(a) for a in matrix.args]
+    if matrix.op == "mul" and matrix.args[0].kind not in NUMBERS:
+        args.reverse()
+    return make(matrix.op, matrix.kind, tuple(args), matrix.data)

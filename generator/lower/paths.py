@@ -1,0 +1,94 @@
+"""Formulas that are sums over paths of links, written so that each site on the way is met once.
+
+sum_w S_w U_w psi(end of w) over paths w becomes Horner's form: what lies beyond a first step is added up at its end and
+then transported over that one link. What lies beyond the same steps in another order is the same graph, made once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from generator.language.graph import Node, make, merged
+from generator.language.symbols import adj, directions, shift, sign
+from generator.lower.terms import HERE, Term, expand
+
+
+@dataclass
+class _Point:
+    """Where a path has come: terms that end there, and what lies beyond each next step."""
+
+    ends: list[Term] = field(default_factory=list)
+    beyond: dict[tuple[str, int], _Point] = field(default_factory=dict)
+    """By field and step: +1..+4 forward, -1..-4 backward."""
+
+
+def along_paths(matrix: Node, fermion: str) -> Node:
+    """The same operator in Horner's form; the graph as it is where some term is not a path of links."""
+    terms = expand(matrix, fermion)
+    words = [_word(t) for t in terms]
+    if any(w is None for w in words):
+        return matrix
+    root = _Point()
+    for term, word in zip(terms, words, strict=True):
+        point = root
+        for step in word or ():
+            point = point.beyond.setdefault(step, _Point())
+        point.ends.append(term)
+    return merged(_value(root, make("load", "spinor", (), fermion)))
+
+
+def _word(term: Term) -> tuple[tuple[str, int], ...] | None:
+    """The steps of a term from x to where psi stands, None if its links do not lead there."""
+    if term.blocks or term.walls or term.flavour:
+        return None
+    steps, at = [], list(HERE)
+    for link in term.links:
+        if link.adjoint:
+            at[link.mu] -= 1
+        if tuple(at) != link.at:
+            return None
+        if not link.adjoint:
+            at[link.mu] += 1
+        steps.append((link.field, -link.mu - 1 if link.adjoint else link.mu + 1))
+    return tuple(steps) if tuple(at) == term.at else None
+
+
+def _value(point: _Point, psi: Node) -> Node:
+    total: Node | None = None
+    groups: dict[object, list[Term]] = {}
+    for t in point.ends:
+        groups.setdefault((tuple(map(str, t.numbers)), t.signs), []).append(t)
+    for alike in groups.values():
+        total = _plus(total, _coefficient(alike, psi))
+    for (name, step), further in point.beyond.items():
+        mu = directions[abs(step) - 1]
+        link = make("load", "matrix", (), (name, mu.index))
+        value = _value(further, psi)
+        total = _plus(total, link * shift(value, +mu) if step > 0 else shift(adj(link) * value, -mu))
+    assert total is not None
+    return total
+
+
+def _coefficient(terms: list[Term], psi: Node) -> Node:
+    """Terms with the same numbers and signs that end at one site, of that site's psi."""
+    result: Node | None = None
+    for term in terms:
+        value: Node | None = None
+        for matrix in term.spin:
+            value = matrix if value is None else value * matrix
+        flip = sum(term.at[mu] for mu in term.signs) % 2
+        factor = complex(term.factor) * (-1 if flip else 1)
+        number = factor if factor.imag else factor.real
+        spin = make("constant", "complex" if factor.imag else "real", (), number) if value is None else number * value
+        result = _plus(result, spin)
+    assert result is not None
+    value = result * psi
+    if terms[0].signs:
+        value = sign(*(directions[mu] for mu in terms[0].signs)) * value
+    for n in reversed(terms[0].numbers):
+        value = n * value
+    return value
+
+
+def _plus(a: Node | None, b: Node) -> Node:
+    return b if a is None else a + b

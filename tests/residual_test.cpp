@@ -1,0 +1,234 @@
+// Residuals are those of the links as they were given, also where 12 or 8 reals of them miss what they leave SU(3) by.
+#include <fmt/format.h>
+
+#include "runtime/error.hpp"
+#include "runtime/gauge.hpp"
+#include "solvers/domain_wall.hpp"
+#include "solvers/shifted.hpp"
+#include "solvers/solve.hpp"
+#include "tests/reference/domain_wall.hpp"
+#include "tests/rounded.hpp"
+#include "tests/support.hpp"
+#include "tests/twisted.hpp"
+
+namespace {
+
+using namespace quarksmith;
+using twisted::Flavours;
+
+using support::rounded;
+HostGauge rounded_gauge() { return rounded(weak_gauge(Lattice({4, 4, 4, 8}), 0.4, 5)); }
+
+struct Case {
+  std::string method = "auto", precision = "double", links = "r12";
+  double csw = 0, mu = 0, xi0 = 1;
+  int flavours = 1, rhs = 1;
+  std::string preconditioner = "none", reduction = "symmetric", updates = "reliable";
+};
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << fmt::format("{} {} {} csw {} mu {} xi0 {} flavours {} rhs {} {} {} {}", c.method, c.precision, c.links, c.csw,
+                      c.mu, c.xi0, c.flavours, c.rhs, c.preconditioner, c.reduction, c.updates);
+}
+
+WilsonParameters parameters(const Case& c) {
+  WilsonParameters p;
+  p.mass = -0.2;
+  p.csw_r = p.csw_t = c.csw;
+  p.xi0 = c.xi0;
+  p.twist.mu = c.mu;
+  p.twist.flavours = c.flavours;
+  if (c.flavours == 2) p.twist.epsilon = 0.1;
+  return p;
+}
+
+SolveSettings settings(const Case& c, double tolerance) {
+  SolveSettings s;
+  s.method = method_of(c.method);
+  s.precision = c.precision;
+  s.links = c.links;
+  s.reduction = reduction_of(c.reduction);
+  s.parameters.preconditioner = preconditioner_of(c.preconditioner);
+  s.options.updates = updates_of(c.updates);
+  s.options.tolerance = tolerance;
+  return s;
+}
+
+double relative(const Flavours& r, const Flavours& b) {
+  return std::sqrt(twisted::dot(r, r).real() / twisted::dot(b, b).real());
+}
+
+class LinksAsGiven : public testing::TestWithParam<Case> {};
+
+TEST_P(LinksAsGiven, TheResidualIsTheirs) {
+  const Case& c = GetParam();
+  const double tolerance = c.precision == "single" ? 1e-6 : 1e-12;
+  const HostGauge gauge = rounded_gauge();
+  const twisted::Dense dense(gauge, parameters(c));
+  for (const auto& device : support::devices()) {
+    const auto domain = std::make_shared<Domain>(gauge.lattice, device);
+    const WilsonSolver solver(gauge, domain, parameters(c), settings(c, tolerance));
+    EXPECT_FALSE(solver.link_deviation().negligible());
+    SpinorField b = solver.field(c.rhs), x = b.like();
+    std::vector<Flavours> sources;
+    for (int n = 0; n < c.rhs; ++n) {
+      sources.push_back(twisted::random(gauge.lattice, c.flavours, 3 + 2 * unsigned(n)));
+      twisted::upload_all(sources[n], b, solver.basis(), n);
+    }
+    const std::vector<SolveReport> reports = solver.solve_all(x, b);
+    for (int n = 0; n < c.rhs; ++n) {
+      const Flavours solution = twisted::download_all(x, solver.basis(), n);
+      const Flavours r = twisted::combine(1, sources[n], -1, dense.matrix(solution));
+      EXPECT_TRUE(reports[n].converged) << reports[n].residual;
+      EXPECT_LE(reports[n].residual, tolerance);
+      EXPECT_NEAR(relative(r, sources[n]), reports[n].residual, 0.1 * reports[n].residual);
+      EXPECT_EQ(reports[n].links, "r18-" + c.links);
+    }
+  }
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const char* links : {"r12", "r8", "r12t"})
+    for (const char* precision : {"double", "double-single", "double-half", "single"})
+      all.push_back({.precision = precision, .links = links});
+  for (const char* method : {"cg", "cgne", "bicgstab-l", "gcr", "mr"}) all.push_back({.method = method});
+  for (const char* reduction : {"none", "asymmetric"}) all.push_back({.links = "r8", .reduction = reduction});
+  for (const char* updates : {"replacement", "defect"})
+    for (const char* precision : {"double", "double-half"})
+      all.push_back({.method = "cg", .precision = precision, .updates = updates});
+  for (const char* precision : {"double", "double-half"}) {
+    all.push_back({.method = "block-cg", .precision = precision, .links = "r8", .rhs = 12});
+    all.push_back({.precision = precision, .rhs = 12});
+    all.push_back({.method = "gcr", .precision = precision, .preconditioner = "schwarz-mr:4"});
+    all.push_back({.precision = precision, .csw = 1.3});
+    all.push_back({.precision = precision, .csw = 1.3, .xi0 = 1.4});
+    for (const double csw : {0.0, 1.3})
+      for (const int flavours : {1, 2})
+        all.push_back({.method = "cg", .precision = precision, .csw = csw, .mu = 0.2, .flavours = flavours});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Wilson, LinksAsGiven, testing::ValuesIn(cases()));
+
+TEST(LinksOfSu3, NeedNoOperatorOfTheirOwn) {
+  const Lattice lattice({4, 4, 4, 8});
+  const auto domain = std::make_shared<Domain>(lattice, Device::cpu());
+  for (const HostGauge& gauge : {hot_gauge(lattice, 2), weak_gauge(lattice, 0.25, 5)}) {
+    const std::size_t before = domain->device().held();
+    const WilsonSolver solver(gauge, domain, {}, {});
+    EXPECT_TRUE(solver.link_deviation().negligible()) << solver.link_deviation().largest;
+    EXPECT_EQ(text_of(solver.link_deviation(), "r12"), "");
+    // One set of links in 12 doubles, and nothing else of that size.
+    EXPECT_LT(domain->device().held() - before, 1.3 * 4 * 12 * 8 * double(lattice.sites()));
+    SpinorField b = solver.field(), x = b.like();
+    upload(reference::random_spinor(lattice, 4), b, solver.basis());
+    EXPECT_EQ(solver.solve(x, b).links, "r12");
+  }
+  EXPECT_TRUE(
+      WilsonSolver(hot_gauge(lattice, 2), domain, {}, settings({.links = "r8"}, 1e-10)).link_deviation().negligible());
+}
+
+TEST(LinksOfSu3, ASingleLinkThatLeavesItCounts) {
+  HostGauge gauge = hot_gauge(Lattice({4, 4, 4, 8}), 2);
+  gauge.site[77][2][8] += 1e-9;
+  const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu());
+  const LinkDeviation d = WilsonSolver(gauge, domain, {}, {}).link_deviation();
+  EXPECT_NEAR(d.largest, 1e-9, 1e-14);
+  EXPECT_NEAR(d.typical, 1e-9 / std::sqrt(3.0 * 4 * 512), 1e-13);
+  EXPECT_FALSE(d.negligible());
+  EXPECT_EQ(text_of(d, "r12"), "12 reals miss these links by up to 1.0e-09: residuals are computed with all 18");
+}
+
+TEST(LinksAsGivenOrNot, ABuildWithoutTheirKernelSaysWhatForItIs) {
+  const HostGauge gauge = rounded_gauge();
+  const LinkStore links(gauge, std::make_shared<Domain>(gauge.lattice, Device::cpu()), "r12", "non_relativistic");
+  const auto make = [](const LinkStore& all, const PrecisionInfo& precision) -> int {
+    EXPECT_EQ(all.storage(), "r18");
+    EXPECT_EQ(precision.name, "double");
+    throw MissingKernel("add to the profile");
+  };
+  try {
+    make_exact(links, links.deviation(), make);
+    FAIL();
+  } catch (const MissingKernel& e) {
+    const std::string what = e.what();
+    EXPECT_EQ(what.find("12 reals miss these links by up to "), 0u) << what;
+    EXPECT_NE(what.find(": residuals are computed with all 18; add to the profile"), std::string::npos) << what;
+  }
+}
+
+TEST(LinksAsGivenOrNot, AToleranceOutOfReachIsMissedOpenly) {
+  const HostGauge gauge = rounded_gauge();
+  const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu());
+  const WilsonSolver solver(gauge, domain, parameters({}), settings({.method = "cg", .precision = "single"}, 1e-9));
+  SpinorField b = solver.field(), x = b.like();
+  upload(reference::random_spinor(gauge.lattice, 4), b, solver.basis());
+  const SolveReport r = solver.solve(x, b);
+  EXPECT_FALSE(r.converged);
+  EXPECT_GT(r.residual, 1e-9);
+}
+
+TEST(LinksAsGivenOrNot, ANormalCriterionIsTheirsToo) {
+  const HostGauge gauge = rounded_gauge();
+  const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu());
+  SolveSettings s = settings({.method = "cg", .reduction = "none"}, 1e-11);
+  s.options.criterion = Criterion::normal;
+  const WilsonSolver solver(gauge, domain, parameters({}), s);
+  SpinorField b = solver.field(), x = b.like();
+  const Flavours source = twisted::random(gauge.lattice, 1, 4);
+  twisted::upload_all(source, b, solver.basis());
+  const SolveReport report = solver.solve(x, b);
+  const twisted::Dense dense(gauge, parameters({}));
+  const Flavours r = twisted::combine(1, source, -1, dense.matrix(twisted::download_all(x, solver.basis())));
+  EXPECT_TRUE(report.converged);
+  EXPECT_NEAR(relative(dense.matrix(r, true), dense.matrix(source, true)), report.measured, 0.1 * report.measured);
+}
+
+TEST(LinksAsGivenOrNot, EveryShiftHasItsTrueResidual) {
+  const HostGauge gauge = rounded_gauge();
+  const std::vector<double> shifts = {0.3, 0.001, 0.02};
+  const twisted::Dense dense(gauge, parameters({}));
+  for (const auto& device : support::devices())
+    for (const auto& [precision, tolerance, links] :
+         {std::tuple{"double", 1e-12, "r18"}, {"double-half", 1e-12, "r18-r8"}, {"single", 4e-6, "r18-r8"}}) {
+      const auto domain = std::make_shared<Domain>(gauge.lattice, device);
+      const Case c = {.precision = precision, .links = "r8", .reduction = "none"};
+      const WilsonShiftedSolver solver(gauge, domain, parameters(c), settings(c, tolerance), int(shifts.size()));
+      const Flavours source = twisted::random(gauge.lattice, 1, 4);
+      SpinorField b(domain, find_precision("double"), Subset::full), x(domain, b.precision(), Subset::full, 3);
+      twisted::upload_all(source, b, solver.basis());
+      const std::vector<ShiftReport> reports = solver.solve(x, b, shifts);
+      for (int k = 0; k < int(shifts.size()); ++k) {
+        const Flavours y = twisted::download_all(x, solver.basis(), k);
+        const Flavours a = twisted::combine(1, dense.matrix(dense.matrix(y), true), shifts[k], y);
+        EXPECT_TRUE(reports[k].converged) << precision << " " << shifts[k] << " " << reports[k].residual;
+        EXPECT_NEAR(relative(twisted::combine(1, source, -1, a), source), reports[k].residual,
+                    0.1 * reports[k].residual);
+        EXPECT_EQ(reports[k].links, links);
+      }
+    }
+}
+
+TEST(LinksAsGivenOrNot, WallsHaveTheResidualOfFiveDimensions) {
+  const HostGauge gauge = rounded_gauge();
+  for (const auto& device : support::devices())
+    for (const char* links : {"r12", "r8"})
+      for (const auto& p :
+           {DomainWallParameters::uniform(0.1, 1.8, 6), DomainWallParameters::uniform(0.1, 1.6, 4, 1.5, 0.5)}) {
+        const auto domain = std::make_shared<Domain>(gauge.lattice, device);
+        const Solver solver(std::make_shared<DomainWallAction>(p), gauge, domain,
+                            settings({.method = "cg", .links = links}, 1e-12));
+        SpinorField b = solver.field(), x = b.like();
+        const Flavours source = twisted::random(gauge.lattice, p.slices(), 4);
+        twisted::upload_all(source, b, solver.basis());
+        const SolveReport report = solver.solve(x, b);
+        reference::Moebius dense{p.m5, p.mass, p.b, p.c, {}};
+        dense.coefficients.phase = p.boundary;
+        const Flavours a = reference::domain_wall(gauge, twisted::download_all(x, solver.basis()), dense, false);
+        EXPECT_TRUE(report.converged);
+        EXPECT_NEAR(relative(twisted::combine(1, source, -1, a), source), report.residual, 0.1 * report.residual);
+      }
+}
+
+}  // namespace
