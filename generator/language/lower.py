@@ -95,7 +95,7 @@ class Lowering:
             return self._value("neg", "real", (here,), None) if odd else here
         if node.op == "exp" and node.kind == "real":
             raise ExpressionError(
-                f"{node.place}: {node}: exponentials of numbers are for actions made of hops over one link; pass the result"
+                f"{node.place}: {node}: exponentials of numbers are for actions of hops over one link; pass the result"
             )
         if node.op == "mul" and node.kind == "spinor" and node.args[0].kind in LINEAR:
             return self._applied(node.args[0], at, self.lower(node.args[1], at))

@@ -32,7 +32,7 @@ def test_numbers_that_differ_forward_and_backward_belong_to_an_operator_of_its_o
 def test_numbers_of_parameters_as_cpp():
     """What is emitted, read back by Python, is what the graph says."""
     for name, a in ACTIONS.items():
-        if not a.parameters:
+        if not a.parameters or not FifthForm(a).has_shape:
             continue
         names = [p.name for p in a.parameters]
         row = action_row(a)
