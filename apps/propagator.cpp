@@ -8,7 +8,6 @@
 #include "apps/staggered_options.hpp"
 #include "apps/stated_options.hpp"
 #include "runtime/error.hpp"
-#include "solvers/domain_wall.hpp"
 #include "solvers/link_smearing.hpp"
 #include "solvers/residual_mass.hpp"
 #include "solvers/source.hpp"
@@ -49,7 +48,7 @@ PropagatorHeader header_of(const PropagatorOptions& o, const NamedGauge& named, 
                     {"precision", o.precision},
                     {"even_odd", o.choices.even_odd},
                     {"links", settings.links}};
-  header.form.midpoint = choice.action->slices() > 1 && DomainWallOptions::has(o.action.action);
+  header.form.midpoint = choice.action->has_midpoint();
   return header;
 }
 
@@ -177,9 +176,8 @@ class Run {
       smear(source_.smearing, smearing_links_, one);
     }
     SpinorField middle = b.like();
-    const auto* wall = dynamic_cast<const DomainWallDirac*>(&solver_->dirac());
     const std::vector<SolveReport> reports = solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
-      if (wall != nullptr) wall->midpoint(middle, vectors);
+      if (header_.form.midpoint) solver_->dirac().midpoint(middle, vectors);
     });
     HostSpinor solution(lattice()), half_way(lattice());
     std::string failed;

@@ -120,7 +120,7 @@ class DomainWallDirac final : public DiracOperator {
   void project(SpinorField& quark, const SpinorField& x) const override;
   /// The quark field in the middle of the fifth dimension, P_- psi_{Ls/2} + P_+ psi_{Ls/2-1}, of which the density J_5q
   /// is made that breaks the axial Ward identity (V. Furman and Y. Shamir, Nucl. Phys. B 439 (1995) 54).
-  void midpoint(SpinorField& quark, const SpinorField& x) const;
+  void midpoint(SpinorField& quark, const SpinorField& x) const override;
 
  private:
   void take_slice(SpinorField& quark, const SpinorField& x, int slice) const;
@@ -135,6 +135,7 @@ class DomainWallAction final : public Action {
   explicit DomainWallAction(DomainWallParameters parameters);
   std::string name() const override { return parameters_.is_shamir() ? "domain-wall" : "moebius"; }
   int slices() const override { return parameters_.slices(); }
+  bool has_midpoint() const override { return slices() > 1; }
   std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const override;
 
  private:

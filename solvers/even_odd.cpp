@@ -62,10 +62,13 @@ void GeneralEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, con
   x.copy_half(Parity::even, reduced);
 }
 
+HermitianEvenOdd::HermitianEvenOdd(const HoppingTerm& hopping, int rhs, Parity parity)
+    : HoppingEvenOdd(hopping, rhs, parity == Parity::even ? Subset::odd : Subset::even), parity_(parity) {}
+
 void HermitianEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger) const {
-  SpinorField odd = odd_.slice(0, in.rhs());
-  hopping_->apply(odd, in, Parity::odd, Dagger::no);
-  hopping_->apply(out, t_ * t_, in, -h_ * h_, odd, Parity::even, Dagger::no);
+  SpinorField other = odd_.slice(0, in.rhs());
+  hopping_->apply(other, in, opposite(parity_), Dagger::no);
+  hopping_->apply(out, t_ * t_, in, -h_ * h_, other, parity_, Dagger::no);
 }
 
 double HermitianEvenOdd::flops() const {
@@ -74,12 +77,13 @@ double HermitianEvenOdd::flops() const {
 }
 
 void HermitianEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
-  hopping_->apply(reduced, t_, b, -h_, b, Parity::even, Dagger::no);
+  hopping_->apply(reduced, t_, b, -h_, b, parity_, Dagger::no);
 }
 
 void HermitianEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const {
-  hopping_->apply(x, 1 / t_, b, -h_ / t_, reduced, Parity::odd, Dagger::no);
-  x.copy_half(Parity::even, reduced);
+  const double s = 1 / t_;
+  hopping_->apply(x, s, b, -h_ * s, reduced, opposite(parity_), Dagger::no);
+  x.copy_half(parity_, reduced);
 }
 
 double HermitianEvenOdd::residual_scale() const { return 1 / std::abs(t_); }

@@ -24,11 +24,11 @@ class HoppingEvenOdd : public ReducedOperator {
  protected:
   /// \param hopping outlives this.
   /// \param rhs right-hand sides at most.
-  HoppingEvenOdd(const HoppingTerm& hopping, int rhs)
-      : hopping_(&hopping), odd_(hopping.field(Subset::odd, rhs)), t_(hopping.term().diagonal()), h_(hopping.h()) {}
+  HoppingEvenOdd(const HoppingTerm& hopping, int rhs, Subset others = Subset::odd)
+      : hopping_(&hopping), odd_(hopping.field(others, rhs)), t_(hopping.term().diagonal()), h_(hopping.h()) {}
 
   const HoppingTerm* hopping_;
-  mutable SpinorField odd_;
+  mutable SpinorField odd_;  // the sites that are left out
   double t_, h_;
 };
 
@@ -49,10 +49,12 @@ class GeneralEvenOdd final : public HoppingEvenOdd {
   mutable std::optional<SpinorField> even_;  // where T is no number
 };
 
-/// The even-even block of M M^+ where D^+ = -D and T is a number t: t^2 - h^2 D_eo D_oe, Hermitian and positive.
+/// The even-even block of M M^+ where D^+ = -D and T is a number t: t^2 - h^2 D_eo D_oe, Hermitian and positive. Or the
+/// odd-odd block.
 class HermitianEvenOdd final : public HoppingEvenOdd {
  public:
-  HermitianEvenOdd(const HoppingTerm& hopping, int rhs) : HoppingEvenOdd(hopping, rhs) {}
+  HermitianEvenOdd(const HoppingTerm& hopping, int rhs, Parity parity = Parity::even);
+  Subset subset() const override { return parity_ == Parity::even ? Subset::even : Subset::odd; }
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
   double flops() const override;
   bool hermitian() const override { return true; }
@@ -61,6 +63,9 @@ class HermitianEvenOdd final : public HoppingEvenOdd {
   /// x_o = (b_o - h D_oe x_e) / t
   void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override;
   double residual_scale() const override;
+
+ private:
+  Parity parity_;
 };
 
 /// The form that an action has.

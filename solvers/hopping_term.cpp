@@ -31,8 +31,10 @@ bool HoppingTerm::stores(const ActionValues& values) {
 }
 
 HoppingTerm::HoppingTerm(std::shared_ptr<const LinkField> links, const PrecisionInfo& spinors, const BasisInfo& basis,
-                         const ActionValues& values, const BoundaryPhases& boundary, const LinkField* plain_links)
+                         const ActionValues& values, const BoundaryPhases& boundary, const LinkField* plain_links,
+                         std::shared_ptr<const LinkField> long_links)
     : links_(std::move(links)),
+      long_links_(std::move(long_links)),
       domain_(links_->domain_pointer()),
       precision_(&spinors),
       basis_(&basis),
@@ -51,21 +53,30 @@ HoppingTerm::HoppingTerm(std::shared_ptr<const LinkField> links, const Precision
       {.operation = values_.info().apply_inverse, .precision = spinors.name, .basis = basis.name, .tile = slices()});
 }
 
+HoppingTerm HoppingTerm::with(const ActionValues& values) const {
+  HoppingTerm other = *this;
+  other.values_ = values;
+  other.term_ = term_of(values, *precision_, nullptr);
+  return other;
+}
+
 /// Coefficients of hops. In D^+ the weight of a forward hop is that of the backward one in D.
 void HoppingTerm::set_hops(const BoundaryPhases& boundary) {
   const ActionInfo& info = values_.info();
   for (const int dagger : {0, 1}) {
-    std::array<double, directions> forward{};
+    std::array<double, directions> forward{}, further{};
     for (int mu = 0; mu < directions; ++mu) {
       const double ahead = values_(info.weight[mu][dagger]), behind = values_(info.weight[mu][1 - dagger]);
       forward[mu] = ahead * links_->scale();
+      if (long_links_) further[mu] = ahead * long_links_->scale();
       if ((info.directed >> mu & 1) == 0) continue;
       if (ahead == 0)
         throw UsageError(
             fmt::format("{}: hops of {} in one of two directions vanish; use other values", values_.text(), info.name));
-      back_[dagger].bulk[mu] = behind / ahead;
+      more_hops_[dagger].bulk[mu] = behind / ahead;
     }
     hops_[dagger] = hops_of(domain_->lattice(), forward, boundary);
+    if (long_links_) more_hops_[dagger] = hops_of(domain_->lattice(), further, boundary);
   }
 }
 
@@ -79,7 +90,7 @@ HoppingTerm::Tiles HoppingTerm::kernels_of(Form form, bool dagger, bool complex_
   for (int t = 0; t < tiles && tile_sizes[t] >= smallest; ++t) {
     const KernelQuery query = {.operation = plain ? info.hopping : info.with_term,
                                .precision = precision_->name,
-                               .links = links_->storage().name,
+                               .links = (long_links_ ? long_links_ : links_)->storage().name,
                                .basis = info.has_basis ? basis_->name : "",
                                .dagger = dagger,
                                .epilogue = epilogues[int(form)],
@@ -116,7 +127,9 @@ void HoppingTerm::run(Form form, Arguments a, SpinorField& out, const SpinorFiel
   a.parity = int(parity);
   a.links = links_->operand();
   a.hops = hops_[conjugate];
-  a.long_hops = back_[conjugate];
+  a.long_hops = more_hops_[conjugate];
+  if (long_links_) a.long_links = long_links_->operand();
+  const HoppingLinks links = long_links_ ? HoppingLinks(*links_, *long_links_) : HoppingLinks(*links_);
   int done = 0;
   for (int t = 0; t < tiles; ++t) {  // the largest tile first, then the rest by smaller ones
     if (kernels[t] == nullptr) continue;
@@ -125,7 +138,7 @@ void HoppingTerm::run(Form form, Arguments a, SpinorField& out, const SpinorFiel
     a.out = to.select(to.operand(parity), done);
     a.in = from.select(from.operand(opposite(parity)), done);
     if (x != nullptr) a.x = to.select(x->by_slice().operand(parity), done);
-    apply_hopping(*domain(), *kernels[t], a, *links_);
+    apply_hopping(*domain(), *kernels[t], a, links);
     done += a.rhs;
   }
 }

@@ -21,11 +21,16 @@ using BoundaryPhases = std::array<Complex64, directions>;
 class HoppingTerm {
  public:
   /// \param spinors precision of the fields.
-  /// \param values of an action of hopping shape whose hops go over one site.
+  /// \param values of an action of hopping shape.
   /// \param plain_links the same gauge field with 18 doubles; needed if `stores`.
+  /// \param long_links of hops over three sites, for actions that have such.
   /// \throws UsageError the build lacks a kernel; the message is the profile row to add.
   HoppingTerm(std::shared_ptr<const LinkField> links, const PrecisionInfo& spinors, const BasisInfo& basis,
-              const ActionValues& values, const BoundaryPhases& boundary, const LinkField* plain_links = nullptr);
+              const ActionValues& values, const BoundaryPhases& boundary, const LinkField* plain_links = nullptr,
+              std::shared_ptr<const LinkField> long_links = nullptr);
+
+  /// The same with other values of the parameters, for actions whose T is a number and whose hops have none.
+  HoppingTerm with(const ActionValues& values) const;
 
   /// Whether T has a part made of links.
   static bool stores(const ActionValues& values);
@@ -85,12 +90,12 @@ class HoppingTerm {
   void run(Form form, Arguments a, SpinorField& out, const SpinorField* x, const SpinorField& in, Parity parity,
            Dagger dagger) const;
 
-  std::shared_ptr<const LinkField> links_;
+  std::shared_ptr<const LinkField> links_, long_links_;
   DomainPointer domain_;
   const PrecisionInfo* precision_;
   const BasisInfo* basis_;
   ActionValues values_;
-  std::array<Hops, 2> hops_, back_;  // of D and D^+; `back_`: runtime/hop_weights.hpp
+  std::array<Hops, 2> hops_, more_hops_;  // of D and D^+; those of long hops, or runtime/hop_weights.hpp
   SiteTerm term_;
   const Kernel* apply_term_ = nullptr;
   std::array<std::array<Tiles, forms>, 2> kernel_{};  // [dagger][form][tile 8, 4, 2, 1]; null where not built

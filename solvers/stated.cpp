@@ -13,6 +13,7 @@ std::unique_ptr<ReducedOperator> StatedDirac::reduced(Reduction form, int rhs) c
 }
 
 std::unique_ptr<DiracOperator> StatedDirac::cut() const {
+  if (hopping_.values().info().reach > 1) return DiracOperator::cut();
   return std::make_unique<StatedDirac>(hopping_.cut(), source_, sink_);
 }
 

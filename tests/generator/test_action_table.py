@@ -1,5 +1,8 @@
 """The table of actions that C++ has, and the numbers in it."""
 
+import textwrap
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -80,3 +83,12 @@ def test_exponentials_of_numbers_are_for_statements():
 
 def parameter_node():
     return next(n for n in ACTIONS["naive"].matrix.args[0].args if n.op == "parameter")
+
+
+def test_the_action_of_the_manual_is_the_one_that_is_built():
+    root = Path(__file__).parents[2]
+    written = (root / "generator/actions/naive.py").read_text().partition("@action")[2]
+    shown = (root / "docs/howto-action.md").read_text()
+    assert textwrap.indent("@action" + written, "    ").rstrip() in shown
+    row = next(r for r in (root / "generator/profiles/default.toml").read_text().split("\n\n") if '"naive"' in r)
+    assert textwrap.indent("[[kernel]]\n" + row.partition("\n")[2], "    ") in shown
