@@ -8,20 +8,7 @@ from lattice import Interpreter, random_links
 
 from generator.actions import ACTIONS
 from generator.algebra.gamma import BASES, DEGRAND_ROSSI
-from generator.language import (
-    Fermion,
-    Links,
-    Real,
-    action,
-    adj,
-    directions,
-    gamma,
-    gamma5,
-    parameter,
-    shift,
-    x,
-    y,
-)
+from generator.language import Fermion, Links, Real, action, adj, directions, gamma, gamma5, parameter, shift, x, y
 from generator.language.graph import ExpressionError
 from generator.lower.adjoint import adjoint
 from generator.lower.fifth import FifthForm
