@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/stated_options.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
@@ -13,19 +14,26 @@ namespace {
 
 /// An option, the one that decides whether it means something, and the values with which it does.
 struct Rule {
-  const char *option, *selector;
-  std::vector<std::string_view> values;
+  std::string option, selector;
+  std::vector<std::string> values;
 };
 
-const std::vector<std::string_view> wilson_type = {"wilson", "clover", "twisted-mass", "twisted-clover"},
-                                    with_clover = {"clover", "twisted-clover"},
-                                    twisted = {"twisted-mass", "twisted-clover"},
-                                    five_dimensional = {"domain-wall", "moebius"},
-                                    spinors = {"wilson",         "clover",      "twisted-mass",
-                                               "twisted-clover", "domain-wall", "moebius"};
+const std::vector<std::string> wilson_type = {"wilson", "clover", "twisted-mass", "twisted-clover"},
+                               with_clover = {"clover", "twisted-clover"}, twisted = {"twisted-mass", "twisted-clover"},
+                               five_dimensional = {"domain-wall", "moebius"};
 
-const std::vector<Rule>& rules() {
-  static const std::vector<Rule> all = {
+/// Actions of Dirac quarks.
+std::vector<std::string> spinor_actions() {
+  std::vector<std::string> all = wilson_type;
+  all.insert(all.end(), five_dimensional.begin(), five_dimensional.end());
+  for (const ActionInfo* a : stated_actions())
+    if (a->spins == 4) all.push_back(option_name(a->name));
+  return all;
+}
+
+std::vector<Rule> own_rules() {
+  const std::vector<std::string> spinors = spinor_actions();
+  return {
       {"--kappa", "--action", wilson_type},    {"--anisotropy", "--action", wilson_type},
       {"--csw", "--action", with_clover},      {"--csw-r", "--action", with_clover},
       {"--csw-t", "--action", with_clover},    {"--mu", "--action", twisted},
@@ -39,6 +47,27 @@ const std::vector<Rule>& rules() {
       {"--omega", "--solver", {"mr"}},         {"--shifts", "--solver", {"multishift"}},
       {"--updates", "--precision", {"mixed"}}, {"--delta", "--precision", {"mixed"}},
   };
+}
+
+/// The same for the parameters of stated actions.
+std::vector<Rule> with_stated_actions(std::vector<Rule> all) {
+  for (const ActionInfo* a : stated_actions()) {
+    const std::string action = option_name(a->name);
+    for (const ActionParameter& p : a->parameters) {
+      const std::string option = "--" + option_name(p.name);
+      if (option == "--mass") continue;  // all actions have one
+      const auto rule = std::find_if(all.begin(), all.end(), [&](const Rule& r) { return r.option == option; });
+      if (rule == all.end())
+        all.push_back({option, "--action", {action}});
+      else
+        rule->values.push_back(action);
+    }
+  }
+  return all;
+}
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> all = with_stated_actions(own_rules());
   return all;
 }
 
@@ -74,7 +103,7 @@ void check_options(const CLI::App& command, const Choices& choices) {
     if (rule.values[0] == "mixed")
       throw UsageError(fmt::format("{} belongs to mixed precision, as --precision double-half, not to {}; leave it out",
                                    rule.option, fmt::join(choices.precisions, ",")));
-    const bool solver = std::string_view(rule.selector) == "--solver";
+    const bool solver = rule.selector == "--solver";
     throw UsageError(fmt::format("{} belongs to {} {}, not to {}; leave it out", rule.option, rule.selector,
                                  fmt::join(rule.values, ", "),
                                  solver ? fmt::format("{}", fmt::join(choices.solvers, ",")) : values[0]));

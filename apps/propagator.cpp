@@ -6,8 +6,8 @@
 #include "apps/contraction.hpp"
 #include "apps/option_rules.hpp"
 #include "apps/staggered_options.hpp"
+#include "apps/stated_options.hpp"
 #include "runtime/error.hpp"
-#include "solvers/domain_wall.hpp"
 #include "solvers/link_smearing.hpp"
 #include "solvers/residual_mass.hpp"
 #include "solvers/source.hpp"
@@ -48,7 +48,7 @@ PropagatorHeader header_of(const PropagatorOptions& o, const NamedGauge& named, 
                     {"precision", o.precision},
                     {"even_odd", o.choices.even_odd},
                     {"links", settings.links}};
-  header.form.midpoint = choice.action->slices() > 1 && DomainWallOptions::has(o.action.action);
+  header.form.midpoint = choice.action->has_midpoint();
   return header;
 }
 
@@ -176,9 +176,8 @@ class Run {
       smear(source_.smearing, smearing_links_, one);
     }
     SpinorField middle = b.like();
-    const auto* wall = dynamic_cast<const DomainWallDirac*>(&solver_->dirac());
     const std::vector<SolveReport> reports = solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
-      if (wall != nullptr) wall->midpoint(middle, vectors);
+      if (header_.form.midpoint) solver_->dirac().midpoint(middle, vectors);
     });
     HostSpinor solution(lattice()), half_way(lattice());
     std::string failed;
@@ -243,6 +242,11 @@ void check(const PropagatorOptions& o, const CLI::App& command) {
     throw UsageError("propagator needs --out FILE.h5, --correlators FILE.json, or both");
   const std::string solver = o.solver.empty() ? o.action.default_solver() : o.solver;
   check_options(command, {o.action.action, {solver}, {o.precision}, o.choices.preconditioner});
+  if (const ActionInfo* action = stated_action(o.action.action); action != nullptr && action->spins != 4)
+    throw UsageError(
+        fmt::format("--action {}: quarks of {} colour vector a site that propagator writes are staggered, "
+                    "asqtad and hisq; use solve-bench",
+                    o.action.action, action->spins));
   o.action.check(command);
   o.choices.check();
   if (o.correlators.empty() && o.common.json.empty())

@@ -89,8 +89,6 @@ class Bench {
         settings_(o.choices.settings(command, named_.gauge, o.common)),
         domain_(o.common.open_domain(named_.gauge.lattice, choice_.action->reach())) {
     choose_storage(settings_, *choice_.action, command);
-    if (!DomainWallOptions::has(o.action.action) && !is_staggered(o.action.action))
-      wilson_ = o.action.parameters(command, choice_.boundary);
     settings_.options.criterion = criterion_of(o.criterion);
     settings_.options.look_ahead = o.look_ahead;
     for (const std::string& text : split(o.batches, ',')) {
@@ -192,9 +190,8 @@ class Bench {
   }
   /// One right-hand side with all shifts.
   Job shifted(const SolveSettings& settings) {
-    if (!wilson_) throw UsageError("multishift is for Wilson-type actions; use --solver cg");
     const int count = static_cast<int>(shifts_.size());
-    const auto solver = std::make_shared<WilsonShiftedSolver>(named_.gauge, domain_, *wilson_, settings, count);
+    const auto solver = std::make_shared<ShiftedSolver>(*choice_.action, named_.gauge, domain_, settings, count);
     tell_once(solver->link_deviation());
     const auto b = std::make_shared<SpinorField>(domain_, find_precision("double"), solver->subset());
     const auto x = std::make_shared<SpinorField>(domain_, b->precision(), b->subset(), count);
@@ -299,7 +296,6 @@ class Bench {
   const SolveBenchOptions& o_;
   NamedGauge named_;
   ActionChoice choice_;
-  std::optional<WilsonParameters> wilson_;  // of such actions
   SolveSettings settings_;
   DomainPointer domain_;
   std::vector<int> batches_;

@@ -1,4 +1,5 @@
 #include "apps/staggered_options.hpp"
+#include "apps/stated_options.hpp"
 
 #include <fmt/format.h>
 
@@ -39,8 +40,9 @@ void ActionOptions::add_to(CLI::App& c) {
       ->required();
   c.add_option("--lattice", lattice, "extents X,Y,Z,T, for files that do not record them");
   add_allow_non_su3(c, allow_non_su3);
-  c.add_option("--action", action,
-               "wilson, clover, twisted-mass, twisted-clover, domain-wall, moebius, staggered, asqtad or hisq")
+  c.add_option(
+       "--action", action,
+       "wilson, clover, twisted-mass, twisted-clover, domain-wall, moebius, staggered, asqtad, hisq" + more_actions())
       ->capture_default_str();
   const auto read_masses = [this](const std::string& text) {
     masses.clear();
@@ -63,6 +65,7 @@ void ActionOptions::add_to(CLI::App& c) {
   wall.add_to(c);
   c.add_option("--u0", u0, "tadpole factor of asqtad")->capture_default_str();
   c.add_option("--naik-epsilon", naik_epsilon, "epsilon of the long links of hisq")->capture_default_str();
+  add_stated_options(c);
   c.add_option("--boundary", boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
 }
 
@@ -81,6 +84,7 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& lin
 
 ActionChoice ActionOptions::choose(const CLI::App& command, const Phases& phases) const {
   if (is_staggered(action)) return choose_staggered(phases);
+  if (const ActionInfo* info = stated_action(action)) return choose_stated(*info, command, phases);
   if (DomainWallOptions::has(action)) {
     const auto p = wall.parameters(one_mass(command), phases);
     ActionChoice choice{std::make_shared<DomainWallAction>(p), p.boundary, {{"action", action}}, default_solver()};
@@ -103,6 +107,16 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const Phases& phases
   return choice;
 }
 
+ActionChoice ActionOptions::choose_stated(const ActionInfo& info, const CLI::App& command, const Phases& phases) const {
+  if (masses.size() > 1) one_mass(command);  // tells that there is one
+  const ActionValues values = stated_values(info, command);
+  ActionChoice choice{std::make_shared<StatedAction>(values, phases), phases, {{"action", action}}, default_solver()};
+  for (std::size_t n = 0; n < info.parameters.size(); ++n)
+    choice.provenance.emplace(info.parameters[n].name, fmt::format("{:.17g}", values.all()[n]));
+  choice.provenance.emplace("boundary", text_of(phases));
+  return choice;
+}
+
 /// The mass of actions that take one.
 double ActionOptions::one_mass(const CLI::App& command) const {
   if (masses.size() > 1)
@@ -116,8 +130,8 @@ WilsonParameters ActionOptions::parameters(const CLI::App& command, const Phases
   if (action != "wilson" && action != "clover" && action != "twisted-mass" && action != "twisted-clover")
     throw UsageError(
         fmt::format("action '{}' is unknown; use wilson, clover, twisted-mass, twisted-clover, domain-wall, moebius, "
-                    "staggered, asqtad or hisq",
-                    action));
+                    "staggered, asqtad, hisq{}",
+                    action, more_actions()));
   if ((command.count("--mass") > 0) == (command.count("--kappa") > 0))
     throw UsageError(fmt::format("{} needs exactly one of --mass and --kappa", command.get_name()));
   WilsonParameters p;

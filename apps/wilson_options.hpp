@@ -42,6 +42,7 @@ struct ActionOptions {
  private:
   ActionChoice choose(const CLI::App& command, const Phases& boundary) const;
   ActionChoice choose_staggered(const Phases& boundary) const;
+  ActionChoice choose_stated(const ActionInfo& info, const CLI::App& command, const Phases& boundary) const;
   double one_mass(const CLI::App& command) const;
   void set_clover(WilsonParameters& p, const CLI::App& command) const;
   void set_twist(Twist& twist, const CLI::App& command) const;

@@ -48,7 +48,8 @@ function(quarksmith_profile suffix generated cuda_generated cuda_options folder)
     set(tuned "${cuda_generated}")
   endif()
   quarksmith_cpu_kernels("${suffix}" "${generated}")
-  add_library(${library} $<TARGET_OBJECTS:quarksmith_host> "${generated}/tables.cpp" "${tuned}/tuned.cpp"
+  add_library(${library} $<TARGET_OBJECTS:quarksmith_host> "${generated}/tables.cpp" "${generated}/actions.cpp"
+              "${tuned}/tuned.cpp"
               $<TARGET_OBJECTS:quarksmith_cpu_full${suffix}> $<TARGET_OBJECTS:quarksmith_cpu_one_lane${suffix}>)
   set_target_properties(${library} PROPERTIES OUTPUT_NAME quarksmith EXPORT_NAME quarksmith VERSION ${PROJECT_VERSION}
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}

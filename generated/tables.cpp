@@ -163,6 +163,24 @@ constexpr HopInfo laplace4_hops[] = {
     { 3, -1, 1, 0,
      { 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0 } },
 };
+constexpr HopInfo naive_nr_hops[] = {
+    { 0, +1, 1, 0,
+     { 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0 } },
+    { 0, -1, 1, 0,
+     { 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0 } },
+    { 1, +1, 1, 0,
+     { 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0, 0 } },
+    { 1, -1, 1, 0,
+     { 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0 } },
+    { 2, +1, 1, 0,
+     { 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0 } },
+    { 2, -1, 1, 0,
+     { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0 } },
+    { 3, +1, 1, 0,
+     { 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0 } },
+    { 3, -1, 1, 0,
+     { -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0 } },
+};
 constexpr HopInfo staggered_hops[] = {
     { 0, +1, 1, 0,
      { 1, 0 } },
@@ -356,10 +374,11 @@ constexpr HopInfo wilson_rotated_hops[] = {
       -0.789195907230069, 0.04071567618327436, -0.39902357386224685, 0.2867544880630811,
       -0.15050864934475405, 0.26360475175906606, 0.789195907230069, 0.7952470119275749, 0 } },
 };
-constexpr std::array<OperatorInfo, 11> operator_table = {
+constexpr std::array<OperatorInfo, 12> operator_table = {
     OperatorInfo{"improved_staggered", "", 1, improved_staggered_hops},
     OperatorInfo{"laplace3", "", 4, laplace3_hops},
     OperatorInfo{"laplace4", "", 4, laplace4_hops},
+    OperatorInfo{"naive", "non_relativistic", 4, naive_nr_hops},
     OperatorInfo{"staggered", "", 1, staggered_hops},
     OperatorInfo{"twisted_clover", "non_relativistic", 4, twisted_clover_nr_hops},
     OperatorInfo{"twisted_clover_doublet", "non_relativistic", 4, twisted_clover_doublet_nr_hops},

@@ -17,6 +17,8 @@ from generator.spec import KernelSpec
 
 LATTICES = {"cpu": "16,16,16,16", "cuda": "32,32,32,32"}
 """What an exported file runs on unless told otherwise."""
+BACK_WEIGHT = 0.8
+"""Of backward hops beside forward ones, where an operator tells them apart."""
 EPILOGUES = {
     "none": "d",
     "axpby": "alpha * x + beta * d",
@@ -82,7 +84,10 @@ def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
             "mu": mu,
             "sign": f"{sign:+d}",
             "phase": sum(1 << nu for nu in operator.form.phase(mu)),
-            "matrix": _matrix(_spin_matrix(spec, operator, mu, sign)),
+            "matrix": _matrix(
+                (BACK_WEIGHT if sign < 0 and mu in operator.form.directed else 1)
+                * _spin_matrix(spec, operator, mu, sign)
+            ),
             "title": f"{'D^+: conjugate of ' if spec.dagger else ''}"
             f"{operator.form.term_text(mu, -sign if spec.dagger else sign) or '1'}",
         }
@@ -98,6 +103,7 @@ def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
         "flavours": term.flavours,
         "gamma5": _matrix(spec.basis.gamma5) if spec.basis else "",
         "what": "D^+ psi" if spec.dagger else "D psi",
+        "directed": {mu: BACK_WEIGHT for mu in operator.form.directed},
         "edge": ["std::polar(1.0, 0.3)" if spec.coefficient == "complex" else "1", "1", "1", "-1"],
         "link_codec": spec.format.links.link_codec,
         "term_codec": spec.format.links.link_codec,

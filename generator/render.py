@@ -15,6 +15,7 @@ from typing import Any
 import jinja2
 import numpy as np
 
+from generator.action_table import action_table
 from generator.algebra.su3 import STORAGES
 from generator.emit import accumulation, combination, frame_text, literal, storage_text
 from generator.language.operator import Expression
@@ -108,6 +109,7 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
         data = registry_data(listed, target)
         files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, **data)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
+    files[PurePosixPath("actions.cpp")] = render("actions.cpp.j2", command, **action_table())
     devices = [
         {"name": name, "slug": slug(name), "rows": rows, "policies": tuning.policies.get(name, ())}
         for name, rows in tuning.devices.items()
@@ -230,6 +232,8 @@ def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) 
                 crossed = f"mul(u, arrive<ComplexPhase>(a, there, h.scale, h[{k}]))"
             else:
                 crossed = f"arrive<ComplexPhase>(a, there, h.scale, mul_adj(u, h[{k}]))"
+            if not forward and hop.mu in operator.form.directed:
+                crossed = f"weighted<{hop.mu}>(a, {crossed})"
             cross.append(f"const auto {result} = {crossed};")
         accumulate = []
         for spin, row in enumerate(hop.factors.reconstruct):
@@ -279,6 +283,8 @@ def render_group(
         headers.append("runtime/expression_site.hpp")
     if any(_adds_up_sites(s) for s in specs):
         headers.append("runtime/site_values.hpp")
+    if any(isinstance(o := find_operator(s.operator), HoppingOperator) and o.form.directed for s in specs):
+        headers.append("runtime/hop_weights.hpp")
     headers += [f"generated/links/{s}.hpp" for s in STORAGES]
     headers += sorted({f"generated/bases/{spec.basis.short}.hpp" for spec in specs if spec.basis})
     headers += sorted({f"generated/{path}" for spec in specs if (path := body_path(spec))})

@@ -19,6 +19,10 @@ void DiracOperator::embed(SpinorField& b, const SpinorField& source) const { b.c
 
 void DiracOperator::project(SpinorField& quark, const SpinorField& x) const { quark.copy_from(x); }
 
+void DiracOperator::midpoint(SpinorField&, const SpinorField&) const {
+  throw UsageError("this action has no fifth dimension, and nothing in the middle of one");
+}
+
 LinkDeviation deviation_of(const LinkField& stored, const HostGauge& given) {
   const HostGauge found = download(stored);
   const Lattice& lattice = given.lattice;

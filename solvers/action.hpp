@@ -51,6 +51,9 @@ class DiracOperator {
   virtual void embed(SpinorField& b, const SpinorField& source) const;
   /// Four-dimensional quark field of a solution; the default copies it.
   virtual void project(SpinorField& quark, const SpinorField& x) const;
+  /// The quark field in the middle of a fifth dimension, of actions that have one: Action::has_midpoint.
+  /// \throws UsageError there is none, which is what the default says.
+  virtual void midpoint(SpinorField& quark, const SpinorField& x) const;
 };
 
 /// How far links that were stored and read back are from those that were given, over all links and ranks.
@@ -116,6 +119,8 @@ class Action {
   virtual int slices() const { return 1; }
   /// Sites of the longest hop: what the domain of a solver is made for.
   virtual int reach() const { return 1; }
+  /// Whether solutions have a quark field in the middle of a fifth dimension.
+  virtual bool has_midpoint() const { return false; }
   /// The operator for fields of a precision.
   /// \throws UsageError the build lacks a kernel; the message is the profile row to add.
   virtual std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const = 0;

@@ -43,7 +43,7 @@ WilsonParameters DomainWallParameters::wilson() const {
   return p;
 }
 
-DomainWallHopping::DomainWallHopping(WilsonHopping hopping, const DomainWallParameters& p)
+DomainWallHopping::DomainWallHopping(HoppingTerm hopping, const DomainWallParameters& p)
     : hopping_(std::move(hopping)), parameters_(p) {
   const double diagonal = 4 - p.m5;
   const Numbers alpha = of_slices(p, [&](Complex64 b, Complex64) { return diagonal * b + 1.0; });
@@ -77,7 +77,7 @@ void DomainWallHopping::hop(SpinorField& out, double a, const SpinorField& x, do
 }
 
 double DomainWallHopping::flops(bool axpby) const {
-  return hopping_.flops(axpby ? WilsonHopping::Form::axpby : WilsonHopping::Form::plain) * slices();
+  return hopping_.flops(axpby ? HoppingTerm::Form::axpby : HoppingTerm::Form::plain) * slices();
 }
 
 DomainWallMatrix::DomainWallMatrix(const DomainWallHopping& parts) : parts_(&parts) {
@@ -179,15 +179,14 @@ void DomainWallEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, 
 }
 
 std::unique_ptr<ReducedOperator> DomainWallDirac::reduced(Reduction form, int rhs) const {
-  return std::make_unique<DomainWallEvenOdd>(
-      parts_, form == Reduction::symmetric ? EvenOdd::symmetric : EvenOdd::asymmetric, rhs);
+  return std::make_unique<DomainWallEvenOdd>(parts_, form, rhs);
 }
 
 std::unique_ptr<DiracOperator> DomainWallDirac::cut() const { return std::make_unique<DomainWallDirac>(parts_.cut()); }
 
 void DomainWallDirac::embed(SpinorField& b, const SpinorField& source) const {
   const DomainWallParameters& p = parts_.parameters();
-  const WilsonHopping& w = parts_.wilson();
+  const HoppingTerm& w = parts_.wilson();
   const int last = p.slices() - 1;
   const auto transform = [&](const SliceMatrix& m) {
     return SliceTransform(w.domain()->device_pointer(), w.precision(), w.basis(), {m, SliceMatrix::one(p.slices())});
@@ -216,7 +215,7 @@ void DomainWallDirac::embed(SpinorField& b, const SpinorField& source) const {
 }
 
 void DomainWallDirac::take_slice(SpinorField& quark, const SpinorField& x, int slice) const {
-  const WilsonHopping& w = parts_.wilson();
+  const HoppingTerm& w = parts_.wilson();
   const int slices = parts_.slices();
   SliceMatrix m(slices);
   m.diagonal[int(Chirality::minus)][slice] = 1;

@@ -30,15 +30,15 @@ struct DomainWallParameters {
 /// A - H B / 2, where the hopping term H stays in a slice and A and B at a site.
 class DomainWallHopping {
  public:
-  DomainWallHopping(WilsonHopping hopping, const DomainWallParameters& parameters);
-  /// See WilsonHopping::cut.
+  DomainWallHopping(HoppingTerm hopping, const DomainWallParameters& parameters);
+  /// See HoppingTerm::cut.
   DomainWallHopping cut() const;
 
   /// out = H in, and out = a x + b H in, slice by slice.
   void hop(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;
   void hop(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
            Dagger dagger) const;
-  const WilsonHopping& wilson() const { return hopping_; }
+  const HoppingTerm& wilson() const { return hopping_; }
   const DomainWallParameters& parameters() const { return parameters_; }
   int slices() const { return parameters_.slices(); }
 
@@ -54,7 +54,7 @@ class DomainWallHopping {
   long long half_sites() const { return hopping_.domain()->lattice().global_sites() / 2; }
 
  private:
-  WilsonHopping hopping_;
+  HoppingTerm hopping_;
   DomainWallParameters parameters_;
   std::shared_ptr<const SliceTransform> b_, a_, a_inverse_, b_a_inverse_;
 };
@@ -120,7 +120,7 @@ class DomainWallDirac final : public DiracOperator {
   void project(SpinorField& quark, const SpinorField& x) const override;
   /// The quark field in the middle of the fifth dimension, P_- psi_{Ls/2} + P_+ psi_{Ls/2-1}, of which the density J_5q
   /// is made that breaks the axial Ward identity (V. Furman and Y. Shamir, Nucl. Phys. B 439 (1995) 54).
-  void midpoint(SpinorField& quark, const SpinorField& x) const;
+  void midpoint(SpinorField& quark, const SpinorField& x) const override;
 
  private:
   void take_slice(SpinorField& quark, const SpinorField& x, int slice) const;
@@ -135,6 +135,7 @@ class DomainWallAction final : public Action {
   explicit DomainWallAction(DomainWallParameters parameters);
   std::string name() const override { return parameters_.is_shamir() ? "domain-wall" : "moebius"; }
   int slices() const override { return parameters_.slices(); }
+  bool has_midpoint() const override { return slices() > 1; }
   std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const override;
 
  private:

@@ -18,7 +18,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 }  // namespace
 
-struct WilsonShiftedSolver::Parts {
+struct ShiftedSolver::Parts {
   /// The operator in one precision.
   struct Level {
     Level(std::unique_ptr<DiracOperator> d, Reduction reduction, int rhs) : dirac(std::move(d)) {
@@ -30,19 +30,21 @@ struct WilsonShiftedSolver::Parts {
     std::unique_ptr<ReducedOperator> reduced;
   };
 
-  Parts(const HostGauge& gauge, DomainPointer d, const WilsonParameters& p, const SolveSettings& s, int shifts)
+  Parts(const Action& action, const HostGauge& gauge, DomainPointer d, const SolveSettings& s, int shifts)
       : settings(s), basis(&find_basis(s.basis)) {
     check(s.options);
     if (find_storage(s.links).temporal)
       throw UsageError(
           fmt::format("links '{}': shifted systems are solved in the gauge of the links; use r12", s.links));
-    if (p.twist.flavours > 1) throw UsageError("shifted systems are solved for one flavour; leave epsilon out");
+    if (action.slices() > 1 || action.spins() != 4)
+      throw UsageError(fmt::format(
+          "action {}: shifted systems are solved for one flavour of Dirac quarks in four dimensions; use cg",
+          action.name()));
     const std::size_t dash = s.precision.find('-');
     const std::string outer = s.precision.substr(0, dash),
                       inner = dash == std::string::npos ? outer : s.precision.substr(dash + 1);
     if (find_precision(inner).bits > find_precision(outer).bits)
       throw UsageError(fmt::format("precision '{}': the second must not be higher than the first", s.precision));
-    const WilsonAction action(p);
     const LinkStore links(gauge, std::move(d), s.links, s.basis);
     deviation = action.deviation(links);
     const auto make = [&](const LinkStore& l, const PrecisionInfo& precision) { return action.make(l, precision); };
@@ -71,23 +73,23 @@ struct WilsonShiftedSolver::Parts {
   std::unique_ptr<MultishiftSolver> solver;
 };
 
-WilsonShiftedSolver::WilsonShiftedSolver(const HostGauge& gauge, DomainPointer domain,
-                                         const WilsonParameters& parameters, const SolveSettings& settings, int shifts)
-    : parts_(std::make_unique<Parts>(gauge, std::move(domain), parameters, settings, shifts)) {}
+ShiftedSolver::ShiftedSolver(const Action& action, const HostGauge& gauge, DomainPointer domain,
+                             const SolveSettings& settings, int shifts)
+    : parts_(std::make_unique<Parts>(action, gauge, std::move(domain), settings, shifts)) {}
 
-WilsonShiftedSolver::~WilsonShiftedSolver() = default;
+ShiftedSolver::~ShiftedSolver() = default;
 
-Subset WilsonShiftedSolver::subset() const { return parts_->high->a().subset(); }
-const BasisInfo& WilsonShiftedSolver::basis() const { return *parts_->basis; }
-const LinkDeviation& WilsonShiftedSolver::link_deviation() const { return parts_->deviation; }
+Subset ShiftedSolver::subset() const { return parts_->high->a().subset(); }
+const BasisInfo& ShiftedSolver::basis() const { return *parts_->basis; }
+const LinkDeviation& ShiftedSolver::link_deviation() const { return parts_->deviation; }
 
-double WilsonShiftedSolver::host_share() const {
+double ShiftedSolver::host_share() const {
   const MultishiftSolver& s = *parts_->solver;
   return s.seconds() > 0 ? s.host_seconds() / s.seconds() : 0;
 }
 
 /// |b - (A^+ A + sigma) x| / |b| in double, where the solver has no operator of that precision.
-double WilsonShiftedSolver::residual(const SpinorField& x, const SpinorField& b, double shift) const {
+double ShiftedSolver::residual(const SpinorField& x, const SpinorField& b, double shift) const {
   const LinearOperator& a = parts_->exact_residual->a();
   const Blas blas(a);
   SpinorField y = b.like();
@@ -96,8 +98,8 @@ double WilsonShiftedSolver::residual(const SpinorField& x, const SpinorField& b,
   return std::sqrt(blas.residual(b, y) / blas.norm2(b));
 }
 
-std::vector<ShiftReport> WilsonShiftedSolver::solve(SpinorField& x, const SpinorField& b,
-                                                    const std::vector<double>& shifts) const {
+std::vector<ShiftReport> ShiftedSolver::solve(SpinorField& x, const SpinorField& b,
+                                              const std::vector<double>& shifts) const {
   const Parts& p = *parts_;
   usable_norms(b);
   const double start = now();

@@ -1,5 +1,5 @@
 /// \file
-/// Solves (A^+ A + sigma_k) x_k = b for a Wilson operator A and many shifts, with the choices a user makes.
+/// Solves (A^+ A + sigma_k) x_k = b for a Dirac operator A and many shifts, with the choices a user makes.
 #pragma once
 
 #include "solvers/multishift.hpp"
@@ -13,16 +13,16 @@ struct ShiftReport : SolveReport {
   int shared_iterations = 0;  ///< in the Krylov space of all shifts; `iterations` counts those that followed too
 };
 
-/// Shifted normal equations of a Wilson operator. A is M, or with an even-odd reduction the reduced operator on the
-/// even sites: no reduction turns the shifted equations of M into those.
-class WilsonShiftedSolver {
+/// Shifted normal equations of a Dirac operator of one flavour in four dimensions. A is M, or with an even-odd
+/// reduction the reduced operator on the even sites: no reduction turns the shifted equations of M into those.
+class ShiftedSolver {
  public:
   /// \param settings `method` is of no meaning; a tolerance means |b - (A^+ A + sigma) x| / |b|.
   /// \param shifts at most.
   /// \throws UsageError impossible settings or missing kernels; Error too little memory.
-  WilsonShiftedSolver(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& parameters,
-                      const SolveSettings& settings, int shifts);
-  ~WilsonShiftedSolver();
+  ShiftedSolver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& settings,
+                int shifts);
+  ~ShiftedSolver();
 
   /// \param x double, on the sites of subset(), one right-hand side for each shift; overwritten.
   /// \param b double, one right-hand side.

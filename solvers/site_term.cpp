@@ -17,18 +17,6 @@ SiteTerm::SiteTerm(double diagonal, const Twist& twist, std::shared_ptr<const Cl
                     diagonal, twist.mu, twist.epsilon));
 }
 
-std::string_view SiteTerm::operation() const {
-  if (!twist_.any()) return "wilson";
-  if (clover_) return twist_.flavours == 2 ? "twisted_clover_doublet" : "twisted_clover";
-  return twist_.flavours == 2 ? "twisted_doublet" : "twisted_mass";
-}
-
-std::string_view SiteTerm::inverse_operation() const {
-  if (!twist_.any()) return "apply_term";
-  if (clover_) return twist_.flavours == 2 ? "apply_doublet_twisted_term" : "apply_twisted_term";
-  return twist_.flavours == 2 ? "apply_doublet_twist" : "apply_twist";
-}
-
 void SiteTerm::set(Arguments& a, double factor, Dagger dagger) const {
   const double scale = clover_ ? clover_->term().scale() : diagonal_;
   if (clover_) a.term = clover_->term().operand();

@@ -36,9 +36,6 @@ class SiteTerm {
   bool is_number() const { return !clover_ && !twist_.any(); }
   double diagonal() const { return diagonal_; }
   int flavours() const { return twist_.flavours; }
-  /// Operation of the hopping kernels that have T in their epilogue, and of the kernel that applies T^-1 alone.
-  std::string_view operation() const;
-  std::string_view inverse_operation() const;
   /// Makes a.a such that an epilogue applies factor T or its conjugate.
   void set(Arguments& a, double factor, Dagger dagger) const;
   /// Makes a.b such that an epilogue applies factor T^-1 or its conjugate.

@@ -29,19 +29,19 @@ std::string inner_precision(const std::string& precision) {
 struct StaggeredMassSolver::Parts {
   /// The operators 4 m^2 - D^2 of the smallest mass on the sites of one parity.
   struct Half {
-    Half(const StaggeredHopping& high, const StaggeredHopping& low, double mass, int masses, Parity p)
+    Half(const HoppingTerm& high, const HoppingTerm& low, int masses, Parity p)
         : parity(p),
-          outer(high, mass, masses, p),
-          inner(low, mass, masses, p),
+          outer(high, masses, p),
+          inner(low, masses, p),
           solver(outer, inner, masses, MultishiftSolver::Form::hermitian) {}
     Parity parity;
-    StaggeredEvenOdd outer, inner;
+    HermitianEvenOdd outer, inner;
     MultishiftSolver solver;
   };
 
   Parts(const StaggeredAction& action, std::vector<double> m, const HostGauge& gauge, const DomainPointer& domain,
         const SolveSettings& s)
-      : masses(std::move(m)), settings(s) {
+      : masses(std::move(m)), settings(s), parameters(action.parameters()) {
     check(s.options);
     if (masses.empty()) throw UsageError("no masses to solve for");
     for (const double mass : masses)
@@ -51,24 +51,28 @@ struct StaggeredMassSolver::Parts {
     const LinkStore links(gauge, domain, s.links, s.basis);
     deviation = action.deviation(links);
     // As with shifts of a Wilson operator, all of a solve in double is done with the links as they were given.
-    const auto make = [&](const LinkStore& l, const PrecisionInfo& p) { return action.hopping(l, p); };
+    const auto make = [&](const LinkStore& l, const PrecisionInfo& p) {
+      return action.hopping(l, p).with(values(least));
+    };
     high.emplace(deviation.negligible() ? make(links, find_precision("double")) : make_exact(links, deviation, make));
-    if (inner != "double") low.emplace(action.hopping(links, find_precision(inner)));
+    if (inner != "double") low.emplace(make(links, find_precision(inner)));
     if (!deviation.negligible()) links_used = links_text("r18", low ? s.links : "r18");
   }
 
+  ActionValues values(double mass) const { return parameters.values(mass); }
   Half& half(Parity parity) {
     auto& made = halves[int(parity)];
-    if (!made) made = std::make_unique<Half>(*high, low ? *low : *high, least, int(masses.size()), parity);
+    if (!made) made = std::make_unique<Half>(*high, low ? *low : *high, int(masses.size()), parity);
     return *made;
   }
 
   std::vector<double> masses;
   SolveSettings settings;
+  StaggeredParameters parameters;
   double least = 0;
   LinkDeviation deviation;
   std::string links_used = settings.links;
-  std::optional<StaggeredHopping> high, low;
+  std::optional<HoppingTerm> high, low;
   std::array<std::unique_ptr<Half>, 2> halves;  ///< made when a source needs them
 };
 
@@ -116,7 +120,8 @@ std::vector<SolveReport> StaggeredMassSolver::solve(SpinorField& x, const Spinor
   }
   SpinorField product = b.like();
   for (int k = 0; k < count; ++k) {
-    const StaggeredMatrix matrix(*p.high, p.masses[k]);
+    const HoppingTerm hopping = p.high->with(p.values(p.masses[k]));
+    const HoppingMatrix matrix(hopping);
     SpinorField one = x.slice(k, 1);
     matrix.apply(one, y.slice(k, 1), Dagger::yes);
     matrix.apply(product, one, Dagger::no);

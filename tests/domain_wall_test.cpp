@@ -208,7 +208,7 @@ TEST_P(DomainWall, SourceAndQuarkFieldStandOnTheWalls) {
     dirac->project(four, b);
     download(four, quark, basis());
     EXPECT_LT(support::compare(quark, at(0, last)).norm, 1e-15);
-    static_cast<const DomainWallDirac&>(*dirac).midpoint(four, b);
+    dirac->midpoint(four, b);
     download(four, quark, basis());
     EXPECT_LT(support::compare(quark, at(p.slices() / 2, p.slices() / 2 - 1)).norm, 1e-15);
   }
@@ -235,7 +235,7 @@ TEST_P(DomainWall, FreeQuarkAtRestHasItsMassAndTheResidualOne) {
     EXPECT_TRUE(solver.solve(x, b).converged);
     solver.dirac().project(four, x);
     download(four, quark, solver.basis());
-    static_cast<const DomainWallDirac&>(solver.dirac()).midpoint(four, x);
+    solver.dirac().midpoint(four, x);
     download(four, middle, solver.basis());
     const double tau = std::pow((1 - b5 * p.m5) / (1 + c5 * p.m5), slices);
     EXPECT_LT(support::compare(quark, reference::combine(1 / (p.mass + tau), constant, 0, constant)).norm, 1e-11);
@@ -266,7 +266,7 @@ TEST_P(DomainWall, MidpointMakesUpForTheAxialWardIdentity) {
     download(four, quark, solver.basis());
     trace += quark.site[0][n].real();
     pion += reference::dot(quark, quark).real();
-    static_cast<const DomainWallDirac&>(solver.dirac()).midpoint(four, x);
+    solver.dirac().midpoint(four, x);
     download(four, quark, solver.basis());
     middle += reference::dot(quark, quark).real();
   }

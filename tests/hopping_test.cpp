@@ -1,6 +1,7 @@
 // Every emitted hopping kernel against the dense reference, on every device.
 #include <fmt/format.h>
 
+#include "runtime/action_info.hpp"
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
 #include "tests/reference/reference.hpp"
@@ -30,6 +31,16 @@ struct Definition {
   HopMatrices hops{};
   reference::PhaseMasks masks{};
 };
+
+/// What backward hops carry beside forward ones, for operators that tell them apart.
+constexpr std::array<double, directions> back_weight = {1.3, 0.7, -0.4, 0.6};
+
+/// Bits of the directions in which an operator does.
+unsigned directed(const Kernel& kernel) {
+  for (const ActionInfo& a : actions())
+    if (a.hopping == kernel.operation) return a.directed;
+  return 0;
+}
 
 /// General matrices, some larger than 1, as sums over paths are.
 HostGauge fat_gauge(const HostGauge& gauge) {
@@ -67,6 +78,8 @@ Definition define(const Kernel& kernel) {
       d.hops[hop.mu][forward != kernel.dagger ? 0 : 1] = kernel.dagger ? reference::adjoint(m) : m;
       d.masks[hop.mu] = hop.phase;
     }
+    for (int mu = 0; mu < directions; ++mu)
+      if ((directed(kernel) >> mu & 1) != 0) d.hops[mu][1] = Complex64(back_weight[mu]) * d.hops[mu][1];
     return d;
   }
   throw Error(fmt::format("no definition of operator {}", kernel.operation));
@@ -153,6 +166,7 @@ class Hopping : public testing::TestWithParam<support::KernelCase> {
       return hops_of(out.domain().lattice(), bulk, c.phase);
     };
     a.hops = hops_for(links);
+    for (int mu = 0; mu < directions; ++mu) a.long_hops.bulk[mu] = back_weight[mu];
     if (long_links != nullptr) {
       a.long_links = long_links->operand();
       a.long_hops = hops_for(*long_links);

@@ -24,7 +24,7 @@ struct System {
     settings.reduction = reduction;
     settings.options.tolerance = 1e-10;
     settings.options.max_iterations = max_iterations;
-    solver = std::make_unique<WilsonShiftedSolver>(gauge, domain, parameters, settings, shifts);
+    solver = std::make_unique<ShiftedSolver>(WilsonAction(parameters), gauge, domain, settings, shifts);
     source = reference::random_spinor(lattice, 3);
   }
   SpinorField field(int rhs = 1) const { return {domain, find_precision("double"), solver->subset(), rhs}; }
@@ -64,7 +64,7 @@ struct System {
   DomainPointer domain;
   WilsonParameters parameters;
   SolveSettings settings;
-  std::unique_ptr<WilsonShiftedSolver> solver;
+  std::unique_ptr<ShiftedSolver> solver;
   HostSpinor source{lattice};
 };
 

@@ -119,7 +119,7 @@ TEST_P(Physics, EvenOddReductionIsTheSchurComplementOfTheFullMatrix) {
   const auto d = domain(lattice);
   const auto links = std::make_shared<LinkField>(upload(gauge, d, find_precision("double"), find_storage("r18")));
   const WilsonHopping hopping(links, find_precision("double"), find_basis("non_relativistic"), parameters());
-  const double t = parameters().diagonal();
+  const double t = parameters().mass + 1 + 3 * parameters().nu / parameters().xi0;
   HostSpinor even = reference::random_spinor(lattice, 1);
   for (long long i = 0; i < lattice.sites(); ++i)
     if (Lattice::parity(lattice.coordinates(i)) == Parity::odd) even.site[i].fill(0);

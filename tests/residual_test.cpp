@@ -194,7 +194,8 @@ TEST(LinksAsGivenOrNot, EveryShiftHasItsTrueResidual) {
          {std::tuple{"double", 1e-12, "r18"}, {"double-half", 1e-12, "r18-r8"}, {"single", 4e-6, "r18-r8"}}) {
       const auto domain = std::make_shared<Domain>(gauge.lattice, device);
       const Case c = {.precision = precision, .links = "r8", .reduction = "none"};
-      const WilsonShiftedSolver solver(gauge, domain, parameters(c), settings(c, tolerance), int(shifts.size()));
+      const ShiftedSolver solver(WilsonAction(parameters(c)), gauge, domain, settings(c, tolerance),
+                                 int(shifts.size()));
       const Flavours source = twisted::random(gauge.lattice, 1, 4);
       SpinorField b(domain, find_precision("double"), Subset::full), x(domain, b.precision(), Subset::full, 3);
       twisted::upload_all(source, b, solver.basis());

@@ -114,13 +114,13 @@ TEST_P(Staggered, HoppingTermIsAntiHermitian) {
   for (const auto& device : support::devices()) {
     const System s(device, GetParam());
     const LinkStore links(s.gauge, s.domain, "r18", "non_relativistic");
-    const StaggeredHopping hopping = s.action()->hopping(links, find_precision("double"));
+    const HoppingTerm hopping = s.action()->hopping(links, find_precision("double"));
     const HostSpinor chi = random_colour(s.lattice, 1), psi = random_colour(s.lattice, 2);
     const SpinorField x = s.upload(chi), y = s.upload(psi);
     SpinorField dx = x.like(), dy = y.like();
     dx.fill(0), dy.fill(0);
-    hopping.apply(dy, y, Parity::even);  // D_eo psi
-    hopping.apply(dx, x, Parity::odd);   // D_oe chi
+    hopping.apply(dy, y, Parity::even, Dagger::no);  // D_eo psi
+    hopping.apply(dx, x, Parity::odd, Dagger::no);   // D_oe chi
     const Complex64 left = reference::dot(chi, s.download(dy)), right = reference::dot(s.download(dx), psi);
     const double size = std::sqrt(reference::dot(chi, chi).real() * reference::dot(psi, psi).real());
     EXPECT_GT(std::abs(left), 1e-3 * size);
@@ -132,10 +132,10 @@ TEST_P(Staggered, EvenOddFormIsTheSchurComplement) {
   for (const auto& device : support::devices()) {
     const System s(device, GetParam());
     const LinkStore links(s.gauge, s.domain, "r18", "non_relativistic");
-    const StaggeredHopping hopping = s.action()->hopping(links, find_precision("double"));
+    const HoppingTerm hopping = s.action()->hopping(links, find_precision("double"));
     const double m = s.parameters.mass;
     for (const Parity parity : {Parity::even, Parity::odd}) {
-      const StaggeredEvenOdd reduced(hopping, m, 1, parity);
+      const HermitianEvenOdd reduced(hopping, 1, parity);
       HostSpinor psi = random_colour(s.lattice, 3);
       for (long long i = 0; i < s.lattice.sites(); ++i)
         if (Lattice::parity(s.lattice.coordinates(i)) != parity) psi.site[i] = {};
@@ -243,7 +243,7 @@ TEST(StaggeredFree, PlaneWavesHaveTheImprovedDispersion) {
     parameters.boundary = {1, 1, 1, 1};
     const HostGauge gauge = unit_gauge(lattice);
     const LinkStore links(gauge, domain, "r13", "non_relativistic");
-    const StaggeredHopping hopping = StaggeredAction(parameters).hopping(links, find_precision("double"));
+    const HoppingTerm hopping = StaggeredAction(parameters).hopping(links, find_precision("double"));
     const double p = std::acos(-1.0) / 2;  // of momentum 2 pi 2/8 in y, which eta does not change
     HostSpinor wave(lattice);
     for (long long i = 0; i < lattice.sites(); ++i) wave.site[i][0] = std::polar(1.0, p * lattice.coordinates(i)[1]);
@@ -251,7 +251,8 @@ TEST(StaggeredFree, PlaneWavesHaveTheImprovedDispersion) {
     upload(wave, in, find_basis("degrand_rossi"));
     SpinorField once = in.like(), twice = in.like();
     for (SpinorField* f : {&once, &twice})
-      for (const Parity parity : {Parity::even, Parity::odd}) hopping.apply(*f, f == &once ? in : once, parity);
+      for (const Parity parity : {Parity::even, Parity::odd})
+        hopping.apply(*f, f == &once ? in : once, parity, Dagger::no);
     HostSpinor result(lattice);
     download(twice, result, find_basis("degrand_rossi"));
     const double derivative = 2 * (9.0 / 8 * std::sin(p) - 1.0 / 24 * std::sin(3 * p));

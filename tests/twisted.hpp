@@ -52,7 +52,7 @@ inline Flavours half(Flavours psi, Parity parity) {
 class Dense {
  public:
   Dense(const HostGauge& gauge, const WilsonParameters& p) : gauge_(gauge), p_(p), size_(12 * p.twist.flavours) {
-    const auto c = reference::clover(gauge, p.diagonal(), p.csw_r / p.xi0, p.csw_t);
+    const auto c = reference::clover(gauge, p.mass + 1 + 3 * p.nu / p.xi0, p.csw_r / p.xi0, p.csw_t);
     const reference::SpinMatrix g5 = reference::gamma5();
     for (const auto& block : c) {
       std::vector<Complex64> t(static_cast<std::size_t>(size_) * size_);

@@ -355,6 +355,14 @@ void mr_step_double(const Arguments&, const Launch&);
 void mr_step_half(const Arguments&, const Launch&);
 void mr_step_single(const Arguments&, const Launch&);
 void naik_double_r18(const Arguments&, const Launch&);
+void naive_axpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void naive_axpby_double_r18_nr_n1(const Arguments&, const Launch&);
+void naive_dagger_axpby_double_r12_nr_n1(const Arguments&, const Launch&);
+void naive_dagger_axpby_double_r18_nr_n1(const Arguments&, const Launch&);
+void naive_dagger_double_r12_nr_n1(const Arguments&, const Launch&);
+void naive_dagger_double_r18_nr_n1(const Arguments&, const Launch&);
+void naive_double_r12_nr_n1(const Arguments&, const Launch&);
+void naive_double_r18_nr_n1(const Arguments&, const Launch&);
 void norm2_double(const Arguments&, const Launch&);
 void norm2_double_s1(const Arguments&, const Launch&);
 void norm2_half(const Arguments&, const Launch&);
@@ -1351,6 +1359,13 @@ constexpr Operation of_naik = {
     "",
     false, 0,
     "u:links:links:apart:0.2.0.2.0.2.0.2 weight:real:a.re:here out:matrices:out:out"};
+constexpr Operation of_naive = {
+    "naive", "hopping",
+    "D psi(x) = sum_mu gamma_mu U_mu(x) psi(x+mu) - gamma_mu U_mu(x-mu)^+ psi(x-mu)",
+    "",
+    "",
+    false, 0,
+    ""};
 constexpr Operation of_norm2 = {
     "norm2", "update",
     "norm(x)",
@@ -2615,6 +2630,30 @@ constexpr Kernel table[] = {
     kernel("naik_double_r18", of_naik, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 1656, 1728, naik_double_r18, false),
+    kernel("naive_axpby_double_r12_nr_n1", of_naive, false,
+           "axpby", "double", "r12", "non_relativistic", false,
+           1, 4, 4, 1, 0, 2352, 1344, naive_axpby_double_r12_nr_n1, true),
+    kernel("naive_axpby_double_r18_nr_n1", of_naive, false,
+           "axpby", "double", "r18", "non_relativistic", false,
+           1, 4, 4, 1, 0, 2352, 1728, naive_axpby_double_r18_nr_n1, true),
+    kernel("naive_dagger_axpby_double_r12_nr_n1", of_naive, true,
+           "axpby", "double", "r12", "non_relativistic", false,
+           1, 4, 4, 1, 0, 2352, 1344, naive_dagger_axpby_double_r12_nr_n1, true),
+    kernel("naive_dagger_axpby_double_r18_nr_n1", of_naive, true,
+           "axpby", "double", "r18", "non_relativistic", false,
+           1, 4, 4, 1, 0, 2352, 1728, naive_dagger_axpby_double_r18_nr_n1, true),
+    kernel("naive_dagger_double_r12_nr_n1", of_naive, true,
+           "none", "double", "r12", "non_relativistic", false,
+           1, 4, 4, 1, 0, 2304, 1152, naive_dagger_double_r12_nr_n1, true),
+    kernel("naive_dagger_double_r18_nr_n1", of_naive, true,
+           "none", "double", "r18", "non_relativistic", false,
+           1, 4, 4, 1, 0, 2304, 1536, naive_dagger_double_r18_nr_n1, true),
+    kernel("naive_double_r12_nr_n1", of_naive, false,
+           "none", "double", "r12", "non_relativistic", false,
+           1, 4, 4, 1, 0, 2304, 1152, naive_double_r12_nr_n1, true),
+    kernel("naive_double_r18_nr_n1", of_naive, false,
+           "none", "double", "r18", "non_relativistic", false,
+           1, 4, 4, 1, 0, 2304, 1536, naive_double_r18_nr_n1, true),
     kernel("norm2_double", of_norm2, false,
            "none", "double", "", "", false,
            1, 4, 0, 0, 0, 48, 192, norm2_double, false),

@@ -222,7 +222,8 @@ def is_uniform(node: Node) -> bool:
     """Whether a number is the same at all sites."""
     if node.op in ("parameter", "constant"):
         return node.kind in NUMBERS
-    return node.op in ("add", "sub", "neg", "mul", "div") and all(map(is_uniform, node.args))
+    uniform = ("add", "sub", "neg", "mul", "div", "exp")
+    return node.kind in NUMBERS and node.op in uniform and all(map(is_uniform, node.args))
 
 
 def _common_kind(a: str, b: str) -> str:

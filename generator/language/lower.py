@@ -94,6 +94,10 @@ class Lowering:
             odd = sum(at[mu] for mu in node.data) % 2 == 1
             here = self._value("sign", "real", (), node.data)
             return self._value("neg", "real", (here,), None) if odd else here
+        if node.op == "exp" and node.kind == "real":
+            raise ExpressionError(
+                f"{node.place}: {node}: exponentials of numbers are for actions of hops over one link; pass the result"
+            )
         if node.op == "mul" and node.kind == "spinor" and node.args[0].kind in LINEAR:
             return self._applied(node.args[0], at, self.lower(node.args[1], at))
         args = tuple(self.lower(a, at) for a in node.args)

@@ -158,8 +158,15 @@ def ta(value: Node) -> Node:
 
 
 def exp(value: Node) -> Node:
-    """The exponential of an element of the Lie algebra (C. Morningstar and M. Peardon, hep-lat/0311018)."""
-    _need(value, ("matrix",), "exp")
+    """The exponential of an element of the Lie algebra (C. Morningstar and M. Peardon, hep-lat/0311018).
+
+    In statements of actions of a number, too, that is the same at all sites.
+    """
+    _need(value, ("matrix", "real"), "exp")
+    if value.kind == "real":
+        if not is_uniform(value):
+            raise wrong(f"exp({value})", "exp takes a number that is the same at all sites, or a matrix", value)
+        return make("exp", "real", (value,))
     if not value.algebra:
         raise wrong(
             f"exp({value})", "the matrix is not known to be anti-Hermitian and traceless; write exp(ta(...))", value

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from generator.algebra.gamma import BASES, Basis, Matrix, snap
+from generator.algebra.gamma import BASES, TOLERANCE, Basis, Matrix, snap
 from generator.language import Action
 from generator.language.graph import FIFTH, ExpressionError, Node, text
 from generator.lower.terms import HERE, Link, Term, expand, product_value
@@ -164,6 +164,42 @@ class HoppingForm:
             raise ShapeError(f"{self.action.place}: hops of {self.action.name} differ from direction to direction")
         return tuple(found)
 
+    def numbers(self, mu: int, sign: int, length: int = 1) -> tuple[Node, ...]:
+        """What multiplies a hop of D when it runs, beside boundary phases."""
+        return self._find(mu, sign, length).terms[0].numbers
+
+    @cached_property
+    def directed(self) -> tuple[int, ...]:
+        """Directions in which forward and backward hops have different numbers, as a chemical potential makes them.
+
+        Raises:
+            ShapeError: they have so beside longer hops.
+        """
+        found = tuple(
+            mu
+            for mu in self.directions
+            if any(self._find(mu, 1, n).weight != self._find(mu, -1, n).weight for n in self.lengths)
+        )
+        if found and len(self.lengths) > 1:
+            raise ShapeError(
+                f"{self.action.place}: numbers of {self.action.name} differ for forward and backward hops; that is for "
+                "actions whose hops have one length"
+            )
+        return found
+
+    @cached_property
+    def anti_hermitian(self) -> bool:
+        """Whether D^+ = -D with any links."""
+        basis = BASES["degrand_rossi"]
+        return not self.directed and all(
+            h.phase == self._find(h.mu, -h.sign, h.length).phase
+            and np.abs(
+                h.matrix(basis, self.spins) + self._find(h.mu, -h.sign, h.length).matrix(basis, self.spins).conj().T
+            ).max()
+            < TOLERANCE
+            for h in self.stated
+        )
+
     def phase(self, mu: int) -> tuple[int, ...]:
         """Coordinates whose sum's parity gives hops along mu a sign."""
         return self._find(mu, 1, self.lengths[0]).phase
@@ -256,6 +292,8 @@ def _spin_text(node: Node, axis: str, name: str) -> str:
 def same_hops(a: HoppingForm, b: HoppingForm) -> bool:
     """Whether two actions share D."""
     if (a.spins, a.has_basis, [_key(h) for h in a.stated]) != (b.spins, b.has_basis, [_key(h) for h in b.stated]):
+        return False
+    if a.directed != b.directed:
         return False
     pairs: Sequence[tuple[Basis, StatedHop, StatedHop]] = [
         (basis, *hops) for basis in BASES.values() for hops in zip(a.stated, b.stated, strict=True)

@@ -161,8 +161,8 @@ def value_of(node: Node, values: Mapping[str, float]) -> complex:
     if node.op == "parameter":
         return complex(values[node.data])
     args = [value_of(a, values) for a in node.args]
-    if node.op == "neg":
-        return -args[0]
+    if node.op in ("neg", "exp"):
+        return -args[0] if node.op == "neg" else complex(np.exp(args[0]))
     a, b = args
     return {"add": a + b, "sub": a - b, "mul": a * b, "div": a / b if b else math.nan}[node.op]
 

@@ -192,4 +192,6 @@ def _hops(operator: HoppingOperator, basis: Basis | None, dagger: bool) -> list[
 
 @cache
 def _flops(operator: HoppingOperator, basis: Basis | None, dagger: bool) -> int:
-    return hopping_flops([hop.factors for hop in _hops(operator, basis, dagger)])
+    hops = _hops(operator, basis, dagger)
+    weighted = sum(h.factors.rank for h in hops if h.sign < 0 and h.mu in operator.form.directed)
+    return hopping_flops([h.factors for h in hops]) + COLOUR_REALS * weighted

@@ -35,7 +35,7 @@ def stated_operators(actions: Iterable[Action]) -> list[HoppingOperator | SliceO
         owner = next((o for o in owners if same_hops(o.form, form)), None)
         term = site_term_of(SiteForm(action, form.local))
         if owner is None:
-            owners.append(HoppingOperator(action.name, form))
+            owners.append(HoppingOperator(action.name, form, term))
         elif term is not CLOVER:
             others.append(HoppingOperator(action.name, form, term, owner.name))
         if form.has_slices:

@@ -13,7 +13,8 @@ CLOVER = {"clover", "twisted-clover"}
 TWISTED = {"twisted-mass", "twisted-clover"}
 WALL = {"domain-wall", "moebius"}
 STAGGERED = {"staggered", "asqtad", "hisq"}
-SPINORS = WILSON | WALL
+STATED = {"naive"}
+SPINORS = WILSON | WALL | STATED
 ALL = SPINORS | STAGGERED
 
 # What each action needs before any further option.
@@ -22,7 +23,7 @@ NEEDED = {
     "clover": ("--mass", "0.1", "--csw", "1"),
     "twisted-mass": ("--mass", "0.1", "--mu", "0.1"),
     "twisted-clover": ("--mass", "0.1", "--mu", "0.1", "--csw", "1"),
-    **dict.fromkeys(WALL | STAGGERED, ("--mass", "0.1")),
+    **dict.fromkeys(WALL | STAGGERED | STATED, ("--mass", "0.1")),
 }
 SOLVERS = {"cg", "cgnr", "cgne", "bicgstab", "bicgstab-l", "gcr", "mr", "block-cg"}
 
@@ -33,7 +34,7 @@ OF_ACTIONS = {
     "--csw": (("1.2",), CLOVER),
     "--csw-r": (("1.2", "--csw-t", "1"), CLOVER),
     "--csw-t": (("1.2", "--csw-r", "1"), CLOVER),
-    "--mu": (("0.2",), TWISTED),
+    "--mu": (("0.2",), TWISTED | {"naive"}),
     "--epsilon": (("0.05",), TWISTED),
     "--flavours": (("0,1", "--epsilon", "0.05"), TWISTED),
     "--ls": (("8",), WALL),
@@ -174,6 +175,13 @@ REFUSED = [
     (("propagator", *GAUGE, *MASS, "--action", "clover", "--csw-r", "1", "--correlators", "c.json"), "--csw-t"),
     (("propagator", *GAUGE, *MASS, "--action", "clover", "--csw-t", "1", "--correlators", "c.json"), "--csw-r"),
     (("propagator", *GAUGE, "--mass", "nan", "--correlators", "c.json"), "--mass"),
+    (("propagator", *GAUGE, "--action", "naive", "--correlators", "c.json"), "--action naive needs --mass: mass"),
+    (
+        ("propagator", *GAUGE, *MASS, "--action", "naive", "--mu", "11", "--correlators", "c.json"),
+        "--mu 11 of action naive: use a number from -10 to 10",
+    ),
+    (("propagator", *GAUGE, *MASS, "--action", "naiv", "--correlators", "c.json"), "asqtad, hisq, naive"),
+    (("solve-bench", *GAUGE, *MASS, "--action", "staggered", "--solver", "multishift"), "action staggered: shifted systems"),
     (("propagator", *GAUGE, "--kappa", "inf", "--correlators", "c.json"), "--kappa"),
     (("propagator", *GAUGE, *MASS, "--anisotropy", "inf,1", "--correlators", "c.json"), "--anisotropy"),
     (("propagator", *GAUGE, *MASS, "--boundary", "0,0,0,nan", "--correlators", "c.json"), "--boundary"),

@@ -108,6 +108,10 @@ class Interpreter:
         a, b = self._args(node)
         return a / b
 
+    def _exp(self, node):
+        assert node.kind == "real"  # of numbers alone
+        return np.exp(self(node.args[0]))
+
     def _adj(self, node):
         value = self(node.args[0])
         return value.conj() if node.kind in ("real", "complex") else np.swapaxes(value, -1, -2).conj()

@@ -201,6 +201,7 @@ def expected(name, fields, psi, p):
         "improved_staggered": lambda: stag(fields["fat"], psi, p["mass"], [3, 0, 1, 2], fields["long"]),
         "moebius": lambda: domain_wall(u, psi, p["mass"], p["m5"], p["b"], p["c"]),
         "domain_wall": lambda: domain_wall(u, psi, p["mass"], p["m5"], 1, 0),
+        "naive": lambda: naive(u, psi, p["mass"], p["mu"]),
         "brillouin": lambda: brillouin(u, psi, p["mass"]),
         "d234": lambda: d234(u, psi, p["mass"], p["b"], p["c"]),
         "laplace3": lambda: laplace(u, psi, 3),
@@ -210,6 +211,20 @@ def expected(name, fields, psi, p):
 
 def laplace(u, psi, dimensions):
     return each_site(psi, lambda s: sum(sum(hop(u, psi, s, mu)) - 2 * psi[s] for mu in range(dimensions)))
+
+
+def naive(u, psi, mass, mu):
+    """Naive fermions: m + sum_nu gamma_nu (e^mu U - e^-mu U^+)/2, mu for nu = t alone (PLB 125 (1983) 308)."""
+
+    def at_site(site):
+        result = mass * psi[site]
+        for nu in range(4):
+            forward, backward = hop(u, psi, site, nu)
+            weight = np.exp(mu) if nu == 3 else 1
+            result = result + 0.5 * spin(G[nu], weight * forward - backward / weight)
+        return result
+
+    return each_site(psi, at_site)
 
 
 def inputs(name):
@@ -287,11 +302,14 @@ def test_what_is_lowered_is_what_was_stated(name):
 
 @pytest.mark.parametrize("name", [n for n in ACTIONS if ACTIONS[n].spins == 4 and "laplace" not in n])
 def test_gamma5_hermiticity(name):
-    """<phi, M psi> = <M' phi, psi> with M' = gamma5 M gamma5, mu -> -mu for one flavour, R: s -> Ls - 1 - s."""
+    """<phi, M psi> = <M' phi, psi> with M' = gamma5 M gamma5, R: s -> Ls - 1 - s.
+
+    For one flavour of twisted mass, and for a chemical potential, mu -> -mu.
+    """
     fields, psi = inputs(name)
     phi = spinor(name, 8, psi.shape[4])
     m = lambda v, p: Interpreter(EXTENT, fields | {"psi": v}, p, PHASES)(ACTIONS[name].matrix)  # noqa: E731
-    flip = {"mu": -PARAMETERS["mu"]} if "twisted" in name else {}
+    flip = {"mu": -PARAMETERS["mu"]} if "twisted" in name or name == "naive" else {}
 
     def five(v):
         turned = spin(G5, v)
@@ -318,7 +336,7 @@ def test_printed_spin_matrices_are_those_that_are_emitted(name, basis):
 def test_every_hopping_kernel_of_an_action_is_there():
     hopping = {n for n, o in OPERATORS.items() if o.family == "hopping"}
     assert hopping == {
-        "wilson", "staggered", "improved_staggered", "laplace3", "laplace4",
+        "wilson", "staggered", "improved_staggered", "laplace3", "laplace4", "naive",
         "twisted_mass", "twisted_doublet", "twisted_clover", "twisted_clover_doublet",
     }  # fmt: skip
     assert OPERATORS["domain_wall"].family == "slices"

@@ -25,14 +25,10 @@ Outcome solve(const std::shared_ptr<const Action>& action, const HostGauge& gaug
   const Solver solver(action, gauge, domain, s);
   SpinorField source(domain, find_precision("double"), Subset::full), quark = source.like(), middle = source.like();
   upload(make_source(source_of("noise:5", domain->lattice()), domain->lattice(), 2, 1), source, solver.basis());
-  Outcome o{solver
-                .solve_sources(quark, source,
-                               [&](const SpinorField& x) {
-                                 static_cast<const DomainWallDirac&>(solver.dirac()).midpoint(middle, x);
-                               })
-                .front(),
-            HostSpinor(domain->lattice()),
-            {}};
+  Outcome o{
+      solver.solve_sources(quark, source, [&](const SpinorField& x) { solver.dirac().midpoint(middle, x); }).front(),
+      HostSpinor(domain->lattice()),
+      {}};
   HostSpinor half_way(domain->lattice());
   download(quark, o.quark, solver.basis());
   download(middle, half_way, solver.basis());

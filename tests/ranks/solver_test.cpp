@@ -68,7 +68,7 @@ Outcome solve(const Case& c, const HostGauge& gauge, const DomainPointer& domain
 }
 
 /// What M makes of a field, alone on a domain.
-HostSpinor applied(const WilsonHopping& hopping, const HostSpinor& psi) {
+HostSpinor applied(const HoppingTerm& hopping, const HostSpinor& psi) {
   SpinorField in(hopping.domain(), hopping.precision(), Subset::full), out = in.like();
   HostSpinor here(hopping.domain()->lattice());
   here.site = psi.site;

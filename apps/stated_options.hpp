@@ -1,0 +1,28 @@
+/// \file
+/// Options of actions that commands know by their statement alone (generator/actions): each parameter is an option.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <vector>
+
+#include "solvers/action_values.hpp"
+
+namespace quarksmith::apps {
+
+/// Those actions; the others of the table have options of their own.
+const std::vector<const ActionInfo*>& stated_actions();
+/// The action of that name as options have it, `twisted-mass`; null if it is none of these.
+const ActionInfo* stated_action(const std::string& option);
+/// `twisted_mass` -> `twisted-mass`.
+std::string option_name(std::string_view name);
+/// Names of these actions, each after a comma; for help and messages.
+std::string more_actions();
+
+/// Adds options for their parameters; where other actions have an option of that name, it serves both.
+void add_stated_options(CLI::App& command);
+/// The action with the values that a command line gives.
+/// \throws UsageError a parameter is missing or out of its range.
+ActionValues stated_values(const ActionInfo& action, const CLI::App& command);
+
+}  // namespace quarksmith::apps

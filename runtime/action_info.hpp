@@ -1,0 +1,59 @@
+/// \file
+/// The actions as generated: what C++ knows of a discretisation beside its kernels. The table is generated/actions.cpp,
+/// from the statements in generator/actions.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include "runtime/arguments.hpp"
+
+namespace quarksmith {
+
+/// A bound that is none.
+inline constexpr double unbounded = std::numeric_limits<double>::infinity();
+
+/// A real parameter of an action.
+struct ActionParameter {
+  std::string_view name, help;
+  std::string_view unit;  ///< empty for pure numbers
+  bool required;          ///< it has no default
+  double fallback;        ///< its value where none is given
+  double lower, upper;
+};
+
+/// A number of an action for the values of its parameters, in the order of ActionInfo::parameters.
+using ActionNumber = double (*)(const double* values);
+
+/// An action. Of hopping shape M = T + h D: D the normalised hops of a kernel, T diagonal + i twist gamma_5 (tau_3) +
+/// splitting tau_1 - (1/2) sum_{mu<nu} c_munu sigma_munu F_munu. With a fifth dimension M = (alpha + beta R) + h D (b +
+/// c R), R the step along it (docs/operator-domain-wall.md). Numbers that an action does not have are null.
+struct ActionInfo {
+  std::string_view name;
+  std::string_view text;     ///< what it is, in one line
+  std::string_view formula;  ///< M, as stated
+  int spins;                 ///< colour vectors a site
+  std::span<const ActionParameter> parameters;
+
+  std::string_view hopping = "";        ///< operator of kernels of D; empty: M is not of hopping shape
+  std::string_view with_term = "";      ///< operator of kernels with T in their epilogue
+  std::string_view apply_inverse = "";  ///< operator of kernels that apply T^-1 alone
+  std::string_view chain = "";          ///< operator along the fifth dimension; empty without one
+  int flavours = 1;                     ///< that T mixes or tells apart
+  int reach = 1;                        ///< sites of the longest hop
+  unsigned directed = 0;        ///< bits of the directions in which forward and backward hops have weights that differ
+  bool has_basis = true;        ///< hops have spin matrices
+  bool anti_hermitian = false;  ///< D^+ = -D
+  double h = 1;
+  ActionNumber diagonal = nullptr, twist = nullptr, splitting = nullptr;
+  ActionNumber clover_space = nullptr, clover_time = nullptr;
+  ActionNumber alpha = nullptr, beta = nullptr, b = nullptr, c = nullptr;
+  ActionNumber wall = nullptr;              ///< factor of what comes from beyond the ends of the fifth dimension
+  ActionNumber weight[directions][2] = {};  ///< of forward and backward hops of D
+};
+
+/// All actions that can be solved for.
+std::span<const ActionInfo> actions();
+
+}  // namespace quarksmith

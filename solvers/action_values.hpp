@@ -1,0 +1,36 @@
+/// \file
+/// An action of the generated table with values of its parameters.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/action_info.hpp"
+
+namespace quarksmith {
+
+/// \throws UnknownName no such action; the message lists those that exist.
+const ActionInfo& find_action(std::string_view name);
+
+/// What an action's statement gives for values of its parameters.
+class ActionValues {
+ public:
+  /// \param given by the names of parameters; those with a default may be left out.
+  /// \throws UsageError a parameter that the action does not have, that is missing, or out of its range.
+  ActionValues(const ActionInfo& info, const std::map<std::string, double>& given);
+
+  const ActionInfo& info() const { return *info_; }
+  /// In the order of ActionInfo::parameters.
+  const std::vector<double>& all() const { return values_; }
+  /// Of one of the numbers of ActionInfo; 0 if the action does not have it.
+  double operator()(ActionNumber number) const { return number == nullptr ? 0 : number(values_.data()); }
+  /// Names and values as a message has them: `mass 0.1, mu 0.3`.
+  std::string text() const;
+
+ private:
+  const ActionInfo* info_;
+  std::vector<double> values_;
+};
+
+}  // namespace quarksmith

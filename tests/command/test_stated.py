@@ -1,0 +1,79 @@
+"""Actions that are their statement alone, with no line of C++ of their own: naive fermions with chemical potential."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from test_ranks import mpirun, several_ranks  # noqa: F401 (fixtures)
+
+MASS, MU = 0.1, 0.3
+ACTION = ("--action", "naive", "--mass", MASS, "--mu", MU, "--device", "cpu")
+EXTENT = (4, 4, 4, 8)
+PAULI = np.array([[[0, 1], [1, 0]], [[0, -1j], [1j, 0]], [[1, 0], [0, -1]]])
+GAMMA = [*(np.kron(PAULI[1], sigma) for sigma in PAULI), np.kron(PAULI[0], np.eye(2))]
+
+
+def free_propagator(mass, mu):
+    """S(x, 0) = 1/V sum_p e^(ipx) [m + i sum_nu gamma_nu sin(p_nu - i mu delta_nu4)]^-1, antiperiodic in time."""
+    momenta = [2 * np.pi * (np.arange(n) + (0.5 if nu == 3 else 0)) / n for nu, n in enumerate(EXTENT)]
+    result = np.zeros((*EXTENT, 4, 4), complex)
+    sites = np.indices(EXTENT)
+    for p in itertools.product(*momenta):
+        symbol = mass * np.eye(4) + 1j * sum(
+            g * np.sin(q - 1j * mu * (nu == 3)) for nu, (g, q) in enumerate(zip(GAMMA, p, strict=True))
+        )
+        wave = np.exp(1j * sum(q * x for q, x in zip(p, sites, strict=True)))
+        result += wave[..., None, None] * np.linalg.inv(symbol)
+    return result / np.prod(EXTENT)
+
+
+def meson(s, gammas):
+    """-3 sum_x tr[G S Gbar gamma_5 S^+ gamma_5], Gbar = gamma_t G^+ gamma_t; three colours."""
+    g = np.eye(4)
+    for gamma in gammas:
+        g = g @ gamma
+    g5 = GAMMA[0] @ GAMMA[1] @ GAMMA[2] @ GAMMA[3]
+    bar = GAMMA[3] @ g.conj().T @ GAMMA[3]
+    terms = np.einsum("ab,xyztbc,cd,xyzted,ea->t", g, s, bar @ g5, s.conj(), g5, optimize=True)
+    return -3 * terms
+
+
+def close(given, expected, size):
+    return [complex(*v) if isinstance(v, list) else v for v in given] == pytest.approx(list(expected), abs=1e-8 * size)
+
+
+def test_free_quarks_are_those_of_the_momentum_space_formula(quarksmith):
+    quarksmith("propagator", "--gauge", "unit:4,4,4,8", *ACTION, "--tol", "1e-12", "--correlators", "c.json")
+    result = json.loads((quarksmith.folder / "c.json").read_text())
+    s = free_propagator(MASS, MU)
+    size = abs(meson(s, GAMMA)).max()
+    structures = [m for n in range(5) for m in itertools.combinations(range(4), n)]
+    for structure in structures:
+        name = "g5" if len(structure) == 4 else "".join("g" + "xyzt"[nu] for nu in structure) or "1"
+        expected = meson(s, [GAMMA[nu] for nu in structure])
+        assert close(result["mesons"][name], expected, size), name
+    assert {k: result["provenance"][k] for k in ("action", "mass", "mu")} == {"action": "naive", "mass": MASS, "mu": MU}
+    assert all(s["residual"] < 1e-12 for s in result["solves"])
+
+
+def test_what_is_not_given_takes_its_default_and_is_recorded(quarksmith):
+    """In files of propagators and in what is made of them."""
+    line = ("propagator", "--gauge", "weak:0.3:4,4,4,4:5", "--action", "naive", "--mass", "0.7", "--device", "cpu")
+    quarksmith(*line, "--out", "p.h5", "--correlators", "c.json")
+    quarksmith("correlators", "p.h5", "--correlators", "again.json")
+    for name in ("c", "again"):
+        result = json.loads((quarksmith.folder / f"{name}.json").read_text())
+        assert (result["provenance"]["mass"], result["provenance"]["mu"]) == (0.7, 0)
+    other = quarksmith.refuses(*line, "--mu", "0.1", "--out", "p.h5", status=2)
+    assert "p.h5" in other
+
+
+@pytest.mark.parametrize("form", ["none", "symmetric", "asymmetric"])
+def test_several_ranks_solve_as_one(quarksmith, mpirun, form):  # noqa: F811
+    line = ("propagator", "--gauge", "weak:0.3:4,4,4,8:5", *ACTION, "--even-odd", form, "--tol", "1e-11")
+    quarksmith(*line, "--correlators", "alone.json")
+    mpirun(4, *line, "--grid", "1,1,2,2", "--correlators", "together.json")
+    one, all_ranks = (json.loads((mpirun.folder / f"{n}.json").read_text()) for n in ("alone", "together"))
+    for name, values in one["mesons"].items():
+        assert all_ranks["mesons"][name] == pytest.approx(values, abs=1e-9 * max(map(abs, one["correlators"]["pion"])))
