@@ -23,7 +23,8 @@ from generator.operators import find_operator
 from generator.operators.hopping import HoppingOperator
 from generator.plan import COMPILE_SHARE, plan
 from generator.profile import Profile
-from generator.render import exists_on, registry_data, render, render_files, render_group
+from generator.registry import registry_data
+from generator.render import exists_on, render, render_files, render_group
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
 from generator.write import write_if_changed

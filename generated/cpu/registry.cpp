@@ -182,7 +182,9 @@ void cgne_replace_half(const Arguments&, const Launch&);
 void cgne_replace_single(const Arguments&, const Launch&);
 void clover_energy_double_r18(const Arguments&, const Launch&);
 void clover_term_double_r18(const Arguments&, const Launch&);
+void d234_dagger_double_r12_nr(const Arguments&, const Launch&);
 void d234_dagger_double_r18_nr(const Arguments&, const Launch&);
+void d234_double_r12_nr(const Arguments&, const Launch&);
 void d234_double_r18_nr(const Arguments&, const Launch&);
 void decode_links_double_r12(const Arguments&, const Launch&);
 void decode_links_double_r12t(const Arguments&, const Launch&);
@@ -2111,9 +2113,15 @@ constexpr Kernel table[] = {
     kernel("clover_term_double_r18", of_clover_term, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 15084, 1728, clover_term_double_r18, false),
+    kernel("d234_dagger_double_r12_nr", of_d234_dagger, false,
+           "none", "double", "r12", "non_relativistic", false,
+           1, 4, 0, 0, 0, 9532, 1344, d234_dagger_double_r12_nr, false),
     kernel("d234_dagger_double_r18_nr", of_d234_dagger, false,
            "none", "double", "r18", "non_relativistic", false,
            1, 4, 0, 0, 0, 9532, 1728, d234_dagger_double_r18_nr, false),
+    kernel("d234_double_r12_nr", of_d234, false,
+           "none", "double", "r12", "non_relativistic", false,
+           1, 4, 0, 0, 0, 9532, 1344, d234_double_r12_nr, false),
     kernel("d234_double_r18_nr", of_d234, false,
            "none", "double", "r18", "non_relativistic", false,
            1, 4, 0, 0, 0, 9532, 1728, d234_double_r18_nr, false),

@@ -91,6 +91,8 @@ class Lowering:
         if node.op == "promote":
             return self.lower(node.args[0], at)
         if node.op == "sign":
+            if any(at[4:FIFTH]):
+                raise ExpressionError(f"{node.place}: {node}: its sign after a step along {NAMES[4]} is not known")
             odd = sum(at[mu] for mu in node.data) % 2 == 1
             here = self._value("sign", "real", (), node.data)
             return self._value("neg", "real", (here,), None) if odd else here

@@ -64,7 +64,10 @@ def outcome(tree: Path, **environment: str) -> tuple[int, str, list[str]]:
 @pytest.mark.parametrize(("processors", "processes"), [("2", "2"), ("8", "4"), ("64", "8")])
 def test_python_tests_run_side_by_side_but_for_those_that_must_not(tree, processors, processes):
     status, last, (together, alone) = outcome(tree, PROCESSORS=processors)
-    assert (status, last) == (0, "tests: 6 passed, 0 failed, 0 skipped")  # the programs for C and of damaged files count as one each
+    assert (status, last) == (
+        0,
+        "tests: 6 passed, 0 failed, 0 skipped",
+    )  # the programs for C and of damaged files count as one each
     assert f"-m not alone and not slow -n {processes} --dist worksteal" in together
     assert "-m alone and not slow" in alone and "-n" not in alone.split()
 
