@@ -31,7 +31,7 @@ ANEW = $(if $(and $(filter ON,$(call cached,QUARKSMITH_CUDA_FOR_TESTS)),$(call c
 configure = @cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
   || { cat $(BUILD)/configure.log; exit 1; }
 
-.PHONY: help demo test setup generate library beside kernel tune check format install bench clean
+.PHONY: help demo test setup generate library beside kernel tune check format install bench fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -92,17 +92,24 @@ bench: library  ## time the kernels of the build on this machine; table and plot
 	@for file in $(wildcard generated/tuned/*.json $(filter-out generated/%,$(RENDERED)/tuned/*.json)); do \
 	  $(PYTHON) tools/plot_tuning.py $$file --out $(BUILD)/tuning_$$(basename $$file .json).png; done
 
+fuzz: setup  ## read damaged files with sanitizers for an hour (FUZZ_SECONDS=3600), and kill runs at random moments
+	@mkdir -p build-fuzz
+	@cmake -S . -B build-fuzz -G Ninja -DQUARKSMITH_FUZZ=ON -DQUARKSMITH_CUDA=OFF -DQUARKSMITH_MPI=OFF \
+	  > build-fuzz/configure.log || { cat build-fuzz/configure.log; exit 1; }
+	@cmake --build build-fuzz
+	@tools/fuzz.sh build-fuzz $(BUILD)
+
 clean:  ## remove what was built (not .venv)
 	rm -rf build build-* demo
 
 # Values go into shell commands: what a shell would take apart is refused.
-export NAME
+export NAME FUZZ_SECONDS
 define newline
 
 
 endef
 unsafe := ; & | < > ` $$ ( ) ' " \ $(newline)
-$(foreach v,NAME ONLY BUDGET PROFILE DEVICES BUILD BESIDE CPU CUDA TESTS SHARED PREFIX,\
+$(foreach v,NAME ONLY BUDGET PROFILE DEVICES BUILD BESIDE CPU CUDA TESTS SHARED PREFIX FUZZ_SECONDS,\
   $(if $(filter command environment,$(firstword $(origin $(v)))),\
     $(foreach c,$(unsafe),$(if $(findstring $(c),$(value $(v))),\
       $(error $(v)=$(value $(v)): $(c) has no place there; use a plain name)))\

@@ -5,8 +5,11 @@
 #include <map>
 
 #include "apps/options.hpp"
+#include "apps/wilson_options.hpp"
 #include "runtime/error.hpp"
+#include "runtime/exact_sum.hpp"
 #include "runtime/expression.hpp"
+#include "runtime/host_averages.hpp"
 #include "solvers/blas.hpp"
 #include "solvers/source.hpp"
 
@@ -15,7 +18,7 @@ namespace {
 
 struct ApplyOptions {
   CommonOptions common;
-  std::string name, gauge, lattice, precision = "double", links, out, format;
+  std::string name, gauge, lattice, precision = "double", links, basis, boundary, out, format;
   std::vector<std::string> given;
   int spins = 0;
 };
@@ -29,6 +32,7 @@ const Kernel& kernel_of(const ApplyOptions& o, const Device& device) {
     if (known.find(std::string(k.operation) + ",") == std::string::npos) known += std::string(k.operation) + ", ";
     if (k.operation != o.name || k.precision != o.precision || (o.spins != 0 && k.spins != o.spins)) continue;
     if (!o.links.empty() && !k.links.empty() && k.links != "r" + o.links) continue;
+    if (!o.basis.empty() && !k.basis.empty() && k.basis != o.basis) continue;
     if (found == nullptr) found = &k;
   }
   if (found != nullptr) return *found;
@@ -59,7 +63,18 @@ std::map<std::string, std::string> values_of(const ApplyOptions& o,
 class Call {
  public:
   Call(const ApplyOptions& o, const Kernel& kernel, DomainPointer domain, const HostGauge& gauge)
-      : o_(o), kernel_(kernel), domain_(std::move(domain)), gauge_(gauge), parameters_(parameters_of(kernel)) {
+      : o_(o),
+        kernel_(kernel),
+        domain_(std::move(domain)),
+        gauge_(gauge),
+        parameters_(parameters_of(kernel)),
+        settings_{choose_boundary(o.boundary, gauge, o.common), kernel.basis} {
+    const bool fermions = std::any_of(parameters_.begin(), parameters_.end(),
+                                      [](const ExpressionParameter& p) { return p.kind == "fermion"; });
+    if (!o.boundary.empty() && !fermions)
+      throw UsageError(fmt::format("--boundary: {} has no fermions, which alone take up phases; leave it out", o.name));
+    if (!o.basis.empty() && kernel.basis.empty())
+      throw UsageError(fmt::format("--basis: {} has no matrices in spin; leave it out", o.name));
     const auto values = values_of(o, parameters_);
     if (!o.out.empty() && std::none_of(parameters_.begin(), parameters_.end(),
                                        [](const ExpressionParameter& p) { return p.is_output() && !p.is_spinor(); }))
@@ -74,16 +89,17 @@ class Call {
 
   /// Applies the expression and says what came out.
   nlohmann::ordered_json operator()() {
-    evaluate(kernel_.operation, arguments_);  // once for what is loaded at the first call
+    evaluate(kernel_.operation, arguments_, settings_);  // once for what is loaded at the first call
     std::vector<double> sums;
-    const double seconds = domain_->device().time([&] { sums = evaluate(kernel_.operation, arguments_); });
+    const double seconds = domain_->device().time([&] { sums = evaluate(kernel_.operation, arguments_, settings_); });
     nlohmann::ordered_json j = {{"expression", kernel_.operation},
                                 {"kernel", kernel_.name},
                                 {"formula", kernel_.formula},
-                                {"lattice", gauge_.lattice.extent()},
+                                {"lattice", gauge_.lattice.global_extent()},
                                 {"seconds", seconds}};
     for (std::size_t n = 0; n < sums.size(); ++n) {
-      fmt::print("sum {}: {:.15g}  ({:.15g} a site)\n", n + 1, sums[n], sums[n] / double(gauge_.lattice.sites()));
+      fmt::print("sum {}: {:.15g}  ({:.15g} a site)\n", n + 1, sums[n],
+                 sums[n] / double(gauge_.lattice.global_sites()));
       j["sums"].push_back(sums[n]);
     }
     for (std::size_t n = 0; n < parameters_.size(); ++n)
@@ -101,13 +117,17 @@ class Call {
         throw UsageError(fmt::format("{}={} is no {} number", p.name, value, p.kind));
       arguments_.emplace_back(Complex64(number(parts[0], std::string(p.name)),
                                         parts.size() > 1 ? number(parts[1], std::string(p.name)) : 0));
+    } else if (p.is_direction()) {
+      const std::size_t mu = value.size() == 1 ? std::string_view("xyzt").find(value) : std::string_view::npos;
+      if (mu == std::string_view::npos) throw UsageError(fmt::format("{} needs {}=x, y, z or t", o_.name, p.name));
+      arguments_.emplace_back(LatticeDirection{int(mu)});
     } else if (p.is_spinor()) {
       SpinorField& f =
           spinors_.emplace_back(domain_, find_precision(kernel_.precision), Subset::full, 1, kernel_.spins);
       f.fill(0);
       if (!p.is_output())
         upload(make_source(source_of(value.empty() ? "noise:1,z4" : value, gauge_.lattice), gauge_.lattice, 0, 0), f,
-               find_basis("degrand_rossi"));
+               basis());
       arguments_.emplace_back(f);
     } else {
       const StorageInfo& storage = find_storage(p.kind == "links" ? kernel_.links : "r18");
@@ -123,16 +143,17 @@ class Call {
   void describe(const std::string& name, const ExpressionArgument& a, nlohmann::ordered_json& j) const {
     if (const SpinorField* f = a.spinors()) {
       HostSpinor psi(gauge_.lattice);
-      download(*f, psi, find_basis("degrand_rossi"));
-      double norm = 0;
-      for (const HostSite& site : psi.site)
-        for (int n = 0; n < 3 * f->spins(); ++n) norm += std::norm(site[n]);
+      download(*f, psi, basis());
+      std::vector<double> sites(psi.site.size());
+      for (std::size_t x = 0; x < sites.size(); ++x)
+        for (int n = 0; n < 3 * f->spins(); ++n) sites[x] += std::norm(psi.site[x][n]);
+      const double norm = exact_sum(sites, domain_->communicator());
       fmt::print("{}: |{}|^2 = {:.15g}\n", name, name, norm);
       j[name] = {{"norm2", norm}};
       return;
     }
     const HostGauge u = download(*a.links());
-    const GaugeAverages averages = gauge_averages(u, domain_);
+    const GaugeAverages averages = host_averages(u, domain_->communicator());
     fmt::print("{}: plaquette {:.12f}  (space {:.12f}, time {:.12f}), link trace {:.12f}\n", name, averages.plaquette,
                averages.space_plaquette, averages.time_plaquette, averages.link_trace);
     j[name] = {{"plaquette", averages.plaquette},
@@ -144,6 +165,9 @@ class Call {
     write_gauge(o_.common.output(o_.out), u, format, output_bits(format));
   }
 
+  /// Of spinors on the device.
+  const BasisInfo& basis() const { return find_basis(kernel_.basis.empty() ? "degrand_rossi" : kernel_.basis); }
+
   const ApplyOptions& o_;
   const Kernel& kernel_;
   DomainPointer domain_;
@@ -152,10 +176,10 @@ class Call {
   std::vector<LinkField> links_;
   std::vector<SpinorField> spinors_;
   std::vector<ExpressionArgument> arguments_;
+  ExpressionSettings settings_;
 };
 
 int run(const ApplyOptions& o) {
-  o.common.require_one_rank("apply");
   if (o.out.empty() && !o.format.empty()) throw UsageError("--format belongs to --out FILE; leave it out");
   if (!o.out.empty()) output_format(o.out, o.format);
   o.common.claim({{"--out", o.out}});
@@ -179,9 +203,13 @@ void add_apply(CLI::App& app, int& status) {
   c->add_option("--precision", o->precision, "double, single, ...")->capture_default_str();
   c->add_option("--reconstruct", o->links, "reals a link (default: any that there is)");
   c->add_option("--spins", o->spins, "colour vectors a site of its spinor fields, 1 or 4 (default: what there is)");
+  c->add_option("--basis", o->basis, "of expressions with matrices in spin (default: any that there is)");
+  c->add_option("--boundary", o->boundary,
+                "of fermions: periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
   c->add_option("--out", o->out, "write the links that it returns to this file");
   c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of --out)");
-  o->common.add_to(*c, CommonOptions::computes | CommonOptions::reports | CommonOptions::replaces);
+  o->common.add_to(*c,
+                   CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, &status] { status = run(*o); });
 }
 

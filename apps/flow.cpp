@@ -44,7 +44,6 @@ int steps_of(const FlowOptions& o, const char* option, double time) {
 }
 
 int run(const FlowOptions& o) {
-  o.common.require_one_rank("flow");
   const int each = steps_of(o, "--every", o.every), steps = steps_of(o, "--time", o.time);
   if (o.out.empty() && !o.format.empty()) throw UsageError("--format belongs to --out FILE; leave it out");
   const std::string format = o.out.empty() ? "" : output_format(o.out, o.format);
@@ -73,14 +72,14 @@ int run(const FlowOptions& o) {
   const double scale = flow_scale(points);
   if (scale > 0) fmt::print("t0, where t^2 E (clover) = 0.3: {:.6f}\n", scale);
   if (steps > 0)
-    fmt::print("{} steps of {} on {} in {}: {:.6f} s a step\n", steps, o.step, named.gauge.lattice.text(), o.precision,
-               seconds / steps);
+    fmt::print("{} steps of {} on {} in {}: {:.6f} s a step\n", steps, o.step, named.gauge.lattice.global_text(),
+               o.precision, seconds / steps);
   if (!o.out.empty()) {
     HostGauge links = flow.links();
     links.phase = named.gauge.phase;
     write_gauge(o.common.output(o.out), links, format, output_bits(format));
   }
-  nlohmann::ordered_json result = {{"lattice", named.gauge.lattice.extent()},
+  nlohmann::ordered_json result = {{"lattice", named.gauge.lattice.global_extent()},
                                    {"gauge", named.origin},
                                    {"step", o.step},
                                    {"precision", o.precision},
@@ -108,7 +107,8 @@ void add_flow(CLI::App& app, int& status) {
   c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of --out)");
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
   add_allow_non_su3(*c, o->allow_non_su3);
-  o->common.add_to(*c, CommonOptions::computes | CommonOptions::reports | CommonOptions::replaces);
+  o->common.add_to(*c,
+                   CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, &status] { status = run(*o); });
 }
 

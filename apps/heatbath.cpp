@@ -63,7 +63,7 @@ std::pair<HostGauge, HeatbathState> begin(const HeatbathOptions& o, const CLI::A
   if (record.empty())
     throw UsageError(fmt::format("{}: has no record {}; only files written by `quarksmith heatbath` can be resumed",
                                  o.resume, heatbath_record));
-  return {read_gauge(o.resume).gauge, state_of(record)};
+  return {read_gauge(o.resume).gauge, state_of(record, o.resume)};
 }
 
 int run(const HeatbathOptions& o, const CLI::App& command) {

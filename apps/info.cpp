@@ -31,7 +31,7 @@ nlohmann::ordered_json to_json(const GaugeFile& f, const GaugeAverages& g, const
 
 /// What became of a column: `sound`, `damaged`, or `missing` if it is still to be solved.
 const char* state_of(const PropagatorReader& file, int n, HostSpinor& column) {
-  if (!file.has(n / 3, n % 3)) return "missing";
+  if (!file.touched(n / 3, n % 3)) return "missing";
   return file.read(n / 3, n % 3, column) ? "sound" : "damaged";
 }
 

@@ -47,6 +47,7 @@ void catch_signals() {
   struct sigaction timer {};
   timer.sa_handler = at_alarm;
   sigaction(SIGALRM, &timer, nullptr);
+  std::signal(SIGXFSZ, SIG_IGN);  // files beyond the limit of `ulimit -f` are errors, as on a full disk
 }
 
 void look_for_signals() {

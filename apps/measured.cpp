@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -67,7 +68,7 @@ void Measured::read(const std::filesystem::path& file) {
     throw UsageError(
         fmt::format("--measured {}: not what `quarksmith bench --json` or `quarksmith scaling --json` "
                     "writes: {}",
-                    name, e.what()));
+                    name, printable(e.what())));
   }
 }
 

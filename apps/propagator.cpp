@@ -26,7 +26,7 @@ struct PropagatorOptions {
 
 SolveSettings settings_of(const PropagatorOptions& o, const CLI::App& command, const HostGauge& gauge,
                           const ActionChoice& choice) {
-  SolveSettings s = o.choices.settings(command, gauge, o.common);
+  SolveSettings s = o.choices.settings(command, gauge, *choice.action, o.common);
   s.method = method_of(o.solver.empty() ? choice.solver : o.solver);
   s.precision = o.precision;
   return s;
@@ -46,7 +46,7 @@ PropagatorHeader header_of(const PropagatorOptions& o, const NamedGauge& named, 
                     {"program_version", QUARKSMITH_VERSION},
                     {"solver", o.solver.empty() ? choice.solver : o.solver},
                     {"precision", o.precision},
-                    {"even_odd", o.choices.even_odd},
+                    {"even_odd", settings.reduction == Reduction::none ? "none" : o.choices.even_odd},
                     {"links", settings.links}};
   header.form.midpoint = choice.action->has_midpoint();
   return header;

@@ -86,7 +86,7 @@ class Bench {
       : o_(o),
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
         choice_(o.action.choose(command, named_.gauge, o.common)),
-        settings_(o.choices.settings(command, named_.gauge, o.common)),
+        settings_(o.choices.settings(command, named_.gauge, *choice_.action, o.common)),
         domain_(o.common.open_domain(named_.gauge.lattice, choice_.action->reach())) {
     choose_storage(settings_, *choice_.action, command);
     settings_.options.criterion = criterion_of(o.criterion);

@@ -51,7 +51,7 @@ class Run {
   const std::vector<double>& masses() const { return o_.action.masses; }
 
   static SolveSettings settings_of(const StaggeredRun& o, const HostGauge& gauge, const StaggeredAction& action) {
-    SolveSettings settings = o.choices.settings(o.command, gauge, o.common);
+    SolveSettings settings = o.choices.settings(o.command, gauge, action, o.common);
     choose_storage(settings, action, o.command);
     settings.method = Method::cg;
     settings.precision = o.precision;

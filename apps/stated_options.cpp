@@ -6,6 +6,7 @@
 #include <array>
 
 #include "runtime/error.hpp"
+#include "solvers/formula_action.hpp"
 #include "solvers/stated.hpp"
 
 namespace quarksmith::apps {
@@ -29,7 +30,7 @@ const std::vector<const ActionInfo*>& stated_actions() {
   static const std::vector<const ActionInfo*> all = [] {
     std::vector<const ActionInfo*> found;
     for (const ActionInfo& a : actions())
-      if (StatedAction::serves(a) &&
+      if ((StatedAction::serves(a) || FormulaAction::serves(a)) &&
           std::find(with_own_options.begin(), with_own_options.end(), a.name) == with_own_options.end())
         found.push_back(&a);
     return found;
@@ -65,6 +66,11 @@ void add_stated_options(CLI::App& command) {
       else
         option->description(option->get_description() + "; " + help(*a, p));
     }
+}
+
+std::shared_ptr<const Action> make_stated(const ActionValues& values, const BoundaryPhases& boundary) {
+  if (FormulaAction::serves(values.info())) return std::make_shared<FormulaAction>(values, boundary);
+  return std::make_shared<StatedAction>(values, boundary);
 }
 
 ActionValues stated_values(const ActionInfo& action, const CLI::App& command) {

@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include <memory>
 #include <vector>
 
 #include "solvers/action_values.hpp"
+#include "solvers/hopping_term.hpp"
 
 namespace quarksmith::apps {
 
@@ -24,5 +26,7 @@ void add_stated_options(CLI::App& command);
 /// The action with the values that a command line gives.
 /// \throws UsageError a parameter is missing or out of its range.
 ActionValues stated_values(const ActionInfo& action, const CLI::App& command);
+/// What solvers take: of hopping shape, or a formula as it stands.
+std::shared_ptr<const Action> make_stated(const ActionValues& values, const BoundaryPhases& boundary);
 
 }  // namespace quarksmith::apps

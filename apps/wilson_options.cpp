@@ -110,7 +110,7 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const Phases& phases
 ActionChoice ActionOptions::choose_stated(const ActionInfo& info, const CLI::App& command, const Phases& phases) const {
   if (masses.size() > 1) one_mass(command);  // tells that there is one
   const ActionValues values = stated_values(info, command);
-  ActionChoice choice{std::make_shared<StatedAction>(values, phases), phases, {{"action", action}}, default_solver()};
+  ActionChoice choice{make_stated(values, phases), phases, {{"action", action}}, default_solver()};
   for (std::size_t n = 0; n < info.parameters.size(); ++n)
     choice.provenance.emplace(info.parameters[n].name, fmt::format("{:.17g}", values.all()[n]));
   choice.provenance.emplace("boundary", text_of(phases));
@@ -217,10 +217,16 @@ void tell(const LinkDeviation& deviation, const SolveSettings& settings, const C
   if (const std::string text = text_of(deviation, settings.links); !text.empty()) common.info(text);
 }
 
-SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& gauge,
+SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& gauge, const Action& action,
                                       const CommonOptions& common) const {
   SolveSettings s;
   s.reduction = reduction_of(even_odd);
+  if (!action.has_even_odd()) {
+    if (command.count("--even-odd") > 0 && s.reduction != Reduction::none)
+      throw UsageError(
+          fmt::format("--even-odd {}: action {} has no even-odd form; leave it out", even_odd, action.name()));
+    s.reduction = Reduction::none;
+  }
   s.links = "r" + reconstruct;
   s.basis = basis;
   s.options.tolerance = tolerance;

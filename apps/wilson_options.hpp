@@ -72,7 +72,9 @@ struct SolverChoices {
   /// \throws UsageError a name that does not exist, or a number out of its range.
   void check() const;
   /// Links that are not SU(3) are stored with 18 reals, unless the command line says otherwise.
-  SolveSettings settings(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
+  /// \throws UsageError an even-odd form is asked for that the action does not have.
+  SolveSettings settings(const CLI::App& command, const HostGauge& gauge, const Action& action,
+                         const CommonOptions& common) const;
 };
 
 }  // namespace quarksmith::apps

@@ -232,8 +232,6 @@ void Workload::prepare_links() {
   links_.emplace_back(links.domain_pointer(), links.precision(), links.storage());
   arguments_.in = links.operand();
   arguments_.out = links_[0].operand();
-  const bool aside = kernel_->operation == "staple" || kernel_->operation == "lepage";
-  arguments_.direction = aside ? directions : 0;  // links in x and, where there are such, steps aside in y
 }
 
 void Workload::prepare_term() {
@@ -259,6 +257,8 @@ void Workload::prepare_expression() {
   for (const ExpressionParameter& p : parameters) {
     if (p.is_number()) {
       arguments.emplace_back(0.1);
+    } else if (p.is_direction()) {
+      arguments.emplace_back(LatticeDirection{p.operand[0] - '0'});
     } else if (p.is_spinor()) {
       arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
     } else if (p.kind == "algebra") {  // zeros: SU(3) matrices have no place there
@@ -271,6 +271,9 @@ void Workload::prepare_expression() {
     }
   }
   arguments_ = expression_arguments(*kernel_, arguments, Parity::even);
+  if (kernel_->sums == 0) return;
+  sums_.emplace(fields_->domain(), arguments_.geometry.lanes, kernel_->sums, rhs_);
+  arguments_.out = sums_->operand();
 }
 
 void Workload::launch(const Kernel& kernel, int call) {
@@ -286,7 +289,8 @@ void Workload::launch(const Kernel& kernel, int call) {
 Workload::Result Workload::result_of_expression(const Kernel& kernel) {
   Result result;
   if (kernel.sums > 0) {
-    result.sums = fields_->domain()->device().reduce(kernel, arguments_);
+    launch(kernel, 0);
+    result.sums = sums_->totals();
     return result;
   }
   for (SpinorField& f : in_) f.copy_from(fresh(Subset::full));

@@ -9,6 +9,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/field.hpp"
+#include "runtime/site_sums.hpp"
 
 namespace quarksmith::apps {
 
@@ -107,6 +108,7 @@ class Workload {
   std::vector<LinkField> links_;
   std::vector<double> scalars_;  // of updates with scalars on the device: what they start from
   Memory memory_;
+  std::optional<SiteSums> sums_;  ///< of an expression
   Arguments arguments_;
 };
 

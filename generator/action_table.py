@@ -47,6 +47,7 @@ def action_row(action: Action) -> dict[str, Any]:
         return row | {
             "formula": _lines(f"M {form.fermion} = {_short(str(action.matrix))}"),
             "hopping": "",
+            "conjugate": f"{action.name}_dagger",
             "numbers": [],
         }
     site = SiteForm(action, form.local)

@@ -19,7 +19,7 @@ WORD = re.compile(r"[A-Za-z0-9._-]{0,64}")
 """Digests and versions."""
 FACT = re.compile(r"[ -~]{0,200}")
 """What else a device says of itself."""
-CASE = re.compile(r"[a-z]{1,16}, grid \d+(x\d+){3}, [a-z0-9]{1,16}")
+CASE = re.compile(r"[a-z]{1,16}, grid \d{1,5}(x\d{1,5}){3}, [a-z0-9]{1,16}")
 """Class of sizes, grid and precision of a measured policy."""
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", int: "an integer", str: "text"}
 
@@ -81,13 +81,19 @@ class Field:
 
     def real(self) -> float:
         """A finite number."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not math.isfinite(self.value):
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             raise self.refuse("a finite number")
-        return float(self.value)
+        try:
+            number = float(self.value)
+        except OverflowError:  # JSON knows integers of any size
+            number = math.inf
+        if not math.isfinite(number):
+            raise self.refuse("a finite number")
+        return number
 
     def number(self) -> float:
-        """A finite positive number."""
-        if self.real() <= 0:
+        """A finite positive number, of a size that a time can have."""
+        if not 0 < self.real() < 1e15:
             raise self.refuse("a finite positive number")
         return float(self.value)
 
@@ -123,8 +129,30 @@ def check_row(row: Field, *, measured: bool = True) -> None:
         shape.text()
     for key in ("block", "min_blocks"):
         row[key].integer()
+    for key in ("registers", "spills"):
+        if row.has(key):
+            row[key].integer()
+    if row.has("same_buffers_microseconds"):
+        row["same_buffers_microseconds"].number()
     if measured and row["status"].text() == "ok":
         row["microseconds"].number()
+        threads, blocks = row["block"], row["min_blocks"]
+        if threads.value % 32 or not 0 <= threads.value <= 1024:
+            raise threads.refuse("0 or a multiple of 32 up to 1024")
+        if threads.value and not 1 <= blocks.value <= 2048 // threads.value:
+            raise blocks.refuse(f"a number of blocks of {threads.value} threads that a multiprocessor can have")
+
+
+def check_candidate(candidate: Field) -> None:
+    """A candidate of a packed folder: what it is of, and what its compiler said.
+
+    Raises:
+        SpecError: it is no such record.
+    """
+    candidate["base"].text()
+    for key in ("registers", "spills"):
+        candidate[key].integer()
+    check_row(candidate, measured=False)
 
 
 def check_kernels(table: Field) -> Mapping[str, Any]:

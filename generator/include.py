@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from generator.operators import find_operator
+from generator.operators.formula import FormulaOperator
 from generator.operators.hopping import HoppingOperator
 from generator.spec import KernelSpec, SpecError
 
@@ -41,7 +42,7 @@ LINK_EXPRESSIONS = (
     *("stout3_step", "stout4_step", "ape3_step", "ape4_step", "hyp_first", "hyp_second", "hyp_third"),
     *("flow_step", "plaquette_energy", "clover_energy"),
 )
-IMPROVED_LINKS = ("staple", "lepage", "one_link", "naik", "project_u3")
+IMPROVED_LINKS = ("staple", "last_staple", "lepage", "one_link", "naik", "project_u3")
 
 Kernels = dict[str, KernelSpec]
 
@@ -89,6 +90,8 @@ def _solve(rows: list[KernelSpec]) -> Kernels:
         more: Kernels = {}
         if isinstance(operator, HoppingOperator) and operator.is_dirac:
             _complete_hopping(more, operator, spec)
+        elif isinstance(operator, FormulaOperator):
+            _add(more, "rotate_colour", spec.precision)  # boundary phases on several ranks
         elif operator.name == "domain_wall":
             _complete_slices(more, spec, rows)
         used += more.values()
@@ -152,7 +155,8 @@ def _complete_slices(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) -
 def _add_methods(found: Kernels, spec: KernelSpec) -> None:
     """Vector updates of the methods that solve for an operator."""
     operator = find_operator(spec.operator)
-    if operator.family not in ("hopping", "slices") or not getattr(operator, "is_dirac", True):
+    formula = isinstance(operator, FormulaOperator)
+    if not (formula or operator.family in ("hopping", "slices")) or not getattr(operator, "is_dirac", True):
         return
     names: tuple[str, ...] = ITERATIONS
     axes: dict[str, object] = {}

@@ -18,7 +18,8 @@ from pathlib import Path, PurePosixPath
 
 from generator.include import support
 from generator.operators import find_operator
-from generator.render import registry_data, render, render_files, render_group
+from generator.registry import registry_data
+from generator.render import render, render_files, render_group
 from generator.spec import KernelSpec, SpecError
 from generator.tables import tables
 from generator.write import write_if_changed

@@ -23,6 +23,7 @@ from generator.lower.hopping import DIRECTION_NAMES
 from generator.operators import find_operator
 from generator.operators.hopping import Hop, HoppingOperator
 from generator.profile import Profile
+from generator.registry import NO_VARIANTS, halo_arguments, order_of, registry_data
 from generator.spec import KernelSpec
 from generator.tables import tables
 
@@ -41,7 +42,6 @@ class Tuning:
 
 
 NOT_TUNED = Tuning({}, ())
-NO_VARIANTS: Mapping[str, KernelSpec] = {}
 
 
 class TemplateError(RuntimeError):
@@ -186,8 +186,9 @@ def body_path(spec: KernelSpec) -> PurePosixPath | None:
 
 
 def body_name(spec: KernelSpec) -> str:
-    """Name of the rendered text: operators with the same hops share it."""
-    return replace(spec, operator=getattr(find_operator(spec.operator), "hops_of", "") or spec.operator).body
+    """Name of the rendered text: operators with the same hops share it, or whose text says nothing of them."""
+    shared = getattr(find_operator(spec.operator), "shared_body", "")
+    return shared or replace(spec, operator=getattr(find_operator(spec.operator), "hops_of", "") or spec.operator).body
 
 
 def render_body(spec: KernelSpec, command: str) -> str:
@@ -198,7 +199,7 @@ def render_body(spec: KernelSpec, command: str) -> str:
         data["hops"] = _hop_rows(operator, spec, data["hops"])
         data["basis"] = spec.basis.name if spec.basis else "any"
         data["flops"] = operator.cost(_plain(spec)).flops
-    if isinstance(operator, Expression):
+    if getattr(operator, "from_language", False):
         data["statements"] = statements_text(operator.formula)
     if "complex_scalars" in data:
         kind = "complex" if data["complex_scalars"] else "real"
@@ -278,8 +279,10 @@ def render_group(
 ) -> str:
     """One translation unit; `chosen` as for halo_arguments."""
     headers = ["runtime/batch.hpp", "runtime/halo_cuda.hpp"] if target == "cuda" else []
-    if any(isinstance(find_operator(s.operator), Expression) for s in specs):
+    if any(getattr(find_operator(s.operator), "from_language", False) for s in specs):
         headers.append("runtime/expression_site.hpp")
+    if any(_adds_up_sites(s) for s in specs):
+        headers.append("runtime/site_values.hpp")
     if any(isinstance(o := find_operator(s.operator), HoppingOperator) and o.form.directed for s in specs):
         headers.append("runtime/hop_weights.hpp")
     headers += [f"generated/links/{s}.hpp" for s in STORAGES]
@@ -290,10 +293,18 @@ def render_group(
     )
 
 
+def _adds_up_sites(spec: KernelSpec) -> bool:
+    """Sums of expressions are added up by the host, in a way that does not depend on how a lattice is spread."""
+    operator = find_operator(spec.operator)
+    return isinstance(operator, Expression) and operator.sums > 0
+
+
 def _row(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec]) -> dict[str, str | None]:
     operator = find_operator(spec.operator)
     cost = operator.cost(spec)
     instance = f"{getattr(operator, 'cpp_body', f'{body_name(spec)}_body')}<{', '.join(operator.arguments(spec))}>"
+    if _adds_up_sites(spec):
+        instance = f"SiteValues<{instance}>"
     return {
         "name": spec.name,
         "instance": textwrap.fill(instance, 105, subsequent_indent=" " * 10),
@@ -306,90 +317,10 @@ def _row(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec]) -> dic
 
 def _launch(spec: KernelSpec, target: str) -> str:
     """Template arguments of `apply` after the row."""
-    order = _order(spec)
+    order = order_of(spec)
     if target == "cpu":
         return f", {order}" if spec.shape else ""
     numbers = f", {spec.block}, {spec.min_blocks}"
     if not spec.variant:
         return numbers
     return f"{numbers}, {order}, Rhs::{'batch' if 'kept' in spec.shape else 'alone'}"
-
-
-def halo_arguments(spec: KernelSpec, chosen: Mapping[str, KernelSpec] = NO_VARIANTS) -> str | None:
-    """Template arguments of `apply_halo` on GPUs, None if the kernel has no work at boundaries of parts there.
-
-    It is a kernel of its own, several bodies long: for the rows that ask for it, in the shape that was fastest for
-    large launches (`chosen`, by the name of the kernel).
-    """
-    if spec.variant or not spec.ranks or find_operator(spec.operator).family != "hopping":
-        return None
-    best = chosen.get(spec.name, spec)
-    return f"{best.name}_row, {best.block}, {best.min_blocks}, {_order(best)}"
-
-
-def _terms(operator: Any, spec: KernelSpec) -> int:
-    """Stored site terms that a kernel reads for its epilogue or applies."""
-    if isinstance(operator, HoppingOperator):
-        return operator.site_term.stored[spec.applies_inverse] if spec.has_term else 0
-    return int(getattr(operator, "terms", 0))
-
-
-def _works_on_ranks(spec: KernelSpec, target: str) -> bool:
-    """Kernels of the CPU look for ghosts where hops leave their lanes anyway."""
-    if target == "cuda":
-        return halo_arguments(spec) is not None
-    return find_operator(spec.operator).family == "hopping"
-
-
-def _order(spec: KernelSpec) -> str:
-    return "Boxes" if "box" in spec.shape else "InOrder"
-
-
-def registry_data(specs: Sequence[KernelSpec], target: str) -> dict[str, Any]:
-    """Data of templates/registry.cpp.j2: operators once, then their kernels (runtime/registry.hpp: Kernel)."""
-    operators = {spec.operator: find_operator(spec.operator) for spec in specs}
-    return {
-        "operators": [
-            {
-                "name": name,
-                "family": operator.family,
-                "formula": _literal_lines(operator.formula),
-                "slots": _literal_lines(" ".join(getattr(operator, "slots", ()))),
-                "then": _literal_lines(getattr(operator, "then", "")),
-                "complex_scalars": str(getattr(operator, "complex_scalars", False)).lower(),
-                "sums": str(getattr(operator, "sums", 0)),
-                "signature": _literal_lines(getattr(operator, "signature", "")),
-            }
-            for name, operator in operators.items()
-        ],
-        "rows": [registry_row(spec, target) for spec in specs],
-    }
-
-
-def registry_row(spec: KernelSpec, target: str) -> dict[str, str]:
-    """A kernel of the table, its fields in order; those of its operator are left out."""
-    operator = find_operator(spec.operator)
-    cost = operator.cost(spec)
-    return {
-        "name": spec.name,
-        "operator": spec.operator,
-        "dagger": str(spec.dagger).lower(),
-        "epilogue": spec.epilogue,
-        "precision": spec.precision,
-        "links": spec.links,
-        "basis": spec.basis.name if spec.basis else "",
-        "complex": str(spec.coefficient == "complex").lower(),
-        "tile": str(max(spec.tile, 1)),
-        "spins": str(getattr(operator, "spins", 0) or spec.spins or 4),
-        "crossing": str(operator.crossing(spec) if isinstance(operator, HoppingOperator) else 0),
-        "reach": str(operator.reach if isinstance(operator, HoppingOperator) else 0),
-        "terms": str(_terms(operator, spec)),
-        "flops": str(cost.reported),
-        "bytes": literal(cost.bytes),
-        "ranks": str(_works_on_ranks(spec, target)).lower(),
-    }
-
-
-def _literal_lines(text: str) -> str:
-    """Inside of a C++ string literal, cut into several where it is long."""
-    return ' "\n     "'.join(textwrap.wrap(text, 96))

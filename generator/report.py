@@ -13,6 +13,7 @@ from generator.evidence import check_device, check_kernels, check_sizes, read_fi
 from generator.launch import REGISTERS
 from generator.operators import find_operator
 from generator.render import slug
+from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
 from generator.sweep import SIZES, collect
 from generator.tuned import FOLDER, _is_default, _kernel, read_facts
@@ -122,6 +123,8 @@ def read_evidence(path: Path, kernels: Iterable[KernelSpec]) -> Evidence:
         facts = {key: value for key, value in data.value.items() if key != "kernels"}
         if "sizes" in facts:
             check_sizes(data["sizes"])
+        if "copy_bytes_per_second" in facts:
+            data["copy_bytes_per_second"].number()
     if "sizes" not in facts:
         # Evidence of the first sweeps does not say; GPUs have always been measured on these.
         if "compute_capability" not in facts:
@@ -132,10 +135,15 @@ def read_evidence(path: Path, kernels: Iterable[KernelSpec]) -> Evidence:
     found = []
     for name in sorted(set(table) & set(specs)):
         for size, rows in table[name].items():
-            good = sorted((r for r in rows if r["status"] == "ok"), key=lambda r: r["microseconds"])
+            good = sorted((r for r in rows if _usable(r)), key=lambda r: r["microseconds"])
             if good and size in sizes:
                 found.append(_measured(specs[name], size, sizes[size], good))
     return Evidence(str(facts["device"]), facts, tuple(found), len(set(table) - set(specs)))
+
+
+def _usable(row: Row) -> bool:
+    """Whether a candidate was measured, and its shapes still exist."""
+    return row["status"] == "ok" and all(name in SHAPES for name in row["shape"])
 
 
 def _measured(spec: KernelSpec, size: str, launch: Mapping[str, Any], good: list[Row]) -> Measured:
@@ -255,7 +263,7 @@ def _kernel_table(kernels: list[Measured], copy: float) -> list[str]:
     rows = []
     for m in kernels:
         again = m.gflops("same_buffers_microseconds")
-        row = [f"`{m.spec.name}`", m.variant, str(m.best["registers"] or ""), f"{m.best['microseconds']:.4g}"]
+        row = [f"`{m.spec.name}`", m.variant, str(m.best.get("registers") or ""), f"{m.best['microseconds']:.4g}"]
         row += [f"{m.gflops():.0f}"] + [f"{again:.0f}" if again else ""] * same
         row += [f"{1e9 * m.gbytes() / copy:.0%}"] if copy else []
         rows.append([*row, f"{m.gain:.2f}" if m.gain else ""])

@@ -16,14 +16,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from generator.evidence import check_row, read_field, read_lines
+from generator.evidence import check_candidate, read_field, read_lines
 from generator.launch import REGISTERS
 from generator.ondemand import ROOT, Build, CompileError, compile_module, cuda_libraries, record_module, run_compiler
 from generator.operators import find_operator
 from generator.operators.hopping import HoppingOperator
 from generator.plan import COMPILE_SHARE, plan
 from generator.profile import Profile
-from generator.render import exists_on, registry_data, render, render_files, render_group
+from generator.registry import registry_data
+from generator.render import exists_on, render, render_files, render_group
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
 from generator.write import write_if_changed
@@ -349,10 +350,7 @@ def collect(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
         raise SpecError(f"{folder} holds no results.jsonl; run `quarksmith sweep --measure {folder}` first")
     records = {}
     for candidate in read_field(folder / "candidates.json")["candidates"].each():
-        candidate["base"].text()
-        for key in ("registers", "spills"):
-            candidate[key].integer()
-        check_row(candidate, measured=False)
+        check_candidate(candidate)
         records[candidate["kernel"].text()] = candidate.value
     ends: dict[tuple[str, str], dict[str, Any]] = {}
     for line in read_lines(results):

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from generator.evidence import FACT, check_device, check_kernels, check_row, check_sizes, read_field
+from generator.evidence import FACT, check_candidate, check_device, check_kernels, check_sizes, read_field
 from generator.profile import Profile
 from generator.render import body_path, render_body, render_group, slug
 from generator.shapes import SHAPES
@@ -53,8 +53,7 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     facts = read_facts(folder)
     rejected = read_field(folder / "rejected.json")
     for candidate in rejected.each():
-        candidate["base"].text()
-        check_row(candidate, measured=False)
+        check_candidate(candidate)
     path = out / f"{slug(facts['device'])}.json"
     earlier: dict[str, Any] = {"device": facts["device"], "kernels": {}}
     if path.is_file():
@@ -63,7 +62,10 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     if earlier["device"] != facts["device"]:
         raise SpecError(f"evidence {path} is of {earlier['device']}, not of {facts['device']}; rename it")
     kernels = earlier["kernels"]
+    known = {spec.name for spec in profile.kernels}
     for name, sizes in table.items():
+        if name not in known:
+            raise SpecError(f"evidence {folder}: {name} is no kernel of the profile; give the --profile of the sweep")
         spilled = [r for r in rejected.value if r["base"] == name][:1]
         entry: dict[str, Any] = {"digest": digest(profile.find(name)), "toolkit": facts["toolkit"], "classes": {}}
         for size, rows in sizes.items():

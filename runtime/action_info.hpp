@@ -37,6 +37,7 @@ struct ActionInfo {
   std::span<const ActionParameter> parameters;
 
   std::string_view hopping = "";        ///< operator of kernels of D; empty: M is not of hopping shape
+  std::string_view conjugate = "";      ///< operator of kernels of M^+ where that of M is the action's name
   std::string_view with_term = "";      ///< operator of kernels with T in their epilogue
   std::string_view apply_inverse = "";  ///< operator of kernels that apply T^-1 alone
   std::string_view chain = "";          ///< operator along the fifth dimension; empty without one

@@ -14,6 +14,7 @@
 
 #include "runtime/communicator.hpp"
 #include "runtime/registry.hpp"
+#include "runtime/stored_sites.hpp"
 
 namespace quarksmith {
 
@@ -87,6 +88,8 @@ class Device {
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   /// Sets every byte.
   virtual void fill(void* memory, int byte, std::size_t bytes) = 0;
+  /// Copies sites between fields, of which one may lie in memory that ranks share.
+  virtual void move_sites(const SiteMove& move) = 0;
   /// Waits for all kernels; reports an error that one of them met.
   virtual void synchronize() = 0;
 

@@ -2,6 +2,7 @@
 #include <omp.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -54,6 +55,26 @@ std::size_t available_memory() {
   return std::size_t(1) << 30;
 }
 
+template <class Word>
+void move_words(const SiteMove& m) {
+  const auto place = [](const StoredSites& f, int slot) {
+    return static_cast<long long>(slot / f.row) * f.pieces * f.row + slot % f.row;
+  };
+  for (int rhs = 0; rhs < m.to.rhs; ++rhs) {
+    Word* const to = reinterpret_cast<Word*>(m.to.data + rhs * m.to.rhs_bytes);
+    const Word* const from = reinterpret_cast<const Word*>(m.from.data + rhs * m.from.rhs_bytes);
+#pragma omp parallel for schedule(static)
+    for (int n = 0; n < m.count; ++n) {
+      const SitePair pair = m.pairs[n];
+      Word* const there = to + place(m.to, pair.to);
+      const Word* const here = from + place(m.from, pair.from);
+      for (int p = 0; p < m.to.pieces; ++p) there[p * m.to.row] = here[p * m.from.row];
+      if (m.to.norm != nullptr)
+        m.to.norm[rhs * m.to.norm_rhs_stride + pair.to] = m.from.norm[rhs * m.from.norm_rhs_stride + pair.from];
+    }
+  }
+}
+
 class CpuDevice final : public Device {
  public:
   CpuDevice() {
@@ -88,6 +109,18 @@ class CpuDevice final : public Device {
   void download(void* host, const void* device, std::size_t bytes) override { copy(host, device, bytes); }
   void copy(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void fill(void* memory, int byte, std::size_t bytes) override { std::memset(memory, byte, bytes); }
+  void move_sites(const SiteMove& move) override {
+    switch (move.to.piece_bytes) {
+      case 8:
+        return move_words<std::uint64_t>(move);
+      case 4:
+        return move_words<std::uint32_t>(move);
+      case 2:
+        return move_words<std::uint16_t>(move);
+      default:
+        return move_words<std::uint8_t>(move);
+    }
+  }
   void synchronize() override {}
 
   void run(const Kernel& asked, const Arguments& arguments) override {

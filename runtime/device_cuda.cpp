@@ -10,6 +10,12 @@
 #include "runtime/error.hpp"
 
 namespace quarksmith {
+
+namespace cuda {
+std::span<const Kernel> kernels();  // generated/cuda/registry.cpp
+void move_sites(const SiteMove& move, cudaStream_t stream);
+}  // namespace cuda
+
 namespace {
 
 /// Blocks of a reducing launch at most; see runtime/target_cuda.hpp: reducing_blocks.
@@ -242,6 +248,10 @@ class CudaDevice final : public Device {
   void fill(void* memory, int byte, std::size_t bytes) override {
     check(cudaMemsetAsync(memory, byte, bytes, stream_), name());
   }
+  void move_sites(const SiteMove& move) override {
+    cuda::move_sites(move, stream_);
+    check(cudaGetLastError(), name() + ": copies of sites");
+  }
   void synchronize() override { check(cudaStreamSynchronize(stream_), name()); }
 
   void run(const Kernel& kernel, const Arguments& arguments) override {
@@ -356,10 +366,6 @@ class CudaDevice final : public Device {
 };
 
 }  // namespace
-
-namespace cuda {
-std::span<const Kernel> kernels();  // generated/cuda/registry.cpp
-}
 
 std::span<const Kernel> built_cuda_kernels();
 std::span<const Kernel> built_cuda_kernels() { return cuda::kernels(); }

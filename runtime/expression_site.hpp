@@ -23,9 +23,10 @@ QUARKSMITH_INLINE Complex<R> seen_from_start(const Walk<Length>& at, const Compl
   return z;
 }
 
+/// In place: to return a matrix is to copy it.
 template <int Length, class R>
-QUARKSMITH_OUTLINED Link<R> seen_from_start(const Walk<Length>& at, const Link<R>& there) {
-  return map(there, [&](const Complex<R>& z) { return seen_from_start(at, z); });
+QUARKSMITH_OUTLINED void seen_from_start(const Walk<Length>& at, Link<R>& there) {
+  there = map(there, [&](const Complex<R>& z) { return seen_from_start(at, z); });
 }
 template <int Length, class R>
 QUARKSMITH_OUTLINED Colour<R> seen_from_start(const Walk<Length>& at, const Colour<R>& there) {
@@ -39,10 +40,10 @@ QUARKSMITH_INLINE typename Links::Value load_matrix(const Operand& f, const Site
 }
 template <class Links, int Length>
 QUARKSMITH_INLINE typename Links::Value load_matrix(const Operand& f, const Walk<Length>& at, int mu) {
-  const auto u = load_matrix<Links>(f, at.site, mu);
-  if constexpr (Links::lanes == 1) return u;
-  if (at.exchanges == 0) return u;
-  return seen_from_start(at, u);
+  auto u = load_matrix<Links>(f, at.site, mu);
+  if constexpr (Links::lanes > 1)
+    if (at.exchanges > 0) seen_from_start(at, u);
+  return u;
 }
 
 /// The half of a field of both parities that holds one of them.

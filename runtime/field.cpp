@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "runtime/bordered.hpp"
 #include "runtime/error.hpp"
 #include "runtime/halo.hpp"
 #include "runtime/order.hpp"
@@ -246,8 +247,15 @@ Operand LinkField::operand() const {
 TermField::TermField(DomainPointer domain, const PrecisionInfo& precision)
     : domain_(std::move(domain)), precision_(&precision), lanes_(domain_->lanes(precision.element_bytes)) {
   data_ = Memory(domain_->device_pointer(), static_cast<std::size_t>(order_of(*this).words()) * precision.word_bytes);
-  if (precision.word_bytes == 8)
-    norm_ = Memory(domain_->device_pointer(), static_cast<std::size_t>(domain_->lattice().sites()) * sizeof(float));
+  if (precision.word_bytes != 8) return;
+  norm_ = Memory(domain_->device_pointer(), norms() * sizeof(float));
+  domain_->device().fill(norm_.data(), 0, norm_.bytes());  // what fills blocks must not be the largest
+}
+
+/// Of both parities, with what fills blocks.
+std::size_t TermField::norms() const {
+  const MemoryOrder order = order_of(*this);
+  return static_cast<std::size_t>(order.padded()) * order.lanes * order.parities;
 }
 
 Operand TermField::operand(Parity parity) const {
@@ -256,13 +264,12 @@ Operand TermField::operand(Parity parity) const {
   f.data = data_.data();
   f.parity_stride = order.parity_words();
   f.lanes = lanes_;
-  if (norm_.data() != nullptr)
-    f.norm = static_cast<float*>(norm_.data()) + (parity == Parity::odd ? domain_->lattice().half_sites() : 0);
+  if (norm_.data() != nullptr) f.norm = static_cast<float*>(norm_.data()) + (parity == Parity::odd ? norms() / 2 : 0);
   return f;
 }
 
 double TermField::largest() const {
-  std::vector<float> sites(static_cast<std::size_t>(domain_->lattice().sites()));
+  std::vector<float> sites(norms());
   domain_->device().download(sites.data(), norm_.data(), norm_.bytes());
   return *std::max_element(sites.begin(), sites.end());
 }

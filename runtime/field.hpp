@@ -6,6 +6,7 @@
 #include <complex>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "runtime/communicator.hpp"
@@ -37,8 +38,17 @@ struct HostGauge {
   explicit HostGauge(const Lattice& l) : lattice(l), site(static_cast<std::size_t>(l.sites())) {}
 };
 
+class BorderedPart;
+struct BorderedLinks;
 class Halos;
 class RankSums;
+
+/// Sites beyond a part that kernels read, along each direction and both ways alike.
+struct BorderDepth {
+  Coordinates sites{};
+  bool corners = false;  ///< some of them are reached by steps along several directions
+  friend bool operator==(const BorderDepth&, const BorderDepth&) = default;
+};
 
 /// A lattice, or one rank's part of it, on a device: shared by all fields that kernels use together.
 class Domain {
@@ -56,6 +66,10 @@ class Domain {
   /// The boundaries of this part, made when first asked for: by all ranks together.
   /// \throws UsageError the lattice is not split.
   Halos& halos() const;
+  /// This part with so much of its neighbours round it, for fields whose numbers have so many bytes; null if kernels of
+  /// that depth stay within the part. It may be deeper than asked for.
+  /// \throws WrongLattice the part is shorter than the depth; the message names `what`.
+  const BorderedPart* bordered(const BorderDepth& depth, int element_bytes, std::string_view what) const;
   /// How sums extend over the ranks; made like `halos`. Null for one rank.
   const RankSums* rank_sums() const;
   Device& device() const { return *device_; }
@@ -81,6 +95,7 @@ class Domain {
   int reach_;
   mutable std::array<std::unique_ptr<LaneLayout>, 5> layouts_;  // by log2(lanes)
   mutable std::unique_ptr<Halos> halos_;
+  mutable std::vector<std::unique_ptr<BorderedPart>> bordered_;
   mutable std::unique_ptr<RankSums> rank_sums_;
 };
 using DomainPointer = std::shared_ptr<const Domain>;
@@ -172,18 +187,24 @@ class LinkField {
   void set_scale(double scale) { scale_ = scale; }
   Operand operand() const;
   /// The links of direction mu on the last slices of the part behind; data null where the lattice is not split.
+  /// Fetched from the other ranks, all of which ask, if the links have changed.
   Operand ghosts(int mu) const;
-  /// Fetches these from the other ranks, all of which call this, after the links have changed.
-  void exchange_ghosts();
+  /// Fetches these now.
+  void exchange_ghosts() const;
+  /// Tells that kernels have written into the links: what was copied of them is old.
+  void changed() const;
 
  private:
+  friend class BorderedPart;
   DomainPointer domain_;
   const PrecisionInfo* precision_;
   const StorageInfo* storage_;
   int lanes_, depth_;
   double scale_ = 1;
   Memory data_;
-  std::array<Memory, directions> ghosts_;
+  mutable std::array<Memory, directions> ghosts_;
+  mutable bool ghosts_are_old_ = true;
+  mutable std::shared_ptr<BorderedLinks> bordered_;  ///< made by expressions that read them beyond the part
 };
 
 /// A site on the host whose two 6x6 blocks are kept whole: [block][6 i + j], index 3 s + c.
@@ -207,6 +228,8 @@ class TermField {
   double largest() const;
 
  private:
+  std::size_t norms() const;
+
   DomainPointer domain_;
   const PrecisionInfo* precision_;
   int lanes_;

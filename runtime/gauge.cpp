@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "runtime/error.hpp"
+#include "runtime/expression.hpp"
 #include "runtime/face.hpp"
 #include "runtime/host_averages.hpp"
 #include "runtime/partition.hpp"
@@ -240,17 +241,7 @@ bool fold_boundary_phases(HostGauge& gauge, Communicator& communicator) {
 GaugeAverages gauge_averages(const LinkField& links) {
   const Domain& domain = links.domain();
   if (domain.lattice().parts() > 1) return host_averages(download(links), domain.communicator());
-  Device& device = domain.device();
-  const Kernel& kernel = find(
-      device.kernels(), {.operation = "plaquette", .precision = links.precision().name, .links = links.storage().name});
-  std::array<double, 3> sums{};
-  for (int parity = 0; parity < 2; ++parity) {
-    Arguments a = arguments_for(domain, links.lanes());
-    a.parity = parity;
-    a.links = links.operand();
-    const std::vector<double> half = device.reduce(kernel, a);
-    for (int k = 0; k < 3; ++k) sums[k] += half[k];
-  }
+  const std::vector<double> sums = evaluate("plaquette", {links});
   const double sites = static_cast<double>(domain.lattice().sites());
   GaugeAverages result;
   result.space_plaquette = sums[0] / (9 * sites);

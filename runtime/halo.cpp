@@ -69,13 +69,15 @@ void for_each_on_face(const Geometry& g, int parity, int mu, int slice, const st
 Operand LinkField::ghosts(int mu) const {
   Operand f;
   if (!domain_->lattice().split(mu)) return f;
+  if (ghosts_are_old_) exchange_ghosts();
   f.data = ghosts_[mu].data();
   f.parity_stride = ghost_order(*this, mu).parity_words();
   f.lanes = lanes_;
   return f;
 }
 
-void LinkField::exchange_ghosts() {
+void LinkField::exchange_ghosts() const {
+  ghosts_are_old_ = false;
   const Lattice& lattice = domain_->lattice();
   if (lattice.parts() == 1) return;
   const Geometry& g = domain_->layout(lanes_).geometry();

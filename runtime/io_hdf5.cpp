@@ -83,6 +83,24 @@ std::optional<ProvenanceValue> read_attribute(hid_t file, const std::string& key
   }
 }
 
+/// Whether libhdf5 makes one of the other without loss: byte order and padding may differ, as other tools like them.
+bool fits(hid_t stored, hid_t type) {
+  if (H5Tget_class(stored) != H5Tget_class(type) || H5Tis_variable_str(stored) > 0) return false;
+  if (H5Tget_class(type) != H5T_COMPOUND) return H5Tget_size(stored) == H5Tget_size(type);
+  const int members = H5Tget_nmembers(type);
+  if (H5Tget_nmembers(stored) != members) return false;
+  for (int n = 0; n < members; ++n) {
+    char* name = H5Tget_member_name(type, n);
+    const int there = name == nullptr ? -1 : H5Tget_member_index(stored, name);
+    H5free_memory(name);
+    if (there < 0) return false;
+    const Handle wanted(H5Tget_member_type(type, n), H5Tclose, "HDF5 type");
+    const Handle found(H5Tget_member_type(stored, there), H5Tclose, "HDF5 type");
+    if (!fits(found, wanted)) return false;
+  }
+  return true;
+}
+
 std::string extent_text(const Extent& extent) { return fmt::format("{}", fmt::join(extent, "x")); }
 
 }  // namespace
@@ -146,9 +164,15 @@ Handle open_dataset(hid_t file, const std::string& name, hid_t type, const Exten
   if (found != extent)
     throw Error(fmt::format("{} has extents {}, not {}: it is damaged or not one of ours", what, extent_text(found),
                             extent_text(extent)));
-  if (H5Tequal(stored, type) <= 0)
+  if (!fits(stored, type))
     throw Error(fmt::format("{} holds numbers of another type: the file is damaged or not one of ours", what));
   return set;
+}
+
+std::uint64_t place_of(hid_t set, hid_t type) {
+  const Handle stored(H5Dget_type(set), H5Tclose, "HDF5 type");
+  const haddr_t place = H5Dget_offset(set);
+  return place == HADDR_UNDEF || H5Tequal(stored, type) <= 0 ? 0 : place;
 }
 
 void put_attribute(hid_t file, const std::string& key, const ProvenanceValue& value, hid_t complex) {

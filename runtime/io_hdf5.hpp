@@ -4,6 +4,7 @@
 
 #include <hdf5.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,9 +64,12 @@ void create_dataset(hid_t file, const std::string& name, hid_t type, const Exten
 /// A dimension scale: coordinates 0 ... extent - 1.
 void create_axis(hid_t file, const std::string& name, hsize_t extent);
 
-/// Opens a dataset whose type and extents must be these.
+/// Opens a dataset whose extents must be these, and whose type this but for byte order and padding.
 /// \throws Error `path` holds none, or another; the message says which.
 Handle open_dataset(hid_t file, const std::string& name, hid_t type, const Extent& extent, const std::string& path);
+
+/// Where the numbers of a dataset stand in the file; 0 if not in one piece, or not just as this type.
+std::uint64_t place_of(hid_t set, hid_t type);
 
 void put_attribute(hid_t file, const std::string& key, const ProvenanceValue& value, hid_t complex);
 /// All attributes of the root group whose type is one of those that put_attribute writes; others are skipped.

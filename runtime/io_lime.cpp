@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith {
 namespace {
@@ -39,7 +40,7 @@ std::vector<LimeRecord> lime_records(const InputFile& file) {
     record.bytes = big_endian<std::uint64_t>(header.data() + 8);
     record.offset = offset + header_bytes;
     const char* type = reinterpret_cast<const char*>(header.data() + 16);
-    record.type.assign(type, strnlen(type, 128));
+    record.type = printable({type, strnlen(type, 128)});
     if (record.bytes > file.size() - record.offset)
       throw Error(fmt::format("{}: truncated: record {} has {} bytes, {} are left; fetch it again", file.name(),
                               record.type, record.bytes, file.size() - record.offset));

@@ -7,11 +7,14 @@
 
 #include "runtime/error.hpp"
 #include "runtime/io_formats.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith {
 namespace {
 
 constexpr std::uint32_t milc_magic = 20103;
+/// The checksum does not see extents that have changed places: where our files have their date, they say them again.
+constexpr std::string_view stamp = "written by Quarksmith, lattice ";
 
 /// Header as it lies in the file.
 struct MilcHeader {
@@ -42,6 +45,12 @@ GaugeHead milc_head(const InputFile& file) {
   head.format = "MILC";
   head.bits = 32;
   head.extent = checked_extent(file, {header.extent[0], header.extent[1], header.extent[2], header.extent[3]});
+  const std::string time_stamp(header.time_stamp, strnlen(header.time_stamp, sizeof header.time_stamp));
+  const bool ours =
+      time_stamp.find("Quarksmith") != std::string::npos || time_stamp.find("lattice ") != std::string::npos;
+  if (ours && time_stamp != std::string(stamp) + extent_text(head.extent))
+    throw Error(fmt::format("{}: the header gives extents {} and '{}': it is damaged; fetch the file again",
+                            file.name(), extent_text(head.extent), printable(time_stamp)));
   LinkLayout layout;
   layout.offset = sizeof header;
   layout.bits = 32;
@@ -55,7 +64,7 @@ GaugeHead milc_head(const InputFile& file) {
   head.checksum_name = "MILC checksum";
   head.recorded = MilcChecksum(header.sum29, header.sum31).text();
   head.read_links = link_reader(layout, head.checksum);
-  head.notes["time stamp"] = std::string(header.time_stamp, strnlen(header.time_stamp, sizeof header.time_stamp));
+  head.notes["time stamp"] = time_stamp;
   return head;
 }
 
@@ -64,7 +73,7 @@ void write_milc(Output& output, const HostGauge& gauge) {
   MilcHeader header{};
   header.magic = milc_magic;
   std::copy(extent.begin(), extent.end(), header.extent);
-  std::strncpy(header.time_stamp, "written by Quarksmith", sizeof header.time_stamp - 1);
+  std::strncpy(header.time_stamp, (std::string(stamp) + extent_text(extent)).c_str(), sizeof header.time_stamp - 1);
   LinkLayout layout;
   layout.offset = sizeof header;
   layout.bits = 32;

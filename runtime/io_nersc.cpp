@@ -8,11 +8,32 @@
 #include "runtime/error.hpp"
 #include "runtime/host_averages.hpp"
 #include "runtime/io_formats.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith {
 namespace {
 
 constexpr const char* header_end = "END_HEADER";
+
+/// A sum of words does not see that some have changed places: our files record a second checksum, which others skip.
+constexpr const char* second_key = "SITE_CRC";
+constexpr const char *creator_key = "CREATOR", *creator = "Quarksmith";
+
+/// The format's own checksum, and the second one if a file has it: SciDAC's, of the sites as stored.
+struct Checksums final : SiteChecksum {
+  NerscChecksum sum;
+  std::optional<ScidacChecksum> crc;
+  explicit Checksums(bool swap_words) : sum(swap_words) {}
+  void add(std::uint64_t number, const void* site, std::size_t bytes) override {
+    sum.add(number, site, bytes);
+    if (crc) crc->add(number, site, bytes);
+  }
+  void combine(Communicator& communicator) override {
+    sum.combine(communicator);
+    if (crc) crc->combine(communicator);
+  }
+  std::string text() const override { return crc ? sum.text() + " " + crc->text() : sum.text(); }
+};
 
 std::string trimmed(const std::string& s) {
   const std::size_t begin = s.find_first_not_of(" \t\r"), end = s.find_last_not_of(" \t\r");
@@ -35,9 +56,15 @@ Header read_header(const InputFile& file) {
   std::istringstream lines(head.substr(0, end));
   for (std::string line; std::getline(lines, line);) {
     const std::size_t equal = line.find('=');
-    if (equal != std::string::npos) header.values[trimmed(line.substr(0, equal))] = trimmed(line.substr(equal + 1));
+    if (equal != std::string::npos)
+      header.values[printable(trimmed(line.substr(0, equal)))] = printable(trimmed(line.substr(equal + 1)));
   }
-  for (const char* key : {"DIMENSION_1", "DIMENSION_2", "DIMENSION_3", "DIMENSION_4", "DATATYPE", "FLOATING_POINT"})
+  std::vector<const char*> keys = {"DIMENSION_1", "DIMENSION_2", "DIMENSION_3",
+                                   "DIMENSION_4", "DATATYPE",    "FLOATING_POINT"};
+  const auto made_by = header.values.find(creator_key);
+  if (header.values.contains(second_key) || (made_by != header.values.end() && made_by->second == creator))
+    keys.insert(keys.end(), {"CHECKSUM", second_key});
+  for (const char* key : keys)
     if (!header.values.contains(key))
       throw Error(fmt::format("{}: NERSC header has no {}; the file is damaged", file.name(), key));
   return header;
@@ -88,9 +115,14 @@ GaugeHead nersc_head(const InputFile& file) {
     std::uint32_t recorded = 0;
     const std::string& text = header.values.at("CHECKSUM");
     std::from_chars(text.data(), text.data() + text.size(), recorded, 16);
-    head.checksum = std::make_shared<NerscChecksum>(layout.big_endian != (std::endian::native == std::endian::big));
+    auto checksums = std::make_shared<Checksums>(layout.big_endian != (std::endian::native == std::endian::big));
     head.checksum_name = "NERSC checksum";
     head.recorded = NerscChecksum(false, recorded).text();
+    if (header.values.contains(second_key)) {
+      checksums->crc.emplace();
+      head.recorded += " " + header.values.at(second_key);
+    }
+    head.checksum = std::move(checksums);
   }
   head.read_links = link_reader(layout, head.checksum);
   return head;
@@ -99,14 +131,16 @@ GaugeHead nersc_head(const InputFile& file) {
 void write_nersc(Output& output, const HostGauge& gauge, int bits) {
   const GaugeAverages averages = host_averages(gauge, output.communicator());
   const Coordinates& n = gauge.lattice.global_extent();
-  NerscChecksum checksum(std::endian::native == std::endian::little);
+  Checksums checksum(std::endian::native == std::endian::little);
+  checksum.crc.emplace();
   const auto header = [&] {
     return fmt::format(
-        "BEGIN_HEADER\nHDR_VERSION = 1.0\nDATATYPE = 4D_SU3_GAUGE_3x3\nSTORAGE_FORMAT = 1.0\n"
+        "BEGIN_HEADER\nHDR_VERSION = 1.0\n{} = {}\nDATATYPE = 4D_SU3_GAUGE_3x3\nSTORAGE_FORMAT = 1.0\n"
         "DIMENSION_1 = {}\nDIMENSION_2 = {}\nDIMENSION_3 = {}\nDIMENSION_4 = {}\n"
-        "LINK_TRACE = {:.10f}\nPLAQUETTE = {:.10f}\nCHECKSUM = {:08x}\nFLOATING_POINT = IEEE{}BIG\n"
+        "LINK_TRACE = {:.10f}\nPLAQUETTE = {:.10f}\nCHECKSUM = {}\nFLOATING_POINT = IEEE{}BIG\n{} = {}\n"
         "{}\n",
-        n[0], n[1], n[2], n[3], averages.link_trace, averages.plaquette, checksum.sum, bits, header_end);
+        second_key, checksum.crc->text(), n[0], n[1], n[2], n[3], averages.link_trace, averages.plaquette,
+        checksum.sum.text(), bits, creator_key, creator, header_end);
   };
   LinkLayout layout;
   layout.bits = bits;

@@ -7,7 +7,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/io_parallel.hpp"
-#include "runtime/io_propagator_format.hpp"
+#include "runtime/io_propagator_seal.hpp"
 #include "runtime/partition.hpp"
 
 namespace quarksmith {
@@ -16,49 +16,32 @@ namespace {
 using hdf5::Handle;
 namespace format = propagator_format;
 
-/// Where the numbers of a dataset stand in the file.
-std::uint64_t place_of(hid_t file, const std::string& name, const std::string& what) {
-  const Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, what);
-  const haddr_t place = H5Dget_offset(set);
-  if (place == HADDR_UNDEF) throw Error(what);
-  return place;
-}
-
 }  // namespace
 
-/// The library sees the file on rank 0 alone, and only its structure: numbers go to where they stand, as those of any
-/// other file.
+/// libhdf5 lays the file out, on rank 0 alone, and does not see it again: numbers go to where they stand, as those of
+/// any other file.
 struct PropagatorFile::Parts {
   Communicator& communicator;
   Lattice lattice;
   std::filesystem::path path, temporary;
   Output output;
-  Handle file;
   std::unique_ptr<SharedFile> numbers;
-  PropagatorStructure known;          // all ranks have form, extent and reports
-  std::vector<std::uint64_t> places;  // of the columns, of /report and of /midpoint
+  PropagatorStructure known;  // all ranks have form, extent, places and reports
 
   Parts(Communicator& c, const Lattice& l, const std::filesystem::path& p, const PropagatorForm& form, bool overwrite)
       : communicator(c),
         lattice(l),
         path(p),
         temporary(p.string() + ".part"),
-        output(p, overwrite ? Existing::replace : Existing::resume, c),
-        places(form.columns() + 2) {
+        output(p, overwrite ? Existing::replace : Existing::resume, c) {
     known.form = form;
     known.extent = l.global_extent();
     known.resize();
   }
 
   std::string what(const char* doing) const { return fmt::format("{}: cannot {}", temporary.string(), doing); }
-  FileBox box(int n) const { return box_in_file(lattice, places[n], known.form.components() * sizeof(Complex64)); }
-  std::uint64_t& report_place() { return places[known.form.columns()]; }
-  std::uint64_t& midpoint_place() { return places[known.form.columns() + 1]; }
-
-  void locate(const std::string& failure) {
-    for (int n = 0; n < known.form.columns(); ++n) places[n] = place_of(file, format::column_name(n), failure);
-    report_place() = place_of(file, "/report", failure);
-    if (known.form.midpoint) midpoint_place() = place_of(file, "/midpoint", failure);
+  FileBox box(int n) const {
+    return box_in_file(lattice, known.places[n], known.form.components() * sizeof(Complex64));
   }
 
   void create(const PropagatorHeader& header) {
@@ -73,24 +56,24 @@ struct PropagatorFile::Parts {
     try {
       Handle made(H5Fcreate(fresh.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, what("create"));
       format::create(made, header, known.extent);
+      const PropagatorStructure laid_out = format::read(made, fresh.string());
       made.close(what("write"));
+      format::seal(fresh, laid_out);
+      known.places = laid_out.places;
       reserve_file(fresh, std::filesystem::file_size(fresh), {temporary.string(), ""});
       std::filesystem::rename(fresh, temporary);
     } catch (...) {
       unlink(fresh.c_str());
       throw;
     }
-    file = Handle(H5Fopen(temporary.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, what("open"));
-    locate(what("create"));
   }
 
   void resume(const PropagatorHeader& header) {
-    errno = 0;
-    const std::string damaged = temporary.string() + ": an earlier run left a damaged file; --overwrite discards it";
-    file = Handle(H5Fopen(temporary.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, damaged);
     PropagatorStructure found;
     try {
-      found = format::read(file, temporary.string());
+      const InputFile file(temporary);
+      found = format::load(file);
+      format::require_apart(found, file.size(), file.name());
     } catch (const UsageError&) {
       throw;
     } catch (const Error& error) {
@@ -103,7 +86,7 @@ struct PropagatorFile::Parts {
                       temporary.string(), other));
     known.records = std::move(found.records);
     known.midpoint = std::move(found.midpoint);
-    locate(damaged);
+    known.places = std::move(found.places);
   }
 
   /// Goes on with the partial file. \return false: it is another's or damaged, and may be discarded.
@@ -113,20 +96,16 @@ struct PropagatorFile::Parts {
       return true;
     } catch (const Error&) {
       if (!discards) throw;
-      file = Handle();
       return false;
     }
   }
 
   void open(const PropagatorHeader& header, bool overwrite) {
     if (!std::filesystem::exists(temporary) || !resumes(header, overwrite)) create(header);
-    // The library locks the file while it is open, which keeps other runs away; but on some file systems other ranks
-    // too.
-    if (communicator.size() > 1) file.close(what("write"));
   }
 
   void share() {
-    communicator.broadcast(places.data(), places.size() * sizeof places[0], 0);
+    communicator.broadcast(known.places.data(), known.places.size() * sizeof known.places[0], 0);
     communicator.broadcast(known.records.data(), known.records.size() * sizeof(ColumnRecord), 0);
     if (known.form.midpoint) communicator.broadcast(known.midpoint.data(), known.midpoint.size() * sizeof(double), 0);
   }
@@ -146,9 +125,7 @@ PropagatorFile::PropagatorFile(const std::filesystem::path& path, const Lattice&
 PropagatorFile::~PropagatorFile() = default;
 
 bool PropagatorFile::has(int first, int colour) const { return parts_->known.has(3 * first + colour); }
-bool PropagatorFile::touched(int first, int colour) const {
-  return parts_->known.records[3 * first + colour].done != 0;
-}
+bool PropagatorFile::touched(int first, int colour) const { return parts_->known.touched(3 * first + colour); }
 ColumnReport PropagatorFile::report(int first, int colour) const { return parts_->known.report(3 * first + colour); }
 
 bool PropagatorFile::read(int first, int colour, HostSpinor& column) const {
@@ -175,18 +152,14 @@ void PropagatorFile::write(int first, int colour, const HostSpinor& column, cons
   known.set(n, report, format::checksum_of(numbers, parts_->lattice, known.form, parts_->communicator));
   if (known.form.midpoint) {
     const std::size_t bytes = known.extent[3] * sizeof(double);
-    parts_->numbers->put(parts_->midpoint_place() + n * bytes, known.midpoint_of(n), bytes);
+    parts_->numbers->put(known.midpoint_place() + n * bytes, known.midpoint_of(n), bytes);
   }
-  parts_->numbers->put(parts_->report_place() + n * sizeof(ColumnRecord), &known.records[n], sizeof(ColumnRecord));
+  parts_->numbers->put(known.report_place() + n * sizeof(ColumnRecord), &known.records[n], sizeof(ColumnRecord));
   parts_->numbers->sync();
 }
 
 void PropagatorFile::finish() {
   parts_->numbers.reset();
-  parts_->communicator.together([&] {
-    if (parts_->communicator.rank() != 0) return;
-    parts_->file.close(parts_->what("close"));
-  });
   parts_->output.publish();
 }
 

@@ -49,11 +49,12 @@ struct PropagatorHeader {
       : provenance(std::move(p)), remarks(std::move(r)), form(f) {}
 };
 
-/// docs/files.md describes the format. Written as `<path>.part` and renamed by finish(). All datasets are laid out when
-/// the file is created, so that writing a column changes no structure: a run that is killed leaves a readable file, and
-/// every rank writes its part of a column to where it stands. Each column has a checksum, the same on any grid of
-/// ranks. All calls but `has` and `report` are collective, the end of the object's life too; if one rank throws, all
-/// do.
+/// docs/files.md describes the format: HDF5, followed by a seal that holds its structure once more, so that a damaged
+/// file is told without libhdf5, which crashes on some. Written as `<path>.part` and renamed by finish(). All datasets
+/// are laid out when the file is created, so that writing a column changes no structure: a run that is killed leaves a
+/// readable file, and every rank writes its part of a column to where it stands. Each column has a checksum, the same
+/// on any grid of ranks. All calls but `has` and `report` are collective, the end of the object's life too; if one rank
+/// throws, all do.
 class PropagatorFile {
  public:
   using Provenance = quarksmith::Provenance;
@@ -105,6 +106,8 @@ class PropagatorReader {
     return *held;
   }
   bool has(int first, int colour) const;
+  /// Something was written there: a column that `has` rejects is damaged.
+  bool touched(int first, int colour) const;
   ColumnReport report(int first, int colour) const;
   /// The column's checksum in hexadecimal.
   std::string checksum(int first, int colour) const;

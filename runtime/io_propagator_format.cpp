@@ -7,12 +7,13 @@
 #include <cstring>
 
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith {
 namespace {
 
 /// More than any lattice, and any list of masses: extents of crafted files must not overflow.
-constexpr long long most_extent = 1 << 16, most_columns = 3 << 12;
+constexpr long long most_extent = 1 << 16, most_columns = 3 << 12, most_sites = 1LL << 44;
 
 template <std::size_t n>
 void put(char (&to)[n], const std::string& text) {
@@ -22,7 +23,7 @@ void put(char (&to)[n], const std::string& text) {
 
 template <std::size_t n>
 std::string get(const char (&from)[n]) {
-  return {from, strnlen(from, n)};
+  return printable({from, strnlen(from, n)});
 }
 
 std::string text(double x) { return fmt::format("{:.17g}", x); }
@@ -45,6 +46,20 @@ std::string text_of(const ProvenanceValue& value) {
 void PropagatorStructure::resize() {
   records.assign(form.columns(), {});
   midpoint.assign(form.midpoint ? std::size_t(form.columns()) * extent[3] : 0, 0.0);
+  places.assign(form.columns() + 2, 0);
+}
+
+std::uint64_t PropagatorStructure::column_bytes() const {
+  std::uint64_t bytes = form.components() * sizeof(Complex64);
+  for (const int n : extent) bytes *= static_cast<std::uint64_t>(n);
+  return bytes;
+}
+
+std::uint64_t PropagatorStructure::bytes_at(int n) const {
+  const auto columns = static_cast<std::uint64_t>(form.columns());
+  if (n < form.columns()) return column_bytes();
+  if (n == form.columns()) return columns * sizeof(ColumnRecord);
+  return form.midpoint ? columns * extent[3] * sizeof(double) : 0;
 }
 
 void PropagatorStructure::set(int n, const ColumnReport& r, const ScidacChecksum& sum) {
@@ -70,6 +85,11 @@ ColumnReport PropagatorStructure::report(int n) const {
 }
 
 bool PropagatorStructure::has(int n) const { return records[n].done == 1 && records[n].crc == crc(n); }
+
+bool PropagatorStructure::touched(int n) const {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&records[n]);
+  return std::any_of(bytes, bytes + sizeof(ColumnRecord), [](unsigned char byte) { return byte != 0; });
+}
 
 std::uint32_t PropagatorStructure::crc(int n) const {
   ColumnRecord record = records[n];
@@ -109,11 +129,12 @@ void read_form(PropagatorStructure& s, hid_t file, const std::string& path) {
   const long long columns = require<long long>(s.attributes, "columns", path);
   const auto& extent = require<std::vector<long long>>(s.attributes, "lattice", path);
   const bool sound = (kind == "dirac" || kind == "staggered") && columns > 0 && columns <= most_columns &&
-                     columns % 3 == 0 && (kind == "staggered" || columns == 12) && extent.size() == 4 &&
+                     columns % 3 == 0 && extent.size() == directions &&
                      std::all_of(extent.begin(), extent.end(), [](long long n) { return n > 0 && n <= most_extent; });
   if (!sound) throw Error(fmt::format("{}: attributes kind, columns and lattice do not fit: damaged", path));
   s.form = {kind == "staggered", static_cast<int>(columns / 3), H5Lexists(file, "midpoint", H5P_DEFAULT) > 0};
   for (int mu = 0; mu < directions; ++mu) s.extent[mu] = static_cast<int>(extent[mu]);
+  check_form(s, path);
 }
 
 }  // namespace
@@ -165,6 +186,19 @@ void create(hid_t file, const PropagatorHeader& header, const Coordinates& n) {
                          {"number", "t"}, true);
 }
 
+void check_form(const PropagatorStructure& s, const std::string& path) {
+  long long sites = 1;
+  bool sound = s.form.first > 0 && s.form.first <= most_columns / 3 && (s.form.staggered || s.form.first == 4) &&
+               !(s.form.staggered && s.form.midpoint);
+  for (const int n : s.extent) {
+    sound = sound && n > 0 && n <= most_extent && n % 2 == 0 && sites <= most_sites / n;
+    if (sound) sites *= n;
+  }
+  if (!sound)
+    throw Error(fmt::format("{}: {} columns of a {} lattice cannot be: damaged, or not one of ours", path,
+                            3LL * s.form.first, fmt::join(s.extent, "x")));
+}
+
 PropagatorStructure read(hid_t file, const std::string& path) {
   PropagatorStructure s;
   s.attributes = hdf5::attributes(file, path);
@@ -180,15 +214,18 @@ PropagatorStructure read(hid_t file, const std::string& path) {
   read_form(s, file, path);
   s.resize();
   const hdf5::Handle complex = hdf5::complex_type(), record = record_type();
-  const auto whole = [&](const char* set, hid_t type, const hdf5::Extent& extent, void* to) {
+  const int columns = s.form.columns();
+  const auto whole = [&](int n, const char* set, hid_t type, const hdf5::Extent& extent, void* to) {
     const hdf5::Handle open = hdf5::open_dataset(file, set, type, extent, path);
     hdf5::check(H5Dread(open, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, to), path + ": cannot read " + set);
+    s.places[n] = hdf5::place_of(open, type);
   };
-  whole("/report", record, {hsize_t(s.form.columns())}, s.records.data());
+  whole(columns, "/report", record, {hsize_t(columns)}, s.records.data());
   if (s.form.midpoint)
-    whole("/midpoint", H5T_NATIVE_DOUBLE, {hsize_t(s.form.columns()), hsize_t(s.extent[3])}, s.midpoint.data());
-  for (int n = 0; n < s.form.columns(); ++n)
-    hdf5::open_dataset(file, column_name(n), complex, column_extent(s.extent, s.form), path);
+    whole(columns + 1, "/midpoint", H5T_NATIVE_DOUBLE, {hsize_t(columns), hsize_t(s.extent[3])}, s.midpoint.data());
+  for (int n = 0; n < columns; ++n)
+    s.places[n] = hdf5::place_of(
+        hdf5::open_dataset(file, column_name(n), complex, column_extent(s.extent, s.form), path), complex);
   return s;
 }
 

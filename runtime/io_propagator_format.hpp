@@ -25,9 +25,16 @@ struct PropagatorStructure {
   Coordinates extent{};
   std::vector<ColumnRecord> records;
   std::vector<double> midpoint;  ///< [column][t]
+  /// Where the numbers of the columns, of /report and of /midpoint stand; 0: not in one piece.
+  std::vector<std::uint64_t> places;
 
-  /// Space for the reports of that many columns.
+  /// Space for the reports of that many columns, and their places.
   void resize();
+  std::uint64_t report_place() const { return places[form.columns()]; }
+  std::uint64_t midpoint_place() const { return places[form.columns() + 1]; }
+  /// Bytes of the numbers at places[n].
+  std::uint64_t bytes_at(int n) const;
+  std::uint64_t column_bytes() const;
   double* midpoint_of(int n) { return form.midpoint ? &midpoint[std::size_t(n) * extent[3]] : nullptr; }
   const double* midpoint_of(int n) const { return form.midpoint ? &midpoint[std::size_t(n) * extent[3]] : nullptr; }
   /// Stores a report of a column with this checksum.
@@ -35,6 +42,8 @@ struct PropagatorStructure {
   ColumnReport report(int n) const;
   /// Done, and the record is whole.
   bool has(int n) const;
+  /// Its record is not blank.
+  bool touched(int n) const;
   std::uint32_t crc(int n) const;
 };
 
@@ -48,7 +57,9 @@ std::string column_name(int n);
 hdf5::Extent column_extent(const Coordinates& lattice, const PropagatorForm& form);
 /// Attributes, axes and datasets of a new file.
 void create(hid_t file, const PropagatorHeader& header, const Coordinates& lattice);
-/// Reads and checks attributes and reports, and the types and extents of all columns.
+/// \throws Error form and extents of a structure cannot be.
+void check_form(const PropagatorStructure& structure, const std::string& path);
+/// Reads and checks attributes and reports, the types and extents of all columns, and where they stand.
 /// \throws Error damaged, of the former format, or no propagator.
 PropagatorStructure read(hid_t file, const std::string& path);
 /// The first difference from `header` in words; empty if there is none.

@@ -1,51 +1,53 @@
 #include <fmt/format.h>
 
-#include <cerrno>
+#include <array>
+#include <fstream>
+#include <string_view>
 
 #include "runtime/error.hpp"
+#include "runtime/io_parallel.hpp"
 #include "runtime/io_propagator.hpp"
-#include "runtime/io_propagator_format.hpp"
+#include "runtime/io_propagator_seal.hpp"
 #include "runtime/partition.hpp"
 
 namespace quarksmith {
 
 namespace format = propagator_format;
 
-/// A finished file may have been rearranged or compressed by tools: every rank reads its box through the library.
+/// Columns that stand in one piece are read as those of any other file; those that other tools have rearranged or
+/// compressed by libhdf5, each rank its box.
 struct PropagatorReader::Parts {
   Communicator& communicator;
   std::filesystem::path path;
-  hdf5::Handle file;
+  std::unique_ptr<InputFile> file;
   PropagatorStructure known;
 
   void open() {
-    errno = 0;
-    const std::string what = path.string() + ": cannot open it as HDF5 (missing, damaged, or in use by a run)";
-    file = hdf5::Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, what);
-    known = format::read(file, path.string());
+    file = std::make_unique<InputFile>(path);
+    known = format::load(*file);
   }
 
-  void read_box(int n, const Lattice& lattice, std::vector<Complex64>& numbers) const {
-    const std::string name = format::column_name(n), what = fmt::format("{}: cannot read {}", path.string(), name);
-    errno = 0;
+  std::vector<Complex64> read_box(int n, const Lattice& lattice) const {
     if (lattice.global_extent() != known.extent)
-      throw Error(
-          fmt::format("{}: {} does not hold columns of a {} lattice", path.string(), name, lattice.global_text()));
-    const hdf5::Handle complex = hdf5::complex_type();
-    const hdf5::Handle set =
-        hdf5::open_dataset(file, name, complex, format::column_extent(known.extent, known.form), path.string());
-    const hdf5::Extent extent = format::column_extent(lattice.extent(), known.form);
-    hdf5::Extent first(extent.size());
-    for (int k = 0; k < 4; ++k) first[k] = lattice.origin(3 - k);
-    const hdf5::Handle here(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose, what),
-        there(H5Dget_space(set), H5Sclose, what);
-    hdf5::check(H5Sselect_hyperslab(there, H5S_SELECT_SET, first.data(), nullptr, extent.data(), nullptr), what);
-    hdf5::check(H5Dread(set, complex, here, there, H5P_DEFAULT, numbers.data()), what);
+      throw Error(fmt::format("{}: {} does not hold columns of a {} lattice", path.string(), format::column_name(n),
+                              lattice.global_text()));
+    const std::size_t components = known.form.components();
+    if (known.places[n] != 0) {
+      const std::size_t slice = lattice.space_sites() * components;
+      std::vector<Complex64> numbers(slice * lattice.extent(3));
+      const FileBox box = box_in_file(lattice, known.places[n], components * sizeof(Complex64));
+      const auto shared = SharedFile::reader(*file, communicator);
+      for (int t = 0; t < lattice.extent(3); ++t) shared->read(box.slice(t), &numbers[t * slice]);
+      return numbers;
+    }
+    std::vector<Complex64> numbers;
+    communicator.together([&] { numbers = format::load_column(file->name(), n, lattice, known.form); });
+    return numbers;
   }
 };
 
 PropagatorReader::PropagatorReader(const std::filesystem::path& path, Communicator& communicator)
-    : parts_(new Parts{communicator, path, {}, {}}) {
+    : parts_(new Parts{communicator, path, nullptr, {}}) {
   hdf5::quiet();
   communicator.together([&] { parts_->open(); });
 }
@@ -56,6 +58,7 @@ const Provenance& PropagatorReader::provenance() const { return parts_->known.at
 const PropagatorForm& PropagatorReader::form() const { return parts_->known.form; }
 const Coordinates& PropagatorReader::extent() const { return parts_->known.extent; }
 bool PropagatorReader::has(int first, int colour) const { return parts_->known.has(3 * first + colour); }
+bool PropagatorReader::touched(int first, int colour) const { return parts_->known.touched(3 * first + colour); }
 ColumnReport PropagatorReader::report(int first, int colour) const { return parts_->known.report(3 * first + colour); }
 
 std::string PropagatorReader::checksum(int first, int colour) const {
@@ -65,8 +68,7 @@ std::string PropagatorReader::checksum(int first, int colour) const {
 
 bool PropagatorReader::read(int first, int colour, HostSpinor& column) const {
   const int n = 3 * first + colour;
-  std::vector<Complex64> numbers(column.site.size() * form().components());
-  parts_->communicator.together([&] { parts_->read_box(n, column.lattice, numbers); });
+  const std::vector<Complex64> numbers = parts_->read_box(n, column.lattice);
   const ScidacChecksum sum = format::checksum_of(numbers, column.lattice, form(), parts_->communicator);
   format::unpack(numbers, form(), column);
   return has(first, colour) && sum.a == parts_->known.records[n].a && sum.b == parts_->known.records[n].b;
@@ -83,8 +85,13 @@ void PropagatorReader::missing(const std::string& key) const {
 }
 
 bool is_hdf5(const std::filesystem::path& path) {
-  hdf5::quiet();
-  return std::filesystem::is_regular_file(path) && H5Fis_hdf5(path.c_str()) > 0;
+  if (!std::filesystem::is_regular_file(path)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 8> head{};
+  // Programs may put something of their own before it: HDF5 looks at 0 and at powers of two from 512.
+  for (std::streamoff at = 0; file.seekg(at) && file.read(head.data(), head.size()); at = at == 0 ? 512 : 2 * at)
+    if (std::string_view(head.data(), head.size()) == "\x89HDF\r\n\x1a\n") return true;
+  return false;
 }
 
 void read_propagator_column(const std::filesystem::path& path, int first, int colour, HostSpinor& column,

@@ -35,7 +35,8 @@ struct Kernel {
   std::string_view then;     ///< program that it runs on them after its sums
   Apply apply;
   bool ranks;  ///< it does the work at the boundaries of parts, too
-  /// Fields and numbers of an expression in the order of a call, `name:kind:operand:flag` (expressions/operator.py).
+  /// Fields and numbers of an expression in the order of a call, `name:kind:operand:flag` and perhaps `:reach`
+  /// (language/operator.py).
   std::string_view signature;
 };
 
@@ -83,8 +84,10 @@ struct OperatorInfo {
 
 /// The kernels and tables of one library: the one built in, or a module compiled on demand (generator/ondemand.py).
 struct KernelModule {
-  /// Changes with the records that kernels and host share; a module of another layout is refused.
-  static constexpr int current_layout = int(sizeof(Kernel) * 4096 + sizeof(Arguments));
+  /// Changes with the records that kernels and host share and with what signatures say; a module of another layout is
+  /// refused.
+  static constexpr int signatures = 2;
+  static constexpr int current_layout = int((sizeof(Kernel) * 4096 + sizeof(Arguments)) * 8) + signatures;
   int layout;
   std::span<const Kernel> cpu, cpu_one_lane, cuda;
   std::span<const PrecisionInfo> precisions;

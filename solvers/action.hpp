@@ -119,6 +119,8 @@ class Action {
   virtual int slices() const { return 1; }
   /// Sites of the longest hop: what the domain of a solver is made for.
   virtual int reach() const { return 1; }
+  /// Whether there are even-odd forms; actions without one are solved on all sites.
+  virtual bool has_even_odd() const { return true; }
   /// Whether solutions have a quark field in the middle of a fifth dimension.
   virtual bool has_midpoint() const { return false; }
   /// The operator for fields of a precision.

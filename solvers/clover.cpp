@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "runtime/border.hpp"
+#include "runtime/bordered.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith {
@@ -29,12 +29,10 @@ TermField term_of(const LinkField& links, double space, double time, double diag
 }
 
 /// The same of a part of a lattice, whose leaves reach into neighbouring parts: made on the part with a border.
-TermField term_of_part(const LinkField& links, double space, double time, double diagonal) {
-  const Domain& domain = links.domain();
-  const HostGauge gauge = with_border(download(links), domain.communicator());
-  const auto box = std::make_shared<Domain>(gauge.lattice, domain.device_pointer());
-  const LinkField box_links = upload(gauge, box, links.precision(), links.storage());
-  return without_border(term_of(box_links, space, time, diagonal), links.domain_pointer());
+TermField term_of_part(const BorderedPart& part, const LinkField& links, double space, double time, double diagonal) {
+  TermField term(links.domain_pointer(), find_precision("double"));
+  part.cut(stored_sites(term_of(part.read(links, true), space, time, diagonal)), stored_sites(term));
+  return term;
 }
 
 }  // namespace
@@ -44,11 +42,12 @@ CloverTerm::Double CloverTerm::build(const LinkField& links, double space, doubl
   const Domain& domain = links.domain();
   const Kernel& invert = find(domain.device().kernels(),
                               {.operation = shift ? "invert_twisted_term" : "invert_term", .precision = "double"});
-  Double d{
-      domain.lattice().parts() > 1 ? term_of_part(links, space, time, diagonal) : term_of(links, space, time, diagonal),
-      TermField(links.domain_pointer(), find_precision("double")),
-      {},
-      {}};
+  constexpr BorderDepth leaves{{1, 1, 1, 1}, true};
+  const BorderedPart* part = domain.bordered(leaves, links.precision().element_bytes, "the clover term");
+  Double d{part != nullptr ? term_of_part(*part, links, space, time, diagonal) : term_of(links, space, time, diagonal),
+           TermField(links.domain_pointer(), find_precision("double")),
+           {},
+           {}};
   if (shift) d.factor.emplace(links.domain_pointer(), find_precision("double"));
   for (const Parity parity : {Parity::even, Parity::odd}) {
     Arguments a = arguments_for(domain, links.lanes());

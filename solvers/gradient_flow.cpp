@@ -18,9 +18,7 @@ HostGauge zeros(const Lattice& lattice) {
 }
 
 const HostGauge& checked(const HostGauge& gauge, const Domain& domain) {
-  if (domain.lattice().parts() > 1)
-    throw UsageError("the gradient flow runs on one rank; start it without mpirun, on a GPU if the lattice is large");
-  require_su3(gauge, "the gradient flow");
+  require_su3(gauge, "the gradient flow", domain.communicator());
   return gauge;
 }
 
@@ -50,7 +48,7 @@ void GradientFlow::step(double epsilon) {
 }
 
 FlowPoint GradientFlow::measure() const {
-  const double sites = static_cast<double>(u_.domain().lattice().sites());
+  const double sites = static_cast<double>(u_.domain().lattice().global_sites());
   const std::vector<double> clover = evaluate("clover_energy", {u_});
   return {time_, evaluate("plaquette_energy", {u_})[0] / sites, clover[0] / sites, clover[1]};
 }

@@ -17,7 +17,8 @@ struct FlowPoint {
 /// dV/dt = Z(V) V, Z = -g0^2 times the derivative of the Wilson action, V = U at t = 0.
 class GradientFlow {
  public:
-  /// \throws UsageError the lattice is spread over several ranks; NotSU3 the links are not SU(3).
+  /// Its calls are collective.
+  /// \throws NotSU3 the links are not SU(3).
   GradientFlow(const HostGauge& gauge, DomainPointer domain, const PrecisionInfo& precision);
 
   /// Moves on by epsilon with the third-order Runge-Kutta scheme of eq. C.2.

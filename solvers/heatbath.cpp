@@ -5,12 +5,18 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith {
+namespace {
+
+constexpr double most_beta = 1e6;
+constexpr std::uint64_t most_overrelax = 1000, most_sweeps = std::uint64_t(1) << 40;
+
+}  // namespace
 
 HeatbathRun::HeatbathRun(const HostGauge& start, DomainPointer domain, const HeatbathState& state)
     : state_(state), links_(upload(start, domain, find_precision("double"), find_storage("r18"))) {
-  constexpr double most_beta = 1e6;
   if (!(state.beta > 0 && state.beta <= most_beta))
     throw UsageError(fmt::format("beta = {}; use a positive number up to {}", state.beta, most_beta));
   if (state.overrelax < 0) throw UsageError(fmt::format("{} over-relaxation passes; use 0 or more", state.overrelax));
@@ -46,12 +52,25 @@ std::string state_text(const HeatbathState& s) {
       .dump();
 }
 
-HeatbathState state_of(const std::string& text) {
+HeatbathState state_of(const std::string& text, const std::string& file) {
+  const auto damaged = [&](const std::string& why) {
+    return Error(fmt::format("{}: its record {} is damaged: {}", file, heatbath_record, why));
+  };
   try {
     const auto j = nlohmann::json::parse(text);
-    return {j.at("beta"), j.at("seed"), j.at("overrelax"), j.at("sweeps"), j.at("start")};
+    // Numbers of another kind or size would be cut to fit.
+    const auto count = [&](const char* key, std::uint64_t most) {
+      const auto& value = j.at(key);
+      if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most)
+        throw damaged(fmt::format("{} is no number up to {}", key, most));
+      return value.get<std::uint64_t>();
+    };
+    const double beta = j.at("beta");
+    if (!(beta > 0 && beta <= most_beta)) throw damaged(fmt::format("beta is no positive number up to {}", most_beta));
+    return {beta, count("seed", ~std::uint64_t(0)), static_cast<int>(count("overrelax", most_overrelax)),
+            count("sweeps", most_sweeps), printable(j.at("start"))};
   } catch (const nlohmann::json::exception& e) {
-    throw Error(fmt::format("the record {} is damaged: {}", heatbath_record, e.what()));
+    throw damaged(printable(e.what()));
   }
 }
 

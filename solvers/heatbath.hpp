@@ -44,9 +44,9 @@ class HeatbathRun {
 /// Type of the LIME record in which a configuration keeps its state.
 inline constexpr const char* heatbath_record = "quarksmith-heatbath";
 /// The state as the text of that record, and back.
-/// \throws Error the text is damaged.
+/// \param file that the text is of, for messages. \throws Error the text is damaged.
 std::string state_text(const HeatbathState& state);
-HeatbathState state_of(const std::string& text);
+HeatbathState state_of(const std::string& text, const std::string& file);
 
 /// cold, hot or weak:EPS.
 /// \throws UsageError any other text.

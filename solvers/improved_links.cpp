@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "runtime/border.hpp"
+#include "runtime/bordered.hpp"
 #include "runtime/error.hpp"
+#include "runtime/expression.hpp"
 
 namespace quarksmith {
 namespace {
@@ -13,39 +14,18 @@ constexpr double unitary_limit = 1e-16;
 
 LinkField empty_like(const LinkField& links) { return {links.domain_pointer(), links.precision(), links.storage()}; }
 
-/// Runs a kernel on both parities.
-void run_paths(std::string_view name, const LinkField& u, const LinkField& v, int direction, LinkField* out, double a,
-               double b, LinkField* sum) {
-  Device& device = u.domain().device();
-  const Kernel& kernel =
-      find(device.kernels(), {.operation = name, .precision = u.precision().name, .links = u.storage().name});
-  for (int parity = 0; parity < 2; ++parity) {
-    Arguments arguments = arguments_for(u.domain(), u.lanes());
-    arguments.parity = parity;
-    arguments.direction = direction;
-    arguments.links = u.operand();
-    arguments.in = v.operand();
-    if (out != nullptr) arguments.out = out->operand();
-    if (sum != nullptr) arguments.z = sum->operand();
-    arguments.a.re = a;
-    arguments.b.re = b;
-    device.run(kernel, arguments);
-  }
-}
-
-/// All paths of fat links for direction mu: staples of staples of staples.
+/// All paths aside of fat links for direction mu: staples of staples of staples.
 void add_fat_paths(const LinkField& u, const StapleCoefficients& c, int mu, LinkField& fat, LinkField& three,
                    LinkField& five) {
-  run_paths("one_link", u, u, mu, &fat, c.one, 0, nullptr);
   for (int nu = 0; nu < directions; ++nu) {
     if (nu == mu) continue;
-    add_staples(u, u, mu, nu, &three, c.three, &fat);
-    if (c.lepage != 0) run_paths("lepage", u, u, mu + directions * nu, nullptr, 0, c.lepage, &fat);
+    add_staples(u, u, mu, nu, &three, c.three, fat);
+    if (c.lepage != 0) evaluate("lepage", {u, fat, c.lepage, LatticeDirection{mu}, LatticeDirection{nu}, fat});
     for (int rho = 0; rho < directions; ++rho) {
       if (rho == mu || rho == nu || (c.five == 0 && c.seven == 0)) continue;
-      add_staples(u, three, mu, rho, &five, c.five, &fat);
+      add_staples(u, three, mu, rho, &five, c.five, fat);
       const int sigma = 0 + 1 + 2 + 3 - mu - nu - rho;
-      if (c.seven != 0) add_staples(u, five, mu, sigma, nullptr, c.seven, &fat);
+      if (c.seven != 0) add_staples(u, five, mu, sigma, nullptr, c.seven, fat);
     }
   }
 }
@@ -53,28 +33,24 @@ void add_fat_paths(const LinkField& u, const StapleCoefficients& c, int mu, Link
 /// smear on a lattice that is not split.
 LinkField smear_whole(const LinkField& u, const StapleCoefficients& c, LinkField* longs) {
   LinkField fat = empty_like(u), three = empty_like(u), five = empty_like(u);
-  for (int mu = 0; mu < directions; ++mu) {
-    add_fat_paths(u, c, mu, fat, three, five);
-    if (longs != nullptr) run_paths("naik", u, u, mu, longs, c.naik, 0, nullptr);
-  }
+  evaluate("one_link", {u, c.one, fat});
+  for (int mu = 0; mu < directions; ++mu) add_fat_paths(u, c, mu, fat, three, five);
+  if (longs != nullptr) evaluate("naik", {u, c.naik, *longs});
   u.domain().device().synchronize();
   return fat;
 }
 
-/// Paths of fat and long links go two steps beyond the ends of a link at most: one border serves a level.
-LinkField smear_part(const LinkField& links, const StapleCoefficients& c, LinkField* longs) {
-  const Domain& domain = links.domain();
-  const HostGauge gauge = with_border(download(links), domain.communicator());
-  const auto box = std::make_shared<Domain>(gauge.lattice, domain.device_pointer());
-  const LinkField u = upload(gauge, box, links.precision(), links.storage());
-  const auto inside = [&](const LinkField& from) {
-    return upload(without_border(download(from), domain.lattice()), links.domain_pointer(), links.precision(),
-                  links.storage());
+/// The same of a part: on the part with a border, for both at once.
+LinkField smear_part(const BorderedPart& part, const LinkField& links, const StapleCoefficients& c, LinkField* longs) {
+  const LinkField& u = part.read(links, true);
+  const auto cut = [&](const LinkField& from, const LinkField& to) {
+    part.cut(stored_sites(from), stored_sites(to));
+    to.changed();
   };
-  LinkField box_longs = empty_like(u);
-  const LinkField fat = smear_whole(u, c, longs != nullptr ? &box_longs : nullptr);
-  if (longs != nullptr) *longs = inside(box_longs);
-  return inside(fat);
+  LinkField fat = empty_like(links), box_longs = empty_like(u);
+  cut(smear_whole(u, c, longs != nullptr ? &box_longs : nullptr), fat);
+  if (longs != nullptr) cut(box_longs, *longs);
+  return fat;
 }
 
 LinkField upload_double(const HostGauge& gauge, const DomainPointer& domain) {
@@ -120,7 +96,10 @@ ImprovedLinks hisq_links(const HostGauge& gauge, const DomainPointer& domain, do
 }
 
 LinkField smear(const LinkField& links, const StapleCoefficients& c, LinkField* longs) {
-  return links.domain().lattice().parts() > 1 ? smear_part(links, c, longs) : smear_whole(links, c, longs);
+  // Paths of fat and long links go two steps beyond the ends of a link at most.
+  constexpr BorderDepth paths{{2, 2, 2, 2}, true};
+  const BorderedPart* part = links.domain().bordered(paths, links.precision().element_bytes, "improved links");
+  return part != nullptr ? smear_part(*part, links, c, longs) : smear_whole(links, c, longs);
 }
 
 LinkField project_u3(const LinkField& links) {
@@ -145,8 +124,12 @@ LinkField project_u3(const LinkField& links) {
   return result;
 }
 
-void add_staples(const LinkField& u, const LinkField& v, int mu, int nu, LinkField* out, double b, LinkField* sum) {
-  run_paths("staple", u, v, mu + directions * nu, out, 1, b, sum);
+void add_staples(const LinkField& u, const LinkField& v, int mu, int nu, LinkField* out, double b, LinkField& sum) {
+  const LatticeDirection along{mu}, aside{nu};
+  if (out != nullptr)
+    evaluate("staple", {u, v, sum, b, along, aside, *out, sum});
+  else
+    evaluate("last_staple", {u, v, sum, b, along, aside, sum});
 }
 
 }  // namespace quarksmith

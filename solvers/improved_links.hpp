@@ -46,9 +46,9 @@ LinkField smear(const LinkField& links, const StapleCoefficients& c, LinkField* 
 LinkField project_u3(const LinkField& links);
 
 /// The sum of V's staples in the plane of mu and nu,
-/// p = U_nu(x) V_mu(x+nu) U_nu(x+mu)^+ + U_nu(x-nu)^+ V_mu(x-nu) U_nu(x-nu+mu): out_mu = p and sum_mu += b p; a null
-/// field is left out. Fields are different objects unless both are read, and of a whole lattice: on a part make them
-/// with a border (runtime/border.hpp).
-void add_staples(const LinkField& u, const LinkField& v, int mu, int nu, LinkField* out, double b, LinkField* sum);
+/// p = U_nu(x) V_mu(x+nu) U_nu(x+mu)^+ + U_nu(x-nu)^+ V_mu(x-nu) U_nu(x-nu+mu): out_mu = p, unless `out` is null, and
+/// sum_mu += b p. Fields are different objects unless both are read, and of a whole lattice: on a part make them with a
+/// border (runtime/bordered.hpp).
+void add_staples(const LinkField& u, const LinkField& v, int mu, int nu, LinkField* out, double b, LinkField& sum);
 
 }  // namespace quarksmith

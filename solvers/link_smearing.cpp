@@ -4,7 +4,6 @@
 
 #include <charconv>
 
-#include "runtime/border.hpp"
 #include "runtime/error.hpp"
 #include "runtime/expression.hpp"
 #include "runtime/gauge.hpp"
@@ -77,32 +76,12 @@ LinkField on_device(const HostGauge& gauge, const DomainPointer& domain) {
   return upload(gauge, domain, find_precision("double"), find_storage("r18"));
 }
 
-/// A step of a part of a lattice, whose staples reach into the neighbouring parts: on the part with a border.
-HostGauge step_of_part(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain) {
-  const HostGauge box = with_border(gauge, domain->communicator());
-  const auto box_domain = std::make_shared<Domain>(box.lattice, domain->device_pointer());
-  const LinkField u = on_device(box, box_domain);
-  LinkField smeared(box_domain, u.precision(), u.storage());
-  step(how, u, smeared);
-  const HostGauge result = download(smeared);
-  const Border border(gauge.lattice);
-  HostGauge part(gauge.lattice);
-  part.phase = gauge.phase;
-  for (long long i = 0; i < gauge.lattice.sites(); ++i) part.site[i] = result.site[border.inside(i)];
-  return part;
-}
-
 }  // namespace
 
 HostGauge smear(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain) {
   if (how.kind == LinkSmearing::Kind::none) return gauge;
   check(how);
   require_su3(gauge, "smearing", domain->communicator());
-  if (domain->lattice().parts() > 1) {
-    HostGauge part = gauge;
-    for (int n = 0; n < how.steps; ++n) part = step_of_part(how, part, domain);
-    return part;
-  }
   LinkField u = on_device(gauge, domain), v(domain, u.precision(), u.storage());
   for (int n = 0; n < how.steps; ++n) {
     step(how, u, v);

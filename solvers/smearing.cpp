@@ -99,16 +99,12 @@ QuarkSmearing quark_smearing_of(const std::string& text) {
 
 namespace {
 
-/// One step from `from` to `to`: the expression, or on several ranks the same by the hopping kernel.
 void jacobi_step(const LinkField& u, const SpinorField& from, const SpinorField& source, double kappa,
                  SpinorField& to) {
-  if (from.domain().lattice().parts() > 1) return hop(laplace(u), u, to, 1, source, kappa, from);
   evaluate("jacobi_step", {u, from, source, kappa, to});
 }
 void wuppertal_step(const LinkField& u, const SpinorField& from, double alpha, SpinorField& to) {
-  const double norm = 1 / (1 + 6 * alpha);
-  if (from.domain().lattice().parts() > 1) return hop(laplace(u), u, to, norm, from, norm * alpha, from);
-  evaluate("wuppertal_step", {u, from, alpha, norm, to});
+  evaluate("wuppertal_step", {u, from, alpha, 1 / (1 + 6 * alpha), to});
 }
 
 }  // namespace

@@ -30,10 +30,11 @@ Solver::Parts::Parts(std::shared_ptr<const Action> a, const HostGauge& gauge, co
     throw UsageError(fmt::format("links '{}': temporal gauge is for Dirac spinors; use r18 or r12", s.links));
   check(s.options);
   check(s.method, s.parameters);
+  if (!action->has_even_odd()) settings.reduction = Reduction::none;
   choose_precisions();
   make_operators();
   const bool any_cg = falls_back || s.method == Method::cg;
-  if (any_cg && s.reduction != Reduction::none && exact().reduced(s.reduction, 1)->hermitian()) {
+  if (any_cg && settings.reduction != Reduction::none && exact().reduced(s.reduction, 1)->hermitian()) {
     settings.method = Method::hermitian_cg;
     falls_back = false;
   } else if (falls_back) {

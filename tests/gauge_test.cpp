@@ -119,7 +119,7 @@ TEST_P(Gauge, HeatbathContinuesToTheSameBits) {
       first(hot_gauge(lattice, 4), domain(lattice), state);
   for (int n = 0; n < 4; ++n) whole.sweep();
   first.sweep(), first.sweep();
-  HeatbathRun second(first.configuration(), domain(lattice), state_of(state_text(first.state())));
+  HeatbathRun second(first.configuration(), domain(lattice), state_of(state_text(first.state()), "u"));
   second.sweep(), second.sweep();
   EXPECT_EQ(second.state().sweeps, 4u);
   EXPECT_EQ(largest_difference(whole.configuration(), second.configuration()), 0);

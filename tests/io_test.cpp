@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -10,7 +12,9 @@
 #include "runtime/error.hpp"
 #include "runtime/gauge.hpp"
 #include "runtime/io_gauge.hpp"
+#include "runtime/io_isolated.hpp"
 #include "runtime/io_propagator.hpp"
+#include "runtime/text.hpp"
 #include "tests/reference/reference.hpp"
 
 namespace {
@@ -25,6 +29,13 @@ class Files : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   std::filesystem::path path(const std::string& name) const { return folder_ / name; }
+  std::string content(const std::string& name) const {
+    std::ifstream in(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void put(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+  }
   static double largest_difference(const HostGauge& a, const HostGauge& b) {
     double largest = 0;
     for (std::size_t x = 0; x < a.site.size(); ++x)
@@ -76,6 +87,94 @@ TEST_F(Files, EveryFlippedBitIsFound) {
       EXPECT_THROW(read_gauge(path("v")), Error) << format << " byte " << at;
     }
   }
+}
+
+TEST_F(Files, WordsThatChangedPlacesAreFound) {
+  // The sum of a NERSC file is the same; so is its plaquette as far as it is written.
+  const HostGauge gauge = hot_gauge(Lattice({2, 2, 2, 4}), 3);
+  write_gauge(path("u"), gauge, "nersc");
+  const std::string whole = content("u");
+  const std::size_t data = whole.size() - 32 * 4 * 144;
+  std::string damaged = whole;
+  for (int n = 3; n < 8; ++n) std::swap(damaged[data + n], damaged[data + 16 + n]);  // low bytes of two reals
+  put("v", damaged);
+  EXPECT_THROW(read_gauge(path("v")), Error);
+  // Nor is the second checksum lost in silence.
+  for (const char* key : {"SITE_CRC", "CHECKSUM"}) {
+    damaged = whole;
+    damaged[damaged.find(key)] = 'X';
+    put("v", damaged);
+    EXPECT_THROW(read_gauge(path("v")), Error) << key;
+  }
+}
+
+TEST_F(Files, ExtentsThatChangedPlacesAreFound) {
+  const HostGauge gauge = hot_gauge(Lattice({2, 4, 6, 2}), 3);
+  write_gauge(path("u"), gauge, "milc", 32);
+  std::string damaged = content("u");
+  std::swap_ranges(&damaged[4], &damaged[8], &damaged[12]);  // x and z
+  put("v", damaged);
+  EXPECT_THROW(read_gauge(path("v")), Error);
+  write_gauge(path("u"), gauge, "ildg");
+  damaged = content("u");
+  std::swap(damaged[damaged.find("<lx>") + 4], damaged[damaged.find("<ly>") + 4]);
+  put("v", damaged);
+  EXPECT_THROW(read_gauge(path("v")), Error);
+  damaged = content("u");
+  damaged[damaged.find("scidac-checksum")] = 'x';
+  put("v", damaged);
+  EXPECT_THROW(read_gauge(path("v")), Error);
+}
+
+TEST_F(Files, ErrorsOfGarbageAreOnePrintableLine) {
+  const HostGauge gauge = hot_gauge(Lattice({2, 2, 2, 2}), 3);
+  write_gauge(path("u"), gauge, "nersc");
+  std::string nersc = content("u");
+  nersc.replace(nersc.find("4D_SU3"), 6, "\x1b[31m\xff");
+  write_gauge(path("u"), gauge, "ildg");
+  std::string ildg = content("u");
+  ildg.replace(ildg.find("ildg-binary-data") - 8, 14, "\x7f\xff\xff\xff\xff\xff\xff\xff\n\r\t\x02\x03\x04");
+  for (const std::string& bytes : {nersc, ildg}) {
+    put("v", bytes);
+    try {
+      read_gauge(path("v"));
+      ADD_FAILURE() << "garbage was accepted";
+    } catch (const Error& error) {
+      const std::string what = error.what();
+      EXPECT_NE(what.find(path("v")), std::string::npos) << what;
+      EXPECT_TRUE(std::all_of(what.begin(), what.end(), [](unsigned char c) { return c >= 0x20 && c < 0x7f; })) << what;
+    }
+  }
+}
+
+TEST(Printable, IsOneLineOfUtf8) {
+  EXPECT_EQ(printable("a b\n\x1b[0m\x7f"), "a b??[0m?");
+  EXPECT_EQ(printable("M\xc3\xb6\xc3\xb6"
+                      "bius \xe2\x82\xac \xf0\x9f\x98\x80"),
+            "M\xc3\xb6\xc3\xb6"
+            "bius \xe2\x82\xac \xf0\x9f\x98\x80");
+  EXPECT_EQ(printable("\xc0\x80 \xed\xa0\x80 \xf5\x80 \xc3"), "?? ??? ?? ?");  // overlong, surrogate, none, cut
+  EXPECT_EQ(printable("\xc2\x85"), "??");                                      // a control character
+}
+
+TEST(Isolated, ChildrenDieAlone) {
+  EXPECT_EQ(isolated([] { return std::string(100000, 'x'); }, 100000, "f").size(), 100000u);
+  EXPECT_EQ(isolated([] { return std::string(); }, 10, "f"), "");
+  const auto message = [](const std::function<std::string()>& work) -> std::string {
+    try {
+      isolated(work, 1000, "it failed");
+    } catch (const UsageError& error) {
+      return std::string("usage: ") + error.what();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message([]() -> std::string { throw Error("no such column"); }), "no such column");
+  EXPECT_EQ(message([]() -> std::string { throw UsageError("former format"); }), "usage: former format");
+  EXPECT_EQ(message([]() -> std::string { std::abort(); }), "it failed");
+  EXPECT_EQ(message([] { return std::string(2000, 'x'); }), "it failed");
+  EXPECT_EQ(message([] { return std::string(std::size_t(8) << 30, 'x'); }), "it failed");  // memory has a limit
 }
 
 TEST_F(Files, TruncationIsFoundAtEveryLength) {

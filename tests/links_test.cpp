@@ -120,8 +120,9 @@ TEST_P(Links, StaplesOfAnyFieldAreAddedUp) {
   for (int mu = 0; mu < 4; ++mu)
     for (int nu = 0; nu < 4; ++nu) {
       if (mu == nu) continue;
-      LinkField out = on_device(start), sum = on_device(start);
-      add_staples(on_device(u), on_device(v), mu, nu, &out, 0.7, &sum);
+      LinkField out = on_device(start), sum = on_device(start), alone = on_device(start);
+      add_staples(on_device(u), on_device(v), mu, nu, &out, 0.7, sum);
+      add_staples(on_device(u), on_device(v), mu, nu, nullptr, 0.7, alone);
       HostGauge staples = start, sums = start;
       for (long long x = 0; x < lattice.sites(); ++x) {
         const long long up = lattice.neighbour(x, nu, 1), down = lattice.neighbour(x, nu, -1);
@@ -134,6 +135,7 @@ TEST_P(Links, StaplesOfAnyFieldAreAddedUp) {
       }
       EXPECT_LT(deviation(download(out), staples), 1e-13) << mu << nu;
       EXPECT_LT(deviation(download(sum), sums), 1e-13) << mu << nu;
+      EXPECT_LT(deviation(download(alone), sums), 1e-13) << mu << nu;
     }
 }
 

@@ -2,12 +2,12 @@
 // Do not edit: change the generator and run `make generate`.
 //
 // Written in generator/operators/smearing.py, line 92:
-//   total(2.0*re(trace(identity - u[x]*shift(u[y], +x)*adj(shift(u[x], +y))*adj(u[y]))) +
-//       2.0*re(trace(identity - u[x]*shift(u[z], +x)*adj(shift(u[x], +z))*adj(u[z]))) +
-//       2.0*re(trace(identity - u[y]*shift(u[z], +y)*adj(shift(u[y], +z))*adj(u[z]))) +
-//       2.0*re(trace(identity - u[x]*shift(u[t], +x)*adj(shift(u[x], +t))*adj(u[t]))) +
-//       2.0*re(trace(identity - u[y]*shift(u[t], +y)*adj(shift(u[y], +t))*adj(u[t]))) +
-//       2.0*re(trace(identity - u[z]*shift(u[t], +z)*adj(shift(u[z], +t))*adj(u[t]))))
+//   total(2.0*re(trace(identity - u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y)))) +
+//       2.0*re(trace(identity - u[x]*shift(u[z], +x)*adj(u[z]*shift(u[x], +z)))) + 2.0*re(trace(identity
+//       - u[y]*shift(u[z], +y)*adj(u[z]*shift(u[y], +z)))) + 2.0*re(trace(identity - u[x]*shift(u[t],
+//       +x)*adj(u[t]*shift(u[x], +t)))) + 2.0*re(trace(identity - u[y]*shift(u[t],
+//       +y)*adj(u[t]*shift(u[y], +t)))) + 2.0*re(trace(identity - u[z]*shift(u[t],
+//       +z)*adj(u[t]*shift(u[z], +t)))))
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -35,11 +35,10 @@ struct plaquette_energy_body {
       const auto u_x_2 = load_matrix<Links>(a.links, x, 0);
       const auto at_px_2 = walk<+1>(a, x);
       const auto u_y_at_px_2 = load_matrix<Links>(a.links, at_px_2, 1);
+      const auto u_y_2 = load_matrix<Links>(a.links, x, 1);
       const auto at_py_2 = walk<+2>(a, x);
       const auto u_x_at_py_2 = load_matrix<Links>(a.links, at_py_2, 0);
-      const auto u_y_2 = load_matrix<Links>(a.links, x, 1);
-      const auto v1 = product(product(product(u_x_2, u_y_at_px_2), adj(u_x_at_py_2)), adj(u_y_2));
-      s1 -= v1;
+      s1 -= u_x_2 * u_y_at_px_2 * adj(u_y_2 * u_x_at_py_2);
       sums[0] += convert<double, W>(broadcast<R>(2) * trace(s1).re);
       in_order();
       auto s2 = unit_matrix<R>();
@@ -47,11 +46,10 @@ struct plaquette_energy_body {
       const auto u_x_4 = load_matrix<Links>(a.links, x, 0);
       const auto at_px_4 = walk<+1>(a, x);
       const auto u_z_at_px_4 = load_matrix<Links>(a.links, at_px_4, 2);
+      const auto u_z_4 = load_matrix<Links>(a.links, x, 2);
       const auto at_pz_4 = walk<+3>(a, x);
       const auto u_x_at_pz_4 = load_matrix<Links>(a.links, at_pz_4, 0);
-      const auto u_z_4 = load_matrix<Links>(a.links, x, 2);
-      const auto v2 = product(product(product(u_x_4, u_z_at_px_4), adj(u_x_at_pz_4)), adj(u_z_4));
-      s2 -= v2;
+      s2 -= u_x_4 * u_z_at_px_4 * adj(u_z_4 * u_x_at_pz_4);
       sums[0] += convert<double, W>(broadcast<R>(2) * trace(s2).re);
       in_order();
       auto s3 = unit_matrix<R>();
@@ -59,11 +57,10 @@ struct plaquette_energy_body {
       const auto u_y_6 = load_matrix<Links>(a.links, x, 1);
       const auto at_py_6 = walk<+2>(a, x);
       const auto u_z_at_py_6 = load_matrix<Links>(a.links, at_py_6, 2);
+      const auto u_z_6 = load_matrix<Links>(a.links, x, 2);
       const auto at_pz_6 = walk<+3>(a, x);
       const auto u_y_at_pz_6 = load_matrix<Links>(a.links, at_pz_6, 1);
-      const auto u_z_6 = load_matrix<Links>(a.links, x, 2);
-      const auto v3 = product(product(product(u_y_6, u_z_at_py_6), adj(u_y_at_pz_6)), adj(u_z_6));
-      s3 -= v3;
+      s3 -= u_y_6 * u_z_at_py_6 * adj(u_z_6 * u_y_at_pz_6);
       sums[0] += convert<double, W>(broadcast<R>(2) * trace(s3).re);
       in_order();
       auto s4 = unit_matrix<R>();
@@ -71,11 +68,10 @@ struct plaquette_energy_body {
       const auto u_x_8 = load_matrix<Links>(a.links, x, 0);
       const auto at_px_8 = walk<+1>(a, x);
       const auto u_t_at_px_8 = load_matrix<Links>(a.links, at_px_8, 3);
+      const auto u_t_8 = load_matrix<Links>(a.links, x, 3);
       const auto at_pt_8 = walk<+4>(a, x);
       const auto u_x_at_pt_8 = load_matrix<Links>(a.links, at_pt_8, 0);
-      const auto u_t_8 = load_matrix<Links>(a.links, x, 3);
-      const auto v4 = product(product(product(u_x_8, u_t_at_px_8), adj(u_x_at_pt_8)), adj(u_t_8));
-      s4 -= v4;
+      s4 -= u_x_8 * u_t_at_px_8 * adj(u_t_8 * u_x_at_pt_8);
       sums[0] += convert<double, W>(broadcast<R>(2) * trace(s4).re);
       in_order();
       auto s5 = unit_matrix<R>();
@@ -83,11 +79,10 @@ struct plaquette_energy_body {
       const auto u_y_10 = load_matrix<Links>(a.links, x, 1);
       const auto at_py_10 = walk<+2>(a, x);
       const auto u_t_at_py_10 = load_matrix<Links>(a.links, at_py_10, 3);
+      const auto u_t_10 = load_matrix<Links>(a.links, x, 3);
       const auto at_pt_10 = walk<+4>(a, x);
       const auto u_y_at_pt_10 = load_matrix<Links>(a.links, at_pt_10, 1);
-      const auto u_t_10 = load_matrix<Links>(a.links, x, 3);
-      const auto v5 = product(product(product(u_y_10, u_t_at_py_10), adj(u_y_at_pt_10)), adj(u_t_10));
-      s5 -= v5;
+      s5 -= u_y_10 * u_t_at_py_10 * adj(u_t_10 * u_y_at_pt_10);
       sums[0] += convert<double, W>(broadcast<R>(2) * trace(s5).re);
       in_order();
       auto s6 = unit_matrix<R>();
@@ -95,11 +90,10 @@ struct plaquette_energy_body {
       const auto u_z_12 = load_matrix<Links>(a.links, x, 2);
       const auto at_pz_12 = walk<+3>(a, x);
       const auto u_t_at_pz_12 = load_matrix<Links>(a.links, at_pz_12, 3);
+      const auto u_t_12 = load_matrix<Links>(a.links, x, 3);
       const auto at_pt_12 = walk<+4>(a, x);
       const auto u_z_at_pt_12 = load_matrix<Links>(a.links, at_pt_12, 2);
-      const auto u_t_12 = load_matrix<Links>(a.links, x, 3);
-      const auto v6 = product(product(product(u_z_12, u_t_at_pz_12), adj(u_z_at_pt_12)), adj(u_t_12));
-      s6 -= v6;
+      s6 -= u_z_12 * u_t_at_pz_12 * adj(u_t_12 * u_z_at_pt_12);
       sums[0] += convert<double, W>(broadcast<R>(2) * trace(s6).re);
     }
   }

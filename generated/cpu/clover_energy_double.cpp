@@ -3,6 +3,7 @@
 #include "runtime/target_cpu.hpp"
 #include "runtime/kernel.hpp"
 #include "runtime/expression_site.hpp"
+#include "runtime/site_values.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -15,7 +16,7 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 // 16662 flop, 1152 bytes a site and right-hand side; 1008 reals without reuse
 struct clover_energy_double_r18_row
-    : clover_energy_body<Ieee<double>, Ieee<double>, R18, 4> {};
+    : SiteValues<clover_energy_body<Ieee<double>, Ieee<double>, R18, 4>> {};
 void clover_energy_double_r18(const Arguments& a, const Launch& l) {
   apply<clover_energy_double_r18_row>(a, l);
 }

@@ -14,6 +14,13 @@
 #include "generated/bodies/d234_dagger_nr.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
+// 9532 flop, 1344 bytes a site and right-hand side; 624 reals without reuse
+struct d234_dagger_double_r12_nr_row
+    : d234_dagger_nr_body<Ieee<double>, Ieee<double>, R12, 4> {};
+void d234_dagger_double_r12_nr(const Arguments& a, const Launch& l) {
+  apply<d234_dagger_double_r12_nr_row>(a, l);
+}
+
 // 9532 flop, 1728 bytes a site and right-hand side; 720 reals without reuse
 struct d234_dagger_double_r18_nr_row
     : d234_dagger_nr_body<Ieee<double>, Ieee<double>, R18, 4> {};

@@ -182,7 +182,9 @@ void cgne_replace_half(const Arguments&, const Launch&);
 void cgne_replace_single(const Arguments&, const Launch&);
 void clover_energy_double_r18(const Arguments&, const Launch&);
 void clover_term_double_r18(const Arguments&, const Launch&);
+void d234_dagger_double_r12_nr(const Arguments&, const Launch&);
 void d234_dagger_double_r18_nr(const Arguments&, const Launch&);
+void d234_double_r12_nr(const Arguments&, const Launch&);
 void d234_double_r18_nr(const Arguments&, const Launch&);
 void decode_links_double_r12(const Arguments&, const Launch&);
 void decode_links_double_r12t(const Arguments&, const Launch&);
@@ -336,6 +338,7 @@ void laplace3_axpby_double_r18_n1(const Arguments&, const Launch&);
 void laplace3_double_r12_n1(const Arguments&, const Launch&);
 void laplace3_double_r18_n1(const Arguments&, const Launch&);
 void laplace4_double_r18_n1(const Arguments&, const Launch&);
+void last_staple_double_r18(const Arguments&, const Launch&);
 void lepage_double_r18(const Arguments&, const Launch&);
 void measure_bits20(const Arguments&, const Launch&);
 void measure_bits24(const Arguments&, const Launch&);
@@ -701,7 +704,8 @@ constexpr Operation of_ape3_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart keep:real:a.re:here add:real:b.re:here out:links:out:out"};
+    "u:links:links:apart:1.1.1.1.1.1.0.0.corners keep:real:a.re:here add:real:b.re:here "
+     "out:links:out:out"};
 constexpr Operation of_ape4_step = {
     "ape4_step", "expression",
     "out[x] = project(keep*u[x] + add*(u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
@@ -721,7 +725,8 @@ constexpr Operation of_ape4_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart keep:real:a.re:here add:real:b.re:here out:links:out:out"};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners keep:real:a.re:here add:real:b.re:here "
+     "out:links:out:out"};
 constexpr Operation of_apply_doublet_twist = {
     "apply_doublet_twist", "term",
     "out = b T^-1 x, T = 1 + i c gamma_5 tau_3 + e tau_1, for T^-1 with -c and -e; c and e are the "
@@ -997,10 +1002,14 @@ constexpr Operation of_clover_energy = {
     "",
     "",
     false, 2,
-    "u:links:links:apart"};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners"};
 constexpr Operation of_clover_term = {
     "clover_term", "term",
-    "T = c - sum_{mu<nu} c_munu sigma_munu (Q - Q^+)_munu / (16 i); c_ij = a, c_i4 = b",
+    "T = c + sum_{mu<nu} c_munu sigma_munu f_munu, c_ij = a, c_i4 = b; part1 = u[mu]*shift(u[nu], "
+     "+mu)*adj(shift(u[mu], +nu))*adj(u[nu]) + u[nu]*shift(adj(shift(u[mu], +nu))*adj(u[nu])*u[mu], "
+     "-mu) + shift(adj(u[mu])*shift(adj(u[nu])*u[mu]*shift(u[nu], +mu), -nu), -mu) + "
+     "shift(adj(u[nu])*u[mu]*shift(u[nu], +mu)*adj(shift(u[mu], +nu)), -nu); f_munu = (-0.5)*((0.0 + "
+     "0.125*i)*(adj(part1) - part1))",
     "",
     "",
     false, 0,
@@ -1025,8 +1034,8 @@ constexpr Operation of_d234_dagger = {
     "",
     "",
     false, 0,
-    "u:links:links:apart psi:fermion:in:apart mass:real:a.re:here b:real:b.re:here c:real:c.re:here "
-     "out:fermion:out:out"};
+    "u:links:links:apart:2.1.2.1.2.1.2.1 psi:fermion:in:apart:2.2.2.2.2.2.2.2 mass:real:a.re:here "
+     "b:real:b.re:here c:real:c.re:here out:fermion:out:out"};
 constexpr Operation of_d234 = {
     "d234", "expression",
     "part1 = 0.5*gamma[x]*psi; part2 = c*(((-2.0) + (-2.0))*psi); part3 = (-0.5)*gamma[x]*psi; part4 "
@@ -1049,8 +1058,8 @@ constexpr Operation of_d234 = {
     "",
     "",
     false, 0,
-    "u:links:links:apart psi:fermion:in:apart mass:real:a.re:here b:real:b.re:here c:real:c.re:here "
-     "out:fermion:out:out"};
+    "u:links:links:apart:2.1.2.1.2.1.2.1 psi:fermion:in:apart:2.2.2.2.2.2.2.2 mass:real:a.re:here "
+     "b:real:b.re:here c:real:c.re:here out:fermion:out:out"};
 constexpr Operation of_decode_links = {
     "decode_links", "convert",
     "out = links, from the precision and storage of the record to 18 doubles",
@@ -1115,8 +1124,8 @@ constexpr Operation of_flow_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart drift:algebra:x:here now:real:a.re:here before:real:b.re:here "
-     "out_1:links:out:out out_2:algebra:y:out"};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners drift:algebra:x:here now:real:a.re:here "
+     "before:real:b.re:here out_1:links:out:out out_2:algebra:y:out"};
 constexpr Operation of_gcr_direction = {
     "gcr_direction", "update",
     "y = x",
@@ -1140,7 +1149,11 @@ constexpr Operation of_gcr_project = {
     ""};
 constexpr Operation of_heatbath = {
     "heatbath", "gauge",
-    "Cabibbo-Marinari update (Phys. Lett. B 119 (1982) 387) of the links of one parity and direction",
+    "Cabibbo-Marinari update (Phys. Lett. B 119 (1982) 387) of the links of one parity and direction; "
+     "of links along x: A = adj(u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
+     "shift(adj(u[y])*u[x]*shift(u[y], +x), -y) + (u[z]*shift(u[x], +z)*adj(shift(u[z], +x)) + "
+     "shift(adj(u[z])*u[x]*shift(u[z], +x), -z)) + (u[t]*shift(u[x], +t)*adj(shift(u[t], +x)) + "
+     "shift(adj(u[t])*u[x]*shift(u[t], +x), -t)))",
     "",
     "",
     false, 0,
@@ -1176,8 +1189,8 @@ constexpr Operation of_hyp_first = {
     "",
     "",
     false, 0,
-    "u:links:links:apart keep:real:a.re:here add:real:b.re:here out_1:links:out:out out_2:links:x:out "
-     "out_3:links:y:out"};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners keep:real:a.re:here add:real:b.re:here "
+     "out_1:links:out:out out_2:links:x:out out_3:links:y:out"};
 constexpr Operation of_hyp_second = {
     "hyp_second", "expression",
     "out_1[x] = project(keep*u[x] + add*(h[z]*shift(h[x], +z)*adj(shift(h[z], +x)) + "
@@ -1213,8 +1226,9 @@ constexpr Operation of_hyp_second = {
     "",
     "",
     false, 0,
-    "u:links:links:here f:links:x:apart g:links:y:apart h:links:z:apart keep:real:a.re:here "
-     "add:real:b.re:here out_1:links:out:out out_2:links:w:out out_3:links:in:out"};
+    "u:links:links:here f:links:x:apart:1.0.1.1.1.1.1.1.corners "
+     "g:links:y:apart:1.1.1.1.1.1.1.1.corners h:links:z:apart:1.1.1.1.1.1.1.0.corners "
+     "keep:real:a.re:here add:real:b.re:here out_1:links:out:out out_2:links:w:out out_3:links:in:out"};
 constexpr Operation of_hyp_third = {
     "hyp_third", "expression",
     "out[x] = project(keep*u[x] + add*(f[y]*shift(f[x], +y)*adj(shift(f[y], +x)) + "
@@ -1234,8 +1248,9 @@ constexpr Operation of_hyp_third = {
     "",
     "",
     false, 0,
-    "u:links:links:here f:links:x:apart g:links:y:apart h:links:z:apart keep:real:a.re:here "
-     "add:real:b.re:here out:links:out:out"};
+    "u:links:links:here f:links:x:apart:1.1.1.1.1.0.1.0.corners "
+     "g:links:y:apart:1.0.1.1.1.1.1.0.corners h:links:z:apart:1.0.1.0.1.1.1.1.corners "
+     "keep:real:a.re:here add:real:b.re:here out:links:out:out"};
 constexpr Operation of_import = {
     "import", "convert",
     "out = in, from double to the precision of the record",
@@ -1273,8 +1288,8 @@ constexpr Operation of_jacobi_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart psi:spinor:in:apart source:spinor:x:here kappa:real:a.re:here "
-     "out:spinor:out:out"};
+    "u:links:links:apart:1.0.1.0.1.0.0.0 psi:spinor:in:apart:1.1.1.1.1.1.0.0 source:spinor:x:here "
+     "kappa:real:a.re:here out:spinor:out:out"};
 constexpr Operation of_laplace3 = {
     "laplace3", "hopping",
     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
@@ -1289,13 +1304,26 @@ constexpr Operation of_laplace4 = {
     "",
     false, 0,
     ""};
-constexpr Operation of_lepage = {
-    "lepage", "links",
-    "p = both paths from x to x+mu that go two steps along +-nu and back; out = a p, z = z + b p",
+constexpr Operation of_last_staple = {
+    "last_staple", "expression",
+    "out[mu] = fat[mu] + weight*(u[nu]*shift(v[mu], +nu)*adj(shift(u[nu], +mu)) + "
+     "shift(adj(u[nu])*v[mu]*shift(u[nu], +mu), -nu))",
     "",
     "",
     false, 0,
-    ""};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners v:matrices:x:apart:1.1.1.1.1.1.1.1 "
+     "fat:matrices:y:here weight:real:a.re:here mu:direction:0:here nu:direction:1:here "
+     "out:matrices:out:out"};
+constexpr Operation of_lepage = {
+    "lepage", "expression",
+    "out[mu] = fat[mu] + weight*(u[nu]*shift(u[nu]*shift(u[mu], +nu)*adj(shift(u[nu], +mu)), "
+     "+nu)*adj(shift(u[nu], +mu)) + shift(adj(u[nu])*shift(adj(u[nu])*u[mu]*shift(u[nu], +mu), "
+     "-nu)*shift(u[nu], +mu), -nu))",
+    "",
+    "",
+    false, 0,
+    "u:links:links:apart:2.2.2.2.2.2.2.2.corners fat:matrices:x:here weight:real:a.re:here "
+     "mu:direction:0:here nu:direction:1:here out:matrices:out:out"};
 constexpr Operation of_measure = {
     "measure", "update",
     "rr_new = norm(x)",
@@ -1324,12 +1352,15 @@ constexpr Operation of_mr_step = {
     true, 3,
     ""};
 constexpr Operation of_naik = {
-    "naik", "links",
-    "p = V_mu(x) V_mu(x+mu) V_mu(x+2mu); out = a p, z = z + b p",
+    "naik", "expression",
+    "part1 = shift(u[x], +x); part2 = shift(u[y], +y); part3 = shift(u[z], +z); part4 = shift(u[t], "
+     "+t); out[x] = weight*(u[x]*part1*shift(part1, +x)); out[y] = weight*(u[y]*part2*shift(part2, "
+     "+y)); out[z] = weight*(u[z]*part3*shift(part3, +z)); out[t] = weight*(u[t]*part4*shift(part4, "
+     "+t))",
     "",
     "",
     false, 0,
-    ""};
+    "u:links:links:apart:0.2.0.2.0.2.0.2 weight:real:a.re:here out:matrices:out:out"};
 constexpr Operation of_naive = {
     "naive", "hopping",
     "D psi(x) = sum_mu gamma_mu U_mu(x) psi(x+mu) - gamma_mu U_mu(x-mu)^+ psi(x-mu)",
@@ -1345,39 +1376,46 @@ constexpr Operation of_norm2 = {
     false, 1,
     ""};
 constexpr Operation of_one_link = {
-    "one_link", "links",
-    "p = V_mu(x); out = a p, z = z + b p",
+    "one_link", "expression",
+    "out[x] = weight*u[x]; out[y] = weight*u[y]; out[z] = weight*u[z]; out[t] = weight*u[t]",
     "",
     "",
     false, 0,
-    ""};
+    "u:links:links:here weight:real:a.re:here out:matrices:out:out"};
 constexpr Operation of_overrelax = {
     "overrelax", "gauge",
-    "microcanonical update (M. Creutz, Phys. Rev. D 36 (1987) 515), links of one parity and direction",
+    "microcanonical update (M. Creutz, Phys. Rev. D 36 (1987) 515), links of one parity and "
+     "direction; of links along x: A = adj(u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
+     "shift(adj(u[y])*u[x]*shift(u[y], +x), -y) + (u[z]*shift(u[x], +z)*adj(shift(u[z], +x)) + "
+     "shift(adj(u[z])*u[x]*shift(u[z], +x), -z)) + (u[t]*shift(u[x], +t)*adj(shift(u[t], +x)) + "
+     "shift(adj(u[t])*u[x]*shift(u[t], +x), -t)))",
     "",
     "",
     false, 0,
     ""};
 constexpr Operation of_plaquette = {
-    "plaquette", "gauge",
-    "sums of Re tr over space planes, over time planes, and of Re tr U over links; sites of one "
-     "parity",
+    "plaquette", "expression",
+    "total(re(trace(u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y)))) + re(trace(u[x]*shift(u[z], "
+     "+x)*adj(u[z]*shift(u[x], +z)))) + re(trace(u[y]*shift(u[z], +y)*adj(u[z]*shift(u[y], +z))))); "
+     "total(re(trace(u[x]*shift(u[t], +x)*adj(u[t]*shift(u[x], +t)))) + re(trace(u[y]*shift(u[t], "
+     "+y)*adj(u[t]*shift(u[y], +t)))) + re(trace(u[z]*shift(u[t], +z)*adj(u[t]*shift(u[z], +t))))); "
+     "total(re(trace(u[x])) + re(trace(u[y])) + re(trace(u[z])) + re(trace(u[t])))",
     "",
     "",
     false, 3,
-    ""};
+    "u:links:links:apart:0.1.0.1.0.1.0.1"};
 constexpr Operation of_plaquette_energy = {
     "plaquette_energy", "expression",
-    "total(2.0*re(trace(identity - u[x]*shift(u[y], +x)*adj(shift(u[x], +y))*adj(u[y]))) + "
-     "2.0*re(trace(identity - u[x]*shift(u[z], +x)*adj(shift(u[x], +z))*adj(u[z]))) + "
-     "2.0*re(trace(identity - u[y]*shift(u[z], +y)*adj(shift(u[y], +z))*adj(u[z]))) + "
-     "2.0*re(trace(identity - u[x]*shift(u[t], +x)*adj(shift(u[x], +t))*adj(u[t]))) + "
-     "2.0*re(trace(identity - u[y]*shift(u[t], +y)*adj(shift(u[y], +t))*adj(u[t]))) + "
-     "2.0*re(trace(identity - u[z]*shift(u[t], +z)*adj(shift(u[z], +t))*adj(u[t]))))",
+    "total(2.0*re(trace(identity - u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y)))) + "
+     "2.0*re(trace(identity - u[x]*shift(u[z], +x)*adj(u[z]*shift(u[x], +z)))) + 2.0*re(trace(identity "
+     "- u[y]*shift(u[z], +y)*adj(u[z]*shift(u[y], +z)))) + 2.0*re(trace(identity - u[x]*shift(u[t], "
+     "+x)*adj(u[t]*shift(u[x], +t)))) + 2.0*re(trace(identity - u[y]*shift(u[t], "
+     "+y)*adj(u[t]*shift(u[y], +t)))) + 2.0*re(trace(identity - u[z]*shift(u[t], "
+     "+z)*adj(u[t]*shift(u[z], +t)))))",
     "",
     "",
     false, 1,
-    "u:links:links:apart"};
+    "u:links:links:apart:0.1.0.1.0.1.0.1"};
 constexpr Operation of_project_u3 = {
     "project_u3", "links",
     "out = V (V^+ V)^(-1/2) for the four links V of a site; adds up |out out^+ - 1|^2",
@@ -1438,13 +1476,15 @@ constexpr Operation of_staggered = {
     false, 0,
     ""};
 constexpr Operation of_staple = {
-    "staple", "links",
-    "p = U_nu(x) V_mu(x+nu) U_nu(x+mu)^+ + U_nu(x-nu)^+ V_mu(x-nu) U_nu(x-nu+mu); out = a p, z = z + "
-     "b p",
+    "staple", "expression",
+    "part1 = u[nu]*shift(v[mu], +nu)*adj(shift(u[nu], +mu)) + shift(adj(u[nu])*v[mu]*shift(u[nu], "
+     "+mu), -nu); out_1[mu] = part1; out_2[mu] = fat[mu] + weight*part1",
     "",
     "",
     false, 0,
-    ""};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners v:matrices:x:apart:1.1.1.1.1.1.1.1 "
+     "fat:matrices:y:here weight:real:a.re:here mu:direction:0:here nu:direction:1:here "
+     "out_1:matrices:out:out out_2:matrices:z:out"};
 constexpr Operation of_stout3_step = {
     "stout3_step", "expression",
     "out[x] = exp(rho*ta((u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
@@ -1458,7 +1498,7 @@ constexpr Operation of_stout3_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart rho:real:a.re:here out:links:out:out"};
+    "u:links:links:apart:1.1.1.1.1.1.0.0.corners rho:real:a.re:here out:links:out:out"};
 constexpr Operation of_stout4_step = {
     "stout4_step", "expression",
     "out[x] = exp(rho*ta((u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
@@ -1479,7 +1519,7 @@ constexpr Operation of_stout4_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart rho:real:a.re:here out:links:out:out"};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners rho:real:a.re:here out:links:out:out"};
 constexpr Operation of_twisted_clover = {
     "twisted_clover", "hopping",
     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu); T = "
@@ -1527,8 +1567,8 @@ constexpr Operation of_wuppertal_step = {
     "",
     "",
     false, 0,
-    "u:links:links:apart psi:spinor:in:apart alpha:real:a.re:here norm:real:b.re:here "
-     "out:spinor:out:out"};
+    "u:links:links:apart:1.0.1.0.1.0.0.0 psi:spinor:in:apart:1.1.1.1.1.1.0.0 alpha:real:a.re:here "
+     "norm:real:b.re:here out:spinor:out:out"};
 constexpr Kernel kernel(std::string_view name, const Operation& of, bool dagger, std::string_view epilogue,
                         std::string_view precision, std::string_view links, std::string_view basis,
                         bool complex_coefficients, int tile, int spins, int crossing, int reach, int terms,
@@ -2072,10 +2112,16 @@ constexpr Kernel table[] = {
            1, 4, 0, 0, 0, 16662, 1152, clover_energy_double_r18, false),
     kernel("clover_term_double_r18", of_clover_term, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 14256, 1152, clover_term_double_r18, false),
+           1, 4, 0, 0, 0, 15084, 1728, clover_term_double_r18, false),
+    kernel("d234_dagger_double_r12_nr", of_d234_dagger, false,
+           "none", "double", "r12", "non_relativistic", false,
+           1, 4, 0, 0, 0, 9532, 1344, d234_dagger_double_r12_nr, false),
     kernel("d234_dagger_double_r18_nr", of_d234_dagger, false,
            "none", "double", "r18", "non_relativistic", false,
            1, 4, 0, 0, 0, 9532, 1728, d234_dagger_double_r18_nr, false),
+    kernel("d234_double_r12_nr", of_d234, false,
+           "none", "double", "r12", "non_relativistic", false,
+           1, 4, 0, 0, 0, 9532, 1344, d234_double_r12_nr, false),
     kernel("d234_double_r18_nr", of_d234, false,
            "none", "double", "r18", "non_relativistic", false,
            1, 4, 0, 0, 0, 9532, 1728, d234_double_r18_nr, false),
@@ -2354,7 +2400,7 @@ constexpr Kernel table[] = {
            1, 4, 0, 0, 0, 384, 480, gcr_project_single, false),
     kernel("heatbath_double_r18", of_heatbath, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 3564, 288, heatbath_double_r18, false),
+           1, 4, 0, 0, 0, 3168, 1296, heatbath_double_r18, false),
     kernel("hermitian_curvature_double", of_hermitian_curvature, false,
            "none", "double", "", "", false,
            1, 4, 0, 0, 0, 144, 576, hermitian_curvature_double, false),
@@ -2535,9 +2581,12 @@ constexpr Kernel table[] = {
     kernel("laplace4_double_r18_n1", of_laplace4, false,
            "none", "double", "r18", "", false,
            1, 4, 4, 1, 0, 2280, 1536, laplace4_double_r18_n1, true),
+    kernel("last_staple_double_r18", of_last_staple, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 846, 720, last_staple_double_r18, false),
     kernel("lepage_double_r18", of_lepage, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 1584, 432, lepage_double_r18, false),
+           1, 4, 0, 0, 0, 1638, 720, lepage_double_r18, false),
     kernel("measure_bits20", of_measure, false,
            "none", "bits20", "", "", false,
            1, 4, 0, 0, 0, 48, 64, measure_bits20, false),
@@ -2588,7 +2637,7 @@ constexpr Kernel table[] = {
            1, 4, 0, 0, 0, 336, 576, mr_step_single, false),
     kernel("naik_double_r18", of_naik, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 396, 288, naik_double_r18, false),
+           1, 4, 0, 0, 0, 1656, 1728, naik_double_r18, false),
     kernel("naive_axpby_double_r12_nr_n1", of_naive, false,
            "axpby", "double", "r12", "non_relativistic", false,
            1, 4, 4, 1, 0, 2352, 1344, naive_axpby_double_r12_nr_n1, true),
@@ -2633,13 +2682,13 @@ constexpr Kernel table[] = {
            1, 1, 0, 0, 0, 12, 24, norm2_single_s1, false),
     kernel("one_link_double_r18", of_one_link, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 0, 288, one_link_double_r18, false),
+           1, 4, 0, 0, 0, 72, 1152, one_link_double_r18, false),
     kernel("overrelax_double_r18", of_overrelax, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 3564, 288, overrelax_double_r18, false),
+           1, 4, 0, 0, 0, 3168, 1296, overrelax_double_r18, false),
     kernel("plaquette_double_r18", of_plaquette, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 3564, 576, plaquette_double_r18, false),
+           1, 4, 0, 0, 0, 3614, 1152, plaquette_double_r18, false),
     kernel("plaquette_energy_double_r18", of_plaquette_energy, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 3708, 1152, plaquette_energy_double_r18, false),
@@ -2783,7 +2832,7 @@ constexpr Kernel table[] = {
            1, 1, 1, 1, 0, 570, 624, staggered_single_r18_n1, true),
     kernel("staple_double_r18", of_staple, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 792, 432, staple_double_r18, false),
+           1, 4, 0, 0, 0, 846, 864, staple_double_r18, false),
     kernel("stout3_step_double_r18", of_stout3_step, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 7635, 1584, stout3_step_double_r18, false),

@@ -5,6 +5,7 @@
 #include "runtime/batch.hpp"
 #include "runtime/halo_cuda.hpp"
 #include "runtime/expression_site.hpp"
+#include "runtime/site_values.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -17,7 +18,7 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 // 3708 flop, 1152 bytes a site and right-hand side; 288 reals without reuse
 struct plaquette_energy_double_r18_row
-    : plaquette_energy_body<Ieee<double>, Ieee<double>, R18, 4> {};
+    : SiteValues<plaquette_energy_body<Ieee<double>, Ieee<double>, R18, 4>> {};
 void plaquette_energy_double_r18(const Arguments& a, const Launch& l) {
   apply<plaquette_energy_double_r18_row, 128, 1>(a, l);
 }

@@ -7,12 +7,12 @@
 namespace quarksmith::expressions {
 
 /// sum_x E(x) = 2 Re tr(1 - P) over the planes (arXiv:1006.4518, eq. 3.1).
-/// total(2.0*re(trace(identity - u[x]*shift(u[y], +x)*adj(shift(u[x], +y))*adj(u[y]))) +
-///     2.0*re(trace(identity - u[x]*shift(u[z], +x)*adj(shift(u[x], +z))*adj(u[z]))) +
-///     2.0*re(trace(identity - u[y]*shift(u[z], +y)*adj(shift(u[y], +z))*adj(u[z]))) +
-///     2.0*re(trace(identity - u[x]*shift(u[t], +x)*adj(shift(u[x], +t))*adj(u[t]))) +
-///     2.0*re(trace(identity - u[y]*shift(u[t], +y)*adj(shift(u[y], +t))*adj(u[t]))) +
-///     2.0*re(trace(identity - u[z]*shift(u[t], +z)*adj(shift(u[z], +t))*adj(u[t]))))
+/// total(2.0*re(trace(identity - u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y)))) +
+///     2.0*re(trace(identity - u[x]*shift(u[z], +x)*adj(u[z]*shift(u[x], +z)))) + 2.0*re(trace(identity
+///     - u[y]*shift(u[z], +y)*adj(u[z]*shift(u[y], +z)))) + 2.0*re(trace(identity - u[x]*shift(u[t],
+///     +x)*adj(u[t]*shift(u[x], +t)))) + 2.0*re(trace(identity - u[y]*shift(u[t],
+///     +y)*adj(u[t]*shift(u[y], +t)))) + 2.0*re(trace(identity - u[z]*shift(u[t],
+///     +z)*adj(u[t]*shift(u[z], +t)))))
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
 inline std::vector<double> plaquette_energy(const LinkField& u) {
   return evaluate("plaquette_energy", {u});

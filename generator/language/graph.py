@@ -49,7 +49,7 @@ def here() -> Place:
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction of the lattice, or the fifth dimension; `+mu`, `-mu`, `3*mu` and sums of them are displacements."""
+    """A direction of the lattice, one that comes with a call, or the fifth; sums and multiples are displacements."""
 
     index: int
 
@@ -57,6 +57,17 @@ class Direction:
     def name(self) -> str:
         """One of NAMES."""
         return NAMES[self.index]
+
+    @property
+    def comes_with_call(self) -> bool:
+        """Whether it is any of the four, different from others of its kind."""
+        return 4 <= self.index < FIFTH
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Direction) and self.comes_with_call != other.comes_with_call:
+            why = "whether they are the same is not known before the call; write it for directions of calls alone"
+            raise wrong(f"{self.name} == {other.name}", why)
+        return isinstance(other, Direction) and self.index == other.index
 
     def __pos__(self) -> Step:
         return Step(tuple(int(i == self.index) for i in range(len(NAMES))))
@@ -289,7 +300,7 @@ def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0) -> 
         return text(node.args[0], names, level=level)
     parts = [text(a, names, level=_LEVEL.get(node.op, 0) + (i > 0)) for i, a in enumerate(node.args)]
     if node.op in ("load", "parameter"):
-        return node.data if isinstance(node.data, str) else f"{node.data[0]}[{'xyzt'[node.data[1]]}]"
+        return node.data if isinstance(node.data, str) else f"{node.data[0]}[{NAMES[node.data[1]]}]"
     if node.op == "constant":
         return _number_text(node.data)
     if node.op in ("identity", "gamma5"):

@@ -13,10 +13,11 @@ from typing import Any
 from generator.algebra.gamma import DEGRAND_ROSSI, Basis, Matrix
 from generator.cost import MULTIPLY_FLOPS, combination_flops
 from generator.language.constants import is_constant, spin_value
-from generator.language.graph import FIFTH, LINEAR, NUMBERS, ExpressionError, Node
+from generator.language.graph import FIFTH, LINEAR, NAMES, NUMBERS, ExpressionError, Node
 
-Displacement = tuple[int, int, int, int]
-AT_HOME: Displacement = (0, 0, 0, 0)
+Displacement = tuple[int, ...]
+"""Sites along each of NAMES."""
+AT_HOME: Displacement = (0,) * len(NAMES)
 
 PRODUCT_FLOPS = 3 * MULTIPLY_FLOPS
 """A product of two complex 3x3 matrices."""
@@ -86,10 +87,12 @@ class Lowering:
             steps = node.data.vector
             if steps[FIFTH]:
                 raise ExpressionError(f"{node.place}: {node}: the fifth dimension is for statements of actions alone")
-            return self.lower(node.args[0], tuple(a + b for a, b in zip(at, steps[:4], strict=True)))
+            return self.lower(node.args[0], tuple(a + b for a, b in zip(at, steps, strict=True)))
         if node.op == "promote":
             return self.lower(node.args[0], at)
         if node.op == "sign":
+            if any(at[4:FIFTH]):
+                raise ExpressionError(f"{node.place}: {node}: its sign after a step along {NAMES[4]} is not known")
             odd = sum(at[mu] for mu in node.data) % 2 == 1
             here = self._value("sign", "real", (), node.data)
             return self._value("neg", "real", (here,), None) if odd else here
@@ -107,6 +110,10 @@ class Lowering:
         if node.op == "load":
             name, mu = node.data if isinstance(node.data, tuple) else (node.data, 0)
             return self._value("load", node.kind, (), (name, mu, at))
+        if node.op == "mul" and args[0].op == "constant" and args[1].op == "mul" and args[1].args[0].op == "constant":
+            factor, rest = args[1].args
+            kind = "complex" if "complex" in (args[0].kind, factor.kind) else "real"
+            args = (self._value("constant", kind, (), args[0].data * factor.data), rest)
         return self._value(node.op, node.kind, args, node.data)
 
     def _applied(self, op: Node, at: Displacement, psi: Value) -> Value:
@@ -179,6 +186,8 @@ def flops(v: Value, spins: int, basis: Basis | None = None) -> int:
             return 0
         if v.args[0].op == "sign":
             return 0
+        if is_imaginary(v.args[0]):
+            return reals
         return reals if "real" in (first, second) and first != "complex" else 3 * reals
     return {
         "trace": 4,
@@ -188,6 +197,11 @@ def flops(v: Value, spins: int, basis: Basis | None = None) -> int:
         "exp": EXP_FLOPS,
         "project": PROJECT_FLOPS,
     }.get(v.op, 0)
+
+
+def is_imaginary(v: Value) -> bool:
+    """Whether a value is a constant multiple of i."""
+    return v.op == "constant" and isinstance(v.data, complex) and v.data.real == 0
 
 
 def is_number(v: Value) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,10 +13,10 @@ from typing import Any
 
 from generator.algebra.gamma import Basis
 from generator.cost import COLOUR_REALS, Cost
-from generator.language.graph import ExpressionError, Node, text
+from generator.language.graph import NAMES, ExpressionError, Node, text
 from generator.language.lower import AT_HOME, Lowering, Value, flops, topological
 from generator.language.symbols import SPINORS, Definition, define
-from generator.language.text import Statements, cpp_name
+from generator.language.text import Statements, are_inlined, cpp_direction, cpp_name
 from generator.spec import KernelSpec, SpecError
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,14 @@ FIELD_POOL = ("x", "y", "z", "w", "in", "term", "links", "out")
 """Members of runtime/arguments.hpp that hold fields."""
 NUMBER_POOL = ("a", "b", "c")
 """Members that hold complex numbers, or two real ones each."""
-_CPP_TYPES = {"real": "double", "complex": "Complex64", "spinor": "SpinorField", "fermion": "SpinorField"}
+_CPP_TYPES = {
+    "real": "double",
+    "complex": "Complex64",
+    "spinor": "SpinorField",
+    "fermion": "SpinorField",
+    "direction": "LatticeDirection",
+}
+_VALUES = ("real", "complex", "direction")
 
 
 @dataclass(frozen=True)
@@ -33,13 +41,15 @@ class Expression:
     Attributes:
         function: the user's.
         name: as in kernel names; by default that of the function.
+        unit: the translation unit that it shares with others; by default it has its own.
     """
 
     function: Callable[..., Any]
     name: str = ""
+    unit: str = ""
 
+    from_language = True
     family = "expression"
-    template = "expression.hpp.j2"
     header_template = "call.hpp.j2"
 
     def __post_init__(self) -> None:
@@ -53,8 +63,18 @@ class Expression:
 
     @property
     def group(self) -> str:
-        """Each has a translation unit of its own."""
-        return self.name
+        """Kernels of one group and precision share a translation unit."""
+        return self.unit or self.name
+
+    @property
+    def template(self) -> str:
+        """One body serves all directions that may come with the call."""
+        return "directions.hpp.j2" if self.directions else "expression.hpp.j2"
+
+    @cached_property
+    def directions(self) -> tuple[str, ...]:
+        """Names of the directions that come with the call."""
+        return tuple(n for n, kind in self.definition.inputs if kind == "direction")
 
     @cached_property
     def definition(self) -> Definition:
@@ -90,9 +110,14 @@ class Expression:
         free, numbers = list(FIELD_POOL), list(NUMBER_POOL)
         preferred = {"links": "links", "spinor": "in", "fermion": "in"}
         outputs = {n for n, _ in self.definition.outputs}
+        if not outputs:
+            free.remove("out")  # where the kernel writes what each site adds to the sums
         halves = [f"{n}.{part}" for part in ("re", "im") for n in numbers]
         for name, kind in sorted(self.kinds.items(), key=lambda item: item[1] != "complex"):
-            if kind in ("real", "complex"):
+            if kind == "direction":
+                found[name] = str(self.directions.index(name))
+                continue
+            if kind in _VALUES:
                 pool = numbers if kind == "complex" else [h for h in halves if h[0] in numbers]
                 if not pool:
                     raise ExpressionError(f"{self.definition.place}: {self.name} has more numbers than 3 complex ones")
@@ -101,7 +126,8 @@ class Expression:
                 continue
             wanted = "out" if name in outputs else preferred.get(kind, "")
             if not free:
-                raise ExpressionError(f"{self.definition.place}: {self.name} has more than {len(FIELD_POOL)} fields")
+                most = len(FIELD_POOL) - (not outputs)
+                raise ExpressionError(f"{self.definition.place}: {self.name} has more than {most} fields")
             found[name] = wanted if wanted in free else free[0]
             free.remove(found[name])
         return {name: found[name] for name in self.kinds}
@@ -118,9 +144,9 @@ class Expression:
         if spinors:
             blocks.append(("", tuple(spinors)))
         matrices = [(o, r) for (o, kind), r in zip(outputs, results, strict=True) if kind not in SPINORS]
-        for mu in range(4 if matrices else 0):
-            of = [(o, mu, lowering.lower(next(v for d, v in r.items() if d.index == mu))) for o, r in matrices]
-            blocks.append((f"direction {'xyzt'[mu]}", tuple(of)))
+        for mu in sorted({d.index for _, r in matrices for d in r}):
+            of = [(o, mu, lowering.lower(v)) for o, r in matrices for d, v in r.items() if d.index == mu]
+            blocks.append((f"direction {NAMES[mu]}", tuple(of)))
         return tuple(blocks)
 
     @cached_property
@@ -135,6 +161,26 @@ class Expression:
         return frozenset(found)
 
     @cached_property
+    def reach(self) -> dict[str, str]:
+        """How far fields are read from where something is written or added up, of those that are read elsewhere.
+
+        Sites backward and forward along x, y, z, t, and `corners` if some steps are along several directions.
+        """
+        found: dict[str, list[int]] = {}
+        corners = set()
+        for v in topological(r for _, results in self.blocks for *_, r in results):
+            if v.op != "load" or v.data[2] == AT_HOME:
+                continue
+            name, _, at = v.data
+            sites = found.setdefault(name, [0] * 8)
+            for mu, n in enumerate(at):
+                for nu in (mu,) if mu < 4 else range(4):  # directions that come with a call are any
+                    sites[2 * nu + (n > 0)] = max(sites[2 * nu + (n > 0)], abs(n)) if n else sites[2 * nu + (n > 0)]
+            if sum(n != 0 for n in at) > 1:
+                corners.add(name)
+        return {n: ".".join(map(str, sites)) + (".corners" if n in corners else "") for n, sites in found.items()}
+
+    @cached_property
     def formula(self) -> str:
         """What it computes, as written, statement by statement: read by the tests, which evaluate it on the host."""
         roots: list[tuple[str, Node]] = []
@@ -146,25 +192,7 @@ class Expression:
                 roots += [(f"{self.definition.outputs[n][0]}[{mu.name}] = ", m) for mu, m in ordered]
             else:
                 roots.append((f"{self.definition.outputs[n][0]} = ", result))
-        counts: Counter[int] = Counter()
-        order: dict[int, Node] = {}
-
-        def visit(node: Node) -> None:
-            counts[id(node)] += 1
-            if counts[id(node)] == 1:
-                for a in node.args:
-                    visit(a)
-                order[id(node)] = node
-
-        for _, root in roots:
-            visit(root)
-        names: dict[int, str] = {}
-        lines = []
-        for node in order.values():
-            if counts[id(node)] > 1 and node.args:
-                lines.append(f"{_letters(len(names))} = {text(node, names)}")
-                names[id(node)] = _letters(len(names))
-        return "; ".join([*lines, *(left + text(node, names) for left, node in roots)])
+        return printed(roots)
 
     @property
     def sums(self) -> int:
@@ -173,13 +201,14 @@ class Expression:
 
     @property
     def signature(self) -> str:
-        """`name:kind:operand:flag` of all fields and numbers in the order of a call.
+        """`name:kind:operand:flag` of all fields and numbers in the order of a call, then `:reach` if there is one.
 
         Flags: `apart` for an input that no output may be, `out` for an output, else `here`.
         """
         outputs = {n for n, _ in self.definition.outputs}
         flag = {n: "out" if n in outputs else "apart" if n in self.apart else "here" for n in self.kinds}
-        return " ".join(f"{n}:{kind}:{self.operands[n]}:{flag[n]}" for n, kind in self.kinds.items())
+        ends = {n: f":{reach}" for n, reach in self.reach.items()}
+        return " ".join(f"{n}:{kind}:{self.operands[n]}:{flag[n]}{ends.get(n, '')}" for n, kind in self.kinds.items())
 
     def cost(self, spec: KernelSpec) -> Cost:
         """Arithmetic of what is emitted; each component of a field read once for each parity needed, written once.
@@ -235,6 +264,8 @@ class Expression:
             "numbers": [self._number(n, k) for n, k in self.kinds.items() if k in ("real", "complex")],
             "blocks": [self._block(title, results, spec.basis) for title, results in self.blocks],
             "sums": self.sums,
+            "symbols": [cpp_direction(NAMES.index(n)) for n in self.directions],
+            "cases": direction_cases(len(self.directions)),
         }
 
     def _number(self, name: str, kind: str) -> str:
@@ -244,7 +275,9 @@ class Expression:
         return f"const R {cpp_name(name)} = R{{}} + scalar<R>(a.{where});"
 
     def _block(self, title: str, results: Sequence[tuple[str, int, Value]], basis: Basis | None) -> dict[str, Any]:
-        statements = Statements(self.operands, self.kinds, [v for *_, v in results], basis)
+        everything = [v for _, all_results in self.blocks for *_, v in all_results]
+        roots = [v for *_, v in results]
+        statements = Statements(self.operands, self.kinds, roots, are_inlined(everything), basis)
         if self.sums:
             statements.add_up([v for *_, v in results])
             return {"title": title, "lines": statements.lines}
@@ -255,7 +288,8 @@ class Expression:
                 stores.append(f"store_spinor<Spinors>(a.{self.operands[name]}, x, rhs, {code});")
             else:
                 view = "Links" if self.kinds[name] == "links" else "Matrices"
-                stores.append(f"{view}::store(a.{self.operands[name]}, x.place, x.parity, {number}, {code});")
+                where = f"a.{self.operands[name]}, x.place, x.parity, {cpp_direction(number)}"
+                stores.append(f"{view}::store({where}, {code});")
         return {"title": title, "lines": [*statements.lines, *stores]}
 
     def call(self) -> dict[str, Any]:
@@ -277,21 +311,55 @@ class Expression:
         }
 
 
+def printed(roots: Sequence[tuple[str, Node]]) -> str:
+    """Nodes, each after what stands to its left, as statements; parts that are needed twice come first, with names."""
+    counts: Counter[int] = Counter()
+    order: dict[int, Node] = {}
+
+    def visit(node: Node) -> None:
+        counts[id(node)] += 1
+        if counts[id(node)] == 1:
+            for a in node.args:
+                visit(a)
+            order[id(node)] = node
+
+    for _, root in roots:
+        visit(root)
+    names: dict[int, str] = {}
+    lines = []
+    for node in order.values():
+        if counts[id(node)] > 1 and node.args:
+            lines.append(f"{_letters(len(names))} = {text(node, names)}")
+            names[id(node)] = _letters(len(names))
+    return "; ".join([*lines, *(left + text(node, names) for left, node in roots)])
+
+
+def direction_cases(count: int) -> list[dict[str, Any]]:
+    """All choices of so many different directions, and their number in a call: the first counts 1, the second 4."""
+    return [
+        {"number": sum(mu * 4**n for n, mu in enumerate(choice)), "choice": ", ".join(map(str, choice))}
+        for choice in itertools.permutations(range(4), count)
+    ]
+
+
 def _cpp_type(kind: str) -> str:
     return _CPP_TYPES.get(kind, "LinkField")
 
 
 def _parameter(name: str, kind: str) -> str:
-    return f"{_cpp_type(kind)} {name}" if kind in ("real", "complex") else f"const {_cpp_type(kind)}& {name}"
+    return f"{_cpp_type(kind)} {name}" if kind in _VALUES else f"const {_cpp_type(kind)}& {name}"
 
 
 def _letters(n: int) -> str:
     return f"part{n + 1}"
 
 
-def expression(function: Callable[..., Any] | str) -> Any:
-    """Decorator: makes a function over lattice fields an expression; `@expression` or `@expression("name")`."""
+def expression(function: Callable[..., Any] | str = "", *, group: str = "") -> Any:
+    """Decorator: makes a function over lattice fields an expression; `@expression` or `@expression("name")`.
+
+    Small ones of one `group` share a translation unit.
+    """
     if isinstance(function, str):
         name = function
-        return lambda inner: Expression(inner, name)
+        return lambda inner: Expression(inner, name, group)
     return Expression(function)

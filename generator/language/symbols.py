@@ -13,6 +13,7 @@ import numpy as np
 
 from generator.language.graph import (
     FIFTH,
+    NAMES,
     Direction,
     ExpressionError,
     Node,
@@ -81,6 +82,8 @@ FIELDS: dict[Any, str] = {
     Algebra: "algebra",
 }
 NUMBERS: dict[Any, str] = {Real: "real", Complex: "complex"}
+PARAMETERS = {**FIELDS, **NUMBERS, Direction: "direction"}
+"""What a function may take."""
 
 
 @dataclass(frozen=True)
@@ -256,10 +259,11 @@ class Definition:
         name: of the expression and its kernels.
         place: where it stands.
         text: its docstring's first line.
-        inputs: (name, kind) of fields and numbers, in the order of the function: spinor, links, matrices, algebra,
-            real, complex.
+        inputs: (name, kind) of fields, numbers and directions, in the order of the function: spinor, links, matrices,
+            algebra, real, complex, direction.
         outputs: (name, kind) of fields it writes; empty if it returns sums.
-        results: for each output its components (one for a spinor, a dictionary by direction for matrices), or the sums.
+        results: for each output its components (one for a spinor, a dictionary by direction for matrices: all four, or
+            those of directions that come with the call), or the sums.
     """
 
     name: str
@@ -284,14 +288,16 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
     symbols: list[Any] = []
     inputs = []
     for parameter in signature.parameters.values():
-        kind = {**FIELDS, **NUMBERS}.get(parameter.annotation)
+        kind = PARAMETERS.get(parameter.annotation)
         if kind is None:
-            known = ", ".join(c.__name__ for c in {**FIELDS, **NUMBERS})
+            known = ", ".join(c.__name__ for c in PARAMETERS)
             raise ExpressionError(f"{place}: parameter {parameter.name} of {name} needs an annotation: {known}")
         if parameter.name in ("i", "identity") or re_match(r"part\d+", parameter.name):
             raise ExpressionError(f"{place}: {parameter.name} means something else in formulas; rename the parameter")
         inputs.append((parameter.name, kind))
-        if kind in ("links", "matrices", "algebra"):
+        if kind == "direction":
+            symbols.append(_direction(place, parameter.name))
+        elif kind in ("links", "matrices", "algebra"):
             symbols.append(FourMatrices(parameter.name, kind == "algebra"))
         else:
             symbols.append(make(*(("load", "spinor") if kind in SPINORS else ("parameter", kind)), (), parameter.name))
@@ -304,6 +310,12 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
         return Definition(name, place, doc, tuple(inputs), (), results)
     outputs = _outputs(place, name, kinds, results, {n for n, _ in inputs})
     return Definition(name, place, doc, tuple(inputs), outputs, results)
+
+
+def _direction(place: Place, name: str) -> Direction:
+    if name not in NAMES[4:]:
+        raise ExpressionError(f"{place}: directions that come with a call are called mu and nu; rename {name}")
+    return Direction(NAMES.index(name))
 
 
 def _outputs(
@@ -323,8 +335,13 @@ def _outputs(
             if not (isinstance(result, Node) and result.kind == "spinor"):
                 raise ExpressionError(f"{place}: {name} promises a Spinor and returns {result}")
             continue
-        if not isinstance(result, dict) or {getattr(d, "index", -1) for d in result} != set(range(4)):
-            raise ExpressionError(f"{place}: {name} promises matrices; return a dictionary {{mu: matrix}} of all four")
+        keys = list(result) if isinstance(result, dict) else [None]
+        called = [isinstance(d, Direction) and d.comes_with_call for d in keys]
+        if not (keys and all(called)) and {getattr(d, "index", -1) for d in keys} != set(range(4)):
+            raise ExpressionError(
+                f"{place}: {name} promises matrices; return a dictionary {{mu: matrix}} of all four, or of directions "
+                "that come with the call"
+            )
         for mu, m in result.items():
             m = number(m, identity)
             if m.kind != "matrix" or (kind is Algebra and not m.algebra):

@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 
 from generator.algebra.gamma import Basis
 from generator.emit import combination, literal
-from generator.language.lower import AT_HOME, Displacement, Value, uses
+from generator.language.graph import NAMES
+from generator.language.lower import AT_HOME, Displacement, Value, is_imaginary, topological, uses
 from generator.language.symbols import SPINORS
 
 LONGEST = 72
 """An expression longer than this gets a name."""
+MOST_INLINED = 18
+"""Products of matrices in a body that are inlined at most: processors are faster, compilers slower."""
 _VIEWS = {"spinor": "Spinors", "fermion": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Matrices"}
 _FUNCTIONS = {
     "adj": "adj",
@@ -35,6 +38,22 @@ def cpp_name(name: str) -> str:
     return f"{name}_" if _RESERVED.fullmatch(name) else name
 
 
+def cpp_direction(mu: int) -> str:
+    """The number of a direction in C++: template parameters Mu and Nu for those that come with a call."""
+    return str(mu) if mu < 4 else NAMES[mu].capitalize()
+
+
+def _number(mu: int) -> str:
+    """A direction in the steps of a walk, counted from 1."""
+    return str(mu + 1) if mu < 4 else f"({cpp_direction(mu)} + 1)"
+
+
+def are_inlined(roots: Sequence[Value]) -> bool:
+    """Whether a body that computes these has so few products of matrices that they are inlined."""
+    products = [v for v in topological(roots) if v.op == "mul" and {a.kind for a in v.args} == {"matrix"}]
+    return len(products) <= MOST_INLINED
+
+
 @dataclass
 class Statements:
     """Statements that compute some values; each value becomes a name or a short expression.
@@ -43,12 +62,14 @@ class Statements:
         operands: field -> member of the kernel's arguments.
         kinds: field -> kind.
         roots: what is computed.
+        inlined: whether products of matrices are.
         basis: in which constant matrices act on spins.
     """
 
     operands: Mapping[str, str]
     kinds: Mapping[str, str]
     roots: Sequence[Value]
+    inlined: bool = False
     basis: Basis | None = None
     lines: list[str] = field(default_factory=list)
 
@@ -135,7 +156,7 @@ class Statements:
         elif kind in SPINORS:
             variable, code = name, f"load_spinor<{view}>({where}, rhs)"
         else:
-            variable, code = f"{name}_{'xyzt'[mu]}", f"load_matrix<{view}>({where}, {mu})"
+            variable, code = f"{name}_{NAMES[mu]}", f"load_matrix<{view}>({where}, {cpp_direction(mu)})"
         if at != AT_HOME:
             variable += "_at_" + _suffix(at)
         variable += self._again()
@@ -223,7 +244,12 @@ class Statements:
                 return f"mul_adj({self.value(a.args[0])}, {self.value(b)})"
             return f"mul({self.value(a)}, {self.value(b)})"
         if a.kind == b.kind == "matrix":
-            return f"product({self.value(a)}, {self.value(b)})"
+            if not self.inlined:
+                return f"product({self.value(a)}, {self.value(b)})"
+            left = self.value(a)
+            return f"{left if _is_chain(left) else _operand(left)} * {_operand(self.value(b))}"
+        if is_imaginary(a) and b.kind in ("complex", "matrix"):
+            return f"broadcast<R>({literal(a.data.imag)}) * times_i({self.value(b)})"
         if (a.kind, b.kind) == ("complex", "real"):
             a, b = b, a
         return f"{_operand(self.value(a))} * {_operand(self.value(b))}"
@@ -241,9 +267,18 @@ def _operand(code: str) -> str:
 
 def _steps(at: Displacement) -> str:
     """Template arguments of a walk."""
-    return ", ".join(f"{'+' if n > 0 else '-'}{mu + 1}" for mu, n in enumerate(at) for _ in range(abs(n)))
+    return ", ".join(f"{'+' if n > 0 else '-'}{_number(mu)}" for mu, n in enumerate(at) for _ in range(abs(n)))
+
+
+def _is_chain(code: str) -> bool:
+    """Whether further factors may follow a product from the left."""
+    depth, gaps = 0, ""
+    for c in code.replace(" * ", "*"):
+        depth += (c in "([{") - (c in ")]}")
+        gaps += c if depth == 0 and c in " -" else ""
+    return not gaps
 
 
 def _suffix(at: Displacement) -> str:
     """As a part of names: px for +x, mtt for -t-t."""
-    return "_".join(("p" if n > 0 else "m") + "xyzt"[mu] * abs(n) for mu, n in enumerate(at) if n)
+    return "_".join(("p" if n > 0 else "m") + NAMES[mu] * abs(n) for mu, n in enumerate(at) if n)

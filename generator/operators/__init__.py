@@ -16,8 +16,7 @@ from generator.language.operator import Expression
 from generator.operators.blas import UPDATES
 from generator.operators.block import BLOCK_KERNELS
 from generator.operators.convert import SITE_KERNELS
-from generator.operators.gauge_paths import GAUGE_KERNELS
-from generator.operators.link_paths import LINK_KERNELS
+from generator.operators.gauge import GAUGE_KERNELS
 from generator.operators.stated import stated_operators
 from generator.spec import KernelSpec, SpecError
 
@@ -54,7 +53,7 @@ def _expressions(module: ModuleType) -> list[Expression]:
 
 
 OPERATORS: dict[str, Operator] = {
-    o.name: o for o in (*_modules(), *UPDATES, *BLOCK_KERNELS, *SITE_KERNELS, *GAUGE_KERNELS, *LINK_KERNELS)
+    o.name: o for o in (*_modules(), *UPDATES, *BLOCK_KERNELS, *SITE_KERNELS, *GAUGE_KERNELS)
 }
 """All operators by name."""
 

@@ -2,92 +2,118 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from generator.algebra.gamma import DEGRAND_ROSSI, Matrix, snap
-from generator.cost import Cost
+from generator.cost import Cost, combination_flops
 from generator.emit import combination
-from generator.lower.hopping import DIRECTION_NAMES
-from generator.operators.gauge_paths import DIRECTIONS, PRODUCT_FLOPS, Path, paths_data
+from generator.language.gauge import PLANES, field_strength
+from generator.language.graph import NAMES, Direction, Node
+from generator.language.lower import Lowering, Value, flops, topological
+from generator.language.operator import printed
+from generator.language.symbols import FourMatrices, time
+from generator.language.text import Statements
 from generator.operators.site_term import TERM_REALS
 from generator.spec import KernelSpec
 
-PLANES = tuple((mu, nu) for nu in DIRECTIONS for mu in DIRECTIONS if mu < nu)
-"""xy, xz, yz, xt, yt, zt as pairs of steps."""
+_MU, _NU = (Direction(NAMES.index(n)) for n in ("mu", "nu"))
+_MATRIX_REALS = 18
+_ELEMENTS = {"upper": (0, 0), "lower": (1, 1), "across": (1, 0)}
 
 
-def leaves(mu: int, nu: int) -> list[Path]:
-    """The four plaquettes at x in a plane, all counter-clockwise (hep-lat/9605038, eq. 2.5)."""
-    return [(mu, nu, -mu, -nu), (nu, -mu, -nu, mu), (-mu, -nu, mu, nu), (-nu, mu, nu, -mu)]
+def plane_term(u: Any, mu: Direction, nu: Direction) -> Node:
+    """What sigma[mu, nu] multiplies, but for the coefficient of the plane."""
+    return -0.5 * field_strength(u, mu, nu)
 
 
-def sigma(mu: int, nu: int) -> Matrix:
-    """(i/2) [gamma_mu, gamma_nu] in the basis where gamma_5 is diag(1, 1, -1, -1); steps 1..4."""
-    a, b = DEGRAND_ROSSI.gamma[mu - 1], DEGRAND_ROSSI.gamma[nu - 1]
+def sigma(mu: Direction, nu: Direction) -> Matrix:
+    """(i/2) [gamma_mu, gamma_nu] in the basis where gamma_5 is diag(1, 1, -1, -1)."""
+    a, b = DEGRAND_ROSSI.gamma[mu.index], DEGRAND_ROSSI.gamma[nu.index]
     return snap(0.5j * (a @ b - b @ a))
 
 
 def blocks() -> list[dict[str, np.ndarray]]:
-    """For each eigenvalue of gamma_5 the factors of the six field strengths in the 2x2 spin block.
+    """For each eigenvalue of gamma_5 the factors of the six planes in the 2x2 spin block.
 
     Each value is a row over PLANES: `upper` and `lower` the diagonal elements, `across` the element (1, 0).
 
     Raises:
         ArithmeticError: sigma mixes the eigenvalues of gamma_5 (a bug).
     """
-    result = []
-    for first in (0, 2):
-        inside = slice(first, first + 2)
-        parts = [sigma(mu, nu)[inside, inside] for mu, nu in PLANES]
-        result.append({name: np.array([p[e] for p in parts]) for name, e in _ELEMENTS.items()})
-    for (mu, nu), rows in itertools.product(PLANES, (slice(0, 2),)):
-        if np.abs(sigma(mu, nu)[rows, 2:4]).max() > 0:
-            raise ArithmeticError(f"sigma_{mu}{nu} mixes the eigenvalues of gamma_5")
-    return result
-
-
-_ELEMENTS = {"upper": (0, 0), "lower": (1, 1), "across": (1, 0)}
+    matrices = [sigma(*plane) for plane in PLANES]
+    if any(np.abs(m[:2, 2:]).max() > 0 for m in matrices):
+        raise ArithmeticError("sigma mixes the eigenvalues of gamma_5")
+    return [
+        {
+            name: np.array([m[first + row, first + column] for m in matrices])
+            for name, (row, column) in _ELEMENTS.items()
+        }
+        for first in (0, 2)
+    ]
 
 
 @dataclass(frozen=True)
 class CloverTerm:
-    """T = diagonal - (1/2) sum_{mu<nu} c_munu sigma_munu F_munu, F = (Q - Q^+)/(8i), Q the sum of the leaves."""
+    """T = diagonal - (1/2) sum_{mu<nu} c_munu sigma_munu F_munu."""
 
     name = "clover_term"
-    formula = "T = c - sum_{mu<nu} c_munu sigma_munu (Q - Q^+)_munu / (16 i); c_ij = a, c_i4 = b"
     family = "term"
     group = "clover"
     template = "clover.hpp.j2"
+    from_language = True
     axes = ("precision", "links")
+
+    @cached_property
+    def _term(self) -> Node:
+        return plane_term(FourMatrices("u", algebra=False), _MU, _NU)
+
+    @property
+    def formula(self) -> str:
+        """The term, and what a plane adds to it."""
+        planes = printed([("f_munu = ", self._term)])
+        return f"T = c + sum_{{mu<nu}} c_munu sigma_munu f_munu, c_ij = a, c_i4 = b; {planes}"
 
     def arguments(self, spec: KernelSpec) -> list[str]:
         """C++ template arguments of a row."""
         return [spec.format.link_codec, spec.links.upper()]
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
-        """Planes with their leaves; expressions of the blocks in the field strengths f0..f5."""
+        """Statements of any plane; expressions of the blocks in the six of them."""
         names = [f"f{k}" for k in range(len(PLANES))]
         planes = [
             {
-                "name": f"f{k}",
-                "title": DIRECTION_NAMES[mu - 1] + DIRECTION_NAMES[nu - 1],
-                "coefficient": "time" if nu == 4 else "space",
-                "leaves": paths_data(leaves(mu, nu)),
+                "name": name,
+                "coefficient": "time" if time in plane else "space",
+                "directions": ", ".join(str(d.index) for d in plane),
             }
-            for k, (mu, nu) in enumerate(PLANES)
+            for name, plane in zip(names, PLANES, strict=True)
         ]
+        value = self._value()
+        statements = Statements({"u": "links"}, {"u": "links"}, [value], inlined=True)
+        code = statements.value(value)
         rows = [{key: combination(row, names) for key, row in block.items()} for block in blocks()]
-        return {"formula": self.formula, "planes": planes, "blocks": rows}
+        return {
+            "formula": self.formula,
+            "planes": planes,
+            "lines": [*statements.lines, f"return {code};"],
+            "blocks": rows,
+        }
+
+    def _value(self) -> Value:
+        return Lowering().lower(self._term)
 
     def cost(self, spec: KernelSpec) -> Cost:
-        """Matrix products alone; links read once, the term written."""
-        flops = len(PLANES) * 4 * 3 * PRODUCT_FLOPS
-        reals = 4 * spec.storage.reals + TERM_REALS
-        return Cost(flops, flops, spec.format.link_bytes(reals), reals)
+        """Planes and what they add to the blocks; links read once for each parity needed, the term written."""
+        values = topological([self._value()])
+        sums = sum(3 * combination_flops(row, first=True) for block in blocks() for row in block.values())
+        count = len(PLANES) * (sum(flops(v, 0) for v in values) + _MATRIX_REALS) + sums
+        parities = {(v.data[1], sum(v.data[2]) % 2) for v in values if v.op == "load"}
+        reals = 4 * spec.storage.reals * len({parity for _, parity in parities}) + TERM_REALS
+        return Cost(count, count, spec.format.link_bytes(reals), reals)
 
 
 OPERATOR = CloverTerm()

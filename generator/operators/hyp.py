@@ -9,27 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from generator.language import Links, Real, adj, directions, expression, project, shift
+from generator.language import Links, Real, directions, expression, project
+from generator.language.gauge import others, staple
 from generator.language.graph import Direction, Node
 
 Fields = Sequence[Any]
-
-
-def others(*used: Direction) -> list[Direction]:
-    """The directions that are left."""
-    return [d for d in directions if d not in used]
 
 
 def of(fields: Fields, mu: Direction, other: Direction) -> Node:
     """The link of direction mu that belongs to another direction."""
     link: Node = fields[others(mu).index(other)][mu]
     return link
-
-
-def around(side: Node, middle: Node, nu: Direction, mu: Direction) -> Node:
-    """The two staples in the plane of mu and nu."""
-    upper = side * shift(middle, +nu) * adj(shift(side, +mu))
-    return upper + shift(adj(side) * middle * shift(side, +mu), -nu)
 
 
 def three(link: Callable[[Direction, Direction], Node]) -> Any:
@@ -40,7 +30,7 @@ def three(link: Callable[[Direction, Direction], Node]) -> Any:
 @expression
 def hyp_first(u: Links, keep: Real, add: Real) -> tuple[Links, Links, Links]:
     """Decorated in one direction: (1 - alpha_3) U_mu + alpha_3/2 staples with eta."""
-    return three(lambda mu, eta: project(keep * u[mu] + add * around(u[eta], u[mu], eta, mu)))
+    return three(lambda mu, eta: project(keep * u[mu] + add * staple(u[eta], u[mu], mu, eta)))
 
 
 @expression
@@ -49,7 +39,7 @@ def hyp_second(u: Links, f: Links, g: Links, h: Links, keep: Real, add: Real) ->
 
     def staples(mu: Direction, left_out: Direction) -> Any:
         rest = {rho: others(mu, left_out, rho)[0] for rho in others(mu, left_out)}
-        return sum(around(of((f, g, h), rho, eta), of((f, g, h), mu, eta), rho, mu) for rho, eta in rest.items())
+        return sum(staple(of((f, g, h), rho, eta), of((f, g, h), mu, eta), mu, rho) for rho, eta in rest.items())
 
     return three(lambda mu, left_out: project(keep * u[mu] + add * staples(mu, left_out)))
 
@@ -59,6 +49,6 @@ def hyp_third(u: Links, f: Links, g: Links, h: Links, keep: Real, add: Real) -> 
     """The blocked link: (1 - alpha_1) U_mu + alpha_1/6 staples of the second level."""
 
     def staples(mu: Direction) -> Any:
-        return sum(around(of((f, g, h), nu, mu), of((f, g, h), mu, nu), nu, mu) for nu in others(mu))
+        return sum(staple(of((f, g, h), nu, mu), of((f, g, h), mu, nu), mu, nu) for nu in others(mu))
 
     return {mu: project(keep * u[mu] + add * staples(mu)) for mu in directions}

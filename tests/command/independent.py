@@ -48,17 +48,24 @@ def adjoint(links: Array) -> Array:
 
 def hop(u: Array, psi: Array, mu: int, sign: int) -> Array:
     """Links times the neighbours ahead, or behind; colour is the last axis."""
-    if sign > 0:
-        return np.einsum("tzyxab,tzyx...b->tzyx...a", u[..., mu, :, :], ahead(psi, mu))
-    return ahead(np.einsum("tzyxba,tzyx...b->tzyx...a", u[..., mu, :, :].conj(), psi), mu, -1)
+    link = u[..., mu, :, :]
+    rows = psi.reshape(*psi.shape[:4], -1, 3)
+    out = ahead(rows, mu) @ link.swapaxes(-1, -2) if sign > 0 else ahead(rows @ link.conj(), mu, -1)
+    return out.reshape(psi.shape)
+
+
+def on_spins(matrix: Array, psi: Array) -> Array:
+    """A 4x4 matrix at every site."""
+    turned = psi.swapaxes(-1, -2)
+    return (turned.reshape(-1, 4) @ matrix.T).reshape(turned.shape).swapaxes(-1, -2)
 
 
 def wilson(u: Array, psi: Array, mass: float) -> Array:
-    """(4 + m - D/2) psi."""
+    """(4 + m - D/2) psi; slices, if there are any, stand before the spin."""
     out = (4 + mass) * psi
     for mu in range(4):
         for sign in (1, -1):
-            out -= np.einsum("st,zyxwtc->zyxwsc", np.eye(4) - sign * GAMMA[mu], hop(u, psi, mu, sign)) / 2
+            out -= on_spins(np.eye(4) - sign * GAMMA[mu], hop(u, psi, mu, sign)) / 2
     return out
 
 
@@ -114,26 +121,21 @@ def staggered(u: Array, psi: Array, mass: float) -> Array:
 P_MINUS, P_PLUS = (np.eye(4) - GAMMA5) / 2, (np.eye(4) + GAMMA5) / 2
 
 
-def on_spins(matrix: Array, psi: Array) -> Array:
-    """A 4x4 matrix at every site."""
-    return np.einsum("st,...tc->...sc", matrix, psi)
-
-
 class Moebius:
-    """D psi_s = (b D_W + 1) psi_s + (c D_W - 1) (R psi)_s; the first axis is the fifth dimension."""
+    """D psi_s = (b D_W + 1) psi_s + (c D_W - 1) (R psi)_s; the fifth dimension is the axis before the spin."""
 
     def __init__(self, u: Array, mass: float, m5: float, b: float, c: float) -> None:
         self.u, self.mass, self.m5, self.b, self.c = u, mass, m5, b, c
 
     def wilson(self, psi: Array) -> Array:
         """D_W of every slice."""
-        return np.stack([wilson(self.u, v, -self.m5) for v in psi])
+        return wilson(self.u, psi, -self.m5)
 
     def shift(self, psi: Array, ahead_of: Array, behind: Array) -> Array:
         """One projector of psi_{s+1} and one of psi_{s-1}, -m times what comes from beyond the ends."""
-        up, down = np.roll(psi, -1, 0), np.roll(psi, 1, 0)
-        up[-1] *= -self.mass
-        down[0] *= -self.mass
+        up, down = np.roll(psi, -1, 4), np.roll(psi, 1, 4)
+        up[:, :, :, :, -1] *= -self.mass
+        down[:, :, :, :, 0] *= -self.mass
         return on_spins(ahead_of, up) + on_spins(behind, down)
 
     def apply(self, psi: Array) -> Array:
@@ -148,13 +150,13 @@ class Moebius:
 
     def quark(self, source: Array, slices: int, tolerance: float) -> Array:
         """P_- psi_0 + P_+ psi_{Ls-1} of the solution for a source in four dimensions."""
-        eta = np.zeros((slices, *source.shape), complex)
-        eta[0] += on_spins(P_PLUS, source)
-        eta[-1] += on_spins(P_MINUS, source)
+        eta = np.zeros((*source.shape[:4], slices, 4, 3), complex)
+        eta[:, :, :, :, 0] += on_spins(P_PLUS, source)
+        eta[:, :, :, :, -1] += on_spins(P_MINUS, source)
         if self.c:
             eta -= self.c * self.wilson(eta)
         x = normal_cg(self.apply, self.apply_adjoint, eta, tolerance)
-        return on_spins(P_MINUS, x[0]) + on_spins(P_PLUS, x[-1])
+        return on_spins(P_MINUS, x[:, :, :, :, 0]) + on_spins(P_PLUS, x[:, :, :, :, -1])
 
 
 def normal_cg(a: Operator, a_adjoint: Operator, b: Array, tolerance: float) -> Array:
@@ -166,7 +168,7 @@ def normal_cg(a: Operator, a_adjoint: Operator, b: Array, tolerance: float) -> A
             return x
         s = a_adjoint(r)
         p, ss, first = s, np.vdot(s, s).real, np.vdot(s, s).real
-        while ss > 1e-10 * first:
+        while ss > 1e-24 * first:
             ap = a(p)
             alpha = ss / np.vdot(ap, ap).real
             x = x + alpha * p

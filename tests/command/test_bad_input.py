@@ -234,5 +234,5 @@ def test_a_missing_gpu(quarksmith):
 def test_a_damaged_partial_propagator(quarksmith, tmp_path):
     (tmp_path / "p.h5.part").write_bytes(b"no HDF5")
     message = quarksmith.refuses("propagator", *UNIT, *MASS, "--out", "p.h5", status=1)
-    assert "damaged file; --overwrite discards it" in message
+    assert "is no HDF5 file, or its first bytes are damaged; --overwrite discards it" in message
     quarksmith("propagator", *UNIT, *MASS, "--out", "p.h5", "--overwrite")

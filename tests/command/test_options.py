@@ -181,7 +181,10 @@ REFUSED = [
         "--mu 11 of action naive: use a number from -10 to 10",
     ),
     (("propagator", *GAUGE, *MASS, "--action", "naiv", "--correlators", "c.json"), "asqtad, hisq, naive"),
-    (("solve-bench", *GAUGE, *MASS, "--action", "staggered", "--solver", "multishift"), "action staggered: shifted systems"),
+    (
+        ("solve-bench", *GAUGE, *MASS, "--action", "staggered", "--solver", "multishift"),
+        "action staggered: shifted systems",
+    ),
     (("propagator", *GAUGE, "--kappa", "inf", "--correlators", "c.json"), "--kappa"),
     (("propagator", *GAUGE, *MASS, "--anisotropy", "inf,1", "--correlators", "c.json"), "--anisotropy"),
     (("propagator", *GAUGE, *MASS, "--boundary", "0,0,0,nan", "--correlators", "c.json"), "--boundary"),

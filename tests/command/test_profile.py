@@ -123,3 +123,32 @@ def test_kernels_that_lack_others_are_skipped_by_name(tmp_path):
     assert [k["name"] for k in json.loads((tmp_path / "b.json").read_text())["skipped"]] == ["wilson_double_r12_nr_n1"]
     refused = bare("bench", *small, "--only", "r12", status=1)
     assert "no kernel could be timed" in refused.stderr and "encode_links" in refused.stderr
+
+
+@pytest.fixture(scope="module")
+def dev(tmp_path_factory):
+    """The command of the smallest profile, which has no kernel for links with 18 reals."""
+    return command_of("dev", tmp_path_factory.mktemp("dev"))
+
+
+def test_dev_solves_on_links_in_su3_and_says_what_others_need(dev):
+    dev("heatbath", "--lattice", "4,4,4,8", "--sweeps", "2", "--out", "q")
+    dev("convert", "q_00002.ildg", "q.milc")  # 32 bits
+    job = ("--mass", "0.5", "--correlators", "c.json", "--overwrite")
+    dev("propagator", "--gauge", "q_00002.ildg", *job)
+    said = dev("propagator", "--gauge", "q.milc", *job, status=2).stderr
+    assert re.search(
+        r"12 reals miss these links by up to \S+: residuals are computed with all 18; this build has no", said
+    )
+    assert 'operator = "wilson"' in said
+    assert 'links = ["18"]' in said or "links = [18]" in said
+
+
+def test_links_in_32_bits_are_solved_with_what_include_adds(own):
+    own("heatbath", "--lattice", "4,4,4,8", "--sweeps", "2", "--out", "r")
+    own("convert", "r_00002.ildg", "r.milc")
+    job = ("--gauge", "r.milc", "--mass", "0.5", "--solver", "cg", "--tol", "1e-12", "--overwrite")
+    own("propagator", *job, "--precision", "double-single", "--correlators", "r.json")
+    solves = json.loads((own.folder / "r.json").read_text())["solves"]
+    assert {s["links"] for s in solves} == {"r18-r12"}
+    assert max(s["residual"] for s in solves) <= 1e-12

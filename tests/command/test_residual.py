@@ -134,11 +134,11 @@ def test_claims_of_staggered_quarks(propagator, rounded, masses, precision, rank
 
 @pytest.mark.parametrize(("action", "reals", "b", "c"), [("domain-wall", "8", 1, 0), ("moebius", "12", 1.5, 0.5)])
 def test_quarks_of_walls_are_those_of_the_links_in_the_file(propagator, rounded, action, reals, b, c):
-    options = ["--action", action, "--ls", 4, "--m5", 1.8, "--mass", 0.1, "--reconstruct", reals]
+    options = ["--action", action, "--ls", 2, "--m5", 1.8, "--mass", 0.1, "--reconstruct", reals]
     file, _ = propagator(*options, *(["--b5", b, "--c5", c] if c else []))
     u = milc_links(rounded / "u.milc")
     source = point_source(file.columns[4], 1, 1)
-    quark = Moebius(u, 0.1, 1.8, b, c).quark(source, 4, 1e-13)
+    quark = Moebius(u, 0.1, 1.8, b, c).quark(source, 2, 1e-12)
     # What 12 and 8 reals decode to gives 1.7e-8 and 6.7e-8 here.
     assert relative(file.columns[4] - quark, quark) < 3e-11
 

@@ -29,7 +29,7 @@ from generator.language import (
 )
 from generator.language.graph import ExpressionError
 from generator.operators import OPERATORS, add_expressions, find_operator
-from generator.operators.smearing import flow_step, jacobi_step, staples
+from generator.operators.smearing import flow_step, jacobi_step
 from generator.spec import KernelSpec, SpecError
 
 
@@ -108,7 +108,32 @@ def test_numbers_take_the_places_of_the_call():
 
 
 def test_outputs_may_be_inputs_only_where_nothing_else_is_read():
-    assert "u:links:links:apart drift:algebra:x:here" in flow_step.signature
+    assert "u:links:links:apart:1.1.1.1.1.1.1.1.corners drift:algebra:x:here" in flow_step.signature
+
+
+def test_signatures_tell_how_far_fields_are_read():
+    @expression
+    def far(u: Links, psi: Spinor, home: Spinor) -> Spinor:
+        return u[x] * shift(shift(psi, +x), +x) + shift(adj(u[y]) * psi, -y) + home
+
+    assert far.reach == {"u": "0.0.1.0.0.0.0.0", "psi": "0.2.1.0.0.0.0.0"}
+    assert "psi:spinor:in:apart:0.2.1.0.0.0.0.0 home:spinor:x:here " in far.signature
+    assert flow_step.reach == {"u": "1.1.1.1.1.1.1.1.corners"}  # staples go round corners
+
+
+def test_sums_leave_room_for_what_sites_add():
+    @expression
+    def seven(a1: Spinor, a2: Spinor, a3: Spinor, a4: Spinor, a5: Spinor, a6: Spinor, a7: Spinor) -> Sum:
+        return total(re(dot(a1 + a2 + a3 + a4, a5 + a6 + a7)))
+
+    assert "out" not in seven.operands.values()
+
+    @expression
+    def eight(a1: Spinor, a2: Spinor, a3: Spinor, a4: Spinor, a5: Spinor, a6: Spinor, a7: Spinor, a8: Spinor) -> Sum:
+        return total(re(dot(a1 + a2 + a3 + a4, a5 + a6 + a7 + a8)))
+
+    with pytest.raises(ExpressionError, match="more than 7 fields"):
+        _ = eight.operands
 
 
 def test_formula_names_what_is_needed_twice():
@@ -216,14 +241,3 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path, text, message):
     (tmp_path / "mine.py").write_text(text)
     with pytest.raises(SpecError, match=message):
         add_expressions(tmp_path / "mine.py")
-
-
-def test_staples_are_gauge_paths():
-    """Each staple of a direction is one path of three links, upper and lower."""
-
-    @expression
-    def one(u: Links) -> Sum:
-        return total(re(trace(staples(u, x, (x, y)) * adj(u[x]))))
-
-    assert sum("load_matrix" in line for line in lines(one)) == 7  # three each, and the link
-    assert one.cost(KernelSpec("one", "double", "r18")).flops == 5 * 198 + 18 + 4 + 1

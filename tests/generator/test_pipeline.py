@@ -11,9 +11,8 @@ import pytest
 from generator.__main__ import main
 from generator.algebra.gamma import BASES
 from generator.emit import accumulation, combination
-from generator.operators import OPERATORS, find_operator, link_paths
+from generator.operators import OPERATORS, find_operator
 from generator.operators.blas import UPDATES, Update
-from generator.operators.gauge_paths import plaquettes, staple
 from generator.policies import tuning_of
 from generator.profile import FOLDER, load_profile, row_for
 from generator.render import TemplateError, render, render_profile
@@ -159,31 +158,6 @@ def test_combinations_read_like_mathematics():
 
     assert accumulation("sum", np.array([-1, 0]), names, first=False) == "sum -= psi[0];"
     assert accumulation("sum", np.array([0, 0]), names, first=True) == ""
-
-
-def test_staples_close_plaquettes():
-    for mu in range(1, 5):
-        paths = staple(mu)
-        assert len(set(paths)) == 6
-        for path in paths:
-            displacement = [0] * 5
-            for step in (mu, *path):
-                displacement[abs(step)] += 1 if step > 0 else -1
-            assert displacement == [0] * 5
-    assert len(plaquettes()) == 6
-
-
-def test_staples_of_staples_are_all_fat_paths():
-    mu = 3
-    paths = [(mu,)]
-    for length in (1, 3, 5, 7):
-        assert sorted(paths) == sorted(link_paths.fat_paths(mu, length))
-        assert len(set(paths)) == len(paths) == {1: 1, 3: 6, 5: 24, 7: 48}[length]
-        free = [[nu for nu in range(1, 5) if nu != mu and nu not in map(abs, path)] for path in paths]
-        paths = [
-            p for path, others in zip(paths, free, strict=True) for nu in others for p in link_paths.staple(path, nu)
-        ]
-    assert paths == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from generator.emit import frame_text
 from generator.operators import find_operator
 from generator.operators.site_term import CLOVER, DOUBLET_TWIST, SITE_TERMS, TWIST
 from generator.profile import FOLDER
-from generator.render import body_name, exists_on, registry_row
+from generator.registry import registry_row
+from generator.render import body_name, exists_on
 from generator.spec import KernelSpec, SpecError
 
 DR, NR = DEGRAND_ROSSI, BASES["non_relativistic"]

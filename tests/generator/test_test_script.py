@@ -44,10 +44,10 @@ def tree(tmp_path):
     for name in ("test.sh", "count_tests.py"):
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools")
     program(tmp_path / ".venv/bin/python", PYTHON % sys.executable)
-    for name in ("quarksmith", "quarksmith_tests", "quarksmith_c_tests"):
+    for name in ("quarksmith", "quarksmith_tests", "quarksmith_c_tests", "quarksmith_fuzz"):
         program(tmp_path / "build/bin" / name, CPP)
     program(tmp_path / "bin/nproc", "#!/bin/bash\necho ${PROCESSORS:-2}\n")
-    for name in ("bash", "dirname", "rm", "grep", "cat"):
+    for name in ("bash", "dirname", "rm", "grep", "cat", "date"):
         (tmp_path / "bin" / name).symlink_to(shutil.which(name))
     return tmp_path
 
@@ -64,7 +64,10 @@ def outcome(tree: Path, **environment: str) -> tuple[int, str, list[str]]:
 @pytest.mark.parametrize(("processors", "processes"), [("2", "2"), ("8", "4"), ("64", "8")])
 def test_python_tests_run_side_by_side_but_for_those_that_must_not(tree, processors, processes):
     status, last, (together, alone) = outcome(tree, PROCESSORS=processors)
-    assert (status, last) == (0, "tests: 5 passed, 0 failed, 0 skipped")  # the program for C counts as one
+    assert (status, last) == (
+        0,
+        "tests: 6 passed, 0 failed, 0 skipped",
+    )  # the programs for C and of damaged files count as one each
     assert f"-m not alone and not slow -n {processes} --dist worksteal" in together
     assert "-m alone and not slow" in alone and "-n" not in alone.split()
 
@@ -72,10 +75,10 @@ def test_python_tests_run_side_by_side_but_for_those_that_must_not(tree, process
 @pytest.mark.parametrize("lacking", [{"LACKS_XDIST": "1"}, {"PROCESSORS": "1"}])
 def test_they_fall_back_to_one_process(tree, lacking):
     status, last, (together, alone) = outcome(tree, **lacking)
-    assert (status, last) == (0, "tests: 5 passed, 0 failed, 0 skipped")
+    assert (status, last) == (0, "tests: 6 passed, 0 failed, 0 skipped")
     assert "-n" not in together.split() and "-m alone and not slow" in alone
 
 
 def test_a_failure_of_either_run_fails_all(tree):
     status, last, _ = outcome(tree, ALONE_FAILS="1")
-    assert (status, last) == (1, "tests: 5 passed, 1 failed, 0 skipped")
+    assert (status, last) == (1, "tests: 6 passed, 1 failed, 0 skipped")

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "runtime/border.hpp"
 #include "runtime/error.hpp"
 #include "tests/ranks/support.hpp"
 
@@ -97,24 +96,6 @@ TEST(GaugeOfParts, TemporalGaugeGoesOnFromPartToPart) {
     Coordinates x;
     if (here.find({0, 0, 0, 7}, x)) broken.site[here.index(x)][3][0] = 0.5;
     EXPECT_THROW(require_temporal_gauge(broken, ranks::world()), UsageError);
-  });
-}
-
-TEST(GaugeOfParts, BordersHoldTheNeighboursLinks) {
-  const HostGauge whole = hot_gauge(Lattice(extent), 9);
-  on_all_grids([&](const Lattice& here) {
-    const HostGauge box = with_border(ranks::cut(whole, here), ranks::world());
-    const Border border(here);
-    for (long long i = 0; i < box.lattice.sites(); ++i) {
-      Coordinates x = box.lattice.coordinates(i);
-      bool used = true;
-      for (int mu = 0; mu < directions; ++mu) {
-        used = used && x[mu] < here.extent(mu) + 2 * border.offset(mu);
-        x[mu] = (x[mu] - border.offset(mu) + here.origin(mu) + extent[mu]) % extent[mu];
-      }
-      if (!used) continue;
-      ASSERT_EQ(box.site[i], whole.site[whole.lattice.index(x)]);
-    }
   });
 }
 

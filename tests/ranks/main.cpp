@@ -14,7 +14,9 @@ class Failures final : public testing::EmptyTestEventListener {
 
  private:
   void OnTestPartResult(const testing::TestPartResult& r) override {
-    if (r.failed()) fmt::print(stderr, "rank {}: {}:{}: {}\n", rank_, r.file_name(), r.line_number(), r.message());
+    if (!r.failed()) return;  // exceptions have no file
+    const char* file = r.file_name() != nullptr ? r.file_name() : "exception";
+    fmt::print(stderr, "rank {}: {}:{}: {}\n", rank_, file, r.line_number(), r.message());
   }
   int rank_;
 };

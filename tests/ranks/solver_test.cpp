@@ -11,6 +11,7 @@
 #include "solvers/solve.hpp"
 #include "solvers/source.hpp"
 #include "tests/ranks/support.hpp"
+#include "tests/rounded.hpp"
 
 namespace {
 
@@ -33,6 +34,7 @@ struct Outcome {
   bool converged;
   double residual;             ///< the largest
   std::vector<HostSite> site;  ///< of all solutions in turn, flavours fastest
+  std::string links;           ///< what the solver tells of them
 };
 
 Outcome solve(const Case& c, const HostGauge& gauge, const DomainPointer& domain) {
@@ -50,11 +52,12 @@ Outcome solve(const Case& c, const HostGauge& gauge, const DomainPointer& domain
   for (int r = 0; r < sources.rhs(); ++r)
     upload(make_source(source_of(fmt::format("noise:{}", 3 + r), domain->lattice()), domain->lattice(), r % 4, r % 3),
            sources, solver.basis(), r);
-  Outcome outcome{{}, true, 0, {}};
+  Outcome outcome{{}, true, 0, {}, {}};
   for (const SolveReport& report : solver.solve_all(x, b)) {
     outcome.iterations.push_back(report.iterations);
     outcome.converged = outcome.converged && report.converged;
     outcome.residual = std::max(outcome.residual, report.residual);
+    outcome.links = report.links;
   }
   HostSpinor solution(domain->lattice());
   for (int r = 0; r < sources.rhs(); ++r) {
@@ -106,10 +109,10 @@ TEST(Schwarz, HopsThatLeaveThePartFindZero) {
 
 class Solvers : public testing::Test {
  protected:
-  /// Every case by every policy, on one grid after the other.
-  void compare(std::span<const Case> cases, std::span<const Policy> policies) {
+  /// Every case by every policy, on one grid after the other. `links`: what a solve tells of them, `r12` if no others.
+  void compare(std::span<const Case> cases, std::span<const Policy> policies,
+               const HostGauge& gauge = weak_gauge(Lattice(extent), 0.25, 11), std::string_view links = "r12") {
     const auto device = ranks::device();
-    const HostGauge gauge = weak_gauge(Lattice(extent), 0.25, 11);
     const auto solved = ranks::shared(
         cases.size(),
         [&](std::size_t n) { return solve(cases[n], gauge, std::make_shared<Domain>(Lattice(extent), device)); },
@@ -120,18 +123,22 @@ class Solvers : public testing::Test {
       Outcome whole = solved[n];
       ranks::world().broadcast(whole.iterations.data(), whole.iterations.size() * sizeof(int),
                                static_cast<int>(n) % ranks::world().size());
-      for (const Policy policy : policies) compare(cases[n], gauge, whole, policy, grids[turn++ % grids.size()]);
+      for (const Policy policy : policies) compare(cases[n], gauge, whole, policy, grids[turn++ % grids.size()], links);
     }
   }
 
  private:
   static Outcome blank(const Case& c) {
     const auto solutions = static_cast<std::size_t>(c.rhs * c.twist.flavours);
-    return {std::vector<int>(static_cast<std::size_t>(c.rhs)), true, 0,
-            std::vector<HostSite>(solutions * static_cast<std::size_t>(Lattice(extent).sites()))};
+    return {std::vector<int>(static_cast<std::size_t>(c.rhs)),
+            true,
+            0,
+            std::vector<HostSite>(solutions * static_cast<std::size_t>(Lattice(extent).sites())),
+            {}};
   }
 
-  void compare(const Case& c, const HostGauge& gauge, const Outcome& whole, Policy policy, const Coordinates& grid) {
+  void compare(const Case& c, const HostGauge& gauge, const Outcome& whole, Policy policy, const Coordinates& grid,
+               std::string_view links) {
     const Lattice here = ranks::part(extent, grid);
     const auto domain = std::make_shared<Domain>(here, ranks::device(), Communicator::world());
     domain->halos().use(policy);
@@ -139,6 +146,7 @@ class Solvers : public testing::Test {
     const std::string name = fmt::format("{} {} {} policy {}", int(c.method), c.precision, c.links, name_of(policy));
     EXPECT_TRUE(part.converged) << name;
     EXPECT_LE(part.residual, 1e-10) << name;
+    EXPECT_EQ(part.links, links) << name;
     // Schwarz depends on the parts: its iterations do, too.
     const bool schwarz = std::string_view(c.preconditioner).starts_with("schwarz");
     for (std::size_t r = 0; r < whole.iterations.size(); ++r) {
@@ -184,6 +192,15 @@ TEST_F(Solvers, ReachTheSameSolutionOnAnyGrid) {
   std::vector<Policy> policies = {Policy::first, Policy::overlap, Policy::peer};
   if (ranks::device()->asynchronous()) policies.push_back(Policy::fused);
   compare(cases, policies);
+}
+
+TEST_F(Solvers, HaveTheResidualOfTheLinksAsTheyWereGiven) {
+  if (ranks::world().size() == 1) return;
+  const Case cases[] = {{Method::cg, "double"},
+                        {Method::bicgstab, "double-half", "r12", 1.2, 2},
+                        {Method::cg, "double", "r12", 0, 1, "none", {.mu = 0.3}}};
+  const Policy policies[] = {Policy::first, ranks::device()->asynchronous() ? Policy::fused : Policy::overlap};
+  compare(cases, policies, support::rounded(weak_gauge(Lattice(extent), 0.25, 11)), "r18-r12");
 }
 
 }  // namespace

@@ -18,70 +18,7 @@ namespace {
 
 constexpr const char* names = "xyzt";
 
-Matrix3 scaled(Complex64 c, Matrix3 m) {
-  for (Complex64& z : m) z *= c;
-  return m;
-}
-
-Matrix3 sum(Matrix3 a, const Matrix3& b) {
-  for (int n = 0; n < 9; ++n) a[n] += b[n];
-  return a;
-}
-
-double size(const Matrix3& m) {
-  double total = 0;
-  for (const Complex64& z : m) total += std::norm(z);
-  return std::sqrt(total);
-}
-
-constexpr Matrix3 one = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-
-/// (m - m^+)/2 without its trace
-Matrix3 algebra_part(const Matrix3& m) {
-  const Matrix3 dagger = quarksmith::adjoint(m);
-  Matrix3 a = scaled(0.5, sum(m, scaled(-1, dagger)));
-  const Complex64 mean = (a[0] + a[4] + a[8]) / 3.0;
-  for (int n = 0; n < 9; n += 4) a[n] -= mean;
-  return a;
-}
-
-Matrix3 inverse(const Matrix3& m) {
-  Matrix3 cofactor;
-  for (int r = 0; r < 3; ++r)
-    for (int c = 0; c < 3; ++c) {
-      const auto e = [&](int i, int j) { return m[3 * ((r + i) % 3) + (c + j) % 3]; };
-      cofactor[3 * c + r] = e(1, 1) * e(2, 2) - e(1, 2) * e(2, 1);
-    }
-  return scaled(1.0 / quarksmith::determinant(m), cofactor);
-}
-
 }  // namespace
-
-Matrix3 exponential(const Matrix3& m) {
-  const int halvings = std::max(0, int(std::ceil(std::log2(size(m) + 1e-300))) + 3);
-  const Matrix3 small = scaled(std::ldexp(1.0, -halvings), m);
-  Matrix3 result = one, term = one;
-  for (int n = 1; n <= 20; ++n) {
-    term = scaled(1.0 / n, quarksmith::multiply(term, small));
-    result = sum(result, term);
-  }
-  for (int n = 0; n < halvings; ++n) result = quarksmith::multiply(result, result);
-  return result;
-}
-
-Matrix3 closest_su3(const Matrix3& m) {
-  Matrix3 u = m;  // polar part by Newton's iteration u <- (u + u^-+)/2, then a determinant of 1
-  for (int n = 0; n < 60; ++n) u = scaled(0.5, sum(u, quarksmith::adjoint(inverse(u))));
-  u = scaled(std::polar(1.0, -std::arg(quarksmith::determinant(u)) / 3), u);
-  for (int n = 0; n < 3000; ++n) {
-    const Matrix3 product = quarksmith::multiply(quarksmith::adjoint(u), m);
-    const double trace = (product[0] + product[4] + product[8]).real();
-    const Matrix3 step = scaled(2 / trace, algebra_part(product));
-    if (size(step) < 1e-15) break;
-    u = quarksmith::multiply(u, exponential(step));
-  }
-  return u;
-}
 
 void ExpressionValues::set(const std::string& name, Complex64 number) {
   SiteValues v;
@@ -120,7 +57,8 @@ class Interpreter {
     const std::size_t equals = text_.find(" = ");
     std::string target;
     if (equals != std::string::npos) {
-      target = text_.substr(0, equals);
+      target = word();
+      if (accept('[')) target += std::string("[") + axis() + "]";
       at_ = equals + 3;
     }
     SiteValues result = terms();
@@ -274,6 +212,20 @@ class Interpreter {
     });
   }
 
+  std::string word() {
+    std::string name;
+    while (std::isalnum(static_cast<unsigned char>(peek())) || peek() == '_') name += text_[at_++];
+    return name;
+  }
+  /// x, y, z or t, written or given with the call.
+  char axis() {
+    const std::string name = word();
+    const auto given = v_.direction.find(name);
+    const char found = given != v_.direction.end() ? given->second : name.size() == 1 ? name[0] : ' ';
+    if (std::string(names).find(found) == std::string::npos) fail();
+    return found;
+  }
+
   SiteValues factor() {
     if (accept('-')) {
       SiteValues v = factor();
@@ -291,8 +243,7 @@ class Interpreter {
       at_ = end - text_.c_str();
       return make(1, 1, [&](long long, int, int) { return number; });
     }
-    std::string name;
-    while (std::isalnum(static_cast<unsigned char>(peek())) || peek() == '_') name += text_[at_++];
+    std::string name = word();
     if (accept('(')) return function(name);
     if (name == "gamma") {
       expect('[');
@@ -303,8 +254,7 @@ class Interpreter {
     }
     if (name == "gamma5") return multiplied(multiplied(gamma(0), gamma(1)), multiplied(gamma(2), gamma(3)));
     if (accept('[')) {
-      name += std::string("[") + peek() + "]";
-      ++at_;
+      name += std::string("[") + axis() + "]";
       expect(']');
     }
     if (name == "identity") return make(3, 3, [](long long, int r, int c) { return Complex64(r == c); });
@@ -400,8 +350,7 @@ class Interpreter {
         ++at_;
         expect('*');
       }
-      steps[std::string(names).find(peek())] += sign * many;
-      ++at_;
+      steps[std::string(names).find(axis())] += sign * many;
     }
     SiteValues result = make(a.rows, a.columns, [&](long long i, int r, int c) {
       Coordinates x = v_.lattice.coordinates(i);

@@ -33,6 +33,8 @@ struct ExpressionValues {
   std::map<std::string, SiteValues> value;
   std::array<quarksmith::Complex64, 4> boundary{1, 1, 1, 1};
   std::vector<double> sums;
+  /// x, y, z or t of `mu` in u[mu] and shift(..., +mu).
+  std::map<std::string, char> direction;
 
   void set(const std::string& name, quarksmith::Complex64 number);
   void set(const std::string& name, const quarksmith::HostSpinor& psi, int spins, bool fermion = false);
@@ -44,6 +46,8 @@ struct ExpressionValues {
 /// \throws std::runtime_error what cannot be read.
 void run_expression(const std::string& formula, ExpressionValues& values);
 
+/// (m - m^+)/2 without its trace.
+quarksmith::Matrix3 algebra_part(const quarksmith::Matrix3& m);
 /// exp(m) of one matrix by its series, scaled and squared.
 quarksmith::Matrix3 exponential(const quarksmith::Matrix3& m);
 /// The SU(3) matrix that maximises Re tr(u^+ m): steps along the gradient from the identity's neighbourhood of m's

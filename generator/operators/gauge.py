@@ -1,0 +1,99 @@
+"""Average plaquettes, and quenched updates of links given the sum of their staples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from generator.cost import Cost
+from generator.language import Direction, Links, Sum, adj, directions, expression, re, total, trace
+from generator.language.gauge import SPACE_PLANES, TIME_PLANES, plaquette, staples
+from generator.language.graph import Node
+from generator.language.lower import PRODUCT_FLOPS, Lowering, Value, flops, topological
+from generator.language.symbols import FourMatrices
+from generator.language.text import Statements
+from generator.spec import KernelSpec
+
+_LINKS = FourMatrices("u", algebra=False)
+_UPDATE_FLOPS = PRODUCT_FLOPS + 3 * 4 * 3 * 14
+"""U A, and in each SU(2) subgroup two rows of U and of U A rotated; the choice of the rotation is left out."""
+
+
+@expression("plaquette", group="gauge")
+def plaquettes(u: Links) -> tuple[Sum, Sum, Sum]:
+    """Sums over the lattice of Re tr of plaquettes in space, of those in time, and of links."""
+    space, time = (sum(re(trace(plaquette(u, *plane))) for plane in planes) for planes in (SPACE_PLANES, TIME_PLANES))
+    return total(space), total(time), total(sum(re(trace(u[mu])) for mu in directions))
+
+
+@dataclass(frozen=True)
+class GaugeUpdate:
+    """Replaces links U of one parity and direction, whose weight is exp(beta/3 Re tr(U A)) with the sum A of staples.
+
+    Attributes:
+        name: as in kernel names.
+        text: what it does, with its source.
+        update: how runtime/gauge_update.hpp chooses an element of SU(2).
+    """
+
+    name: str
+    text: str
+    update: str
+
+    family = "gauge"
+    group = "gauge"
+    template = "gauge_update.hpp.j2"
+    shared_body = "gauge_update"
+    from_language = True
+    axes = ("precision", "links")
+
+    @staticmethod
+    def staples(mu: Direction) -> Node:
+        """The sum of the paths from x + mu to x that close a plaquette with the link."""
+        return adj(staples(_LINKS, mu))
+
+    @property
+    def formula(self) -> str:
+        """What it does, and for links along x the sum of staples."""
+        return f"{self.text}; of links along x: A = {self.staples(directions[0])}"
+
+    def arguments(self, spec: KernelSpec) -> list[str]:
+        """C++ template arguments of a row."""
+        return [spec.format.link_codec, spec.links.upper(), self.update]
+
+    def body(self, spec: KernelSpec) -> dict[str, Any]:
+        """Data for the template."""
+        return {"directions": [{"mu": mu.index, **self._statements(mu)} for mu in directions]}
+
+    def _statements(self, mu: Direction) -> dict[str, Any]:
+        value = _lowered(self.staples(mu))
+        statements = Statements({"u": "links"}, {"u": "links"}, [value], inlined=True)
+        code = statements.value(value)
+        return {"lines": [*statements.lines, f"return {code};"]}
+
+    def cost(self, spec: KernelSpec) -> Cost:
+        """Staples and rotations; each link read once for each parity needed, one written."""
+        values = topological([_lowered(self.staples(directions[0]))])
+        count = sum(flops(v, 0) for v in values) + _UPDATE_FLOPS
+        loads = [(v.data[1], sum(v.data[2]) % 2) for v in values if v.op == "load"]
+        link = spec.storage.reals
+        return Cost(count, count, spec.format.link_bytes((len(set(loads)) + 2) * link), (len(loads) + 2) * link)
+
+
+def _lowered(node: Node) -> Value:
+    return Lowering().lower(node)
+
+
+GAUGE_KERNELS = (
+    GaugeUpdate(
+        name="heatbath",
+        text="Cabibbo-Marinari update (Phys. Lett. B 119 (1982) 387) of the links of one parity and direction",
+        update="Heatbath",
+    ),
+    GaugeUpdate(
+        name="overrelax",
+        text="microcanonical update (M. Creutz, Phys. Rev. D 36 (1987) 515), links of one parity and direction",
+        update="Overrelax",
+    ),
+)
+"""Updates of quenched configurations."""

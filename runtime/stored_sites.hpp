@@ -1,0 +1,34 @@
+/// \file
+/// The sites of a field as devices copy them, whatever they hold.
+#pragma once
+
+namespace quarksmith {
+
+/// Where the sites of a field lie: all words of a site in pieces (a word of a CPU's lane, a short vector of a GPU), a
+/// row of as many sites as a block has side by side. Slots number the sites in this order, with what fills blocks.
+struct StoredSites {
+  char* data = nullptr;
+  float* norm = nullptr;  ///< one scale a slot for formats that need it
+  int pieces = 0;         ///< of a site
+  int piece_bytes = 0;
+  int row = 1;  ///< lanes of a block, or sites of a GPU's block
+  int rhs = 1;
+  long long rhs_bytes = 0;        ///< between right-hand sides
+  long long norm_rhs_stride = 0;  ///< norms between right-hand sides
+
+  long long site_bytes() const { return static_cast<long long>(pieces) * piece_bytes; }
+};
+
+/// A site of one field that becomes one of another.
+struct SitePair {
+  int to, from;  ///< slots
+};
+
+/// Copies of sites between fields of one kind; `pairs` is memory of the device.
+struct SiteMove {
+  StoredSites to, from;
+  const SitePair* pairs = nullptr;
+  int count = 0;
+};
+
+}  // namespace quarksmith

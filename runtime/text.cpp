@@ -1,0 +1,36 @@
+#include "runtime/text.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// Bytes of the UTF-8 character at `at`, 0 if there is none: RFC 3629, without what is overlong, a surrogate, or a
+/// control character.
+std::size_t character(const std::string& text, std::size_t at) {
+  const auto byte = [&](std::size_t n) {
+    return n < text.size() ? static_cast<unsigned char>(text[n]) : static_cast<unsigned char>(0);
+  };
+  const unsigned first = byte(at);
+  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
+  const std::size_t length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  unsigned code = first & (length == 2 ? 0x1f : length == 3 ? 0x0f : 0x07);
+  for (std::size_t n = 1; n < length; ++n) {
+    if ((byte(at + n) & 0xc0) != 0x80) return 0;
+    code = code << 6 | (byte(at + n) & 0x3f);
+  }
+  const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  const bool none = (code >= 0xd800 && code < 0xe000) || code > 0x10ffff || (code >= 0x80 && code < 0xa0);
+  return overlong || none ? 0 : length;
+}
+
+}  // namespace
+
+std::string printable(std::string text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = character(text, at);
+    if (length == 0) text[at] = '?';
+    at += length == 0 ? 1 : length;
+  }
+  return text;
+}
+
+}  // namespace quarksmith

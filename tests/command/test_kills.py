@@ -1,0 +1,169 @@
+"""Long commands killed at random moments, and started again: the outcome has the bits of a run that nobody disturbed.
+
+A few kills each; twenty each with `-m slow` (make fuzz). QUARKSMITH_FUZZ_SEED says which moments.
+"""
+
+import datetime
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import BUILD
+
+SEED = int(os.environ.get("QUARKSMITH_FUZZ_SEED", datetime.date.today().strftime("%Y%m%d")))
+RESULTS = ("--out", "p.h5", "--correlators", "c.json")
+LONG = ("--tol", "1e-11", "--solver", "cg", *RESULTS)
+SWEEPS = 6
+
+
+class Propagator:
+    """Goes on with the columns in p.h5.part when the same line is given again."""
+
+    def __init__(self, *line):
+        self.line = ("propagator", *line)
+
+    def again(self, folder):
+        return self.line
+
+    def outcome(self, quarksmith, folder):
+        """Checksums of all columns as stored, which `info` has found right, and all that correlators hold but times."""
+        quarksmith("info", "p.h5", "--json", "i.json", "--overwrite")
+        columns = json.loads((folder / "i.json").read_text())["columns"]
+        assert all(c["state"] == "sound" for c in columns)
+        correlators = json.loads((folder / "c.json").read_text())
+        for solve in correlators["solves"]:
+            del solve["seconds"], solve["gflops"]
+        return [c["checksum"] for c in columns], correlators
+
+
+class Heatbath:
+    """Goes on from the last configuration that it has saved."""
+
+    out = ("--save-every", "1", "--out", "u")
+    line = ("heatbath", "--lattice", "8,8,8,8", "--start", "hot", "--seed", "5", "--sweeps", SWEEPS, *out)
+
+    def again(self, folder):
+        saved = sorted(folder.glob("u_*.ildg"))
+        if not saved:
+            return (*self.line, "--overwrite")
+        left = SWEEPS - int(saved[-1].stem[2:])
+        if left == 0:
+            return ("info", saved[-1].name)
+        return ("heatbath", "--resume", saved[-1].name, "--sweeps", left, *self.out, "--overwrite")
+
+    def outcome(self, quarksmith, folder):
+        return [path.read_bytes() for path in sorted(folder.glob("u_*.ildg"))]
+
+
+class Whole:
+    """Writes its files at the end: begins again."""
+
+    def __init__(self, *line):
+        self.line = line
+
+    def again(self, folder):
+        return (*self.line, "--overwrite")
+
+    def outcome(self, quarksmith, folder):
+        result = json.loads((folder / "o.json").read_text())
+        return (folder / "o.ildg").read_bytes(), {k: v for k, v in result.items() if "seconds" not in k}
+
+
+WEAK = ("--gauge", "weak:0.3:8,8,8,8:1")
+SMALL = ("--gauge", "weak:0.3:4,4,4,8:1")
+COMMANDS = {
+    "wilson": Propagator(*WEAK, "--mass", "0.1", *LONG),
+    "clover": Propagator(
+        *WEAK, "--action", "clover", "--csw", "1.2", "--mass", "0.1", "--precision", "double-half", *LONG
+    ),
+    "staggered": Propagator(*WEAK, "--action", "hisq", "--mass", "0.05,0.2", "--tol", "1e-11", *RESULTS),
+    "domain-wall": Propagator(*SMALL, "--action", "domain-wall", "--ls", "4", "--mass", "0.1", *RESULTS),
+    "heatbath": Heatbath(),
+    "smear": Whole("smear", "stout", "in.ildg", "o.ildg", "--steps", "30", "--json", "o.json"),
+    "flow": Whole("flow", "in.ildg", "--step", "0.02", "--time", "0.1", "--out", "o.ildg", "--json", "o.json"),
+    "links": Whole("links", "in.ildg", "--fat", "o.ildg", "--json", "o.json"),
+}
+
+
+def start(folder, line):
+    return subprocess.Popen(
+        [BUILD / "bin" / "quarksmith", *map(str, line)],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def kill_and_resume(quarksmith, folder, command, seconds, dice):
+    """Kills a run once or twice, and lets it end. Returns in which states it was killed."""
+    line, states = command.line, []
+    for _ in range(dice.choice((1, 1, 2))):
+        run = start(folder, line)
+        time.sleep(dice.uniform(0, 1.05 * seconds))
+        ended = run.poll() is not None
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        part = any(folder.glob("*.part"))
+        states.append("ended" if ended else "begun" if part or any(folder.glob("u_*.ildg")) else "early")
+        line = command.again(folder)
+    quarksmith(*line)
+    if line[0] != "info":  # else there was nothing left to do, for a run that would clear away
+        assert not list(folder.glob("*.part")) and not list(folder.glob("*.lock"))
+    return states
+
+
+def clear(folder, keep):
+    for path in folder.iterdir():
+        if path.name not in keep:
+            path.unlink()
+
+
+def disturb(quarksmith, folder, name, times):
+    command = COMMANDS[name]
+    if isinstance(command, Whole):
+        quarksmith("heatbath", "--lattice", "8,8,8,8", "--start", "hot", "--sweeps", "1", "--out", "u")
+        (folder / "u_00001.ildg").rename(folder / "in.ildg")
+    begin = time.monotonic()
+    quarksmith(*command.line)
+    seconds = time.monotonic() - begin
+    expected = command.outcome(quarksmith, folder)
+    dice = random.Random(f"{SEED} {name}")
+    states = []
+    for n in range(times):
+        clear(folder, {"in.ildg"})
+        states += kill_and_resume(quarksmith, folder, command, seconds, dice)
+        assert command.outcome(quarksmith, folder) == expected, f"seed {SEED}, kill {n}: {states}"
+    counts = ", ".join(f"{states.count(s)} {s}" for s in ("early", "begun", "ended"))
+    print(f"kills: {name}: {times} runs, {len(states)} kills ({counts}), all resumed to the same bits")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_killed_runs_end_with_the_same_bits(quarksmith, tmp_path, name):
+    disturb(quarksmith, tmp_path, name, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_killed_runs_end_with_the_same_bits_each_of_twenty_times(quarksmith, tmp_path, name):
+    disturb(quarksmith, tmp_path, name, 20)
+
+
+def test_two_runs_go_on_with_one_unfinished_propagator(quarksmith, tmp_path):
+    """One has it, the other is refused; what the two leave is that of one."""
+    command = COMMANDS["wilson"]
+    quarksmith(*command.line)
+    expected = command.outcome(quarksmith, tmp_path)
+    clear(tmp_path, {})
+    run = start(tmp_path, command.line)
+    while not (tmp_path / "p.h5.part").exists():
+        time.sleep(0.01)
+    run.kill()
+    run.wait()
+    runs = [start(tmp_path, command.line) for _ in range(3)]
+    assert sorted(r.wait() for r in runs)[0] == 0
+    quarksmith(*command.line)  # whatever was refused: nothing is left to do, or this does it
+    assert command.outcome(quarksmith, tmp_path) == expected

@@ -1,0 +1,21 @@
+// The tables of a build without kernels: reading files takes none.
+#include "runtime/registry.hpp"
+#include "runtime/tuning.hpp"
+
+namespace quarksmith {
+
+namespace QUARKSMITH_CPU_NAMESPACE {
+std::span<const Kernel> kernels();
+std::span<const Kernel> kernels() { return {}; }
+}  // namespace QUARKSMITH_CPU_NAMESPACE
+namespace QUARKSMITH_CPU_ONE_LANE_NAMESPACE {
+std::span<const Kernel> kernels();
+std::span<const Kernel> kernels() { return {}; }
+}  // namespace QUARKSMITH_CPU_ONE_LANE_NAMESPACE
+
+void add_tables(KernelModule& module);
+void add_tables(KernelModule&) {}
+
+std::span<const TunedDevice> tuned_devices() { return {}; }
+
+}  // namespace quarksmith

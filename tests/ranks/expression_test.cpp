@@ -1,0 +1,273 @@
+// Lattice expressions on parts of a lattice: the bits of the whole.
+#include "runtime/expression.hpp"
+
+#include "runtime/bordered.hpp"
+#include "runtime/error.hpp"
+#include "runtime/gauge.hpp"
+#include "runtime/halo.hpp"
+#include "solvers/source.hpp"
+#include "tests/ranks/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+
+DomainPointer domain_of(const Lattice& lattice) {
+  return std::make_shared<Domain>(lattice, ranks::device(),
+                                  lattice.parts() > 1 ? Communicator::world() : Communicator::self());
+}
+
+/// The fields and numbers of a call on a lattice or its part, made from the same numbers, and what came out.
+class Call {
+ public:
+  Call(const Kernel& kernel, const DomainPointer& domain, int rhs) : kernel_(kernel), domain_(domain) {
+    const PrecisionInfo& precision = find_precision(kernel.precision);
+    const auto parameters = parameters_of(kernel);
+    int along = 0;  // directions of the call: x, y, ...
+    for (std::size_t n = 0; n < parameters.size(); ++n) {
+      const ExpressionParameter& p = parameters[n];
+      if (p.is_number()) {
+        arguments_.emplace_back(0.1 + 0.07 * double(n));
+      } else if (p.is_direction()) {
+        arguments_.emplace_back(LatticeDirection{along++});
+      } else if (p.is_spinor()) {
+        auto& f =
+            spinors_.emplace_back(std::make_unique<SpinorField>(domain, precision, Subset::full, rhs, kernel.spins));
+        f->fill(0);
+        for (int r = 0; r < rhs && !p.is_output(); ++r)
+          upload(make_source(source_of("noise:" + std::to_string(10 * n + r) + ",z4", domain->lattice()),
+                             domain->lattice(), 1, 2),
+                 *f, find_basis("degrand_rossi"), r);
+        arguments_.emplace_back(*f);
+      } else {
+        const HostGauge u =
+            p.kind == "algebra" ? algebra(domain->lattice(), int(n)) : weak_gauge(domain->lattice(), 0.3, int(n) + 1);
+        auto& f = links_.emplace_back(std::make_unique<LinkField>(upload(
+            u, domain, find_precision(precision.links), find_storage(p.kind == "links" ? kernel.links : "r18"))));
+        arguments_.emplace_back(*f);
+      }
+    }
+  }
+
+  /// The expression twice: the second time on what the first has left.
+  void run() {
+    const ExpressionSettings settings{.boundary = {1, -1, std::polar(1.0, 0.6), Complex64(0, 1)},
+                                      .basis = kernel_.basis};
+    for (int n = 0; n < 2; ++n) sums_ = evaluate(kernel_.operation, arguments_, settings);
+  }
+
+  const std::vector<double>& sums() const { return sums_; }
+  std::vector<HostGauge> links() const {
+    std::vector<HostGauge> all;
+    for (const auto& f : links_) all.push_back(download(*f));
+    return all;
+  }
+  std::vector<HostSpinor> spinors() const {
+    std::vector<HostSpinor> all;
+    for (const auto& f : spinors_)
+      for (int r = 0; r < f->rhs(); ++r)
+        download(*f, all.emplace_back(domain_->lattice()), find_basis("degrand_rossi"), r);
+    return all;
+  }
+
+ private:
+  static HostGauge algebra(const Lattice& lattice, int seed) {
+    HostGauge u = weak_gauge(lattice, 0.3, seed + 1);
+    for (auto& site : u.site)
+      for (Matrix3& m : site) {
+        const Matrix3 w = adjoint(m);
+        for (int n = 0; n < 9; ++n) m[n] -= w[n];
+        const Complex64 mean = (m[0] + m[4] + m[8]) / 3.0;
+        for (int n = 0; n < 9; n += 4) m[n] -= mean;
+      }
+    return u;
+  }
+
+  const Kernel& kernel_;
+  DomainPointer domain_;
+  std::vector<std::unique_ptr<LinkField>> links_;
+  std::vector<std::unique_ptr<SpinorField>> spinors_;
+  std::vector<ExpressionArgument> arguments_;
+  std::vector<double> sums_;
+};
+
+void expect_same(const Call& part, const Call& whole, const Lattice& here) {
+  EXPECT_EQ(part.sums(), whole.sums());
+  const auto links = part.links(), all_links = whole.links();
+  for (std::size_t n = 0; n < links.size(); ++n)
+    EXPECT_EQ(links[n].site, ranks::cut(all_links[n], here).site) << "link field " << n;
+  const auto spinors = part.spinors(), all_spinors = whole.spinors();
+  for (std::size_t n = 0; n < spinors.size(); ++n)
+    EXPECT_EQ(spinors[n].site, ranks::cut(all_spinors[n], here).site) << "spinor field " << n;
+}
+
+std::vector<const Kernel*> expressions() {
+  std::vector<const Kernel*> all;
+  for (const Kernel& k : ranks::device()->kernels())
+    if (k.family == "expression") all.push_back(&k);
+  return all;
+}
+
+// On the second lattice parts are shorter than a border of corners, and have fewer lanes than the whole.
+class ExpressionsOnParts : public testing::TestWithParam<Coordinates> {};
+
+TEST_P(ExpressionsOnParts, HaveTheBitsOfTheWhole) {
+  for (const Kernel* k : expressions()) {
+    const int rhs = k->precision == "half" ? 2 : 1;
+    Call whole(*k, domain_of(Lattice(GetParam())), rhs);
+    whole.run();
+    for (const Coordinates& grid : ranks::grids(GetParam())) {
+      SCOPED_TRACE(std::string(k->name) + " on " + ranks::text(grid));
+      const Lattice here = ranks::part(GetParam(), grid);
+      Call part(*k, domain_of(here), rhs);
+      part.run();
+      expect_same(part, whole, here);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lattices, ExpressionsOnParts,
+                         testing::Values(Coordinates{4, 8, 4, 8}, Coordinates{4, 4, 4, 4}),
+                         [](const auto& info) { return ranks::text(info.param); });
+
+TEST(ExpressionsOfParts, CrossBoundariesByEveryPolicy) {
+  constexpr Coordinates extent = {4, 8, 4, 8};
+  const KernelQuery query{.operation = "stout4_step", .precision = "double", .links = "r18"};
+  const Kernel& kernel = find(ranks::device()->kernels(), query);
+  Call whole(kernel, domain_of(Lattice(extent)), 1);
+  whole.run();
+  for (const Coordinates& grid : ranks::grids(extent)) {
+    if (ranks::world().size() == 1) GTEST_SKIP() << "one rank has no boundaries";
+    const Lattice here = ranks::part(extent, grid);
+    const DomainPointer domain = domain_of(here);
+    for (const Policy policy : domain->halos().possible()) {
+      SCOPED_TRACE(ranks::text(grid) + " " + std::string(name_of(policy)));
+      domain->halos().use(policy);
+      Call part(kernel, domain, 1);
+      part.run();
+      expect_same(part, whole, here);
+    }
+  }
+}
+
+/// Links that an expression wrote are copied anew where hops and expressions read them on other ranks.
+TEST(ExpressionsOfParts, WrittenLinksAreKnownToNeighbours) {
+  constexpr Coordinates extent = {4, 8, 4, 8};
+  const auto trace = [&](const Lattice& lattice) {
+    const DomainPointer domain = domain_of(lattice);
+    LinkField u = upload(weak_gauge(lattice, 0.4, 3), domain, find_precision("double"), find_storage("r18"));
+    LinkField v = upload(weak_gauge(lattice, 0.4, 4), domain, u.precision(), u.storage());
+    evaluate("clover_energy", {v});  // copies the border of what v was
+    evaluate("stout4_step", {u, 0.1, v});
+    std::vector<double> all = evaluate("plaquette_energy", {v});
+    all.push_back(gauge_averages(v).plaquette);
+    if (lattice.parts() > 1)
+      for (int mu = 0; mu < directions; ++mu)
+        if (lattice.split(mu)) EXPECT_NE(v.ghosts(mu).data, nullptr);
+    return all;
+  };
+  const std::vector<double> expected = trace(Lattice(extent));
+  for (const Coordinates& grid : ranks::grids(extent)) {
+    SCOPED_TRACE(ranks::text(grid));
+    const std::vector<double> found = trace(ranks::part(extent, grid));
+    EXPECT_EQ(found[0], expected[0]);
+    EXPECT_NEAR(found[1], expected[1], 1e-14);
+  }
+}
+
+/// From coordinates in a box to those in the whole lattice; false where the box holds nothing.
+bool to_global(const BorderedPart& part, const Lattice& here, Coordinates& x) {
+  bool filled = true;
+  for (int mu = 0; mu < directions; ++mu) {
+    x[mu] -= part.offset()[mu];
+    const int beyond = part.depth().sites[mu];
+    filled = filled && x[mu] >= -beyond && x[mu] < here.extent(mu) + beyond;
+    x[mu] = (x[mu] + here.origin(mu) + here.global_extent(mu)) % here.global_extent(mu);
+  }
+  return filled;
+}
+
+/// The border of a box is that of the neighbours, corners included, to the depth that was asked for.
+TEST(ExpressionsOfParts, BordersHoldTheNeighboursLinks) {
+  constexpr Coordinates extent = {8, 8, 8, 8};
+  const HostGauge whole = hot_gauge(Lattice(extent), 9);
+  for (const Coordinates& grid : ranks::grids(extent)) {
+    const Lattice here = ranks::part(extent, grid);
+    if (here.parts() == 1) continue;
+    const DomainPointer domain = domain_of(here);
+    for (const int depth : {2, 1}) {
+      const LinkField u = upload(ranks::cut(whole, here), domain, find_precision("double"), find_storage("r18"));
+      SCOPED_TRACE(ranks::text(grid) + " depth " + std::to_string(depth));
+      const BorderedPart part(*domain, {{depth, depth, depth, depth}, true}, 8, "the test");
+      const HostGauge box = download(part.read(u, true));
+      for (long long i = 0; i < box.lattice.sites(); ++i) {
+        Coordinates x = box.lattice.coordinates(i);
+        if (to_global(part, here, x)) ASSERT_EQ(box.site[i], whole.site[whole.lattice.index(x)]);
+      }
+    }
+  }
+}
+
+/// Spinors travel as they are stored: words and scales of all right-hand sides, into a box and back.
+TEST(ExpressionsOfParts, SpinorsTravelAsTheyAreStored) {
+  constexpr Coordinates extent = {4, 8, 4, 8};
+  constexpr int rhs = 2;
+  const BasisInfo& basis = find_basis("degrand_rossi");
+  const auto made = [&](const DomainPointer& domain, const char* precision) {
+    SpinorField f(domain, find_precision(precision), Subset::full, rhs);
+    for (int r = 0; r < rhs; ++r) {
+      HostSpinor psi =
+          make_source(source_of("noise:" + std::to_string(r) + ",z4", domain->lattice()), domain->lattice(), 1, 2);
+      for (long long i = 0; i < domain->lattice().sites(); ++i)  // scales that differ
+        for (int n = 0; n < 12; ++n) psi.site[i][n] += double(n) / double(1 + domain->lattice().global_index(i) % 17);
+      upload(psi, f, basis, r);
+    }
+    return f;
+  };
+  const auto host = [&](const SpinorField& f, int r) {
+    HostSpinor psi(f.domain().lattice());
+    download(f, psi, basis, r);
+    return psi;
+  };
+  for (const char* precision : {"double", "single", "bits24", "half", "quarter"}) {
+    const SpinorField whole = made(domain_of(Lattice(extent)), precision);
+    for (const Coordinates& grid : ranks::grids(extent)) {
+      const Lattice here = ranks::part(extent, grid);
+      if (here.parts() == 1) continue;
+      SCOPED_TRACE(ranks::text(grid) + " " + precision);
+      const DomainPointer domain = domain_of(here);
+      const SpinorField f = made(domain, precision);
+      SpinorField back = f.like();
+      back.fill(0);
+      const BorderedPart part(*domain, {{1, 2, 1, 2}, true}, find_precision(precision).element_bytes, "the test");
+      const SpinorField& box = part.scratch(0, f);
+      part.put(stored_sites(f), stored_sites(box));
+      part.exchange(stored_sites(box));
+      part.cut(stored_sites(box), stored_sites(back));
+      for (int r = 0; r < rhs; ++r) {
+        EXPECT_EQ(host(back, r).site, host(f, r).site);
+        const HostSpinor found = host(box, r), all = host(whole, r);
+        for (long long i = 0; i < found.lattice.sites(); ++i) {
+          Coordinates x = found.lattice.coordinates(i);
+          if (to_global(part, here, x)) ASSERT_EQ(found.site[i], all.site[all.lattice.index(x)]);
+        }
+      }
+    }
+  }
+}
+
+TEST(ExpressionsOfParts, PartsShorterThanTheirReachAreRefused) {
+  if (ranks::world().size() == 1) GTEST_SKIP() << "one rank has the whole lattice";
+  const int n = ranks::world().size();
+  const DomainPointer domain = domain_of(ranks::part({4, 4, 4, 2 * n}, {1, 1, 1, n}));
+  try {
+    domain->bordered({{0, 0, 0, 3}, false}, 8, "leap");
+    FAIL() << "a border of three sites round two";
+  } catch (const WrongLattice& error) {
+    EXPECT_NE(std::string(error.what()).find("leap reads 3 sites beyond its own along t"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_EQ(domain->bordered({{3, 3, 3, 0}, true}, 8, "leap") == nullptr, domain->lanes(8) > 1);
+}
+
+}  // namespace
