@@ -31,7 +31,8 @@ def action_table() -> dict[str, Any]:
 
     Actions without parameters, as the Laplace operators, are tools of smearing.
     """
-    return {"actions": [action_row(a) for a in ACTIONS.values() if a.parameters]}
+    rows = [action_row(a) for a in ACTIONS.values() if a.parameters]
+    return {"actions": [r | {"weights": [_pair(w) for w in r.get("weights", ())]} for r in rows]}
 
 
 def action_row(action: Action) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def action_row(action: Action) -> dict[str, Any]:
     form = FifthForm(action)
     row = {
         "name": action.name,
-        "text": action.text,
+        "text": _lines(action.text),
         "parameters": [_parameter_row(p) for p in action.parameters],
         "spins": action.spins,
     }
@@ -69,7 +70,7 @@ def action_row(action: Action) -> dict[str, Any]:
         "anti_hermitian": form.anti_hermitian,
         "h": literal(_real(form)),
         "numbers": [(name, _function(rows, names)) for name, rows in numbers.items()],
-        "weights": [[_function(_weight(form, mu, sign), names) for sign in (1, -1)] for mu in range(4)],
+        "weights": [[_function(_weight(form, mu, sign), names, "one") for sign in (1, -1)] for mu in range(4)],
     }
 
 
@@ -210,9 +211,21 @@ def _parameter_row(p: Parameter) -> str:
     return f'{{"{p.name}", "{p.help}", "{p.unit}", {required}, {literal(p.default or 0)}, {", ".join(bounds)}}}'
 
 
-def _function(rows: Iterable[Product], names: Sequence[str]) -> str:
+def _function(rows: Iterable[Product], names: Sequence[str], one: str = "") -> str:
+    """A function of the values; `one`, if given, is the name of that which is 1."""
     code = cpp_sum(rows, names)
-    return f"[](const double*{' p' if 'p[' in code else ''}) -> double {{ return {code}; }}"
+    if one and code == "1":
+        return one
+    return (
+        f"[](const double* p) {{ return {code}; }}"
+        if "p[" in code
+        else f"[](const double*) -> double {{ return {code}; }}"
+    )
+
+
+def _pair(functions: Sequence[str]) -> str:
+    """Two functions in one line, if they fit."""
+    return (", " if sum(map(len, functions)) <= 96 else ",\n              ").join(functions)
 
 
 def _short(text: str) -> str:

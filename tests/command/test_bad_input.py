@@ -29,7 +29,7 @@ WRONG_USE = [
     (("propagator", *UNIT, *MASS, *OUT, "--action", "overlap"), "action 'overlap' is unknown; use wilson"),
     (
         ("propagator", *UNIT, *MASS, *OUT, "--mu", "0.1"),
-        "--mu belongs to --action twisted-mass, twisted-clover, not to wilson; leave it out",
+        "--mu belongs to --action twisted-mass, twisted-clover, naive, not to wilson; leave it out",
     ),
     (("propagator", *UNIT, *MASS, *OUT, "--action", "twisted-mass"), "--action twisted-mass needs --mu MU"),
     (

@@ -13,7 +13,7 @@ CLOVER = {"clover", "twisted-clover"}
 TWISTED = {"twisted-mass", "twisted-clover"}
 WALL = {"domain-wall", "moebius"}
 STAGGERED = {"staggered", "asqtad", "hisq"}
-STATED = {"naive"}
+STATED = {"naive", "d234"}
 SPINORS = WILSON | WALL | STATED
 ALL = SPINORS | STAGGERED
 
@@ -35,6 +35,8 @@ OF_ACTIONS = {
     "--csw-r": (("1.2", "--csw-t", "1"), CLOVER),
     "--csw-t": (("1.2", "--csw-r", "1"), CLOVER),
     "--mu": (("0.2",), TWISTED | {"naive"}),
+    "--b": (("0.2",), {"d234"}),
+    "--c": (("0.1",), {"d234"}),
     "--epsilon": (("0.05",), TWISTED),
     "--flavours": (("0,1", "--epsilon", "0.05"), TWISTED),
     "--ls": (("8",), WALL),
@@ -180,7 +182,7 @@ REFUSED = [
         ("propagator", *GAUGE, *MASS, "--action", "naive", "--mu", "11", "--correlators", "c.json"),
         "--mu 11 of action naive: use a number from -10 to 10",
     ),
-    (("propagator", *GAUGE, *MASS, "--action", "naiv", "--correlators", "c.json"), "asqtad, hisq, naive"),
+    (("propagator", *GAUGE, *MASS, "--action", "naiv", "--correlators", "c.json"), "use wilson, clover"),
     (
         ("solve-bench", *GAUGE, *MASS, "--action", "staggered", "--solver", "multishift"),
         "action staggered: shifted systems",

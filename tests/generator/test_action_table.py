@@ -40,7 +40,7 @@ def test_numbers_of_parameters_as_cpp():
         names = [p.name for p in a.parameters]
         row = action_row(a)
         values = {"p": [PARAMETERS[n] for n in names], "exp": np.exp}
-        read = lambda f: eval(f.partition("return ")[2].rpartition(";")[0].replace("std::", ""), values)  # noqa: E731, B023
+        read = lambda f: eval(f.partition("return ")[2].rpartition(";")[0].replace("std::", "") or "1", values)  # noqa: E731, B023
         emitted = {k: read(f) for k, f in row["numbers"]}
         form = FifthForm(a)
         site = SiteForm(a, form.local)
