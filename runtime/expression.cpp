@@ -71,7 +71,7 @@ const DomainPointer& domain_of(const ExpressionArgument& a) {
 }
 /// That of the fields of a call, of which there is one at least.
 const DomainPointer& domain_of(std::span<const ExpressionArgument> arguments) {
-  return domain_of(*std::find_if(arguments.begin(), arguments.end(), [](const auto& a) { return !a.is_number(); }));
+  return domain_of(*std::find_if(arguments.begin(), arguments.end(), [](const auto& a) { return a.is_field(); }));
 }
 
 /// What an argument is, in words.
@@ -248,12 +248,16 @@ std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vect
                                        const ExpressionSettings& settings) {
   std::vector<ExpressionArgument> boxed;
   std::size_t spinors = 0;
+  const bool along =
+      std::any_of(parameters.begin(), parameters.end(), [](const ExpressionParameter& p) { return p.is_direction(); });
   for (std::size_t n = 0; n < parameters.size(); ++n) {
     const ExpressionParameter& p = parameters[n];
-    if (p.is_number()) {
+    if (!p.is_field()) {
       boxed.push_back(arguments[n]);
     } else if (const LinkField* links = arguments[n].links()) {
-      boxed.emplace_back(p.is_output() ? part.write(*links) : part.read(*links, p.reaches_beyond()));
+      // What is written in directions of the call alone keeps its others.
+      const bool all = p.is_output() && !along;
+      boxed.emplace_back(all ? part.write(*links) : part.read(*links, p.reaches_beyond()));
     } else {
       const SpinorField& f = *arguments[n].spinors();
       const SpinorField& box = part.scratch(spinors++, f);
