@@ -70,11 +70,11 @@ std::vector<ExpressionParameter> parameters_of(const Kernel& expression);
 Arguments expression_arguments(const Kernel& expression, std::span<const ExpressionArgument> arguments, Parity parity);
 
 /// Evaluates an expression at all sites; returns its sums over the lattice. Arguments are what it is given (fields,
-/// numbers, directions), in the order of its function, then fields that it writes. On parts of a lattice it is collective, and
-/// gives what it gives on the whole, in double the same bits: fields that it reads elsewhere get a border from the
-/// neighbours (runtime/bordered.hpp).
-/// \throws MissingKernel this build has no such kernel for fields of this precision and storage.
-/// \throws UsageError as above. \throws WrongLattice a part is shorter than the expression reads.
+/// numbers, directions), in the order of its function, then fields that it writes. On parts of a lattice it is
+/// collective, and gives what it gives on the whole, in double the same bits: fields that it reads elsewhere get a
+/// border from the neighbours (runtime/bordered.hpp). \throws MissingKernel this build has no such kernel for fields of
+/// this precision and storage. \throws UsageError as above. \throws WrongLattice a part is shorter than the expression
+/// reads.
 std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> arguments,
                              const ExpressionSettings& settings = {});
 inline std::vector<double> evaluate(std::string_view expression, std::initializer_list<ExpressionArgument> arguments,

@@ -1,4 +1,7 @@
-"""Actions that are their statement alone, with no line of C++ of their own: naive fermions with chemical potential."""
+"""Actions that are their statement alone, with no line of C++ of their own.
+
+Naive fermions with a chemical potential are made of hops; D234 has hops over two sites, whose formula stands as a kernel.
+"""
 
 import itertools
 import json
@@ -9,22 +12,33 @@ from test_ranks import mpirun, several_ranks  # noqa: F401 (fixtures)
 
 MASS, MU = 0.1, 0.3
 ACTION = ("--action", "naive", "--mass", MASS, "--mu", MU, "--device", "cpu")
+D234 = ("--action", "d234", "--mass", MASS, "--b", 0.2, "--c", 0.1, "--device", "cpu", "--reconstruct", "18")
 EXTENT = (4, 4, 4, 8)
 PAULI = np.array([[[0, 1], [1, 0]], [[0, -1j], [1j, 0]], [[1, 0], [0, -1]]])
 GAMMA = [*(np.kron(PAULI[1], sigma) for sigma in PAULI), np.kron(PAULI[0], np.eye(2))]
 
 
-def free_propagator(mass, mu):
-    """S(x, 0) = 1/V sum_p e^(ipx) [m + i sum_nu gamma_nu sin(p_nu - i mu delta_nu4)]^-1, antiperiodic in time."""
+def naive(p):
+    """m + i sum_nu gamma_nu sin(p_nu - i mu delta_nu4)"""
+    k = [q - 1j * MU * (nu == 3) for nu, q in enumerate(p)]
+    return MASS * np.eye(4) + 1j * sum(g * np.sin(q) for g, q in zip(GAMMA, k, strict=True))
+
+
+def d234(p):
+    """m + sum_mu i gamma_mu sin p_mu (1 + 4 b s_mu) + 16 c s_mu^2, s = sin^2(p/2)"""
+    s = [np.sin(q / 2) ** 2 for q in p]
+    slashed = sum(g * np.sin(q) * (1 + 0.8 * h) for g, q, h in zip(GAMMA, p, s, strict=True))
+    return (MASS + sum(1.6 * h**2 for h in s)) * np.eye(4) + 1j * slashed
+
+
+def free_propagator(symbol):
+    """S(x, 0) = 1/V sum_p e^(ipx) / symbol(p), antiperiodic in time."""
     momenta = [2 * np.pi * (np.arange(n) + (0.5 if nu == 3 else 0)) / n for nu, n in enumerate(EXTENT)]
     result = np.zeros((*EXTENT, 4, 4), complex)
     sites = np.indices(EXTENT)
     for p in itertools.product(*momenta):
-        symbol = mass * np.eye(4) + 1j * sum(
-            g * np.sin(q - 1j * mu * (nu == 3)) for nu, (g, q) in enumerate(zip(GAMMA, p, strict=True))
-        )
         wave = np.exp(1j * sum(q * x for q, x in zip(p, sites, strict=True)))
-        result += wave[..., None, None] * np.linalg.inv(symbol)
+        result += wave[..., None, None] * np.linalg.inv(symbol(p))
     return result / np.prod(EXTENT)
 
 
@@ -43,17 +57,21 @@ def close(given, expected, size):
     return [complex(*v) if isinstance(v, list) else v for v in given] == pytest.approx(list(expected), abs=1e-8 * size)
 
 
-def test_free_quarks_are_those_of_the_momentum_space_formula(quarksmith):
-    quarksmith("propagator", "--gauge", "unit:4,4,4,8", *ACTION, "--tol", "1e-12", "--correlators", "c.json")
+@pytest.mark.parametrize(("action", "symbol"), [(ACTION, naive), (D234, d234)], ids=["naive", "d234"])
+def test_free_quarks_are_those_of_the_momentum_space_formula(quarksmith, action, symbol):
+    quarksmith("propagator", "--gauge", "unit:4,4,4,8", *action, "--tol", "1e-12", "--correlators", "c.json")
     result = json.loads((quarksmith.folder / "c.json").read_text())
-    s = free_propagator(MASS, MU)
+    s = free_propagator(symbol)
     size = abs(meson(s, GAMMA)).max()
     structures = [m for n in range(5) for m in itertools.combinations(range(4), n)]
     for structure in structures:
         name = "g5" if len(structure) == 4 else "".join("g" + "xyzt"[nu] for nu in structure) or "1"
         expected = meson(s, [GAMMA[nu] for nu in structure])
         assert close(result["mesons"][name], expected, size), name
-    assert {k: result["provenance"][k] for k in ("action", "mass", "mu")} == {"action": "naive", "mass": MASS, "mu": MU}
+    given = dict(zip(action[::2], action[1::2], strict=True))
+    for name in ("mass", "mu") if symbol is naive else ("mass", "b", "c"):
+        assert result["provenance"][name] == given[f"--{name}"]
+    assert result["provenance"]["action"] == given["--action"]
     assert all(s["residual"] < 1e-12 for s in result["solves"])
 
 
@@ -69,9 +87,17 @@ def test_what_is_not_given_takes_its_default_and_is_recorded(quarksmith):
     assert "p.h5" in other
 
 
-@pytest.mark.parametrize("form", ["none", "symmetric", "asymmetric"])
+def test_a_formula_as_it_stands_has_no_even_odd_form(quarksmith):
+    line = ("propagator", "--gauge", "weak:0.3:4,4,4,4:5", *D234, "--correlators", "c.json")
+    error = quarksmith.refuses(*line, "--even-odd", "symmetric", status=2)
+    assert "action d234 has no even-odd form; leave it out" in error
+    quarksmith(*line, "--even-odd", "none")
+
+
+@pytest.mark.parametrize("form", ["none", "symmetric", "asymmetric", "d234"])
 def test_several_ranks_solve_as_one(quarksmith, mpirun, form):  # noqa: F811
-    line = ("propagator", "--gauge", "weak:0.3:4,4,4,8:5", *ACTION, "--even-odd", form, "--tol", "1e-11")
+    action = D234 if form == "d234" else (*ACTION, "--even-odd", form)
+    line = ("propagator", "--gauge", "weak:0.3:4,4,4,8:5", *action, "--tol", "1e-11")
     quarksmith(*line, "--correlators", "alone.json")
     mpirun(4, *line, "--grid", "1,1,2,2", "--correlators", "together.json")
     one, all_ranks = (json.loads((mpirun.folder / f"{n}.json").read_text()) for n in ("alone", "together"))
