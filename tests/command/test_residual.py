@@ -139,7 +139,7 @@ def test_quarks_of_walls_are_those_of_the_links_in_the_file(propagator, rounded,
     u = milc_links(rounded / "u.milc")
     source = point_source(file.columns[4], 1, 1)
     quark = Moebius(u, 0.1, 1.8, b, c).quark(source, 2, 1e-12)
-    # What 12 and 8 reals decode to gives 1.7e-8 and 6.7e-8 here.
+    # The quark of the links that 12 or 8 reals decode to is some 1e-8 away.
     assert relative(file.columns[4] - quark, quark) < 3e-11
 
 
