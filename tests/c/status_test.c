@@ -251,8 +251,8 @@ static void test_data(set* s) {
 
   quarksmith_wilson_parameters w = s->wilson;
   w.csw = 1e308;
-  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), QUARKSMITH_FAILED, "clover term is singular",
-          "use another");
+  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), QUARKSMITH_BAD_ARGUMENT, "csw_r 1e+308",
+          "use a number from -1000 to 1000");
 }
 
 static void test_devices(set* s, const char* device) {
