@@ -1,6 +1,6 @@
 """Actions that are their statement alone, with no line of C++ of their own.
 
-Naive fermions with a chemical potential are made of hops; D234 has hops over two sites, whose formula stands as a kernel.
+Naive fermions with a chemical potential are made of hops; D234 has hops over two sites: its formula stands as a kernel.
 """
 
 import itertools
@@ -19,13 +19,13 @@ GAMMA = [*(np.kron(PAULI[1], sigma) for sigma in PAULI), np.kron(PAULI[0], np.ey
 
 
 def naive(p):
-    """m + i sum_nu gamma_nu sin(p_nu - i mu delta_nu4)"""
+    """Symbol m + i sum_nu gamma_nu sin(p_nu - i mu delta_nu4)."""
     k = [q - 1j * MU * (nu == 3) for nu, q in enumerate(p)]
     return MASS * np.eye(4) + 1j * sum(g * np.sin(q) for g, q in zip(GAMMA, k, strict=True))
 
 
 def d234(p):
-    """m + sum_mu i gamma_mu sin p_mu (1 + 4 b s_mu) + 16 c s_mu^2, s = sin^2(p/2)"""
+    """Symbol m + sum_mu i gamma_mu sin p_mu (1 + 4 b s_mu) + 16 c s_mu^2, s = sin^2(p/2)."""
     s = [np.sin(q / 2) ** 2 for q in p]
     slashed = sum(g * np.sin(q) * (1 + 0.8 * h) for g, q, h in zip(GAMMA, p, s, strict=True))
     return (MASS + sum(1.6 * h**2 for h in s)) * np.eye(4) + 1j * slashed

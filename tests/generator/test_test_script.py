@@ -67,7 +67,7 @@ def test_python_tests_run_side_by_side_but_for_those_that_must_not(tree, process
     assert (status, last) == (
         0,
         "tests: 6 passed, 0 failed, 0 skipped",
-    )  # the programs for C and of damaged files count as one each
+    )  # two programs count as one each
     assert f"-m not alone and not slow -n {processes} --dist worksteal" in together
     assert "-m alone and not slow" in alone and "-n" not in alone.split()
 
