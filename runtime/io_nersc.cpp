@@ -79,8 +79,8 @@ LinkLayout layout_of(const InputFile& file, const Header& header) {
   else if (type == "4D_SU3_GAUGE_3x3" || type == "4D_SU3_GAUGE_3X3")
     layout.rows = 3;
   else
-    throw Error(
-        fmt::format("{}: NERSC DATATYPE {} is not supported; use 4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3", file.name(), type));
+    throw Error(fmt::format("{}: NERSC DATATYPE {} is not supported; use 4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3", file.name(),
+                            printable(type.substr(0, 60))));
   if (real.starts_with("IEEE32"))
     layout.bits = 32;
   else if (real.starts_with("IEEE64"))

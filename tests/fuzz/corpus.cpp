@@ -111,13 +111,14 @@ Original of_columns(const fs::path& folder, std::string name, const PropagatorFo
   o.reports.resize(all);
   {
     PropagatorFile file(path, lattice(), o.header, true);
-    for (int n = 0; n < done; ++n) {
+    // All that the calculation gives are known: a file may be completed by pieces of another of the same calculation.
+    for (int n = 0; n < all; ++n) {
       HostSpinor column = random_column(n + 1);
       if (form.staggered)
         for (HostSite& site : column.site) std::fill(site.begin() + 3, site.end(), 0.0);
       o.reports[n] = {10.0 + n, 1e-11, 0.5, 3, "cg", "double-half", "symmetric", "r12", {}};
       if (form.midpoint) o.reports[n].midpoint.assign(lattice().extent(3), 0.25 * n);
-      file.write(n / 3, n % 3, column, o.reports[n]);
+      if (n < done) file.write(n / 3, n % 3, column, o.reports[n]);
       o.columns[n] = std::move(column);
     }
     if (done == all) file.finish();
