@@ -38,12 +38,6 @@ const std::vector<const ActionInfo*>& stated_actions() {
   return all;
 }
 
-std::string option_name(std::string_view name) {
-  std::string text(name);
-  std::replace(text.begin(), text.end(), '_', '-');
-  return text;
-}
-
 const ActionInfo* stated_action(const std::string& option) {
   for (const ActionInfo* a : stated_actions())
     if (option_name(a->name) == option) return a;

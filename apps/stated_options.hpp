@@ -16,8 +16,6 @@ namespace quarksmith::apps {
 const std::vector<const ActionInfo*>& stated_actions();
 /// The action of that name as options have it, `twisted-mass`; null if it is none of these.
 const ActionInfo* stated_action(const std::string& option);
-/// `twisted_mass` -> `twisted-mass`.
-std::string option_name(std::string_view name);
 /// Names of these actions, each after a comma; for help and messages.
 std::string more_actions();
 

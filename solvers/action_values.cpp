@@ -18,6 +18,12 @@ const ActionInfo& find_action(std::string_view name) {
   throw UnknownName(fmt::format("action '{}' is unknown; this build knows {}", name, fmt::join(known, ", ")));
 }
 
+std::string option_name(std::string_view name) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
+
 ActionValues::ActionValues(const ActionInfo& info, const std::map<std::string, double>& given) : info_(&info) {
   std::vector<std::string_view> names;
   for (const ActionParameter& p : info.parameters) names.push_back(p.name);

@@ -13,6 +13,9 @@ namespace quarksmith {
 /// \throws UnknownName no such action; the message lists those that exist.
 const ActionInfo& find_action(std::string_view name);
 
+/// A name of the table as options have it: `twisted_mass` -> `twisted-mass`.
+std::string option_name(std::string_view name);
+
 /// What an action's statement gives for values of its parameters.
 class ActionValues {
  public:

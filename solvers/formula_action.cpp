@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "runtime/error.hpp"
 
 namespace quarksmith {
@@ -53,11 +51,7 @@ FormulaAction::FormulaAction(ActionValues values, const BoundaryPhases& boundary
     throw UsageError(fmt::format("action {} is made of hops; use StatedAction", values_.info().name));
 }
 
-std::string FormulaAction::name() const {
-  std::string name(values_.info().name);
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
+std::string FormulaAction::name() const { return option_name(values_.info().name); }
 
 std::unique_ptr<DiracOperator> FormulaAction::make(const LinkStore& links, const PrecisionInfo& precision) const {
   return std::make_unique<FormulaDirac>(

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "runtime/error.hpp"
 
 namespace quarksmith {
@@ -43,11 +41,7 @@ bool StatedAction::serves(const ActionInfo& info) {
   return !info.hopping.empty() && info.chain.empty() && info.reach == 1;
 }
 
-std::string StatedAction::name() const {
-  std::string name(values_.info().name);
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
+std::string StatedAction::name() const { return option_name(values_.info().name); }
 
 std::unique_ptr<DiracOperator> StatedAction::make(const LinkStore& links, const PrecisionInfo& precision) const {
   const LinkField* plain = HoppingTerm::stores(values_) ? &links.plain() : nullptr;
