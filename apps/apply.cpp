@@ -7,11 +7,11 @@
 #include "apps/options.hpp"
 #include "apps/wilson_options.hpp"
 #include "runtime/error.hpp"
-#include "runtime/exact_sum.hpp"
-#include "runtime/expression.hpp"
-#include "runtime/host_averages.hpp"
-#include "solvers/blas.hpp"
-#include "solvers/source.hpp"
+#include "runtime/fields/exact_sum.hpp"
+#include "runtime/fields/expression.hpp"
+#include "runtime/fields/host_averages.hpp"
+#include "solvers/krylov/blas.hpp"
+#include "solvers/measure/source.hpp"
 
 namespace quarksmith::apps {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <charconv>
 
-#include "runtime/checksum.hpp"
+#include "runtime/io/checksum.hpp"
 #include "runtime/error.hpp"
-#include "solvers/residual_mass.hpp"
-#include "solvers/source.hpp"
+#include "solvers/measure/residual_mass.hpp"
+#include "solvers/measure/source.hpp"
 
 namespace quarksmith::apps {
 namespace {

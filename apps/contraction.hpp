@@ -3,10 +3,10 @@
 #pragma once
 
 #include "apps/options.hpp"
-#include "runtime/io_propagator.hpp"
-#include "solvers/correlators.hpp"
-#include "solvers/smearing.hpp"
-#include "solvers/staggered_mesons.hpp"
+#include "runtime/io/propagator.hpp"
+#include "solvers/measure/correlators.hpp"
+#include "solvers/measure/smearing.hpp"
+#include "solvers/measure/staggered_mesons.hpp"
 
 namespace quarksmith::apps {
 

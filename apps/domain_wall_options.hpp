@@ -5,7 +5,7 @@
 #include <map>
 
 #include "apps/options.hpp"
-#include "solvers/domain_wall.hpp"
+#include "solvers/actions/domain_wall.hpp"
 
 namespace quarksmith::apps {
 

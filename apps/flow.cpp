@@ -5,7 +5,7 @@
 
 #include "apps/options.hpp"
 #include "runtime/error.hpp"
-#include "solvers/gradient_flow.hpp"
+#include "solvers/gauge/gradient_flow.hpp"
 
 namespace quarksmith::apps {
 namespace {

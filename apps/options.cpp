@@ -13,7 +13,7 @@
 #include "apps/interrupt.hpp"
 #include "apps/ranks.hpp"
 #include "runtime/error.hpp"
-#include "runtime/halo.hpp"
+#include "runtime/ranks/halo.hpp"
 
 namespace quarksmith::apps {
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "runtime/gauge.hpp"
-#include "runtime/io_gauge.hpp"
-#include "runtime/partition.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/io/gauge.hpp"
+#include "runtime/ranks/partition.hpp"
 
 namespace quarksmith::apps {
 
@@ -56,7 +56,7 @@ struct CommonOptions {
   /// The device chosen. Ranks of one host take its GPUs in turn unless --device names one.
   /// \throws UsageError some ranks have a GPU and others none.
   std::shared_ptr<Device> open_device() const;
-  /// Lattice, device and ranks. \param reach of its kernels (runtime/field.hpp)
+  /// Lattice, device and ranks. \param reach of its kernels (runtime/fields/field.hpp)
   DomainPointer open_domain(const Lattice& lattice, int reach = 1) const;
   /// Writes a file that was claimed, on rank 0.
   void write(const std::filesystem::path& path, const std::string& text) const;

@@ -8,9 +8,9 @@
 #include "apps/staggered_options.hpp"
 #include "apps/stated_options.hpp"
 #include "runtime/error.hpp"
-#include "solvers/link_smearing.hpp"
-#include "solvers/residual_mass.hpp"
-#include "solvers/source.hpp"
+#include "solvers/gauge/link_smearing.hpp"
+#include "solvers/measure/residual_mass.hpp"
+#include "solvers/measure/source.hpp"
 
 namespace quarksmith::apps {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "apps/options.hpp"
 #include "runtime/error.hpp"
-#include "solvers/link_smearing.hpp"
+#include "solvers/gauge/link_smearing.hpp"
 
 namespace quarksmith::apps {
 namespace {

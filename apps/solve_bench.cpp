@@ -8,9 +8,9 @@
 #include "apps/option_rules.hpp"
 #include "apps/staggered_options.hpp"
 #include "runtime/error.hpp"
-#include "runtime/site_random.hpp"
-#include "solvers/shifted.hpp"
-#include "solvers/working_gauge.hpp"
+#include "runtime/fields/site_random.hpp"
+#include "solvers/krylov/shifted.hpp"
+#include "solvers/actions/working_gauge.hpp"
 
 namespace quarksmith::apps {
 namespace {

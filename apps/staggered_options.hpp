@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/wilson_options.hpp"
-#include "solvers/staggered.hpp"
+#include "solvers/actions/staggered.hpp"
 
 namespace quarksmith::apps {
 

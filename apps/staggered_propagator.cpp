@@ -4,8 +4,8 @@
 #include "apps/contraction.hpp"
 #include "apps/staggered_options.hpp"
 #include "runtime/error.hpp"
-#include "solvers/source.hpp"
-#include "solvers/staggered_masses.hpp"
+#include "solvers/measure/source.hpp"
+#include "solvers/actions/staggered_masses.hpp"
 
 namespace quarksmith::apps {
 namespace {

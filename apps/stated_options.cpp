@@ -6,8 +6,8 @@
 #include <array>
 
 #include "runtime/error.hpp"
-#include "solvers/formula_action.hpp"
-#include "solvers/stated.hpp"
+#include "solvers/actions/formula_action.hpp"
+#include "solvers/actions/stated.hpp"
 
 namespace quarksmith::apps {
 namespace {

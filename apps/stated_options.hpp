@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "solvers/action_values.hpp"
-#include "solvers/hopping_term.hpp"
+#include "solvers/actions/action_values.hpp"
+#include "solvers/actions/hopping_term.hpp"
 
 namespace quarksmith::apps {
 

@@ -6,7 +6,7 @@
 
 #include "apps/domain_wall_options.hpp"
 #include "apps/options.hpp"
-#include "solvers/solve.hpp"
+#include "solvers/krylov/solve.hpp"
 
 namespace quarksmith::apps {
 

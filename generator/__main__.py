@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from generator.algebra.gamma import find_basis
+from generator.emit.export import export_kernel, find_exported
+from generator.emit.ondemand import CompileError, compile_expressions, compile_kernel, read_build, run_apply, run_tests
+from generator.emit.render import TARGETS, TemplateError, render_profile
+from generator.emit.write import write_files, write_if_changed
 from generator.explain import explain_kernel, explain_profile
-from generator.export import export_kernel, find_exported
-from generator.ondemand import CompileError, compile_expressions, compile_kernel, read_build, run_apply, run_tests
 from generator.operators import add_expressions, find_operator
-from generator.policies import add_evidence, policy_choices, tuning_of
 from generator.profile import Profile, load_profile
-from generator.render import TARGETS, TemplateError, render_profile
-from generator.report import evidence_files, read_evidence, report
 from generator.spec import KernelSpec, SpecError
-from generator.sweep import Candidate, measure, pack, pack_cpu, seconds_of
-from generator.tuned import FOLDER, gains, select_devices, write_evidence
+from generator.tune.policies import add_evidence, policy_choices, tuning_of
+from generator.tune.report import evidence_files, read_evidence, report
+from generator.tune.sweep import Candidate, measure, pack, pack_cpu, seconds_of
+from generator.tune.tuned import FOLDER, gains, select_devices, write_evidence
 from generator.usage import Parser
-from generator.write import write_files, write_if_changed
 
 ROOT = Path(__file__).parent.parent
 

@@ -39,7 +39,7 @@ class KernelSpec:
         spins: colour vectors per site, for kernels that serve several kinds of site fields; 0 if there is no choice.
         shape: names of generator.shapes, sorted; empty for the plain shape.
         variant: True for one of several kernels that compute the same: shape and launch numbers are part of its name.
-        ranks: True if a kernel for the boundaries of parts is built on GPUs too (runtime/halo_cuda.hpp).
+        ranks: True if a kernel for the boundaries of parts is built on GPUs too (kernels/targets/halo_cuda.hpp).
         block: threads of a CUDA block, a multiple of 32 up to 1024; 0 for a variant of the CPU alone.
         min_blocks: blocks that the compiler must leave registers for on one multiprocessor.
     """

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/arguments.hpp"
+#include "runtime/kernels/arguments.hpp"
 
 namespace quarksmith {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "runtime/error.hpp"
-#include "runtime/sha256.hpp"
+#include "runtime/io/sha256.hpp"
 
 namespace quarksmith {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/arguments.hpp"
+#include "runtime/kernels/arguments.hpp"
 
 namespace quarksmith {
 
@@ -82,7 +82,8 @@ struct OperatorInfo {
   std::span<const HopInfo> hops;
 };
 
-/// The kernels and tables of one library: the one built in, or a module compiled on demand (generator/ondemand.py).
+/// The kernels and tables of one library: the one built in, or a module compiled on demand
+/// (generator/emit/ondemand.py).
 struct KernelModule {
   /// Changes with the records that kernels and host share and with what signatures say; a module of another layout is
   /// refused.

@@ -21,7 +21,7 @@ struct TunedKernel {
   bool stale;                ///< the kernel has changed since it was measured
 };
 
-/// How spinors best cross the boundaries of parts (runtime/halo.hpp).
+/// How spinors best cross the boundaries of parts (runtime/ranks/halo.hpp).
 struct TunedPolicy {
   std::string_view link;  ///< peer: ranks that can store into each other's memory, or mpi
   LaunchSize size;        ///< class of launches on the sites of one parity of a part

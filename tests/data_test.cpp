@@ -3,8 +3,8 @@
 
 #include <numbers>
 
-#include "runtime/gauge.hpp"
-#include "runtime/io_gauge.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/io/gauge.hpp"
 #include "tests/quark.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"

@@ -1,12 +1,12 @@
 // Lattice expressions against an interpreter of their formulas.
-#include "runtime/expression.hpp"
+#include "runtime/fields/expression.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
+#include "runtime/fields/gauge.hpp"
 #include "tests/reference/lattice_expression.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "solvers/heatbath.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/gauge/heatbath.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
 

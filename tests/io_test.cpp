@@ -10,10 +10,10 @@
 #include <fstream>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "runtime/io_gauge.hpp"
-#include "runtime/io_isolated.hpp"
-#include "runtime/io_propagator.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/io/gauge.hpp"
+#include "runtime/io/isolated.hpp"
+#include "runtime/io/propagator.hpp"
 #include "runtime/text.hpp"
 #include "tests/reference/reference.hpp"
 

@@ -2,8 +2,8 @@
 /// An operator that fails once.
 #pragma once
 
-#include "runtime/gauge.hpp"
-#include "solvers/wilson.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/actions/wilson.hpp"
 #include "tests/reference/reference.hpp"
 
 namespace support {

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "runtime/gauge.hpp"
-#include "solvers/correlators.hpp"
-#include "solvers/smearing.hpp"
-#include "solvers/solve.hpp"
-#include "solvers/source.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/measure/correlators.hpp"
+#include "solvers/measure/smearing.hpp"
+#include "solvers/krylov/solve.hpp"
+#include "solvers/measure/source.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
 

@@ -1,20 +1,20 @@
 // Smearing of quark fields and links, gradient flow: what must hold, and what other codes obtain.
-#include "solvers/smearing.hpp"
+#include "solvers/measure/smearing.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "runtime/error.hpp"
-#include "runtime/expression.hpp"
-#include "runtime/gauge.hpp"
-#include "runtime/io_gauge.hpp"
-#include "solvers/correlators.hpp"
-#include "solvers/gradient_flow.hpp"
-#include "solvers/link_smearing.hpp"
-#include "solvers/solve.hpp"
-#include "solvers/source.hpp"
-#include "solvers/wilson.hpp"
+#include "runtime/fields/expression.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/io/gauge.hpp"
+#include "solvers/measure/correlators.hpp"
+#include "solvers/gauge/gradient_flow.hpp"
+#include "solvers/gauge/link_smearing.hpp"
+#include "solvers/krylov/solve.hpp"
+#include "solvers/measure/source.hpp"
+#include "solvers/actions/wilson.hpp"
 #include "tests/data.hpp"
 #include "tests/reference/lattice_expression.hpp"
 #include "tests/reference/reference.hpp"

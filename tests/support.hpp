@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/device.hpp"
-#include "runtime/field.hpp"
+#include "runtime/fields/field.hpp"
 
 namespace support {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "solvers/wilson.hpp"
+#include "solvers/actions/wilson.hpp"
 #include "tests/reference/reference.hpp"
 
 namespace twisted {

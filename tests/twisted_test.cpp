@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "solvers/solve.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/krylov/solve.hpp"
 #include "tests/support.hpp"
 
 namespace {

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "solvers/clover.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/actions/clover.hpp"
 #include "tests/formula.hpp"
 #include "tests/support.hpp"
 

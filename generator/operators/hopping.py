@@ -26,7 +26,7 @@ class Hop:
     """One of the neighbours: direction mu, sign +1 (forward) or -1, and the factors of its spin matrix.
 
     `phase` lists the coordinates whose sum's parity gives the hop a sign (staggered phases). Hops of `length` 1 take
-    `links` and `hops` of runtime/arguments.hpp, those of length 3 `long_links` and `long_hops`.
+    `links` and `hops` of runtime/kernels/arguments.hpp, those of length 3 `long_links` and `long_hops`.
     """
 
     mu: int

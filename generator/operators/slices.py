@@ -5,8 +5,9 @@ Part p of slice s is h_s = project_p x_s. With coefficients that come with the c
     y_s = own_s h_s + take_s k_s,    k_{s + step} = give_s h_s + keep_s k_s,    k at the start = sum_s close_s h_s,
 
 and out_s = sum_p reconstruct_p y_s. Matrices alpha_s + beta_s R with a shift R, which may close on itself with any
-factor, their inverses, products of the two and the conjugates are all of this form: solvers/slice_chain.hpp has the
-coefficients. A chain costs 8 flops a number whatever the number of slices, where a dense matrix costs 2 for each.
+factor, their inverses, products of the two and the conjugates are all of this form: the coefficients are in
+solvers/actions/slice_chain.hpp. A chain costs 8 flops a number whatever the number of slices, a dense matrix 2 for
+each.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from generator.algebra.gamma import TOLERANCE, Basis, Matrix
 from generator.algebra.projector import Factors, factorise
 from generator.cost import COLOUR_REALS, Cost, combination_flops
-from generator.emit import combination
+from generator.emit.cpp import combination
 from generator.spec import KernelSpec, SpecError
 
 CHAIN_FLOPS = {"real": 8, "complex": 18}

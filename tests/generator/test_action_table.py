@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generator.action_table import action_row
 from generator.actions import ACTIONS
+from generator.emit.action_table import action_row
 from generator.language import Fermion, Links, Real, action, adj, directions, exp, gamma, parameter, shift, sign, x
 from generator.language.graph import ExpressionError
 from generator.lower.fifth import FifthForm

@@ -1,5 +1,5 @@
 // Files on any grid of ranks: the bytes, links and columns of one rank alone; errors that all ranks know.
-#include "runtime/io_gauge.hpp"
+#include "runtime/io/gauge.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -10,9 +10,9 @@
 #include <fstream>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "runtime/host_averages.hpp"
-#include "runtime/io_propagator.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/fields/host_averages.hpp"
+#include "runtime/io/propagator.hpp"
 #include "tests/data.hpp"
 #include "tests/ranks/support.hpp"
 #include "tests/reference/reference.hpp"

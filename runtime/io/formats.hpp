@@ -1,0 +1,84 @@
+/// \file
+/// The single gauge formats; used by read_gauge and write_gauge.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "runtime/io/checksum.hpp"
+#include "runtime/io/gauge.hpp"
+#include "runtime/io/parallel.hpp"
+
+namespace quarksmith {
+
+/// What the head of a file says: enough to read the links of any part of the lattice.
+struct GaugeHead {
+  std::string format;
+  int bits = 64;
+  std::string byte_order;
+  Coordinates extent{};
+  std::map<std::string, std::string> notes;
+  /// Reads the links of gauge.lattice, a part of a lattice of these extents. Collective.
+  std::function<void(const InputFile&, HostGauge& gauge, Communicator&)> read_links;
+  /// Filled by read_links; null if the file records none.
+  std::shared_ptr<SiteChecksum> checksum;
+  std::string checksum_name, recorded;  ///< e.g. `SciDAC checksum`, and its text
+};
+
+// They read nothing but the head, each rank for itself.
+
+GaugeHead lime_head(const InputFile& file, const std::optional<Coordinates>& expected);
+GaugeHead nersc_head(const InputFile& file);
+GaugeHead milc_head(const InputFile& file);
+/// DDalphaAMG and openQCD both start with four extents and a plaquette: which one a file is, the plaquette of its links
+/// decides.
+std::vector<GaugeHead> plain_binary_heads(const InputFile& file);
+/// Whether the file starts with the header of those formats and has no more than the size that it implies.
+bool looks_like_plain_binary(const InputFile& file);
+GaugeHead text_head(const InputFile& file, const Coordinates& extent);
+/// Bytes that a text of so many links has at most: a number is no longer than 64 characters.
+std::uint64_t most_text_bytes(const Coordinates& extent);
+
+// Each creates the file and writes all of it.
+
+void write_ildg(Output& output, const HostGauge& gauge, int bits, const std::vector<ExtraRecord>& extra);
+void write_nersc(Output& output, const HostGauge& gauge, int bits);
+void write_milc(Output& output, const HostGauge& gauge);
+void write_openqcd(Output& output, const HostGauge& gauge);
+
+/// How the links of a file are laid out: lexicographic sites, x fastest; rows, columns, (re, im) fastest.
+struct LinkLayout {
+  std::uint64_t offset = 0;
+  int bits = 64;
+  bool big_endian = true;
+  int rows = 3;                               ///< 2: the third is the conjugate cross product
+  std::array<int, 4> link_order{0, 1, 2, 3};  ///< directions in the order in which their links stand
+};
+/// Bytes of all links of a lattice.
+std::uint64_t link_bytes(const Coordinates& extent, const LinkLayout& layout);
+/// Reads the links of a part and the checksum of all, if there is one. Collective.
+void read_links(const InputFile& file, const LinkLayout& layout, HostGauge& gauge, SiteChecksum* checksum,
+                Communicator& communicator);
+/// That as the reader of a head.
+inline auto link_reader(const LinkLayout& layout, std::shared_ptr<SiteChecksum> checksum) {
+  return [layout, checksum](const InputFile& file, HostGauge& gauge, Communicator& communicator) {
+    read_links(file, layout, gauge, checksum.get(), communicator);
+  };
+}
+/// Likewise writes them, boundary phases included.
+void write_links(NewFile& file, const LinkLayout& layout, const HostGauge& gauge, SiteChecksum* checksum);
+/// A link with the boundary phase, if it crosses the last slice of the whole lattice.
+Matrix3 link_with_phase(const HostGauge& gauge, long long site, int mu);
+
+/// openQCD: of each odd site the links that leave it and arrive at it, from byte `offset`.
+void read_openqcd_links(const InputFile& file, std::uint64_t offset, HostGauge& gauge, Communicator& communicator);
+
+/// Sites of a lattice of these extents.
+std::uint64_t sites_of(const Coordinates& extent);
+/// The extents that a file gives, after a look whether they are possible and those that the caller expects.
+Coordinates checked_extent(const InputFile& file, const Coordinates& found,
+                           const std::optional<Coordinates>& expected = {});
+/// E.g. `8x8x8x16`.
+std::string extent_text(const Coordinates& extent);
+
+}  // namespace quarksmith

@@ -1,0 +1,141 @@
+#include "solvers/actions/staggered_masses.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "runtime/error.hpp"
+#include "solvers/krylov/blas.hpp"
+#include "solvers/krylov/usable_norm.hpp"
+
+namespace quarksmith {
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// The second part of `double-half`, or all of `double`.
+std::string inner_precision(const std::string& precision) {
+  if (precision != "double" && !precision.starts_with("double-"))
+    throw UsageError(fmt::format("precision '{}': several masses are solved for in double or double-...", precision));
+  const std::string inner = precision == "double" ? precision : precision.substr(7);
+  find_precision(inner);
+  return inner;
+}
+
+}  // namespace
+
+struct StaggeredMassSolver::Parts {
+  /// The operators 4 m^2 - D^2 of the smallest mass on the sites of one parity.
+  struct Half {
+    Half(const HoppingTerm& high, const HoppingTerm& low, int masses, Parity p)
+        : parity(p),
+          outer(high, masses, p),
+          inner(low, masses, p),
+          solver(outer, inner, masses, MultishiftSolver::Form::hermitian) {}
+    Parity parity;
+    HermitianEvenOdd outer, inner;
+    MultishiftSolver solver;
+  };
+
+  Parts(const StaggeredAction& action, std::vector<double> m, const HostGauge& gauge, const DomainPointer& domain,
+        const SolveSettings& s)
+      : masses(std::move(m)), settings(s), parameters(action.parameters()) {
+    check(s.options);
+    if (masses.empty()) throw UsageError("no masses to solve for");
+    for (const double mass : masses)
+      if (!(mass > 0)) throw UsageError(fmt::format("mass {} of staggered quarks; use m > 0", mass));
+    least = *std::min_element(masses.begin(), masses.end());
+    const std::string inner = inner_precision(s.precision);
+    const LinkStore links(gauge, domain, s.links, s.basis);
+    deviation = action.deviation(links);
+    // As with shifts of a Wilson operator, all of a solve in double is done with the links as they were given.
+    const auto make = [&](const LinkStore& l, const PrecisionInfo& p) {
+      return action.hopping(l, p).with(values(least));
+    };
+    high.emplace(deviation.negligible() ? make(links, find_precision("double")) : make_exact(links, deviation, make));
+    if (inner != "double") low.emplace(make(links, find_precision(inner)));
+    if (!deviation.negligible()) links_used = links_text("r18", low ? s.links : "r18");
+  }
+
+  ActionValues values(double mass) const { return parameters.values(mass); }
+  Half& half(Parity parity) {
+    auto& made = halves[int(parity)];
+    if (!made) made = std::make_unique<Half>(*high, low ? *low : *high, int(masses.size()), parity);
+    return *made;
+  }
+
+  std::vector<double> masses;
+  SolveSettings settings;
+  StaggeredParameters parameters;
+  double least = 0;
+  LinkDeviation deviation;
+  std::string links_used = settings.links;
+  std::optional<HoppingTerm> high, low;
+  std::array<std::unique_ptr<Half>, 2> halves;  ///< made when a source needs them
+};
+
+StaggeredMassSolver::StaggeredMassSolver(const StaggeredAction& action, std::vector<double> masses,
+                                         const HostGauge& gauge, const DomainPointer& domain,
+                                         const SolveSettings& settings)
+    : parts_(std::make_unique<Parts>(action, std::move(masses), gauge, domain, settings)) {}
+
+StaggeredMassSolver::~StaggeredMassSolver() = default;
+
+const std::vector<double>& StaggeredMassSolver::masses() const { return parts_->masses; }
+const LinkDeviation& StaggeredMassSolver::link_deviation() const { return parts_->deviation; }
+
+std::vector<SolveReport> StaggeredMassSolver::solve(SpinorField& x, const SpinorField& b) const {
+  Parts& p = *parts_;
+  const int count = static_cast<int>(p.masses.size());
+  if (x.rhs() != count || b.rhs() != 1)
+    throw UsageError(fmt::format("{} masses, {} solutions and {} sources", count, x.rhs(), b.rhs()));
+  const double start = now();
+  const Blas blas(b);
+  const double b_norm = usable_norms(b).front();
+  const DomainPointer& domain = p.high->domain();
+  SpinorField y(domain, b.precision(), Subset::full, count, 1);
+  y.fill(0);
+  std::vector<SolveReport> reports(p.masses.size());
+  double flops = 0;
+  std::vector<double> shifts, tolerances(p.masses.size(), p.settings.options.tolerance);
+  for (const double mass : p.masses) shifts.push_back(4 * (mass * mass - p.least * p.least));
+  for (const Parity parity : {Parity::even, Parity::odd}) {
+    SpinorField source(domain, b.precision(), parity == Parity::even ? Subset::even : Subset::odd, 1, 1);
+    source.copy_half(parity, b);
+    if (blas.norm2(source) == 0) continue;
+    Parts::Half& half = p.half(parity);
+    SpinorField solution(domain, b.precision(), source.subset(), count, 1);
+    const auto results = half.solver.solve(solution, source, shifts, tolerances, p.settings.options);
+    y.copy_half(parity, solution);
+    for (int k = 0; k < count; ++k) {
+      reports[k].iterations += results[k].iterations;
+      reports[k].replacements += results[k].replacements;
+      reports[k].events.insert(reports[k].events.end(), results[k].events.begin(), results[k].events.end());
+      const int hops = results[k].applications + results[k].exact_applications;
+      flops += hops * half.outer.flops();
+      reports[k].bytes_sent += hops * half.outer.bytes_sent();
+    }
+  }
+  SpinorField product = b.like();
+  for (int k = 0; k < count; ++k) {
+    const HoppingTerm hopping = p.high->with(p.values(p.masses[k]));
+    const HoppingMatrix matrix(hopping);
+    SpinorField one = x.slice(k, 1);
+    matrix.apply(one, y.slice(k, 1), Dagger::yes);
+    matrix.apply(product, one, Dagger::no);
+    reports[k].residual = std::sqrt(blas.residual(b, product)) / b_norm;
+    reports[k].links = p.links_used;
+    reports[k].measured = reports[k].residual;
+    reports[k].converged = reports[k].residual <= 1.01 * p.settings.options.tolerance;
+  }
+  const double seconds = now() - start;
+  for (SolveReport& r : reports) {
+    r.seconds = seconds / count;
+    r.gflops = flops / seconds * 1e-9;
+  }
+  return reports;
+}
+
+}  // namespace quarksmith

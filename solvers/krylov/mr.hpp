@@ -1,0 +1,38 @@
+/// \file
+/// Minimal residual iteration.
+#pragma once
+
+#include "solvers/krylov/recurrence.hpp"
+
+namespace quarksmith {
+
+/// A y = r for A whose Hermitian part is positive definite.
+///
+/// Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., algorithm 5.3, over-relaxed: y += omega alpha r,
+/// alpha = (A r, r) / (A r, A r). It keeps nothing of earlier iterations, so that a replaced residual needs no care. A
+/// few steps of it are a cheap preconditioner. An iteration applies A once and reads or writes seven fields besides.
+class MinimalResidual final : public Recurrence {
+ public:
+  /// \param a outlives this, as the scalars do. \param omega between 0 and 2
+  MinimalResidual(const LinearOperator& a, Scalars& scalars, int rhs, double omega);
+  bool normal() const override { return false; }
+  void iterate(int width, int phase) override;
+  void prepare(int first, int count) override;
+  void start(int first, int count) override;
+  void replace(int first, int count) override { start(first, count); }
+  void complete(int, int) override {}
+  SpinorField& correction() override { return y_; }
+  SpinorField& fresh() override { return r_; }
+  std::vector<SpinorField*> state() override { return {&y_, &r_}; }
+  int applications() const override { return 1; }
+  int fields() const override { return 3; }
+
+ private:
+  const LinearOperator* a_;
+  Scalars* scalars_;
+  double omega_;
+  SpinorField y_, r_, q_;
+  Step measure_, alpha_, step_;
+};
+
+}  // namespace quarksmith
