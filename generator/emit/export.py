@@ -103,18 +103,9 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
         headers=headers,
     )
     text = Sections(head, target if target == "cpu" else "")
-    for name in (
-        "arguments",
-        "geometry",
-        "memory_order",
-        f"targets/{target}",
-        "colour",
-        "codec",
-        "scalars",
-        "site",
-        "view",
-        "convert",
-    ):
+    for name in ("kernels/arguments", "fields/geometry", "fields/memory_order", f"kernels/targets/{target}"):
+        text.header(f"runtime/{name}.hpp")
+    for name in ("colour", "codec", "scalars", "site", "view", "convert"):
         text.header(f"runtime/kernels/{name}.hpp")
     for name in [*(["epilogue"] if spec.tile else []), *(["term", "twist"] if spec.has_term else [])]:
         text.header(f"runtime/kernels/{name}.hpp")
