@@ -207,7 +207,7 @@ void add_apply(CLI::App& app, int& status) {
   c->add_option("--boundary", o->boundary,
                 "of fermions: periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
   c->add_option("--out", o->out, "write the links that it returns to this file");
-  c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of --out)");
+  add_format(*c, o->format, "--out");
   o->common.add_to(*c,
                    CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, &status] { status = run(*o); });

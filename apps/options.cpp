@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <set>
@@ -229,8 +228,6 @@ void require_su3(const HostGauge& links, const std::string& origin, bool allowed
                              origin, deviation_text(u)));
 }
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 std::string duration_text(double seconds) {
   if (seconds < 10) return fmt::format("{:.1f} s", seconds);
   const long long s = static_cast<long long>(seconds + 0.5);
@@ -241,14 +238,31 @@ std::string duration_text(double seconds) {
 
 std::string output_format(const std::string& name, const std::string& format) {
   if (!format.empty()) return format;
-  for (const auto& [ending, found] :
-       {std::pair{".ildg", "ildg"}, {".lime", "ildg"}, {".nersc", "nersc"}, {".milc", "milc"}, {".openqcd", "openqcd"}})
-    if (name.ends_with(ending)) return found;
-  throw UsageError(
-      fmt::format("{}: the name does not tell the format; use --format ildg, nersc, milc or openqcd", name));
+  for (const GaugeFormatInfo& f : writable_formats())
+    for (const std::string_view ending : f.endings)
+      if (!ending.empty() && name.ends_with(ending)) return std::string(f.name);
+  throw UsageError(fmt::format("{}: the name does not tell the format; use --format {}", name, writable_names()));
 }
 
-int output_bits(const std::string& format, int bits) { return bits != 0 ? bits : format == "milc" ? 32 : 64; }
+int output_bits(const std::string& format, int bits) {
+  for (const GaugeFormatInfo& f : writable_formats())
+    if (f.name == format && bits == 0) bits = f.bits;
+  return bits != 0 ? bits : 64;
+}
+
+void add_format(CLI::App& command, std::string& format, std::string_view of, int* bits) {
+  std::vector<std::string> names;
+  std::string others;
+  for (const GaugeFormatInfo& f : writable_formats()) {
+    names.emplace_back(f.name);
+    if (f.bits != 0 && f.bits != 64) others += fmt::format(", {} {}", f.name, f.bits);
+  }
+  command.add_option("--format", format, fmt::format("of {} (default: by its ending)", of))
+      ->check(CLI::IsMember(names));
+  if (bits != nullptr)
+    command.add_option("--bits", *bits, fmt::format("of its reals (default: 64{})", others))
+        ->check(CLI::IsMember({32, 64}));
+}
 
 Progress::Progress(std::string what, double total, const CommonOptions& common)
     : what_(std::move(what)),
