@@ -145,13 +145,15 @@ std::span<const StorageInfo> storages() { return registry().storages; }
 std::span<const BasisInfo> bases() { return registry().bases; }
 std::span<const OperatorInfo> operators() { return registry().operators; }
 
+bool fits(const Kernel& k, const KernelQuery& q) {
+  return k.operation == q.operation && k.precision == q.precision && k.links == q.links && k.basis == q.basis &&
+         k.dagger == q.dagger && k.epilogue == q.epilogue && k.complex_coefficients == q.complex_coefficients &&
+         k.tile == q.tile && k.spins == q.spins;
+}
+
 const Kernel* try_find(std::span<const Kernel> kernels, const KernelQuery& q) {
-  for (const Kernel& k : kernels)
-    if (k.operation == q.operation && k.precision == q.precision && k.links == q.links && k.basis == q.basis &&
-        k.dagger == q.dagger && k.epilogue == q.epilogue && k.complex_coefficients == q.complex_coefficients &&
-        k.tile == q.tile && k.spins == q.spins)
-      return &k;
-  return nullptr;
+  const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& k) { return fits(k, q); });
+  return found == kernels.end() ? nullptr : &*found;
 }
 
 namespace {
