@@ -137,7 +137,7 @@ TEST_P(Data, BridgeOperatorsAndPion) {
       } else {
         SpinorField even(domain, find_precision("double"), Subset::even), result = even.like();
         even.copy_half(Parity::even, b);
-        WilsonEvenOdd(hopping, EvenOdd::symmetric).apply(result, even, Dagger::no);
+        WilsonEvenOdd(hopping, Reduction::symmetric).apply(result, even, Dagger::no);
         x.fill(0);
         x.copy_half(Parity::even, result);
       }

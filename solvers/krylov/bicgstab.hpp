@@ -24,7 +24,6 @@ class BiCGstab final : public Recurrence {
   SpinorField& correction() override { return y_; }
   SpinorField& fresh() override { return r_; }
   std::vector<SpinorField*> state() override { return {&y_, &r_, &shadow_, &p_, &v_}; }
-  int fields() const override { return 6; }
 
  private:
   const LinearOperator* a_;

@@ -29,7 +29,6 @@ class BiCGstabL final : public Recurrence {
   SpinorField& fresh() override { return r_[0]; }
   std::vector<SpinorField*> state() override { return {&y_, &shadow_, &r_[0], &u_[0]}; }
   int applications() const override { return 2 * l_; }
-  int fields() const override { return 2 * l_ + 4; }
 
  private:
   using Slices = std::vector<SpinorField>;

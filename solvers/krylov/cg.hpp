@@ -33,7 +33,6 @@ class ConjugateGradients final : public Recurrence {
   SpinorField& fresh() override { return w_; }
   std::vector<SpinorField*> state() override { return {&y_, &r_, &p_, &q_}; }
   int applications() const override { return form_ == CgForm::normal ? 2 : 1; }
-  int fields() const override { return 5; }
 
  private:
   const LinearOperator* a_;

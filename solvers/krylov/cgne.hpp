@@ -25,7 +25,6 @@ class CraigsMethod final : public Recurrence {
   SpinorField& correction() override { return y_; }
   SpinorField& fresh() override { return r_; }
   std::vector<SpinorField*> state() override { return {&y_, &r_, &p_, &q_}; }
-  int fields() const override { return 5; }
 
  private:
   const LinearOperator* a_;

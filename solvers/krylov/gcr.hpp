@@ -38,7 +38,6 @@ class GeneralisedConjugateResiduals final : public Recurrence {
   SpinorField& fresh() override { return r_; }
   std::vector<SpinorField*> state() override;
   int applications() const override { return 1 + (preconditioner_ ? preconditioner_->applications() : 0); }
-  int fields() const override { return 2 + 2 * phases(); }
 
  private:
   static constexpr int group = 4;

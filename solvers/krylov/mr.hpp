@@ -25,7 +25,6 @@ class MinimalResidual final : public Recurrence {
   SpinorField& fresh() override { return r_; }
   std::vector<SpinorField*> state() override { return {&y_, &r_}; }
   int applications() const override { return 1; }
-  int fields() const override { return 3; }
 
  private:
   const LinearOperator* a_;

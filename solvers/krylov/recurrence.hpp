@@ -42,8 +42,6 @@ class Recurrence {
   virtual std::vector<SpinorField*> state() = 0;
   /// Applications of A or A^+ in an iteration.
   virtual int applications() const { return 2; }
-  /// Fields that a right-hand side needs, work space of the operator left out.
-  virtual int fields() const = 0;
 };
 
 }  // namespace quarksmith
