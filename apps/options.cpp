@@ -13,6 +13,7 @@
 #include "apps/ranks.hpp"
 #include "runtime/error.hpp"
 #include "runtime/ranks/halo.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith::apps {
 
@@ -160,37 +161,61 @@ Coordinates four_integers(const std::string& text, const std::string& option) {
   return result;
 }
 
-bool is_generated(const std::string& gauge) {
-  const auto parts = split(gauge, ':');
-  const auto made = {"unit", "hot", "weak", "peer-random"};
-  return parts.size() > 1 && std::find(made.begin(), made.end(), parts[0]) != made.end();
+namespace {
+
+/// A gauge field that is made, not read.
+struct MadeGauge {
+  std::string_view form;
+  HostGauge (*make)(const Lattice& part, double eps, std::uint64_t seed);
+};
+constexpr MadeGauge made_gauges[] = {
+    {"unit:X,Y,Z,T", [](const Lattice& part, double, std::uint64_t) { return unit_gauge(part); }},
+    {"weak:EPS:X,Y,Z,T:SEED", weak_gauge},
+    {"hot:X,Y,Z,T:SEED", [](const Lattice& part, double, std::uint64_t seed) { return hot_gauge(part, seed); }},
+    {"peer-random:X,Y,Z,T:SEED",
+     [](const Lattice& part, double, std::uint64_t seed) { return peer_random_gauge(part, seed); }}};
+
+/// Null for a file.
+const MadeGauge* made_gauge(const std::string& text) {
+  for (const MadeGauge& made : made_gauges)
+    if (text.starts_with(made.form.substr(0, made.form.find(':') + 1))) return &made;
+  return nullptr;
+}
+
+HostGauge make_gauge(const MadeGauge& made, const std::string& text, const Partition& partition) {
+  const auto parts = split(text, ':'), form = split(std::string(made.form), ':');
+  if (parts.size() != form.size()) throw UsageError(fmt::format("--gauge: '{}' is not {}", text, gauge_forms()));
+  const std::string option = "--gauge " + form[0];
+  Coordinates extent{};
+  double eps = 0;
+  long long seed = 0;
+  for (std::size_t n = 1; n < form.size(); ++n)
+    if (form[n] == "EPS")
+      eps = number(parts[n], option);
+    else if (form[n] == "SEED")
+      seed = integer(parts[n], option);
+    else
+      extent = four_integers(parts[n], option);
+  return made.make(partition.part(extent), eps, seed);
+}
+
+}  // namespace
+
+bool is_generated(const std::string& gauge) { return made_gauge(gauge) != nullptr; }
+
+std::string gauge_forms() {
+  std::vector<std::string_view> forms = {"FILE"};
+  for (const MadeGauge& made : made_gauges) forms.push_back(made.form);
+  return one_of(forms);
 }
 
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common) {
-  const auto parts = split(text, ':');
-  if (is_generated(text) && !lattice.empty())
+  const MadeGauge* made = made_gauge(text);
+  if (made != nullptr && !lattice.empty())
     throw UsageError(fmt::format(
         "--lattice {} belongs to files that do not record their extents, not to {}; leave it out", lattice, text));
   const Partition partition = common.partition();
-  const std::string form = "--gauge: '" + text +
-                           "' is not FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or "
-                           "peer-random:X,Y,Z,T:SEED";
-  if (parts[0] == "unit" && parts.size() > 1) {
-    if (parts.size() != 2) throw UsageError(form);
-    return {unit_gauge(partition.part(four_integers(parts[1], "--gauge unit"))), text};
-  }
-  if ((parts[0] == "hot" || parts[0] == "peer-random") && parts.size() > 1) {
-    if (parts.size() != 3) throw UsageError(form);
-    const Lattice part = partition.part(four_integers(parts[1], "--gauge " + parts[0]));
-    const long long seed = integer(parts[2], "--gauge " + parts[0]);
-    return {parts[0] == "hot" ? hot_gauge(part, seed) : peer_random_gauge(part, seed), text};
-  }
-  if (parts[0] == "weak" && parts.size() > 1) {
-    if (parts.size() != 4) throw UsageError(form);
-    return {weak_gauge(partition.part(four_integers(parts[2], "--gauge weak")), number(parts[1], "--gauge weak"),
-                       integer(parts[3], "--gauge weak")),
-            text};
-  }
+  if (made != nullptr) return {make_gauge(*made, text, partition), text};
   std::optional<Lattice> expected;
   if (!lattice.empty()) expected.emplace(four_integers(lattice, "--lattice"));
   GaugeFile file = read_gauge(text, expected, true, partition);

@@ -89,7 +89,9 @@ struct NamedGauge {
 };
 /// Whether a gauge field is one that is made, not read.
 bool is_generated(const std::string& gauge);
-/// This rank's part of FILE | unit:X,Y,Z,T | weak:EPS:X,Y,Z,T:SEED | hot:X,Y,Z,T:SEED | peer-random:X,Y,Z,T:SEED
+/// What --gauge takes: `FILE, unit:X,Y,Z,T, ...`
+std::string gauge_forms();
+/// This rank's part of one of those.
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common);
 
 /// Adds --allow-non-su3, without which links that are not SU(3) are refused.

@@ -72,7 +72,6 @@ StaggeredMassSolver::StaggeredMassSolver(const StaggeredAction& action, std::vec
 
 StaggeredMassSolver::~StaggeredMassSolver() = default;
 
-const std::vector<double>& StaggeredMassSolver::masses() const { return parts_->masses; }
 const LinkDeviation& StaggeredMassSolver::link_deviation() const { return parts_->deviation; }
 
 std::vector<SolveReport> StaggeredMassSolver::solve(SpinorField& x, const SpinorField& b) const {
