@@ -22,8 +22,9 @@ void CommonOptions::add_to(CLI::App& command, unsigned uses) {
     command.add_option("--device", device, "cpu, cuda, cuda:N or auto (a GPU if there is one)")->capture_default_str();
   if (uses & shares) command.add_option("--grid", grid, "ranks along x,y,z,t (default: with the smallest boundaries)");
   if (uses & crosses)
-    command.add_option("--policy", policy,
-                       "how spinors cross to other ranks: first, overlap, staged, peer, fused (default: by device)");
+    command.add_option(
+        "--policy", policy,
+        fmt::format("how spinors cross to other ranks: {} (default: by device)", one_of(policy_names())));
   if (uses & reports) command.add_option("--json", json, "write the result as JSON to this file");
   if (uses & (reports | replaces)) command.add_flag("--overwrite", overwrite, "replace files that exist");
   command.add_flag("--quiet", quiet, "print nothing but results and errors");

@@ -1,5 +1,6 @@
 // quarksmith solve-bench: iterations, time and true residual of solvers and precisions on a Gaussian source.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +9,8 @@
 #include "apps/option_rules.hpp"
 #include "apps/staggered_options.hpp"
 #include "runtime/error.hpp"
-#include "runtime/text.hpp"
 #include "runtime/fields/site_random.hpp"
+#include "runtime/text.hpp"
 #include "solvers/krylov/shifted.hpp"
 #include "solvers/actions/working_gauge.hpp"
 
@@ -330,7 +331,7 @@ void add_solve_bench(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("solve-bench", "Time solvers and precisions on a Gaussian source");
   o->action.add_to(*c);
   c->add_option("--solver", o->solvers,
-                "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg, multishift, separated by commas")
+                fmt::format("multishift, {}, separated by commas", fmt::join(method_names(), ", ")))
       ->capture_default_str();
   c->add_option("--precision", o->precisions,
                 "precisions, separated by commas: double, double-half, double-bits20, ...")

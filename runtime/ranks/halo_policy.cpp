@@ -143,6 +143,7 @@ void run_part(const Domain& domain, const Kernel& kernel, Arguments a, const Hal
 }
 
 std::string_view name_of(Policy policy) { return names[int(policy)]; }
+std::span<const std::string_view> policy_names() { return names; }
 
 Policy policy_of(const std::string& name) {
   for (int n = 0; n < policy_count; ++n)

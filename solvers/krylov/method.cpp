@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <vector>
 
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
@@ -83,14 +82,17 @@ const Row& row_of(Method method) {
 }  // namespace
 
 Method method_of(const std::string& name) {
-  std::vector<std::string_view> known;
   for (const Row& row : rows)
-    for (const std::string_view own : row.names) {
-      if (own.empty()) continue;
-      if (own == name) return row.method;
-      known.push_back(own);
-    }
-  unknown_name("solver", name, known);
+    if (!name.empty() && std::count(row.names.begin(), row.names.end(), name) > 0) return row.method;
+  unknown_name("solver", name, method_names());
+}
+
+std::vector<std::string_view> method_names() {
+  std::vector<std::string_view> all;
+  for (const Row& row : rows)
+    for (const std::string_view name : row.names)
+      if (!name.empty()) all.push_back(name);
+  return all;
 }
 
 const char* name_of(Method method) {
