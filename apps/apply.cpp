@@ -198,7 +198,7 @@ void add_apply(CLI::App& app, int& status) {
   c->add_option("values", o->given,
                 "name=value of its arguments: a number (RE or RE,IM); a source for a spinor field, as for propagator "
                 "(default noise:1,z4, spin and colour 0); a configuration for links (default: --gauge)");
-  c->add_option("--gauge", o->gauge, gauge_forms())->required();
+  c->add_option("--gauge", o->gauge, gauge_forms)->required();
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for files that do not record them");
   c->add_option("--precision", o->precision, "double, single, ...")->capture_default_str();
   c->add_option("--reconstruct", o->links, "reals a link (default: any that there is)");

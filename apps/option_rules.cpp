@@ -8,7 +8,7 @@
 
 #include "apps/stated_options.hpp"
 #include "runtime/error.hpp"
-#include "solvers/krylov/precisions.hpp"
+#include "solvers/krylov/solve.hpp"
 
 namespace quarksmith::apps {
 namespace {

@@ -164,59 +164,33 @@ Coordinates four_integers(const std::string& text, const std::string& option) {
 
 namespace {
 
-/// A gauge field that is made, not read.
-struct MadeGauge {
-  std::string_view form;
-  HostGauge (*make)(const Lattice& part, double eps, std::uint64_t seed);
-};
-constexpr MadeGauge made_gauges[] = {
-    {"unit:X,Y,Z,T", [](const Lattice& part, double, std::uint64_t) { return unit_gauge(part); }},
-    {"weak:EPS:X,Y,Z,T:SEED", weak_gauge},
-    {"hot:X,Y,Z,T:SEED", [](const Lattice& part, double, std::uint64_t seed) { return hot_gauge(part, seed); }},
-    {"peer-random:X,Y,Z,T:SEED",
-     [](const Lattice& part, double, std::uint64_t seed) { return peer_random_gauge(part, seed); }}};
+/// Gauge fields that are made, not read, and the parts of their texts.
+const std::map<std::string, std::size_t> made_gauges = {{"unit", 2}, {"weak", 4}, {"hot", 3}, {"peer-random", 3}};
 
-/// Null for a file.
-const MadeGauge* made_gauge(const std::string& text) {
-  for (const MadeGauge& made : made_gauges)
-    if (text.starts_with(made.form.substr(0, made.form.find(':') + 1))) return &made;
-  return nullptr;
-}
-
-HostGauge make_gauge(const MadeGauge& made, const std::string& text, const Partition& partition) {
-  const auto parts = split(text, ':'), form = split(std::string(made.form), ':');
-  if (parts.size() != form.size()) throw UsageError(fmt::format("--gauge: '{}' is not {}", text, gauge_forms()));
-  const std::string option = "--gauge " + form[0];
-  Coordinates extent{};
-  double eps = 0;
-  long long seed = 0;
-  for (std::size_t n = 1; n < form.size(); ++n)
-    if (form[n] == "EPS")
-      eps = number(parts[n], option);
-    else if (form[n] == "SEED")
-      seed = integer(parts[n], option);
-    else
-      extent = four_integers(parts[n], option);
-  return made.make(partition.part(extent), eps, seed);
+HostGauge make_gauge(const std::string& text, const Partition& partition) {
+  const auto parts = split(text, ':');
+  const std::string &kind = parts[0], option = "--gauge " + kind;
+  if (parts.size() != made_gauges.at(kind)) throw UsageError(fmt::format("--gauge: '{}' is not {}", text, gauge_forms));
+  const Lattice part = partition.part(four_integers(parts[kind == "weak" ? 2 : 1], option));
+  if (kind == "unit") return unit_gauge(part);
+  const long long seed = integer(parts.back(), option);
+  if (kind == "weak") return weak_gauge(part, number(parts[1], option), seed);
+  return kind == "hot" ? hot_gauge(part, seed) : peer_random_gauge(part, seed);
 }
 
 }  // namespace
 
-bool is_generated(const std::string& gauge) { return made_gauge(gauge) != nullptr; }
-
-std::string gauge_forms() {
-  std::vector<std::string_view> forms = {"FILE"};
-  for (const MadeGauge& made : made_gauges) forms.push_back(made.form);
-  return one_of(forms);
+bool is_generated(const std::string& gauge) {
+  const auto parts = split(gauge, ':');
+  return parts.size() > 1 && made_gauges.contains(parts[0]);
 }
 
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common) {
-  const MadeGauge* made = made_gauge(text);
-  if (made != nullptr && !lattice.empty())
+  if (is_generated(text) && !lattice.empty())
     throw UsageError(fmt::format(
         "--lattice {} belongs to files that do not record their extents, not to {}; leave it out", lattice, text));
   const Partition partition = common.partition();
-  if (made != nullptr) return {make_gauge(*made, text, partition), text};
+  if (is_generated(text)) return {make_gauge(text, partition), text};
   std::optional<Lattice> expected;
   if (!lattice.empty()) expected.emplace(four_integers(lattice, "--lattice"));
   GaugeFile file = read_gauge(text, expected, true, partition);

@@ -89,8 +89,9 @@ struct NamedGauge {
 };
 /// Whether a gauge field is one that is made, not read.
 bool is_generated(const std::string& gauge);
-/// What --gauge takes: `FILE, unit:X,Y,Z,T, ...`
-std::string gauge_forms();
+/// What --gauge takes.
+inline constexpr const char* gauge_forms =
+    "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or peer-random:X,Y,Z,T:SEED";
 /// This rank's part of one of those.
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common);
 

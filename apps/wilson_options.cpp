@@ -35,7 +35,9 @@ std::string text_of(const Phases& phases) {
 }
 
 void ActionOptions::add_to(CLI::App& c) {
-  c.add_option("--gauge", gauge, gauge_forms())->required();
+  c.add_option("--gauge", gauge,
+               "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or peer-random:X,Y,Z,T:SEED")
+      ->required();
   c.add_option("--lattice", lattice, "extents X,Y,Z,T, for files that do not record them");
   add_allow_non_su3(c, allow_non_su3);
   c.add_option(

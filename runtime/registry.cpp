@@ -17,6 +17,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/io/sha256.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith {
 
@@ -175,13 +176,12 @@ std::string profile_row(std::span<const Kernel> kernels, const KernelQuery& q) {
 
 template <class Info>
 const Info& by_name(std::span<const Info> table, std::string_view kind, std::string_view name) {
-  std::string known;
+  std::vector<std::string_view> known;
   for (const Info& info : table) {
     if (info.name == name) return info;
-    known += known.empty() ? "" : ", ";
-    known += info.name;
+    known.push_back(info.name);
   }
-  throw UnknownName(fmt::format("{} '{}' is unknown; this build knows {}", kind, name, known));
+  unknown_name(kind, name, known);
 }
 
 }  // namespace

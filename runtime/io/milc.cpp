@@ -84,8 +84,8 @@ void write_milc(Output& output, const HostGauge& gauge, int, const std::vector<E
   NewFile file(output, layout.offset + link_bytes(extent, layout));
   MilcChecksum checksum;
   write_links(file, layout, gauge, &checksum);
-  header.sum29 = checksum.sum29;
-  header.sum31 = checksum.sum31;
+  header.sum29 = checksum.a;
+  header.sum31 = checksum.b;
   file.put(0, {reinterpret_cast<const char*>(&header), sizeof header});
   file.commit();
 }

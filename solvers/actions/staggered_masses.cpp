@@ -8,7 +8,6 @@
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "solvers/krylov/blas.hpp"
-#include "solvers/krylov/precisions.hpp"
 #include "solvers/krylov/usable_norm.hpp"
 
 namespace quarksmith {

@@ -9,7 +9,6 @@
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/normal.hpp"
-#include "solvers/krylov/precisions.hpp"
 #include "solvers/krylov/usable_norm.hpp"
 
 namespace quarksmith {

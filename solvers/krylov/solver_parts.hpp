@@ -9,7 +9,6 @@
 
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/block_cg.hpp"
-#include "solvers/krylov/precisions.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/actions/working_gauge.hpp"
 
