@@ -136,7 +136,7 @@ TEST_P(Physics, EvenOddReductionIsTheSchurComplementOfTheFullMatrix) {
       HostSpinor result(lattice);
       download(out, result, hopping.basis());
       const HostSpinor expected = form == Reduction::symmetric ? reference::combine(1, even, -1 / (4 * t * t), twice)
-                                                             : reference::combine(t, even, -1 / (4 * t), twice);
+                                                               : reference::combine(t, even, -1 / (4 * t), twice);
       EXPECT_LT(support::compare(result, expected, Subset::even).norm, rounding);
     }
   }
