@@ -11,6 +11,7 @@
 #include "solvers/krylov/usable_norm.hpp"
 
 namespace quarksmith {
+
 struct StaggeredMassSolver::Parts {
   /// The operators 4 m^2 - D^2 of the smallest mass on the sites of one parity.
   struct Half {

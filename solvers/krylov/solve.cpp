@@ -29,8 +29,9 @@ Precisions precisions_of(const std::string& text, int most) {
   for (std::string name; std::getline(words, name, '-');) parts.push_back(&find_precision(name));
   if (static_cast<int>(parts.size()) > most)
     throw UsageError(fmt::format("precision '{}': {} parts; {}", text, parts.size(),
-                                 most < 3 ? "use one or two, of residuals and of iterations"
-                                          : "use up to three, the third of a preconditioner"));
+                                 most < 3
+                                     ? "use one or two, of residuals and of iterations; a third is of a preconditioner"
+                                     : "use up to three, the third of a preconditioner"));
   for (std::size_t n = 1; n < parts.size(); ++n)
     if (parts[n]->bits > parts[n - 1]->bits)
       throw UsageError(fmt::format("precision '{}': {} must not be higher than {}, which stands before it", text,

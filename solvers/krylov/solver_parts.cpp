@@ -12,6 +12,7 @@
 #include "solvers/krylov/usable_norm.hpp"
 
 namespace quarksmith {
+
 Solver::Parts::Parts(std::shared_ptr<const Action> a, const HostGauge& gauge, const DomainPointer& d,
                      const SolveSettings& s)
     : settings(s),
