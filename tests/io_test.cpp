@@ -16,6 +16,7 @@
 #include "runtime/io/propagator.hpp"
 #include "runtime/text.hpp"
 #include "tests/reference/reference.hpp"
+#include "tests/support.hpp"
 
 namespace {
 
@@ -36,13 +37,6 @@ class Files : public testing::Test {
   void put(const std::string& name, const std::string& bytes) const {
     std::ofstream(path(name), std::ios::binary) << bytes;
   }
-  static double largest_difference(const HostGauge& a, const HostGauge& b) {
-    double largest = 0;
-    for (std::size_t x = 0; x < a.site.size(); ++x)
-      for (int mu = 0; mu < 4; ++mu)
-        for (int n = 0; n < 9; ++n) largest = std::max(largest, std::abs(a.site[x][mu][n] - b.site[x][mu][n]));
-    return largest;
-  }
   std::filesystem::path folder_;
 };
 
@@ -57,7 +51,7 @@ TEST_F(Files, WritersAreReadBack) {
       }
       write_gauge(path("u"), gauge, name, bits);
       const GaugeFile file = read_gauge(path("u"));
-      EXPECT_LE(largest_difference(file.gauge, gauge), bits == 32 ? 1e-7 : 0) << name << bits;
+      EXPECT_LE(support::largest_difference(file.gauge, gauge), bits == 32 ? 1e-7 : 0) << name << bits;
       EXPECT_FALSE(file.checks.empty()) << name;
       EXPECT_EQ(file.bits, bits);
       EXPECT_FALSE(std::filesystem::exists(path("u.part")));
@@ -71,7 +65,7 @@ TEST_F(Files, BoundaryPhasesGoIntoTheFileAndComeBack) {
   const GaugeFile file = read_gauge(path("u"));
   EXPECT_TRUE(file.phases_folded);
   EXPECT_EQ(file.gauge.phase[3], Complex64(-1));
-  EXPECT_EQ(largest_difference(file.gauge, gauge), 0);
+  EXPECT_EQ(support::largest_difference(file.gauge, gauge), 0);
 }
 
 TEST_F(Files, EveryFlippedBitIsFound) {
@@ -199,7 +193,7 @@ TEST_F(Files, MilcFilesOfEitherByteOrderAreRead) {
   swap_bytes(bytes.data(), 20, 4);
   swap_bytes(bytes.data() + 84, bytes.size() - 84, 4);
   std::ofstream(path("v"), std::ios::binary) << bytes;
-  EXPECT_EQ(largest_difference(read_gauge(path("v")).gauge, read_gauge(path("u")).gauge), 0);
+  EXPECT_EQ(support::largest_difference(read_gauge(path("v")).gauge, read_gauge(path("u")).gauge), 0);
   EXPECT_NE(read_gauge(path("v")).byte_order, read_gauge(path("u")).byte_order);
 }
 
