@@ -8,6 +8,7 @@
 
 #include "apps/stated_options.hpp"
 #include "runtime/error.hpp"
+#include "solvers/krylov/solve.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -81,7 +82,7 @@ std::vector<std::string> chosen(const Choices& c, std::string_view selector) {
         c.preconditioner.substr(begin, c.preconditioner.find(':') - begin));  // its steps have such numbers too
     return all;
   }
-  const auto mixed = [](const std::string& p) { return p.find('-') != std::string::npos; };
+  const auto mixed = [](const std::string& p) { return precisions_of(p, 3).mixed(); };
   return {std::any_of(c.precisions.begin(), c.precisions.end(), mixed) ? "mixed" : "uniform"};
 }
 

@@ -8,6 +8,7 @@
 #include "apps/staggered_options.hpp"
 #include "apps/stated_options.hpp"
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 #include "solvers/gauge/link_smearing.hpp"
 #include "solvers/measure/residual_mass.hpp"
 #include "solvers/measure/source.hpp"
@@ -286,8 +287,8 @@ void add_propagator(CLI::App& app, int& status) {
                 "(default: as they "
                 "are); sources and sinks use the unsmeared links");
   c->add_option("--solver", o->solver,
-                "auto (bicgstab; where it fails cg), cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg "
-                "(default: auto; domain wall and staggered: cg)");
+                one_of(method_names()) +
+                    " (default: auto, which is bicgstab, and cg where that fails; domain wall and staggered: cg)");
   c->add_option("--precision", o->precision,
                 "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...")
       ->capture_default_str();

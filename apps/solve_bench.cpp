@@ -1,5 +1,6 @@
 // quarksmith solve-bench: iterations, time and true residual of solvers and precisions on a Gaussian source.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include "apps/staggered_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/site_random.hpp"
+#include "runtime/text.hpp"
 #include "solvers/krylov/shifted.hpp"
 #include "solvers/actions/working_gauge.hpp"
 
@@ -75,9 +77,9 @@ HostSpinor gaussian_source(const Lattice& lattice, std::uint64_t seed, int colum
 }
 
 Criterion criterion_of(const std::string& name) {
-  if (name == "residual") return Criterion::residual;
-  if (name == "normal") return Criterion::normal;
-  throw UsageError(fmt::format("--criterion '{}' is unknown; use residual or normal", name));
+  static constexpr std::pair<std::string_view, Criterion> names[] = {{"residual", Criterion::residual},
+                                                                     {"normal", Criterion::normal}};
+  return by_name("--criterion", name, names);
 }
 
 class Bench {
@@ -132,9 +134,8 @@ class Bench {
       for (const int batch : batches_) {
         const LinkStore links(gauge.gauge, domain_, settings_.links, settings_.basis, &gauge.stored());
         const auto dirac = choice_.action->make(links, find_precision(name));
-        std::unique_ptr<ReducedOperator> reduced;
-        if (settings_.reduction != Reduction::none) reduced = dirac->reduced(settings_.reduction, batch);
-        const LinearOperator& a = reduced ? *reduced : dirac->matrix();
+        const SystemOperator system(*dirac, settings_.reduction, batch);
+        const LinearOperator& a = system.a();
         SpinorField in = a.field(batch, find_precision("double")), x = a.field(batch), y = x.like();
         SpinorField slices = in.by_slice();
         for (int n = 0; n < slices.rhs(); ++n) upload(source, slices, links.basis(), n);
@@ -330,7 +331,7 @@ void add_solve_bench(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("solve-bench", "Time solvers and precisions on a Gaussian source");
   o->action.add_to(*c);
   c->add_option("--solver", o->solvers,
-                "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg, multishift, separated by commas")
+                fmt::format("multishift, {}, separated by commas", fmt::join(method_names(), ", ")))
       ->capture_default_str();
   c->add_option("--precision", o->precisions,
                 "precisions, separated by commas: double, double-half, double-bits20, ...")

@@ -7,7 +7,7 @@ import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from generator.emit.harness import EPILOGUES, harness, spins_of
+from generator.emit.harness import harness, spins_of
 from generator.emit.render import TARGETS, body_name, body_path, exists_on, render, render_files, render_group
 from generator.operators import find_operator
 from generator.operators.blas import Update
@@ -147,7 +147,7 @@ def _facts(spec: KernelSpec) -> list[str]:
     if spec.basis:
         rows["basis"] = f"{spec.basis.name}{'; the Hermitian conjugate' if spec.dagger else ''}"
     if spec.tile:
-        rows["epilogue"] = f"out = {EPILOGUES[spec.epilogue]}, d = D psi"
+        rows["epilogue"] = f"out = {spec.ends.formula}, d = D psi"
         rows["tile"] = f"{spec.tile} right-hand side(s) a thread; {spec.coefficient} hop coefficients"
     if spec.shape:
         rows["shape"] = "; ".join(f"{s}: {SHAPES[s].why}" for s in spec.shape)

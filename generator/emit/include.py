@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from generator.epilogue import EPILOGUES
 from generator.operators import find_operator
 from generator.operators.formula import FormulaOperator
 from generator.operators.hopping import HoppingOperator
@@ -120,10 +121,11 @@ def _complete_hopping(found: Kernels, operator: HoppingOperator, spec: KernelSpe
         axes |= {"precision": precision, "links": links}
         for dagger in (False, True) if dirac else (False,):
             plain = operator.hops_of or operator.name
-            for epilogue in ("none", "axpby"):
-                _add(found, plain, dagger=dagger, epilogue=epilogue, tile=1, **axes)
-            for epilogue in ("taxpby", "tinv", "axpby_tinv") if spec.has_term else ():
-                _add(found, operator.name, dagger=dagger, epilogue=epilogue, tile=term.flavours, **axes)
+            for end in EPILOGUES.values():
+                if not end.has_term:
+                    _add(found, plain, dagger=dagger, epilogue=end.name, tile=1, **axes)
+                elif spec.has_term:
+                    _add(found, operator.name, dagger=dagger, epilogue=end.name, tile=term.flavours, **axes)
         if spec.has_term:
             tile = {"tile": term.flavours} if term.flavours > 1 else {}
             _add(found, f"apply_{term.name}", precision, basis=spec.basis, **tile)

@@ -3,28 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/usable_norm.hpp"
 
 namespace quarksmith {
-namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-/// The second part of `double-half`, or all of `double`.
-std::string inner_precision(const std::string& precision) {
-  if (precision != "double" && !precision.starts_with("double-"))
-    throw UsageError(fmt::format("precision '{}': several masses are solved for in double or double-...", precision));
-  const std::string inner = precision == "double" ? precision : precision.substr(7);
-  find_precision(inner);
-  return inner;
-}
-
-}  // namespace
 
 struct StaggeredMassSolver::Parts {
   /// The operators 4 m^2 - D^2 of the smallest mass on the sites of one parity.
@@ -47,15 +33,18 @@ struct StaggeredMassSolver::Parts {
     for (const double mass : masses)
       if (!(mass > 0)) throw UsageError(fmt::format("mass {} of staggered quarks; use m > 0", mass));
     least = *std::min_element(masses.begin(), masses.end());
-    const std::string inner = inner_precision(s.precision);
+    const auto [outer, inner, lowest] = precisions_of(s.precision, 2);
+    if (outer->name != "double")
+      throw UsageError(
+          fmt::format("precision '{}': several masses are solved for in double or double-...", s.precision));
     const LinkStore links(gauge, domain, s.links, s.basis);
     deviation = action.deviation(links);
     // As with shifts of a Wilson operator, all of a solve in double is done with the links as they were given.
     const auto make = [&](const LinkStore& l, const PrecisionInfo& p) {
       return action.hopping(l, p).with(values(least));
     };
-    high.emplace(deviation.negligible() ? make(links, find_precision("double")) : make_exact(links, deviation, make));
-    if (inner != "double") low.emplace(make(links, find_precision(inner)));
+    high.emplace(deviation.negligible() ? make(links, *outer) : make_exact(links, deviation, make));
+    if (inner != outer) low.emplace(make(links, *inner));
     if (!deviation.negligible()) links_used = links_text("r18", low ? s.links : "r18");
   }
 
@@ -83,7 +72,6 @@ StaggeredMassSolver::StaggeredMassSolver(const StaggeredAction& action, std::vec
 
 StaggeredMassSolver::~StaggeredMassSolver() = default;
 
-const std::vector<double>& StaggeredMassSolver::masses() const { return parts_->masses; }
 const LinkDeviation& StaggeredMassSolver::link_deviation() const { return parts_->deviation; }
 
 std::vector<SolveReport> StaggeredMassSolver::solve(SpinorField& x, const SpinorField& b) const {

@@ -26,7 +26,6 @@ class StaggeredMassSolver {
   /// \param x double, all sites, one right-hand side for each mass in their order; overwritten.
   /// \param b double, all sites, one right-hand side.
   std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b) const;
-  const std::vector<double>& masses() const;
   /// See Solver::link_deviation.
   const LinkDeviation& link_deviation() const;
 

@@ -47,6 +47,13 @@ WRONG_USE = [
     ),
     (("propagator", *UNIT, *MASS, *OUT, "--solver", "gmres"), "solver 'gmres' is unknown; use auto, cg, cgnr, cgne, "),
     (("propagator", *UNIT, *MASS, *OUT, "--precision", "triple"), "precision 'triple' is unknown"),
+    (("propagator", *UNIT, *MASS, *OUT, "--precision", "double-"), "precision '' is unknown"),
+    (("propagator", *UNIT, *MASS, *OUT, "--precision", "half-single"), "single must not be higher than half"),
+    (("propagator", *UNIT, *MASS, *OUT, "--precision", "double-single-half"), "3 parts; use one or two"),
+    (
+        ("propagator", *UNIT, *MASS, *OUT, "--updates", "never", "--precision", "double-half"),
+        "use reliable, replacement",
+    ),
     (("propagator", *UNIT, *MASS, *OUT, "--reconstruct", "14"), "link storage 'r14' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--basis", "chiral"), "basis 'chiral' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--even-odd", "odd"), "even-odd form 'odd' is unknown"),
