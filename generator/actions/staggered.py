@@ -1,6 +1,7 @@
 """Staggered quarks: naive, and with fat and long links."""
 
 from generator.language import (
+    ABOVE_ZERO,
     Direction,
     Links,
     Matrices,
@@ -21,7 +22,7 @@ from generator.language import (
 class Staggered:
     """Staggered quarks (J. Kogut and L. Susskind, Phys. Rev. D 11 (1975) 395)."""
 
-    mass: Real = parameter(help="m of M = 2m + D", unit="1/a", lower=0)
+    mass: Real = parameter(help="m of M = 2m + D", unit="1/a", lower=ABOVE_ZERO, several=True)
 
     def dirac(self, u: Links, psi: StaggeredFermion) -> StaggeredFermion:
         hop = sum(
@@ -39,7 +40,7 @@ class ImprovedStaggered:
     D 75 (2007) 054502.
     """
 
-    mass: Real = parameter(help="m of M = 2m + D", unit="1/a", lower=0)
+    mass: Real = parameter(help="m of M = 2m + D", unit="1/a", lower=ABOVE_ZERO, several=True)
 
     reported_flops = 1146
 
