@@ -77,6 +77,17 @@ constexpr ActionSpelling twisted_clover_doublet_spellings[] = {
     {"anisotropy", "xi0,nu: both of them", "", -unbounded, unbounded, "xi0,nu", {{{"xi0", [](const double* p) { return p[0]; }}, {"nu", [](const double* p) { return p[1]; }}}}},
     {"csw", "clover coefficient of all planes", "", -unbounded, unbounded, "csw", {{{"csw_r", [](const double* p) { return p[0]; }}, {"csw_t", [](const double* p) { return p[0]; }}}}},
 };
+constexpr ActionParameter improved_staggered_parameters[] = {
+    {"mass", "m of M = 2m + D in 1/a, or several: M1,M2,..., a positive number", "a positive number", 2.2250738585072014e-308, unbounded, true, 0, true},
+};
+constexpr ActionParameter asqtad_parameters[] = {
+    {"mass", "m of M = 2m + D in 1/a, or several: M1,M2,..., a positive number", "a positive number", 2.2250738585072014e-308, unbounded, true, 0, true},
+    {"u0", "tadpole factor, a number of at least 0.1 (default 1)", "a number of at least 0.1", 0.1, unbounded, false, 1},
+};
+constexpr ActionParameter hisq_parameters[] = {
+    {"mass", "m of M = 2m + D in 1/a, or several: M1,M2,..., a positive number", "a positive number", 2.2250738585072014e-308, unbounded, true, 0, true},
+    {"naik_epsilon", "epsilon of the long links, for charm (default 0)", "", -unbounded, unbounded, false, 0},
+};
 constexpr ActionParameter moebius_parameters[] = {
     {"mass", "mass of the quark in 1/a", "", -unbounded, unbounded, true, 0},
     {"m5", "domain-wall height M5 in 1/a (default 1.8)", "", -unbounded, unbounded, false, 1.8},
@@ -100,9 +111,6 @@ constexpr ActionParameter naive_parameters[] = {
     {"mu", "chemical potential in 1/a, a number from -10 to 10 (default 0)", "a number from -10 to 10", -10, 10, false, 0},
 };
 constexpr ActionParameter staggered_parameters[] = {
-    {"mass", "m of M = 2m + D in 1/a, or several: M1,M2,..., a positive number", "a positive number", 2.2250738585072014e-308, unbounded, true, 0, true},
-};
-constexpr ActionParameter improved_staggered_parameters[] = {
     {"mass", "m of M = 2m + D in 1/a, or several: M1,M2,..., a positive number", "a positive number", 2.2250738585072014e-308, unbounded, true, 0, true},
 };
 // p[n]: value of parameter n, or number n of a spelling
@@ -266,6 +274,81 @@ constexpr ActionInfo action_table[] = {
         },
     },
     {
+        .name = "improved_staggered",
+        .text =
+                "Staggered quarks with any fat and long links, phases with time first as of the MILC "
+                "collaboration.",
+        .formula =
+                "M psi = (2 mass) psi + D psi; D psi(x) = sum_mu eta_mu(x) [F_mu(x) psi(x+mu) - "
+                "F_mu(x-mu)^+ psi(x-mu) + the same of L with 3mu]",
+        .spins = 1,
+        .parameters = improved_staggered_parameters,
+        .offered = false,
+        .hopping = "improved_staggered",
+        .with_term = "improved_staggered",
+        .apply_inverse = "apply_term",
+        .reach = 3,
+        .has_basis = false,
+        .anti_hermitian = true,
+        .h = 1,
+        .diagonal = [](const double* p) { return 2 * p[0]; },
+        .weight = {
+            { one, one },
+            { one, one },
+            { one, one },
+            { one, one },
+        },
+    },
+    {
+        .name = "asqtad",
+        .text =
+                "Staggered quarks, improved with tadpoles (K. Orginos, D. Toussaint and R. L. Sugar, hep- "
+                "lat/9903032).",
+        .formula =
+                "M psi = (2 mass) psi + D psi; D psi(x) = sum_mu eta_mu(x) [F_mu(x) psi(x+mu) - "
+                "F_mu(x-mu)^+ psi(x-mu) + the same of L with 3mu]",
+        .spins = 1,
+        .parameters = asqtad_parameters,
+        .hopping = "improved_staggered",
+        .with_term = "improved_staggered",
+        .apply_inverse = "apply_term",
+        .reach = 3,
+        .has_basis = false,
+        .anti_hermitian = true,
+        .h = 1,
+        .diagonal = [](const double* p) { return 2 * p[0]; },
+        .weight = {
+            { one, one },
+            { one, one },
+            { one, one },
+            { one, one },
+        },
+    },
+    {
+        .name = "hisq",
+        .text =
+                "Highly improved staggered quarks (E. Follana et al., hep-lat/0610092).",
+        .formula =
+                "M psi = (2 mass) psi + D psi; D psi(x) = sum_mu eta_mu(x) [F_mu(x) psi(x+mu) - "
+                "F_mu(x-mu)^+ psi(x-mu) + the same of L with 3mu]",
+        .spins = 1,
+        .parameters = hisq_parameters,
+        .hopping = "improved_staggered",
+        .with_term = "improved_staggered",
+        .apply_inverse = "apply_term",
+        .reach = 3,
+        .has_basis = false,
+        .anti_hermitian = true,
+        .h = 1,
+        .diagonal = [](const double* p) { return 2 * p[0]; },
+        .weight = {
+            { one, one },
+            { one, one },
+            { one, one },
+            { one, one },
+        },
+    },
+    {
         .name = "moebius",
         .text =
                 "Moebius domain-wall fermions (R. C. Brower, H. Neff and K. Orginos, arXiv:1206.5214).",
@@ -394,31 +477,6 @@ constexpr ActionInfo action_table[] = {
         .hopping = "staggered",
         .with_term = "staggered",
         .apply_inverse = "apply_term",
-        .has_basis = false,
-        .anti_hermitian = true,
-        .h = 1,
-        .diagonal = [](const double* p) { return 2 * p[0]; },
-        .weight = {
-            { one, one },
-            { one, one },
-            { one, one },
-            { one, one },
-        },
-    },
-    {
-        .name = "improved_staggered",
-        .text =
-                "Staggered quarks with fat and long links, phases with time first as of the MILC "
-                "collaboration.",
-        .formula =
-                "M psi = (2 mass) psi + D psi; D psi(x) = sum_mu eta_mu(x) [F_mu(x) psi(x+mu) - "
-                "F_mu(x-mu)^+ psi(x-mu) + the same of L with 3mu]",
-        .spins = 1,
-        .parameters = improved_staggered_parameters,
-        .hopping = "improved_staggered",
-        .with_term = "improved_staggered",
-        .apply_inverse = "apply_term",
-        .reach = 3,
         .has_basis = false,
         .anti_hermitian = true,
         .h = 1,
