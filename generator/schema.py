@@ -35,8 +35,8 @@ def actions_table() -> str:
         for name, o in a.options.items():
             rows.setdefault((name, o.meaning, _default(o), o.range), []).append(own)
     lines += ["", "| option | of | | default | range |", "|---|---|---|---|---|"]
-    for (name, meaning, default, limits), names in sorted(rows.items()):
-        lines.append(f"| `{name}` | {', '.join(names)} | {meaning} | {default} | {limits} |")
+    for (name, meaning, default, limits), of in sorted(rows.items()):
+        lines.append(f"| `{name}` | {', '.join(of)} | {meaning} | {default} | {limits} |")
     return "\n".join(lines)
 
 

@@ -27,6 +27,11 @@ from generator.operators.slices import SliceOperator
 
 MOST_SPELLED = 2
 """Parameters that one option gives at most: runtime/action_info.hpp."""
+SHAPE = {
+    "extends": "", "offered": True, "hopping": "", "conjugate": "", "with_term": "", "apply_inverse": "", "chain": "",
+    "flavours": 1, "reach": 1, "directed": 0, "has_basis": True, "anti_hermitian": False,
+}  # fmt: skip
+"""Members of ActionInfo with their defaults."""
 
 
 def action_table() -> dict[str, Any]:
@@ -35,7 +40,18 @@ def action_table() -> dict[str, Any]:
     Actions without parameters, as the Laplace operators, are tools of smearing.
     """
     rows = [action_row(a) for a in solvable_actions()]
-    return {"actions": [r | {"weights": [_pair(w) for w in r.get("weights", ())]} for r in rows]}
+    return {"actions": [r | {"members": _members(r), "weights": [_pair(w) for w in r["weights"]]} for r in rows]}
+
+
+def _members(row: dict[str, Any]) -> dict[str, Any]:
+    """Members of ActionInfo in their order, those that are not as by default."""
+    members = {"spins": row["spins"], "parameters": f"{row['name']}_parameters"}
+    if row["spellings"]:
+        members["spellings"] = f"{row['name']}_spellings"
+    for name, default in SHAPE.items():
+        if (value := row.get(name, default)) != default:
+            members[name] = f'"{value}"' if isinstance(value, str) else str(value).lower()
+    return members | dict(row["numbers"])
 
 
 def solvable_actions() -> list[Action]:
@@ -73,6 +89,7 @@ def action_row(action: Action) -> dict[str, Any]:
             "hopping": "",
             "conjugate": f"{action.name}_dagger",
             "numbers": [],
+            "weights": [],
         }
     site = SiteForm(action, form.local)
     term = site_term_of(site)
@@ -91,8 +108,7 @@ def action_row(action: Action) -> dict[str, Any]:
         "directed": sum(1 << mu for mu in form.directed),
         "has_basis": form.has_basis,
         "anti_hermitian": form.anti_hermitian,
-        "h": literal(_real(form)),
-        "numbers": [(name, _function(rows, names)) for name, rows in numbers.items()],
+        "numbers": [("h", literal(_real(form)))] + [(name, _function(rows, names)) for name, rows in numbers.items()],
         "weights": [[_function(_weight(form, mu, sign), names, "one") for sign in (1, -1)] for mu in range(4)],
     }
 

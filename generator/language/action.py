@@ -191,7 +191,7 @@ class Action:
         """What gives its parameters, by the names of options."""
         return {o.option: o for o in (*self.parameters, *self.spellings)}
 
-    def _stated(self, kind: type) -> list[Any]:
+    def _stated(self, kind: type[Option]) -> list[Any]:
         found: dict[str, Any] = {}
         for cls in reversed(self.statement.__mro__):
             for name, value in vars(cls).items():

@@ -15,9 +15,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_docs_show_the_schema():
-    assert f"\n{actions_table()}\n" in (ROOT / "docs" / "actions.md").read_text(), (
-        "docs/actions.md: put in what `python -m generator explain actions` prints"
-    )
+    assert (
+        f"\n{actions_table()}\n" in (ROOT / "docs" / "actions.md").read_text()
+    ), "docs/actions.md: put in what `python -m generator explain actions` prints"
 
 
 @pytest.mark.parametrize("name", [n for n, a in ACTIONS.items() if a.parameters])
