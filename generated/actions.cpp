@@ -15,7 +15,7 @@ constexpr ActionParameter wilson_parameters[] = {
 };
 constexpr ActionSpelling wilson_spellings[] = {
     {"kappa", "instead of --mass: m = 1/(2 kappa) - 4, a positive number", "a positive number", 2.2250738585072014e-308, unbounded, "kappa", {{{"mass", [](const double* p) { return 1 / (2 * p[0]) - 4; }}}}},
-    {"anisotropy", "xi0,nu: both of them", "", -unbounded, unbounded, "xi0,nu", {{{"xi0", [](const double* p) { return p[0]; }}, {"nu", [](const double* p) { return p[1]; }}}}},
+    {"anisotropy", "xi0,nu: bare anisotropy and ratio of the speed of light to one", "", -unbounded, unbounded, "xi0,nu", {{{"xi0", [](const double* p) { return p[0]; }}, {"nu", [](const double* p) { return p[1]; }}}}},
 };
 constexpr ActionParameter clover_parameters[] = {
     {"mass", "bare mass in 1/a", "", -unbounded, unbounded, true, 0},
@@ -26,7 +26,7 @@ constexpr ActionParameter clover_parameters[] = {
 };
 constexpr ActionSpelling clover_spellings[] = {
     {"kappa", "instead of --mass: m = 1/(2 kappa) - 4, a positive number", "a positive number", 2.2250738585072014e-308, unbounded, "kappa", {{{"mass", [](const double* p) { return 1 / (2 * p[0]) - 4; }}}}},
-    {"anisotropy", "xi0,nu: both of them", "", -unbounded, unbounded, "xi0,nu", {{{"xi0", [](const double* p) { return p[0]; }}, {"nu", [](const double* p) { return p[1]; }}}}},
+    {"anisotropy", "xi0,nu: bare anisotropy and ratio of the speed of light to one", "", -unbounded, unbounded, "xi0,nu", {{{"xi0", [](const double* p) { return p[0]; }}, {"nu", [](const double* p) { return p[1]; }}}}},
     {"csw", "clover coefficient of all planes", "", -unbounded, unbounded, "csw", {{{"csw_r", [](const double* p) { return p[0]; }}, {"csw_t", [](const double* p) { return p[0]; }}}}},
 };
 constexpr ActionParameter twisted_mass_parameters[] = {
@@ -37,7 +37,7 @@ constexpr ActionParameter twisted_mass_parameters[] = {
 };
 constexpr ActionSpelling twisted_mass_spellings[] = {
     {"kappa", "instead of --mass: m = 1/(2 kappa) - 4, a positive number", "a positive number", 2.2250738585072014e-308, unbounded, "kappa", {{{"mass", [](const double* p) { return 1 / (2 * p[0]) - 4; }}}}},
-    {"anisotropy", "xi0,nu: both of them", "", -unbounded, unbounded, "xi0,nu", {{{"xi0", [](const double* p) { return p[0]; }}, {"nu", [](const double* p) { return p[1]; }}}}},
+    {"anisotropy", "xi0,nu: bare anisotropy and ratio of the speed of light to one", "", -unbounded, unbounded, "xi0,nu", {{{"xi0", [](const double* p) { return p[0]; }}, {"nu", [](const double* p) { return p[1]; }}}}},
 };
 constexpr ActionParameter twisted_doublet_parameters[] = {
     {"mass", "bare mass in 1/a", "", -unbounded, unbounded, true, 0},
@@ -48,7 +48,7 @@ constexpr ActionParameter twisted_doublet_parameters[] = {
 };
 constexpr ActionSpelling twisted_doublet_spellings[] = {
     {"kappa", "instead of --mass: m = 1/(2 kappa) - 4, a positive number", "a positive number", 2.2250738585072014e-308, unbounded, "kappa", {{{"mass", [](const double* p) { return 1 / (2 * p[0]) - 4; }}}}},
-    {"anisotropy", "xi0,nu: both of them", "", -unbounded, unbounded, "xi0,nu", {{{"xi0", [](const double* p) { return p[0]; }}, {"nu", [](const double* p) { return p[1]; }}}}},
+    {"anisotropy", "xi0,nu: bare anisotropy and ratio of the speed of light to one", "", -unbounded, unbounded, "xi0,nu", {{{"xi0", [](const double* p) { return p[0]; }}, {"nu", [](const double* p) { return p[1]; }}}}},
 };
 constexpr ActionParameter twisted_clover_parameters[] = {
     {"mass", "bare mass in 1/a", "", -unbounded, unbounded, true, 0},
@@ -60,7 +60,7 @@ constexpr ActionParameter twisted_clover_parameters[] = {
 };
 constexpr ActionSpelling twisted_clover_spellings[] = {
     {"kappa", "instead of --mass: m = 1/(2 kappa) - 4, a positive number", "a positive number", 2.2250738585072014e-308, unbounded, "kappa", {{{"mass", [](const double* p) { return 1 / (2 * p[0]) - 4; }}}}},
-    {"anisotropy", "xi0,nu: both of them", "", -unbounded, unbounded, "xi0,nu", {{{"xi0", [](const double* p) { return p[0]; }}, {"nu", [](const double* p) { return p[1]; }}}}},
+    {"anisotropy", "xi0,nu: bare anisotropy and ratio of the speed of light to one", "", -unbounded, unbounded, "xi0,nu", {{{"xi0", [](const double* p) { return p[0]; }}, {"nu", [](const double* p) { return p[1]; }}}}},
     {"csw", "clover coefficient of all planes", "", -unbounded, unbounded, "csw", {{{"csw_r", [](const double* p) { return p[0]; }}, {"csw_t", [](const double* p) { return p[0]; }}}}},
 };
 constexpr ActionParameter twisted_clover_doublet_parameters[] = {
@@ -74,7 +74,7 @@ constexpr ActionParameter twisted_clover_doublet_parameters[] = {
 };
 constexpr ActionSpelling twisted_clover_doublet_spellings[] = {
     {"kappa", "instead of --mass: m = 1/(2 kappa) - 4, a positive number", "a positive number", 2.2250738585072014e-308, unbounded, "kappa", {{{"mass", [](const double* p) { return 1 / (2 * p[0]) - 4; }}}}},
-    {"anisotropy", "xi0,nu: both of them", "", -unbounded, unbounded, "xi0,nu", {{{"xi0", [](const double* p) { return p[0]; }}, {"nu", [](const double* p) { return p[1]; }}}}},
+    {"anisotropy", "xi0,nu: bare anisotropy and ratio of the speed of light to one", "", -unbounded, unbounded, "xi0,nu", {{{"xi0", [](const double* p) { return p[0]; }}, {"nu", [](const double* p) { return p[1]; }}}}},
     {"csw", "clover coefficient of all planes", "", -unbounded, unbounded, "csw", {{{"csw_r", [](const double* p) { return p[0]; }}, {"csw_t", [](const double* p) { return p[0]; }}}}},
 };
 constexpr ActionParameter improved_staggered_parameters[] = {

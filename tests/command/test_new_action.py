@@ -11,7 +11,7 @@ from relink import compiled, linked
 from generator.actions import ACTIONS
 from generator.emit.action_table import action_table
 from generator.emit.render import render
-from generator.language import Real, action, parameter, spelling
+from generator.language import Fermion, Links, Real, action, parameter, spelling
 
 GAUGE = ("--gauge", "weak:0.3:4,4,4,4:3", "--device", "cpu")
 
@@ -23,7 +23,7 @@ class Probe(ACTIONS["wilson"].statement):
     strength: Real = parameter(0.5, help="shift of the mass", unit="1/a", lower=0, upper=2)
     charge = spelling(lambda e, g: {"strength": e * g / 2}, help="half of their product shifts the mass", upper=9)
 
-    def dirac(self, u, psi):
+    def dirac(self, u: Links, psi: Fermion) -> Fermion:
         return super().dirac(u, psi) + self.strength * psi
 
 
