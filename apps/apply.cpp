@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "apps/options.hpp"
-#include "apps/wilson_options.hpp"
+#include "apps/action_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/exact_sum.hpp"
 #include "runtime/fields/expression.hpp"

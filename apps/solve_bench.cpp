@@ -7,7 +7,8 @@
 #include <functional>
 
 #include "apps/option_rules.hpp"
-#include "apps/staggered_options.hpp"
+#include "apps/action_options.hpp"
+#include "apps/solver_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/site_random.hpp"
 #include "runtime/text.hpp"
@@ -152,7 +153,7 @@ class Bench {
       }
     o_.common.write_json({{"device", domain_->device().description()},
                           {"lattice", named_.gauge.lattice.global_extent()},
-                          {"action", choice_.provenance},
+                          {"action", texts_of(choice_.provenance)},
                           {"operators", rows}});
     return 0;
   }
@@ -256,7 +257,7 @@ class Bench {
     nlohmann::ordered_json j = {{"device", domain_->device().description()},
                                 {"gauge", named_.origin},
                                 {"lattice", named_.gauge.lattice.global_extent()},
-                                {"action", choice_.provenance},
+                                {"action", texts_of(choice_.provenance)},
                                 {"tolerance", o_.choices.tolerance},
                                 {"criterion", o_.criterion}};
     std::string text =
@@ -309,7 +310,8 @@ class Bench {
 /// Everything that can be said of the options before a file is read.
 void check(const SolveBenchOptions& o, const CLI::App& command) {
   const std::vector<std::string> solvers = split(o.solvers, ',');
-  check_options(command, {o.action.action, solvers, split(o.precisions, ','), o.choices.preconditioner});
+  check_options(command,
+                {listed_name(o.action.info(command)), solvers, split(o.precisions, ','), o.choices.preconditioner});
   if (o.operators)
     refuse_options(
         command,

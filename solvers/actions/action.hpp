@@ -11,6 +11,8 @@
 
 namespace quarksmith {
 
+class HoppingTerm;
+
 /// On which sites a method works: all, or the even ones in one of two forms (solvers/actions/even_odd.hpp).
 enum class Reduction { none, symmetric, asymmetric };
 
@@ -44,6 +46,9 @@ class DiracOperator {
   virtual std::unique_ptr<DiracOperator> cut() const;
   /// Fields of half the sites that each right-hand side of a reduced operator needs as work space.
   virtual int work_fields() const { return 1; }
+
+  /// D and T of actions of hopping shape in four dimensions; null for others.
+  virtual const HoppingTerm* hops() const { return nullptr; }
 
   /// True if vectors are not quark fields in four dimensions: `embed` and `project` lead there and back.
   virtual bool embeds() const { return false; }

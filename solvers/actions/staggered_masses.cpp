@@ -7,6 +7,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "solvers/actions/even_odd.hpp"
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/usable_norm.hpp"
 
@@ -25,13 +26,11 @@ struct StaggeredMassSolver::Parts {
     MultishiftSolver solver;
   };
 
-  Parts(const StaggeredAction& action, std::vector<double> m, const HostGauge& gauge, const DomainPointer& domain,
+  Parts(const Action& action, std::vector<double> m, const HostGauge& gauge, const DomainPointer& domain,
         const SolveSettings& s)
-      : masses(std::move(m)), settings(s), parameters(action.parameters()) {
+      : masses(std::move(m)), settings(s) {
     check(s.options);
     if (masses.empty()) throw UsageError("no masses to solve for");
-    for (const double mass : masses)
-      if (!(mass > 0)) throw UsageError(fmt::format("mass {} of staggered quarks; use m > 0", mass));
     least = *std::min_element(masses.begin(), masses.end());
     const auto [outer, inner, lowest] = precisions_of(s.precision, 2);
     if (outer->name != "double")
@@ -41,14 +40,17 @@ struct StaggeredMassSolver::Parts {
     deviation = action.deviation(links);
     // As with shifts of a Wilson operator, all of a solve in double is done with the links as they were given.
     const auto make = [&](const LinkStore& l, const PrecisionInfo& p) {
-      return action.hopping(l, p).with(values(least));
+      const auto dirac = action.make(l, p);
+      const HoppingTerm* hops = dirac->hops();
+      if (hops == nullptr || hops->spins() != 1 || hops->has_term() || !hops->values().info().anti_hermitian)
+        throw UsageError(fmt::format("action {} has no Krylov space of several masses; give one", action.name()));
+      return hops->with(hops->values().with("mass", least));
     };
     high.emplace(deviation.negligible() ? make(links, *outer) : make_exact(links, deviation, make));
     if (inner != outer) low.emplace(make(links, *inner));
     if (!deviation.negligible()) links_used = links_text("r18", low ? s.links : "r18");
   }
 
-  ActionValues values(double mass) const { return parameters.values(mass); }
   Half& half(Parity parity) {
     auto& made = halves[int(parity)];
     if (!made) made = std::make_unique<Half>(*high, low ? *low : *high, int(masses.size()), parity);
@@ -57,7 +59,6 @@ struct StaggeredMassSolver::Parts {
 
   std::vector<double> masses;
   SolveSettings settings;
-  StaggeredParameters parameters;
   double least = 0;
   LinkDeviation deviation;
   std::string links_used = settings.links;
@@ -65,9 +66,8 @@ struct StaggeredMassSolver::Parts {
   std::array<std::unique_ptr<Half>, 2> halves;  ///< made when a source needs them
 };
 
-StaggeredMassSolver::StaggeredMassSolver(const StaggeredAction& action, std::vector<double> masses,
-                                         const HostGauge& gauge, const DomainPointer& domain,
-                                         const SolveSettings& settings)
+StaggeredMassSolver::StaggeredMassSolver(const Action& action, std::vector<double> masses, const HostGauge& gauge,
+                                         const DomainPointer& domain, const SolveSettings& settings)
     : parts_(std::make_unique<Parts>(action, std::move(masses), gauge, domain, settings)) {}
 
 StaggeredMassSolver::~StaggeredMassSolver() = default;
@@ -108,7 +108,7 @@ std::vector<SolveReport> StaggeredMassSolver::solve(SpinorField& x, const Spinor
   }
   SpinorField product = b.like();
   for (int k = 0; k < count; ++k) {
-    const HoppingTerm hopping = p.high->with(p.values(p.masses[k]));
+    const HoppingTerm hopping = p.high->with(p.high->values().with("mass", p.masses[k]));
     const HoppingMatrix matrix(hopping);
     SpinorField one = x.slice(k, 1);
     matrix.apply(one, y.slice(k, 1), Dagger::yes);

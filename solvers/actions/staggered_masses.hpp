@@ -7,7 +7,7 @@
 
 #include "solvers/krylov/multishift.hpp"
 #include "solvers/krylov/solve.hpp"
-#include "solvers/actions/staggered.hpp"
+#include "solvers/actions/action.hpp"
 
 namespace quarksmith {
 
@@ -16,10 +16,10 @@ namespace quarksmith {
 /// multishift.hpp). The residual of y_k is that of x_k.
 class StaggeredMassSolver {
  public:
-  /// \param action its mass is of no meaning.
+  /// \param action staggered; its mass is of no meaning.
   /// \param settings `precision` is double or double-...; method and reduction are of no meaning.
-  /// \throws UsageError impossible settings, a mass that is not positive, or missing kernels.
-  StaggeredMassSolver(const StaggeredAction& action, std::vector<double> masses, const HostGauge& gauge,
+  /// \throws UsageError another action, impossible settings, a mass out of its range, or missing kernels.
+  StaggeredMassSolver(const Action& action, std::vector<double> masses, const HostGauge& gauge,
                       const DomainPointer& domain, const SolveSettings& settings);
   ~StaggeredMassSolver();
 

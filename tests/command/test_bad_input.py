@@ -34,7 +34,7 @@ WRONG_USE = [
     (("propagator", *UNIT, *MASS, *OUT, "--action", "twisted-mass"), "--action twisted-mass needs --mu MU"),
     (
         ("propagator", *UNIT, *MASS, *OUT, "--action", "twisted-clover", "--mu", "1"),
-        "--action twisted-clover needs --csw",
+        "--action twisted-clover needs exactly one of --csw-r and --csw",
     ),
     (("propagator", *UNIT, *MASS, *OUT, *TWISTED, "--flavours", "0,1"), "two flavours, which --epsilon makes"),
     (
@@ -59,7 +59,7 @@ WRONG_USE = [
     (("propagator", *UNIT, *MASS, *OUT, "--even-odd", "odd"), "even-odd form 'odd' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--boundary", "1,1"), "is not four numbers"),
     (("propagator", *UNIT, *MASS, *OUT, "--anisotropy", "2"), "is not xi0,nu"),
-    (("propagator", *UNIT, *MASS, *OUT, "--anisotropy", "0,1"), "both must be positive"),
+    (("propagator", *UNIT, *MASS, *OUT, "--anisotropy", "0,1"), "xi0 0; use a number from 0.001"),
     (("propagator", *UNIT, *MASS, *OUT, "--source", "point:0,0,0,9"), "coordinate t = 9 lies outside the 4x4x4x4"),
     (("propagator", *UNIT, *MASS, *OUT, "--source", "box:1"), "source 'box:1' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--sink", "wall"), "sink 'wall' is unknown"),

@@ -1,17 +1,11 @@
 /// \file
-/// Staggered actions in commands: their options, and the propagator command for them.
+/// The propagator command for quarks of one colour vector a site.
 #pragma once
 
-#include "apps/wilson_options.hpp"
-#include "solvers/actions/staggered.hpp"
+#include "apps/action_options.hpp"
+#include "apps/solver_options.hpp"
 
 namespace quarksmith::apps {
-
-/// `staggered`, `asqtad` or `hisq`.
-bool is_staggered(const std::string& action);
-
-/// Long links, products of links, are stored with 13 reals unless the command line says otherwise.
-void choose_storage(SolveSettings& settings, const Action& action, const CLI::App& command);
 
 /// What the propagator command was asked for.
 struct StaggeredRun {
