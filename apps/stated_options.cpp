@@ -13,9 +13,9 @@ namespace quarksmith::apps {
 namespace {
 
 /// Actions whose parameters have options that are older than their statements, in units and combinations of their own.
-constexpr std::array<std::string_view, 10> with_own_options = {
-    "wilson",      "clover",  "twisted_mass", "twisted_clover",    "twisted_doublet", "twisted_clover_doublet",
-    "domain_wall", "moebius", "staggered",    "improved_staggered"};
+constexpr std::array<std::string_view, 12> with_own_options = {
+    "wilson",      "clover",  "twisted_mass", "twisted_clover",     "twisted_doublet", "twisted_clover_doublet",
+    "domain_wall", "moebius", "staggered",    "improved_staggered", "asqtad",          "hisq"};
 
 std::string help(const ActionInfo& action, const ActionParameter& p) {
   std::string text = fmt::format("{}: {}", option_name(action.name), p.help);

@@ -48,6 +48,14 @@ constexpr ActionParameter domain_wall_parameters[] = {
     {"mass", "mass of the quark", "1/a", true, 0, -unbounded, unbounded},
     {"m5", "domain-wall height", "1/a", false, 1.8, -unbounded, unbounded},
 };
+constexpr ActionParameter asqtad_parameters[] = {
+    {"mass", "m of M = 2m + D", "1/a", true, 0, 0, unbounded},
+    {"u0", "tadpole factor", "", false, 1, 0.1, unbounded},
+};
+constexpr ActionParameter hisq_parameters[] = {
+    {"mass", "m of M = 2m + D", "1/a", true, 0, 0, unbounded},
+    {"naik_epsilon", "epsilon of the long links, for charm", "", false, 0, -unbounded, unbounded},
+};
 constexpr ActionParameter twisted_mass_parameters[] = {
     {"mass", "bare mass", "1/a", true, 0, -unbounded, unbounded},
     {"xi0", "bare anisotropy a_s/a_t", "", false, 1, 0.001, 1000},
@@ -216,7 +224,7 @@ constexpr ActionInfo action_table[] = {
     {
         .name = "improved_staggered",
         .text =
-                "Staggered quarks with fat and long links, phases with time first as of the MILC "
+                "Staggered quarks with any fat and long links, phases with time first as of the MILC "
                 "collaboration.",
         .formula =
                 "M psi = (2 mass) psi + D psi; D psi(x) = sum_mu eta_mu(x) [F_mu(x) psi(x+mu) - "
@@ -284,6 +292,55 @@ constexpr ActionInfo action_table[] = {
         .b = [](const double*) -> double { return 1; },
         .c = [](const double*) -> double { return 0; },
         .wall = [](const double* p) { return -p[0]; },
+        .weight = {
+            { one, one },
+            { one, one },
+            { one, one },
+            { one, one },
+        },
+    },
+    {
+        .name = "asqtad",
+        .text =
+                "Staggered quarks, improved with tadpoles (K. Orginos, D. Toussaint and R. L. Sugar, hep- "
+                "lat/9903032).",
+        .formula =
+                "M psi = (2 mass) psi + D psi; D psi(x) = sum_mu eta_mu(x) [F_mu(x) psi(x+mu) - "
+                "F_mu(x-mu)^+ psi(x-mu) + the same of L with 3mu]",
+        .spins = 1,
+        .parameters = asqtad_parameters,
+        .hopping = "improved_staggered",
+        .with_term = "improved_staggered",
+        .apply_inverse = "apply_term",
+        .reach = 3,
+        .has_basis = false,
+        .anti_hermitian = true,
+        .h = 1,
+        .diagonal = [](const double* p) { return 2 * p[0]; },
+        .weight = {
+            { one, one },
+            { one, one },
+            { one, one },
+            { one, one },
+        },
+    },
+    {
+        .name = "hisq",
+        .text =
+                "Highly improved staggered quarks (E. Follana et al., hep-lat/0610092).",
+        .formula =
+                "M psi = (2 mass) psi + D psi; D psi(x) = sum_mu eta_mu(x) [F_mu(x) psi(x+mu) - "
+                "F_mu(x-mu)^+ psi(x-mu) + the same of L with 3mu]",
+        .spins = 1,
+        .parameters = hisq_parameters,
+        .hopping = "improved_staggered",
+        .with_term = "improved_staggered",
+        .apply_inverse = "apply_term",
+        .reach = 3,
+        .has_basis = false,
+        .anti_hermitian = true,
+        .h = 1,
+        .diagonal = [](const double* p) { return 2 * p[0]; },
         .weight = {
             { one, one },
             { one, one },

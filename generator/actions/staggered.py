@@ -33,11 +33,7 @@ class Staggered:
 
 @action
 class ImprovedStaggered:
-    """Staggered quarks with fat and long links, phases with time first as of the MILC collaboration.
-
-    Asqtad: K. Orginos, D. Toussaint and R. L. Sugar, Phys. Rev. D 60 (1999) 054503; HISQ: E. Follana et al., Phys. Rev.
-    D 75 (2007) 054502.
-    """
+    """Staggered quarks with any fat and long links, phases with time first as of the MILC collaboration."""
 
     mass: Real = parameter(help="m of M = 2m + D", unit="1/a", lower=0)
 
@@ -54,3 +50,17 @@ class ImprovedStaggered:
             for v, n in ((fat, 1), (long, 3))
         )
         return 2 * self.mass * psi + hop
+
+
+@action
+class Asqtad(ImprovedStaggered):
+    """Staggered quarks, improved with tadpoles (K. Orginos, D. Toussaint and R. L. Sugar, hep-lat/9903032)."""
+
+    u0: Real = parameter(1, help="tadpole factor", lower=0.1)
+
+
+@action
+class Hisq(ImprovedStaggered):
+    """Highly improved staggered quarks (E. Follana et al., hep-lat/0610092)."""
+
+    naik_epsilon: Real = parameter(0, help="epsilon of the long links, for charm")

@@ -19,7 +19,7 @@ from generator.operators import OPERATORS
 
 PARAMETERS = {
     "mass": 0.31, "xi0": 1.7, "nu": 0.9, "csw_r": 1.3, "csw_t": 0.8, "mu": 0.23, "epsilon": 0.11,
-    "m5": 1.4, "b": 1.5, "c": 0.5,
+    "m5": 1.4, "b": 1.5, "c": 0.5, "u0": 0.9, "naik_epsilon": -0.1,
 }  # fmt: skip
 
 

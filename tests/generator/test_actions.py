@@ -21,7 +21,7 @@ from generator.operators import OPERATORS
 EXTENT = (2, 2, 2, 4)
 PARAMETERS = {
     "mass": 0.31, "xi0": 1.7, "nu": 0.9, "csw_r": 1.3, "csw_t": 0.8, "mu": 0.23, "epsilon": 0.11,
-    "m5": 1.4, "b": 1.5, "c": 0.5,
+    "m5": 1.4, "b": 1.5, "c": 0.5, "u0": 0.9, "naik_epsilon": -0.1,
 }  # fmt: skip
 PHASES = (1, np.exp(0.4j), 1, -1)
 G = DEGRAND_ROSSI.gamma
@@ -198,7 +198,10 @@ def expected(name, fields, psi, p):
         "twisted_clover": lambda: twisted(u, psi, clover(), p["mu"]),
         "twisted_clover_doublet": lambda: twisted(u, psi, clover(), p["mu"], p["epsilon"]),
         "staggered": lambda: stag(u, psi, p["mass"], [0, 1, 2, 3]),
-        "improved_staggered": lambda: stag(fields["fat"], psi, p["mass"], [3, 0, 1, 2], fields["long"]),
+        **dict.fromkeys(
+            ("improved_staggered", "asqtad", "hisq"),
+            lambda: stag(fields["fat"], psi, p["mass"], [3, 0, 1, 2], fields["long"]),
+        ),
         "moebius": lambda: domain_wall(u, psi, p["mass"], p["m5"], p["b"], p["c"]),
         "domain_wall": lambda: domain_wall(u, psi, p["mass"], p["m5"], 1, 0),
         "naive": lambda: naive(u, psi, p["mass"], p["mu"]),
@@ -345,6 +348,8 @@ def test_every_hopping_kernel_of_an_action_is_there():
 def test_parameters_are_those_of_the_statement():
     assert [p.name for p in ACTIONS["twisted_clover"].parameters] == ["mass", "xi0", "nu", "csw_r", "csw_t", "mu"]
     assert [p.name for p in ACTIONS["domain_wall"].parameters] == ["mass", "m5"]  # b and c are given by the class
+    assert [p.name for p in ACTIONS["asqtad"].parameters] == ["mass", "u0"]
+    assert [p.name for p in ACTIONS["hisq"].parameters] == ["mass", "naik_epsilon"]
     assert ACTIONS["wilson"].parameters[1].default == 1
 
 
