@@ -3,10 +3,12 @@
 /// from the statements in generator/actions.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <span>
 #include <string_view>
 
+#include "runtime/fields/lattice.hpp"
 #include "runtime/kernels/arguments.hpp"
 
 namespace quarksmith {
@@ -25,6 +27,24 @@ struct ActionParameter {
 
 /// A number of an action for the values of its parameters, in the order of ActionInfo::parameters.
 using ActionNumber = double (*)(const double* values);
+
+/// An operand of a kernel that makes links; fields count from 0, that which is read.
+struct LinkOperand {
+  enum class Kind { none, field, number, direction } kind = Kind::none;
+  int n = 0;  ///< of the stage's fields, of ActionInfo::link_numbers, or 0 to 3
+};
+/// A call of an expression.
+struct LinkStep {
+  std::string_view expression;
+  std::array<LinkOperand, 8> operands;
+};
+/// What is made from one field: number 1 and, in the last stage, the long links, number 2.
+struct LinkStage {
+  std::span<const LinkStep> steps;
+  int fields;         ///< that are in use at a time, the one that is read included
+  Coordinates reach;  ///< sites on either side from which it is read
+  bool project;       ///< what is made is projected on U(3) for the next stage
+};
 
 /// An action. Of hopping shape M = T + h D: D the normalised hops of a kernel, T diagonal + i twist gamma_5 (tau_3) +
 /// splitting tau_1 - (1/2) sum_{mu<nu} c_munu sigma_munu F_munu. With a fifth dimension M = (alpha + beta R) + h D (b +
@@ -50,7 +70,9 @@ struct ActionInfo {
   ActionNumber diagonal = nullptr, twist = nullptr, splitting = nullptr;
   ActionNumber clover_space = nullptr, clover_time = nullptr;
   ActionNumber alpha = nullptr, beta = nullptr, b = nullptr, c = nullptr;
-  ActionNumber wall = nullptr;              ///< factor of what comes from beyond the ends of the fifth dimension
+  ActionNumber wall = nullptr;                  ///< factor of what comes from beyond the ends of the fifth dimension
+  std::span<const LinkStage> link_stages = {};  ///< how its links are made; empty if they are those of the gauge field
+  std::span<const ActionNumber> link_numbers = {};
   ActionNumber weight[directions][2] = {};  ///< of forward and backward hops of D
 };
 

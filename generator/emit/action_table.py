@@ -16,11 +16,13 @@ from generator.language import Action, Parameter
 from generator.language.graph import FIFTH, ExpressionError
 from generator.lower.fifth import FifthForm
 from generator.lower.hopping import DIRECTION_NAMES, ShapeError, same_hops
+from generator.lower.links import Operand
 from generator.lower.numbers import Product, cpp_sum, printed_sum
 from generator.lower.site import SiteForm
 from generator.lower.stored import clover_coefficients
 from generator.lower.terms import HERE, product_value
 from generator.operators import OPERATORS
+from generator.operators.fat_links import link_stages
 from generator.operators.hopping import HoppingOperator
 from generator.operators.site_term import site_term_of
 from generator.operators.slices import SliceOperator
@@ -43,6 +45,7 @@ def action_row(action: Action) -> dict[str, Any]:
         "text": _lines(action.text),
         "parameters": [_parameter_row(p) for p in action.parameters],
         "spins": action.spins,
+        "links": links_row(action),
     }
     if not form.has_shape:  # M and M^+ are a kernel each
         return row | {
@@ -72,6 +75,28 @@ def action_row(action: Action) -> dict[str, Any]:
         "numbers": [(name, _function(rows, names)) for name, rows in numbers.items()],
         "weights": [[_function(_weight(form, mu, sign), names, "one") for sign in (1, -1)] for mu in range(4)],
     }
+
+
+def links_row(action: Action) -> dict[str, Any]:
+    """How the links of an action are made: rows of LinkStep by stage, and the numbers of its parameters in them."""
+    names = [p.name for p in action.parameters]
+    numbers: dict[str, int] = {}
+
+    def operand(o: Operand, fields: dict[Any, int]) -> str:
+        if o.kind == "number":
+            code = _function([(1.0, o.value)], names)
+            return f"number({numbers.setdefault(code, len(numbers))})"
+        return f"field({fields[o.value]})" if o.kind == "field" else f"along({o.value})"
+
+    rows = []
+    for stage in link_stages(action):
+        steps = [
+            f'{{"{launch.kernel}", {{{", ".join(operand(o, fields) for o in launch.operands)}}}}}'
+            for launch, fields in zip(stage.launches, stage.numbered, strict=True)
+        ]
+        reach = ", ".join(map(str, stage.reach))
+        rows.append({"steps": steps, "rest": f"{stage.fields}, {{{reach}}}, {str(stage.project).lower()}"})
+    return {"stages": rows, "numbers": list(numbers)}
 
 
 def formula(form: FifthForm, numbers: dict[str, tuple[Product, ...]]) -> str:

@@ -6,7 +6,9 @@
 
 namespace quarksmith {
 ActionValues StaggeredParameters::values(double m) const {
-  return {find_action(kind == Kind::thin ? "staggered" : "improved_staggered"), {{"mass", m}}};
+  if (kind == Kind::asqtad) return {find_action("asqtad"), {{"mass", m}, {"u0", u0}}};
+  if (kind == Kind::hisq) return {find_action("hisq"), {{"mass", m}, {"naik_epsilon", naik_epsilon}}};
+  return {find_action("staggered"), {{"mass", m}}};
 }
 
 StaggeredAction::StaggeredAction(const StaggeredParameters& parameters) : StaggeredAction(parameters, nullptr) {}
@@ -28,11 +30,8 @@ const ImprovedLinks& StaggeredAction::improved(const LinkStore& links) const {
     throw UsageError(
         fmt::format("links '{}': long links are a number times U(3); use r13, r9 or r18", links.storage()));
   if (given_) return *given_;
-  return links.derived<ImprovedLinks>("improved", [&] {
-    return parameters_.kind == StaggeredParameters::Kind::asqtad
-               ? asqtad_links(links.gauge(), links.domain(), parameters_.u0)
-               : hisq_links(links.gauge(), links.domain(), parameters_.naik_epsilon);
-  });
+  return links.derived<ImprovedLinks>(
+      "improved", [&] { return improved_links(parameters_.values(), links.gauge(), links.domain()); });
 }
 
 LinkDeviation StaggeredAction::deviation(const LinkStore& links) const {
