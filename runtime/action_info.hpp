@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <complex>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -27,6 +28,9 @@ struct ActionParameter {
 
 /// A number of an action for the values of its parameters, in the order of ActionInfo::parameters.
 using ActionNumber = double (*)(const double* values);
+/// The same of an action with a fifth dimension, whose parameters may be complex and differ from slice to slice.
+using SliceValue = std::complex<double>;
+using SliceNumber = SliceValue (*)(const SliceValue* values);
 
 /// An operand of a kernel that makes links; fields count from 0, that which is read.
 struct LinkOperand {
@@ -69,8 +73,8 @@ struct ActionInfo {
   double h = 1;
   ActionNumber diagonal = nullptr, twist = nullptr, splitting = nullptr;
   ActionNumber clover_space = nullptr, clover_time = nullptr;
-  ActionNumber alpha = nullptr, beta = nullptr, b = nullptr, c = nullptr;
-  ActionNumber wall = nullptr;                  ///< factor of what comes from beyond the ends of the fifth dimension
+  SliceNumber alpha = nullptr, beta = nullptr, b = nullptr, c = nullptr;
+  SliceNumber wall = nullptr;                   ///< factor of what comes from beyond the ends of the fifth dimension
   std::span<const LinkStage> link_stages = {};  ///< how its links are made; empty if they are those of the gauge field
   std::span<const ActionNumber> link_numbers = {};
   ActionNumber weight[directions][2] = {};  ///< of forward and backward hops of D

@@ -57,7 +57,8 @@ def action_row(action: Action) -> dict[str, Any]:
     site = SiteForm(action, form.local)
     term = site_term_of(site)
     names = [p.name for p in action.parameters]
-    numbers = _site_numbers(site) | _fifth_numbers(form)
+    slices = _fifth_numbers(form)
+    numbers = slices or _site_numbers(site)
     own = OPERATORS.get(action.name)
     owner = _owner(form)
     return row | {
@@ -72,7 +73,7 @@ def action_row(action: Action) -> dict[str, Any]:
         "has_basis": form.has_basis,
         "anti_hermitian": form.anti_hermitian,
         "h": literal(_real(form)),
-        "numbers": [(name, _function(rows, names)) for name, rows in numbers.items()],
+        "numbers": [(n, (_complex if slices else _function)(rows, names)) for n, rows in numbers.items()],
         "weights": [[_function(_weight(form, mu, sign), names, "one") for sign in (1, -1)] for mu in range(4)],
     }
 
@@ -246,6 +247,12 @@ def _function(rows: Iterable[Product], names: Sequence[str], one: str = "") -> s
         if "p[" in code
         else f"[](const double*) -> double {{ return {code}; }}"
     )
+
+
+def _complex(rows: Iterable[Product], names: Sequence[str]) -> str:
+    """A function of complex values, of what may differ from slice to slice."""
+    code = cpp_sum(rows, names, repr)
+    return f"[](const SliceValue*{' p' if 'p[' in code else ''}) -> SliceValue {{ return {code}; }}"
 
 
 def _pair(functions: Sequence[str]) -> str:
