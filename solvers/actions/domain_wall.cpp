@@ -194,11 +194,11 @@ void DomainWallDirac::embed(SpinorField& b, const SpinorField& source) const {
   walls(Chirality::minus).back() = 1;
   const SliceTransform to_walls = parts_.transform(walls);
   for (const Parity parity : both) to_walls.apply(b, b, parity, Dagger::no);
-  if (!parts_.has_b()) return;
-  // R is multiplied by beta + h H c.
+  const Numbers beta = parts_.values()(parts_.info().beta), c = parts_.values()(parts_.info().c);
+  if (are(beta, -1) && are(c, 0)) return;
   SliceMatrix diagonal(count), hops(count);
-  diagonal.diagonal.fill(parts_.values()(parts_.info().beta));
-  hops.diagonal.fill(parts_.values()(parts_.info().c));
+  diagonal.diagonal.fill(beta);
+  hops.diagonal.fill(c);
   const SliceTransform times_beta = parts_.transform(diagonal), times_c = parts_.transform(hops);
   SpinorField hopped = b.like();
   for (const Parity parity : both) parts_.hop(hopped, b, parity, Dagger::no);
