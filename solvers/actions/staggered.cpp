@@ -30,8 +30,10 @@ const ImprovedLinks& StaggeredAction::improved(const LinkStore& links) const {
     throw UsageError(
         fmt::format("links '{}': long links are a number times U(3); use r13, r9 or r18", links.storage()));
   if (given_) return *given_;
-  return links.derived<ImprovedLinks>(
-      "improved", [&] { return improved_links(parameters_.values(), links.gauge(), links.domain()); });
+  const ActionValues values = parameters_.values();
+  std::string made(values.info().name);
+  for (const ActionNumber number : values.info().link_numbers) made += fmt::format(" {:.17g}", values(number));
+  return links.derived<ImprovedLinks>(made, [&] { return improved_links(values, links.gauge(), links.domain()); });
 }
 
 LinkDeviation StaggeredAction::deviation(const LinkStore& links) const {
