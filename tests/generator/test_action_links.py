@@ -6,9 +6,21 @@ from fat_paths import expected
 from lattice import Interpreter, random_links
 
 from generator.actions import ACTIONS
-from generator.language import Matrices, Real, StaggeredFermion, action, directions, parameter, project_u3, stored
+from generator.language import (
+    Expression,
+    Links,
+    Matrices,
+    Real,
+    StaggeredFermion,
+    action,
+    directions,
+    parameter,
+    project_u3,
+    stored,
+)
 from generator.language.gauge import line, moved_up
 from generator.language.graph import ExpressionError
+from generator.language.symbols import FourMatrices
 from generator.operators import OPERATORS
 from generator.operators.fat_links import link_stages
 
@@ -132,6 +144,19 @@ class Fat:
 
     def dirac(self, fat: Matrices, psi: StaggeredFermion) -> StaggeredFermion:
         return self.mass * psi
+
+
+@pytest.mark.parametrize("keep", [lambda m: stored({m: u_of(m)})[m], lambda m: project_u3(u_of(m))])
+def test_fields_of_statements_are_refused_in_kernels(keep):
+    def kept(u: Links) -> Matrices:
+        return {mu: keep(mu) for mu in directions}
+
+    with pytest.raises(ExpressionError, match=r"is for the links of an action, its method links"):
+        Expression(kept).blocks  # noqa: B018
+
+
+def u_of(mu):
+    return FourMatrices("u", algebra=False)[mu]
 
 
 def test_what_no_kernel_makes_is_refused():
