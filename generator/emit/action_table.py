@@ -79,7 +79,13 @@ def action_row(action: Action) -> dict[str, Any]:
 
 
 def links_row(action: Action) -> dict[str, Any]:
-    """How the links of an action are made: rows of LinkStep by stage, and the numbers of its parameters in them."""
+    """How the links of an action are made: rows of LinkStep by stage, and the numbers of its parameters in them.
+
+    Raises:
+        ExpressionError: they are not one field for hops over one site and one for longer ones, which solvers take.
+    """
+    if action.links and len(action.links) != 2:
+        raise ExpressionError(f"{action.place}: {action.name} makes {', '.join(action.links)}; make fat and long links")
     names = [p.name for p in action.parameters]
     numbers: dict[str, int] = {}
 

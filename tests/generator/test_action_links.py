@@ -6,6 +6,7 @@ from fat_paths import expected
 from lattice import Interpreter, random_links
 
 from generator.actions import ACTIONS
+from generator.emit.action_table import links_row
 from generator.language import (
     Expression,
     Links,
@@ -183,3 +184,11 @@ def test_what_no_kernel_makes_is_refused():
         link_stages(Unstored.action)
     with pytest.raises(ExpressionError, match="links of few returns four matrices for fat"):
         link_stages(Few.action)
+
+    @action
+    class Alone(Fat):
+        def links(self, u):
+            return ({mu: 0.5 * u[mu] for mu in directions},)
+
+    with pytest.raises(ExpressionError, match="alone makes fat; make fat and long links"):
+        links_row(Alone.action)
