@@ -91,7 +91,7 @@ class Asqtad(ImprovedStaggered):
     u0: Real = parameter(1, help="tadpole factor", lower=0.1)
 
     def links(self, u: Links) -> tuple[FourLinks, FourLinks]:
-        """Each link but the first over u0: the couplings of gluons of momentum pi vanish, and errors of order a^2."""
+        """Each link but the first over u0: couplings of gluons of momentum pi vanish, and errors of order a^2."""
         u2 = self.u0 * self.u0
         fat = fat7(u, 5 / 8, 1 / (16 * u2), 1 / (64 * u2 * u2), 1 / (384 * u2 * u2 * u2), -1 / (16 * u2 * u2))
         return fat, naik(u, -1 / (24 * u2))
@@ -107,6 +107,5 @@ class Hisq(ImprovedStaggered):
         """Fat7, in U(3), and asqtad's with the Lepage term of two levels (also arXiv:1004.0342)."""
         v = stored(fat7(u, 1 / 8, 1 / 16, 1 / 64, 1 / 384))
         w = stored({mu: project_u3(v[mu]) for mu in directions})
-        one_more = 1 + self.naik_epsilon
         fat = fat7(w, 1 + self.naik_epsilon / 8, 1 / 16, 1 / 64, 1 / 384, -1 / 8)
-        return fat, naik(w, -one_more / 24)
+        return fat, naik(w, -(1 + self.naik_epsilon) / 24)
