@@ -51,11 +51,13 @@ int run(LinksOptions o, const CLI::App& command) {
     refuse_options(command, {"--epsilon"}, "is what --charm MASS gives; leave one of them out");
     o.epsilon = naik_epsilon(o.charm);
   }
+  std::map<std::string, double> given = {{"mass", 0}};  // links do not depend on it
+  given.emplace(o.action == "hisq" ? "naik_epsilon" : "u0", o.action == "hisq" ? o.epsilon : o.u0);
+  const ActionValues values(find_action(o.action), given);
   o.common.claim({{"--fat", o.fat}, {"--long", o.longs}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, o.common);
   const DomainPointer domain = o.common.open_domain(named.gauge.lattice);
-  const ImprovedLinks links =
-      o.action == "hisq" ? hisq_links(named.gauge, domain, o.epsilon) : asqtad_links(named.gauge, domain, o.u0);
+  const ImprovedLinks links = improved_links(values, named.gauge, domain);
   nlohmann::ordered_json result = provenance(o, named.origin);
   const nlohmann::ordered_json text = result;
   result["fat"] = put(o, o.fat, "fat", links.fat, domain, text);

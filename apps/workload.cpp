@@ -185,8 +185,8 @@ void Workload::give_terms(std::string_view precision) {
 
 void Workload::prepare_slices(bool rotate) {
   make_buffers(Subset::even, rotate);
-  const std::vector<Complex64> ones(rhs_, 1.0), twos(rhs_, 2.5);
-  const SliceMatrix numerator(ones, ones, -0.1), denominator(twos, ones, -0.1);
+  const std::vector<Complex64> ones(rhs_, 1.0), twos(rhs_, 2.5), walls(rhs_, -0.1);
+  const SliceMatrix numerator(ones, ones, walls), denominator(twos, ones, walls);
   const std::shared_ptr<Device>& device = fields_->domain()->device_pointer();
   const SliceChain chain(numerator, denominator);
   memory_ = store(kernel_->dagger ? chain.adjoint() : chain, device, find_precision(kernel_->precision),

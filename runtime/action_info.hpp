@@ -4,10 +4,12 @@
 #pragma once
 
 #include <array>
+#include <complex>
 #include <limits>
 #include <span>
 #include <string_view>
 
+#include "runtime/fields/lattice.hpp"
 #include "runtime/kernels/arguments.hpp"
 
 namespace quarksmith {
@@ -28,6 +30,27 @@ struct ActionParameter {
 
 /// A number of an action for the values of its parameters, in the order of ActionInfo::parameters.
 using ActionNumber = double (*)(const double* values);
+/// The same of an action with a fifth dimension, whose parameters may be complex and differ from slice to slice.
+using SliceValue = std::complex<double>;
+using SliceNumber = SliceValue (*)(const SliceValue* values);
+
+/// An operand of a kernel that makes links; fields count from 0, that which is read.
+struct LinkOperand {
+  enum class Kind { none, field, number, direction } kind = Kind::none;
+  int n = 0;  ///< of the stage's fields, of ActionInfo::link_numbers, or 0 to 3
+};
+/// A call of an expression.
+struct LinkStep {
+  std::string_view expression;
+  std::array<LinkOperand, 8> operands;
+};
+/// What is made from one field: number 1 and, in the last stage, the long links, number 2.
+struct LinkStage {
+  std::span<const LinkStep> steps;
+  int fields;         ///< that are in use at a time, the one that is read included
+  Coordinates reach;  ///< sites on either side from which it is read
+  bool project;       ///< what is made is projected on U(3) for the next stage
+};
 
 /// Another way to give parameters: an option with numbers of which they are functions.
 struct ActionSpelling {
@@ -69,8 +92,10 @@ struct ActionInfo {
   double h = 1;
   ActionNumber diagonal = nullptr, twist = nullptr, splitting = nullptr;
   ActionNumber clover_space = nullptr, clover_time = nullptr;
-  ActionNumber alpha = nullptr, beta = nullptr, b = nullptr, c = nullptr;
-  ActionNumber wall = nullptr;              ///< factor of what comes from beyond the ends of the fifth dimension
+  SliceNumber alpha = nullptr, beta = nullptr, b = nullptr, c = nullptr;
+  SliceNumber wall = nullptr;                   ///< factor of what comes from beyond the ends of the fifth dimension
+  std::span<const LinkStage> link_stages = {};  ///< how its links are made; empty if they are those of the gauge field
+  std::span<const ActionNumber> link_numbers = {};
   ActionNumber weight[directions][2] = {};  ///< of forward and backward hops of D
 };
 

@@ -22,6 +22,12 @@ class RandomValues {
   double operator[](const std::string& name) const { return given_.at(name); }
   const ActionInfo& info() const { return values_->info(); }
   double operator()(ActionNumber n) const { return (*values_)(n); }
+  /// The same along a fifth dimension of one slice.
+  SliceValues slices() const {
+    std::map<std::string, std::vector<SliceValue>> given;
+    for (const auto& [name, value] : given_) given[name] = {value};
+    return {info(), 1, given};
+  }
 
  private:
   static std::mt19937_64& random() {
@@ -73,15 +79,44 @@ TEST(Actions, WallsHaveTheNumbersOfTheFifthDimension) {
       SCOPED_TRACE(name);
       const RandomValues p(name);
       const ActionInfo& a = p.info();
-      const double b = name == "moebius" ? p["b"] : 1, c = name == "moebius" ? p["c"] : 0, d = 4 - p["m5"];
+      const double b = name == "moebius" ? p["b5"] : 1, c = name == "moebius" ? p["c5"] : 0, d = 4 - p["m5"];
       EXPECT_EQ(a.chain, "domain_wall");
       EXPECT_EQ(a.h, -0.5);
-      expect(p(a.alpha), d * b + 1);
-      expect(p(a.beta), d * c - 1);
-      expect(p(a.b), b);
-      expect(p(a.c), c);
-      expect(p(a.wall), -p["mass"]);
+      const SliceValues slices = p.slices();
+      const auto number = [&](SliceNumber f) { return slices(f).front().real(); };
+      expect(number(a.alpha), d * b + 1);
+      expect(number(a.beta), d * c - 1);
+      expect(number(a.b), b);
+      expect(number(a.c), c);
+      expect(number(a.wall), -p["mass"]);
     }
+}
+
+TEST(Actions, SlicesHaveComplexNumbersOfTheirOwn) {
+  const ActionInfo& a = find_action("moebius");
+  const std::vector<SliceValue> b = {{1.2, 0.3}, {0.7, -0.4}, 1.0}, c = {{0.2, 0.1}, 0.0, {0.5, -1}};
+  const SliceValues p(a, 3, {{"mass", {0.1}}, {"m5", {1.7}}, {"b5", b}, {"c5", c}});
+  for (int s = 0; s < 3; ++s) {
+    EXPECT_LT(std::abs(p(a.alpha)[s] - ((4 - 1.7) * b[s] + 1.0)), 1e-15);
+    EXPECT_LT(std::abs(p(a.beta)[s] - ((4 - 1.7) * c[s] - 1.0)), 1e-15);
+    EXPECT_EQ(p(a.b)[s], b[s]);
+    EXPECT_EQ(p(a.c)[s], c[s]);
+    EXPECT_EQ(p(a.wall)[s], -0.1);
+  }
+  const auto refused = [](const std::string& name, int slices, std::map<std::string, std::vector<SliceValue>> given) {
+    try {
+      const SliceValues made(find_action(name), slices, given);
+    } catch (const UsageError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused("moebius", 3, {{"mass", {0.1}}, {"b5", {1.0, 2.0}}}),
+            "b5 of action moebius has 2 values for 3 slices; give one, or one for each slice");
+  EXPECT_EQ(refused("moebius", 0, {{"mass", {0.1}}}), "moebius on 0 slices; use at least one");
+  EXPECT_EQ(refused("wilson", 4, {{"mass", {0.1}}}), "action wilson has no fifth dimension");
+  EXPECT_EQ(refused("domain_wall", 4, {{"mass", {0.1}}, {"b5", {1.0}}}),
+            "b5 is no parameter of action domain_wall; it has mass, m5");
 }
 
 TEST(Actions, StaggeredQuarksHaveTwiceTheMass) {

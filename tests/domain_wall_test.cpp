@@ -50,9 +50,12 @@ class DomainWall : public testing::TestWithParam<std::shared_ptr<Device>> {
  protected:
   const BasisInfo& basis() const { return find_basis("non_relativistic"); }
   std::unique_ptr<DiracOperator> make(const DomainWallParameters& p, const HostGauge& gauge) {
+    return make(DomainWallAction(p), gauge);
+  }
+  std::unique_ptr<DiracOperator> make(const DomainWallAction& action, const HostGauge& gauge) {
     domain_ = std::make_shared<Domain>(gauge.lattice, GetParam());
     const LinkStore links(gauge, domain_, "r12", "non_relativistic");
-    return DomainWallAction(p).make(links, find_precision("double"));
+    return action.make(links, find_precision("double"));
   }
   void put(const Slices& from, SpinorField& to) const {
     SpinorField slices = to.by_slice();
@@ -70,6 +73,28 @@ class DomainWall : public testing::TestWithParam<std::shared_ptr<Device>> {
     out.fill(0xff);
     a.apply(out, in, dagger);
     return get(out);
+  }
+  /// Both even-odd forms lead to the x of M x = b.
+  void expect_same_solutions(const DiracOperator& dirac) const {
+    for (const Reduction form : {Reduction::symmetric, Reduction::asymmetric}) {
+      const auto reduced = dirac.reduced(form, 1);
+      SpinorField x = dirac.matrix().field(), b = x.like(), again = x.like();
+      put(random_slices(lattice_, dirac.matrix().slices(), 3), x);
+      dirac.matrix().apply(b, x, Dagger::no);
+      // The unknown of the symmetric form is A x_e.
+      SpinorField unknown = reduced->field(), right = unknown.like(), product = unknown.like();
+      if (form == Reduction::symmetric) {
+        static_cast<const DomainWallDirac&>(dirac).parts().a().apply(unknown, x, Parity::even, Dagger::no);
+      } else {
+        unknown.copy_half(Parity::even, x);
+      }
+      reduced->prepare(right, b);
+      reduced->apply(product, unknown, Dagger::no);
+      EXPECT_LT(compare(get(product), get(right), Subset::even).norm, 1e-14);
+      again.fill(0xff);
+      reduced->reconstruct(again, unknown, b);
+      EXPECT_LT(compare(get(again), get(x)).norm, 1e-14);
+    }
   }
 
   const Lattice lattice_{{4, 4, 4, 8}};
@@ -113,27 +138,44 @@ TEST_P(DomainWall, ShamirsIsHermitianUpToGamma5AndReflection) {
 }
 
 TEST_P(DomainWall, EvenOddFormsSolveTheSameSystem) {
-  for (const DomainWallParameters& p : all_parameters())
-    for (const Reduction form : {Reduction::symmetric, Reduction::asymmetric}) {
-      const auto dirac = make(p, gauge_);
-      const auto reduced = dirac->reduced(form, 1);
-      SpinorField x = dirac->matrix().field(), b = x.like(), again = x.like();
-      put(random_slices(lattice_, p.slices(), 3), x);
-      dirac->matrix().apply(b, x, Dagger::no);
-      // The unknown of the symmetric form is A x_e.
-      SpinorField unknown = reduced->field(), right = unknown.like(), product = unknown.like();
-      if (form == Reduction::symmetric) {
-        static_cast<const DomainWallDirac&>(*dirac).parts().a().apply(unknown, x, Parity::even, Dagger::no);
-      } else {
-        unknown.copy_half(Parity::even, x);
-      }
-      reduced->prepare(right, b);
-      reduced->apply(product, unknown, Dagger::no);
-      EXPECT_LT(compare(get(product), get(right), Subset::even).norm, 1e-14);
-      again.fill(0xff);
-      reduced->reconstruct(again, unknown, b);
-      EXPECT_LT(compare(get(again), get(x)).norm, 1e-14);
-    }
+  for (const DomainWallParameters& p : all_parameters()) expect_same_solutions(*make(p, gauge_));
+}
+
+TEST_P(DomainWall, NumbersAreThoseOfTheStatement) {
+  // Another statement: a = 0.3 + 0.1i more at a site, R times 0.2i more. The operator must not know Moebius' form.
+  const std::map<std::string, std::vector<SliceValue>> values = {
+      {"mass", {0.1}}, {"m5", {1.6}}, {"b5", {1.5}}, {"c5", {0.5, 0.4, 0.3, SliceValue(0.2, 0.1)}}};
+  const ActionInfo& moebius = find_action("moebius");
+  ActionInfo more_alpha = moebius, more_beta = moebius;
+  more_alpha.alpha = [](const SliceValue* p) { return find_action("moebius").alpha(p) + SliceValue(0.3, 0.1); };
+  more_beta.beta = [](const SliceValue* p) { return find_action("moebius").beta(p) + SliceValue(0, 0.2); };
+  const auto made = [&](const ActionInfo& info) {
+    return make(DomainWallAction(SliceValues(info, 4, values), {1, 1, 1, -1}), gauge_);
+  };
+  const Slices psi = random_slices(lattice_, 4, 3);
+  const Slices plain = apply(made(moebius)->matrix(), psi);
+  Slices expected = plain;
+  for (int s = 0; s < 4; ++s) expected[s] = reference::combine(1, plain[s], {0.3, 0.1}, psi[s]);
+  EXPECT_LT(compare(apply(made(more_alpha)->matrix(), psi), expected).norm, 1e-14);
+  for (int s = 0; s < 4; ++s) {
+    const HostSpinor ahead = reference::multiply(reference::chiral_projector(-1), psi[(s + 1) % 4]);
+    const HostSpinor behind = reference::multiply(reference::chiral_projector(+1), psi[(s + 3) % 4]);
+    const HostSpinor around = reference::combine(s == 3 ? -0.1 : 1, ahead, s == 0 ? -0.1 : 1, behind);
+    expected[s] = reference::combine(1, plain[s], {0, 0.2}, around);
+  }
+  EXPECT_LT(compare(apply(made(more_beta)->matrix(), psi), expected).norm, 1e-14);
+  for (const ActionInfo& info : {more_alpha, more_beta}) expect_same_solutions(*made(info));
+  // What stands before -R multiplies a source on the walls.
+  const auto embedded = [&](const ActionInfo& info) {
+    const auto dirac = made(info);
+    SpinorField four(domain_, find_precision("double"), Subset::full), b = dirac->matrix().field();
+    upload(psi[0], four, basis());
+    dirac->embed(b, four);
+    return get(b);
+  };
+  const Slices usual = embedded(moebius), other = embedded(more_beta);
+  const HostSpinor wall = reference::multiply(reference::chiral_projector(+1), psi[0]);
+  EXPECT_LT(support::compare(other[0], reference::combine(1, usual[0], {0, -0.2}, wall)).norm, 1e-14);
 }
 
 TEST_P(DomainWall, ConjugateEvenOddFormsBelongToThem) {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "runtime/error.hpp"
+#include "runtime/fields/expression.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "runtime/io/gauge.hpp"
 #include "solvers/actions/improved_links.hpp"
@@ -17,8 +18,24 @@ namespace {
 using namespace quarksmith;
 using Path = std::vector<int>;
 
-/// Coefficients that no path can hide behind.
-constexpr StapleCoefficients odd_ones = {0.31, -0.23, 0.17, 0.11, -0.13, 0.07};
+/// Of sums over paths: one link, 3, 5 and 7 links, Lepage's and Naik's.
+struct Coefficients {
+  double one, three, five, seven, lepage, naik;
+};
+
+/// Those of hep-lat/9903032.
+Coefficients asqtad_coefficients(double u0) {
+  const double u2 = u0 * u0, u4 = u2 * u2;
+  return {5.0 / 8, 1 / (16 * u2), 1 / (64 * u4), 1 / (384 * u2 * u4), -1 / (16 * u4), -1 / (24 * u2)};
+}
+
+ImprovedLinks asqtad_links(const HostGauge& gauge, const DomainPointer& domain, double u0) {
+  return improved_links({find_action("asqtad"), {{"mass", 0.1}, {"u0", u0}}}, gauge, domain);
+}
+
+ImprovedLinks hisq_links(const HostGauge& gauge, const DomainPointer& domain, double epsilon = 0) {
+  return improved_links({find_action("hisq"), {{"mass", 0.1}, {"naik_epsilon", epsilon}}}, gauge, domain);
+}
 
 /// Steps aside, the link, the same steps back.
 Path around(const Path& aside, int mu) {
@@ -34,7 +51,7 @@ void add(Matrix3& sum, double factor, const Matrix3& m) {
 
 /// Every word of up to three steps to +-x..t is tried; it counts if its steps leave the line of the link in directions
 /// that differ, or if it is the same step twice.
-Matrix3 fat_link(const HostGauge& gauge, long long x, int mu, const StapleCoefficients& c) {
+Matrix3 fat_link(const HostGauge& gauge, long long x, int mu, const Coefficients& c) {
   Matrix3 sum{};
   add(sum, c.one, gauge.site[x][mu]);
   const auto aside = [&](int step) { return step != 0 && std::abs(step) != mu + 1; };
@@ -53,7 +70,7 @@ Matrix3 fat_link(const HostGauge& gauge, long long x, int mu, const StapleCoeffi
   return sum;
 }
 
-Matrix3 long_link(const HostGauge& gauge, long long x, int mu, const StapleCoefficients& c) {
+Matrix3 long_link(const HostGauge& gauge, long long x, int mu, const Coefficients& c) {
   Matrix3 sum{};
   add(sum, c.naik, reference::path(gauge, x, {mu + 1, mu + 1, mu + 1}));
   return sum;
@@ -103,14 +120,14 @@ class Links : public testing::TestWithParam<std::shared_ptr<Device>> {
 TEST_P(Links, AreTheSumsOverAllPaths) {
   for (const Coordinates& extent : {Coordinates{4, 4, 4, 8}, Coordinates{2, 6, 2, 4}}) {
     const HostGauge gauge = any_matrices(Lattice(extent), 5);
-    const LinkField u = on_device(gauge);
-    LinkField longs = on_device(gauge);
-    const LinkField fat = smear(u, odd_ones, &longs);
-    const auto expected = [&](auto* made) {
-      return all_links(gauge.lattice, [&](long long x, int mu) { return made(gauge, x, mu, odd_ones); });
+    const double u0 = 0.9;
+    const ImprovedLinks made = asqtad_links(gauge, domain(gauge.lattice), u0);
+    const auto expected = [&](auto* sum) {
+      const Coefficients c = asqtad_coefficients(u0);
+      return all_links(gauge.lattice, [&](long long x, int mu) { return sum(gauge, x, mu, c); });
     };
-    EXPECT_LT(deviation(download(fat), expected(fat_link)), 1e-13);
-    EXPECT_LT(deviation(download(longs), expected(long_link)), 1e-14);
+    EXPECT_LT(deviation(made.fat, expected(fat_link)), 1e-13);
+    EXPECT_LT(deviation(made.longs, expected(long_link)), 1e-14);
   }
 }
 
@@ -121,8 +138,10 @@ TEST_P(Links, StaplesOfAnyFieldAreAddedUp) {
     for (int nu = 0; nu < 4; ++nu) {
       if (mu == nu) continue;
       LinkField out = on_device(start), sum = on_device(start), alone = on_device(start);
-      add_staples(on_device(u), on_device(v), mu, nu, &out, 0.7, sum);
-      add_staples(on_device(u), on_device(v), mu, nu, nullptr, 0.7, alone);
+      const LinkField read = on_device(u), moved = on_device(v);
+      const LatticeDirection along{mu}, aside{nu};
+      evaluate("staple", {read, moved, sum, 0.7, along, aside, out, sum});
+      evaluate("last_staple", {read, moved, alone, 0.7, along, aside, alone});
       HostGauge staples = start, sums = start;
       for (long long x = 0; x < lattice.sites(); ++x) {
         const long long up = lattice.neighbour(x, nu, 1), down = lattice.neighbour(x, nu, -1);
@@ -183,8 +202,8 @@ TEST_P(Links, HisqIsFat7ProjectedAndSmearedAgain) {
   const Lattice& lattice = gauge.lattice;
   const double epsilon = -0.21;
   const ImprovedLinks ours = hisq_links(gauge, domain(lattice), epsilon);
-  const StapleCoefficients c1 = {1 / 8., 1 / 16., 1 / 64., 1 / 384., 0, 0};
-  const StapleCoefficients c2 = {1 + epsilon / 8, 1 / 16., 1 / 64., 1 / 384., -1 / 8., -(1 + epsilon) / 24};
+  const Coefficients c1 = {1 / 8., 1 / 16., 1 / 64., 1 / 384., 0, 0};
+  const Coefficients c2 = {1 + epsilon / 8, 1 / 16., 1 / 64., 1 / 384., -1 / 8., -(1 + epsilon) / 24};
   const HostGauge w = all_links(lattice, [&](long long x, int mu) {
     // V (V^+ V)^(-1/2) = V + V R / 2 + 3 V R^2 / 8 + ..., R = 1 - V^+ V: converges slowly, but does on this field.
     const Matrix3 v = fat_link(gauge, x, mu, c1), h = multiply(adjoint(v), v);
@@ -227,33 +246,11 @@ TEST_P(Links, AreGaugeCovariant) {
   check(hisq_links(gauge, domain(lattice)), hisq_links(other, domain(lattice)));
 }
 
-/// Factor by which a level multiplies a gluon in the direction of the link with momentum k aside.
-double amplitude(const StapleCoefficients& c, const std::array<double, 3>& k) {
-  double sum = c.one + 3 * c.naik;
-  for (int a = 0; a < 3; ++a) {
-    sum += 2 * c.three * std::cos(k[a]) + 2 * c.lepage * std::cos(2 * k[a]);
-    for (int b = 0; b < 3; ++b)
-      if (a != b) sum += 4 * c.five * std::cos(k[a]) * std::cos(k[b]);
-  }
-  return sum + 6 * 8 * c.seven * std::cos(k[0]) * std::cos(k[1]) * std::cos(k[2]);
-}
-
-TEST(LinkCoefficients, DoWhatTheActionsWereMadeFor) {
-  const double pi = M_PI, small = 1e-3;
-  for (const StapleCoefficients& c :
-       {asqtad_coefficients(1), fat7_coefficients(), hisq_coefficients(0), hisq_coefficients(-0.3)}) {
-    EXPECT_NEAR(amplitude(c, {0, 0, 0}), 1, 1e-15);
-    for (const std::array<double, 3>& k : {std::array<double, 3>{pi, 0, 0}, {pi, pi, 0}, {pi, pi, pi}, {0, pi, 0}})
-      EXPECT_NEAR(amplitude(c, k), 0, 1e-15);  // no exchange of tastes
-  }
-  // No error of order k^2: of asqtad, and of both levels of HISQ together.
-  EXPECT_NEAR(amplitude(asqtad_coefficients(1), {small, 0, 0}), 1, 1e-11);
-  EXPECT_NEAR(amplitude(fat7_coefficients(), {small, 0, 0}) * amplitude(hisq_coefficients(0), {small, 0, 0}), 1, 1e-11);
-  EXPECT_GT(std::abs(amplitude(fat7_coefficients(), {small, 0, 0}) - 1), 2e-7);
-  // sin p (1 + sin^2 p / 6) = p: Naik's term corrects the derivative, whose coefficient is one + ... + naik.
-  for (const StapleCoefficients& c : {asqtad_coefficients(1), hisq_coefficients(0)})
-    EXPECT_NEAR((1 - 3 * c.naik) * std::sin(small) + c.naik * std::sin(3 * small), small, 1e-15);
-  EXPECT_THROW(asqtad_coefficients(0), UsageError);
+TEST(LinkCoefficients, AreThoseOfActionsThatMakeLinks) {
+  const HostGauge gauge = unit_gauge(Lattice({4, 4, 4, 4}));
+  const auto domain = std::make_shared<Domain>(gauge.lattice, Device::select("cpu"));
+  EXPECT_THROW(asqtad_links(gauge, domain, 0), UsageError);
+  EXPECT_THROW(improved_links({find_action("staggered"), {{"mass", 0.1}}}, gauge, domain), UsageError);
 }
 
 TEST(LinkCoefficients, NaikEpsilonMakesSlowQuarksRelativistic) {

@@ -35,7 +35,8 @@ class SliceKernel : public testing::TestWithParam<support::KernelCase> {
   /// (p + q R) (d + e R)^-1 on two vectors, both parities.
   void check(const Lattice& lattice, int slices, const Numbers& p, const Numbers& q, const Numbers& d, const Numbers& e,
              Complex64 corner) {
-    const SliceChain chain(SliceMatrix(p, q, corner), SliceMatrix(d, e, corner));
+    const Numbers walls(slices, corner);
+    const SliceChain chain(SliceMatrix(p, q, walls), SliceMatrix(d, e, walls));
     std::array<SliceRows, 2> dense;
     for (const int part : {0, 1}) {
       const int sign = 2 * part - 1;
@@ -109,7 +110,7 @@ TEST_P(SliceKernel, TakesMatricesWithoutInverseOrNumerator) {
 
 TEST(SliceChain, TimesItsInverseIsOne) {
   const Numbers one(9, 1), zero(9, 0), a = numbers(9, 2, true, 5), b = numbers(9, -1, true, 6);
-  const SliceMatrix m(a, b, 0.3);
+  const SliceMatrix m(a, b, Numbers(9, 0.3));
   const SliceChain same(m, m);
   for (const auto& part : same.step)
     for (const ChainStep& c : part) {
@@ -119,7 +120,7 @@ TEST(SliceChain, TimesItsInverseIsOne) {
   EXPECT_TRUE(same.is_complex());
   EXPECT_FALSE(SliceChain(SliceMatrix::one(9), SliceMatrix::one(9)).is_complex());
   EXPECT_THROW(SliceChain(m, SliceMatrix(9)), UsageError);
-  EXPECT_THROW(SliceChain(m, SliceMatrix(one, Numbers(9, -1), 1)), UsageError);
+  EXPECT_THROW(SliceChain(m, SliceMatrix(one, Numbers(9, -1), one)), UsageError);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, SliceKernel,

@@ -37,9 +37,8 @@ struct System {
     parameters.u0 = 0.9;
     parameters.naik_epsilon = -0.1;
     domain = std::make_shared<Domain>(lattice, device, Communicator::self(), kind == Kind::thin ? 1 : 3);
-    if (kind == Kind::asqtad) improved = std::make_shared<ImprovedLinks>(asqtad_links(gauge, domain, parameters.u0));
-    if (kind == Kind::hisq)
-      improved = std::make_shared<ImprovedLinks>(hisq_links(gauge, domain, parameters.naik_epsilon));
+    if (kind != Kind::thin)
+      improved = std::make_shared<ImprovedLinks>(improved_links(parameters.values(), gauge, domain));
   }
 
   SolveSettings settings(const std::string& precision, const std::string& links) const {

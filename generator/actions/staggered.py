@@ -1,5 +1,7 @@
 """Staggered quarks: naive, and with fat and long links."""
 
+from typing import Any
+
 from generator.language import (
     ABOVE_ZERO,
     Direction,
@@ -11,11 +13,15 @@ from generator.language import (
     adj,
     directions,
     parameter,
+    project_u3,
     shift,
     sign,
+    stored,
     t,
     time,
 )
+from generator.language.gauge import line, others, staple, two_aside
+from generator.language.graph import Node
 
 
 @action
@@ -53,11 +59,43 @@ class ImprovedStaggered:
         return 2 * self.mass * psi + hop
 
 
+FourLinks = dict[Direction, Node]
+
+
+def fat7(u: Any, one: Any, three: Any, five: Any, seven: Any, lepage: Any = None) -> FourLinks:
+    """Sums of paths of 1, 3, 5 and 7 links whose steps aside differ, and of Lepage's 5 (hep-lat/9903032)."""
+    fat = {}
+    for mu in directions:
+        fat[mu] = one * u[mu]
+        for nu in others(mu):
+            staple3 = stored({mu: staple(u[nu], u[mu], mu, nu)})
+            fat[mu] += three * staple3[mu]
+            if lepage is not None:
+                fat[mu] += lepage * two_aside(u, mu, nu)
+            for rho in others(mu, nu):
+                staple5 = stored({mu: staple(u[rho], staple3[mu], mu, rho)})
+                (sigma,) = others(mu, nu, rho)
+                fat[mu] += five * staple5[mu]
+                fat[mu] += seven * staple(u[sigma], staple5[mu], mu, sigma)
+    return fat
+
+
+def naik(u: Any, weight: Any) -> FourLinks:
+    """Three links in a row (S. Naik, Nucl. Phys. B 316 (1989) 238)."""
+    return {mu: weight * line(u, mu, 3) for mu in directions}
+
+
 @action
 class Asqtad(ImprovedStaggered):
     """Staggered quarks, improved with tadpoles (K. Orginos, D. Toussaint and R. L. Sugar, hep-lat/9903032)."""
 
     u0: Real = parameter(1, help="tadpole factor", lower=0.1)
+
+    def links(self, u: Links) -> tuple[FourLinks, FourLinks]:
+        """Each link but the first over u0: couplings of gluons of momentum pi vanish, and errors of order a^2."""
+        u2 = self.u0 * self.u0
+        fat = fat7(u, 5 / 8, 1 / (16 * u2), 1 / (64 * u2 * u2), 1 / (384 * u2 * u2 * u2), -1 / (16 * u2 * u2))
+        return fat, naik(u, -1 / (24 * u2))
 
 
 @action
@@ -65,3 +103,10 @@ class Hisq(ImprovedStaggered):
     """Highly improved staggered quarks (E. Follana et al., hep-lat/0610092)."""
 
     naik_epsilon: Real = parameter(0, help="epsilon of the long links, for charm")
+
+    def links(self, u: Links) -> tuple[FourLinks, FourLinks]:
+        """Fat7, in U(3), and asqtad's with the Lepage term of two levels (also arXiv:1004.0342)."""
+        v = stored(fat7(u, 1 / 8, 1 / 16, 1 / 64, 1 / 384))
+        w = stored({mu: project_u3(v[mu]) for mu in directions})
+        fat = fat7(w, 1 + self.naik_epsilon / 8, 1 / 16, 1 / 64, 1 / 384, -1 / 8)
+        return fat, naik(w, -(1 + self.naik_epsilon) / 24)

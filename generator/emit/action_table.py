@@ -16,11 +16,13 @@ from generator.language import Action, Option, Parameter, Spelling
 from generator.language.graph import FIFTH, ExpressionError
 from generator.lower.fifth import FifthForm
 from generator.lower.hopping import DIRECTION_NAMES, ShapeError, same_hops
+from generator.lower.links import Operand
 from generator.lower.numbers import Product, cpp_sum, printed_sum
 from generator.lower.site import SiteForm
 from generator.lower.stored import clover_coefficients
 from generator.lower.terms import HERE, product_value
 from generator.operators import OPERATORS
+from generator.operators.fat_links import link_stages
 from generator.operators.hopping import HoppingOperator
 from generator.operators.site_term import site_term_of
 from generator.operators.slices import SliceOperator
@@ -51,7 +53,10 @@ def _members(row: dict[str, Any]) -> dict[str, Any]:
     for name, default in SHAPE.items():
         if (value := row.get(name, default)) != default:
             members[name] = f'"{value}"' if isinstance(value, str) else str(value).lower()
-    return members | dict(row["numbers"])
+    members |= dict(row["numbers"])
+    if row["links"]["stages"]:
+        members |= {"link_stages": f"{row['name']}_stages", "link_numbers": f"{row['name']}_numbers"}
+    return members
 
 
 def solvable_actions() -> list[Action]:
@@ -82,6 +87,7 @@ def action_row(action: Action) -> dict[str, Any]:
         "extends": action.extends.name if action.extends else "",
         "offered": is_offered(action),
         "spins": action.spins,
+        "links": links_row(action),
     }
     if not form.has_shape:  # M and M^+ are a kernel each
         return row | {
@@ -94,7 +100,8 @@ def action_row(action: Action) -> dict[str, Any]:
     site = SiteForm(action, form.local)
     term = site_term_of(site)
     names = [p.name for p in action.parameters]
-    numbers = _site_numbers(site) | _fifth_numbers(form)
+    slices = _fifth_numbers(form)
+    numbers = slices or _site_numbers(site)
     own = OPERATORS.get(action.name)
     owner = _owner(form)
     return row | {
@@ -108,9 +115,38 @@ def action_row(action: Action) -> dict[str, Any]:
         "directed": sum(1 << mu for mu in form.directed),
         "has_basis": form.has_basis,
         "anti_hermitian": form.anti_hermitian,
-        "numbers": [("h", literal(_real(form)))] + [(name, _function(rows, names)) for name, rows in numbers.items()],
+        "numbers": [("h", literal(_real(form)))]
+        + [(n, (_complex if slices else _function)(rows, names)) for n, rows in numbers.items()],
         "weights": [[_function(_weight(form, mu, sign), names, "one") for sign in (1, -1)] for mu in range(4)],
     }
+
+
+def links_row(action: Action) -> dict[str, Any]:
+    """How the links of an action are made: rows of LinkStep by stage, and the numbers of its parameters in them.
+
+    Raises:
+        ExpressionError: they are not one field for hops over one site and one for longer ones, which solvers take.
+    """
+    if action.links and len(action.links) != 2:
+        raise ExpressionError(f"{action.place}: {action.name} makes {', '.join(action.links)}; make fat and long links")
+    names = [p.name for p in action.parameters]
+    numbers: dict[str, int] = {}
+
+    def operand(o: Operand, fields: dict[Any, int]) -> str:
+        if o.kind == "number":
+            code = _function([(1.0, o.value)], names)
+            return f"number({numbers.setdefault(code, len(numbers))})"
+        return f"field({fields[o.value]})" if o.kind == "field" else f"along({o.value})"
+
+    rows = []
+    for stage in link_stages(action):
+        steps = [
+            f'{{"{launch.kernel}", {{{", ".join(operand(o, fields) for o in launch.operands)}}}}}'
+            for launch, fields in zip(stage.launches, stage.numbered, strict=True)
+        ]
+        reach = ", ".join(map(str, stage.reach))
+        rows.append({"steps": steps, "rest": f"{stage.fields}, {{{reach}}}, {str(stage.project).lower()}"})
+    return {"stages": rows, "numbers": list(numbers)}
 
 
 def formula(form: FifthForm, numbers: dict[str, tuple[Product, ...]]) -> str:
@@ -278,6 +314,12 @@ def _function(rows: Iterable[Product], names: Sequence[str], one: str = "") -> s
         if "p[" in code
         else f"[](const double*) -> double {{ return {code}; }}"
     )
+
+
+def _complex(rows: Iterable[Product], names: Sequence[str]) -> str:
+    """A function of complex values, of what may differ from slice to slice."""
+    code = cpp_sum(rows, names, repr)
+    return f"[](const SliceValue*{' p' if 'p[' in code else ''}) -> SliceValue {{ return {code}; }}"
 
 
 def _pair(functions: Sequence[str]) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from generator.epilogue import EPILOGUES
+from generator.actions import ACTIONS
 from generator.operators import find_operator
+from generator.operators.fat_links import link_stages
 from generator.operators.formula import FormulaOperator
 from generator.operators.hopping import HoppingOperator
 from generator.spec import KernelSpec, SpecError
@@ -43,7 +45,13 @@ LINK_EXPRESSIONS = (
     *("stout3_step", "stout4_step", "ape3_step", "ape4_step", "hyp_first", "hyp_second", "hyp_third"),
     *("flow_step", "plaquette_energy", "clover_energy"),
 )
-IMPROVED_LINKS = ("staple", "last_staple", "lepage", "one_link", "naik", "project_u3")
+MADE_LINKS = dict.fromkeys(
+    kernel
+    for action in ACTIONS.values()
+    for stage in link_stages(action)
+    for kernel in (*(launch.kernel for launch in stage.launches), *(["project_u3"] if stage.project else ()))
+)
+"""What makes the links of actions from those of a configuration."""
 
 Kernels = dict[str, KernelSpec]
 
@@ -134,7 +142,7 @@ def _complete_hopping(found: Kernels, operator: HoppingOperator, spec: KernelSpe
     if spec.storage.exact and not spec.storage.temporal and dirac:
         _add(found, "laplace3", "double", links=spec.links, epilogue="axpby", tile=1)
     if operator.reach > 1:
-        for name in IMPROVED_LINKS:
+        for name in MADE_LINKS:
             _add(found, name, "double", links="r18")
         for name in ("encode_links", "decode_links"):
             _add(found, name, spec.format.links.name, links="r18")

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from generator.language.graph import ExpressionError, Node, Place, make, merged
-from generator.language.symbols import Fermion, FourMatrices, Links, Matrices, Spinor, StaggeredFermion
+from generator.language.graph import Direction, ExpressionError, Node, Place, all_merged, make, merged
+from generator.language.symbols import Fermion, FourMatrices, Links, Matrices, Spinor, StaggeredFermion, directions
 
 COMPONENTS = {"fermion": 4, "spinor": 4, "staggered": 1}
 """Colour vectors of a site by kind of field."""
@@ -242,9 +242,7 @@ class Action:
         Raises:
             ExpressionError: at the line of the statement that means nothing.
         """
-        statement = self.statement()
-        for p in self.parameters:
-            setattr(statement, p.name, make("parameter", "real", (), p.name))
+        statement = self._with_symbols()
         symbols = [
             make("load", "spinor", (), f.name) if f.kind in COMPONENTS else FourMatrices(f.name, algebra=False)
             for f in self.fields
@@ -253,6 +251,33 @@ class Action:
         if not isinstance(result, Node) or result.kind != "spinor":
             raise ExpressionError(f"{self.place}: dirac of {self.name} returns {result}, no spinor")
         return merged(result)
+
+    @cached_property
+    def links(self) -> dict[str, dict[Direction, Node]]:
+        """The links of the formula as one graph of the gauge field `u`: by argument, by direction.
+
+        Empty if `dirac` takes the gauge field itself, or any links.
+
+        Raises:
+            ExpressionError: the statement gives other fields than the formula has, or not four matrices of each.
+        """
+        statement = self._with_symbols()
+        if not hasattr(statement, "links"):
+            return {}
+        names = [f.name for f in self.fields[:-1]]
+        given = statement.links(FourMatrices("u", algebra=False))
+        four = {mu.index for mu in directions}
+        if len(given) != len(names) or any({mu.index for mu in field} != four for field in given):
+            raise ExpressionError(f"{self.place}: links of {self.name} returns four matrices for {', '.join(names)}")
+        nodes = iter(all_merged([field[mu] for field in given for mu in directions]))
+        return {name: {mu: next(nodes) for mu in directions} for name in names}
+
+    def _with_symbols(self) -> Any:
+        """The statement with symbols for its parameters."""
+        statement = self.statement()
+        for p in self.parameters:
+            setattr(statement, p.name, make("parameter", "real", (), p.name))
+        return statement
 
 
 def action(statement: type) -> Any:

@@ -6,6 +6,7 @@ A node is what a user's Python built, shifts where they stood. Nothing here know
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -129,10 +130,12 @@ class Node:
 
     Attributes:
         op: what makes it: load, parameter, constant, identity, gamma, gamma5, tau, spin, sign, add, sub, neg, mul, div,
-            shift, adj, trace, re, im, dot, outer, ta, exp, project, total; or promote: the argument as another kind.
+            shift, adj, trace, re, im, dot, outer, ta, exp, project, project_u3, total; or promote: the argument as
+            another kind; stored: the argument, kept in a field.
         kind: one of KINDS, or `sum` for a number of the whole lattice.
         args: nodes it is made of; of a shift along the fifth dimension the second is the factor at its walls.
-        data: what else `op` needs: (field, direction) of a load, a name, a number, a Step, directions, a matrix.
+        data: what else `op` needs: (field, direction) of a load or of what is stored, a name, a number, a Step,
+            directions, a matrix.
         algebra: True if a matrix is known to be anti-Hermitian and traceless.
         place: the user's line that made it.
     """
@@ -275,6 +278,11 @@ def _product(a: Node, b: Node) -> Node:
 
 def merged(node: Node) -> Node:
     """The same graph with equal parts made one, wherever they were written."""
+    return all_merged([node])[0]
+
+
+def all_merged(nodes: Sequence[Node]) -> list[Node]:
+    """Several graphs with equal parts made one in all of them."""
     known: dict[Any, Node] = {}
     done: dict[int, Node] = {}
 
@@ -286,7 +294,7 @@ def merged(node: Node) -> Node:
             done[id(n)] = known.setdefault(key, n if same else Node(n.op, n.kind, args, n.data, n.algebra, n.place))
         return done[id(n)]
 
-    return visit(node)
+    return [visit(node) for node in nodes]
 
 
 _LEVEL = {"add": 1, "sub": 1, "neg": 2, "mul": 2, "div": 2}

@@ -90,6 +90,8 @@ class Lowering:
             return self.lower(node.args[0], tuple(a + b for a, b in zip(at, steps, strict=True)))
         if node.op == "promote":
             return self.lower(node.args[0], at)
+        if node.op in ("stored", "project_u3"):
+            raise ExpressionError(f"{node.place}: {node.op}(...) is for the links of an action, its method links")
         if node.op == "sign":
             if any(at[4:FIFTH]):
                 raise ExpressionError(f"{node.place}: {node}: its sign after a step along {NAMES[4]} is not known")

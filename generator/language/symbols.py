@@ -180,6 +180,33 @@ def project(value: Node) -> Node:
     return make("project", "matrix", (value,))
 
 
+def project_u3(value: Node) -> Node:
+    """The element W of U(3) nearest to m: m (m^+ m)^(-1/2). In statements of actions, of fields that are `stored`."""
+    _need(value, ("matrix",), "project_u3")
+    return make("project_u3", "matrix", (value,))
+
+
+class Stored:
+    """Matrices that a statement keeps in a field: its value is theirs, and what is made of them reads the field."""
+
+    def __init__(self, matrices: dict[Direction, Node]) -> None:
+        for m in matrices.values():
+            _need(m, ("matrix",), "stored")
+        self.matrices = {
+            mu: make("stored", "matrix", (m,), (self, mu.index), algebra=m.algebra) for mu, m in matrices.items()
+        }
+
+    def __getitem__(self, mu: Direction) -> Node:
+        if mu not in self.matrices:
+            raise wrong(f"stored(...)[{mu}]", "nothing was stored for this direction")
+        return self.matrices[mu]
+
+
+def stored(matrices: dict[Direction, Node]) -> Stored:
+    """Matrices of some directions, kept in a field: made once, read from several sites. In statements of actions."""
+    return Stored(matrices)
+
+
 def outer(f: Node, g: Node) -> Node:
     """The colour matrix f g^+, summed over spins: element (a, b) is the sum of f_a conj(g_b)."""
     _need(f, ("spinor",), "outer")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from generator.emit.cpp import literal
 from generator.language.graph import ExpressionError, Node
@@ -41,9 +41,14 @@ def _taken_apart(row: Product) -> list[Product]:
     return [row]
 
 
-def cpp_sum(rows: Iterable[Product], parameters: Sequence[str]) -> str:
+Writer = Callable[[float], str]
+"""How a constant is written."""
+
+
+def cpp_sum(rows: Iterable[Product], parameters: Sequence[str], write: Writer = literal) -> str:
     """A C++ expression of the values `p[n]` of the parameters."""
-    return _written([(c, [_cpp(n, parameters, 2) for n in numbers]) for c, numbers in collected(rows)], " * ", "0")
+    terms = [(c, [_cpp(n, parameters, write, 2) for n in numbers]) for c, numbers in collected(rows)]
+    return _written(terms, " * ", write(0), write)
 
 
 def printed_sum(rows: Iterable[Product]) -> str:
@@ -51,11 +56,11 @@ def printed_sum(rows: Iterable[Product]) -> str:
     return _written([(c, [_text(n) for n in numbers]) for c, numbers in collected(rows)], " ", "0")
 
 
-def _written(terms: Sequence[tuple[float, list[str]]], times: str, nothing: str) -> str:
+def _written(terms: Sequence[tuple[float, list[str]]], times: str, nothing: str, write: Writer = literal) -> str:
     written = ""
     for constant, factors in terms:
         size = abs(constant)
-        term = times.join(([literal(size)] if size != 1 or not factors else []) + factors)
+        term = times.join(([write(size)] if size != 1 or not factors else []) + factors)
         sign = "-" if constant < 0 else "+" if written else ""
         written += f" {sign} {term}" if written else f"{sign}{term}"
     return written or nothing
@@ -66,7 +71,7 @@ def _text(node: Node) -> str:
     return f"({printed})" if _LEVELS.get(node.op, 9) < 2 else printed
 
 
-def _cpp(node: Node, parameters: Sequence[str], level: int = 0) -> str:
+def _cpp(node: Node, parameters: Sequence[str], write: Writer, level: int = 0) -> str:
     """An expression of a number; in parentheses where it stands in one that binds more strongly.
 
     Raises:
@@ -75,12 +80,12 @@ def _cpp(node: Node, parameters: Sequence[str], level: int = 0) -> str:
     if node.op == "parameter":
         return f"p[{parameters.index(node.data)}]"
     if node.op == "constant" and not isinstance(node.data, complex):
-        return literal(node.data) if node.data >= 0 else f"({literal(node.data)})"
+        return write(node.data) if node.data >= 0 else f"({write(node.data)})"
     if node.op == "exp":
-        return f"std::exp({_cpp(node.args[0], parameters)})"
+        return f"std::exp({_cpp(node.args[0], parameters, write)})"
     own = _LEVELS.get(node.op, 0)
     if not own:
         raise ExpressionError(f"{node.place}: {node}: numbers of an action are real functions of its parameters")
-    parts = [_cpp(a, parameters, own + (n > 0)) for n, a in enumerate(node.args)]
+    parts = [_cpp(a, parameters, write, own + (n > 0)) for n, a in enumerate(node.args)]
     written = f"-{parts[0]}" if node.op == "neg" else f" {_SIGNS[node.op]} ".join(parts)
     return f"({written})" if own < level else written

@@ -1,15 +1,15 @@
 """Fat and long links, of which improved staggered actions are made: paths from one end of a link to the other.
 
-A path that leaves the line of the link by a step and comes back by the reverse step is a shorter path moved aside.
-Paths with 3, 5 and 7 links whose steps aside go in different directions (fat7: K. Orginos, D. Toussaint and
-R. L. Sugar, hep-lat/9903032) are moved in one, two and three directions, so one statement, applied to links, to staples
-and to staples of staples, makes them all (solvers/actions/improved_links.cpp).
+A path that leaves the line of the link by a step and comes back by the reverse step is a shorter path moved aside. One
+statement, applied to links, staples and staples of staples, makes those with 3, 5 and 7 links whose steps aside differ
+(fat7: K. Orginos, D. Toussaint and R. L. Sugar, hep-lat/9903032). Links of actions are covered with these kernels.
 """
 
 from __future__ import annotations
 
-from generator.language import Direction, Links, Matrices, Real, directions, expression
-from generator.language.gauge import line, moved_down, moved_up, staple
+from generator.language import Action, Direction, Links, Matrices, Real, directions, expression
+from generator.language.gauge import line, staple, two_aside
+from generator.lower.links import Stage, stages
 
 
 @expression("staple", group="fat")
@@ -30,8 +30,8 @@ def last_staple(u: Links, v: Matrices, fat: Matrices, weight: Real, mu: Directio
 @expression(group="fat")
 def lepage(u: Links, fat: Matrices, weight: Real, mu: Direction, nu: Direction) -> Matrices:
     """A sum with both paths that go two steps aside (G. P. Lepage, hep-lat/9809157)."""
-    up, down = (move(u[nu], move(u[nu], u[mu], mu, nu), mu, nu) for move in (moved_up, moved_down))
-    return {mu: fat[mu] + weight * (up + down)}
+    around = two_aside(u, mu, nu)
+    return {mu: fat[mu] + weight * around}
 
 
 @expression(group="fat")
@@ -44,3 +44,8 @@ def one_link(u: Links, weight: Real) -> Matrices:
 def naik(u: Links, weight: Real) -> Matrices:
     """Three links in a row (S. Naik, Nucl. Phys. B 316 (1989) 238)."""
     return {mu: weight * line(u, mu, 3) for mu in directions}
+
+
+def link_stages(action: Action) -> list[Stage]:
+    """How the links of an action are made with the kernels of this file."""
+    return stages(action, (one_link, naik, staple_and_sum, last_staple, lepage))

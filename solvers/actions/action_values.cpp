@@ -59,6 +59,42 @@ ActionValues ActionValues::with(std::string_view parameter, double value) const 
   return other;
 }
 
+SliceValues::SliceValues(const ActionInfo& info, int slices,
+                         const std::map<std::string, std::vector<SliceValue>>& given)
+    : info_(&info) {
+  if (info.chain.empty()) throw UsageError(fmt::format("action {} has no fifth dimension", info.name));
+  if (slices < 1) throw UsageError(fmt::format("{} on {} slices; use at least one", info.name, slices));
+  for (const auto& [name, values] : given)
+    if (values.size() != 1 && values.size() != static_cast<std::size_t>(slices))
+      throw UsageError(fmt::format("{} of action {} has {} values for {} slices; give one, or one for each slice", name,
+                                   info.name, values.size(), slices));
+  for (int s = 0; s < slices; ++s) {
+    std::map<std::string, double> real, imaginary;
+    for (const auto& [name, values] : given) {
+      const SliceValue value = values[values.size() == 1 ? 0 : s];
+      real.emplace(name, value.real());
+      imaginary.emplace(name, value.imag());
+    }
+    const ActionValues checked(info, real);
+    auto& all = values_.emplace_back();
+    for (std::size_t n = 0; n < info.parameters.size(); ++n)
+      all.emplace_back(checked.all()[n], imaginary[std::string(info.parameters[n].name)]);
+  }
+}
+
+std::vector<SliceValue> SliceValues::operator()(SliceNumber number) const {
+  std::vector<SliceValue> found;
+  for (const auto& values : values_) found.push_back(number(values.data()));
+  return found;
+}
+
+ActionValues SliceValues::first() const {
+  std::map<std::string, double> given;
+  for (std::size_t n = 0; n < info_->parameters.size(); ++n)
+    given.emplace(info_->parameters[n].name, values_[0][n].real());
+  return {*info_, given};
+}
+
 std::string ActionValues::text() const {
   std::string text;
   for (std::size_t n = 0; n < values_.size(); ++n)

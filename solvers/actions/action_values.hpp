@@ -43,4 +43,23 @@ class ActionValues {
   std::vector<double> values_;
 };
 
+/// What the statement of an action with a fifth dimension gives in each slice.
+class SliceValues {
+ public:
+  /// \param given by the names of parameters, one value or one for each slice; those with a default may be left out.
+  /// \throws UsageError no slices, values for more or fewer of them, no fifth dimension; as ActionValues.
+  SliceValues(const ActionInfo& info, int slices, const std::map<std::string, std::vector<SliceValue>>& given);
+
+  const ActionInfo& info() const { return *info_; }
+  int slices() const { return static_cast<int>(values_.size()); }
+  /// Of one of the numbers of ActionInfo, of every slice.
+  std::vector<SliceValue> operator()(SliceNumber number) const;
+  /// The real parts in the first slice: what hops are made for, which depend on no parameter.
+  ActionValues first() const;
+
+ private:
+  const ActionInfo* info_;
+  std::vector<std::vector<SliceValue>> values_;  // [slice][parameter]
+};
+
 }  // namespace quarksmith

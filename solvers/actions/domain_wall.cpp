@@ -12,12 +12,8 @@ namespace {
 constexpr std::array both = {Parity::even, Parity::odd};
 using Numbers = std::vector<Complex64>;
 
-/// f(b_s, c_s) of every slice.
-template <class F>
-Numbers of_slices(const DomainWallParameters& p, const F& f) {
-  Numbers all;
-  for (int s = 0; s < p.slices(); ++s) all.push_back(f(p.b[s], p.c[s]));
-  return all;
+bool are(const Numbers& numbers, double value) {
+  return std::all_of(numbers.begin(), numbers.end(), [&](const Complex64& z) { return z == value; });
 }
 
 }  // namespace
@@ -31,32 +27,35 @@ DomainWallParameters DomainWallParameters::uniform(double mass, double m5, int s
   return p;
 }
 
-bool DomainWallParameters::is_shamir() const {
-  return std::all_of(b.begin(), b.end(), [](const Complex64& z) { return z == 1.0; }) &&
-         std::all_of(c.begin(), c.end(), [](const Complex64& z) { return z == 0.0; });
+SliceValues DomainWallParameters::values() const {
+  if (b.empty() || b.size() != c.size())
+    throw UsageError(
+        fmt::format("a fifth dimension of {} coefficients b and {} c; use at least one slice and as many of both",
+                    b.size(), c.size()));
+  std::map<std::string, Numbers> given = {{"mass", {mass}}, {"m5", {m5}}};
+  const bool shamir = are(b, 1) && are(c, 0);
+  if (!shamir) given.insert({{"b5", b}, {"c5", c}});
+  return {find_action(shamir ? "domain_wall" : "moebius"), slices(), given};
 }
 
-WilsonParameters DomainWallParameters::wilson() const {
-  WilsonParameters p;
-  p.mass = -m5;
-  p.boundary = boundary;
-  return p;
-}
-
-DomainWallHopping::DomainWallHopping(HoppingTerm hopping, const DomainWallParameters& p)
-    : hopping_(std::move(hopping)), parameters_(p) {
-  const double diagonal = 4 - p.m5;
-  const Numbers alpha = of_slices(p, [&](Complex64 b, Complex64) { return diagonal * b + 1.0; });
-  const Numbers beta = of_slices(p, [&](Complex64, Complex64 c) { return diagonal * c - 1.0; });
-  const SliceMatrix b(p.b, p.c, -p.mass), a(alpha, beta, -p.mass), one = SliceMatrix::one(p.slices());
-  const auto transform = [&](const SliceMatrix& numerator, const SliceMatrix& denominator) {
-    return std::make_shared<SliceTransform>(hopping_.domain()->device_pointer(), hopping_.precision(), hopping_.basis(),
-                                            SliceChain(numerator, denominator));
+DomainWallHopping::DomainWallHopping(HoppingTerm hopping, SliceValues values)
+    : hopping_(std::move(hopping)), values_(std::move(values)) {
+  const Numbers diagonal = values_(info().b), shifted = values_(info().c), walls = values_(info().wall);
+  const SliceMatrix b(diagonal, shifted, walls), a(values_(info().alpha), values_(info().beta), walls);
+  const auto made = [&](const SliceMatrix& numerator, const SliceMatrix& denominator) {
+    return std::make_shared<SliceTransform>(transform(numerator, denominator));
   };
-  a_ = transform(a, one);
-  a_inverse_ = transform(one, a);
-  b_ = has_b() ? transform(b, one) : nullptr;
-  b_a_inverse_ = has_b() ? transform(b, a) : a_inverse_;
+  const SliceMatrix one = SliceMatrix::one(slices());
+  const bool b_is_one = are(diagonal, 1) && are(shifted, 0);
+  a_ = made(a, one);
+  a_inverse_ = made(one, a);
+  b_ = b_is_one ? nullptr : made(b, one);
+  b_a_inverse_ = b_is_one ? a_inverse_ : made(b, a);
+}
+
+SliceTransform DomainWallHopping::transform(const SliceMatrix& numerator, const SliceMatrix& denominator) const {
+  return {info().chain, hopping_.domain()->device_pointer(), hopping_.precision(), hopping_.basis(),
+          SliceChain(numerator, denominator)};
 }
 
 DomainWallHopping DomainWallHopping::cut() const {
@@ -89,7 +88,7 @@ void DomainWallMatrix::apply(SpinorField& out, const SpinorField& in, Dagger dag
   if (!d.has_b()) {
     for (const Parity parity : both) {
       d.a().apply(out, in, parity, dagger);
-      d.hop(out, 1, out, -0.5, in, parity, dagger);
+      d.hop(out, 1, out, d.h(), in, parity, dagger);
     }
     return;
   }
@@ -100,10 +99,10 @@ void DomainWallMatrix::apply(SpinorField& out, const SpinorField& in, Dagger dag
       d.a().apply(y, x, parity, dagger);
       if (dagger == Dagger::no) {
         d.b().apply(*work_, x, opposite(parity), dagger);
-        d.hop(y, 1, y, -0.5, *work_, parity, dagger);
+        d.hop(y, 1, y, d.h(), *work_, parity, dagger);
       } else {
         d.hop(*work_, x, parity, dagger);
-        d.b().apply(y, 1, y, -0.5, *work_, parity, dagger);
+        d.b().apply(y, 1, y, d.h(), *work_, parity, dagger);
       }
     }
   }
@@ -118,7 +117,7 @@ double DomainWallMatrix::flops() const {
 DomainWallEvenOdd::DomainWallEvenOdd(const DomainWallHopping& parts, Reduction form, int rhs)
     : parts_(&parts),
       form_(form),
-      odd_(parts.wilson().domain(), parts.wilson().precision(), Subset::odd, rhs, 4, parts.slices()) {}
+      odd_(parts.hopping().domain(), parts.hopping().precision(), Subset::odd, rhs, 4, parts.slices()) {}
 
 void DomainWallEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
   dagger == Dagger::no ? apply_plain(out, in) : apply_conjugate(out, in);
@@ -133,7 +132,7 @@ void DomainWallEvenOdd::apply_plain(SpinorField& out, const SpinorField& in) con
   d.hop(odd, first ? out : in, Parity::odd, no);
   d.b_a_inverse().apply(odd, odd, Parity::odd, no);  // C H_oe ...
   if (!symmetric) d.a().apply(out, in, Parity::even, no);
-  d.hop(out, 1, symmetric ? in : out, -0.25, odd, Parity::even, no);  // in, or A in, - H_eo odd / 4
+  d.hop(out, 1, symmetric ? in : out, -d.h() * d.h(), odd, Parity::even, no);  // in, or A in, - h^2 H_eo odd
 }
 
 void DomainWallEvenOdd::apply_conjugate(SpinorField& out, const SpinorField& in) const {
@@ -144,10 +143,10 @@ void DomainWallEvenOdd::apply_conjugate(SpinorField& out, const SpinorField& in)
   d.b_a_inverse().apply(odd, odd, Parity::odd, yes);  // C^+ H^+ in
   d.hop(out, odd, Parity::even, yes);
   if (form_ == Reduction::symmetric) {
-    d.b_a_inverse().apply(out, 1, in, -0.25, out, Parity::even, yes);  // in - C^+ H^+ odd / 4
+    d.b_a_inverse().apply(out, 1, in, -d.h() * d.h(), out, Parity::even, yes);  // in - h^2 C^+ H^+ odd
   } else {
     if (d.has_b()) d.b().apply(out, out, Parity::even, yes);
-    d.a().apply(out, -0.25, out, 1, in, Parity::even, yes);  // A^+ in - B^+ H^+ odd / 4
+    d.a().apply(out, -d.h() * d.h(), out, 1, in, Parity::even, yes);  // A^+ in - h^2 B^+ H^+ odd
   }
 }
 
@@ -161,7 +160,7 @@ double DomainWallEvenOdd::flops() const {
 void DomainWallEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
   SpinorField odd = odd_.slice(0, b.rhs());
   parts_->b_a_inverse().apply(odd, b, Parity::odd, Dagger::no);
-  parts_->hop(reduced, 1, b, 0.5, odd, Parity::even, Dagger::no);
+  parts_->hop(reduced, 1, b, -parts_->h(), odd, Parity::even, Dagger::no);
 }
 
 void DomainWallEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const {
@@ -170,9 +169,9 @@ void DomainWallEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, 
   const bool symmetric = form_ == Reduction::symmetric;
   if (symmetric || d.has_b()) {  // B x_e, where x_e = A^-1 reduced if symmetric
     (symmetric ? d.b_a_inverse() : d.b()).apply(x, reduced, Parity::even, no);
-    d.hop(x, 1, b, 0.5, x, Parity::odd, no);
+    d.hop(x, 1, b, -d.h(), x, Parity::odd, no);
   } else {
-    d.hop(x, 1, b, 0.5, reduced, Parity::odd, no);
+    d.hop(x, 1, b, -d.h(), reduced, Parity::odd, no);
   }
   d.a_inverse().apply(x, x, Parity::odd, no);
   symmetric ? d.a_inverse().apply(x, reduced, Parity::even, no) : x.copy_half(Parity::even, reduced);
@@ -185,42 +184,36 @@ std::unique_ptr<ReducedOperator> DomainWallDirac::reduced(Reduction form, int rh
 std::unique_ptr<DiracOperator> DomainWallDirac::cut() const { return std::make_unique<DomainWallDirac>(parts_.cut()); }
 
 void DomainWallDirac::embed(SpinorField& b, const SpinorField& source) const {
-  const DomainWallParameters& p = parts_.parameters();
-  const HoppingTerm& w = parts_.wilson();
-  const int last = p.slices() - 1;
-  const auto transform = [&](const SliceMatrix& m) {
-    return SliceTransform(w.domain()->device_pointer(), w.precision(), w.basis(), {m, SliceMatrix::one(p.slices())});
-  };
+  const int count = parts_.slices(), last = count - 1;
   b.fill(0);
   SpinorField slices = b.by_slice();
   for (int n = 0; n < source.rhs(); ++n)
-    for (const int s : {0, last}) slices.slice(n * p.slices() + s, 1).copy_from(source.slice(n, 1));
-  SliceMatrix walls(p.slices());
+    for (const int s : {0, last}) slices.slice(n * count + s, 1).copy_from(source.slice(n, 1));
+  SliceMatrix walls(count);
   walls(Chirality::plus).front() = 1;
   walls(Chirality::minus).back() = 1;
-  const SliceTransform to_walls = transform(walls);
+  const SliceTransform to_walls = parts_.transform(walls);
   for (const Parity parity : both) to_walls.apply(b, b, parity, Dagger::no);
-  if (!parts_.has_b()) return;
-  // 1 - c D_W = 1 - c (4 - M5) + c H / 2
-  SliceMatrix diagonal(p.slices()), hops(p.slices());
-  diagonal.diagonal.fill(of_slices(p, [&](Complex64, Complex64 c) { return 1.0 - c * (4 - p.m5); }));
-  hops.diagonal.fill(p.c);
-  const SliceTransform times_diagonal = transform(diagonal), times_c = transform(hops);
+  const Numbers beta = parts_.values()(parts_.info().beta), c = parts_.values()(parts_.info().c);
+  if (are(beta, -1) && are(c, 0)) return;
+  SliceMatrix diagonal(count), hops(count);
+  diagonal.diagonal.fill(beta);
+  hops.diagonal.fill(c);
+  const SliceTransform times_beta = parts_.transform(diagonal), times_c = parts_.transform(hops);
   SpinorField hopped = b.like();
   for (const Parity parity : both) parts_.hop(hopped, b, parity, Dagger::no);
   for (const Parity parity : both) {
-    times_diagonal.apply(b, b, parity, Dagger::no);
-    times_c.apply(b, 1, b, 0.5, hopped, parity, Dagger::no);
+    times_beta.apply(b, b, parity, Dagger::no);
+    times_c.apply(b, -1, b, -parts_.h(), hopped, parity, Dagger::no);
   }
 }
 
 void DomainWallDirac::take_slice(SpinorField& quark, const SpinorField& x, int slice) const {
-  const HoppingTerm& w = parts_.wilson();
   const int slices = parts_.slices();
   SliceMatrix m(slices);
   m.diagonal[int(Chirality::minus)][slice] = 1;
   m.shifted[int(Chirality::plus)][slice] = 1;
-  const SliceTransform transform(w.domain()->device_pointer(), w.precision(), w.basis(), {m, SliceMatrix::one(slices)});
+  const SliceTransform transform = parts_.transform(m);
   SpinorField work = x.like();
   for (const Parity parity : both) transform.apply(work, x, parity, Dagger::no);
   const SpinorField all = work.by_slice();
@@ -233,18 +226,9 @@ void DomainWallDirac::midpoint(SpinorField& quark, const SpinorField& x) const {
   take_slice(quark, x, parts_.slices() / 2);
 }
 
-DomainWallAction::DomainWallAction(DomainWallParameters parameters) : parameters_(std::move(parameters)) {
-  const DomainWallParameters& p = parameters_;
-  if (p.b.empty() || p.b.size() != p.c.size())
-    throw UsageError(
-        fmt::format("a fifth dimension of {} coefficients b and {} c; use at least one slice and as many "
-                    "of both",
-                    p.b.size(), p.c.size()));
-}
-
 std::unique_ptr<DiracOperator> DomainWallAction::make(const LinkStore& links, const PrecisionInfo& precision) const {
-  return std::make_unique<DomainWallDirac>(DomainWallHopping(
-      WilsonHopping(links.store(precision.links), precision, links.basis(), parameters_.wilson()), parameters_));
+  HoppingTerm hopping(links.store(precision.links), precision, links.basis(), values_.first(), boundary_);
+  return std::make_unique<DomainWallDirac>(DomainWallHopping(std::move(hopping), values_));
 }
 
 }  // namespace quarksmith

@@ -4,33 +4,33 @@
 #pragma once
 
 #include "solvers/actions/slice_transform.hpp"
-#include "solvers/actions/wilson.hpp"
+#include "solvers/actions/stated.hpp"
 
 namespace quarksmith {
 
-/// D psi_s = (b_s D_W + 1) psi_s + (c_s D_W - 1) R psi_s with R psi_s = P_- psi_{s+1} + P_+ psi_{s-1}, and -m times
-/// what comes from beyond the ends; D_W is the Wilson operator with mass -M5 (arXiv:1206.5214).
+/// Moebius fermions: D psi_s = (b_s D_W + 1) psi_s + (c_s D_W - 1) R psi_s with R psi_s = P_- psi_{s+1} + P_+
+/// psi_{s-1}, and -m times what comes from beyond the ends; D_W is the Wilson operator with mass -M5 (arXiv:1206.5214).
 struct DomainWallParameters {
   double mass = 0;  ///< of the quark
   double m5 = 1.8;  ///< domain-wall height
   /// Of each slice: 1 and 0 for Shamir's form; complex ones as of rational approximations (zMoebius).
   std::vector<Complex64> b, c;
-  std::array<Complex64, directions> boundary{1, 1, 1, -1};
+  BoundaryPhases boundary{1, 1, 1, -1};
 
   /// The same b and c on Ls slices.
   static DomainWallParameters uniform(double mass, double m5, int slices, double b5 = 1, double c5 = 0);
   int slices() const { return static_cast<int>(b.size()); }
-  /// True if b = 1 and c = 0 everywhere.
-  bool is_shamir() const;
-  /// The Wilson operator D_W.
-  WilsonParameters wilson() const;
+  /// The stated action that these are parameters of: Shamir's if b = 1 and c = 0 everywhere.
+  /// \throws UsageError no slices, or b and c of different length.
+  SliceValues values() const;
 };
 
-/// What the operators are made of, in one precision: with B = b + c R and A = (4 - M5) B + 1 - R the matrix is
-/// A - H B / 2, where the hopping term H stays in a slice and A and B at a site.
+/// What the operators of an action along a fifth dimension are made of, in one precision: M = A + h H B, where the
+/// hopping term H stays in a slice and A = alpha + beta R and B = b + c R at a site. All numbers are those of the
+/// statement.
 class DomainWallHopping {
  public:
-  DomainWallHopping(HoppingTerm hopping, const DomainWallParameters& parameters);
+  DomainWallHopping(HoppingTerm hopping, SliceValues values);
   /// See HoppingTerm::cut.
   DomainWallHopping cut() const;
 
@@ -38,12 +38,17 @@ class DomainWallHopping {
   void hop(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;
   void hop(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
            Dagger dagger) const;
-  const HoppingTerm& wilson() const { return hopping_; }
-  const DomainWallParameters& parameters() const { return parameters_; }
-  int slices() const { return parameters_.slices(); }
+  const HoppingTerm& hopping() const { return hopping_; }
+  const SliceValues& values() const { return values_; }
+  const ActionInfo& info() const { return values_.info(); }
+  int slices() const { return values_.slices(); }
+  double h() const { return info().h; }
+  /// Any matrix along the fifth dimension for its fields.
+  SliceTransform transform(const SliceMatrix& numerator, const SliceMatrix& denominator) const;
+  SliceTransform transform(const SliceMatrix& m) const { return transform(m, SliceMatrix::one(slices())); }
 
-  /// B is 1 for Shamir's form and then left out; the others are A, A^-1 and B A^-1.
-  bool has_b() const { return !parameters_.is_shamir(); }
+  /// B is left out where it is 1, as for Shamir's form; the others are A, A^-1 and B A^-1.
+  bool has_b() const { return b_ != nullptr; }
   const SliceTransform& b() const { return *b_; }
   const SliceTransform& a() const { return *a_; }
   const SliceTransform& a_inverse() const { return *a_inverse_; }
@@ -55,18 +60,18 @@ class DomainWallHopping {
 
  private:
   HoppingTerm hopping_;
-  DomainWallParameters parameters_;
+  SliceValues values_;
   std::shared_ptr<const SliceTransform> b_, a_, a_inverse_, b_a_inverse_;
 };
 
-/// M = A - H B / 2 on all sites.
+/// M = A + h H B on all sites.
 class DomainWallMatrix final : public LinearOperator {
  public:
   explicit DomainWallMatrix(const DomainWallHopping& parts);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
   Subset subset() const override { return Subset::full; }
-  const DomainPointer& domain() const override { return parts_->wilson().domain(); }
-  const PrecisionInfo& precision() const override { return parts_->wilson().precision(); }
+  const DomainPointer& domain() const override { return parts_->hopping().domain(); }
+  const PrecisionInfo& precision() const override { return parts_->hopping().precision(); }
   int slices() const override { return parts_->slices(); }
   double flops() const override;
   double bytes_sent() const override { return 2 * parts_->bytes_sent(); }
@@ -76,23 +81,23 @@ class DomainWallMatrix final : public LinearOperator {
   mutable std::optional<SpinorField> work_;  // of one vector; not for Shamir's form
 };
 
-/// Even-odd forms in four dimensions, on the even sites. Symmetric: 1 - H_eo C H_oe C / 4 with C = B A^-1, whose
+/// Even-odd forms in four dimensions, on the even sites. Symmetric: 1 - h^2 H_eo C H_oe C with C = B A^-1, whose
 /// unknown is A x_e: the matrix preconditioned from the right, so that its residual is that of M and the last step of
-/// an application is a hop. Asymmetric: A - H_eo C H_oe B / 4.
+/// an application is a hop. Asymmetric: A - h^2 H_eo C H_oe B.
 class DomainWallEvenOdd final : public ReducedOperator {
  public:
   /// \param rhs right-hand sides at most.
   DomainWallEvenOdd(const DomainWallHopping& parts, Reduction form, int rhs = 1);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
-  const DomainPointer& domain() const override { return parts_->wilson().domain(); }
-  const PrecisionInfo& precision() const override { return parts_->wilson().precision(); }
+  const DomainPointer& domain() const override { return parts_->hopping().domain(); }
+  const PrecisionInfo& precision() const override { return parts_->hopping().precision(); }
   int slices() const override { return parts_->slices(); }
   double flops() const override;
   double bytes_sent() const override { return 2 * parts_->bytes_sent(); }
 
-  /// b_e + H_eo C b_o / 2
+  /// b_e - h H_eo C b_o
   void prepare(SpinorField& reduced, const SpinorField& b) const override;
-  /// x_o = A^-1 (b_o + H_oe B x_e / 2)
+  /// x_o = A^-1 (b_o - h H_oe B x_e)
   void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override;
 
  private:
@@ -114,7 +119,8 @@ class DomainWallDirac final : public DiracOperator {
   std::unique_ptr<DiracOperator> cut() const override;
 
   bool embeds() const override { return true; }
-  /// P_+ of the source on the first slice and P_- on the last, times 1 - c_s D_W.
+  /// P_+ of the source on the first slice and P_- on the last, times what multiplies -R in M: 1 - c_s D_W for Moebius
+  /// fermions (arXiv:1206.5214).
   void embed(SpinorField& b, const SpinorField& source) const override;
   /// q = P_- psi_0 + P_+ psi_{Ls-1}
   void project(SpinorField& quark, const SpinorField& x) const override;
@@ -128,18 +134,21 @@ class DomainWallDirac final : public DiracOperator {
   DomainWallMatrix matrix_;
 };
 
-/// Domain-wall and Moebius actions.
+/// Actions along a fifth dimension.
 class DomainWallAction final : public Action {
  public:
-  /// \throws UsageError no slices, or b and c of different length.
-  explicit DomainWallAction(DomainWallParameters parameters);
-  std::string name() const override { return parameters_.is_shamir() ? "domain-wall" : "moebius"; }
-  int slices() const override { return parameters_.slices(); }
+  DomainWallAction(SliceValues values, const BoundaryPhases& boundary)
+      : values_(std::move(values)), boundary_(boundary) {}
+  /// Domain-wall and Moebius actions. \throws UsageError no slices, or b and c of different length.
+  explicit DomainWallAction(const DomainWallParameters& p) : DomainWallAction(p.values(), p.boundary) {}
+  std::string name() const override { return option_name(values_.info().name); }
+  int slices() const override { return values_.slices(); }
   bool has_midpoint() const override { return slices() > 1; }
   std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const override;
 
  private:
-  DomainWallParameters parameters_;
+  SliceValues values_;
+  BoundaryPhases boundary_;
 };
 
 }  // namespace quarksmith

@@ -12,7 +12,7 @@ namespace {
 
 SiteTerm term_of(const ActionValues& values, const PrecisionInfo& spinors, const LinkField* plain_links) {
   const ActionInfo& info = values.info();
-  const double diagonal = values(info.diagonal);
+  const double diagonal = info.chain.empty() ? values(info.diagonal) : 1;  // that of slices is another matter
   if (diagonal == 0)
     throw UsageError(fmt::format("{}: the diagonal of the Dirac operator vanishes; use another mass", values.text()));
   const Twist twist{values(info.twist), values(info.splitting), info.flavours};

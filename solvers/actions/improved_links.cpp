@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "runtime/ranks/bordered.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
@@ -14,92 +16,66 @@ constexpr double unitary_limit = 1e-16;
 
 LinkField empty_like(const LinkField& links) { return {links.domain_pointer(), links.precision(), links.storage()}; }
 
-/// All paths aside of fat links for direction mu: staples of staples of staples.
-void add_fat_paths(const LinkField& u, const StapleCoefficients& c, int mu, LinkField& fat, LinkField& three,
-                   LinkField& five) {
-  for (int nu = 0; nu < directions; ++nu) {
-    if (nu == mu) continue;
-    add_staples(u, u, mu, nu, &three, c.three, fat);
-    if (c.lepage != 0) evaluate("lepage", {u, fat, c.lepage, LatticeDirection{mu}, LatticeDirection{nu}, fat});
-    for (int rho = 0; rho < directions; ++rho) {
-      if (rho == mu || rho == nu || (c.five == 0 && c.seven == 0)) continue;
-      add_staples(u, three, mu, rho, &five, c.five, fat);
-      const int sigma = 0 + 1 + 2 + 3 - mu - nu - rho;
-      if (c.seven != 0) add_staples(u, five, mu, sigma, nullptr, c.seven, fat);
-    }
+ExpressionArgument argument(const LinkOperand& operand, const ActionValues& action, const LinkField& read,
+                            const std::vector<LinkField>& made) {
+  switch (operand.kind) {
+    case LinkOperand::Kind::field:
+      return operand.n == 0 ? read : made[operand.n - 1];
+    case LinkOperand::Kind::number:
+      return action(action.info().link_numbers[operand.n]);
+    default:
+      return LatticeDirection{operand.n};
   }
 }
 
-/// smear on a lattice that is not split.
-LinkField smear_whole(const LinkField& u, const StapleCoefficients& c, LinkField* longs) {
-  LinkField fat = empty_like(u), three = empty_like(u), five = empty_like(u);
-  evaluate("one_link", {u, c.one, fat});
-  for (int mu = 0; mu < directions; ++mu) add_fat_paths(u, c, mu, fat, three, five);
-  if (longs != nullptr) evaluate("naik", {u, c.naik, *longs});
-  u.domain().device().synchronize();
-  return fat;
+/// What a stage makes on a lattice that is not split.
+std::vector<LinkField> make_whole(const LinkStage& stage, const ActionValues& action, const LinkField& links) {
+  std::vector<LinkField> made;
+  for (int n = 1; n < stage.fields; ++n) made.push_back(empty_like(links));
+  for (const LinkStep& step : stage.steps) {
+    std::vector<ExpressionArgument> arguments;
+    for (const LinkOperand& o : step.operands)
+      if (o.kind != LinkOperand::Kind::none) arguments.push_back(argument(o, action, links, made));
+    evaluate(step.expression, arguments);
+  }
+  links.domain().device().synchronize();
+  made.erase(made.begin() + (stage.project ? 1 : 2), made.end());
+  return made;
 }
 
-/// The same of a part: on the part with a border, for both at once.
-LinkField smear_part(const BorderedPart& part, const LinkField& links, const StapleCoefficients& c, LinkField* longs) {
-  const LinkField& u = part.read(links, true);
-  const auto cut = [&](const LinkField& from, const LinkField& to) {
-    part.cut(stored_sites(from), stored_sites(to));
-    to.changed();
-  };
-  LinkField fat = empty_like(links), box_longs = empty_like(u);
-  cut(smear_whole(u, c, longs != nullptr ? &box_longs : nullptr), fat);
-  if (longs != nullptr) cut(box_longs, *longs);
-  return fat;
-}
-
-LinkField upload_double(const HostGauge& gauge, const DomainPointer& domain) {
-  return upload(gauge, domain, find_precision("double"), find_storage("r18"));
-}
-
-/// The links of a level on the host.
-ImprovedLinks improve(const LinkField& links, const StapleCoefficients& c, const HostGauge& gauge) {
-  LinkField longs = empty_like(links);
-  const LinkField fat = smear(links, c, &longs);
-  ImprovedLinks result{download(fat), download(longs)};
-  result.fat.phase = result.longs.phase = gauge.phase;
-  return result;
+/// The same of any lattice: of a part on the part with a border.
+std::vector<LinkField> make(const LinkStage& stage, const ActionValues& action, const LinkField& links) {
+  const BorderedPart* part =
+      links.domain().bordered({stage.reach, true}, links.precision().element_bytes, "improved links");
+  if (part == nullptr) return make_whole(stage, action, links);
+  std::vector<LinkField> made;
+  for (const LinkField& box : make_whole(stage, action, part->read(links, true))) {
+    part->cut(stored_sites(box), stored_sites(made.emplace_back(empty_like(links))));
+    made.back().changed();
+  }
+  return made;
 }
 
 }  // namespace
-
-StapleCoefficients asqtad_coefficients(double u0) {
-  if (!(u0 > 0)) throw UsageError(fmt::format("u0 = {}; use a positive number, 1 for no tadpole factors", u0));
-  const double u2 = u0 * u0, u4 = u2 * u2, u6 = u4 * u2;
-  return {5.0 / 8, 1 / (16 * u2), 1 / (64 * u4), 1 / (384 * u6), -1 / (16 * u4), -1 / (24 * u2)};
-}
-
-StapleCoefficients fat7_coefficients() { return {1.0 / 8, 1.0 / 16, 1.0 / 64, 1.0 / 384, 0, 0}; }
-
-StapleCoefficients hisq_coefficients(double naik_epsilon) {
-  return {1 + naik_epsilon / 8, 1.0 / 16, 1.0 / 64, 1.0 / 384, -1.0 / 8, -(1 + naik_epsilon) / 24};
-}
 
 double naik_epsilon(double mass) {
   const double m2 = mass * mass;
   return m2 * (-27.0 / 40 + m2 * (327.0 / 1120 + m2 * (-15607.0 / 268800 + m2 * (-73697.0 / 3942400))));
 }
 
-ImprovedLinks asqtad_links(const HostGauge& gauge, const DomainPointer& domain, double u0) {
-  const StapleCoefficients c = asqtad_coefficients(u0);
-  return improve(upload_double(gauge, domain), c, gauge);
-}
-
-ImprovedLinks hisq_links(const HostGauge& gauge, const DomainPointer& domain, double naik_epsilon) {
-  const LinkField w = project_u3(smear(upload_double(gauge, domain), fat7_coefficients()));
-  return improve(w, hisq_coefficients(naik_epsilon), gauge);
-}
-
-LinkField smear(const LinkField& links, const StapleCoefficients& c, LinkField* longs) {
-  // Paths of fat and long links go two steps beyond the ends of a link at most.
-  constexpr BorderDepth paths{{2, 2, 2, 2}, true};
-  const BorderedPart* part = links.domain().bordered(paths, links.precision().element_bytes, "improved links");
-  return part != nullptr ? smear_part(*part, links, c, longs) : smear_whole(links, c, longs);
+ImprovedLinks improved_links(const ActionValues& action, const HostGauge& gauge, const DomainPointer& domain) {
+  const ActionInfo& info = action.info();
+  if (info.link_stages.empty())
+    throw UsageError(fmt::format("action {} does not say how its links are made; use one that does", info.name));
+  std::vector<LinkField> links;
+  links.push_back(upload(gauge, domain, find_precision("double"), find_storage("r18")));
+  for (const LinkStage& stage : info.link_stages) {
+    links = make(stage, action, links[0]);
+    if (stage.project) links[0] = project_u3(links[0]);
+  }
+  ImprovedLinks result{download(links[0]), download(links[1])};
+  result.fat.phase = result.longs.phase = gauge.phase;
+  return result;
 }
 
 LinkField project_u3(const LinkField& links) {
@@ -122,14 +98,6 @@ LinkField project_u3(const LinkField& links) {
                     "is singular; the configuration is not one that smearing was meant for",
                     deviation));
   return result;
-}
-
-void add_staples(const LinkField& u, const LinkField& v, int mu, int nu, LinkField* out, double b, LinkField& sum) {
-  const LatticeDirection along{mu}, aside{nu};
-  if (out != nullptr)
-    evaluate("staple", {u, v, sum, b, along, aside, *out, sum});
-  else
-    evaluate("last_staple", {u, v, sum, b, along, aside, sum});
 }
 
 }  // namespace quarksmith

@@ -12,11 +12,12 @@ SliceMatrix::SliceMatrix(int slices) {
   for (auto* part : {&diagonal, &shifted}) part->fill(std::vector<Complex64>(slices));
 }
 
-SliceMatrix::SliceMatrix(const std::vector<Complex64>& alpha, const std::vector<Complex64>& beta, Complex64 corner) {
+SliceMatrix::SliceMatrix(const std::vector<Complex64>& alpha, const std::vector<Complex64>& beta,
+                         const std::vector<Complex64>& wall) {
   diagonal.fill(alpha);
   shifted.fill(beta);
-  shifted[int(Chirality::minus)].back() *= corner;
-  shifted[int(Chirality::plus)].front() *= corner;
+  shifted[int(Chirality::minus)].back() *= wall.back();
+  shifted[int(Chirality::plus)].front() *= wall.front();
 }
 
 SliceMatrix SliceMatrix::one(int slices) {

@@ -20,8 +20,9 @@ struct SliceMatrix {
 
   /// Zero.
   explicit SliceMatrix(int slices);
-  /// alpha_s + beta_s R with R psi_s = P_- psi_{s+1} + P_+ psi_{s-1}, and where R leaves the slices, times `corner`.
-  SliceMatrix(const std::vector<Complex64>& alpha, const std::vector<Complex64>& beta, Complex64 corner);
+  /// alpha_s + beta_s R with R psi_s = P_- psi_{s+1} + P_+ psi_{s-1}, and where R leaves the slices, times wall_s.
+  SliceMatrix(const std::vector<Complex64>& alpha, const std::vector<Complex64>& beta,
+              const std::vector<Complex64>& wall);
   static SliceMatrix one(int slices);
 
   int slices() const { return static_cast<int>(diagonal[0].size()); }

@@ -16,8 +16,8 @@ int slices_at_most(const Device& device, const PrecisionInfo& precision) {
 
 }  // namespace
 
-SliceTransform::SliceTransform(const std::shared_ptr<Device>& device, const PrecisionInfo& precision,
-                               const BasisInfo& basis, const SliceChain& chain)
+SliceTransform::SliceTransform(std::string_view operation, const std::shared_ptr<Device>& device,
+                               const PrecisionInfo& precision, const BasisInfo& basis, const SliceChain& chain)
     : slices_(chain.slices()) {
   if (const int most = slices_at_most(*device, precision); slices_ > most)
     throw UsageError(fmt::format("a fifth dimension of {} slices in {} precision; {} takes {} at most", slices_,
@@ -26,7 +26,7 @@ SliceTransform::SliceTransform(const std::shared_ptr<Device>& device, const Prec
   for (const bool dagger : {false, true}) {
     table_[dagger] = store(dagger ? chain.adjoint() : chain, device, precision, is_complex);
     for (const bool axpby : {false, true})
-      kernel_[dagger][axpby] = &find(device->kernels(), {.operation = "domain_wall",
+      kernel_[dagger][axpby] = &find(device->kernels(), {.operation = operation,
                                                          .precision = precision.name,
                                                          .basis = basis.name,
                                                          .dagger = dagger,

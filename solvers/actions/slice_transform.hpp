@@ -10,10 +10,11 @@ namespace quarksmith {
 /// A chain and its conjugate on a device, for fields of one precision and basis.
 class SliceTransform {
  public:
+  /// \param operation of the kernels: ActionInfo::chain.
   /// \throws UsageError the build lacks a kernel (the message is the profile row to add), or the device cannot keep so
   /// many slices.
-  SliceTransform(const std::shared_ptr<Device>& device, const PrecisionInfo& precision, const BasisInfo& basis,
-                 const SliceChain& chain);
+  SliceTransform(std::string_view operation, const std::shared_ptr<Device>& device, const PrecisionInfo& precision,
+                 const BasisInfo& basis, const SliceChain& chain);
 
   /// out = K in (or K^+ in) at the sites of `parity`; `out` may be `in`.
   void apply(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;

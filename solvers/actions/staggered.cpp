@@ -5,21 +5,11 @@
 #include "runtime/error.hpp"
 
 namespace quarksmith {
-ActionValues StaggeredParameters::values(double m) const {
-  return {find_action(kind == Kind::thin ? "staggered" : "improved_staggered"), {{"mass", m}}};
-}
 
-StaggeredAction::StaggeredAction(const StaggeredParameters& parameters) : StaggeredAction(parameters, nullptr) {}
-
-StaggeredAction::StaggeredAction(const StaggeredParameters& parameters, std::shared_ptr<const ImprovedLinks> links)
-    : parameters_(parameters), given_(std::move(links)) {
-  if (!(parameters.mass > 0))
-    throw UsageError(fmt::format("mass {} of staggered quarks: M = 2m + D; use m > 0", parameters.mass));
-}
-
-std::string StaggeredAction::name() const {
-  using Kind = StaggeredParameters::Kind;
-  return parameters_.kind == Kind::thin ? "staggered" : parameters_.kind == Kind::asqtad ? "asqtad" : "hisq";
+ActionValues StaggeredParameters::values() const {
+  if (kind == Kind::asqtad) return {find_action("asqtad"), {{"mass", mass}, {"u0", u0}}};
+  if (kind == Kind::hisq) return {find_action("hisq"), {{"mass", mass}, {"naik_epsilon", naik_epsilon}}};
+  return {find_action("staggered"), {{"mass", mass}}};
 }
 
 /// Fat and long links, made once for all precisions.
@@ -28,15 +18,13 @@ const ImprovedLinks& StaggeredAction::improved(const LinkStore& links) const {
     throw UsageError(
         fmt::format("links '{}': long links are a number times U(3); use r13, r9 or r18", links.storage()));
   if (given_) return *given_;
-  return links.derived<ImprovedLinks>("improved", [&] {
-    return parameters_.kind == StaggeredParameters::Kind::asqtad
-               ? asqtad_links(links.gauge(), links.domain(), parameters_.u0)
-               : hisq_links(links.gauge(), links.domain(), parameters_.naik_epsilon);
-  });
+  std::string made(values_.info().name);
+  for (const ActionNumber number : values_.info().link_numbers) made += fmt::format(" {:.17g}", values_(number));
+  return links.derived<ImprovedLinks>(made, [&] { return improved_links(values_, links.gauge(), links.domain()); });
 }
 
 LinkDeviation StaggeredAction::deviation(const LinkStore& links) const {
-  if (parameters_.kind == StaggeredParameters::Kind::thin) return links.deviation();
+  if (thin()) return links.deviation();
   const StorageInfo& storage = find_storage(links.storage());
   const HostGauge& longs = improved(links).longs;
   if (storage.group == "any") return {};
@@ -44,8 +32,7 @@ LinkDeviation StaggeredAction::deviation(const LinkStore& links) const {
 }
 
 HoppingTerm StaggeredAction::hopping(const LinkStore& links, const PrecisionInfo& precision) const {
-  if (parameters_.kind == StaggeredParameters::Kind::thin)
-    return {links.store(precision.links), precision, links.basis(), parameters_.values(), parameters_.boundary};
+  if (thin()) return {links.store(precision.links), precision, links.basis(), values_, boundary_};
   const ImprovedLinks& made = improved(links);
   const PrecisionInfo& stored = find_precision(precision.links);
   const auto store = [&](const HostGauge& gauge, std::string_view storage, int depth) {
@@ -54,8 +41,8 @@ HoppingTerm StaggeredAction::hopping(const LinkStore& links, const PrecisionInfo
   return {store(made.fat, "r18", 1),
           precision,
           links.basis(),
-          parameters_.values(),
-          parameters_.boundary,
+          values_,
+          boundary_,
           nullptr,
           store(made.longs, links.storage(), reach())};
 }

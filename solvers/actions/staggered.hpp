@@ -11,7 +11,7 @@
 
 namespace quarksmith {
 
-/// Parameters of a staggered action.
+/// Parameters of a staggered action in C++.
 struct StaggeredParameters {
   enum class Kind { thin, asqtad, hisq };
   Kind kind = Kind::thin;
@@ -20,32 +20,35 @@ struct StaggeredParameters {
   double naik_epsilon = 0;  ///< of the long links of HISQ
   BoundaryPhases boundary{1, 1, 1, -1};
 
-  /// The stated action that these are parameters of, with their mass or another one.
-  ActionValues values() const { return values(mass); }
-  ActionValues values(double m) const;
+  /// The stated action that these are parameters of. \throws UsageError the mass is not positive.
+  ActionValues values() const;
 };
 
-/// Staggered, asqtad or HISQ quarks of one mass. Its domain is made for hops over reach() sites; the storage of links
-/// that a solver is given is that of the long links where there are such, fat ones have 18 reals.
+/// Quarks of one spin component whose links may be made from those of a gauge field by their statement: staggered,
+/// asqtad, HISQ. Its domain is made for hops over reach() sites; the storage of links that a solver is given is that of
+/// the long links where there are such, fat ones have 18 reals.
 class StaggeredAction final : public Action {
  public:
-  /// \throws UsageError the mass is not positive.
-  explicit StaggeredAction(const StaggeredParameters& parameters);
-  /// With fat and long links that were made elsewhere, without phases.
-  StaggeredAction(const StaggeredParameters& parameters, std::shared_ptr<const ImprovedLinks> links);
+  /// \param links fat and long ones that were made elsewhere, without phases; null: as stated.
+  StaggeredAction(ActionValues values, const BoundaryPhases& boundary,
+                  std::shared_ptr<const ImprovedLinks> links = nullptr)
+      : values_(std::move(values)), boundary_(boundary), given_(std::move(links)) {}
+  explicit StaggeredAction(const StaggeredParameters& p, std::shared_ptr<const ImprovedLinks> links = nullptr)
+      : StaggeredAction(p.values(), p.boundary, std::move(links)) {}
 
-  std::string name() const override;
+  std::string name() const override { return option_name(values_.info().name); }
   int spins() const override { return 1; }
   std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const override;
   LinkDeviation deviation(const LinkStore& links) const override;
   HoppingTerm hopping(const LinkStore& links, const PrecisionInfo& precision) const;
-  const StaggeredParameters& parameters() const { return parameters_; }
-  int reach() const override { return parameters_.values().info().reach; }
+  int reach() const override { return values_.info().reach; }
 
  private:
+  bool thin() const { return values_.info().link_stages.empty(); }
   const ImprovedLinks& improved(const LinkStore& links) const;
 
-  StaggeredParameters parameters_;
+  ActionValues values_;
+  BoundaryPhases boundary_;
   std::shared_ptr<const ImprovedLinks> given_;
 };
 

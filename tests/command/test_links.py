@@ -3,6 +3,9 @@
 import json
 
 import numpy as np
+import pytest
+
+from tests.generator.fat_paths import expected
 
 GAUGE = "weak:0.4:4,4,4,8:3"
 EXTENT = (8, 4, 4, 4)  # t slowest
@@ -30,6 +33,20 @@ def test_files_hold_what_the_actions_say_and_are_read_again(quarksmith):
         assert "agrees" in out
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "values"),
+    [("asqtad", ("--u0", 0.87), {"u0": 0.87}), ("hisq", ("--epsilon", -0.13), {"epsilon": -0.13})],
+)
+def test_links_are_the_sums_over_all_paths(quarksmith, name, options, values):
+    """Paths one by one, of a thermalised configuration as it stands in its file."""
+    quarksmith("heatbath", "--lattice", "4,4,4,8", "--beta", 6, "--sweeps", 3, "--seed", 5, "--out", "u")
+    quarksmith("links", "--action", name, *options, "u_00003.ildg", "--fat", "f.ildg", "--long", "l.ildg")
+    read = lambda file: links_of((quarksmith.folder / file).read_bytes()).transpose(3, 2, 1, 0, 4, 5, 6)  # noqa: E731
+    wanted = expected(name, read("u_00003.ildg"), **values)
+    for file, links in (("f.ildg", wanted["fat"]), ("l.ildg", wanted["long"])):
+        assert np.abs(read(file) - links).max() < 1e-13
+
+
 def test_hisq_of_unit_links_is_the_free_action(quarksmith):
     epsilon = -0.1
     options = ("--epsilon", epsilon, "--fat", "f.ildg", "--long", "l.ildg")
@@ -42,4 +59,4 @@ def test_wrong_use_is_told(quarksmith):
     assert "asqtad or hisq" in quarksmith.refuses("links", GAUGE, "--action", "naive")
     assert "--u0" in quarksmith.refuses("links", GAUGE, "--u0", 0.9)
     assert "HISQ" in quarksmith.refuses("links", GAUGE, "--action", "asqtad", "--charm", 0.6)
-    assert "positive" in quarksmith.refuses("links", GAUGE, "--action", "asqtad", "--u0", -1)
+    assert "use a number from 0.1" in quarksmith.refuses("links", GAUGE, "--action", "asqtad", "--u0", -1)

@@ -27,15 +27,26 @@ class Interpreter:
         fields: links by name, and the spinor.
         parameters: by name.
         phases: of hops across the last slice of each direction.
+        kept: what is stored, by node.
     """
 
     extent: tuple[int, int, int, int]
     fields: dict[str, np.ndarray]
     parameters: dict[str, float] = field(default_factory=dict)
     phases: tuple[complex, ...] = (1, 1, 1, -1)
+    kept: dict[int, np.ndarray] = field(default_factory=dict)
 
     def __call__(self, node: Node) -> np.ndarray:
         return getattr(self, f"_{node.op}")(node)
+
+    def _stored(self, node):
+        if id(node) not in self.kept:
+            self.kept[id(node)] = self(node.args[0])
+        return self.kept[id(node)]
+
+    def _project_u3(self, node):
+        left, _, right = np.linalg.svd(self(node.args[0]))
+        return left @ right
 
     def _args(self, node: Node) -> list[np.ndarray]:
         return [self(a) for a in node.args]

@@ -7,6 +7,14 @@ namespace {
 
 using namespace quarksmith;
 
+ImprovedLinks asqtad_links(const HostGauge& gauge, const DomainPointer& domain) {
+  return improved_links({find_action("asqtad"), {{"mass", 0.1}, {"u0", 0.8}}}, gauge, domain);
+}
+
+ImprovedLinks hisq_links(const HostGauge& gauge, const DomainPointer& domain) {
+  return improved_links({find_action("hisq"), {{"mass", 0.1}, {"naik_epsilon", -0.2}}}, gauge, domain);
+}
+
 DomainPointer domain_of(const HostGauge& gauge, std::shared_ptr<Communicator> communicator) {
   return std::make_shared<Domain>(gauge.lattice, ranks::device(), std::move(communicator));
 }
@@ -35,12 +43,12 @@ class LinksOfParts : public testing::TestWithParam<Coordinates> {};
 TEST_P(LinksOfParts, HaveTheBitsOfTheWhole) {
   const HostGauge gauge = weak_gauge(Lattice(GetParam()), 0.6, 4);
   const DomainPointer alone = domain_of(gauge, Communicator::self());
-  const ImprovedLinks asqtad = asqtad_links(gauge, alone, 0.8), hisq = hisq_links(gauge, alone, -0.2);
+  const ImprovedLinks asqtad = asqtad_links(gauge, alone), hisq = hisq_links(gauge, alone);
   for (const Coordinates& grid : ranks::grids(GetParam())) {
     SCOPED_TRACE(ranks::text(grid));
     const HostGauge mine = ranks::cut(gauge, ranks::part(GetParam(), grid));
     const DomainPointer together = domain_of(mine, Communicator::world());
-    const ImprovedLinks a = asqtad_links(mine, together, 0.8), h = hisq_links(mine, together, -0.2);
+    const ImprovedLinks a = asqtad_links(mine, together), h = hisq_links(mine, together);
     expect_same(a.fat, asqtad.fat, 10), expect_same(a.longs, asqtad.longs, 1);
     expect_same(h.fat, hisq.fat, 100), expect_same(h.longs, hisq.longs, 10);
   }
