@@ -12,15 +12,6 @@
 namespace quarksmith::apps {
 namespace {
 
-Phases boundary_phases(const std::string& text) {
-  if (text == "periodic") return {1, 1, 1, 1};
-  if (text == "antiperiodic") return {1, 1, 1, -1};
-  Phases phases;
-  const std::array<double, 4> angles = four_numbers(text, "--boundary (periodic, antiperiodic or a,b,c,d)");
-  for (int mu = 0; mu < directions; ++mu) phases[mu] = WilsonParameters::phase_of(angles[mu]);
-  return phases;
-}
-
 std::string dashed(std::string_view name) { return "--" + option_name(name); }
 
 std::string upper_case(std::string text) {
@@ -102,11 +93,11 @@ class Reader {
     }
     return {.values = {info_, values}, .slices = slices_, .of_slices = of_slices};
   }
-  std::vector<double> masses(double one) const {
-    const auto found = given_.find("mass");
-    if (found == given_.end()) return {one};
+  /// Of a parameter of which one run may take several.
+  std::vector<double> several(const std::string& name) const {
     std::vector<double> all;
-    for (const Complex64& z : found->second.numbers) all.push_back(z.real());
+    if (const auto found = given_.find(name); found != given_.end())
+      for (const Complex64& z : found->second.numbers) all.push_back(z.real());
     return all;
   }
 
@@ -211,7 +202,7 @@ Provenance provenance_of(const ActionSettings& s, const std::vector<double>& mas
   Provenance all = {{"action", listed_name(info)}};
   for (const ActionParameter& p : info.parameters) {
     const std::string name(p.name);
-    if (p.several)
+    if (p.several && !masses.empty())
       all[name] = masses;
     else if (p.each_slice)
       all[name] = recorded(s.of_slices.contains(name) ? s.of_slices.at(name)
@@ -270,6 +261,15 @@ std::vector<std::string> action_names(const std::function<bool(const ActionInfo&
   return names;
 }
 
+Phases boundary_phases(const std::string& text) {
+  if (text == "periodic") return {1, 1, 1, 1};
+  if (text == "antiperiodic") return {1, 1, 1, -1};
+  Phases phases;
+  const std::array<double, 4> angles = four_numbers(text, "--boundary (periodic, antiperiodic or a,b,c,d)");
+  for (int mu = 0; mu < directions; ++mu) phases[mu] = WilsonParameters::phase_of(angles[mu]);
+  return phases;
+}
+
 Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, const CommonOptions& common) {
   const bool in_file = gauge.phase != Phases{1, 1, 1, 1};
   if (!boundary.empty()) {
@@ -283,6 +283,10 @@ std::map<std::string, std::string> texts_of(const Provenance& provenance) {
   std::map<std::string, std::string> all;
   for (const auto& [name, value] : provenance)
     all.emplace(name, std::visit([](const auto& x) { return text_of(x); }, value));
+  std::string phases;
+  for (const Complex64& z : std::get<std::vector<Complex64>>(provenance.at("boundary")))
+    phases += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());
+  all["boundary"] = phases;
   return all;
 }
 
@@ -335,7 +339,7 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const Phases& phases
   const auto [source, sink] = flavours_of(flavours);
   settings.source = source;
   settings.sink = sink;
-  const std::vector<double> masses = reader.masses(settings.values["mass"]);
+  const std::vector<double> masses = reader.several("mass");
   return {make_action(settings), phases, provenance_of(settings, masses), masses, default_solver(a)};
 }
 

@@ -73,7 +73,7 @@ TEST(Actions, WallsHaveTheNumbersOfTheFifthDimension) {
       SCOPED_TRACE(name);
       const RandomValues p(name);
       const ActionInfo& a = p.info();
-      const double b = name == "moebius" ? p["b"] : 1, c = name == "moebius" ? p["c"] : 0, d = 4 - p["m5"];
+      const double b = name == "moebius" ? p["b5"] : 1, c = name == "moebius" ? p["c5"] : 0, d = 4 - p["m5"];
       EXPECT_EQ(a.chain, "domain_wall");
       EXPECT_EQ(a.h, -0.5);
       expect(p(a.alpha), d * b + 1);
@@ -128,10 +128,10 @@ TEST(Actions, ParametersAreASchema) {
     }
     return "";
   };
-  EXPECT_EQ(message(a, {}), "action naive needs mass: mass");
+  EXPECT_EQ(message(a, {}), "action naive needs mass: mass in 1/a");
   EXPECT_EQ(message(a, {{"mass", 1}, {"csw", 1}}), "csw is no parameter of action naive; it has mass, mu");
   EXPECT_EQ(message(a, {{"mass", 1}, {"mu", 11}}), "mu 11 of action naive: use a number from -10 to 10");
-  EXPECT_NE(message(a, {{"mass", std::nan("")}}), "");
+  EXPECT_EQ(message(a, {{"mass", std::nan("")}}), "mass nan of action naive: use a number");
   EXPECT_THROW(find_action("nonsense"), UnknownName);
 }
 
