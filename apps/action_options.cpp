@@ -44,9 +44,6 @@ std::vector<std::pair<const ActionInfo*, const ActionParameter*>> extensions(con
   return found;
 }
 
-// --- help
-// -------------------------------------------------------------------------------------------------------------
-
 /// What an option is; actions for which it is the same stand together.
 std::string help_of(const ActionOption& o) {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
@@ -62,9 +59,6 @@ std::string help_of(const ActionOption& o) {
     text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", help, fmt::join(names, ", "));
   return text;
 }
-
-// --- values
-// -----------------------------------------------------------------------------------------------------------
 
 /// What a command line gives for a parameter.
 struct Given {
@@ -93,11 +87,13 @@ class Reader {
     }
     return {.values = {info_, values}, .slices = slices_, .of_slices = of_slices};
   }
-  /// Of a parameter of which one run may take several.
-  std::vector<double> several(const std::string& name) const {
+  /// Those given, or the default; 0 for actions without a mass.
+  std::vector<double> masses() const {
+    const ActionParameter* p = find_parameter(info_, "mass");
+    const auto found = given_.find("mass");
+    if (found == given_.end()) return {p == nullptr ? 0 : p->fallback};
     std::vector<double> all;
-    if (const auto found = given_.find(name); found != given_.end())
-      for (const Complex64& z : found->second.numbers) all.push_back(z.real());
+    for (const Complex64& z : found->second.numbers) all.push_back(z.real());
     return all;
   }
 
@@ -202,14 +198,13 @@ Provenance provenance_of(const ActionSettings& s, const std::vector<double>& mas
   Provenance all = {{"action", listed_name(info)}};
   for (const ActionParameter& p : info.parameters) {
     const std::string name(p.name);
-    if (p.several && !masses.empty())
-      all[name] = masses;
-    else if (p.each_slice)
+    if (p.each_slice)
       all[name] = recorded(s.of_slices.contains(name) ? s.of_slices.at(name)
                                                       : std::vector<Complex64>(s.slices, s.values[name]));
     else
       all[name] = s.values[name];
   }
+  if (info.spins == 1) all["mass"] = masses;                                         // columns of each
   for (const auto& [action, p] : extensions(info)) all[std::string(p->name)] = 0.0;  // is not that action
   if (!info.chain.empty()) all["ls"] = static_cast<long long>(s.slices);
   if (info.flavours > 1) all["flavours"] = std::vector<long long>{s.source, s.sink};
@@ -339,7 +334,7 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const Phases& phases
   const auto [source, sink] = flavours_of(flavours);
   settings.source = source;
   settings.sink = sink;
-  const std::vector<double> masses = reader.several("mass");
+  const std::vector<double> masses = reader.masses();
   return {make_action(settings), phases, provenance_of(settings, masses), masses, default_solver(a)};
 }
 

@@ -20,7 +20,7 @@ struct ActionChoice {
   std::shared_ptr<const Action> action;
   Phases boundary;
   Provenance provenance;       ///< name, parameters and boundary
-  std::vector<double> masses;  ///< several of actions that take such
+  std::vector<double> masses;  ///< several of actions that take such, else one
   std::string solver;          ///< that serves it best
 };
 
@@ -38,8 +38,6 @@ struct ActionOptions {
   void check(const CLI::App& command) const;
   /// \throws UsageError likewise.
   ActionChoice choose(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
-
- private:
   ActionChoice choose(const CLI::App& command, const Phases& boundary) const;
 };
 

@@ -17,11 +17,13 @@ DomainWallParameters domain_wall_of(const ActionSettings& s) {
   return p;
 }
 
+bool is_asqtad(const ActionInfo& info) { return info.name == "asqtad"; }
+
 StaggeredParameters staggered_of(const ActionSettings& s) {
   StaggeredParameters p;
   p.mass = s.values["mass"];
   p.boundary = s.boundary;
-  const bool asqtad = s.values.info().name == "asqtad";
+  const bool asqtad = is_asqtad(s.values.info());
   p.kind = asqtad ? StaggeredParameters::Kind::asqtad : StaggeredParameters::Kind::hisq;
   (asqtad ? p.u0 : p.naik_epsilon) = s.values[asqtad ? "u0" : "naik_epsilon"];
   return p;
@@ -33,8 +35,8 @@ std::shared_ptr<const Action> make_action(const ActionSettings& s) {
   const ActionInfo& info = s.values.info();
   if (!info.chain.empty()) return std::make_shared<DomainWallAction>(domain_wall_of(s));
   if (FormulaAction::serves(info)) return std::make_shared<FormulaAction>(s.values, s.boundary);
-  if (StatedAction::serves(info)) return std::make_shared<StatedAction>(s.values, s.boundary, s.source, s.sink);
-  return std::make_shared<StaggeredAction>(staggered_of(s));
+  if (is_asqtad(info) || info.name == "hisq") return std::make_shared<StaggeredAction>(staggered_of(s));
+  return std::make_shared<StatedAction>(s.values, s.boundary, s.source, s.sink);
 }
 
 }  // namespace quarksmith
