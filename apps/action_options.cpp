@@ -293,10 +293,16 @@ void ActionOptions::add_to(CLI::App& c) {
   add_allow_non_su3(c, allow_non_su3);
   c.add_option("--action", action, fmt::format("{} (docs/actions.md)", fmt::join(action_names(), ", ")))
       ->capture_default_str();
-  for (const ActionOption& o : action_options())
-    c.add_option_function<std::string>(
-         o.name, [](const std::string&) {}, help_of(o))
-        ->type_name(o.list ? "TEXT" : "FLOAT");
+  for (const ActionOption& o : action_options()) {
+    const auto check_numbers = [&o](const std::string& text) {
+      for (const std::string& part : split(text, ','))
+        for (const std::string& one : split(part, ':')) number(one, o.name);
+    };
+    if (o.list)
+      c.add_option_function<std::string>(o.name, check_numbers, help_of(o));
+    else
+      c.add_option_function<double>(o.name, [](const double&) {}, help_of(o));
+  }
   c.add_option("--flavours", flavours, "of actions with two, 0 or 1: SOURCE,SINK")->capture_default_str();
   c.add_option("--ls", slices, "slices of actions with a fifth dimension")
       ->check(CLI::Range(1, most_slices))
