@@ -91,3 +91,12 @@ def test_kinds_of_parameters_need_an_action_that_has_a_use_for_them(kind, messag
 
     with pytest.raises(ExpressionError, match=f"mu of odd: .*{message}"):
         action_row(Odd.action)
+
+
+def test_a_spelling_gives_parameters_of_its_action():
+    @action
+    class Misspelt(ACTIONS["naive"].statement):
+        shift = spelling(lambda a: {"mas": a}, help="the mass")
+
+    with pytest.raises(ExpressionError, match="shift of misspelt gives mas, which is no parameter"):
+        _ = Misspelt.action.options
