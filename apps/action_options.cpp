@@ -12,15 +12,6 @@
 namespace quarksmith::apps {
 namespace {
 
-Phases boundary_phases(const std::string& text) {
-  if (text == "periodic") return {1, 1, 1, 1};
-  if (text == "antiperiodic") return {1, 1, 1, -1};
-  Phases phases;
-  const std::array<double, 4> angles = four_numbers(text, "--boundary (periodic, antiperiodic or a,b,c,d)");
-  for (int mu = 0; mu < directions; ++mu) phases[mu] = WilsonParameters::phase_of(angles[mu]);
-  return phases;
-}
-
 std::string dashed(std::string_view name) { return "--" + option_name(name); }
 
 std::string upper_case(std::string text) {
@@ -53,9 +44,6 @@ std::vector<std::pair<const ActionInfo*, const ActionParameter*>> extensions(con
   return found;
 }
 
-// --- help
-// -------------------------------------------------------------------------------------------------------------
-
 /// What an option is; actions for which it is the same stand together.
 std::string help_of(const ActionOption& o) {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
@@ -71,9 +59,6 @@ std::string help_of(const ActionOption& o) {
     text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", help, fmt::join(names, ", "));
   return text;
 }
-
-// --- values
-// -----------------------------------------------------------------------------------------------------------
 
 /// What a command line gives for a parameter.
 struct Given {
@@ -102,9 +87,11 @@ class Reader {
     }
     return {.values = {info_, values}, .slices = slices_, .of_slices = of_slices};
   }
-  std::vector<double> masses(double one) const {
+  /// Those given, or the default; 0 for actions without a mass.
+  std::vector<double> masses() const {
+    const ActionParameter* p = find_parameter(info_, "mass");
     const auto found = given_.find("mass");
-    if (found == given_.end()) return {one};
+    if (found == given_.end()) return {p == nullptr ? 0 : p->fallback};
     std::vector<double> all;
     for (const Complex64& z : found->second.numbers) all.push_back(z.real());
     return all;
@@ -211,14 +198,13 @@ Provenance provenance_of(const ActionSettings& s, const std::vector<double>& mas
   Provenance all = {{"action", listed_name(info)}};
   for (const ActionParameter& p : info.parameters) {
     const std::string name(p.name);
-    if (p.several)
-      all[name] = masses;
-    else if (p.each_slice)
+    if (p.each_slice)
       all[name] = recorded(s.of_slices.contains(name) ? s.of_slices.at(name)
                                                       : std::vector<Complex64>(s.slices, s.values[name]));
     else
       all[name] = s.values[name];
   }
+  if (info.spins == 1) all["mass"] = masses;                                         // columns of each
   for (const auto& [action, p] : extensions(info)) all[std::string(p->name)] = 0.0;  // is not that action
   if (!info.chain.empty()) all["ls"] = static_cast<long long>(s.slices);
   if (info.flavours > 1) all["flavours"] = std::vector<long long>{s.source, s.sink};
@@ -270,6 +256,15 @@ std::vector<std::string> action_names(const std::function<bool(const ActionInfo&
   return names;
 }
 
+Phases boundary_phases(const std::string& text) {
+  if (text == "periodic") return {1, 1, 1, 1};
+  if (text == "antiperiodic") return {1, 1, 1, -1};
+  Phases phases;
+  const std::array<double, 4> angles = four_numbers(text, "--boundary (periodic, antiperiodic or a,b,c,d)");
+  for (int mu = 0; mu < directions; ++mu) phases[mu] = WilsonParameters::phase_of(angles[mu]);
+  return phases;
+}
+
 Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, const CommonOptions& common) {
   const bool in_file = gauge.phase != Phases{1, 1, 1, 1};
   if (!boundary.empty()) {
@@ -283,6 +278,10 @@ std::map<std::string, std::string> texts_of(const Provenance& provenance) {
   std::map<std::string, std::string> all;
   for (const auto& [name, value] : provenance)
     all.emplace(name, std::visit([](const auto& x) { return text_of(x); }, value));
+  std::string phases;
+  for (const Complex64& z : std::get<std::vector<Complex64>>(provenance.at("boundary")))
+    phases += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());
+  all["boundary"] = phases;
   return all;
 }
 
@@ -294,10 +293,16 @@ void ActionOptions::add_to(CLI::App& c) {
   add_allow_non_su3(c, allow_non_su3);
   c.add_option("--action", action, fmt::format("{} (docs/actions.md)", fmt::join(action_names(), ", ")))
       ->capture_default_str();
-  for (const ActionOption& o : action_options())
-    c.add_option_function<std::string>(
-         o.name, [](const std::string&) {}, help_of(o))
-        ->type_name(o.list ? "TEXT" : "FLOAT");
+  for (const ActionOption& o : action_options()) {
+    const auto check_numbers = [&o](const std::string& text) {
+      for (const std::string& part : split(text, ','))
+        for (const std::string& one : split(part, ':')) number(one, o.name);
+    };
+    if (o.list)
+      c.add_option_function<std::string>(o.name, check_numbers, help_of(o));
+    else
+      c.add_option_function<double>(o.name, [](const double&) {}, help_of(o));
+  }
   c.add_option("--flavours", flavours, "of actions with two, 0 or 1: SOURCE,SINK")->capture_default_str();
   c.add_option("--ls", slices, "slices of actions with a fifth dimension")
       ->check(CLI::Range(1, most_slices))
@@ -335,7 +340,7 @@ ActionChoice ActionOptions::choose(const CLI::App& command, const Phases& phases
   const auto [source, sink] = flavours_of(flavours);
   settings.source = source;
   settings.sink = sink;
-  const std::vector<double> masses = reader.masses(settings.values["mass"]);
+  const std::vector<double> masses = reader.masses();
   return {make_action(settings), phases, provenance_of(settings, masses), masses, default_solver(a)};
 }
 

@@ -20,7 +20,7 @@ struct ActionChoice {
   std::shared_ptr<const Action> action;
   Phases boundary;
   Provenance provenance;       ///< name, parameters and boundary
-  std::vector<double> masses;  ///< one, unless the action takes several
+  std::vector<double> masses;  ///< several of actions that take such, else one
   std::string solver;          ///< that serves it best
 };
 
@@ -38,8 +38,6 @@ struct ActionOptions {
   void check(const CLI::App& command) const;
   /// \throws UsageError likewise.
   ActionChoice choose(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
-
- private:
   ActionChoice choose(const CLI::App& command, const Phases& boundary) const;
 };
 
@@ -60,6 +58,8 @@ std::vector<std::string> action_names(const std::function<bool(const ActionInfo&
 /// The method that is used for an action unless another is named.
 std::string default_solver(const ActionInfo& action);
 
+/// periodic, antiperiodic (in time) or four phases in units of pi.
+Phases boundary_phases(const std::string& text);
 /// The boundary condition asked for; without one, the phase found in the links, else antiperiodic in time.
 Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, const CommonOptions& common);
 /// What is recorded as text: numbers with all digits.

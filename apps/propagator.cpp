@@ -1,5 +1,6 @@
 // quarksmith propagator: sources -> solve -> propagator and correlators.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -281,9 +282,10 @@ void add_propagator(CLI::App& app, int& status) {
                 "links of the action: stout:rho,N or ape:alpha,N, in space alone with ,space behind, or hyp:a1,a2,a3,N "
                 "(default: as they "
                 "are); sources and sinks use the unsmeared links");
+  const auto by_cg = action_names([](const ActionInfo& a) { return default_solver(a) == "cg"; });
   c->add_option("--solver", o->solver,
-                one_of(method_names()) +
-                    " (default: auto, which is bicgstab, and cg where that fails; domain wall and staggered: cg)");
+                 fmt::format("{} (default: auto, which is bicgstab, and cg where that fails; cg for {})",
+                             one_of(method_names()), fmt::join(by_cg, ", ")));
   c->add_option("--precision", o->precision,
                 "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...")
       ->capture_default_str();

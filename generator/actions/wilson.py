@@ -27,7 +27,9 @@ class Wilson:
     kappa = spelling(
         lambda kappa: {"mass": 1 / (2 * kappa) - 4}, help="instead of --mass: m = 1/(2 kappa) - 4", lower=ABOVE_ZERO
     )
-    anisotropy = spelling(lambda xi0, nu: {"xi0": xi0, "nu": nu}, help="bare anisotropy and ratio of the speed of light to one")
+    anisotropy = spelling(
+        lambda xi0, nu: {"xi0": xi0, "nu": nu}, help="bare anisotropy and ratio of the speed of light to one"
+    )
 
     reported_flops = 1320
 

@@ -79,6 +79,7 @@ def is_offered(action: Action) -> bool:
 def action_row(action: Action) -> dict[str, Any]:
     """An action of the table."""
     form = FifthForm(action)
+    _check_kinds(action, form)
     row = {
         "name": action.name,
         "text": _lines(action.text),
@@ -278,6 +279,14 @@ def _chain(form: FifthForm) -> str:
         return ""
     chains = {n: FifthForm(ACTIONS[n]) for n, o in OPERATORS.items() if isinstance(o, SliceOperator)}
     return next(n for n, f in chains.items() if all(np.allclose(f.steps[k], form.steps[k]) for k in (1, -1)))
+
+
+def _check_kinds(action: Action, form: FifthForm) -> None:
+    for p in action.parameters:
+        if p.several and (p.name != "mass" or action.spins != 1):
+            raise ExpressionError(f"{action.place}: {p.name} of {action.name}: several values are for staggered masses")
+        if p.each_slice and not (form.has_shape and form.has_slices):
+            raise ExpressionError(f"{action.place}: {p.name} of {action.name}: there are no slices to differ on")
 
 
 def _parameter_row(p: Parameter) -> str:

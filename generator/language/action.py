@@ -182,9 +182,18 @@ class Action:
 
     @cached_property
     def spellings(self) -> tuple[Spelling, ...]:
-        """Those of which the action has all parameters."""
+        """Those of which the action has all parameters.
+
+        Raises:
+            ExpressionError: one gives what the statement does not have.
+        """
+        stated = self._stated(Spelling)
+        for s in stated:
+            for name in s.parameters:
+                if not hasattr(self.statement, name):
+                    raise ExpressionError(f"{self.place}: {s.name} of {self.name} gives {name}, which is no parameter")
         names = {p.name for p in self.parameters}
-        return tuple(s for s in self._stated(Spelling) if names.issuperset(s.parameters))
+        return tuple(s for s in stated if names.issuperset(s.parameters))
 
     @property
     def options(self) -> dict[str, Option]:

@@ -49,7 +49,8 @@ std::size_t ActionValues::place(std::string_view parameter) const {
 void ActionValues::set(std::size_t n, double value) {
   const ActionParameter& p = info_->parameters[n];
   if (!(value >= p.lower && value <= p.upper))
-    throw UsageError(fmt::format("{} {} of action {}: use {}", p.name, value, info_->name, p.range));
+    throw UsageError(
+        fmt::format("{} {} of action {}: use {}", p.name, value, info_->name, p.range.empty() ? "a number" : p.range));
   values_[n] = value;
 }
 

@@ -20,8 +20,8 @@ std::shared_ptr<const Action> make_action(const ActionSettings& s) {
   const ActionInfo& info = s.values.info();
   if (!info.chain.empty()) return std::make_shared<DomainWallAction>(slice_values(s), s.boundary);
   if (FormulaAction::serves(info)) return std::make_shared<FormulaAction>(s.values, s.boundary);
-  if (StatedAction::serves(info)) return std::make_shared<StatedAction>(s.values, s.boundary, s.source, s.sink);
-  return std::make_shared<StaggeredAction>(s.values, s.boundary);
+  if (!info.link_stages.empty()) return std::make_shared<StaggeredAction>(s.values, s.boundary);
+  return std::make_shared<StatedAction>(s.values, s.boundary, s.source, s.sink);
 }
 
 }  // namespace quarksmith

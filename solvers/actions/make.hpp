@@ -21,7 +21,7 @@ struct ActionSettings {
   int source = 0, sink = 0;  ///< of several flavours those of four-dimensional sources and quark fields
 };
 
-/// \throws UsageError no slices, or numbers that do not suit them.
+/// \throws UsageError no slices, numbers that do not suit them, or an action of a shape that has no operators.
 std::shared_ptr<const Action> make_action(const ActionSettings& settings);
 
 }  // namespace quarksmith

@@ -281,3 +281,17 @@ def test_what_other_tools_have_changed_is_read(quarksmith, tmp_path):
     for name in ("edited", "packed"):
         quarksmith("correlators", f"{name}.h5", "--correlators", f"{name}.json")
         assert load(tmp_path / f"{name}.json")["correlators"] == load(tmp_path / "c.json")["correlators"]
+
+
+def test_a_doublet_goes_by_two_names_and_is_no_single_flavour(quarksmith, tmp_path):
+    """`--action twisted-mass --epsilon E` is `twisted-doublet`, and a file says which of the two it is of."""
+    line = ("propagator", "--gauge", "weak:0.3:4,4,4,4:1", "--mass", "0.5", "--mu", "0.1", "--tol", "1e-4")
+    single, doublet = ("--action", "twisted-mass"), ("--action", "twisted-doublet", "--epsilon", "0.2")
+    quarksmith(*line, *doublet, "--flavours", "0,1", "--out", "p.h5", "--json", "a.json")
+    provenance = load(tmp_path / "a.json")["provenance"]
+    assert [provenance[k] for k in ("action", "epsilon", "flavours")] == ["twisted-mass", 0.2, [0, 1]]
+    quarksmith(*line, *single, *doublet[2:], "--flavours", "0,1", "--out", "p.h5", "--json", "b.json")
+    assert load(tmp_path / "b.json") == load(tmp_path / "a.json")
+    assert "epsilon is '0.2" in quarksmith.refuses(*line, *single, "--out", "p.h5", "--json", "c.json")
+    quarksmith(*line, *single, "--json", "one.json")
+    assert load(tmp_path / "one.json")["provenance"]["epsilon"] == 0

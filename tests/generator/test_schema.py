@@ -81,3 +81,22 @@ def test_quotes_in_a_help_text_stay_in_it():
         size: Real = parameter(help='"size" \\ more')
 
     assert '\\"size\\" \\\\ more' in action_row(Quoted.action)["parameters"][-1]
+
+
+@pytest.mark.parametrize(("kind", "message"), [("several", "are for staggered masses"), ("each_slice", "no slices")])
+def test_kinds_of_parameters_need_an_action_that_has_a_use_for_them(kind, message):
+    @action
+    class Odd(ACTIONS["naive"].statement):
+        mu: Real = parameter(0, help="potential", **{kind: True})
+
+    with pytest.raises(ExpressionError, match=f"mu of odd: .*{message}"):
+        action_row(Odd.action)
+
+
+def test_a_spelling_gives_parameters_of_its_action():
+    @action
+    class Misspelt(ACTIONS["naive"].statement):
+        shift = spelling(lambda a: {"mas": a}, help="the mass")
+
+    with pytest.raises(ExpressionError, match="shift of misspelt gives mas, which is no parameter"):
+        _ = Misspelt.action.options
