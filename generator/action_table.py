@@ -21,6 +21,7 @@ from generator.lower.site import SiteForm
 from generator.lower.stored import clover_coefficients
 from generator.lower.terms import HERE, product_value
 from generator.operators import OPERATORS
+from generator.operators.formula import numbers_of
 from generator.operators.hopping import HoppingOperator
 from generator.operators.site_term import site_term_of
 from generator.operators.slices import SliceOperator
@@ -45,11 +46,12 @@ def action_row(action: Action) -> dict[str, Any]:
         "spins": action.spins,
     }
     if not form.has_shape:  # M and M^+ are a kernel each
+        names = [p.name for p in action.parameters]
         return row | {
             "formula": _lines(f"M {form.fermion} = {_short(str(action.matrix))}"),
             "hopping": "",
             "conjugate": f"{action.name}_dagger",
-            "numbers": [],
+            "arguments": ",\n    ".join(_function([(1.0, (n,))], names) for n in numbers_of(action)[1].values()),
         }
     site = SiteForm(action, form.local)
     term = site_term_of(site)

@@ -50,8 +50,9 @@ struct ActionInfo {
   ActionNumber diagonal = nullptr, twist = nullptr, splitting = nullptr;
   ActionNumber clover_space = nullptr, clover_time = nullptr;
   ActionNumber alpha = nullptr, beta = nullptr, b = nullptr, c = nullptr;
-  ActionNumber wall = nullptr;              ///< factor of what comes from beyond the ends of the fifth dimension
-  ActionNumber weight[directions][2] = {};  ///< of forward and backward hops of D
+  ActionNumber wall = nullptr;                   ///< factor of what comes from beyond the ends of the fifth dimension
+  ActionNumber weight[directions][2] = {};       ///< of forward and backward hops of D
+  std::span<const ActionNumber> arguments = {};  ///< of a formula: numbers that its kernels take, in their order
 };
 
 /// All actions that can be solved for.

@@ -25,10 +25,10 @@ FormulaMatrix::FormulaMatrix(std::shared_ptr<const LinkField> links, const Preci
 void FormulaMatrix::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
   const Kernel& kernel = *kernels_[dagger == Dagger::yes];
   std::vector<ExpressionArgument> arguments;
-  std::size_t number = 0;  // parameters stand in the order of the statement
+  auto number = values_.info().arguments.begin();
   for (const ExpressionParameter& p : parameters_of(kernel)) {
     if (p.is_number())
-      arguments.emplace_back(values_.all().at(number++));
+      arguments.emplace_back(values_(*number++));
     else if (p.is_spinor())
       arguments.emplace_back(p.is_output() ? out : in);
     else

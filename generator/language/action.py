@@ -15,11 +15,11 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from generator.language.graph import ExpressionError, Node, Place, make, merged
+from generator.language.graph import ExpressionError, Node, Place, here, make, merged
 from generator.language.symbols import Fermion, FourMatrices, Links, Matrices, Spinor, StaggeredFermion
 
 COMPONENTS = {"fermion": 4, "spinor": 4, "staggered": 1}
@@ -32,6 +32,15 @@ ARGUMENTS: dict[Any, str] = {
     StaggeredFermion: "staggered",
 }
 """Annotations of a formula's arguments."""
+OPTIONS = frozenset(
+    """
+    help gauge lattice allow_non_su3 action flavours anisotropy ls boundary source sink smear_links solver precision
+    even_odd updates delta reconstruct basis tol restart bicgstab_l omega preconditioner max_iterations batch out
+    correlators device grid policy json overwrite quiet log_level shifts criterion look_ahead operator repeat seed csv
+    history
+    """.split()
+)
+"""What options of the commands that solve mean already, whatever the action."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,7 @@ class Parameter:
         lower, upper: least and largest value.
         unit: its unit, empty for pure numbers.
         name: as in the class.
+        place: where it stands.
     """
 
     help: str
@@ -52,6 +62,7 @@ class Parameter:
     upper: float = math.inf
     unit: str = ""
     name: str = ""
+    place: Place = Place("", 0)
 
 
 def parameter(
@@ -63,7 +74,7 @@ def parameter(
     unit: str = "",
 ) -> Any:
     """What a class of an action says of a parameter beside its name; see Parameter."""
-    return Parameter(help, default, lower, upper, unit)
+    return Parameter(help, default, lower, upper, unit, place=here())
 
 
 @dataclass(frozen=True)
@@ -103,13 +114,24 @@ class Action:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Parameters in the order in which they were written, those of base classes first."""
+        """Parameters in the order in which they were written, those of base classes first.
+
+        Raises:
+            ExpressionError: one would be an option that has another meaning.
+        """
         found: dict[str, Parameter] = {}
         for cls in reversed(self.statement.__mro__):
             for name, value in vars(cls).items():
                 found.pop(name, None)  # a class that gives it a value leaves no choice
                 if isinstance(value, Parameter):
-                    found[name] = Parameter(value.help, value.default, value.lower, value.upper, value.unit, name)
+                    found[name] = replace(value, name=name)
+        for p in found.values():
+            if p.name in OPTIONS:
+                option = "--" + p.name.replace("_", "-")
+                raise ExpressionError(
+                    f"{p.place}: {p.name} of {self.name}: the commands have an option {option} of another meaning; "
+                    "use another name"
+                )
         return tuple(found.values())
 
     @cached_property
