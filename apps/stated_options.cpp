@@ -50,6 +50,12 @@ std::string more_actions() {
   return text;
 }
 
+std::string described_actions() {
+  std::string text;
+  for (const ActionInfo* a : stated_actions()) text += fmt::format("; {}: {}", option_name(a->name), a->text);
+  return text;
+}
+
 void add_stated_options(CLI::App& command) {
   for (const ActionInfo* a : stated_actions())
     for (const ActionParameter& p : a->parameters) {

@@ -16,8 +16,11 @@ namespace quarksmith::apps {
 const std::vector<const ActionInfo*>& stated_actions();
 /// The action of that name as options have it, `twisted-mass`; null if it is none of these.
 const ActionInfo* stated_action(const std::string& option);
-/// Names of these actions, each after a comma; for help and messages.
+/// Names of these actions, each after a comma; for messages.
 std::string more_actions();
+
+/// The same with what they are, each after a semicolon; for help.
+std::string described_actions();
 
 /// Adds options for their parameters; where other actions have an option of that name, it serves both.
 void add_stated_options(CLI::App& command);

@@ -40,9 +40,9 @@ void ActionOptions::add_to(CLI::App& c) {
       ->required();
   c.add_option("--lattice", lattice, "extents X,Y,Z,T, for files that do not record them");
   add_allow_non_su3(c, allow_non_su3);
-  c.add_option(
-       "--action", action,
-       "wilson, clover, twisted-mass, twisted-clover, domain-wall, moebius, staggered, asqtad, hisq" + more_actions())
+  c.add_option("--action", action,
+               "wilson, clover, twisted-mass, twisted-clover; domain-wall, moebius; staggered, asqtad, hisq" +
+                   described_actions())
       ->capture_default_str();
   const auto read_masses = [this](const std::string& text) {
     masses.clear();
@@ -223,8 +223,8 @@ SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& 
   s.reduction = reduction_of(even_odd);
   if (!action.has_even_odd()) {
     if (command.count("--even-odd") > 0 && s.reduction != Reduction::none)
-      throw UsageError(
-          fmt::format("--even-odd {}: action {} has no even-odd form; leave it out", even_odd, action.name()));
+      throw UsageError(fmt::format("--even-odd {}: action {} has no even-odd form with these parameters; leave it out",
+                                   even_odd, action.name()));
     s.reduction = Reduction::none;
   }
   s.links = "r" + reconstruct;

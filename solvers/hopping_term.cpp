@@ -14,9 +14,9 @@ constexpr std::string_view epilogues[] = {"none", "axpby", "taxpby", "tinv", "ax
 SiteTerm term_of(const ActionValues& values, const PrecisionInfo& spinors, const LinkField* plain_links) {
   const ActionInfo& info = values.info();
   const double diagonal = values(info.diagonal);
-  if (diagonal == 0)
-    throw UsageError(fmt::format("{}: the diagonal of the Dirac operator vanishes; use another mass", values.text()));
   const Twist twist{values(info.twist), values(info.splitting), info.flavours};
+  if (diagonal == 0 && (twist.any() || HoppingTerm::stores(values)))  // they are kept as multiples of it
+    throw UsageError(fmt::format("{}: the diagonal of the Dirac operator vanishes; use another mass", values.text()));
   if (!HoppingTerm::stores(values)) return SiteTerm(diagonal, twist, nullptr);
   return SiteTerm(diagonal, twist,
                   std::make_shared<CloverTerm>(*plain_links, values(info.clover_space), values(info.clover_time),
