@@ -91,7 +91,7 @@ class Quark:
             u, size, v = np.linalg.svd(rows, full_matrices=False)
             v = v[size > 1e-10 * size[0]].conj().T
             z = np.linalg.eigvals(np.linalg.pinv(v[:-1].conj()) @ v[1:].conj())
-            found.append((-np.log(np.abs(z[np.abs(z) < 1]).max()), np.log(np.abs(z[np.abs(z) > 1]).min())))
+            found.append(slowest(z))
         return p, np.array(found)
 
     def energies(self, p: np.ndarray) -> np.ndarray:
@@ -102,8 +102,7 @@ class Quark:
             scalar, vector = SYMBOLS[self.attributes["action"]]([q, 0 * p4, 0 * p4, p4], self.attributes)
             series = np.fft.fftshift(np.fft.fft(scalar**2 + sum(b**2 for b in vector)))[::-1] / harmonics
             z = np.roots(np.where(np.abs(series) > 1e-13, series, 0))
-            z = z[np.abs(z) > 1e-9]
-            found.append((-np.log(np.abs(z[np.abs(z) < 1]).max()), np.log(np.abs(z[np.abs(z) > 1]).min())))
+            found.append(slowest(z[np.abs(z) > 1e-9]))
         return np.array(found)
 
     @property
@@ -111,6 +110,14 @@ class Quark:
         """The action and its parameters, for people."""
         numbers = (f"{n} = {self.attributes[n]:.3g}" for n in ("mass", "mu", "b", "c") if self.attributes.get(n))
         return f"{self.attributes['action']}, {', '.join(numbers)}"
+
+
+def slowest(z: np.ndarray) -> tuple[float, float]:
+    """Energies of the powers that decay slowest forward and backward."""
+    size = np.abs(z)
+    if not np.any(size < 1) or not np.any(size > 1):
+        raise ValueError("all powers decay one way: use a chemical potential below the energy at rest")
+    return -np.log(size[size < 1].max()), np.log(size[size > 1].min())
 
 
 class Reader:

@@ -227,7 +227,7 @@ static void test_every_argument(set* s, set* foreign, const char* device) {
       if (other != kind) refuses(s, n, s->open[other], "is a handle of another kind", names[other]);
     if (!first) refuses(s, n, foreign->open[kind], "and the other handles are of different contexts", "one context");
   }
-  check(n == 37, "arguments that are handles: %d", n);
+  check(n == 39, "arguments that are handles: %d", n);
 }
 
 /* Two handles are never equal, however often they are made and freed: an old one is not taken for a new one. */

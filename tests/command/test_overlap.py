@@ -1,6 +1,7 @@
 """examples/overlap.py: an operator made of calls of the C interface, from the shared library of the tests."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 
@@ -12,19 +13,25 @@ LIBRARY = BUILD / "shared" / "libquarksmith.so"
 EXAMPLE = ROOT / "examples" / "overlap.py"
 
 
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
+"""Lattices are small."""
+
+
 @pytest.fixture(scope="module")
 def overlap():
     spec = importlib.util.spec_from_file_location("overlap", EXAMPLE)
     module = importlib.util.module_from_spec(spec)
     sys.modules["overlap"] = module
     spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", ENVIRONMENT["OMP_NUM_THREADS"])  # read when it is loaded
+        module.loaded = module.Library(LIBRARY)
     return module
 
 
 def refuses(*arguments, status=1):
-    run = subprocess.run(
-        [sys.executable, EXAMPLE, "--library", LIBRARY, *arguments], capture_output=True, text=True, check=False
-    )
+    line = [sys.executable, EXAMPLE, "--library", LIBRARY, *arguments]
+    run = subprocess.run(line, capture_output=True, text=True, check=False, env=ENVIRONMENT)
     assert run.returncode == status, run.stdout + run.stderr
     return run.stderr.splitlines()[-1]
 
@@ -45,7 +52,7 @@ def test_the_rational_function_is_the_best_one(overlap, ratio, poles):
 
 
 def test_free_quarks_are_those_of_the_formula(overlap):
-    d = overlap.Overlap(overlap.Library(LIBRARY), (4, 4, 4, 8), rho=1.2, accuracy=1e-7)
+    d = overlap.Overlap(overlap.loaded, (4, 4, 4, 8), rho=1.2, accuracy=1e-7)
     assert max(overlap.free_checks(d).values()) < 4e-7
     assert 0 < max(overlap.checks(d, 0.2).values()) < 4e-6
 
@@ -56,7 +63,7 @@ def test_any_links_have_the_relations_of_chiral_quarks(overlap, quarksmith):
     quarksmith("heatbath", *size, "--beta", "5.8", "--sweeps", "20", "--seed", "3", "--out", "u", "--save-every", "20")
     (links,) = quarksmith.folder.glob("u*.ildg")
     for accuracy in (1e-4, 1e-8):
-        d = overlap.Overlap(overlap.Library(LIBRARY), (2, 2, 2, 4), links, accuracy=accuracy)
+        d = overlap.Overlap(overlap.loaded, (2, 2, 2, 4), links, accuracy=accuracy)
         found = overlap.checks(d, 0.1)
         assert found["sign(H)^2 = 1"] < 2.1 * accuracy
         assert max(found.values()) < 100 * accuracy, found
@@ -76,7 +83,7 @@ def test_any_links_have_the_relations_of_chiral_quarks(overlap, quarksmith):
 
 def test_the_program_prints_what_vanishes_and_refuses_what_means_nothing(tmp_path):
     line = [sys.executable, EXAMPLE, "--library", LIBRARY, "--lattice", "4,4,4,4", "--accuracy", "1e-6"]
-    run = subprocess.run(line, capture_output=True, text=True, check=True)
+    run = subprocess.run(line, capture_output=True, text=True, check=True, env=ENVIRONMENT)
     assert "eigenvalues on the circle" in run.stdout
     assert "use four whole numbers" in refuses("--lattice", "4,4,4", status=2)
     assert "between 0 and 2 rho" in refuses("--lattice", "4,4,4,4", "--mass", "3", status=2)
