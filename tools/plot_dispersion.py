@@ -1,6 +1,6 @@
 """Plots energies of free quarks, from propagators on unit links, beside the zeros of det M(p); prints them as a table.
 
-    quarksmith propagator --gauge unit:8,4,4,24 --action d234 --mass 0.2 --out d234.h5
+    quarksmith propagator --gauge unit:8,4,4,24 --action d234 --mass 0.2 --tol 1e-12 --out d234.h5
     tools/plot_dispersion.py d234.h5 --out dispersion.png
 
 S(p, t) is a sum of powers z^t, one for each zero of det M(p, p_4) with e^(i p_4) = z: those that decay slowest, forward
@@ -82,6 +82,7 @@ class Quark:
         """Momenta along x from 0 to pi, and energies forward and backward: a matrix pencil of S(p, t), 0 < t < T."""
         in_space = np.fft.fft(self.values.sum((1, 2)), axis=1)
         p = 2 * np.pi * np.arange(in_space.shape[1] // 2 + 1) / in_space.shape[1]
+        noise = max(1e-10, 100 * self.attributes["tolerance"])
         found = []
         for n in range(len(p)):
             s = in_space[1:, n].reshape(len(in_space) - 1, 16)
@@ -89,7 +90,7 @@ class Quark:
             hankel = np.concatenate([s[k : k + len(s) - half] for k in range(half + 1)], 1).reshape(-1, half + 1, 16)
             rows = hankel.transpose(0, 2, 1).reshape(-1, half + 1)
             u, size, v = np.linalg.svd(rows, full_matrices=False)
-            v = v[size > 1e-10 * size[0]].conj().T
+            v = v[size > noise * size[0]].conj().T
             z = np.linalg.eigvals(np.linalg.pinv(v[:-1].conj()) @ v[1:].conj())
             found.append(slowest(z))
         return p, np.array(found)
