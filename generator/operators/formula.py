@@ -42,23 +42,29 @@ class FormulaOperator(Expression):
 
 
 def numbers_of(action: Action) -> tuple[Node, dict[str, Node]]:
-    """M psi with names for exponentials of numbers, which the host evaluates once, and all numbers by name."""
-    found = {p.name: make("parameter", "real", (), p.name) for p in action.parameters}
-    named: dict[str, str] = {}
+    """M psi with names for exponentials of numbers, which the host evaluates once, and all numbers in it by name."""
+    exponentials: dict[str, Node] = {}
+    used: set[str] = set()
     seen: dict[int, Node] = {}
 
     def visit(node: Node) -> Node:
         if id(node) not in seen:
-            args = tuple(visit(a) for a in node.args)
-            result = node if args == node.args else replace(node, args=args)
-            if node.op == "exp" and node.kind == "real":
-                name = named.setdefault(str(node), f"exp_{len(named) + 1}")
-                found[name] = node
-                result = make("parameter", "real", (), name)
-            seen[id(node)] = result
+            seen[id(node)] = replaced(node)
         return seen[id(node)]
 
-    return visit(action.matrix), found
+    def replaced(node: Node) -> Node:
+        if node.op == "exp" and node.kind == "real":
+            name = next((n for n, e in exponentials.items() if str(e) == str(node)), f"exp_{len(exponentials) + 1}")
+            exponentials[name] = node
+            return make("parameter", "real", (), name)
+        if node.op == "parameter":
+            used.add(node.data)
+        args = tuple(visit(a) for a in node.args)
+        return node if args == node.args else replace(node, args=args)
+
+    matrix = visit(action.matrix)
+    parameters = {p.name: make("parameter", "real", (), p.name) for p in action.parameters if p.name in used}
+    return matrix, parameters | exponentials
 
 
 def formula_operators(action: Action) -> list[FormulaOperator]:
