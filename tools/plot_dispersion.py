@@ -100,7 +100,7 @@ class Quark:
         harmonics, found = 16, []
         for q in p:
             p4 = 2 * np.pi * np.arange(harmonics) / harmonics
-            scalar, vector = SYMBOLS[self.attributes["action"]]([q, 0 * p4, 0 * p4, p4], self.attributes)
+            scalar, vector = SYMBOLS[self.attributes["action"]]([q + 0 * p4, 0 * p4, 0 * p4, p4], self.attributes)
             series = np.fft.fftshift(np.fft.fft(scalar**2 + sum(b**2 for b in vector)))[::-1] / harmonics
             z = np.roots(np.where(np.abs(series) > 1e-13, series, 0))
             found.append(slowest(z[np.abs(z) > 1e-9]))
