@@ -51,7 +51,7 @@ int run(LinksOptions o, const CLI::App& command) {
     refuse_options(command, {"--epsilon"}, "is what --charm MASS gives; leave one of them out");
     o.epsilon = naik_epsilon(o.charm);
   }
-  std::map<std::string, double> given = {{"mass", 0}};  // links do not depend on it
+  std::map<std::string, double> given = {{"mass", 1}};  // links do not depend on it
   given.emplace(o.action == "hisq" ? "naik_epsilon" : "u0", o.action == "hisq" ? o.epsilon : o.u0);
   const ActionValues values(find_action(o.action), given);
   o.common.claim({{"--fat", o.fat}, {"--long", o.longs}});

@@ -284,8 +284,8 @@ void add_propagator(CLI::App& app, int& status) {
                 "are); sources and sinks use the unsmeared links");
   const auto by_cg = action_names([](const ActionInfo& a) { return default_solver(a) == "cg"; });
   c->add_option("--solver", o->solver,
-                 fmt::format("{} (default: auto, which is bicgstab, and cg where that fails; cg for {})",
-                             one_of(method_names()), fmt::join(by_cg, ", ")));
+                fmt::format("{} (default: auto, which is bicgstab, and cg where that fails; cg for {})",
+                            one_of(method_names()), fmt::join(by_cg, ", ")));
   c->add_option("--precision", o->precision,
                 "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...")
       ->capture_default_str();

@@ -50,8 +50,8 @@ SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& 
   s.reduction = reduction_of(even_odd);
   if (!action.has_even_odd()) {
     if (command.count("--even-odd") > 0 && s.reduction != Reduction::none)
-      throw UsageError(
-          fmt::format("--even-odd {}: action {} has no even-odd form; leave it out", even_odd, action.name()));
+      throw UsageError(fmt::format("--even-odd {}: action {} has no even-odd form with these parameters; leave it out",
+                                   even_odd, action.name()));
     s.reduction = Reduction::none;
   }
   s.links = "r" + reconstruct;

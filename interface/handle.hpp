@@ -13,6 +13,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/field.hpp"
 #include "solvers/actions/clover.hpp"
+#include "solvers/krylov/shifted.hpp"
 #include "solvers/krylov/solve.hpp"
 
 namespace quarksmith::interface {
@@ -70,6 +71,16 @@ struct SolverHandle final : Handle {
   static constexpr HandleKind kind = HandleKind::solver;
   SolveSettings settings;
   WilsonSolver solver;
+};
+
+struct ShiftedHandle final : Handle {
+  ShiftedHandle(std::shared_ptr<Session> s, const HostGauge& gauge, const WilsonParameters& p,
+                const SolveSettings& chosen, int shifts)
+      : Handle(s), settings(chosen), most(shifts), solver(WilsonAction(p), gauge, s->domain, chosen, shifts) {}
+  static constexpr HandleKind kind = HandleKind::shifted;
+  SolveSettings settings;
+  int most;
+  ShiftedSolver solver;
 };
 
 /// Keeps the exception that is being handled as message of the thread and of `handle`, if there is one.

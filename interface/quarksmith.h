@@ -58,6 +58,7 @@ typedef struct quarksmith_gauge quarksmith_gauge;       /**< links, in double on
 typedef struct quarksmith_field quarksmith_field;       /**< spinors on the device, one or several right-hand sides */
 typedef struct quarksmith_operator quarksmith_operator; /**< a Dirac operator to apply */
 typedef struct quarksmith_solver quarksmith_solver;     /**< a Dirac operator to invert */
+typedef struct quarksmith_shifted quarksmith_shifted;   /**< its normal equations with shifts, to solve together */
 
 /** Opens a device for a lattice.
  * \param device `cpu`, `cuda`, `cuda:N` or `auto` (a GPU if there is one, else the CPU).
@@ -275,6 +276,18 @@ quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const
 /** The same for full fields of precision `double` in the basis of the solver; one report for each right-hand side. */
 quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_field* x, quarksmith_field* b,
                                           quarksmith_solve_report* reports);
+
+/** Prepares solves of (A^+ A + shift) x = b for up to `shifts` shifts in one Krylov space: rational functions of A^+ A.
+ * A is M with `even_odd` none, else the operator of that reduction on the even sites. `method` has no meaning, and
+ * `tolerance` is on |b - (A^+ A + shift) x| / |b|. Links in temporal gauge are refused. */
+quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* parameters,
+                                            const quarksmith_solver_settings* settings, int shifts,
+                                            quarksmith_shifted** solver);
+/** x[i] = (A^+ A + shifts[i])^-1 b for n shifts, none negative, as host arrays on the sites of A; b is no x[i].
+ * \param reports n reports, or NULL. \return as quarksmith_solve. */
+quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, const double* shifts, void* const* x,
+                                           const void* b, const quarksmith_spinor_format* format,
+                                           quarksmith_solve_report* reports);
 
 #ifdef __cplusplus
 }

@@ -9,8 +9,25 @@ using namespace quarksmith::interface;
 
 namespace {
 
-/// Fills the caller's reports; throws if a solve missed its tolerance.
-void report_all(const std::vector<SolveReport>& solved, const SolverHandle& solver, quarksmith_solve_report* reports) {
+SolveSettings settings_of(const quarksmith_solver_settings* settings, const HostGauge& gauge) {
+  const auto& s = require_struct(settings, "quarksmith_solver_settings");
+  SolveSettings chosen;
+  chosen.method = method_of(require(s.method, "method"));
+  chosen.reduction = reduction_of(require(s.even_odd, "even_odd"));
+  chosen.precision = require(s.precision, "precision");
+  chosen.options.updates = updates_of(require(s.updates, "updates"));
+  chosen.options.delta = s.delta;
+  chosen.links = links_of(s.links, gauge);
+  chosen.basis = require(s.basis, "basis");
+  chosen.options.tolerance = s.tolerance;
+  chosen.options.max_iterations = s.max_iterations;
+  return chosen;
+}
+
+/// Fills the caller's reports; throws if a solve missed its tolerance. \param which what there is one report of.
+template <class Report>
+void report_all(const std::vector<Report>& solved, const SolveSettings& settings, quarksmith_solve_report* reports,
+                const char* which = "right-hand side") {
   for (std::size_t r = 0; r < solved.size() && reports != nullptr; ++r)
     reports[r] = {.size = sizeof(quarksmith_solve_report),
                   .iterations = solved[r].iterations,
@@ -21,11 +38,10 @@ void report_all(const std::vector<SolveReport>& solved, const SolverHandle& solv
                   .method = name_of(solved[r].method)};
   for (std::size_t r = 0; r < solved.size(); ++r)
     if (!solved[r].converged)
-      throw StatusError(
-          QUARKSMITH_NOT_CONVERGED,
-          fmt::format("right-hand side {} of {}: residual {:.2e} after {} iterations, {:.1e} asked for; {}", r,
-                      solved.size(), solved[r].residual, solved[r].iterations, solver.settings.options.tolerance,
-                      remedy_of(solver.settings, solved[r])));
+      throw StatusError(QUARKSMITH_NOT_CONVERGED,
+                        fmt::format("{} {} of {}: residual {:.2e} after {} iterations, {:.1e} asked for; {}", which, r,
+                                    solved.size(), solved[r].residual, solved[r].iterations, settings.options.tolerance,
+                                    remedy_of(settings, solved[r])));
 }
 
 }  // namespace
@@ -48,18 +64,8 @@ quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarks
                                            const quarksmith_solver_settings* settings, quarksmith_solver** solver) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
     const WilsonParameters p = parameters_of(parameters, g.gauge);
-    const auto& s = require_struct(settings, "quarksmith_solver_settings");
+    const SolveSettings chosen = settings_of(settings, g.gauge);
     require(solver, "solver");
-    SolveSettings chosen;
-    chosen.method = method_of(require(s.method, "method"));
-    chosen.reduction = reduction_of(require(s.even_odd, "even_odd"));
-    chosen.precision = require(s.precision, "precision");
-    chosen.options.updates = updates_of(require(s.updates, "updates"));
-    chosen.options.delta = s.delta;
-    chosen.links = links_of(s.links, g.gauge);
-    chosen.basis = require(s.basis, "basis");
-    chosen.options.tolerance = s.tolerance;
-    chosen.options.max_iterations = s.max_iterations;
     give<SolverHandle>(solver, g.session, g.gauge, p, chosen);
   });
 }
@@ -77,7 +83,7 @@ quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const
     SpinorField to = from.like();
     const std::vector<SolveReport> solved = s.solver.solve_all(to, from);
     download_all(to, basis, arrays, x);
-    report_all(solved, s, reports);
+    report_all(solved, s.settings, reports);
   });
 }
 
@@ -96,6 +102,42 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
       throw StatusError(QUARKSMITH_BAD_ARGUMENT,
                         fmt::format("x has {} right-hand sides, b has {}; pass two fields with as many each",
                                     to->spinors.rhs(), from->spinors.rhs()));
-    report_all(s.solver.solve_all(to->spinors, from->spinors), s, reports);
+    report_all(s.solver.solve_all(to->spinors, from->spinors), s.settings, reports);
+  });
+}
+
+quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* parameters,
+                                            const quarksmith_solver_settings* settings, int shifts,
+                                            quarksmith_shifted** solver) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
+    const WilsonParameters p = parameters_of(parameters, g.gauge);
+    const SolveSettings chosen = settings_of(settings, g.gauge);
+    require(solver, "solver");
+    if (shifts < 1) throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} shifts; use at least 1", shifts));
+    give<ShiftedHandle>(solver, g.session, g.gauge, p, chosen, shifts);
+  });
+}
+
+quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, const double* shifts, void* const* x,
+                                           const void* b, const quarksmith_spinor_format* format,
+                                           quarksmith_solve_report* reports) {
+  return call<ShiftedHandle>(__func__, "solver", solver, [&](ShiftedHandle& s) {
+    const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"));
+    const Subset subset = s.solver.subset();
+    arrays.require_fits(subset);
+    if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
+    require(shifts, "shifts");
+    require_all(x, n, "x");
+    require(b, "b");
+    if (n > s.most)
+      throw StatusError(QUARKSMITH_BAD_ARGUMENT,
+                        fmt::format("{} shifts for a solver of {}; create it for as many", n, s.most));
+    const BasisInfo& basis = s.solver.basis();
+    const PrecisionInfo& precision = find_precision("double");
+    const SpinorField from = upload_all(arrays, &b, 1, s.session->domain, precision, subset, basis);
+    SpinorField to(s.session->domain, precision, subset, n);
+    const std::vector<ShiftReport> solved = s.solver.solve(to, from, {shifts, shifts + n});
+    download_all(to, basis, arrays, x);
+    report_all(solved, s.settings, reports, "shift");
   });
 }

@@ -96,7 +96,8 @@ struct ActionInfo {
   SliceNumber wall = nullptr;                   ///< factor of what comes from beyond the ends of the fifth dimension
   std::span<const LinkStage> link_stages = {};  ///< how its links are made; empty if they are those of the gauge field
   std::span<const ActionNumber> link_numbers = {};
-  ActionNumber weight[directions][2] = {};  ///< of forward and backward hops of D
+  std::span<const ActionNumber> arguments = {};  ///< of a formula: numbers that its kernels take, in their order
+  ActionNumber weight[directions][2] = {};       ///< of forward and backward hops of D
 };
 
 /// All actions that can be solved for.

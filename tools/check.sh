@@ -8,13 +8,13 @@ $python -c "import ruff, mypy" 2>/dev/null && [ -x .venv/bin/clang-format ] ||
 sources=$(git ls-files 'runtime/*.?pp' 'solvers/*.?pp' 'interface/*.?pp' 'interface/*.h' 'apps/*.?pp' 'tests/*.?pp' 'tests/*.[ch]')
 if [ "${1:-}" = --fix ]; then
   .venv/bin/clang-format -i $sources
-  .venv/bin/ruff format -q generator tests tools
-  .venv/bin/ruff check -q --fix generator tests tools
+  .venv/bin/ruff format -q generator tests tools examples
+  .venv/bin/ruff check -q --fix generator tests tools examples
   exit
 fi
 .venv/bin/clang-format --dry-run -Werror $sources
-.venv/bin/ruff format -q --check generator tests tools
-.venv/bin/ruff check -q generator tests tools
+.venv/bin/ruff format -q --check generator tests tools examples
+.venv/bin/ruff check -q generator tests tools examples
 .venv/bin/mypy
 $python -m pytest tests/generator
 $python -m generator generate

@@ -23,6 +23,7 @@ from generator.lower.stored import clover_coefficients
 from generator.lower.terms import HERE, product_value
 from generator.operators import OPERATORS
 from generator.operators.fat_links import link_stages
+from generator.operators.formula import numbers_of
 from generator.operators.hopping import HoppingOperator
 from generator.operators.site_term import site_term_of
 from generator.operators.slices import SliceOperator
@@ -54,6 +55,8 @@ def _members(row: dict[str, Any]) -> dict[str, Any]:
         if (value := row.get(name, default)) != default:
             members[name] = f'"{value}"' if isinstance(value, str) else str(value).lower()
     members |= dict(row["numbers"])
+    if row["arguments"]:
+        members["arguments"] = f"{row['name']}_arguments"
     if row["links"]["stages"]:
         members |= {"link_stages": f"{row['name']}_stages", "link_numbers": f"{row['name']}_numbers"}
     return members
@@ -89,14 +92,17 @@ def action_row(action: Action) -> dict[str, Any]:
         "offered": is_offered(action),
         "spins": action.spins,
         "links": links_row(action),
+        "arguments": [],
     }
     if not form.has_shape:  # M and M^+ are a kernel each
+        names = [p.name for p in action.parameters]
         return row | {
             "formula": _lines(f"M {form.fermion} = {_short(str(action.matrix))}"),
             "hopping": "",
             "conjugate": f"{action.name}_dagger",
             "numbers": [],
             "weights": [],
+            "arguments": [_function([(1.0, (n,))], names) for n in numbers_of(action)[1].values()],
         }
     site = SiteForm(action, form.local)
     term = site_term_of(site)
@@ -292,21 +298,22 @@ def _check_kinds(action: Action, form: FifthForm) -> None:
 def _parameter_row(p: Parameter) -> str:
     kinds = ", true" if p.several else ", false, true" if p.each_slice else ""
     default = "" if p.default is None else f" (default {p.default:g})"
-    return f'{{"{p.name}", {_words(p, default)}, {str(p.default is None).lower()}, {literal(p.default or 0)}{kinds}}}'
+    return f'{{"{p.name}",\n     {_words(p, default)}, {str(p.default is None).lower()}, {literal(p.default or 0)}{kinds}}}'
 
 
 def _spelling_row(s: Spelling) -> str:
     gives = [f'{{"{name}", {_function(((1.0, (number,)),), s.numbers)}}}' for name, number in s.parameters.items()]
     if len(gives) > MOST_SPELLED:
         raise ExpressionError(f"{s.name} gives {len(gives)} parameters; {MOST_SPELLED} at most (ActionSpelling)")
-    return f'{{"{s.name}", {_words(s)}, "{",".join(s.numbers)}", {{{{{", ".join(gives)}}}}}}}'
+    functions = ",\n       ".join(gives)
+    return f'{{"{s.name}",\n     {_words(s)}, "{",".join(s.numbers)}",\n     {{{{{functions}}}}}}}'
 
 
 def _words(o: Option, default: str = "") -> str:
     """Help, range in words, bounds."""
     bounds = [("-" if b < 0 else "") + "unbounded" if math.isinf(b) else literal(b) for b in (o.lower, o.upper)]
     text = f"{o.meaning}{', ' if o.range else ''}{o.range}{default}"
-    return f'"{_escaped(text)}", "{o.range}", {", ".join(bounds)}'
+    return f'"{_lines(_escaped(text))}",\n     "{o.range}", {", ".join(bounds)}'
 
 
 def _escaped(text: str) -> str:

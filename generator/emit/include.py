@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from generator.epilogue import EPILOGUES
 from generator.actions import ACTIONS
+from generator.epilogue import EPILOGUES
 from generator.operators import find_operator
 from generator.operators.fat_links import link_stages
 from generator.operators.formula import FormulaOperator

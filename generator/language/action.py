@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from generator.language.graph import Direction, ExpressionError, Node, Place, all_merged, make, merged
+from generator.language.graph import Direction, ExpressionError, Node, Place, all_merged, here, make, merged
 from generator.language.symbols import Fermion, FourMatrices, Links, Matrices, Spinor, StaggeredFermion, directions
 
 COMPONENTS = {"fermion": 4, "spinor": 4, "staggered": 1}
@@ -36,6 +36,15 @@ ARGUMENTS: dict[Any, str] = {
 """Annotations of a formula's arguments."""
 ABOVE_ZERO = sys.float_info.min
 """The lower bound of positive numbers."""
+OPTIONS = frozenset(
+    """
+    help gauge lattice allow_non_su3 action flavours ls boundary source sink smear_links solver precision
+    even_odd updates delta reconstruct basis tol restart bicgstab_l omega preconditioner max_iterations batch out
+    correlators device grid policy json overwrite quiet log_level shifts criterion look_ahead operator repeat seed csv
+    history
+    """.split()
+)
+"""What options of the commands that solve mean already, whatever the action."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,12 +55,14 @@ class Option:
         help: what it is, in one line.
         lower, upper: least and largest value.
         name: as in the class; options have dashes for underscores.
+        place: where it stands.
     """
 
     help: str
     lower: float = -math.inf
     upper: float = math.inf
     name: str = ""
+    place: Place = Place("", 0)
 
     @property
     def option(self) -> str:
@@ -101,7 +112,7 @@ class Parameter(Option):
 
 def parameter(default: float | None = None, **more: Any) -> Any:
     """What a class of an action says of a parameter beside its name; see Parameter."""
-    return Parameter(default=default, **more)
+    return Parameter(default=default, place=here(), **more)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +143,7 @@ class Spelling(Option):
 
 def spelling(gives: Callable[..., dict[str, Any]], **more: Any) -> Any:
     """What a class of an action says of an option that gives parameters; see Spelling."""
-    return Spelling(gives=gives, **more)
+    return Spelling(gives=gives, place=here(), **more)
 
 
 def option_name(name: str) -> str:
@@ -177,8 +188,18 @@ class Action:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Parameters in the order in which they were written, those of base classes first."""
-        return tuple(self._stated(Parameter))
+        """Parameters in the order in which they were written, those of base classes first.
+
+        Raises:
+            ExpressionError: one would be an option that has another meaning.
+        """
+        for p in (stated := self._stated(Parameter)):
+            if p.name in OPTIONS:
+                raise ExpressionError(
+                    f"{p.place}: {p.name} of {self.name}: the commands have an option {p.option} of another meaning; "
+                    "use another name"
+                )
+        return tuple(stated)
 
     @cached_property
     def spellings(self) -> tuple[Spelling, ...]:

@@ -1,8 +1,19 @@
 #include "solvers/actions/even_odd.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
+#include "runtime/error.hpp"
+
 namespace quarksmith {
+
+HoppingEvenOdd::HoppingEvenOdd(const HoppingTerm& hopping, int rhs, Subset others)
+    : hopping_(&hopping), odd_(hopping.field(others, rhs)), t_(hopping.term().diagonal()), h_(hopping.h()) {
+  if (t_ == 0)
+    throw UsageError(fmt::format("{}: the diagonal of the Dirac operator vanishes: solve on all sites (even-odd none)",
+                                 hopping.values().text()));
+}
 
 GeneralEvenOdd::GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int rhs)
     : HoppingEvenOdd(hopping, rhs), form_(form) {

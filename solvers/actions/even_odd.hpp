@@ -21,8 +21,8 @@ class HoppingEvenOdd : public ReducedOperator {
  protected:
   /// \param hopping outlives this.
   /// \param rhs right-hand sides at most.
-  HoppingEvenOdd(const HoppingTerm& hopping, int rhs, Subset others = Subset::odd)
-      : hopping_(&hopping), odd_(hopping.field(others, rhs)), t_(hopping.term().diagonal()), h_(hopping.h()) {}
+  /// \throws UsageError T is 0.
+  HoppingEvenOdd(const HoppingTerm& hopping, int rhs, Subset others = Subset::odd);
 
   const HoppingTerm* hopping_;
   mutable SpinorField odd_;  // the sites that are left out

@@ -13,22 +13,31 @@ FormulaMatrix::FormulaMatrix(std::shared_ptr<const LinkField> links, const Preci
       basis_(&basis),
       values_(std::move(values)),
       settings_{boundary, basis.name} {
-  for (const bool dagger : {false, true})
-    kernels_[dagger] =
-        &find(domain()->device().kernels(), {.operation = dagger ? values_.info().conjugate : values_.info().name,
-                                             .precision = precision.name,
-                                             .links = links_->storage().name,
-                                             .basis = basis.name,
-                                             .spins = spins()});
+  const ActionInfo& info = values_.info();
+  const std::string_view operation[2] = {info.name, info.conjugate};
+  for (const bool dagger : {false, true}) {
+    kernels_[dagger] = try_find(domain()->device().kernels(), {.operation = operation[dagger],
+                                                               .precision = precision.name,
+                                                               .links = links_->storage().name,
+                                                               .basis = basis.name,
+                                                               .spins = spins()});
+    if (kernels_[dagger] == nullptr)
+      throw MissingKernel(
+          fmt::format("this build has no kernels of action {} for what was asked; add to the profile and build "
+                      "again:\n[[kernel]]\noperator = [\"{}\", \"{}\"]\nprecision = [\"{}\"]\nlinks = [\"{}\"]\n"
+                      "basis = [\"{}\"]\n",
+                      option_name(info.name), operation[0], operation[1], precision.name,
+                      links_->storage().name.substr(1), basis.name));
+  }
 }
 
 void FormulaMatrix::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
   const Kernel& kernel = *kernels_[dagger == Dagger::yes];
   std::vector<ExpressionArgument> arguments;
-  std::size_t number = 0;  // parameters stand in the order of the statement
+  auto number = values_.info().arguments.begin();
   for (const ExpressionParameter& p : parameters_of(kernel)) {
     if (p.is_number())
-      arguments.emplace_back(values_.all().at(number++));
+      arguments.emplace_back(values_(*number++));
     else if (p.is_spinor())
       arguments.emplace_back(p.is_output() ? out : in);
     else

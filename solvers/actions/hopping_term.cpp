@@ -13,9 +13,9 @@ namespace {
 SiteTerm term_of(const ActionValues& values, const PrecisionInfo& spinors, const LinkField* plain_links) {
   const ActionInfo& info = values.info();
   const double diagonal = info.chain.empty() ? values(info.diagonal) : 1;  // that of slices is another matter
-  if (diagonal == 0)
-    throw UsageError(fmt::format("{}: the diagonal of the Dirac operator vanishes; use another mass", values.text()));
   const Twist twist{values(info.twist), values(info.splitting), info.flavours};
+  if (diagonal == 0 && (twist.any() || HoppingTerm::stores(values)))  // they are kept as multiples of it
+    throw UsageError(fmt::format("{}: the diagonal of the Dirac operator vanishes; use another mass", values.text()));
   if (!HoppingTerm::stores(values)) return SiteTerm(diagonal, twist, nullptr);
   return SiteTerm(diagonal, twist,
                   std::make_shared<CloverTerm>(*plain_links, values(info.clover_space), values(info.clover_time),

@@ -10,7 +10,7 @@ namespace quarksmith {
 
 SiteTerm::SiteTerm(double diagonal, const Twist& twist, std::shared_ptr<const CloverTerm> clover)
     : diagonal_(diagonal), twist_(twist), clover_(std::move(clover)) {
-  if (!clover_ && diagonal * diagonal + twist.shift() == 0)
+  if (!clover_ && twist.any() && diagonal * diagonal + twist.shift() == 0)
     throw UsageError(
         fmt::format("diagonal {}, mu {}, epsilon {}: the part of the Dirac operator that does not hop is "
                     "singular; use another mass",

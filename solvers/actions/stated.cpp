@@ -41,6 +41,10 @@ bool StatedAction::serves(const ActionInfo& info) {
   return !info.hopping.empty() && info.chain.empty() && info.reach == 1;
 }
 
+bool StatedAction::has_even_odd() const {
+  return values_(values_.info().diagonal) != 0 || HoppingTerm::stores(values_);
+}
+
 std::string StatedAction::name() const { return option_name(values_.info().name); }
 
 std::unique_ptr<DiracOperator> StatedAction::make(const LinkStore& links, const PrecisionInfo& precision) const {

@@ -43,6 +43,8 @@ class StatedAction : public Action {
   std::string name() const override;
   int spins() const override { return values_.info().spins; }
   int slices() const override { return values_.info().flavours; }
+  /// Not where T vanishes: it cannot be inverted.
+  bool has_even_odd() const override;
   std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const override;
 
  private:

@@ -8,9 +8,9 @@
 static const int extent[4] = {4, 4, 4, 4};
 
 /* One open handle of each kind, and settings to make more. */
-enum { context, gauge, field, op, solver, kinds };
-static const char* const names[kinds] = {"quarksmith_context", "quarksmith_gauge", "quarksmith_field",
-                                         "quarksmith_operator", "quarksmith_solver"};
+enum { context, gauge, field, op, solver, shifted, kinds };
+static const char* const names[kinds] = {"quarksmith_context",  "quarksmith_gauge",  "quarksmith_field",
+                                         "quarksmith_operator", "quarksmith_solver", "quarksmith_shifted"};
 typedef struct {
   lattice l;
   void* open[kinds];
@@ -35,6 +35,9 @@ static void* make(set* s, int kind, const char* device) {
     check_ok(quarksmith_operator_create(s->open[gauge], &s->wilson, &s->ops, (quarksmith_operator**)&made), "operator");
   if (kind == solver)
     check_ok(quarksmith_solver_create(s->open[gauge], &s->wilson, &s->solvers, (quarksmith_solver**)&made), "solver");
+  if (kind == shifted)
+    check_ok(quarksmith_shifted_create(s->open[gauge], &s->wilson, &s->solvers, 1, (quarksmith_shifted**)&made),
+             "shifted");
   return made;
 }
 
@@ -71,6 +74,7 @@ static int call(set* s, int n, void* h, int* kind, const char** argument, int* f
   quarksmith_field* f;
   quarksmith_operator* d;
   quarksmith_solver* v;
+  quarksmith_shifted* w;
   quarksmith_field_memory_init(&memory);
   *first = 1;
   switch (n) {
@@ -185,6 +189,13 @@ static int call(set* s, int n, void* h, int* kind, const char** argument, int* f
     case 36:
       *kind = field, *argument = "b", *status = quarksmith_solve_fields(o[solver], o[field], h, NULL), *first = 0;
       break;
+    case 37:
+      *kind = gauge, *argument = "gauge", *status = quarksmith_shifted_create(h, &s->wilson, &s->solvers, 1, &w);
+      break;
+    case 38:
+      *kind = shifted, *argument = "solver";
+      *status = quarksmith_shifted_solve(h, 1, numbers, out, in[0], &s->spinors, NULL);
+      break;
     default:
       return -1;
   }
@@ -216,7 +227,7 @@ static void test_every_argument(set* s, set* foreign, const char* device) {
       if (other != kind) refuses(s, n, s->open[other], "is a handle of another kind", names[other]);
     if (!first) refuses(s, n, foreign->open[kind], "and the other handles are of different contexts", "one context");
   }
-  check(n == 37, "arguments that are handles: %d", n);
+  check(n == 39, "arguments that are handles: %d", n);
 }
 
 /* Two handles are never equal, however often they are made and freed: an old one is not taken for a new one. */

@@ -212,6 +212,39 @@ void test_fields(const char* device) {
   free_lattice(&l);
 }
 
+/* (M^+ M + shift) x = b for several shifts, by the plain operator, in double and in mixed precision. */
+static void check_shifted(quarksmith_gauge* gauge, const lattice* l, const quarksmith_wilson_parameters* p) {
+  enum { count = 3 };
+  static const double shifts[count] = {0.7, 0, 0.02};
+  static const char* const precisions[] = {"double", "double-single"};
+  quarksmith_spinor_format format;
+  quarksmith_solver_settings s;
+  quarksmith_solve_report reports[count];
+  quarksmith_spinor_format_init(&format);
+  check_ok(quarksmith_solver_settings_init(&s), "solver settings");
+  check_ok(quarksmith_solve_report_init(reports), "report");
+  s.even_odd = "none";
+  s.links = "r12";
+  number *b = random_spinor(l, 5), *first = random_spinor(l, 6), *second = random_spinor(l, 6), *x[count];
+  for (int k = 0; k < count; ++k) x[k] = random_spinor(l, 7);
+  for (int n = 0; n < 2; ++n) {
+    quarksmith_shifted* solver = NULL;
+    s.precision = precisions[n];
+    check_ok(quarksmith_shifted_create(gauge, p, &s, count, &solver), "shifted solver");
+    check_ok(quarksmith_shifted_solve(solver, count, shifts, (void* const*)x, b, &format, reports), "shifted solve");
+    for (int k = 0; k < count; ++k) {
+      matrix(l, degrand_rossi, 0, first, x[k]);
+      matrix(l, degrand_rossi, 1, second, first);
+      for (int i = 0; i < 12 * l->sites; ++i) second[i] += shifts[k] * x[k][i];
+      check_below(distance(second, b, 12 * l->sites), 1.05 * s.tolerance, "true residual of a shift");
+      check(reports[k].converged == 1 && reports[k].iterations > 0, "report of shift %d", k);
+    }
+    quarksmith_free(solver);
+  }
+  free(b), free(first), free(second);
+  for (int k = 0; k < count; ++k) free(x[k]);
+}
+
 /* |b - M x| / |b| by the plain operator. */
 static double true_residual(const lattice* l, const number* x, const number* b) {
   number* mx = random_spinor(l, 1);
@@ -296,6 +329,7 @@ void test_solvers(const char* device) {
       s.tolerance = cases[k].tolerance;
       check_solver(context, gauge, &l, &p, &s);
     }
+    check_shifted(gauge, &l, &p);
     quarksmith_free(gauge);
     free_lattice(&l);
   }

@@ -134,6 +134,7 @@ static void test_numbers(set* s) {
   quarksmith_field *field, *half;
   quarksmith_operator* op;
   quarksmith_solver* solver;
+  quarksmith_shifted* shifted;
   quarksmith_link_format l = s->links;
   quarksmith_spinor_format p = s->spinors;
   quarksmith_field_settings f = s->fields;
@@ -182,6 +183,16 @@ static void test_numbers(set* s) {
   refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "tolerance 0", "positive");
   v = s->solvers, v.max_iterations = 0;
   refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "0 iterations", "at least 1");
+  v = s->solvers, v.even_odd = "none";
+  refused(quarksmith_shifted_create(s->gauge, &s->wilson, &v, 0, &shifted), bad, "0 shifts", "at least 1");
+  check_ok(quarksmith_shifted_create(s->gauge, &s->wilson, &v, 1, &shifted), "shifted");
+  numbers[0] = -0.1, numbers[1] = 0;
+  refused(quarksmith_shifted_solve(shifted, 1, numbers, out, in[0], &s->spinors, NULL), bad, "shift -0.1", ">= 0");
+  refused(quarksmith_shifted_solve(shifted, 2, numbers, (void*[]){s->psi, s->psi}, in[0], &s->spinors, NULL), bad,
+          "2 shifts for a solver of 1", "as many");
+  quarksmith_free(shifted);
+  v.links = "r12t";
+  refused(quarksmith_shifted_create(s->gauge, &s->wilson, &v, 1, &shifted), bad, "r12t", "use r12");
   refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "milc", 64), bad, "MILC", "32");
 }
 

@@ -69,7 +69,7 @@ WRONG_USE = [
     ),
     (("propagator", *UNIT, *MASS, *OUT, "--max-iterations", "0"), "0 iterations at most; use at least 1"),
     (("propagator", *UNIT, *MASS, *OUT, "--tol", "0"), "tolerance 0; use a positive number"),
-    (("propagator", *UNIT, "--mass", "-4", *OUT), "the diagonal of the Dirac operator vanishes"),
+    (("propagator", *UNIT, "--mass", "-4", "--even-odd", "symmetric", *OUT), "no even-odd form with these parameters"),
     (("propagator", "--gauge", "unit:4,4,3,4", *MASS, *OUT), "lattice 4x4x3x4: extent 3 is not an even number"),
     (("propagator", "--gauge", "weak:0.1:4,4,4,4", *MASS, *OUT), "is not FILE, unit:X,Y,Z,T"),
     (("propagator", *UNIT, *MASS, *OUT, "--device", "tpu"), "device 'tpu' is unknown; use cpu, cuda, cuda:N or auto"),

@@ -55,6 +55,7 @@ PLACEHOLDERS = (
     (r"(?<=propagator)(.*?) \.\.\.", r"\1"),  # the other options: NEEDED
     (r"my\.toml", str(ROOT / "generator" / "profiles" / "dev.toml")),
     (r"(?<=\s)(?=(generated|examples|tools)/)", f"{ROOT}/"),
+    (r"(?<=overlap\.py) ", f" --library {BUILD}/shared/libquarksmith.so "),
 )
 """(text of the documents, what stands for it here)."""
 NEEDED = {

@@ -5,23 +5,32 @@ Naive fermions with a chemical potential are made of hops; D234 has hops over tw
 
 import itertools
 import json
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from test_ranks import mpirun, several_ranks  # noqa: F401 (fixtures)
+
+from generator.actions import ACTIONS
+from generator.language.action import OPTIONS
+from generator.profile import load_profile
 
 MASS, MU = 0.1, 0.3
 ACTION = ("--action", "naive", "--mass", MASS, "--mu", MU, "--device", "cpu")
+MASSLESS = ("--action", "naive", "--mass", 0, "--device", "cpu")
 D234 = ("--action", "d234", "--mass", MASS, "--b", 0.2, "--c", 0.1, "--device", "cpu", "--reconstruct", "18")
 EXTENT = (4, 4, 4, 8)
 PAULI = np.array([[[0, 1], [1, 0]], [[0, -1j], [1j, 0]], [[1, 0], [0, -1]]])
 GAMMA = [*(np.kron(PAULI[1], sigma) for sigma in PAULI), np.kron(PAULI[0], np.eye(2))]
 
 
-def naive(p):
+def naive(p, mass=MASS, mu=MU):
     """Symbol m + i sum_nu gamma_nu sin(p_nu - i mu delta_nu4)."""
-    k = [q - 1j * MU * (nu == 3) for nu, q in enumerate(p)]
-    return MASS * np.eye(4) + 1j * sum(g * np.sin(q) for g, q in zip(GAMMA, k, strict=True))
+    k = [q - 1j * mu * (nu == 3) for nu, q in enumerate(p)]
+    return mass * np.eye(4) + 1j * sum(g * np.sin(q) for g, q in zip(GAMMA, k, strict=True))
 
 
 def d234(p):
@@ -57,7 +66,15 @@ def close(given, expected, size):
     return [complex(*v) if isinstance(v, list) else v for v in given] == pytest.approx(list(expected), abs=1e-8 * size)
 
 
-@pytest.mark.parametrize(("action", "symbol"), [(ACTION, naive), (D234, d234)], ids=["naive", "d234"])
+def massless(p):
+    return naive(p, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("action", "symbol"),
+    [(ACTION, naive), (MASSLESS, massless), (D234, d234)],
+    ids=["naive", "naive without a mass", "d234"],
+)
 def test_free_quarks_are_those_of_the_momentum_space_formula(quarksmith, action, symbol):
     quarksmith("propagator", "--gauge", "unit:4,4,4,8", *action, "--tol", "1e-12", "--correlators", "c.json")
     result = json.loads((quarksmith.folder / "c.json").read_text())
@@ -69,8 +86,9 @@ def test_free_quarks_are_those_of_the_momentum_space_formula(quarksmith, action,
         expected = meson(s, [GAMMA[nu] for nu in structure])
         assert close(result["mesons"][name], expected, size), name
     given = dict(zip(action[::2], action[1::2], strict=True))
-    for name in ("mass", "mu") if symbol is naive else ("mass", "b", "c"):
-        assert result["provenance"][name] == given[f"--{name}"]
+    for option, value in given.items():
+        assert result["provenance"].get(option[2:], value) == value
+    assert result["provenance"]["mass"] == given["--mass"]
     assert result["provenance"]["action"] == given["--action"]
     assert all(s["residual"] < 1e-12 for s in result["solves"])
 
@@ -90,8 +108,25 @@ def test_what_is_not_given_takes_its_default_and_is_recorded(quarksmith):
 def test_a_formula_as_it_stands_has_no_even_odd_form(quarksmith):
     line = ("propagator", "--gauge", "weak:0.3:4,4,4,4:5", *D234, "--correlators", "c.json")
     error = quarksmith.refuses(*line, "--even-odd", "symmetric", status=2)
-    assert "action d234 has no even-odd form; leave it out" in error
+    assert "action d234 has no even-odd form with these parameters; leave it out" in error
     quarksmith(*line, "--even-odd", "none")
+
+
+def test_what_does_not_hop_must_not_vanish_for_an_even_odd_form(quarksmith):
+    line = ("propagator", "--gauge", "weak:0.3:4,4,4,4:5", *MASSLESS, "--correlators", "c.json")
+    error = quarksmith.refuses(*line, "--even-odd", "symmetric", status=2)
+    assert "action naive has no even-odd form with these parameters; leave it out" in error
+
+
+def test_parameters_of_statements_may_not_be_called_as_other_options_are(quarksmith):
+    """The generator knows all options of the commands that solve but those of actions."""
+    helps = [quarksmith(command, "--help").stdout for command in ("propagator", "solve-bench")]
+    options = {o.replace("-", "_") for text in helps for o in re.findall(r"^ +(?:-\w, )?--([\w-]+)", text, re.M)}
+    of_actions = {p.name for a in ACTIONS.values() for p in a.parameters}
+    others = {"kappa", "csw", "m5", "b5", "c5", "u0", "naik_epsilon"}
+    assert OPTIONS - options == {"help"} - options
+    assert options - OPTIONS <= of_actions | others
+    assert "d234: M = m + sum_mu gamma_mu nabla_mu" in helps[0]
 
 
 @pytest.mark.parametrize("form", ["none", "symmetric", "asymmetric", "d234"])
@@ -103,3 +138,41 @@ def test_several_ranks_solve_as_one(quarksmith, mpirun, form):  # noqa: F811
     one, all_ranks = (json.loads((mpirun.folder / f"{n}.json").read_text()) for n in ("alone", "together"))
     for name, values in one["mesons"].items():
         assert all_ranks["mesons"][name] == pytest.approx(values, abs=1e-9 * max(map(abs, one["correlators"]["pion"])))
+
+
+def test_a_missing_formula_is_answered_by_a_row_that_a_profile_takes(quarksmith):
+    """Hops to all 80 neighbours are in no default profile."""
+    line = ("propagator", "--gauge", "unit:4,4,4,4", "--action", "brillouin", "--mass", 1, "--correlators", "c.json")
+    error = quarksmith.refuses(*line, "--device", "cpu", "--reconstruct", "18", status=2)
+    assert "no kernels of action brillouin" in error
+    (quarksmith.folder / "mine.toml").write_text("include = []\n" + error[error.index("[[kernel]]") :])
+    kernels = load_profile(str(quarksmith.folder / "mine.toml")).kernels
+    assert sorted(k.operator for k in kernels) == ["brillouin", "brillouin_dagger"]
+
+
+def test_energies_of_free_quarks_are_zeros_of_the_determinant(quarksmith):
+    """tools/plot_dispersion.py: powers in a propagator against the formula, both ways in time."""
+    dense = ("--action", "naive", "--mass", 0.2, "--mu", 0.1, "--device", "cpu")
+    for action, name in ((dense, "naive"), (D234, "d234"), (ACTION, "denser")):
+        quarksmith("propagator", "--gauge", "unit:4,4,4,16", *action, "--tol", "1e-12", "--out", f"{name}.h5")
+    tool = [sys.executable, ROOT / "tools/plot_dispersion.py"]
+    files = ["naive.h5", "d234.h5"]
+    done = subprocess.run([*tool, *files], cwd=quarksmith.folder, capture_output=True, text=True, check=True)
+    rows = [
+        [float(v) for v in r.split("|")[2:7]] for r in done.stdout.splitlines() if r.startswith(("| naive", "| d2"))
+    ]
+    assert len(rows) == 6
+    for p, *energies in rows:
+        assert energies[::2] == pytest.approx(energies[1::2], abs=1e-7), p
+    assert rows[0][1] - rows[0][3] == pytest.approx(2 * 0.1, abs=1e-7)
+    assert (quarksmith.folder / "dispersion.png").read_bytes().startswith(b"\x89PNG")
+    quarksmith("propagator", "--gauge", "weak:0.1:4,4,4,4:1", *ACTION, "--out", "weak.h5")
+    (quarksmith.folder / "other.h5").write_bytes(b"other")
+    refused = {
+        "weak.h5": "use --gauge unit",
+        "other.h5": "no propagator of quarksmith",
+        "denser.h5": "use a chemical potential below",
+    }
+    for file, text in refused.items():
+        done = subprocess.run([*tool, file], cwd=quarksmith.folder, capture_output=True, text=True, check=False)
+        assert (done.returncode, text in done.stderr) == (1, True), done.stderr
