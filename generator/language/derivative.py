@@ -72,7 +72,7 @@ def pulled_back(outputs: Sequence[tuple[Node, Node]], field: str) -> dict[Direct
     depends = _dependence(roots, field)
     received: dict[int, list[Weighted]] = {}
     for root, (_, cotangent) in zip(roots, outputs, strict=True):
-        received.setdefault(id(root), []).append(_weighted(cotangent))
+        received.setdefault(id(root), []).append(weighted(cotangent))
     result: dict[Direction, list[Weighted]] = {}
     for node in _from_the_top(roots, depends):
         if id(node) not in received:
@@ -84,17 +84,12 @@ def pulled_back(outputs: Sequence[tuple[Node, Node]], field: str) -> dict[Direct
         whole = _collapsed(parts)
         for below, passed in _passed_on(node, whole.node):
             if depends[id(below)]:
-                w = _weighted(passed)
+                w = weighted(passed)
                 again = Weighted(whole.factor * w.factor, whole.numbers + w.numbers, w.node)
                 received.setdefault(id(below), []).append(again)
     names = sorted(result, key=lambda mu: mu.index)
     values = merged_together([_collapsed(result[mu]).value for mu in names])
     return dict(zip(names, values, strict=True))
-
-
-def force(functional: Node, field: str, load: Callable[[Direction], Node]) -> dict[Direction, Node]:
-    """[U G]_TA: twice dP/dtau of the action S, for H = -tr P^2 + S and U' = exp(eps P) U."""
-    return {mu: ta(load(mu) * g) for mu, g in derivative(functional, field).items()}
 
 
 def substituted(roots: Sequence[Node], replace: Mapping[int, Node]) -> list[Node]:
@@ -194,15 +189,15 @@ def applied(matrix: Node, psi: Node) -> Node:
     return make(matrix.op, "spinor", args)
 
 
-def _weighted(node: Node) -> Weighted:
+def weighted(node: Node) -> Weighted:
     """A product with its real numbers of the whole lattice taken out."""
     if node.op == "neg":
-        inner = _weighted(node.args[0])
+        inner = weighted(node.args[0])
         return Weighted(-inner.factor, inner.numbers, inner.node)
     if node.op == "constant" and node.kind == "real":
         return Weighted(float(node.data), (), _ONE)
     if node.op == "mul" and node.args[0].kind == "real" and is_uniform(node.args[0]):
-        inner, number = _weighted(node.args[1]), node.args[0]
+        inner, number = weighted(node.args[1]), node.args[0]
         if number.op == "constant":
             return Weighted(number.data * inner.factor, inner.numbers, inner.node)
         return Weighted(inner.factor, (number, *inner.numbers), inner.node)

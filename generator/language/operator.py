@@ -161,6 +161,20 @@ class Expression:
         return frozenset(found)
 
     @cached_property
+    def summed(self) -> frozenset[str]:
+        """Spinors over whose right-hand sides the kernel adds up.
+
+        Raises:
+            ExpressionError: some are read one right-hand side at a time too.
+        """
+        roots = [v for _, results in self.blocks for *_, v in results]
+        sums = [v for v in topological(roots) if v.op == "summed"]
+        found = frozenset(v.data[0] for v in topological(sums) if v.op == "load" and v.kind == "spinor")
+        if found and found != {n for n, kind in self.kinds.items() if kind in SPINORS}:
+            raise ExpressionError(f"{self.definition.place}: {self.name}: all spinors stand in summed(...), or none")
+        return found
+
+    @cached_property
     def reach(self) -> dict[str, str]:
         """How far fields are read from where something is written or added up, of those that are read elsewhere.
 
@@ -203,10 +217,12 @@ class Expression:
     def signature(self) -> str:
         """`name:kind:operand:flag` of all fields and numbers in the order of a call, then `:reach` if there is one.
 
-        Flags: `apart` for an input that no output may be, `out` for an output, else `here`.
+        Flags: `apart` for an input that no output may be, `out` for an output, `each` for a spinor over whose right-hand
+        sides the kernel adds up, else `here`.
         """
         outputs = {n for n, _ in self.definition.outputs}
         flag = {n: "out" if n in outputs else "apart" if n in self.apart else "here" for n in self.kinds}
+        flag |= dict.fromkeys(self.summed, "each")
         ends = {n: f":{reach}" for n, reach in self.reach.items()}
         return " ".join(f"{n}:{kind}:{self.operands[n]}:{flag[n]}{ends.get(n, '')}" for n, kind in self.kinds.items())
 

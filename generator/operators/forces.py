@@ -1,0 +1,289 @@
+"""Forces of molecular dynamics, derived from the statements of actions (docs/forces.md).
+
+For H = sum -tr P^2 + S and U' = exp(eps P) U an action with dS = sum Re tr(dU G) gives dP/dtau = [U G]_TA / 2.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from generator.language import (
+    Action,
+    Direction,
+    Expression,
+    Links,
+    Real,
+    Sum,
+    adj,
+    directions,
+    dot,
+    exp,
+    expression,
+    re,
+    space,
+    summed,
+    ta,
+    time,
+    total,
+    trace,
+)
+from generator.language.derivative import Weighted, derivative, loads, pulled_back, substituted, weighted
+from generator.language.gauge import PLANES, plaquette, rectangle, staples, twisted_loops
+from generator.language.graph import Node, Place, make
+from generator.language.symbols import Definition, FourMatrices
+from generator.lower.fifth import FifthForm
+from generator.lower.paths import along_paths
+from generator.operators.formula import FormulaOperator
+from generator.operators.hopping import HoppingOperator
+
+_P, _WEIGHT = FourMatrices("p", algebra=True), make("parameter", "real", (), "weight")
+
+
+@dataclass(frozen=True)
+class Derived(Expression):
+    """An expression that follows from others.
+
+    Attributes:
+        derive: makes its definition, when that is first asked for.
+    """
+
+    derive: Callable[[], Definition] = field(kw_only=True)
+
+    @cached_property
+    def definition(self) -> Definition:
+        """What follows."""
+        return self.derive()
+
+
+# --- gauge actions
+
+
+def _plaquettes(u: Links, planes: Any) -> Node:
+    return sum(re(trace(plaquette(u, *plane))) for plane in planes)
+
+
+@expression
+def plaquette_action(u: Links, xy: Real, xz: Real, yz: Real, xt: Real, yt: Real, zt: Real) -> Sum:
+    """S = -sum c/3 Re tr U_p with a coefficient c of each plane: Wilson's action, anisotropic too."""
+    weights = zip((xy, xz, yz, xt, yt, zt), PLANES, strict=True)
+    return total(sum(-1 / 3 * (c * re(trace(plaquette(u, *plane)))) for c, plane in weights))
+
+
+def _rectangles(u: Links) -> Node:
+    return sum(re(trace(rectangle(u, mu, nu))) for mu, nu in itertools.permutations(directions, 2))
+
+
+@expression
+def rectangle_action(u: Links, plaquette: Real, rectangle: Real) -> Sum:
+    """S = -sum c_i/3 Re tr: Luescher-Weisz at tree level, Iwasaki (UTHEP-118), DBW2 (hep-lat/9911033)."""
+    return total(-1 / 3 * (plaquette * _plaquettes(u, PLANES) + rectangle * _rectangles(u)))
+
+
+@expression
+def symanzik_action(u: Links, plaquette: Real, rectangle: Real, chair: Real) -> Sum:
+    """S = -sum c_i/3 Re tr, with twisted loops (M. Luescher and P. Weisz, Phys. Lett. B 158 (1985) 250)."""
+    cubes = itertools.combinations(directions, 3)
+    chairs = sum(re(trace(loop)) for cube in cubes for loop in twisted_loops(u, *cube))
+    return total(-1 / 3 * (plaquette * _plaquettes(u, PLANES) + rectangle * _rectangles(u) + chair * chairs))
+
+
+GAUGE_ACTIONS = (plaquette_action, rectangle_action, symanzik_action)
+
+
+def gauge_force(action: Expression) -> Derived:
+    """p + dP/dtau of an expression whose result is the action: its coefficients are multiplied by the step of time."""
+    name = "force_" + action.name.removesuffix("_action")
+
+    def derive() -> Definition:
+        stated = action.definition
+        (links,) = (n for n, kind in stated.inputs if kind == "links")
+        u = FourMatrices(links, algebra=False)
+        moved = kicked(u, derivative(stated.results[0], links))
+        inputs = ((links, "links"), ("p", "algebra"), *(i for i in stated.inputs if i[0] != links))
+        text = f"out = p + dP/dtau of {action.name}"
+        return Definition(name, stated.place, text, inputs, (("out", "algebra"),), (moved,))
+
+    return Derived(action.function, name, derive=derive)
+
+
+def kicked(
+    u: Any, derivatives: Mapping[Direction, Node], weight: Node | None = None, p: Any = _P
+) -> dict[Direction, Node]:
+    """p + weight [U G]_TA / 2, all numbers before the projection; over all right-hand sides where there are spinors."""
+    return {mu: _added(p[mu], derivatives.get(mu), weight, lambda g, mu=mu: ta(u[mu] * g)) for mu in directions}
+
+
+def _added(before: Node, g: Node | None, weight: Node | None, projected: Callable[[Node], Node]) -> Node:
+    if g is None:
+        return before
+    w = weighted(g)
+    reads_spinors = any(n.kind == "spinor" for nodes in loads([w.node]).values() for n in nodes)
+    core = projected(summed(w.node) if reads_spinors else w.node)
+    return before + Weighted(w.factor / 2, (*([weight] if weight else []), *w.numbers), core).value
+
+
+# --- fermions
+
+
+def functional_of(action: Action) -> tuple[Node, list[Node], list[Node]]:
+    """-2 Re chi^+ M psi, the matrices of a site in M (field strengths), and the fields that stand for them there."""
+    fermion = action.fields[-1].name
+    matrix = action.matrix if FifthForm(action).has_shape else along_paths(action.matrix, fermion)
+    blocks = _blocks(matrix)
+    fields = [make("load", "matrix", (), (f"block{n}", 0)) for n in range(len(blocks))]
+    (linear,) = substituted([matrix], {id(b): f for b, f in zip(blocks, fields, strict=True)})
+    return -2.0 * re(dot(make("load", "spinor", (), "chi"), linear)), blocks, fields
+
+
+def _blocks(matrix: Node) -> list[Node]:
+    """The matrices in colour that stand beside matrices in spin in front of the fermion."""
+    found: dict[int, Node] = {}
+
+    def visit(n: Node) -> None:
+        for a in n.args:
+            if n.kind == "block" and a.kind == "matrix":
+                found[id(a)] = a
+            elif n.kind in ("block", "spinor"):
+                visit(a)
+
+    visit(matrix)
+    return list(found.values())
+
+
+def hop_force(action: Action) -> Derived:
+    """p + weight dP/dtau of -2 Re chi^+ M psi, by the links of hops alone; for links that are not in SU(3) dS/dU / 2."""
+    matrices = [f for f in action.fields[:-1] if f.kind == "matrices"]
+    name = f"{'derivative' if matrices else 'force'}_{action.name}"
+
+    def derive() -> Definition:
+        functional = functional_of(action)[0]
+        spinors = ((action.fields[-1].name, "fermion"), ("chi", "fermion"))
+        links = action.fields[:-1]
+        if matrices:
+            carried = [FourMatrices(f"{f.name}_derivative", algebra=False) for f in links]
+            results = tuple(_carried(d, derivative(functional, f.name)) for d, f in zip(carried, links, strict=True))
+            fields = (*spinors, *((d.name, "matrices") for d in carried))
+            outputs = tuple((f"{f.name}_out", "matrices") for f in links)
+            text = f"out = in + weight/2 of the derivative of -2 Re chi^+ M psi of {action.name} by its links"
+        else:
+            (u,) = (FourMatrices(f.name, algebra=False) for f in links)
+            results = (kicked(u, derivative(functional, u.name), _WEIGHT),)
+            fields, outputs = ((u.name, "links"), *spinors, ("p", "algebra")), (("out", "algebra"),)
+            text = f"out = p + weight dP/dtau of -2 Re chi^+ M psi, hops of {action.name}"
+        inputs = (*fields, ("weight", "real"), *_numbers(action, results))
+        return Definition(name, action.place, text, inputs, outputs, results)
+
+    return Derived(action.statement, name, derive=derive)
+
+
+def _carried(before: Any, derivatives: Mapping[Direction, Node]) -> dict[Direction, Node]:
+    return {mu: _added(before[mu], derivatives.get(mu), _WEIGHT, lambda g: g) for mu in directions}
+
+
+def _numbers(action: Action, results: Sequence[Mapping[Direction, Node]]) -> list[tuple[str, str]]:
+    """Parameters of the action that are left."""
+    found = loads(v for result in results for v in result.values())
+    return [(p.name, "real") for p in action.parameters if p.name in found]
+
+
+def block_source(action: Action) -> Derived:
+    """How -2 Re chi^+ M psi depends on the six field strengths of an action: half its derivatives by them, added up."""
+
+    def derive() -> Definition:
+        functional, blocks, fields = functional_of(action)
+        assert len(blocks) == len(PLANES)
+        carried = _six("magnetic", "electric")
+        results: tuple[dict[Direction, Node], ...] = ({}, {})
+        for f, (half, k, before) in zip(fields, carried, strict=True):
+            g = pulled_back([(functional, make("constant", "real", (), 1.0))], f.data[0])[Direction(0)]
+            results[half][k] = _added(before, g, _WEIGHT, lambda c: c)
+        spinors = ((action.fields[-1].name, "fermion"), ("chi", "fermion"))
+        inputs = (*spinors, ("magnetic", "matrices"), ("electric", "matrices"), ("weight", "real"))
+        inputs = (*inputs, *_numbers(action, results))
+        outputs = (("magnetic_out", "matrices"), ("electric_out", "matrices"))
+        text = f"out = in + weight/2 of the derivative of -2 Re chi^+ M psi of {action.name} by its field strengths"
+        return Definition(f"source_{action.name}", action.place, text, inputs, outputs, results)
+
+    return Derived(action.statement, f"source_{action.name}", derive=derive)
+
+
+def _six(magnetic: str, electric: str) -> list[tuple[int, Direction, Node]]:
+    """Where the matrix of each plane stands: those of space by the direction that is left, those with time by the other."""
+    found = []
+    for plane in PLANES:
+        (k,) = (d for d in space if (d in plane) == (time in plane))
+        name = electric if time in plane else magnetic
+        found.append((int(time in plane), k, FourMatrices(name, algebra=False)[k]))
+    return found
+
+
+def block_force(action: Action) -> Derived:
+    """p + dP/dtau, given half the derivatives of the action by the six field strengths."""
+
+    def derive() -> Definition:
+        _, blocks, _ = functional_of(action)
+        sources = [2.0 * given for *_, given in _six("magnetic", "electric")]
+        (links,) = (f.name for f in action.fields[:-1])
+        u = FourMatrices(links, algebra=False)
+        moved = kicked(u, pulled_back(list(zip(blocks, sources, strict=True)), links))
+        inputs = ((links, "links"), ("magnetic", "matrices"), ("electric", "matrices"), ("p", "algebra"))
+        text = f"out = p + dP/dtau, given half the derivatives by the field strengths of {action.name}"
+        return Definition(f"force_{action.name}", action.place, text, inputs, (("out", "algebra"),), (moved,))
+
+    return Derived(action.statement, f"force_{action.name}", derive=derive)
+
+
+# --- smeared links
+
+
+def stout_forces(dimensions: int) -> list[Derived]:
+    """From the force Z = [V G_V]_TA / 2 on stout links V = exp(A) U, A = rho [C U^+]_TA, to that on U (hep-lat/0311018).
+
+    In two steps: half the derivative by the sums C of staples, with what comes through U beside them; then what comes
+    through the staples.
+    """
+    smeared = tuple(directions[:dimensions])
+    u, z, c, source = (FourMatrices(n, n == "z") for n in ("u", "z", "c", "source"))
+    place = Place(__file__, stout_forces.__code__.co_firstlineno)
+    names = f"source_stout{dimensions}", f"force_stout{dimensions}"
+
+    def by_staples() -> Definition:
+        rho = make("parameter", "real", (), "rho")
+        turned = {mu: exp(rho * ta(c[mu] * adj(u[mu]))) for mu in smeared}
+        outputs = [(e, adj(e) * z[mu]) for mu, e in turned.items()]
+        by_sums, own = pulled_back(outputs, "c"), pulled_back(outputs, "u")
+        moved = [_P[mu] + ta(adj(e) * z[mu] * e) + ta(u[mu] * own[mu]) for mu, e in turned.items()]
+        parts = [*by_sums.values(), *moved]
+        sums = {id(n): staples(u, Direction(n.data[1]), smeared) for n in loads(parts)["c"]}
+        found = substituted(parts, sums)
+        results = [dict(zip(smeared, part, strict=True)) for part in (found[:dimensions], found[dimensions:])]
+        rest = {mu: _P[mu] + z[mu] for mu in directions if mu not in smeared}
+        inputs = (("u", "links"), ("z", "algebra"), ("p", "algebra"), ("rho", "real"))
+        outputs_ = (("source", "matrices"), ("out", "algebra"))
+        text = "out = p + dP/dtau through the links that are turned, and half the derivative by the sums of staples"
+        return Definition(names[0], place, text, inputs, outputs_, (results[0], results[1] | rest))
+
+    def by_links() -> Definition:
+        through = pulled_back([(staples(u, mu, smeared), 2.0 * source[mu]) for mu in smeared], "u")
+        inputs = (("u", "links"), ("source", "matrices"), ("p", "algebra"))
+        text = "out = p + dP/dtau through the staples, given half the derivative by their sums"
+        return Definition(names[1], place, text, inputs, (("out", "algebra"),), (kicked(u, through),))
+
+    return [Derived(d, name, derive=d) for name, d in zip(names, (by_staples, by_links), strict=True)]
+
+
+def force_operators(operators: Iterable[Any], actions: Iterable[Action]) -> list[Expression]:
+    """Forces of gauge actions, of all hops and formulas, of field strengths, and through smeared links."""
+    found: list[Expression] = [*GAUGE_ACTIONS, *map(gauge_force, GAUGE_ACTIONS)]
+    for o in operators:
+        hops = isinstance(o, HoppingOperator) and not o.hops_of
+        action = o.form.action if hops else o.action if isinstance(o, FormulaOperator) and not o.dagger else None
+        if action is not None and action.parameters:  # covariant derivatives without a mass are no actions of quarks
+            found.append(hop_force(action))
+    with_blocks = next(a for a in actions if _blocks(a.matrix))  # what all of them have is the clover term
+    found += [block_source(with_blocks), block_force(with_blocks)]
+    return [*found, *stout_forces(3), *stout_forces(4)]
