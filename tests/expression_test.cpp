@@ -102,10 +102,8 @@ class Expressions : public testing::TestWithParam<support::KernelCase> {
     const ExpressionSettings settings{.boundary = {1, std::polar(1.0, 0.7), -1, Complex64(0, 1)}, .basis = k.basis};
     for (ExpressionValues& e : expected) e.boundary = settings.boundary;
     const std::vector<double> sums = evaluate(k.operation, arguments, settings);
-    for (int r = 0; r < rhs; ++r) {
-      reference::run_expression(std::string(k.formula), expected[r]);
-      compare(expected[r], parameters, arguments, r);
-    }
+    reference::run_expression(std::string(k.formula), expected);
+    for (int r = 0; r < rhs; ++r) compare(expected[r], parameters, arguments, r);
     EXPECT_EQ(sums.size(), expected[0].sums.size());
     const double limit = support::tolerance(links.name, "").norm;
     for (std::size_t n = 0; n < std::min(sums.size(), expected[0].sums.size()); ++n)
@@ -154,7 +152,8 @@ TEST_P(Expressions, AgreeWithTheInterpreter) {
   const auto parameters = parameters_of(kernel());
   const bool links = std::any_of(parameters.begin(), parameters.end(),
                                  [](const ExpressionParameter& p) { return p.is_output() && !p.is_spinor(); });
-  check(Lattice({4, 4, 4, 8}), kernel().sums > 0 || links ? 1 : 2);
+  const bool summed = kernel().formula.find("summed(") != std::string_view::npos;
+  check(Lattice({4, 4, 4, 8}), (kernel().sums > 0 || links) && !summed ? 1 : 2);
   check(Lattice({2, 6, 4, 10}), 1);
 }
 
@@ -204,7 +203,9 @@ TEST(ExpressionCalls, RefuseFieldsThatDoNotFit) {
   EXPECT_NE(step(half, out).find("must hold all sites"), std::string::npos);
   EXPECT_NE(step(out, out).find("out cannot be written into psi"), std::string::npos) << step(out, out);
   EXPECT_NE(refusal([&] { evaluate("jacobi_step", {u, psi, psi, out}); }).find("takes 5 arguments"), std::string::npos);
-  EXPECT_NE(refusal([&] { evaluate("jacobi_step", {u, psi, psi, Complex64(0, 1), out}); }).find("must be real"),
+  EXPECT_NE(refusal([&] {
+              evaluate("jacobi_step", {u, psi, psi, Complex64(0, 1), out});
+            }).find("must be real"),
             std::string::npos);
   EXPECT_NE(refusal([&] { evaluate("axpby", {psi, psi, 0.1, psi, out}); }), "");
   EXPECT_THROW(evaluate("jacobi_leap", {u, psi, psi, 0.1, out}), MissingKernel);
@@ -224,7 +225,9 @@ TEST(ExpressionCalls, RefuseDirectionsThatDoNotFit) {
   EXPECT_NE(along(LatticeDirection{-1}, LatticeDirection{2}).find("directions are 0 to 3"), std::string::npos);
   EXPECT_NE(along(0.5, LatticeDirection{2}).find("mu is a real number; it must be a direction"), std::string::npos);
   EXPECT_EQ(along(LatticeDirection{0}, LatticeDirection{2}), "nothing was refused");
-  EXPECT_NE(refusal([&] { evaluate("one_link", {u, LatticeDirection{0}, out}); }).find("it must be a number"),
+  EXPECT_NE(refusal([&] {
+              evaluate("one_link", {u, LatticeDirection{0}, out});
+            }).find("it must be a number"),
             std::string::npos);
 }
 

@@ -308,7 +308,7 @@ _RULES: dict[str, Callable[[Node, Node], Passed]] = {
     "im": lambda n, c: [(n.args[0], -1j * c)],
     "dot": _of_dot,
     "outer": _of_outer,
-    "ta": lambda n, c: [(n.args[0], ta(c))],
-    "exp": lambda n, c: [(n.args[0], make("exp_adjoint", "matrix", (n.args[0], c)))],
+    "ta": lambda n, c: [(n.args[0], c if c.algebra else ta(c))],
+    "exp": lambda n, c: [(n.args[0], make("exp_adjoint", "matrix", (n.args[0], c), algebra=True))],
     "project": lambda n, c: [(n.args[0], make("project_adjoint", "matrix", (n.args[0], c)))],
 }

@@ -30,6 +30,12 @@ def exponential(m: np.ndarray) -> np.ndarray:
     return total
 
 
+def algebra_part(m: np.ndarray) -> np.ndarray:
+    """(m - m^+)/2 without its trace."""
+    half = (m - np.swapaxes(m, -1, -2).conj()) / 2
+    return half - np.trace(half, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) / 3
+
+
 @dataclass
 class Interpreter:
     """Values of nodes; spinors have axes x, y, z, t, s, flavour, spin, colour.
@@ -128,14 +134,12 @@ class Interpreter:
         return np.exp(value) if node.kind == "real" else exponential(value)
 
     def _exp_adjoint(self, node):
-        """Integral of exp((1 - s) Q) C exp(s Q): the corner of an exponential (C. Van Loan, IEEE TAC 23 (1978) 395)."""
+        """TA of the integral of exp((1 - s) Q) C exp(s Q), a corner of an exponential (C. Van Loan, IEEE TAC 23, 395)."""
         q, c = (np.broadcast_to(self(a), (*self.extent, 3, 3)) for a in node.args)
-        return exponential(np.block([[q, c], [np.zeros_like(q), q]]))[..., :3, 3:]
+        return algebra_part(exponential(np.block([[q, c], [np.zeros_like(q), q]]))[..., :3, 3:])
 
     def _ta(self, node):
-        value = self(node.args[0])
-        half = (value - np.swapaxes(value, -1, -2).conj()) / 2
-        return half - np.trace(half, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) / 3
+        return algebra_part(self(node.args[0]))
 
     def _trace(self, node):
         return np.broadcast_to(np.trace(self(node.args[0]), axis1=-2, axis2=-1), self.extent)

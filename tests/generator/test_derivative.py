@@ -9,6 +9,7 @@ from generator.language import dot, re
 from generator.language.derivative import derivative, substituted
 from generator.language.graph import make
 from generator.lower.fifth import FifthForm
+from generator.operators import OPERATORS
 
 EXTENT = (2, 4, 2, 4)
 PARAMETERS = {
@@ -84,3 +85,171 @@ def test_fermion_forces_are_the_slopes_of_their_actions(name, field):
     functional = fermion_functional(name)
     links = MATRICES[name, field] == "links" and field != "long"
     assert_slopes(functional, field, fields_of(name), derivative(functional, field), links)
+
+
+def applied(name, fields, **numbers):
+    """What an expression gives: its outputs by name."""
+    definition = OPERATORS[name].definition
+    interpreter = Interpreter(EXTENT, fields, PARAMETERS | numbers, PHASES)
+    outputs = {}
+    for (output, _), result in zip(definition.outputs, definition.results, strict=True):
+        outputs[output] = np.zeros((*EXTENT, 4, 3, 3), complex)
+        for mu, node in result.items():
+            outputs[output][:, :, :, :, mu.index] = interpreter(node)
+    return outputs
+
+
+def assert_force(action, found, u):
+    """`action` as a function of links; `found` = dP/dtau = [U G]_TA / 2, so that dS = 2 sum Re tr(A dP/dtau), dU = A U."""
+    rng = np.random.default_rng(5)
+    masks = [np.ones((*EXTENT, 4))]
+    for where in ((0, 0, 0, 0, 0), (1, 3, 1, 3, 1), (0, 2, 1, 3, 2), (1, 0, 0, 3, 3)):
+        masks.append(np.zeros((*EXTENT, 4)))
+        masks[-1][where] = 1
+    for mask in masks:
+        w = mask[..., None, None] * algebra(rng, (*EXTENT, 4))
+        wanted = slope(lambda e: action(exponential(e * w) @ u))  # noqa: B023
+        given = 2 * np.sum(w * np.swapaxes(found, -1, -2)).real
+        size = 2 * np.sqrt(np.sum(np.abs(w) ** 2) * np.sum(np.abs(found * mask[..., None, None]) ** 2))
+        assert abs(given - wanted) <= 1e-9 * size, (given, wanted)
+    assert np.allclose(found, -np.swapaxes(found, -1, -2).conj())
+    assert np.allclose(np.trace(found, axis1=-2, axis2=-1), 0)
+
+
+GAUGE_ACTIONS = {
+    "plaquette": {"xy": 0.4, "xz": 1.3, "yz": -0.6, "xt": 2.1, "yt": 0.9, "zt": 1.6},
+    "rectangle": {"plaquette": 1.7, "rectangle": -0.3},
+    "symanzik": {"plaquette": 1.7, "rectangle": -0.3, "chair": 0.45},
+}
+ZERO = np.zeros((*EXTENT, 4, 3, 3), complex)
+
+
+def loop(u, steps):
+    """The mean over the lattice of Re tr of a closed path, link by link: nothing of the language."""
+    total = 0.0
+    for site in np.ndindex(*EXTENT):
+        here, product = list(site), np.eye(3)
+        for mu, sign in steps:
+            if sign < 0:
+                here[mu] = (here[mu] - 1) % EXTENT[mu]
+            link = u[(*here, mu)]
+            product = product @ (link if sign > 0 else link.conj().T)
+            if sign > 0:
+                here[mu] = (here[mu] + 1) % EXTENT[mu]
+        assert tuple(here) == site
+        total += np.trace(product).real
+    return total
+
+
+def sums_of_loops(u):
+    """Plaquettes by plane, all rectangles, all twisted loops."""
+    around = lambda *path: [*path, *((mu, -sign) for mu, sign in path)]  # noqa: E731
+    axes = range(4)
+    planes = {"xyzt"[m] + "xyzt"[n]: loop(u, around((m, 1), (n, 1))) for m in axes for n in axes if m < n}
+    long = lambda m, n: [(m, 1), (m, 1), (n, 1), (m, -1), (m, -1), (n, -1)]  # noqa: E731
+    rectangles = sum(loop(u, long(m, n)) for m in axes for n in axes if m != n)
+    cubes = [(a, b, c) for a in axes for b in axes for c in axes if a < b < c]
+    twisted = sum(loop(u, around((a, 1), (b, s), (c, t))) for a, b, c in cubes for s in (1, -1) for t in (1, -1))
+    return planes, rectangles, twisted
+
+
+@pytest.mark.parametrize("name", GAUGE_ACTIONS)
+def test_gauge_actions_are_sums_over_their_loops(name):
+    u, c = random_links(EXTENT, 1), GAUGE_ACTIONS[name]
+    planes, rectangles, twisted = sums_of_loops(u)
+    given = Interpreter(EXTENT, {"u": u}, c)(OPERATORS[f"{name}_action"].definition.results[0])
+    wanted = sum(c.get(plane, c.get("plaquette", 0)) * value for plane, value in planes.items())
+    wanted += c.get("rectangle", 0) * rectangles + c.get("chair", 0) * twisted
+    assert np.isclose(given, -wanted / 3, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", GAUGE_ACTIONS)
+def test_gauge_forces(name):
+    c, u = GAUGE_ACTIONS[name], random_links(EXTENT, 1)
+    action = lambda v: Interpreter(EXTENT, {"u": v}, c)(OPERATORS[f"{name}_action"].definition.results[0])  # noqa: E731
+    found = applied(f"force_{name}", {"u": u, "p": ZERO}, **c)["out"]
+    assert_force(action, found, u)
+    before = algebra(np.random.default_rng(2), (*EXTENT, 4))
+    assert np.allclose(applied(f"force_{name}", {"u": u, "p": before}, **c)["out"], before + found)
+
+
+def quark_action(name, fields):
+    """-2 Re Y^+ M X as a function of links."""
+    matrix = ACTIONS[name].matrix
+    return lambda v: -2 * np.vdot(fields["y"], evaluate(matrix, fields | {"u": v})).real
+
+
+def given_to_hops(name, fields):
+    """What kernels of forces take as psi: for domain walls what D_W acts on (arXiv:1206.5214)."""
+    psi = fields["psi"]
+    if name in ("moebius", "domain_wall"):
+        b, c = (PARAMETERS["b"], PARAMETERS["c"]) if name == "moebius" else (1.0, 0.0)
+        up, down = np.roll(psi, -1, axis=4), np.roll(psi, 1, axis=4)
+        up[..., -1, :, :, :] *= -PARAMETERS["mass"]
+        down[..., 0, :, :, :] *= -PARAMETERS["mass"]
+        around = np.concatenate([down[..., :2, :], up[..., 2:, :]], axis=-2)  # P_+ s - 1, P_- s + 1
+        psi = b * psi + c * around
+    return {"u": fields["u"], "psi": psi, "chi": fields["y"], "p": ZERO}
+
+
+HOPS = {"staggered": "staggered", "d234": "d234", "brillouin": "brillouin"}
+
+
+@pytest.mark.parametrize("name", [n for n, a in ACTIONS.items() if "u" in [f.name for f in a.fields] and a.parameters])
+def test_kernels_of_forces_give_the_slopes_of_their_actions(name):
+    """Hops, and field strengths by way of the six sources."""
+    if name == "naive":
+        pytest.skip("fugacities are no numbers of a kernel yet")
+    fields, weight = fields_of(name), 0.37
+    given = given_to_hops(name, fields)
+    own = {} if "wilson" in ACTIONS[name].matrix.place.file else {"xi0": 1.0, "nu": 1.0}
+    own = own if name in ("moebius", "domain_wall") else {}
+    p = applied(f"force_{HOPS.get(name, 'wilson')}", given, weight=weight, **own)["out"]
+    if "clover" in name:
+        sources = applied("source_clover", given | {"magnetic": ZERO, "electric": ZERO}, weight=weight)
+        six = {n.removesuffix("_out"): m for n, m in sources.items()}
+        p = applied("force_clover", {"u": fields["u"], "p": p} | six)["out"]
+    assert_force(quark_action(name, fields), p / weight, fields["u"])
+
+
+@pytest.mark.parametrize("field", ["fat", "long"])
+def test_derivatives_by_fat_and_long_links(field):
+    fields, weight = fields_of("improved_staggered"), 0.37
+    given = {"psi": fields["psi"], "chi": fields["y"], "fat_derivative": ZERO, "long_derivative": ZERO}
+    g = 2 / weight * applied("derivative_improved_staggered", given, weight=weight)[f"{field}_out"]
+    rng = np.random.default_rng(5)
+    w = gaussian(rng, (*EXTENT, 4, 3, 3))
+    matrix = ACTIONS["improved_staggered"].matrix
+    action = lambda v: -2 * np.vdot(fields["y"], evaluate(matrix, fields | {field: v})).real  # noqa: E731
+    assert np.isclose(slope(lambda e: action(fields[field] + e * w)), np.sum(w * np.swapaxes(g, -1, -2)).real, rtol=1e-9)
+
+
+def stouted(u, rho, dimensions):
+    """V = exp(rho [C U^+]_TA) U (hep-lat/0311018, eqs. 1-3), link by link."""
+    v = u.copy()
+    for mu in range(dimensions):
+        c = np.zeros(u.shape[:4] + (3, 3), complex)
+        for nu in (n for n in range(dimensions) if n != mu):
+            side, ahead = u[:, :, :, :, nu], np.roll(u, -1, axis=mu)[:, :, :, :, nu]
+            above = np.roll(u, -1, axis=nu)[:, :, :, :, mu]
+            dagger = lambda m: np.swapaxes(m, -1, -2).conj()  # noqa: E731
+            c += side @ above @ dagger(ahead) + np.roll(dagger(side) @ u[:, :, :, :, mu] @ ahead, 1, axis=nu)
+        m = c @ dagger(u[:, :, :, :, mu])
+        m = (m - dagger(m)) / 2
+        m -= np.trace(m, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) / 3
+        v[:, :, :, :, mu] = exponential(rho * m) @ u[:, :, :, :, mu]
+    return v
+
+
+@pytest.mark.parametrize("dimensions", [3, 4])
+def test_forces_through_two_steps_of_stout_smearing(dimensions):
+    rho, u = 0.11, random_links(EXTENT, 1)
+    once = stouted(u, rho, dimensions)
+    twice = stouted(once, rho, dimensions)
+    c = GAUGE_ACTIONS["plaquette"]
+    plain = lambda v: Interpreter(EXTENT, {"u": v}, c)(OPERATORS["plaquette_action"].definition.results[0])  # noqa: E731
+    z = applied("force_plaquette", {"u": twice, "p": ZERO}, **c)["out"]
+    for links in (once, u):
+        steps = applied(f"source_stout{dimensions}", {"u": links, "z": z, "p": ZERO}, rho=rho)
+        z = applied(f"force_stout{dimensions}", {"u": links, "source": steps["source"], "p": steps["out"]})["out"]
+    assert_force(lambda v: plain(stouted(stouted(v, rho, dimensions), rho, dimensions)), z, u)

@@ -61,6 +61,18 @@ Matrix3 exponential(const Matrix3& m) {
   return result;
 }
 
+Matrix3 exponential_adjoint(const Matrix3& m, const Matrix3& c) {
+  std::vector<Matrix3> power{one};
+  constexpr int order = 30;
+  for (int n = 1; n <= order; ++n) power.push_back(quarksmith::multiply(power.back(), m));
+  Matrix3 total{};
+  double weight = 1;  // 1/(j + k + 1)! of m^j c m^k
+  for (int n = 0; n <= order; weight /= ++n + 1)
+    for (int j = 0; j <= n; ++j)
+      total = sum(total, scaled(weight, quarksmith::multiply(quarksmith::multiply(power[j], c), power[n - j])));
+  return algebra_part(total);
+}
+
 Matrix3 closest_su3(const Matrix3& m) {
   Matrix3 u = m;  // polar part by Newton's iteration u <- (u + u^-+)/2, then a determinant of 1
   for (int n = 0; n < 60; ++n) u = scaled(0.5, sum(u, quarksmith::adjoint(inverse(u))));
