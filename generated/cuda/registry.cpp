@@ -271,6 +271,7 @@ void export_single_s4(const Arguments&, const Launch&);
 void flow_step_double_r18(const Arguments&, const Launch&);
 void force_clover_double_r18(const Arguments&, const Launch&);
 void force_d234_double_r18_nr(const Arguments&, const Launch&);
+void force_naive_double_r18_nr(const Arguments&, const Launch&);
 void force_plaquette_double_r18(const Arguments&, const Launch&);
 void force_rectangle_double_r18(const Arguments&, const Launch&);
 void force_staggered_double_r18_s1(const Arguments&, const Launch&);
@@ -1543,6 +1544,21 @@ constexpr Operation of_force_d234 = {
     "u:links:links:apart:1.1.1.1.1.1.1.1 psi:fermion:in:each:1.2.1.2.1.2.1.2 "
      "chi:fermion:x:each:1.2.1.2.1.2.1.2 p:algebra:y:here weight:real:a.re:here b:real:b.re:here "
      "c:real:c.re:here out:algebra:out:out"};
+constexpr Operation of_force_naive = {
+    "force_naive", "expression",
+    "part1 = gamma[x]*chi; part2 = gamma[y]*chi; part3 = gamma[z]*chi; part4 = gamma[t]*chi; out[x] = "
+     "p[x] + 0.5*(weight*ta(u[x]*summed(outer(shift(part1, +x), psi) - outer(shift(psi, +x), "
+     "part1)))); out[y] = p[y] + 0.5*(weight*ta(u[y]*summed(outer(shift(part2, +y), psi) - "
+     "outer(shift(psi, +y), part2)))); out[z] = p[z] + 0.5*(weight*ta(u[z]*summed(outer(shift(part3, "
+     "+z), psi) - outer(shift(psi, +z), part3)))); out[t] = p[t] + "
+     "0.5*(weight*ta(u[t]*summed(exp_minus_mu*outer(shift(part4, +t), psi) - exp_mu*outer(shift(psi, "
+     "+t), part4))))",
+    "",
+    "",
+    false, 0,
+    "u:links:links:here psi:fermion:in:each:0.1.0.1.0.1.0.1 chi:fermion:x:each:0.1.0.1.0.1.0.1 "
+     "p:algebra:y:here weight:real:a.re:here exp_minus_mu:real:b.re:here exp_mu:real:c.re:here "
+     "out:algebra:out:out"};
 constexpr Operation of_force_plaquette = {
     "force_plaquette", "expression",
     "part1 = shift(u[t], +x); part2 = adj(u[x]*part1); part3 = shift(u[x], +t); part4 = "
@@ -3282,6 +3298,9 @@ constexpr Kernel table[] = {
     kernel("force_d234_double_r18_nr", of_force_d234, false,
            "none", "double", "r18", "non_relativistic", false,
            1, 4, 0, 0, 0, 19852, 3072, force_d234_double_r18_nr, false),
+    kernel("force_naive_double_r18_nr", of_force_naive, false,
+           "none", "double", "r18", "non_relativistic", false,
+           1, 4, 0, 0, 0, 3444, 2496, force_naive_double_r18_nr, false),
     kernel("force_plaquette_double_r18", of_force_plaquette, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 11328, 2304, force_plaquette_double_r18, false),

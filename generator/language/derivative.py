@@ -113,52 +113,32 @@ def merged_together(roots: Sequence[Node]) -> list[Node]:
     return list(merged(Node("all", "all", tuple(roots))).args)
 
 
-def loads(roots: Iterable[Node]) -> dict[str, list[Node]]:
-    """Fields and numbers that occur, with the nodes that read them."""
-    found: dict[str, list[Node]] = {}
-    seen: set[int] = set()
-
-    def visit(n: Node) -> None:
-        if id(n) in seen:
-            return
-        seen.add(id(n))
-        if n.op in ("load", "parameter"):
-            found.setdefault(n.data if isinstance(n.data, str) else n.data[0], []).append(n)
-        for a in n.args:
-            visit(a)
-
-    for root in roots:
-        visit(root)
-    return found
-
-
-def _dependence(roots: Sequence[Node], field: str) -> dict[int, bool]:
-    depends: dict[int, bool] = {}
-
-    def visit(n: Node) -> bool:
-        if id(n) not in depends:
-            below = [visit(a) for a in n.args]
-            depends[id(n)] = any(below) or (n.op == "load" and n.data[0] == field and isinstance(n.data, tuple))
-        return depends[id(n)]
-
-    for root in roots:
-        visit(root)
-    return depends
-
-
-def _from_the_top(roots: Sequence[Node], depends: Mapping[int, bool]) -> list[Node]:
-    """All parts that depend on the field, each before those that it is made of."""
+def parts(roots: Iterable[Node]) -> list[Node]:
+    """All nodes of some graphs, each after those it is made of."""
     order: dict[int, Node] = {}
 
     def visit(n: Node) -> None:
-        if id(n) not in order and depends[id(n)]:
+        if id(n) not in order:
             for a in n.args:
                 visit(a)
             order[id(n)] = n
 
     for root in roots:
         visit(root)
-    return list(reversed(order.values()))
+    return list(order.values())
+
+
+def _dependence(roots: Sequence[Node], field: str) -> dict[int, bool]:
+    depends: dict[int, bool] = {}
+    for n in parts(roots):
+        read = n.op == "load" and isinstance(n.data, tuple) and n.data[0] == field
+        depends[id(n)] = read or any(depends[id(a)] for a in n.args)
+    return depends
+
+
+def _from_the_top(roots: Sequence[Node], depends: Mapping[int, bool]) -> list[Node]:
+    """All parts that depend on the field, each before those that it is made of."""
+    return [n for n in reversed(parts(roots)) if depends[id(n)]]
 
 
 def _spelled_out(node: Node) -> Node:
@@ -249,7 +229,7 @@ def _passed_on(node: Node, c: Node) -> Passed:
     Raises:
         ExpressionError: the operation has no derivative here.
     """
-    rule = _RULES.get(node.op)
+    rule = RULES.get(node.op)
     if rule is None or "sum" in (a.kind for a in node.args):
         raise ExpressionError(f"{node.place}: {node}: {node.op} has no derivative by links")
     return rule(node, c)
@@ -295,7 +275,7 @@ def _of_outer(node: Node, c: Node) -> Passed:
     return [(f, _conjugated(c) * g), (g, c * f)]
 
 
-_RULES: dict[str, Callable[[Node, Node], Passed]] = {
+RULES: dict[str, Callable[[Node, Node], Passed]] = {
     "add": lambda n, c: [(a, _as(a.kind, c)) for a in n.args],
     "sub": lambda n, c: [(n.args[0], c), (n.args[1], -c)],
     "neg": lambda n, c: [(n.args[0], -c)],

@@ -6,6 +6,7 @@ For H = sum -tr P^2 + S and U' = exp(eps P) U an action with dS = sum Re tr(dU G
 from __future__ import annotations
 
 import itertools
+from re import sub as re_sub
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,7 +32,7 @@ from generator.language import (
     total,
     trace,
 )
-from generator.language.derivative import Weighted, derivative, loads, pulled_back, substituted, weighted
+from generator.language.derivative import Weighted, derivative, parts, pulled_back, substituted, weighted
 from generator.language.gauge import PLANES, plaquette, rectangle, staples, twisted_loops
 from generator.language.graph import Node, Place, make
 from generator.language.symbols import Definition, FourMatrices
@@ -121,7 +122,7 @@ def _added(before: Node, g: Node | None, weight: Node | None, projected: Callabl
     if g is None:
         return before
     w = weighted(g)
-    reads_spinors = any(n.kind == "spinor" for nodes in loads([w.node]).values() for n in nodes)
+    reads_spinors = any(n.kind == "spinor" for n in parts([w.node]))
     core = projected(summed(w.node) if reads_spinors else w.node)
     return before + Weighted(w.factor / 2, (*([weight] if weight else []), *w.numbers), core).value
 
@@ -133,25 +134,24 @@ def functional_of(action: Action) -> tuple[Node, list[Node], list[Node]]:
     """-2 Re chi^+ M psi, the matrices of a site in M (field strengths), and the fields that stand for them there."""
     fermion = action.fields[-1].name
     matrix = action.matrix if FifthForm(action).has_shape else along_paths(action.matrix, fermion)
+    matrix = _with_numbers(matrix)
     blocks = _blocks(matrix)
     fields = [make("load", "matrix", (), (f"block{n}", 0)) for n in range(len(blocks))]
     (linear,) = substituted([matrix], {id(b): f for b, f in zip(blocks, fields, strict=True)})
     return -2.0 * re(dot(make("load", "spinor", (), "chi"), linear)), blocks, fields
 
 
+def _with_numbers(matrix: Node) -> Node:
+    """Exponentials of parameters as numbers of the call: exp(-mu) is exp_minus_mu."""
+    found = {id(n): n for n in parts([matrix]) if n.op == "exp" and n.kind == "real"}
+    names = {key: "exp_" + re_sub(r"\W+", "", str(n.args[0]).replace("-", "minus_")) for key, n in found.items()}
+    return substituted([matrix], {key: make("parameter", "real", (), name) for key, name in names.items()})[0]
+
+
 def _blocks(matrix: Node) -> list[Node]:
     """The matrices in colour that stand beside matrices in spin in front of the fermion."""
-    found: dict[int, Node] = {}
-
-    def visit(n: Node) -> None:
-        for a in n.args:
-            if n.kind == "block" and a.kind == "matrix":
-                found[id(a)] = a
-            elif n.kind in ("block", "spinor"):
-                visit(a)
-
-    visit(matrix)
-    return list(found.values())
+    within = (a for n in parts([matrix]) if n.kind == "block" for a in n.args if a.kind == "matrix")
+    return list({id(a): a for a in within}.values())
 
 
 def hop_force(action: Action) -> Derived:
@@ -185,9 +185,11 @@ def _carried(before: Any, derivatives: Mapping[Direction, Node]) -> dict[Directi
 
 
 def _numbers(action: Action, results: Sequence[Mapping[Direction, Node]]) -> list[tuple[str, str]]:
-    """Parameters of the action that are left."""
-    found = loads(v for result in results for v in result.values())
-    return [(p.name, "real") for p in action.parameters if p.name in found]
+    """Parameters of the action that are left, and exponentials of them."""
+    found = parts([v for result in results for v in result.values()])
+    names = dict.fromkeys(n.data for n in found if n.op == "parameter" and n.data != "weight")
+    order = [p.name for p in action.parameters]
+    return [(n, "real") for n in sorted(names, key=lambda n: order.index(n) if n in order else len(order))]
 
 
 def block_source(action: Action) -> Derived:
@@ -257,9 +259,9 @@ def stout_forces(dimensions: int) -> list[Derived]:
         outputs = [(e, adj(e) * z[mu]) for mu, e in turned.items()]
         by_sums, own = pulled_back(outputs, "c"), pulled_back(outputs, "u")
         moved = [_P[mu] + ta(adj(e) * z[mu] * e) + ta(u[mu] * own[mu]) for mu, e in turned.items()]
-        parts = [*by_sums.values(), *moved]
-        sums = {id(n): staples(u, Direction(n.data[1]), smeared) for n in loads(parts)["c"]}
-        found = substituted(parts, sums)
+        wanted = [*by_sums.values(), *moved]
+        sums = {id(n): staples(u, Direction(n.data[1]), smeared) for n in parts(wanted) if n.op == "load" and n.data[0] == "c"}
+        found = substituted(wanted, sums)
         results = [dict(zip(smeared, part, strict=True)) for part in (found[:dimensions], found[dimensions:])]
         rest = {mu: _P[mu] + z[mu] for mu in directions if mu not in smeared}
         inputs = (("u", "links"), ("z", "algebra"), ("p", "algebra"), ("rho", "real"))

@@ -5,9 +5,11 @@ import pytest
 from lattice import Interpreter, exponential, random_links
 
 from generator.actions import ACTIONS
-from generator.language import dot, re
-from generator.language.derivative import derivative, substituted
+from generator.language import derivative as derivatives
+from generator.language import adj, dot, exp, gamma, im, outer, re, shift, sigma, sign, t, ta, trace, x, y, z
+from generator.language.derivative import derivative
 from generator.language.graph import make
+from generator.language.symbols import FourMatrices
 from generator.lower.fifth import FifthForm
 from generator.operators import OPERATORS
 
@@ -192,18 +194,16 @@ def given_to_hops(name, fields):
     return {"u": fields["u"], "psi": psi, "chi": fields["y"], "p": ZERO}
 
 
-HOPS = {"staggered": "staggered", "d234": "d234", "brillouin": "brillouin"}
+HOPS = {name: name for name in ("staggered", "naive", "d234", "brillouin")}
 
 
 @pytest.mark.parametrize("name", [n for n, a in ACTIONS.items() if "u" in [f.name for f in a.fields] and a.parameters])
 def test_kernels_of_forces_give_the_slopes_of_their_actions(name):
     """Hops, and field strengths by way of the six sources."""
-    if name == "naive":
-        pytest.skip("fugacities are no numbers of a kernel yet")
     fields, weight = fields_of(name), 0.37
     given = given_to_hops(name, fields)
-    own = {} if "wilson" in ACTIONS[name].matrix.place.file else {"xi0": 1.0, "nu": 1.0}
-    own = own if name in ("moebius", "domain_wall") else {}
+    own = {"xi0": 1.0, "nu": 1.0} if name in ("moebius", "domain_wall") else {}
+    own |= {"exp_mu": np.exp(PARAMETERS["mu"]), "exp_minus_mu": np.exp(-PARAMETERS["mu"])}
     p = applied(f"force_{HOPS.get(name, 'wilson')}", given, weight=weight, **own)["out"]
     if "clover" in name:
         sources = applied("source_clover", given | {"magnetic": ZERO, "electric": ZERO}, weight=weight)
@@ -253,3 +253,59 @@ def test_forces_through_two_steps_of_stout_smearing(dimensions):
         steps = applied(f"source_stout{dimensions}", {"u": links, "z": z, "p": ZERO}, rho=rho)
         z = applied(f"force_stout{dimensions}", {"u": links, "source": steps["source"], "p": steps["out"]})["out"]
     assert_force(lambda v: plain(stouted(stouted(v, rho, dimensions), rho, dimensions)), z, u)
+
+
+def functionals():
+    """Real functions of links that pass through every operation which has a rule."""
+    u, f, g = FourMatrices("u", algebra=False), *(make("load", "spinor", (), n) for n in ("psi", "y"))
+    number = make("parameter", "complex", (), "number")
+    colour = trace(u[x] * shift(u[y], +x)) * number
+    turned = exp(ta(u[z] * shift(adj(u[x]), -z)))
+    return [
+        im(colour) * re(trace(turned * u[t])) - re(adj(colour) * trace(u[x])),
+        re(dot(f, outer(u[x] * f, shift(u[y] * g, +t)) * g)) + im(dot(sign(x, y) * (gamma[x] * (u[y] * f)), u[t] * g)),
+        re(dot(f, (re(trace(u[z])) * u[x] + -u[y] - (2 + 1j) * u[t]) * g)) + re(dot(sigma[x, y] * u[x] * g, f)),
+    ]
+
+
+def slopes_hold(functional, fields):
+    try:
+        assert_slopes(functional, "u", fields, derivative(functional, "u"))
+    except AssertionError:
+        return False
+    return True
+
+
+@pytest.fixture(scope="module")
+def some_fields():
+    return fields_of("wilson")
+
+
+@pytest.fixture(autouse=True)
+def a_number(monkeypatch):
+    monkeypatch.setitem(PARAMETERS, "number", 0.7 - 0.4j)
+
+
+def test_every_operation_has_its_derivative(some_fields):
+    for functional in functionals():
+        assert slopes_hold(functional, some_fields), functional
+
+
+@pytest.mark.parametrize("op", [op for op in derivatives.RULES if op not in ("promote", "project")])
+def test_a_sign_planted_in_a_rule_is_caught(op, some_fields, monkeypatch):
+    """Of each part that it passes something on to, one at a time."""
+    rule, count = derivatives.RULES[op], []
+
+    def planted(number):
+        def wrong(node, c):
+            passed = rule(node, c)
+            count.append(len(passed))
+            return [(below, -value if k == number else value) for k, (below, value) in enumerate(passed)]
+
+        return wrong
+
+    number = 0
+    while number == 0 or number < max(count):
+        monkeypatch.setitem(derivatives.RULES, op, planted(number))
+        assert not all(slopes_hold(f, some_fields) for f in functionals()), (op, number)
+        number += 1
