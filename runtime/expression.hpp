@@ -50,7 +50,7 @@ struct ExpressionParameter {
   /// out: it is written; apart: read where something else is written; each: a kernel that writes matrices adds up over
   /// its right-hand sides; here
   std::string_view flag;
-  BorderDepth reach;         ///< how far from there it is read
+  BorderDepth reach;  ///< how far from there it is read
   bool is_number() const { return kind == "real" || kind == "complex"; }
   bool is_spinor() const { return kind == "spinor" || kind == "fermion"; }
   bool is_direction() const { return kind == "direction"; }

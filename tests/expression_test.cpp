@@ -203,9 +203,7 @@ TEST(ExpressionCalls, RefuseFieldsThatDoNotFit) {
   EXPECT_NE(step(half, out).find("must hold all sites"), std::string::npos);
   EXPECT_NE(step(out, out).find("out cannot be written into psi"), std::string::npos) << step(out, out);
   EXPECT_NE(refusal([&] { evaluate("jacobi_step", {u, psi, psi, out}); }).find("takes 5 arguments"), std::string::npos);
-  EXPECT_NE(refusal([&] {
-              evaluate("jacobi_step", {u, psi, psi, Complex64(0, 1), out});
-            }).find("must be real"),
+  EXPECT_NE(refusal([&] { evaluate("jacobi_step", {u, psi, psi, Complex64(0, 1), out}); }).find("must be real"),
             std::string::npos);
   EXPECT_NE(refusal([&] { evaluate("axpby", {psi, psi, 0.1, psi, out}); }), "");
   EXPECT_THROW(evaluate("jacobi_leap", {u, psi, psi, 0.1, out}), MissingKernel);
@@ -225,9 +223,7 @@ TEST(ExpressionCalls, RefuseDirectionsThatDoNotFit) {
   EXPECT_NE(along(LatticeDirection{-1}, LatticeDirection{2}).find("directions are 0 to 3"), std::string::npos);
   EXPECT_NE(along(0.5, LatticeDirection{2}).find("mu is a real number; it must be a direction"), std::string::npos);
   EXPECT_EQ(along(LatticeDirection{0}, LatticeDirection{2}), "nothing was refused");
-  EXPECT_NE(refusal([&] {
-              evaluate("one_link", {u, LatticeDirection{0}, out});
-            }).find("it must be a number"),
+  EXPECT_NE(refusal([&] { evaluate("one_link", {u, LatticeDirection{0}, out}); }).find("it must be a number"),
             std::string::npos);
 }
 

@@ -26,7 +26,7 @@ from generator.language.graph import (
     make,
     merged,
 )
-from generator.language.symbols import adj, dot, identity, im, outer, re, shift, ta, trace
+from generator.language.symbols import adj, dot, identity, outer, re, shift, ta, trace
 
 Passed = list[tuple[Node, Node]]
 """Parts of a node with what each receives."""
@@ -34,7 +34,7 @@ Passed = list[tuple[Node, Node]]
 
 @dataclass(frozen=True)
 class Weighted:
-    """factor * numbers * node; numbers are the same at all sites and real, so that they commute with all that follows."""
+    """factor * numbers * node, with real numbers that are the same at all sites: they commute with all that follows."""
 
     factor: float
     numbers: tuple[Node, ...]
@@ -67,7 +67,7 @@ def derivative(functional: Node, field: str) -> dict[Direction, Node]:
 
 
 def pulled_back(outputs: Sequence[tuple[Node, Node]], field: str) -> dict[Direction, Node]:
-    """The chain rule: what depends on some matrices (or numbers, spinors) with given cotangents, by the links in them."""
+    """The chain rule: derivatives by the links of matrices (numbers, spinors) whose cotangents are given."""
     roots = merged_together([_spelled_out(n) for n, _ in outputs])
     depends = _dependence(roots, field)
     received: dict[int, list[Weighted]] = {}
@@ -210,7 +210,7 @@ def _collapsed(parts: Sequence[Weighted]) -> Weighted:
 
 
 def _product(a: Node, b: Node) -> Node:
-    """a b of matrices, where one may be 1."""
+    """A b of matrices, where one may be 1."""
     if a.op == "identity" or b.op == "identity":
         return b if a.op == "identity" else a
     return a * b

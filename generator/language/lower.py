@@ -148,16 +148,18 @@ class Lowering:
         return self._value(op.op, "spinor", args, None)
 
     def _outer(self, f: Value, g: Value) -> Value:
-        """f g^+; of (S f)(T g)^+ with S^+ T = b p of lower rank that of b^+ f and p g: fewer spins to add up."""
+        """F g^+; of (S f)(T g)^+ with S^+ T = b p of lower rank that of b^+ f and p g, which have fewer spins."""
         matrix: Node | None = None
-        (bare_f, s), (bare_g, t) = ((v.args[0], v.data.node) if v.op == "spin" else (v, None) for v in (f, g))
-        for m in (conjugate(s) if s is not None else None, t):
-            matrix = m if matrix is None else matrix * m if m is not None else matrix
+        bare_f, bare_g = (v.args[0] if v.op == "spin" else v for v in (f, g))
+        if f.op == "spin":
+            matrix = conjugate(f.data.node)
+        if g.op == "spin":
+            matrix = g.data.node if matrix is None else matrix * g.data.node
         if matrix is None or np.linalg.matrix_rank(spin_value(matrix, DEGRAND_ROSSI)) == 4:
             return self._value("outer", "matrix", (f, g), None)
-        parts = ("b^+", bare_f), ("p", bare_g)
-        halves = (self._value("spin", "spinor", (v,), SpinMatrix(str(matrix), matrix, part)) for part, v in parts)
-        return self._value("outer", "matrix", tuple(halves), None)
+        left = self._value("spin", "spinor", (bare_f,), SpinMatrix(str(matrix), matrix, "b^+"))
+        right = self._value("spin", "spinor", (bare_g,), SpinMatrix(str(matrix), matrix, "p"))
+        return self._value("outer", "matrix", (left, right), None)
 
     def _times(self, matrix: Value, psi: Value) -> Value:
         """A matrix in colour times a spinor; a link times its conjugate is 1."""

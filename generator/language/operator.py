@@ -217,8 +217,8 @@ class Expression:
     def signature(self) -> str:
         """`name:kind:operand:flag` of all fields and numbers in the order of a call, then `:reach` if there is one.
 
-        Flags: `apart` for an input that no output may be, `out` for an output, `each` for a spinor over whose right-hand
-        sides the kernel adds up, else `here`.
+        Flags: `apart` for an input that no output may be, `out` for an output, `each` for a spinor over whose
+        right-hand sides the kernel adds up, else `here`.
         """
         outputs = {n for n, _ in self.definition.outputs}
         flag = {n: "out" if n in outputs else "apart" if n in self.apart else "here" for n in self.kinds}

@@ -156,7 +156,10 @@ class Statements:
         view = _VIEWS[kind]
         where = f"a.{self.operands[field_name]}, {site}"
         if kind == "fermion" and at != AT_HOME:
-            variable, code = name, f"load_fermion<{view}, {_steps(at)}>(a, a.{self.operands[field_name]}, x, {self._rhs})"
+            variable, code = (
+                name,
+                f"load_fermion<{view}, {_steps(at)}>(a, a.{self.operands[field_name]}, x, {self._rhs})",
+            )
         elif kind in SPINORS:
             variable, code = name, f"load_spinor<{view}>({where}, {self._rhs})"
         else:

@@ -6,10 +6,10 @@ For H = sum -tr P^2 + S and U' = exp(eps P) U an action with dS = sum Re tr(dU G
 from __future__ import annotations
 
 import itertools
-from re import sub as re_sub
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from re import sub as re_sub
 from typing import Any
 
 from generator.language import (
@@ -63,7 +63,7 @@ class Derived(Expression):
 # --- gauge actions
 
 
-def _plaquettes(u: Links, planes: Any) -> Node:
+def _plaquettes(u: Links, planes: Any) -> Any:
     return sum(re(trace(plaquette(u, *plane))) for plane in planes)
 
 
@@ -74,7 +74,7 @@ def plaquette_action(u: Links, xy: Real, xz: Real, yz: Real, xt: Real, yt: Real,
     return total(sum(-1 / 3 * (c * re(trace(plaquette(u, *plane)))) for c, plane in weights))
 
 
-def _rectangles(u: Links) -> Node:
+def _rectangles(u: Links) -> Any:
     return sum(re(trace(rectangle(u, mu, nu))) for mu, nu in itertools.permutations(directions, 2))
 
 
@@ -96,7 +96,7 @@ GAUGE_ACTIONS = (plaquette_action, rectangle_action, symanzik_action)
 
 
 def gauge_force(action: Expression) -> Derived:
-    """p + dP/dtau of an expression whose result is the action: its coefficients are multiplied by the step of time."""
+    """P + dP/dtau of an expression whose result is the action: its coefficients are multiplied by the step of time."""
     name = "force_" + action.name.removesuffix("_action")
 
     def derive() -> Definition:
@@ -111,19 +111,18 @@ def gauge_force(action: Expression) -> Derived:
     return Derived(action.function, name, derive=derive)
 
 
-def kicked(
-    u: Any, derivatives: Mapping[Direction, Node], weight: Node | None = None, p: Any = _P
-) -> dict[Direction, Node]:
-    """p + weight [U G]_TA / 2, all numbers before the projection; over all right-hand sides where there are spinors."""
-    return {mu: _added(p[mu], derivatives.get(mu), weight, lambda g, mu=mu: ta(u[mu] * g)) for mu in directions}
+def kicked(u: Any, derivatives: Mapping[Direction, Node], weight: Node | None = None) -> dict[Direction, Node]:
+    """P + weight [U G]_TA / 2."""
+    return {mu: _added(_P[mu], derivatives.get(mu), weight, u[mu]) for mu in directions}
 
 
-def _added(before: Node, g: Node | None, weight: Node | None, projected: Callable[[Node], Node]) -> Node:
+def _added(before: Node, g: Node | None, weight: Node | None, link: Node | None = None) -> Node:
+    """Before + weight G / 2, or [U G]_TA of a link; numbers come last, sums over right-hand sides where spinors are."""
     if g is None:
         return before
     w = weighted(g)
-    reads_spinors = any(n.kind == "spinor" for n in parts([w.node]))
-    core = projected(summed(w.node) if reads_spinors else w.node)
+    core = summed(w.node) if any(n.kind == "spinor" for n in parts([w.node])) else w.node
+    core = core if link is None else ta(link * core)
     return before + Weighted(w.factor / 2, (*([weight] if weight else []), *w.numbers), core).value
 
 
@@ -155,7 +154,7 @@ def _blocks(matrix: Node) -> list[Node]:
 
 
 def hop_force(action: Action) -> Derived:
-    """p + weight dP/dtau of -2 Re chi^+ M psi, by the links of hops alone; for links that are not in SU(3) dS/dU / 2."""
+    """P + weight dP/dtau of -2 Re chi^+ M psi by the links of hops; of links not in SU(3) half the derivative."""
     matrices = [f for f in action.fields[:-1] if f.kind == "matrices"]
     name = f"{'derivative' if matrices else 'force'}_{action.name}"
 
@@ -181,7 +180,7 @@ def hop_force(action: Action) -> Derived:
 
 
 def _carried(before: Any, derivatives: Mapping[Direction, Node]) -> dict[Direction, Node]:
-    return {mu: _added(before[mu], derivatives.get(mu), _WEIGHT, lambda g: g) for mu in directions}
+    return {mu: _added(before[mu], derivatives.get(mu), _WEIGHT) for mu in directions}
 
 
 def _numbers(action: Action, results: Sequence[Mapping[Direction, Node]]) -> list[tuple[str, str]]:
@@ -202,10 +201,10 @@ def block_source(action: Action) -> Derived:
         results: tuple[dict[Direction, Node], ...] = ({}, {})
         for f, (half, k, before) in zip(fields, carried, strict=True):
             g = pulled_back([(functional, make("constant", "real", (), 1.0))], f.data[0])[Direction(0)]
-            results[half][k] = _added(before, g, _WEIGHT, lambda c: c)
+            results[half][k] = _added(before, g, _WEIGHT)
         spinors = ((action.fields[-1].name, "fermion"), ("chi", "fermion"))
-        inputs = (*spinors, ("magnetic", "matrices"), ("electric", "matrices"), ("weight", "real"))
-        inputs = (*inputs, *_numbers(action, results))
+        fields_ = (("magnetic", "matrices"), ("electric", "matrices"))
+        inputs = (*spinors, *fields_, ("weight", "real"), *_numbers(action, results))
         outputs = (("magnetic_out", "matrices"), ("electric_out", "matrices"))
         text = f"out = in + weight/2 of the derivative of -2 Re chi^+ M psi of {action.name} by its field strengths"
         return Definition(f"source_{action.name}", action.place, text, inputs, outputs, results)
@@ -214,7 +213,7 @@ def block_source(action: Action) -> Derived:
 
 
 def _six(magnetic: str, electric: str) -> list[tuple[int, Direction, Node]]:
-    """Where the matrix of each plane stands: those of space by the direction that is left, those with time by the other."""
+    """Where the matrix of each plane stands: of space by the direction that is left, with time by the other one."""
     found = []
     for plane in PLANES:
         (k,) = (d for d in space if (d in plane) == (time in plane))
@@ -224,7 +223,7 @@ def _six(magnetic: str, electric: str) -> list[tuple[int, Direction, Node]]:
 
 
 def block_force(action: Action) -> Derived:
-    """p + dP/dtau, given half the derivatives of the action by the six field strengths."""
+    """P + dP/dtau, given half the derivatives of the action by the six field strengths."""
 
     def derive() -> Definition:
         _, blocks, _ = functional_of(action)
@@ -243,7 +242,7 @@ def block_force(action: Action) -> Derived:
 
 
 def stout_forces(dimensions: int) -> list[Derived]:
-    """From the force Z = [V G_V]_TA / 2 on stout links V = exp(A) U, A = rho [C U^+]_TA, to that on U (hep-lat/0311018).
+    """From the force Z = [V G]_TA / 2 on stout links V = exp(A) U, A = rho [C U^+]_TA, to that on U (hep-lat/0311018).
 
     In two steps: half the derivative by the sums C of staples, with what comes through U beside them; then what comes
     through the staples.
@@ -260,7 +259,11 @@ def stout_forces(dimensions: int) -> list[Derived]:
         by_sums, own = pulled_back(outputs, "c"), pulled_back(outputs, "u")
         moved = [_P[mu] + ta(adj(e) * z[mu] * e) + ta(u[mu] * own[mu]) for mu, e in turned.items()]
         wanted = [*by_sums.values(), *moved]
-        sums = {id(n): staples(u, Direction(n.data[1]), smeared) for n in parts(wanted) if n.op == "load" and n.data[0] == "c"}
+        sums = {
+            id(n): staples(u, Direction(n.data[1]), smeared)
+            for n in parts(wanted)
+            if n.op == "load" and n.data[0] == "c"
+        }
         found = substituted(wanted, sums)
         results = [dict(zip(smeared, part, strict=True)) for part in (found[:dimensions], found[dimensions:])]
         rest = {mu: _P[mu] + z[mu] for mu in directions if mu not in smeared}

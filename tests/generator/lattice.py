@@ -20,7 +20,7 @@ def random_links(extent: tuple[int, ...], seed: int) -> np.ndarray:
 
 
 def exponential(m: np.ndarray) -> np.ndarray:
-    """exp of matrices by its series, scaled and squared."""
+    """Exp of matrices by its series, scaled and squared."""
     term = total = np.broadcast_to(np.eye(m.shape[-1], dtype=complex), m.shape)
     for n in range(1, 25):
         term = term @ (m / 256) / n
@@ -134,7 +134,7 @@ class Interpreter:
         return np.exp(value) if node.kind == "real" else exponential(value)
 
     def _exp_adjoint(self, node):
-        """TA of the integral of exp((1 - s) Q) C exp(s Q), a corner of an exponential (C. Van Loan, IEEE TAC 23, 395)."""
+        """TA of integral of exp((1 - s) Q) C exp(s Q): a corner of an exponential (C. Van Loan, IEEE TAC 23, 395)."""
         q, c = (np.broadcast_to(self(a), (*self.extent, 3, 3)) for a in node.args)
         return algebra_part(exponential(np.block([[q, c], [np.zeros_like(q), q]]))[..., :3, 3:])
 

@@ -5,8 +5,8 @@ import pytest
 from lattice import Interpreter, exponential, random_links
 
 from generator.actions import ACTIONS
-from generator.language import derivative as derivatives
 from generator.language import adj, dot, exp, gamma, im, outer, re, shift, sigma, sign, t, ta, trace, x, y, z
+from generator.language import derivative as derivatives
 from generator.language.derivative import derivative
 from generator.language.graph import make
 from generator.language.symbols import FourMatrices
@@ -38,7 +38,7 @@ def slope(f, step=0.02):
     """f'(0) from symmetric differences at three steps, extrapolated: errors of order step^6."""
     rows = [(f(step / 2**k) - f(-step / 2**k)) / (2 * step / 2**k) for k in range(4)]
     for order in (1, 2, 3):
-        rows = [(4**order * b - a) / (4**order - 1) for a, b in zip(rows, rows[1:])]
+        rows = [(4**order * b - a) / (4**order - 1) for a, b in zip(rows, rows[1:], strict=False)]
     return rows[0]
 
 
@@ -102,7 +102,7 @@ def applied(name, fields, **numbers):
 
 
 def assert_force(action, found, u):
-    """`action` as a function of links; `found` = dP/dtau = [U G]_TA / 2, so that dS = 2 sum Re tr(A dP/dtau), dU = A U."""
+    """`action` as a function of links; `found` = dP/dtau = [U G]_TA / 2, so that dS = 2 sum Re tr(A dP/dtau)."""
     rng = np.random.default_rng(5)
     masks = [np.ones((*EXTENT, 4))]
     for where in ((0, 0, 0, 0, 0), (1, 3, 1, 3, 1), (0, 2, 1, 3, 2), (1, 0, 0, 3, 3)):
@@ -131,12 +131,12 @@ def loop(u, steps):
     total = 0.0
     for site in np.ndindex(*EXTENT):
         here, product = list(site), np.eye(3)
-        for mu, sign in steps:
-            if sign < 0:
+        for mu, ahead in steps:
+            if ahead < 0:
                 here[mu] = (here[mu] - 1) % EXTENT[mu]
             link = u[(*here, mu)]
-            product = product @ (link if sign > 0 else link.conj().T)
-            if sign > 0:
+            product = product @ (link if ahead > 0 else link.conj().T)
+            if ahead > 0:
                 here[mu] = (here[mu] + 1) % EXTENT[mu]
         assert tuple(here) == site
         total += np.trace(product).real
@@ -145,7 +145,7 @@ def loop(u, steps):
 
 def sums_of_loops(u):
     """Plaquettes by plane, all rectangles, all twisted loops."""
-    around = lambda *path: [*path, *((mu, -sign) for mu, sign in path)]  # noqa: E731
+    around = lambda *path: [*path, *((mu, -ahead) for mu, ahead in path)]  # noqa: E731
     axes = range(4)
     planes = {"xyzt"[m] + "xyzt"[n]: loop(u, around((m, 1), (n, 1))) for m in axes for n in axes if m < n}
     long = lambda m, n: [(m, 1), (m, 1), (n, 1), (m, -1), (m, -1), (n, -1)]  # noqa: E731
@@ -221,7 +221,9 @@ def test_derivatives_by_fat_and_long_links(field):
     w = gaussian(rng, (*EXTENT, 4, 3, 3))
     matrix = ACTIONS["improved_staggered"].matrix
     action = lambda v: -2 * np.vdot(fields["y"], evaluate(matrix, fields | {field: v})).real  # noqa: E731
-    assert np.isclose(slope(lambda e: action(fields[field] + e * w)), np.sum(w * np.swapaxes(g, -1, -2)).real, rtol=1e-9)
+    assert np.isclose(
+        slope(lambda e: action(fields[field] + e * w)), np.sum(w * np.swapaxes(g, -1, -2)).real, rtol=1e-9
+    )
 
 
 def stouted(u, rho, dimensions):
