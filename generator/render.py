@@ -281,7 +281,7 @@ def render_group(
     headers = ["runtime/batch.hpp", "runtime/halo_cuda.hpp"] if target == "cuda" else []
     if any(getattr(find_operator(s.operator), "from_language", False) for s in specs):
         headers.append("runtime/expression_site.hpp")
-    if any(_has_exponential_adjoint(s) for s in specs):
+    if any(_has_adjoint(s) for s in specs):
         headers.append("runtime/su3_adjoint.hpp")
     if any(_adds_up_sites(s) for s in specs):
         headers.append("runtime/site_values.hpp")
@@ -301,9 +301,9 @@ def _adds_up_sites(spec: KernelSpec) -> bool:
     return isinstance(operator, Expression) and operator.sums > 0
 
 
-def _has_exponential_adjoint(spec: KernelSpec) -> bool:
+def _has_adjoint(spec: KernelSpec) -> bool:
     operator = find_operator(spec.operator)
-    return isinstance(operator, Expression) and "exp_adjoint(" in operator.formula
+    return isinstance(operator, Expression) and "_adjoint(" in operator.formula
 
 
 def _row(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec]) -> dict[str, str | None]:

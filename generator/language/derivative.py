@@ -290,5 +290,6 @@ RULES: dict[str, Callable[[Node, Node], Passed]] = {
     "outer": _of_outer,
     "ta": lambda n, c: [(n.args[0], c if c.algebra else ta(c))],
     "exp": lambda n, c: [(n.args[0], make("exp_adjoint", "matrix", (n.args[0], c), algebra=True))],
-    "project": lambda n, c: [(n.args[0], make("project_adjoint", "matrix", (n.args[0], c)))],
+    "project_u3": lambda n, c: [(n.args[0], make("project_u3_adjoint", "matrix", (n.args[0], c)))],
+    "stored": lambda n, c: [(n.args[0], c)],
 }

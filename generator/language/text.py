@@ -26,6 +26,7 @@ _FUNCTIONS = {
     "exp": "exponential",
     "exp_adjoint": "exponential_adjoint",
     "project": "closest_su3",
+    "project_u3_adjoint": "nearest_unitary_adjoint",
 }
 
 

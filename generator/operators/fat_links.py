@@ -9,7 +9,7 @@ and to staples of staples, makes them all (solvers/improved_links.cpp).
 from __future__ import annotations
 
 from generator.language import Direction, Links, Matrices, Real, directions, expression
-from generator.language.gauge import line, moved_down, moved_up, staple
+from generator.language.gauge import line, staple, two_aside
 
 
 @expression("staple", group="fat")
@@ -30,8 +30,7 @@ def last_staple(u: Links, v: Matrices, fat: Matrices, weight: Real, mu: Directio
 @expression(group="fat")
 def lepage(u: Links, fat: Matrices, weight: Real, mu: Direction, nu: Direction) -> Matrices:
     """A sum with both paths that go two steps aside (G. P. Lepage, hep-lat/9809157)."""
-    up, down = (move(u[nu], move(u[nu], u[mu], mu, nu), mu, nu) for move in (moved_up, moved_down))
-    return {mu: fat[mu] + weight * (up + down)}
+    return {mu: fat[mu] + weight * two_aside(u, mu, nu)}
 
 
 @expression(group="fat")

@@ -6,9 +6,7 @@ For H = sum -tr P^2 + S and U' = exp(eps P) U an action with dS = sum Re tr(dU G
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from re import sub as re_sub
 from typing import Any
 
@@ -19,45 +17,27 @@ from generator.language import (
     Links,
     Real,
     Sum,
-    adj,
     directions,
     dot,
-    exp,
     expression,
     re,
     space,
-    summed,
-    ta,
     time,
     total,
     trace,
 )
-from generator.language.derivative import Weighted, derivative, parts, pulled_back, substituted, weighted
-from generator.language.gauge import PLANES, plaquette, rectangle, staples, twisted_loops
-from generator.language.graph import Node, Place, make
+from generator.language.derivative import derivative, parts, pulled_back, substituted
+from generator.language.gauge import PLANES, plaquette, rectangle, twisted_loops
+from generator.language.graph import Node, make
 from generator.language.symbols import Definition, FourMatrices
 from generator.lower.fifth import FifthForm
 from generator.lower.paths import along_paths
+from generator.operators.derived import Derived, added, kicked
 from generator.operators.formula import FormulaOperator
 from generator.operators.hopping import HoppingOperator
+from generator.operators.link_forces import link_forces
 
-_P, _WEIGHT = FourMatrices("p", algebra=True), make("parameter", "real", (), "weight")
-
-
-@dataclass(frozen=True)
-class Derived(Expression):
-    """An expression that follows from others.
-
-    Attributes:
-        derive: makes its definition, when that is first asked for.
-    """
-
-    derive: Callable[[], Definition] = field(kw_only=True)
-
-    @cached_property
-    def definition(self) -> Definition:
-        """What follows."""
-        return self.derive()
+_WEIGHT = make("parameter", "real", (), "weight")
 
 
 # --- gauge actions
@@ -109,21 +89,6 @@ def gauge_force(action: Expression) -> Derived:
         return Definition(name, stated.place, text, inputs, (("out", "algebra"),), (moved,))
 
     return Derived(action.function, name, derive=derive)
-
-
-def kicked(u: Any, derivatives: Mapping[Direction, Node], weight: Node | None = None) -> dict[Direction, Node]:
-    """P + weight [U G]_TA / 2."""
-    return {mu: _added(_P[mu], derivatives.get(mu), weight, u[mu]) for mu in directions}
-
-
-def _added(before: Node, g: Node | None, weight: Node | None, link: Node | None = None) -> Node:
-    """Before + weight G / 2, or [U G]_TA of a link; numbers come last, sums over right-hand sides where spinors are."""
-    if g is None:
-        return before
-    w = weighted(g)
-    core = summed(w.node) if any(n.kind == "spinor" for n in parts([w.node])) else w.node
-    core = core if link is None else ta(link * core)
-    return before + Weighted(w.factor / 2, (*([weight] if weight else []), *w.numbers), core).value
 
 
 # --- fermions
@@ -180,7 +145,7 @@ def hop_force(action: Action) -> Derived:
 
 
 def _carried(before: Any, derivatives: Mapping[Direction, Node]) -> dict[Direction, Node]:
-    return {mu: _added(before[mu], derivatives.get(mu), _WEIGHT) for mu in directions}
+    return {mu: added(before[mu], derivatives.get(mu), _WEIGHT) for mu in directions}
 
 
 def _numbers(action: Action, results: Sequence[Mapping[Direction, Node]]) -> list[tuple[str, str]]:
@@ -201,7 +166,7 @@ def block_source(action: Action) -> Derived:
         results: tuple[dict[Direction, Node], ...] = ({}, {})
         for f, (half, k, before) in zip(fields, carried, strict=True):
             g = pulled_back([(functional, make("constant", "real", (), 1.0))], f.data[0])[Direction(0)]
-            results[half][k] = _added(before, g, _WEIGHT)
+            results[half][k] = added(before, g, _WEIGHT)
         spinors = ((action.fields[-1].name, "fermion"), ("chi", "fermion"))
         fields_ = (("magnetic", "matrices"), ("electric", "matrices"))
         inputs = (*spinors, *fields_, ("weight", "real"), *_numbers(action, results))
@@ -238,49 +203,6 @@ def block_force(action: Action) -> Derived:
     return Derived(action.statement, f"force_{action.name}", derive=derive)
 
 
-# --- smeared links
-
-
-def stout_forces(dimensions: int) -> list[Derived]:
-    """From the force Z = [V G]_TA / 2 on stout links V = exp(A) U, A = rho [C U^+]_TA, to that on U (hep-lat/0311018).
-
-    In two steps: half the derivative by the sums C of staples, with what comes through U beside them; then what comes
-    through the staples.
-    """
-    smeared = tuple(directions[:dimensions])
-    u, z, c, source = (FourMatrices(n, n == "z") for n in ("u", "z", "c", "source"))
-    place = Place(__file__, stout_forces.__code__.co_firstlineno)
-    names = f"source_stout{dimensions}", f"force_stout{dimensions}"
-
-    def by_staples() -> Definition:
-        rho = make("parameter", "real", (), "rho")
-        turned = {mu: exp(rho * ta(c[mu] * adj(u[mu]))) for mu in smeared}
-        outputs = [(e, adj(e) * z[mu]) for mu, e in turned.items()]
-        by_sums, own = pulled_back(outputs, "c"), pulled_back(outputs, "u")
-        moved = [_P[mu] + ta(adj(e) * z[mu] * e) + ta(u[mu] * own[mu]) for mu, e in turned.items()]
-        wanted = [*by_sums.values(), *moved]
-        sums = {
-            id(n): staples(u, Direction(n.data[1]), smeared)
-            for n in parts(wanted)
-            if n.op == "load" and n.data[0] == "c"
-        }
-        found = substituted(wanted, sums)
-        results = [dict(zip(smeared, part, strict=True)) for part in (found[:dimensions], found[dimensions:])]
-        rest = {mu: _P[mu] + z[mu] for mu in directions if mu not in smeared}
-        inputs = (("u", "links"), ("z", "algebra"), ("p", "algebra"), ("rho", "real"))
-        outputs_ = (("source", "matrices"), ("out", "algebra"))
-        text = "out = p + dP/dtau through the links that are turned, and half the derivative by the sums of staples"
-        return Definition(names[0], place, text, inputs, outputs_, (results[0], results[1] | rest))
-
-    def by_links() -> Definition:
-        through = pulled_back([(staples(u, mu, smeared), 2.0 * source[mu]) for mu in smeared], "u")
-        inputs = (("u", "links"), ("source", "matrices"), ("p", "algebra"))
-        text = "out = p + dP/dtau through the staples, given half the derivative by their sums"
-        return Definition(names[1], place, text, inputs, (("out", "algebra"),), (kicked(u, through),))
-
-    return [Derived(d, name, derive=d) for name, d in zip(names, (by_staples, by_links), strict=True)]
-
-
 def force_operators(operators: Iterable[Any], actions: Iterable[Action]) -> list[Expression]:
     """Forces of gauge actions, of all hops and formulas, of field strengths, and through smeared links."""
     found: list[Expression] = [*GAUGE_ACTIONS, *map(gauge_force, GAUGE_ACTIONS)]
@@ -291,4 +213,4 @@ def force_operators(operators: Iterable[Any], actions: Iterable[Action]) -> list
             found.append(hop_force(action))
     with_blocks = next(a for a in actions if _blocks(a.matrix))  # what all of them have is the clover term
     found += [block_source(with_blocks), block_force(with_blocks)]
-    return [*found, *stout_forces(3), *stout_forces(4)]
+    return [*found, *link_forces()]

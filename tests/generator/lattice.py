@@ -138,6 +138,21 @@ class Interpreter:
         q, c = (np.broadcast_to(self(a), (*self.extent, 3, 3)) for a in node.args)
         return algebra_part(exponential(np.block([[q, c], [np.zeros_like(q), q]]))[..., :3, 3:])
 
+    def _project_u3(self, node):
+        left, _, right = np.linalg.svd(np.broadcast_to(self(node.args[0]), (*self.extent, 3, 3)))
+        return left @ right
+
+    def _project_u3_adjoint(self, node):
+        """2 Y W^+ with Y H + H Y = (C W - W^+ C^+)/2, V = W H: in the basis of the singular vectors of V."""
+        v, c = (np.broadcast_to(self(a), (*self.extent, 3, 3)) for a in node.args)
+        left, h, right = np.linalg.svd(v)
+        cw = right @ c @ left
+        y = (cw - np.swapaxes(cw, -1, -2).conj()) / 2 / (h[..., :, None] + h[..., None, :])
+        return np.swapaxes(right, -1, -2).conj() @ (2 * y) @ np.swapaxes(left, -1, -2).conj()
+
+    def _stored(self, node):
+        return self(node.args[0])
+
     def _ta(self, node):
         return algebra_part(self(node.args[0]))
 
