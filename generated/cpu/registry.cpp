@@ -36,6 +36,10 @@ void axpby_half(const Arguments&, const Launch&);
 void axpby_half_s1(const Arguments&, const Launch&);
 void axpby_single(const Arguments&, const Launch&);
 void axpby_single_s1(const Arguments&, const Launch&);
+void back_lepage_double_r18(const Arguments&, const Launch&);
+void back_naik_double_r18(const Arguments&, const Launch&);
+void back_project_u3_double(const Arguments&, const Launch&);
+void back_staple_double_r18(const Arguments&, const Launch&);
 void bicgstab_advance_bits20(const Arguments&, const Launch&);
 void bicgstab_advance_bits24(const Arguments&, const Launch&);
 void bicgstab_advance_bits30(const Arguments&, const Launch&);
@@ -271,6 +275,7 @@ void export_single_s4(const Arguments&, const Launch&);
 void flow_step_double_r18(const Arguments&, const Launch&);
 void force_clover_double_r18(const Arguments&, const Launch&);
 void force_d234_double_r18_nr(const Arguments&, const Launch&);
+void force_link_double_r18(const Arguments&, const Launch&);
 void force_naive_double_r18_nr(const Arguments&, const Launch&);
 void force_plaquette_double_r18(const Arguments&, const Launch&);
 void force_rectangle_double_r18(const Arguments&, const Launch&);
@@ -788,6 +793,59 @@ constexpr Operation of_axpby = {
     "",
     false, 0,
     ""};
+constexpr Operation of_back_lepage = {
+    "back_lepage", "expression",
+    "part1 = shift(u[nu], +mu); part2 = shift(g[mu], +nu); part3 = part1*part2; part4 = adj(u[nu]); "
+     "part5 = shift(part3*part4, +nu); part6 = part1*part5; part7 = adj(part1); part8 = part7*g[mu]; "
+     "part9 = shift(part8*u[nu], -nu); part10 = part7*part9; part11 = part4*u[mu]; part12 = "
+     "shift(part11*part1, -nu); part13 = shift(u[mu], +nu); part14 = u[nu]*part13; part15 = "
+     "shift(part14*part7, +nu); by_u_out[mu] = by_u[mu] + weight*(part6*part4 + shift(part10*u[nu], "
+     "-nu)); by_u_out[nu] = by_u[nu] + weight*(adj(part12*part3 + u[mu]*part6) + part15*part8 + "
+     "shift(part2*(part4*part12) + part5*part11 + adj(g[mu]*(u[nu]*part15) + part9*part14), -mu) + "
+     "part13*part10)",
+    "",
+    "",
+    false, 0,
+    "u:links:links:apart:2.2.2.2.2.2.2.2.corners g:matrices:x:apart:2.2.2.2.2.2.2.2.corners "
+     "by_u:matrices:y:here weight:real:a.re:here mu:direction:0:here nu:direction:1:here "
+     "by_u_out:matrices:out:out"};
+constexpr Operation of_back_naik = {
+    "back_naik", "expression",
+    "part1 = shift(u[x], +x); part2 = shift(part1, +x)*g[x]; part3 = shift(u[y], +y); part4 = "
+     "shift(part3, +y)*g[y]; part5 = shift(u[z], +z); part6 = shift(part5, +z)*g[z]; part7 = "
+     "shift(u[t], +t); part8 = shift(part7, +t)*g[t]; by_u_out[x] = by_u[x] + weight*(part1*part2 + "
+     "shift(shift(g[x]*(u[x]*part1), -x) + part2*u[x], -x)); by_u_out[y] = by_u[y] + "
+     "weight*(part3*part4 + shift(shift(g[y]*(u[y]*part3), -y) + part4*u[y], -y)); by_u_out[z] = "
+     "by_u[z] + weight*(part5*part6 + shift(shift(g[z]*(u[z]*part5), -z) + part6*u[z], -z)); "
+     "by_u_out[t] = by_u[t] + weight*(part7*part8 + shift(shift(g[t]*(u[t]*part7), -t) + part8*u[t], "
+     "-t))",
+    "",
+    "",
+    false, 0,
+    "u:links:links:apart:2.2.2.2.2.2.2.2 g:matrices:x:apart:2.0.2.0.2.0.2.0 by_u:matrices:y:here "
+     "weight:real:a.re:here by_u_out:matrices:out:out"};
+constexpr Operation of_back_project_u3 = {
+    "back_project_u3", "expression",
+    "by_v[x] = project_u3_adjoint(v[x], g[x]); by_v[y] = project_u3_adjoint(v[y], g[y]); by_v[z] = "
+     "project_u3_adjoint(v[z], g[z]); by_v[t] = project_u3_adjoint(v[t], g[t])",
+    "",
+    "",
+    false, 0,
+    "v:matrices:x:here g:matrices:y:here by_v:matrices:out:out"};
+constexpr Operation of_back_staple = {
+    "back_staple", "expression",
+    "part1 = shift(u[nu], +mu); part2 = shift(u[nu], +mu); part3 = shift(g[mu], +nu); part4 = "
+     "shift(v[mu], +nu); by_v_out[mu] = by_v[mu] + weight_v*(part1*shift(g[mu], +nu)*adj(u[nu]) + "
+     "shift(adj(part1)*g[mu]*u[nu], -nu)); by_u_out[nu] = by_u[nu] + "
+     "weight_u*(adj(v[mu]*(part2*part3)) + shift(part3*(adj(u[nu])*v[mu]) + adj(g[mu]*(u[nu]*part4)), "
+     "-mu) + part4*(adj(part2)*g[mu]))",
+    "",
+    "",
+    false, 0,
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners v:matrices:x:apart:1.1.1.1.1.1.1.1.corners "
+     "g:matrices:y:apart:1.1.1.1.1.1.1.1.corners by_v:matrices:z:here by_u:matrices:w:here "
+     "weight_v:real:a.re:here weight_u:real:b.re:here mu:direction:0:here nu:direction:1:here "
+     "by_v_out:matrices:out:out by_u_out:matrices:in:out"};
 constexpr Operation of_bicgstab_advance = {
     "bicgstab_advance", "update",
     "y = y + half*x",
@@ -1257,6 +1315,14 @@ constexpr Operation of_force_d234 = {
     "u:links:links:apart:1.1.1.1.1.1.1.1 psi:fermion:in:each:1.2.1.2.1.2.1.2 "
      "chi:fermion:x:each:1.2.1.2.1.2.1.2 p:algebra:y:here weight:real:a.re:here b:real:b.re:here "
      "c:real:c.re:here out:algebra:out:out"};
+constexpr Operation of_force_link = {
+    "force_link", "expression",
+    "out[x] = p[x] + ta(u[x]*g[x]); out[y] = p[y] + ta(u[y]*g[y]); out[z] = p[z] + ta(u[z]*g[z]); "
+     "out[t] = p[t] + ta(u[t]*g[t])",
+    "",
+    "",
+    false, 0,
+    "u:links:links:here g:matrices:x:here p:algebra:y:here out:algebra:out:out"};
 constexpr Operation of_force_naive = {
     "force_naive", "expression",
     "part1 = gamma[x]*chi; part2 = gamma[y]*chi; part3 = gamma[z]*chi; part4 = gamma[t]*chi; out[x] = "
@@ -2306,6 +2372,18 @@ constexpr Kernel table[] = {
     kernel("axpby_single_s1", of_axpby, false,
            "none", "single", "", "", false,
            1, 1, 0, 0, 0, 18, 72, axpby_single_s1, false),
+    kernel("back_lepage_double_r18", of_back_lepage, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 8136, 1440, back_lepage_double_r18, false),
+    kernel("back_naik_double_r18", of_back_naik, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 5040, 3456, back_naik_double_r18, false),
+    kernel("back_project_u3_double", of_back_project_u3, false,
+           "none", "double", "", "", false,
+           1, 4, 0, 0, 0, 41008, 1728, back_project_u3_double, false),
+    kernel("back_staple_double_r18", of_back_staple, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 2520, 1440, back_staple_double_r18, false),
     kernel("bicgstab_advance_bits20", of_bicgstab_advance, false,
            "none", "bits20", "", "", false,
            1, 4, 0, 0, 0, 96, 192, bicgstab_advance_bits20, false),
@@ -3011,6 +3089,9 @@ constexpr Kernel table[] = {
     kernel("force_d234_double_r18_nr", of_force_d234, false,
            "none", "double", "r18", "non_relativistic", false,
            1, 4, 0, 0, 0, 19852, 3072, force_d234_double_r18_nr, false),
+    kernel("force_link_double_r18", of_force_link, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 960, 2304, force_link_double_r18, false),
     kernel("force_naive_double_r18_nr", of_force_naive, false,
            "none", "double", "r18", "non_relativistic", false,
            1, 4, 0, 0, 0, 3444, 2496, force_naive_double_r18_nr, false),

@@ -30,7 +30,8 @@ def last_staple(u: Links, v: Matrices, fat: Matrices, weight: Real, mu: Directio
 @expression(group="fat")
 def lepage(u: Links, fat: Matrices, weight: Real, mu: Direction, nu: Direction) -> Matrices:
     """A sum with both paths that go two steps aside (G. P. Lepage, hep-lat/9809157)."""
-    return {mu: fat[mu] + weight * two_aside(u, mu, nu)}
+    paths = two_aside(u, mu, nu)
+    return {mu: fat[mu] + weight * paths}
 
 
 @expression(group="fat")

@@ -257,11 +257,11 @@ class Interpreter {
       });
     }
     if (name == "shift") return shifted(a);
-    if (name == "exp_adjoint") {
+    if (name.ends_with("_adjoint")) {
+      const auto adjoint = name == "exp_adjoint" ? exponential_adjoint : nearest_unitary_adjoint;
       const SiteValues b = second();
-      return make(3, 3, [&](long long i, int r, int c) {
-        return exponential_adjoint(matrix_of(a, i), matrix_of(b, i))[3 * r + c];
-      });
+      return make(3, 3,
+                  [&](long long i, int r, int c) { return adjoint(matrix_of(a, i), matrix_of(b, i))[3 * r + c]; });
     }
     if (name == "dot") {
       const SiteValues b = second();
