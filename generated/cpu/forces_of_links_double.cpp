@@ -11,19 +11,11 @@
 #include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
-#include "generated/bodies/back_lepage.hpp"
 #include "generated/bodies/back_naik.hpp"
 #include "generated/bodies/back_project_u3.hpp"
 #include "generated/bodies/back_staple.hpp"
 #include "generated/bodies/force_link.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
-
-// 8136 flop, 1440 bytes a site and right-hand side; 684 reals without reuse
-struct back_lepage_double_r18_row
-    : back_lepage_body<Ieee<double>, Ieee<double>, R18, 4> {};
-void back_lepage_double_r18(const Arguments& a, const Launch& l) {
-  apply<back_lepage_double_r18_row>(a, l);
-}
 
 // 5040 flop, 3456 bytes a site and right-hand side; 648 reals without reuse
 struct back_naik_double_r18_row

@@ -36,7 +36,6 @@ void axpby_half(const Arguments&, const Launch&);
 void axpby_half_s1(const Arguments&, const Launch&);
 void axpby_single(const Arguments&, const Launch&);
 void axpby_single_s1(const Arguments&, const Launch&);
-void back_lepage_double_r18(const Arguments&, const Launch&);
 void back_naik_double_r18(const Arguments&, const Launch&);
 void back_project_u3_double(const Arguments&, const Launch&);
 void back_staple_double_r18(const Arguments&, const Launch&);
@@ -1080,22 +1079,6 @@ constexpr Operation of_axpby = {
     "",
     false, 0,
     ""};
-constexpr Operation of_back_lepage = {
-    "back_lepage", "expression",
-    "part1 = shift(u[nu], +mu); part2 = shift(g[mu], +nu); part3 = part1*part2; part4 = adj(u[nu]); "
-     "part5 = shift(part3*part4, +nu); part6 = part1*part5; part7 = adj(part1); part8 = part7*g[mu]; "
-     "part9 = shift(part8*u[nu], -nu); part10 = part7*part9; part11 = part4*u[mu]; part12 = "
-     "shift(part11*part1, -nu); part13 = shift(u[mu], +nu); part14 = u[nu]*part13; part15 = "
-     "shift(part14*part7, +nu); by_u_out[mu] = by_u[mu] + weight*(part6*part4 + shift(part10*u[nu], "
-     "-nu)); by_u_out[nu] = by_u[nu] + weight*(adj(part12*part3 + u[mu]*part6) + part15*part8 + "
-     "shift(part2*(part4*part12) + part5*part11 + adj(g[mu]*(u[nu]*part15) + part9*part14), -mu) + "
-     "part13*part10)",
-    "",
-    "",
-    false, 0,
-    "u:links:links:apart:2.2.2.2.2.2.2.2.corners g:matrices:x:apart:2.2.2.2.2.2.2.2.corners "
-     "by_u:matrices:y:here weight:real:a.re:here mu:direction:0:here nu:direction:1:here "
-     "by_u_out:matrices:out:out"};
 constexpr Operation of_back_naik = {
     "back_naik", "expression",
     "part1 = shift(u[x], +x); part2 = shift(part1, +x)*g[x]; part3 = shift(u[y], +y); part4 = "
@@ -2659,9 +2642,6 @@ constexpr Kernel table[] = {
     kernel("axpby_single_s1", of_axpby, false,
            "none", "single", "", "", false,
            1, 1, 0, 0, 0, 18, 72, axpby_single_s1, false),
-    kernel("back_lepage_double_r18", of_back_lepage, false,
-           "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 8136, 1440, back_lepage_double_r18, false),
     kernel("back_naik_double_r18", of_back_naik, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 5040, 3456, back_naik_double_r18, false),

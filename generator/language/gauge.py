@@ -58,11 +58,6 @@ def staples(u: Any, mu: Direction, around: Sequence[Direction] = directions) -> 
     return sum(staple(u[nu], u[mu], mu, nu) for nu in around if nu != mu)
 
 
-def two_aside(u: Any, mu: Direction, nu: Direction) -> Any:
-    """Both paths from x to x + mu that go two steps aside in a plane (G. P. Lepage, hep-lat/9809157)."""
-    return sum(move(u[nu], move(u[nu], u[mu], mu, nu), mu, nu) for move in (moved_up, moved_down))
-
-
 def leaves(u: Any, mu: Direction, nu: Direction) -> Node:
     """The four plaquettes of a plane at x, counter-clockwise (hep-lat/9605038, eq. 2.5)."""
     first = corner(u, mu, nu) * adj(shift(u[mu], +nu)) * adj(u[nu])

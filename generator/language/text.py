@@ -16,6 +16,8 @@ LONGEST = 72
 """An expression longer than this gets a name."""
 MOST_INLINED = 18
 """Products of matrices in a body that are inlined at most: processors are faster, compilers slower."""
+MOST_FOR_DIRECTIONS = 9
+"""The same of a body that is compiled for each choice of its directions."""
 _VIEWS = {"spinor": "Spinors", "fermion": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Matrices"}
 _FUNCTIONS = {
     "adj": "adj",
@@ -50,10 +52,10 @@ def _number(mu: int) -> str:
     return str(mu + 1) if mu < 4 else f"({cpp_direction(mu)} + 1)"
 
 
-def are_inlined(roots: Sequence[Value]) -> bool:
+def are_inlined(roots: Sequence[Value], most: int = MOST_INLINED) -> bool:
     """Whether a body that computes these has so few products of matrices that they are inlined."""
     products = [v for v in topological(roots) if v.op == "mul" and {a.kind for a in v.args} == {"matrix"}]
-    return len(products) <= MOST_INLINED
+    return len(products) <= most
 
 
 @dataclass

@@ -9,7 +9,7 @@ and to staples of staples, makes them all (solvers/improved_links.cpp).
 from __future__ import annotations
 
 from generator.language import Direction, Links, Matrices, Real, directions, expression
-from generator.language.gauge import line, staple, two_aside
+from generator.language.gauge import line, moved_down, moved_up, staple
 
 
 @expression("staple", group="fat")
@@ -30,8 +30,8 @@ def last_staple(u: Links, v: Matrices, fat: Matrices, weight: Real, mu: Directio
 @expression(group="fat")
 def lepage(u: Links, fat: Matrices, weight: Real, mu: Direction, nu: Direction) -> Matrices:
     """A sum with both paths that go two steps aside (G. P. Lepage, hep-lat/9809157)."""
-    paths = two_aside(u, mu, nu)
-    return {mu: fat[mu] + weight * paths}
+    up, down = (move(u[nu], move(u[nu], u[mu], mu, nu), mu, nu) for move in (moved_up, moved_down))
+    return {mu: fat[mu] + weight * (up + down)}
 
 
 @expression(group="fat")

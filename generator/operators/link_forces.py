@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from generator.language import Direction, adj, directions, exp, ta
 from generator.language.derivative import Weighted, parts, pulled_back, substituted, weighted
-from generator.language.gauge import line, staple, staples, two_aside
+from generator.language.gauge import line, staple, staples
 from generator.language.graph import NAMES, Node, Place, make
 from generator.language.symbols import Definition, FourMatrices
 from generator.operators.derived import MOMENTA, Derived, kicked
@@ -71,11 +71,6 @@ def path_forces() -> list[Derived]:
         outputs = (("by_v_out", "matrices"), ("by_u_out", "matrices"))
         return _definition("back_staple", (*fields, *both, *plane), outputs, results)
 
-    def of_lepage() -> Definition:
-        back = pulled_back([(two_aside(u, _MU, _NU), g[_MU])], "u")
-        inputs = (fields[0], fields[2], both[1], ("weight", "real"), *plane)
-        return _definition("back_lepage", inputs, (("by_u_out", "matrices"),), (_added("by_u", back, "weight"),))
-
     def of_naik() -> Definition:
         back = pulled_back([(line(u, mu, 3), g[mu]) for mu in directions], "u")
         inputs = (fields[0], fields[2], both[1], ("weight", "real"))
@@ -90,14 +85,13 @@ def path_forces() -> list[Derived]:
         inputs = (fields[0], fields[2], ("p", "algebra"))
         return _definition("force_link", inputs, (("out", "algebra"),), (moved,))
 
-    makers = {"back_staple": of_staple, "back_lepage": of_lepage, "back_naik": of_naik}
+    makers = {"back_staple": of_staple, "back_naik": of_naik}
     makers |= {"back_project_u3": of_projection, "force_link": of_link}
     return [Derived(maker, name, "forces_of_links", derive=maker) for name, maker in makers.items()]
 
 
 _TEXTS = {
     "back_staple": "by_v, by_u plus weights times the derivatives, given g by the staple of u[nu] and v[mu]",
-    "back_lepage": "by_u + weight times the derivative, given g by both paths that go two steps aside",
     "back_naik": "by_u + weight times the derivative, given g by three links in a row",
     "back_project_u3": "the derivative by v, given g by the element of U(3) nearest to v",
     "force_link": "out = p + [U g]_TA: dP/dtau where g is half the derivative of the action by the links",

@@ -324,7 +324,7 @@ def staples_of(u, v, mu, nu):
 
 def taken_back(u, by_fat, by_long, c):
     """Derivatives by thin links from those by fat and long ones, as docs/forces.md tells."""
-    by_u = c["one"] * by_fat
+    by_u = (c["one"] - 6 * c["lepage"]) * by_fat  # up and down again is the link itself
     by_u += applied("back_naik", {"u": u, "g": by_long, "by_u": ZERO}, weight=c["naik"])["by_u_out"]
 
     def back(v, g, by_v, mu, nu, weight_v, weight_u):
@@ -333,11 +333,8 @@ def taken_back(u, by_fat, by_long, c):
         by_v[:, :, :, :, mu], by_u[:, :, :, :, nu] = to_v[mu], to_u[nu]
 
     for mu, nu in permutations(range(4), 2):
-        fields = {"u": u, "g": by_fat, "by_u": by_u}
-        (found,) = in_plane("back_lepage", mu, nu, fields, weight=c["lepage"])
-        for d in (mu, nu):
-            by_u[:, :, :, :, d] = found[d]
         three, by_three = staples_of(u, u, mu, nu), by_fat.copy()
+        back(three, by_fat, by_three, mu, nu, c["lepage"] / c["three"], c["lepage"])
         for rho in (d for d in range(4) if d not in (mu, nu)):
             (sigma,) = (d for d in range(4) if d not in (mu, nu, rho))
             five, by_five = staples_of(u, three, mu, rho), by_fat.copy()
