@@ -9,7 +9,7 @@
 #include "apps/options.hpp"
 #include "apps/workload.hpp"
 #include "runtime/error.hpp"
-#include "runtime/site_random.hpp"
+#include "runtime/fields/site_random.hpp"
 
 namespace quarksmith::apps {
 namespace {

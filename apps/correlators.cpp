@@ -4,7 +4,7 @@
 #include "apps/contraction.hpp"
 #include "apps/option_rules.hpp"
 #include "runtime/error.hpp"
-#include "solvers/source.hpp"
+#include "solvers/measure/source.hpp"
 
 namespace quarksmith::apps {
 namespace {

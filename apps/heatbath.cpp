@@ -1,5 +1,5 @@
 // quarksmith heatbath: quenched configurations.
-#include "solvers/heatbath.hpp"
+#include "solvers/gauge/heatbath.hpp"
 
 #include <fmt/format.h>
 

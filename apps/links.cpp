@@ -1,5 +1,5 @@
 // quarksmith links: fat and long links of a configuration.
-#include "solvers/improved_links.hpp"
+#include "solvers/actions/improved_links.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "runtime/field.hpp"
+#include "runtime/fields/field.hpp"
 
 namespace quarksmith::apps {
 

@@ -8,7 +8,7 @@
 #include "apps/rank_times.hpp"
 #include "apps/workload.hpp"
 #include "runtime/error.hpp"
-#include "runtime/halo.hpp"
+#include "runtime/ranks/halo.hpp"
 
 namespace quarksmith::apps {
 namespace {

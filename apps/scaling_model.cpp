@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
-#include "runtime/halo.hpp"
+#include "runtime/ranks/halo.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -78,7 +78,7 @@ class ScalingModel::Tally {
     time_.seconds += count * (m_.measured_->launch() + all / bandwidth(precision));
   }
 
-  /// Fields of one precision into another; by way of double where neither is (solvers/converter.hpp).
+  /// Fields of one precision into another; by way of double where neither is (solvers/krylov/converter.hpp).
   void conversion(const std::string& from, const std::string& to) {
     const double a = spinor_bytes(find_precision(from)), b = spinor_bytes(find_precision(to));
     if (from == to || from == "double" || to == "double") return traffic(a + b, from);
@@ -130,7 +130,7 @@ int ScalingModel::hosts() const {
 std::string_view ScalingModel::policy() const {
   if (lattice_.parts() == 1) return "alone";
   if (hosts() > 1) return name_of(Policy::overlap);
-  // A batch shares links in the plain kernel, which beats one launch (runtime/halo_policy.cpp).
+  // A batch shares links in the plain kernel, which beats one launch (runtime/ranks/halo_policy.cpp).
   return name_of(machine_.gpu && work_.rhs == 1 ? Policy::fused : Policy::peer);
 }
 
@@ -198,10 +198,10 @@ double ScalingModel::all_reduce() const {
 IterationTime ScalingModel::iteration(const std::string& method) const {
   const std::string& p = work_.precision;
   Tally tally(*this, method);
-  if (method == "cg") {  // solvers/cg.cpp
+  if (method == "cg") {  // solvers/krylov/cg.cpp
     for (int n = 0; n < 2; ++n) tally.application(p, false);
     for (const char* name : {"cg_direction", "cg_curvature", "cg_residual"}) tally.update(name, p);
-  } else if (method == "bicgstab") {  // solvers/bicgstab.cpp
+  } else if (method == "bicgstab") {  // solvers/krylov/bicgstab.cpp
     for (int n = 0; n < 2; ++n) tally.application(p, false);
     for (const char* name :
          {"bicgstab_direction", "bicgstab_alpha", "bicgstab_half_step", "bicgstab_omega", "bicgstab_step"})
@@ -215,14 +215,14 @@ IterationTime ScalingModel::iteration(const std::string& method) const {
 IterationTime ScalingModel::schwarz_iteration(const SchwarzSteps& schwarz, int restart) const {
   const std::string &outer = work_.precision, &inner = schwarz.precision;
   Tally tally(*this, fmt::format("gcr, schwarz-mr:{} {}", schwarz.steps, inner));
-  // solvers/preconditioner.cpp, mr.cpp: zero, measure, steps.
+  // solvers/krylov/preconditioner.cpp, mr.cpp: zero, measure, steps.
   tally.conversion(outer, inner);
   tally.traffic(spinor_bytes(find_precision(inner)), inner);
   tally.update("measure", inner, 1, true);
   for (int n = 0; n < schwarz.steps; ++n) tally.application(inner, true);
   for (const char* name : {"mr_alpha", "mr_step"}) tally.update(name, inner, schwarz.steps, true);
   tally.conversion(inner, outer);
-  // solvers/gcr.cpp: images are projected in groups of four.
+  // solvers/krylov/gcr.cpp: images are projected in groups of four.
   tally.application(outer, false);
   double groups = 0;
   for (int j = 0; j < restart; ++j) groups += (j + 3) / 4;

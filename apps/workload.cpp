@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/expression.hpp"
-#include "runtime/gauge.hpp"
-#include "runtime/site_random.hpp"
-#include "solvers/clover.hpp"
-#include "solvers/slice_chain.hpp"
+#include "runtime/fields/expression.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/fields/site_random.hpp"
+#include "solvers/actions/clover.hpp"
+#include "solvers/actions/slice_chain.hpp"
 
 namespace quarksmith::apps {
 

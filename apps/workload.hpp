@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.hpp"
-#include "runtime/field.hpp"
-#include "runtime/site_sums.hpp"
+#include "runtime/fields/field.hpp"
+#include "runtime/fields/site_sums.hpp"
 
 namespace quarksmith::apps {
 

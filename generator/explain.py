@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import replace
 
+from generator.emit.render import NOT_TUNED, TARGETS, Tuning, body_path, group_of, render_profile
 from generator.operators import find_operator
 from generator.profile import Profile, row_for
-from generator.render import NOT_TUNED, TARGETS, Tuning, body_path, group_of, render_profile
 from generator.spec import KernelSpec
 
 SECONDS_PER_KERNEL = {"cpu": 0.55, "cuda": 0.35}
@@ -31,11 +31,11 @@ def explain_kernel(spec: KernelSpec) -> str:
     if spec.tile:
         lines.append(f"  tile        {spec.tile} right-hand side(s) a thread; {spec.coefficient} hop coefficients")
     if spec.epilogue != "none":
-        lines.append(f"  epilogue    {spec.epilogue}: a x + b D psi")
+        lines.append(f"  epilogue    {spec.epilogue}: out = {spec.ends.formula}, d = D psi")
     lines.append(f"  launch      {spec.block} threads a block, registers for {spec.min_blocks} block(s) (CUDA)")
     lines.append(f"  cost        {cost.reported} flop, {cost.bytes:g} bytes a site and right-hand side")
     body = body_path(spec)
-    lines.append(f"  body        {'generated/' + str(body) if body else 'runtime/convert.hpp'}")
+    lines.append(f"  body        {'generated/' + str(body) if body else 'runtime/kernels/convert.hpp'}")
     for target, ending in TARGETS.items():
         lines.append(f"  {target:<11} generated/{target}/{group_of(spec)}.{ending}")
     return "\n".join([*lines, "", "profile row:", row_for(spec)])

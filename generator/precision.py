@@ -13,7 +13,7 @@ class Precision:
         name: as in profiles, options and kernel names.
         element: C++ type in which kernels compute.
         bits: bits stored per real.
-        spinor_codec: C++ type (runtime/codec.hpp) for site fields.
+        spinor_codec: C++ type (runtime/kernels/codec.hpp) for site fields.
         link_codec: C++ type for links, whose elements have modulus at most 1; empty if the format holds spinors only.
         norm: True when each site carries one float scale beside its reals.
     """

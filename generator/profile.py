@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from generator.algebra.gamma import find_basis
-from generator.include import SETS, included
-from generator.launch import default_launch
+from generator.emit.include import SETS, included
+from generator.emit.launch import default_launch
 from generator.operators import add_expressions, find_operator
 from generator.spec import KernelSpec, SpecError
 

@@ -1,7 +1,7 @@
 #include "interface/arrays.hpp"
 
-#include "runtime/gauge.hpp"
-#include "runtime/order.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/fields/order.hpp"
 
 namespace quarksmith::interface {
 namespace {

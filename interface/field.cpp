@@ -3,8 +3,8 @@
 #include <numeric>
 
 #include "interface/arrays.hpp"
-#include "runtime/order.hpp"
-#include "solvers/blas.hpp"
+#include "runtime/fields/order.hpp"
+#include "solvers/krylov/blas.hpp"
 
 using namespace quarksmith;
 using namespace quarksmith::interface;

@@ -1,11 +1,11 @@
 // Links of quarksmith.h.
-#include "runtime/gauge.hpp"
+#include "runtime/fields/gauge.hpp"
 
 #include <numbers>
 #include <numeric>
 
 #include "interface/arrays.hpp"
-#include "runtime/io_gauge.hpp"
+#include "runtime/io/gauge.hpp"
 
 using namespace quarksmith;
 using namespace quarksmith::interface;

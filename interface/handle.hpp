@@ -11,9 +11,9 @@
 #include "interface/handle_table.hpp"
 #include "interface/quarksmith.h"
 #include "runtime/error.hpp"
-#include "runtime/field.hpp"
-#include "solvers/clover.hpp"
-#include "solvers/solve.hpp"
+#include "runtime/fields/field.hpp"
+#include "solvers/actions/clover.hpp"
+#include "solvers/krylov/solve.hpp"
 
 namespace quarksmith::interface {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "interface/arrays.hpp"
-#include "runtime/gauge.hpp"
+#include "runtime/fields/gauge.hpp"
 
 namespace quarksmith::interface {
 

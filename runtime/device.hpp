@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/communicator.hpp"
+#include "runtime/ranks/communicator.hpp"
 #include "runtime/registry.hpp"
-#include "runtime/stored_sites.hpp"
+#include "runtime/kernels/stored_sites.hpp"
 
 namespace quarksmith {
 

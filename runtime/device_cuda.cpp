@@ -18,7 +18,7 @@ void move_sites(const SiteMove& move, cudaStream_t stream);
 
 namespace {
 
-/// Blocks of a reducing launch at most; see runtime/target_cuda.hpp: reducing_blocks.
+/// Blocks of a reducing launch at most; see runtime/kernels/targets/cuda.hpp: reducing_blocks.
 constexpr int reducing_blocks = 2112;
 constexpr int most_sums = Team::most_sums, most_rhs = Team::most_rhs;
 

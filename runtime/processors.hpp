@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "runtime/communicator.hpp"
+#include "runtime/ranks/communicator.hpp"
 
 namespace quarksmith {
 

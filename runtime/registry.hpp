@@ -6,9 +6,13 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/arguments.hpp"
+#include "runtime/kernels/arguments.hpp"
 
 namespace quarksmith {
+
+/// What kernels of the hopping family do with D psi. Names and formulas: generator/epilogue.py.
+enum class Epilogue { none, axpby, tinv, axpby_tinv, taxpby };
+std::string_view name_of(Epilogue epilogue);
 
 /// One emitted kernel.
 struct Kernel {
@@ -16,7 +20,7 @@ struct Kernel {
   std::string_view operation;  ///< `wilson`, `axpby`, ...
   std::string_view family;     ///< hopping, slices, update, expression, convert, gauge, links, term
   bool dagger;
-  std::string_view epilogue;  ///< none, axpby
+  std::string_view epilogue;
   std::string_view precision;
   std::string_view links;  ///< r18, r12, r8 or empty
   std::string_view basis;  ///< long name or empty
@@ -82,7 +86,8 @@ struct OperatorInfo {
   std::span<const HopInfo> hops;
 };
 
-/// The kernels and tables of one library: the one built in, or a module compiled on demand (generator/ondemand.py).
+/// The kernels and tables of one library: the one built in, or a module compiled on demand
+/// (generator/emit/ondemand.py).
 struct KernelModule {
   /// Changes with the records that kernels and host share and with what signatures say; a module of another layout is
   /// refused.
@@ -123,6 +128,8 @@ struct KernelQuery {
   int spins = 4;
 };
 
+/// Whether a kernel is of that description.
+bool fits(const Kernel& kernel, const KernelQuery& query);
 /// The kernel of that description, null if it was not built.
 const Kernel* try_find(std::span<const Kernel> kernels, const KernelQuery& query);
 /// The kernel of that description.

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "runtime/error.hpp"
-#include "solvers/stated.hpp"
+#include "solvers/actions/stated.hpp"
 #include "tests/support.hpp"
 
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "solvers/block_cg.hpp"
-#include "solvers/solve.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/krylov/block_cg.hpp"
+#include "solvers/krylov/solve.hpp"
 #include "tests/lossy.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"

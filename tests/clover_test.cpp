@@ -1,12 +1,12 @@
 // The clover term against its definition, its inverse, its determinant, and what a wrong definition would give.
-#include "solvers/clover.hpp"
+#include "solvers/actions/clover.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "runtime/gauge.hpp"
-#include "solvers/wilson.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/actions/wilson.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/site_terms.hpp"
 #include "tests/support.hpp"

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "runtime/field.hpp"
+#include "runtime/fields/field.hpp"
 
 namespace data {
 

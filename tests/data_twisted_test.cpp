@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "runtime/gauge.hpp"
+#include "runtime/fields/gauge.hpp"
 #include "tests/quark.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"

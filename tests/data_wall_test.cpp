@@ -1,10 +1,10 @@
 // Domain-wall fermions on configurations of other codes, and what those codes obtain.
 #include <fmt/format.h>
 
-#include "runtime/gauge.hpp"
-#include "runtime/io_gauge.hpp"
-#include "solvers/domain_wall.hpp"
-#include "solvers/solve.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/io/gauge.hpp"
+#include "solvers/actions/domain_wall.hpp"
+#include "solvers/krylov/solve.hpp"
 #include "tests/data.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"

@@ -1,12 +1,12 @@
 // Domain-wall and Moebius operators against their dense definition, their even-odd forms, solves and free fields.
-#include "solvers/domain_wall.hpp"
+#include "solvers/actions/domain_wall.hpp"
 
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "solvers/blas.hpp"
-#include "solvers/solve.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/krylov/blas.hpp"
+#include "solvers/krylov/solve.hpp"
 #include "tests/reference/domain_wall.hpp"
 #include "tests/support.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "runtime/action_info.hpp"
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
+#include "runtime/fields/gauge.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/site_terms.hpp"
 #include "tests/support.hpp"

@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "solvers/solve.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/krylov/solve.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
 

@@ -5,9 +5,9 @@
 #include <random>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "runtime/io_gauge.hpp"
-#include "solvers/improved_links.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/io/gauge.hpp"
+#include "solvers/actions/improved_links.hpp"
 #include "tests/data.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "solvers/shifted.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/krylov/shifted.hpp"
 #include "tests/lossy.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "runtime/io_gauge.hpp"
-#include "solvers/correlators.hpp"
-#include "solvers/smearing.hpp"
-#include "solvers/solve.hpp"
-#include "solvers/source.hpp"
+#include "runtime/io/gauge.hpp"
+#include "solvers/measure/correlators.hpp"
+#include "solvers/measure/smearing.hpp"
+#include "solvers/krylov/solve.hpp"
+#include "solvers/measure/source.hpp"
 #include "tests/data.hpp"
 
 namespace data {

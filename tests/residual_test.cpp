@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "solvers/domain_wall.hpp"
-#include "solvers/shifted.hpp"
-#include "solvers/solve.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/actions/domain_wall.hpp"
+#include "solvers/krylov/shifted.hpp"
+#include "solvers/krylov/solve.hpp"
 #include "tests/reference/domain_wall.hpp"
 #include "tests/rounded.hpp"
 #include "tests/support.hpp"

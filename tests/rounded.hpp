@@ -2,7 +2,7 @@
 /// Links as a file in 32 bits holds them.
 #pragma once
 
-#include "runtime/field.hpp"
+#include "runtime/fields/field.hpp"
 
 namespace support {
 

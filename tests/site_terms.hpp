@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "solvers/clover.hpp"
+#include "solvers/actions/clover.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
 

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "runtime/error.hpp"
-#include "solvers/slice_chain.hpp"
+#include "solvers/actions/slice_chain.hpp"
 #include "tests/reference/domain_wall.hpp"
 #include "tests/support.hpp"
 

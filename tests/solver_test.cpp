@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "solvers/batch.hpp"
-#include "solvers/solve.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/krylov/batch.hpp"
+#include "solvers/krylov/solve.hpp"
 #include "tests/lossy.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
@@ -181,7 +181,7 @@ TEST_P(BatchedSolve, GivesWhatSingleSolvesGive) {
         const SolveReport single = batch.solver->solve(one, b.slice(n, 1));
         EXPECT_TRUE(reports[n].converged) << n;
         EXPECT_LE(reports[n].residual, 1e-10) << n;
-        if (method != Method::gcr || std::string_view(precision) == "double") {  // see solvers/gcr.hpp
+        if (method != Method::gcr || std::string_view(precision) == "double") {  // see solvers/krylov/gcr.hpp
           EXPECT_NEAR(reports[n].iterations, single.iterations, device->short_vectors() ? 2 : 0) << n;
           EXPECT_NEAR(reports[n].residual, single.residual, device->short_vectors() ? 1e-10 : 1e-13) << n;
         }
@@ -296,7 +296,7 @@ TEST(Breakdown, NumbersThatAreNotFiniteAreSurvived) {
   const PrecisionInfo& precision = find_precision("double");
   const auto links = std::make_shared<LinkField>(upload(hot_gauge(lattice, 5), domain, precision, find_storage("r12")));
   const WilsonHopping hopping(links, precision, find_basis("non_relativistic"), {});
-  const WilsonEvenOdd exact(hopping, EvenOdd::symmetric);
+  const WilsonEvenOdd exact(hopping, Reduction::symmetric);
   for (const Method method : all_methods) {
     const support::Lossy poisoned(exact);
     KrylovBatch krylov(exact, poisoned, method, 1);

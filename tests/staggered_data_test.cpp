@@ -1,14 +1,14 @@
 // Staggered quarks on configurations of the MILC collaboration: links, solutions and pions of its programs.
 #include <fmt/format.h>
 
-#include "runtime/gauge.hpp"
-#include "runtime/io_gauge.hpp"
-#include "runtime/io_lime.hpp"
-#include "solvers/blas.hpp"
-#include "solvers/solve.hpp"
-#include "solvers/source.hpp"
-#include "solvers/staggered_masses.hpp"
-#include "solvers/staggered_mesons.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/io/gauge.hpp"
+#include "runtime/io/lime.hpp"
+#include "solvers/krylov/blas.hpp"
+#include "solvers/krylov/solve.hpp"
+#include "solvers/measure/source.hpp"
+#include "solvers/actions/staggered_masses.hpp"
+#include "solvers/measure/staggered_mesons.hpp"
 #include "tests/data.hpp"
 #include "tests/support.hpp"
 

@@ -1,13 +1,13 @@
 // Staggered actions: operators against the dense reference, the even-odd form, solves to the true residual.
-#include "solvers/staggered.hpp"
+#include "solvers/actions/staggered.hpp"
 
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "solvers/solve.hpp"
-#include "solvers/source.hpp"
-#include "solvers/staggered_masses.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/krylov/solve.hpp"
+#include "solvers/measure/source.hpp"
+#include "solvers/actions/staggered_masses.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/rounded.hpp"
 #include "tests/support.hpp"

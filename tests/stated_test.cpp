@@ -2,9 +2,9 @@
 // potential against dense matrices.
 #include <cmath>
 
-#include "runtime/gauge.hpp"
-#include "solvers/solve.hpp"
-#include "solvers/stated.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/krylov/solve.hpp"
+#include "solvers/actions/stated.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
 

@@ -16,8 +16,8 @@ from matplotlib.lines import Line2D
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from generator.profile import load_profile
-from generator.report import read_evidence
 from generator.spec import SpecError
+from generator.tune.report import read_evidence
 
 COLOURS = {"double": "#0b5394", "single": "#38761d", "half": "#cc0000", "quarter": "#a64d79"}
 MARKERS = {

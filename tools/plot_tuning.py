@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from generator.profile import load_profile
-from generator.report import Evidence, Measured, evidence_files, read_evidence, sensitivity
 from generator.spec import SpecError
+from generator.tune.report import Evidence, Measured, evidence_files, read_evidence, sensitivity
 
 COLOURS = ("#0b5394", "#e69138", "#6aa84f", "#a64d79")
 """Of the classes of launches, the largest first."""

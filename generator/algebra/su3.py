@@ -1,7 +1,7 @@
 """Storage of links in 18, 13, 12, 9 or 8 reals: one statement of each, evaluated on numbers and on text.
 
 `encode` and `decode` are written once against an `Ops` object. With `Numeric` they run on NumPy arrays (tests); the
-emitter passes an object that prints C++ instead (`generator.emit.Tracer`).
+emitter passes an object that prints C++ instead (`generator.emit.cpp.Tracer`).
 """
 
 from __future__ import annotations

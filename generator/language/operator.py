@@ -21,7 +21,7 @@ from generator.spec import KernelSpec, SpecError
 
 ROOT = Path(__file__).parents[2]
 FIELD_POOL = ("x", "y", "z", "w", "in", "term", "links", "out")
-"""Members of runtime/arguments.hpp that hold fields."""
+"""Members of runtime/kernels/arguments.hpp that hold fields."""
 NUMBER_POOL = ("a", "b", "c")
 """Members that hold complex numbers, or two real ones each."""
 _CPP_TYPES = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from generator.algebra.gamma import Basis
-from generator.emit import combination, literal
+from generator.emit.cpp import combination, literal
 from generator.language.graph import NAMES
 from generator.language.lower import AT_HOME, Displacement, Value, is_imaginary, topological, uses
 from generator.language.symbols import SPINORS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from generator.emit import literal
+from generator.emit.cpp import literal
 from generator.language.graph import ExpressionError, Node
 
 Product = tuple[float, tuple[Node, ...]]

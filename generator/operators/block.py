@@ -1,4 +1,4 @@
-"""Inner products and combinations of all right-hand sides of a block; their bodies are runtime/block.hpp."""
+"""Inner products and combinations of all right-hand sides of a block; their bodies are runtime/kernels/block.hpp."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from generator.algebra.gamma import DEGRAND_ROSSI, Matrix, snap
 from generator.cost import Cost, combination_flops
-from generator.emit import combination
+from generator.emit.cpp import combination
 from generator.language.gauge import PLANES, field_strength
 from generator.language.graph import NAMES, Direction, Node
 from generator.language.lower import Lowering, Value, flops, topological

@@ -1,4 +1,4 @@
-"""Changes of storage and of frame; their bodies are runtime/convert.hpp and runtime/term.hpp."""
+"""Changes of storage and of frame; their bodies are runtime/kernels/convert.hpp and runtime/kernels/term.hpp."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A path that leaves the line of the link by a step and comes back by the reverse step is a shorter path moved aside.
 Paths with 3, 5 and 7 links whose steps aside go in different directions (fat7: K. Orginos, D. Toussaint and
 R. L. Sugar, hep-lat/9903032) are moved in one, two and three directions, so one statement, applied to links, to staples
-and to staples of staples, makes them all (solvers/improved_links.cpp).
+and to staples of staples, makes them all (solvers/actions/improved_links.cpp).
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class GaugeUpdate:
     Attributes:
         name: as in kernel names.
         text: what it does, with its source.
-        update: how runtime/gauge_update.hpp chooses an element of SU(2).
+        update: how runtime/kernels/gauge_update.hpp chooses an element of SU(2).
     """
 
     name: str

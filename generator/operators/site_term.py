@@ -25,8 +25,8 @@ class SiteTerm:
 
     Attributes:
         name: kernels that apply T^-1 alone are called `apply_` and this.
-        formula: T up to a factor, and how the numbers of a call (runtime/arguments.hpp) give it.
-        types: C++ templates of T and T^-1 (runtime/term.hpp, runtime/twist.hpp).
+        formula: T up to a factor, and how the numbers of a call (runtime/kernels/arguments.hpp) give it.
+        types: C++ templates of T and T^-1 (runtime/kernels/term.hpp, runtime/kernels/twist.hpp).
         stored: fields of two Hermitian blocks that T and T^-1 read; 0 for terms made of numbers.
         twisted: T has a part i mu gamma_5.
         flavours: right-hand sides that T mixes, which a kernel finishes together.

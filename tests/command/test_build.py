@@ -10,7 +10,7 @@ import pytest
 from conftest import BUILD, ROOT
 
 from generator.__main__ import main
-from generator.ondemand import read_build
+from generator.emit.ondemand import read_build
 from generator.profile import load_profile
 
 HOST = ("runtime/", "solvers/", "interface/", "apps/")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import BUILD, ROOT
 
-from generator import ondemand
 from generator.__main__ import main
+from generator.emit import ondemand
 from generator.operators import OPERATORS
 
 needs_build = pytest.mark.skipif(not (BUILD / "bin" / "quarksmith_tests").exists(), reason="the tests were not built")

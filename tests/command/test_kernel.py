@@ -8,8 +8,8 @@ import subprocess
 import pytest
 from conftest import BUILD, ROOT
 
-from generator import ondemand
 from generator.__main__ import main
+from generator.emit import ondemand
 from generator.profile import load_profile
 
 needs_build = pytest.mark.skipif(not (BUILD / "bin" / "quarksmith_tests").exists(), reason="the tests were not built")

@@ -11,12 +11,13 @@ from conftest import BUILD
 from relink import compiled, linked
 from test_documented_keys import others
 
-from generator import ondemand, sweep
 from generator.__main__ import main
+from generator.emit import ondemand
+from generator.emit.render import render
 from generator.profile import load_profile
-from generator.render import render
 from generator.spec import SpecError
-from generator.tuned import Choice, choices, digest, write_evidence
+from generator.tune import sweep
+from generator.tune.tuned import Choice, choices, digest, write_evidence
 
 NAME = "laplace4_double_r18_n1"
 RACE = """
@@ -102,7 +103,7 @@ def test_a_sweep_says_what_it_takes_and_keeps_to_its_time(monkeypatch, tmp_path,
         return tmp_path / "module.so", True
 
     monkeypatch.setattr(sweep, "compile_module", compiled)
-    monkeypatch.setattr("generator.plan.processors", lambda: 2)
+    monkeypatch.setattr("generator.tune.plan.processors", lambda: 2)
     build = dataclasses.replace(ondemand.read_build(BUILD), folder=tmp_path)
     everything = len(sweep.pack_cpu(load_profile("default"), tmp_path, [], build, quick=True))
     assert f"{everything} candidates, 2 processor(s): about" in capsys.readouterr().out
@@ -217,7 +218,7 @@ def test_damaged_evidence_is_refused(tmp_path):
 
 
 def test_bad_calls_are_refused(quarksmith, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("generator.sweep.shutil.which", lambda name: None)  # wrong use, whatever is installed
+    monkeypatch.setattr("generator.tune.sweep.shutil.which", lambda name: None)  # wrong use, whatever is installed
     assert "candidates.json" in quarksmith.refuses("sweep", "--measure", tmp_path)
     assert main(["sweep", "--collect", str(tmp_path)]) == 2
     assert "results.jsonl" in capsys.readouterr().err

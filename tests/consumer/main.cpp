@@ -1,9 +1,9 @@
 // Solves M x = b on a weak random field and prints the true residual.
 #include <cstdio>
 
-#include "runtime/gauge.hpp"
-#include "solvers/solve.hpp"
-#include "solvers/source.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/krylov/solve.hpp"
+#include "solvers/measure/source.hpp"
 
 int main() {
   using namespace quarksmith;

@@ -9,9 +9,9 @@
 #include <random>
 #include <stdexcept>
 
-#include "runtime/gauge.hpp"
-#include "runtime/host_averages.hpp"
-#include "runtime/io_lime.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/fields/host_averages.hpp"
+#include "runtime/io/lime.hpp"
 
 namespace quarksmith::fuzz {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/io_gauge.hpp"
-#include "runtime/io_propagator.hpp"
+#include "runtime/io/gauge.hpp"
+#include "runtime/io/propagator.hpp"
 
 namespace quarksmith::fuzz {
 

@@ -7,7 +7,7 @@ import pytest
 from generator.__main__ import main
 from generator.profile import load_profile
 from generator.spec import SpecError
-from generator.tuned import choices, select_devices
+from generator.tune.tuned import choices, select_devices
 
 NAME = "wilson_double_r12_nr_n1"
 

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from generator.__main__ import main
-from generator.policies import policy_choices, tuning_of
 from generator.profile import load_profile
 from generator.spec import SpecError
-from generator.sweep import collect
-from generator.tuned import choices, write_evidence
+from generator.tune.policies import policy_choices, tuning_of
+from generator.tune.sweep import collect
+from generator.tune.tuned import choices, write_evidence
 
 KERNEL = "wilson_double_r12_nr_n1"
 DEV = load_profile("dev")

@@ -13,12 +13,12 @@ import time
 
 import pytest
 
-from generator.policies import add_evidence, policy_choices
 from generator.profile import load_profile
-from generator.report import read_evidence, report
 from generator.spec import SpecError
-from generator.sweep import collect
-from generator.tuned import choices, write_evidence
+from generator.tune.policies import add_evidence, policy_choices
+from generator.tune.report import read_evidence, report
+from generator.tune.sweep import collect
+from generator.tune.tuned import choices, write_evidence
 
 SECONDS = float(os.environ.get("QUARKSMITH_FUZZ_SECONDS", "12"))
 SEED = int(os.environ.get("QUARKSMITH_FUZZ_SEED", datetime.date.today().strftime("%Y%m%d")))

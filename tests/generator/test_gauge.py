@@ -8,6 +8,7 @@ import math
 
 import pytest
 
+from generator.emit.render import render_body
 from generator.language import (
     Direction,
     Links,
@@ -39,7 +40,6 @@ from generator.language.graph import NAMES, ExpressionError, Node
 from generator.language.lower import Lowering, Value
 from generator.language.symbols import FourMatrices
 from generator.operators import find_operator
-from generator.render import render_body
 from generator.spec import KernelSpec
 
 U = FourMatrices("u", algebra=False)

@@ -10,14 +10,14 @@ import pytest
 
 from generator.__main__ import main
 from generator.algebra.gamma import BASES
-from generator.emit import accumulation, combination
+from generator.emit.cpp import accumulation, combination
+from generator.emit.render import TemplateError, render, render_profile
+from generator.emit.write import write_files
 from generator.operators import OPERATORS, find_operator
 from generator.operators.blas import UPDATES, Update
-from generator.policies import tuning_of
 from generator.profile import FOLDER, load_profile, row_for
-from generator.render import TemplateError, render, render_profile
 from generator.spec import KernelSpec, SpecError
-from generator.write import write_files
+from generator.tune.policies import tuning_of
 
 ROOT = Path(__file__).parents[2]
 PROFILES = sorted(p.stem for p in FOLDER.glob("*.toml"))
@@ -142,9 +142,9 @@ def test_writing_touches_only_what_changed(tmp_path):
 
 def test_a_misspelt_name_in_a_template_is_an_error(monkeypatch, tmp_path):
     (tmp_path / "broken.j2").write_text("one\n{{ spek }}\n")
-    monkeypatch.setattr("generator.render.TEMPLATES", tmp_path)
+    monkeypatch.setattr("generator.emit.render.TEMPLATES", tmp_path)
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(tmp_path), undefined=jinja2.StrictUndefined)
-    monkeypatch.setattr("generator.render._environment", lambda: environment)
+    monkeypatch.setattr("generator.emit.render._environment", lambda: environment)
     with pytest.raises(TemplateError, match="'spek' is undefined"):
         render("broken.j2", "command")
 

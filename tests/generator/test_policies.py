@@ -5,8 +5,8 @@ import json
 import pytest
 
 from generator.__main__ import main
-from generator.policies import PolicyChoice, add_evidence, policy_choices
 from generator.spec import SpecError
+from generator.tune.policies import PolicyChoice, add_evidence, policy_choices
 
 
 def result(folder, name, half_sites, times, device="Some GPU", precision="half"):

@@ -9,9 +9,9 @@ import pytest
 
 from generator.__main__ import main
 from generator.profile import load_profile
-from generator.report import axis_gains, read_evidence, report, sensitivity
 from generator.spec import SpecError
-from generator.tuned import FOLDER
+from generator.tune.report import axis_gains, read_evidence, report, sensitivity
+from generator.tune.tuned import FOLDER
 
 ROOT = Path(__file__).parents[2]
 NAME = "wilson_single_r12_nr_n1"

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from generator.algebra.gamma import BASES, DEGRAND_ROSSI, find_basis
-from generator.emit import frame_text
+from generator.emit.cpp import frame_text
+from generator.emit.registry import registry_row
+from generator.emit.render import body_name, exists_on
 from generator.operators import find_operator
 from generator.operators.site_term import CLOVER, DOUBLET_TWIST, SITE_TERMS, TWIST
 from generator.profile import FOLDER
-from generator.registry import registry_row
-from generator.render import body_name, exists_on
 from generator.spec import KernelSpec, SpecError
 
 DR, NR = DEGRAND_ROSSI, BASES["non_relativistic"]

@@ -1,7 +1,7 @@
 // The clover term of parts of a lattice: the bits of the whole.
-#include "solvers/clover.hpp"
+#include "solvers/actions/clover.hpp"
 
-#include "runtime/gauge.hpp"
+#include "runtime/fields/gauge.hpp"
 #include "tests/ranks/support.hpp"
 
 namespace {

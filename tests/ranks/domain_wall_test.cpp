@@ -1,12 +1,12 @@
 // Domain-wall quarks on parts of a lattice: sources, solves and residual mass as on the whole.
-#include "solvers/domain_wall.hpp"
+#include "solvers/actions/domain_wall.hpp"
 
 #include <fmt/format.h>
 
-#include "runtime/gauge.hpp"
-#include "solvers/residual_mass.hpp"
-#include "solvers/solve.hpp"
-#include "solvers/source.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/measure/residual_mass.hpp"
+#include "solvers/krylov/solve.hpp"
+#include "solvers/measure/source.hpp"
 #include "tests/ranks/support.hpp"
 
 namespace {

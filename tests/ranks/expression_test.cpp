@@ -1,11 +1,11 @@
 // Lattice expressions on parts of a lattice: the bits of the whole.
-#include "runtime/expression.hpp"
+#include "runtime/fields/expression.hpp"
 
-#include "runtime/bordered.hpp"
+#include "runtime/ranks/bordered.hpp"
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "runtime/halo.hpp"
-#include "solvers/source.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/ranks/halo.hpp"
+#include "solvers/measure/source.hpp"
 #include "tests/ranks/support.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // Gauge fields on parts of a lattice: the same bits as on the whole.
-#include "runtime/gauge.hpp"
+#include "runtime/fields/gauge.hpp"
 
 #include <cmath>
 

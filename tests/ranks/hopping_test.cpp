@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "runtime/halo.hpp"
-#include "runtime/random.hpp"
-#include "solvers/clover.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/ranks/halo.hpp"
+#include "runtime/kernels/random.hpp"
+#include "solvers/actions/clover.hpp"
 #include "tests/ranks/support.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // Fat and long links of parts of a lattice: the bits of the whole.
-#include "runtime/gauge.hpp"
-#include "solvers/improved_links.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/actions/improved_links.hpp"
 #include "tests/ranks/support.hpp"
 
 namespace {

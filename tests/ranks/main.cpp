@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "runtime/communicator.hpp"
+#include "runtime/ranks/communicator.hpp"
 
 namespace {
 

@@ -1,10 +1,10 @@
 // Smearing of parts of a lattice: what the whole gives.
-#include "solvers/smearing.hpp"
+#include "solvers/measure/smearing.hpp"
 
-#include "runtime/gauge.hpp"
-#include "solvers/gradient_flow.hpp"
-#include "solvers/link_smearing.hpp"
-#include "solvers/source.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/gauge/gradient_flow.hpp"
+#include "solvers/gauge/link_smearing.hpp"
+#include "solvers/measure/source.hpp"
 #include "tests/ranks/support.hpp"
 
 namespace {

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "runtime/halo.hpp"
-#include "solvers/solve.hpp"
-#include "solvers/source.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/ranks/halo.hpp"
+#include "solvers/krylov/solve.hpp"
+#include "solvers/measure/source.hpp"
 #include "tests/ranks/support.hpp"
 #include "tests/rounded.hpp"
 

@@ -1,9 +1,9 @@
 // Sources and correlators on parts of a lattice.
-#include "solvers/source.hpp"
+#include "solvers/measure/source.hpp"
 
 #include "runtime/error.hpp"
-#include "runtime/site_random.hpp"
-#include "solvers/correlators.hpp"
+#include "runtime/fields/site_random.hpp"
+#include "solvers/measure/correlators.hpp"
 #include "tests/ranks/support.hpp"
 
 namespace {

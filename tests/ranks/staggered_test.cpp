@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
-#include "runtime/gauge.hpp"
-#include "solvers/solve.hpp"
-#include "solvers/source.hpp"
-#include "solvers/staggered_masses.hpp"
-#include "solvers/staggered_mesons.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/krylov/solve.hpp"
+#include "solvers/measure/source.hpp"
+#include "solvers/actions/staggered_masses.hpp"
+#include "solvers/measure/staggered_mesons.hpp"
 #include "tests/ranks/support.hpp"
 
 namespace {

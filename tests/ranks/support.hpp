@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/field.hpp"
-#include "runtime/partition.hpp"
+#include "runtime/fields/field.hpp"
+#include "runtime/ranks/partition.hpp"
 
 namespace ranks {
 

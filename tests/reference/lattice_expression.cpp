@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "runtime/gauge.hpp"
+#include "runtime/fields/gauge.hpp"
 
 namespace reference {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/field.hpp"
+#include "runtime/fields/field.hpp"
 
 namespace reference {
 

@@ -1,7 +1,7 @@
 // Functions of 3x3 matrices by slow methods that converge to rounding.
 #include <cmath>
 
-#include "runtime/gauge.hpp"
+#include "runtime/fields/gauge.hpp"
 #include "tests/reference/lattice_expression.hpp"
 
 namespace reference {

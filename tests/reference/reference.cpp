@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "runtime/gauge.hpp"
+#include "runtime/fields/gauge.hpp"
 
 namespace reference {
 namespace {

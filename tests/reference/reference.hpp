@@ -7,7 +7,7 @@
 #include <complex>
 #include <vector>
 
-#include "runtime/field.hpp"
+#include "runtime/fields/field.hpp"
 
 namespace reference {
 

@@ -1,0 +1,1 @@
+"""From records and statements to text: sources, tables, and kernels as files of their own."""

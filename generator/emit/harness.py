@@ -1,0 +1,147 @@
+"""What the templates of an exported kernel need: the reference's matrices, tolerances, codecs and names."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from generator.emit.cpp import literal
+from generator.emit.render import render
+from generator.operators import find_operator
+from generator.operators.blas import Update
+from generator.operators.hopping import HoppingOperator
+from generator.spec import KernelSpec
+
+LATTICES = {"cpu": "16,16,16,16", "cuda": "32,32,32,32"}
+"""What an exported file runs on unless told otherwise."""
+BACK_WEIGHT = 0.8
+"""Of backward hops beside forward ones, where an operator tells them apart."""
+TERMS = {"term_": "term", "second_": "twist"}
+"""Stored site terms of the harness, and the members of Arguments that they are given as."""
+
+
+def spins_of(spec: KernelSpec) -> int:
+    """Colour vectors of a site."""
+    return getattr(find_operator(spec.operator), "spins", 4)
+
+
+def harness(spec: KernelSpec, target: str, helpers: dict[str, KernelSpec], command: str, lattice: str) -> str:
+    """Fields, reference, comparison and timing of a kernel as C++.
+
+    Args:
+        spec: the kernel.
+        target: cpu or cuda.
+        helpers: by operator, the kernels that convert its fields from and to double.
+        command: as in the banner of rendered files.
+        lattice: X,Y,Z,T that the program runs on unless told otherwise; empty for the target's own.
+    """
+    operator = find_operator(spec.operator)
+    cost = operator.cost(spec)
+    norm, largest = tolerance(spec)
+    data: dict[str, Any] = {
+        "name": spec.name,
+        "kernel": spec.name,
+        "row": f"{spec.name}_row",
+        "formula": operator.formula,
+        "lattice": lattice or LATTICES[target],
+        "codec": spec.format.spinor_codec,
+        "spins": spins_of(spec),
+        "flops": cost.reported,
+        "bytes": literal(cost.bytes),
+        "norm": norm,
+        "largest": largest,
+        "storage": f"2 * {norm}",
+        "storage_largest": f"10 * {largest}",
+        **{s.operator.removesuffix("_links"): s.name for s in helpers.values()},
+    }
+    pieces = [f"device_{target}", "fields", "compare", "spinors"]
+    if isinstance(operator, HoppingOperator):
+        data |= _hopping(spec, operator)
+        pieces += ["links", "reference_hopping", *(["term"] if data["terms"] else []), "hopping", "main"]
+    else:
+        assert isinstance(operator, Update)
+        im = float(operator.complex_scalars)
+        data |= {"sums": operator.sums, "a": [0.7, 0.4 * im], "b": [-1.2, 0.3 * im], "c": [0.1, -0.9 * im]}
+        pieces += ["reference_update", "update", "main"]
+    return "\n".join(render(f"export/{piece}.j2", command, **data) for piece in pieces)
+
+
+def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
+    hops = [
+        {
+            "mu": mu,
+            "sign": f"{sign:+d}",
+            "phase": sum(1 << nu for nu in operator.form.phase(mu)),
+            "matrix": _matrix(
+                (BACK_WEIGHT if sign < 0 and mu in operator.form.directed else 1)
+                * _spin_matrix(spec, operator, mu, sign)
+            ),
+            "title": f"{'D^+: conjugate of ' if spec.dagger else ''}"
+            f"{operator.form.term_text(mu, -sign if spec.dagger else sign) or '1'}",
+        }
+        for mu in operator.form.directions
+        for sign in (1, -1)
+    ]
+    term = operator.site_term
+    epilogue = re.sub(r"(?<!\()\b([dx])\b", r"\1(r)", spec.ends.formula)
+    return {
+        "hops": hops,
+        "terms": dict(list(TERMS.items())[: term.stored[spec.applies_inverse] if spec.has_term else 0]),
+        "twisted": spec.has_term and term.twisted,
+        "flavours": term.flavours,
+        "gamma5": _matrix(spec.basis.gamma5) if spec.basis else "",
+        "what": "D^+ psi" if spec.dagger else "D psi",
+        "directed": {mu: BACK_WEIGHT for mu in operator.form.directed},
+        "edge": ["std::polar(1.0, 0.3)" if spec.coefficient == "complex" else "1", "1", "1", "-1"],
+        "link_codec": spec.format.links.link_codec,
+        "term_codec": spec.format.links.link_codec,
+        "link_storage": spec.links.upper(),
+        "rotation": _matrix(spec.basis.rotation) if spec.basis else "",
+        "tile": 12 if "kept" in spec.shape else spec.tile,
+        "has_term": spec.has_term,
+        "reads_x": spec.ends.reads_x,
+        "result": spec.ends.formula,
+        "epilogue": epilogue,
+        "alpha": 0.75,
+        "beta": 1 if spec.epilogue == "none" else -0.3,
+    }
+
+
+def _spin_matrix(spec: KernelSpec, operator: HoppingOperator, mu: int, sign: int) -> np.ndarray:
+    """From the operator's definition alone: the conjugate takes the adjoint of the opposite hop."""
+    matrix = np.asarray(operator.form.spin_matrix(spec.basis, mu, -sign if spec.dagger else sign), dtype=complex)
+    return matrix.conj().T if spec.dagger else matrix
+
+
+def _matrix(matrix: np.ndarray) -> str:
+    """A dense matrix as C++ text, `i` the imaginary unit: in one line, or a paragraph for each row."""
+    rows = [f"{{{', '.join(map(_number, row))}}}" for row in np.asarray(matrix, dtype=complex)]
+    short = "{{" + ", ".join(rows) + "}}"
+    if len(short) <= 88:
+        return short
+    wrapped = [textwrap.fill(row, 110, initial_indent=" " * 8, subsequent_indent=" " * 9) for row in rows]
+    return "{{\n" + ",\n".join(wrapped) + "}}"
+
+
+def _number(z: complex) -> str:
+    if z.imag == 0:
+        return literal(z.real + 0.0)
+    sign, unit = "-" if z.imag < 0 else "", "i" if abs(z.imag) == 1 else f"{abs(float(z.imag))!r}*i"
+    return f"{sign}{unit}" if z.real == 0 else f"{float(z.real)!r}{sign or '+'}{unit}"
+
+
+def tolerance(spec: KernelSpec) -> tuple[float, float]:
+    """(relative 2-norm, largest element) as in tests/support.hpp."""
+    lossy = bool(spec.links) and not spec.storage.exact
+    known = {
+        "double": ((1e-14, 2e-13), (1e-13, 2e-12)),
+        "single": ((1e-6, 2e-5), (1e-5, 1e-4)),
+        "half": ((2e-4, 4e-3), (1e-3, 2e-2)),
+    }
+    if spec.precision in known:
+        return known[spec.precision][lossy]
+    rounding = max(4 * 2.0**-spec.format.bits, 3e-7 if spec.format.element == "float" else 0.0)
+    return float(f"{rounding:.3g}"), float(f"{20 * rounding:.3g}")

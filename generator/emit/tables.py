@@ -1,0 +1,74 @@
+"""Records to the tables that the runtime has beside the kernels: precisions, storages, bases, hops."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from generator.algebra.gamma import BASES, Basis
+from generator.algebra.su3 import STORAGES
+from generator.emit.cpp import literal
+from generator.epilogue import EPILOGUES
+from generator.operators import find_operator
+from generator.operators.hopping import HoppingOperator
+from generator.precision import PRECISIONS, Precision
+from generator.spec import KernelSpec
+
+
+def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:
+    """Data of templates/tables.cpp.j2: what the runtime must know beside the kernels."""
+    specs = list(specs)
+    bases = {b.name: b for b in (*BASES.values(), *(s.basis for s in specs if s.basis))}
+    hopping: dict[str, dict[str, Any]] = {}
+    for spec in specs:
+        operator = find_operator(spec.operator)
+        if isinstance(operator, HoppingOperator) and spec.body not in hopping and not spec.dagger:
+            hopping[spec.body] = {
+                "id": f"{spec.body}_hops",
+                "operator": spec.operator,
+                "basis": spec.basis.name if spec.basis else "",
+                "spins": operator.spins,
+                "hops": [
+                    {
+                        "mu": h.mu,
+                        "sign": f"{h.sign:+d}",
+                        "length": h.length,
+                        "phase": sum(1 << nu for nu in h.phase),
+                        "matrix": _numbers(h.matrix),
+                    }
+                    for h in operator.hops(spec)
+                ],
+            }
+    return {
+        "precisions": [_precision_row(p) for p in PRECISIONS.values()],
+        "storages": [
+            f'{{"{s.name}", {s.reals}, {str(s.exact).lower()}, {str(s.temporal).lower()}, "{s.group}"}}'
+            for s in STORAGES.values()
+        ],
+        "bases": [_basis_row(b) for b in bases.values()],
+        "operators": list(hopping.values()),
+        "epilogues": list(EPILOGUES),
+    }
+
+
+def _precision_row(p: Precision) -> str:
+    norm = str(p.norm).lower()
+    return f'{{"{p.name}", "{p.links.name}", {p.bits}, {p.word_bytes}, {p.spin_words}, {p.element_bytes}, {norm}}}'
+
+
+def _basis_row(basis: Basis) -> dict[str, Any]:
+    return {
+        "name": basis.name,
+        "short": basis.short,
+        "rotation": _numbers(basis.rotation),
+        "gamma": [_numbers(g) for g in basis.gamma],
+    }
+
+
+def _numbers(matrix: np.ndarray) -> str:
+    """Row-major (re, im) pairs, wrapped."""
+    parts = [literal(part + 0.0) for z in np.asarray(matrix, dtype=complex).flat for part in (z.real, z.imag)]
+    return textwrap.fill(", ".join(parts), 96, subsequent_indent=" " * 6)

@@ -1,0 +1,1 @@
+"""The sweep over candidates of kernels, its evidence, and what is chosen from it."""

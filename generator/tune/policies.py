@@ -1,0 +1,115 @@
+"""How spinors best cross the boundaries of parts on a device: evidence from `quarksmith scaling`, and its choice."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from generator.emit.render import Tuning, slug
+from generator.emit.write import write_if_changed
+from generator.spec import KernelSpec, SpecError
+from generator.tune.evidence import CASE, DEVICE, Field, check_device, read_field
+from generator.tune.tuned import FOLDER, choices
+
+POLICIES = ("first", "overlap", "staged", "peer", "fused")
+PEER_POLICIES = ("peer", "fused")
+"""Those that need ranks which can store into each other's memory."""
+TINY_SITES, SMALL_SITES = 1 << 13, 1 << 17
+"""Sites of one parity of a rank's part up to which a launch is tiny or small (runtime/tuning.hpp)."""
+
+
+@dataclass(frozen=True)
+class PolicyChoice:
+    """The policy for parts of a size; `link` is peer or mpi."""
+
+    link: str
+    size: str
+    policy: str
+
+
+def size_of(half_sites: int) -> str:
+    """Class of launches on so many sites."""
+    return "tiny" if half_sites <= TINY_SITES else "small" if half_sites <= SMALL_SITES else "large"
+
+
+def add_evidence(results: Sequence[Path], out: Path) -> Path:
+    """Adds what `quarksmith scaling --json` wrote to out/tuned/policies/<device>.json and returns that file.
+
+    Raises:
+        SpecError: a file is no such result, or they are of several devices.
+    """
+    cases: dict[str, dict[str, float]] = {}
+    devices = set()
+    for path in results:
+        try:
+            devices.add(_read_result(read_field(path), cases))
+        except SpecError as error:
+            raise SpecError(f"{path} is no result of `quarksmith scaling --json`: {error}") from error
+    if len(devices) != 1:
+        raise SpecError(f"results of one device are needed, these are of {', '.join(sorted(devices)) or 'none'}")
+    device = devices.pop()
+    file = out / "tuned" / "policies" / f"{slug(device)}.json"
+    old = _read(file)["cases"] if file.exists() else {}
+    lines = [f" {json.dumps(k)}: {json.dumps(v)}" for k, v in sorted((old | cases).items())]
+    text = f'{{"device": {json.dumps(device)},\n"cases": {{\n' + ",\n".join(lines) + "}}\n"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_if_changed(file, text)
+    return file
+
+
+def _read_result(data: Field, cases: dict[str, dict[str, float]]) -> str:
+    """Adds the times of one file to `cases`; returns its device."""
+    grid = "x".join(str(n.integer(1)) for n in data["grid"].each())
+    case = f"{size_of(data['half_sites'].integer(1))}, grid {grid}"
+    for row in data["rows"].each():
+        if row["policy"].text() in POLICIES and row["rhs"].integer() == 1:
+            times = cases.setdefault(f"{case}, {row['precision'].text()}", {})
+            times[row["policy"].text()] = round(row["microseconds"].number(), 3)
+    return data["device_name"].text(DEVICE)
+
+
+def policy_choices(folders: Sequence[Path]) -> dict[str, list[PolicyChoice]]:
+    """By device: for each link and class of sizes the policy whose times have the least geometric mean."""
+    table: dict[str, list[PolicyChoice]] = {}
+    for folder in folders:
+        for file in sorted((folder / "policies").glob("*.json")):
+            data = _read(file)
+            groups: dict[str, list[dict[str, float]]] = defaultdict(list)
+            for case, times in data["cases"].items():
+                groups[case.split(",")[0]].append(times)
+            table[data["device"]] = [
+                PolicyChoice(link, size, _best(rows, allowed))
+                for size, rows in sorted(groups.items())
+                for link, allowed in (("mpi", [p for p in POLICIES if p not in PEER_POLICIES]), ("peer", POLICIES))
+                if _common(rows, allowed)
+            ]
+    return table
+
+
+def tuning_of(
+    kernels: Iterable[KernelSpec], folders: tuple[Path, ...] = (FOLDER,), devices: Sequence[str] | None = None
+) -> Tuning:
+    """All that is rendered from evidence in `folders`; of GPUs only `devices`, None for all."""
+    return Tuning(*choices(kernels, folders, devices), policy_choices(folders))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    data = read_field(file)
+    cases = {
+        case: {policy: time.number() for policy, time in times.items()} for case, times in data["cases"].items(CASE)
+    }
+    return {"device": check_device(data), "cases": cases}
+
+
+def _common(rows: Sequence[dict[str, float]], allowed: Sequence[str]) -> list[str]:
+    """Policies that were measured in all cases."""
+    return [p for p in allowed if all(p in times for times in rows)]
+
+
+def _best(rows: Sequence[dict[str, float]], allowed: Sequence[str]) -> str:
+    return min(_common(rows, allowed), key=lambda p: sum(math.log(times[p]) for times in rows))

@@ -1,0 +1,397 @@
+"""The sweep: candidates of every kernel compiled side by side, filtered, packed, measured elsewhere, collected."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from generator.emit import ondemand
+from generator.emit.launch import REGISTERS
+from generator.emit.ondemand import ROOT, Build, CompileError, compile_module, record_module, run_compiler
+from generator.emit.registry import registry_data
+from generator.emit.render import exists_on, render, render_files, render_group
+from generator.emit.write import write_if_changed
+from generator.operators import find_operator
+from generator.operators.hopping import HoppingOperator
+from generator.profile import Profile
+from generator.shapes import SHAPES
+from generator.spec import KernelSpec, SpecError
+from generator.tune.evidence import check_candidate, read_field, read_lines
+from generator.tune.plan import COMPILE_SHARE, plan
+
+
+@dataclass(frozen=True)
+class Size:
+    """A class of launches (runtime/tuning.hpp) and the launch that stands for it."""
+
+    lattice: tuple[int, int, int, int]
+    rhs: int = 1
+
+
+SIZES = {
+    "large": Size((32, 32, 32, 64)),
+    "batch": Size((32, 32, 32, 64), 12),
+    "small": Size((16, 16, 16, 16)),
+    "tiny": Size((8, 8, 8, 8)),
+}
+CPU_SIZES = {"large": Size((32, 32, 32, 16)), "small": Size((16, 16, 16, 16))}
+BLOCKS = (64, 128, 256)
+CAPS = {1: (56, 64, 72, 80, 96, 128), 2: (96, 128, 168, 255)}
+"""Registers a thread that launch bounds leave, by 4-byte words of the arithmetic type."""
+COMBINATIONS = (("box",), ("stream",), ("tfirst",), ("box", "stream"), ("stream", "tfirst"))
+"""Shapes beside the plain one; `box` with `tfirst` gained at most 2 % on an H200 and is left out."""
+BATCH_COMBINATIONS = (("kept",), ("box", "kept"))
+"""Shapes for several right-hand sides."""
+SHARED_LIMIT = 232448
+"""Bytes of shared memory that a block may have (compute capability 9.0)."""
+SPILL_LIMIT = 64
+"""Bytes of spilled registers beyond which a candidate is not measured."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A compiled candidate.
+
+    Attributes:
+        spec: a variant.
+        base: name of the kernel it would replace.
+        registers: a thread.
+        spills: bytes stored to local memory.
+        module: file that holds it, relative to the packed folder.
+    """
+
+    spec: KernelSpec
+    base: str
+    registers: int
+    spills: int
+    module: str = "module.so"
+
+    @property
+    def rejected(self) -> str:
+        """Why it is not measured; empty if it is."""
+        return f"spills {self.spills} bytes" if self.spills > SPILL_LIMIT else ""
+
+
+def tunable(profile: Profile, only: Sequence[str], target: str) -> list[KernelSpec]:
+    """Kernels that a sweep works on: those of a dagger take the result of their partner, whose code is alike."""
+    chosen = [
+        s
+        for s in profile.kernels
+        if find_operator(s.operator).family in ("hopping", "update", "slices", "expression")
+        and not s.dagger
+        and exists_on(s, target)
+        and (not only or any(o in s.name for o in only))
+    ]
+    if not chosen:
+        raise SpecError(f"no kernel of profile {profile.name} that can be tuned has {' or '.join(only)} in its name")
+    return chosen
+
+
+def candidates(spec: KernelSpec, target: str, *, quick: bool) -> list[KernelSpec]:
+    """Variants of a kernel: shapes times launch numbers, without repetition."""
+    family = find_operator(spec.operator).family
+    hopping = family == "hopping"
+    if family == "slices" and target == "cuda":  # larger blocks would not have the memory for as many slices
+        return [spec.as_variant((), spec.block, least) for least in ((1,) if quick else (1, 8, 12, 16))]
+    if target == "cpu":
+        names = [n for n, shape in SHAPES.items() if target in shape.targets and hopping]
+        return [spec.as_variant(shape, 0, 0) for shape in ((), *((n,) for n in sorted(names)))]
+    width = spec.format.element_bytes // 4
+    caps = (*CAPS[2], 255) if spec.tile > 1 else CAPS[width]
+    blocks = (128,) if quick else BLOCKS
+    shapes: list[tuple[str, ...]] = [()]
+    if hopping and not quick:
+        shapes += list(COMBINATIONS)
+    found: dict[tuple[int, int, tuple[str, ...]], KernelSpec] = {}
+    found[spec.block, spec.min_blocks, ()] = spec.as_variant((), spec.block, spec.min_blocks)
+    if hopping:
+        shapes += list(BATCH_COMBINATIONS[:1] if quick else BATCH_COMBINATIONS)
+    if hopping:
+        found[spec.block, spec.min_blocks, ("kept",)] = spec.as_variant(("kept",), spec.block, spec.min_blocks)
+    for shape in shapes:
+        for block in blocks if not shape else (128,) if quick else (128, 256) if "box" in shape else (64, 128):
+            for cap in caps if not shape else caps[2:] if "kept" in shape else caps[2:-1]:
+                if "kept" in shape and kept_bytes(spec) * block > SHARED_LIMIT:
+                    continue
+                least = max(min(REGISTERS // (cap * block), 2048 // block, 32), 1)
+                found.setdefault((block, least, shape), spec.as_variant(shape, block, least))
+    return list(found.values())
+
+
+def kept_bytes(spec: KernelSpec) -> float:
+    """Shared memory of a thread that keeps the links of its hops."""
+    operator = find_operator(spec.operator)
+    assert isinstance(operator, HoppingOperator)
+    return spec.format.links.link_bytes(sum(operator.storage(spec, hop).reals for hop in operator.hops(spec)))
+
+
+def pack_cpu(
+    profile: Profile,
+    folder: Path,
+    only: Sequence[str],
+    build: Build,
+    *,
+    quick: bool,
+    lattice: str = "",
+    within: float = 0,
+) -> list[Candidate]:
+    """Compiles the candidates for the processors of a build into `folder` and lists them in candidates.json.
+
+    With `within` seconds for the whole sweep, the most important kernels alone; compiling ends when its share is spent.
+
+    Raises:
+        CompileError: the compiler failed.
+        OSError: the folder cannot be written.
+    """
+    sizes = on_lattice(CPU_SIZES, lattice)
+    host = replace(build, folder=folder, commands={k: v for k, v in build.commands.items() if k != "cuda"})
+    bases = {spec.name: spec for spec in tunable(profile, only, "cpu")}
+    groups = {name: candidates(spec, "cpu", quick=quick) for name, spec in bases.items()}
+    groups = {name: variants for name, variants in groups.items() if len(variants) > 1}
+    if not groups:
+        raise SpecError("none of these kernels has more than one shape on the CPU")
+    planned = plan(groups, bases, "cpu", 1 if quick else len(sizes), within)
+    print(planned.text, flush=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    bar, start = Bar("compile", len(planned.groups)), time.monotonic()
+    compiled: list[Candidate] = []
+    for name, variants in planned.groups.items():
+        if within and compiled and time.monotonic() - start > COMPILE_SHARE * within:
+            print(f"compiling takes longer than estimated: the sweep goes on with {bar.done} kernels", flush=True)
+            break
+        module, _ = compile_module(variants, host)
+        compiled += [Candidate(v, name, 0, 0, str(module.relative_to(folder))) for v in variants]
+        bar.step(name)
+    _list(folder, {k: v for k, v in sizes.items() if not quick or k == "small"}, compiled, [])
+    return compiled
+
+
+def pack(
+    profile: Profile,
+    folder: Path,
+    only: Sequence[str],
+    *,
+    quick: bool,
+    architecture: str,
+    lattice: str = "",
+    within: float = 0,
+) -> list[Candidate]:
+    """Compiles all candidates for GPUs into `folder`/module.so and lists them in candidates.json.
+
+    Raises:
+        CompileError: there is no nvcc, or it failed.
+        OSError: the folder cannot be written.
+    """
+    sizes = on_lattice(SIZES, lattice)
+    bases = {spec.name: spec for spec in tunable(profile, only, "cuda")}
+    groups = {name: candidates(spec, "cuda", quick=quick) for name, spec in bases.items()}
+    nvcc = shutil.which("nvcc")
+    if nvcc is None or shutil.which("g++") is None:
+        raise CompileError("the sweep of CUDA kernels compiles them: nvcc and g++ must be on PATH")
+    planned = plan(groups, bases, "cuda", len(sizes), within)
+    groups = dict(planned.groups)
+    print(planned.text, flush=True)
+    command = f"python -m generator sweep --profile {profile.name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    everything = [c for group in groups.values() for c in group]
+    for path, text in render_files(everything, command).items():
+        write_if_changed(folder / "generated" / path, text)
+    compiled: list[Candidate] = []
+    bar = Bar("compile", len(groups))
+
+    def build(item: tuple[str, list[KernelSpec]]) -> list[Candidate]:
+        done = _build_cuda(folder, *item, nvcc, architecture, command)
+        bar.step(item[0])
+        return done
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for part in pool.map(build, sorted(groups.items(), key=lambda g: -len(g[1]))):
+            compiled += part
+    kept = [c for c in _distinct(compiled) if not c.rejected]
+    _link(folder, kept, list(groups), command)
+    for left in [*folder.glob("*.o"), *folder.glob("*.cu"), *folder.glob("*.cpp")]:
+        left.unlink()
+    shutil.rmtree(folder / "generated")
+    _list(folder, sizes, kept, [c for c in compiled if c.rejected])
+    return compiled
+
+
+def _build_cuda(
+    folder: Path, name: str, specs: Sequence[KernelSpec], nvcc: str, architecture: str, command: str
+) -> list[Candidate]:
+    """Compiles the candidates of one kernel for GPUs."""
+    source = folder / f"{name}.cu"
+    write_if_changed(source, render_group(specs, "cuda", command))
+    flags = [f"-I{folder}", f"-I{ROOT}", "-O3", "-std=c++17", f"-arch=sm_{architecture}", "-Xptxas=-v"]
+    flags += ["-Xcompiler=-fPIC,-fvisibility=hidden"]
+    log = run_compiler([nvcc, *flags, "-c", str(source), "-o", str(source.with_suffix(".o"))])
+    return _read_ptxas(log, name, specs)
+
+
+def _link(folder: Path, kept: Sequence[Candidate], kernels: Sequence[str], command: str) -> None:
+    """Makes module.so of the compiled `kernels`; its registry lists the candidates `kept`."""
+    data = registry_data([c.spec for c in kept], "cuda")
+    write_if_changed(folder / "registry.cpp", render("registry.cpp.j2", command, **data))
+    members = [("cuda", "cuda")]
+    write_if_changed(
+        folder / "module.cpp", render("module.cpp.j2", command, namespaces=["cuda"], members=members, tables=False)
+    )
+    sources = [str(folder / "registry.cpp"), str(folder / "module.cpp")]
+    objects = [str(folder / f"{name}.o") for name in kernels]
+    link = ["g++", "-shared", "-fPIC", "-std=c++20", "-O0", "-DQUARKSMITH_TARGET=cuda", f"-I{ROOT}", *sources, *objects]
+    run_compiler([*link, *ondemand.cuda_libraries("nvcc"), "-o", str(folder / "module.so")])
+    record_module(folder / "module.so")
+
+
+def _list(folder: Path, sizes: Mapping[str, Size], kept: Sequence[Candidate], rejected: Sequence[Candidate]) -> None:
+    """Writes what `quarksmith sweep --measure` and `collect` read."""
+    lattices = {name: {"lattice": size.lattice, "rhs": size.rhs} for name, size in sizes.items()}
+    records = {"sizes": lattices, "candidates": [_record(c) for c in kept]}
+    write_if_changed(folder / "candidates.json", json.dumps(records))
+    write_if_changed(folder / "rejected.json", json.dumps([_record(c) for c in rejected]))
+
+
+def _record(c: Candidate) -> dict[str, Any]:
+    return {
+        "module": c.module,
+        "kernel": c.spec.name,
+        "base": c.base,
+        "shape": list(c.spec.shape),
+        "block": c.spec.block,
+        "min_blocks": c.spec.min_blocks,
+        "registers": c.registers,
+        "spills": c.spills,
+    }
+
+
+def _read_ptxas(log: str, base: str, specs: Sequence[KernelSpec]) -> list[Candidate]:
+    """Registers and spills of each candidate from the assembler's report."""
+    found: dict[str, tuple[int, int]] = {}
+    name, spills = "", 0
+    for line in log.splitlines():
+        if entry := re.search(r"Compiling entry function '\w*?kernelINS0_(\d+)(\w+)'", line):
+            name = entry[2][: int(entry[1])].removesuffix("_row")
+        elif spilled := re.search(r"(\d+) bytes spill stores", line):
+            spills = int(spilled[1])
+        elif used := re.search(r"Used (\d+) registers", line):
+            found[name] = (int(used[1]), spills)
+    missing = [s.name for s in specs if s.name not in found]
+    if missing:
+        raise CompileError(f"the assembler's report does not name {missing[0]}; is this nvcc 12.4 or later?")
+    return [Candidate(s, base, *found[s.name]) for s in specs]
+
+
+def _distinct(compiled: Sequence[Candidate]) -> list[Candidate]:
+    """Candidates that differ in code or block: bounds that leave the registers as they are change nothing."""
+    first: dict[tuple[object, ...], Candidate] = {}
+    for c in compiled:
+        first.setdefault((c.base, c.spec.shape, c.spec.block, c.registers, c.spills), c)
+    return list(first.values())
+
+
+def on_lattice(sizes: Mapping[str, Size], text: str) -> dict[str, Size]:
+    """Classes of launches with another lattice, X,Y,Z,T, for those of large volumes; empty text leaves them.
+
+    Raises:
+        SpecError: it is not four even numbers.
+    """
+    if not text:
+        return dict(sizes)
+    numbers = [int(n) if n.isdigit() else 0 for n in text.split(",")]
+    if len(numbers) != 4 or any(n < 2 or n % 2 for n in numbers):
+        raise SpecError(f"--lattice {text}: use four even extents X,Y,Z,T, such as 32,32,32,64")
+    x, y, z, t = numbers
+    large = sizes["large"].lattice
+    return {k: replace(s, lattice=(x, y, z, t)) if s.lattice == large else s for k, s in sizes.items()}
+
+
+def seconds_of(text: str, option: str = "--budget") -> float:
+    """`90`, `90s`, `10m` or `1h` in seconds; 0 for empty text.
+
+    Raises:
+        SpecError: any other text.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text or "0")
+    if not found:
+        raise SpecError(f"{option} {text}: use a number of seconds, or 10m, or 1h")
+    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+def measure(folder: Path, program: Path, device: str, budget: float = 0) -> None:
+    """Runs `quarksmith sweep --measure`, for `budget` seconds (0: until all is measured).
+
+    Raises:
+        CompileError: it failed; its message stands above.
+    """
+    command = [str(program), "sweep", "--measure", str(folder), "--device", device, "--budget", f"{budget:g}"]
+    done = subprocess.run(command)
+    if done.returncode != 0:
+        raise CompileError(f"{program} sweep --measure {folder} ended with status {done.returncode}")
+
+
+def collect(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Results by kernel and volume class, the fastest first; those that were rejected come last.
+
+    Raises:
+        SpecError: the folder holds no results.
+    """
+    results = folder / "results.jsonl"
+    if not results.is_file():
+        raise SpecError(f"{folder} holds no results.jsonl; run `quarksmith sweep --measure {folder}` first")
+    records = {}
+    for candidate in read_field(folder / "candidates.json")["candidates"].each():
+        check_candidate(candidate)
+        records[candidate["kernel"].text()] = candidate.value
+    ends: dict[tuple[str, str], dict[str, Any]] = {}
+    for line in read_lines(results):
+        name = line["kernel"].text()
+        if name not in records:
+            raise line["kernel"].refuse("a kernel of candidates.json")
+        if line["status"].text() == "ok":
+            line["microseconds"].number()
+        for key in ("deviation", "spread"):
+            if line.has(key):
+                line[key].real()
+        if line.value["status"] != "started":
+            ends[line["class"].text(), name] = line.value
+    table: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for (size, name), entry in ends.items():
+        record = records[name]
+        row = {key: record[key] for key in ("shape", "block", "min_blocks", "registers", "spills")}
+        row["status"] = entry["status"]
+        digits = {"deviation": "%.1e", "microseconds": "%.5g", "spread": "%.2g"}
+        row |= {key: float(form % entry[key]) for key, form in digits.items() if key in entry}
+        table[record["base"]][size].append(row)
+    for sizes in table.values():
+        for rows in sizes.values():
+            rows.sort(key=lambda row: row.get("microseconds", 1e30))
+    return table
+
+
+class Bar:
+    """Progress with the time left, on standard error."""
+
+    def __init__(self, what: str, total: int) -> None:
+        self.what, self.total, self.done, self.start = what, total, 0, time.monotonic()
+
+    def step(self, note: str) -> None:
+        """One more is done."""
+        self.done += 1
+        spent = time.monotonic() - self.start
+        left = spent / self.done * (self.total - self.done)
+        text = f"{self.what} {self.done}/{self.total}  {left:.0f} s left  {note}"
+        if sys.stderr.isatty():
+            print(f"\r{text:<79}"[:80], end="\n" if self.done == self.total else "", file=sys.stderr)
+        elif self.done == self.total or self.done % max(self.total // 10, 1) == 0:
+            print(text, file=sys.stderr)

@@ -1,0 +1,214 @@
+"""Tuning evidence: one JSON file a device in generated/tuned, and what is rendered from it."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from generator.emit.render import body_path, render_body, render_group, slug
+from generator.emit.write import write_if_changed
+from generator.profile import Profile
+from generator.shapes import SHAPES
+from generator.spec import KernelSpec, SpecError
+from generator.tune.evidence import FACT, check_candidate, check_device, check_kernels, check_sizes, read_field
+from generator.tune.sweep import SIZES, collect
+
+FOLDER = Path(__file__).parents[2] / "generated" / "tuned"
+KEPT = 20
+"""Candidates of a kernel and class that evidence keeps, beside one of each kind of rejection."""
+LEAST_GAIN = 0.03
+"""A further variant must be faster by this fraction: each costs text and compilation."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The winner for a kernel and class of launches on one device."""
+
+    kernel: str
+    size: str
+    variant: str
+    stale: bool
+
+
+def digest(spec: KernelSpec) -> str:
+    """Identifies what a kernel computes with: the text of its body and its row, launch numbers and command left out."""
+    plain = replace(spec, block=128, min_blocks=1)
+    text = render_body(plain, "") if body_path(plain) else ""
+    return hashlib.sha256((text + render_group([plain], "cuda", "")).encode()).hexdigest()[:12]
+
+
+def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
+    """Merges the results of a packed folder into the evidence of their device.
+
+    Raises:
+        SpecError: no results, or evidence of another device under the same name.
+    """
+    table = collect(folder)
+    facts = read_facts(folder)
+    rejected = read_field(folder / "rejected.json")
+    for candidate in rejected.each():
+        check_candidate(candidate)
+    path = out / f"{slug(facts['device'])}.json"
+    earlier: dict[str, Any] = {"device": facts["device"], "kernels": {}}
+    if path.is_file():
+        old = read_field(path)
+        earlier = {"device": check_device(old), "kernels": check_kernels(old["kernels"])}
+    if earlier["device"] != facts["device"]:
+        raise SpecError(f"evidence {path} is of {earlier['device']}, not of {facts['device']}; rename it")
+    kernels = earlier["kernels"]
+    known = {spec.name for spec in profile.kernels}
+    for name, sizes in table.items():
+        if name not in known:
+            raise SpecError(f"evidence {folder}: {name} is no kernel of the profile; give the --profile of the sweep")
+        spilled = [r for r in rejected.value if r["base"] == name][:1]
+        entry: dict[str, Any] = {"digest": digest(profile.find(name)), "toolkit": facts["toolkit"], "classes": {}}
+        for size, rows in sizes.items():
+            good = [r for r in rows if r["status"] == "ok"]
+            bad = {r["status"]: r for r in reversed(rows) if r["status"] != "ok"}
+            kept = good[:KEPT] + [r for r in good[KEPT:] if _is_default(r, profile.find(name))]
+            spills = [{k: r[k] for k in ("shape", "block", "min_blocks", "registers", "spills")} for r in spilled]
+            entry["classes"][size] = kept + list(bad.values()) + [r | {"status": "spills"} for r in spills]
+        kernels[name] = entry
+    out.mkdir(parents=True, exist_ok=True)
+    write_if_changed(path, _text(facts, kernels))
+    return path
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """What a packed folder says of its device, with the lattices of its launches."""
+    facts = read_field(folder / "device.json")
+    check_device(facts)
+    facts["toolkit"].text(FACT)
+    sizes = check_sizes(read_field(folder / "candidates.json")["sizes"])
+    return {key: value.text(FACT) for key, value in facts.items()} | {"sizes": sizes}
+
+
+def _is_default(row: dict[str, Any], spec: KernelSpec) -> bool:
+    plain = row["shape"] in ([], ["kept"])  # what the kernel itself does with one and with several right-hand sides
+    return plain and (row["block"], row["min_blocks"]) in ((spec.block, spec.min_blocks), (0, 0))
+
+
+def _text(facts: dict[str, Any], kernels: dict[str, Any]) -> str:
+    """JSON with one line a candidate."""
+    lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in facts.items()]
+    blocks = []
+    for name, entry in sorted(kernels.items()):
+        classes = []
+        for size, rows in sorted(entry["classes"].items()):
+            body = ",\n".join(f"    {json.dumps(row)}" for row in rows)
+            classes.append(f"   {json.dumps(size)}: [\n{body}]")
+        head = f'"digest": {json.dumps(entry["digest"])}, "toolkit": {json.dumps(entry["toolkit"])}'
+        blocks.append(f'  {json.dumps(name)}: {{{head}, "classes": {{\n' + ",\n".join(classes) + "}}")
+    return "{\n" + "\n".join(lines) + '\n "kernels": {\n' + ",\n".join(blocks) + "}}\n"
+
+
+@cache
+def _read(folder: Path) -> tuple[tuple[str, bool, dict[str, Any]], ...]:
+    """(device, whether it is a GPU, evidence by kernel) of each file."""
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        data = read_field(path)
+        found.append((check_device(data), data.has("compute_capability"), dict(check_kernels(data["kernels"]))))
+    return tuple(found)
+
+
+def select_devices(names: str, folders: tuple[Path, ...] = (FOLDER,)) -> tuple[str, ...]:
+    """Devices of a list such as `nvidia_h200,NVIDIA A100` or `none`.
+
+    Raises:
+        SpecError: there is no evidence of one of them.
+    """
+    known = {d: d for folder in folders for d, gpu, _ in _read(folder) if gpu}
+    known |= {slug(d): d for d in known}
+    wanted = [n.strip() for n in names.split(",") if n.strip() not in ("", "none")]
+    for name in wanted:
+        if name not in known:
+            all_names = ", ".join(sorted({slug(d) for d in known})) or "none"
+            raise SpecError(f"--devices: no sweep of a GPU named '{name}' is kept; known are {all_names} (or: none)")
+    return tuple(known[n] for n in wanted)
+
+
+def choices(
+    kernels: Iterable[KernelSpec], folders: tuple[Path, ...] = (FOLDER,), devices: Sequence[str] | None = None
+) -> tuple[dict[str, list[Choice]], list[KernelSpec]]:
+    """Winners by device, and the variants that they need; of GPUs only `devices`, None for all.
+
+    Evidence of a kernel that names a shape that no longer exists is left out; kernels of a dagger take that of their
+    partner.
+    """
+    table: dict[str, list[Choice]] = {}
+    variants: dict[str, KernelSpec] = {}
+    kernels = list(kernels)
+    for device, gpu, evidence in itertools.chain.from_iterable(map(_read, folders)):
+        if gpu and devices is not None and device not in devices:
+            continue
+        table.setdefault(device, [])
+        for spec in kernels:
+            partner = replace(spec, dagger=False)
+            entry = evidence.get(partner.name)
+            if entry is None:
+                continue
+            stale = entry.get("digest") != digest(partner)
+            for size, variant in sorted(_winners(spec, entry["classes"]).items()):
+                table[device].append(Choice(spec.name, size, variant.name, stale))
+                if variant.variant:
+                    variants[variant.name] = variant
+    return table, sorted(variants.values())
+
+
+def gains(folder: Path, profile: Profile) -> str:
+    """A line for each kernel and class of a packed folder: the fastest against the declared default."""
+    lines = [f"{'kernel':<40} {'class':<6} {'default us':>10} {'best us':>9} {'gain':>6}  variant"]
+    for name, sizes in sorted(collect(folder).items()):
+        spec = profile.find(name)
+        for size, rows in sorted(sizes.items()):
+            good = [r for r in rows if r["status"] == "ok"]
+            default = next((r for r in good if _is_default(r, spec)), None)
+            if not good:
+                lines.append(f"{name:<40} {size:<6} no candidate passed")
+                continue
+            before = default["microseconds"] if default else float("nan")
+            best = good[0]["microseconds"]
+            variant = _kernel(spec, good[0]).name.removeprefix(name).lstrip("_") or "default"
+            lines.append(f"{name:<40} {size:<6} {before:>10.2f} {best:>9.2f} {before / best:>6.2f}  {variant}")
+    return "\n".join(lines)
+
+
+def _winners(spec: KernelSpec, classes: dict[str, list[dict[str, Any]]]) -> dict[str, KernelSpec]:
+    """The kernel to use in each class: `spec` itself, one variant for all classes, or one for each.
+
+    The first of these that loses less than LEAST_GAIN. Rows of shapes that no longer exist are passed over.
+    """
+    times: dict[str, dict[KernelSpec, float]] = {}
+    for size, rows in classes.items():
+        good = [r for r in rows if r["status"] == "ok" and all(s in SHAPES for s in r["shape"])]
+        if good and size in SIZES:
+            times[size] = {_kernel(spec, r): r["microseconds"] for r in good}
+    alone = {size: t for size, t in times.items() if SIZES[size].rhs == 1}
+    return _compromise(spec, alone) | _compromise(spec, {size: t for size, t in times.items() if size not in alone})
+
+
+def _compromise(spec: KernelSpec, times: dict[str, dict[KernelSpec, float]]) -> dict[str, KernelSpec]:
+    """Few kernels of which one is nearly the fastest in each class: first `spec`, then what serves most classes."""
+    limit = {size: (1 + LEAST_GAIN) * min(t.values()) for size, t in times.items()}
+    found: dict[str, KernelSpec] = {}
+    left = list(times)
+    while left:
+        served = {k: [s for s in left if times[s].get(k, 1e30) <= limit[s]] for s in left for k in times[s]}
+        loss = {k: max((times[s][k] / limit[s] for s in sizes), default=1e30) for k, sizes in served.items()}
+        best = spec if served.get(spec) else min(served, key=lambda k: (-len(served[k]), loss[k], k.name))
+        found |= dict.fromkeys(served[best], best)
+        left = [s for s in left if s not in found]
+    return found
+
+
+def _kernel(spec: KernelSpec, row: dict[str, Any]) -> KernelSpec:
+    if _is_default(row, spec):
+        return spec
+    return spec.as_variant(tuple(row["shape"]), row["block"], row["min_blocks"])

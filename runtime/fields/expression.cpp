@@ -1,0 +1,325 @@
+#include "runtime/fields/expression.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "runtime/ranks/bordered.hpp"
+#include "runtime/error.hpp"
+#include "runtime/fields/site_sums.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// The field of Arguments with that name.
+Operand& operand_of(Arguments& a, std::string_view name) {
+  if (name == "x") return a.x;
+  if (name == "y") return a.y;
+  if (name == "z") return a.z;
+  if (name == "w") return a.w;
+  if (name == "in") return a.in;
+  if (name == "term") return a.term;
+  if (name == "links") return a.links;
+  return a.out;
+}
+
+void set_number(Arguments& a, std::string_view name, Complex64 value) {
+  ComplexScalar& c = name[0] == 'a' ? a.a : name[0] == 'b' ? a.b : a.c;
+  if (name.size() == 1) c = {value.real(), value.imag()};
+  if (name.ends_with(".re")) c.re = value.real();
+  if (name.ends_with(".im")) c.im = value.real();
+}
+
+/// Both parities, with the distance between them.
+Operand both_halves(const SpinorField& f) {
+  Operand even = f.operand(Parity::even);
+  const char* odd = static_cast<const char*>(f.operand(Parity::odd).data);
+  even.parity_stride = (odd - static_cast<const char*>(even.data)) / f.precision().word_bytes;
+  return even;
+}
+
+std::vector<std::string_view> words(std::string_view text, char separator) {
+  std::vector<std::string_view> found;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    if (end > 0) found.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return found;
+}
+
+/// `1.1.2.0.0.0.0.1.corners`: backward and forward along x, y, z, t.
+BorderDepth reach_of(std::string_view text) {
+  BorderDepth reach;
+  const auto numbers = words(text, '.');
+  for (std::size_t n = 0; n < numbers.size(); ++n) {
+    if (n == 2 * directions) {
+      reach.corners = true;
+      break;
+    }
+    int sites = 0;
+    std::from_chars(numbers[n].data(), numbers[n].data() + numbers[n].size(), sites);
+    reach.sites[n / 2] = std::max(reach.sites[n / 2], sites);
+  }
+  return reach;
+}
+
+const DomainPointer& domain_of(const ExpressionArgument& a) {
+  return a.links() != nullptr ? a.links()->domain_pointer() : a.spinors()->domain_pointer();
+}
+/// That of the fields of a call, of which there is one at least.
+const DomainPointer& domain_of(std::span<const ExpressionArgument> arguments) {
+  return domain_of(*std::find_if(arguments.begin(), arguments.end(), [](const auto& a) { return a.is_field(); }));
+}
+
+/// What an argument is, in words.
+std::string described(const ExpressionArgument& a) {
+  if (a.is_number()) return a.number().imag() == 0 ? "a real number" : "a complex number";
+  if (const LatticeDirection* d = a.direction()) return fmt::format("direction {}", d->mu);
+  if (const LinkField* u = a.links())
+    return fmt::format("a link field of {} in {}, {}", u->domain().lattice().text(), u->precision().name,
+                       u->storage().name);
+  const SpinorField& f = *a.spinors();
+  return fmt::format("a spinor field of {} in {} with {} colour vectors a site and {} right-hand sides, {}",
+                     f.domain().lattice().text(), f.precision().name, f.spins(), f.rhs(),
+                     f.subset() == Subset::full ? "all sites" : "sites of one parity");
+}
+
+/// What an expression needs of all its fields.
+struct Kind {
+  const Domain* domain = nullptr;
+  std::string_view precision, storage = "";
+  int spins = 4, rhs = 1;
+};
+
+/// Whether a kernel adds up what its right-hand sides give.
+bool sums_up(std::span<const ExpressionParameter> parameters) {
+  return std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.flag == "each"; });
+}
+
+Kind kind_of(std::span<const ExpressionArgument> arguments) {
+  Kind kind;
+  for (const ExpressionArgument& a : arguments)
+    if (const SpinorField* f = a.spinors(); f != nullptr && kind.domain == nullptr)
+      kind = {&f->domain(), f->precision().name, "", f->spins(), f->rhs()};
+  for (const ExpressionArgument& a : arguments)
+    if (a.links() != nullptr && kind.domain == nullptr)
+      kind.domain = &a.links()->domain(), kind.precision = a.links()->precision().name;
+  return kind;
+}
+
+/// Why an argument does not serve; empty if it does.
+std::string objection(const ExpressionParameter& p, const ExpressionArgument& a, const Kernel& k, const Kind& kind) {
+  if (p.is_number()) {
+    if (!a.is_number()) return "it must be a number";
+    return p.kind == "real" && a.number().imag() != 0 ? "it must be real" : "";
+  }
+  if (p.is_direction()) {
+    if (a.direction() == nullptr) return "it must be a direction";
+    return a.direction()->mu >= 0 && a.direction()->mu < directions ? "" : "directions are 0 to 3";
+  }
+  if (!a.is_field()) return "it must be a field";
+  if (!alike(*domain_of(a), *kind.domain)) return "all fields must be of one lattice on one device";
+  if (const SpinorField* f = a.spinors()) {
+    if (!p.is_spinor()) return "it must be a link field";
+    if (f->precision().name != k.precision || f->spins() != k.spins || f->rhs() != kind.rhs)
+      return "spinor fields must share precision, colour vectors and right-hand sides";
+    if (f->slices() != 1) return "it has several slices; give by_slice()";
+    return f->subset() == Subset::full ? "" : "it must hold all sites";
+  }
+  if (p.is_spinor()) return "it must be a spinor field";
+  if (a.links()->precision().name != find_precision(k.precision).links) return "its precision is not that of the call";
+  const std::string_view storage = p.kind == "links" ? k.links : "r18";
+  return a.links()->storage().name == storage ? "" : fmt::format("its storage must be {}", storage);
+}
+
+const void* memory_of(const ExpressionArgument& a) {
+  return a.links() != nullptr ? a.links()->operand().data : a.spinors()->operand().data;
+}
+
+void check(const Kernel& k, std::span<const ExpressionParameter> parameters,
+           std::span<const ExpressionArgument> arguments) {
+  if (parameters.size() != arguments.size())
+    throw UsageError(
+        fmt::format("{} takes {} arguments, {} were given", k.operation, parameters.size(), arguments.size()));
+  const Kind kind = kind_of(arguments);
+  for (std::size_t n = 0; n < parameters.size(); ++n) {
+    const ExpressionParameter& p = parameters[n];
+    if (p.is_output() && !p.is_spinor() && kind.rhs > 1 && !sums_up(parameters))
+      throw UsageError(
+          fmt::format("{}: {} is one field of links, its spinors have {} right-hand sides; call it for each",
+                      k.operation, p.name, kind.rhs));
+    if (const std::string why = objection(p, arguments[n], k, kind); !why.empty())
+      throw UsageError(fmt::format("{}: {} is {}; {}", k.operation, p.name, described(arguments[n]), why));
+    for (std::size_t m = 0; m < n && p.is_direction(); ++m)
+      if (arguments[m].direction() != nullptr && arguments[m].direction()->mu == arguments[n].direction()->mu)
+        throw UsageError(fmt::format("{}: {} and {} are both direction {}; give different ones", k.operation,
+                                     parameters[m].name, p.name, arguments[n].direction()->mu));
+    if (!p.is_output()) continue;
+    for (std::size_t m = 0; m < parameters.size(); ++m)
+      if (m != n && parameters[m].flag != "here" && parameters[m].is_field() &&
+          memory_of(arguments[m]) == memory_of(arguments[n]))
+        throw UsageError(fmt::format("{}: {} cannot be written into {}, which is {}; use another field", k.operation,
+                                     p.name, parameters[m].name,
+                                     parameters[m].is_output() ? "written too" : "read at other sites"));
+  }
+}
+
+}  // namespace
+
+std::vector<ExpressionParameter> parameters_of(const Kernel& expression) {
+  std::vector<ExpressionParameter> parameters;
+  for (const std::string_view word : words(expression.signature, ' ')) {
+    const auto part = words(word, ':');
+    parameters.push_back({part.at(0), part.at(1), part.at(2), part.at(3), {}});
+    if (part.size() > 4) parameters.back().reach = reach_of(part[4]);
+  }
+  return parameters;
+}
+
+Arguments expression_arguments(const Kernel& expression, std::span<const ExpressionArgument> arguments, Parity parity) {
+  const auto parameters = parameters_of(expression);
+  check(expression, parameters, arguments);
+  const Kind kind = kind_of(arguments);
+  Arguments a = arguments_for(*kind.domain, kind.domain->lanes(find_precision(kind.precision).element_bytes),
+                              sums_up(parameters) ? 1 : kind.rhs);
+  a.parity = int(parity);
+  a.columns = kind.rhs;
+  for (std::size_t n = 0, place = 1; n < parameters.size(); ++n) {
+    const ExpressionParameter& p = parameters[n];
+    if (const LatticeDirection* direction = arguments[n].direction())
+      a.direction += direction->mu * int(place), place *= directions;
+    else if (p.is_number())
+      set_number(a, p.operand, arguments[n].number());
+    else if (const LinkField* links = arguments[n].links())
+      operand_of(a, p.operand) = links->operand();
+    else
+      operand_of(a, p.operand) = both_halves(*arguments[n].spinors());
+  }
+  return a;
+}
+
+namespace {
+
+/// The kernel for these arguments. The storage that a record names is that of SU(3) links: of the first link field for
+/// which there is a kernel.
+const Kernel& kernel_for(std::string_view expression, std::span<const ExpressionArgument> arguments, Kind kind,
+                         std::string_view basis) {
+  const auto kernels = kind.domain->device().kernels();
+  KernelQuery query{.operation = expression, .precision = kind.precision, .basis = basis, .spins = kind.spins};
+  for (const ExpressionArgument& a : arguments) {
+    if (a.links() == nullptr) continue;
+    query.links = kind.storage = a.links()->storage().name;
+    if (const Kernel* kernel = try_find(kernels, query)) return *kernel;
+  }
+  query.links = "";
+  if (const Kernel* kernel = try_find(kernels, query)) return *kernel;
+  query.links = kind.storage;
+  return find(kernels, query);
+}
+
+/// What a part must have round it.
+BorderDepth depth_of(const std::vector<ExpressionParameter>& parameters) {
+  BorderDepth depth;
+  for (const ExpressionParameter& p : parameters) {
+    for (int mu = 0; mu < directions; ++mu) depth.sites[mu] = std::max(depth.sites[mu], p.reach.sites[mu]);
+    depth.corners = depth.corners || p.reach.corners;
+  }
+  return depth;
+}
+
+/// Gives what came from beyond the ends of the whole lattice the phase of a fermion.
+void take_phases(const BorderedPart& part, const SpinorField& box, const std::array<Complex64, directions>& boundary) {
+  const LinkField* matrices = part.phases(boundary, find_precision(box.precision().links));
+  if (matrices == nullptr) return;
+  if (box.spins() != 4)
+    throw UsageError(
+        "boundary phases of fields of one colour vector a site are not taken to other ranks; use one rank");
+  const Domain& domain = *part.domain();
+  const Kernel& rotate =
+      find(domain.device().kernels(), {.operation = "rotate_colour", .precision = box.precision().name});
+  for (const Parity parity : {Parity::even, Parity::odd}) {
+    Arguments a = arguments_for(domain, box.lanes(), box.rhs());
+    a.parity = int(parity);
+    a.in = a.out = box.operand(parity);
+    a.links = matrices->operand();
+    domain.device().run(rotate, a);
+  }
+}
+
+/// The fields of a call in the box of a part, those that are read as they are now.
+std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vector<ExpressionParameter>& parameters,
+                                       std::span<const ExpressionArgument> arguments,
+                                       const ExpressionSettings& settings) {
+  std::vector<ExpressionArgument> boxed;
+  std::size_t spinors = 0;
+  const bool along =
+      std::any_of(parameters.begin(), parameters.end(), [](const ExpressionParameter& p) { return p.is_direction(); });
+  for (std::size_t n = 0; n < parameters.size(); ++n) {
+    const ExpressionParameter& p = parameters[n];
+    if (!p.is_field()) {
+      boxed.push_back(arguments[n]);
+    } else if (const LinkField* links = arguments[n].links()) {
+      // What is written in directions of the call alone keeps its others.
+      const bool all = p.is_output() && !along;
+      boxed.emplace_back(all ? part.write(*links) : part.read(*links, p.reaches_beyond()));
+    } else {
+      const SpinorField& f = *arguments[n].spinors();
+      const SpinorField& box = part.scratch(spinors++, f);
+      if (!p.is_output()) part.put(stored_sites(f), stored_sites(box));
+      if (p.reaches_beyond()) part.exchange(stored_sites(box));
+      if (p.reaches_beyond() && p.kind == "fermion") take_phases(part, box, settings.boundary);
+      boxed.emplace_back(box);
+    }
+  }
+  return boxed;
+}
+
+/// What was written, from the box or where it is, to where it belongs.
+void take_results(const BorderedPart* part, const std::vector<ExpressionParameter>& parameters,
+                  std::span<const ExpressionArgument> boxed, std::span<const ExpressionArgument> arguments) {
+  for (std::size_t n = 0; n < parameters.size(); ++n) {
+    if (!parameters[n].is_output()) continue;
+    if (const LinkField* links = arguments[n].links())
+      part != nullptr ? part->written(*links) : links->changed();
+    else if (part != nullptr)
+      part->cut(stored_sites(*boxed[n].spinors()), stored_sites(*arguments[n].spinors()));
+  }
+}
+
+}  // namespace
+
+std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> arguments,
+                             const ExpressionSettings& settings) {
+  const Kind kind = kind_of(arguments);
+  if (kind.domain == nullptr) throw UsageError(fmt::format("{} was given no field", expression));
+  const Kernel& kernel = kernel_for(expression, arguments, kind, settings.basis);
+  if (kernel.family != "expression") throw UsageError(fmt::format("{} is no lattice expression", expression));
+  const auto parameters = parameters_of(kernel);
+  check(kernel, parameters, arguments);
+  const int element_bytes = find_precision(kind.precision).element_bytes;
+  const BorderedPart* part = kind.domain->bordered(depth_of(parameters), element_bytes, expression);
+  std::vector<ExpressionArgument> boxed;
+  if (part != nullptr) boxed = in_box(*part, parameters, arguments, settings);
+  const auto fields = part != nullptr ? std::span<const ExpressionArgument>(boxed) : arguments;
+  const DomainPointer &domain = domain_of(fields), &home = domain_of(arguments);
+  std::optional<SiteSums> sums;
+  if (kernel.sums > 0) sums.emplace(domain, domain->lanes(element_bytes), kernel.sums, kind.rhs);
+  for (const Parity parity : {Parity::even, Parity::odd}) {
+    Arguments a = expression_arguments(kernel, fields, parity);
+    a.hops = hops_of(domain->lattice(), {1, 1, 1, 1}, settings.boundary);
+    if (sums) a.out = sums->operand();
+    if (part != nullptr) part->restrict(a);
+    domain->device().run(kernel, a);
+  }
+  take_results(part, parameters, boxed, arguments);
+  if (!sums) return {};
+  if (part == nullptr) return sums->totals();
+  const SiteSums cut(home, home->lanes(element_bytes), kernel.sums, kind.rhs);
+  part->cut(sums->stored(), cut.stored());
+  return cut.totals();
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,277 @@
+#include "runtime/fields/field.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "runtime/ranks/bordered.hpp"
+#include "runtime/error.hpp"
+#include "runtime/ranks/halo.hpp"
+#include "runtime/fields/order.hpp"
+#include "runtime/ranks/partition.hpp"
+#include "runtime/ranks/rank_sums.hpp"
+
+namespace quarksmith {
+
+Domain::Domain(const Lattice& lattice, std::shared_ptr<Device> device, std::shared_ptr<Communicator> communicator,
+               int reach)
+    : lattice_(lattice), device_(std::move(device)), communicator_(std::move(communicator)), reach_(reach) {
+  require_spread(lattice, *communicator_);
+  for (int mu = 0; mu < directions; ++mu)
+    if (lattice.extent(mu) < reach)
+      throw WrongLattice(fmt::format(
+          "lattice {}{}: hops over {} sites need at least {} of them in every direction; use {}", lattice.text(),
+          lattice.parts() > 1 ? fmt::format(" (a part of {})", lattice.global_text()) : "", reach, reach + reach % 2,
+          lattice.split(mu) ? "another --grid or fewer ranks" : "a larger lattice"));
+  for (int bits = 0, lanes = 1; lanes <= max_lanes && LaneLayout::possible(lattice_, lanes); ++bits, lanes *= 2)
+    layouts_[bits] = std::make_unique<LaneLayout>(lattice_, lanes);
+}
+
+Domain::~Domain() = default;
+
+Halos& Domain::halos() const {
+  if (lattice_.parts() == 1) throw UsageError("a lattice on one rank has no boundaries to exchange");
+  if (!halos_) halos_ = std::make_unique<Halos>(*this);
+  return *halos_;
+}
+
+const RankSums* Domain::rank_sums() const {
+  if (communicator_->size() > 1 && !rank_sums_) rank_sums_ = std::make_unique<RankSums>(device_, *communicator_);
+  return rank_sums_.get();
+}
+
+int Domain::lanes(int element_bytes) const {
+  const int full = device_->full_lanes(element_bytes);
+  return LaneLayout::possible(lattice_, full, reach_) ? full : 1;
+}
+
+void Domain::require_reach(const Kernel& kernel) const {
+  if (kernel.reach > reach_)
+    throw UsageError(
+        fmt::format("kernel {} hops over {} sites, the domain was made for {}", kernel.name, kernel.reach, reach_));
+}
+
+const LaneLayout& Domain::layout(int lanes) const { return *layouts_.at(std::countr_zero(unsigned(lanes))); }
+
+Hops hops_of(const Lattice& lattice, const std::array<double, directions>& bulk,
+             const std::array<Complex64, directions>& phase) {
+  Hops hops;
+  for (int mu = 0; mu < directions; ++mu) {
+    hops.bulk[mu] = bulk[mu];
+    const bool first = lattice.origin(mu) == 0;
+    const bool last = lattice.origin(mu) + lattice.extent(mu) == lattice.global_extent(mu);
+    for (const int back : {0, 1}) {
+      const Complex64 edge = bulk[mu] * ((back ? first : last) ? phase[mu] : 1.0);
+      hops.edge_re[mu][back] = edge.real();
+      hops.edge_im[mu][back] = edge.imag();
+    }
+  }
+  return hops;
+}
+
+Arguments arguments_for(const Domain& domain, int lanes, int rhs) {
+  Arguments a;
+  a.geometry = domain.layout(lanes).geometry();
+  a.rhs = rhs;
+  if (domain.rank_sums() != nullptr) a.team = domain.rank_sums()->team();
+  return a;
+}
+
+std::vector<double> reduce(const Domain& domain, const Kernel& kernel, const Arguments& arguments) {
+  std::vector<double> sums = domain.device().reduce(kernel, arguments);
+  domain.communicator().sum(sums);
+  return sums;
+}
+
+void update(const Domain& domain, const Kernel& kernel, const Arguments& arguments) {
+  const bool by_host = domain.rank_sums() != nullptr && domain.rank_sums()->team() == nullptr;
+  if (!by_host || kernel.sums == 0 || kernel.then.empty()) return domain.device().run(kernel, arguments);
+  Arguments a = arguments;
+  a.stage = SumStage::sums;
+  domain.device().run_program(kernel, arguments, reduce(domain, kernel, a));
+}
+
+SpinorField::SpinorField(DomainPointer domain, const PrecisionInfo& precision, Subset subset, int rhs, int spins,
+                         int slices)
+    : domain_(std::move(domain)),
+      precision_(&precision),
+      subset_(subset),
+      rhs_(rhs),
+      spins_(spins),
+      slices_(slices),
+      lanes_(domain_->lanes(precision.element_bytes)) {
+  if (rhs < 1) throw UsageError(fmt::format("a spinor field needs at least one right-hand side, not {}", rhs));
+  if (spins != 1 && spins != 4) throw UsageError(fmt::format("a site field of {} colour vectors; use 1 or 4", spins));
+  if (slices < 1) throw UsageError(fmt::format("a spinor field of {} slices; use at least one", slices));
+  data_ = std::make_shared<Memory>(domain_->device_pointer(), data_bytes());
+  if (precision.norm) norm_ = std::make_shared<Memory>(domain_->device_pointer(), norm_bytes());
+  // Element-wise kernels go over what fills the last blocks of slices, too.
+  if (slices > 1 && order_of(*this).padded() > order_of(*this).blocks) fill(0);
+}
+
+std::size_t SpinorField::data_bytes() const {
+  return static_cast<std::size_t>(order_of(*this).words()) * precision_->word_bytes * rhs_ * slices_;
+}
+
+std::size_t SpinorField::norm_bytes() const {
+  return precision_->norm ? static_cast<std::size_t>(norms()) * sizeof(float) * rhs_ : 0;
+}
+
+/// Of a right-hand side.
+long long SpinorField::norms() const {
+  const MemoryOrder order = order_of(*this);
+  return order.padded() * order.parities * lanes_ * slices_;
+}
+
+std::size_t SpinorField::bytes_per_rhs() const { return (data_bytes() + norm_bytes()) / rhs_; }
+
+SpinorField SpinorField::slice(int first, int count) const {
+  if (first < 0 || count < 1 || first + count > rhs_)
+    throw UsageError(fmt::format("right-hand sides {} to {} of a field that has {}", first, first + count - 1, rhs_));
+  SpinorField part(*this);
+  part.first_ = first_ + first;
+  part.rhs_ = count;
+  return part;
+}
+
+SpinorField SpinorField::by_slice() const {
+  SpinorField part(*this);
+  part.first_ *= slices_;
+  part.rhs_ *= slices_;
+  part.slices_ = 1;
+  return part;
+}
+
+long long SpinorField::count() const {
+  const MemoryOrder order = order_of(*this);
+  return slices_ == 1 ? order.blocks * order.parities : order.padded() * order.parities * slices_;
+}
+
+Arguments SpinorField::arguments() const {
+  Arguments a = arguments_for(*domain_, lanes_, rhs_);
+  a.count = count();
+  if (slices_ > 1) a.geometry.half_sites = static_cast<int>(a.count);  // blocks are counted with their filling
+  return a;
+}
+
+Operand SpinorField::operand() const {
+  const MemoryOrder order = order_of(*this);
+  Operand f;
+  f.data = data_->data();
+  if (precision_->norm) f.norm = static_cast<float*>(norm_->data());
+  f.rhs_stride = order.words() * slices_;
+  f.norm_rhs_stride = norms();
+  f.lanes = lanes_;
+  return select(f, first_);
+}
+
+Operand SpinorField::operand(Parity parity) const {
+  if (!holds(subset_, parity)) throw UsageError("the spinor field does not hold the parity that was asked for");
+  Operand f = operand();
+  if (subset_ == Subset::full && parity == Parity::odd) {
+    const MemoryOrder order = order_of(*this);
+    f.data = static_cast<char*>(f.data) + order.parity_words() * precision_->word_bytes;
+    if (f.norm != nullptr) f.norm += order.padded() * lanes_;
+  }
+  return f;
+}
+
+Operand SpinorField::select(Operand f, int rhs) const {
+  f.data = static_cast<char*>(f.data) + rhs * f.rhs_stride * precision_->word_bytes;
+  if (f.norm != nullptr) f.norm += rhs * f.norm_rhs_stride;
+  return f;
+}
+
+void SpinorField::fill(int byte) {
+  const Operand f = operand();
+  device().fill(f.data, byte, data_bytes());
+  if (precision_->norm) device().fill(f.norm, byte, norm_bytes());
+}
+
+namespace {
+
+void check_kind(const SpinorField& a, const SpinorField& b, const char* what) {
+  if (!alike(a.domain(), b.domain()) || &a.precision() != &b.precision() || a.rhs() != b.rhs() ||
+      a.spins() != b.spins() || a.slices() != b.slices())
+    throw UsageError(
+        fmt::format("{} between spinor fields of different kinds: {} {} with {} right-hand sides, {} "
+                    "spins and {} slices, {} {} with {}, {} and {}",
+                    what, a.domain().lattice().text(), a.precision().name, a.rhs(), a.spins(), a.slices(),
+                    b.domain().lattice().text(), b.precision().name, b.rhs(), b.spins(), b.slices()));
+}
+
+}  // namespace
+
+void SpinorField::copy_from(const SpinorField& other) {
+  check_kind(*this, other, "copy");
+  if (subset_ != other.subset_) throw UsageError("copy between spinor fields of different subsets; use copy_half");
+  const Operand to = operand(), from = other.operand();
+  device().copy(to.data, from.data, data_bytes());
+  if (precision_->norm) device().copy(to.norm, from.norm, norm_bytes());
+}
+
+void SpinorField::copy_half(Parity parity, const SpinorField& other) {
+  check_kind(*this, other, "copy");
+  if (slices_ > 1) return by_slice().copy_half(parity, other.by_slice());
+  const Operand to = operand(parity), from = other.operand(parity);
+  const MemoryOrder order = order_of(*this);
+  for (int r = 0; r < rhs_; ++r) {
+    const Operand there = select(to, r), here = other.select(from, r);
+    device().copy(there.data, here.data, static_cast<std::size_t>(order.parity_words()) * precision_->word_bytes);
+    if (precision_->norm)
+      device().copy(there.norm, here.norm, static_cast<std::size_t>(order.padded()) * lanes_ * sizeof(float));
+  }
+}
+
+LinkField::LinkField(DomainPointer domain, const PrecisionInfo& precision, const StorageInfo& storage, int depth)
+    : domain_(std::move(domain)),
+      precision_(&precision),
+      storage_(&storage),
+      lanes_(domain_->lanes(precision.element_bytes)),
+      depth_(depth) {
+  if (precision.links != precision.name)
+    throw UsageError(fmt::format("links cannot be stored as {}; use {}", precision.name, precision.links));
+  data_ = Memory(domain_->device_pointer(), static_cast<std::size_t>(order_of(*this).words()) * precision.word_bytes);
+}
+
+Operand LinkField::operand() const {
+  const MemoryOrder order = order_of(*this);
+  Operand f;
+  f.data = data_.data();
+  f.parity_stride = order.parity_words();
+  f.lanes = lanes_;
+  return f;
+}
+
+TermField::TermField(DomainPointer domain, const PrecisionInfo& precision)
+    : domain_(std::move(domain)), precision_(&precision), lanes_(domain_->lanes(precision.element_bytes)) {
+  data_ = Memory(domain_->device_pointer(), static_cast<std::size_t>(order_of(*this).words()) * precision.word_bytes);
+  if (precision.word_bytes != 8) return;
+  norm_ = Memory(domain_->device_pointer(), norms() * sizeof(float));
+  domain_->device().fill(norm_.data(), 0, norm_.bytes());  // what fills blocks must not be the largest
+}
+
+/// Of both parities, with what fills blocks.
+std::size_t TermField::norms() const {
+  const MemoryOrder order = order_of(*this);
+  return static_cast<std::size_t>(order.padded()) * order.lanes * order.parities;
+}
+
+Operand TermField::operand(Parity parity) const {
+  const MemoryOrder order = order_of(*this);
+  Operand f;
+  f.data = data_.data();
+  f.parity_stride = order.parity_words();
+  f.lanes = lanes_;
+  if (norm_.data() != nullptr) f.norm = static_cast<float*>(norm_.data()) + (parity == Parity::odd ? norms() / 2 : 0);
+  return f;
+}
+
+double TermField::largest() const {
+  std::vector<float> sites(norms());
+  domain_->device().download(sites.data(), norm_.data(), norm_.bytes());
+  return *std::max_element(sites.begin(), sites.end());
+}
+
+}  // namespace quarksmith

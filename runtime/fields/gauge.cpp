@@ -1,0 +1,259 @@
+#include "runtime/fields/gauge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "runtime/error.hpp"
+#include "runtime/fields/expression.hpp"
+#include "runtime/fields/face.hpp"
+#include "runtime/fields/host_averages.hpp"
+#include "runtime/ranks/partition.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// Deviation of links that still count as SU(3).
+constexpr double su3_limit = 1e-5;
+
+/// Largest number in a link that is taken for one, fat and rescaled ones included.
+constexpr double most_element = 1e10;
+
+/// Why a link cannot be one; empty if it can. `may_vanish`: open boundary conditions are kept as time links of zero.
+std::string_view flaw_of(const Matrix3& u, bool may_vanish) {
+  double largest = 0;
+  bool finite = true;
+  for (const Complex64& z : u) {
+    finite = finite && std::isfinite(z.real()) && std::isfinite(z.imag());
+    largest = std::max({largest, std::abs(z.real()), std::abs(z.imag())});
+  }
+  if (!finite) return "is not finite";
+  if (largest > most_element) return "holds a number beyond 1e10";
+  if (largest == 0 && !may_vanish) return "is zero";
+  return {};
+}
+
+/// Whether a site lies on the last slice of the whole lattice.
+bool on_last_slice(const Lattice& lattice, long long site, int mu) {
+  return lattice.origin(mu) + lattice.coordinates(site)[mu] == lattice.global_extent(mu) - 1;
+}
+
+}  // namespace
+
+Matrix3 multiply(const Matrix3& a, const Matrix3& b) {
+  Matrix3 c{};
+  for (int i = 0; i < 3; ++i)
+    for (int k = 0; k < 3; ++k)
+      for (int j = 0; j < 3; ++j) c[3 * i + j] += a[3 * i + k] * b[3 * k + j];
+  return c;
+}
+
+Matrix3 adjoint(const Matrix3& a) {
+  Matrix3 c;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) c[3 * i + j] = std::conj(a[3 * j + i]);
+  return c;
+}
+
+Complex64 determinant(const Matrix3& a) {
+  return a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) + a[2] * (a[3] * a[7] - a[4] * a[6]);
+}
+
+Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator) {
+  const Lattice& lattice = gauge.lattice;
+  Unitarity worst;
+  communicator.together([&] {
+    for (long long i = 0; i < lattice.sites(); ++i)
+      for (int mu = 0; mu < directions; ++mu) {
+        const Matrix3& u = gauge.site[i][mu];
+        if (const std::string_view flaw = flaw_of(u, mu == 3 && on_last_slice(lattice, i, mu)); !flaw.empty()) {
+          const Coordinates x = lattice.coordinates(i);
+          throw BadData(fmt::format(
+              "link {} of site ({},{},{},{}) {}; the configuration is damaged, read it again from its source",
+              "xyzt"[mu], lattice.origin(0) + x[0], lattice.origin(1) + x[1], lattice.origin(2) + x[2],
+              lattice.origin(3) + x[3], flaw));
+        }
+        const Matrix3 product = multiply(u, adjoint(u));
+        const double det = std::abs(determinant(u) - 1.0);
+        double off = 0;
+        for (int n = 0; n < 9; ++n) off = std::max(off, std::abs(product[n] - (n % 4 == 0 ? 1.0 : 0.0)));
+        worst.unitary = std::max(worst.unitary, off);
+        worst.determinant = std::max(worst.determinant, det);
+      }
+  });
+  return {communicator.largest(worst.unitary), communicator.largest(worst.determinant)};
+}
+
+bool is_su3(const Unitarity& u) { return std::max(u.unitary, u.determinant) <= su3_limit; }
+
+void require_su3(const HostGauge& gauge, std::string_view what, Communicator& communicator) {
+  const Unitarity u = check_unitarity(gauge, communicator);
+  if (!is_su3(u))
+    throw NotSU3(
+        fmt::format("{} needs SU(3) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
+                    "determinant 1 (limit {:.0e}); use 18 reals",
+                    what, u.unitary, u.determinant, su3_limit));
+}
+
+void require_u3(const HostGauge& gauge, std::string_view what, Communicator& communicator) {
+  const double deviation = check_unitarity(gauge, communicator).unitary;
+  if (deviation > su3_limit)
+    throw NotSU3(
+        fmt::format("{} needs unitary links, or one real number times unitary links, but these deviate by {:.1e} from "
+                    "unitarity (limit {:.0e}); use 18 reals",
+                    what, deviation, su3_limit));
+}
+
+std::string_view default_links(const HostGauge& gauge, Communicator& communicator) {
+  return is_su3(check_unitarity(gauge, communicator)) ? "r12" : "r18";
+}
+
+Matrix3 orthonormal(Matrix3 g) {
+  const auto normalise = [&](int row) {
+    double square = 0;
+    for (int c = 0; c < 3; ++c) square += std::norm(g[3 * row + c]);
+    for (int c = 0; c < 3; ++c) g[3 * row + c] /= std::sqrt(square);
+  };
+  normalise(0);
+  Complex64 along = 0;
+  for (int c = 0; c < 3; ++c) along += std::conj(g[c]) * g[3 + c];
+  for (int c = 0; c < 3; ++c) g[3 + c] -= along * g[c];
+  normalise(1);
+  for (int c = 0; c < 3; ++c) {
+    const int i = (c + 1) % 3, j = (c + 2) % 3;
+    g[6 + c] = std::conj(g[i] * g[3 + j] - g[j] * g[3 + i]);
+  }
+  return g;
+}
+
+namespace {
+
+constexpr Matrix3 unit = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+/// g = 1 on the first slice of the whole lattice, then g(t+1) = g(t) U_t(t): each part goes on where the one before it
+/// in time has ended. Links that leave SU(3) must not take g along: a gauge transformation is undone by g^+.
+std::vector<Matrix3> temporal_transformation(const HostGauge& gauge, Communicator& communicator) {
+  const Lattice& lattice = gauge.lattice;
+  const long long space = lattice.space_sites();
+  const std::size_t bytes = space * sizeof(Matrix3);
+  std::vector<Matrix3> g(gauge.site.size(), unit);
+  if (lattice.origin(3) > 0) {
+    const Message before = {lattice.part_at(3, -1), 0, g.data(), bytes};
+    communicator.start({}, {&before, 1});
+    communicator.finish();
+  }
+  for (long long i = space; i < lattice.sites(); ++i)
+    g[i] = orthonormal(multiply(g[i - space], gauge.site[i - space][3]));
+  if (lattice.origin(3) + lattice.extent(3) < lattice.global_extent(3)) {
+    std::vector<Matrix3> next(space);
+    const long long last = lattice.sites() - space;
+    for (long long i = 0; i < space; ++i) next[i] = orthonormal(multiply(g[last + i], gauge.site[last + i][3]));
+    const Message after = {lattice.part_at(3, 1), 0, next.data(), bytes};
+    communicator.start({&after, 1}, {});
+    communicator.finish();
+  }
+  return g;
+}
+
+}  // namespace
+
+TemporalGauge fix_temporal_gauge(const HostGauge& gauge, Communicator& communicator) {
+  const Lattice& lattice = gauge.lattice;
+  require_spread(lattice, communicator);
+  TemporalGauge fixed{HostGauge(lattice), gauge, temporal_transformation(gauge, communicator)};
+  const auto& g = fixed.transformation;
+  for (int mu = 0; mu < directions; ++mu) {
+    const auto next =
+        from_neighbour(lattice, mu, 1, slice_of(lattice, mu, 0, [&](long long i) { return g[i]; }), communicator);
+    const auto ahead = [&](long long i) {
+      const Coordinates x = lattice.coordinates(i);
+      return x[mu] + 1 == lattice.extent(mu) ? next[number_in_slice(lattice, mu, x)] : g[lattice.neighbour(i, mu, 1)];
+    };
+#pragma omp parallel for schedule(static)
+    for (long long i = 0; i < lattice.sites(); ++i)
+      fixed.rotated.site[i][mu] = multiply(multiply(g[i], gauge.site[i][mu]), adjoint(ahead(i)));
+  }
+  fixed.gauge = fixed.rotated;
+#pragma omp parallel for schedule(static)
+  for (long long i = 0; i < lattice.sites(); ++i)
+    if (!on_last_slice(lattice, i, 3)) fixed.gauge.site[i][3] = unit;
+  return fixed;
+}
+
+void require_temporal_gauge(const HostGauge& gauge, Communicator& communicator) {
+  communicator.together([&] {
+    for (long long i = 0; i < gauge.lattice.sites(); ++i)
+      if (gauge.site[i][3] != unit && !on_last_slice(gauge.lattice, i, 3))
+        throw UsageError(
+            "links are stored for temporal gauge, but a time link before the last slice is not 1; fix the gauge");
+  });
+}
+
+namespace {
+
+/// The determinant that all links across the last slice of a direction share, by that of the first; 0 if they differ.
+Complex64 shared_determinant(const HostGauge& gauge, int mu, Communicator& communicator) {
+  struct First {
+    long long number;
+    double re, im;
+  };
+  const Lattice& lattice = gauge.lattice;
+  First mine{std::numeric_limits<long long>::max(), 0, 0};
+  std::vector<First> all(communicator.size());
+  for (long long i = 0; i < lattice.sites(); ++i)
+    if (on_last_slice(lattice, i, mu)) {
+      const Complex64 det = determinant(gauge.site[i][mu]);
+      mine = {lattice.global_index(i), det.real(), det.imag()};
+      break;
+    }
+  communicator.all_gather(&mine, sizeof(mine), all.data());
+  const First first =
+      *std::min_element(all.begin(), all.end(), [](const First& a, const First& b) { return a.number < b.number; });
+  const Complex64 shared(first.re, first.im);
+  bool same = true;
+  for (long long i = 0; i < lattice.sites() && same; ++i)
+    if (on_last_slice(lattice, i, mu)) same = std::abs(determinant(gauge.site[i][mu]) - shared) < 1e-5;
+  return communicator.largest(same ? 0 : 1) > 0 ? 0 : shared;
+}
+
+}  // namespace
+
+bool fold_boundary_phases(HostGauge& gauge, Communicator& communicator) {
+  const Lattice& lattice = gauge.lattice;
+  bool moved = false;
+  for (int mu = 0; mu < directions; ++mu) {
+    const Complex64 shared = shared_determinant(gauge, mu, communicator);
+    if (!(std::abs(std::abs(shared) - 1) <= 1e-5) || std::abs(shared - 1.0) < 1e-5) continue;
+    // Any cube root gives the same operator; for a determinant of -1 the sign is what was folded in.
+    const Complex64 root = std::abs(shared + 1.0) < 1e-5 ? Complex64(-1) : std::polar(1.0, std::arg(shared) / 3);
+    for (long long i = 0; i < lattice.sites(); ++i)
+      if (on_last_slice(lattice, i, mu))
+        for (Complex64& z : gauge.site[i][mu]) z *= std::conj(root);
+    gauge.phase[mu] *= root;
+    moved = true;
+  }
+  return moved;
+}
+
+GaugeAverages gauge_averages(const LinkField& links) {
+  const Domain& domain = links.domain();
+  if (domain.lattice().parts() > 1) return host_averages(download(links), domain.communicator());
+  const std::vector<double> sums = evaluate("plaquette", {links});
+  const double sites = static_cast<double>(domain.lattice().sites());
+  GaugeAverages result;
+  result.space_plaquette = sums[0] / (9 * sites);
+  result.time_plaquette = sums[1] / (9 * sites);
+  result.plaquette = (result.space_plaquette + result.time_plaquette) / 2;
+  result.link_trace = sums[2] / (12 * sites);
+  return result;
+}
+
+GaugeAverages gauge_averages(const HostGauge& gauge, const DomainPointer& domain) {
+  if (gauge.lattice == domain->lattice() && gauge.lattice.parts() > 1)
+    return host_averages(gauge, domain->communicator());
+  return gauge_averages(upload(gauge, domain, find_precision("double"), find_storage("r18")));
+}
+
+}  // namespace quarksmith

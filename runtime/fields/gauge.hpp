@@ -1,0 +1,88 @@
+/// \file
+/// Gauge fields on the host: generated ones, checks, averages.
+///
+/// Functions with a communicator work on the parts that its ranks hold, are called by all of them, and give on each the
+/// part of what the whole lattice gives, or the same number.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/fields/field.hpp"
+
+namespace quarksmith {
+
+class Random;
+
+/// Largest deviations from SU(3) over all links.
+struct Unitarity {
+  double unitary = 0;      ///< max |(U U^+ - 1)_ij|
+  double determinant = 0;  ///< max |det U - 1|
+};
+
+/// \throws BadData a link holds a NaN or an infinity; the message says which.
+Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
+/// Whether links that deviate so much count as SU(3): by no more than 1e-5.
+bool is_su3(const Unitarity& deviation);
+/// \throws NotSU3 a link is farther from SU(3) than that; `what` needs SU(3) links.
+void require_su3(const HostGauge& gauge, std::string_view what, Communicator& communicator = *Communicator::self());
+/// \throws NotSU3 a link is farther from unitary than that.
+void require_u3(const HostGauge& gauge, std::string_view what, Communicator& communicator = *Communicator::self());
+/// The link storage for callers that ask for none: r12, or r18 if the links are not SU(3).
+/// \throws BadData as check_unitarity.
+std::string_view default_links(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
+
+/// Links of a gauge field in temporal gauge (time links 1 but across the last slice), and the transformation that led
+/// there.
+struct TemporalGauge {
+  HostGauge gauge;
+  HostGauge rotated;  ///< the same but for rounding and what the links leave SU(3) by: time links as they came out
+  std::vector<Matrix3> transformation;  ///< g(x), lexicographic: U_mu(x) -> g(x) U_mu(x) g(x+mu)^+
+};
+/// g = 1 on the first slice, then g(t+1) = g(t) U_t(t), put back on SU(3). Fermion fields transform as psi -> g psi.
+TemporalGauge fix_temporal_gauge(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
+/// \throws UsageError a time link before the last slice of the whole lattice is not exactly 1.
+void require_temporal_gauge(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
+
+/// If all links that cross the last slice of a direction share a determinant other than 1 (a file with the sign of
+/// antiperiodic boundaries folded in), divides them by its cube root and records that in `gauge.phase`.
+/// \return true if a phase was moved.
+bool fold_boundary_phases(HostGauge& gauge, Communicator& communicator = *Communicator::self());
+
+/// Averages over sites; plaquettes over planes too, normalised to 1 on unit links. Boundary phases do not count.
+struct GaugeAverages {
+  double plaquette = 0;
+  double space_plaquette = 0;  ///< planes xy, xz, yz
+  double time_plaquette = 0;   ///< planes xt, yt, zt
+  double link_trace = 0;       ///< Re tr U / 3
+};
+/// By the generated kernel on the device of `links`, which needs plaquette_double_r18. Of a lattice over several ranks
+/// by host_averages: a kernel would need a border, whose sites it cannot leave out.
+GaugeAverages gauge_averages(const LinkField& links);
+/// Likewise, for a field on the host.
+GaugeAverages gauge_averages(const HostGauge& gauge, const DomainPointer& domain);
+
+// Generated fields: a part of a lattice has the links of the whole.
+
+/// All links 1.
+HostGauge unit_gauge(const Lattice& lattice);
+/// exp(i epsilon H) with H traceless Hermitian, its eight coefficients in terms of Gell-Mann matrices Gaussian with
+/// unit variance. The same for any number of threads.
+HostGauge weak_gauge(const Lattice& lattice, double epsilon, std::uint64_t seed);
+/// Links distributed with the Haar measure (Gram-Schmidt on Gaussian matrices).
+HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed);
+/// Links as the test programs of QUDA draw them, not uniform in SU(3): real and imaginary parts of rows 2 and 3 are
+/// uniform in [0, 1); row 2 is normalised, row 3 made orthogonal to it and normalised, row 1 is conj(row 2 x row 3).
+HostGauge peer_random_gauge(const Lattice& lattice, std::uint64_t seed);
+
+/// A Gaussian number of unit variance (Box and Muller).
+double gaussian(Random& random);
+
+/// Row-major 3x3 products.
+Matrix3 multiply(const Matrix3& a, const Matrix3& b);
+Matrix3 adjoint(const Matrix3& a);
+/// The SU(3) matrix of the first two rows, made orthonormal.
+Matrix3 orthonormal(Matrix3 g);
+Complex64 determinant(const Matrix3& a);
+
+}  // namespace quarksmith

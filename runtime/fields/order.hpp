@@ -1,0 +1,43 @@
+/// \file
+/// The memory orders of spinor, link and term fields.
+#pragma once
+
+#include "runtime/fields/field.hpp"
+#include "runtime/fields/memory_order.hpp"
+
+namespace quarksmith {
+
+/// Words of one link: short integers are filled up to an even number (runtime/kernels/codec.hpp).
+inline int link_words(const LinkField& f) {
+  const int reals = f.storage().reals;
+  return f.precision().word_bytes == 2 ? reals + reals % 2 : reals;
+}
+
+/// Orders of the kinds of fields.
+inline MemoryOrder order_of(const SpinorField& f) {
+  return {f.device().short_vectors(),
+          f.spins() * f.precision().spin_words,
+          1,
+          f.precision().word_bytes,
+          f.domain().lattice().half_sites() / f.lanes(),
+          parities(f.subset()),
+          f.lanes()};
+}
+inline MemoryOrder order_of(const LinkField& f) {
+  return {f.domain().device().short_vectors(),
+          link_words(f),
+          directions,
+          f.precision().word_bytes,
+          f.domain().lattice().half_sites() / f.lanes(),
+          2,
+          f.lanes()};
+}
+inline MemoryOrder order_of(const TermField& f) {
+  return {f.domain().device().short_vectors(),           36, 2,        f.precision().word_bytes,
+          f.domain().lattice().half_sites() / f.lanes(), 2,  f.lanes()};
+}
+
+/// Whether a subset holds the sites of a parity.
+inline bool holds(Subset subset, Parity parity) { return subset == Subset::full || int(subset) == int(parity); }
+
+}  // namespace quarksmith

@@ -1,0 +1,288 @@
+// Fields between host and device, and from one storage to another.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/error.hpp"
+#include "runtime/fields/field.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "runtime/fields/order.hpp"
+
+namespace quarksmith {
+namespace {
+
+void require_four_dimensions(const SpinorField& f) {
+  if (f.slices() > 1)
+    throw UsageError(fmt::format("host fields have four dimensions, the field {} slices; use by_slice()", f.slices()));
+}
+
+const PrecisionInfo& double_precision() { return find_precision("double"); }
+bool is_double(const PrecisionInfo& p) { return &p == &double_precision(); }
+
+void check_same(const Lattice& a, const char* what_a, const Lattice& b, const char* what_b) {
+  if (!(a == b))
+    throw WrongLattice(fmt::format("{} is {}, {} is {}; they must be equal", what_a, a.text(), what_b, b.text()));
+}
+
+/// x -> M x on the spin index; M is 4x4 row-major (re, im), conjugate-transposed if asked.
+HostSite rotate(const double* m, bool adjoint, const HostSite& in) {
+  HostSite out{};
+  for (int r = 0; r < 4; ++r)
+    for (int s = 0; s < 4; ++s) {
+      const double* e = adjoint ? m + 2 * (4 * s + r) : m + 2 * (4 * r + s);
+      const Complex64 factor(e[0], adjoint ? -e[1] : e[1]);
+      if (factor == 0.0) continue;
+      for (int c = 0; c < 3; ++c) out[3 * r + c] += factor * in[3 * s + c];
+    }
+  return out;
+}
+
+/// Calls visit(lexicographic site, block among all that are held, lane) for every site of a subset.
+template <class Visit>
+void for_each_stored_site(const Domain& domain, int lanes, Subset subset, const Visit& visit) {
+  const Lattice& lattice = domain.lattice();
+  const LaneLayout& layout = domain.layout(lanes);
+  const long long half_blocks = lattice.half_sites() / lanes;
+#pragma omp parallel for schedule(static)
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    const Coordinates x = lattice.coordinates(i);
+    const Parity parity = Lattice::parity(x);
+    if (!holds(subset, parity)) continue;
+    const auto [block, lane] = layout.position(x);
+    visit(i, subset == Subset::full && parity == Parity::odd ? half_blocks + block : block, lane);
+  }
+}
+
+/// Runs a kernel on both parities with the arguments that `prepare` completes.
+template <class Prepare>
+void on_both_parities(const Domain& domain, const Kernel& kernel, int rhs, const Prepare& prepare) {
+  for (const Parity parity : {Parity::even, Parity::odd}) {
+    Arguments a = arguments_for(domain, 1, rhs);
+    a.parity = int(parity);
+    if (prepare(a, parity)) domain.device().run(kernel, a);
+  }
+}
+
+}  // namespace
+
+void upload(const HostSpinor& from, SpinorField& to, const BasisInfo& basis, int rhs) {
+  require_four_dimensions(to);
+  check_same(from.lattice, "the host field", to.domain().lattice(), "the device field");
+  if (!is_double(to.precision())) {
+    SpinorField staging(to.domain_pointer(), double_precision(), to.subset(), to.rhs(), to.spins());
+    if (to.rhs() > 1) convert(to, staging);
+    upload(from, staging, basis, rhs);
+    return convert(staging, to);
+  }
+  const MemoryOrder order = order_of(to);
+  std::vector<double> packed(static_cast<std::size_t>(order.words()));
+  for_each_stored_site(to.domain(), to.lanes(), to.subset(), [&](long long i, long long block, int lane) {
+    const HostSite psi = to.spins() == 4 ? rotate(basis.rotation, false, from.site[i]) : from.site[i];
+    for (int n = 0; n < order.group; ++n)
+      packed[order.word(block, lane, n)] = n % 2 == 0 ? psi[n / 2].real() : psi[n / 2].imag();
+  });
+  to.device().upload(to.select(to.operand(), rhs).data, packed.data(), packed.size() * sizeof(double));
+}
+
+void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, int rhs) {
+  require_four_dimensions(from);
+  check_same(to.lattice, "the host field", from.domain().lattice(), "the device field");
+  if (!is_double(from.precision())) {
+    SpinorField staging(from.domain_pointer(), double_precision(), from.subset(), from.rhs(), from.spins());
+    convert(from, staging);
+    return download(staging, to, basis, rhs);
+  }
+  const MemoryOrder order = order_of(from);
+  std::vector<double> packed(static_cast<std::size_t>(order.words()));
+  from.device().download(packed.data(), from.select(from.operand(), rhs).data, packed.size() * sizeof(double));
+  to.site.assign(to.site.size(), HostSite{});
+  for_each_stored_site(from.domain(), from.lanes(), from.subset(), [&](long long i, long long block, int lane) {
+    HostSite psi{};
+    for (int n = 0; n < order.group / 2; ++n)
+      psi[n] = {packed[order.word(block, lane, 2 * n)], packed[order.word(block, lane, 2 * n + 1)]};
+    to.site[i] = from.spins() == 4 ? rotate(basis.rotation, true, psi) : psi;
+  });
+}
+
+void convert(const SpinorField& from, SpinorField& to) {
+  if (from.slices() > 1 && from.slices() == to.slices()) {
+    SpinorField slices = to.by_slice();
+    return convert(from.by_slice(), slices);
+  }
+  if (!alike(from.domain(), to.domain()) || from.subset() != to.subset() || from.rhs() != to.rhs() ||
+      from.spins() != to.spins() || from.slices() != to.slices())
+    throw UsageError("conversion between spinor fields of different kinds");
+  const bool importing = is_double(from.precision());
+  if (!importing && !is_double(to.precision()))
+    throw UsageError(fmt::format("no conversion from {} to {}; one of the two must be double", from.precision().name,
+                                 to.precision().name));
+  const Kernel& kernel =
+      find(from.device().kernels(), {.operation = importing ? "import" : "export",
+                                     .precision = importing ? to.precision().name : from.precision().name,
+                                     .spins = from.spins()});
+  on_both_parities(from.domain(), kernel, from.rhs(), [&](Arguments& a, Parity parity) {
+    if (!holds(from.subset(), parity)) return false;
+    a.in = from.operand(parity);
+    a.out = to.operand(parity);
+    return true;
+  });
+}
+
+namespace {
+
+/// Runs encode_links or decode_links on both parities.
+void convert_links(const LinkField& from, LinkField& to, bool encode) {
+  const LinkField& stored = encode ? to : from;
+  const Kernel& kernel = find(from.domain().device().kernels(), {.operation = encode ? "encode_links" : "decode_links",
+                                                                 .precision = stored.precision().name,
+                                                                 .links = stored.storage().name});
+  on_both_parities(from.domain(), kernel, 1, [&](Arguments& a, Parity) {
+    a.links = from.operand();
+    a.out = to.operand();
+    return true;
+  });
+}
+
+}  // namespace
+
+LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
+                 const StorageInfo& storage, int depth) {
+  check_same(from.lattice, "the gauge field", domain->lattice(), "the domain");
+  if (storage.group == "SU(3)") require_su3(from, fmt::format("link storage {}", storage.name), domain->communicator());
+  if (storage.group == "U(3)") require_u3(from, fmt::format("link storage {}", storage.name), domain->communicator());
+  if (storage.temporal) require_temporal_gauge(from, domain->communicator());
+  LinkField plain(domain, double_precision(), find_storage("r18"), depth);
+  const MemoryOrder order = order_of(plain);
+  std::vector<double> packed(static_cast<std::size_t>(order.words()));
+  for_each_stored_site(*domain, plain.lanes(), Subset::full, [&](long long i, long long block, int lane) {
+    for (int mu = 0; mu < directions; ++mu)
+      for (int n = 0; n < 9; ++n) {
+        packed[order.word(block, lane, 18 * mu + 2 * n)] = from.site[i][mu][n].real();
+        packed[order.word(block, lane, 18 * mu + 2 * n + 1)] = from.site[i][mu][n].imag();
+      }
+  });
+  domain->device().upload(plain.operand().data, packed.data(), packed.size() * sizeof(double));
+  if (is_double(precision) && storage.name == "r18") {
+    plain.exchange_ghosts();
+    return plain;
+  }
+  LinkField result(domain, precision, storage, depth);
+  convert_links(plain, result, true);
+  domain->device().synchronize();
+  result.exchange_ghosts();
+  return result;
+}
+
+namespace {
+
+/// Largest real or imaginary part, and the mean of tr U U^+ / 3.
+struct LinkSizes {
+  double largest = 0, mean_square = 0;
+};
+LinkSizes sizes_of(const HostGauge& gauge, Communicator& communicator) {
+  double largest = 0, sum = 0;
+#pragma omp parallel for schedule(static) reduction(max : largest)
+  for (std::size_t i = 0; i < gauge.site.size(); ++i)
+    for (const Matrix3& u : gauge.site[i])
+      for (const Complex64& z : u) largest = std::max({largest, std::abs(z.real()), std::abs(z.imag())});
+  for (const auto& site : gauge.site)
+    for (const Matrix3& u : site)
+      for (const Complex64& z : u) sum += std::norm(z);
+  std::vector<double> sums = {sum};
+  communicator.sum(sums);
+  return {communicator.largest(largest), sums[0] / (3.0 * directions * double(gauge.lattice.global_sites()))};
+}
+
+}  // namespace
+
+LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
+                        const StorageInfo& storage, int depth) {
+  const LinkSizes sizes = sizes_of(from, domain->communicator());
+  double scale = precision.word_bytes < 4 ? sizes.largest : 1;
+  if (storage.group == "U(3)") scale = std::sqrt(sizes.mean_square);
+  if (scale == 0 || scale == 1) return upload(from, std::move(domain), precision, storage, depth);
+  HostGauge divided(from.lattice);
+#pragma omp parallel for schedule(static)
+  for (std::size_t i = 0; i < divided.site.size(); ++i)
+    for (int mu = 0; mu < directions; ++mu)
+      for (int n = 0; n < 9; ++n) divided.site[i][mu][n] = from.site[i][mu][n] / scale;
+  LinkField links = upload(divided, std::move(domain), precision, storage, depth);
+  links.set_scale(scale);
+  return links;
+}
+
+HostGauge download(const LinkField& from) {
+  if (!is_double(from.precision()) || from.storage().name != "r18") {
+    LinkField plain(from.domain_pointer(), double_precision(), find_storage("r18"));
+    convert_links(from, plain, false);
+    plain.set_scale(from.scale());
+    return download(plain);
+  }
+  HostGauge to(from.domain().lattice());
+  const MemoryOrder order = order_of(from);
+  std::vector<double> packed(static_cast<std::size_t>(order.words()));
+  from.domain().device().download(packed.data(), from.operand().data, packed.size() * sizeof(double));
+  for_each_stored_site(from.domain(), from.lanes(), Subset::full, [&](long long i, long long block, int lane) {
+    for (int mu = 0; mu < directions; ++mu)
+      for (int n = 0; n < 9; ++n)
+        to.site[i][mu][n] = from.scale() * Complex64(packed[order.word(block, lane, 18 * mu + 2 * n)],
+                                                     packed[order.word(block, lane, 18 * mu + 2 * n + 1)]);
+  });
+  return to;
+}
+
+std::vector<HostTerm> download(const TermField& from) {
+  if (!is_double(from.precision()))
+    throw UsageError(fmt::format("site terms are read back in double, not {}", from.precision().name));
+  const MemoryOrder order = order_of(from);
+  std::vector<double> packed(static_cast<std::size_t>(order.words()));
+  from.domain().device().download(packed.data(), from.operand().data, packed.size() * sizeof(double));
+  std::vector<HostTerm> terms(static_cast<std::size_t>(from.domain().lattice().sites()));
+  for_each_stored_site(from.domain(), from.lanes(), Subset::full, [&](long long site, long long at, int lane) {
+    for (int block = 0; block < 2; ++block) {
+      const auto real = [&](int n) { return packed[order.word(at, lane, 36 * block + n)]; };
+      auto& h = terms[site][block];
+      for (int i = 0; i < 6; ++i) {
+        h[7 * i] = real(i);
+        for (int j = 0; j < i; ++j) {
+          const int n = 6 + 2 * (i * (i - 1) / 2 + j);
+          h[6 * i + j] = {real(n), real(n + 1)};
+          h[6 * j + i] = std::conj(h[6 * i + j]);
+        }
+      }
+    }
+  });
+  return terms;
+}
+
+namespace {
+
+void convert_term(const TermField& from, TermField& to, const Kernel& kernel, double factor) {
+  on_both_parities(from.domain(), kernel, 1, [&](Arguments& a, Parity parity) {
+    a.term = from.operand(parity);
+    a.out = to.operand(parity);
+    a.a.re = factor;
+    return true;
+  });
+}
+
+}  // namespace
+
+TermField encode_term(const TermField& from, const PrecisionInfo& precision) {
+  TermField to(from.domain_pointer(), precision);
+  // The scale of the whole lattice, so that its parts are stored with the same bits.
+  if (precision.word_bytes < 4) to.set_scale(from.domain().communicator().largest(from.largest()));
+  const auto kernels = from.domain().device().kernels();
+  convert_term(from, to, find(kernels, {.operation = "encode_term", .precision = precision.name}), 1 / to.scale());
+  return to;
+}
+
+TermField decode_term(const TermField& from) {
+  TermField to(from.domain_pointer(), double_precision());
+  const auto kernels = from.domain().device().kernels();
+  convert_term(from, to, find(kernels, {.operation = "decode_term", .precision = from.precision().name}), from.scale());
+  return to;
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,71 @@
+#include "runtime/io/checksum.hpp"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <bit>
+#include <cstring>
+
+#include "runtime/ranks/communicator.hpp"
+#include "runtime/fields/lattice.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// Calls visit(word, place) for the 32-bit words of a site.
+template <class Visit>
+void for_each_word(const void* site, std::size_t bytes, bool swap, const Visit& visit) {
+  for (std::size_t i = 0; i < bytes / 4; ++i) {
+    std::uint32_t word;
+    std::memcpy(&word, static_cast<const unsigned char*>(site) + 4 * i, 4);
+    visit(swap ? __builtin_bswap32(word) : word, i);
+  }
+}
+
+}  // namespace
+
+void PairChecksum::add_word(std::uint32_t word, std::uint64_t number) {
+  a ^= std::rotl(word, static_cast<int>(number % 29));
+  b ^= std::rotl(word, static_cast<int>(number % 31));
+}
+
+void PairChecksum::combine(Communicator& communicator) {
+  a = communicator.exclusive_or(a);
+  b = communicator.exclusive_or(b);
+}
+
+std::string PairChecksum::text() const { return fmt::format("{:08x} {:08x}", a, b); }
+
+void ScidacChecksum::add(std::uint64_t number, const void* site, std::size_t bytes) {
+  add_word(static_cast<std::uint32_t>(crc32(0, static_cast<const Bytef*>(site), static_cast<uInt>(bytes))), number);
+}
+
+ScidacChecksum checksum_of(const Lattice& part, const void* sites, std::size_t bytes, Communicator& communicator) {
+  ScidacChecksum sum;
+  const Coordinates& whole = part.global_extent();
+  for (long long i = 0; i < part.sites(); ++i) {
+    const Coordinates here = part.coordinates(i);
+    std::uint64_t number = 0;
+    for (int mu = directions - 1; mu >= 0; --mu) number = number * whole[mu] + part.origin(mu) + here[mu];
+    sum.add(number, static_cast<const unsigned char*>(sites) + i * bytes, bytes);
+  }
+  sum.combine(communicator);
+  return sum;
+}
+
+void MilcChecksum::add(std::uint64_t number, const void* site, std::size_t bytes) {
+  for_each_word(site, bytes, swap,
+                [&](std::uint32_t word, std::size_t i) { add_word(word, number * (bytes / 4) + i); });
+}
+
+void NerscChecksum::add(std::uint64_t, const void* site, std::size_t bytes) {
+  for_each_word(site, bytes, swap, [&](std::uint32_t word, std::size_t) { sum += word; });
+}
+
+void NerscChecksum::combine(Communicator& communicator) {
+  sum = static_cast<std::uint32_t>(communicator.sum_integers(sum));
+}
+
+std::string NerscChecksum::text() const { return fmt::format("{:08x}", sum); }
+
+}  // namespace quarksmith

@@ -1,0 +1,66 @@
+/// \file
+/// Checksums that gauge formats carry.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace quarksmith {
+
+class Communicator;
+class Lattice;
+
+/// A checksum of a field, made from its sites in any order: by each rank from those of its part.
+class SiteChecksum {
+ public:
+  virtual ~SiteChecksum() = default;
+  /// A site as stored; `number` counts the sites of the file.
+  virtual void add(std::uint64_t number, const void* site, std::size_t bytes) = 0;
+  /// Takes in the sites of all ranks. Collective; once, at the end.
+  virtual void combine(Communicator& communicator) = 0;
+  /// Hexadecimal, as files record it.
+  virtual std::string text() const = 0;
+};
+
+/// Two words that are combined by exclusive or.
+struct PairChecksum : SiteChecksum {
+  std::uint32_t a = 0, b = 0;  ///< rotated left by a number mod 29 and mod 31
+  PairChecksum(std::uint32_t first, std::uint32_t second) : a(first), b(second) {}
+  void combine(Communicator& communicator) override;
+  std::string text() const override;
+
+ protected:
+  void add_word(std::uint32_t word, std::uint64_t number);
+};
+
+/// SciDAC: crc32 of the bytes of each site, rotated left by the number of the site mod 29 and mod 31, combined by
+/// exclusive or (QIO of USQCD, file QIO_checksum).
+struct ScidacChecksum final : PairChecksum {
+  ScidacChecksum(std::uint32_t first = 0, std::uint32_t second = 0) : PairChecksum(first, second) {}
+  void add(std::uint64_t number, const void* site, std::size_t bytes) override;
+};
+
+/// SciDAC checksum of a field on the host: `bytes` a site as they are in memory, one site after the other, each with
+/// its lexicographic number in the whole lattice: the same for any parts. Collective.
+ScidacChecksum checksum_of(const Lattice& part, const void* sites, std::size_t bytes, Communicator& communicator);
+
+/// MILC v5: 32-bit words, rotated left by their number mod 29 and mod 31, combined by exclusive or.
+struct MilcChecksum final : PairChecksum {
+  bool swap = false;  ///< the words are in the other byte order
+  explicit MilcChecksum(bool swap_words = false) : PairChecksum(0, 0), swap(swap_words) {}
+  MilcChecksum(std::uint32_t first, std::uint32_t second) : PairChecksum(first, second) {}
+  void add(std::uint64_t number, const void* site, std::size_t bytes) override;
+};
+
+/// NERSC: sum of the 32-bit words; the order of the two halves of a double does not matter.
+struct NerscChecksum final : SiteChecksum {
+  std::uint32_t sum = 0;
+  bool swap = false;  ///< the words are in the other byte order
+  explicit NerscChecksum(bool swap_words = false, std::uint32_t value = 0) : sum(value), swap(swap_words) {}
+  void add(std::uint64_t number, const void* site, std::size_t bytes) override;
+  void combine(Communicator& communicator) override;
+  std::string text() const override;
+};
+
+}  // namespace quarksmith

@@ -1,0 +1,84 @@
+/// \file
+/// The table of gauge formats, and what their files share; used by read_gauge and write_gauge.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "runtime/io/checksum.hpp"
+#include "runtime/io/gauge.hpp"
+#include "runtime/io/parallel.hpp"
+
+namespace quarksmith {
+
+/// What the head of a file says: enough to read the links of any part of the lattice.
+struct GaugeHead {
+  std::string format;
+  int bits = 64;
+  std::string byte_order;
+  Coordinates extent{};
+  std::map<std::string, std::string> notes;
+  /// Reads the links of gauge.lattice, a part of a lattice of these extents. Collective.
+  std::function<void(const InputFile&, HostGauge& gauge, Communicator&)> read_links;
+  /// Filled by read_links; null if the file records none.
+  std::shared_ptr<SiteChecksum> checksum;
+  std::string checksum_name, recorded;  ///< e.g. `SciDAC checksum`, and its text
+};
+
+/// A format: the row that its own file defines.
+struct GaugeFormat : GaugeFormatInfo {
+  /// Whether a file may be of this format. Where several say so, the plaquette of the links decides.
+  bool (*sniff)(const InputFile&) = nullptr;
+  /// Reads nothing but the head, each rank for itself.
+  GaugeHead (*head)(const InputFile&, const std::optional<Coordinates>& expected) = nullptr;
+  /// Creates the file and writes all of it; null: the format is read alone.
+  void (*write)(Output&, const HostGauge&, int bits, const std::vector<ExtraRecord>&) = nullptr;
+};
+
+extern const GaugeFormat lime_format, nersc_format, milc_format, ddalphaamg_format, openqcd_format, text_format;
+inline constexpr const GaugeFormat* format_table[] = {&lime_format,       &nersc_format,   &milc_format,
+                                                      &ddalphaamg_format, &openqcd_format, &text_format};
+
+/// Bytes that a text of so many links has at most: a number is no longer than 64 characters.
+std::uint64_t most_text_bytes(const Coordinates& extent);
+
+/// Bytes of the header with which DDalphaAMG and openQCD start: four extents, time first, and a plaquette.
+constexpr std::uint64_t plain_header_bytes = 4 * 4 + 8;
+/// Whether a file starts so and has no more than the size that the extents imply.
+bool looks_like_plain_binary(const InputFile& file);
+/// The head of such a file. \param axes in the order of its extents.
+GaugeHead plain_head(const InputFile& file, const char* format, const std::array<int, 4>& axes);
+
+/// How the links of a file are laid out: lexicographic sites, x fastest; rows, columns, (re, im) fastest.
+struct LinkLayout {
+  std::uint64_t offset = 0;
+  int bits = 64;
+  bool big_endian = true;
+  int rows = 3;                               ///< 2: the third is the conjugate cross product
+  std::array<int, 4> link_order{0, 1, 2, 3};  ///< directions in the order in which their links stand
+};
+/// Bytes of all links of a lattice.
+std::uint64_t link_bytes(const Coordinates& extent, const LinkLayout& layout);
+/// Reads the links of a part and the checksum of all, if there is one. Collective.
+void read_links(const InputFile& file, const LinkLayout& layout, HostGauge& gauge, SiteChecksum* checksum,
+                Communicator& communicator);
+/// That as the reader of a head.
+inline auto link_reader(const LinkLayout& layout, std::shared_ptr<SiteChecksum> checksum) {
+  return [layout, checksum](const InputFile& file, HostGauge& gauge, Communicator& communicator) {
+    read_links(file, layout, gauge, checksum.get(), communicator);
+  };
+}
+/// Likewise writes them, boundary phases included.
+void write_links(NewFile& file, const LinkLayout& layout, const HostGauge& gauge, SiteChecksum* checksum);
+/// A link with the boundary phase, if it crosses the last slice of the whole lattice.
+Matrix3 link_with_phase(const HostGauge& gauge, long long site, int mu);
+
+/// Sites of a lattice of these extents.
+std::uint64_t sites_of(const Coordinates& extent);
+/// The extents that a file gives, after a look whether they are possible and those that the caller expects.
+Coordinates checked_extent(const InputFile& file, const Coordinates& found,
+                           const std::optional<Coordinates>& expected = {});
+/// E.g. `8x8x8x16`.
+std::string extent_text(const Coordinates& extent);
+
+}  // namespace quarksmith

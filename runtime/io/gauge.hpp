@@ -1,0 +1,83 @@
+/// \file
+/// Gauge configurations in the formats of the field. Reading recognises the format by content.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/fields/field.hpp"
+#include "runtime/io/file.hpp"
+#include "runtime/io/output.hpp"
+#include "runtime/ranks/partition.hpp"
+
+namespace quarksmith {
+
+/// A number recorded in a file beside the data, and what the data give.
+struct RecordedCheck {
+  std::string what;  ///< e.g. `SciDAC checksum`
+  std::string recorded, computed;
+  bool agrees = false;
+};
+
+/// A configuration and what its file says about it.
+struct GaugeFile {
+  HostGauge gauge;
+  std::string format;      ///< ILDG, SciDAC, NERSC, MILC, DDalphaAMG, openQCD, text
+  int bits = 64;           ///< of the stored reals
+  std::string byte_order;  ///< big, little, or ascii
+  std::vector<RecordedCheck> checks;
+  std::map<std::string, std::string> notes;  ///< other text worth showing: LIME records, header lines
+  bool phases_folded = false;                ///< boundary phases were moved from the links into gauge.phase
+};
+
+/// Reads any supported format; each rank reads the links of its part alone. Boundary phases found in the links are
+/// moved into gauge.phase. Collective over the ranks of `partition`. \param lattice the global extents (those of
+/// `lattice.global_extent()`): needed by formats that do not record them,
+///        and must agree with the others.
+/// \throws Error unreadable, unknown, truncated, NaN; or, if `verify`, a recorded checksum or average that the data do
+///         not reproduce. UsageError: the extents are needed or contradict the file, or cannot be cut into parts.
+///         All ranks throw if one does.
+GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Lattice>& lattice = {}, bool verify = true,
+                     const Partition& partition = {});
+
+/// What is known of a format. The table of formats, with what reads and writes them: runtime/io/formats.hpp.
+struct GaugeFormatInfo {
+  std::string_view title;
+  std::string_view name = "";                 ///< by which write_gauge knows it; empty: it is read alone
+  std::array<std::string_view, 2> endings{};  ///< of file names that ask for it
+  int bits = 0;                               ///< of its reals; 0: 32 or 64
+  bool any_links = false;                     ///< holds links that are not SU(3) too, as fat ones
+};
+
+/// What read_gauge understands, for messages.
+std::string gauge_formats();
+/// The formats that write_gauge knows.
+std::vector<GaugeFormatInfo> writable_formats();
+/// Their names, as `ildg, nersc or milc`; those that `with` tells, if it is given.
+std::string writable_names(bool (*with)(const GaugeFormatInfo&) = nullptr);
+
+/// A LIME record that goes into an ILDG file beside the links.
+struct ExtraRecord {
+  std::string type, text;
+};
+
+/// Writes a configuration; links include gauge.phase. Each rank writes the links of its part; the file is the same to
+/// the bit for every grid. Collective.
+/// \param format the name of a writable format; \param bits 32 or 64.
+/// \throws UsageError unknown format or bits, or links that the format cannot hold; Error the file cannot be written
+/// (an older one is kept). All ranks throw if one does.
+void write_gauge(Output& output, const HostGauge& gauge, const std::string& format, int bits = 64,
+                 const std::vector<ExtraRecord>& extra = {});
+/// The same, replacing what has the name.
+void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, const std::string& format, int bits = 64,
+                 const std::vector<ExtraRecord>& extra = {}, Communicator& communicator = *Communicator::self());
+
+/// The text of a LIME record of a file, empty if it has none of that type.
+std::string read_lime_text(const std::filesystem::path& path, const std::string& type);
+
+}  // namespace quarksmith

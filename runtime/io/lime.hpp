@@ -1,0 +1,33 @@
+/// \file
+/// LIME containers (C. McNeile and others, c-lime 1.3): big-endian records with a type.
+#pragma once
+
+#include "runtime/io/file.hpp"
+
+namespace quarksmith {
+
+/// Where one record lies in a file.
+struct LimeRecord {
+  std::string type;
+  std::uint64_t offset = 0;  ///< of its data
+  std::uint64_t bytes = 0;
+};
+
+/// All records of a container.
+/// \throws Error a record header is damaged or runs past the end of the file.
+std::vector<LimeRecord> lime_records(const InputFile& file);
+/// The first record of that type, null if there is none.
+const LimeRecord* find_record(const std::vector<LimeRecord>& records, const std::string& type);
+/// Its data as text.
+std::string read_record(const InputFile& file, const LimeRecord& record);
+/// Text between <tag> and </tag>, without surrounding blanks; empty if the tag is missing.
+std::string xml_value(const std::string& xml, const std::string& tag);
+
+/// Head of a record of `bytes` bytes, which must follow, and then its padding.
+std::string record_head(const std::string& type, std::uint64_t bytes, bool first, bool last);
+/// What fills a record up to a multiple of eight bytes.
+std::string record_padding(std::uint64_t bytes);
+/// A whole record of text.
+std::string record_of(const std::string& type, const std::string& text, bool first, bool last);
+
+}  // namespace quarksmith

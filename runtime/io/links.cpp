@@ -1,0 +1,130 @@
+// Links of a file to and from a field: byte order, precision, order of sites and directions.
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+
+#include "runtime/error.hpp"
+#include "runtime/io/formats.hpp"
+
+namespace quarksmith {
+namespace {
+
+std::size_t site_bytes(const LinkLayout& layout) {
+  return static_cast<std::size_t>(directions) * layout.rows * 6 * layout.bits / 8;
+}
+
+bool must_swap(const LinkLayout& layout) { return layout.big_endian != (std::endian::native == std::endian::big); }
+
+double get_real(const unsigned char* p, int bits) {
+  if (bits == 64) return *reinterpret_cast<const double*>(p);
+  return *reinterpret_cast<const float*>(p);
+}
+
+void decode_site(const unsigned char* data, const LinkLayout& layout, std::array<Matrix3, directions>& links) {
+  const int bytes = layout.bits / 8;
+  for (const int mu : layout.link_order) {
+    Matrix3& u = links[mu];
+    for (int n = 0; n < 3 * layout.rows; ++n, data += 2 * bytes)
+      u[n] = {get_real(data, layout.bits), get_real(data + bytes, layout.bits)};
+    if (layout.rows == 2)
+      for (int j = 0; j < 3; ++j) {
+        const int k = (j + 1) % 3, l = (j + 2) % 3;
+        u[6 + j] = std::conj(u[k] * u[3 + l] - u[l] * u[3 + k]);
+      }
+  }
+}
+
+void encode_site(const std::array<Matrix3, directions>& links, const LinkLayout& layout, unsigned char* data) {
+  for (const int mu : layout.link_order)
+    for (int n = 0; n < 3 * layout.rows; ++n)
+      for (const double part : {links[mu][n].real(), links[mu][n].imag()}) {
+        if (layout.bits == 64) {
+          std::memcpy(data, &part, 8);
+        } else {
+          const float single = static_cast<float>(part);
+          std::memcpy(data, &single, 4);
+        }
+        data += layout.bits / 8;
+      }
+}
+
+}  // namespace
+
+std::uint64_t link_bytes(const Coordinates& extent, const LinkLayout& layout) {
+  return sites_of(extent) * site_bytes(layout);
+}
+
+void read_links(const InputFile& file, const LinkLayout& layout, HostGauge& gauge, SiteChecksum* checksum,
+                Communicator& communicator) {
+  const Lattice& lattice = gauge.lattice;
+  const std::size_t each = site_bytes(layout);
+  const long long slice = lattice.space_sites();
+  const FileBox box = box_in_file(lattice, layout.offset, each);
+  const auto shared = SharedFile::reader(file, communicator);
+  Bytes buffer(slice * each);
+  for (int t = 0; t < lattice.extent(3); ++t) {
+    shared->read(box.slice(t), buffer.data());
+    if (checksum != nullptr)
+      for (long long i = 0; i < slice; ++i)
+        checksum->add(lattice.global_index(t * slice + i), buffer.data() + i * each, each);
+    if (must_swap(layout)) swap_bytes(buffer.data(), buffer.size(), layout.bits / 8);
+    for (long long i = 0; i < slice; ++i) decode_site(buffer.data() + i * each, layout, gauge.site[t * slice + i]);
+  }
+  if (checksum != nullptr) checksum->combine(communicator);
+}
+
+Matrix3 link_with_phase(const HostGauge& gauge, long long site, int mu) {
+  const Lattice& lattice = gauge.lattice;
+  Matrix3 u = gauge.site[site][mu];
+  if (gauge.phase[mu] != 1.0 && lattice.origin(mu) + lattice.coordinates(site)[mu] == lattice.global_extent(mu) - 1)
+    for (Complex64& z : u) z *= gauge.phase[mu];
+  return u;
+}
+
+void write_links(NewFile& file, const LinkLayout& layout, const HostGauge& gauge, SiteChecksum* checksum) {
+  const Lattice& lattice = gauge.lattice;
+  const std::size_t each = site_bytes(layout);
+  const long long slice = lattice.space_sites();
+  const FileBox box = box_in_file(lattice, layout.offset, each);
+  Bytes buffer(slice * each);
+  for (int t = 0; t < lattice.extent(3); ++t) {
+    for (long long i = 0; i < slice; ++i) {
+      std::array<Matrix3, directions> links;
+      for (int mu = 0; mu < directions; ++mu) links[mu] = link_with_phase(gauge, t * slice + i, mu);
+      encode_site(links, layout, buffer.data() + i * each);
+    }
+    if (must_swap(layout)) swap_bytes(buffer.data(), buffer.size(), layout.bits / 8);
+    if (checksum != nullptr)
+      for (long long i = 0; i < slice; ++i)
+        checksum->add(lattice.global_index(t * slice + i), buffer.data() + i * each, each);
+    file.write(box.slice(t), buffer.data());
+  }
+  if (checksum != nullptr) checksum->combine(file.communicator());
+}
+
+std::uint64_t sites_of(const Coordinates& extent) {
+  std::uint64_t sites = 1;
+  for (const int n : extent) sites *= static_cast<std::uint64_t>(n);
+  return sites;
+}
+
+std::string extent_text(const Coordinates& x) { return fmt::format("{}x{}x{}x{}", x[0], x[1], x[2], x[3]); }
+
+Coordinates checked_extent(const InputFile& file, const Coordinates& found,
+                           const std::optional<Coordinates>& expected) {
+  for (const int n : found)
+    if (n < 1 || n > 1 << 14)  // so that no product overflows
+      throw Error(fmt::format("{}: the header gives extents {}: it is damaged; fetch the file again", file.name(),
+                              extent_text(found)));
+  for (const int n : found)
+    if (n % 2 != 0)
+      throw WrongLattice(fmt::format("{}: holds a {} lattice: extent {} is not an even number; use even extents",
+                                     file.name(), extent_text(found), n));
+  if (expected && *expected != found)
+    throw WrongLattice(fmt::format("{}: holds a {} lattice, but {} is asked for", file.name(), extent_text(found),
+                                   extent_text(*expected)));
+  return found;
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,69 @@
+// DDalphaAMG, and the header that openQCD has too: binary, little-endian, without checksums.
+#include <fmt/format.h>
+
+#include "runtime/error.hpp"
+#include "runtime/io/formats.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// Four extents, time first, and three times the plaquette.
+struct Header {
+  std::int32_t extent[4];
+  double plaquette;
+};
+
+Header read_header(const InputFile& file) {
+  Header h;
+  file.read(0, h.extent, sizeof h.extent, "the header");
+  file.read(sizeof h.extent, &h.plaquette, sizeof h.plaquette, "the header");
+  return h;
+}
+
+}  // namespace
+
+bool looks_like_plain_binary(const InputFile& file) {
+  if (file.size() < plain_header_bytes) return false;
+  const Header h = read_header(file);
+  std::uint64_t sites = 1;
+  for (const int n : h.extent) {
+    if (n < 1 || n > 4096) return false;
+    sites *= static_cast<std::uint64_t>(n);
+  }
+  // The plaquette stands there as the only other witness: sizes of truncated files are reported by the reader.
+  return h.plaquette >= -3 && h.plaquette <= 3 && file.size() <= plain_header_bytes + sites * directions * 18 * 8;
+}
+
+GaugeHead plain_head(const InputFile& file, const char* format, const std::array<int, 4>& axes) {
+  const Header h = read_header(file);
+  Coordinates extent;
+  for (int n = 0; n < directions; ++n) extent[axes[n]] = h.extent[n];
+  GaugeHead head;
+  head.format = format;
+  head.byte_order = "little";
+  head.extent = checked_extent(file, extent);
+  const std::uint64_t bytes = plain_header_bytes + sites_of(extent) * directions * 18 * 8;
+  if (file.size() != bytes)
+    throw Error(fmt::format("{}: truncated: a {} {} field has {} bytes, the file {}", file.name(), extent_text(extent),
+                            format, bytes, file.size()));
+  head.notes["PLAQUETTE"] = fmt::format("{:.16g}", h.plaquette / 3);
+  return head;
+}
+
+namespace {
+
+GaugeHead ddalphaamg_head(const InputFile& file, const std::optional<Coordinates>&) {
+  LinkLayout layout;
+  layout.offset = plain_header_bytes;
+  layout.big_endian = false;
+  layout.link_order = {3, 2, 1, 0};
+  GaugeHead head = plain_head(file, "DDalphaAMG", layout.link_order);
+  head.read_links = link_reader(layout, nullptr);
+  return head;
+}
+
+}  // namespace
+
+constinit const GaugeFormat ddalphaamg_format = {{.title = "DDalphaAMG"}, looks_like_plain_binary, ddalphaamg_head};
+
+}  // namespace quarksmith

@@ -1,0 +1,134 @@
+/// \file
+/// Propagators in HDF5: one dataset a column, written one after another, so that an interrupted run can continue.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "runtime/fields/field.hpp"
+
+namespace quarksmith {
+
+/// A value of an attribute: text, number or list of numbers.
+using ProvenanceValue =
+    std::variant<std::string, double, long long, std::vector<double>, std::vector<long long>, std::vector<Complex64>>;
+using Provenance = std::map<std::string, ProvenanceValue>;
+
+/// For messages.
+std::string text_of(const ProvenanceValue& value);
+
+/// What is kept of the solve of one column.
+struct ColumnReport {
+  double iterations = 0, residual = 0, seconds = 0, gflops = 0;
+  std::string solver, precision, even_odd, links;  ///< how it was solved; an unfinished file may go on otherwise
+  std::vector<double> midpoint;  ///< of domain-wall quarks: sums of |psi|^2 half-way, for each t of the whole lattice
+};
+
+/// What kind of columns a file has: `/column/<a>/<colour>`.
+struct PropagatorForm {
+  bool staggered = false;  ///< colour vectors, and `a` is the number of the mass; else spinors, and `a` the spin
+  int first = 4;           ///< values of `a`
+  bool midpoint = false;   ///< reports have the midpoint sums of domain-wall quarks
+
+  int columns() const { return 3 * first; }
+  int components() const { return staggered ? 3 : 12; }
+  friend bool operator==(const PropagatorForm&, const PropagatorForm&) = default;
+};
+
+/// What a file states of itself.
+struct PropagatorHeader {
+  Provenance provenance;  ///< decides whether two runs compute the same columns
+  Provenance remarks;     ///< may differ: names, versions, how the first columns were solved
+  PropagatorForm form;
+
+  PropagatorHeader(Provenance p = {}, Provenance r = {}, PropagatorForm f = {})
+      : provenance(std::move(p)), remarks(std::move(r)), form(f) {}
+};
+
+/// docs/files.md describes the format: HDF5, followed by a seal that holds its structure once more, so that a damaged
+/// file is told without libhdf5, which crashes on some. Written as `<path>.part` and renamed by finish(). All datasets
+/// are laid out when the file is created, so that writing a column changes no structure: a run that is killed leaves a
+/// readable file, and every rank writes its part of a column to where it stands. Each column has a checksum, the same
+/// on any grid of ranks. All calls but `has` and `report` are collective, the end of the object's life too; if one rank
+/// throws, all do.
+class PropagatorFile {
+ public:
+  using Provenance = quarksmith::Provenance;
+
+  /// Creates `<path>.part`, or continues it if its provenance is equal.
+  /// \param overwrite replaces a finished file, and discards a partial one that is damaged or of other provenance,
+  /// instead of refusing.
+  /// \throws UsageError a finished file exists, or a partial one of other provenance or of the former format; Error it
+  /// is damaged or cannot be written.
+  PropagatorFile(const std::filesystem::path& path, const Lattice& lattice, const PropagatorHeader& header,
+                 bool overwrite, Communicator& communicator = *Communicator::self());
+  ~PropagatorFile();
+
+  /// Columns that an earlier run has left; a column whose report is damaged does not count.
+  bool has(int first, int colour) const;
+  /// Something was written there: a column that `has` and `read` reject is damaged.
+  bool touched(int first, int colour) const;
+  ColumnReport report(int first, int colour) const;
+  /// \return false: the column does not match its checksum.
+  [[nodiscard]] bool read(int first, int colour, HostSpinor& column) const;
+  /// \throws Error the disk is full or fails; earlier columns are kept.
+  void write(int first, int colour, const HostSpinor& column, const ColumnReport& report);
+  /// Closes the file and gives it its final name.
+  void finish();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// A finished or partial file, opened for reading. All calls but those without arguments, `has` and `report` are
+/// collective.
+class PropagatorReader {
+ public:
+  /// \throws Error it is missing, damaged, of the former format or no propagator.
+  explicit PropagatorReader(const std::filesystem::path& path, Communicator& communicator = *Communicator::self());
+  ~PropagatorReader();
+
+  /// All attributes.
+  const Provenance& provenance() const;
+  const PropagatorForm& form() const;
+  const Coordinates& extent() const;
+  /// One attribute. \throws Error there is none of this type.
+  template <class T>
+  const T& value(const std::string& key) const {
+    const auto found = provenance().find(key);
+    const T* held = found == provenance().end() ? nullptr : std::get_if<T>(&found->second);
+    if (held == nullptr) missing(key);
+    return *held;
+  }
+  bool has(int first, int colour) const;
+  /// Something was written there: a column that `has` rejects is damaged.
+  bool touched(int first, int colour) const;
+  ColumnReport report(int first, int colour) const;
+  /// The column's checksum in hexadecimal.
+  std::string checksum(int first, int colour) const;
+  /// Reads this rank's part. \return false: the column does not match its checksum. \throws Error it cannot be read, or
+  /// `column` is of another lattice.
+  [[nodiscard]] bool read(int first, int colour, HostSpinor& column) const;
+  /// \throws UsageError `header` states another calculation; the message ends with `remedy`.
+  void require(const PropagatorHeader& header, const Coordinates& lattice, const std::string& remedy) const;
+
+ private:
+  [[noreturn]] void missing(const std::string& key) const;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// Whether a file is one of HDF5, whatever it holds.
+bool is_hdf5(const std::filesystem::path& path);
+
+/// Reads a column of a finished file, each rank its part of it. Collective.
+/// \throws Error missing, damaged, or of another lattice.
+void read_propagator_column(const std::filesystem::path& path, int first, int colour, HostSpinor& column,
+                            Communicator& communicator = *Communicator::self());
+
+}  // namespace quarksmith

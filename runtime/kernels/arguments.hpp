@@ -1,0 +1,201 @@
+/// \file
+/// What a kernel receives: plain records shared by host code and every target. No host library is used here.
+#pragma once
+
+namespace quarksmith {
+
+/// Number of space-time directions; the order is x, y, z, t.
+inline constexpr int directions = 4;
+/// Sites of a block in the memory of a GPU: the threads of a warp.
+inline constexpr int site_block = 32;
+/// Widest block of SIMD lanes that any target uses.
+inline constexpr int max_lanes = 16;
+
+/// How the lanes of a CPU block relate to each other; index [mu][0] is the forward, [mu][1] the backward hop.
+struct LaneTables {
+  /// Lane that holds the neighbour of lane l when the hop leaves the block's sub-lattice.
+  int permutation[directions][2][max_lanes];
+  /// -1 for a lane whose hop also crosses the boundary of the lattice, else 0.
+  int crossing[directions][2][max_lanes];
+};
+
+/// Division by a constant extent as multiplication and shift.
+struct Divisor {
+  unsigned multiplier;
+  int shift;
+};
+
+/// Extents and lane structure of a (sub-)lattice. Sites of one parity are numbered x fastest, two x to a number.
+struct Geometry {
+  int extent[directions];         ///< extents of the sub-lattice that one lane covers; even
+  int stride[directions];         ///< distance of neighbours in the numbering of sites; [0] is not used
+  Divisor by_half_x, by_y, by_z;  ///< division by extent[0]/2, extent[1], extent[2]
+  int half_sites;                 ///< sites (CUDA) or blocks of lanes (CPU) of one parity
+  int lanes;                      ///< lanes to a block; 1 on CUDA
+  int split[directions];          ///< lanes along each direction; extent * split = extent of the lattice
+  int lane_bits;                  ///< log2(lanes)
+  int lane_direction[4];          ///< direction halved by each lane bit, in the order of the bits
+  const LaneTables* lane_tables;  ///< null when lanes == 1
+};
+
+/// One field as a kernel sees it: component n of site i lies as runtime/kernels/view.hpp says.
+struct Operand {
+  void* data = nullptr;
+  float* norm = nullptr;          ///< one scale a site and right-hand side for formats that need it
+  long long rhs_stride = 0;       ///< words between right-hand sides
+  long long norm_rhs_stride = 0;  ///< norms between right-hand sides
+  long long parity_stride = 0;    ///< words from the even to the odd half (link fields)
+  int lanes = 1;                  ///< lanes of the blocks in which this field is stored
+};
+
+/// A real number in both arithmetic precisions, so that no kernel converts.
+struct Scalar {
+  double d = 0;
+  float f = 0;
+  constexpr Scalar() = default;
+  constexpr Scalar(double value) : d(value), f(static_cast<float>(value)) {}
+};
+
+/// A complex coefficient of a vector update.
+struct ComplexScalar {
+  Scalar re, im;
+};
+
+/// Coefficient c_mu(x) of a forward hop: `bulk`, or `edge` where the hop leaves the sub-lattices of all lanes; backward
+/// conj(c_mu(x-mu)). Where a part ends but the lattice does not, the edge is as the bulk (field.hpp: hops_of).
+struct Hops {
+  Scalar bulk[directions];
+  Scalar edge_re[directions][2];  ///< real part of bulk * phase; [0] forward, [1] backward
+  Scalar edge_im[directions][2];  ///< imaginary part for a forward hop; 0 for kernels with real coefficients
+};
+
+/// Ranks of a host that can store into each other's device memory, at most.
+inline constexpr int most_peers = 16;
+
+/// Counters in device memory by which peers tell each other that something has arrived; each in a sector of its own.
+struct HaloSignals {
+  static constexpr int stride = 32;
+  unsigned arrived[2 * directions * stride];  ///< spinors in the ghost zone [2 mu + backward], of all exchanges so far
+  unsigned expected[directions];              ///< the same of exchanges that are done
+  unsigned exchange;                          ///< number of the present exchange; its parity is that of the buffer
+  unsigned ticket;                            ///< blocks of the present exchange that have read the above
+};
+
+/// The boundaries of one rank's part for one kind of spinors: what hops that leave the part find. Zones hold the colour
+/// vectors that cross a link, site for site of a face (runtime/kernels/site.hpp: face_index).
+struct Halo {
+  Operand arriving[directions][2];  ///< ghost zones for forward, backward hops; data null: not split
+  Operand leaving[directions][2];   ///< where this rank puts what the same hops of its neighbours need
+  Operand links[directions];        ///< U_mu of the last slice of the part behind; both parities
+  Operand long_links[directions];   ///< long links of its last slices, the last one first
+  int face[directions] = {};        ///< sites (CPU: blocks) of one parity on the slices that hops reach; 0: not split
+  const int* boundary[2] = {};      ///< numbers of the sites of a parity from which some hop leaves the part
+  int boundary_count[2] = {};
+  int split = 0;  ///< bits of the directions that are split
+  // Of ranks that store into each other's zones, of which there are two sets, used in turn:
+  HaloSignals* signals = nullptr;
+  unsigned* raise[directions][2] = {};  ///< counters of neighbours: arrived[2 mu + backward]
+  long long buffer = 0;                 ///< bytes from one set of zones to the next
+};
+
+/// Which work of a hopping term one launch does, in blocks of threads (CUDA), and how.
+struct HaloWork {
+  bool pack = false, interior = false, exterior = false;
+  bool whole = false;  ///< `exterior` means all sites
+  bool peers = false;  ///< zones are those of neighbours: counters tell when they are full
+};
+
+/// Ranks that add up numbers.
+struct Team {
+  int ranks = 1, rank = 0;
+  /// Sums over the ranks in their order; for kernels on the host's processors.
+  void (*sum)(void* context, double* values, int count) = nullptr;
+  void* context = nullptr;
+  /// For kernels on GPUs: memory of each rank, [exchange parity][right-hand side][from rank][most_team_sums] pairs of
+  /// words (value, flag) of which two make a number, and counters of exchanges, one a right-hand side.
+  unsigned long long* box[most_peers] = {};
+  unsigned* exchanges = nullptr;
+  static constexpr int most_sums = 32, most_rhs = 64;
+};
+
+/// Slots of device scalars that one kernel names at most, and those that every right-hand side has (generator's
+/// blas.py).
+inline constexpr int most_slots = 20, active_slot = 0, status_slot = 1;
+/// A slot that is this or more stands for number slot - shared_slot of the first right-hand side of the call, for all.
+inline constexpr int shared_slot = 128;
+/// What slot `status_slot` holds: nothing happened, a quotient had denominator zero, a number was not finite.
+enum class Status { fine, breakdown, not_finite };
+
+/// Slices of a vector along a fifth dimension, at most.
+inline constexpr int most_slices = 64;
+
+/// State of the counter-based random numbers: the stream is (seed, counter), the place in it the global site.
+struct RandomState {
+  unsigned long long seed = 0;
+  unsigned long long counter = 0;
+};
+
+/// What a reducing kernel with a program on device scalars does: all, its sums alone (into `sums`), or the program
+/// alone with the sums that stand there.
+enum class SumStage { all, sums, program };
+
+/// Everything one kernel call needs. Which members a kernel reads is stated in its generated header.
+struct Arguments {
+  Geometry geometry{};
+  int parity = 0;       ///< parity of the output sites
+  int rhs = 1;          ///< right-hand sides of this call; a multiple of the kernel's tile
+  int direction = 0;    ///< link direction that a gauge update changes
+  long long count = 0;  ///< sites of an element-wise kernel (both parities counted when the fields hold both)
+  Operand out, in, x, y, z, w;
+  Operand links;       ///< forward links of both parities
+  Operand long_links;  ///< the same for hops over three sites
+  Operand term;        ///< site terms of both parities (runtime/kernels/term.hpp)
+  Operand twist;       ///< second factor of the inverse of a twisted term (runtime/kernels/twist.hpp)
+  ComplexScalar a, b, c;
+  Hops hops, long_hops;
+  RandomState random;
+  double* sums = nullptr;      ///< results of a reducing kernel
+  double* partial = nullptr;   ///< scratch: one row of sums per chunk
+  unsigned* ticket = nullptr;  ///< scratch: chunks done so far (CUDA); zero between calls
+  /// Scalars in device memory, complex numbers: number s of right-hand side r is scalars[r * scalar_stride + 2 s] and
+  /// the next. Slot n of a kernel is number slot[n].
+  double* scalars = nullptr;
+  int scalar_stride = 0;
+  int columns = 0;  ///< right-hand sides of x that a block kernel combines (runtime/kernels/block.hpp)
+  /// Slices of a vector for kernels along the fifth dimension: slice s of vector r is right-hand side r * slices + s of
+  /// the operands. Their coefficients: runtime/kernels/slices.hpp.
+  int slices = 1;
+  const void* chain = nullptr;
+  const int* list = nullptr;  ///< CPU: numbers of the blocks to work on, of which there are list_count; null: all
+  int list_count = 0;
+  int skip = 0;                ///< CUDA: bits of directions; sites with a hop that leaves the part there are left out
+  const Halo* halo = nullptr;  ///< boundaries of a part; null: hops that leave it come in again on the other side
+  SumStage stage = SumStage::all;
+  const Team* team = nullptr;  ///< ranks over which sums extend before a program on device scalars runs
+  int mask = -1;               ///< kernels skip a right-hand side whose number `mask` is 0; -1: none
+  unsigned char slot[most_slots] = {};
+};
+
+/// Launch numbers of one kernel; ignored by the CPU target.
+struct Launch {
+  int block = 128;         ///< threads of a block
+  void* stream = nullptr;  ///< cudaStream_t
+  /// Work of a hopping term at the boundaries of a part, arguments.halo, instead of the plain kernel; null: the latter.
+  const HaloWork* halo = nullptr;
+};
+
+/// Address of a kernel: applies it to `arguments`.
+using Apply = void (*)(const Arguments& arguments, const Launch& launch);
+
+/// Bytes of the short vectors in which a group of components is stored: the largest of 16, 8, 4, 2 that divides it.
+constexpr int vector_bytes(int group_bytes) {
+  int bytes = 16;
+  while (bytes > 1 && group_bytes % bytes != 0) bytes /= 2;
+  return bytes;
+}
+
+/// The same as a constant that device code may use.
+template <int GroupBytes>
+inline constexpr int vector_bytes_of = vector_bytes(GroupBytes);
+
+}  // namespace quarksmith

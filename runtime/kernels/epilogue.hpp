@@ -1,0 +1,97 @@
+/// \file
+/// What happens to D psi before it is stored. A Term is a site term T or its inverse (runtime/kernels/term.hpp,
+/// runtime/kernels/twist.hpp): it says how many right-hand sides it mixes, which an epilogue finishes together.
+#pragma once
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+/// a x + b y
+template <class R, class Value>
+QUARKSMITH_INLINE Value combine(const Arguments& a, const Value& x, const Value& y) {
+  const R alpha = real_scalar<R>(a.a), beta = real_scalar<R>(a.b);
+  Value out;
+  QUARKSMITH_UNROLL
+  for (int i = 0; i < int(sizeof(Value) / sizeof(Colour<R>)); ++i) out[i] = alpha * x[i] + beta * y[i];
+  return out;
+}
+
+/// out = D in
+struct Plain {
+  static constexpr int vectors = 1;
+  /// Tells memory what `finish` will read.
+  template <class Spinors>
+  static QUARKSMITH_INLINE void announce(const Arguments&, const Site&, int) {}
+  template <class Spinors, int W, class Value>
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
+    Spinors::store(a.out, s.place, rhs, *sum);
+  }
+};
+
+/// out = a x + b D in
+struct Axpby {
+  static constexpr int vectors = 1;
+  template <class Spinors>
+  static QUARKSMITH_INLINE void announce(const Arguments& a, const Site& s, int rhs) {
+    Spinors::announce(a.x, s.place, rhs);
+  }
+  template <class Spinors, int W, class Value>
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
+    using R = typename Spinors::Real;
+    Spinors::store(a.out, s.place, rhs, combine<R>(a, Spinors::load(a.x, s.place, rhs), *sum));
+  }
+};
+
+/// out = a T x + b D in; a carries the scale of a stored term
+template <class Term>
+struct Taxpby {
+  static constexpr int vectors = Term::vectors;
+  template <class Spinors, int W, class Value>
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
+    Value x[vectors];
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < vectors; ++v) x[v] = Spinors::load(a.x, s.place, rhs + v);
+    Term::template apply<W>(a, s, x);
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < vectors; ++v)
+      Spinors::store(a.out, s.place, rhs + v, combine<typename Spinors::Real>(a, x[v], sum[v]));
+  }
+};
+
+/// out = b T^-1 D in; b carries the scale of the stored inverse
+template <class Term>
+struct Tinv {
+  static constexpr int vectors = Term::vectors;
+  template <class Spinors, int W, class Value>
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
+    using R = typename Spinors::Real;
+    Value y[vectors];
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < vectors; ++v) y[v] = sum[v];
+    Term::template apply<W>(a, s, y);
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < vectors; ++v) {
+      QUARKSMITH_UNROLL
+      for (int i = 0; i < 4; ++i) y[v][i] = real_scalar<R>(a.b) * y[v][i];
+      Spinors::store(a.out, s.place, rhs + v, y[v]);
+    }
+  }
+};
+
+/// out = a x + b T^-1 D in; b carries the scale of the stored inverse
+template <class Term>
+struct AxpbyTinv {
+  static constexpr int vectors = Term::vectors;
+  template <class Spinors, int W, class Value>
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
+    Value y[vectors];
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < vectors; ++v) y[v] = sum[v];
+    Term::template apply<W>(a, s, y);
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < vectors; ++v)
+      Spinors::store(a.out, s.place, rhs + v,
+                     combine<typename Spinors::Real>(a, Spinors::load(a.x, s.place, rhs + v), y[v]));
+  }
+};
+
+}  // namespace quarksmith::QUARKSMITH_TARGET

@@ -1,0 +1,215 @@
+/// \file
+/// What bodies of lattice expressions are made of: fields at a site or a walk away from it, and arithmetic of spinors.
+/// Include after runtime/kernels/kernel.hpp.
+#pragma once
+
+#include "runtime/kernels/su3.hpp"
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+/// The site reached from x by the steps: +1 ... +4 forward along x, y, z, t, negative backward.
+template <int... Steps>
+QUARKSMITH_INLINE Walk<sizeof...(Steps)> walk(const Arguments& a, const Site& x) {
+  Walk<sizeof...(Steps)> at(x);
+  (step<(Steps > 0 ? Steps : -Steps) - 1, (Steps > 0 ? 1 : -1)>(a, at), ...);
+  return at;
+}
+
+/// A number found at the end of a walk, as the lanes of its start see it.
+template <int Length, class R>
+QUARKSMITH_INLINE Complex<R> seen_from_start(const Walk<Length>& at, const Complex<R>& there) {
+  Complex<R> z = there;
+  for (int i = at.exchanges - 1; i >= 0; --i) z = {exchange(z.re, at.table[i]), exchange(z.im, at.table[i])};
+  return z;
+}
+
+/// In place: to return a matrix is to copy it.
+template <int Length, class R>
+QUARKSMITH_OUTLINED void seen_from_start(const Walk<Length>& at, Link<R>& there) {
+  there = map(there, [&](const Complex<R>& z) { return seen_from_start(at, z); });
+}
+template <int Length, class R>
+QUARKSMITH_OUTLINED Colour<R> seen_from_start(const Walk<Length>& at, const Colour<R>& there) {
+  return {seen_from_start(at, there.c0), seen_from_start(at, there.c1), seen_from_start(at, there.c2)};
+}
+
+/// A matrix of direction mu.
+template <class Links>
+QUARKSMITH_INLINE typename Links::Value load_matrix(const Operand& f, const Site& x, int mu) {
+  return Links::load(f, x.place, x.parity, mu);
+}
+template <class Links, int Length>
+QUARKSMITH_INLINE typename Links::Value load_matrix(const Operand& f, const Walk<Length>& at, int mu) {
+  auto u = load_matrix<Links>(f, at.site, mu);
+  if constexpr (Links::lanes > 1)
+    if (at.exchanges > 0) seen_from_start(at, u);
+  return u;
+}
+
+/// The half of a field of both parities that holds one of them.
+template <class Spinors>
+QUARKSMITH_INLINE Operand half_of(const Operand& f, int parity) {
+  Operand half = f;
+  half.data = static_cast<typename Spinors::Word*>(f.data) + parity * f.parity_stride;
+  if constexpr (Spinors::Format::has_norm) half.norm = f.norm + parity * (f.norm_rhs_stride / 2);
+  return half;
+}
+/// A spinor.
+template <class Spinors>
+QUARKSMITH_INLINE typename Spinors::Value load_spinor(const Operand& f, const Site& x, int rhs) {
+  return Spinors::load(half_of<Spinors>(f, x.parity), x.place, rhs);
+}
+template <class Spinors, int Length>
+QUARKSMITH_INLINE typename Spinors::Value load_spinor(const Operand& f, const Walk<Length>& at, int rhs) {
+  auto psi = load_spinor<Spinors>(f, at.site, rhs);
+  if constexpr (Spinors::lanes == 1) return psi;
+  if (at.exchanges == 0) return psi;
+  QUARKSMITH_UNROLL
+  for (auto& v : psi.s) v = seen_from_start(at, v);
+  return psi;
+}
+
+/// What a fermion finds beyond the end of its lane's sub-lattice: lanes change places, the boundary phase is applied.
+template <class R, int S>
+QUARKSMITH_OUTLINED Spinor<R, S> across(const Arguments& a, const Spinor<R, S>& from, int mu, int back) {
+  using E = Element<R>;
+  const E re = scalar<R>(a.hops.edge_re[mu][back]), forward = scalar<R>(a.hops.edge_im[mu][back]);
+  const E im = back != 0 ? -forward : forward;  // a backward hop takes the conjugate phase
+  Complex<R> phase = {R{} + re, R{} + im};
+  Spinor<R, S> psi = from;
+  if (a.geometry.split[mu] > 1) {
+    const int* table = a.geometry.lane_tables->permutation[mu][back];
+    const int* crossing = a.geometry.lane_tables->crossing[mu][back];
+    phase = {where_crossing<R>(crossing, re, E(1)), where_crossing<R>(crossing, im, E(0))};
+    const auto moved = [table](const Complex<R>& z) {
+      return Complex<R>{exchange(z.re, table), exchange(z.im, table)};
+    };
+    QUARKSMITH_UNROLL
+    for (auto& v : psi.s) v = {moved(v.c0), moved(v.c1), moved(v.c2)};
+  }
+  QUARKSMITH_UNROLL
+  for (auto& v : psi.s) v = phase * v;
+  return psi;
+}
+
+/// One step of a fermion, which notes where it left its sub-lattice.
+template <int Step, int Length>
+QUARKSMITH_INLINE void noted_step(const Arguments& a, Walk<Length>& at, int* left, int& count) {
+  constexpr int mu = (Step > 0 ? Step : -Step) - 1;
+  if (at.site.x[mu] == (Step > 0 ? a.geometry.extent[mu] - 1 : 0)) left[count++] = 2 * mu + (Step < 0);
+  step<mu, (Step > 0 ? 1 : -1)>(a, at);
+}
+
+/// A fermion at the end of a walk, with the phases (Arguments::hops) of the boundaries on its way.
+template <class Spinors, int... Steps>
+QUARKSMITH_INLINE typename Spinors::Value load_fermion(const Arguments& a, const Operand& f, const Site& x, int rhs) {
+  Walk<sizeof...(Steps)> at(x);
+  int left[sizeof...(Steps)], count = 0;
+  (noted_step<Steps>(a, at, left, count), ...);
+  auto psi = load_spinor<Spinors>(f, at.site, rhs);
+  QUARKSMITH_UNROLL
+  for (int i = sizeof...(Steps) - 1; i >= 0; --i)
+    if (i < count) psi = across(a, psi, left[i] / 2, left[i] & 1);
+  return psi;
+}
+template <class Spinors>
+QUARKSMITH_INLINE void store_spinor(const Operand& f, const Site& x, int rhs, const typename Spinors::Value& psi) {
+  Spinors::store(half_of<Spinors>(f, x.parity), x.place, rhs, psi);
+}
+
+// --- arithmetic ------------------------------------------------------------------------------------------------------
+
+/// f of each colour vector.
+template <class R, int S, class F>
+QUARKSMITH_INLINE Spinor<R, S> each(const F& f) {
+  Spinor<R, S> result;
+  QUARKSMITH_UNROLL
+  for (int s = 0; s < S; ++s) result[s] = f(s);
+  return result;
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> operator+(const Spinor<R, S>& a, const Spinor<R, S>& b) {
+  return each<R, S>([&](int s) { return a[s] + b[s]; });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> operator-(const Spinor<R, S>& a, const Spinor<R, S>& b) {
+  return each<R, S>([&](int s) { return a[s] - b[s]; });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> operator-(const Spinor<R, S>& a) {
+  return each<R, S>([&](int s) { return -a[s]; });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> operator*(const R& a, const Spinor<R, S>& b) {
+  return each<R, S>([&](int s) { return a * b[s]; });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> operator*(const Complex<R>& a, const Spinor<R, S>& b) {
+  return each<R, S>([&](int s) { return a * b[s]; });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> mul(const Link<R>& u, const Spinor<R, S>& b) {
+  return each<R, S>([&](int s) { return mul(u, b[s]); });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S> mul_adj(const Link<R>& u, const Spinor<R, S>& b) {
+  return each<R, S>([&](int s) { return mul_adj(u, b[s]); });
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S>& operator+=(Spinor<R, S>& a, const Spinor<R, S>& b) {
+  return a = a + b;
+}
+template <class R, int S>
+QUARKSMITH_INLINE Spinor<R, S>& operator-=(Spinor<R, S>& a, const Spinor<R, S>& b) {
+  return a = a - b;
+}
+template <class R>
+QUARKSMITH_INLINE Link<R>& operator-=(Link<R>& a, const Link<R>& b) {
+  return a = a - b;
+}
+template <class R>
+QUARKSMITH_INLINE Link<R> operator*(const Complex<R>& a, const Link<R>& u) {
+  return map(u, [&a](const Complex<R>& z) { return a * z; });
+}
+/// u v as a function, of which bodies hold many: inlined everywhere they take a compiler for the CPU minutes.
+template <class R>
+QUARKSMITH_FUNCTION Link<R> product(const Link<R>& u, const Link<R>& v) {
+  return u * v;
+}
+template <class R>
+QUARKSMITH_INLINE Complex<R>& operator+=(Complex<R>& a, const Complex<R>& b) {
+  return a = a + b;
+}
+template <class R>
+QUARKSMITH_INLINE Complex<R>& operator-=(Complex<R>& a, const Complex<R>& b) {
+  return a = a - b;
+}
+/// The matrix sum a b^+ over spins.
+template <class R, int S>
+QUARKSMITH_FUNCTION Link<R> outer(const Spinor<R, S>& a, const Spinor<R, S>& b) {
+  Link<R> sum = {};
+  QUARKSMITH_UNROLL
+  for (int s = 0; s < S; ++s) {
+    const Complex<R> b0 = conj(b[s].c0), b1 = conj(b[s].c1), b2 = conj(b[s].c2);
+    sum.a0 = add_product<1>(sum.a0, a[s].c0, b0), sum.a1 = add_product<1>(sum.a1, a[s].c0, b1);
+    sum.a2 = add_product<1>(sum.a2, a[s].c0, b2), sum.b0 = add_product<1>(sum.b0, a[s].c1, b0);
+    sum.b1 = add_product<1>(sum.b1, a[s].c1, b1), sum.b2 = add_product<1>(sum.b2, a[s].c1, b2);
+    sum.c0 = add_product<1>(sum.c0, a[s].c2, b0), sum.c1 = add_product<1>(sum.c1, a[s].c2, b1);
+    sum.c2 = add_product<1>(sum.c2, a[s].c2, b2);
+  }
+  return sum;
+}
+/// sum conj(a) b
+template <class R, int S>
+QUARKSMITH_INLINE Complex<R> dot(const Spinor<R, S>& a, const Spinor<R, S>& b) {
+  Complex<R> sum = {R{}, R{}};
+  QUARKSMITH_UNROLL
+  for (int s = 0; s < S; ++s) {
+    sum = add_product<1>(sum, conj(a[s].c0), b[s].c0);
+    sum = add_product<1>(sum, conj(a[s].c1), b[s].c1);
+    sum = add_product<1>(sum, conj(a[s].c2), b[s].c2);
+  }
+  return sum;
+}
+
+}  // namespace quarksmith::QUARKSMITH_TARGET

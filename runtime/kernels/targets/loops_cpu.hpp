@@ -1,0 +1,117 @@
+/// \file
+/// How the CPU target goes over the sites of a field: chunks of blocks for each thread, sums in a fixed order. Part of
+/// target_cpu.hpp.
+#pragma once
+
+#include "runtime/kernels/arguments.hpp"
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+/// Blocks summed as one chunk: fixed, so that sums do not depend on the number of threads.
+inline constexpr int chunk_blocks = 32;
+
+/// Adds the lanes of `sums` in a fixed order.
+template <int W>
+QUARKSMITH_INLINE double sum_lanes(const Lanes<double, W>& v) {
+  if constexpr (W == 1) {
+    return v;
+  } else {
+    double total = 0;
+    for (int l = 0; l < W; ++l) total += v[l];
+    return total;
+  }
+}
+
+QUARKSMITH_INLINE bool at_rest(const Arguments& a, int rhs, int tile);  // runtime/kernels/scalars.hpp
+
+/// Calls body(index, rhs, sums) for every block below `count` and every tile of right-hand sides; the sums of kernel K
+/// for each right-hand side are added up in a fixed order into a.sums[rhs * N + n], or given to its program on device
+/// scalars.
+template <class K, int W, class Body>
+QUARKSMITH_INLINE void for_each(const Arguments& a, int count, const Body& body) {
+  constexpr int N = K::sums;
+  const int chunks = (count + chunk_blocks - 1) / chunk_blocks;
+  for (int rhs = 0; rhs < a.rhs; rhs += K::tile) {
+    if (at_rest(a, rhs, K::tile)) continue;
+#pragma omp parallel for schedule(static)
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      Lanes<double, W> sums[N + 1] = {};
+      const int end = (chunk + 1) * chunk_blocks < count ? (chunk + 1) * chunk_blocks : count;
+      for (int index = chunk * chunk_blocks; index < end; ++index) body(index, rhs, sums);
+      for (int n = 0; n < N; ++n) a.partial[chunk * N + n] = sum_lanes<W>(sums[n]);
+    }
+    double totals[N + 1] = {};
+    for (int n = 0; n < N; ++n)
+      for (int chunk = 0; chunk < chunks; ++chunk) totals[n] += a.partial[chunk * N + n];
+    if constexpr (requires { K::then(a, rhs, totals); }) {
+      if (N > 0 && a.team != nullptr) a.team->sum(a.team->context, totals, N);
+      K::then(a, rhs, totals);
+    } else {
+      for (int n = 0; n < N; ++n) a.sums[rhs * N + n] = totals[n];
+    }
+  }
+}
+
+/// Blocks in the order of their numbers.
+struct InOrder {
+  static QUARKSMITH_INLINE int block(const Geometry&, int index) { return index; }
+};
+/// Slabs of a few z, for all t, one after the other: three time slices of a slab stay in the second cache.
+struct Boxes {
+  static constexpr int thickness = 4;
+  static QUARKSMITH_INLINE int block(const Geometry& g, int index) {
+    const int plane = g.extent[0] / 2 * g.extent[1], z_extent = g.extent[2];
+    if (z_extent % thickness != 0) return index;
+    const int number = index / plane, slab = number / (thickness * g.extent[3]);
+    const int inside = number - slab * thickness * g.extent[3], t = inside / thickness;
+    return (t * z_extent + slab * thickness + inside % thickness) * plane + index % plane;
+  }
+};
+
+#if defined(QUARKSMITH_ONE_LANE)
+template <class K>
+inline constexpr int lanes_of = 1;
+#else
+template <class K>
+inline constexpr int lanes_of = K::vectorised ? full_lanes<typename K::Element> : 1;
+#endif
+
+template <class Crossing, class Codec, int W, int Mu, int Step>
+void pack(const Arguments& a, const Operand& to, int index, int face, int rhs);  // runtime/kernels/view.hpp
+
+/// What all hops (Mu, Sign) of a neighbour need.
+template <class Crossing, class Codec, int W, int Mu, int Sign>
+void pack_face(const Arguments& a) {
+  for (int rhs = 0; rhs < a.rhs; ++rhs) {
+#pragma omp parallel for schedule(static)
+    for (int index = 0; index < a.halo->face[Mu]; ++index)
+      pack<Crossing, Codec, W, Mu, Sign>(a, a.halo->leaving[Mu][Sign < 0], index, a.halo->face[Mu], rhs);
+  }
+}
+
+/// Packs all faces; the other work of a hopping term is that of `apply` with a list of blocks.
+template <class K>
+void pack_faces(const Arguments& a) {
+  using C = typename K::Crossing;
+  using F = typename K::Format;
+  constexpr int W = lanes_of<K>;
+  pack_face<C, F, W, 0, +1>(a), pack_face<C, F, W, 0, -1>(a);
+  pack_face<C, F, W, 1, +1>(a), pack_face<C, F, W, 1, -1>(a);
+  pack_face<C, F, W, 2, +1>(a), pack_face<C, F, W, 2, -1>(a);
+  pack_face<C, F, W, 3, +1>(a), pack_face<C, F, W, 3, -1>(a);
+}
+
+/// Runs kernel K; the build compiles every kernel twice, for blocks of full lanes and (QUARKSMITH_ONE_LANE) of one.
+template <class K, class Order = InOrder>
+void apply(const Arguments& a, const Launch& launch) {
+  if constexpr (requires { typename K::Crossing; })
+    if (launch.halo != nullptr) return pack_faces<K>(a);
+  constexpr int lanes = lanes_of<K>;
+  const int count = a.list != nullptr ? a.list_count : K::count(a);
+  for_each<K, lanes>(a, count, [&](int number, int rhs, Lanes<double, lanes>* sums) {
+    const int index = a.list != nullptr ? a.list[number] : Order::block(a.geometry, number);
+    K::template site<lanes>(a, index, rhs, sums);
+  });
+}
+
+}  // namespace quarksmith::QUARKSMITH_TARGET

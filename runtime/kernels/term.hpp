@@ -1,0 +1,239 @@
+/// \file
+/// Site terms: two Hermitian 6x6 matrices a site in the frame where gamma_5 = diag(1, 1, -1, -1), such as the clover
+/// term and its inverse. Index 3 s + c for spin s = 0, 1 of the block and colour c; stored as six diagonal reals, then
+/// the fifteen complex elements below the diagonal row by row.
+#pragma once
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+template <class R>
+struct Hermitian6 {
+  R diagonal[6];
+  Complex<R> below[15];  ///< element (i, j), i > j, at i (i - 1) / 2 + j
+};
+
+/// H x for a block's two colour vectors.
+template <class R>
+QUARKSMITH_INLINE void apply_block(const Hermitian6<R>& h, const Colour<R>& upper, const Colour<R>& lower,
+                                   Colour<R>& out_upper, Colour<R>& out_lower) {
+  const Complex<R> x[6] = {upper.c0, upper.c1, upper.c2, lower.c0, lower.c1, lower.c2};
+  Complex<R> y[6];
+  QUARKSMITH_UNROLL
+  for (int i = 0; i < 6; ++i) y[i] = h.diagonal[i] * x[i];
+  QUARKSMITH_UNROLL
+  for (int i = 1; i < 6; ++i) {
+    QUARKSMITH_UNROLL
+    for (int j = 0; j < i; ++j) {
+      const Complex<R>& e = h.below[i * (i - 1) / 2 + j];
+      y[i] = y[i] + e * x[j];
+      y[j] = y[j] + conj(e) * x[i];
+    }
+  }
+  out_upper = {y[0], y[1], y[2]};
+  out_lower = {y[3], y[4], y[5]};
+}
+
+/// Fields of site terms stored with `Codec`.
+template <class Codec, int W>
+struct TermView {
+  static constexpr int reals = 36, words = Codec::template words<reals>;
+  using Word = typename Codec::Word;
+  using Element = typename Codec::Element;
+  using Real = Lanes<Element, W>;
+
+  static QUARKSMITH_INLINE Hermitian6<Real> load(const Operand& f, const Place& p, int parity, int block) {
+    const auto w = load_words<Word, W, words, 2>(f, p, parity * f.parity_stride, block);
+    const auto r = Codec::template decode<W, reals>(w);
+    Hermitian6<Real> h;
+    QUARKSMITH_UNROLL
+    for (int i = 0; i < 6; ++i) h.diagonal[i] = r.w[i];
+    QUARKSMITH_UNROLL
+    for (int i = 0; i < 15; ++i) h.below[i] = {r.w[6 + 2 * i], r.w[7 + 2 * i]};
+    return h;
+  }
+  static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int parity, int block,
+                                      const Hermitian6<Real>& h) {
+    Reals<Element, W, reals> r;
+    QUARKSMITH_UNROLL
+    for (int i = 0; i < 6; ++i) r.w[i] = h.diagonal[i];
+    QUARKSMITH_UNROLL
+    for (int i = 0; i < 15; ++i) {
+      r.w[6 + 2 * i] = h.below[i].re;
+      r.w[7 + 2 * i] = h.below[i].im;
+    }
+    Lanes<float, W> norm{};
+    store_words<Word, W, words, 2>(f, p, parity * f.parity_stride, block, Codec::template encode<W, reals>(r, norm));
+  }
+};
+
+/// T psi for a spinor of the kernel's basis, T = a.term; Frame rotates it to the blocks and back.
+template <class Codec, class Frame>
+struct StoredTerm {
+  static constexpr int vectors = 1;
+  template <int W, class R>
+  static QUARKSMITH_INLINE void apply(const Arguments& a, const Site& s, Spinor<R, 4>* psi) {
+    using Terms = TermView<Codec, W>;
+    const Spinor<R, 4> x = Frame::to_chiral(*psi);
+    Spinor<R, 4> y;
+    QUARKSMITH_UNROLL
+    for (int block = 0; block < 2; ++block)
+      apply_block(Terms::load(a.term, s.place, s.parity, block), x[2 * block], x[2 * block + 1], y[2 * block],
+                  y[2 * block + 1]);
+    *psi = Frame::from_chiral(y);
+  }
+};
+
+// --- kernels on site terms
+// ----------------------------------------------------------------------------------------------
+
+/// What kernels over the sites of one parity have in common.
+template <class Codec, int Sums>
+struct TermKernel {
+  using Element = typename Codec::Element;
+  static constexpr int tile = 1, sums = Sums;
+  static constexpr bool vectorised = true;
+  static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return a.geometry.half_sites; }
+};
+
+/// out = b T x
+template <class Codec, class Term>
+struct ApplyTerm : TermKernel<Codec, 0> {
+  static constexpr int tile = Term::vectors;
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>*) {
+    using Spinors = SpinorView<Codec, 4, W>;
+    const Site x = make_site(a.geometry, a.parity, index, rhs);
+    typename Spinors::Value psi[tile];
+    QUARKSMITH_UNROLL
+    for (int v = 0; v < tile; ++v) psi[v] = Spinors::load(a.x, x.place, rhs + v);
+    Tinv<Term>::template finish<Spinors, W>(a, x, rhs, psi);
+  }
+};
+
+/// Largest modulus of the real and imaginary parts of a block.
+template <class R>
+QUARKSMITH_INLINE R largest_part(const Hermitian6<R>& h) {
+  R m = absolute(h.diagonal[0]);
+  QUARKSMITH_UNROLL
+  for (int i = 1; i < 6; ++i) m = maximum(m, absolute(h.diagonal[i]));
+  QUARKSMITH_UNROLL
+  for (int i = 0; i < 15; ++i) m = maximum(m, maximum(absolute(h.below[i].re), absolute(h.below[i].im)));
+  return m;
+}
+
+/// Keeps the larger of what the first block left and this block's largest modulus in the scale of the site.
+template <int W, class R>
+QUARKSMITH_INLINE void store_largest(const Operand& f, const Place& p, int block, const R& largest) {
+  Lanes<float, W> m = convert<float, W>(largest);
+  if (block > 0) m = maximum(m, load_norm<W>(f, p, 0));
+  store_norm<W>(f, p, 0, m);
+}
+
+/// Block with diagonal part a.c + upper, a.c + lower and `across` below the diagonal.
+template <class Codec, int W, class R>
+QUARKSMITH_INLINE void store_block(const Arguments& a, const Site& x, int block, const Link<R>& upper,
+                                   const Link<R>& lower, const Link<R>& across) {
+  const R c = real_scalar<R>(a.c);
+  const Hermitian6<R> h = {
+      {c + upper.a0.re, c + upper.b1.re, c + upper.c2.re, c + lower.a0.re, c + lower.b1.re, c + lower.c2.re},
+      {upper.b0, upper.c0, upper.c1, across.a0, across.a1, across.a2, across.b0, across.b1, across.b2, lower.b0,
+       across.c0, across.c1, across.c2, lower.c0, lower.c1}};
+  TermView<Codec, W>::store(a.out, x.place, x.parity, block, h);
+  store_largest<W>(a.out, x.place, block, largest_part(h));
+}
+
+/// out = a.a term in another precision; fields may be stored with different numbers of lanes.
+template <class To, class From>
+struct ConvertTerm : TermKernel<To, 0> {
+  static constexpr bool vectorised = false;
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>*) {
+    using T = typename To::Element;
+    const Site x = make_site(a.geometry, a.parity, index, rhs);
+    const Place from = locate(a.geometry, x, a.term), to = locate(a.geometry, x, a.out);
+    const double factor = a.a.re.d;
+    for (int block = 0; block < 2; ++block) {
+      const auto h = TermView<From, W>::load(a.term, from, a.parity, block);
+      Hermitian6<T> e;
+      for (int i = 0; i < 6; ++i) e.diagonal[i] = T(factor * h.diagonal[i]);
+      for (int i = 0; i < 15; ++i) e.below[i] = {T(factor * h.below[i].re), T(factor * h.below[i].im)};
+      TermView<To, W>::store(a.out, to, a.parity, block, e);
+      if (a.out.norm != nullptr) store_largest<W>(a.out, to, block, largest_part(e));
+    }
+  }
+};
+
+/// H = L D L^+ with unit lower triangular L; returns H^-1 and multiplies the determinant to `det`.
+template <class R>
+QUARKSMITH_FUNCTION Hermitian6<R> invert_block(const Hermitian6<R>& h, R& det) {
+  const auto at = [](int i, int j) { return i * (i - 1) / 2 + j; };
+  Complex<R> l[15];
+  R d[6], inverse[6];
+  for (int j = 0; j < 6; ++j) {
+    d[j] = h.diagonal[j];
+    for (int k = 0; k < j; ++k) d[j] = d[j] - norm2(l[at(j, k)]) * d[k];
+    inverse[j] = reciprocal(d[j]);
+    det = det * d[j];
+    for (int i = j + 1; i < 6; ++i) {
+      Complex<R> sum = h.below[at(i, j)];
+      for (int k = 0; k < j; ++k) sum = sum - d[k] * (l[at(i, k)] * conj(l[at(j, k)]));
+      l[at(i, j)] = inverse[j] * sum;
+    }
+  }
+  // Column by column: y = L^-1 e_c, z = D^-1 y, x = L^-+ z.
+  Hermitian6<R> result;
+  for (int c = 0; c < 6; ++c) {
+    Complex<R> x[6];
+    for (int i = 0; i < 6; ++i) {
+      x[i] = {i == c ? broadcast<R>(1) : R{}, R{}};
+      for (int k = c; k < i; ++k) x[i] = x[i] - l[at(i, k)] * x[k];
+    }
+    for (int i = 5; i >= c; --i) {
+      x[i] = inverse[i] * x[i];
+      for (int k = i + 1; k < 6; ++k) x[i] = x[i] - conj(l[at(k, i)]) * x[k];
+    }
+    result.diagonal[c] = x[c].re;
+    for (int i = c + 1; i < 6; ++i) result.below[at(i, c)] = x[i];
+  }
+  return result;
+}
+
+/// Adds log |det| to the sum of each lane.
+template <int W, class R>
+QUARKSMITH_INLINE void add_log_det(const R& det, Lanes<double, W>* sums) {
+  for (int l = 0; l < W; ++l) set_lane(*sums, l, get_lane(*sums, l) + logarithm(absolute(double(get_lane(det, l)))));
+}
+
+/// out = term^-1; adds up log |det term|.
+template <class Codec>
+struct InvertTerm : TermKernel<Codec, 1> {
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>* sums) {
+    using Terms = TermView<Codec, W>;
+    const Site x = make_site(a.geometry, a.parity, index, rhs);
+    for (int block = 0; block < 2; ++block) {
+      typename Terms::Real det = broadcast<typename Terms::Real>(1);
+      const auto inverse = invert_block(Terms::load(a.term, x.place, x.parity, block), det);
+      Terms::store(a.out, x.place, x.parity, block, inverse);
+      store_largest<W>(a.out, x.place, block, largest_part(inverse));
+      add_log_det<W>(det, sums);
+    }
+  }
+};
+
+/// out = g in, or g^+ in where a.direction is 1; g stands in direction 0 of the links, 18 reals.
+template <class Codec, class LinkCodec, class Storage>
+struct RotateColour : TermKernel<Codec, 0> {
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>*) {
+    using Spinors = SpinorView<Codec, 4, W>;
+    const Site x = make_site(a.geometry, a.parity, index, rhs);
+    const auto g = LinkView<LinkCodec, Storage, W>::load(a.links, x.place, x.parity, 0);
+    auto psi = Spinors::load(a.in, x.place, rhs);
+    QUARKSMITH_UNROLL
+    for (int s = 0; s < 4; ++s) psi[s] = a.direction == 1 ? mul_adj(g, psi[s]) : mul(g, psi[s]);
+    Spinors::store(a.out, x.place, rhs, psi);
+  }
+};
+
+}  // namespace quarksmith::QUARKSMITH_TARGET

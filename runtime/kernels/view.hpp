@@ -1,0 +1,340 @@
+/// \file
+/// Sites of stored fields as spinors and links. All words of a block of sites are consecutive
+/// (runtime/fields/order.hpp): on the CPU a block is one of SIMD lanes, on CUDA one of a warp's threads, a group of N
+/// components cut into short vectors of 16 (8, 4) bytes.
+#pragma once
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+/// The number that a summand of a target stands for.
+template <class R>
+QUARKSMITH_INLINE R value(const R& a) {
+  return a;
+}
+template <class R>
+QUARKSMITH_INLINE auto value(const Colour<R>& v) -> Colour<decltype(value(v.c0.re))> {
+  return {{value(v.c0.re), value(v.c0.im)}, {value(v.c1.re), value(v.c1.im)}, {value(v.c2.re), value(v.c2.im)}};
+}
+
+template <class R, int W, int S, class Group>
+QUARKSMITH_INLINE Spinor<R, S> as_spinor(const Group& r) {
+  Spinor<R, S> psi;
+  QUARKSMITH_UNROLL
+  for (int s = 0; s < S; ++s)
+    psi[s] = {{r.w[6 * s], r.w[6 * s + 1]}, {r.w[6 * s + 2], r.w[6 * s + 3]}, {r.w[6 * s + 4], r.w[6 * s + 5]}};
+  return psi;
+}
+template <int W, class R, int S>
+QUARKSMITH_INLINE Reals<Element<R>, W, 6 * S> as_reals(const Spinor<R, S>& psi) {
+  Reals<Element<R>, W, 6 * S> r;
+  QUARKSMITH_UNROLL
+  for (int s = 0; s < S; ++s) {
+    r.w[6 * s] = psi[s].c0.re;
+    r.w[6 * s + 1] = psi[s].c0.im;
+    r.w[6 * s + 2] = psi[s].c1.re;
+    r.w[6 * s + 3] = psi[s].c1.im;
+    r.w[6 * s + 4] = psi[s].c2.re;
+    r.w[6 * s + 5] = psi[s].c2.im;
+  }
+  return r;
+}
+
+/// Site fields of S colour vectors stored with `Codec`, W lanes at a time.
+template <class Codec, int S, int W>
+struct SpinorView {
+  static constexpr int reals = 6 * S, words = Codec::template words<reals>, lanes = W;
+  using Format = Codec;
+  using Word = typename Codec::Word;
+  using Real = Lanes<typename Codec::Element, W>;
+  using Value = Spinor<Real, S>;
+
+  /// A spinor up to its scale, of numbers that may be added and subtracted before their value is taken.
+  struct Unscaled {
+    using Number = __typeof__(Codec::template decode<W, reals>(Words<Word, W, words>{}).w[0]);
+    Spinor<Number, S> psi;
+    decltype(Codec::template scale<W>(Lanes<float, W>{})) scale;
+    QUARKSMITH_INLINE const Colour<Number>& operator[](int s) const { return psi[s]; }
+  };
+
+  static QUARKSMITH_INLINE Unscaled load_unscaled(const Operand& f, const Place& p, int rhs) {
+    const auto w = load_words<Word, W, words, 1>(f, p, rhs * f.rhs_stride, 0);
+    Lanes<float, W> norm{};
+    if constexpr (Codec::has_norm) norm = load_norm<W>(f, p, rhs);
+    return {as_spinor<typename Unscaled::Number, W, S>(Codec::template decode<W, reals>(w)),
+            Codec::template scale<W>(norm)};
+  }
+  static QUARKSMITH_INLINE Value load(const Operand& f, const Place& p, int rhs) {
+    const auto u = load_unscaled(f, p, rhs);
+    Value psi;
+    QUARKSMITH_UNROLL
+    for (int s = 0; s < S; ++s) psi[s] = u.scale * value(u.psi[s]);
+    return psi;
+  }
+  /// Tells memory that the spinor will be read soon.
+  static QUARKSMITH_INLINE void announce(const Operand& f, const Place& p, int rhs) {
+    announce_words<Word, W, words>(f, p, rhs * f.rhs_stride);
+  }
+  static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int rhs, const Value& psi) {
+    Lanes<float, W> norm{};
+    const auto w = Codec::template encode<W, reals>(as_reals<W>(psi), norm);
+    store_words<Word, W, words, 1>(f, p, rhs * f.rhs_stride, 0, w);
+    if constexpr (Codec::has_norm) store_norm<W>(f, p, rhs, norm);
+  }
+};
+
+/// The same reals in another arithmetic type.
+template <class To, int W, class From, int N>
+QUARKSMITH_INLINE Reals<To, W, N> cast(const Words<From, W, N>& r) {
+  Reals<To, W, N> result;
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; ++n) result.w[n] = convert<To, W>(r.w[n]);
+  return result;
+}
+
+/// Link fields stored with `Codec` and the reals of `Storage` (generated/links); four directions a site.
+template <class Codec, class Storage, int W>
+struct LinkView {
+  static constexpr int reals = Storage::reals, words = Codec::template words<reals>, lanes = W;
+  static constexpr bool temporal = Storage::temporal;
+  using Word = typename Codec::Word;
+  /// The view of the links of a hop: the same for all.
+  template <int Step>
+  using of = LinkView;
+  static constexpr int bytes = words * int(sizeof(Word)), vector = vector_bytes_of<bytes>;
+  /// Shared memory takes no shorter vectors (runtime/kernels/batch.hpp).
+  static constexpr bool can_be_kept = vector >= 4;
+  using Real = Lanes<typename Codec::Element, W>;
+  using Value = Link<Real>;
+
+  using Stored = Reals<typename Codec::Element, W, reals>;
+
+  using Packed = Words<Word, W, words>;
+
+  static QUARKSMITH_INLINE Packed load_packed(const Operand& f, const Place& p, int parity, int mu) {
+    return load_words<Word, W, words, directions, Codec::streamed>(f, p, parity * f.parity_stride, mu);
+  }
+  static QUARKSMITH_INLINE Stored load_reals(const Operand& f, const Place& p, int parity, int mu) {
+    return Codec::template decode<W, reals>(load_packed(f, p, parity, mu));
+  }
+  static QUARKSMITH_INLINE void store_reals(const Operand& f, const Place& p, int parity, int mu, const Stored& r) {
+    Lanes<float, W> norm{};
+    store_words<Word, W, words, directions>(f, p, parity * f.parity_stride, mu,
+                                            Codec::template encode<W, reals>(r, norm));
+  }
+  static QUARKSMITH_INLINE Value decode(const Packed& words) {
+    return Storage::template decode<Real>(Codec::template decode<W, reals>(words).w);
+  }
+  static QUARKSMITH_INLINE Value load(const Operand& f, const Place& p, int parity, int mu) {
+    return decode(load_packed(f, p, parity, mu));
+  }
+  static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int parity, int mu, const Value& u) {
+    Stored r;
+    Storage::template encode<Real>(u, r.w, Codec::smallest);
+    store_reals(f, p, parity, mu, r);
+  }
+};
+
+/// Fat for hops over one site, Long for those over three.
+template <int Length, class Fat, class Long>
+struct ByLength {
+  using type = Fat;
+};
+template <class Fat, class Long>
+struct ByLength<3, Fat, Long> {
+  using type = Long;
+};
+/// The views of two link fields stored with `Codec`.
+template <class Codec, class FatStorage, class LongStorage, int W>
+struct HopLinks {
+  using Fat = LinkView<Codec, FatStorage, W>;
+  using Long = LinkView<Codec, LongStorage, W>;
+  template <int Step>
+  using of = typename ByLength<Hop<0, Step>::length, Fat, Long>::type;
+  static constexpr bool can_be_kept = Fat::can_be_kept && Long::can_be_kept;
+};
+
+/// Where the link of a hop lies: with the site that it leaves in forward direction.
+template <int Mu, int Step>
+QUARKSMITH_INLINE Site link_site(const Site& x, const Neighbour<Mu, Step>& there) {
+  Site s = x;
+  if (Step < 0) {
+    s.place = there.place;
+    s.parity = 1 - x.parity;
+  }
+  return s;
+}
+
+/// The link of a hop; `packed()` gives its words. Links known to be 1 are not asked for.
+template <class Links, int Mu, class Packed>
+QUARKSMITH_INLINE auto link_of_hop(bool crosses, const Packed& packed) {
+  if constexpr (Links::temporal && Mu == 3) {
+    LinkOrUnit<typename Links::Real> u;
+    u.unit = !crosses;
+    if (crosses) u.u = Links::decode(packed());
+    return u;
+  } else {
+    return Links::decode(packed());
+  }
+}
+
+/// Colour vectors that cross a link, up to their scale.
+template <class Scale, class R, int N>
+struct Projected {
+  Scale scale;
+  Colour<R> h[N];
+  QUARKSMITH_INLINE const Colour<R>& operator[](int n) const { return h[n]; }
+};
+template <class Scale, class R, class... More>
+QUARKSMITH_INLINE Projected<Scale, R, 1 + sizeof...(More)> projected(const Scale& scale, const Colour<R>& first,
+                                                                     const More&... more) {
+  return {scale, {first, more...}};
+}
+
+/// How the colour vectors that cross a link follow from a spinor: they are some of its own, which travel as they are
+/// stored, or combinations.
+template <int... Spins>
+struct Selected {
+  static constexpr bool stored = true;
+  static constexpr int count = sizeof...(Spins);
+  static constexpr QUARKSMITH_HOST_DEVICE int spin(int n) {
+    const int all[] = {Spins...};
+    return all[n];
+  }
+};
+template <int Count>
+struct Combined {
+  static constexpr bool stored = false;
+  static constexpr int count = Count;
+};
+
+/// Puts what a hop (Mu, Step) of a neighbouring part needs from site `index` of the `face` sites on the slices that
+/// hops reach into `to`; a.parity is that of the sites that the hop leads from.
+template <class Crossing, class Codec, int W, int Mu, int Step>
+QUARKSMITH_FUNCTION void pack(const Arguments& a, const Operand& to, int index, int face, int rhs) {
+  using Spinors = SpinorView<Codec, Crossing::spins, W>;
+  using Parts = decltype(Crossing::parts(Hop<Mu, Step>{}));
+  using Zone = SpinorView<Codec, Parts::count, W>;
+  const int slice_sites = face / Crossing::depth, slice = Crossing::depth == 1 ? 0 : index / slice_sites;
+  const int from_end = Step > 0 ? slice : a.geometry.extent[Mu] - 1 - slice;
+  const Site x = face_site<Mu>(a.geometry, 1 - a.parity, from_end, index - slice * slice_sites);
+  Place place;
+  place.block = index;
+  if constexpr (Parts::count == 0) {
+    return;
+  } else if constexpr (Parts::stored) {
+    constexpr int each = Spinors::words / Crossing::spins;
+    using Word = typename Spinors::Word;
+    const auto from = load_words<Word, W, Spinors::words, 1>(a.in, x.place, rhs * a.in.rhs_stride, 0);
+    Words<Word, W, Zone::words> words;
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < Zone::words; ++n) words.w[n] = from.w[Parts::spin(n / each) * each + n % each];
+    store_words<Word, W, Zone::words, 1>(to, place, rhs * to.rhs_stride, 0, words);
+    if constexpr (Codec::has_norm) store_norm<W>(to, place, rhs, load_norm<W>(a.in, x.place, rhs));
+  } else {
+    const auto psi = Crossing::project(Hop<Mu, Step>{}, Spinors::load_unscaled(a.in, x.place, rhs));
+    typename Zone::Value h;
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < Parts::count; ++n) h[n] = psi.scale * psi[n];
+    Zone::store(to, place, rhs, h);
+  }
+}
+
+/// `ghost` in the lanes whose hop leaves the part, `here` in the others; both as the lanes there see it.
+template <int Mu, int Step, class R>
+QUARKSMITH_INLINE R from_ghost(const Arguments& a, const R& ghost, const R& here) {
+  const int* leaves = a.geometry.split[Mu] > 1 ? a.geometry.lane_tables->crossing[Mu][Step > 0] : nullptr;
+  return choose_lanes(leaves, ghost, here);
+}
+
+/// Where the zones of Depth slices hold what a hop finds that leaves the part at site x.
+template <int Mu, int Step, int Depth>
+QUARKSMITH_INLINE Place place_beyond(const Geometry& g, const Halo& halo, const Site& x) {
+  Place place;
+  place.block = face_index<Mu>(g, x);
+  if constexpr (Depth > 1) place.block += slices_beyond<Mu, Step>(g, x) * (halo.face[Mu] / Depth);
+  return place;
+}
+
+/// The link of a backward hop that leaves the part at site x, towards site `at`.
+template <class Links, int Mu, int Step>
+QUARKSMITH_OUTLINED typename Links::Packed ghost_link(const Arguments& a, const Halo& halo, const Site& x,
+                                                      const Site& at) {
+  const Operand& zone = Hop<Mu, Step>::length == 1 ? halo.links[Mu] : halo.long_links[Mu];
+  const Place place = place_beyond<Mu, Step, Hop<Mu, Step>::length>(a.geometry, halo, x);
+  auto words =
+      load_words<typename Links::Word, Links::lanes, Links::words, 1>(zone, place, at.parity * zone.parity_stride, 0);
+  if constexpr (Links::lanes > 1) {
+    const auto here = Links::load_packed(links_of<Step>(a), at.place, at.parity, Mu);
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < Links::words; ++n) words.w[n] = from_ghost<Mu, Step>(a, words.w[n], here.w[n]);
+  }
+  return words;
+}
+
+/// What crosses the link of a hop that leaves the part at site x; `shift` bytes lie before the zones in use.
+template <class Crossing, class Spinors, int Mu, int Step>
+QUARKSMITH_OUTLINED auto ghost_spinor(const Arguments& a, const Halo& halo, long long shift, const Site& x,
+                                      const Neighbour<Mu, Step>& there, int rhs) {
+  using Zone = SpinorView<typename Spinors::Format, decltype(Crossing::parts(Hop<Mu, Step>{}))::count, Spinors::lanes>;
+  Operand zone = halo.arriving[Mu][there.back];
+  zone.data = static_cast<char*>(zone.data) + shift;
+  if constexpr (Spinors::Format::has_norm) zone.norm += shift / 4;
+  const Place place = place_beyond<Mu, Step, Crossing::depth>(a.geometry, halo, x);
+  const auto arrived = Zone::load_unscaled(zone, place, rhs);
+  decltype(Crossing::project(there, Spinors::load_unscaled(a.in, there.place, rhs))) p;
+  constexpr int count = sizeof(p.h) / sizeof(p.h[0]);
+  p.scale = arrived.scale;
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < count; ++n) p.h[n] = value(arrived.psi[n]);
+  if constexpr (Spinors::lanes > 1) {
+    const auto here = Crossing::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
+    const auto pick = [&](const auto& g, const auto& l) { return from_ghost<Mu, Step>(a, g, l); };
+    if constexpr (Spinors::Format::has_norm) p.scale = pick(p.scale, here.scale);
+    for (int n = 0; n < count; ++n) {
+      p.h[n].c0 = {pick(p.h[n].c0.re, here.h[n].c0.re), pick(p.h[n].c0.im, here.h[n].c0.im)};
+      p.h[n].c1 = {pick(p.h[n].c1.re, here.h[n].c1.re), pick(p.h[n].c1.im, here.h[n].c1.im)};
+      p.h[n].c2 = {pick(p.h[n].c2.re, here.h[n].c2.re), pick(p.h[n].c2.im, here.h[n].c2.im)};
+    }
+  }
+  return p;
+}
+
+/// Where a kernel finds link and spinor of a hop: in the fields, and where hops along the directions whose bits are set
+/// in Ghosts leave a part in its halo.
+template <class Links, int Ghosts>
+struct Stored {
+  const Halo* halo = nullptr;
+  long long shift = 0;  ///< bytes to the set of ghost zones in use
+
+  template <int Mu, int Step>
+  QUARKSMITH_INLINE auto link(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there) const {
+    using View = typename Links::template of<Step>;
+    const Site at = link_site(x, there);
+    return link_of_hop<View, Mu>(there.crosses, [&] {
+      if constexpr ((Ghosts >> Mu & 1) != 0 && Step < 0)
+        if (leaves(there)) {
+          const auto ghost = ghost_link<View, Mu, Step>(a, *halo, x, at);
+          return ghost;  // a copy: what a function has written to memory would keep the other case out of registers
+        }
+      return View::load_packed(links_of<Step>(a), at.place, at.parity, Mu);
+    });
+  }
+
+  /// What crosses the link of a hop from site x.
+  template <class Crossing, class Spinors, int Mu, int Step>
+  QUARKSMITH_INLINE auto spinor(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there, int rhs) const {
+    if constexpr ((Ghosts >> Mu & 1) != 0)
+      if (leaves(there)) {
+        const auto ghost = ghost_spinor<Crossing, Spinors>(a, *halo, shift, x, there, rhs);
+        return ghost;
+      }
+    return Crossing::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
+  }
+
+  template <int Mu, int Step>
+  QUARKSMITH_INLINE bool leaves(const Neighbour<Mu, Step>& there) const {
+    return unforeseen(there.crosses && halo != nullptr && halo->face[Mu] != 0);
+  }
+};
+
+}  // namespace quarksmith::QUARKSMITH_TARGET

@@ -1,0 +1,308 @@
+#include "runtime/ranks/bordered.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "runtime/error.hpp"
+#include "runtime/fields/geometry.hpp"
+#include "runtime/fields/order.hpp"
+
+namespace quarksmith {
+
+/// What a LinkField keeps of itself in a box.
+struct BorderedLinks {
+  const BorderedPart* part;
+  LinkField links;
+  bool inside = false, border = false;  ///< whether these sites hold what the links are now
+};
+
+StoredSites stored_sites(const MemoryOrder& order, const Operand& operand, int word_bytes) {
+  const int piece = order.short_vectors ? order.vector : 1;
+  StoredSites s;
+  s.data = static_cast<char*>(operand.data);
+  s.norm = operand.norm;
+  s.pieces = order.site_words() / piece;
+  s.piece_bytes = piece * word_bytes;
+  s.row = order.short_vectors ? site_block : order.lanes;
+  s.rhs_bytes = operand.rhs_stride * word_bytes;
+  s.norm_rhs_stride = operand.norm_rhs_stride;
+  return s;
+}
+
+namespace {
+
+int even(int n) { return n + n % 2; }
+
+/// What a choice of extents costs: blocks of lanes that hold sites of the part, then sites.
+struct Cost {
+  long long blocks, sites;
+  friend auto operator<=>(const Cost&, const Cost&) = default;
+};
+Cost cost_of(const Lattice& part, const Coordinates& box, int lanes) {
+  LaneTables tables;
+  const Geometry g = make_geometry(box.data(), lanes, tables);
+  Cost cost{1, 1};
+  for (int mu = 0; mu < directions; ++mu) {
+    cost.blocks *= std::min(part.extent(mu), g.extent[mu]);
+    cost.sites *= box[mu];
+  }
+  return cost;
+}
+
+/// Whether fields on a lattice have the lanes of the device's registers.
+bool has_full_lanes(const Domain& domain, const Coordinates& extent, int element_bytes) {
+  return lanes_possible(extent.data(), domain.device().full_lanes(element_bytes), domain.reach());
+}
+
+/// Extents of a box: the part, its border, and what directions that are split have more for the sake of lanes.
+Coordinates box_of(const Domain& part, const BorderDepth& depth, int element_bytes) {
+  const Lattice& lattice = part.lattice();
+  const int full = part.device().full_lanes(element_bytes);
+  const bool wide = has_full_lanes(part, lattice.global_extent(), element_bytes);
+  Coordinates least = lattice.extent(), most = least;
+  for (int mu = 0; mu < directions; ++mu) {
+    if (!lattice.split(mu)) continue;
+    least[mu] += 2 * even(depth.sites[mu]);
+    most[mu] = least[mu] + (full > 1 ? 2 * full : 0);
+  }
+  std::optional<std::pair<Cost, Coordinates>> best;
+  Coordinates box;
+  for (box[3] = least[3]; box[3] <= most[3]; box[3] += 2)
+    for (box[2] = least[2]; box[2] <= most[2]; box[2] += 2)
+      for (box[1] = least[1]; box[1] <= most[1]; box[1] += 2)
+        for (box[0] = least[0]; box[0] <= most[0]; box[0] += 2) {
+          if (has_full_lanes(part, box, element_bytes) != wide) continue;
+          const std::pair choice{cost_of(lattice, box, wide ? full : 1), box};
+          if (!best || choice < *best) best = choice;
+        }
+  return best ? best->second : least;
+}
+
+Memory to_device(const Domain& domain, const std::vector<SitePair>& pairs) {
+  Memory memory(domain.device_pointer(), pairs.size() * sizeof(SitePair));
+  domain.device().upload(memory.data(), pairs.data(), memory.bytes());
+  return memory;
+}
+
+/// Slots of the sites of a domain.
+class Slots {
+ public:
+  Slots(const Domain& domain, int element_bytes) : layout_(domain.layout(domain.lanes(element_bytes))) {
+    lanes_ = layout_.geometry().lanes;
+    const int blocks = layout_.geometry().half_sites;
+    padded_ = domain.device().short_vectors() ? (blocks + site_block - 1) / site_block * site_block : blocks;
+  }
+  int at(const Coordinates& x) const {
+    const auto [block, lane] = layout_.position(x);
+    return (int(Lattice::parity(x)) * padded_ + block) * lanes_ + lane;
+  }
+
+ private:
+  const LaneLayout& layout_;
+  int lanes_, padded_;
+};
+
+}  // namespace
+
+StoredSites stored_sites(const SpinorField& f) {
+  StoredSites s = stored_sites(order_of(f), f.operand(), f.precision().word_bytes);
+  s.rhs = f.rhs();
+  return s;
+}
+StoredSites stored_sites(const LinkField& f) {
+  return stored_sites(order_of(f), f.operand(), f.precision().word_bytes);
+}
+StoredSites stored_sites(const TermField& f) {
+  return stored_sites(order_of(f), f.operand(), f.precision().word_bytes);
+}
+
+// --- the box ---------------------------------------------------------------------------------------------------------
+
+BorderedPart::BorderedPart(const Domain& part, const BorderDepth& depth, int element_bytes, std::string_view what)
+    : part_(&part), depth_(depth), element_bytes_(element_bytes) {
+  const Lattice& lattice = part.lattice();
+  for (int mu = 0; mu < directions; ++mu) {
+    if (!lattice.split(mu)) depth_.sites[mu] = 0;
+    if (depth_.sites[mu] > lattice.extent(mu))
+      throw WrongLattice(
+          fmt::format("{} reads {} sites beyond its own along {}, but a part of {} on {} ranks has {}; use another "
+                      "--grid or fewer ranks",
+                      what, depth_.sites[mu], "xyzt"[mu], lattice.global_text(), lattice.parts(), lattice.text()));
+    offset_[mu] = even(depth_.sites[mu]);
+  }
+  box_ = std::make_shared<Domain>(Lattice(box_of(part, depth_, element_bytes)), part.device_pointer(),
+                                  Communicator::self(), part.reach());
+  list_sites();
+  list_zones();
+}
+
+bool BorderedPart::covers(const BorderDepth& depth) const {
+  for (int mu = 0; mu < directions; ++mu)
+    if (part_->lattice().split(mu) && depth.sites[mu] > depth_.sites[mu]) return false;
+  return depth_.corners || !depth.corners;
+}
+
+void BorderedPart::list_sites() {
+  const Lattice& lattice = part_->lattice();
+  const Slots here(*part_, element_bytes_), there(*box_, element_bytes_);
+  const LaneLayout& layout = box_->layout(box_->lanes(element_bytes_));
+  std::vector<SitePair> put(static_cast<std::size_t>(lattice.sites())), cut(put.size());
+  std::array<std::vector<char>, 2> holds;
+  for (auto& h : holds) h.assign(layout.geometry().half_sites, 0);
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    const Coordinates x = lattice.coordinates(i);
+    Coordinates inside = x;
+    for (int mu = 0; mu < directions; ++mu) inside[mu] += offset_[mu];
+    put[i] = {there.at(inside), here.at(x)};
+    cut[i] = {put[i].from, put[i].to};
+    holds[int(Lattice::parity(x))][layout.position(inside).block] = 1;
+  }
+  put_ = to_device(*part_, put);
+  cut_ = to_device(*part_, cut);
+  if (part_->device().asynchronous()) return;
+  for (int parity = 0; parity < 2; ++parity)
+    for (int block = 0; block < layout.geometry().half_sites; ++block)
+      if (holds[parity][block]) blocks_[parity].push_back(block);
+}
+
+void BorderedPart::restrict(Arguments& a) const {
+  const std::vector<int>& list = blocks_[a.parity];
+  if (list.empty()) return;
+  a.list = list.data();
+  a.list_count = static_cast<int>(list.size());
+}
+
+void BorderedPart::list_zones() {
+  const Slots slots(*box_, element_bytes_);
+  const Lattice& lattice = part_->lattice();
+  for (int mu = 0; mu < directions; ++mu) {
+    const int depth = depth_.sites[mu], extent = lattice.extent(mu);
+    if (depth == 0) continue;
+    Coordinates first = offset_, last;
+    for (int nu = 0; nu < directions; ++nu) {
+      last[nu] = offset_[nu] + lattice.extent(nu);
+      if (depth_.corners && nu < mu) first[nu] -= depth_.sites[nu], last[nu] += depth_.sites[nu];
+    }
+    for (const int side : {0, 1}) {
+      first[mu] = side == 0 ? offset_[mu] - depth : offset_[mu] + extent;
+      last[mu] = first[mu] + depth;
+      std::vector<SitePair> pack, unpack;
+      Coordinates x;
+      for (x[3] = first[3]; x[3] < last[3]; ++x[3])
+        for (x[2] = first[2]; x[2] < last[2]; ++x[2])
+          for (x[1] = first[1]; x[1] < last[1]; ++x[1])
+            for (x[0] = first[0]; x[0] < last[0]; ++x[0]) {
+              const int number = static_cast<int>(pack.size());
+              Coordinates y = x;
+              y[mu] += side == 0 ? extent : -extent;
+              pack.push_back({number, slots.at(y)});
+              unpack.push_back({slots.at(x), number});
+            }
+      zones_.push_back({mu, side, to_device(*part_, pack), to_device(*part_, unpack), static_cast<int>(pack.size())});
+    }
+  }
+}
+
+// --- copies ----------------------------------------------------------------------------------------------------------
+
+void BorderedPart::move(const StoredSites& to, const StoredSites& from, const Memory& pairs) const {
+  part_->device().move_sites(
+      {to, from, static_cast<const SitePair*>(pairs.data()), static_cast<int>(pairs.bytes() / sizeof(SitePair))});
+}
+
+void BorderedPart::put(const StoredSites& part, const StoredSites& box) const { move(box, part, put_); }
+void BorderedPart::cut(const StoredSites& box, const StoredSites& part) const { move(part, box, cut_); }
+
+const LinkField& BorderedPart::read(const LinkField& links, bool beyond) const {
+  BorderedLinks& copy = copy_of(links);
+  const StoredSites box = stored_sites(copy.links);
+  if (!copy.inside) put(stored_sites(links), box);
+  if (beyond && !copy.border) exchange(box);
+  copy.inside = true;
+  copy.border = copy.border || beyond;
+  copy.links.set_scale(links.scale());
+  return copy.links;
+}
+
+const LinkField& BorderedPart::write(const LinkField& links) const { return copy_of(links).links; }
+
+void BorderedPart::written(const LinkField& links) const {
+  BorderedLinks& copy = copy_of(links);
+  cut(stored_sites(copy.links), stored_sites(links));
+  links.changed();
+  copy.inside = true;
+}
+
+BorderedLinks& BorderedPart::copy_of(const LinkField& links) const {
+  auto& copy = links.bordered_;
+  if (copy == nullptr || copy->part != this) {
+    copy = std::make_shared<BorderedLinks>(BorderedLinks{this, LinkField(box_, links.precision(), links.storage())});
+    const LinkField& box = copy->links;  // what lies outside the border is never to be mistaken for links
+    part_->device().fill(box.operand().data, 0xff, order_of(box).words() * box.precision().word_bytes);
+  }
+  return *copy;
+}
+
+SpinorField& BorderedPart::scratch(std::size_t n, const SpinorField& like) const {
+  if (scratch_.size() <= n) scratch_.resize(n + 1);
+  auto& field = scratch_[n];
+  if (field == nullptr || &field->precision() != &like.precision() || field->spins() != like.spins() ||
+      field->rhs() != like.rhs()) {
+    field.reset();
+    field = std::make_unique<SpinorField>(box_, like.precision(), Subset::full, like.rhs(), like.spins());
+    field->fill(0xff);
+  }
+  return *field;
+}
+
+const LinkField* BorderedPart::phases(const std::array<Complex64, directions>& boundary,
+                                      const PrecisionInfo& precision) const {
+  const Lattice& part = part_->lattice();
+  bool any = false;
+  for (int mu = 0; mu < directions; ++mu)
+    any = any || (part.split(mu) && depth_.sites[mu] > 0 && boundary[mu] != 1.0 &&
+                  (part.origin(mu) == 0 || part.origin(mu) + part.extent(mu) == part.global_extent(mu)));
+  if (!any) return nullptr;
+  for (const Phases& p : phases_)
+    if (p.boundary == boundary && &p.links->precision() == &precision) return p.links.get();
+  HostGauge matrices(box_->lattice());
+  for (long long i = 0; i < box_->lattice().sites(); ++i) {
+    const Coordinates x = box_->lattice().coordinates(i);
+    Complex64 phase = 1;
+    for (int mu = 0; mu < directions; ++mu) {
+      if (!part.split(mu)) continue;
+      const int global = x[mu] - offset_[mu] + part.origin(mu);
+      if (global < 0) phase *= std::conj(boundary[mu]);
+      if (global >= part.global_extent(mu)) phase *= boundary[mu];
+    }
+    for (Matrix3& m : matrices.site[i]) m = {phase, 0, 0, 0, phase, 0, 0, 0, phase};
+  }
+  LinkField links = upload(matrices, box_, precision, find_storage("r18"));
+  phases_.push_back({boundary, std::make_unique<LinkField>(std::move(links))});
+  return phases_.back().links.get();
+}
+
+void LinkField::changed() const {
+  ghosts_are_old_ = true;
+  if (bordered_ != nullptr) bordered_->inside = bordered_->border = false;
+}
+
+const BorderedPart* Domain::bordered(const BorderDepth& depth, int element_bytes, std::string_view what) const {
+  if (lattice_.parts() == 1) return nullptr;
+  bool inside = has_full_lanes(*this, lattice_.extent(), element_bytes) ==
+                has_full_lanes(*this, lattice_.global_extent(), element_bytes);
+  for (int mu = 0; mu < directions; ++mu) inside = inside && (!lattice_.split(mu) || depth.sites[mu] == 0);
+  if (inside) return nullptr;
+  // One that others use, too, holds copies of links already: the deepest.
+  const BorderedPart* found = nullptr;
+  for (const auto& b : bordered_)
+    if (b->element_bytes() == element_bytes && b->covers(depth) && (found == nullptr || b->covers(found->depth())))
+      found = b.get();
+  if (found != nullptr) return found;
+  bordered_.push_back(std::make_unique<BorderedPart>(*this, depth, element_bytes, what));
+  return bordered_.back().get();
+}
+
+}  // namespace quarksmith

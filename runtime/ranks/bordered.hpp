@@ -1,0 +1,112 @@
+/// \file
+/// A part of a lattice with the sites round it as a domain of its own, on which kernels that know nothing of ranks run.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "runtime/fields/field.hpp"
+#include "runtime/fields/memory_order.hpp"
+
+namespace quarksmith {
+
+/// Fields in memory, for copies of sites.
+StoredSites stored_sites(const MemoryOrder& order, const Operand& operand, int word_bytes);
+StoredSites stored_sites(const SpinorField& field);
+StoredSites stored_sites(const LinkField& field);
+StoredSites stored_sites(const TermField& field);
+
+/// A part and, on both sides of each direction that is split, sites of its neighbours: an even number, so that parities
+/// are those of the part, of which as many hold something as the depth says. What kernels compute there is right
+/// where no step leaves the border.
+///
+/// On processors with lanes some directions are longer than that: fields then have the lanes of the whole lattice,
+/// since kernels of other lanes round in another way; and the fewest blocks hold sites of the part.
+class BorderedPart {
+ public:
+  /// \param element_bytes of the type in which kernels compute.
+  /// \throws WrongLattice the part is shorter than the depth, or the box has more than 2^31 - 1 sites; the message
+  /// names `what`.
+  BorderedPart(const Domain& part, const BorderDepth& depth, int element_bytes, std::string_view what);
+
+  /// The box: on the device of the part, without other ranks.
+  const DomainPointer& domain() const { return box_; }
+  const BorderDepth& depth() const { return depth_; }
+  int element_bytes() const { return element_bytes_; }
+  /// Whether it has at least that depth.
+  bool covers(const BorderDepth& depth) const;
+  /// Coordinates in the box of the first site of the part.
+  const Coordinates& offset() const { return offset_; }
+
+  /// Restricts a kernel of the CPU to the blocks that hold sites of the part; GPUs work on the whole box.
+  void restrict(Arguments& arguments) const;
+
+  /// The sites of the part from a field of it into one of the box, and back.
+  void put(const StoredSites& part, const StoredSites& box) const;
+  void cut(const StoredSites& box, const StoredSites& part) const;
+  /// Fills the border of a field of the box from the other ranks. Collective.
+  void exchange(const StoredSites& box) const;
+
+  /// The colour matrices 1, and in the border beyond an end of the whole lattice 1 times the phase that a fermion takes
+  /// up on the way there, in direction 0 of all links; null if no part of the border lies there or all phases are 1.
+  const LinkField* phases(const std::array<Complex64, directions>& boundary, const PrecisionInfo& precision) const;
+
+  /// The copy of links in the box, with what `beyond` asks for in its border. Collective if so. The links keep it, for
+  /// as long as they live and this does.
+  const LinkField& read(const LinkField& links, bool beyond) const;
+  /// Memory of links in the box for kernels to write into, and what is done after they have.
+  const LinkField& write(const LinkField& links) const;
+  void written(const LinkField& links) const;
+  /// Field number `n` of the box of the kind of another: kept for the next call.
+  SpinorField& scratch(std::size_t n, const SpinorField& like) const;
+
+ private:
+  /// Sites of the border that one neighbour has.
+  struct Zone {
+    int mu, side;  ///< 0: behind the part, 1: ahead of it
+    Memory pack;   ///< from sites of this part, which a neighbour needs for the same zone, to their numbers in the zone
+    Memory unpack;
+    int count;
+  };
+  /// Memory for what arrives and what leaves; of ranks that store into each other's, for what arrives twice, used in
+  /// turn.
+  struct Buffers {
+    std::size_t bytes = 0;  ///< of either
+    bool peers = false;
+    std::unique_ptr<SharedMemory> shared;
+    Memory own;
+    std::shared_ptr<void> host;  ///< of GPUs whose memory MPI does not read
+    unsigned exchanges = 0;
+
+    /// Where zones of a rank arrive.
+    char* arriving(const Communicator& communicator, int rank) const;
+  };
+  BorderedLinks& copy_of(const LinkField& links) const;
+  void list_sites();
+  void list_zones();
+  void move(const StoredSites& to, const StoredSites& from, const Memory& pairs) const;
+  /// Memory for zones of so many bytes, and whether neighbours store into it.
+  Buffers& buffers(std::size_t bytes, bool peers) const;
+  void exchange(std::span<const Zone> zones, const StoredSites& box, Buffers& buffers) const;
+
+  const Domain* part_;
+  BorderDepth depth_;
+  int element_bytes_;
+  DomainPointer box_;
+  Coordinates offset_{};
+  Memory put_, cut_;            ///< pairs of all sites of the part
+  std::vector<int> blocks_[2];  ///< CPU: those that hold sites of the part
+  std::vector<Zone> zones_;
+  mutable std::unique_ptr<Buffers> buffers_;
+  mutable std::vector<std::unique_ptr<SpinorField>> scratch_;
+  struct Phases {
+    std::array<Complex64, directions> boundary;
+    std::unique_ptr<LinkField> links;
+  };
+  mutable std::vector<Phases> phases_;
+};
+
+}  // namespace quarksmith

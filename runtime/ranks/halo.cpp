@@ -1,0 +1,306 @@
+#include "runtime/ranks/halo.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/error.hpp"
+#include "runtime/ranks/halo_policy.hpp"
+#include "runtime/fields/order.hpp"
+#include "runtime/tuning.hpp"
+
+namespace quarksmith {
+namespace {
+
+constexpr std::size_t alignment = 256;  // of zones; signals come before them
+
+std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+/// Where the colour vectors that cross a face stand, and their bytes for so many right-hand sides.
+struct Face {
+  MemoryOrder order;
+  std::size_t data, norm;
+
+  Face(bool short_vectors, const Kernel& kernel, int blocks, int lanes, int rhs)
+      : Face(short_vectors, kernel, find_precision(kernel.precision), blocks, lanes, rhs) {}
+
+ private:
+  Face(bool short_vectors, const Kernel& kernel, const PrecisionInfo& p, int blocks, int lanes, int rhs)
+      : order(short_vectors, kernel.crossing * p.spin_words, 1, p.word_bytes, blocks, 1, lanes),
+        data(static_cast<std::size_t>(order.words()) * p.word_bytes * rhs),
+        norm(p.norm ? order.padded() * lanes * sizeof(float) * rhs : 0) {}
+};
+
+/// Where the links of one direction on a face stand.
+MemoryOrder ghost_order(const LinkField& links, int mu) {
+  const Domain& domain = links.domain();
+  return {domain.device().short_vectors(),
+          link_words(links),
+          1,
+          links.precision().word_bytes,
+          links.depth() * face_blocks(domain.layout(links.lanes()).geometry(), mu),
+          2,
+          links.lanes()};
+}
+
+}  // namespace
+
+int face_blocks(const Geometry& g, int mu) { return g.half_sites / g.extent[mu]; }
+
+std::uint64_t face_bytes(const Kernel& kernel, const Geometry& g, int mu, bool short_vectors, int rhs) {
+  const Face face(short_vectors, kernel, kernel.reach * face_blocks(g, mu), g.lanes, rhs);
+  return face.data + face.norm;
+}
+
+void for_each_on_face(const Geometry& g, int parity, int mu, int slice, const std::function<void(int, int)>& visit) {
+  const int slow = mu == 3 ? 2 : 3, fast = mu >= 2 ? 1 : 2;
+  for (int block = 0; block < g.half_sites; ++block) {
+    const int half_x = g.extent[0] / 2, row = block / half_x, plane = row / g.extent[1];
+    int x[directions] = {0, row % g.extent[1], plane % g.extent[2], plane / g.extent[2]};
+    x[0] = 2 * (block % half_x) + ((x[1] + x[2] + x[3] + parity) & 1);
+    if (x[mu] != slice) continue;
+    const int number = x[slow] * g.extent[fast] + x[fast];
+    visit(block, mu == 0 ? (number * g.extent[1] + x[1]) / 2 : number * half_x + x[0] / 2);
+  }
+}
+
+// --- links -----------------------------------------------------------------------------------------------------------
+
+Operand LinkField::ghosts(int mu) const {
+  Operand f;
+  if (!domain_->lattice().split(mu)) return f;
+  if (ghosts_are_old_) exchange_ghosts();
+  f.data = ghosts_[mu].data();
+  f.parity_stride = ghost_order(*this, mu).parity_words();
+  f.lanes = lanes_;
+  return f;
+}
+
+void LinkField::exchange_ghosts() const {
+  ghosts_are_old_ = false;
+  const Lattice& lattice = domain_->lattice();
+  if (lattice.parts() == 1) return;
+  const Geometry& g = domain_->layout(lanes_).geometry();
+  const MemoryOrder here = order_of(*this);
+  const std::size_t word = precision_->word_bytes;
+  std::vector<char> links(data_.bytes());
+  domain_->device().download(links.data(), data_.data(), links.size());
+  std::array<std::vector<char>, directions> leaving, arriving;
+  std::vector<Message> sends, receives;
+  for (int mu = 0; mu < directions; ++mu) {
+    if (!lattice.split(mu)) continue;
+    const MemoryOrder there = ghost_order(*this, mu);
+    leaving[mu].resize(there.words() * word);
+    arriving[mu].resize(there.words() * word);
+    const auto copy = [&](int parity, int block, int index) {
+      for (int n = 0; n < here.group; ++n)
+        for (int lane = 0; lane < lanes_; ++lane)
+          std::copy_n(&links[(parity * here.parity_words() + here.word(block, lane, mu * here.group + n)) * word], word,
+                      &leaving[mu][(parity * there.parity_words() + there.word(index, lane, n)) * word]);
+    };
+    for (int slice = 0; slice < depth_; ++slice)
+      for (const int parity : {0, 1})
+        for_each_on_face(g, parity, mu, g.extent[mu] - 1 - slice,
+                         [&](int block, int index) { copy(parity, block, slice * face_blocks(g, mu) + index); });
+    sends.push_back({lattice.part_at(mu, 1), mu, leaving[mu].data(), leaving[mu].size()});
+    receives.push_back({lattice.part_at(mu, -1), mu, arriving[mu].data(), arriving[mu].size()});
+  }
+  domain_->communicator().start(sends, receives);
+  domain_->communicator().finish();
+  for (int mu = 0; mu < directions; ++mu) {
+    if (!lattice.split(mu)) continue;
+    if (ghosts_[mu].bytes() == 0) ghosts_[mu] = Memory(domain_->device_pointer(), arriving[mu].size());
+    domain_->device().upload(ghosts_[mu].data(), arriving[mu].data(), arriving[mu].size());
+  }
+}
+
+// --- spinors ---------------------------------------------------------------------------------------------------------
+
+Halos::Halos(const Domain& domain) : domain_(&domain) {
+  Communicator& c = domain.communicator();
+  reachable_ = domain.device().allocate_shared(sizeof(HaloSignals), c) != nullptr;
+  c.barrier();  // before another allocation could take its place
+  use(best_policy());
+}
+
+Policy Halos::best_policy() const {
+  const std::string device = domain_->device().facts().at("device");
+  const LaunchSize size = launch_size_of(domain_->lattice().half_sites());
+  for (const TunedDevice& tuned : tuned_devices())
+    for (const TunedPolicy& p : tuned.policies)
+      if (tuned.name == device && p.link == link() && p.size == size) {
+        const Policy policy = policy_of(std::string(p.policy));
+        if (refusal(policy).empty()) return policy;
+      }
+  if (!reachable_) return Policy::overlap;
+  return domain_->device().asynchronous() ? Policy::fused : Policy::peer;
+}
+Halos::~Halos() = default;
+
+std::string Halos::refusal(Policy policy) const {
+  const bool gpu = domain_->device().asynchronous();
+  if (policy == Policy::fused && !gpu)
+    return "policy fused: one kernel that packs, stores into neighbours and waits needs a GPU; use peer";
+  if ((policy == Policy::fused || policy == Policy::peer) && !reachable_)
+    return fmt::format(
+        "policy {}: ranks cannot store into each other's memory (several hosts, or GPUs without peer "
+        "access); use overlap",
+        name_of(policy));
+  return {};
+}
+
+std::vector<Policy> Halos::possible() const {
+  std::vector<Policy> all;
+  for (int n = 0; n < policy_count; ++n)
+    if (refusal(Policy(n)).empty()) all.push_back(Policy(n));
+  return all;
+}
+
+void Halos::use(Policy policy) {
+  if (const std::string why = refusal(policy); !why.empty()) throw UsageError(why);
+  policy_ = policy;
+  zones_.clear();
+  way_ = HaloPolicy::make(policy);
+}
+
+std::uint64_t Halos::bytes_of(const Kernel& kernel, int rhs) const {
+  const int lanes = domain_->lanes(find_precision(kernel.precision).element_bytes);
+  const Geometry& g = domain_->layout(lanes).geometry();
+  std::uint64_t bytes = 0;
+  for (int mu = 0; mu < directions; ++mu)
+    if (domain_->lattice().split(mu)) bytes += 2 * face_bytes(kernel, g, mu, domain_->device().short_vectors(), rhs);
+  return bytes;
+}
+
+Halos::Zones& Halos::zones_of(const Kernel& kernel, int rhs) {
+  auto& zones = zones_[{std::string(kernel.precision), kernel.crossing, kernel.reach}];
+  if (zones && zones->capacity >= rhs) return *zones;
+  domain_->device().synchronize();
+  zones.reset();
+  zones = make_zones(kernel, rhs);
+  return *zones;
+}
+
+std::unique_ptr<Halos::Zones> Halos::make_zones(const Kernel& kernel, int rhs) const {
+  auto zones = std::make_unique<Zones>();
+  Zones& z = *zones;
+  Device& device = domain_->device();
+  z.capacity = rhs;
+  z.lanes = domain_->lanes(find_precision(kernel.precision).element_bytes);
+  const Geometry& g = domain_->layout(z.lanes).geometry();
+  for (int mu = 0; mu < directions; ++mu) {
+    if (!domain_->lattice().split(mu)) continue;
+    z.halo.face[mu] = kernel.reach * face_blocks(g, mu);
+    z.halo.split |= 1 << mu;
+    z.bytes += 2 * aligned(face_bytes(kernel, g, mu, device.short_vectors(), rhs));
+  }
+  if (policy_ == Policy::peer || policy_ == Policy::fused) {
+    z.share(*domain_);
+  } else {
+    z.own = Memory(domain_->device_pointer(), 2 * z.bytes);
+    z.host = device.allocate_host(2 * z.bytes);
+    z.arriving = static_cast<char*>(z.own.data());
+    for (auto& hops : z.leaving)
+      for (char*& to : hops) to = z.arriving + z.bytes;
+  }
+  z.list_blocks(*domain_, g, kernel.reach);
+  domain_->communicator().barrier();
+  return zones;
+}
+
+void Halos::Zones::share(const Domain& domain) {
+  const std::size_t before = aligned(sizeof(HaloSignals));
+  Communicator& communicator = domain.communicator();
+  shared = domain.device().allocate_shared(before + 2 * bytes, communicator);
+  if (shared == nullptr) throw OutOfMemory(fmt::format("no memory for ghost zones of {} MiB", bytes >> 19));
+  const std::vector<int>& host_ranks = communicator.host_ranks();
+  const auto part_of = [&](int rank) {
+    const auto found = std::find(host_ranks.begin(), host_ranks.end(), rank);
+    return static_cast<char*>(shared->part(static_cast<int>(found - host_ranks.begin())));
+  };
+  char* own = part_of(communicator.rank());
+  halo.buffer = static_cast<long long>(bytes);
+  halo.signals = reinterpret_cast<HaloSignals*>(own);
+  arriving = own + before;
+  for (int mu = 0; mu < directions; ++mu)
+    for (const int back : {0, 1}) {
+      if (halo.face[mu] == 0) continue;
+      // What a forward hop needs goes to the part behind, and the other way round.
+      char* other = part_of(domain.lattice().part_at(mu, back ? 1 : -1));
+      halo.raise[mu][back] = reinterpret_cast<HaloSignals*>(other)->arrived + (2 * mu + back) * HaloSignals::stride;
+      leaving[mu][back] = other + before;
+    }
+}
+
+void Halos::Zones::place_zones(const Domain& domain, const Kernel& kernel, int rhs) {
+  if (placed == rhs) return;
+  placed = rhs;
+  std::size_t offset = 0;
+  for (int mu = 0; mu < directions; ++mu) {
+    if (halo.face[mu] == 0) continue;
+    const Face face(domain.device().short_vectors(), kernel, halo.face[mu], lanes, rhs);
+    for (const int back : {0, 1}) {
+      place[mu][back] = {offset, face.data + face.norm};
+      const auto put = [&](Operand& f, char* zones) {
+        f.data = zones + offset;
+        f.norm = reinterpret_cast<float*>(zones + offset + face.data);
+        f.lanes = lanes;
+        f.rhs_stride = face.order.words();
+        f.norm_rhs_stride = face.order.padded() * lanes;
+      };
+      put(halo.arriving[mu][back], arriving);
+      put(halo.leaving[mu][back], leaving[mu][back]);
+      offset += aligned(face.data + face.norm);
+    }
+  }
+}
+
+void Halos::Zones::list_blocks(const Domain& domain, const Geometry& g, int reach) {
+  for (const int parity : {0, 1}) {
+    std::vector<bool> outside(g.half_sites);
+    for (int mu = 0; mu < directions; ++mu)
+      for (int n = 0; halo.face[mu] != 0 && n < reach; ++n)
+        for (const int slice : {n, g.extent[mu] - 1 - n})
+          for_each_on_face(g, parity, mu, slice, [&](int block, int) { outside[block] = true; });
+    std::vector<int> boundary;
+    for (int block = 0; block < g.half_sites; ++block) (outside[block] ? boundary : interior[parity]).push_back(block);
+    interior[parity].push_back(-1);  // a list without an entry would stand for all blocks
+    lists[parity] = Memory(domain.device_pointer(), (boundary.size() + 1) * sizeof(int));
+    domain.device().upload(lists[parity].data(), boundary.data(), boundary.size() * sizeof(int));
+    halo.boundary[parity] = static_cast<const int*>(lists[parity].data());
+    halo.boundary_count[parity] = static_cast<int>(boundary.size());
+  }
+}
+
+void Halos::prepare(Zones& z, const Kernel& kernel, Arguments& a, const HoppingLinks& links) const {
+  z.place_zones(*domain_, kernel, a.rhs);
+  for (int mu = 0; mu < directions; ++mu) {
+    z.halo.links[mu] = links.links->ghosts(mu);
+    if (links.long_links != nullptr) z.halo.long_links[mu] = links.long_links->ghosts(mu);
+  }
+  a.halo = &z.halo;
+}
+
+void Halos::apply(const Kernel& kernel, Arguments a, const HoppingLinks& links) {
+  if (!kernel.ranks)
+    throw MissingKernel(
+        fmt::format("kernel {} was built for one rank; add `ranks = [true]` to its row of the profile and build again",
+                    kernel.name));
+  Zones& zones = zones_of(kernel, a.rhs);
+  prepare(zones, kernel, a, links);
+  way_->apply(*domain_, kernel, a, zones);
+}
+
+void Halos::apply_part(const Kernel& kernel, Arguments a, const HoppingLinks& links, const HaloWork& work) {
+  Zones& zones = zones_of(kernel, a.rhs);
+  prepare(zones, kernel, a, links);
+  run_part(*domain_, kernel, a, zones, work);
+}
+
+void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const HoppingLinks& links) {
+  domain.require_reach(kernel);
+  if (domain.lattice().parts() == 1) return domain.device().run(kernel, arguments);
+  domain.halos().apply(kernel, arguments, links);
+}
+
+}  // namespace quarksmith

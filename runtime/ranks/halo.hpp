@@ -1,0 +1,103 @@
+/// \file
+/// Hopping terms of a lattice that is spread over ranks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "runtime/fields/field.hpp"
+
+namespace quarksmith {
+
+/// How spinors cross the boundaries of parts while a hopping term is applied.
+enum class Policy {
+  first,    ///< exchange, then one kernel for all sites
+  overlap,  ///< sites that need nothing of neighbours are worked on during the exchange, the others after it
+  staged,   ///< as `first`, by way of host memory even where MPI could do without
+  peer,     ///< on one host: packed spinors are stored into the neighbour's memory, counters there tell when
+  fused     ///< the same in one kernel (GPUs)
+};
+inline constexpr int policy_count = 5;
+
+std::string_view name_of(Policy policy);
+std::span<const std::string_view> policy_names();
+/// \throws UnknownName another name; the message lists those that exist.
+Policy policy_of(const std::string& name);
+
+class HaloPolicy;
+
+/// The links of a hopping kernel: those of hops over one site, and of longer ones if it has any.
+struct HoppingLinks {
+  const LinkField* links;
+  const LinkField* long_links = nullptr;
+  HoppingLinks(const LinkField& one) : links(&one) {}
+  HoppingLinks(const LinkField& one, const LinkField& three) : links(&one), long_links(&three) {}
+};
+
+/// The boundaries of a domain whose lattice is split: ghost zones, and the way in which they are filled.
+class Halos {
+ public:
+  explicit Halos(const Domain& domain);
+  ~Halos();
+
+  /// Why a policy cannot be used here; empty if it can.
+  std::string refusal(Policy policy) const;
+  /// Those that can.
+  std::vector<Policy> possible() const;
+  /// From now on hopping terms use this policy. All ranks must agree.
+  /// \throws UsageError it cannot be used here.
+  void use(Policy policy);
+  Policy policy() const { return policy_; }
+  /// What measurements on this device chose for parts of this size (generator/tune/policies.py), else by what is
+  /// possible.
+  Policy best_policy() const;
+  /// `peer` if ranks can store into each other's memory, else `mpi`.
+  std::string_view link() const { return reachable_ ? "peer" : "mpi"; }
+
+  /// Applies a hopping kernel on all ranks: arguments.in and .out are fields of this domain, .links those of `links`.
+  /// \throws MissingKernel the kernel has no part for boundaries.
+  void apply(const Kernel& kernel, Arguments arguments, const HoppingLinks& links);
+  /// One part of that work alone, for timing: what the ranks find in their ghost zones is of no meaning.
+  void apply_part(const Kernel& kernel, Arguments arguments, const HoppingLinks& links, const HaloWork& work);
+
+  /// Bytes that one application sends to other ranks.
+  std::uint64_t bytes_of(const Kernel& kernel, int rhs) const;
+
+  struct Zones;  ///< runtime/ranks/halo_policy.hpp
+
+ private:
+  /// Zones for kernels of a kind with so many right-hand sides, and the record that names them.
+  Zones& zones_of(const Kernel& kernel, int rhs);
+  std::unique_ptr<Zones> make_zones(const Kernel& kernel, int rhs) const;
+  void prepare(Zones& zones, const Kernel& kernel, Arguments& arguments, const HoppingLinks& links) const;
+
+  const Domain* domain_;
+  bool reachable_;  ///< all ranks can store into each other's memory
+  Policy policy_ = Policy::overlap;
+  std::unique_ptr<HaloPolicy> way_;
+  /// By precision, vectors that cross, and sites of the longest hop.
+  std::map<std::tuple<std::string, int, int>, std::unique_ptr<Zones>> zones_;
+};
+
+/// Applies a hopping kernel on a domain, over the boundaries of its part if the lattice is split.
+/// \throws UsageError the domain is made for shorter hops.
+void apply_hopping(const Domain& domain, const Kernel& kernel, const Arguments& arguments, const HoppingLinks& links);
+
+/// Faces of a part on the host: visit(block, number of the block on the face) for all blocks of a parity in the slice.
+void for_each_on_face(const Geometry& geometry, int parity, int mu, int slice,
+                      const std::function<void(int block, int index)>& visit);
+/// Blocks of one parity on a face.
+int face_blocks(const Geometry& geometry, int mu);
+/// Bytes that one application of a hopping kernel to `rhs` right-hand sides sends over one of the two faces of a part
+/// across mu. \param short_vectors as of the device that packs them
+std::uint64_t face_bytes(const Kernel& kernel, const Geometry& geometry, int mu, bool short_vectors, int rhs);
+
+}  // namespace quarksmith

@@ -1,0 +1,58 @@
+/// \file
+/// The ways to bring spinors over the boundaries of parts, one class each; used by runtime/ranks/halo.cpp.
+#pragma once
+
+#include "runtime/ranks/halo.hpp"
+
+namespace quarksmith {
+
+/// Where the zone of a hop begins among the others of a rank, and its bytes: words, then norms.
+struct Place {
+  std::size_t offset = 0, bytes = 0;
+};
+
+/// Ghost zones of one kind of spinors.
+struct Halos::Zones {
+  int capacity = 0;  ///< right-hand sides
+  int lanes = 1;
+  std::size_t bytes = 0;                 ///< of all zones of a rank, once
+  std::unique_ptr<SharedMemory> shared;  ///< into which neighbours store: signals, then the zones twice
+  Memory own;                            ///< or: arriving, then leaving
+  std::shared_ptr<void> host;            ///< the same in host memory
+  char* arriving = nullptr;              ///< where the zones of this rank begin
+  char* leaving[directions][2] = {};     ///< and those into which it packs
+  int placed = 0;                        ///< right-hand sides for which halo and place are
+  Halo halo;
+  Place place[directions][2];
+  std::vector<int> interior[2];  ///< blocks of a parity and one number more, for kernels of the CPU
+  Memory lists[2];
+  unsigned exchange = 0;  ///< of peers on the CPU: exchanges so far
+
+  /// Memory that neighbours store into, and theirs.
+  void share(const Domain& domain);
+  /// Puts the zones of so many right-hand sides one after the other.
+  void place_zones(const Domain& domain, const Kernel& kernel, int rhs);
+  void list_blocks(const Domain& domain, const Geometry& geometry, int reach);
+  /// Restricts a kernel of the CPU to some blocks.
+  void choose(Arguments& a, const HaloWork& work) const;
+  /// Messages to and from all neighbours, the zones beginning at `arriving` and `leaving`.
+  void messages(const Lattice& lattice, char* arriving, char* leaving, std::vector<Message>& sends,
+                std::vector<Message>& receives) const;
+};
+
+/// Applies the part of a hopping kernel that `work` names, on either kind of device; `a` has its halo.
+void run_part(const Domain& domain, const Kernel& kernel, Arguments a, const Halos::Zones& zones, const HaloWork& work);
+
+/// One way to apply a hopping term on all ranks.
+class HaloPolicy {
+ public:
+  virtual ~HaloPolicy() = default;
+  static std::unique_ptr<HaloPolicy> make(Policy policy);
+  /// `a` has its halo; zones are those of the kernel.
+  virtual void apply(const Domain& domain, const Kernel& kernel, Arguments a, Halos::Zones& zones) = 0;
+
+ protected:
+  using Zones = Halos::Zones;
+};
+
+}  // namespace quarksmith

@@ -1,0 +1,30 @@
+#include "runtime/ranks/rank_sums.hpp"
+
+namespace quarksmith {
+
+RankSums::RankSums(const std::shared_ptr<Device>& device, Communicator& communicator) {
+  host_.ranks = communicator.size();
+  host_.rank = communicator.rank();
+  if (!device->asynchronous()) {
+    host_.context = &communicator;
+    host_.sum = [](void* context, double* values, int count) {
+      static_cast<Communicator*>(context)->sum({values, static_cast<std::size_t>(count)});
+    };
+    team_ = &host_;
+    return;
+  }
+  constexpr std::size_t words = 2ull * Team::most_rhs * most_peers * 2 * Team::most_sums;
+  boxes_ = device->allocate_shared(words * sizeof(unsigned long long), communicator);
+  if (boxes_ == nullptr) return;
+  for (std::size_t n = 0; n < communicator.host_ranks().size(); ++n)
+    host_.box[communicator.host_ranks()[n]] = static_cast<unsigned long long*>(boxes_->part(static_cast<int>(n)));
+  exchanges_ = Memory(device, sizeof(unsigned) * Team::most_rhs);
+  device->fill(exchanges_.data(), 0, exchanges_.bytes());
+  host_.exchanges = static_cast<unsigned*>(exchanges_.data());
+  on_device_ = Memory(device, sizeof(Team));
+  device->upload(on_device_.data(), &host_, sizeof(Team));
+  team_ = static_cast<const Team*>(on_device_.data());
+  communicator.barrier();  // all boxes are there before a kernel stores into one
+}
+
+}  // namespace quarksmith

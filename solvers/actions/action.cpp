@@ -1,0 +1,95 @@
+#include "solvers/actions/action.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "runtime/error.hpp"
+#include "runtime/fields/gauge.hpp"
+
+namespace quarksmith {
+
+std::unique_ptr<DiracOperator> DiracOperator::cut() const {
+  throw UsageError("this action has no operator of a rank's part alone; use a preconditioner without schwarz-");
+}
+
+void DiracOperator::embed(SpinorField& b, const SpinorField& source) const { b.copy_from(source); }
+
+void DiracOperator::project(SpinorField& quark, const SpinorField& x) const { quark.copy_from(x); }
+
+void DiracOperator::midpoint(SpinorField&, const SpinorField&) const {
+  throw UsageError("this action has no fifth dimension, and nothing in the middle of one");
+}
+
+LinkDeviation deviation_of(const LinkField& stored, const HostGauge& given) {
+  const HostGauge found = download(stored);
+  const Lattice& lattice = given.lattice;
+  const long long space = lattice.space_sites();
+  std::vector<double> squares(lattice.extent(3));  // by slices: the same for any number of threads
+  double largest = 0;
+#pragma omp parallel for schedule(static) reduction(max : largest)
+  for (int t = 0; t < lattice.extent(3); ++t)
+    for (long long i = t * space; i < (t + 1) * space; ++i)
+      for (int mu = 0; mu < directions; ++mu)
+        for (std::size_t n = 0; n < 9; ++n) {
+          const double d = std::norm(found.site[i][mu][n] - given.site[i][mu][n]);
+          largest = std::max(largest, d);
+          squares[t] += d;
+        }
+  Communicator& ranks = stored.domain().communicator();
+  std::vector<double> sums = {std::accumulate(squares.begin(), squares.end(), 0.0), double(lattice.sites())};
+  ranks.sum(sums);
+  // Of nine elements three act on each colour.
+  const double typical = std::sqrt(sums[0] / (3 * directions * sums[1]));
+  return {ranks.largest(std::sqrt(largest)) / stored.scale(), typical / stored.scale()};
+}
+
+LinkStore::LinkStore(const HostGauge& gauge, DomainPointer domain, std::string storage, std::string basis,
+                     const HostGauge* temporal)
+    : gauge_(&gauge),
+      temporal_(temporal != nullptr ? temporal : &gauge),
+      domain_(std::move(domain)),
+      storage_(std::move(storage)),
+      basis_(&find_basis(basis)) {}
+
+LinkStore LinkStore::exact() const {
+  LinkStore all = *this;
+  all.storage_ = "r18";
+  return all;
+}
+
+std::shared_ptr<const LinkField> LinkStore::store(std::string_view precision, std::string_view storage) const {
+  const bool high = precision == "double", plain = high && storage == "r18";
+  if (plain && kept_->plain) return kept_->plain;
+  if (high && kept_->stored && kept_->stored->storage().name == storage) return kept_->stored;
+  const StorageInfo& info = find_storage(storage);
+  const auto made = std::make_shared<const LinkField>(
+      upload(info.temporal ? *temporal_ : *gauge_, domain_, find_precision(precision), info));
+  if (plain) kept_->plain = made;
+  return made;
+}
+
+LinkDeviation LinkStore::deviation() const {
+  if (find_storage(storage_).group == "any") return {};
+  if (!kept_->stored) kept_->stored = store("double");
+  return deviation_of(*kept_->stored, *gauge_);
+}
+
+const LinkField& LinkStore::plain() const {
+  store("double", "r18");
+  return *kept_->plain;
+}
+
+std::string links_text(const std::string& residuals, const std::string& iterations) {
+  return residuals == iterations ? residuals : residuals + "-" + iterations;
+}
+
+std::string text_of(const LinkDeviation& deviation, const std::string& storage) {
+  if (deviation.negligible()) return "";
+  return fmt::format("{} reals miss these links by up to {:.1e}: residuals are computed with all 18",
+                     find_storage(storage).reals, deviation.largest);
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,250 @@
+#include "solvers/actions/domain_wall.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/error.hpp"
+
+namespace quarksmith {
+namespace {
+
+constexpr std::array both = {Parity::even, Parity::odd};
+using Numbers = std::vector<Complex64>;
+
+/// f(b_s, c_s) of every slice.
+template <class F>
+Numbers of_slices(const DomainWallParameters& p, const F& f) {
+  Numbers all;
+  for (int s = 0; s < p.slices(); ++s) all.push_back(f(p.b[s], p.c[s]));
+  return all;
+}
+
+}  // namespace
+
+DomainWallParameters DomainWallParameters::uniform(double mass, double m5, int slices, double b5, double c5) {
+  DomainWallParameters p;
+  p.mass = mass;
+  p.m5 = m5;
+  p.b.assign(std::max(slices, 0), b5);
+  p.c.assign(std::max(slices, 0), c5);
+  return p;
+}
+
+bool DomainWallParameters::is_shamir() const {
+  return std::all_of(b.begin(), b.end(), [](const Complex64& z) { return z == 1.0; }) &&
+         std::all_of(c.begin(), c.end(), [](const Complex64& z) { return z == 0.0; });
+}
+
+WilsonParameters DomainWallParameters::wilson() const {
+  WilsonParameters p;
+  p.mass = -m5;
+  p.boundary = boundary;
+  return p;
+}
+
+DomainWallHopping::DomainWallHopping(HoppingTerm hopping, const DomainWallParameters& p)
+    : hopping_(std::move(hopping)), parameters_(p) {
+  const double diagonal = 4 - p.m5;
+  const Numbers alpha = of_slices(p, [&](Complex64 b, Complex64) { return diagonal * b + 1.0; });
+  const Numbers beta = of_slices(p, [&](Complex64, Complex64 c) { return diagonal * c - 1.0; });
+  const SliceMatrix b(p.b, p.c, -p.mass), a(alpha, beta, -p.mass), one = SliceMatrix::one(p.slices());
+  const auto transform = [&](const SliceMatrix& numerator, const SliceMatrix& denominator) {
+    return std::make_shared<SliceTransform>(hopping_.domain()->device_pointer(), hopping_.precision(), hopping_.basis(),
+                                            SliceChain(numerator, denominator));
+  };
+  a_ = transform(a, one);
+  a_inverse_ = transform(one, a);
+  b_ = has_b() ? transform(b, one) : nullptr;
+  b_a_inverse_ = has_b() ? transform(b, a) : a_inverse_;
+}
+
+DomainWallHopping DomainWallHopping::cut() const {
+  DomainWallHopping part = *this;
+  part.hopping_ = hopping_.cut();
+  return part;
+}
+
+void DomainWallHopping::hop(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const {
+  SpinorField to = out.by_slice();
+  hopping_.apply(to, in.by_slice(), parity, dagger);
+}
+
+void DomainWallHopping::hop(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in,
+                            Parity parity, Dagger dagger) const {
+  SpinorField to = out.by_slice();
+  hopping_.apply(to, a, x.by_slice(), b, in.by_slice(), parity, dagger);
+}
+
+double DomainWallHopping::flops(bool axpby) const {
+  return hopping_.flops(axpby ? Epilogue::axpby : Epilogue::none) * slices();
+}
+
+DomainWallMatrix::DomainWallMatrix(const DomainWallHopping& parts) : parts_(&parts) {
+  if (parts.has_b()) work_.emplace(field());
+}
+
+void DomainWallMatrix::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
+  const DomainWallHopping& d = *parts_;
+  if (!d.has_b()) {
+    for (const Parity parity : both) {
+      d.a().apply(out, in, parity, dagger);
+      d.hop(out, 1, out, -0.5, in, parity, dagger);
+    }
+    return;
+  }
+  for (int n = 0; n < in.rhs(); ++n) {
+    const SpinorField x = in.slice(n, 1);
+    SpinorField y = out.slice(n, 1);
+    for (const Parity parity : both) {
+      d.a().apply(y, x, parity, dagger);
+      if (dagger == Dagger::no) {
+        d.b().apply(*work_, x, opposite(parity), dagger);
+        d.hop(y, 1, y, -0.5, *work_, parity, dagger);
+      } else {
+        d.hop(*work_, x, parity, dagger);
+        d.b().apply(y, 1, y, -0.5, *work_, parity, dagger);
+      }
+    }
+  }
+}
+
+double DomainWallMatrix::flops() const {
+  const DomainWallHopping& d = *parts_;
+  const double b = d.has_b() ? d.b().flops(false, d.half_sites()) : 0;
+  return 2 * (d.a().flops(false, d.half_sites()) + d.flops(true) + b);
+}
+
+DomainWallEvenOdd::DomainWallEvenOdd(const DomainWallHopping& parts, Reduction form, int rhs)
+    : parts_(&parts),
+      form_(form),
+      odd_(parts.wilson().domain(), parts.wilson().precision(), Subset::odd, rhs, 4, parts.slices()) {}
+
+void DomainWallEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
+  dagger == Dagger::no ? apply_plain(out, in) : apply_conjugate(out, in);
+}
+
+void DomainWallEvenOdd::apply_plain(SpinorField& out, const SpinorField& in) const {
+  const DomainWallHopping& d = *parts_;
+  constexpr Dagger no = Dagger::no;
+  SpinorField odd = odd_.slice(0, in.rhs());
+  const bool symmetric = form_ == Reduction::symmetric, first = symmetric || d.has_b();
+  if (first) (symmetric ? d.b_a_inverse() : d.b()).apply(out, in, Parity::even, no);  // C in, or B in
+  d.hop(odd, first ? out : in, Parity::odd, no);
+  d.b_a_inverse().apply(odd, odd, Parity::odd, no);  // C H_oe ...
+  if (!symmetric) d.a().apply(out, in, Parity::even, no);
+  d.hop(out, 1, symmetric ? in : out, -0.25, odd, Parity::even, no);  // in, or A in, - H_eo odd / 4
+}
+
+void DomainWallEvenOdd::apply_conjugate(SpinorField& out, const SpinorField& in) const {
+  const DomainWallHopping& d = *parts_;
+  constexpr Dagger yes = Dagger::yes;
+  SpinorField odd = odd_.slice(0, in.rhs());
+  d.hop(odd, in, Parity::odd, yes);
+  d.b_a_inverse().apply(odd, odd, Parity::odd, yes);  // C^+ H^+ in
+  d.hop(out, odd, Parity::even, yes);
+  if (form_ == Reduction::symmetric) {
+    d.b_a_inverse().apply(out, 1, in, -0.25, out, Parity::even, yes);  // in - C^+ H^+ odd / 4
+  } else {
+    if (d.has_b()) d.b().apply(out, out, Parity::even, yes);
+    d.a().apply(out, -0.25, out, 1, in, Parity::even, yes);  // A^+ in - B^+ H^+ odd / 4
+  }
+}
+
+double DomainWallEvenOdd::flops() const {
+  const DomainWallHopping& d = *parts_;
+  const double c = d.b_a_inverse().flops(false, d.half_sites()), hops = d.flops(false) + d.flops(true);
+  if (form_ == Reduction::symmetric) return hops + 2 * c;
+  return hops + c + d.a().flops(false, d.half_sites()) + (d.has_b() ? d.b().flops(false, d.half_sites()) : 0);
+}
+
+void DomainWallEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
+  SpinorField odd = odd_.slice(0, b.rhs());
+  parts_->b_a_inverse().apply(odd, b, Parity::odd, Dagger::no);
+  parts_->hop(reduced, 1, b, 0.5, odd, Parity::even, Dagger::no);
+}
+
+void DomainWallEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const {
+  const DomainWallHopping& d = *parts_;
+  constexpr Dagger no = Dagger::no;
+  const bool symmetric = form_ == Reduction::symmetric;
+  if (symmetric || d.has_b()) {  // B x_e, where x_e = A^-1 reduced if symmetric
+    (symmetric ? d.b_a_inverse() : d.b()).apply(x, reduced, Parity::even, no);
+    d.hop(x, 1, b, 0.5, x, Parity::odd, no);
+  } else {
+    d.hop(x, 1, b, 0.5, reduced, Parity::odd, no);
+  }
+  d.a_inverse().apply(x, x, Parity::odd, no);
+  symmetric ? d.a_inverse().apply(x, reduced, Parity::even, no) : x.copy_half(Parity::even, reduced);
+}
+
+std::unique_ptr<ReducedOperator> DomainWallDirac::reduced(Reduction form, int rhs) const {
+  return std::make_unique<DomainWallEvenOdd>(parts_, form, rhs);
+}
+
+std::unique_ptr<DiracOperator> DomainWallDirac::cut() const { return std::make_unique<DomainWallDirac>(parts_.cut()); }
+
+void DomainWallDirac::embed(SpinorField& b, const SpinorField& source) const {
+  const DomainWallParameters& p = parts_.parameters();
+  const HoppingTerm& w = parts_.wilson();
+  const int last = p.slices() - 1;
+  const auto transform = [&](const SliceMatrix& m) {
+    return SliceTransform(w.domain()->device_pointer(), w.precision(), w.basis(), {m, SliceMatrix::one(p.slices())});
+  };
+  b.fill(0);
+  SpinorField slices = b.by_slice();
+  for (int n = 0; n < source.rhs(); ++n)
+    for (const int s : {0, last}) slices.slice(n * p.slices() + s, 1).copy_from(source.slice(n, 1));
+  SliceMatrix walls(p.slices());
+  walls(Chirality::plus).front() = 1;
+  walls(Chirality::minus).back() = 1;
+  const SliceTransform to_walls = transform(walls);
+  for (const Parity parity : both) to_walls.apply(b, b, parity, Dagger::no);
+  if (!parts_.has_b()) return;
+  // 1 - c D_W = 1 - c (4 - M5) + c H / 2
+  SliceMatrix diagonal(p.slices()), hops(p.slices());
+  diagonal.diagonal.fill(of_slices(p, [&](Complex64, Complex64 c) { return 1.0 - c * (4 - p.m5); }));
+  hops.diagonal.fill(p.c);
+  const SliceTransform times_diagonal = transform(diagonal), times_c = transform(hops);
+  SpinorField hopped = b.like();
+  for (const Parity parity : both) parts_.hop(hopped, b, parity, Dagger::no);
+  for (const Parity parity : both) {
+    times_diagonal.apply(b, b, parity, Dagger::no);
+    times_c.apply(b, 1, b, 0.5, hopped, parity, Dagger::no);
+  }
+}
+
+void DomainWallDirac::take_slice(SpinorField& quark, const SpinorField& x, int slice) const {
+  const HoppingTerm& w = parts_.wilson();
+  const int slices = parts_.slices();
+  SliceMatrix m(slices);
+  m.diagonal[int(Chirality::minus)][slice] = 1;
+  m.shifted[int(Chirality::plus)][slice] = 1;
+  const SliceTransform transform(w.domain()->device_pointer(), w.precision(), w.basis(), {m, SliceMatrix::one(slices)});
+  SpinorField work = x.like();
+  for (const Parity parity : both) transform.apply(work, x, parity, Dagger::no);
+  const SpinorField all = work.by_slice();
+  for (int n = 0; n < x.rhs(); ++n) quark.slice(n, 1).copy_from(all.slice(n * slices + slice, 1));
+}
+
+void DomainWallDirac::project(SpinorField& quark, const SpinorField& x) const { take_slice(quark, x, 0); }
+
+void DomainWallDirac::midpoint(SpinorField& quark, const SpinorField& x) const {
+  take_slice(quark, x, parts_.slices() / 2);
+}
+
+DomainWallAction::DomainWallAction(DomainWallParameters parameters) : parameters_(std::move(parameters)) {
+  const DomainWallParameters& p = parameters_;
+  if (p.b.empty() || p.b.size() != p.c.size())
+    throw UsageError(
+        fmt::format("a fifth dimension of {} coefficients b and {} c; use at least one slice and as many "
+                    "of both",
+                    p.b.size(), p.c.size()));
+}
+
+std::unique_ptr<DiracOperator> DomainWallAction::make(const LinkStore& links, const PrecisionInfo& precision) const {
+  return std::make_unique<DomainWallDirac>(DomainWallHopping(
+      WilsonHopping(links.store(precision.links), precision, links.basis(), parameters_.wilson()), parameters_));
+}
+
+}  // namespace quarksmith

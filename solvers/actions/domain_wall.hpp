@@ -1,0 +1,145 @@
+/// \file
+/// Domain-wall fermions (Y. Shamir, Nucl. Phys. B 406 (1993) 90) and their Moebius form (R. C. Brower, H. Neff and K.
+/// Orginos, Comput. Phys. Commun. 220 (2017) 1, arXiv:1206.5214).
+#pragma once
+
+#include "solvers/actions/slice_transform.hpp"
+#include "solvers/actions/wilson.hpp"
+
+namespace quarksmith {
+
+/// D psi_s = (b_s D_W + 1) psi_s + (c_s D_W - 1) R psi_s with R psi_s = P_- psi_{s+1} + P_+ psi_{s-1}, and -m times
+/// what comes from beyond the ends; D_W is the Wilson operator with mass -M5 (arXiv:1206.5214).
+struct DomainWallParameters {
+  double mass = 0;  ///< of the quark
+  double m5 = 1.8;  ///< domain-wall height
+  /// Of each slice: 1 and 0 for Shamir's form; complex ones as of rational approximations (zMoebius).
+  std::vector<Complex64> b, c;
+  std::array<Complex64, directions> boundary{1, 1, 1, -1};
+
+  /// The same b and c on Ls slices.
+  static DomainWallParameters uniform(double mass, double m5, int slices, double b5 = 1, double c5 = 0);
+  int slices() const { return static_cast<int>(b.size()); }
+  /// True if b = 1 and c = 0 everywhere.
+  bool is_shamir() const;
+  /// The Wilson operator D_W.
+  WilsonParameters wilson() const;
+};
+
+/// What the operators are made of, in one precision: with B = b + c R and A = (4 - M5) B + 1 - R the matrix is
+/// A - H B / 2, where the hopping term H stays in a slice and A and B at a site.
+class DomainWallHopping {
+ public:
+  DomainWallHopping(HoppingTerm hopping, const DomainWallParameters& parameters);
+  /// See HoppingTerm::cut.
+  DomainWallHopping cut() const;
+
+  /// out = H in, and out = a x + b H in, slice by slice.
+  void hop(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;
+  void hop(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
+           Dagger dagger) const;
+  const HoppingTerm& wilson() const { return hopping_; }
+  const DomainWallParameters& parameters() const { return parameters_; }
+  int slices() const { return parameters_.slices(); }
+
+  /// B is 1 for Shamir's form and then left out; the others are A, A^-1 and B A^-1.
+  bool has_b() const { return !parameters_.is_shamir(); }
+  const SliceTransform& b() const { return *b_; }
+  const SliceTransform& a() const { return *a_; }
+  const SliceTransform& a_inverse() const { return *a_inverse_; }
+  const SliceTransform& b_a_inverse() const { return *b_a_inverse_; }
+  /// Flops of H on one parity of a vector: alone, or a x + b H.
+  double flops(bool axpby) const;
+  double bytes_sent() const { return hopping_.bytes_sent() * slices(); }
+  long long half_sites() const { return hopping_.domain()->lattice().global_sites() / 2; }
+
+ private:
+  HoppingTerm hopping_;
+  DomainWallParameters parameters_;
+  std::shared_ptr<const SliceTransform> b_, a_, a_inverse_, b_a_inverse_;
+};
+
+/// M = A - H B / 2 on all sites.
+class DomainWallMatrix final : public LinearOperator {
+ public:
+  explicit DomainWallMatrix(const DomainWallHopping& parts);
+  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
+  Subset subset() const override { return Subset::full; }
+  const DomainPointer& domain() const override { return parts_->wilson().domain(); }
+  const PrecisionInfo& precision() const override { return parts_->wilson().precision(); }
+  int slices() const override { return parts_->slices(); }
+  double flops() const override;
+  double bytes_sent() const override { return 2 * parts_->bytes_sent(); }
+
+ private:
+  const DomainWallHopping* parts_;
+  mutable std::optional<SpinorField> work_;  // of one vector; not for Shamir's form
+};
+
+/// Even-odd forms in four dimensions, on the even sites. Symmetric: 1 - H_eo C H_oe C / 4 with C = B A^-1, whose
+/// unknown is A x_e: the matrix preconditioned from the right, so that its residual is that of M and the last step of
+/// an application is a hop. Asymmetric: A - H_eo C H_oe B / 4.
+class DomainWallEvenOdd final : public ReducedOperator {
+ public:
+  /// \param rhs right-hand sides at most.
+  DomainWallEvenOdd(const DomainWallHopping& parts, Reduction form, int rhs = 1);
+  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
+  const DomainPointer& domain() const override { return parts_->wilson().domain(); }
+  const PrecisionInfo& precision() const override { return parts_->wilson().precision(); }
+  int slices() const override { return parts_->slices(); }
+  double flops() const override;
+  double bytes_sent() const override { return 2 * parts_->bytes_sent(); }
+
+  /// b_e + H_eo C b_o / 2
+  void prepare(SpinorField& reduced, const SpinorField& b) const override;
+  /// x_o = A^-1 (b_o + H_oe B x_e / 2)
+  void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override;
+
+ private:
+  void apply_plain(SpinorField& out, const SpinorField& in) const;
+  void apply_conjugate(SpinorField& out, const SpinorField& in) const;
+
+  const DomainWallHopping* parts_;
+  Reduction form_;
+  mutable SpinorField odd_;
+};
+
+/// The domain-wall operators in one precision.
+class DomainWallDirac final : public DiracOperator {
+ public:
+  explicit DomainWallDirac(DomainWallHopping parts) : parts_(std::move(parts)), matrix_(parts_) {}
+  const DomainWallHopping& parts() const { return parts_; }
+  const LinearOperator& matrix() const override { return matrix_; }
+  std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const override;
+  std::unique_ptr<DiracOperator> cut() const override;
+
+  bool embeds() const override { return true; }
+  /// P_+ of the source on the first slice and P_- on the last, times 1 - c_s D_W.
+  void embed(SpinorField& b, const SpinorField& source) const override;
+  /// q = P_- psi_0 + P_+ psi_{Ls-1}
+  void project(SpinorField& quark, const SpinorField& x) const override;
+  /// The quark field in the middle of the fifth dimension, P_- psi_{Ls/2} + P_+ psi_{Ls/2-1}, of which the density J_5q
+  /// is made that breaks the axial Ward identity (V. Furman and Y. Shamir, Nucl. Phys. B 439 (1995) 54).
+  void midpoint(SpinorField& quark, const SpinorField& x) const override;
+
+ private:
+  void take_slice(SpinorField& quark, const SpinorField& x, int slice) const;
+  DomainWallHopping parts_;
+  DomainWallMatrix matrix_;
+};
+
+/// Domain-wall and Moebius actions.
+class DomainWallAction final : public Action {
+ public:
+  /// \throws UsageError no slices, or b and c of different length.
+  explicit DomainWallAction(DomainWallParameters parameters);
+  std::string name() const override { return parameters_.is_shamir() ? "domain-wall" : "moebius"; }
+  int slices() const override { return parameters_.slices(); }
+  bool has_midpoint() const override { return slices() > 1; }
+  std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const override;
+
+ private:
+  DomainWallParameters parameters_;
+};
+
+}  // namespace quarksmith

@@ -1,0 +1,94 @@
+#include "solvers/actions/even_odd.hpp"
+
+#include <cmath>
+
+namespace quarksmith {
+
+GeneralEvenOdd::GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int rhs)
+    : HoppingEvenOdd(hopping, rhs), form_(form) {
+  if (hopping.has_term()) even_.emplace(hopping.field(Subset::even, rhs));
+}
+
+void GeneralEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
+  const double s = hopping_->inverse_scale(), hh = h_ * h_;
+  SpinorField odd = odd_.slice(0, in.rhs());
+  if (form_ == Reduction::asymmetric) {
+    hopping_->apply_inverse(odd, in, Parity::odd, dagger);           // T_oo^-1 D_oe in
+    hopping_->apply_t(out, in, -s * hh, odd, Parity::even, dagger);  // T_ee in - h^2 D_eo odd
+  } else if (dagger == Dagger::no || !hopping_->has_term()) {
+    hopping_->apply_inverse(odd, in, Parity::odd, dagger);                        // T_oo^-1 D_oe in
+    hopping_->apply_inverse(out, 1, in, -s * s * hh, odd, Parity::even, dagger);  // in - h^2 T_ee^-1 D_eo odd
+  } else {
+    SpinorField even = even_->slice(0, in.rhs());
+    hopping_->apply_inverse_term(even, 1, in, Parity::even, dagger);  // the conjugate has T_ee^-1 on the right
+    hopping_->apply_inverse(odd, even, Parity::odd, dagger);
+    hopping_->apply(out, 1, in, -hh, odd, Parity::even, dagger);
+  }
+}
+
+double GeneralEvenOdd::flops() const {
+  if (!hopping_->has_term()) return hopping_->flops(Epilogue::none) + hopping_->flops(Epilogue::axpby);
+  return hopping_->flops(Epilogue::tinv) +
+         hopping_->flops(form_ == Reduction::symmetric ? Epilogue::axpby_tinv : Epilogue::taxpby);
+}
+
+double GeneralEvenOdd::residual_scale() const {
+  const double twist = hopping_->values()(hopping_->values().info().twist);
+  return form_ == Reduction::symmetric ? std::hypot(t_, twist) : 1;  // |T|
+}
+
+void GeneralEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
+  const double s = hopping_->inverse_scale(), scale = form_ == Reduction::symmetric ? s : 1;
+  if (!hopping_->has_term()) {
+    hopping_->apply(reduced, scale, b, -h_ * scale * s, b, Parity::even, Dagger::no);
+    return;
+  }
+  SpinorField odd = odd_.slice(0, b.rhs()), even = even_->slice(0, b.rhs());
+  hopping_->apply_inverse_term(odd, 1, b, Parity::odd);
+  SpinorField& sum = form_ == Reduction::symmetric ? even : reduced;
+  hopping_->apply(sum, 1, b, -h_, odd, Parity::even, Dagger::no);
+  if (form_ == Reduction::symmetric) hopping_->apply_inverse_term(reduced, 1, even, Parity::even);
+}
+
+void GeneralEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const {
+  const double s = hopping_->inverse_scale();
+  if (!hopping_->has_term()) {
+    hopping_->apply(x, s, b, -h_ * s, reduced, Parity::odd, Dagger::no);
+  } else {
+    SpinorField odd = odd_.slice(0, b.rhs());
+    hopping_->apply(odd, 1, b, -h_, reduced, Parity::odd, Dagger::no);
+    hopping_->apply_inverse_term(x, 1, odd, Parity::odd);
+  }
+  x.copy_half(Parity::even, reduced);
+}
+
+HermitianEvenOdd::HermitianEvenOdd(const HoppingTerm& hopping, int rhs, Parity parity)
+    : HoppingEvenOdd(hopping, rhs, parity == Parity::even ? Subset::odd : Subset::even), parity_(parity) {}
+
+void HermitianEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger) const {
+  SpinorField other = odd_.slice(0, in.rhs());
+  hopping_->apply(other, in, opposite(parity_), Dagger::no);
+  hopping_->apply(out, t_ * t_, in, -h_ * h_, other, parity_, Dagger::no);
+}
+
+double HermitianEvenOdd::flops() const { return hopping_->flops(Epilogue::none) + hopping_->flops(Epilogue::axpby); }
+
+void HermitianEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
+  hopping_->apply(reduced, t_, b, -h_, b, parity_, Dagger::no);
+}
+
+void HermitianEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const {
+  const double s = 1 / t_;
+  hopping_->apply(x, s, b, -h_ * s, reduced, opposite(parity_), Dagger::no);
+  x.copy_half(parity_, reduced);
+}
+
+double HermitianEvenOdd::residual_scale() const { return 1 / std::abs(t_); }
+
+std::unique_ptr<ReducedOperator> even_odd(const HoppingTerm& hopping, Reduction form, int rhs) {
+  if (hopping.values().info().anti_hermitian && !hopping.has_term())
+    return std::make_unique<HermitianEvenOdd>(hopping, rhs);
+  return std::make_unique<GeneralEvenOdd>(hopping, form, rhs);
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,71 @@
+/// \file
+/// Even-odd forms of M = T + h D (T. A. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211).
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "solvers/actions/hopping_term.hpp"
+
+namespace quarksmith {
+
+/// What both forms share.
+class HoppingEvenOdd : public ReducedOperator {
+ public:
+  const DomainPointer& domain() const override { return hopping_->domain(); }
+  const PrecisionInfo& precision() const override { return hopping_->precision(); }
+  int spins() const override { return hopping_->spins(); }
+  int slices() const override { return hopping_->slices(); }
+  double bytes_sent() const override { return 2 * hopping_->bytes_sent(); }
+
+ protected:
+  /// \param hopping outlives this.
+  /// \param rhs right-hand sides at most.
+  HoppingEvenOdd(const HoppingTerm& hopping, int rhs, Subset others = Subset::odd)
+      : hopping_(&hopping), odd_(hopping.field(others, rhs)), t_(hopping.term().diagonal()), h_(hopping.h()) {}
+
+  const HoppingTerm* hopping_;
+  mutable SpinorField odd_;  // the sites that are left out
+  double t_, h_;
+};
+
+/// 1 - h^2 T_ee^-1 D_eo T_oo^-1 D_oe (symmetric) or T_ee - h^2 D_eo T_oo^-1 D_oe (asymmetric).
+class GeneralEvenOdd final : public HoppingEvenOdd {
+ public:
+  GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int rhs = 1);
+  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
+  double flops() const override;
+  /// Right-hand side of the reduced system: b_e - h D_eo T_oo^-1 b_o, times T_ee^-1 if symmetric. `b` holds all sites.
+  void prepare(SpinorField& reduced, const SpinorField& b) const override;
+  /// Odd sites of the solution: T_oo^-1 (b_o - h D_oe x_e); even sites are copied from `reduced`.
+  void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override;
+  double residual_scale() const override;
+
+ private:
+  Reduction form_;
+  mutable std::optional<SpinorField> even_;  // where T is no number
+};
+
+/// The even-even block of M M^+ where D^+ = -D and T is a number t: t^2 - h^2 D_eo D_oe, Hermitian and positive. Or the
+/// odd-odd block.
+class HermitianEvenOdd final : public HoppingEvenOdd {
+ public:
+  HermitianEvenOdd(const HoppingTerm& hopping, int rhs, Parity parity = Parity::even);
+  Subset subset() const override { return parity_ == Parity::even ? Subset::even : Subset::odd; }
+  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
+  double flops() const override;
+  bool hermitian() const override { return true; }
+  /// t b_e - h D_eo b_o
+  void prepare(SpinorField& reduced, const SpinorField& b) const override;
+  /// x_o = (b_o - h D_oe x_e) / t
+  void reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const override;
+  double residual_scale() const override;
+
+ private:
+  Parity parity_;
+};
+
+/// The form that an action has.
+std::unique_ptr<ReducedOperator> even_odd(const HoppingTerm& hopping, Reduction form, int rhs);
+
+}  // namespace quarksmith

@@ -1,0 +1,122 @@
+/// \file
+/// The hopping term and the site term of an action, as its statement gives them, and its operator on all sites.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "solvers/actions/action.hpp"
+#include "solvers/actions/action_values.hpp"
+#include "solvers/actions/site_term.hpp"
+
+namespace quarksmith {
+
+/// Phases that multiply the hops across the last slice of each direction.
+using BoundaryPhases = std::array<Complex64, directions>;
+
+/// D and T of M = T + h D on one device, for one precision, link storage and basis.
+///
+/// Without clover and twist T is a number t: T^-1 is then left to the caller as `inverse_scale`, and the forms below
+/// use the plain kernels. `inverse_scale` is 1/t then and 1 else.
+class HoppingTerm {
+ public:
+  /// \param spinors precision of the fields.
+  /// \param values of an action of hopping shape.
+  /// \param plain_links the same gauge field with 18 doubles; needed if `stores`.
+  /// \param long_links of hops over three sites, for actions that have such.
+  /// \throws UsageError the build lacks a kernel; the message is the profile row to add.
+  HoppingTerm(std::shared_ptr<const LinkField> links, const PrecisionInfo& spinors, const BasisInfo& basis,
+              const ActionValues& values, const BoundaryPhases& boundary, const LinkField* plain_links = nullptr,
+              std::shared_ptr<const LinkField> long_links = nullptr);
+
+  /// The same with other values of the parameters, for actions whose T is a number and whose hops have none.
+  HoppingTerm with(const ActionValues& values) const;
+
+  /// Whether T has a part made of links.
+  static bool stores(const ActionValues& values);
+
+  /// The operator of this rank's part alone: hops that leave it find zero (a Dirichlet cut, as for Schwarz
+  /// preconditioning; M. Luescher, Comput. Phys. Commun. 156 (2004) 209). Its fields are of a domain without other
+  /// ranks; links and clover term are shared with this.
+  HoppingTerm cut() const;
+
+  /// out = D in (or D^+ in) at the sites of `parity`; where D^+ = -D, D^+ comes in the next form alone.
+  void apply(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;
+  /// out = a x + b D in; `x` may be `out`, here and below.
+  void apply(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
+             Dagger dagger) const;
+  /// out = T x + b D in
+  void apply_t(SpinorField& out, const SpinorField& x, double b, const SpinorField& in, Parity parity,
+               Dagger dagger) const;
+  /// out = T^-1 D in / inverse_scale
+  void apply_inverse(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;
+  /// out = a x + b T^-1 D in / inverse_scale
+  void apply_inverse(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
+                     Dagger dagger) const;
+  /// out = b T^-1 x where T is no number.
+  void apply_inverse_term(SpinorField& out, double b, const SpinorField& x, Parity parity,
+                          Dagger dagger = Dagger::no) const;
+
+  /// The h of M = T + h D.
+  double h() const { return values_.info().h; }
+  double inverse_scale() const { return has_term() ? 1 : 1 / term_.diagonal(); }
+  /// T is no number.
+  bool has_term() const { return !term_.is_number(); }
+  const SiteTerm& term() const { return term_; }
+  /// Flavours: slices of a vector.
+  int slices() const { return term_.flavours(); }
+  int spins() const { return values_.info().spins; }
+  /// A vector of its space.
+  SpinorField field(Subset subset, int rhs) const { return {domain_, *precision_, subset, rhs, spins(), slices()}; }
+  const ActionValues& values() const { return values_; }
+  const BasisInfo& basis() const { return *basis_; }
+  const DomainPointer& domain() const { return domain_; }
+  const PrecisionInfo& precision() const { return *precision_; }
+  /// Null without clover.
+  const CloverTerm* clover() const { return term_.clover(); }
+  /// Flops of one parity and right-hand side.
+  double flops(Epilogue epilogue) const;
+  /// Bytes that this rank sends to others for D on the sites of one parity, one right-hand side.
+  double bytes_sent() const;
+
+ private:
+  using Tiles = std::vector<const Kernel*>;  // from the largest tile down
+  void set_hops(const BoundaryPhases& boundary);
+  Tiles kernels_of(Epilogue epilogue, bool dagger, bool complex_phase) const;
+  bool lacks_dagger() const { return values_.info().anti_hermitian; }
+  double sign(Dagger dagger) const { return dagger == Dagger::yes && lacks_dagger() ? -1 : 1; }
+  void run(Epilogue epilogue, Arguments a, SpinorField& out, const SpinorField* x, const SpinorField& in, Parity parity,
+           Dagger dagger) const;
+
+  std::shared_ptr<const LinkField> links_, long_links_;
+  DomainPointer domain_;
+  const PrecisionInfo* precision_;
+  const BasisInfo* basis_;
+  ActionValues values_;
+  std::array<Hops, 2> hops_, more_hops_;  // of D and D^+; those of long hops, or runtime/kernels/hop_weights.hpp
+  SiteTerm term_;
+  const Kernel* apply_term_ = nullptr;
+  std::array<std::map<Epilogue, Tiles>, 2> kernel_;  // of D and D^+
+};
+
+/// M = T + h D on all sites.
+class HoppingMatrix final : public LinearOperator {
+ public:
+  /// \param hopping outlives this.
+  explicit HoppingMatrix(const HoppingTerm& hopping) : hopping_(&hopping) {}
+  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
+  Subset subset() const override { return Subset::full; }
+  const DomainPointer& domain() const override { return hopping_->domain(); }
+  const PrecisionInfo& precision() const override { return hopping_->precision(); }
+  int spins() const override { return hopping_->spins(); }
+  int slices() const override { return hopping_->slices(); }
+  double flops() const override;
+  double bytes_sent() const override { return 2 * hopping_->bytes_sent(); }
+
+ private:
+  const HoppingTerm* hopping_;
+};
+
+}  // namespace quarksmith

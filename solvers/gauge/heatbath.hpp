@@ -1,0 +1,55 @@
+/// \file
+/// Quenched SU(3) configurations with the Wilson plaquette action.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/fields/gauge.hpp"
+
+namespace quarksmith {
+
+/// State of a run: continuing from it gives the same bits as not having stopped.
+struct HeatbathState {
+  double beta = 6.0;
+  std::uint64_t seed = 1;
+  int overrelax = 4;         ///< over-relaxation passes after each heat-bath pass
+  std::uint64_t sweeps = 0;  ///< done so far
+  std::string start = "cold";
+};
+
+/// A configuration on a device and the updates of it.
+///
+/// A sweep is one heat-bath pass (Cabibbo and Marinari with the SU(2) draw of Kennedy and Pendleton) and `overrelax`
+/// microcanonical passes; a pass updates the links of one direction and parity at a time. Random numbers depend on
+/// seed, sweep and global site alone.
+class HeatbathRun {
+ public:
+  /// \throws UsageError beta not positive, negative number of passes, or the build lacks the kernels.
+  HeatbathRun(const HostGauge& start, DomainPointer domain, const HeatbathState& state);
+
+  void sweep();
+  GaugeAverages averages() const { return gauge_averages(links_); }
+  HostGauge configuration() const { return download(links_); }
+  const HeatbathState& state() const { return state_; }
+
+ private:
+  void pass(const Kernel& kernel, std::uint64_t number);
+
+  HeatbathState state_;
+  LinkField links_;
+  const Kernel *heatbath_, *overrelax_;
+};
+
+/// Type of the LIME record in which a configuration keeps its state.
+inline constexpr const char* heatbath_record = "quarksmith-heatbath";
+/// The state as the text of that record, and back.
+/// \param file that the text is of, for messages. \throws Error the text is damaged.
+std::string state_text(const HeatbathState& state);
+HeatbathState state_of(const std::string& text, const std::string& file);
+
+/// cold, hot or weak:EPS.
+/// \throws UsageError any other text.
+HostGauge start_gauge(const std::string& start, const Lattice& lattice, std::uint64_t seed);
+
+}  // namespace quarksmith

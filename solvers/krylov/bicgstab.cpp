@@ -1,0 +1,58 @@
+#include "solvers/krylov/bicgstab.hpp"
+
+namespace quarksmith {
+
+BiCGstab::BiCGstab(const LinearOperator& a, Scalars& scalars, int rhs)
+    : Recurrence(a, scalars, rhs),
+      r_(y_.like()),
+      shadow_(y_.like()),
+      p_(y_.like()),
+      v_(y_.like()),
+      t_(y_.like()),
+      direction_(scalars, a.precision(), "bicgstab_direction"),
+      alpha_(scalars, a.precision(), "bicgstab_alpha"),
+      half_step_(scalars, a.precision(), "bicgstab_half_step"),
+      omega_(scalars, a.precision(), "bicgstab_omega"),
+      step_(scalars, a.precision(), "bicgstab_step"),
+      advance_(scalars, a.precision(), "bicgstab_advance"),
+      replace_(scalars, a.precision(), "bicgstab_replace") {}
+
+void BiCGstab::iterate(int width, int /*phase*/) {
+  SpinorField y = y_.slice(0, width), r = r_.slice(0, width), shadow = shadow_.slice(0, width), p = p_.slice(0, width),
+              v = v_.slice(0, width), t = t_.slice(0, width);
+  direction_({.x = &r, .y = &p, .z = &v});  // p = r + beta (p - omega v)
+  a_->apply(v, p, Dagger::no);
+  alpha_({.x = &shadow, .y = &v});  // alpha = rho / (shadow, v)
+  half_step_({.x = &v, .y = &r});   // s = r - alpha v, kept in r
+  a_->apply(t, r, Dagger::no);
+  omega_({.x = &t, .y = &r});  // omega = (t, s) / (t, t)
+  // y += alpha p + omega s;  r = s - omega t;  rho' = (shadow, r);  beta = rho' / rho alpha / omega
+  step_({.x = &p, .y = &r, .z = &t, .w = &y, .u = &shadow});
+}
+
+void BiCGstab::prepare(int first, int count) {
+  set(first, count, {"alpha", "beta", "half", "scale"}, 0);
+  set(first, count, {"rho", "rho_old", "omega"}, 1);  // so that beta becomes 0
+}
+
+void BiCGstab::start(int first, int count) {
+  SpinorField y = y_.slice(first, count), p = p_.slice(first, count), v = v_.slice(first, count);
+  y.fill(0);
+  p.fill(0);
+  v.fill(0);
+  shadow_.slice(first, count).copy_from(r_.slice(first, count));
+  replace(first, count);
+}
+
+void BiCGstab::replace(int first, int count) {
+  SpinorField y = y_.slice(first, count), r = r_.slice(first, count), shadow = shadow_.slice(first, count);
+  replace_.for_all({.x = &r, .y = &shadow}, first);
+  y.fill(0);
+}
+
+void BiCGstab::complete(int first, int count) {
+  SpinorField y = y_.slice(first, count), p = p_.slice(first, count);
+  advance_.for_all({.x = &p, .y = &y}, first);  // y += alpha p of an iteration that ended at its half step
+}
+
+}  // namespace quarksmith

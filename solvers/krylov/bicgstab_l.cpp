@@ -1,0 +1,116 @@
+#include "solvers/krylov/bicgstab_l.hpp"
+
+#include <fmt/format.h>
+
+namespace quarksmith {
+
+// Scalars that belong to r_j are numbered l - j (see blas.py). `zero` stands for those of a degree that is not there,
+// `nowhere` for what would be theirs.
+
+BiCGstabL::BiCGstabL(const LinearOperator& a, Scalars& scalars, int rhs, int l)
+    : Recurrence(a, scalars, rhs),
+      l_(l),
+      shadow_(y_.like()),
+      direction_(step("bicgstab_l_direction", {})),
+      alpha_(step("bicgstab_alpha", {{"half", "nowhere"}})),
+      descend_(step("bicgstab_half_step", {})),
+      advance_(step("bicgstab_advance", {{"half", "alpha"}})),
+      rho_(step("bicgstab_l_rho", {})),
+      solve_(step("bicgstab_l_solve", {{"scale", l == 1 ? "scale" : "nowhere"},
+                                       {"first_1", l > 1 ? "first_1" : "zero"},
+                                       {"first_2", l > 2 ? "first_2" : "zero"},
+                                       {"first_3", l > 3 ? "first_3" : "zero"},
+                                       {"tau_10", l > 1 ? "tau_10" : "zero"},
+                                       {"tau_20", l > 2 ? "tau_20" : "zero"},
+                                       {"tau_21", l > 2 ? "tau_21" : "zero"},
+                                       {"tau_30", l > 3 ? "tau_30" : "zero"},
+                                       {"tau_31", l > 3 ? "tau_31" : "zero"},
+                                       {"tau_32", l > 3 ? "tau_32" : "zero"}})),
+      step_(step("bicgstab_l_step", {{"omega", "gamma_0"}, {"gamma", l == 1 ? "gamma_0" : "zero"}})),
+      replace_(step("bicgstab_replace", {{"omega", "gamma_0"}, {"half", "nowhere"}})) {
+  scalars.slot("zero");
+  const auto named = [&](const char* name, int j) { return fmt::format("{}_{}", name, l - j); };
+  for (int j = 0; j <= l; ++j) {
+    r_.push_back(y_.like());
+    u_.push_back(y_.like());
+  }
+  for (int j = 1; j <= l; ++j) {
+    const std::string gamma = named("gamma", j);
+    lower_.push_back(step("bicgstab_half_step", {{"alpha", gamma}}));
+    std::vector<Step>&tau = tau_.emplace_back(), &remove = remove_.emplace_back();
+    for (int i = 1; i < j; ++i) {
+      const std::string tau_ij = fmt::format("tau_{}{}", l - i, l - j);
+      tau.push_back(step("bicgstab_l_tau", {{"tau", tau_ij}, {"sigma", named("sigma", i)}}));
+      remove.push_back(step("bicgstab_half_step", {{"alpha", tau_ij}}));
+    }
+    if (j == l) break;  // solve_ and step_ do the rest of the last
+    const std::string first = named("first", j);
+    minimise_.push_back(
+        step("bicgstab_l_minimise",
+             {{"sigma", named("sigma", j)}, {"first", first}, {"scale", j == 1 ? "scale" : "nowhere"}}));
+    update_.push_back(step("bicgstab_l_update",
+                           {{"gamma", j == 1 ? gamma : "zero"}, {"second", named("second", j)}, {"first", first}}));
+  }
+}
+
+Step BiCGstabL::step(const char* operation,
+                     std::initializer_list<std::pair<std::string_view, std::string_view>> renamed) {
+  return {*scalars_, a_->precision(), operation, renamed};
+}
+
+void BiCGstabL::iterate(int width, int /*phase*/) {
+  Slices r, u;
+  for (SpinorField& f : r_) r.push_back(f.slice(0, width));
+  for (SpinorField& f : u_) u.push_back(f.slice(0, width));
+  const SpinorField y = y_.slice(0, width);
+  for (int j = 0; j < l_; ++j) bi_conjugate(y, r, u, j);
+  minimise(y, r, u);
+}
+
+/// Step j of bi-conjugate gradients, on all A^i r and A^i u so far.
+void BiCGstabL::bi_conjugate(const SpinorField& y, Slices& r, Slices& u, int j) {
+  const SpinorField shadow = shadow_.slice(0, y.rhs());
+  if (j > 0) rho_({.x = &shadow, .y = &r[j]});  // beta = -alpha rho' / rho; before, it comes from the last iteration
+  for (int i = 0; i <= j; ++i) direction_({.x = &r[i], .y = &u[i]});  // u_i = r_i + beta u_i
+  a_->apply(u[j + 1], u[j], Dagger::no);
+  alpha_({.x = &shadow, .y = &u[j + 1]});                               // alpha = rho / (shadow, u_{j+1})
+  for (int i = 0; i <= j; ++i) descend_({.x = &u[i + 1], .y = &r[i]});  // r_i -= alpha u_{i+1}
+  a_->apply(r[j + 1], r[j], Dagger::no);
+  advance_({.x = &u[0], .y = &y});  // y += alpha u_0
+}
+
+/// Makes |r_0 - sum gamma_j r_j| minimal.
+void BiCGstabL::minimise(const SpinorField& y, Slices& r, Slices& u) {
+  for (int j = 1; j <= l_; ++j) {
+    for (int i = 1; i < j; ++i) {
+      tau_[j - 1][i - 1]({.x = &r[i], .y = &r[j]});     // tau_ij = (r_i, r_j) / sigma_i
+      remove_[j - 1][i - 1]({.x = &r[i], .y = &r[j]});  // r_j -= tau_ij r_i
+    }
+    // sigma_j = (r_j, r_j); gamma'_j = (r_j, r_0) / sigma_j; with the last, gamma_j and gamma''_j
+    (j < l_ ? minimise_[j - 1] : solve_)({.x = &r[j], .y = &r[0]});
+  }
+  // y += gamma_1 r_0 + sum gamma''_j r_j;  r_0 -= sum gamma'_j r_j;  u_0 -= sum gamma_j u_j
+  for (int j = 1; j < l_; ++j) update_[j - 1]({.x = &r[j], .z = &r[0], .w = &y});
+  for (int j = 1; j <= l_; ++j) lower_[j - 1]({.x = &u[j], .y = &u[0]});
+  const SpinorField shadow = shadow_.slice(0, y.rhs());
+  step_({.x = &r[l_], .y = &r[0], .w = &y, .u = &shadow});  // rho' = (shadow, r_0); beta = rho' / rho alpha / omega
+}
+
+void BiCGstabL::prepare(int first, int count) {
+  set(first, count, {"alpha", "beta", "zero", "scale"}, 0);
+  set(first, count, {"rho", "rho_old", "gamma_0"}, 1);  // so that beta becomes 0
+}
+
+void BiCGstabL::start(int first, int count) {
+  u_[0].slice(first, count).fill(0);
+  shadow_.slice(first, count).copy_from(r_[0].slice(first, count));
+  replace(first, count);
+}
+
+void BiCGstabL::replace(int first, int count) {
+  SpinorField y = y_.slice(first, count), r = r_[0].slice(first, count), shadow = shadow_.slice(first, count);
+  replace_.for_all({.x = &r, .y = &shadow}, first);
+  y.fill(0);
+}
+
+}  // namespace quarksmith

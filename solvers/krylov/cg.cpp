@@ -1,0 +1,58 @@
+#include "solvers/krylov/cg.hpp"
+
+namespace quarksmith {
+
+ConjugateGradients::ConjugateGradients(const LinearOperator& a, Scalars& scalars, int rhs, CgForm form)
+    : Recurrence(a, scalars, rhs),
+      form_(form),
+      r_(y_.like()),
+      p_(y_.like()),
+      q_(y_.like()),
+      w_(y_.like()),
+      measure_(scalars, a.precision(), "measure"),
+      direction_(scalars, a.precision(), "cg_direction"),
+      curvature_(scalars, a.precision(), form == CgForm::normal ? "cg_curvature" : "hermitian_curvature"),
+      residual_(scalars, a.precision(), "cg_residual"),
+      advance_(scalars, a.precision(), "advance"),
+      replace_(scalars, a.precision(), "cg_replace"),
+      reproject_(scalars, a.precision(), "cg_reproject") {}
+
+void ConjugateGradients::iterate(int width, int /*phase*/) {
+  SpinorField y = y_.slice(0, width), r = r_.slice(0, width), p = p_.slice(0, width), q = q_.slice(0, width),
+              w = w_.slice(0, width);
+  direction_({.x = &p, .y = &y, .z = &r});  // y += alpha p;  p = r + beta p
+  if (form_ == CgForm::normal) {
+    a_->apply(w, p, Dagger::no);
+    curvature_({.x = &w});  // alpha = (r, r) / (p, A^+ A p)
+    a_->apply(q, w, Dagger::yes);
+  } else {
+    a_->apply(q, p, Dagger::no);
+    curvature_({.x = &p, .y = &q});  // q = (A + sigma) p;  alpha = (r, r) / (p, q)
+  }
+  residual_({.x = &q, .y = &r});  // r' = r - alpha A^+ A p;  beta = (r', r') / (r, r)
+}
+
+void ConjugateGradients::prepare(int first, int count) { set(first, count, {"alpha", "beta", "pp", "scale"}, 0); }
+
+void ConjugateGradients::start(int first, int count) {
+  SpinorField y = y_.slice(first, count), r = r_.slice(first, count), p = p_.slice(first, count);
+  y.fill(0);
+  p.fill(0);
+  r.copy_from(w_.slice(first, count));
+  measure_.for_all({.x = &r}, first);
+}
+
+void ConjugateGradients::replace(int first, int count) {
+  SpinorField y = y_.slice(first, count), r = r_.slice(first, count), p = p_.slice(first, count),
+              q = q_.slice(first, count), w = w_.slice(first, count);
+  replace_.for_all({.x = &w, .y = &r, .z = &p, .w = &q}, first);  // r_{k-1} = r_k + alpha q
+  reproject_.for_all({.x = &r, .y = &p}, first);                  // p = p - (r, p) / (r, r) r
+  y.fill(0);
+}
+
+void ConjugateGradients::complete(int first, int count) {
+  SpinorField y = y_.slice(first, count), p = p_.slice(first, count);
+  advance_.for_all({.x = &p, .y = &y}, first);  // y += alpha p of the last iteration
+}
+
+}  // namespace quarksmith

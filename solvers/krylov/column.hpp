@@ -1,0 +1,76 @@
+/// \file
+/// What the driver of a batch keeps of its right-hand sides; of batch.cpp and settle.cpp alone, but for numbers and
+/// functions.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "solvers/krylov/batch.hpp"
+
+namespace quarksmith {
+
+constexpr int ring = 8;        ///< snapshots kept of scalars
+constexpr int patience = 500;  ///< iterations without a new least residual that count as stagnation
+
+/// Iterations that are under way before the host looks at the first.
+inline int look_ahead(const Device& device, const SolverOptions& options) {
+  return device.asynchronous() ? std::clamp(options.look_ahead, 1, ring) : 1;
+}
+
+/// One right-hand side under way.
+struct KrylovBatch::Column {
+  int index = 0;  ///< in x and b
+  double tolerance = 0;
+  int limit = 0;         ///< of iterations
+  double b_norm = 0;     ///< |b|
+  double b_measure = 0;  ///< |b|, or |A^+ b|
+  double measured = INFINITY, best = INFINITY, best_residual = INFINITY, best_norm = INFINITY;
+  double rr = 0;                ///< |residual|^2 of the recurrence when it was settled
+  double rate = 0.5;            ///< by which |residual|^2 fell in an iteration
+  double least = 0;             ///< least |residual|^2 since then
+  double milestone = INFINITY;  ///< relative residual when it had last halved, and the iteration of that
+  int milestone_at = 0;
+  int settled_at = 0, least_at = 0, seen = 0, waited = 0, failures = 0;
+  bool done = false, restart = true, saved = false, hopeless = false;
+  std::string trouble;  ///< why it has to be settled beside its own coming to rest
+  SolverResult result;
+};
+
+/// Neighbouring positions whose columns are neighbours too.
+struct KrylovBatch::Run {
+  int first = 0, count = 0;
+  bool correct = false;  ///< there is a correction to add
+};
+
+/// One call of solve.
+struct KrylovBatch::Task {
+  SpinorField* x;
+  const SpinorField* b;
+  const SolverOptions* options;
+  std::vector<Column> columns = {};  ///< by position
+  int width = 0;
+  double delta = 0;
+  std::vector<SolverResult> results = {};
+
+  bool needs_normal = false;  ///< A^+ r is wanted of every residual
+};
+
+/// Relative rounding of a format.
+inline double rounding(const PrecisionInfo& p) {
+  if (p.bits == 64) return 0x1p-53;
+  return p.bits == 32 ? 0x1p-24 : std::ldexp(1.0, -p.bits);
+}
+
+/// The least relative residual that is asked of iterations with an operator of this relative error, where a better one
+/// takes over.
+inline double attainable(double error) { return 30 * error; }
+inline double attainable(const PrecisionInfo& p) { return attainable(rounding(p)); }
+
+/// Norms from their squares.
+inline std::vector<double> roots(std::vector<double> squares) {
+  for (double& v : squares) v = std::sqrt(v);
+  return squares;
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,107 @@
+/// \file
+/// What a Krylov solver sees of a Dirac operator.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/fields/field.hpp"
+
+namespace quarksmith {
+
+/// Whether a matrix or its Hermitian conjugate is meant.
+enum class Dagger { no, yes };
+
+/// out = A in for fields of one kind with any number of right-hand sides up to the one it was made for. Not safe for
+/// use from several threads: implementations own work space.
+class LinearOperator {
+ public:
+  virtual ~LinearOperator() = default;
+  /// `out` and `in` are different fields.
+  virtual void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const = 0;
+  /// Sites that the fields hold.
+  virtual Subset subset() const = 0;
+  virtual const DomainPointer& domain() const = 0;
+  virtual const PrecisionInfo& precision() const = 0;
+  /// Colour vectors a site, and four-dimensional fields that make a vector.
+  virtual int spins() const { return 4; }
+  virtual int slices() const { return 1; }
+  /// Vectors of its space, not initialised; in another precision.
+  SpinorField field(int rhs, const PrecisionInfo& stored) const {
+    return {domain(), stored, subset(), rhs, spins(), slices()};
+  }
+  SpinorField field(int rhs = 1) const { return field(rhs, precision()); }
+  /// Flops of one application to one right-hand side, as the field counts them.
+  virtual double flops() const = 0;
+  /// Bytes that each rank sends to others in one application to one right-hand side.
+  virtual double bytes_sent() const { return 0; }
+};
+
+/// How an iteration in low precision is kept to the residual in high precision.
+enum class Updates {
+  /// The residual is replaced by the true one when it has fallen by delta below its largest value since the last time
+  /// (G. L. G. Sleijpen and H. A. van der Vorst, Computing 56 (1996) 141); the Krylov space goes on.
+  reliable,
+  /// The same when the estimated deviation of the residual outgrows the square root of the precision (H. A. van der
+  /// Vorst and Q. Ye, SIAM J.
+  /// Sci. Comput. 22 (2000) 835).
+  replacement,
+  /// A new Krylov space for each correction, which is solved for to delta.
+  defect
+};
+
+/// What a tolerance is compared with: |b - A x| / |b|, or |A^+ (b - A x)| / |A^+ b|.
+enum class Criterion { residual, normal };
+
+/// Options of an iterative solver.
+struct SolverOptions {
+  double tolerance = 1e-10;
+  int max_iterations = 10000;  ///< of each right-hand side; at least 1
+  Criterion criterion = Criterion::residual;
+  Updates updates = Updates::reliable;
+  double delta = 0;    ///< see Updates; 0: chosen by the precision
+  int look_ahead = 2;  ///< iterations that a GPU has been given when the host looks at the first of them; 1 ... 8
+  /// Called after each iteration with the largest number of iterations and the largest relative residual that the
+  /// recurrences have.
+  std::function<void(int iteration, double residual)> observer;
+  /// Called for each right-hand side after each of its iterations.
+  std::function<void(int rhs, int iteration, double residual)> rhs_observer;
+};
+
+/// Something that went wrong in a solve and was answered.
+struct SolverEvent {
+  int iteration = 0;
+  std::string what;  ///< what happened and what was done
+};
+
+/// What an iterative solver did for one right-hand side.
+struct SolverResult {
+  int iterations = 0;
+  double residual = 0;  ///< |b - A x| / |b|, recomputed in the higher precision
+  double measured = 0;  ///< what the tolerance is compared with
+  bool converged = false;
+  int applications = 0;        ///< of A or A^+ in the precision of the iteration
+  int exact_applications = 0;  ///< in the higher one
+  int replacements = 0;        ///< of the residual
+  std::string trouble;         ///< why it was given up before the limit of iterations; empty if it was not
+  std::vector<SolverEvent> events;
+
+  /// Adds what was done after this.
+  void append(const SolverResult& more) {
+    for (SolverEvent event : more.events) {
+      event.iteration += iterations;
+      events.push_back(std::move(event));
+    }
+    iterations += more.iterations;
+    applications += more.applications;
+    exact_applications += more.exact_applications;
+    replacements += more.replacements;
+    residual = more.residual;
+    measured = more.measured;
+    converged = more.converged;
+    trouble = more.trouble;
+  }
+};
+
+}  // namespace quarksmith

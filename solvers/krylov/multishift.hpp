@@ -1,0 +1,75 @@
+/// \file
+/// Conjugate gradients for many shifts at the cost of one Krylov space.
+#pragma once
+
+#include "solvers/krylov/batch.hpp"
+#include "solvers/krylov/converter.hpp"
+#include "solvers/krylov/normal.hpp"
+
+namespace quarksmith {
+
+/// What was done for one shift. `iterations` counts those of the common space and those of its own.
+struct ShiftResult : SolverResult {
+  int shared_iterations = 0;  ///< in the common Krylov space, until it was frozen
+};
+
+/// Solves (A^+ A + sigma_k) x_k = b for all sigma_k >= 0; or (A + sigma_k) x_k = b for a Hermitian positive A.
+///
+/// B. Jegerlehner, hep-lat/9612014; A. Frommer, B. Noeckel, S. Guesken, Th. Lippert and K.
+/// Schilling, Int. J. Mod. Phys. C 6 (1995) 627. Krylov spaces do not know of shifts: residuals are multiples r_k =
+/// zeta_k r of that of the smallest shift, here with the ratio rho_k = zeta'_k / zeta_k of successive ones,
+///
+///     1 / rho'_k = 1 + alpha s_k + alpha beta_old / alpha_old (1 - rho_k),  alpha_k = rho'_k alpha,  beta_k = rho'_k^2
+///     beta,
+///
+/// s_k the shift above the smallest: no number of it can vanish or overflow. An iteration applies A and A^+ once to the
+/// direction of the smallest shift, which converges last; one kernel updates all x_k and p_k, of which those that
+/// reached their tolerance are passed over. Iterations run in the precision of `inner` until a residual is as small as
+/// that can represent; then all shifts go on in batches by conjugate gradients of their own with reliable updates
+/// (solvers/krylov/batch.hpp), each from its true residual in the precision of `outer`, if that misses the tolerance.
+/// One right-hand side at a time.
+class MultishiftSolver {
+ public:
+  /// Whether A stands for A^+ A.
+  enum class Form { normal, hermitian };
+  /// \param outer,inner A twice, or in two precisions; they outlive this.
+  /// \param shifts at most.
+  MultishiftSolver(const LinearOperator& outer, const LinearOperator& inner, int shifts, Form form = Form::normal);
+
+  /// \param x as many right-hand sides as shifts, overwritten; in the order of the shifts. If a shift fails its x is
+  /// the best iterate. \param shifts sigma_k; those that follow each other are refined together, so sort them. \param
+  /// options max_iterations bounds the common space, and again what follows. \param tolerances |b - (A^+ A + sigma_k)
+  /// x_k| / |b|, of each shift. \throws UsageError a negative shift, or sizes that differ.
+  std::vector<ShiftResult> solve(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
+                                 const std::vector<double>& tolerances, const SolverOptions& options);
+  /// Seconds of the iterations so far, and of them those in which the host was busy.
+  double seconds() const { return seconds_ + refinement_.seconds(); }
+  double host_seconds() const { return host_seconds_ + refinement_.host_seconds(); }
+  /// Shifts that are refined together.
+  static constexpr int most_refined = 4;
+
+ private:
+  void start(const SpinorField& b, double b_norm, const std::vector<double>& shifts,
+             const std::vector<double>& tolerances, int limit);
+  void iterate(int shifts);
+  void run(int shifts, const SolverOptions& options);
+  void complete(SpinorField& x);
+  void refine(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
+              const std::vector<double>& tolerances, const SolverOptions& options);
+
+  int capacity_;
+  std::unique_ptr<const NormalOperator> normal_outer_, normal_inner_;  // null in the Hermitian form
+  const LinearOperator &outer_, &inner_;
+  bool uniform_;
+  Scalars scalars_;  // set s is that of the shift order_[s]; the recurrence of the smallest lives in set 0
+  SpinorField x_, p_, r_, q_;
+  SpinorField b_;  // outer: copies of the right-hand side
+  Step measure_, direction_, curvature_, residual_, coefficients_, advance_;
+  KrylovBatch refinement_;
+  Converter convert_;
+  std::vector<int> order_;  // shifts from the smallest up
+  std::vector<ShiftResult> results_;
+  double seconds_ = 0, host_seconds_ = 0;
+};
+
+}  // namespace quarksmith

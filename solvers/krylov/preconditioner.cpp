@@ -1,0 +1,49 @@
+#include "solvers/krylov/preconditioner.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// The steps have no preconditioner themselves.
+MethodParameters plain(MethodParameters p) {
+  p.preconditioner.reset();
+  return p;
+}
+
+}  // namespace
+
+FixedSteps::FixedSteps(const LinearOperator& a, const InnerMethod& inner, const MethodParameters& parameters,
+                       const PrecisionInfo& outer, int rhs)
+    : a_(&a),
+      steps_(inner.steps),
+      scalars_(a.domain()->device_pointer(), rhs, a.spins()),
+      recurrence_(make_recurrence(inner.method, plain(parameters), a, a, scalars_, rhs)),
+      begin_(a.domain()->device_pointer(), Scalars::bytes_per_rhs * rhs),
+      convert_(a, a.precision(), outer, rhs) {
+  if (recurrence_->normal()) residual_.emplace(a.field(rhs));
+  for (int n = 0; n < rhs; ++n) {
+    scalars_.set(n, "active", 1);
+    scalars_.set(n, "limit", steps_);
+    for (const char* name : {"target", "fall", "iterations", "epsilon", "root"}) scalars_.set(n, name, 0);
+  }
+  recurrence_->prepare(0, rhs);
+  scalars_.upload(0, rhs);
+  scalars_.device().copy(begin_.data(), scalars_.data(), begin_.bytes());
+}
+
+void FixedSteps::apply(SpinorField& out, const SpinorField& in, int width) {
+  scalars_.device().copy(scalars_.data(), begin_.data(), Scalars::bytes_per_rhs * width);
+  SpinorField fresh = recurrence_->fresh().slice(0, width);
+  if (residual_) {
+    SpinorField r = residual_->slice(0, width);
+    convert_(in, r);
+    a_->apply(fresh, r, Dagger::yes);
+  } else {
+    convert_(in, fresh);
+  }
+  recurrence_->start(0, width);
+  for (int n = 0; n < steps_; ++n) recurrence_->iterate(width, n % recurrence_->phases());
+  recurrence_->complete(0, width);
+  convert_(recurrence_->correction().slice(0, width), out);
+}
+
+}  // namespace quarksmith

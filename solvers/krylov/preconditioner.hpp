@@ -1,0 +1,44 @@
+/// \file
+/// Approximate inverses that flexible methods apply to their residuals.
+#pragma once
+
+#include "solvers/krylov/converter.hpp"
+#include "solvers/krylov/method.hpp"
+
+namespace quarksmith {
+
+/// out ~ A^-1 in, not necessarily linear in `in`.
+class Preconditioner {
+ public:
+  virtual ~Preconditioner() = default;
+  /// Enqueues one application to right-hand sides 0 ... width - 1 of fields of the outer method. Recorded: it starts
+  /// the same work each time and reads nothing back.
+  virtual void apply(SpinorField& out, const SpinorField& in, int width) = 0;
+  /// Applications of A or A^+ in one.
+  virtual int applications() const = 0;
+};
+
+/// A fixed number of steps of a recurrence from zero, in a precision of its own.
+///
+/// The recurrence has its own scalars: what comes to rest in it, because its residual vanished or a denominator did,
+/// keeps what it has reached, and begins anew in the next application.
+class FixedSteps final : public Preconditioner {
+ public:
+  /// \param a in the precision of the steps; outlives this.
+  /// \param outer precision of the fields that `apply` is given.
+  FixedSteps(const LinearOperator& a, const InnerMethod& inner, const MethodParameters& parameters,
+             const PrecisionInfo& outer, int rhs);
+  void apply(SpinorField& out, const SpinorField& in, int width) override;
+  int applications() const override { return steps_ * recurrence_->applications() + (residual_ ? 1 : 0); }
+
+ private:
+  const LinearOperator* a_;
+  int steps_;
+  Scalars scalars_;
+  std::unique_ptr<Recurrence> recurrence_;
+  Memory begin_;  ///< the scalars with which every application begins
+  Converter convert_;
+  std::optional<SpinorField> residual_;  ///< before A^+, for normal equations
+};
+
+}  // namespace quarksmith

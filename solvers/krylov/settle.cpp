@@ -1,0 +1,171 @@
+// Right-hand sides that came to rest: corrections, true residuals, and how to go on.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "solvers/krylov/column.hpp"
+
+namespace quarksmith {
+namespace {
+
+constexpr int most_failures = 3;  ///< restarts without progress before a right-hand side is given up
+constexpr double most_drift = 2;  ///< of the true residual over that of the recurrence
+
+}  // namespace
+
+void KrylovBatch::settle(Task& task, const std::vector<int>& positions) {
+  Run run;
+  const auto correct = [&](int n) {
+    return std::isfinite(task.columns[n].measured) && scalars_.get(n, "status") != double(Status::not_finite);
+  };
+  for (const int n : positions) {
+    const bool next = run.count > 0 && n == run.first + run.count && correct(n) == run.correct &&
+                      task.columns[n].index == task.columns[n - 1].index + 1;
+    if (next) {
+      ++run.count;
+      continue;
+    }
+    if (run.count > 0) settle(task, run);
+    run = {n, 1, correct(n)};
+  }
+  if (run.count > 0) settle(task, run);
+}
+
+void KrylovBatch::settle(Task& task, const Run& run) {
+  const int index = task.columns[run.first].index;
+  const ProfilerRange range(task.x->device(), "quarksmith true residual");
+  SpinorField x = task.x->slice(index, run.count), r = r_.slice(0, run.count), s = d_.slice(0, run.count);
+  const SpinorField b = task.b->slice(index, run.count);
+  std::vector<double> r_norms;
+  if (!run.correct || !accept(task, run, x, r, r_norms)) {
+    apply_outer(r, x, run.first);
+    r_norms = roots(blas_.residuals(b, r));  // r = b - A x
+  }
+  std::vector<double> s_norms(run.count, 0.0);
+  if (task.needs_normal) {
+    outer_->apply(s, r, Dagger::yes);
+    s_norms = roots(blas_.norms2(s));
+  }
+  for (int n = 0; n < run.count; ++n) {
+    Column& c = task.columns[run.first + n];
+    c.result.exact_applications += task.needs_normal ? 2 : 1;
+    judge(task, c, r_norms[n], s_norms[n]);
+  }
+  SpinorField fresh = recurrence_->fresh().slice(run.first, run.count);
+  convert_(recurrence_->normal() ? s : r, fresh);
+  for (int n = run.first; n < run.first + run.count;) {  // those that go on in the same way, together
+    const Column& c = task.columns[n];
+    int end = n;
+    for (; end < run.first + run.count; ++end) {
+      const Column& other = task.columns[end];
+      if (other.done != c.done || other.restart != c.restart) break;
+      arm(task, end);
+    }
+    if (c.restart) recurrence_->prepare(n, end - n);
+    scalars_.upload(n, end - n);
+    if (!c.done) c.restart ? recurrence_->start(n, end - n) : recurrence_->replace(n, end - n);
+    n = end;
+  }
+}
+
+/// Adds the corrections of a run to x where that is sound; r becomes b - A x.
+/// \return false if r has to be computed anew.
+bool KrylovBatch::accept(Task& task, const Run& run, SpinorField& x, SpinorField& r, std::vector<double>& r_norms) {
+  recurrence_->complete(run.first, run.count);
+  SpinorField d = d_.slice(0, run.count);
+  convert_(recurrence_->correction().slice(run.first, run.count), d);
+  blas_.axpby(1.0, x, 1.0, d);  // x + y
+  apply_outer(r, d, run.first);
+  r_norms = roots(blas_.residuals(task.b->slice(task.columns[run.first].index, run.count), r));
+  bool all = true;
+  for (int n = 0; n < run.count; ++n) {
+    Column& c = task.columns[run.first + n];
+    const double before = c.result.residual * c.b_norm;
+    const bool sound = std::isfinite(r_norms[n]) && r_norms[n] < 1e3 * before;
+    if (sound && r_norms[n] > before && !c.saved) {  // x is the best so far
+      if (!best_) best_ = std::make_unique<SpinorField>(r_.like());
+      best_->slice(c.index, 1).copy_from(x.slice(n, 1));
+      c.saved = true;
+    }
+    if (sound) {
+      x.slice(n, 1).copy_from(d.slice(n, 1));
+    } else {
+      all = false;
+      if (c.trouble.empty()) c.trouble = "the correction made the residual much larger";
+    }
+  }
+  return all;
+}
+
+/// What becomes of a column with residual r and s = A^+ r.
+void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
+  const bool first = !std::isfinite(c.measured);
+  const int position = static_cast<int>(&c - task.columns.data());
+  const auto status = static_cast<Status>(static_cast<int>(scalars_.get(position, "status").real()));
+  c.result.residual = r / c.b_norm;
+  c.measured = (task.options->criterion == Criterion::normal ? s : r) / c.b_measure;
+  const double norm = recurrence_->normal() ? s : r;
+  c.rr = c.least = norm * norm;
+  c.settled_at = c.least_at = c.seen;
+  c.waited = 0;
+  c.result.measured = c.measured;
+  c.result.converged = c.measured <= c.tolerance;
+  if (c.measured < c.best) {
+    if (c.measured < 0.5 * c.best) c.failures = 0;
+    c.saved = false;
+  }
+  if (c.result.converged) {
+    c.done = true;
+    return;
+  }
+  std::string trouble = std::exchange(c.trouble, "");
+  if (status == Status::breakdown) {
+    trouble = "breakdown: a denominator vanished";
+    c.hopeless = hand_over_;
+  }
+  if (status == Status::not_finite) trouble = "a number was not finite";
+  if (trouble.empty() && !first && c.measured > 0.9 * c.best && norm > 0.9 * c.best_norm)
+    trouble = "the true residual stagnates";
+  c.best_norm = std::min(c.best_norm, norm);
+  if (c.measured < c.best) c.best = c.measured, c.best_residual = c.result.residual;
+  c.done = c.seen >= c.limit || !std::isfinite(c.measured) || c.rr == 0;
+  c.restart = first || !trouble.empty() || task.options->updates == Updates::defect;
+  if (first) return;
+  if (trouble.empty()) {
+    ++c.result.replacements;
+    // A direction of a recurrence that has lost its residual would lead astray.
+    const double drift = norm / std::sqrt(scalars_.get(position, "rr").real());
+    if (!c.restart && drift > most_drift) {
+      c.restart = true;
+      c.result.events.push_back(
+          {c.seen, fmt::format("the residual is {:.1f} times that of the recurrence; restarted from it", drift)});
+    }
+    return;
+  }
+  if (c.done) return;  // at the limit of iterations
+  c.done = ++c.failures > (uniform_ || hand_over_ ? 1 : most_failures) || c.hopeless;
+  if (c.done) c.result.trouble = trouble;
+  if (c.done && hand_over_) return;  // who goes on tells
+  c.result.events.push_back({c.seen, trouble + (c.done ? "; given up" : "; restarted from the last iterate")});
+}
+
+/// Sets the scalars with which a column goes on.
+void KrylovBatch::arm(const Task& task, int position) {
+  const Column& c = task.columns[position];
+  const Updates updates = task.options->updates;
+  // A little below the tolerance: the recurrence has its own residual, perhaps in another norm.
+  const bool other_norm = recurrence_->normal() != (task.options->criterion == Criterion::normal);
+  const double target = (other_norm ? 0.8 : 0.95) * c.tolerance / c.measured;
+  const bool falls = !uniform_ && updates != Updates::replacement;
+  const double epsilon = !uniform_ && updates == Updates::replacement ? error_ : 0;
+  scalars_.set(position, "active", c.done ? 0 : 1);
+  scalars_.set(position, "status", 0);
+  scalars_.set(position, "target", target * target * c.rr);
+  scalars_.set(position, "fall", falls ? task.delta * task.delta : 0);
+  scalars_.set(position, "limit", c.limit);
+  scalars_.set(position, "epsilon", epsilon);
+  scalars_.set(position, "root", std::sqrt(epsilon));
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,140 @@
+#include "solvers/krylov/solve.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "runtime/error.hpp"
+#include "runtime/text.hpp"
+#include "solvers/krylov/solver_parts.hpp"
+
+namespace quarksmith {
+
+Reduction reduction_of(const std::string& name) {
+  static constexpr std::pair<std::string_view, Reduction> names[] = {
+      {"symmetric", Reduction::symmetric}, {"asymmetric", Reduction::asymmetric}, {"none", Reduction::none}};
+  return by_name("even-odd form", name, names);
+}
+
+Updates updates_of(const std::string& name) {
+  static constexpr std::pair<std::string_view, Updates> names[] = {
+      {"reliable", Updates::reliable}, {"replacement", Updates::replacement}, {"defect", Updates::defect}};
+  return by_name("form of updates", name, names);
+}
+
+Precisions precisions_of(const std::string& text, int most) {
+  std::vector<const PrecisionInfo*> parts;
+  std::istringstream words(text + "-");  // a dash at the end is a part without a name
+  for (std::string name; std::getline(words, name, '-');) parts.push_back(&find_precision(name));
+  if (static_cast<int>(parts.size()) > most)
+    throw UsageError(fmt::format("precision '{}': {} parts; {}", text, parts.size(),
+                                 most < 3
+                                     ? "use one or two, of residuals and of iterations; a third is of a preconditioner"
+                                     : "use up to three, the third of a preconditioner"));
+  for (std::size_t n = 1; n < parts.size(); ++n)
+    if (parts[n]->bits > parts[n - 1]->bits)
+      throw UsageError(fmt::format("precision '{}': {} must not be higher than {}, which stands before it", text,
+                                   parts[n]->name, parts[n - 1]->name));
+  const auto part = [&](std::size_t n) { return parts[std::min(n, parts.size() - 1)]; };
+  return {part(0), part(1), part(2)};
+}
+
+void check(const SolverOptions& o) {
+  if (o.max_iterations < 1) throw UsageError(fmt::format("{} iterations at most; use at least 1", o.max_iterations));
+  if (!(o.tolerance > 0 && o.tolerance < 1))
+    throw UsageError(fmt::format("tolerance {}; use a positive number below 1", o.tolerance));
+  if (!(o.delta >= 0 && o.delta < 1)) throw UsageError(fmt::format("delta {}; use a number between 0 and 1", o.delta));
+}
+
+std::string remedy_of(const SolveSettings& settings, const SolveReport& report, const ChoiceNames& names) {
+  const Method method = report.method;
+  const bool normal =
+      method == Method::cg || method == Method::cgne || method == Method::block_cg || method == Method::hermitian_cg;
+  std::vector<std::string_view> all;
+  if (report.iterations >= settings.options.max_iterations) all.push_back(names.iterations);
+  if (!normal) all.push_back(names.cg);
+  if (precisions_of(settings.precision, 3).outer->name != "double") all.push_back(names.precision);
+  all.push_back(names.tolerance);
+  return "use " + one_of(all);
+}
+
+Solver::Solver(std::shared_ptr<const Action> action, const HostGauge& gauge, DomainPointer domain,
+               const SolveSettings& settings)
+    : parts_(std::make_unique<Parts>(std::move(action), gauge, domain, settings)) {}
+
+Solver::~Solver() = default;
+
+const BasisInfo& Solver::basis() const { return parts_->links.basis(); }
+const DomainPointer& Solver::domain() const { return parts_->domain; }
+const DiracOperator& Solver::dirac() const { return parts_->exact(); }
+const LinkDeviation& Solver::link_deviation() const { return parts_->deviation; }
+
+double Solver::host_share() const { return parts_->seconds > 0 ? parts_->host_seconds / parts_->seconds : 0; }
+
+std::size_t Solver::bytes_per_rhs() const {
+  const Parts& p = *parts_;
+  const Action& action = *p.action;
+  // Bytes of a vector on half the sites.
+  const auto half_field_bytes = [&](const PrecisionInfo& stored) {
+    const int site = action.spins() * stored.spin_words * stored.word_bytes + (stored.norm ? 4 : 0);
+    return static_cast<std::size_t>(p.domain->lattice().half_sites()) * site * action.slices();
+  };
+  const bool reduced = p.settings.reduction != Reduction::none;
+  const auto& [outer, inner, preconditioner] = p.precision;
+  const std::size_t high = half_field_bytes(*outer), low = half_field_bytes(*inner),
+                    lowest = half_field_bytes(*preconditioner);
+  const FieldCount fields = fields_of(p.settings.method, p.settings.parameters);
+  const int work = reduced ? dirac().work_fields() : 0, sites = reduced ? 1 : 2;
+  std::size_t bytes =
+      (fields.recurrence * sites + work) * low + (KrylovBatch::outer_fields * sites + work + (reduced ? 2 : 0)) * high;
+  if (fields.preconditioner > 0) {
+    const PrecisionInfo* full = &find_precision("double");
+    const bool between = preconditioner != inner && preconditioner != full && inner != full;
+    bytes += (fields.preconditioner * sites + (preconditioner != inner ? work : 0)) * lowest;
+    if (between) bytes += sites * half_field_bytes(*full);
+  }
+  if (outer->name != "double") bytes += 4 * high;
+  return bytes;
+}
+
+double Solver::residual(const SpinorField& x, const SpinorField& b) const {
+  SpinorField gx = x.like(), gb = b.like();
+  parts_->working_gauge.rotate(gx, x, Dagger::no);
+  parts_->working_gauge.rotate(gb, b, Dagger::no);
+  double total = 0;
+  for (const double r : parts_->defects(gx, gb)) total += r * r;
+  return std::sqrt(total / parts_->blas().norm2(b));
+}
+
+SolveReport Solver::solve(SpinorField& x, const SpinorField& b) const {
+  if (b.rhs() != 1)
+    throw UsageError(fmt::format("solve is for one right-hand side, the fields have {}; use solve_all", b.rhs()));
+  return solve_all(x, b).front();
+}
+
+std::vector<SolveReport> Solver::solve_all(SpinorField& x, const SpinorField& b) const {
+  if (x.rhs() != b.rhs()) throw UsageError(fmt::format("{} right-hand sides and {} solutions", b.rhs(), x.rhs()));
+  if (!parts_->working_gauge.transformation) return parts_->solve(x, b);
+  SpinorField gb = b.like(), gx = b.like();
+  parts_->working_gauge.rotate(gb, b, Dagger::no);
+  std::vector<SolveReport> reports = parts_->solve(gx, gb);
+  parts_->working_gauge.rotate(x, gx, Dagger::yes);
+  return reports;
+}
+
+std::vector<SolveReport> Solver::solve_sources(SpinorField& quark, const SpinorField& source,
+                                               const std::function<void(const SpinorField& x)>& seen) const {
+  if (!dirac().embeds()) return solve_all(quark, source);
+  const WorkingGauge& gauge = parts_->working_gauge;
+  SpinorField own = source.like(), b = field(source.rhs()), x = b.like();
+  gauge.rotate(own, source, Dagger::no);
+  dirac().embed(b, own);
+  std::vector<SolveReport> reports = parts_->solve(x, b);
+  if (seen) seen(x);
+  dirac().project(own, x);
+  gauge.rotate(quark, own, Dagger::yes);
+  return reports;
+}
+
+}  // namespace quarksmith

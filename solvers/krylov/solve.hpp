@@ -1,0 +1,120 @@
+/// \file
+/// Solves M x = b to a true residual, with the choices a user makes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "solvers/krylov/batch.hpp"
+#include "solvers/actions/wilson.hpp"
+
+namespace quarksmith {
+
+/// \throws UnknownName the name is unknown; the message lists those that exist.
+Reduction reduction_of(const std::string& name);
+/// `reliable`, `replacement` or `defect`.
+Updates updates_of(const std::string& name);
+
+/// What a text as `double-single-half` says, each no higher than the one before. What it does not name is as the one
+/// before.
+struct Precisions {
+  const PrecisionInfo *outer, *inner, *lowest;  ///< of residuals, of iterations, of a preconditioner
+  bool mixed() const { return lowest != outer; }
+};
+/// \param most parts that the text may have: 3 where there is a preconditioner.
+/// \throws UnknownName a part is no precision; UsageError more parts, or one that is higher than the one before.
+Precisions precisions_of(const std::string& text, int most);
+
+/// Choices of a solve.
+struct SolveSettings {
+  Method method = Method::automatic;
+  MethodParameters parameters;
+  Reduction reduction = Reduction::symmetric;
+  /// `double`, `single`: of all fields and kernels; `double-half`, `single-half`, `double-bits20`, ...: iterations run
+  /// in the second, and are kept to the residual in the first; `double-single-half`: the preconditioner works in the
+  /// third. The residual reported is recomputed in double, with the links as they were given: where `links` misses
+  /// them by more than rounding, the outermost level of a solve in double keeps all 18 reals.
+  std::string precision = "double";
+  std::string links = "r12";
+  std::string basis = "non_relativistic";
+  /// tolerance: |b - M x| / |b| of the full system; with Criterion::normal |A^+ (b - A x)| / |A^+ b| of the reduced
+  /// one.
+  SolverOptions options;
+};
+
+/// \throws UsageError a number is out of its range, which the message tells.
+void check(const SolverOptions& options);
+
+/// What a solve did for one right-hand side.
+struct SolveReport {
+  Method method = Method::cg;  ///< that gave the solution: of Method::automatic `bicgstab` or `cg`
+  std::string links;           ///< storage of the links; `r18-r12`: those of residuals and those of iterations
+  int iterations = 0;
+  double residual = 0;  ///< |b - M x| / |b| of the full system in double
+  double measured = 0;  ///< what the tolerance is compared with
+  bool converged = false;
+  double seconds = 0;               ///< of a batch: its share, by the operator applications
+  double gflops = 0;                ///< of the operator applications, by the counts of the field
+  double bytes_sent = 0;            ///< by this rank to others in hopping terms
+  int replacements = 0;             ///< of the residual by the true one
+  std::vector<SolverEvent> events;  ///< what went wrong and was answered
+};
+
+/// How an interface calls what can be changed about a solve.
+struct ChoiceNames {
+  std::string iterations = "a larger max_iterations", cg = "method cg", precision = "precision double",
+              tolerance = "a larger tolerance";
+};
+/// What to change about a solve that missed its tolerance, as `use ... or ...`: never what it did already.
+std::string remedy_of(const SolveSettings& settings, const SolveReport& report, const ChoiceNames& names = {});
+
+/// An action on a device, ready to solve for many sources.
+class Solver {
+ public:
+  /// \throws UsageError impossible settings or missing kernels; Error too little memory.
+  Solver(std::shared_ptr<const Action> action, const HostGauge& gauge, DomainPointer domain,
+         const SolveSettings& settings);
+  virtual ~Solver();
+
+  /// x = M^-1 b for fields of double precision on all sites in the basis of the settings; x is overwritten. If a solve
+  /// fails x is the best iterate. \throws UsageError the fields have several right-hand sides.
+  SolveReport solve(SpinorField& x, const SpinorField& b) const;
+  /// The same for fields of any number of right-hand sides, which share the loads of links. Work space for that number
+  /// is kept.
+  std::vector<SolveReport> solve_all(SpinorField& x, const SpinorField& b) const;
+  /// The same for sources and quark fields in four dimensions, for actions whose vectors are others
+  /// (DiracOperator::embed and project). \param seen is shown the solutions, in the gauge in which the solver works.
+  std::vector<SolveReport> solve_sources(SpinorField& quark, const SpinorField& source,
+                                         const std::function<void(const SpinorField& x)>& seen = {}) const;
+  /// Bytes of device memory that each right-hand side of a batch needs beside x and b.
+  std::size_t bytes_per_rhs() const;
+  /// Share of the time of all iterations so far in which the host was busy; the rest it waited for the device.
+  double host_share() const;
+  /// |b - M x| / |b| in double.
+  double residual(const SpinorField& x, const SpinorField& b) const;
+  /// The operator in double, in the gauge in which the solver works.
+  const DiracOperator& dirac() const;
+  /// By how much the stored links miss those that were given; see text_of(LinkDeviation).
+  const LinkDeviation& link_deviation() const;
+  /// Vectors of M on all sites in double, not initialised.
+  SpinorField field(int rhs = 1) const { return dirac().matrix().field(rhs); }
+  const BasisInfo& basis() const;
+  const DomainPointer& domain() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// The same for Wilson-type actions.
+class WilsonSolver final : public Solver {
+ public:
+  WilsonSolver(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& parameters,
+               const SolveSettings& settings)
+      : Solver(std::make_shared<WilsonAction>(parameters), gauge, std::move(domain), settings) {}
+  /// The clover term in double, null if the action has none.
+  const CloverTerm* clover() const { return static_cast<const WilsonDirac&>(dirac()).hopping().clover(); }
+};
+
+}  // namespace quarksmith
