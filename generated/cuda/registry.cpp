@@ -445,6 +445,7 @@ void staple_double_r18(const Arguments&, const Launch&);
 void stout3_step_double_r18(const Arguments&, const Launch&);
 void stout4_step_double_r18(const Arguments&, const Launch&);
 void symanzik_action_double_r18(const Arguments&, const Launch&);
+void turn_colour_double_s1(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_half_r12_nr_n1(const Arguments&, const Launch&);
@@ -2291,7 +2292,7 @@ constexpr Operation of_source_clover = {
     false, 0,
     "psi:fermion:in:each chi:fermion:x:each magnetic:matrices:y:here electric:matrices:z:here "
      "weight:real:a.re:here xi0:real:b.re:here csw_r:real:c.re:here csw_t:real:a.im:here "
-     "magnetic_out:matrices:out:out electric_out:matrices:w:out"};
+     "magnetic_out:matrices:out:some electric_out:matrices:w:some"};
 constexpr Operation of_source_stout3 = {
     "source_stout3", "expression",
     "part1 = adj(u[x]); part2 = rho*ta((u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
@@ -2327,7 +2328,7 @@ constexpr Operation of_source_stout3 = {
     "",
     false, 0,
     "u:links:links:apart:1.1.1.1.1.1.0.0.corners z:algebra:x:here p:algebra:y:here rho:real:a.re:here "
-     "source:matrices:out:out out:algebra:z:out"};
+     "source:matrices:out:some out:algebra:z:out"};
 constexpr Operation of_source_stout4 = {
     "source_stout4", "expression",
     "part1 = adj(u[x]); part2 = rho*ta((u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
@@ -2487,6 +2488,13 @@ constexpr Operation of_symanzik_action = {
     false, 1,
     "u:links:links:apart:0.2.1.2.1.2.1.2.corners plaquette:real:a.re:here rectangle:real:b.re:here "
      "chair:real:c.re:here"};
+constexpr Operation of_turn_colour = {
+    "turn_colour", "expression",
+    "out = g[x]*psi",
+    "",
+    "",
+    false, 0,
+    "g:matrices:x:here psi:spinor:in:here out:spinor:out:out"};
 constexpr Operation of_twisted_clover = {
     "twisted_clover", "hopping",
     "D psi(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu); T = "
@@ -3869,6 +3877,9 @@ constexpr Kernel table[] = {
     kernel("symanzik_action_double_r18", of_symanzik_action, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 29874, 1152, symanzik_action_double_r18, false),
+    kernel("turn_colour_double_s1", of_turn_colour, false,
+           "none", "double", "", "", false,
+           1, 1, 0, 0, 0, 66, 240, turn_colour_double_s1, false),
     kernel("twisted_clover_axpby_tinv_double_r12_nr_n1", of_twisted_clover, false,
            "axpby_tinv", "double", "r12", "non_relativistic", false,
            1, 4, 2, 1, 2, 2424, 2496, twisted_clover_axpby_tinv_double_r12_nr_n1, true),

@@ -15,7 +15,7 @@ from generator.algebra.gamma import Basis
 from generator.cost import COLOUR_REALS, Cost
 from generator.language.graph import NAMES, ExpressionError, Node, text
 from generator.language.lower import AT_HOME, Lowering, Value, flops, topological
-from generator.language.symbols import SPINORS, Definition, define
+from generator.language.symbols import SPINORS, Definition, define, directions
 from generator.language.text import MOST_FOR_DIRECTIONS, MOST_INLINED, Statements, are_inlined, cpp_direction, cpp_name
 from generator.spec import KernelSpec, SpecError
 
@@ -217,11 +217,16 @@ class Expression:
     def signature(self) -> str:
         """`name:kind:operand:flag` of all fields and numbers in the order of a call, then `:reach` if there is one.
 
-        Flags: `apart` for an input that no output may be, `out` for an output, `each` for a spinor over whose
-        right-hand sides the kernel adds up, else `here`.
+        Flags: `out` for an output, `some` for one that is not written in all directions, `apart` for an input that no
+        output may be, `each` for a spinor over whose right-hand sides the kernel adds up, else `here`.
         """
         outputs = {n for n, _ in self.definition.outputs}
         flag = {n: "out" if n in outputs else "apart" if n in self.apart else "here" for n in self.kinds}
+        flag |= {
+            n: "some"
+            for (n, _), r in zip(self.definition.outputs, self.definition.results, strict=False)
+            if isinstance(r, dict) and not self.directions and len(r) < len(directions)
+        }
         flag |= dict.fromkeys(self.summed, "each")
         ends = {n: f":{reach}" for n, reach in self.reach.items()}
         return " ".join(f"{n}:{kind}:{self.operands[n]}:{flag[n]}{ends.get(n, '')}" for n, kind in self.kinds.items())

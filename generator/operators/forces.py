@@ -15,7 +15,9 @@ from generator.language import (
     Direction,
     Expression,
     Links,
+    Matrices,
     Real,
+    Spinor,
     Sum,
     directions,
     dot,
@@ -25,6 +27,7 @@ from generator.language import (
     time,
     total,
     trace,
+    x,
 )
 from generator.language.derivative import derivative, parts, pulled_back, substituted
 from generator.language.gauge import PLANES, plaquette, rectangle, twisted_loops
@@ -92,6 +95,12 @@ def gauge_force(action: Expression) -> Derived:
 
 
 # --- fermions
+
+
+@expression
+def turn_colour(g: Matrices, psi: Spinor) -> Spinor:
+    """A matrix of each site, g[x], times the field: boundary phases of fields of one colour vector on several ranks."""
+    return g[x] * psi
 
 
 def functional_of(action: Action) -> tuple[Node, list[Node], list[Node]]:

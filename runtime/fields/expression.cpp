@@ -234,9 +234,10 @@ BorderDepth depth_of(const std::vector<ExpressionParameter>& parameters) {
 void take_phases(const BorderedPart& part, const SpinorField& box, const std::array<Complex64, directions>& boundary) {
   const LinkField* matrices = part.phases(boundary, find_precision(box.precision().links));
   if (matrices == nullptr) return;
-  if (box.spins() != 4)
-    throw UsageError(
-        "boundary phases of fields of one colour vector a site are not taken to other ranks; use one rank");
+  if (box.spins() != 4) {
+    evaluate("turn_colour", {*matrices, box, box});
+    return;
+  }
   const Domain& domain = *part.domain();
   const Kernel& rotate =
       find(domain.device().kernels(), {.operation = "rotate_colour", .precision = box.precision().name});
@@ -262,8 +263,8 @@ std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vect
     if (!p.is_field()) {
       boxed.push_back(arguments[n]);
     } else if (const LinkField* links = arguments[n].links()) {
-      // What is written in directions of the call alone keeps its others.
-      const bool all = p.is_output() && !along;
+      // What is written in some directions, or those of the call, keeps its others.
+      const bool all = p.flag == "out" && !along;
       boxed.emplace_back(all ? part.write(*links) : part.read(*links, p.reaches_beyond()));
     } else {
       const SpinorField& f = *arguments[n].spinors();
