@@ -160,6 +160,11 @@ class Expression:
                     found.add(v.data[0])
         return frozenset(found)
 
+    @property
+    def sparing(self) -> bool:
+        """Whether terms of sums load anew what they need, see Statements."""
+        return False
+
     @cached_property
     def summed(self) -> frozenset[str]:
         """Spinors over whose right-hand sides the kernel adds up.
@@ -306,7 +311,7 @@ class Expression:
         everything = [v for _, all_results in self.blocks for *_, v in all_results]
         roots = [v for *_, v in results]
         inlined = are_inlined(everything, MOST_FOR_DIRECTIONS if self.directions else MOST_INLINED)
-        statements = Statements(self.operands, self.kinds, roots, inlined, basis)
+        statements = Statements(self.operands, self.kinds, roots, inlined, basis, self.sparing)
         if self.sums:
             statements.add_up([v for *_, v in results])
             return {"title": title, "lines": statements.lines}

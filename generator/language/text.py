@@ -68,6 +68,8 @@ class Statements:
         roots: what is computed.
         inlined: whether products of matrices are.
         basis: in which constant matrices act on spins.
+        sparing: whether loads stay with their term of a sum and are made anew for the next: a compiler that starts all
+            loads at once, or keeps what many terms read, runs out of registers.
     """
 
     operands: Mapping[str, str]
@@ -75,6 +77,7 @@ class Statements:
     roots: Sequence[Value]
     inlined: bool = False
     basis: Basis | None = None
+    sparing: bool = False
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -83,7 +86,6 @@ class Statements:
         self._walks: set[Displacement] = set()
         self._loaded: set[int] = set()
         self._round = 1
-        self._sparing = False
         self._counts = {"s": 0, "v": 0}
         self._rhs = "rhs"
 
@@ -108,10 +110,9 @@ class Statements:
     def add_up(self, roots: Sequence[Value]) -> None:
         """Adds roots to the sums of the kernel term by term: next is always the one that reuses most and loads least.
 
-        Between terms no load may be moved, and each loads anew: a compiler that starts all loads at once, or keeps what
-        many terms read, runs out of registers.
+        Sparingly.
         """
-        self._sparing = True
+        self.sparing = True
         left = [(n, sign, term) for n, root in enumerate(roots) for sign, term in self._terms(root, 1)]
         while left:
             need = [self._needs(term) for _, _, term in left]
@@ -205,7 +206,7 @@ class Statements:
         name = self._name(v, "s", "auto {} = {};", start if sign > 0 else f"-{start}")
         del self._names[id(v)]
         for sign, term in terms[1:]:
-            if self._sparing and term.kind == "matrix" and self._needs(term)[0] > 1:
+            if self.sparing and term.kind == "matrix" and self._needs(term)[0] > 1:
                 self._forget_loads()
             self.lines.append(f"{name} {'+' if sign > 0 else '-'}= {self.value(term)};")
         self._names[id(v)] = name

@@ -11,6 +11,7 @@ from generator.language import Direction, Expression, directions, summed, ta
 from generator.language.derivative import Weighted, parts, weighted
 from generator.language.graph import Node
 from generator.language.symbols import Definition, FourMatrices
+from generator.language.text import are_inlined
 
 MOMENTA = FourMatrices("p", algebra=True)
 
@@ -29,6 +30,11 @@ class Derived(Expression):
     def definition(self) -> Definition:
         """What follows."""
         return self.derive()
+
+    @property
+    def sparing(self) -> bool:
+        """Long sums of paths: on a GPU registers are short of matrices by far."""
+        return not all(are_inlined([v for *_, v in results]) for _, results in self.blocks)
 
 
 def kicked(u: Any, derivatives: Mapping[Direction, Node], weight: Node | None = None) -> dict[Direction, Node]:
