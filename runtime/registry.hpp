@@ -91,7 +91,7 @@ struct OperatorInfo {
 struct KernelModule {
   /// Changes with the records that kernels and host share and with what signatures say; a module of another layout is
   /// refused.
-  static constexpr int signatures = 2;
+  static constexpr int signatures = 3;
   static constexpr int current_layout = int((sizeof(Kernel) * 4096 + sizeof(Arguments)) * 8) + signatures;
   int layout;
   std::span<const Kernel> cpu, cpu_one_lane, cuda;

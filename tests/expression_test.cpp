@@ -111,10 +111,8 @@ class Expressions : public testing::TestWithParam<support::KernelCase> {
     const ExpressionSettings settings{.boundary = {1, std::polar(1.0, 0.7), -1, Complex64(0, 1)}, .basis = k.basis};
     for (ExpressionValues& e : expected) e.boundary = settings.boundary;
     const std::vector<double> sums = evaluate(k.operation, arguments, settings);
-    for (int r = 0; r < rhs; ++r) {
-      reference::run_expression(std::string(k.formula), expected[r]);
-      compare(expected[r], parameters, arguments, r);
-    }
+    reference::run_expression(std::string(k.formula), expected);
+    for (int r = 0; r < rhs; ++r) compare(expected[r], parameters, arguments, r);
     EXPECT_EQ(sums.size(), expected[0].sums.size());
     const double limit = support::tolerance(links.name, "").norm;
     for (std::size_t n = 0; n < std::min(sums.size(), expected[0].sums.size()); ++n)
@@ -162,7 +160,8 @@ TEST_P(Expressions, AgreeWithTheInterpreter) {
   const auto parameters = parameters_of(kernel());
   const bool links = std::any_of(parameters.begin(), parameters.end(),
                                  [](const ExpressionParameter& p) { return p.is_output() && !p.is_spinor(); });
-  check(Lattice({4, 4, 4, 8}), kernel().sums > 0 || links ? 1 : 2);
+  const bool summed = kernel().formula.find("summed(") != std::string_view::npos;
+  check(Lattice({4, 4, 4, 8}), (kernel().sums > 0 || links) && !summed ? 1 : 2);
   check(Lattice({2, 6, 4, 10}), 1);
 }
 
