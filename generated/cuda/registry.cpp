@@ -14,6 +14,7 @@ void advance_half_s1(const Arguments&, const Launch&);
 void advance_quarter(const Arguments&, const Launch&);
 void advance_single(const Arguments&, const Launch&);
 void advance_single_s1(const Arguments&, const Launch&);
+void algebra_norm2_double(const Arguments&, const Launch&);
 void ape3_step_double_r18(const Arguments&, const Launch&);
 void ape4_step_double_r18(const Arguments&, const Launch&);
 void apply_doublet_twist_double_nr_n2(const Arguments&, const Launch&);
@@ -36,6 +37,7 @@ void axpby_half(const Arguments&, const Launch&);
 void axpby_half_s1(const Arguments&, const Launch&);
 void axpby_single(const Arguments&, const Launch&);
 void axpby_single_s1(const Arguments&, const Launch&);
+void back_to_su3_double_r18(const Arguments&, const Launch&);
 void bicgstab_advance_bits20(const Arguments&, const Launch&);
 void bicgstab_advance_bits24(const Arguments&, const Launch&);
 void bicgstab_advance_bits30(const Arguments&, const Launch&);
@@ -180,6 +182,7 @@ void cgne_direction_single(const Arguments&, const Launch&);
 void cgne_replace_double(const Arguments&, const Launch&);
 void cgne_replace_half(const Arguments&, const Launch&);
 void cgne_replace_single(const Arguments&, const Launch&);
+void chair_sum_double_r18(const Arguments&, const Launch&);
 void clover_energy_double_r18(const Arguments&, const Launch&);
 void clover_term_double_r18(const Arguments&, const Launch&);
 void d234_dagger_double_r12_nr(const Arguments&, const Launch&);
@@ -333,6 +336,7 @@ void invert_twisted_term_double(const Arguments&, const Launch&);
 void jacobi_step_double_r12_s4(const Arguments&, const Launch&);
 void jacobi_step_double_r18_s4(const Arguments&, const Launch&);
 void jacobi_step_single_r12_s4(const Arguments&, const Launch&);
+void kick_double(const Arguments&, const Launch&);
 void laplace3_axpby_double_r12_n1(const Arguments&, const Launch&);
 void laplace3_axpby_double_r18_n1(const Arguments&, const Launch&);
 void laplace3_double_r12_n1(const Arguments&, const Launch&);
@@ -350,6 +354,7 @@ void measure_half_s1(const Arguments&, const Launch&);
 void measure_quarter(const Arguments&, const Launch&);
 void measure_single(const Arguments&, const Launch&);
 void measure_single_s1(const Arguments&, const Launch&);
+void move_links_double_r18(const Arguments&, const Launch&);
 void mr_alpha_double(const Arguments&, const Launch&);
 void mr_alpha_half(const Arguments&, const Launch&);
 void mr_alpha_single(const Arguments&, const Launch&);
@@ -373,9 +378,12 @@ void norm2_single(const Arguments&, const Launch&);
 void norm2_single_s1(const Arguments&, const Launch&);
 void one_link_double_r18(const Arguments&, const Launch&);
 void overrelax_double_r18(const Arguments&, const Launch&);
+void plane_force_double_r18(const Arguments&, const Launch&);
+void plane_sums_double_r18(const Arguments&, const Launch&);
 void plaquette_double_r18(const Arguments&, const Launch&);
 void plaquette_energy_double_r18(const Arguments&, const Launch&);
 void project_u3_double_r18(const Arguments&, const Launch&);
+void rectangle_sum_double_r18(const Arguments&, const Launch&);
 void residual_double(const Arguments&, const Launch&);
 void residual_double_s1(const Arguments&, const Launch&);
 void residual_half(const Arguments&, const Launch&);
@@ -978,6 +986,14 @@ constexpr Operation of_advance = {
     "",
     false, 0,
     ""};
+constexpr Operation of_algebra_norm2 = {
+    "algebra_norm2", "expression",
+    "total(-re(trace(p[x]*p[x])) + -re(trace(p[y]*p[y])) + -re(trace(p[z]*p[z])) + "
+     "-re(trace(p[t]*p[t])))",
+    "",
+    "",
+    false, 1,
+    "p:algebra:x:apart"};
 constexpr Operation of_ape3_step = {
     "ape3_step", "expression",
     "out[x] = project(keep*u[x] + add*(u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
@@ -1058,6 +1074,13 @@ constexpr Operation of_axpby = {
     "",
     false, 0,
     ""};
+constexpr Operation of_back_to_su3 = {
+    "back_to_su3", "expression",
+    "out[x] = project(u[x]); out[y] = project(u[y]); out[z] = project(u[z]); out[t] = project(u[t])",
+    "",
+    "",
+    false, 0,
+    "u:links:links:here out:links:out:out"};
 constexpr Operation of_bicgstab_advance = {
     "bicgstab_advance", "update",
     "y = y + half*x",
@@ -1262,6 +1285,36 @@ constexpr Operation of_cgne_replace = {
      "= epsilon*sqrt(rr_new); deviation_first = deviation",
     false, 3,
     ""};
+constexpr Operation of_chair_sum = {
+    "chair_sum", "expression",
+    "total(re(trace(u[x]*shift(u[y]*shift(u[z], +y), +x)*adj(u[z]*shift(u[y]*shift(u[x], +y), +z)))) "
+     "+ re(trace(u[x]*shift(u[y]*shift(shift(adj(u[z]), -z), +y), "
+     "+x)*adj(shift(adj(u[z])*(u[y]*shift(u[x], +y)), -z)))) + "
+     "re(trace(u[x]*shift(shift(adj(u[y])*u[z], -y), +x)*adj(u[z]*shift(shift(adj(u[y])*u[x], -y), "
+     "+z)))) + re(trace(u[x]*shift(shift(adj(u[y])*shift(adj(u[z]), -z), -y), "
+     "+x)*adj(shift(adj(u[z])*shift(adj(u[y])*u[x], -y), -z)))) + re(trace(u[x]*shift(u[y]*shift(u[t], "
+     "+y), +x)*adj(u[t]*shift(u[y]*shift(u[x], +y), +t)))) + "
+     "re(trace(u[x]*shift(u[y]*shift(shift(adj(u[t]), -t), +y), "
+     "+x)*adj(shift(adj(u[t])*(u[y]*shift(u[x], +y)), -t)))) + "
+     "re(trace(u[x]*shift(shift(adj(u[y])*u[t], -y), +x)*adj(u[t]*shift(shift(adj(u[y])*u[x], -y), "
+     "+t)))) + re(trace(u[x]*shift(shift(adj(u[y])*shift(adj(u[t]), -t), -y), "
+     "+x)*adj(shift(adj(u[t])*shift(adj(u[y])*u[x], -y), -t)))) + re(trace(u[x]*shift(u[z]*shift(u[t], "
+     "+z), +x)*adj(u[t]*shift(u[z]*shift(u[x], +z), +t)))) + "
+     "re(trace(u[x]*shift(u[z]*shift(shift(adj(u[t]), -t), +z), "
+     "+x)*adj(shift(adj(u[t])*(u[z]*shift(u[x], +z)), -t)))) + "
+     "re(trace(u[x]*shift(shift(adj(u[z])*u[t], -z), +x)*adj(u[t]*shift(shift(adj(u[z])*u[x], -z), "
+     "+t)))) + re(trace(u[x]*shift(shift(adj(u[z])*shift(adj(u[t]), -t), -z), "
+     "+x)*adj(shift(adj(u[t])*shift(adj(u[z])*u[x], -z), -t)))) + re(trace(u[y]*shift(u[z]*shift(u[t], "
+     "+z), +y)*adj(u[t]*shift(u[z]*shift(u[y], +z), +t)))) + "
+     "re(trace(u[y]*shift(u[z]*shift(shift(adj(u[t]), -t), +z), "
+     "+y)*adj(shift(adj(u[t])*(u[z]*shift(u[y], +z)), -t)))) + "
+     "re(trace(u[y]*shift(shift(adj(u[z])*u[t], -z), +y)*adj(u[t]*shift(shift(adj(u[z])*u[y], -z), "
+     "+t)))) + re(trace(u[y]*shift(shift(adj(u[z])*shift(adj(u[t]), -t), -z), "
+     "+y)*adj(shift(adj(u[t])*shift(adj(u[z])*u[y], -z), -t)))))",
+    "",
+    "",
+    false, 1,
+    "u:links:links:apart:0.1.1.1.1.1.1.1.corners"};
 constexpr Operation of_clover_energy = {
     "clover_energy", "expression",
     "part1 = 0.25*ta(u[x]*shift(u[y], +x)*adj(shift(u[x], +y))*adj(u[y]) + u[y]*shift(adj(shift(u[x], "
@@ -1577,6 +1630,14 @@ constexpr Operation of_jacobi_step = {
     false, 0,
     "u:links:links:apart:1.0.1.0.1.0.0.0 psi:spinor:in:apart:1.1.1.1.1.1.0.0 source:spinor:x:here "
      "kappa:real:a.re:here out:spinor:out:out"};
+constexpr Operation of_kick = {
+    "kick", "expression",
+    "out[x] = p[x] + step*force[x]; out[y] = p[y] + step*force[y]; out[z] = p[z] + step*force[z]; "
+     "out[t] = p[t] + step*force[t]",
+    "",
+    "",
+    false, 0,
+    "p:algebra:x:here force:algebra:y:here step:real:a.re:here out:algebra:out:out"};
 constexpr Operation of_laplace3 = {
     "laplace3", "hopping",
     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
@@ -1619,6 +1680,14 @@ constexpr Operation of_measure = {
      "deviation",
     false, 1,
     ""};
+constexpr Operation of_move_links = {
+    "move_links", "expression",
+    "out[x] = exp(step*p[x])*u[x]; out[y] = exp(step*p[y])*u[y]; out[z] = exp(step*p[z])*u[z]; out[t] "
+     "= exp(step*p[t])*u[t]",
+    "",
+    "",
+    false, 0,
+    "u:links:links:here p:algebra:x:here step:real:a.re:here out:links:out:out"};
 constexpr Operation of_mr_alpha = {
     "mr_alpha", "update",
     "qr = dot(x, y); qq_new = norm(x)",
@@ -1680,6 +1749,42 @@ constexpr Operation of_overrelax = {
     "",
     false, 0,
     ""};
+constexpr Operation of_plane_force = {
+    "plane_force", "expression",
+    "out[x] = 0.16666666666666666*(xy*ta((u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
+     "shift(adj(u[y])*u[x]*shift(u[y], +x), -y))*adj(u[x])) + xz*ta((u[z]*shift(u[x], "
+     "+z)*adj(shift(u[z], +x)) + shift(adj(u[z])*u[x]*shift(u[z], +x), -z))*adj(u[x])) + "
+     "xt*ta((u[t]*shift(u[x], +t)*adj(shift(u[t], +x)) + shift(adj(u[t])*u[x]*shift(u[t], +x), "
+     "-t))*adj(u[x]))); out[y] = 0.16666666666666666*(xy*ta((u[x]*shift(u[y], +x)*adj(shift(u[x], +y)) "
+     "+ shift(adj(u[x])*u[y]*shift(u[x], +y), -x))*adj(u[y])) + yz*ta((u[z]*shift(u[y], "
+     "+z)*adj(shift(u[z], +y)) + shift(adj(u[z])*u[y]*shift(u[z], +y), -z))*adj(u[y])) + "
+     "yt*ta((u[t]*shift(u[y], +t)*adj(shift(u[t], +y)) + shift(adj(u[t])*u[y]*shift(u[t], +y), "
+     "-t))*adj(u[y]))); out[z] = 0.16666666666666666*(xz*ta((u[x]*shift(u[z], +x)*adj(shift(u[x], +z)) "
+     "+ shift(adj(u[x])*u[z]*shift(u[x], +z), -x))*adj(u[z])) + yz*ta((u[y]*shift(u[z], "
+     "+y)*adj(shift(u[y], +z)) + shift(adj(u[y])*u[z]*shift(u[y], +z), -y))*adj(u[z])) + "
+     "zt*ta((u[t]*shift(u[z], +t)*adj(shift(u[t], +z)) + shift(adj(u[t])*u[z]*shift(u[t], +z), "
+     "-t))*adj(u[z]))); out[t] = 0.16666666666666666*(xt*ta((u[x]*shift(u[t], +x)*adj(shift(u[x], +t)) "
+     "+ shift(adj(u[x])*u[t]*shift(u[x], +t), -x))*adj(u[t])) + yt*ta((u[y]*shift(u[t], "
+     "+y)*adj(shift(u[y], +t)) + shift(adj(u[y])*u[t]*shift(u[y], +t), -y))*adj(u[t])) + "
+     "zt*ta((u[z]*shift(u[t], +z)*adj(shift(u[z], +t)) + shift(adj(u[z])*u[t]*shift(u[z], +t), "
+     "-z))*adj(u[t])))",
+    "",
+    "",
+    false, 0,
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners xy:real:a.re:here xz:real:b.re:here "
+     "yz:real:c.re:here xt:real:a.im:here yt:real:b.im:here zt:real:c.im:here out:algebra:out:out"};
+constexpr Operation of_plane_sums = {
+    "plane_sums", "expression",
+    "total(re(trace(u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y))))); "
+     "total(re(trace(u[x]*shift(u[z], +x)*adj(u[z]*shift(u[x], +z))))); "
+     "total(re(trace(u[y]*shift(u[z], +y)*adj(u[z]*shift(u[y], +z))))); "
+     "total(re(trace(u[x]*shift(u[t], +x)*adj(u[t]*shift(u[x], +t))))); "
+     "total(re(trace(u[y]*shift(u[t], +y)*adj(u[t]*shift(u[y], +t))))); "
+     "total(re(trace(u[z]*shift(u[t], +z)*adj(u[t]*shift(u[z], +t)))))",
+    "",
+    "",
+    false, 6,
+    "u:links:links:apart:0.1.0.1.0.1.0.1"};
 constexpr Operation of_plaquette = {
     "plaquette", "expression",
     "total(re(trace(u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y)))) + re(trace(u[x]*shift(u[z], "
@@ -1710,6 +1815,25 @@ constexpr Operation of_project_u3 = {
     "",
     false, 1,
     ""};
+constexpr Operation of_rectangle_sum = {
+    "rectangle_sum", "expression",
+    "part1 = u[x]*shift(u[x], +x); part2 = u[x]*shift(u[x], +x); part3 = u[x]*shift(u[x], +x); part4 "
+     "= u[y]*shift(u[y], +y); part5 = u[y]*shift(u[y], +y); part6 = u[y]*shift(u[y], +y); part7 = "
+     "u[z]*shift(u[z], +z); part8 = u[z]*shift(u[z], +z); part9 = u[z]*shift(u[z], +z); part10 = "
+     "u[t]*shift(u[t], +t); part11 = u[t]*shift(u[t], +t); part12 = u[t]*shift(u[t], +t); "
+     "total(re(trace(part1*shift(u[y], +2*x)*adj(u[y]*shift(part1, +y)))) + re(trace(part2*shift(u[z], "
+     "+2*x)*adj(u[z]*shift(part2, +z)))) + re(trace(part3*shift(u[t], +2*x)*adj(u[t]*shift(part3, "
+     "+t)))) + re(trace(part4*shift(u[x], +2*y)*adj(u[x]*shift(part4, +x)))) + "
+     "re(trace(part5*shift(u[z], +2*y)*adj(u[z]*shift(part5, +z)))) + re(trace(part6*shift(u[t], "
+     "+2*y)*adj(u[t]*shift(part6, +t)))) + re(trace(part7*shift(u[x], +2*z)*adj(u[x]*shift(part7, "
+     "+x)))) + re(trace(part8*shift(u[y], +2*z)*adj(u[y]*shift(part8, +y)))) + "
+     "re(trace(part9*shift(u[t], +2*z)*adj(u[t]*shift(part9, +t)))) + re(trace(part10*shift(u[x], "
+     "+2*t)*adj(u[x]*shift(part10, +x)))) + re(trace(part11*shift(u[y], +2*t)*adj(u[y]*shift(part11, "
+     "+y)))) + re(trace(part12*shift(u[z], +2*t)*adj(u[z]*shift(part12, +z)))))",
+    "",
+    "",
+    false, 1,
+    "u:links:links:apart:0.2.0.2.0.2.0.2.corners"};
 constexpr Operation of_residual = {
     "residual", "update",
     "y = x - y; norm(y)",
@@ -1896,6 +2020,9 @@ constexpr Kernel table[] = {
     kernel("advance_single_s1", of_advance, false,
            "none", "single", "", "", false,
            1, 1, 0, 0, 0, 12, 72, advance_single_s1, false),
+    kernel("algebra_norm2_double", of_algebra_norm2, false,
+           "none", "double", "", "", false,
+           1, 4, 0, 0, 0, 812, 576, algebra_norm2_double, false),
     kernel("ape3_step_double_r18", of_ape3_step, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 8820, 1584, ape3_step_double_r18, false),
@@ -1962,6 +2089,9 @@ constexpr Kernel table[] = {
     kernel("axpby_single_s1", of_axpby, false,
            "none", "single", "", "", false,
            1, 1, 0, 0, 0, 18, 72, axpby_single_s1, false),
+    kernel("back_to_su3_double_r18", of_back_to_su3, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 4992, 1152, back_to_su3_double_r18, false),
     kernel("bicgstab_advance_bits20", of_bicgstab_advance, false,
            "none", "bits20", "", "", false,
            1, 4, 0, 0, 0, 96, 192, bicgstab_advance_bits20, false),
@@ -2394,6 +2524,9 @@ constexpr Kernel table[] = {
     kernel("cgne_replace_single", of_cgne_replace, false,
            "none", "single", "", "", false,
            1, 4, 0, 0, 0, 144, 192, cgne_replace_single, false),
+    kernel("chair_sum_double_r18", of_chair_sum, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 15920, 1008, chair_sum_double_r18, false),
     kernel("clover_energy_double_r18", of_clover_energy, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 16662, 1152, clover_energy_double_r18, false),
@@ -2853,6 +2986,9 @@ constexpr Kernel table[] = {
     kernel("jacobi_step_single_r12_s4", of_jacobi_step, false,
            "none", "single", "r12", "", false,
            1, 4, 0, 0, 0, 1752, 576, jacobi_step_single_r12_s4, false),
+    kernel("kick_double", of_kick, false,
+           "none", "double", "", "", false,
+           1, 4, 0, 0, 0, 144, 1728, kick_double, false),
     kernel("laplace3_axpby_double_r12_n1", of_laplace3, false,
            "axpby", "double", "r12", "", false,
            1, 4, 4, 1, 0, 1752, 1152, laplace3_axpby_double_r12_n1, false),
@@ -2904,6 +3040,9 @@ constexpr Kernel table[] = {
     kernel("measure_single_s1", of_measure, false,
            "none", "single", "", "", false,
            1, 1, 0, 0, 0, 12, 24, measure_single_s1, false),
+    kernel("move_links_double_r18", of_move_links, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 2740, 1728, move_links_double_r18, false),
     kernel("mr_alpha_double", of_mr_alpha, false,
            "none", "double", "", "", false,
            1, 4, 0, 0, 0, 144, 384, mr_alpha_double, false),
@@ -2973,6 +3112,12 @@ constexpr Kernel table[] = {
     kernel("overrelax_double_r18", of_overrelax, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 3168, 1296, overrelax_double_r18, false),
+    kernel("plane_force_double_r18", of_plane_force, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 12816, 1728, plane_force_double_r18, false),
+    kernel("plane_sums_double_r18", of_plane_sums, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 3594, 1152, plane_sums_double_r18, false),
     kernel("plaquette_double_r18", of_plaquette, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 3614, 1152, plaquette_double_r18, false),
@@ -2982,6 +3127,9 @@ constexpr Kernel table[] = {
     kernel("project_u3_double_r18", of_project_u3, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 0, 1152, project_u3_double_r18, false),
+    kernel("rectangle_sum_double_r18", of_rectangle_sum, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 10356, 1152, rectangle_sum_double_r18, false),
     kernel("residual_double", of_residual, false,
            "none", "double", "", "", false,
            1, 4, 0, 0, 0, 72, 576, residual_double, false),

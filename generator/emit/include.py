@@ -42,6 +42,10 @@ LINK_EXPRESSIONS = (
     *("stout3_step", "stout4_step", "ape3_step", "ape4_step", "hyp_first", "hyp_second", "hyp_third"),
     *("flow_step", "plaquette_energy", "clover_energy"),
 )
+MOLECULAR_DYNAMICS = (
+    *("move_links", "kick", "algebra_norm2", "back_to_su3"),
+    *("plane_sums", "rectangle_sum", "chair_sum", "plane_force"),
+)
 IMPROVED_LINKS = ("staple", "last_staple", "lepage", "one_link", "naik", "project_u3")
 
 Kernels = dict[str, KernelSpec]
@@ -186,9 +190,21 @@ def _smear(rows: list[KernelSpec]) -> Kernels:
     return found
 
 
-SETS: dict[str, Callable[[list[KernelSpec]], Kernels]] = {"solve": _solve, "heatbath": _heatbath, "smear": _smear}
+def _hmc(rows: list[KernelSpec]) -> Kernels:
+    found: Kernels = {}
+    for name in ("plaquette", *MOLECULAR_DYNAMICS):
+        _add(found, name, "double", links="" if name in ("kick", "algebra_norm2") else "r18")
+    return found
+
+
+SETS: dict[str, Callable[[list[KernelSpec]], Kernels]] = {
+    "solve": _solve,
+    "heatbath": _heatbath,
+    "smear": _smear,
+    "hmc": _hmc,
+}
 """`solve`: operators complete, all methods, conversions, sources; `heatbath`: quenched configurations; `smear`: of
-links and quarks, and the gradient flow."""
+links and quarks, and the gradient flow; `hmc`: molecular dynamics."""
 
 
 def included(rows: Iterable[KernelSpec], sets: Iterable[str]) -> dict[str, list[KernelSpec]]:

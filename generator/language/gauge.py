@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from generator.language.graph import Direction, Node
+from generator.language.graph import Direction, Node, Step
 from generator.language.symbols import adj, directions, shift, time
 
 PLANES = tuple((mu, nu) for nu in directions for mu in directions if mu.index < nu.index)
@@ -71,3 +71,29 @@ def field_strength(u: Any, mu: Direction, nu: Direction) -> Node:
     """F = (Q - Q^+)/(8i) with Q the sum of the leaves (hep-lat/9605038, eq. 2.4)."""
     q = leaves(u, mu, nu)
     return 0.125j * (adj(q) - q)
+
+
+def rectangle(u: Any, mu: Direction, nu: Direction) -> Node:
+    """The rectangle at x of two links along mu and one along nu."""
+    along = line(u, mu, 2)
+    return along * shift(u[nu], 2 * mu) * adj(u[nu] * shift(along, +nu))
+
+
+def path(u: Any, *steps: Direction | Step) -> Node:
+    """The product of links along steps +mu and -mu."""
+    first, mu, back = _link(u, steps[0])
+    if len(steps) == 1:
+        return shift(first, -mu) if back else first
+    beyond = path(u, *steps[1:])
+    return shift(first * beyond, -mu) if back else first * shift(beyond, +mu)
+
+
+def _link(u: Any, step: Direction | Step) -> tuple[Node, Direction, bool]:
+    (mu,) = (d for d in directions if (+step).vector[d.index])
+    back = (+step).vector[mu.index] < 0
+    return (adj(u[mu]) if back else u[mu]), mu, back
+
+
+def twisted_loops(u: Any, mu: Direction, nu: Direction, rho: Direction) -> Sequence[Node]:
+    """The four loops of six links +a +b +c -a -b -c in a cube: round two of its faces and out of their planes."""
+    return [path(u, +mu, b, c) * adj(path(u, c, b, +mu)) for b in (+nu, -nu) for c in (+rho, -rho)]

@@ -28,7 +28,8 @@ const ImprovedLinks& StaggeredAction::improved(const LinkStore& links) const {
     throw UsageError(
         fmt::format("links '{}': long links are a number times U(3); use r13, r9 or r18", links.storage()));
   if (given_) return *given_;
-  return links.derived<ImprovedLinks>("improved", [&] {
+  const std::string made = fmt::format("{} {} {}", name(), parameters_.u0, parameters_.naik_epsilon);
+  return links.derived<ImprovedLinks>(made, [&] {
     return parameters_.kind == StaggeredParameters::Kind::asqtad
                ? asqtad_links(links.gauge(), links.domain(), parameters_.u0)
                : hisq_links(links.gauge(), links.domain(), parameters_.naik_epsilon);

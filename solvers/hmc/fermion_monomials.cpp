@@ -1,0 +1,129 @@
+#include "solvers/hmc/fermion_monomials.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "runtime/error.hpp"
+#include "solvers/krylov/blas.hpp"
+
+namespace quarksmith {
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// Noise for the vectors of an operator.
+SpinorField drawn(Noise& noise, const std::string& name, int number, const FermionOperator& a, int fields = 1) {
+  SpinorField eta = a.field(fields);
+  noise.pseudofermion(name, number, eta, find_basis("non_relativistic"));
+  return eta;
+}
+
+}  // namespace
+
+template <class Work>
+auto FermionMonomial::timed(const Work& work) {
+  const double begun = now();
+  const auto finish = [&] {
+    work_.seconds += now() - begun;
+    work_.iterations += solves_.iterations;
+    work_.solve_seconds += solves_.seconds;
+    solves_ = {};
+  };
+  try {
+    work();
+    finish();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& e) {
+    throw Error(fmt::format("monomial '{}': {}", name(), e.what()));
+  }
+}
+
+void FermionMonomial::refresh(Noise& noise, int number, const EvolvingLinks& links) {
+  timed([&] {
+    operator_.follow(links);
+    draw(noise, number, links);
+  });
+}
+
+double FermionMonomial::action(const EvolvingLinks& links) {
+  double s = 0;
+  timed([&] {
+    operator_.follow(links);
+    s = value(links);
+  });
+  return s;
+}
+
+void FermionMonomial::force(const EvolvingLinks&, LinkField&) {
+  throw MissingKernel(
+      fmt::format("monomial '{}': this build has no force of action {}", name(), term_.fermion.action->name()));
+}
+
+void TwoFlavourMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
+  const SpinorField eta = drawn(noise, name(), number, operator_);
+  phi_.emplace(eta.like());
+  operator_.matrix().apply(*phi_, eta, Dagger::yes);
+}
+
+double TwoFlavourMonomial::value(const EvolvingLinks&) {
+  SpinorField y = phi_->like();
+  operator_.solve(y, *phi_, Dagger::yes, term_.tol_action, solves_);
+  return Blas(y).norm2(y) - (term_.log_det ? 2 * operator_.log_det() : 0);
+}
+
+void RatioMonomial::draw(Noise& noise, int number, const EvolvingLinks& links) {
+  denominator_.follow(links);
+  const SpinorField eta = drawn(noise, name(), number, operator_);
+  SpinorField b = eta.like();
+  operator_.matrix().apply(b, eta, Dagger::yes);
+  phi_.emplace(eta.like());
+  denominator_.solve(*phi_, b, Dagger::yes, term_.tol_action, solves_);
+}
+
+double RatioMonomial::value(const EvolvingLinks& links) {
+  denominator_.follow(links);
+  SpinorField b = phi_->like(), y = phi_->like();
+  denominator_.matrix().apply(b, *phi_, Dagger::yes);
+  operator_.solve(y, b, Dagger::yes, term_.tol_action, solves_);
+  return Blas(y).norm2(y) - (term_.log_det ? 2 * (operator_.log_det() - denominator_.log_det()) : 0);
+}
+
+void RationalMonomial::apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance) {
+  const Blas blas(in);
+  blas.scale(r.constant, in, out);
+  if (r.poles.empty()) return;
+  SpinorField x = operator_.field(static_cast<int>(r.poles.size()));
+  operator_.solve_shifted(x, in, r.poles, tolerance, solves_);
+  for (std::size_t k = 0; k < r.poles.size(); ++k) blas.axpby(r.residues[k], x.slice(int(k), 1), 1, out);
+}
+
+void RationalMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
+  const SpinorField eta = drawn(noise, name(), number, operator_, fields_);
+  phi_.emplace(eta.like());
+  for (int n = 0; n < fields_; ++n) {
+    SpinorField phi = phi_->slice(n, 1);
+    apply(functions_.heatbath, phi, eta.slice(n, 1), term_.tol_action);
+  }
+}
+
+double RationalMonomial::value(const EvolvingLinks&) {
+  double sum = term_.log_det ? -flavours_ * operator_.log_det() : 0;
+  SpinorField y = operator_.field();
+  for (int n = 0; n < fields_; ++n) {
+    apply(functions_.action, y, phi_->slice(n, 1), term_.tol_action);
+    sum += Blas(y).norm2(y);
+  }
+  return sum;
+}
+
+double LogDetMonomial::value(const EvolvingLinks&) {
+  double sum = 0;
+  for (const Parity parity : {Parity::even, Parity::odd})
+    if (sites_ == Subset::full || sites_ == (parity == Parity::even ? Subset::even : Subset::odd))
+      sum -= flavours_ * operator_.log_det(parity);
+  return sum;
+}
+
+}  // namespace quarksmith
