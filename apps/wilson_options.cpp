@@ -6,7 +6,6 @@
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
-namespace {
 
 Phases boundary_phases(const std::string& text) {
   if (text == "periodic") return {1, 1, 1, 1};
@@ -16,8 +15,6 @@ Phases boundary_phases(const std::string& text) {
   for (int mu = 0; mu < directions; ++mu) phases[mu] = WilsonParameters::phase_of(angles[mu]);
   return phases;
 }
-
-}  // namespace
 
 Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, const CommonOptions& common) {
   const bool in_file = gauge.phase != Phases{1, 1, 1, 1};

@@ -34,13 +34,13 @@ struct ActionOptions {
   void check(const CLI::App& command) const;
   /// \throws UsageError likewise.
   ActionChoice choose(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
+  ActionChoice choose(const CLI::App& command, const Phases& boundary) const;
   /// The parameters of actions of the Wilson type.
   WilsonParameters parameters(const CLI::App& command, const Phases& boundary) const;
   /// The method that is used unless another is named.
   std::string default_solver() const;
 
  private:
-  ActionChoice choose(const CLI::App& command, const Phases& boundary) const;
   ActionChoice choose_staggered(const Phases& boundary) const;
   ActionChoice choose_stated(const ActionInfo& info, const CLI::App& command, const Phases& boundary) const;
   double one_mass(const CLI::App& command) const;
@@ -48,6 +48,8 @@ struct ActionOptions {
   void set_twist(Twist& twist, const CLI::App& command) const;
 };
 
+/// periodic, antiperiodic (in time) or four phases in units of pi.
+Phases boundary_phases(const std::string& text);
 /// The boundary condition asked for; without one, the phase found in the links, else antiperiodic in time.
 Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, const CommonOptions& common);
 /// Phases for provenance.

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "runtime/error.hpp"
+#include "solvers/hmc/fermion_force.hpp"
 #include "solvers/krylov/blas.hpp"
 
 namespace quarksmith {
@@ -22,7 +23,7 @@ SpinorField drawn(Noise& noise, const std::string& name, int number, const Fermi
 }  // namespace
 
 template <class Work>
-auto FermionMonomial::timed(const Work& work) {
+void FermionMonomial::timed(const Work& work) {
   const double begun = now();
   const auto finish = [&] {
     work_.seconds += now() - begun;
@@ -56,9 +57,12 @@ double FermionMonomial::action(const EvolvingLinks& links) {
   return s;
 }
 
-void FermionMonomial::force(const EvolvingLinks&, LinkField&) {
-  throw MissingKernel(
-      fmt::format("monomial '{}': this build has no force of action {}", name(), term_.fermion.action->name()));
+void FermionMonomial::force(const EvolvingLinks& links, LinkField& out) {
+  timed([&] {
+    operator_.follow(links);
+    links.clear(out);
+    add_force(links, out);
+  });
 }
 
 void TwoFlavourMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
@@ -71,6 +75,16 @@ double TwoFlavourMonomial::value(const EvolvingLinks&) {
   SpinorField y = phi_->like();
   operator_.solve(y, *phi_, Dagger::yes, term_.tol_action, solves_);
   return Blas(y).norm2(y) - (term_.log_det ? 2 * operator_.log_det() : 0);
+}
+
+void TwoFlavourMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
+  SpinorField x = phi_->like(), y = phi_->like();
+  operator_.solve_normal(x, *phi_, term_.tol_force, solves_);
+  operator_.matrix().apply(y, x, Dagger::no);
+  FermionForce force(operator_, links);
+  force.add(x, y, 1);
+  if (term_.log_det) force.add_log_det(2);
+  force.finish(out);
 }
 
 void RatioMonomial::draw(Noise& noise, int number, const EvolvingLinks& links) {
@@ -88,6 +102,23 @@ double RatioMonomial::value(const EvolvingLinks& links) {
   denominator_.matrix().apply(b, *phi_, Dagger::yes);
   operator_.solve(y, b, Dagger::yes, term_.tol_action, solves_);
   return Blas(y).norm2(y) - (term_.log_det ? 2 * (operator_.log_det() - denominator_.log_det()) : 0);
+}
+
+void RatioMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
+  denominator_.follow(links);
+  SpinorField b = phi_->like(), x = phi_->like(), y = phi_->like();
+  denominator_.matrix().apply(b, *phi_, Dagger::yes);
+  operator_.solve_normal(x, b, term_.tol_force, solves_);
+  operator_.matrix().apply(y, x, Dagger::no);
+  FermionForce above(operator_, links), below(denominator_, links);
+  above.add(x, y, 1);
+  below.add(x, *phi_, -1);
+  if (term_.log_det) {
+    above.add_log_det(2);
+    below.add_log_det(-2);
+  }
+  above.finish(out);
+  below.finish(out);
 }
 
 void RationalMonomial::apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance) {
@@ -118,12 +149,41 @@ double RationalMonomial::value(const EvolvingLinks&) {
   return sum;
 }
 
+void RationalMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
+  const RationalFunction& r = functions_.force;
+  FermionForce force(operator_, links);
+  if (!r.poles.empty()) {
+    SpinorField x = operator_.field(static_cast<int>(r.poles.size())), y = x.like();
+    for (int n = 0; n < fields_; ++n) {
+      operator_.solve_shifted(x, phi_->slice(n, 1), r.poles, term_.tol_force, solves_);
+      if (operator_.is_squared()) {
+        force.add_squared(x, r.residues);
+        continue;
+      }
+      for (int k = 0; k < x.rhs(); ++k) {
+        SpinorField one = y.slice(k, 1);
+        operator_.matrix().apply(one, x.slice(k, 1), Dagger::no);
+        Blas(one).scale(r.residues[k], one, one);
+      }
+      force.add(x, y, 1);
+    }
+  }
+  if (term_.log_det) force.add_log_det(flavours_);
+  force.finish(out);
+}
+
 double LogDetMonomial::value(const EvolvingLinks&) {
   double sum = 0;
-  for (const Parity parity : {Parity::even, Parity::odd})
-    if (sites_ == Subset::full || sites_ == (parity == Parity::even ? Subset::even : Subset::odd))
-      sum -= flavours_ * operator_.log_det(parity);
+  if (sites_ != Subset::odd) sum -= flavours_ * operator_.log_det(Parity::even);
+  if (sites_ != Subset::even) sum -= flavours_ * operator_.log_det(Parity::odd);
   return sum;
+}
+
+void LogDetMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
+  FermionForce force(operator_, links);
+  if (sites_ != Subset::odd) force.add_log_det(Parity::even, flavours_);
+  if (sites_ != Subset::even) force.add_log_det(Parity::odd, flavours_);
+  force.finish(out);
 }
 
 }  // namespace quarksmith

@@ -31,6 +31,8 @@ class FermionMonomial : public Monomial {
   /// The pseudofermions of the noise; the operators follow the links.
   virtual void draw(Noise& noise, int number, const EvolvingLinks& links) = 0;
   virtual double value(const EvolvingLinks& links) = 0;
+  /// out += dP/dtau
+  virtual void add_force(const EvolvingLinks& links, LinkField& out) = 0;
 
   FermionTerm term_;
   FermionOperator operator_;
@@ -38,7 +40,7 @@ class FermionMonomial : public Monomial {
 
  private:
   template <class Work>
-  auto timed(const Work& work);
+  void timed(const Work& work);
 };
 
 /// S = |(M^+)^-1 phi|^2, for det(M^+ M); phi = M^+ eta.
@@ -49,6 +51,7 @@ class TwoFlavourMonomial final : public FermionMonomial {
  private:
   void draw(Noise& noise, int number, const EvolvingLinks& links) override;
   double value(const EvolvingLinks& links) override;
+  void add_force(const EvolvingLinks& links, LinkField& out) override;
   std::optional<SpinorField> phi_;
 };
 
@@ -61,6 +64,7 @@ class RatioMonomial final : public FermionMonomial {
  private:
   void draw(Noise& noise, int number, const EvolvingLinks& links) override;
   double value(const EvolvingLinks& links) override;
+  void add_force(const EvolvingLinks& links, LinkField& out) override;
   FermionOperator denominator_;
   std::optional<SpinorField> phi_;
 };
@@ -88,6 +92,7 @@ class RationalMonomial final : public FermionMonomial {
  private:
   void draw(Noise& noise, int number, const EvolvingLinks& links) override;
   double value(const EvolvingLinks& links) override;
+  void add_force(const EvolvingLinks& links, LinkField& out) override;
   /// out = r(A) in
   void apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance);
 
@@ -106,6 +111,7 @@ class LogDetMonomial final : public FermionMonomial {
  private:
   void draw(Noise&, int, const EvolvingLinks&) override {}
   double value(const EvolvingLinks& links) override;
+  void add_force(const EvolvingLinks& links, LinkField& out) override;
   double flavours_;
   Subset sites_;
 };

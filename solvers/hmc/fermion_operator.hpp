@@ -16,6 +16,7 @@ struct FermionParameters {
   std::shared_ptr<const Action> action;
   Reduction reduction = Reduction::none;
   StoutLinks stout;
+  BoundaryPhases boundary{1, 1, 1, -1};
   /// Of staggered quarks, whose operator is A = 4 m^2 - D_eo D_oe on even sites; the mass of `action` is of no meaning.
   double staggered_mass = 0;
 };

@@ -8,16 +8,32 @@ namespace {
 
 LinkField like(const LinkField& u) { return {u.domain_pointer(), u.precision(), u.storage()}; }
 
+LinkField on_device(const HostGauge& gauge, const DomainPointer& domain) {
+  return upload(gauge, domain, find_precision("double"), find_storage("r18"));
+}
+
+const HostGauge& checked(const HostGauge& gauge, const DomainPointer& domain) {
+  require_su3(gauge, "molecular dynamics", domain->communicator());
+  return gauge;
+}
+
 }  // namespace
 
-EvolvingLinks::EvolvingLinks(const HostGauge& start, const DomainPointer& domain) {
-  require_su3(start, "molecular dynamics", domain->communicator());
-  links_ = std::make_shared<const LinkField>(upload(start, domain, find_precision("double"), find_storage("r18")));
+EvolvingLinks::EvolvingLinks(const HostGauge& start, const DomainPointer& domain)
+    : links_(std::make_shared<const LinkField>(on_device(checked(start, domain), domain))),
+      zero_(on_device(HostGauge(start.lattice), domain)) {}
+
+void EvolvingLinks::clear(LinkField& matrices) const { evaluate("kick", {zero_, zero_, 0, matrices}); }
+
+LinkField EvolvingLinks::cleared() const {
+  LinkField matrices = like(zero_);
+  clear(matrices);
+  return matrices;
 }
 
 void EvolvingLinks::replace(std::shared_ptr<const LinkField> links) {
   links_ = std::move(links);
-  stores_.clear();
+  smeared_.clear();
   ++version_;
 }
 
@@ -33,16 +49,23 @@ void EvolvingLinks::reunitarise() {
   replace(std::move(next));
 }
 
-const LinkStore& EvolvingLinks::store(const StoutLinks& stout) const {
-  const auto found = stores_.find(stout);
-  if (found != stores_.end()) return found->second;
-  std::shared_ptr<const LinkField> links = links_;
+const EvolvingLinks::Smeared& EvolvingLinks::smeared(const StoutLinks& stout) const {
+  const auto found = smeared_.find(stout);
+  if (found != smeared_.end()) return found->second;
+  std::vector<std::shared_ptr<const LinkField>> steps = {links_};
   for (int n = 0; n < stout.steps; ++n) {
-    auto next = std::make_shared<LinkField>(like(*links));
-    evaluate(stout.space ? "stout3_step" : "stout4_step", {*links, stout.rho, *next});
-    links = std::move(next);
+    auto next = std::make_shared<LinkField>(like(*links_));
+    evaluate(stout.space ? "stout3_step" : "stout4_step", {*steps.back(), stout.rho, *next});
+    steps.push_back(std::move(next));
   }
-  return stores_.emplace(stout, LinkStore(std::move(links), "r18", "non_relativistic")).first->second;
+  LinkStore store(steps.back(), "r18", "non_relativistic");
+  return smeared_.emplace(stout, Smeared{std::move(steps), std::move(store)}).first->second;
+}
+
+const LinkStore& EvolvingLinks::store(const StoutLinks& stout) const { return smeared(stout).store; }
+
+const std::vector<std::shared_ptr<const LinkField>>& EvolvingLinks::steps(const StoutLinks& stout) const {
+  return smeared(stout).steps;
 }
 
 }  // namespace quarksmith

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "solvers/actions/action.hpp"
 
@@ -32,6 +33,12 @@ class EvolvingLinks {
   unsigned long long version() const { return version_; }
   /// For operators on these links, or on smeared ones.
   const LinkStore& store(const StoutLinks& stout = {}) const;
+  /// After each step of smearing, the thin ones first.
+  const std::vector<std::shared_ptr<const LinkField>>& steps(const StoutLinks& stout) const;
+
+  /// Sets a field of matrices to zero, or makes one.
+  void clear(LinkField& matrices) const;
+  LinkField cleared() const;
 
   /// U = exp(step P) U
   void move(const LinkField& p, double step);
@@ -45,8 +52,15 @@ class EvolvingLinks {
   void replace(std::shared_ptr<const LinkField> links);
 
   std::shared_ptr<const LinkField> links_;
+  LinkField zero_;
   unsigned long long version_ = 0;
-  mutable std::map<StoutLinks, LinkStore> stores_;
+  struct Smeared {
+    std::vector<std::shared_ptr<const LinkField>> steps;
+    LinkStore store;
+  };
+  const Smeared& smeared(const StoutLinks& stout) const;
+
+  mutable std::map<StoutLinks, Smeared> smeared_;
 };
 
 }  // namespace quarksmith
