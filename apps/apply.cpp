@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "apps/options.hpp"
-#include "apps/wilson_options.hpp"
+#include "apps/action_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/exact_sum.hpp"
 #include "runtime/fields/expression.hpp"
@@ -198,7 +197,7 @@ void add_apply(CLI::App& app, int& status) {
   c->add_option("values", o->given,
                 "name=value of its arguments: a number (RE or RE,IM); a source for a spinor field, as for propagator "
                 "(default noise:1,z4, spin and colour 0); a configuration for links (default: --gauge)");
-  c->add_option("--gauge", o->gauge, "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED or hot:X,Y,Z,T:SEED")->required();
+  c->add_option("--gauge", o->gauge, gauge_forms)->required();
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for files that do not record them");
   c->add_option("--precision", o->precision, "double, single, ...")->capture_default_str();
   c->add_option("--reconstruct", o->links, "reals a link (default: any that there is)");
@@ -207,7 +206,7 @@ void add_apply(CLI::App& app, int& status) {
   c->add_option("--boundary", o->boundary,
                 "of fermions: periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
   c->add_option("--out", o->out, "write the links that it returns to this file");
-  c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of --out)");
+  add_format(*c, o->format, "--out");
   o->common.add_to(*c,
                    CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, &status] { status = run(*o); });

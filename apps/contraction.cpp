@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "runtime/io/checksum.hpp"
 #include "runtime/error.hpp"
 #include "solvers/measure/residual_mass.hpp"
@@ -24,34 +22,6 @@ Json value_json(const std::vector<T>& list) {
   Json all = Json::array();
   for (const T& x : list) all.push_back(value_json(x));
   return all;
-}
-
-/// Numbers with commas between; complex ones as re:im.
-ProvenanceValue list_of(const std::string& key, const std::string& text) {
-  std::vector<double> real;
-  std::vector<Complex64> complex;
-  for (const std::string& one : split(text, ',')) {
-    const auto parts = split(one, ':');
-    real.push_back(number(parts[0], key));
-    complex.emplace_back(real.back(), parts.size() > 1 ? number(parts[1], key) : 0);
-  }
-  if (text.find(':') == std::string::npos) return real;
-  return complex;
-}
-
-ProvenanceValue typed(const std::string& key, const std::string& text) {
-  if (key == "ls") return integer(text, key);
-  if (key == "b5" || key == "c5") return list_of(key, text);
-  if (key == "flavours") {
-    std::vector<long long> both;
-    for (const std::string& one : split(text, ',')) both.push_back(integer(one, key));
-    return both;
-  }
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && rest == end) return value;
-  return text;
 }
 
 Json entry(const ColumnReport& r) {
@@ -106,14 +76,6 @@ std::string csv(const Json& j) {
 }
 
 }  // namespace
-
-Provenance typed(const std::map<std::string, std::string>& parameters,
-                 const std::array<Complex64, directions>& boundary) {
-  Provenance all;
-  for (const auto& [key, text] : parameters) all.emplace(key, typed(key, text));
-  all["boundary"] = std::vector<Complex64>(boundary.begin(), boundary.end());
-  return all;
-}
 
 std::string gauge_digest(const HostGauge& gauge, const CommonOptions& common) {
   return checksum_of(gauge.lattice, gauge.site.data(), sizeof gauge.site[0], common.ranks()).text();

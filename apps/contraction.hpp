@@ -10,9 +10,6 @@
 
 namespace quarksmith::apps {
 
-/// Parameters of an action as numbers and lists, boundary phases as such.
-Provenance typed(const std::map<std::string, std::string>& parameters,
-                 const std::array<Complex64, directions>& boundary);
 /// Checksum of the links as they are used, the same on any grid of ranks and for any format of a file.
 std::string gauge_digest(const HostGauge& gauge, const CommonOptions& common);
 nlohmann::ordered_json to_json(const Provenance& all);

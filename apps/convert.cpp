@@ -37,8 +37,7 @@ void add_convert(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("convert", "Rewrite a configuration in another format");
   c->add_option("in", o->in, "configuration: " + gauge_formats())->required();
   c->add_option("out", o->out, "file to write")->required();
-  c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of OUT)");
-  c->add_option("--bits", o->bits, "32 or 64 (default: 64, MILC 32)")->check(CLI::IsMember({32, 64}));
+  add_format(*c, o->format, "OUT", &o->bits);
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
   o->common.add_to(*c, CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, &status] { status = run(*o); });

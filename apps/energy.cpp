@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <optional>
 #include <vector>
+
+#include "runtime/clock.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -135,27 +136,25 @@ std::unique_ptr<EnergyMeter> EnergyMeter::open(const Device& device, const fs::p
 }
 
 Energy energy_of(EnergyMeter& meter, Device& device, const std::function<void(int)>& work, double seconds) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   const int each = std::clamp(static_cast<int>(0.005 / seconds), 1, 1 << 20);
   int call = 0;
   // Runs until the counter has moved, for `least` seconds more at any rate; returns where it stands then.
   const auto run_to_tick = [&](double least) {
-    const double begin = elapsed();
-    double before = meter.joules(), now = before;
+    const double begin = now();
+    double before = meter.joules(), last = before;
     do {
-      before = now;
+      before = last;
       for (int n = 0; n < each; ++n) work(call++);
       device.synchronize();
-      now = meter.joules();
-    } while ((now == before || elapsed() - begin < least) && elapsed() - begin < least + 2);
-    return now == before ? NAN : now;
+      last = meter.joules();
+    } while ((last == before || now() - begin < least) && now() - begin < least + 2);
+    return last == before ? NAN : last;
   };
   const double first = run_to_tick(0);
   if (std::isnan(first)) return {NAN, NAN};
   const int calls = call;
-  const double begin = elapsed(), drawn = run_to_tick(0.5) - first;
-  return {drawn / (call - calls), drawn / (elapsed() - begin)};
+  const double begin = now(), drawn = run_to_tick(0.5) - first;
+  return {drawn / (call - calls), drawn / (now() - begin)};
 }
 
 }  // namespace quarksmith::apps

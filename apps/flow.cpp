@@ -104,7 +104,7 @@ void add_flow(CLI::App& app, int& status) {
       ->check(CLI::IsMember({"double", "single"}))
       ->capture_default_str();
   c->add_option("--out", o->out, "write the links at the end to this file");
-  c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of --out)");
+  add_format(*c, o->format, "--out");
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
   add_allow_non_su3(*c, o->allow_non_su3);
   o->common.add_to(*c,

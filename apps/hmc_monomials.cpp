@@ -7,9 +7,10 @@
 #include <map>
 #include <regex>
 
+#include "apps/action_options.hpp"
 #include "apps/command_table.hpp"
 #include "apps/option_rules.hpp"
-#include "apps/staggered_options.hpp"
+#include "solvers/krylov/solve.hpp"
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
 
@@ -70,7 +71,20 @@ void replace(ActionKeys& keys, const TomlTable& table) {
   }
 }
 
-/// The action as the options of `propagator` make it: its rules, ranges and messages are theirs.
+/// Keys of an action, and what makes them options.
+std::string option_for(const CLI::App& command, const std::string& key) {
+  const CLI::Option* option = command.get_option_no_throw(option_of(key));
+  if (option != nullptr && key != "gauge" && key != "lattice" && key != "allow_non_su3" && key != "help")
+    return option_of(key);
+  std::vector<std::string> known = own_keys;
+  for (const CLI::Option* o : command.get_options()) known.push_back(with_keys(o->get_name()));
+  const std::string meant = nearest(key, known);
+  throw UsageError(fmt::format("key '{}' is unknown{}; the keys of an action are options of `quarksmith propagator`",
+                               printable(key), meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
+}
+
+/// The action as the options of `propagator` make it: its rules, ranges and messages are theirs. A staggered mass may
+/// be 0: the poles of rational functions have masses of their own.
 FermionParameters read_action(const TomlReader& table, const std::string& action, const ActionKeys& keys) {
   CLI::App command("", "monomial");
   ActionOptions options;
@@ -80,26 +94,14 @@ FermionParameters read_action(const TomlReader& table, const std::string& action
   std::vector<std::string> words = {"--action=" + action};
   int line = table.line();
   try {
+    options.action = action;
+    const bool staggered = options.info(command).spins == 1;
     for (const auto& [key, value] : keys) {
       line = value->line;
-      const CLI::Option* option = command.get_option_no_throw(option_of(key));
-      if (option == nullptr || key == "gauge" || key == "lattice" || key == "allow_non_su3" || key == "help") {
-        std::vector<std::string> known = own_keys;
-        for (const CLI::Option* o : command.get_options()) known.push_back(with_keys(o->get_name()));
-        const std::string meant = nearest(key, known);
-        throw UsageError(fmt::format("key '{}' is unknown{}; the keys of an action are options of `quarksmith "
-                                     "propagator`",
-                                     printable(key), meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
-      }
-      const std::string text = option_text(table, key, *value);
-      // A staggered mass may be 0 here: the poles of rational functions have masses of their own.
-      if (key == "mass" && is_staggered(action)) {
-        p.staggered_mass = table.as_number(key, *value);
-        if (p.staggered_mass < 0) throw UsageError(fmt::format("mass {} is negative; use 0 or more", p.staggered_mass));
-        words.push_back("--mass=1");
-      } else {
-        words.push_back(option_of(key) + "=" + text);
-      }
+      const std::string option = option_for(command, key), text = option_text(table, key, *value);
+      const bool massless = staggered && key == "mass" && table.as_number(key, *value) == 0;
+      words.push_back(option + "=" + (massless ? "1" : text));
+      if (staggered && key == "mass") p.staggered_mass = table.as_number(key, *value);
     }
     line = table.line();
     std::reverse(words.begin(), words.end());
@@ -156,7 +158,7 @@ FermionKeys read_fermion(TomlReader& table, const std::string& kind, int& reach)
   FermionKeys f{kind, table.text("action"), {}, action_keys(table.contents())};
   for (const auto& [key, value] : f.keys) table.find(key);
   f.term.fermion = read_action(table, f.action, f.keys);
-  const bool even_odd = f.term.fermion.action->has_even_odd(), staggered = is_staggered(f.action);
+  const bool even_odd = f.term.fermion.action->has_even_odd(), staggered = f.term.fermion.action->spins() == 1;
   const std::string form = table.word("even_odd", {"symmetric", "asymmetric", "none"}, even_odd ? "symmetric" : "none");
   if (form != "none" && !even_odd)
     table.fail(table.find("even_odd")->line, fmt::format("action {} has no even-odd form; use none", f.action));

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/stated_options.hpp"
+#include "apps/action_options.hpp"
 #include "runtime/error.hpp"
+#include "solvers/krylov/solve.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -18,56 +19,24 @@ struct Rule {
   std::vector<std::string> values;
 };
 
-const std::vector<std::string> wilson_type = {"wilson", "clover", "twisted-mass", "twisted-clover"},
-                               with_clover = {"clover", "twisted-clover"}, twisted = {"twisted-mass", "twisted-clover"},
-                               five_dimensional = {"domain-wall", "moebius"};
-
-/// Actions of Dirac quarks.
-std::vector<std::string> spinor_actions() {
-  std::vector<std::string> all = wilson_type;
-  all.insert(all.end(), five_dimensional.begin(), five_dimensional.end());
-  for (const ActionInfo* a : stated_actions())
-    if (a->spins == 4) all.push_back(option_name(a->name));
-  return all;
-}
-
-std::vector<Rule> own_rules() {
-  const std::vector<std::string> spinors = spinor_actions();
-  return {
-      {"--kappa", "--action", wilson_type},    {"--anisotropy", "--action", wilson_type},
-      {"--csw", "--action", with_clover},      {"--csw-r", "--action", with_clover},
-      {"--csw-t", "--action", with_clover},    {"--mu", "--action", twisted},
-      {"--epsilon", "--action", twisted},      {"--flavours", "--action", twisted},
-      {"--ls", "--action", five_dimensional},  {"--m5", "--action", five_dimensional},
-      {"--b5", "--action", {"moebius"}},       {"--c5", "--action", {"moebius"}},
-      {"--u0", "--action", {"asqtad"}},        {"--naik-epsilon", "--action", {"hisq"}},
-      {"--sink", "--action", spinors},         {"--smear-links", "--action", spinors},
-      {"--basis", "--action", spinors},        {"--preconditioner", "--solver", {"gcr"}},
-      {"--restart", "--solver", {"gcr"}},      {"--bicgstab-l", "--solver", {"bicgstab-l"}},
-      {"--omega", "--solver", {"mr"}},         {"--shifts", "--solver", {"multishift"}},
-      {"--updates", "--precision", {"mixed"}}, {"--delta", "--precision", {"mixed"}},
+std::vector<Rule> all_rules() {
+  std::vector<Rule> all = {
+      {"--preconditioner", "--solver", {"gcr"}},    {"--restart", "--solver", {"gcr"}},
+      {"--bicgstab-l", "--solver", {"bicgstab-l"}}, {"--omega", "--solver", {"mr"}},
+      {"--shifts", "--solver", {"multishift"}},     {"--updates", "--precision", {"mixed"}},
+      {"--delta", "--precision", {"mixed"}},
   };
-}
-
-/// The same for the parameters of stated actions.
-std::vector<Rule> with_stated_actions(std::vector<Rule> all) {
-  for (const ActionInfo* a : stated_actions()) {
-    const std::string action = option_name(a->name);
-    for (const ActionParameter& p : a->parameters) {
-      const std::string option = "--" + option_name(p.name);
-      if (option == "--mass") continue;  // all actions have one
-      const auto rule = std::find_if(all.begin(), all.end(), [&](const Rule& r) { return r.option == option; });
-      if (rule == all.end())
-        all.push_back({option, "--action", {action}});
-      else
-        rule->values.push_back(action);
-    }
-  }
+  for (const ActionOption& o : action_options())
+    all.push_back({o.name, "--action", action_names([&](const ActionInfo& a) { return o.help.contains(&a); })});
+  const auto spinors = action_names([](const ActionInfo& a) { return a.spins == 4; });
+  for (const char* option : {"--sink", "--smear-links", "--basis"}) all.push_back({option, "--action", spinors});
+  all.push_back({"--ls", "--action", action_names([](const ActionInfo& a) { return !a.chain.empty(); })});
+  all.push_back({"--flavours", "--action", action_names([](const ActionInfo& a) { return a.flavours > 1; })});
   return all;
 }
 
 const std::vector<Rule>& rules() {
-  static const std::vector<Rule> all = with_stated_actions(own_rules());
+  static const std::vector<Rule> all = all_rules();
   return all;
 }
 
@@ -81,7 +50,7 @@ std::vector<std::string> chosen(const Choices& c, std::string_view selector) {
         c.preconditioner.substr(begin, c.preconditioner.find(':') - begin));  // its steps have such numbers too
     return all;
   }
-  const auto mixed = [](const std::string& p) { return p.find('-') != std::string::npos; };
+  const auto mixed = [](const std::string& p) { return precisions_of(p, 3).mixed(); };
   return {std::any_of(c.precisions.begin(), c.precisions.end(), mixed) ? "mixed" : "uniform"};
 }
 

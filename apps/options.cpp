@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <set>
@@ -14,6 +13,7 @@
 #include "apps/ranks.hpp"
 #include "runtime/error.hpp"
 #include "runtime/ranks/halo.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith::apps {
 
@@ -22,8 +22,9 @@ void CommonOptions::add_to(CLI::App& command, unsigned uses) {
     command.add_option("--device", device, "cpu, cuda, cuda:N or auto (a GPU if there is one)")->capture_default_str();
   if (uses & shares) command.add_option("--grid", grid, "ranks along x,y,z,t (default: with the smallest boundaries)");
   if (uses & crosses)
-    command.add_option("--policy", policy,
-                       "how spinors cross to other ranks: first, overlap, staged, peer, fused (default: by device)");
+    command.add_option(
+        "--policy", policy,
+        fmt::format("how spinors cross to other ranks: {} (default: by device)", one_of(policy_names())));
   if (uses & reports) command.add_option("--json", json, "write the result as JSON to this file");
   if (uses & (reports | replaces)) command.add_flag("--overwrite", overwrite, "replace files that exist");
   command.add_flag("--quiet", quiet, "print nothing but results and errors");
@@ -161,37 +162,35 @@ Coordinates four_integers(const std::string& text, const std::string& option) {
   return result;
 }
 
+namespace {
+
+/// Gauge fields that are made, not read, and the parts of their texts.
+const std::map<std::string, std::size_t> made_gauges = {{"unit", 2}, {"weak", 4}, {"hot", 3}, {"peer-random", 3}};
+
+HostGauge make_gauge(const std::string& text, const Partition& partition) {
+  const auto parts = split(text, ':');
+  const std::string &kind = parts[0], option = "--gauge " + kind;
+  if (parts.size() != made_gauges.at(kind)) throw UsageError(fmt::format("--gauge: '{}' is not {}", text, gauge_forms));
+  const Lattice part = partition.part(four_integers(parts[kind == "weak" ? 2 : 1], option));
+  if (kind == "unit") return unit_gauge(part);
+  const long long seed = integer(parts.back(), option);
+  if (kind == "weak") return weak_gauge(part, number(parts[1], option), seed);
+  return kind == "hot" ? hot_gauge(part, seed) : peer_random_gauge(part, seed);
+}
+
+}  // namespace
+
 bool is_generated(const std::string& gauge) {
   const auto parts = split(gauge, ':');
-  const auto made = {"unit", "hot", "weak", "peer-random"};
-  return parts.size() > 1 && std::find(made.begin(), made.end(), parts[0]) != made.end();
+  return parts.size() > 1 && made_gauges.contains(parts[0]);
 }
 
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common) {
-  const auto parts = split(text, ':');
   if (is_generated(text) && !lattice.empty())
     throw UsageError(fmt::format(
         "--lattice {} belongs to files that do not record their extents, not to {}; leave it out", lattice, text));
   const Partition partition = common.partition();
-  const std::string form = "--gauge: '" + text +
-                           "' is not FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or "
-                           "peer-random:X,Y,Z,T:SEED";
-  if (parts[0] == "unit" && parts.size() > 1) {
-    if (parts.size() != 2) throw UsageError(form);
-    return {unit_gauge(partition.part(four_integers(parts[1], "--gauge unit"))), text};
-  }
-  if ((parts[0] == "hot" || parts[0] == "peer-random") && parts.size() > 1) {
-    if (parts.size() != 3) throw UsageError(form);
-    const Lattice part = partition.part(four_integers(parts[1], "--gauge " + parts[0]));
-    const long long seed = integer(parts[2], "--gauge " + parts[0]);
-    return {parts[0] == "hot" ? hot_gauge(part, seed) : peer_random_gauge(part, seed), text};
-  }
-  if (parts[0] == "weak" && parts.size() > 1) {
-    if (parts.size() != 4) throw UsageError(form);
-    return {weak_gauge(partition.part(four_integers(parts[2], "--gauge weak")), number(parts[1], "--gauge weak"),
-                       integer(parts[3], "--gauge weak")),
-            text};
-  }
+  if (is_generated(text)) return {make_gauge(text, partition), text};
   std::optional<Lattice> expected;
   if (!lattice.empty()) expected.emplace(four_integers(lattice, "--lattice"));
   GaugeFile file = read_gauge(text, expected, true, partition);
@@ -229,8 +228,6 @@ void require_su3(const HostGauge& links, const std::string& origin, bool allowed
                              origin, deviation_text(u)));
 }
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 std::string duration_text(double seconds) {
   if (seconds < 10) return fmt::format("{:.1f} s", seconds);
   const long long s = static_cast<long long>(seconds + 0.5);
@@ -241,14 +238,31 @@ std::string duration_text(double seconds) {
 
 std::string output_format(const std::string& name, const std::string& format) {
   if (!format.empty()) return format;
-  for (const auto& [ending, found] :
-       {std::pair{".ildg", "ildg"}, {".lime", "ildg"}, {".nersc", "nersc"}, {".milc", "milc"}, {".openqcd", "openqcd"}})
-    if (name.ends_with(ending)) return found;
-  throw UsageError(
-      fmt::format("{}: the name does not tell the format; use --format ildg, nersc, milc or openqcd", name));
+  for (const GaugeFormatInfo& f : writable_formats())
+    for (const std::string_view ending : f.endings)
+      if (!ending.empty() && name.ends_with(ending)) return std::string(f.name);
+  throw UsageError(fmt::format("{}: the name does not tell the format; use --format {}", name, writable_names()));
 }
 
-int output_bits(const std::string& format, int bits) { return bits != 0 ? bits : format == "milc" ? 32 : 64; }
+int output_bits(const std::string& format, int bits) {
+  for (const GaugeFormatInfo& f : writable_formats())
+    if (f.name == format && bits == 0) bits = f.bits;
+  return bits != 0 ? bits : 64;
+}
+
+void add_format(CLI::App& command, std::string& format, std::string_view of, int* bits) {
+  std::vector<std::string> names;
+  std::string others;
+  for (const GaugeFormatInfo& f : writable_formats()) {
+    names.emplace_back(f.name);
+    if (f.bits != 0 && f.bits != 64) others += fmt::format(", {} {}", f.name, f.bits);
+  }
+  command.add_option("--format", format, fmt::format("of {} (default: by its ending)", of))
+      ->check(CLI::IsMember(names));
+  if (bits != nullptr)
+    command.add_option("--bits", *bits, fmt::format("of its reals (default: 64{})", others))
+        ->check(CLI::IsMember({32, 64}));
+}
 
 Progress::Progress(std::string what, double total, const CommonOptions& common)
     : what_(std::move(what)),

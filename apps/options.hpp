@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "runtime/clock.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "runtime/io/gauge.hpp"
 #include "runtime/ranks/partition.hpp"
@@ -88,7 +89,10 @@ struct NamedGauge {
 };
 /// Whether a gauge field is one that is made, not read.
 bool is_generated(const std::string& gauge);
-/// This rank's part of FILE | unit:X,Y,Z,T | weak:EPS:X,Y,Z,T:SEED | hot:X,Y,Z,T:SEED | peer-random:X,Y,Z,T:SEED
+/// What --gauge takes.
+inline constexpr const char* gauge_forms =
+    "FILE, unit:X,Y,Z,T, weak:EPS:X,Y,Z,T:SEED, hot:X,Y,Z,T:SEED or peer-random:X,Y,Z,T:SEED";
+/// This rank's part of one of those.
 NamedGauge open_gauge(const std::string& text, const std::string& lattice, const CommonOptions& common);
 
 /// Adds --allow-non-su3, without which links that are not SU(3) are refused.
@@ -98,6 +102,8 @@ void require_su3(const HostGauge& links, const std::string& origin, bool allowed
 /// Both deviations of links in words.
 std::string deviation_text(const Unitarity& u);
 
+/// Adds --format of the configuration that an option or argument `of` names, and --bits where they can be chosen.
+void add_format(CLI::App& command, std::string& format, std::string_view of, int* bits = nullptr);
 /// `format`, or if it is empty the format that a file name suggests.
 /// \throws UsageError it suggests none.
 std::string output_format(const std::string& name, const std::string& format);
@@ -120,8 +126,6 @@ class Progress {
   double start_;
 };
 
-/// Seconds since an arbitrary moment.
-double now();
 /// `93` -> `1 min 33 s`
 std::string duration_text(double seconds);
 

@@ -37,15 +37,21 @@ void require_distinct(const std::vector<NamedFile>& outputs, const std::vector<N
   }
 }
 
+std::set<std::string> configuration_endings() {
+  std::set<std::string> all;
+  for (const GaugeFormatInfo& f : writable_formats()) all.insert(f.endings.begin(), f.endings.end());
+  all.erase("");
+  return all;
+}
+
 /// \throws UsageError the ending of a file for one kind of content is that of another.
 void check_ending(const NamedFile& file) {
-  static const std::map<std::string, std::set<std::string>> kinds = {
-      {"JSON", {".json"}},
-      {"CSV", {".csv"}},
-      {"a propagator (HDF5)", {".h5", ".hdf5"}},
-      {"a configuration", {".ildg", ".lime", ".nersc", ".milc", ".openqcd"}},
-      {"a plot", {".png", ".pdf", ".svg"}},
-      {"a parameter file", {".toml", ".py"}}};
+  static const std::map<std::string, std::set<std::string>> kinds = {{"JSON", {".json"}},
+                                                                     {"CSV", {".csv"}},
+                                                                     {"a propagator (HDF5)", {".h5", ".hdf5"}},
+                                                                     {"a configuration", configuration_endings()},
+                                                                     {"a plot", {".png", ".pdf", ".svg"}},
+                                                                     {"a parameter file", {".toml", ".py"}}};
   static const std::map<std::string_view, std::set<std::string>> written = {{"--json", {"JSON"}},
                                                                             {"--correlators", {"JSON", "CSV"}},
                                                                             {"--csv", {"CSV"}},

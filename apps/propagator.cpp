@@ -5,9 +5,9 @@
 
 #include "apps/contraction.hpp"
 #include "apps/option_rules.hpp"
-#include "apps/staggered_options.hpp"
-#include "apps/stated_options.hpp"
+#include "apps/staggered_propagator.hpp"
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 #include "solvers/gauge/link_smearing.hpp"
 #include "solvers/measure/residual_mass.hpp"
 #include "solvers/measure/source.hpp"
@@ -35,7 +35,7 @@ SolveSettings settings_of(const PropagatorOptions& o, const CLI::App& command, c
 /// What of the run decides the columns, and what else is worth to know of them. The sink does not touch them.
 PropagatorHeader header_of(const PropagatorOptions& o, const NamedGauge& named, const ActionChoice& choice,
                            const SolveSettings& settings, double plaquette) {
-  PropagatorHeader header(typed(choice.provenance, choice.boundary));
+  PropagatorHeader header(choice.provenance);
   header.provenance.insert({{"gauge_digest", gauge_digest(named.gauge, o.common)},
                             {"source", o.source},
                             {"smear_links", o.smear_links.empty() ? "none" : o.smear_links},
@@ -240,19 +240,15 @@ class Run {
 void check(const PropagatorOptions& o, const CLI::App& command) {
   if (o.out.empty() && o.correlators.empty() && o.common.json.empty())
     throw UsageError("propagator needs --out FILE.h5, --correlators FILE.json, or both");
-  const std::string solver = o.solver.empty() ? o.action.default_solver() : o.solver;
-  check_options(command, {o.action.action, {solver}, {o.precision}, o.choices.preconditioner});
-  if (const ActionInfo* action = stated_action(o.action.action); action != nullptr && action->spins != 4)
-    throw UsageError(
-        fmt::format("--action {}: quarks of {} colour vector a site that propagator writes are staggered, "
-                    "asqtad and hisq; use solve-bench",
-                    o.action.action, action->spins));
+  const ActionInfo& action = o.action.info(command);
+  const std::string solver = o.solver.empty() ? default_solver(action) : o.solver;
+  check_options(command, {listed_name(action), {solver}, {o.precision}, o.choices.preconditioner});
   o.action.check(command);
   o.choices.check();
   if (o.correlators.empty() && o.common.json.empty())
     refuse_options(command, {"--sink"},
                    "acts on correlators, of which none are asked for; add --correlators FILE.json");
-  if (is_staggered(o.action.action))
+  if (action.spins == 1)
     refuse_options(command, {"--batch", "--even-odd"},
                    fmt::format("does not belong to --action {} here; leave it out", o.action.action));
   // Of a finished propagator correlators are made again.
@@ -286,8 +282,8 @@ void add_propagator(CLI::App& app, int& status) {
                 "(default: as they "
                 "are); sources and sinks use the unsmeared links");
   c->add_option("--solver", o->solver,
-                "auto (bicgstab; where it fails cg), cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg "
-                "(default: auto; domain wall and staggered: cg)");
+                one_of(method_names()) +
+                    " (default: auto, which is bicgstab, and cg where that fails; domain wall and staggered: cg)");
   c->add_option("--precision", o->precision,
                 "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...")
       ->capture_default_str();
@@ -301,7 +297,7 @@ void add_propagator(CLI::App& app, int& status) {
                            CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] {
     check(*o, *c);
-    status = is_staggered(o->action.action) ? staggered(*o, *c) : Run(*o, *c)();
+    status = o->action.info(*c).spins == 1 ? staggered(*o, *c) : Run(*o, *c)();
   });
 }
 

@@ -77,8 +77,7 @@ void add_smear(CLI::App& app, int& status) {
   c->add_option("--links", o->links, "all, or space: time links stay and take no part")
       ->check(CLI::IsMember({"all", "space"}))
       ->capture_default_str();
-  c->add_option("--format", o->format, "ildg, nersc, milc or openqcd (default: by the ending of OUT)");
-  c->add_option("--bits", o->bits, "32 or 64 (default: 64, MILC 32)")->check(CLI::IsMember({32, 64}));
+  add_format(*c, o->format, "OUT", &o->bits);
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
   add_allow_non_su3(*c, o->allow_non_su3);
   o->common.add_to(*c,

@@ -1,14 +1,17 @@
 // quarksmith solve-bench: iterations, time and true residual of solvers and precisions on a Gaussian source.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "apps/option_rules.hpp"
-#include "apps/staggered_options.hpp"
+#include "apps/action_options.hpp"
+#include "apps/solver_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/site_random.hpp"
+#include "runtime/text.hpp"
 #include "solvers/krylov/shifted.hpp"
 #include "solvers/actions/working_gauge.hpp"
 
@@ -75,9 +78,9 @@ HostSpinor gaussian_source(const Lattice& lattice, std::uint64_t seed, int colum
 }
 
 Criterion criterion_of(const std::string& name) {
-  if (name == "residual") return Criterion::residual;
-  if (name == "normal") return Criterion::normal;
-  throw UsageError(fmt::format("--criterion '{}' is unknown; use residual or normal", name));
+  static constexpr std::pair<std::string_view, Criterion> names[] = {{"residual", Criterion::residual},
+                                                                     {"normal", Criterion::normal}};
+  return by_name("--criterion", name, names);
 }
 
 class Bench {
@@ -132,9 +135,8 @@ class Bench {
       for (const int batch : batches_) {
         const LinkStore links(gauge.gauge, domain_, settings_.links, settings_.basis, &gauge.stored());
         const auto dirac = choice_.action->make(links, find_precision(name));
-        std::unique_ptr<ReducedOperator> reduced;
-        if (settings_.reduction != Reduction::none) reduced = dirac->reduced(settings_.reduction, batch);
-        const LinearOperator& a = reduced ? *reduced : dirac->matrix();
+        const SystemOperator system(*dirac, settings_.reduction, batch);
+        const LinearOperator& a = system.a();
         SpinorField in = a.field(batch, find_precision("double")), x = a.field(batch), y = x.like();
         SpinorField slices = in.by_slice();
         for (int n = 0; n < slices.rhs(); ++n) upload(source, slices, links.basis(), n);
@@ -151,7 +153,7 @@ class Bench {
       }
     o_.common.write_json({{"device", domain_->device().description()},
                           {"lattice", named_.gauge.lattice.global_extent()},
-                          {"action", choice_.provenance},
+                          {"action", texts_of(choice_.provenance)},
                           {"operators", rows}});
     return 0;
   }
@@ -255,7 +257,7 @@ class Bench {
     nlohmann::ordered_json j = {{"device", domain_->device().description()},
                                 {"gauge", named_.origin},
                                 {"lattice", named_.gauge.lattice.global_extent()},
-                                {"action", choice_.provenance},
+                                {"action", texts_of(choice_.provenance)},
                                 {"tolerance", o_.choices.tolerance},
                                 {"criterion", o_.criterion}};
     std::string text =
@@ -308,7 +310,8 @@ class Bench {
 /// Everything that can be said of the options before a file is read.
 void check(const SolveBenchOptions& o, const CLI::App& command) {
   const std::vector<std::string> solvers = split(o.solvers, ',');
-  check_options(command, {o.action.action, solvers, split(o.precisions, ','), o.choices.preconditioner});
+  check_options(command,
+                {listed_name(o.action.info(command)), solvers, split(o.precisions, ','), o.choices.preconditioner});
   if (o.operators)
     refuse_options(
         command,
@@ -330,7 +333,7 @@ void add_solve_bench(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("solve-bench", "Time solvers and precisions on a Gaussian source");
   o->action.add_to(*c);
   c->add_option("--solver", o->solvers,
-                "cg (cgnr), cgne, bicgstab, bicgstab-l, gcr, mr, block-cg, multishift, separated by commas")
+                fmt::format("multishift, {}, separated by commas", fmt::join(method_names(), ", ")))
       ->capture_default_str();
   c->add_option("--precision", o->precisions,
                 "precisions, separated by commas: double, double-half, double-bits20, ...")

@@ -1,8 +1,9 @@
 // quarksmith propagator with a staggered action: sources -> solves of all masses -> pions.
+#include "apps/staggered_propagator.hpp"
+
 #include <fmt/format.h>
 
 #include "apps/contraction.hpp"
-#include "apps/staggered_options.hpp"
 #include "runtime/error.hpp"
 #include "solvers/measure/source.hpp"
 #include "solvers/actions/staggered_masses.hpp"
@@ -16,13 +17,12 @@ class Run {
       : o_(o),
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
         choice_(o.action.choose(o.command, named_.gauge, o.common)),
-        action_(dynamic_cast<const StaggeredAction&>(*choice_.action)),
         source_(source_of(o.source, lattice())),
-        domain_(o.common.open_domain(lattice(), action_.reach())),
-        settings_(settings_of(o, named_.gauge, action_)),
+        domain_(o.common.open_domain(lattice(), choice_.action->reach())),
+        settings_(settings_of(o, named_.gauge, *choice_.action)),
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
         header_(header_of()),
-        columns_(lattice(), o.action.masses) {
+        columns_(lattice(), choice_.masses) {
     if (source_.smearing.kind != QuarkSmearing::Kind::none)
       throw UsageError(
           fmt::format("--source {}: smearing is for Dirac spinors; use point:x,y,z,t, wall:t or "
@@ -48,9 +48,9 @@ class Run {
 
  private:
   const Lattice& lattice() const { return named_.gauge.lattice; }
-  const std::vector<double>& masses() const { return o_.action.masses; }
+  const std::vector<double>& masses() const { return choice_.masses; }
 
-  static SolveSettings settings_of(const StaggeredRun& o, const HostGauge& gauge, const StaggeredAction& action) {
+  static SolveSettings settings_of(const StaggeredRun& o, const HostGauge& gauge, const Action& action) {
     SolveSettings settings = o.choices.settings(o.command, gauge, action, o.common);
     choose_storage(settings, action, o.command);
     settings.method = Method::cg;
@@ -59,8 +59,7 @@ class Run {
   }
 
   PropagatorHeader header_of() const {
-    PropagatorHeader header(typed(choice_.provenance, choice_.boundary));
-    header.provenance["mass"] = masses();
+    PropagatorHeader header(choice_.provenance);
     header.provenance.insert({{"gauge_digest", gauge_digest(named_.gauge, o_.common)},
                               {"source", o_.source},
                               {"tolerance", o_.choices.tolerance}});
@@ -97,7 +96,7 @@ class Run {
 
   void make_solver() {
     if (masses().size() > 1)
-      many_ = std::make_unique<StaggeredMassSolver>(action_, masses(), named_.gauge, domain_, settings_);
+      many_ = std::make_unique<StaggeredMassSolver>(*choice_.action, masses(), named_.gauge, domain_, settings_);
     else
       one_ = std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings_);
     tell(many_ ? many_->link_deviation() : one_->link_deviation(), settings_, o_.common);
@@ -143,7 +142,6 @@ class Run {
   const StaggeredRun& o_;
   NamedGauge named_;
   ActionChoice choice_;
-  const StaggeredAction& action_;
   SourceSettings source_;
   DomainPointer domain_;
   SolveSettings settings_;

@@ -168,12 +168,9 @@ bool belongs(const Json& candidate, int rhs) {
   return batch == (rhs > 1);
 }
 
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 /// Measures everything that has no end yet, or what the budget allows.
 int measure(const SweepOptions& o) {
-  const auto start = Clock::now();
+  const double start = now();
   const Json all = read_candidates(o);
   const auto device = o.common.open_device();
   device->forget_tuning();  // what candidates are compared with is the kernel itself, not what an earlier sweep chose
@@ -204,7 +201,7 @@ int measure(const SweepOptions& o) {
     Progress progress("sweep, " + size + " launches", double(ordered.size()), o.common);
     double done = 0;
     for (const auto& [kernel, candidates] : ordered) {
-      if (o.budget > 0 && seconds_since(start) > o.budget) {
+      if (o.budget > 0 && now() - start > o.budget) {
         o.common.info("the budget is spent; the same command goes on from here");
         return 0;
       }
@@ -227,10 +224,10 @@ int supervise(const SweepOptions& o) {
   setenv("QUARKSMITH_KERNELS", modules.c_str(), 1);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string seconds = fmt::format("{}", o.seconds), folder = o.folder.string();
-  const auto start = Clock::now();
+  const double start = now();
   for (int crashes = 0; crashes < 100; ++crashes) {
     // A child that is started again has what is left of the budget; a last moment, so that 0 stays "no limit".
-    const double left = o.budget > 0 ? std::max(o.budget - seconds_since(start), 1e-3) : 0;
+    const double left = o.budget > 0 ? std::max(o.budget - now() - start, 1e-3) : 0;
     const std::string budget = fmt::format("{}", left);
     const pid_t child = fork();
     if (child == 0) {
@@ -241,14 +238,14 @@ int supervise(const SweepOptions& o) {
     }
     int status = 0;
     std::uintmax_t size = 0;
-    auto last = std::chrono::steady_clock::now();
+    double last = now();
     bool killed = false;
     while (waitpid(child, &status, WNOHANG) == 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       std::error_code ignored;
-      const std::uintmax_t now = std::filesystem::file_size(results_file(o), ignored);
-      if (!ignored && now != size) size = now, last = std::chrono::steady_clock::now();
-      if (!killed && std::chrono::steady_clock::now() - last > std::chrono::duration<double>(o.limit)) {
+      const std::uintmax_t grown = std::filesystem::file_size(results_file(o), ignored);
+      if (!ignored && grown != size) size = grown, last = now();
+      if (!killed && now() - last > o.limit) {
         kill(child, SIGKILL);
         killed = true;
       }

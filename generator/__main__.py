@@ -10,14 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from generator.actions import ACTIONS
 from generator.algebra.gamma import find_basis
 from generator.emit.export import export_kernel, find_exported
 from generator.emit.ondemand import CompileError, compile_expressions, compile_kernel, read_build, run_apply, run_tests
 from generator.emit.render import TARGETS, TemplateError, render_profile
 from generator.emit.write import write_files, write_if_changed
 from generator.explain import explain_kernel, explain_profile
+from generator.language.action import option_name
 from generator.operators import add_expressions, find_operator
 from generator.profile import Profile, load_profile
+from generator.schema import actions_table, explain_action
 from generator.spec import KernelSpec, SpecError
 from generator.tune.policies import add_evidence, policy_choices, tuning_of
 from generator.tune.report import evidence_files, read_evidence, report
@@ -52,8 +55,8 @@ def _parser() -> Parser:
         return sub
 
     command("list", _list, "Print the names of all kernels of a profile.")
-    explain = command("explain", _explain, "Say what a kernel is, or what each axis of a profile costs.")
-    explain.add_argument("name", nargs="?", help="a kernel; without it, the profile")
+    explain = command("explain", _explain, "Say what a kernel or an action is, or what each axis of a profile costs.")
+    explain.add_argument("name", nargs="?", help="a kernel, an action, or `actions`; without it, the profile")
     cost = command("cost", _cost, "Print flops, bytes and the roofline of a kernel.")
     cost.add_argument("name")
     cost.add_argument("--bandwidth", type=float, default=4.25e12, help="bytes/s (default: 4.25e12, one H200)")
@@ -133,6 +136,10 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _explain(options: argparse.Namespace) -> int:
+    actions = {option_name(name): a for name, a in ACTIONS.items() if a.parameters}
+    if options.name == "actions" or options.name in actions:
+        print(actions_table() if options.name == "actions" else explain_action(actions[options.name]))
+        return 0
     profile = load_profile(options.profile)
     if options.name:
         print(explain_kernel(profile.find(options.name)))

@@ -31,7 +31,7 @@ def explain_kernel(spec: KernelSpec) -> str:
     if spec.tile:
         lines.append(f"  tile        {spec.tile} right-hand side(s) a thread; {spec.coefficient} hop coefficients")
     if spec.epilogue != "none":
-        lines.append(f"  epilogue    {spec.epilogue}: a x + b D psi")
+        lines.append(f"  epilogue    {spec.epilogue}: out = {spec.ends.formula}, d = D psi")
     lines.append(f"  launch      {spec.block} threads a block, registers for {spec.min_blocks} block(s) (CUDA)")
     lines.append(f"  cost        {cost.reported} flop, {cost.bytes:g} bytes a site and right-hand side")
     body = body_path(spec)

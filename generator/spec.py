@@ -6,11 +6,9 @@ from dataclasses import dataclass, fields, replace
 
 from generator.algebra.gamma import Basis
 from generator.algebra.su3 import STORAGES, Storage
+from generator.epilogue import EPILOGUES, Epilogue
 from generator.precision import PRECISIONS, Precision
 from generator.shapes import SHAPES
-
-EPILOGUES = ("none", "axpby", "taxpby", "tinv", "axpby_tinv")
-"""What is done with D psi: nothing, a x + b D psi, T x + b D psi, T^-1 D psi, a x + b T^-1 D psi; T is a site term."""
 
 COEFFICIENTS = ("real", "complex")
 """Kind of the hop coefficients: real serves periodic and antiperiodic boundaries and anisotropy."""
@@ -115,14 +113,19 @@ class KernelSpec:
         return "_".join(parts) + ("__" + "_".join(last) if last else "")
 
     @property
+    def ends(self) -> Epilogue:
+        """The record of the epilogue."""
+        return EPILOGUES[self.epilogue]
+
+    @property
     def has_term(self) -> bool:
         """True if the epilogue reads a site term."""
-        return self.epilogue in ("taxpby", "tinv", "axpby_tinv")
+        return self.ends.has_term
 
     @property
     def applies_inverse(self) -> bool:
         """True if that term is the inverse of T."""
-        return self.epilogue in ("tinv", "axpby_tinv")
+        return self.ends.applies_inverse
 
     @property
     def format(self) -> Precision:

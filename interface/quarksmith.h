@@ -128,7 +128,7 @@ quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void*
  * Recorded checksums and averages are checked. */
 quarksmith_status quarksmith_gauge_read(quarksmith_context* context, const char* path, quarksmith_gauge** gauge);
 /** Writes a configuration, links times phase; an older file is kept if this fails.
- * \param format `ildg`, `nersc`, `milc` (32 bits) or `openqcd` (64 bits)
+ * \param format as `--format` of `quarksmith convert`: `ildg`, `nersc`, `milc`, `openqcd`
  * \param bits 32 or 64 */
 quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* path, const char* format, int bits);
 /** Copies the links, times phase, into the caller's arrays. */

@@ -3,6 +3,7 @@
 /// from the statements in generator/actions.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -17,14 +18,30 @@ inline constexpr double unbounded = std::numeric_limits<double>::infinity();
 /// A real parameter of an action.
 struct ActionParameter {
   std::string_view name, help;
-  std::string_view unit;  ///< empty for pure numbers
-  bool required;          ///< it has no default
-  double fallback;        ///< its value where none is given
+  std::string_view range;  ///< `a number from 0 to 1`; empty if it may be any
   double lower, upper;
+  bool required;            ///< it has no default
+  double fallback;          ///< its value where none is given
+  bool several = false;     ///< a run takes several values: masses of one Krylov space
+  bool each_slice = false;  ///< it may differ from slice to slice of a fifth dimension, and be complex
 };
 
 /// A number of an action for the values of its parameters, in the order of ActionInfo::parameters.
 using ActionNumber = double (*)(const double* values);
+
+/// Another way to give parameters: an option with numbers of which they are functions.
+struct ActionSpelling {
+  std::string_view name, help;
+  std::string_view range;  ///< of each number
+  double lower, upper;
+  std::string_view numbers;  ///< their names, separated by commas
+  /// What it gives; those without a name are none.
+  struct Given {
+    std::string_view parameter;
+    ActionNumber number = nullptr;
+  };
+  std::array<Given, 2> gives;
+};
 
 /// An action. Of hopping shape M = T + h D: D the normalised hops of a kernel, T diagonal + i twist gamma_5 (tau_3) +
 /// splitting tau_1 - (1/2) sum_{mu<nu} c_munu sigma_munu F_munu. With a fifth dimension M = (alpha + beta R) + h D (b +
@@ -35,6 +52,9 @@ struct ActionInfo {
   std::string_view formula;  ///< M, as stated
   int spins;                 ///< colour vectors a site
   std::span<const ActionParameter> parameters;
+  std::span<const ActionSpelling> spellings = {};
+  std::string_view extends = "";  ///< action that means this one where its parameters are given
+  bool offered = true;            ///< commands can make it: its links follow from a gauge field
 
   std::string_view hopping = "";        ///< operator of kernels of D; empty: M is not of hopping shape
   std::string_view conjugate = "";      ///< operator of kernels of M^+ where that of M is the action's name

@@ -17,6 +17,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/io/sha256.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith {
 
@@ -145,13 +146,15 @@ std::span<const StorageInfo> storages() { return registry().storages; }
 std::span<const BasisInfo> bases() { return registry().bases; }
 std::span<const OperatorInfo> operators() { return registry().operators; }
 
+bool fits(const Kernel& k, const KernelQuery& q) {
+  return k.operation == q.operation && k.precision == q.precision && k.links == q.links && k.basis == q.basis &&
+         k.dagger == q.dagger && k.epilogue == q.epilogue && k.complex_coefficients == q.complex_coefficients &&
+         k.tile == q.tile && k.spins == q.spins;
+}
+
 const Kernel* try_find(std::span<const Kernel> kernels, const KernelQuery& q) {
-  for (const Kernel& k : kernels)
-    if (k.operation == q.operation && k.precision == q.precision && k.links == q.links && k.basis == q.basis &&
-        k.dagger == q.dagger && k.epilogue == q.epilogue && k.complex_coefficients == q.complex_coefficients &&
-        k.tile == q.tile && k.spins == q.spins)
-      return &k;
-  return nullptr;
+  const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& k) { return fits(k, q); });
+  return found == kernels.end() ? nullptr : &*found;
 }
 
 namespace {
@@ -173,13 +176,12 @@ std::string profile_row(std::span<const Kernel> kernels, const KernelQuery& q) {
 
 template <class Info>
 const Info& by_name(std::span<const Info> table, std::string_view kind, std::string_view name) {
-  std::string known;
+  std::vector<std::string_view> known;
   for (const Info& info : table) {
     if (info.name == name) return info;
-    known += known.empty() ? "" : ", ";
-    known += info.name;
+    known.push_back(info.name);
   }
-  throw UnknownName(fmt::format("{} '{}' is unknown; this build knows {}", kind, name, known));
+  unknown_name(kind, name, known);
 }
 
 }  // namespace

@@ -10,13 +10,17 @@
 
 namespace quarksmith {
 
+/// What kernels of the hopping family do with D psi. Names and formulas: generator/epilogue.py.
+enum class Epilogue { none, axpby, tinv, axpby_tinv, taxpby };
+std::string_view name_of(Epilogue epilogue);
+
 /// One emitted kernel.
 struct Kernel {
   std::string_view name;
   std::string_view operation;  ///< `wilson`, `axpby`, ...
   std::string_view family;     ///< hopping, slices, update, expression, convert, gauge, links, term
   bool dagger;
-  std::string_view epilogue;  ///< none, axpby
+  std::string_view epilogue;
   std::string_view precision;
   std::string_view links;  ///< r18, r12, r8 or empty
   std::string_view basis;  ///< long name or empty
@@ -124,6 +128,8 @@ struct KernelQuery {
   int spins = 4;
 };
 
+/// Whether a kernel is of that description.
+bool fits(const Kernel& kernel, const KernelQuery& query);
 /// The kernel of that description, null if it was not built.
 const Kernel* try_find(std::span<const Kernel> kernels, const KernelQuery& query);
 /// The kernel of that description.

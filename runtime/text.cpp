@@ -1,5 +1,9 @@
 #include "runtime/text.hpp"
 
+#include <fmt/ranges.h>
+
+#include "runtime/error.hpp"
+
 namespace quarksmith {
 namespace {
 
@@ -31,6 +35,15 @@ std::string printable(std::string text) {
     at += length == 0 ? 1 : length;
   }
   return text;
+}
+
+std::string one_of(std::span<const std::string_view> names) {
+  if (names.size() < 2) return fmt::format("{}", fmt::join(names, ""));
+  return fmt::format("{} or {}", fmt::join(names.first(names.size() - 1), ", "), names.back());
+}
+
+void unknown_name(std::string_view kind, std::string_view name, std::span<const std::string_view> known) {
+  throw UnknownName(fmt::format("{} '{}' is unknown; use {}", kind, name, one_of(known)));
 }
 
 }  // namespace quarksmith

@@ -1,12 +1,33 @@
 /// \file
-/// Text from files, for messages and terminals.
+/// Text for messages and terminals, and choices by their names.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace quarksmith {
 
 /// The text in one line of UTF-8: control characters, and bytes that are no UTF-8, become `?`.
 std::string printable(std::string text);
+
+/// `a, b or c`
+std::string one_of(std::span<const std::string_view> names);
+
+/// \throws UnknownName `even-odd form 'x' is unknown; use a, b or c`
+[[noreturn]] void unknown_name(std::string_view kind, std::string_view name, std::span<const std::string_view> known);
+
+/// What a table has for a name. \param kind of the names, for messages. \throws UnknownName it has none.
+template <class Value, std::size_t count>
+Value by_name(std::string_view kind, std::string_view name, const std::pair<std::string_view, Value> (&table)[count]) {
+  std::vector<std::string_view> known;
+  for (const auto& [entry, value] : table) {
+    if (entry == name) return value;
+    known.push_back(entry);
+  }
+  unknown_name(kind, name, known);
+}
 
 }  // namespace quarksmith

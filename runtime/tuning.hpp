@@ -10,7 +10,6 @@ namespace quarksmith {
 /// Classes of launches, by the sites that they work on, and batches of right-hand sides for kernels that read links: a
 /// GPU holds all sites of a small launch at once, those of a tiny one do not fill it.
 enum class LaunchSize { tiny, small, large, batch };
-inline constexpr int launch_sizes = 4;
 inline constexpr long long tiny_launch_sites = 1 << 13, small_launch_sites = 1 << 17;
 
 /// The variant that was fastest for a kernel.

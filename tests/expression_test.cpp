@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
@@ -39,24 +40,32 @@ class Expressions : public testing::TestWithParam<support::KernelCase> {
 
   void check(const Lattice& lattice, int rhs) {
     int choices = 0;
-    for (int number = 0; number < directions * directions; ++number) choices += check_along(number, lattice, rhs);
+    for (int number = 0; number < directions * directions; ++number)
+      if (const auto along = directions_of(number)) {
+        check_along(*along, lattice, rhs);
+        ++choices;
+      }
     EXPECT_GT(choices, 0);
   }
 
-  /// With the directions of the call taken from the digits of a number; false if they are not different, or the number
-  /// has more digits than there are directions.
-  bool check_along(int number, const Lattice& lattice, int rhs) {
-    const Kernel& k = kernel();
+  /// The directions of a call, taken from the digits of a number; none if they are not different, or the number has
+  /// more digits than there are directions.
+  std::optional<std::map<std::string, char>> directions_of(int number) const {
     std::map<std::string, char> along;
-    for (const ExpressionParameter& p : parameters_of(k)) {
+    for (const ExpressionParameter& p : parameters_of(kernel())) {
       if (!p.is_direction()) continue;
       const char mu = "xyzt"[number % directions];
       number /= directions;
       for (const auto& [name, other] : along)
-        if (other == mu) return false;
+        if (other == mu) return {};
       along[std::string(p.name)] = mu;
     }
-    if (number > 0) return false;
+    if (number > 0) return {};
+    return along;
+  }
+
+  void check_along(const std::map<std::string, char>& along, const Lattice& lattice, int rhs) {
+    const Kernel& k = kernel();
     std::string text = "directions";
     for (const auto& [name, mu] : along) text += fmt::format(" {}={}", name, mu);
     SCOPED_TRACE(text);
@@ -102,15 +111,12 @@ class Expressions : public testing::TestWithParam<support::KernelCase> {
     const ExpressionSettings settings{.boundary = {1, std::polar(1.0, 0.7), -1, Complex64(0, 1)}, .basis = k.basis};
     for (ExpressionValues& e : expected) e.boundary = settings.boundary;
     const std::vector<double> sums = evaluate(k.operation, arguments, settings);
-    for (int r = 0; r < rhs; ++r) {
-      reference::run_expression(std::string(k.formula), expected[r]);
-      compare(expected[r], parameters, arguments, r);
-    }
+    reference::run_expression(std::string(k.formula), expected);
+    for (int r = 0; r < rhs; ++r) compare(expected[r], parameters, arguments, r);
     EXPECT_EQ(sums.size(), expected[0].sums.size());
     const double limit = support::tolerance(links.name, "").norm;
     for (std::size_t n = 0; n < std::min(sums.size(), expected[0].sums.size()); ++n)
       EXPECT_NEAR(sums[n], expected[0].sums[n], limit * (double(lattice.sites()) + std::abs(expected[0].sums[n]))) << n;
-    return true;
   }
 
   void compare(const ExpressionValues& expected, const std::vector<ExpressionParameter>& parameters,
@@ -154,7 +160,8 @@ TEST_P(Expressions, AgreeWithTheInterpreter) {
   const auto parameters = parameters_of(kernel());
   const bool links = std::any_of(parameters.begin(), parameters.end(),
                                  [](const ExpressionParameter& p) { return p.is_output() && !p.is_spinor(); });
-  check(Lattice({4, 4, 4, 8}), kernel().sums > 0 || links ? 1 : 2);
+  const bool summed = kernel().formula.find("summed(") != std::string_view::npos;
+  check(Lattice({4, 4, 4, 8}), (kernel().sums > 0 || links) && !summed ? 1 : 2);
   check(Lattice({2, 6, 4, 10}), 1);
 }
 

@@ -78,7 +78,9 @@ TEST_P(Fallback, GoesOnWithCgColumnByColumn) {
       SpinorField one = y.slice(n, 1);
       const SolveReport single = automatic->solve(one, b.slice(n, 1));
       EXPECT_EQ(single.method, r.method) << n;
-      if (s.precision == "double") EXPECT_EQ(single.iterations, r.iterations) << n;
+      if (s.precision == "double") {
+        EXPECT_EQ(single.iterations, r.iterations) << n;
+      }
     }
     EXPECT_EQ(reports[0].method, Method::cg);
     const auto again = automatic->solve_all(y, b);

@@ -31,14 +31,6 @@ double reference_plaquette(const HostGauge& gauge, bool time) {
   return sum / (9.0 * gauge.lattice.sites());
 }
 
-double largest_difference(const HostGauge& a, const HostGauge& b) {
-  double largest = 0;
-  for (std::size_t x = 0; x < a.site.size(); ++x)
-    for (int mu = 0; mu < 4; ++mu)
-      for (int n = 0; n < 9; ++n) largest = std::max(largest, std::abs(a.site[x][mu][n] - b.site[x][mu][n]));
-  return largest;
-}
-
 TEST_P(Gauge, AveragesAgreeWithTheReference) {
   for (const Coordinates& extent : {Coordinates{4, 4, 4, 8}, Coordinates{8, 4, 4, 4}, Coordinates{2, 6, 4, 10}}) {
     const HostGauge gauge = weak_gauge(Lattice(extent), 0.4, 6);
@@ -76,7 +68,7 @@ TEST_P(Gauge, OverrelaxationKeepsActionAndGroup) {
     }
   EXPECT_NEAR(gauge_averages(links).plaquette, before, 1e-13);
   const HostGauge after = download(links);
-  EXPECT_GT(largest_difference(start, after), 0.1);
+  EXPECT_GT(support::largest_difference(start, after), 0.1);
   EXPECT_LT(check_unitarity(after).unitary, 1e-14);
   EXPECT_LT(check_unitarity(after).determinant, 1e-14);
 }
@@ -109,7 +101,7 @@ TEST_P(Gauge, HeatbathDependsOnTheGlobalSiteAlone) {
   HeatbathRun three(start, domain(lattice), state);
   three.sweep(), three.sweep();
   omp_set_num_threads(threads);
-  EXPECT_EQ(largest_difference(one.configuration(), three.configuration()), 0);
+  EXPECT_EQ(support::largest_difference(one.configuration(), three.configuration()), 0);
 }
 
 TEST_P(Gauge, HeatbathContinuesToTheSameBits) {
@@ -122,7 +114,7 @@ TEST_P(Gauge, HeatbathContinuesToTheSameBits) {
   HeatbathRun second(first.configuration(), domain(lattice), state_of(state_text(first.state()), "u"));
   second.sweep(), second.sweep();
   EXPECT_EQ(second.state().sweeps, 4u);
-  EXPECT_EQ(largest_difference(whole.configuration(), second.configuration()), 0);
+  EXPECT_EQ(support::largest_difference(whole.configuration(), second.configuration()), 0);
 }
 
 /// Mean and error of the mean of bins of 20.

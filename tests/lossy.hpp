@@ -36,7 +36,7 @@ struct LossySystem {
         hopping(std::make_shared<LinkField>(
                     upload(hot_gauge(domain->lattice(), 5), domain, find_precision("double"), find_storage("r12"))),
                 find_precision("double"), find_basis("non_relativistic"), {}),
-        exact(hopping, EvenOdd::symmetric, 12),
+        exact(hopping, Reduction::symmetric, 12),
         lossy(exact) {}
   /// Random right-hand sides.
   SpinorField sources(int rhs) const {

@@ -129,14 +129,14 @@ TEST_P(Physics, EvenOddReductionIsTheSchurComplementOfTheFullMatrix) {
   for (const Dagger dagger : {Dagger::no, Dagger::yes}) {
     const auto hops = reference::wilson_hops(dagger == Dagger::yes);
     const HostSpinor twice = reference::hopping(gauge, reference::hopping(gauge, even, hops, c), hops, c);
-    for (const EvenOdd form : {EvenOdd::symmetric, EvenOdd::asymmetric}) {
+    for (const Reduction form : {Reduction::symmetric, Reduction::asymmetric}) {
       SpinorField in(d, find_precision("double"), Subset::even), out = in.like();
       upload(even, in, hopping.basis());
       WilsonEvenOdd(hopping, form).apply(out, in, dagger);
       HostSpinor result(lattice);
       download(out, result, hopping.basis());
-      const HostSpinor expected = form == EvenOdd::symmetric ? reference::combine(1, even, -1 / (4 * t * t), twice)
-                                                             : reference::combine(t, even, -1 / (4 * t), twice);
+      const HostSpinor expected = form == Reduction::symmetric ? reference::combine(1, even, -1 / (4 * t * t), twice)
+                                                               : reference::combine(t, even, -1 / (4 * t), twice);
       EXPECT_LT(support::compare(result, expected, Subset::even).norm, rounding);
     }
   }

@@ -32,14 +32,6 @@ class Smearing : public testing::TestWithParam<std::shared_ptr<Device>> {
   }
 };
 
-double largest_difference(const HostGauge& a, const HostGauge& b) {
-  double largest = 0;
-  for (std::size_t x = 0; x < a.site.size(); ++x)
-    for (int mu = 0; mu < 4; ++mu)
-      for (int n = 0; n < 9; ++n) largest = std::max(largest, std::abs(a.site[x][mu][n] - b.site[x][mu][n]));
-  return largest;
-}
-
 /// sum over space of U_mu(x) psi(x+mu) + U_mu(x-mu)^+ psi(x-mu)
 HostSpinor hops_in_space(const HostGauge& gauge, const HostSpinor& psi) {
   reference::HopMatrices hops{};
@@ -76,14 +68,15 @@ TEST_P(Smearing, IsCovariantAndLeavesUnitLinks) {
   for (const char* text : {"stout:0.1,2", "stout:0.12,2,space", "ape:0.5,2", "ape:0.6,2,space", "hyp:0.75,0.6,0.3,1"}) {
     const LinkSmearing how = link_smearing_of(text);
     const HostGauge smeared = smear(how, gauge, domain(lattice));
-    EXPECT_LT(largest_difference(reference::transform(smeared, g),
-                                 smear(how, reference::transform(gauge, g), domain(lattice))),
+    EXPECT_LT(support::largest_difference(reference::transform(smeared, g),
+                                          smear(how, reference::transform(gauge, g), domain(lattice))),
               1e-12)
         << text;
     EXPECT_TRUE(is_su3(check_unitarity(smeared)));
     EXPECT_LT(check_unitarity(smeared).unitary, 1e-13) << text;
     EXPECT_GT(gauge_averages(smeared, domain(lattice)).plaquette, gauge_averages(gauge, domain(lattice)).plaquette);
-    EXPECT_LT(largest_difference(smear(how, unit_gauge(lattice), domain(lattice)), unit_gauge(lattice)), 1e-14);
+    EXPECT_LT(support::largest_difference(smear(how, unit_gauge(lattice), domain(lattice)), unit_gauge(lattice)),
+              1e-14);
     for (std::size_t x = 0; how.space && x < gauge.site.size(); ++x) EXPECT_EQ(smeared.site[x][3], gauge.site[x][3]);
   }
 }
@@ -124,7 +117,8 @@ TEST_P(Smearing, FlowConvergesWithTheThirdPowerOfItsStep) {
     return f.links();
   };
   const HostGauge exact = links_after(64);
-  const double coarse = largest_difference(links_after(4), exact), fine = largest_difference(links_after(8), exact);
+  const double coarse = support::largest_difference(links_after(4), exact),
+               fine = support::largest_difference(links_after(8), exact);
   EXPECT_GT(coarse / fine, 6.5);
   EXPECT_LT(coarse / fine, 10);
   EXPECT_LT(fine, 1e-4);
@@ -136,8 +130,8 @@ TEST_P(Smearing, FlowBeginsAsStoutSmearing) {
   GradientFlow f = flow(gauge);
   f.step(1e-4);
   const HostGauge stout = smear(link_smearing_of("stout:1e-4,1"), gauge, domain(gauge.lattice));
-  EXPECT_LT(largest_difference(f.links(), stout), 1e-6);
-  EXPECT_GT(largest_difference(f.links(), gauge), 1e-5);
+  EXPECT_LT(support::largest_difference(f.links(), stout), 1e-6);
+  EXPECT_GT(support::largest_difference(f.links(), gauge), 1e-5);
 }
 
 TEST_P(Smearing, FlowLowersTheAction) {

@@ -296,7 +296,7 @@ TEST(Breakdown, NumbersThatAreNotFiniteAreSurvived) {
   const PrecisionInfo& precision = find_precision("double");
   const auto links = std::make_shared<LinkField>(upload(hot_gauge(lattice, 5), domain, precision, find_storage("r12")));
   const WilsonHopping hopping(links, precision, find_basis("non_relativistic"), {});
-  const WilsonEvenOdd exact(hopping, EvenOdd::symmetric);
+  const WilsonEvenOdd exact(hopping, Reduction::symmetric);
   for (const Method method : all_methods) {
     const support::Lossy poisoned(exact);
     KrylovBatch krylov(exact, poisoned, method, 1);

@@ -48,6 +48,15 @@ inline Deviation compare(const HostSpinor& result, const HostSpinor& expected, S
   return {std::sqrt(difference / size), std::sqrt(largest / mean)};
 }
 
+/// Of the elements of links.
+inline double largest_difference(const HostGauge& a, const HostGauge& b) {
+  double largest = 0;
+  for (std::size_t x = 0; x < a.site.size(); ++x)
+    for (int mu = 0; mu < 4; ++mu)
+      for (int n = 0; n < 9; ++n) largest = std::max(largest, std::abs(a.site[x][mu][n] - b.site[x][mu][n]));
+  return largest;
+}
+
 /// Accuracy that a kernel must reach against the reference fed with the stored fields.
 inline Deviation tolerance(std::string_view precision, std::string_view links) {
   const bool lossy = !links.empty() && !find_storage(links).exact;

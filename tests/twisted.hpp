@@ -116,11 +116,11 @@ class Dense {
     return combine(1, multiply(psi, dagger), -0.5, hop(psi, dagger));
   }
   /// The even-odd form, or its conjugate, of a field on even sites.
-  Flavours even_odd(const Flavours& psi, EvenOdd form, bool dagger) const {
-    if (form == EvenOdd::symmetric && dagger)  // 1 - D^+ T_oo^-+ D^+ T_ee^-+ / 4
+  Flavours even_odd(const Flavours& psi, Reduction form, bool dagger) const {
+    if (form == Reduction::symmetric && dagger)  // 1 - D^+ T_oo^-+ D^+ T_ee^-+ / 4
       return combine(1, psi, -0.25, hop(divide(hop(divide(psi, true), true), true), true));
     const Flavours twice = hop(divide(hop(psi, dagger), dagger), dagger);
-    if (form == EvenOdd::symmetric) return combine(1, psi, -0.25, divide(twice));
+    if (form == Reduction::symmetric) return combine(1, psi, -0.25, divide(twice));
     return combine(1, multiply(psi, dagger), -0.25, twice);
   }
 

@@ -87,7 +87,7 @@ TEST_P(Twisted, EvenOddFormsAreTheSchurComplement) {
   const WilsonHopping h = hopping();
   const Dense dense(gauge_, parameters(GetParam()));
   const Flavours even = twisted::half(random(5), Parity::even);
-  for (const EvenOdd form : {EvenOdd::symmetric, EvenOdd::asymmetric})
+  for (const Reduction form : {Reduction::symmetric, Reduction::asymmetric})
     for (const bool dagger : {false, true}) {
       const Flavours ours = apply(WilsonEvenOdd(h, form), even, dagger ? Dagger::yes : Dagger::no);
       EXPECT_LT(twisted::deviation(ours, dense.even_odd(even, form, dagger)), rounding) << dagger;

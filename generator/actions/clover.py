@@ -1,7 +1,7 @@
 """Wilson fermions with the clover term."""
 
 from generator.actions.wilson import Wilson
-from generator.language import Fermion, Links, Real, action, parameter, sigma, time
+from generator.language import Fermion, Links, Real, action, parameter, sigma, spelling, time
 from generator.language.gauge import PLANES, field_strength
 
 
@@ -9,8 +9,9 @@ from generator.language.gauge import PLANES, field_strength
 class Clover(Wilson):
     """Wilson fermions with the clover term (B. Sheikholeslami and R. Wohlert, Nucl. Phys. B 259 (1985) 572)."""
 
-    csw_r: Real = parameter(0, help="clover coefficient of space planes", lower=-1e3, upper=1e3)
-    csw_t: Real = parameter(0, help="clover coefficient of time planes", lower=-1e3, upper=1e3)
+    csw_r: Real = parameter(help="clover coefficient of space planes, divided by xi0 there", lower=-1e3, upper=1e3)
+    csw_t: Real = parameter(help="clover coefficient of time planes", lower=-1e3, upper=1e3)
+    csw = spelling(lambda csw: {"csw_r": csw, "csw_t": csw}, help="clover coefficient of all planes")
 
     def dirac(self, u: Links, psi: Fermion) -> Fermion:
         term = sum(

@@ -12,9 +12,9 @@ class Moebius:
     """
 
     mass: Real = parameter(help="mass of the quark", unit="1/a")
-    m5: Real = parameter(1.8, help="domain-wall height", unit="1/a")
-    b: Real = parameter(1, help="coefficient of D_W in a slice")
-    c: Real = parameter(0, help="coefficient of D_W between slices")
+    m5: Real = parameter(1.8, help="domain-wall height M5", unit="1/a")
+    b5: Real = parameter(1, help="Moebius b: coefficient of D_W in a slice", each_slice=True)
+    c5: Real = parameter(0, help="Moebius c: coefficient of D_W between slices", each_slice=True)
 
     def wilson(self, u: Links, psi: Fermion) -> Fermion:
         """D_W with mass -M5."""
@@ -25,11 +25,11 @@ class Moebius:
     def dirac(self, u: Links, psi: Fermion) -> Fermion:
         p_minus, p_plus = (1 - gamma5) / 2, (1 + gamma5) / 2
         around = p_minus * shift(psi, +s, wall=-self.mass) + p_plus * shift(psi, -s, wall=-self.mass)
-        return self.wilson(u, self.b * psi + self.c * around) + psi - around
+        return self.wilson(u, self.b5 * psi + self.c5 * around) + psi - around
 
 
 @action
 class DomainWall(Moebius):
     """Domain-wall fermions of Y. Shamir, Nucl. Phys. B 406 (1993) 90: b = 1, c = 0."""
 
-    b, c = 1.0, 0.0
+    b5, c5 = 1.0, 0.0

@@ -1,6 +1,7 @@
 """Staggered quarks: naive, and with fat and long links."""
 
 from generator.language import (
+    ABOVE_ZERO,
     Direction,
     Links,
     Matrices,
@@ -21,7 +22,7 @@ from generator.language import (
 class Staggered:
     """Staggered quarks (J. Kogut and L. Susskind, Phys. Rev. D 11 (1975) 395)."""
 
-    mass: Real = parameter(help="m of M = 2m + D", unit="1/a", lower=0)
+    mass: Real = parameter(help="m of M = 2m + D", unit="1/a", lower=ABOVE_ZERO, several=True)
 
     def dirac(self, u: Links, psi: StaggeredFermion) -> StaggeredFermion:
         hop = sum(
@@ -33,13 +34,9 @@ class Staggered:
 
 @action
 class ImprovedStaggered:
-    """Staggered quarks with fat and long links, phases with time first as of the MILC collaboration.
+    """Staggered quarks with any fat and long links, phases with time first as of the MILC collaboration."""
 
-    Asqtad: K. Orginos, D. Toussaint and R. L. Sugar, Phys. Rev. D 60 (1999) 054503; HISQ: E. Follana et al., Phys. Rev.
-    D 75 (2007) 054502.
-    """
-
-    mass: Real = parameter(help="m of M = 2m + D", unit="1/a", lower=0)
+    mass: Real = parameter(help="m of M = 2m + D", unit="1/a", lower=ABOVE_ZERO, several=True)
 
     reported_flops = 1146
 
@@ -54,3 +51,17 @@ class ImprovedStaggered:
             for v, n in ((fat, 1), (long, 3))
         )
         return 2 * self.mass * psi + hop
+
+
+@action
+class Asqtad(ImprovedStaggered):
+    """Staggered quarks, improved with tadpoles (K. Orginos, D. Toussaint and R. L. Sugar, hep-lat/9903032)."""
+
+    u0: Real = parameter(1, help="tadpole factor", lower=0.1)
+
+
+@action
+class Hisq(ImprovedStaggered):
+    """Highly improved staggered quarks (E. Follana et al., hep-lat/0610092)."""
+
+    naik_epsilon: Real = parameter(0, help="epsilon of the long links, for charm")

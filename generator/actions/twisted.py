@@ -9,7 +9,11 @@ from generator.language import Fermion, Links, Real, action, gamma5, parameter, 
 class TwistedMass(Wilson):
     """Twisted mass (R. Frezzotti, P. A. Grassi, S. Sint and P. Weisz, hep-lat/0101001)."""
 
-    mu: Real = parameter(help="twisted mass", unit="1/a")
+    mu: Real = parameter(
+        help="twisted mass: M + i mu gamma_5, also with --kappa in the normalisation of the mass (codes that write "
+        "2 kappa mu beside 1 - kappa D mean this mu)",
+        unit="1/a",
+    )
 
     def dirac(self, u: Links, psi: Fermion) -> Fermion:
         return super().dirac(u, psi) + 1j * self.mu * (gamma5 * psi)
@@ -19,8 +23,10 @@ class TwistedMass(Wilson):
 class TwistedDoublet(Wilson):
     """Two flavours of twisted mass, split by epsilon (R. Frezzotti and G. C. Rossi, hep-lat/0311008)."""
 
-    mu: Real = parameter(help="twisted mass", unit="1/a")
-    epsilon: Real = parameter(help="splitting of the flavours", unit="1/a")
+    extends = TwistedMass  # --action twisted-mass --epsilon E
+
+    mu = TwistedMass.mu
+    epsilon: Real = parameter(help="two flavours, split: M + i mu gamma_5 tau_3 + epsilon tau_1", unit="1/a")
 
     def dirac(self, u: Links, psi: Fermion) -> Fermion:
         return super().dirac(u, psi) + 1j * self.mu * (gamma5 * tau[3] * psi) + self.epsilon * (tau[1] * psi)
@@ -34,3 +40,5 @@ class TwistedClover(TwistedMass, Clover):
 @action
 class TwistedCloverDoublet(TwistedDoublet, Clover):
     """Two flavours of twisted mass with the clover term."""
+
+    extends = TwistedClover

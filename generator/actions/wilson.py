@@ -1,6 +1,7 @@
 """Wilson fermions, isotropic or anisotropic."""
 
 from generator.language import (
+    ABOVE_ZERO,
     Direction,
     Fermion,
     Links,
@@ -11,6 +12,7 @@ from generator.language import (
     gamma,
     parameter,
     shift,
+    spelling,
     time,
 )
 
@@ -22,6 +24,12 @@ class Wilson:
     mass: Real = parameter(help="bare mass", unit="1/a")
     xi0: Real = parameter(1, help="bare anisotropy a_s/a_t", lower=1e-3, upper=1e3)
     nu: Real = parameter(1, help="ratio of the bare speed of light to one", lower=1e-3, upper=1e3)
+    kappa = spelling(
+        lambda kappa: {"mass": 1 / (2 * kappa) - 4}, help="instead of --mass: m = 1/(2 kappa) - 4", lower=ABOVE_ZERO
+    )
+    anisotropy = spelling(
+        lambda xi0, nu: {"xi0": xi0, "nu": nu}, help="bare anisotropy and ratio of the speed of light to one"
+    )
 
     reported_flops = 1320
 

@@ -12,7 +12,7 @@ import numpy as np
 from generator.actions import ACTIONS
 from generator.algebra.gamma import BASES, TOLERANCE
 from generator.emit.cpp import literal
-from generator.language import Action, Parameter
+from generator.language import Action, Option, Parameter, Spelling
 from generator.language.graph import FIFTH, ExpressionError
 from generator.lower.fifth import FifthForm
 from generator.lower.hopping import DIRECTION_NAMES, ShapeError, same_hops
@@ -25,14 +25,50 @@ from generator.operators.hopping import HoppingOperator
 from generator.operators.site_term import site_term_of
 from generator.operators.slices import SliceOperator
 
+MOST_SPELLED = 2
+"""Parameters that one option gives at most: runtime/action_info.hpp."""
+SHAPE = {
+    "extends": "", "offered": True, "hopping": "", "conjugate": "", "with_term": "", "apply_inverse": "", "chain": "",
+    "flavours": 1, "reach": 1, "directed": 0, "has_basis": True, "anti_hermitian": False,
+}  # fmt: skip
+"""Members of ActionInfo with their defaults."""
+
 
 def action_table() -> dict[str, Any]:
     """Data of templates/actions.cpp.j2: every action that can be solved for.
 
     Actions without parameters, as the Laplace operators, are tools of smearing.
     """
-    rows = [action_row(a) for a in ACTIONS.values() if a.parameters]
-    return {"actions": [r | {"weights": [_pair(w) for w in r.get("weights", ())]} for r in rows]}
+    rows = [action_row(a) for a in solvable_actions()]
+    return {"actions": [r | {"members": _members(r), "weights": [_pair(w) for w in r["weights"]]} for r in rows]}
+
+
+def _members(row: dict[str, Any]) -> dict[str, Any]:
+    """Members of ActionInfo in their order, those that are not as by default."""
+    members = {"spins": row["spins"], "parameters": f"{row['name']}_parameters"}
+    if row["spellings"]:
+        members["spellings"] = f"{row['name']}_spellings"
+    for name, default in SHAPE.items():
+        if (value := row.get(name, default)) != default:
+            members[name] = f'"{value}"' if isinstance(value, str) else str(value).lower()
+    return members | dict(row["numbers"])
+
+
+def solvable_actions() -> list[Action]:
+    """Those with parameters: each is followed by those that build on it, the largest such families first."""
+    families: dict[type, list[Action]] = {}
+    for a in ACTIONS.values():
+        if a.parameters:
+            families.setdefault(a.statement.__mro__[-2], []).append(a)
+    return [a for family in sorted(families.values(), key=len, reverse=True) for a in family]
+
+
+def is_offered(action: Action) -> bool:
+    """Commands can make it from a gauge field: an action whose links others make is one through these alone."""
+    links = [f for f in action.fields if f.kind in ("links", "matrices")]
+    return len(links) == 1 or not any(
+        issubclass(a.statement, action.statement) for a in ACTIONS.values() if a is not action
+    )
 
 
 def action_row(action: Action) -> dict[str, Any]:
@@ -42,6 +78,9 @@ def action_row(action: Action) -> dict[str, Any]:
         "name": action.name,
         "text": _lines(action.text),
         "parameters": [_parameter_row(p) for p in action.parameters],
+        "spellings": [_spelling_row(s) for s in action.spellings],
+        "extends": action.extends.name if action.extends else "",
+        "offered": is_offered(action),
         "spins": action.spins,
     }
     if not form.has_shape:  # M and M^+ are a kernel each
@@ -50,6 +89,7 @@ def action_row(action: Action) -> dict[str, Any]:
             "hopping": "",
             "conjugate": f"{action.name}_dagger",
             "numbers": [],
+            "weights": [],
         }
     site = SiteForm(action, form.local)
     term = site_term_of(site)
@@ -68,8 +108,7 @@ def action_row(action: Action) -> dict[str, Any]:
         "directed": sum(1 << mu for mu in form.directed),
         "has_basis": form.has_basis,
         "anti_hermitian": form.anti_hermitian,
-        "h": literal(_real(form)),
-        "numbers": [(name, _function(rows, names)) for name, rows in numbers.items()],
+        "numbers": [("h", literal(_real(form)))] + [(name, _function(rows, names)) for name, rows in numbers.items()],
         "weights": [[_function(_weight(form, mu, sign), names, "one") for sign in (1, -1)] for mu in range(4)],
     }
 
@@ -206,9 +245,27 @@ def _chain(form: FifthForm) -> str:
 
 
 def _parameter_row(p: Parameter) -> str:
-    bounds = [("-" if b < 0 else "") + "unbounded" if math.isinf(b) else literal(b) for b in (p.lower, p.upper)]
-    required = str(p.default is None).lower()
-    return f'{{"{p.name}", "{p.help}", "{p.unit}", {required}, {literal(p.default or 0)}, {", ".join(bounds)}}}'
+    kinds = ", true" if p.several else ", false, true" if p.each_slice else ""
+    default = "" if p.default is None else f" (default {p.default:g})"
+    return f'{{"{p.name}", {_words(p, default)}, {str(p.default is None).lower()}, {literal(p.default or 0)}{kinds}}}'
+
+
+def _spelling_row(s: Spelling) -> str:
+    gives = [f'{{"{name}", {_function(((1.0, (number,)),), s.numbers)}}}' for name, number in s.parameters.items()]
+    if len(gives) > MOST_SPELLED:
+        raise ExpressionError(f"{s.name} gives {len(gives)} parameters; {MOST_SPELLED} at most (ActionSpelling)")
+    return f'{{"{s.name}", {_words(s)}, "{",".join(s.numbers)}", {{{{{", ".join(gives)}}}}}}}'
+
+
+def _words(o: Option, default: str = "") -> str:
+    """Help, range in words, bounds."""
+    bounds = [("-" if b < 0 else "") + "unbounded" if math.isinf(b) else literal(b) for b in (o.lower, o.upper)]
+    text = f"{o.meaning}{', ' if o.range else ''}{o.range}{default}"
+    return f'"{_escaped(text)}", "{o.range}", {", ".join(bounds)}'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _function(rows: Iterable[Product], names: Sequence[str], one: str = "") -> str:

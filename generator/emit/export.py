@@ -7,7 +7,7 @@ import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from generator.emit.harness import EPILOGUES, harness, spins_of
+from generator.emit.harness import harness, spins_of
 from generator.emit.render import TARGETS, body_name, body_path, exists_on, render, render_files, render_group
 from generator.operators import find_operator
 from generator.operators.blas import Update
@@ -103,18 +103,9 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
         headers=headers,
     )
     text = Sections(head, target if target == "cpu" else "")
-    for name in (
-        "arguments",
-        "geometry",
-        "memory_order",
-        f"targets/{target}",
-        "colour",
-        "codec",
-        "scalars",
-        "site",
-        "view",
-        "convert",
-    ):
+    for name in ("kernels/arguments", "fields/geometry", "fields/memory_order", f"kernels/targets/{target}"):
+        text.header(f"runtime/{name}.hpp")
+    for name in ("colour", "codec", "scalars", "site", "view", "convert"):
         text.header(f"runtime/kernels/{name}.hpp")
     for name in [*(["epilogue"] if spec.tile else []), *(["term", "twist"] if spec.has_term else [])]:
         text.header(f"runtime/kernels/{name}.hpp")
@@ -156,7 +147,7 @@ def _facts(spec: KernelSpec) -> list[str]:
     if spec.basis:
         rows["basis"] = f"{spec.basis.name}{'; the Hermitian conjugate' if spec.dagger else ''}"
     if spec.tile:
-        rows["epilogue"] = f"out = {EPILOGUES[spec.epilogue]}, d = D psi"
+        rows["epilogue"] = f"out = {spec.ends.formula}, d = D psi"
         rows["tile"] = f"{spec.tile} right-hand side(s) a thread; {spec.coefficient} hop coefficients"
     if spec.shape:
         rows["shape"] = "; ".join(f"{s}: {SHAPES[s].why}" for s in spec.shape)

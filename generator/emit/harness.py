@@ -19,15 +19,6 @@ LATTICES = {"cpu": "16,16,16,16", "cuda": "32,32,32,32"}
 """What an exported file runs on unless told otherwise."""
 BACK_WEIGHT = 0.8
 """Of backward hops beside forward ones, where an operator tells them apart."""
-EPILOGUES = {
-    "none": "d",
-    "axpby": "alpha * x + beta * d",
-    "taxpby": "alpha * T(x) + beta * d",
-    "tinv": "beta * T(d)",
-    "axpby_tinv": "alpha * x + beta * T(d)",
-}
-"""What the reference returns, d = D psi; T is the site term of the operator, for `tinv` its inverse."""
-
 TERMS = {"term_": "term", "second_": "twist"}
 """Stored site terms of the harness, and the members of Arguments that they are given as."""
 
@@ -95,7 +86,7 @@ def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
         for sign in (1, -1)
     ]
     term = operator.site_term
-    epilogue = re.sub(r"(?<!\()\b([dx])\b", r"\1(r)", EPILOGUES[spec.epilogue])
+    epilogue = re.sub(r"(?<!\()\b([dx])\b", r"\1(r)", spec.ends.formula)
     return {
         "hops": hops,
         "terms": dict(list(TERMS.items())[: term.stored[spec.applies_inverse] if spec.has_term else 0]),
@@ -111,8 +102,8 @@ def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
         "rotation": _matrix(spec.basis.rotation) if spec.basis else "",
         "tile": 12 if "kept" in spec.shape else spec.tile,
         "has_term": spec.has_term,
-        "reads_x": spec.epilogue in ("axpby", "taxpby", "axpby_tinv"),
-        "result": EPILOGUES[spec.epilogue],
+        "reads_x": spec.ends.reads_x,
+        "result": spec.ends.formula,
         "epilogue": epilogue,
         "alpha": 0.75,
         "beta": 1 if spec.epilogue == "none" else -0.3,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from generator.epilogue import EPILOGUES
 from generator.operators import find_operator
 from generator.operators.formula import FormulaOperator
 from generator.operators.hopping import HoppingOperator
@@ -42,10 +43,7 @@ LINK_EXPRESSIONS = (
     *("stout3_step", "stout4_step", "ape3_step", "ape4_step", "hyp_first", "hyp_second", "hyp_third"),
     *("flow_step", "plaquette_energy", "clover_energy"),
 )
-MOLECULAR_DYNAMICS = (
-    *("move_links", "kick", "algebra_norm2", "back_to_su3"),
-    *("plane_sums", "rectangle_sum", "chair_sum", "plane_force"),
-)
+MOLECULAR_DYNAMICS = ("move_links", "kick", "algebra_norm2", "back_to_su3")
 IMPROVED_LINKS = ("staple", "last_staple", "lepage", "one_link", "naik", "project_u3")
 
 Kernels = dict[str, KernelSpec]
@@ -124,10 +122,11 @@ def _complete_hopping(found: Kernels, operator: HoppingOperator, spec: KernelSpe
         axes |= {"precision": precision, "links": links}
         for dagger in (False, True) if dirac else (False,):
             plain = operator.hops_of or operator.name
-            for epilogue in ("none", "axpby"):
-                _add(found, plain, dagger=dagger, epilogue=epilogue, tile=1, **axes)
-            for epilogue in ("taxpby", "tinv", "axpby_tinv") if spec.has_term else ():
-                _add(found, operator.name, dagger=dagger, epilogue=epilogue, tile=term.flavours, **axes)
+            for end in EPILOGUES.values():
+                if not end.has_term:
+                    _add(found, plain, dagger=dagger, epilogue=end.name, tile=1, **axes)
+                elif spec.has_term:
+                    _add(found, operator.name, dagger=dagger, epilogue=end.name, tile=term.flavours, **axes)
         if spec.has_term:
             tile = {"tile": term.flavours} if term.flavours > 1 else {}
             _add(found, f"apply_{term.name}", precision, basis=spec.basis, **tile)

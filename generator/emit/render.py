@@ -281,6 +281,8 @@ def render_group(
     headers = ["runtime/kernels/batch.hpp", "runtime/kernels/targets/halo_cuda.hpp"] if target == "cuda" else []
     if any(getattr(find_operator(s.operator), "from_language", False) for s in specs):
         headers.append("runtime/kernels/expression_site.hpp")
+    if any(_has_adjoint(s) for s in specs):
+        headers.append("runtime/kernels/su3_adjoint.hpp")
     if any(_adds_up_sites(s) for s in specs):
         headers.append("runtime/kernels/site_values.hpp")
     if any(isinstance(o := find_operator(s.operator), HoppingOperator) and o.form.directed for s in specs):
@@ -297,6 +299,11 @@ def _adds_up_sites(spec: KernelSpec) -> bool:
     """Sums of expressions are added up by the host, in a way that does not depend on how a lattice is spread."""
     operator = find_operator(spec.operator)
     return isinstance(operator, Expression) and operator.sums > 0
+
+
+def _has_adjoint(spec: KernelSpec) -> bool:
+    operator = find_operator(spec.operator)
+    return isinstance(operator, Expression) and "_adjoint(" in operator.formula
 
 
 def _row(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec]) -> dict[str, str | None]:

@@ -11,6 +11,7 @@ import numpy as np
 from generator.algebra.gamma import BASES, Basis
 from generator.algebra.su3 import STORAGES
 from generator.emit.cpp import literal
+from generator.epilogue import EPILOGUES
 from generator.operators import find_operator
 from generator.operators.hopping import HoppingOperator
 from generator.precision import PRECISIONS, Precision
@@ -49,6 +50,7 @@ def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:
         ],
         "bases": [_basis_row(b) for b in bases.values()],
         "operators": list(hopping.values()),
+        "epilogues": list(EPILOGUES),
     }
 
 

@@ -1,6 +1,6 @@
 """Lattice formulas: what a user's file imports. docs/expressions.md tells the language."""
 
-from generator.language.action import Action, Parameter, action, parameter
+from generator.language.action import ABOVE_ZERO, Action, Option, Parameter, Spelling, action, parameter, spelling
 from generator.language.graph import Direction
 from generator.language.operator import Expression, expression
 from generator.language.symbols import (
@@ -30,6 +30,7 @@ from generator.language.symbols import (
     sign,
     space,
     spin_matrix,
+    summed,
     t,
     ta,
     tau,
@@ -42,6 +43,7 @@ from generator.language.symbols import (
 )
 
 __all__ = [
+    "ABOVE_ZERO",
     "Action",
     "Algebra",
     "Complex",
@@ -50,8 +52,10 @@ __all__ = [
     "Fermion",
     "Links",
     "Matrices",
+    "Option",
     "Parameter",
     "Real",
+    "Spelling",
     "Spinor",
     "StaggeredFermion",
     "Sum",
@@ -74,7 +78,9 @@ __all__ = [
     "sigma",
     "sign",
     "space",
+    "spelling",
     "spin_matrix",
+    "summed",
     "t",
     "ta",
     "tau",

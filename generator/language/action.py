@@ -15,7 +15,9 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -32,38 +34,110 @@ ARGUMENTS: dict[Any, str] = {
     StaggeredFermion: "staggered",
 }
 """Annotations of a formula's arguments."""
+ABOVE_ZERO = sys.float_info.min
+"""The lower bound of positive numbers."""
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A real parameter of an action.
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """What commands take for an action.
 
     Attributes:
         help: what it is, in one line.
-        default: its value where none is given; None if one must be given.
         lower, upper: least and largest value.
-        unit: its unit, empty for pure numbers.
-        name: as in the class.
+        name: as in the class; options have dashes for underscores.
     """
 
     help: str
-    default: float | None = None
     lower: float = -math.inf
     upper: float = math.inf
-    unit: str = ""
     name: str = ""
 
+    @property
+    def option(self) -> str:
+        """`--csw-r`."""
+        return f"--{option_name(self.name)}"
 
-def parameter(
-    default: float | None = None,
-    *,
-    help: str,  # noqa: A002 (the word that the field and argparse use)
-    lower: float = -math.inf,
-    upper: float = math.inf,
-    unit: str = "",
-) -> Any:
+    @property
+    def range(self) -> str:
+        """What numbers must be, in words; empty if they may be any."""
+        if self.lower == ABOVE_ZERO and math.isinf(self.upper):
+            return "a positive number"
+        if math.isinf(self.lower):
+            return "" if math.isinf(self.upper) else f"a number of at most {self.upper:g}"
+        if math.isinf(self.upper):
+            return f"a number of at least {self.lower:g}"
+        return f"a number from {self.lower:g} to {self.upper:g}"
+
+    @property
+    def meaning(self) -> str:
+        """The help, and what form the value has."""
+        return self.help
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter(Option):
+    """A real parameter of an action: runs record it, and an option has its name.
+
+    Attributes:
+        default: its value where none is given; None if one must be given.
+        unit: its unit, empty for pure numbers.
+        several: one run takes several values (masses of one Krylov space).
+        each_slice: it may differ from slice to slice of a fifth dimension, and be complex.
+    """
+
+    default: float | None = None
+    unit: str = ""
+    several: bool = False
+    each_slice: bool = False
+
+    @property
+    def meaning(self) -> str:
+        """The help, and what form the value has."""
+        several = ", or several: M1,M2,..." if self.several else ""
+        slices = ", or one for each slice, complex ones as re:im" if self.each_slice else ""
+        return f"{self.help}{f' in {self.unit}' if self.unit else ''}{several}{slices}"
+
+
+def parameter(default: float | None = None, **more: Any) -> Any:
     """What a class of an action says of a parameter beside its name; see Parameter."""
-    return Parameter(help, default, lower, upper, unit)
+    return Parameter(default=default, **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spelling(Option):
+    """Another way to give parameters: an option with numbers, separated by commas, of which they are functions.
+
+    Attributes:
+        gives: a function of the numbers, named as its arguments are, that returns parameters by name.
+    """
+
+    gives: Callable[..., dict[str, Any]]
+
+    @property
+    def numbers(self) -> list[str]:
+        """Names of its numbers."""
+        return list(inspect.signature(self.gives).parameters)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as functions of the numbers."""
+        return self.gives(*(make("parameter", "real", (), n) for n in self.numbers))
+
+    @property
+    def meaning(self) -> str:
+        """The help, and what form the value has."""
+        return self.help if self.numbers == [self.name] else f"{','.join(self.numbers)}: {self.help}"
+
+
+def spelling(gives: Callable[..., dict[str, Any]], **more: Any) -> Any:
+    """What a class of an action says of an option that gives parameters; see Spelling."""
+    return Spelling(gives=gives, **more)
+
+
+def option_name(name: str) -> str:
+    """A name of the table as options have it: `twisted_mass` -> `twisted-mass`."""
+    return name.replace("_", "-")
 
 
 @dataclass(frozen=True)
@@ -104,13 +178,33 @@ class Action:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """Parameters in the order in which they were written, those of base classes first."""
-        found: dict[str, Parameter] = {}
+        return tuple(self._stated(Parameter))
+
+    @cached_property
+    def spellings(self) -> tuple[Spelling, ...]:
+        """Those of which the action has all parameters."""
+        names = {p.name for p in self.parameters}
+        return tuple(s for s in self._stated(Spelling) if names.issuperset(s.parameters))
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """What gives its parameters, by the names of options."""
+        return {o.option: o for o in (*self.parameters, *self.spellings)}
+
+    def _stated(self, kind: type[Option]) -> list[Any]:
+        found: dict[str, Any] = {}
         for cls in reversed(self.statement.__mro__):
             for name, value in vars(cls).items():
                 found.pop(name, None)  # a class that gives it a value leaves no choice
-                if isinstance(value, Parameter):
-                    found[name] = Parameter(value.help, value.default, value.lower, value.upper, value.unit, name)
-        return tuple(found.values())
+                if isinstance(value, kind):
+                    found[name] = replace(value, name=name)
+        return list(found.values())
+
+    @property
+    def extends(self) -> Action | None:
+        """The action that means this one where options are given that this one alone has."""
+        of = vars(self.statement).get("extends")
+        return of.action if of else None
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:

@@ -1,11 +1,12 @@
-"""Values of constant matrices in spin and flavour, in any basis."""
+"""Constant matrices in spin and flavour: their values in any basis, and conjugates of what multiplies a spinor."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from generator.algebra.gamma import Basis, Matrix, snap
-from generator.language.graph import ExpressionError, Node
+from generator.language.graph import NUMBERS, ExpressionError, Node, make
+from generator.language.symbols import adj, spin_matrix
 
 _CONSTANT = ("constant", "gamma", "gamma5", "tau", "spin", "promote", "add", "sub", "neg", "mul", "adj")
 _PAULI = {
@@ -54,3 +55,20 @@ def _value(node: Node, basis: Basis | None) -> Matrix:
 def is_constant(node: Node) -> bool:
     """Whether a matrix holds no parameter and nothing of the site."""
     return node.op in _CONSTANT and all(map(is_constant, node.args))
+
+
+def conjugate(matrix: Node) -> Node:
+    """The conjugate of what multiplies a spinor; gamma matrices are Hermitian."""
+    if matrix.op in ("gamma", "gamma5", "tau"):
+        return matrix
+    if matrix.op == "spin":
+        return spin_matrix([[complex(row[k]).conjugate() for row in matrix.data] for k in range(4)])
+    if matrix.op == "constant":
+        value = matrix.data
+        return make("constant", matrix.kind, (), value.conjugate() if isinstance(value, complex) else value)
+    if matrix.kind == "matrix" or (matrix.kind in NUMBERS and not matrix.args):
+        return adj(matrix)
+    args = [conjugate(a) for a in matrix.args]
+    if matrix.op == "mul" and matrix.args[0].kind not in NUMBERS:
+        args.reverse()
+    return make(matrix.op, matrix.kind, tuple(args), matrix.data)

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from generator.algebra.gamma import DEGRAND_ROSSI, Basis, Matrix
+from generator.algebra.projector import factorise
 from generator.cost import MULTIPLY_FLOPS, combination_flops
-from generator.language.constants import is_constant, spin_value
+from generator.language.constants import conjugate, is_constant, spin_value
 from generator.language.graph import FIFTH, LINEAR, NAMES, NUMBERS, ExpressionError, Node
 
 Displacement = tuple[int, ...]
@@ -25,6 +28,10 @@ TA_FLOPS = 24
 """Three complex and three real differences, their halves, and the trace."""
 EXP_FLOPS = PRODUCT_FLOPS + 31 + 90 + 2 * 54 + 42
 """Q^2, two traces, the three coefficients of eqs. 29-34 of hep-lat/0311018, and f0 + f1 Q + f2 Q^2."""
+EXP_ADJOINT_FLOPS = 5 * PRODUCT_FLOPS + 31 + 90 + 2 * 60 + 2 * 30 + 5 * 54
+"""Q^2, Q C, C Q, two traces with each of Q and Q^2, coefficients of eqs. 60-69 there, and the sum of eq. 74."""
+PROJECT_U3_ADJOINT_FLOPS = 10 * (300 + 250 + 2 * PRODUCT_FLOPS) + 4 * PRODUCT_FLOPS
+"""Ten steps for the projection and for the sign function, and products before and after."""
 PROJECT_FLOPS = PRODUCT_FLOPS + 3 * 300 + 150
 """One pass over the SU(2) subgroups; how many are needed depends on the matrix."""
 
@@ -48,14 +55,19 @@ class Value:
 
 @dataclass(frozen=True)
 class SpinMatrix:
-    """A constant 4x4 matrix in spin, equal to others of the same text."""
+    """A constant 4x4 matrix in spin, equal to others of the same text; or one of its factors of lower rank, m = b p."""
 
     text: str
     node: Node = field(compare=False)
+    part: Literal["", "p", "b^+"] = ""
 
     def rows(self, basis: Basis) -> Matrix:
         """Its elements in a basis."""
-        return spin_value(self.node, basis)
+        value = spin_value(self.node, basis)
+        if not self.part:
+            return value
+        factors = factorise(value)
+        return factors.project if self.part == "p" else factors.reconstruct.conj().T
 
 
 def _base(matrix: Value) -> tuple[Value, bool]:
@@ -105,6 +117,8 @@ class Lowering:
         args = tuple(self.lower(a, at) for a in node.args)
         if node.op == "total":
             return args[0]
+        if node.op == "outer":
+            return self._outer(*args)
         if node.op == "adj" and (args[0].op == "adj" or node.kind == "real"):
             return args[0].args[0] if args[0].op == "adj" else args[0]
         if node.op == "load":
@@ -134,6 +148,20 @@ class Lowering:
             return self._applied(op.args[0], at, self._applied(op.args[1], at, psi))
         args = tuple(self._applied(a, at, psi) for a in op.args)
         return self._value(op.op, "spinor", args, None)
+
+    def _outer(self, f: Value, g: Value) -> Value:
+        """F g^+; of (S f)(T g)^+ with S^+ T = b p of lower rank that of b^+ f and p g, which have fewer spins."""
+        matrix: Node | None = None
+        bare_f, bare_g = (v.args[0] if v.op == "spin" else v for v in (f, g))
+        if f.op == "spin":
+            matrix = conjugate(f.data.node)
+        if g.op == "spin":
+            matrix = g.data.node if matrix is None else matrix * g.data.node
+        if matrix is None or np.linalg.matrix_rank(spin_value(matrix, DEGRAND_ROSSI)) == 4:
+            return self._value("outer", "matrix", (f, g), None)
+        left = self._value("spin", "spinor", (bare_f,), SpinMatrix(str(matrix), matrix, "b^+"))
+        right = self._value("spin", "spinor", (bare_g,), SpinMatrix(str(matrix), matrix, "p"))
+        return self._value("outer", "matrix", (left, right), None)
 
     def _times(self, matrix: Value, psi: Value) -> Value:
         """A matrix in colour times a spinor; a link times its conjugate is 1."""
@@ -175,6 +203,8 @@ def flops(v: Value, spins: int, basis: Basis | None = None) -> int:
     """Arithmetic of one value, its arguments given. Numbers that do not depend on the site cost nothing."""
     if v.op == "spin":
         return sum(combination_flops(row, first=True) for row in v.data.rows(basis or DEGRAND_ROSSI))
+    if v.op == "outer" and v.args[0].op == "spin":
+        spins = len(v.args[0].data.rows(basis or DEGRAND_ROSSI))
     reals = {"real": 1, "complex": 2, "matrix": 18, "spinor": 6 * spins}[v.kind]
     if v.op in ("add", "sub"):
         return reals
@@ -194,8 +224,11 @@ def flops(v: Value, spins: int, basis: Basis | None = None) -> int:
         "dot": 48 * spins - 2,
         "outer": 9 * (8 * spins - 2),
         "ta": TA_FLOPS,
+        "summed": 18,
         "exp": EXP_FLOPS,
+        "exp_adjoint": EXP_ADJOINT_FLOPS,
         "project": PROJECT_FLOPS,
+        "project_u3_adjoint": PROJECT_U3_ADJOINT_FLOPS,
     }.get(v.op, 0)
 
 

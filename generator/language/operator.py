@@ -16,7 +16,7 @@ from generator.cost import COLOUR_REALS, Cost
 from generator.language.graph import NAMES, ExpressionError, Node, text
 from generator.language.lower import AT_HOME, Lowering, Value, flops, topological
 from generator.language.symbols import SPINORS, Definition, define
-from generator.language.text import Statements, are_inlined, cpp_direction, cpp_name
+from generator.language.text import MOST_FOR_DIRECTIONS, MOST_INLINED, Statements, are_inlined, cpp_direction, cpp_name
 from generator.spec import KernelSpec, SpecError
 
 ROOT = Path(__file__).parents[2]
@@ -161,6 +161,20 @@ class Expression:
         return frozenset(found)
 
     @cached_property
+    def summed(self) -> frozenset[str]:
+        """Spinors over whose right-hand sides the kernel adds up.
+
+        Raises:
+            ExpressionError: some are read one right-hand side at a time too.
+        """
+        roots = [v for _, results in self.blocks for *_, v in results]
+        sums = [v for v in topological(roots) if v.op == "summed"]
+        found = frozenset(v.data[0] for v in topological(sums) if v.op == "load" and v.kind == "spinor")
+        if found and found != {n for n, kind in self.kinds.items() if kind in SPINORS}:
+            raise ExpressionError(f"{self.definition.place}: {self.name}: all spinors stand in summed(...), or none")
+        return found
+
+    @cached_property
     def reach(self) -> dict[str, str]:
         """How far fields are read from where something is written or added up, of those that are read elsewhere.
 
@@ -203,10 +217,12 @@ class Expression:
     def signature(self) -> str:
         """`name:kind:operand:flag` of all fields and numbers in the order of a call, then `:reach` if there is one.
 
-        Flags: `apart` for an input that no output may be, `out` for an output, else `here`.
+        Flags: `apart` for an input that no output may be, `out` for an output, `each` for a spinor over whose
+        right-hand sides the kernel adds up, else `here`.
         """
         outputs = {n for n, _ in self.definition.outputs}
         flag = {n: "out" if n in outputs else "apart" if n in self.apart else "here" for n in self.kinds}
+        flag |= dict.fromkeys(self.summed, "each")
         ends = {n: f":{reach}" for n, reach in self.reach.items()}
         return " ".join(f"{n}:{kind}:{self.operands[n]}:{flag[n]}{ends.get(n, '')}" for n, kind in self.kinds.items())
 
@@ -262,11 +278,18 @@ class Expression:
             "formula": self.formula,
             "source": f"{shown}, line {place.line}",
             "numbers": [self._number(n, k) for n, k in self.kinds.items() if k in ("real", "complex")],
-            "blocks": [self._block(title, results, spec.basis) for title, results in self.blocks],
+            "blocks": self._apart([self._block(title, results, spec.basis) for title, results in self.blocks]),
             "sums": self.sums,
             "symbols": [cpp_direction(NAMES.index(n)) for n in self.directions],
             "cases": direction_cases(len(self.directions)),
         }
+
+    def _apart(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Blocks of directions of the call stand side by side: each gets names of its own."""
+        if self.directions and len(blocks) > 1:
+            for block in blocks:
+                block["lines"] = ["{", *(f"  {line}" for line in block["lines"]), "}"]
+        return blocks
 
     def _number(self, name: str, kind: str) -> str:
         where = self.operands[name]
@@ -277,7 +300,8 @@ class Expression:
     def _block(self, title: str, results: Sequence[tuple[str, int, Value]], basis: Basis | None) -> dict[str, Any]:
         everything = [v for _, all_results in self.blocks for *_, v in all_results]
         roots = [v for *_, v in results]
-        statements = Statements(self.operands, self.kinds, roots, are_inlined(everything), basis)
+        inlined = are_inlined(everything, MOST_FOR_DIRECTIONS if self.directions else MOST_INLINED)
+        statements = Statements(self.operands, self.kinds, roots, inlined, basis)
         if self.sums:
             statements.add_up([v for *_, v in results])
             return {"title": title, "lines": statements.lines}

@@ -187,6 +187,12 @@ def outer(f: Node, g: Node) -> Node:
     return make("outer", "matrix", (f, g))
 
 
+def summed(value: Node) -> Node:
+    """The sum over all right-hand sides of what the spinors of one give: `summed(outer(f, g))`."""
+    _need(value, ("matrix",), "summed")
+    return make("summed", "matrix", (value,))
+
+
 def sign(*axes: Direction) -> Node:
     """(-1) to the sum of these coordinates of the site: staggered phases, and with all four the parity."""
     if not all(isinstance(mu, Direction) and mu.index < 4 for mu in axes):

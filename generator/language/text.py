@@ -16,6 +16,8 @@ LONGEST = 72
 """An expression longer than this gets a name."""
 MOST_INLINED = 18
 """Products of matrices in a body that are inlined at most: processors are faster, compilers slower."""
+MOST_FOR_DIRECTIONS = 9
+"""The same of a body that is compiled for each choice of its directions."""
 _VIEWS = {"spinor": "Spinors", "fermion": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Matrices"}
 _FUNCTIONS = {
     "adj": "adj",
@@ -24,7 +26,9 @@ _FUNCTIONS = {
     "outer": "outer",
     "ta": "traceless_antihermitian",
     "exp": "exponential",
+    "exp_adjoint": "exponential_adjoint",
     "project": "closest_su3",
+    "project_u3_adjoint": "nearest_unitary_adjoint",
 }
 
 
@@ -48,10 +52,10 @@ def _number(mu: int) -> str:
     return str(mu + 1) if mu < 4 else f"({cpp_direction(mu)} + 1)"
 
 
-def are_inlined(roots: Sequence[Value]) -> bool:
+def are_inlined(roots: Sequence[Value], most: int = MOST_INLINED) -> bool:
     """Whether a body that computes these has so few products of matrices that they are inlined."""
     products = [v for v in topological(roots) if v.op == "mul" and {a.kind for a in v.args} == {"matrix"}]
-    return len(products) <= MOST_INLINED
+    return len(products) <= most
 
 
 @dataclass
@@ -81,6 +85,7 @@ class Statements:
         self._round = 1
         self._sparing = False
         self._counts = {"s": 0, "v": 0}
+        self._rhs = "rhs"
 
     def value(self, v: Value) -> str:
         """An operand that stands for a value; statements that it needs are added."""
@@ -92,6 +97,8 @@ class Statements:
             return self._sum(v)
         if v.op == "spin":
             return self._turned(v)
+        if v.op == "summed":
+            return self._summed(v)
         code = self._code(v)
         leaf = v.op in ("parameter", "constant", "identity") or (v.op == "adj" and v.args[0].op == "load")
         if leaf or (self._uses[id(v)] < 2 and len(code) <= LONGEST):
@@ -152,9 +159,12 @@ class Statements:
         view = _VIEWS[kind]
         where = f"a.{self.operands[field_name]}, {site}"
         if kind == "fermion" and at != AT_HOME:
-            variable, code = name, f"load_fermion<{view}, {_steps(at)}>(a, a.{self.operands[field_name]}, x, rhs)"
+            variable, code = (
+                name,
+                f"load_fermion<{view}, {_steps(at)}>(a, a.{self.operands[field_name]}, x, {self._rhs})",
+            )
         elif kind in SPINORS:
-            variable, code = name, f"load_spinor<{view}>({where}, rhs)"
+            variable, code = name, f"load_spinor<{view}>({where}, {self._rhs})"
         else:
             variable, code = f"{name}_{NAMES[mu]}", f"load_matrix<{view}>({where}, {cpp_direction(mu)})"
         if at != AT_HOME:
@@ -201,6 +211,21 @@ class Statements:
         self._names[id(v)] = name
         return name
 
+    def _summed(self, v: Value) -> str:
+        """A loop over right-hand sides; what it names and loads is known in it alone."""
+        self._counts["s"] += 1
+        name = f"s{self._counts['s']}"
+        self.lines += [f"typename Matrices::Value {name} = {{}};", "for (int n = 0; n < a.columns; ++n) {"]
+        outside = self.lines, dict(self._names), set(self._walks), set(self._loaded)
+        self.lines, self._rhs = [], "n"
+        for sign, term in self._terms(v.args[0], 1):
+            self.lines.append(f"{name} {'+' if sign > 0 else '-'}= {self.value(term)};")
+        inside, self._rhs = self.lines, "rhs"
+        self.lines, self._names, self._walks, self._loaded = outside
+        self.lines += [*(f"  {line}" for line in inside), "}"]
+        self._names[id(v)] = name
+        return name
+
     def _turned(self, v: Value) -> str:
         """A spinor times a constant matrix: its rows as combinations of colour vectors."""
         assert self.basis is not None
@@ -209,7 +234,8 @@ class Statements:
             psi = self._name(v.args[0], "v", "const auto {} = {};", psi)
         names = [f"{psi}[{s}]" for s in range(4)]
         rows = [combination(row, names) or f"times(0, {names[0]})" for row in v.data.rows(self.basis)]
-        return self._name(v, "v", "const typename Spinors::Value {} = {{{}}};", ", ".join(rows))
+        kind = "typename Spinors::Value" if len(rows) == 4 else f"Spinor<R, {len(rows)}>"
+        return self._name(v, "v", f"const {kind} {{}} = {{{{{{}}}}}};", ", ".join(rows))
 
     def _code(self, v: Value) -> str:
         if v.op == "sign":

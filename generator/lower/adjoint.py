@@ -6,8 +6,9 @@ receives the sum of what those above it pass on, conjugated: for c S L psi(x + d
 
 from __future__ import annotations
 
-from generator.language.graph import NUMBERS, ExpressionError, Node, Step, make
-from generator.language.symbols import adj, shift, spin_matrix
+from generator.language.constants import conjugate
+from generator.language.graph import ExpressionError, Node, Step, make
+from generator.language.symbols import shift
 
 
 def adjoint(matrix: Node, fermion: str) -> Node:
@@ -61,20 +62,3 @@ def _passed_on(part: Node, value: Node) -> list[tuple[Node, Node]]:
         wall = {"wall": part.args[1]} if len(part.args) > 1 else {}
         return [(part.args[0], shift(value, back, **wall))]
     raise ExpressionError(f"{part.place}: {part} is not linear in a spinor")
-
-
-def conjugate(matrix: Node) -> Node:
-    """The conjugate of what multiplies a spinor; gamma matrices are Hermitian."""
-    if matrix.op in ("gamma", "gamma5", "tau"):
-        return matrix
-    if matrix.op == "spin":
-        return spin_matrix([[complex(row[k]).conjugate() for row in matrix.data] for k in range(4)])
-    if matrix.op == "constant":
-        value = matrix.data
-        return make("constant", matrix.kind, (), value.conjugate() if isinstance(value, complex) else value)
-    if matrix.kind == "matrix" or (matrix.kind in NUMBERS and not matrix.args):
-        return adj(matrix)
-    args = [conjugate(a) for a in matrix.args]
-    if matrix.op == "mul" and matrix.args[0].kind not in NUMBERS:
-        args.reverse()
-    return make(matrix.op, matrix.kind, tuple(args), matrix.data)

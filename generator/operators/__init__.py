@@ -16,6 +16,7 @@ from generator.language.operator import Expression
 from generator.operators.blas import UPDATES
 from generator.operators.block import BLOCK_KERNELS
 from generator.operators.convert import SITE_KERNELS
+from generator.operators.forces import force_operators
 from generator.operators.gauge import GAUGE_KERNELS
 from generator.operators.stated import stated_operators
 from generator.spec import KernelSpec, SpecError
@@ -45,7 +46,13 @@ def _modules() -> list[Operator]:
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     loaded = [importlib.import_module(f"{__name__}.{name}") for name in names]
     alone = [m.OPERATOR for m in loaded if hasattr(m, "OPERATOR")]
-    return [*stated_operators(ACTIONS.values()), *alone, *(e for m in loaded for e in _expressions(m))]
+    stated = stated_operators(ACTIONS.values())
+    return [
+        *stated,
+        *force_operators(stated, ACTIONS.values()),
+        *alone,
+        *(e for m in loaded for e in _expressions(m)),
+    ]
 
 
 def _expressions(module: ModuleType) -> list[Expression]:

@@ -132,7 +132,7 @@ class HoppingOperator:
         spinor = spec.format.spinor_bytes(self.spins)
         read = [self.storage(spec, hop).reals for hop in hops if not (spec.storage.temporal and hop.mu == 3)]
         flops = _flops(self, spec.basis, spec.dagger)
-        reads_x = spec.epilogue in ("axpby", "taxpby", "axpby_tinv")
+        reads_x = spec.ends.reads_x
         term, inverse, more, reported, stored = self.site_term, spec.applies_inverse, 0, 0, 0
         if spec.has_term:
             more, reported = term.flops(spec.basis, inverse=inverse), term.reported(spec.basis, inverse=inverse)
@@ -148,13 +148,12 @@ class HoppingOperator:
 
     def arguments(self, spec: KernelSpec) -> list[str]:
         """C++ template arguments that turn the body into the kernel of `spec`."""
-        epilogue = {"none": "Plain", "axpby": "Axpby", "taxpby": "Taxpby", "tinv": "Tinv", "axpby_tinv": "AxpbyTinv"}
         term = f"<{self.site_term.cpp(spec, inverse=spec.applies_inverse)}>" if spec.has_term else ""
         return [
             spec.format.spinor_codec,
             link_codec(spec),
             spec.links.upper(),
-            epilogue[spec.epilogue] + term,
+            spec.ends.cpp + term,
             "true" if spec.coefficient == "complex" else "false",
             str(spec.tile),
         ]

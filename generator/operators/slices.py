@@ -23,11 +23,12 @@ from generator.algebra.gamma import TOLERANCE, Basis, Matrix
 from generator.algebra.projector import Factors, factorise
 from generator.cost import COLOUR_REALS, Cost, combination_flops
 from generator.emit.cpp import combination
+from generator.epilogue import EPILOGUES
 from generator.spec import KernelSpec, SpecError
 
 CHAIN_FLOPS = {"real": 8, "complex": 18}
 """Flops a real number of a part: one product for `close`, two each for y and k, and the additions."""
-_EPILOGUES = {"none": "Plain", "axpby": "Axpby"}
+_EPILOGUES = [e.name for e in EPILOGUES.values() if not e.has_term]
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,10 @@ class SliceOperator:
         Raises:
             SpecError: an epilogue with a site term.
         """
-        if spec.epilogue not in _EPILOGUES:
+        if spec.has_term:
             raise SpecError(f"operator {self.name} has no epilogue {spec.epilogue}; use {' or '.join(_EPILOGUES)}")
         is_complex = "true" if spec.coefficient == "complex" else "false"
-        return [spec.format.spinor_codec, _EPILOGUES[spec.epilogue], is_complex]
+        return [spec.format.spinor_codec, spec.ends.cpp, is_complex]
 
     def cost(self, spec: KernelSpec) -> Cost:
         """Of one slice; every slice is read once and written once, with a x + b (...) one more field is read."""
@@ -86,7 +87,7 @@ class SliceOperator:
         flops = sum(combination_flops(row, first=True) for part in parts for row in part.factors.project)
         flops += sum(combination_flops(row, first=True) for row in _reconstruct(parts))
         flops += CHAIN_FLOPS[spec.coefficient] * reals
-        reads_x = spec.epilogue == "axpby"
+        reads_x = spec.ends.reads_x
         flops += 3 * reals * reads_x
         fields = 2 + reads_x
         return Cost(flops, flops, fields * spec.format.spinor_bytes(self.spins), fields * reals)

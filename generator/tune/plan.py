@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from generator.epilogue import EPILOGUES
 from generator.operators import find_operator
 from generator.spec import KernelSpec
 
@@ -17,7 +18,6 @@ COMPILE_SHARE = 0.7
 """Of a limited time: the rest is for measuring."""
 _FAMILIES = ("hopping", "update", "slices", "expression")
 _PRECISIONS = ("double", "single", "half")
-_EPILOGUES = ("none", "axpby", "tinv", "axpby_tinv", "taxpby")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def importance(spec: KernelSpec) -> tuple[object, ...]:
         spec.coefficient != "real",
         spec.tile > 1,
         spec.operator != "wilson",
-        rank(_EPILOGUES, spec.epilogue),
+        rank(tuple(EPILOGUES), spec.epilogue),
         rank(_PRECISIONS, spec.precision),
         spec.name,
     )

@@ -94,6 +94,11 @@ struct Kind {
   int spins = 4, rhs = 1;
 };
 
+/// Whether a kernel adds up what its right-hand sides give.
+bool sums_up(std::span<const ExpressionParameter> parameters) {
+  return std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.flag == "each"; });
+}
+
 Kind kind_of(std::span<const ExpressionArgument> arguments) {
   Kind kind;
   for (const ExpressionArgument& a : arguments)
@@ -142,7 +147,7 @@ void check(const Kernel& k, std::span<const ExpressionParameter> parameters,
   const Kind kind = kind_of(arguments);
   for (std::size_t n = 0; n < parameters.size(); ++n) {
     const ExpressionParameter& p = parameters[n];
-    if (p.is_output() && !p.is_spinor() && kind.rhs > 1)
+    if (p.is_output() && !p.is_spinor() && kind.rhs > 1 && !sums_up(parameters))
       throw UsageError(
           fmt::format("{}: {} is one field of links, its spinors have {} right-hand sides; call it for each",
                       k.operation, p.name, kind.rhs));
@@ -178,8 +183,10 @@ Arguments expression_arguments(const Kernel& expression, std::span<const Express
   const auto parameters = parameters_of(expression);
   check(expression, parameters, arguments);
   const Kind kind = kind_of(arguments);
-  Arguments a = arguments_for(*kind.domain, kind.domain->lanes(find_precision(kind.precision).element_bytes), kind.rhs);
+  Arguments a = arguments_for(*kind.domain, kind.domain->lanes(find_precision(kind.precision).element_bytes),
+                              sums_up(parameters) ? 1 : kind.rhs);
   a.parity = int(parity);
+  a.columns = kind.rhs;
   for (std::size_t n = 0, place = 1; n < parameters.size(); ++n) {
     const ExpressionParameter& p = parameters[n];
     if (const LatticeDirection* direction = arguments[n].direction())

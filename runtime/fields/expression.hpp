@@ -47,8 +47,10 @@ struct ExpressionParameter {
   std::string_view name;
   std::string_view kind;     ///< spinor, fermion, links, matrices, algebra, real, complex, direction
   std::string_view operand;  ///< member of Arguments; the place among the directions
-  std::string_view flag;     ///< out: it is written; apart: read where something else is written; here
-  BorderDepth reach;         ///< how far from there it is read
+  /// out: it is written; apart: read where something else is written; each: a kernel that writes matrices adds up over
+  /// its right-hand sides; here
+  std::string_view flag;
+  BorderDepth reach;  ///< how far from there it is read
   bool is_number() const { return kind == "real" || kind == "complex"; }
   bool is_spinor() const { return kind == "spinor" || kind == "fermion"; }
   bool is_direction() const { return kind == "direction"; }

@@ -110,11 +110,6 @@ std::string_view default_links(const HostGauge& gauge, Communicator& communicato
   return is_su3(check_unitarity(gauge, communicator)) ? "r12" : "r18";
 }
 
-namespace {
-
-constexpr Matrix3 unit = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-
-/// The SU(3) matrix of the first two rows, made orthonormal.
 Matrix3 orthonormal(Matrix3 g) {
   const auto normalise = [&](int row) {
     double square = 0;
@@ -132,6 +127,10 @@ Matrix3 orthonormal(Matrix3 g) {
   }
   return g;
 }
+
+namespace {
+
+constexpr Matrix3 unit = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
 /// g = 1 on the first slice of the whole lattice, then g(t+1) = g(t) U_t(t): each part goes on where the one before it
 /// in time has ended. Links that leave SU(3) must not take g along: a gauge transformation is undone by g^+.

@@ -81,6 +81,8 @@ double gaussian(Random& random);
 /// Row-major 3x3 products.
 Matrix3 multiply(const Matrix3& a, const Matrix3& b);
 Matrix3 adjoint(const Matrix3& a);
+/// The SU(3) matrix of the first two rows, made orthonormal.
+Matrix3 orthonormal(Matrix3 g);
 Complex64 determinant(const Matrix3& a);
 
 }  // namespace quarksmith

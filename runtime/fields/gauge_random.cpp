@@ -42,24 +42,6 @@ Matrix3 exp_i(Matrix3 h) {
   return sum;
 }
 
-/// Rows made orthonormal, the third the conjugate cross product of the others.
-void gram_schmidt(Matrix3& u) {
-  const auto normalise = [&](int row) {
-    double norm = 0;
-    for (int j = 0; j < 3; ++j) norm += std::norm(u[3 * row + j]);
-    for (int j = 0; j < 3; ++j) u[3 * row + j] /= std::sqrt(norm);
-  };
-  normalise(0);
-  Complex64 overlap = 0;
-  for (int j = 0; j < 3; ++j) overlap += std::conj(u[j]) * u[3 + j];
-  for (int j = 0; j < 3; ++j) u[3 + j] -= overlap * u[j];
-  normalise(1);
-  for (int j = 0; j < 3; ++j) {
-    const int k = (j + 1) % 3, l = (j + 2) % 3;
-    u[6 + j] = std::conj(u[k] * u[3 + l] - u[l] * u[3 + k]);
-  }
-}
-
 template <class Draw>
 HostGauge drawn_gauge(const Lattice& lattice, std::uint64_t seed, const Draw& draw) {
   HostGauge gauge(lattice);
@@ -93,7 +75,7 @@ HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed) {
       const double re = gaussian(random);
       z = {re, gaussian(random)};
     }
-    gram_schmidt(u);
+    u = orthonormal(u);
     return u;
   });
 }
@@ -105,7 +87,7 @@ HostGauge peer_random_gauge(const Lattice& lattice, std::uint64_t seed) {
       const double re = random.uniform();
       u[n] = {re, random.uniform()};
     }
-    gram_schmidt(u);
+    u = orthonormal(u);
     return Matrix3{u[6], u[7], u[8], u[0], u[1], u[2], u[3], u[4], u[5]};  // a cyclic change of rows
   });
 }

@@ -51,8 +51,6 @@ class Lattice {
   long long neighbour(long long index, int mu, int step) const;
   /// Parity of a site.
   static Parity parity(const Coordinates& x) { return Parity((x[0] + x[1] + x[2] + x[3]) & 1); }
-  /// Number of a site among those of its parity.
-  int half_index(const Coordinates& x) const { return static_cast<int>(index(x) / 2); }
 
   /// The lattice of which this is a part; itself if it is whole.
   const Coordinates& global_extent() const { return global_; }

@@ -24,18 +24,21 @@ void for_each_word(const void* site, std::size_t bytes, bool swap, const Visit& 
 
 }  // namespace
 
-void ScidacChecksum::add(std::uint64_t number, const void* site, std::size_t bytes) {
-  const auto crc = static_cast<std::uint32_t>(crc32(0, static_cast<const Bytef*>(site), static_cast<uInt>(bytes)));
-  a ^= std::rotl(crc, static_cast<int>(number % 29));
-  b ^= std::rotl(crc, static_cast<int>(number % 31));
+void PairChecksum::add_word(std::uint32_t word, std::uint64_t number) {
+  a ^= std::rotl(word, static_cast<int>(number % 29));
+  b ^= std::rotl(word, static_cast<int>(number % 31));
 }
 
-void ScidacChecksum::combine(Communicator& communicator) {
+void PairChecksum::combine(Communicator& communicator) {
   a = communicator.exclusive_or(a);
   b = communicator.exclusive_or(b);
 }
 
-std::string ScidacChecksum::text() const { return fmt::format("{:08x} {:08x}", a, b); }
+std::string PairChecksum::text() const { return fmt::format("{:08x} {:08x}", a, b); }
+
+void ScidacChecksum::add(std::uint64_t number, const void* site, std::size_t bytes) {
+  add_word(static_cast<std::uint32_t>(crc32(0, static_cast<const Bytef*>(site), static_cast<uInt>(bytes))), number);
+}
 
 ScidacChecksum checksum_of(const Lattice& part, const void* sites, std::size_t bytes, Communicator& communicator) {
   ScidacChecksum sum;
@@ -51,19 +54,9 @@ ScidacChecksum checksum_of(const Lattice& part, const void* sites, std::size_t b
 }
 
 void MilcChecksum::add(std::uint64_t number, const void* site, std::size_t bytes) {
-  for_each_word(site, bytes, swap, [&](std::uint32_t word, std::size_t i) {
-    const std::uint64_t n = number * (bytes / 4) + i;
-    sum29 ^= std::rotl(word, static_cast<int>(n % 29));
-    sum31 ^= std::rotl(word, static_cast<int>(n % 31));
-  });
+  for_each_word(site, bytes, swap,
+                [&](std::uint32_t word, std::size_t i) { add_word(word, number * (bytes / 4) + i); });
 }
-
-void MilcChecksum::combine(Communicator& communicator) {
-  sum29 = communicator.exclusive_or(sum29);
-  sum31 = communicator.exclusive_or(sum31);
-}
-
-std::string MilcChecksum::text() const { return fmt::format("{:08x} {:08x}", sum29, sum31); }
 
 void NerscChecksum::add(std::uint64_t, const void* site, std::size_t bytes) {
   for_each_word(site, bytes, swap, [&](std::uint32_t word, std::size_t) { sum += word; });

@@ -23,15 +23,22 @@ class SiteChecksum {
   virtual std::string text() const = 0;
 };
 
-/// SciDAC: crc32 of the bytes of each site, rotated left by the number of the site mod 29 and mod 31, combined by
-/// exclusive or (QIO of USQCD, file QIO_checksum).
-struct ScidacChecksum final : SiteChecksum {
-  std::uint32_t a = 0, b = 0;
-  ScidacChecksum() = default;
-  ScidacChecksum(std::uint32_t first, std::uint32_t second) : a(first), b(second) {}
-  void add(std::uint64_t number, const void* site, std::size_t bytes) override;
+/// Two words that are combined by exclusive or.
+struct PairChecksum : SiteChecksum {
+  std::uint32_t a = 0, b = 0;  ///< rotated left by a number mod 29 and mod 31
+  PairChecksum(std::uint32_t first, std::uint32_t second) : a(first), b(second) {}
   void combine(Communicator& communicator) override;
   std::string text() const override;
+
+ protected:
+  void add_word(std::uint32_t word, std::uint64_t number);
+};
+
+/// SciDAC: crc32 of the bytes of each site, rotated left by the number of the site mod 29 and mod 31, combined by
+/// exclusive or (QIO of USQCD, file QIO_checksum).
+struct ScidacChecksum final : PairChecksum {
+  ScidacChecksum(std::uint32_t first = 0, std::uint32_t second = 0) : PairChecksum(first, second) {}
+  void add(std::uint64_t number, const void* site, std::size_t bytes) override;
 };
 
 /// SciDAC checksum of a field on the host: `bytes` a site as they are in memory, one site after the other, each with
@@ -39,14 +46,11 @@ struct ScidacChecksum final : SiteChecksum {
 ScidacChecksum checksum_of(const Lattice& part, const void* sites, std::size_t bytes, Communicator& communicator);
 
 /// MILC v5: 32-bit words, rotated left by their number mod 29 and mod 31, combined by exclusive or.
-struct MilcChecksum final : SiteChecksum {
-  std::uint32_t sum29 = 0, sum31 = 0;
+struct MilcChecksum final : PairChecksum {
   bool swap = false;  ///< the words are in the other byte order
-  explicit MilcChecksum(bool swap_words = false) : swap(swap_words) {}
-  MilcChecksum(std::uint32_t first, std::uint32_t second) : sum29(first), sum31(second) {}
+  explicit MilcChecksum(bool swap_words = false) : PairChecksum(0, 0), swap(swap_words) {}
+  MilcChecksum(std::uint32_t first, std::uint32_t second) : PairChecksum(first, second) {}
   void add(std::uint64_t number, const void* site, std::size_t bytes) override;
-  void combine(Communicator& communicator) override;
-  std::string text() const override;
 };
 
 /// NERSC: sum of the 32-bit words; the order of the two halves of a double does not matter.

@@ -1,5 +1,5 @@
 /// \file
-/// The single gauge formats; used by read_gauge and write_gauge.
+/// The table of gauge formats, and what their files share; used by read_gauge and write_gauge.
 #pragma once
 
 #include <functional>
@@ -25,26 +25,29 @@ struct GaugeHead {
   std::string checksum_name, recorded;  ///< e.g. `SciDAC checksum`, and its text
 };
 
-// They read nothing but the head, each rank for itself.
+/// A format: the row that its own file defines.
+struct GaugeFormat : GaugeFormatInfo {
+  /// Whether a file may be of this format. Where several say so, the plaquette of the links decides.
+  bool (*sniff)(const InputFile&) = nullptr;
+  /// Reads nothing but the head, each rank for itself.
+  GaugeHead (*head)(const InputFile&, const std::optional<Coordinates>& expected) = nullptr;
+  /// Creates the file and writes all of it; null: the format is read alone.
+  void (*write)(Output&, const HostGauge&, int bits, const std::vector<ExtraRecord>&) = nullptr;
+};
 
-GaugeHead lime_head(const InputFile& file, const std::optional<Coordinates>& expected);
-GaugeHead nersc_head(const InputFile& file);
-GaugeHead milc_head(const InputFile& file);
-/// DDalphaAMG and openQCD both start with four extents and a plaquette: which one a file is, the plaquette of its links
-/// decides.
-std::vector<GaugeHead> plain_binary_heads(const InputFile& file);
-/// Whether the file starts with the header of those formats and has no more than the size that it implies.
-bool looks_like_plain_binary(const InputFile& file);
-GaugeHead text_head(const InputFile& file, const Coordinates& extent);
+extern const GaugeFormat lime_format, nersc_format, milc_format, ddalphaamg_format, openqcd_format, text_format;
+inline constexpr const GaugeFormat* format_table[] = {&lime_format,       &nersc_format,   &milc_format,
+                                                      &ddalphaamg_format, &openqcd_format, &text_format};
+
 /// Bytes that a text of so many links has at most: a number is no longer than 64 characters.
 std::uint64_t most_text_bytes(const Coordinates& extent);
 
-// Each creates the file and writes all of it.
-
-void write_ildg(Output& output, const HostGauge& gauge, int bits, const std::vector<ExtraRecord>& extra);
-void write_nersc(Output& output, const HostGauge& gauge, int bits);
-void write_milc(Output& output, const HostGauge& gauge);
-void write_openqcd(Output& output, const HostGauge& gauge);
+/// Bytes of the header with which DDalphaAMG and openQCD start: four extents, time first, and a plaquette.
+constexpr std::uint64_t plain_header_bytes = 4 * 4 + 8;
+/// Whether a file starts so and has no more than the size that the extents imply.
+bool looks_like_plain_binary(const InputFile& file);
+/// The head of such a file. \param axes in the order of its extents.
+GaugeHead plain_head(const InputFile& file, const char* format, const std::array<int, 4>& axes);
 
 /// How the links of a file are laid out: lexicographic sites, x fastest; rows, columns, (re, im) fastest.
 struct LinkLayout {
@@ -69,9 +72,6 @@ inline auto link_reader(const LinkLayout& layout, std::shared_ptr<SiteChecksum> 
 void write_links(NewFile& file, const LinkLayout& layout, const HostGauge& gauge, SiteChecksum* checksum);
 /// A link with the boundary phase, if it crosses the last slice of the whole lattice.
 Matrix3 link_with_phase(const HostGauge& gauge, long long site, int mu);
-
-/// openQCD: of each odd site the links that leave it and arrive at it, from byte `offset`.
-void read_openqcd_links(const InputFile& file, std::uint64_t offset, HostGauge& gauge, Communicator& communicator);
 
 /// Sites of a lattice of these extents.
 std::uint64_t sites_of(const Coordinates& extent);

@@ -5,41 +5,24 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstring>
 #include <exception>
 
 #include "runtime/error.hpp"
 #include "runtime/fields/host_averages.hpp"
 #include "runtime/io/formats.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith {
 namespace {
 
-bool starts_like_a_number(const std::string& head) {
-  const std::size_t first = head.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && std::strchr("+-.0123456789", head[first]) != nullptr &&
-         head.find_first_not_of(" \t\r\n+-.,0123456789eEdDnaifINAF") == std::string::npos;
-}
-
-bool is_milc(const std::string& head) {
-  return head.starts_with(std::string("\x87\x4e\0\0", 4)) || head.starts_with(std::string("\0\0\x4e\x87", 4));
-}
-
 /// What a file can be: one format, or two that only the links tell apart.
 std::vector<GaugeHead> read_heads(const InputFile& file, const std::optional<Coordinates>& expected) {
-  const std::string head = file.head(64);
-  if (head.empty()) throw Error(fmt::format("{}: is empty", file.name()));
-  if (head.starts_with("\x45\x67\x89\xab")) return {lime_head(file, expected)};
-  if (head.starts_with("BEGIN_HEADER")) return {nersc_head(file)};
-  if (is_milc(head)) return {milc_head(file)};
-  if (looks_like_plain_binary(file)) return plain_binary_heads(file);
-  if (starts_like_a_number(head)) {
-    if (!expected)
-      throw UsageError(
-          fmt::format("{}: text does not record its extents; give them with --lattice X,Y,Z,T", file.name()));
-    return {text_head(file, *expected)};
-  }
-  throw Error(fmt::format("{}: unknown format; supported are {}", file.name(), gauge_formats()));
+  if (file.size() == 0) throw Error(fmt::format("{}: is empty", file.name()));
+  std::vector<GaugeHead> heads;
+  for (const GaugeFormat* format : format_table)
+    if (format->sniff(file)) heads.push_back(format->head(file, expected));
+  if (heads.empty()) throw Error(fmt::format("{}: unknown format; supported are {}", file.name(), gauge_formats()));
+  return heads;
 }
 
 /// A head, and the part of its lattice that this rank reads.
@@ -102,45 +85,50 @@ void check_average(GaugeFile& f, const std::string& key, const std::string& what
                       std::abs(recorded - computed) <= allowed});
 }
 
-/// A format that can be written.
-struct Writable {
-  std::string_view name, title;
-  int bits;        ///< of its reals; 0: 32 or 64
-  bool any_links;  ///< holds links that are not SU(3) too, as fat ones
-};
-constexpr Writable writable[] = {{"ildg", "ILDG", 0, true},
-                                 {"nersc", "NERSC", 0, false},
-                                 {"milc", "MILC", 32, false},
-                                 {"openqcd", "openQCD", 64, false}};
-
-const Writable& check_format(const std::string& name, int bits) {
+const GaugeFormat& check_format(const std::string& name, int bits) {
   if (bits != 32 && bits != 64) throw UsageError(fmt::format("{} bits; use 32 or 64", bits));
-  const auto* format =
-      std::find_if(std::begin(writable), std::end(writable), [&](const Writable& w) { return w.name == name; });
-  if (format == std::end(writable))
-    throw UnknownName(fmt::format("gauge format '{}' cannot be written; use ildg, nersc, milc or openqcd", name));
-  if (format->bits != 0 && format->bits != bits)
-    throw UsageError(fmt::format("the {} format holds reals of {} bits; use {} bits, or ildg", format->title,
-                                 format->bits, format->bits));
-  return *format;
+  for (const GaugeFormat* format : format_table) {
+    if (format->name != name || format->write == nullptr) continue;
+    if (format->bits != 0 && format->bits != bits)
+      throw UsageError(fmt::format("the {} format holds reals of {} bits; use {} bits, or {}", format->title,
+                                   format->bits, format->bits,
+                                   writable_names([](const GaugeFormatInfo& f) { return f.bits == 0; })));
+    return *format;
+  }
+  throw UnknownName(fmt::format("gauge format '{}' cannot be written; use {}", name, writable_names()));
 }
 
 /// What a format cannot hold, and what no file shall.
-void check_writable(const HostGauge& gauge, const std::string& format, int bits, Communicator& communicator) {
-  const Writable& writes = check_format(format, bits);
+void check_writable(const HostGauge& gauge, const GaugeFormat& format, Communicator& communicator) {
   require_spread(gauge.lattice, communicator);
   const Unitarity u = check_unitarity(gauge, communicator);
-  if (!writes.any_links && !is_su3(u))
-    throw NotSU3(
-        fmt::format("the {} format is for SU(3) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
-                    "determinant 1; write them as ildg",
-                    writes.title, u.unitary, u.determinant));
+  if (!format.any_links && !is_su3(u))
+    throw NotSU3(fmt::format(
+        "the {} format is for SU(3) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
+        "determinant 1; write them as {}",
+        format.title, u.unitary, u.determinant, writable_names([](const GaugeFormatInfo& f) { return f.any_links; })));
 }
 
 }  // namespace
 
 std::string gauge_formats() {
-  return "ILDG and SciDAC (LIME), NERSC, MILC v5, DDalphaAMG, openQCD, Bridge++ text (also gzipped)";
+  std::string all;
+  for (const GaugeFormat* format : format_table) all += fmt::format("{}{}", all.empty() ? "" : ", ", format->title);
+  return all + " (also gzipped)";
+}
+
+std::vector<GaugeFormatInfo> writable_formats() {
+  std::vector<GaugeFormatInfo> all;
+  for (const GaugeFormat* format : format_table)
+    if (format->write != nullptr) all.push_back(*format);
+  return all;
+}
+
+std::string writable_names(bool (*with)(const GaugeFormatInfo&)) {
+  std::vector<std::string_view> names;
+  for (const GaugeFormatInfo& format : writable_formats())
+    if (with == nullptr || with(format)) names.push_back(format.name);
+  return one_of(names);
 }
 
 GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Lattice>& lattice, bool verify,
@@ -176,15 +164,9 @@ GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Latt
 
 void write_gauge(Output& output, const HostGauge& gauge, const std::string& format, int bits,
                  const std::vector<ExtraRecord>& extra) {
-  check_writable(gauge, format, bits, output.communicator());
-  if (format == "ildg")
-    write_ildg(output, gauge, bits, extra);
-  else if (format == "nersc")
-    write_nersc(output, gauge, bits);
-  else if (format == "openqcd")
-    write_openqcd(output, gauge);
-  else
-    write_milc(output, gauge);
+  const GaugeFormat& row = check_format(format, bits);
+  check_writable(gauge, row, output.communicator());
+  row.write(output, gauge, bits, extra);
 }
 
 void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, const std::string& format, int bits,

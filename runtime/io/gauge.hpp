@@ -2,10 +2,12 @@
 /// Gauge configurations in the formats of the field. Reading recognises the format by content.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/fields/field.hpp"
@@ -43,18 +45,30 @@ struct GaugeFile {
 GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Lattice>& lattice = {}, bool verify = true,
                      const Partition& partition = {});
 
+/// What is known of a format. The table of formats, with what reads and writes them: runtime/io/formats.hpp.
+struct GaugeFormatInfo {
+  std::string_view title;
+  std::string_view name = "";                 ///< by which write_gauge knows it; empty: it is read alone
+  std::array<std::string_view, 2> endings{};  ///< of file names that ask for it
+  int bits = 0;                               ///< of its reals; 0: 32 or 64
+  bool any_links = false;                     ///< holds links that are not SU(3) too, as fat ones
+};
+
 /// What read_gauge understands, for messages.
 std::string gauge_formats();
+/// The formats that write_gauge knows.
+std::vector<GaugeFormatInfo> writable_formats();
+/// Their names, as `ildg, nersc or milc`; those that `with` tells, if it is given.
+std::string writable_names(bool (*with)(const GaugeFormatInfo&) = nullptr);
 
 /// A LIME record that goes into an ILDG file beside the links.
 struct ExtraRecord {
   std::string type, text;
 };
 
-/// Writes ILDG (with SciDAC checksum), NERSC (three rows), MILC (single precision) or openQCD (double precision); links
-/// include gauge.phase. Each rank writes the links of its part; the file is the same to the bit for every grid.
-/// Collective.
-/// \param format ildg, nersc, milc or openqcd; \param bits 32 or 64.
+/// Writes a configuration; links include gauge.phase. Each rank writes the links of its part; the file is the same to
+/// the bit for every grid. Collective.
+/// \param format the name of a writable format; \param bits 32 or 64.
 /// \throws UsageError unknown format or bits, or links that the format cannot hold; Error the file cannot be written
 /// (an older one is kept). All ranks throw if one does.
 void write_gauge(Output& output, const HostGauge& gauge, const std::string& format, int bits = 64,

@@ -64,7 +64,7 @@ ScidacChecksum recorded_checksum(const std::string& xml) {
   return {hexadecimal(xml_value(xml, "suma")), hexadecimal(xml_value(xml, "sumb"))};
 }
 
-}  // namespace
+bool is_lime(const InputFile& file) { return file.head(4) == "\x45\x67\x89\xab"; }
 
 GaugeHead lime_head(const InputFile& file, const std::optional<Coordinates>& expected) {
   const std::vector<LimeRecord> records = lime_records(file);
@@ -151,9 +151,17 @@ void write_ildg(Output& output, const HostGauge& gauge, int bits, const std::vec
   file.commit();
 }
 
+}  // namespace
+
+constinit const GaugeFormat lime_format = {
+    {.title = "ILDG and SciDAC (LIME)", .name = "ildg", .endings = {".ildg", ".lime"}, .any_links = true},
+    is_lime,
+    lime_head,
+    write_ildg};
+
 std::string read_lime_text(const std::filesystem::path& path, const std::string& type) {
   const InputFile file(path);
-  if (!file.head(4).starts_with("\x45\x67\x89\xab")) return "";
+  if (!is_lime(file)) return "";
   const std::vector<LimeRecord> records = lime_records(file);
   const LimeRecord* r = find_record(records, type);
   return r != nullptr ? read_record(file, *r) : "";

@@ -31,9 +31,12 @@ void swap_header(MilcHeader& h) {
   swap_bytes(&h.order, 12, 4);
 }
 
-}  // namespace
+bool is_milc(const InputFile& file) {
+  const std::string head = file.head(4);
+  return head == std::string("\x87\x4e\0\0", 4) || head == std::string("\0\0\x4e\x87", 4);
+}
 
-GaugeHead milc_head(const InputFile& file) {
+GaugeHead milc_head(const InputFile& file, const std::optional<Coordinates>&) {
   MilcHeader header;
   file.read(0, &header, sizeof header, "the MILC header");
   const bool swap = header.magic != milc_magic;
@@ -68,7 +71,7 @@ GaugeHead milc_head(const InputFile& file) {
   return head;
 }
 
-void write_milc(Output& output, const HostGauge& gauge) {
+void write_milc(Output& output, const HostGauge& gauge, int, const std::vector<ExtraRecord>&) {
   const Coordinates& extent = gauge.lattice.global_extent();
   MilcHeader header{};
   header.magic = milc_magic;
@@ -81,10 +84,15 @@ void write_milc(Output& output, const HostGauge& gauge) {
   NewFile file(output, layout.offset + link_bytes(extent, layout));
   MilcChecksum checksum;
   write_links(file, layout, gauge, &checksum);
-  header.sum29 = checksum.sum29;
-  header.sum31 = checksum.sum31;
+  header.sum29 = checksum.a;
+  header.sum31 = checksum.b;
   file.put(0, {reinterpret_cast<const char*>(&header), sizeof header});
   file.commit();
 }
+
+}  // namespace
+
+constinit const GaugeFormat milc_format = {
+    {.title = "MILC v5", .name = "milc", .endings = {".milc"}, .bits = 32}, is_milc, milc_head, write_milc};
 
 }  // namespace quarksmith

@@ -91,9 +91,9 @@ LinkLayout layout_of(const InputFile& file, const Header& header) {
   return layout;
 }
 
-}  // namespace
+bool is_nersc(const InputFile& file) { return file.head(64).starts_with("BEGIN_HEADER"); }
 
-GaugeHead nersc_head(const InputFile& file) {
+GaugeHead nersc_head(const InputFile& file, const std::optional<Coordinates>&) {
   const Header header = read_header(file);
   const LinkLayout layout = layout_of(file, header);
   Coordinates extent;
@@ -128,7 +128,7 @@ GaugeHead nersc_head(const InputFile& file) {
   return head;
 }
 
-void write_nersc(Output& output, const HostGauge& gauge, int bits) {
+void write_nersc(Output& output, const HostGauge& gauge, int bits, const std::vector<ExtraRecord>&) {
   const GaugeAverages averages = host_averages(gauge, output.communicator());
   const Coordinates& n = gauge.lattice.global_extent();
   Checksums checksum(std::endian::native == std::endian::little);
@@ -150,5 +150,10 @@ void write_nersc(Output& output, const HostGauge& gauge, int bits) {
   file.put(0, header());
   file.commit();
 }
+
+}  // namespace
+
+constinit const GaugeFormat nersc_format = {
+    {.title = "NERSC", .name = "nersc", .endings = {".nersc"}}, is_nersc, nersc_head, write_nersc};
 
 }  // namespace quarksmith

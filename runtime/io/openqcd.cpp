@@ -34,11 +34,9 @@ void for_each_odd_site(const Lattice& part, int t, const Visit& visit) {
       }
 }
 
-}  // namespace
-
-void read_openqcd_links(const InputFile& file, std::uint64_t offset, HostGauge& gauge, Communicator& communicator) {
+void read_openqcd_links(const InputFile& file, HostGauge& gauge, Communicator& communicator) {
   const Lattice& lattice = gauge.lattice;
-  const FileBox box = odd_sites(lattice, offset);
+  const FileBox box = odd_sites(lattice, plain_header_bytes);
   const auto shared = SharedFile::reader(file, communicator);
   std::vector<SiteLinks> slice(lattice.space_sites() / 2);
   // Links that arrive at the first slices start from the part before.
@@ -70,7 +68,13 @@ void read_openqcd_links(const InputFile& file, std::uint64_t offset, HostGauge& 
   }
 }
 
-void write_openqcd(Output& output, const HostGauge& gauge) {
+GaugeHead openqcd_head(const InputFile& file, const std::optional<Coordinates>&) {
+  GaugeHead head = plain_head(file, "openQCD", openqcd_axes);
+  head.read_links = read_openqcd_links;
+  return head;
+}
+
+void write_openqcd(Output& output, const HostGauge& gauge, int, const std::vector<ExtraRecord>&) {
   const Lattice& lattice = gauge.lattice;
   const Coordinates& n = lattice.global_extent();
   const std::int32_t extent[] = {n[3], n[0], n[1], n[2]};
@@ -102,5 +106,13 @@ void write_openqcd(Output& output, const HostGauge& gauge) {
   }
   file.commit();
 }
+
+}  // namespace
+
+constinit const GaugeFormat openqcd_format = {
+    {.title = "openQCD", .name = "openqcd", .endings = {".openqcd"}, .bits = 64},
+    looks_like_plain_binary,
+    openqcd_head,
+    write_openqcd};
 
 }  // namespace quarksmith

@@ -10,6 +10,7 @@
 #include <exception>
 #include <thread>
 
+#include "runtime/clock.hpp"
 #include "runtime/ranks/communicator.hpp"
 #include "runtime/error.hpp"
 
@@ -107,8 +108,8 @@ class World final : public Communicator {
   bool meet(double seconds) override {
     MPI_Request met = MPI_REQUEST_NULL;  // beside all other messages, in which the rest may still be
     check(MPI_Ibarrier(control_, &met), "meeting of ranks");
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    for (int done = 0; std::chrono::steady_clock::now() < end;) {
+    const double end = now() + seconds;
+    for (int done = 0; now() < end;) {
       check(MPI_Test(&met, &done, MPI_STATUS_IGNORE), "meeting of ranks");
       if (done) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

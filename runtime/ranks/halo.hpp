@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -26,8 +27,8 @@ enum class Policy {
 };
 inline constexpr int policy_count = 5;
 
-/// `first`, `overlap`, `staged`, `peer`, `fused`.
 std::string_view name_of(Policy policy);
+std::span<const std::string_view> policy_names();
 /// \throws UnknownName another name; the message lists those that exist.
 Policy policy_of(const std::string& name);
 

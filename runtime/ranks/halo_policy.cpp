@@ -1,11 +1,10 @@
 #include "runtime/ranks/halo_policy.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 
 #include <atomic>
 
-#include "runtime/error.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith {
 namespace {
@@ -144,11 +143,12 @@ void run_part(const Domain& domain, const Kernel& kernel, Arguments a, const Hal
 }
 
 std::string_view name_of(Policy policy) { return names[int(policy)]; }
+std::span<const std::string_view> policy_names() { return names; }
 
 Policy policy_of(const std::string& name) {
   for (int n = 0; n < policy_count; ++n)
     if (name == names[n]) return Policy(n);
-  throw UnknownName(fmt::format("policy '{}' is unknown; use {}", name, fmt::join(names, ", ")));
+  unknown_name("policy", name, names);
 }
 
 std::unique_ptr<HaloPolicy> HaloPolicy::make(Policy policy) {

@@ -11,7 +11,9 @@
 
 namespace quarksmith {
 
-/// On which sites the method works.
+class HoppingTerm;
+
+/// On which sites a method works: all, or the even ones in one of two forms (solvers/actions/even_odd.hpp).
 enum class Reduction { none, symmetric, asymmetric };
 
 /// An operator on the even sites whose systems stand for those of the full matrix M (T. A. DeGrand and P. Rossi,
@@ -45,6 +47,9 @@ class DiracOperator {
   /// Fields of half the sites that each right-hand side of a reduced operator needs as work space.
   virtual int work_fields() const { return 1; }
 
+  /// D and T of actions of hopping shape in four dimensions; null for others.
+  virtual const HoppingTerm* hops() const { return nullptr; }
+
   /// True if vectors are not quark fields in four dimensions: `embed` and `project` lead there and back.
   virtual bool embeds() const { return false; }
   /// Right-hand side of M x = b for a quark source in four dimensions; the default copies it.
@@ -54,6 +59,23 @@ class DiracOperator {
   /// The quark field in the middle of a fifth dimension, of actions that have one: Action::has_midpoint.
   /// \throws UsageError there is none, which is what the default says.
   virtual void midpoint(SpinorField& quark, const SpinorField& x) const;
+};
+
+/// M in the form that methods iterate with: on all sites, or one of its even-odd forms.
+class SystemOperator {
+ public:
+  /// \param dirac outlives this. \param rhs right-hand sides at most.
+  SystemOperator(const DiracOperator& dirac, Reduction reduction, int rhs) : matrix_(&dirac.matrix()) {
+    if (reduction != Reduction::none) even_odd_ = dirac.reduced(reduction, rhs);
+  }
+  const LinearOperator& a() const { return even_odd_ ? *even_odd_ : *matrix_; }
+  const LinearOperator& matrix() const { return *matrix_; }
+  /// Null on all sites.
+  const ReducedOperator* even_odd() const { return even_odd_.get(); }
+
+ private:
+  const LinearOperator* matrix_;
+  std::unique_ptr<ReducedOperator> even_odd_;
 };
 
 /// How far links that were stored and read back are from those that were given, over all links and ranks.

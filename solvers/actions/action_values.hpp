@@ -28,10 +28,17 @@ class ActionValues {
   const std::vector<double>& all() const { return values_; }
   /// Of one of the numbers of ActionInfo; 0 if the action does not have it.
   double operator()(ActionNumber number) const { return number == nullptr ? 0 : number(values_.data()); }
+  /// Of a parameter. \throws UsageError the action does not have it.
+  double operator[](std::string_view parameter) const { return values_[place(parameter)]; }
+  /// The same values but for one. \throws UsageError likewise, or it is out of its range.
+  ActionValues with(std::string_view parameter, double value) const;
   /// Names and values as a message has them: `mass 0.1, mu 0.3`.
   std::string text() const;
 
  private:
+  std::size_t place(std::string_view parameter) const;
+  void set(std::size_t n, double value);
+
   const ActionInfo* info_;
   std::vector<double> values_;
 };

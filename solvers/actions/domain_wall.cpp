@@ -77,7 +77,7 @@ void DomainWallHopping::hop(SpinorField& out, double a, const SpinorField& x, do
 }
 
 double DomainWallHopping::flops(bool axpby) const {
-  return hopping_.flops(axpby ? HoppingTerm::Form::axpby : HoppingTerm::Form::plain) * slices();
+  return hopping_.flops(axpby ? Epilogue::axpby : Epilogue::none) * slices();
 }
 
 DomainWallMatrix::DomainWallMatrix(const DomainWallHopping& parts) : parts_(&parts) {
@@ -115,7 +115,7 @@ double DomainWallMatrix::flops() const {
   return 2 * (d.a().flops(false, d.half_sites()) + d.flops(true) + b);
 }
 
-DomainWallEvenOdd::DomainWallEvenOdd(const DomainWallHopping& parts, EvenOdd form, int rhs)
+DomainWallEvenOdd::DomainWallEvenOdd(const DomainWallHopping& parts, Reduction form, int rhs)
     : parts_(&parts),
       form_(form),
       odd_(parts.wilson().domain(), parts.wilson().precision(), Subset::odd, rhs, 4, parts.slices()) {}
@@ -128,7 +128,7 @@ void DomainWallEvenOdd::apply_plain(SpinorField& out, const SpinorField& in) con
   const DomainWallHopping& d = *parts_;
   constexpr Dagger no = Dagger::no;
   SpinorField odd = odd_.slice(0, in.rhs());
-  const bool symmetric = form_ == EvenOdd::symmetric, first = symmetric || d.has_b();
+  const bool symmetric = form_ == Reduction::symmetric, first = symmetric || d.has_b();
   if (first) (symmetric ? d.b_a_inverse() : d.b()).apply(out, in, Parity::even, no);  // C in, or B in
   d.hop(odd, first ? out : in, Parity::odd, no);
   d.b_a_inverse().apply(odd, odd, Parity::odd, no);  // C H_oe ...
@@ -143,7 +143,7 @@ void DomainWallEvenOdd::apply_conjugate(SpinorField& out, const SpinorField& in)
   d.hop(odd, in, Parity::odd, yes);
   d.b_a_inverse().apply(odd, odd, Parity::odd, yes);  // C^+ H^+ in
   d.hop(out, odd, Parity::even, yes);
-  if (form_ == EvenOdd::symmetric) {
+  if (form_ == Reduction::symmetric) {
     d.b_a_inverse().apply(out, 1, in, -0.25, out, Parity::even, yes);  // in - C^+ H^+ odd / 4
   } else {
     if (d.has_b()) d.b().apply(out, out, Parity::even, yes);
@@ -154,7 +154,7 @@ void DomainWallEvenOdd::apply_conjugate(SpinorField& out, const SpinorField& in)
 double DomainWallEvenOdd::flops() const {
   const DomainWallHopping& d = *parts_;
   const double c = d.b_a_inverse().flops(false, d.half_sites()), hops = d.flops(false) + d.flops(true);
-  if (form_ == EvenOdd::symmetric) return hops + 2 * c;
+  if (form_ == Reduction::symmetric) return hops + 2 * c;
   return hops + c + d.a().flops(false, d.half_sites()) + (d.has_b() ? d.b().flops(false, d.half_sites()) : 0);
 }
 
@@ -167,7 +167,7 @@ void DomainWallEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) cons
 void DomainWallEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const {
   const DomainWallHopping& d = *parts_;
   constexpr Dagger no = Dagger::no;
-  const bool symmetric = form_ == EvenOdd::symmetric;
+  const bool symmetric = form_ == Reduction::symmetric;
   if (symmetric || d.has_b()) {  // B x_e, where x_e = A^-1 reduced if symmetric
     (symmetric ? d.b_a_inverse() : d.b()).apply(x, reduced, Parity::even, no);
     d.hop(x, 1, b, 0.5, x, Parity::odd, no);

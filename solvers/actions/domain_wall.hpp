@@ -82,7 +82,7 @@ class DomainWallMatrix final : public LinearOperator {
 class DomainWallEvenOdd final : public ReducedOperator {
  public:
   /// \param rhs right-hand sides at most.
-  DomainWallEvenOdd(const DomainWallHopping& parts, EvenOdd form, int rhs = 1);
+  DomainWallEvenOdd(const DomainWallHopping& parts, Reduction form, int rhs = 1);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
   const DomainPointer& domain() const override { return parts_->wilson().domain(); }
   const PrecisionInfo& precision() const override { return parts_->wilson().precision(); }
@@ -100,7 +100,7 @@ class DomainWallEvenOdd final : public ReducedOperator {
   void apply_conjugate(SpinorField& out, const SpinorField& in) const;
 
   const DomainWallHopping* parts_;
-  EvenOdd form_;
+  Reduction form_;
   mutable SpinorField odd_;
 };
 

@@ -4,7 +4,7 @@
 
 namespace quarksmith {
 
-GeneralEvenOdd::GeneralEvenOdd(const HoppingTerm& hopping, EvenOdd form, int rhs)
+GeneralEvenOdd::GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int rhs)
     : HoppingEvenOdd(hopping, rhs), form_(form) {
   if (hopping.has_term()) even_.emplace(hopping.field(Subset::even, rhs));
 }
@@ -12,7 +12,7 @@ GeneralEvenOdd::GeneralEvenOdd(const HoppingTerm& hopping, EvenOdd form, int rhs
 void GeneralEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
   const double s = hopping_->inverse_scale(), hh = h_ * h_;
   SpinorField odd = odd_.slice(0, in.rhs());
-  if (form_ == EvenOdd::asymmetric) {
+  if (form_ == Reduction::asymmetric) {
     hopping_->apply_inverse(odd, in, Parity::odd, dagger);           // T_oo^-1 D_oe in
     hopping_->apply_t(out, in, -s * hh, odd, Parity::even, dagger);  // T_ee in - h^2 D_eo odd
   } else if (dagger == Dagger::no || !hopping_->has_term()) {
@@ -27,27 +27,27 @@ void GeneralEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger dagge
 }
 
 double GeneralEvenOdd::flops() const {
-  using Form = HoppingTerm::Form;
-  if (!hopping_->has_term()) return hopping_->flops(Form::plain) + hopping_->flops(Form::axpby);
-  return hopping_->flops(Form::tinv) + hopping_->flops(form_ == EvenOdd::symmetric ? Form::axpby_tinv : Form::taxpby);
+  if (!hopping_->has_term()) return hopping_->flops(Epilogue::none) + hopping_->flops(Epilogue::axpby);
+  return hopping_->flops(Epilogue::tinv) +
+         hopping_->flops(form_ == Reduction::symmetric ? Epilogue::axpby_tinv : Epilogue::taxpby);
 }
 
 double GeneralEvenOdd::residual_scale() const {
   const double twist = hopping_->values()(hopping_->values().info().twist);
-  return form_ == EvenOdd::symmetric ? std::hypot(t_, twist) : 1;  // |T|
+  return form_ == Reduction::symmetric ? std::hypot(t_, twist) : 1;  // |T|
 }
 
 void GeneralEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
-  const double s = hopping_->inverse_scale(), scale = form_ == EvenOdd::symmetric ? s : 1;
+  const double s = hopping_->inverse_scale(), scale = form_ == Reduction::symmetric ? s : 1;
   if (!hopping_->has_term()) {
     hopping_->apply(reduced, scale, b, -h_ * scale * s, b, Parity::even, Dagger::no);
     return;
   }
   SpinorField odd = odd_.slice(0, b.rhs()), even = even_->slice(0, b.rhs());
   hopping_->apply_inverse_term(odd, 1, b, Parity::odd);
-  SpinorField& sum = form_ == EvenOdd::symmetric ? even : reduced;
+  SpinorField& sum = form_ == Reduction::symmetric ? even : reduced;
   hopping_->apply(sum, 1, b, -h_, odd, Parity::even, Dagger::no);
-  if (form_ == EvenOdd::symmetric) hopping_->apply_inverse_term(reduced, 1, even, Parity::even);
+  if (form_ == Reduction::symmetric) hopping_->apply_inverse_term(reduced, 1, even, Parity::even);
 }
 
 void GeneralEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, const SpinorField& b) const {
@@ -71,10 +71,7 @@ void HermitianEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger) co
   hopping_->apply(out, t_ * t_, in, -h_ * h_, other, parity_, Dagger::no);
 }
 
-double HermitianEvenOdd::flops() const {
-  using Form = HoppingTerm::Form;
-  return hopping_->flops(Form::plain) + hopping_->flops(Form::axpby);
-}
+double HermitianEvenOdd::flops() const { return hopping_->flops(Epilogue::none) + hopping_->flops(Epilogue::axpby); }
 
 void HermitianEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
   hopping_->apply(reduced, t_, b, -h_, b, parity_, Dagger::no);
@@ -88,7 +85,7 @@ void HermitianEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, c
 
 double HermitianEvenOdd::residual_scale() const { return 1 / std::abs(t_); }
 
-std::unique_ptr<ReducedOperator> even_odd(const HoppingTerm& hopping, EvenOdd form, int rhs) {
+std::unique_ptr<ReducedOperator> even_odd(const HoppingTerm& hopping, Reduction form, int rhs) {
   if (hopping.values().info().anti_hermitian && !hopping.has_term())
     return std::make_unique<HermitianEvenOdd>(hopping, rhs);
   return std::make_unique<GeneralEvenOdd>(hopping, form, rhs);

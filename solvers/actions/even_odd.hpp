@@ -9,9 +9,6 @@
 
 namespace quarksmith {
 
-/// How a system is reduced to the even sites: Reduction::symmetric or asymmetric.
-using EvenOdd = Reduction;
-
 /// What both forms share.
 class HoppingEvenOdd : public ReducedOperator {
  public:
@@ -35,7 +32,7 @@ class HoppingEvenOdd : public ReducedOperator {
 /// 1 - h^2 T_ee^-1 D_eo T_oo^-1 D_oe (symmetric) or T_ee - h^2 D_eo T_oo^-1 D_oe (asymmetric).
 class GeneralEvenOdd final : public HoppingEvenOdd {
  public:
-  GeneralEvenOdd(const HoppingTerm& hopping, EvenOdd form, int rhs = 1);
+  GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int rhs = 1);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
   double flops() const override;
   /// Right-hand side of the reduced system: b_e - h D_eo T_oo^-1 b_o, times T_ee^-1 if symmetric. `b` holds all sites.
@@ -45,7 +42,7 @@ class GeneralEvenOdd final : public HoppingEvenOdd {
   double residual_scale() const override;
 
  private:
-  EvenOdd form_;
+  Reduction form_;
   mutable std::optional<SpinorField> even_;  // where T is no number
 };
 
@@ -69,6 +66,6 @@ class HermitianEvenOdd final : public HoppingEvenOdd {
 };
 
 /// The form that an action has.
-std::unique_ptr<ReducedOperator> even_odd(const HoppingTerm& hopping, EvenOdd form, int rhs);
+std::unique_ptr<ReducedOperator> even_odd(const HoppingTerm& hopping, Reduction form, int rhs);
 
 }  // namespace quarksmith

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/error.hpp"
 #include "runtime/ranks/halo.hpp"
 
 namespace quarksmith {
 namespace {
-
-constexpr int tile_sizes[] = {8, 4, 2, 1};
-constexpr std::string_view epilogues[] = {"none", "axpby", "taxpby", "tinv", "axpby_tinv"};
 
 SiteTerm term_of(const ActionValues& values, const PrecisionInfo& spinors, const LinkField* plain_links) {
   const ActionInfo& info = values.info();
@@ -43,10 +42,12 @@ HoppingTerm::HoppingTerm(std::shared_ptr<const LinkField> links, const Precision
   set_hops(boundary);
   bool complex_phase = false;
   for (const Complex64& phase : boundary) complex_phase = complex_phase || phase.imag() != 0;
+  std::vector<Epilogue> epilogues = {Epilogue::none, Epilogue::axpby};
+  if (has_term()) epilogues.insert(epilogues.end(), {Epilogue::taxpby, Epilogue::tinv, Epilogue::axpby_tinv});
   for (const bool dagger : {false, true})
-    for (int form = 0; form < (has_term() ? forms : 2) && !(dagger && lacks_dagger()); ++form)
-      kernel_[dagger][form] = kernels_of(Form(form), dagger, complex_phase);
-  domain_->require_reach(*kernel_[0][0][tiles - 1]);
+    for (const Epilogue epilogue : epilogues)
+      if (!(dagger && lacks_dagger())) kernel_[dagger][epilogue] = kernels_of(epilogue, dagger, complex_phase);
+  domain_->require_reach(*kernel_[0][Epilogue::none].back());
   if (!has_term()) return;
   apply_term_ = &find(
       domain_->device().kernels(),
@@ -80,27 +81,27 @@ void HoppingTerm::set_hops(const BoundaryPhases& boundary) {
   }
 }
 
-/// Kernels for tiles of 8, 4, 2, 1; the smallest that a form can have must be there.
-HoppingTerm::Tiles HoppingTerm::kernels_of(Form form, bool dagger, bool complex_phase) const {
+/// The kernel for the smallest tile that there can be, which must be there, and those for larger ones.
+HoppingTerm::Tiles HoppingTerm::kernels_of(Epilogue epilogue, bool dagger, bool complex_phase) const {
   const ActionInfo& info = values_.info();
-  const bool plain = form == Form::plain || form == Form::axpby;
-  const int smallest = plain ? 1 : slices();
+  const bool plain = epilogue == Epilogue::none || epilogue == Epilogue::axpby;
   const bool split = domain_->lattice().parts() > 1;
-  Tiles found{};
-  for (int t = 0; t < tiles && tile_sizes[t] >= smallest; ++t) {
-    const KernelQuery query = {.operation = plain ? info.hopping : info.with_term,
-                               .precision = precision_->name,
-                               .links = (long_links_ ? long_links_ : links_)->storage().name,
-                               .basis = info.has_basis ? basis_->name : "",
-                               .dagger = dagger,
-                               .epilogue = epilogues[int(form)],
-                               .complex_coefficients = complex_phase,
-                               .tile = tile_sizes[t],
-                               .spins = info.spins};
-    const auto kernels = domain_->device().kernels();
-    found[t] = tile_sizes[t] == smallest ? &find(kernels, query) : try_find(kernels, query);
-    if (split && tile_sizes[t] > smallest && found[t] != nullptr && !found[t]->ranks) found[t] = nullptr;
+  const auto kernels = domain_->device().kernels();
+  KernelQuery query = {.operation = plain ? info.hopping : info.with_term,
+                       .precision = precision_->name,
+                       .links = (long_links_ ? long_links_ : links_)->storage().name,
+                       .basis = info.has_basis ? basis_->name : "",
+                       .dagger = dagger,
+                       .epilogue = name_of(epilogue),
+                       .complex_coefficients = complex_phase,
+                       .tile = plain ? 1 : slices(),
+                       .spins = info.spins};
+  Tiles found = {&find(kernels, query)};
+  for (const Kernel& kernel : kernels) {
+    query.tile = kernel.tile;
+    if (kernel.tile > found[0]->tile && (kernel.ranks || !split) && fits(kernel, query)) found.push_back(&kernel);
   }
+  std::sort(found.begin(), found.end(), [](const Kernel* a, const Kernel* b) { return a->tile > b->tile; });
   return found;
 }
 
@@ -115,13 +116,12 @@ HoppingTerm HoppingTerm::cut() const {
   return part;
 }
 
-void HoppingTerm::run(Form form, Arguments a, SpinorField& out, const SpinorField* x, const SpinorField& in,
+void HoppingTerm::run(Epilogue epilogue, Arguments a, SpinorField& out, const SpinorField* x, const SpinorField& in,
                       Parity parity, Dagger dagger) const {
   if (out.rhs() != in.rhs() || out.slices() != slices() || in.slices() != slices())
     throw UsageError(fmt::format("hopping term of {} flavours on {} right-hand sides of {} into {} of {}", slices(),
                                  in.rhs(), in.slices(), out.rhs(), out.slices()));
   const int conjugate = dagger == Dagger::yes && !lacks_dagger();
-  const Tiles& kernels = kernel_[conjugate][int(form)];
   const SpinorField to = out.by_slice(), from = in.by_slice();
   a.geometry = domain()->layout(out.lanes()).geometry();
   a.parity = int(parity);
@@ -131,14 +131,13 @@ void HoppingTerm::run(Form form, Arguments a, SpinorField& out, const SpinorFiel
   if (long_links_) a.long_links = long_links_->operand();
   const HoppingLinks links = long_links_ ? HoppingLinks(*links_, *long_links_) : HoppingLinks(*links_);
   int done = 0;
-  for (int t = 0; t < tiles; ++t) {  // the largest tile first, then the rest by smaller ones
-    if (kernels[t] == nullptr) continue;
-    a.rhs = (from.rhs() - done) / tile_sizes[t] * tile_sizes[t];
+  for (const Kernel* kernel : kernel_[conjugate].at(epilogue)) {  // what is left by smaller tiles
+    a.rhs = (from.rhs() - done) / kernel->tile * kernel->tile;
     if (a.rhs == 0) continue;
     a.out = to.select(to.operand(parity), done);
     a.in = from.select(from.operand(opposite(parity)), done);
     if (x != nullptr) a.x = to.select(x->by_slice().operand(parity), done);
-    apply_hopping(*domain(), *kernels[t], a, links);
+    apply_hopping(*domain(), *kernel, a, links);
     done += a.rhs;
   }
 }
@@ -146,7 +145,7 @@ void HoppingTerm::run(Form form, Arguments a, SpinorField& out, const SpinorFiel
 void HoppingTerm::apply(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const {
   if (dagger == Dagger::yes && lacks_dagger())
     throw UsageError(fmt::format("D^+ of {} is -D; apply a x + b D with -b", values_.info().name));
-  run(Form::plain, {}, out, nullptr, in, parity, dagger);
+  run(Epilogue::none, {}, out, nullptr, in, parity, dagger);
 }
 
 void HoppingTerm::apply(SpinorField& out, double alpha, const SpinorField& x, double beta, const SpinorField& in,
@@ -154,7 +153,7 @@ void HoppingTerm::apply(SpinorField& out, double alpha, const SpinorField& x, do
   Arguments a;
   a.a.re = alpha;
   a.b.re = sign(dagger) * beta;
-  run(Form::axpby, a, out, &x, in, parity, dagger);
+  run(Epilogue::axpby, a, out, &x, in, parity, dagger);
 }
 
 void HoppingTerm::apply_t(SpinorField& out, const SpinorField& x, double beta, const SpinorField& in, Parity parity,
@@ -163,14 +162,14 @@ void HoppingTerm::apply_t(SpinorField& out, const SpinorField& x, double beta, c
   Arguments a;
   term_.set(a, 1, dagger);
   a.b.re = sign(dagger) * beta;
-  run(Form::taxpby, a, out, &x, in, parity, dagger);
+  run(Epilogue::taxpby, a, out, &x, in, parity, dagger);
 }
 
 void HoppingTerm::apply_inverse(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const {
   if (!has_term()) return apply(out, in, parity, dagger);
   Arguments a;
   term_.set_inverse(a, sign(dagger), dagger);
-  run(Form::tinv, a, out, nullptr, in, parity, dagger);
+  run(Epilogue::tinv, a, out, nullptr, in, parity, dagger);
 }
 
 void HoppingTerm::apply_inverse(SpinorField& out, double alpha, const SpinorField& x, double beta,
@@ -179,7 +178,7 @@ void HoppingTerm::apply_inverse(SpinorField& out, double alpha, const SpinorFiel
   Arguments a;
   a.a.re = alpha;
   term_.set_inverse(a, sign(dagger) * beta, dagger);
-  run(Form::axpby_tinv, a, out, &x, in, parity, dagger);
+  run(Epilogue::axpby_tinv, a, out, &x, in, parity, dagger);
 }
 
 void HoppingTerm::apply_inverse_term(SpinorField& out, double beta, const SpinorField& x, Parity parity,
@@ -193,16 +192,13 @@ void HoppingTerm::apply_inverse_term(SpinorField& out, double beta, const Spinor
   domain()->device().run(*apply_term_, a);
 }
 
-double HoppingTerm::flops(Form form) const {
-  const Tiles& kernels = kernel_[0][int(form)];
-  int smallest = tiles - 1;
-  while (kernels[smallest] == nullptr) --smallest;
-  return kernels[smallest]->flops * slices() * double(domain()->lattice().global_sites() / 2);
+double HoppingTerm::flops(Epilogue epilogue) const {
+  return kernel_[0].at(epilogue).back()->flops * slices() * double(domain()->lattice().global_sites() / 2);
 }
 
 double HoppingTerm::bytes_sent() const {
   if (domain_->lattice().parts() == 1) return 0;
-  return static_cast<double>(domain_->halos().bytes_of(*kernel_[0][0][tiles - 1], slices()));
+  return static_cast<double>(domain_->halos().bytes_of(*kernel_[0].at(Epilogue::none).back(), slices()));
 }
 
 void HoppingMatrix::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
@@ -210,8 +206,7 @@ void HoppingMatrix::apply(SpinorField& out, const SpinorField& in, Dagger dagger
 }
 
 double HoppingMatrix::flops() const {
-  using Form = HoppingTerm::Form;
-  return 2 * hopping_->flops(hopping_->has_term() ? Form::taxpby : Form::axpby);
+  return 2 * hopping_->flops(hopping_->has_term() ? Epilogue::taxpby : Epilogue::axpby);
 }
 
 }  // namespace quarksmith

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
+#include <vector>
 
 #include "solvers/actions/action.hpp"
 #include "solvers/actions/action_values.hpp"
@@ -74,20 +76,18 @@ class HoppingTerm {
   const PrecisionInfo& precision() const { return *precision_; }
   /// Null without clover.
   const CloverTerm* clover() const { return term_.clover(); }
-  /// Flops of one parity and right-hand side: of D, a x + b D, T x + b D, T^-1 D, a x + b T^-1 D.
-  enum class Form { plain, axpby, taxpby, tinv, axpby_tinv };
-  double flops(Form form) const;
+  /// Flops of one parity and right-hand side.
+  double flops(Epilogue epilogue) const;
   /// Bytes that this rank sends to others for D on the sites of one parity, one right-hand side.
   double bytes_sent() const;
 
  private:
-  static constexpr int forms = 5, tiles = 4;
-  using Tiles = std::array<const Kernel*, tiles>;
+  using Tiles = std::vector<const Kernel*>;  // from the largest tile down
   void set_hops(const BoundaryPhases& boundary);
-  Tiles kernels_of(Form form, bool dagger, bool complex_phase) const;
+  Tiles kernels_of(Epilogue epilogue, bool dagger, bool complex_phase) const;
   bool lacks_dagger() const { return values_.info().anti_hermitian; }
   double sign(Dagger dagger) const { return dagger == Dagger::yes && lacks_dagger() ? -1 : 1; }
-  void run(Form form, Arguments a, SpinorField& out, const SpinorField* x, const SpinorField& in, Parity parity,
+  void run(Epilogue epilogue, Arguments a, SpinorField& out, const SpinorField* x, const SpinorField& in, Parity parity,
            Dagger dagger) const;
 
   std::shared_ptr<const LinkField> links_, long_links_;
@@ -98,7 +98,7 @@ class HoppingTerm {
   std::array<Hops, 2> hops_, more_hops_;  // of D and D^+; those of long hops, or runtime/kernels/hop_weights.hpp
   SiteTerm term_;
   const Kernel* apply_term_ = nullptr;
-  std::array<std::array<Tiles, forms>, 2> kernel_{};  // [dagger][form][tile 8, 4, 2, 1]; null where not built
+  std::array<std::map<Epilogue, Tiles>, 2> kernel_;  // of D and D^+
 };
 
 /// M = T + h D on all sites.

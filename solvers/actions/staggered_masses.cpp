@@ -3,28 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "solvers/actions/even_odd.hpp"
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/usable_norm.hpp"
 
 namespace quarksmith {
-namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-/// The second part of `double-half`, or all of `double`.
-std::string inner_precision(const std::string& precision) {
-  if (precision != "double" && !precision.starts_with("double-"))
-    throw UsageError(fmt::format("precision '{}': several masses are solved for in double or double-...", precision));
-  const std::string inner = precision == "double" ? precision : precision.substr(7);
-  find_precision(inner);
-  return inner;
-}
-
-}  // namespace
 
 struct StaggeredMassSolver::Parts {
   /// The operators 4 m^2 - D^2 of the smallest mass on the sites of one parity.
@@ -39,27 +26,31 @@ struct StaggeredMassSolver::Parts {
     MultishiftSolver solver;
   };
 
-  Parts(const StaggeredAction& action, std::vector<double> m, const HostGauge& gauge, const DomainPointer& domain,
+  Parts(const Action& action, std::vector<double> m, const HostGauge& gauge, const DomainPointer& domain,
         const SolveSettings& s)
-      : masses(std::move(m)), settings(s), parameters(action.parameters()) {
+      : masses(std::move(m)), settings(s) {
     check(s.options);
     if (masses.empty()) throw UsageError("no masses to solve for");
-    for (const double mass : masses)
-      if (!(mass > 0)) throw UsageError(fmt::format("mass {} of staggered quarks; use m > 0", mass));
     least = *std::min_element(masses.begin(), masses.end());
-    const std::string inner = inner_precision(s.precision);
+    const auto [outer, inner, lowest] = precisions_of(s.precision, 2);
+    if (outer->name != "double")
+      throw UsageError(
+          fmt::format("precision '{}': several masses are solved for in double or double-...", s.precision));
     const LinkStore links(gauge, domain, s.links, s.basis);
     deviation = action.deviation(links);
     // As with shifts of a Wilson operator, all of a solve in double is done with the links as they were given.
     const auto make = [&](const LinkStore& l, const PrecisionInfo& p) {
-      return action.hopping(l, p).with(values(least));
+      const auto dirac = action.make(l, p);
+      const HoppingTerm* hops = dirac->hops();
+      if (hops == nullptr || hops->spins() != 1 || hops->has_term() || !hops->values().info().anti_hermitian)
+        throw UsageError(fmt::format("action {} has no Krylov space of several masses; give one", action.name()));
+      return hops->with(hops->values().with("mass", least));
     };
-    high.emplace(deviation.negligible() ? make(links, find_precision("double")) : make_exact(links, deviation, make));
-    if (inner != "double") low.emplace(make(links, find_precision(inner)));
+    high.emplace(deviation.negligible() ? make(links, *outer) : make_exact(links, deviation, make));
+    if (inner != outer) low.emplace(make(links, *inner));
     if (!deviation.negligible()) links_used = links_text("r18", low ? s.links : "r18");
   }
 
-  ActionValues values(double mass) const { return parameters.values(mass); }
   Half& half(Parity parity) {
     auto& made = halves[int(parity)];
     if (!made) made = std::make_unique<Half>(*high, low ? *low : *high, int(masses.size()), parity);
@@ -68,7 +59,6 @@ struct StaggeredMassSolver::Parts {
 
   std::vector<double> masses;
   SolveSettings settings;
-  StaggeredParameters parameters;
   double least = 0;
   LinkDeviation deviation;
   std::string links_used = settings.links;
@@ -76,14 +66,12 @@ struct StaggeredMassSolver::Parts {
   std::array<std::unique_ptr<Half>, 2> halves;  ///< made when a source needs them
 };
 
-StaggeredMassSolver::StaggeredMassSolver(const StaggeredAction& action, std::vector<double> masses,
-                                         const HostGauge& gauge, const DomainPointer& domain,
-                                         const SolveSettings& settings)
+StaggeredMassSolver::StaggeredMassSolver(const Action& action, std::vector<double> masses, const HostGauge& gauge,
+                                         const DomainPointer& domain, const SolveSettings& settings)
     : parts_(std::make_unique<Parts>(action, std::move(masses), gauge, domain, settings)) {}
 
 StaggeredMassSolver::~StaggeredMassSolver() = default;
 
-const std::vector<double>& StaggeredMassSolver::masses() const { return parts_->masses; }
 const LinkDeviation& StaggeredMassSolver::link_deviation() const { return parts_->deviation; }
 
 std::vector<SolveReport> StaggeredMassSolver::solve(SpinorField& x, const SpinorField& b) const {
@@ -120,7 +108,7 @@ std::vector<SolveReport> StaggeredMassSolver::solve(SpinorField& x, const Spinor
   }
   SpinorField product = b.like();
   for (int k = 0; k < count; ++k) {
-    const HoppingTerm hopping = p.high->with(p.values(p.masses[k]));
+    const HoppingTerm hopping = p.high->with(p.high->values().with("mass", p.masses[k]));
     const HoppingMatrix matrix(hopping);
     SpinorField one = x.slice(k, 1);
     matrix.apply(one, y.slice(k, 1), Dagger::yes);

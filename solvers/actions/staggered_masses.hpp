@@ -7,7 +7,7 @@
 
 #include "solvers/krylov/multishift.hpp"
 #include "solvers/krylov/solve.hpp"
-#include "solvers/actions/staggered.hpp"
+#include "solvers/actions/action.hpp"
 
 namespace quarksmith {
 
@@ -16,17 +16,16 @@ namespace quarksmith {
 /// multishift.hpp). The residual of y_k is that of x_k.
 class StaggeredMassSolver {
  public:
-  /// \param action its mass is of no meaning.
+  /// \param action staggered; its mass is of no meaning.
   /// \param settings `precision` is double or double-...; method and reduction are of no meaning.
-  /// \throws UsageError impossible settings, a mass that is not positive, or missing kernels.
-  StaggeredMassSolver(const StaggeredAction& action, std::vector<double> masses, const HostGauge& gauge,
+  /// \throws UsageError another action, impossible settings, a mass out of its range, or missing kernels.
+  StaggeredMassSolver(const Action& action, std::vector<double> masses, const HostGauge& gauge,
                       const DomainPointer& domain, const SolveSettings& settings);
   ~StaggeredMassSolver();
 
   /// \param x double, all sites, one right-hand side for each mass in their order; overwritten.
   /// \param b double, all sites, one right-hand side.
   std::vector<SolveReport> solve(SpinorField& x, const SpinorField& b) const;
-  const std::vector<double>& masses() const;
   /// See Solver::link_deviation.
   const LinkDeviation& link_deviation() const;
 

@@ -15,6 +15,7 @@ class StatedDirac final : public DiracOperator {
   explicit StatedDirac(HoppingTerm hopping, int source = 0, int sink = 0)
       : hopping_(std::move(hopping)), matrix_(hopping_), source_(source), sink_(sink) {}
   const HoppingTerm& hopping() const { return hopping_; }
+  const HoppingTerm* hops() const override { return &hopping_; }
   const LinearOperator& matrix() const override { return matrix_; }
   std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const override;
   std::unique_ptr<DiracOperator> cut() const override;

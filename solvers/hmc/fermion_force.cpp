@@ -16,9 +16,8 @@ const DomainWallHopping* walls_of(const DiracOperator& dirac) {
 
 const HoppingTerm& hopping_of(const DiracOperator& dirac) {
   if (const DomainWallHopping* walls = walls_of(dirac)) return walls->wilson();
-  const auto* found = dynamic_cast<const StatedDirac*>(&dirac);
-  if (found == nullptr) throw MissingKernel("there is no force of this action");
-  return found->hopping();
+  if (dirac.hops() == nullptr) throw MissingKernel("molecular dynamics has no force of actions of this shape");
+  return *dirac.hops();
 }
 
 /// The expression of the hops, by the operator of their kernels.

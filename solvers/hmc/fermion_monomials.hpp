@@ -7,6 +7,7 @@
 
 #include "solvers/hmc/fermion_operator.hpp"
 #include "solvers/hmc/monomial.hpp"
+#include "solvers/hmc/rational.hpp"
 
 namespace quarksmith {
 
@@ -69,11 +70,6 @@ class RatioMonomial final : public FermionMonomial {
   std::optional<SpinorField> phi_;
 };
 
-/// constant + sum of residue / (x + pole)
-struct RationalFunction {
-  double constant = 0;
-  std::vector<double> residues, poles;
-};
 /// Those of a monomial: phi = heatbath(A) eta, S = |action(A) phi|^2, A = M^+ M; its force is that of phi^+ force(A)
 /// phi (M. A. Clark and A. D. Kennedy, hep-lat/0608015).
 struct RationalFunctions {

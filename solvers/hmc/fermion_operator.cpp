@@ -33,7 +33,7 @@ class StaggeredSquare final : public LinearOperator {
   const PrecisionInfo& precision() const override { return hopping_->precision(); }
   int spins() const override { return hopping_->spins(); }
   double flops() const override {
-    return hopping_->flops(HoppingTerm::Form::plain) + hopping_->flops(HoppingTerm::Form::axpby);
+    return hopping_->flops(Epilogue::none) + hopping_->flops(Epilogue::axpby);
   }
 
  private:
@@ -67,15 +67,13 @@ struct FermionOperator::Parts {
   Parts(const FermionParameters& p, const EvolvingLinks& links)
       : version(links.version()), dirac(p.action->make(links.store(p.stout), find_precision("double"))) {
     if (p.action->spins() == 1)
-      square = std::make_unique<StaggeredSquare>(hopping(), p.staggered_mass, width);
+      square = std::make_unique<StaggeredSquare>(*dirac->hops(), p.staggered_mass, width);
     else if (p.reduction != Reduction::none)
       reduced = dirac->reduced(p.reduction, width);
   }
   const LinearOperator& matrix() const {
     return square ? *square : reduced ? static_cast<const LinearOperator&>(*reduced) : dirac->matrix();
   }
-  /// Null for actions whose T does not depend on the links.
-  const HoppingTerm& hopping() const { return dynamic_cast<const StatedDirac&>(*dirac).hopping(); }
 
   unsigned long long version;
   std::unique_ptr<DiracOperator> dirac;
@@ -95,9 +93,8 @@ const LinearOperator& FermionOperator::matrix() const { return parts_->matrix();
 const DiracOperator& FermionOperator::dirac() const { return *parts_->dirac; }
 
 double FermionOperator::log_det(Parity parity) const {
-  const auto* stated = dynamic_cast<const StatedDirac*>(parts_->dirac.get());
-  if (stated == nullptr || stated->hopping().clover() == nullptr) return 0;
-  return stated->hopping().term().log_det(parity, 0);
+  const HoppingTerm* hops = parts_->dirac->hops();
+  return hops == nullptr || hops->clover() == nullptr ? 0 : hops->term().log_det(parity, 0);
 }
 
 double FermionOperator::log_det() const {

@@ -42,9 +42,8 @@ Hmc::Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::u
 }
 
 double Hmc::plaquette() const {
-  double sum = 0;
-  for (const double plane : evaluate("plane_sums", {links_.field()})) sum += plane;
-  return sum / (18 * static_cast<double>(links_.domain()->lattice().global_sites()));
+  const std::vector<double> sums = evaluate("plaquette", {links_.field()});  // of planes in space, of those with time
+  return (sums[0] + sums[1]) / (18 * static_cast<double>(links_.domain()->lattice().global_sites()));
 }
 
 void Hmc::kick(const std::vector<int>& monomials, double step, double displacement) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "solvers/hmc/links.hpp"
 #include "solvers/hmc/noise.hpp"
@@ -42,9 +43,9 @@ class Monomial {
   std::string name_;
 };
 
-/// Loops of a gauge action: S = -beta/3 sum of c Re tr, or beta/3 sum of c (3 - Re tr).
+/// Loops of a gauge action, S = -1/3 sum of c Re tr, or 1/3 sum of c (3 - Re tr), and their coefficients c.
 struct GaugeLoops {
-  std::array<double, 6> planes{};  ///< beta c of plaquettes: xy, xz, yz, xt, yt, zt
+  std::array<double, 6> planes{};  ///< of plaquettes: xy, xz, yz, xt, yt, zt; equal if there are other loops
   double rectangle = 0, chair = 0;
   bool constant = false;  ///< with the constant 3 of each loop
 };
@@ -56,6 +57,7 @@ class GaugeMonomial final : public Monomial {
   void force(const EvolvingLinks& links, LinkField& out) override;
 
  private:
+  std::pair<std::string, std::vector<double>> form() const;
   GaugeLoops loops_;
 };
 

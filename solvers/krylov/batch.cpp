@@ -3,20 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <optional>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith {
 namespace {
 
-constexpr int ring = 8;             ///< snapshots kept
 constexpr double divergence = 1e6;  ///< growth of a residual that counts as one
-constexpr int patience = 500;       ///< iterations without a new least residual that count as stagnation
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// Iterations in which a residual must halve where another method stands ready, and their share of those so far: that
 /// of a method that suits its system takes a tenth of them, but light quarks begin with a plateau.
@@ -69,17 +64,9 @@ void KrylovBatch::apply_outer(SpinorField& out, const SpinorField& in, int first
   if (shift_) shift_->for_all({.x = &in, .y = &out}, first);
 }
 
-std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
-                                             const std::vector<double>& tolerances, const std::vector<double>& shifts,
-                                             const std::vector<int>& limits) {
-  if (b.rhs() > capacity_ || x.rhs() != b.rhs() || static_cast<int>(tolerances.size()) != b.rhs())
-    throw UsageError(fmt::format("{} right-hand sides, {} solutions and {} tolerances for a solver of {} at most",
-                                 b.rhs(), x.rhs(), tolerances.size(), capacity_));
-  if (!shifts.empty() && (!shift_ || static_cast<int>(shifts.size()) != b.rhs()))
-    throw UsageError(
-        fmt::format("{} shifts of {} right-hand sides; only conjugate gradients for Hermitian operators "
-                    "take them, one for each",
-                    shifts.size(), b.rhs()));
+/// The right-hand sides that are not zero, at their positions.
+KrylovBatch::Task KrylovBatch::task_of(SpinorField& x, const SpinorField& b, const SolverOptions& options,
+                                       const std::vector<double>& tolerances, const std::vector<int>& limits) {
   Task task{&x, &b, &options};
   task.results.resize(b.rhs());
   task.needs_normal = recurrence_->normal() || options.criterion == Criterion::normal;
@@ -106,6 +93,21 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
     task.columns.push_back(c);
   }
   task.width = static_cast<int>(task.columns.size());
+  return task;
+}
+
+std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& b, const SolverOptions& options,
+                                             const std::vector<double>& tolerances, const std::vector<double>& shifts,
+                                             const std::vector<int>& limits) {
+  if (b.rhs() > capacity_ || x.rhs() != b.rhs() || static_cast<int>(tolerances.size()) != b.rhs())
+    throw UsageError(fmt::format("{} right-hand sides, {} solutions and {} tolerances for a solver of {} at most",
+                                 b.rhs(), x.rhs(), tolerances.size(), capacity_));
+  if (!shifts.empty() && (!shift_ || static_cast<int>(shifts.size()) != b.rhs()))
+    throw UsageError(
+        fmt::format("{} shifts of {} right-hand sides; only conjugate gradients for Hermitian operators "
+                    "take them, one for each",
+                    shifts.size(), b.rhs()));
+  Task task = task_of(x, b, options, tolerances, limits);
   if (shift_) {
     for (int n = 0; n < task.width; ++n) scalars_.set(n, "sigma", shifts.empty() ? 0 : shifts[task.columns[n].index]);
     scalars_.upload(0, task.width);
@@ -117,43 +119,44 @@ std::vector<SolverResult> KrylovBatch::solve(SpinorField& x, const SpinorField& 
   begin(task);
   int phase = 0;
   while (!task.columns.empty()) {
-    for (const int width = task.width; task.width == width && !task.columns.empty();) {
-      const double start = now();
-      std::optional<ProfilerRange> iterations(std::in_place, b.device(), "quarksmith iterations");
-      const int depth = b.device().asynchronous() ? std::clamp(options.look_ahead, 1, ring) : 1;
-      int launched = 0, seen = 0;
-      bool rest = false;
-      while (!rest) {
-        const double busy = now();
-        const int ahead = near_rest(task) ? 1 : depth;
-        for (; launched - seen < ahead; ++launched) {
-          program(task.width, phase).launch();
-          phase = (phase + 1) % recurrence_->phases();
-          snapshots_->take();
-        }
-        host_seconds_ += now() - busy;
-        scalars_.assign(snapshots_->wait(), task.width);
-        ++seen;
-        const double looked = now();
-        rest = observe(task);
-        host_seconds_ += now() - looked;
-      }
-      for (; seen < launched; ++seen) scalars_.assign(snapshots_->wait(), task.width);
-      observe(task);
-      iterations.reset();
-      seconds_ += now() - start;
-      std::vector<int> due;
-      for (int n = 0; n < task.width; ++n) {
-        Column& c = task.columns[n];
-        if (!c.done && (scalars_.get(n, "active") == 0.0 || !c.trouble.empty())) due.push_back(n);
-      }
-      if (static_cast<int>(due.size()) == live(task)) phase = 0;
-      settle(task, due);
-      compact(task);
+    iterate(task, phase);
+    std::vector<int> due;
+    for (int n = 0; n < task.width; ++n) {
+      Column& c = task.columns[n];
+      if (!c.done && (scalars_.get(n, "active") == 0.0 || !c.trouble.empty())) due.push_back(n);
     }
+    if (static_cast<int>(due.size()) == live(task)) phase = 0;
+    settle(task, due);
+    compact(task);
   }
   under_way_ = false;
   return task.results;
+}
+
+/// Iterates from `phase` on, ahead of what the host has seen, until it has to settle a right-hand side.
+void KrylovBatch::iterate(Task& task, int& phase) {
+  const double start = now();
+  const ProfilerRange iterations(r_.device(), "quarksmith iterations");
+  const int depth = look_ahead(r_.device(), *task.options);
+  int launched = 0, seen = 0;
+  for (bool rest = false; !rest;) {
+    const double busy = now();
+    const int ahead = near_rest(task) ? 1 : depth;
+    for (; launched - seen < ahead; ++launched) {
+      program(task.width, phase).launch();
+      phase = (phase + 1) % recurrence_->phases();
+      snapshots_->take();
+    }
+    host_seconds_ += now() - busy;
+    scalars_.assign(snapshots_->wait(), task.width);
+    ++seen;
+    const double looked = now();
+    rest = observe(task);
+    host_seconds_ += now() - looked;
+  }
+  for (; seen < launched; ++seen) scalars_.assign(snapshots_->wait(), task.width);
+  observe(task);
+  seconds_ += now() - start;
 }
 
 void KrylovBatch::begin(Task& task) {

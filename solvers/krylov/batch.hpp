@@ -50,7 +50,10 @@ class KrylovBatch {
   struct Column;
   struct Run;
   struct Task;
+  Task task_of(SpinorField& x, const SpinorField& b, const SolverOptions& options,
+               const std::vector<double>& tolerances, const std::vector<int>& limits);
   void begin(Task& task);
+  void iterate(Task& task, int& phase);
   void settle(Task& task, const std::vector<int>& positions);
   void settle(Task& task, const Run& run);
   bool accept(Task& task, const Run& run, SpinorField& x, SpinorField& r, std::vector<double>& r_norms);

@@ -3,9 +3,7 @@
 namespace quarksmith {
 
 BiCGstab::BiCGstab(const LinearOperator& a, Scalars& scalars, int rhs)
-    : a_(&a),
-      scalars_(&scalars),
-      y_(a.field(rhs)),
+    : Recurrence(a, scalars, rhs),
       r_(y_.like()),
       shadow_(y_.like()),
       p_(y_.like()),
@@ -33,10 +31,8 @@ void BiCGstab::iterate(int width, int /*phase*/) {
 }
 
 void BiCGstab::prepare(int first, int count) {
-  for (int n = first; n < first + count; ++n) {
-    for (const char* name : {"alpha", "beta", "half", "scale"}) scalars_->set(n, name, 0);
-    for (const char* name : {"rho", "rho_old", "omega"}) scalars_->set(n, name, 1);  // so that beta becomes 0
-  }
+  set(first, count, {"alpha", "beta", "half", "scale"}, 0);
+  set(first, count, {"rho", "rho_old", "omega"}, 1);  // so that beta becomes 0
 }
 
 void BiCGstab::start(int first, int count) {

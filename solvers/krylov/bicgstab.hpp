@@ -15,21 +15,16 @@ class BiCGstab final : public Recurrence {
  public:
   /// \param a outlives this, as the scalars do.
   BiCGstab(const LinearOperator& a, Scalars& scalars, int rhs);
-  bool normal() const override { return false; }
   void iterate(int width, int phase) override;
   void prepare(int first, int count) override;
   void start(int first, int count) override;
   void replace(int first, int count) override;
   void complete(int first, int count) override;
-  SpinorField& correction() override { return y_; }
   SpinorField& fresh() override { return r_; }
   std::vector<SpinorField*> state() override { return {&y_, &r_, &shadow_, &p_, &v_}; }
-  int fields() const override { return 6; }
 
  private:
-  const LinearOperator* a_;
-  Scalars* scalars_;
-  SpinorField y_, r_, shadow_, p_, v_, t_;
+  SpinorField r_, shadow_, p_, v_, t_;
   Step direction_, alpha_, half_step_, omega_, step_, advance_, replace_;
 };
 

@@ -8,10 +8,8 @@ namespace quarksmith {
 // `nowhere` for what would be theirs.
 
 BiCGstabL::BiCGstabL(const LinearOperator& a, Scalars& scalars, int rhs, int l)
-    : a_(&a),
-      scalars_(&scalars),
+    : Recurrence(a, scalars, rhs),
       l_(l),
-      y_(a.field(rhs)),
       shadow_(y_.like()),
       direction_(step("bicgstab_l_direction", {})),
       alpha_(step("bicgstab_alpha", {{"half", "nowhere"}})),
@@ -99,10 +97,8 @@ void BiCGstabL::minimise(const SpinorField& y, Slices& r, Slices& u) {
 }
 
 void BiCGstabL::prepare(int first, int count) {
-  for (int n = first; n < first + count; ++n) {
-    for (const char* name : {"alpha", "beta", "zero", "scale"}) scalars_->set(n, name, 0);
-    for (const char* name : {"rho", "rho_old", "gamma_0"}) scalars_->set(n, name, 1);  // so that beta becomes 0
-  }
+  set(first, count, {"alpha", "beta", "zero", "scale"}, 0);
+  set(first, count, {"rho", "rho_old", "gamma_0"}, 1);  // so that beta becomes 0
 }
 
 void BiCGstabL::start(int first, int count) {

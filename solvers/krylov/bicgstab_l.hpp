@@ -19,17 +19,13 @@ class BiCGstabL final : public Recurrence {
   static constexpr int most_l = 4;
   /// \param a outlives this, as the scalars do. \param l 1 ... most_l
   BiCGstabL(const LinearOperator& a, Scalars& scalars, int rhs, int l);
-  bool normal() const override { return false; }
   void iterate(int width, int phase) override;
   void prepare(int first, int count) override;
   void start(int first, int count) override;
   void replace(int first, int count) override;
-  void complete(int, int) override {}
-  SpinorField& correction() override { return y_; }
   SpinorField& fresh() override { return r_[0]; }
   std::vector<SpinorField*> state() override { return {&y_, &shadow_, &r_[0], &u_[0]}; }
   int applications() const override { return 2 * l_; }
-  int fields() const override { return 2 * l_ + 4; }
 
  private:
   using Slices = std::vector<SpinorField>;
@@ -37,10 +33,8 @@ class BiCGstabL final : public Recurrence {
   void minimise(const SpinorField& y, Slices& r, Slices& u);
   Step step(const char* operation, std::initializer_list<std::pair<std::string_view, std::string_view>> renamed);
 
-  const LinearOperator* a_;
-  Scalars* scalars_;
   int l_;
-  SpinorField y_, shadow_;
+  SpinorField shadow_;
   Slices r_, u_;  // A^j r, A^j u
   Step direction_, alpha_, descend_, advance_, rho_, solve_, step_, replace_;
   std::vector<std::vector<Step>> tau_, remove_;  // of r_j from r_i: [j - 1][i - 1]

@@ -3,26 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "solvers/krylov/column.hpp"
 
 namespace quarksmith {
 namespace {
 
-constexpr int group = 4;         ///< to multiples of which blocks are padded (runtime/kernels/block.hpp)
-constexpr int most_blocks = 20;  ///< blocks that follow each other
-constexpr int patience = 200;    ///< iterations without a new least residual after which a block ends
+constexpr int group = 4;             ///< to multiples of which blocks are padded (runtime/kernels/block.hpp)
+constexpr int most_blocks = 20;      ///< blocks that follow each other
+constexpr int block_patience = 200;  ///< iterations without a new least residual after which a block ends
 /// Pivots below which columns of unit length count as dependent: what is left of them would be rounding.
 constexpr double least_pivot = 1e-12;
 /// Pivots below which a factorisation is repeated for the sake of orthogonality.
 constexpr double small_pivot = 1e-6;
 
 int padded(int columns) { return (columns + group - 1) / group * group; }
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 }  // namespace
 
 /// The right-hand sides of a block.
@@ -253,7 +251,7 @@ int BlockConjugateGradients::iterate(Columns& all) {
     }
     if (all.options.observer) all.options.observer(done + k, largest);
     if (worst < least) least = worst, least_at = k;
-    if (!(worst > 1) || k - least_at > patience) break;
+    if (!(worst > 1) || k - least_at > block_patience) break;
   }
   return k;
 }

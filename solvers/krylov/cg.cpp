@@ -3,10 +3,8 @@
 namespace quarksmith {
 
 ConjugateGradients::ConjugateGradients(const LinearOperator& a, Scalars& scalars, int rhs, CgForm form)
-    : a_(&a),
-      scalars_(&scalars),
+    : Recurrence(a, scalars, rhs),
       form_(form),
-      y_(a.field(rhs)),
       r_(y_.like()),
       p_(y_.like()),
       q_(y_.like()),
@@ -34,10 +32,7 @@ void ConjugateGradients::iterate(int width, int /*phase*/) {
   residual_({.x = &q, .y = &r});  // r' = r - alpha A^+ A p;  beta = (r', r') / (r, r)
 }
 
-void ConjugateGradients::prepare(int first, int count) {
-  for (int n = first; n < first + count; ++n)
-    for (const char* name : {"alpha", "beta", "pp", "scale"}) scalars_->set(n, name, 0);
-}
+void ConjugateGradients::prepare(int first, int count) { set(first, count, {"alpha", "beta", "pp", "scale"}, 0); }
 
 void ConjugateGradients::start(int first, int count) {
   SpinorField y = y_.slice(first, count), r = r_.slice(first, count), p = p_.slice(first, count);

@@ -29,17 +29,13 @@ class ConjugateGradients final : public Recurrence {
   void start(int first, int count) override;
   void replace(int first, int count) override;
   void complete(int first, int count) override;
-  SpinorField& correction() override { return y_; }
   SpinorField& fresh() override { return w_; }
   std::vector<SpinorField*> state() override { return {&y_, &r_, &p_, &q_}; }
   int applications() const override { return form_ == CgForm::normal ? 2 : 1; }
-  int fields() const override { return 5; }
 
  private:
-  const LinearOperator* a_;
-  Scalars* scalars_;
   CgForm form_;
-  SpinorField y_, r_, p_, q_, w_;
+  SpinorField r_, p_, q_, w_;
   Step measure_, direction_, curvature_, residual_, advance_, replace_, reproject_;
 };
 

@@ -3,9 +3,7 @@
 namespace quarksmith {
 
 CraigsMethod::CraigsMethod(const LinearOperator& a, Scalars& scalars, int rhs)
-    : a_(&a),
-      scalars_(&scalars),
-      y_(a.field(rhs)),
+    : Recurrence(a, scalars, rhs),
       r_(y_.like()),
       p_(y_.like()),
       q_(y_.like()),
@@ -25,10 +23,7 @@ void CraigsMethod::iterate(int width, int /*phase*/) {
   residual_({.x = &q, .y = &r});  // r' = r - alpha A p;  beta = (r', r') / (r, r)
 }
 
-void CraigsMethod::prepare(int first, int count) {
-  for (int n = first; n < first + count; ++n)
-    for (const char* name : {"alpha", "beta", "pp", "scale"}) scalars_->set(n, name, 0);
-}
+void CraigsMethod::prepare(int first, int count) { set(first, count, {"alpha", "beta", "pp", "scale"}, 0); }
 
 void CraigsMethod::start(int first, int count) {
   SpinorField y = y_.slice(first, count), r = r_.slice(first, count), p = p_.slice(first, count);

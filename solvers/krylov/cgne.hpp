@@ -16,21 +16,16 @@ class CraigsMethod final : public Recurrence {
  public:
   /// \param a outlives this, as the scalars do.
   CraigsMethod(const LinearOperator& a, Scalars& scalars, int rhs);
-  bool normal() const override { return false; }
   void iterate(int width, int phase) override;
   void prepare(int first, int count) override;
   void start(int first, int count) override;
   void replace(int first, int count) override;
   void complete(int first, int count) override;
-  SpinorField& correction() override { return y_; }
   SpinorField& fresh() override { return r_; }
   std::vector<SpinorField*> state() override { return {&y_, &r_, &p_, &q_}; }
-  int fields() const override { return 5; }
 
  private:
-  const LinearOperator* a_;
-  Scalars* scalars_;
-  SpinorField y_, r_, p_, q_, w_;
+  SpinorField r_, p_, q_, w_;
   Step measure_, direction_, residual_, advance_, replace_;
 };
 

@@ -1,12 +1,22 @@
 /// \file
-/// What the driver of a batch keeps of its right-hand sides; of batch.cpp and settle.cpp alone, but for the functions.
+/// What the driver of a batch keeps of its right-hand sides; of batch.cpp and settle.cpp alone, but for numbers and
+/// functions.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "solvers/krylov/batch.hpp"
 
 namespace quarksmith {
+
+constexpr int ring = 8;        ///< snapshots kept of scalars
+constexpr int patience = 500;  ///< iterations without a new least residual that count as stagnation
+
+/// Iterations that are under way before the host looks at the first.
+inline int look_ahead(const Device& device, const SolverOptions& options) {
+  return device.asynchronous() ? std::clamp(options.look_ahead, 1, ring) : 1;
+}
 
 /// One right-hand side under way.
 struct KrylovBatch::Column {

@@ -14,9 +14,7 @@ std::string weight(int j) { return fmt::format("weight_{}", j); }
 
 GeneralisedConjugateResiduals::GeneralisedConjugateResiduals(const LinearOperator& a, Scalars& scalars, int rhs, int m,
                                                              std::unique_ptr<Preconditioner> preconditioner)
-    : a_(&a),
-      scalars_(&scalars),
-      y_(a.field(rhs)),
+    : Recurrence(a, scalars, rhs),
       r_(y_.like()),
       measure_(scalars, a.precision(), "measure"),
       direction_(scalars, a.precision(), "gcr_direction"),

@@ -27,18 +27,14 @@ class GeneralisedConjugateResiduals final : public Recurrence {
   /// \param preconditioner may be null.
   GeneralisedConjugateResiduals(const LinearOperator& a, Scalars& scalars, int rhs, int m,
                                 std::unique_ptr<Preconditioner> preconditioner);
-  bool normal() const override { return false; }
   void iterate(int width, int phase) override;
   int phases() const override { return static_cast<int>(p_.size()); }
   void prepare(int first, int count) override;
   void start(int first, int count) override;
   void replace(int first, int count) override;
-  void complete(int, int) override {}
-  SpinorField& correction() override { return y_; }
   SpinorField& fresh() override { return r_; }
   std::vector<SpinorField*> state() override;
   int applications() const override { return 1 + (preconditioner_ ? preconditioner_->applications() : 0); }
-  int fields() const override { return 2 + 2 * phases(); }
 
  private:
   static constexpr int group = 4;
@@ -51,9 +47,7 @@ class GeneralisedConjugateResiduals final : public Recurrence {
   /// Makes direction and image number j orthogonal to the earlier ones.
   void orthogonalise(int width, int j);
 
-  const LinearOperator* a_;
-  Scalars* scalars_;
-  SpinorField y_, r_;
+  SpinorField r_;
   std::vector<SpinorField> p_, q_;          // directions and their images
   std::vector<std::vector<Group>> groups_;  // by step
   std::vector<Step> alpha_;                 // by step

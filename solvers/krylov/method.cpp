@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 #include "solvers/krylov/bicgstab.hpp"
 #include "solvers/krylov/bicgstab_l.hpp"
 #include "solvers/krylov/block_cg.hpp"
@@ -16,34 +19,84 @@
 namespace quarksmith {
 namespace {
 
-constexpr std::pair<const char*, Method> names[] = {{"auto", Method::automatic},
-                                                    {"cg", Method::cg},
-                                                    {"cgnr", Method::cg},
-                                                    {"cgne", Method::cgne},
-                                                    {"bicgstab", Method::bicgstab},
-                                                    {"bicgstab-l", Method::bicgstab_l},
-                                                    {"gcr", Method::gcr},
-                                                    {"block-cg", Method::block_cg},
-                                                    {"mr", Method::mr}};
+using Parameters = MethodParameters;
+
+/// A method: its names, and what a right-hand side of it takes.
+struct Row {
+  Method method;
+  std::array<std::string_view, 2> names;  ///< that users give; the second is another for the same
+  int (*fields)(const Parameters&);       ///< spinor fields, those of a preconditioner left out
+  std::unique_ptr<Recurrence> (*make)(const LinearOperator& a, const LinearOperator& inner, Scalars&, int rhs,
+                                      const Parameters&);
+};
+
+template <class Class, auto... own>
+std::unique_ptr<Recurrence> make(const LinearOperator& a, const LinearOperator&, Scalars& scalars, int rhs,
+                                 const Parameters& p) {
+  return std::make_unique<Class>(a, scalars, rhs, p.*own...);
+}
+
+template <CgForm form>
+std::unique_ptr<Recurrence> make_cg(const LinearOperator& a, const LinearOperator&, Scalars& scalars, int rhs,
+                                    const Parameters&) {
+  return std::make_unique<ConjugateGradients>(a, scalars, rhs, form);
+}
+
+std::unique_ptr<Recurrence> make_gcr(const LinearOperator& a, const LinearOperator& inner, Scalars& scalars, int rhs,
+                                     const Parameters& p) {
+  std::unique_ptr<Preconditioner> preconditioner;
+  if (p.preconditioner) preconditioner = std::make_unique<FixedSteps>(inner, *p.preconditioner, p, a.precision(), rhs);
+  return std::make_unique<GeneralisedConjugateResiduals>(a, scalars, rhs, p.restart, std::move(preconditioner));
+}
+
+template <int count>
+int fields(const Parameters&) {
+  return count;
+}
+
+/// Beside those of the CG that follows; its outer fields, of double precision, count as four of half.
+int fields_of_block(const Parameters&) {
+  const auto [inner, outer] = BlockConjugateGradients::fields();
+  return 5 + inner + 4 * outer;
+}
+
+constexpr Row rows[] = {{Method::automatic, {"auto"}, fields<6>, make<BiCGstab>},
+                        {Method::cg, {"cg", "cgnr"}, fields<5>, make_cg<CgForm::normal>},
+                        {Method::cgne, {"cgne"}, fields<5>, make<CraigsMethod>},
+                        {Method::bicgstab, {"bicgstab"}, fields<6>, make<BiCGstab>},
+                        {Method::bicgstab_l,
+                         {"bicgstab-l"},
+                         [](const Parameters& p) { return 2 * p.l + 4; },
+                         make<BiCGstabL, &Parameters::l>},
+                        {Method::gcr, {"gcr"}, [](const Parameters& p) { return 2 * p.restart + 2; }, make_gcr},
+                        {Method::block_cg, {"block-cg"}, fields_of_block, make_cg<CgForm::normal>},
+                        {Method::mr, {"mr"}, fields<3>, make<MinimalResidual, &Parameters::omega>},
+                        {Method::hermitian_cg, {}, fields<5>, make_cg<CgForm::hermitian>}};
 
 constexpr int most_steps = 1000;
+
+const Row& row_of(Method method) {
+  return *std::find_if(std::begin(rows), std::end(rows), [&](const Row& r) { return r.method == method; });
+}
 
 }  // namespace
 
 Method method_of(const std::string& name) {
-  std::string all;
-  for (const auto& [known, method] : names) {
-    if (name == known) return method;
-    all += fmt::format("{}{}", all.empty() ? "" : method == Method::mr ? " or " : ", ", known);
-  }
-  throw UnknownName(fmt::format("solver '{}' is unknown; use {}", name, all));
+  for (const Row& row : rows)
+    if (!name.empty() && std::count(row.names.begin(), row.names.end(), name) > 0) return row.method;
+  unknown_name("solver", name, method_names());
+}
+
+std::vector<std::string_view> method_names() {
+  std::vector<std::string_view> all;
+  for (const Row& row : rows)
+    for (const std::string_view name : row.names)
+      if (!name.empty()) all.push_back(name);
+  return all;
 }
 
 const char* name_of(Method method) {
-  if (method == Method::hermitian_cg) method = Method::cg;
-  for (const auto& [name, known] : names)
-    if (known == method) return name;
-  return "unknown";
+  return row_of(method == Method::hermitian_cg ? Method::cg : method).names[0].data();
 }
 
 std::optional<InnerMethod> preconditioner_of(const std::string& text) {
@@ -81,54 +134,14 @@ void check(Method method, const MethodParameters& p) {
 
 std::unique_ptr<Recurrence> make_recurrence(Method method, const MethodParameters& p, const LinearOperator& a,
                                             const LinearOperator& inner, Scalars& scalars, int rhs) {
-  switch (method) {
-    case Method::cg:
-    case Method::block_cg:
-      return std::make_unique<ConjugateGradients>(a, scalars, rhs);
-    case Method::hermitian_cg:
-      return std::make_unique<ConjugateGradients>(a, scalars, rhs, CgForm::hermitian);
-    case Method::cgne:
-      return std::make_unique<CraigsMethod>(a, scalars, rhs);
-    case Method::mr:
-      return std::make_unique<MinimalResidual>(a, scalars, rhs, p.omega);
-    case Method::automatic:
-    case Method::bicgstab:
-      return std::make_unique<BiCGstab>(a, scalars, rhs);
-    case Method::bicgstab_l:
-      return std::make_unique<BiCGstabL>(a, scalars, rhs, p.l);
-    case Method::gcr:
-      break;
-  }
-  std::unique_ptr<Preconditioner> preconditioner;
-  if (p.preconditioner) preconditioner = std::make_unique<FixedSteps>(inner, *p.preconditioner, p, a.precision(), rhs);
-  return std::make_unique<GeneralisedConjugateResiduals>(a, scalars, rhs, p.restart, std::move(preconditioner));
+  return row_of(method).make(a, inner, scalars, rhs, p);
 }
 
 FieldCount fields_of(Method method, const MethodParameters& p) {
-  switch (method) {
-    case Method::cg:
-    case Method::cgne:
-    case Method::hermitian_cg:
-      return {5};
-    case Method::block_cg: {
-      // Its outer fields, of double precision, count as four of half.
-      const auto [inner, outer] = BlockConjugateGradients::fields();
-      return {5 + inner + 4 * outer};
-    }
-    case Method::mr:
-      return {3};
-    case Method::automatic:
-    case Method::bicgstab:
-      return {6};
-    case Method::bicgstab_l:
-      return {2 * p.l + 4};
-    case Method::gcr:
-      break;
-  }
-  FieldCount count = {2 * p.restart + 2};
-  if (p.preconditioner)
+  FieldCount count = {row_of(method).fields(p)};
+  if (method == Method::gcr && p.preconditioner)
     count.preconditioner =
-        fields_of(p.preconditioner->method, p).recurrence + (p.preconditioner->method == Method::cg ? 1 : 0);
+        row_of(p.preconditioner->method).fields(p) + (p.preconditioner->method == Method::cg ? 1 : 0);
   return count;
 }
 

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "solvers/krylov/recurrence.hpp"
 
@@ -27,6 +29,8 @@ enum class Method {
 Method method_of(const std::string& name);
 /// `cg`, `bicgstab`, ...; what `method_of` takes.
 const char* name_of(Method method);
+/// All of them.
+std::vector<std::string_view> method_names();
 
 /// A fixed number of steps of a method, started from zero.
 struct InnerMethod {

@@ -3,10 +3,8 @@
 namespace quarksmith {
 
 MinimalResidual::MinimalResidual(const LinearOperator& a, Scalars& scalars, int rhs, double omega)
-    : a_(&a),
-      scalars_(&scalars),
+    : Recurrence(a, scalars, rhs),
       omega_(omega),
-      y_(a.field(rhs)),
       r_(y_.like()),
       q_(y_.like()),
       measure_(scalars, a.precision(), "measure"),
@@ -21,10 +19,8 @@ void MinimalResidual::iterate(int width, int /*phase*/) {
 }
 
 void MinimalResidual::prepare(int first, int count) {
-  for (int n = first; n < first + count; ++n) {
-    scalars_->set(n, "omega", omega_);
-    scalars_->set(n, "scale", 0);
-  }
+  set(first, count, {"omega"}, omega_);
+  set(first, count, {"scale"}, 0);
 }
 
 void MinimalResidual::start(int first, int count) {

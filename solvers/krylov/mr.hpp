@@ -15,23 +15,17 @@ class MinimalResidual final : public Recurrence {
  public:
   /// \param a outlives this, as the scalars do. \param omega between 0 and 2
   MinimalResidual(const LinearOperator& a, Scalars& scalars, int rhs, double omega);
-  bool normal() const override { return false; }
   void iterate(int width, int phase) override;
   void prepare(int first, int count) override;
   void start(int first, int count) override;
   void replace(int first, int count) override { start(first, count); }
-  void complete(int, int) override {}
-  SpinorField& correction() override { return y_; }
   SpinorField& fresh() override { return r_; }
   std::vector<SpinorField*> state() override { return {&y_, &r_}; }
   int applications() const override { return 1; }
-  int fields() const override { return 3; }
 
  private:
-  const LinearOperator* a_;
-  Scalars* scalars_;
   double omega_;
-  SpinorField y_, r_, q_;
+  SpinorField r_, q_;
   Step measure_, alpha_, step_;
 };
 

@@ -3,21 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "solvers/krylov/column.hpp"
 
 namespace quarksmith {
 namespace {
 
-constexpr int ring = 8;          ///< snapshots kept
-constexpr int patience = 500;    ///< iterations without a new least residual after which the common space is left
 constexpr double margin = 0.95;  ///< of the tolerance: the recurrence has its own residual
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 std::unique_ptr<const NormalOperator> normal(const LinearOperator& a, int shifts, MultishiftSolver::Form form) {
   if (form == MultishiftSolver::Form::hermitian) return nullptr;
@@ -124,7 +120,7 @@ void MultishiftSolver::run(int shifts, const SolverOptions& options) {
   Device& device = r_.device();
   const auto program = device.program([&] { iterate(shifts); });
   const auto snapshots = device.snapshots(scalars_.data(), Scalars::bytes_per_rhs * shifts, ring);
-  const int depth = device.asynchronous() ? std::clamp(options.look_ahead, 1, ring) : 1;
+  const int depth = look_ahead(device, options);
   double least = INFINITY;
   int launched = 0, seen = 0, least_at = 0;
   const double start = now();

@@ -19,7 +19,7 @@ class Recurrence {
   virtual ~Recurrence() = default;
 
   /// True if it works on the residual of the normal equations, A^+ (b - A x).
-  virtual bool normal() const = 0;
+  virtual bool normal() const { return false; }
   /// Enqueues one iteration on right-hand sides 0 ... width - 1. Recorded: it starts the same kernels each time, for
   /// each phase. \param phase 0 ... phases() - 1, in turn.
   virtual void iterate(int width, int phase) = 0;
@@ -32,18 +32,29 @@ class Recurrence {
   /// Enqueues: continues with y = 0 and the residual in `fresh` in place of that of the recurrence.
   virtual void replace(int first, int count) = 0;
   /// Enqueues: completes y: adds what an iteration has left to the next one.
-  virtual void complete(int first, int count) = 0;
+  virtual void complete(int /*first*/, int /*count*/) {}
 
   /// The corrections y.
-  virtual SpinorField& correction() = 0;
+  SpinorField& correction() { return y_; }
   /// Where the driver puts recomputed residuals.
   virtual SpinorField& fresh() = 0;
   /// All fields with which right-hand sides move when a batch is compacted.
   virtual std::vector<SpinorField*> state() = 0;
   /// Applications of A or A^+ in an iteration.
   virtual int applications() const { return 2; }
-  /// Fields that a right-hand side needs, work space of the operator left out.
-  virtual int fields() const = 0;
+
+ protected:
+  /// \param a,scalars outlive this.
+  Recurrence(const LinearOperator& a, Scalars& scalars, int rhs) : a_(&a), scalars_(&scalars), y_(a.field(rhs)) {}
+  /// Gives scalars of right-hand sides a value, in the host's copy.
+  void set(int first, int count, std::initializer_list<const char*> names, double value) {
+    for (int n = first; n < first + count; ++n)
+      for (const char* name : names) scalars_->set(n, name, value);
+  }
+
+  const LinearOperator* a_;
+  Scalars* scalars_;
+  SpinorField y_;
 };
 
 }  // namespace quarksmith

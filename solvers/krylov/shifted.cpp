@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/blas.hpp"
@@ -12,22 +12,16 @@
 #include "solvers/krylov/usable_norm.hpp"
 
 namespace quarksmith {
-namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-}  // namespace
 
 struct ShiftedSolver::Parts {
-  /// The operator in one precision.
+  /// The operator in one precision, and the form in which it is iterated with.
   struct Level {
-    Level(std::unique_ptr<DiracOperator> d, Reduction reduction, int rhs) : dirac(std::move(d)) {
-      if (reduction != Reduction::none) reduced = dirac->reduced(reduction, rhs);
-    }
-    const LinearOperator& a() const { return reduced ? *reduced : dirac->matrix(); }
+    Level(std::unique_ptr<DiracOperator> d, Reduction reduction, int rhs)
+        : dirac(std::move(d)), system(*dirac, reduction, rhs) {}
+    const LinearOperator& a() const { return system.a(); }
 
     std::unique_ptr<DiracOperator> dirac;
-    std::unique_ptr<ReducedOperator> reduced;
+    SystemOperator system;
   };
 
   Parts(const Action& action, const HostGauge& gauge, DomainPointer d, const SolveSettings& s, int shifts)
@@ -40,27 +34,24 @@ struct ShiftedSolver::Parts {
       throw UsageError(fmt::format(
           "action {}: shifted systems are solved for one flavour of Dirac quarks in four dimensions; use cg",
           action.name()));
-    const std::size_t dash = s.precision.find('-');
-    const std::string outer = s.precision.substr(0, dash),
-                      inner = dash == std::string::npos ? outer : s.precision.substr(dash + 1);
-    if (find_precision(inner).bits > find_precision(outer).bits)
-      throw UsageError(fmt::format("precision '{}': the second must not be higher than the first", s.precision));
+    const auto [outer, inner, lowest] = precisions_of(s.precision, 2);
+    const PrecisionInfo& full = find_precision("double");
     const LinkStore links(gauge, std::move(d), s.links, s.basis);
     deviation = action.deviation(links);
     const auto make = [&](const LinkStore& l, const PrecisionInfo& precision) { return action.make(l, precision); };
-    const auto level = [&](const std::string& name, bool exact, int rhs) {
-      return std::make_unique<Level>(exact ? make_exact(links, deviation, make) : make(links, find_precision(name)),
-                                     s.reduction, rhs);
+    const auto level = [&](const PrecisionInfo& precision, bool exact, int rhs) {
+      return std::make_unique<Level>(exact ? make_exact(links, deviation, make) : make(links, precision), s.reduction,
+                                     rhs);
     };
     const int width = std::min(shifts, MultishiftSolver::most_refined);
     const bool exact = !deviation.negligible();
     // One Krylov space serves all shifts, but corrections are of each by itself: in double there are none with the
     // links as they were given.
-    high = level(outer, exact && outer == "double", width);
-    if (inner != outer) low = level(inner, false, width);
-    if (outer != "double") exact_residual = level("double", exact, 1);
+    high = level(*outer, exact && outer == &full, width);
+    if (inner != outer) low = level(*inner, false, width);
+    if (outer != &full) exact_residual = level(full, exact, 1);
     solver = std::make_unique<MultishiftSolver>(high->a(), low ? low->a() : high->a(), shifts);
-    const bool low_links = low || outer != "double";
+    const bool low_links = low || outer != &full;
     links_used = exact ? links_text("r18", low_links ? s.links : "r18") : s.links;
   }
 

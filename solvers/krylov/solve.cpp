@@ -1,26 +1,43 @@
 #include "solvers/krylov/solve.hpp"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <cmath>
+#include <sstream>
 
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 #include "solvers/krylov/solver_parts.hpp"
 
 namespace quarksmith {
 
 Reduction reduction_of(const std::string& name) {
-  if (name == "none") return Reduction::none;
-  if (name == "symmetric") return Reduction::symmetric;
-  if (name == "asymmetric") return Reduction::asymmetric;
-  throw UnknownName(fmt::format("even-odd form '{}' is unknown; use symmetric, asymmetric or none", name));
+  static constexpr std::pair<std::string_view, Reduction> names[] = {
+      {"symmetric", Reduction::symmetric}, {"asymmetric", Reduction::asymmetric}, {"none", Reduction::none}};
+  return by_name("even-odd form", name, names);
 }
 
 Updates updates_of(const std::string& name) {
-  if (name == "reliable") return Updates::reliable;
-  if (name == "replacement") return Updates::replacement;
-  if (name == "defect") return Updates::defect;
-  throw UsageError(fmt::format("--updates '{}' is unknown; use reliable, replacement or defect", name));
+  static constexpr std::pair<std::string_view, Updates> names[] = {
+      {"reliable", Updates::reliable}, {"replacement", Updates::replacement}, {"defect", Updates::defect}};
+  return by_name("form of updates", name, names);
+}
+
+Precisions precisions_of(const std::string& text, int most) {
+  std::vector<const PrecisionInfo*> parts;
+  std::istringstream words(text + "-");  // a dash at the end is a part without a name
+  for (std::string name; std::getline(words, name, '-');) parts.push_back(&find_precision(name));
+  if (static_cast<int>(parts.size()) > most)
+    throw UsageError(fmt::format("precision '{}': {} parts; {}", text, parts.size(),
+                                 most < 3
+                                     ? "use one or two, of residuals and of iterations; a third is of a preconditioner"
+                                     : "use up to three, the third of a preconditioner"));
+  for (std::size_t n = 1; n < parts.size(); ++n)
+    if (parts[n]->bits > parts[n - 1]->bits)
+      throw UsageError(fmt::format("precision '{}': {} must not be higher than {}, which stands before it", text,
+                                   parts[n]->name, parts[n - 1]->name));
+  const auto part = [&](std::size_t n) { return parts[std::min(n, parts.size() - 1)]; };
+  return {part(0), part(1), part(2)};
 }
 
 void check(const SolverOptions& o) {
@@ -31,18 +48,15 @@ void check(const SolverOptions& o) {
 }
 
 std::string remedy_of(const SolveSettings& settings, const SolveReport& report, const ChoiceNames& names) {
-  const std::string outer = settings.precision.substr(0, settings.precision.find('-'));
   const Method method = report.method;
   const bool normal =
       method == Method::cg || method == Method::cgne || method == Method::block_cg || method == Method::hermitian_cg;
-  std::vector<std::string> all;
+  std::vector<std::string_view> all;
   if (report.iterations >= settings.options.max_iterations) all.push_back(names.iterations);
   if (!normal) all.push_back(names.cg);
-  if (outer != "double") all.push_back(names.precision);
+  if (precisions_of(settings.precision, 3).outer->name != "double") all.push_back(names.precision);
   all.push_back(names.tolerance);
-  const std::string last = all.back();
-  all.pop_back();
-  return fmt::format("use {}{}{}", fmt::join(all, ", "), all.empty() ? "" : " or ", last);
+  return "use " + one_of(all);
 }
 
 Solver::Solver(std::shared_ptr<const Action> action, const HostGauge& gauge, DomainPointer domain,
@@ -62,24 +76,25 @@ std::size_t Solver::bytes_per_rhs() const {
   const Parts& p = *parts_;
   const Action& action = *p.action;
   // Bytes of a vector on half the sites.
-  const auto half_field_bytes = [&](const std::string& name) {
-    const PrecisionInfo& stored = find_precision(name);
+  const auto half_field_bytes = [&](const PrecisionInfo& stored) {
     const int site = action.spins() * stored.spin_words * stored.word_bytes + (stored.norm ? 4 : 0);
     return static_cast<std::size_t>(p.domain->lattice().half_sites()) * site * action.slices();
   };
   const bool reduced = p.settings.reduction != Reduction::none;
-  const std::size_t high = half_field_bytes(p.outer), low = half_field_bytes(p.inner),
-                    lowest = half_field_bytes(p.lowest);
+  const auto& [outer, inner, preconditioner] = p.precision;
+  const std::size_t high = half_field_bytes(*outer), low = half_field_bytes(*inner),
+                    lowest = half_field_bytes(*preconditioner);
   const FieldCount fields = fields_of(p.settings.method, p.settings.parameters);
   const int work = reduced ? dirac().work_fields() : 0, sites = reduced ? 1 : 2;
   std::size_t bytes =
       (fields.recurrence * sites + work) * low + (KrylovBatch::outer_fields * sites + work + (reduced ? 2 : 0)) * high;
   if (fields.preconditioner > 0) {
-    const bool between = p.lowest != p.inner && p.lowest != "double" && p.inner != "double";
-    bytes += (fields.preconditioner * sites + (p.lowest != p.inner ? work : 0)) * lowest;
-    if (between) bytes += sites * half_field_bytes("double");
+    const PrecisionInfo* full = &find_precision("double");
+    const bool between = preconditioner != inner && preconditioner != full && inner != full;
+    bytes += (fields.preconditioner * sites + (preconditioner != inner ? work : 0)) * lowest;
+    if (between) bytes += sites * half_field_bytes(*full);
   }
-  if (p.outer != "double") bytes += 4 * high;
+  if (outer->name != "double") bytes += 4 * high;
   return bytes;
 }
 

@@ -4,25 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "solvers/krylov/column.hpp"
 #include "solvers/krylov/usable_norm.hpp"
 
 namespace quarksmith {
-namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-}  // namespace
 
 Solver::Parts::Parts(std::shared_ptr<const Action> a, const HostGauge& gauge, const DomainPointer& d,
                      const SolveSettings& s)
     : settings(s),
       falls_back(s.method == Method::automatic),
       action(std::move(a)),
+      precision(precisions_of(s.precision, s.parameters.preconditioner ? 3 : 2)),
       working_gauge(gauge, d, find_storage(s.links)),
       domain(d),
       links(working_gauge.gauge, d, s.links, s.basis, &working_gauge.stored()) {
@@ -31,7 +27,6 @@ Solver::Parts::Parts(std::shared_ptr<const Action> a, const HostGauge& gauge, co
   check(s.options);
   check(s.method, s.parameters);
   if (!action->has_even_odd()) settings.reduction = Reduction::none;
-  choose_precisions();
   make_operators();
   const bool any_cg = falls_back || s.method == Method::cg;
   if (any_cg && settings.reduction != Reduction::none && exact().reduced(s.reduction, 1)->hermitian()) {
@@ -42,23 +37,6 @@ Solver::Parts::Parts(std::shared_ptr<const Action> a, const HostGauge& gauge, co
   }
 }
 
-/// Each no higher than the one before; what is not given is as the one before.
-void Solver::Parts::choose_precisions() {
-  std::string* const names[] = {&outer, &inner, &lowest};
-  std::size_t at = 0;
-  for (int given = 0; at != std::string::npos; ++given) {
-    const std::size_t dash = settings.precision.find('-', at);
-    const std::string name = settings.precision.substr(at, dash - at);
-    at = dash == std::string::npos ? dash : dash + 1;
-    if (given == 3 || (given == 2 && !settings.parameters.preconditioner))
-      throw UsageError(
-          fmt::format("precision '{}': the third is that of a preconditioner, which there is not", settings.precision));
-    if (given > 0 && find_precision(name).bits > find_precision(*names[given - 1]).bits)
-      throw UsageError(fmt::format("precision '{}': the second must not be higher than the first", settings.precision));
-    for (int n = given; n < 3; ++n) *names[n] = name;
-  }
-}
-
 /// Where the storage misses the links by more than rounding, the outermost operator in double has all 18 reals.
 void Solver::Parts::make_operators() {
   deviation = action->deviation(links);
@@ -66,15 +44,15 @@ void Solver::Parts::make_operators() {
   if (!deviation.negligible()) exact_ = make_exact(links, deviation, make);
   exact();
   high();
-  for (const std::string& name : {inner, lowest}) dirac(name);
+  for (const PrecisionInfo* p : {precision.inner, precision.lowest}) dirac(*p);
   links.release();  // the site terms are made
 }
 
 std::string Solver::Parts::links_used() const { return exact_ ? links_text("r18", links.storage()) : links.storage(); }
 
-const DiracOperator& Solver::Parts::dirac(const std::string& name) {
-  auto& made = operators_[name];
-  if (!made) made = action->make(links, find_precision(name));
+const DiracOperator& Solver::Parts::dirac(const PrecisionInfo& in) {
+  auto& made = operators_[&in];
+  if (!made) made = action->make(links, in);
   return *made;
 }
 
@@ -107,21 +85,21 @@ void Solver::Parts::reserve(int rhs) {
   reduced_b_.reset();
   outer_x_.reset();
   outer_b_.reset();
-  high_ = std::make_unique<Level>(high(), settings.reduction, rhs);
-  low_ = std::make_unique<Level>(dirac(inner), settings.reduction, rhs);
+  high_ = std::make_unique<SystemOperator>(high(), settings.reduction, rhs);
+  low_ = std::make_unique<SystemOperator>(dirac(*precision.inner), settings.reduction, rhs);
   if (settings.method == Method::block_cg)
     block_ = std::make_unique<BlockConjugateGradients>(high_->a(), low_->a(), rhs, low_deviation());
   const auto& p = settings.parameters.preconditioner;
-  if (p && p->schwarz && !part_alone_) part_alone_ = dirac(lowest).cut();
-  if (p && p->schwarz) preconditioner_ = std::make_unique<Level>(*part_alone_, settings.reduction, rhs);
-  if (!(p && p->schwarz) && lowest != inner)
-    preconditioner_ = std::make_unique<Level>(dirac(lowest), settings.reduction, rhs);
+  if (p && p->schwarz && !part_alone_) part_alone_ = dirac(*precision.lowest).cut();
+  if (p && p->schwarz) preconditioner_ = std::make_unique<SystemOperator>(*part_alone_, settings.reduction, rhs);
+  if (!(p && p->schwarz) && precision.lowest != precision.inner)
+    preconditioner_ = std::make_unique<SystemOperator>(dirac(*precision.lowest), settings.reduction, rhs);
   if (settings.reduction != Reduction::none) {
-    reduced_b_.emplace(high_->even_odd->field(rhs));
+    reduced_b_.emplace(high_->even_odd()->field(rhs));
     reduced_x_.emplace(reduced_b_->like());
   }
-  if (outer != "double") {
-    outer_b_.emplace(high_->matrix->field(rhs));
+  if (!in_double()) {
+    outer_b_.emplace(high_->matrix().field(rhs));
     outer_x_.emplace(outer_b_->like());
   }
   if (!residual_) residual_.emplace(exact().matrix().field());
@@ -207,7 +185,7 @@ void Solver::Parts::fall_back(System& s) {
     answer = fmt::format("given up, as this build lacks a kernel for cg: {}", e.what());
   }
   // Where the precision of residuals is the limit no method gets further.
-  const double least = 10 * attainable(find_precision(outer));
+  const double least = 10 * attainable(*precision.outer);
   std::vector<const Column*> going_on;
   for (Column& c : s.columns) {
     if (!given_up(c)) continue;
@@ -225,30 +203,91 @@ void Solver::Parts::fall_back(System& s) {
 
 /// Goes on with the right-hand sides that failed in the next higher precisions.
 void Solver::Parts::raise_precision(System& s) {
-  std::string present = inner;
-  for (const std::string& name : {std::string("single"), outer}) {
-    const PrecisionInfo& precision = find_precision(name);
-    const bool exact_links = name == "double" && exact_;
-    if (precision.bits > find_precision(outer).bits) continue;
-    if (precision.bits < find_precision(present).bits || (present == name && !exact_links)) continue;
-    const std::string raised = present == name ? "links raised to 18 reals" : "precision raised to " + name;
-    present = name;
+  const PrecisionInfo* present = precision.inner;
+  for (const PrecisionInfo* next : {&find_precision("single"), precision.outer}) {
+    const bool last = next == precision.outer, exact_links = last && in_double() && exact_;
+    if (next->bits > precision.outer->bits) continue;
+    if (next->bits < present->bits || (present == next && !exact_links)) continue;
+    const std::string raised =
+        present == next ? "links raised to 18 reals" : fmt::format("precision raised to {}", next->name);
+    present = next;
     const auto fails = [&](const Column& c) { return failed(c); };
     if (std::none_of(s.columns.begin(), s.columns.end(), fails)) return;
-    const KernelQuery needed = {.operation = "measure", .precision = precision.name};
+    const KernelQuery needed = {.operation = "measure", .precision = next->name};
     if (try_find(domain->device().kernels(), needed) == nullptr) continue;
-    const Level level(name == outer ? high() : dirac(name), settings.reduction, 1);
+    const SystemOperator level(last ? high() : dirac(*next), settings.reduction, 1);
     for (Column& c : s.columns)
       if (failed(c)) c.result.events.push_back({c.result.iterations, raised});
     for (const Method method : {settings.method, Method::cg}) {
       const auto mine = [&](const Column& c) { return failed(c) && c.method == method; };
       if (std::none_of(s.columns.begin(), s.columns.end(), mine)) continue;
-      KrylovBatch krylov(high_->a(), level.a(), method, 1, settings.parameters, nullptr,
-                         name == outer ? 0 : low_deviation());
+      KrylovBatch krylov(high_->a(), level.a(), method, 1, settings.parameters, nullptr, last ? 0 : low_deviation());
       iterate_chosen(s, mine, krylov, level.a());
       if (method == Method::cg) break;
     }
   }
+}
+
+/// Right-hand sides of the reduced system, and the tolerances that it needs.
+void Solver::Parts::prepare(System& s, const SpinorField& full_b, const std::vector<double>& b_norm) {
+  high_->even_odd()->prepare(s.b, full_b);
+  s.x.fill(0);
+  if (settings.options.criterion != Criterion::residual) return;
+  const std::vector<double> reduced = Blas(s.b).norms2(s.b);
+  for (std::size_t n = 0; n < s.columns.size(); ++n) {
+    if (!(reduced[n] > 0)) continue;
+    s.columns[n].scale = high_->even_odd()->residual_scale() * std::sqrt(reduced[n]) / b_norm[n];
+    s.columns[n].tolerance /= s.columns[n].scale;
+  }
+}
+
+/// Iterates with each right-hand side's own method, and answers what goes wrong.
+void Solver::Parts::improve(System& s, int attempt) {
+  for (const Method method : {Method::cg, settings.method}) {
+    if (attempt == 0 && method != settings.method) continue;
+    const auto mine = [&](const Column& c) { return c.method == method; };
+    if (std::any_of(s.columns.begin(), s.columns.end(), mine)) iterate_chosen(s, mine, batch(method), low_->a());
+    if (method == settings.method) break;
+  }
+  if (falls_back) fall_back(s);
+  raise_precision(s);
+}
+
+/// Lowers the tolerances of right-hand sides whose true residual misses theirs; whether another attempt serves one.
+bool Solver::Parts::tighten(std::span<Column> columns, const std::vector<double>& residuals) const {
+  const SolverOptions& options = settings.options;
+  bool again = false;
+  for (std::size_t n = 0; n < columns.size(); ++n) {
+    const SolverResult& r = columns[n].result;
+    if (options.criterion == Criterion::normal || residuals[n] <= options.tolerance || !r.converged) continue;
+    columns[n].tolerance = 0.5 * options.tolerance / residuals[n] * r.measured;
+    again = again || (in_double() && r.iterations < options.max_iterations);
+  }
+  return again;
+}
+
+std::vector<SolveReport> Solver::Parts::reports_of(std::span<const Column> columns,
+                                                   const std::vector<double>& residuals, double elapsed) const {
+  double flops = 0;
+  for (const Column& c : columns) flops += c.flops;
+  std::vector<SolveReport> reports(columns.size());
+  for (std::size_t n = 0; n < columns.size(); ++n) {
+    const Column& c = columns[n];
+    const SolverResult& r = c.result;
+    SolveReport& report = reports[n];
+    report.iterations = r.iterations;
+    report.method = c.method;
+    report.links = links_used();
+    report.residual = residuals[n];
+    report.measured = settings.options.criterion == Criterion::normal ? r.measured : report.residual;
+    report.converged = report.measured <= settings.options.tolerance;
+    report.seconds = flops > 0 ? elapsed * c.flops / flops : elapsed / static_cast<double>(columns.size());
+    report.gflops = flops / elapsed * 1e-9;
+    report.bytes_sent = c.bytes_sent;
+    report.replacements = r.replacements;
+    report.events = r.events;
+  }
+  return reports;
 }
 
 std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField& b) {
@@ -256,7 +295,6 @@ std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField&
   const int rhs = b.rhs();
   const std::vector<double> b_norm = usable_norms(b);
   reserve(rhs);
-  const SolverOptions& options = settings.options;
   x.fill(0);
   SpinorField full_b = outer_b_ ? outer_b_->slice(0, rhs) : b.slice(0, rhs);
   SpinorField full_x = outer_x_ ? outer_x_->slice(0, rhs) : x.slice(0, rhs);
@@ -264,66 +302,21 @@ std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField&
     convert(b, full_b);
     full_x.fill(0);
   }
-  std::vector<Column> columns(rhs, {.tolerance = options.tolerance, .method = settings.method});
+  std::vector<Column> columns(rhs, {.tolerance = settings.options.tolerance, .method = settings.method});
   System s{reduced_x_ ? reduced_x_->slice(0, rhs) : full_x.slice(0, rhs),
            reduced_b_ ? reduced_b_->slice(0, rhs) : full_b.slice(0, rhs), columns};
-  if (high_->even_odd) {
-    high_->even_odd->prepare(s.b, full_b);
-    s.x.fill(0);
-    if (options.criterion == Criterion::residual) {
-      const std::vector<double> reduced = Blas(s.b).norms2(s.b);
-      for (int n = 0; n < rhs; ++n) {
-        if (!(reduced[n] > 0)) continue;
-        columns[n].scale = high_->even_odd->residual_scale() * std::sqrt(reduced[n]) / b_norm[n];
-        columns[n].tolerance /= columns[n].scale;
-      }
-    }
-  }
-  std::vector<double> defect;
+  if (high_->even_odd() != nullptr) prepare(s, full_b, b_norm);
+  std::vector<double> residuals;
   constexpr int attempts = 4;  // the reduced tolerance is an estimate
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    for (const Method method : {Method::cg, settings.method}) {
-      if (attempt == 0 && method != settings.method) continue;
-      const auto mine = [&](const Column& c) { return c.method == method; };
-      if (std::any_of(columns.begin(), columns.end(), mine)) iterate_chosen(s, mine, batch(method), low_->a());
-      if (method == settings.method) break;
-    }
-    if (falls_back) fall_back(s);
-    raise_precision(s);
-    if (high_->even_odd) high_->even_odd->reconstruct(full_x, s.x, full_b);
+    improve(s, attempt);
+    if (high_->even_odd() != nullptr) high_->even_odd()->reconstruct(full_x, s.x, full_b);
     if (outer_x_) convert(full_x, x);
-    defect = defects(x, b);
-    bool again = false;
-    for (int n = 0; n < rhs; ++n) {
-      const SolverResult& r = columns[n].result;
-      const double residual = defect[n] / b_norm[n];
-      if (options.criterion == Criterion::normal || residual <= options.tolerance || !r.converged) continue;
-      columns[n].tolerance = 0.5 * options.tolerance / residual * r.measured;
-      again = again || (outer == "double" && r.iterations < options.max_iterations);
-    }
-    if (!again) break;
+    residuals = defects(x, b);
+    for (int n = 0; n < rhs; ++n) residuals[n] /= b_norm[n];
+    if (!tighten(columns, residuals)) break;
   }
-  std::vector<SolveReport> reports(rhs);
-  const double elapsed = now() - start;
-  double flops = 0;
-  for (const Column& c : columns) flops += c.flops;
-  for (int n = 0; n < rhs; ++n) {
-    const Column& c = columns[n];
-    const SolverResult& r = c.result;
-    SolveReport& report = reports[n];
-    report.iterations = r.iterations;
-    report.method = c.method;
-    report.links = links_used();
-    report.residual = defect[n] / b_norm[n];
-    report.measured = options.criterion == Criterion::normal ? r.measured : report.residual;
-    report.converged = report.measured <= options.tolerance;
-    report.seconds = flops > 0 ? elapsed * c.flops / flops : elapsed / rhs;
-    report.gflops = flops / elapsed * 1e-9;
-    report.bytes_sent = c.bytes_sent;
-    report.replacements = r.replacements;
-    report.events = r.events;
-  }
-  return reports;
+  return reports_of(columns, residuals, now() - start);
 }
 
 }  // namespace quarksmith

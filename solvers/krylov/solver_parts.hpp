@@ -19,9 +19,9 @@ struct Solver::Parts {
         const SolveSettings& settings);
 
   /// The operator for fields of a precision, with links as they are stored; made when first asked for.
-  const DiracOperator& dirac(const std::string& name);
+  const DiracOperator& dirac(const PrecisionInfo& precision);
   /// That of true residuals: in double, with the links as they were given.
-  const DiracOperator& exact() { return exact_ ? *exact_ : dirac("double"); }
+  const DiracOperator& exact() { return exact_ ? *exact_ : dirac(find_precision("double")); }
   /// |b - M x| of each right-hand side in double.
   std::vector<double> defects(const SpinorField& x, const SpinorField& b);
   const Blas& blas();
@@ -30,7 +30,7 @@ struct Solver::Parts {
   SolveSettings settings;  ///< with the method that is tried first
   bool falls_back;         ///< to CG on the normal equations
   std::shared_ptr<const Action> action;
-  std::string outer, inner, lowest;  ///< precisions: of residuals, of iterations, of the preconditioner
+  Precisions precision;
   WorkingGauge working_gauge;
   DomainPointer domain;
   LinkStore links;
@@ -38,17 +38,6 @@ struct Solver::Parts {
   double seconds = 0, host_seconds = 0;
 
  private:
-  /// The operator in one precision, in the form that the method iterates with.
-  struct Level {
-    Level(const DiracOperator& dirac, Reduction reduction, int rhs) : matrix(&dirac.matrix()) {
-      if (reduction != Reduction::none) even_odd = dirac.reduced(reduction, rhs);
-    }
-    const LinearOperator& a() const { return even_odd ? *even_odd : *matrix; }
-
-    const LinearOperator* matrix;
-    std::unique_ptr<ReducedOperator> even_odd;
-  };
-
   /// One right-hand side of a system, and what became of it.
   struct Column {
     double tolerance;  ///< of the reduced residual
@@ -68,11 +57,11 @@ struct Solver::Parts {
   };
   using Chosen = std::function<bool(const Column&)>;
 
-  void choose_precisions();
   void make_operators();
   /// The operator of residuals during a solve, and by how much the links in its precision that iterations use miss its.
-  const DiracOperator& high() { return outer == "double" ? exact() : dirac(outer); }
-  double low_deviation() const { return exact_ && outer == "double" ? deviation.typical : 0; }
+  bool in_double() const { return precision.outer->name == "double"; }
+  const DiracOperator& high() { return in_double() ? exact() : dirac(*precision.outer); }
+  double low_deviation() const { return exact_ && in_double() ? deviation.typical : 0; }
   std::string links_used() const;
   void reserve(int rhs);
   KrylovBatch& batch(Method method);
@@ -81,11 +70,16 @@ struct Solver::Parts {
   bool failed(const Column& column) const;
   void fall_back(System& system);
   void raise_precision(System& system);
+  void prepare(System& system, const SpinorField& full_b, const std::vector<double>& b_norm);
+  void improve(System& system, int attempt);
+  bool tighten(std::span<Column> columns, const std::vector<double>& residuals) const;
+  std::vector<SolveReport> reports_of(std::span<const Column> columns, const std::vector<double>& residuals,
+                                      double elapsed) const;
 
-  std::map<std::string, std::unique_ptr<DiracOperator>> operators_;  ///< by precision
-  std::unique_ptr<DiracOperator> exact_;                             ///< null where operators_["double"] is exact
-  std::unique_ptr<DiracOperator> part_alone_;                        ///< of a Schwarz preconditioner
-  std::unique_ptr<Level> high_, low_, preconditioner_;
+  std::map<const PrecisionInfo*, std::unique_ptr<DiracOperator>> operators_;
+  std::unique_ptr<DiracOperator> exact_;       ///< null where that in double is exact
+  std::unique_ptr<DiracOperator> part_alone_;  ///< of a Schwarz preconditioner
+  std::unique_ptr<SystemOperator> high_, low_, preconditioner_;
   int capacity_ = 0;                    ///< right-hand sides for which there is work space
   std::unique_ptr<KrylovBatch> batch_;  ///< of one method at a time, for their work space is the largest
   Method batch_method_ = Method::automatic;

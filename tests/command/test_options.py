@@ -8,48 +8,55 @@ from pathlib import Path
 import pytest
 from conftest import BUILD
 
-WILSON = {"wilson", "clover", "twisted-mass", "twisted-clover"}
-CLOVER = {"clover", "twisted-clover"}
-TWISTED = {"twisted-mass", "twisted-clover"}
-WALL = {"domain-wall", "moebius"}
-STAGGERED = {"staggered", "asqtad", "hisq"}
-STATED = {"naive", "d234"}
-SPINORS = WILSON | WALL | STATED
-ALL = SPINORS | STAGGERED
+from generator.emit.action_table import action_row, is_offered, solvable_actions
+from generator.language import Option, Spelling
+from generator.language.action import option_name
 
-# What each action needs before any further option.
-NEEDED = {
-    "wilson": ("--mass", "0.1"),
-    "clover": ("--mass", "0.1", "--csw", "1"),
-    "twisted-mass": ("--mass", "0.1", "--mu", "0.1"),
-    "twisted-clover": ("--mass", "0.1", "--mu", "0.1", "--csw", "1"),
-    **dict.fromkeys(WALL | STAGGERED | STATED, ("--mass", "0.1")),
-}
+TABLE = {option_name(a.name): a for a in solvable_actions() if is_offered(a)}
+SPINORS = {name for name, a in TABLE.items() if a.spins == 4}
+WALL = {name for name, a in TABLE.items() if action_row(a).get("chain")}
+DOUBLETS = {name for name, a in TABLE.items() if a.extends}
+STAGGERED = set(TABLE) - SPINORS
+ALL = set(TABLE)
 SOLVERS = {"cg", "cgnr", "cgne", "bicgstab", "bicgstab-l", "gcr", "mr", "block-cg"}
+
+
+def value(option: Option) -> str:
+    """One that is in its range."""
+    one = f"{min(max(0.2, option.lower), option.upper):g}"
+    return ",".join(one for _ in option.numbers) if isinstance(option, Spelling) else one
+
+
+def needed(action: str, *given: str) -> list[str]:
+    """What an action needs beside options that are given."""
+    stated = TABLE[action]
+    known = {p.name for o in given if (p := stated.options.get(o))}
+    known |= {n for s in stated.spellings if s.option in given for n in s.parameters}
+    missing = [p for p in stated.parameters if p.default is None and p.name not in known]
+    return [word for p in missing for word in (p.option, value(p))]
+
+
+def taken_by(option: str) -> set[str]:
+    """Actions with an option; an action that another one means lends it its own."""
+    own = {name for name, a in TABLE.items() if option in a.options}
+    return own | {option_name(TABLE[name].extends.name) for name in own & DOUBLETS}
+
 
 # option -> (values, actions that take it); a value may need another option beside it.
 OF_ACTIONS = {
-    "--kappa": (("0.12",), WILSON),
-    "--anisotropy": (("2,1",), WILSON),
-    "--csw": (("1.2",), CLOVER),
-    "--csw-r": (("1.2", "--csw-t", "1"), CLOVER),
-    "--csw-t": (("1.2", "--csw-r", "1"), CLOVER),
-    "--mu": (("0.2",), TWISTED | {"naive"}),
-    "--b": (("0.2",), {"d234"}),
-    "--c": (("0.1",), {"d234"}),
-    "--epsilon": (("0.05",), TWISTED),
-    "--flavours": (("0,1", "--epsilon", "0.05"), TWISTED),
+    **{name: ((value(o),), taken_by(name)) for a in TABLE.values() for name, o in a.options.items()},
     "--ls": (("8",), WALL),
-    "--m5": (("1.5",), WALL),
-    "--b5": (("1.5",), {"moebius"}),
-    "--c5": (("0.5",), {"moebius"}),
-    "--u0": (("0.9",), {"asqtad"}),
-    "--naik-epsilon": (("-0.1",), {"hisq"}),
-    "--sink": (("gaussian:1,2",), SPINORS),
-    "--smear-links": (("stout:0.1,1",), SPINORS),
-    "--basis": (("degrand_rossi",), SPINORS),
-    "--even-odd": (("asymmetric",), SPINORS),
-    "--batch": (("2",), SPINORS),
+    "--flavours": (("0,1",), DOUBLETS),
+    **{
+        option: (given, SPINORS)
+        for option, given in {
+            "--sink": ("gaussian:1,2",),
+            "--smear-links": ("stout:0.1,1",),
+            "--basis": ("degrand_rossi",),
+            "--even-odd": ("asymmetric",),
+            "--batch": ("2",),
+        }.items()
+    },
 }
 OF_SOLVERS = {
     "--restart": (("5",), {"gcr"}),
@@ -59,7 +66,7 @@ OF_SOLVERS = {
 }
 OF_MIXED = {"--updates": ("defect",), "--delta": ("0.1",)}
 EVERYWHERE = {
-    *("--help", "--gauge", "--lattice", "--action", "--mass", "--boundary", "--source", "--solver", "--precision"),
+    *("--help", "--gauge", "--lattice", "--action", "--boundary", "--source", "--solver", "--precision"),
     *("--reconstruct", "--tol", "--max-iterations", "--out", "--correlators", "--overwrite", "--device", "--grid"),
     *("--policy", "--json", "--quiet", "--log-level", "--allow-non-su3"),
 }
@@ -102,17 +109,8 @@ def options_of(runner: Runner, command: str) -> set[str]:
 
 
 def propagator(action: str, *more: str) -> tuple[str, ...]:
-    needed = list(NEEDED[action])
-    for option in ("--kappa", "--csw", "--csw-r"):  # what a given option stands in place of
-        if option in more:
-            drop = "--mass" if option == "--kappa" else "--csw"
-            if drop in needed:
-                at = needed.index(drop)
-                del needed[at : at + 2]
-    if "--mu" in more and "--mu" in needed:
-        del needed[needed.index("--mu") : needed.index("--mu") + 2]
     base = ("propagator", "--gauge", "missing.ildg", "--correlators", "c.json", "--action", action)
-    return (*base, *needed, *more)
+    return (*base, *needed(action, *more), *more)
 
 
 def test_every_option_is_known_to_this_test(runner):
@@ -159,7 +157,7 @@ def test_several_masses_are_for_staggered_quarks(runner):
             (("propagator", *base, "--action", action, *rest, "--mass", "0.1,0.2"), "--mass", action in STAGGERED)
             for base in [("--gauge", "missing.ildg", "--correlators", "c.json")]
             for action in sorted(ALL)
-            for rest in [NEEDED[action][2:]]
+            for rest in [needed(action, "--mass")]
         ]
     )
 
@@ -177,7 +175,7 @@ REFUSED = [
     (("propagator", *GAUGE, *MASS, "--action", "clover", "--csw-r", "1", "--correlators", "c.json"), "--csw-t"),
     (("propagator", *GAUGE, *MASS, "--action", "clover", "--csw-t", "1", "--correlators", "c.json"), "--csw-r"),
     (("propagator", *GAUGE, "--mass", "nan", "--correlators", "c.json"), "--mass"),
-    (("propagator", *GAUGE, "--action", "naive", "--correlators", "c.json"), "--action naive needs --mass: mass"),
+    (("propagator", *GAUGE, "--action", "naive", "--correlators", "c.json"), "--action naive needs --mass MASS: mass"),
     (
         ("propagator", *GAUGE, *MASS, "--action", "naive", "--mu", "11", "--correlators", "c.json"),
         "--mu 11 of action naive: use a number from -10 to 10",

@@ -47,7 +47,7 @@ def test_solve_bench_knows_the_actions(quarksmith, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--mass", "0"), "use m > 0"),
+        (("--mass", "0"), "--mass 0 of action hisq: use a positive number"),
         ((), "needs --mass"),
         (("--mass", "0.1", "--u0", "0.9"), "--u0 belongs to --action asqtad"),
         (("--mass", "0.1", "--csw", "1"), "--csw belongs to --action clover, twisted-clover, not to hisq"),

@@ -18,6 +18,7 @@
 #include <map>
 #include <thread>
 
+#include "runtime/clock.hpp"
 #include "tests/fuzz/check.hpp"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -34,11 +35,11 @@ constexpr bool sanitized = false;
 namespace {
 
 using namespace quarksmith::fuzz;
-using Clock = std::chrono::steady_clock;
+using quarksmith::now;
 namespace fs = std::filesystem;
 
 /// What one file may take; a whole sound one takes milliseconds.
-constexpr std::chrono::seconds patience{60};
+constexpr double patience = 60;  // seconds
 constexpr std::uint64_t most_memory = std::uint64_t(2) << 30;
 
 struct Options {
@@ -52,10 +53,8 @@ struct Options {
 /// What a worker tells the process that watches it.
 struct Progress {
   std::atomic<std::uint64_t> current{0}, files{0}, refused{0}, unprotected{0}, reports{0}, silent{0};
-  std::atomic<std::int64_t> since{0};  ///< when the current file was begun, 0 between files
+  std::atomic<double> since{0};  ///< when the current file was begun, 0 between files
 };
-
-std::int64_t now() { return std::chrono::duration_cast<std::chrono::seconds>(Clock::now().time_since_epoch()).count(); }
 
 class Fuzzer {
  public:
@@ -84,7 +83,7 @@ class Fuzzer {
     while (!workers_.empty()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       for (int w = 0; w < o_.workers; ++w)
-        if (const std::int64_t since = progress_[w].since; since != 0 && now() - since > patience.count())
+        if (const double since = progress_[w].since; since != 0 && now() - since > patience)
           if (workers_.contains(w)) kill(workers_[w], SIGKILL);
       watch();
     }
@@ -92,9 +91,7 @@ class Fuzzer {
   }
 
  private:
-  bool over(std::uint64_t n) const {
-    return n - o_.first >= o_.files || std::chrono::duration<double>(Clock::now() - start_).count() > o_.seconds;
-  }
+  bool over(std::uint64_t n) const { return n - o_.first >= o_.files || now() - start_ > o_.seconds; }
 
   void start(int w) {
     const pid_t child = fork();
@@ -166,11 +163,11 @@ class Fuzzer {
       workers_.erase(worker);
       Progress& p = progress_[w];
       if (p.since == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
-      const bool late = p.since != 0 && now() - p.since > patience.count();
+      const bool late = p.since != 0 && now() - p.since > patience;
       ++p.reports;
       ++p.files;
       keep(p.current, "report",
-           late                  ? fmt::format("took more than {} s", patience.count())
+           late                  ? fmt::format("took more than {} s", patience)
            : WIFSIGNALED(status) ? fmt::format("ended by signal {}", WTERMSIG(status))
                                  : fmt::format("ended with status {}", WEXITSTATUS(status)));
       p.since = 0;
@@ -193,7 +190,7 @@ class Fuzzer {
   }
 
   Options o_;
-  Clock::time_point start_ = Clock::now();
+  double start_ = now();
   fs::path scratch_;
   std::vector<Original> corpus_;
   Progress* progress_ = nullptr;

@@ -15,6 +15,7 @@ std::span<const Kernel> kernels() { return {}; }
 
 void add_tables(KernelModule& module);
 void add_tables(KernelModule&) {}
+std::string_view name_of(Epilogue) { return ""; }
 
 std::span<const TunedDevice> tuned_devices() { return {}; }
 

@@ -19,6 +19,23 @@ def random_links(extent: tuple[int, ...], seed: int) -> np.ndarray:
     return q / np.linalg.det(q)[..., None, None] ** (1 / 3)
 
 
+def exponential(m: np.ndarray) -> np.ndarray:
+    """Exp of matrices by its series, scaled and squared."""
+    term = total = np.broadcast_to(np.eye(m.shape[-1], dtype=complex), m.shape)
+    for n in range(1, 25):
+        term = term @ (m / 256) / n
+        total = total + term
+    for _ in range(8):
+        total = total @ total
+    return total
+
+
+def algebra_part(m: np.ndarray) -> np.ndarray:
+    """(m - m^+)/2 without its trace."""
+    half = (m - np.swapaxes(m, -1, -2).conj()) / 2
+    return half - np.trace(half, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) / 3
+
+
 @dataclass
 class Interpreter:
     """Values of nodes; spinors have axes x, y, z, t, s, flavour, spin, colour.
@@ -33,9 +50,13 @@ class Interpreter:
     fields: dict[str, np.ndarray]
     parameters: dict[str, float] = field(default_factory=dict)
     phases: tuple[complex, ...] = (1, 1, 1, -1)
+    _known: dict[int, tuple[Node, np.ndarray]] = field(default_factory=dict)
+    """What shared parts gave; the nodes too, so that no other has their place in memory."""
 
     def __call__(self, node: Node) -> np.ndarray:
-        return getattr(self, f"_{node.op}")(node)
+        if id(node) not in self._known:
+            self._known[id(node)] = node, getattr(self, f"_{node.op}")(node)
+        return self._known[id(node)][1]
 
     def _args(self, node: Node) -> list[np.ndarray]:
         return [self(a) for a in node.args]
@@ -109,8 +130,54 @@ class Interpreter:
         return a / b
 
     def _exp(self, node):
-        assert node.kind == "real"  # of numbers alone
-        return np.exp(self(node.args[0]))
+        value = self(node.args[0])
+        return np.exp(value) if node.kind == "real" else exponential(value)
+
+    def _exp_adjoint(self, node):
+        """TA of integral of exp((1 - s) Q) C exp(s Q): a corner of an exponential (C. Van Loan, IEEE TAC 23, 395)."""
+        q, c = (np.broadcast_to(self(a), (*self.extent, 3, 3)) for a in node.args)
+        return algebra_part(exponential(np.block([[q, c], [np.zeros_like(q), q]]))[..., :3, 3:])
+
+    def _project_u3(self, node):
+        left, _, right = np.linalg.svd(np.broadcast_to(self(node.args[0]), (*self.extent, 3, 3)))
+        return left @ right
+
+    def _project_u3_adjoint(self, node):
+        """2 Y W^+ with Y H + H Y = (C W - W^+ C^+)/2, V = W H: in the basis of the singular vectors of V."""
+        v, c = (np.broadcast_to(self(a), (*self.extent, 3, 3)) for a in node.args)
+        left, h, right = np.linalg.svd(v)
+        cw = right @ c @ left
+        y = (cw - np.swapaxes(cw, -1, -2).conj()) / 2 / (h[..., :, None] + h[..., None, :])
+        return np.swapaxes(right, -1, -2).conj() @ (2 * y) @ np.swapaxes(left, -1, -2).conj()
+
+    def _stored(self, node):
+        return self(node.args[0])
+
+    def _ta(self, node):
+        return algebra_part(self(node.args[0]))
+
+    def _trace(self, node):
+        return np.broadcast_to(np.trace(self(node.args[0]), axis1=-2, axis2=-1), self.extent)
+
+    def _re(self, node):
+        return self(node.args[0]).real
+
+    def _im(self, node):
+        return self(node.args[0]).imag
+
+    def _dot(self, node):
+        f, g = self._args(node)
+        return np.einsum("xyztmfsa,xyztmfsa->xyzt", f.conj(), g)
+
+    def _outer(self, node):
+        f, g = self._args(node)
+        return np.einsum("xyztmfsa,xyztmfsb->xyztab", f, g.conj())
+
+    def _summed(self, node):
+        return self(node.args[0])  # slices, flavours and right-hand sides are axes of a spinor here
+
+    def _total(self, node):
+        return np.broadcast_to(self(node.args[0]), self.extent).sum()
 
     def _adj(self, node):
         value = self(node.args[0])
@@ -119,6 +186,8 @@ class Interpreter:
     def _mul(self, node):
         kinds = [a.kind for a in node.args]
         a, b = self._args(node)
+        if kinds[0] in ("real", "complex") and kinds[1] == "matrix" and np.ndim(a):
+            return a[..., None, None] * b
         if kinds[0] in ("real", "complex"):
             return np.reshape(a, (*np.shape(a), *(1,) * (np.ndim(b) - np.ndim(a)))) * b if np.ndim(a) else a * b
         if kinds[1] != "spinor":
@@ -138,6 +207,8 @@ class Interpreter:
 
     def _shift(self, node):
         value = self(node.args[0])
+        if np.ndim(value) < 4:
+            return value  # the same at all sites
         for mu, steps in enumerate((*node.data.vector[:4], node.data.vector[FIFTH])):
             wall = self(node.args[1]) if mu == 4 and steps else 1
             for _ in range(abs(steps)):

@@ -21,7 +21,7 @@ from generator.operators import OPERATORS
 EXTENT = (2, 2, 2, 4)
 PARAMETERS = {
     "mass": 0.31, "xi0": 1.7, "nu": 0.9, "csw_r": 1.3, "csw_t": 0.8, "mu": 0.23, "epsilon": 0.11,
-    "m5": 1.4, "b": 1.5, "c": 0.5,
+    "m5": 1.4, "b": 1.5, "c": 0.5, "b5": 1.4, "c5": 0.6, "u0": 0.9, "naik_epsilon": -0.1,
 }  # fmt: skip
 PHASES = (1, np.exp(0.4j), 1, -1)
 G = DEGRAND_ROSSI.gamma
@@ -198,8 +198,11 @@ def expected(name, fields, psi, p):
         "twisted_clover": lambda: twisted(u, psi, clover(), p["mu"]),
         "twisted_clover_doublet": lambda: twisted(u, psi, clover(), p["mu"], p["epsilon"]),
         "staggered": lambda: stag(u, psi, p["mass"], [0, 1, 2, 3]),
-        "improved_staggered": lambda: stag(fields["fat"], psi, p["mass"], [3, 0, 1, 2], fields["long"]),
-        "moebius": lambda: domain_wall(u, psi, p["mass"], p["m5"], p["b"], p["c"]),
+        **dict.fromkeys(
+            ("improved_staggered", "asqtad", "hisq"),
+            lambda: stag(fields["fat"], psi, p["mass"], [3, 0, 1, 2], fields["long"]),
+        ),
+        "moebius": lambda: domain_wall(u, psi, p["mass"], p["m5"], p["b5"], p["c5"]),
         "domain_wall": lambda: domain_wall(u, psi, p["mass"], p["m5"], 1, 0),
         "naive": lambda: naive(u, psi, p["mass"], p["mu"]),
         "brillouin": lambda: brillouin(u, psi, p["mass"]),
@@ -274,11 +277,11 @@ def test_what_is_lowered_is_what_was_stated(name):
             edge = -1 if step > 0 else 0
             moved[..., edge, :, :, :] *= -PARAMETERS["mass"]
             around += spin(form.step_matrix(step, DEGRAND_ROSSI), moved)
-    b, c = (PARAMETERS["b"], PARAMETERS["c"]) if name == "moebius" else (1, 0)
+    b, c = (PARAMETERS["b5"], PARAMETERS["c5"]) if name == "moebius" else (1, 0)
     hopped = b * psi + c * around if form.has_slices else psi
     for h in form.stated:
         u = fields[h.field]
-        numbers = [n for n in h.terms[0].numbers if str(n) != "b"]
+        numbers = [n for n in h.terms[0].numbers if str(n) != "b5"]
         matrix = form.factor * form.spin_matrix(DEGRAND_ROSSI, h.mu, h.sign, h.length) * weight(numbers)
         for site in itertools.product(*map(range, EXTENT)):
             value = hop(u, hopped, site, h.mu, h.length)[0 if h.sign > 0 else 1]
@@ -344,7 +347,9 @@ def test_every_hopping_kernel_of_an_action_is_there():
 
 def test_parameters_are_those_of_the_statement():
     assert [p.name for p in ACTIONS["twisted_clover"].parameters] == ["mass", "xi0", "nu", "csw_r", "csw_t", "mu"]
-    assert [p.name for p in ACTIONS["domain_wall"].parameters] == ["mass", "m5"]  # b and c are given by the class
+    assert [p.name for p in ACTIONS["domain_wall"].parameters] == ["mass", "m5"]  # b5 and c5 are given by the class
+    assert [p.name for p in ACTIONS["asqtad"].parameters] == ["mass", "u0"]
+    assert [p.name for p in ACTIONS["hisq"].parameters] == ["mass", "naik_epsilon"]
     assert ACTIONS["wilson"].parameters[1].default == 1
 
 

@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -75,14 +76,41 @@ def test_algebra_and_cost_know_no_text():
         assert not imports(path) & text_modules, path.name
 
 
+def template_code(text: str) -> list[tuple[str, str]]:
+    """Expressions and statements of a template, without strings, lists and indices."""
+    code = re.findall(r"\{\{-?(.*?)-?\}\}|\{%-?(.*?)-?%\}|^ *//%([^\n]*)", text, flags=re.M | re.S)
+    bare = [[re.sub(r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|length - 1", " ", part) for part in parts] for parts in code]
+    return [(expression, block + line) for expression, block, line in bare]
+
+
+ARITHMETIC = re.compile(r"[\w)\]]\s*[-+*/%]\s*[\w(\[]")
+
+
 def test_templates_hold_no_target_and_no_arithmetic():
     for path in tracked("templates/*.j2"):
-        text = path.read_text()
-        control = " ".join(
-            re.findall(r"^//%(.*)$|\{%(.*?)%\}", text, flags=re.M) and re.findall(r"//%.*|\{%.*?%\}", text)
-        )
-        assert "target" not in control, path.name
-        assert not re.search(r"\{\{[^}]*[*/][^}]*\}\}", text), path.name
+        for expression, statement in template_code(path.read_text()):
+            assert "target" not in statement, f"{path.name}: {statement}"
+            assert not ARITHMETIC.search(expression + statement), f"{path.name}: {expression}{statement}"
+
+
+def test_arithmetic_in_templates_is_seen():
+    for text in (
+        "{{ a + b }}",
+        "{{- n-1 -}}",
+        "//% if a % 2",
+        "{% set x = 3*y %}",
+        "{{ 'a' }}{{ (a) / 2 }}",
+        "{{ x[0] - y }}",
+    ):
+        assert any(ARITHMETIC.search(a + b) for a, b in template_code(text)), text
+    for text in (
+        "{{- 'a - b' -}}",
+        "{{ parts[-1].title }}",
+        "//% for p in parts[:-1]",
+        "a - b {{ c }} - d",
+        "{{ -a }}",
+    ):
+        assert not any(ARITHMETIC.search(a + b) for a, b in template_code(text)), text
 
 
 @pytest.mark.parametrize("pattern", ["*.py", "*.hpp", "*.cpp", "*.h", "*.c", "*.j2"])
@@ -101,6 +129,52 @@ def test_functions_are_short():
             if isinstance(node, ast.FunctionDef):
                 length = (node.end_lineno or 0) - node.lineno + 1
                 assert length <= 50, f"{path.name}: {node.name} has {length} lines"
+
+
+def cpp_functions(text: str) -> Iterator[tuple[str, int]]:
+    """Heads of the functions of a C++ file, and their lines from the head to the closing brace."""
+    blanks = re.compile(
+        r'R"(\w*)\((?:.|\n)*?\)\1"|//[^\n]*|/\*(?:.|\n)*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|^ *#[^\n]*',
+        flags=re.M,
+    )
+    text = blanks.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+    text = re.sub(r"(?<=\w)\{[^{};]*\}", lambda m: re.sub(r"[^\n]", " ", m.group()), text)  # of initialisers
+    function = re.compile(r"\)\s*(const|noexcept|override|final|requires\b[^{]*|->[^;{]*|\s)*(:[^:].*)?$", flags=re.S)
+    scope = re.compile(r"(^|[\s>])(namespace|class|struct|union|extern)\b")
+    open_heads: list[tuple[str, int]] = []
+    begin = 0
+    for brace in re.finditer(r"[{};]", text):
+        if brace.group() == "{":
+            head = text[begin : brace.start()]
+            open_heads.append((head.strip(), begin + len(head) - len(head.lstrip())))
+        elif brace.group() == "}" and open_heads:
+            head, start = open_heads.pop()
+            if function.search(head) and all(scope.search(outer) for outer, _ in open_heads):
+                yield " ".join(head.split())[:80], text.count("\n", start, brace.start()) + 1
+        begin = brace.end()
+
+
+def test_cpp_functions_are_short():
+    found = 0
+    for path in tracked("*.hpp", "*.cpp"):
+        if "generated" in path.parts:
+            continue
+        for head, lines in cpp_functions(path.read_text()):
+            found += 1
+            assert lines <= 60, f"{path.relative_to(ROOT)}: {head} has {lines} lines"
+    assert found > 1000
+
+
+def test_the_length_of_a_cpp_function_is_seen():
+    body = '  f("}");  // }\n' * 60
+    heads = {
+        "void f() {": 62,
+        "A::A(int n) noexcept\n    : n_(n), m_{n} {": 63,
+        "template <class T>\nauto g(T&& x) const -> decltype(x) {": 63,
+    }
+    for head, lines in heads.items():
+        inside = f"namespace {{\nclass C {{\n  int a = 0;\n{head}\n{body}}}\n}};\n}}  // namespace\n"
+        assert [n for _, n in cpp_functions(inside)] == [lines], head
 
 
 def test_macros_stay_in_their_places():

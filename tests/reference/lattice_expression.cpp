@@ -18,38 +18,12 @@ namespace {
 
 constexpr const char* names = "xyzt";
 
-}  // namespace
-
-void ExpressionValues::set(const std::string& name, Complex64 number) {
-  SiteValues v;
-  v.element.assign(lattice.sites(), number);
-  value[name] = std::move(v);
-}
-
-void ExpressionValues::set(const std::string& name, const quarksmith::HostSpinor& psi, int spins, bool fermion) {
-  SiteValues v{3, spins, std::vector<Complex64>(lattice.sites() * 3 * spins), false, fermion};
-  for (long long i = 0; i < lattice.sites(); ++i)
-    for (int s = 0; s < spins; ++s)
-      for (int c = 0; c < 3; ++c) v.at(i, c, s) = psi.site[i][3 * s + c];
-  value[name] = std::move(v);
-}
-
-void ExpressionValues::set(const std::string& name, const quarksmith::HostGauge& u) {
-  for (int mu = 0; mu < 4; ++mu) {
-    SiteValues v{3, 3, std::vector<Complex64>(lattice.sites() * 9), false, false};
-    for (long long i = 0; i < lattice.sites(); ++i)
-      for (int n = 0; n < 9; ++n) v.element[9 * i + n] = u.site[i][mu][n];
-    value[name + "[" + names[mu] + "]"] = std::move(v);
-  }
-}
-
-namespace {
-
 /// statement = [name =] sum; sum = product {(+|-) product}; product = factor {* factor};
 /// factor = - factor | number | name[[direction]] | function(sum, ...) | (sum).
 class Interpreter {
  public:
-  explicit Interpreter(ExpressionValues& values) : v_(values) {}
+  /// \param sums what the calls of summed(...) give; null: what they are given is noted
+  Interpreter(ExpressionValues& values, const std::vector<SiteValues>* sums) : v_(values), sums_(sums) {}
 
   void run(const std::string& statement) {
     text_ = statement;
@@ -268,10 +242,14 @@ class Interpreter {
     if (name == "sign") return sign();
     SiteValues a = terms();
     if (name == "spin") return constant_spins(a);
-    if (name == "outer") {
+    const auto second = [&] {
       expect(',');
-      const SiteValues b = terms();
+      SiteValues b = terms();
       expect(')');
+      return b;
+    };
+    if (name == "outer") {
+      const SiteValues b = second();
       return make(3, 3, [&](long long i, int r, int c) {
         Complex64 z = 0;
         for (int s = 0; s < a.columns; ++s) z += a.at(i, r, s) * std::conj(b.at(i, c, s));
@@ -279,10 +257,14 @@ class Interpreter {
       });
     }
     if (name == "shift") return shifted(a);
+    if (name.ends_with("_adjoint")) {
+      const auto adjoint = name == "exp_adjoint" ? exponential_adjoint : nearest_unitary_adjoint;
+      const SiteValues b = second();
+      return make(3, 3,
+                  [&](long long i, int r, int c) { return adjoint(matrix_of(a, i), matrix_of(b, i))[3 * r + c]; });
+    }
     if (name == "dot") {
-      expect(',');
-      const SiteValues b = terms();
-      expect(')');
+      const SiteValues b = second();
       return make(1, 1, [&](long long i, int, int) {
         Complex64 z = 0;
         for (int r = 0; r < a.rows; ++r)
@@ -301,6 +283,8 @@ class Interpreter {
     if (name == "exp") return of_matrices(a, exponential);
     if (name == "project") return of_matrices(a, closest_su3);
     if (name == "total") return added_up(a);
+    if (name == "summed" && sums_ != nullptr) return sums_->at(next_++);
+    if (name == "summed") return v_.given.emplace_back(a);
     fail();
   }
 
@@ -367,32 +351,50 @@ class Interpreter {
     return result;
   }
 
+  static Matrix3 matrix_of(const SiteValues& a, long long i) {
+    Matrix3 m;
+    for (int n = 0; n < 9; ++n) m[n] = a.element[9 * i + n];
+    return m;
+  }
   template <class F>
   SiteValues of_matrices(SiteValues a, const F& f) const {
     if (a.rows != 3 || a.columns != 3) fail();
     for (long long i = 0; i < v_.lattice.sites(); ++i) {
-      Matrix3 m;
-      for (int n = 0; n < 9; ++n) m[n] = a.element[9 * i + n];
-      m = f(m);
+      const Matrix3 m = f(matrix_of(a, i));
       for (int n = 0; n < 9; ++n) a.element[9 * i + n] = m[n];
     }
     return a;
   }
 
   ExpressionValues& v_;
+  const std::vector<SiteValues>* sums_;
+  std::size_t next_ = 0;
   std::string text_;
   std::size_t at_ = 0;
 };
 
-}  // namespace
-
-void run_expression(const std::string& formula, ExpressionValues& values) {
-  Interpreter interpreter(values);
+void run(const std::string& formula, ExpressionValues& values, const std::vector<SiteValues>* sums) {
+  Interpreter interpreter(values, sums);
   for (std::size_t from = 0; from < formula.size();) {
     const std::size_t end = std::min(formula.find("; ", from), formula.size());
     interpreter.run(formula.substr(from, end - from));
     from = end + 2;
   }
+}
+
+}  // namespace
+
+void run_expression(const std::string& formula, std::span<ExpressionValues> values) {
+  const bool summed = formula.find("summed(") != std::string::npos;
+  std::vector<SiteValues> sums;
+  for (std::size_t r = 0; summed && r < values.size(); ++r) {
+    ExpressionValues noted = values[r];  // results may take the names of what is read
+    run(formula, noted, nullptr);
+    if (r == 0) sums = noted.given;
+    for (std::size_t n = 0; r > 0 && n < sums.size(); ++n)
+      for (std::size_t i = 0; i < sums[n].element.size(); ++i) sums[n].element[i] += noted.given.at(n).element[i];
+  }
+  for (ExpressionValues& v : values) run(formula, v, summed ? &sums : nullptr);
 }
 
 }  // namespace reference

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct ExpressionValues {
   std::map<std::string, SiteValues> value;
   std::array<quarksmith::Complex64, 4> boundary{1, 1, 1, 1};
   std::vector<double> sums;
+  /// What the calls of summed(...) were given, in their order.
+  std::vector<SiteValues> given;
   /// x, y, z or t of `mu` in u[mu] and shift(..., +mu).
   std::map<std::string, char> direction;
 
@@ -42,14 +45,20 @@ struct ExpressionValues {
   void set(const std::string& name, const quarksmith::HostGauge& u);
 };
 
-/// Runs the statements, separated by `; `.
-/// \throws std::runtime_error what cannot be read.
-void run_expression(const std::string& formula, ExpressionValues& values);
+/// Runs the statements, separated by `; `, for each of several right-hand sides; `summed(v)` is the sum of v over
+/// these. \throws std::runtime_error what cannot be read.
+void run_expression(const std::string& formula, std::span<ExpressionValues> values);
 
 /// (m - m^+)/2 without its trace.
 quarksmith::Matrix3 algebra_part(const quarksmith::Matrix3& m);
 /// exp(m) of one matrix by its series, scaled and squared.
 quarksmith::Matrix3 exponential(const quarksmith::Matrix3& m);
+/// The part in the algebra of the integral over s of exp((1 - s) m) c exp(s m), by its double series: what c is for
+/// exp(m), this is for m.
+quarksmith::Matrix3 exponential_adjoint(const quarksmith::Matrix3& m, const quarksmith::Matrix3& c);
+/// 2 Y W^+ with Y H + H Y the anti-Hermitian part of c W, m = W H with W unitary: Y is the integral of
+/// exp(-t H) (...) exp(-t H) over all positive t.
+quarksmith::Matrix3 nearest_unitary_adjoint(const quarksmith::Matrix3& m, const quarksmith::Matrix3& c);
 /// The SU(3) matrix that maximises Re tr(u^+ m): steps along the gradient from the identity's neighbourhood of m's
 /// polar part, until the gradient vanishes.
 quarksmith::Matrix3 closest_su3(const quarksmith::Matrix3& m);

@@ -39,6 +39,12 @@ Matrix3 inverse(const Matrix3& m) {
   return scaled(1.0 / quarksmith::determinant(m), cofactor);
 }
 
+/// The unitary factor, by Newton's iteration u <- (u + u^-+)/2.
+Matrix3 polar_part(Matrix3 u) {
+  for (int n = 0; n < 60; ++n) u = scaled(0.5, sum(u, quarksmith::adjoint(inverse(u))));
+  return u;
+}
+
 }  // namespace
 
 Matrix3 algebra_part(const Matrix3& m) {
@@ -61,9 +67,40 @@ Matrix3 exponential(const Matrix3& m) {
   return result;
 }
 
+Matrix3 exponential_adjoint(const Matrix3& m, const Matrix3& c) {
+  std::vector<Matrix3> power{one};
+  constexpr int order = 30;
+  for (int n = 1; n <= order; ++n) power.push_back(quarksmith::multiply(power.back(), m));
+  Matrix3 total{};
+  double weight = 1;  // 1/(j + k + 1)! of m^j c m^k
+  for (int n = 0; n <= order; weight /= ++n + 1)
+    for (int j = 0; j <= n; ++j)
+      total = sum(total, scaled(weight, quarksmith::multiply(quarksmith::multiply(power[j], c), power[n - j])));
+  return algebra_part(total);
+}
+
+Matrix3 nearest_unitary_adjoint(const Matrix3& m, const Matrix3& c) {
+  using quarksmith::adjoint, quarksmith::multiply;
+  const Matrix3 w = polar_part(m), h = multiply(adjoint(w), m), cw = multiply(c, w);
+  const Matrix3 b = scaled(0.5, sum(cw, scaled(-1, adjoint(cw))));
+  const double step = 1 / (64 * size(h));
+  Matrix3 y{};  // up to t = step by the double series
+  for (int n = 0; n < 12; ++n)
+    for (int j = 0; j <= n; ++j) {
+      Matrix3 term = scaled(std::pow(-step, n) * step / (std::tgamma(j + 1) * std::tgamma(n - j + 1) * (n + 1)), b);
+      for (int k = 0; k < n; ++k) term = k < j ? multiply(h, term) : multiply(term, h);
+      y = sum(y, term);
+    }
+  Matrix3 decay = exponential(scaled(-step, h));
+  for (int n = 0; n < 60; ++n) {
+    y = sum(y, multiply(multiply(decay, y), decay));
+    decay = multiply(decay, decay);
+  }
+  return scaled(2, multiply(y, adjoint(w)));
+}
+
 Matrix3 closest_su3(const Matrix3& m) {
-  Matrix3 u = m;  // polar part by Newton's iteration u <- (u + u^-+)/2, then a determinant of 1
-  for (int n = 0; n < 60; ++n) u = scaled(0.5, sum(u, quarksmith::adjoint(inverse(u))));
+  Matrix3 u = polar_part(m);
   u = scaled(std::polar(1.0, -std::arg(quarksmith::determinant(u)) / 3), u);
   for (int n = 0; n < 3000; ++n) {
     const Matrix3 product = quarksmith::multiply(quarksmith::adjoint(u), m);

@@ -1,0 +1,68 @@
+/// \file
+/// Which action a command works with. All actions, their names, options, ranges and help come from the table that their
+/// statements give (generated/actions.cpp).
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "apps/options.hpp"
+#include "runtime/io/propagator.hpp"
+#include "solvers/actions/make.hpp"
+
+namespace quarksmith::apps {
+
+/// Boundary phases.
+using Phases = BoundaryPhases;
+
+/// An action by the options of a command.
+struct ActionChoice {
+  std::shared_ptr<const Action> action;
+  Phases boundary;
+  Provenance provenance;       ///< name, parameters and boundary
+  std::vector<double> masses;  ///< one, unless the action takes several
+  std::string solver;          ///< that serves it best
+};
+
+/// Which operator on which links.
+struct ActionOptions {
+  std::string gauge, lattice, action = "wilson", boundary, flavours = "0,0";
+  int slices = 16;
+  bool allow_non_su3 = false;
+
+  void add_to(CLI::App& command);
+  /// The action of the table; `twisted-mass` with --epsilon is that of two flavours.
+  /// \throws UsageError there is none of this name.
+  const ActionInfo& info(const CLI::App& command) const;
+  /// \throws UsageError options that contradict each other, are missing, or out of their range.
+  void check(const CLI::App& command) const;
+  /// \throws UsageError likewise.
+  ActionChoice choose(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
+  ActionChoice choose(const CLI::App& command, const Phases& boundary) const;
+};
+
+/// An option of actions.
+struct ActionOption {
+  std::string name;                               ///< `--csw-r`
+  bool list = false;                              ///< it may take several numbers
+  std::map<const ActionInfo*, std::string> help;  ///< of the actions that take it; they stand in one table
+};
+/// All of them.
+const std::vector<ActionOption>& action_options();
+/// The name by which an action is chosen and recorded: of one that extends another (`twisted-doublet`) that of this.
+std::string listed_name(const ActionInfo& action);
+/// Those names of the actions that commands offer, where `has` is true.
+std::vector<std::string> action_names(const std::function<bool(const ActionInfo&)>& has = [](const ActionInfo&) {
+  return true;
+});
+/// The method that is used for an action unless another is named.
+std::string default_solver(const ActionInfo& action);
+
+/// periodic, antiperiodic (in time) or four phases in units of pi.
+Phases boundary_phases(const std::string& text);
+/// The boundary condition asked for; without one, the phase found in the links, else antiperiodic in time.
+Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, const CommonOptions& common);
+/// What is recorded as text: numbers with all digits.
+std::map<std::string, std::string> texts_of(const Provenance& provenance);
+
+}  // namespace quarksmith::apps

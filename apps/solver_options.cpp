@@ -1,0 +1,76 @@
+#include "apps/solver_options.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/error.hpp"
+
+namespace quarksmith::apps {
+
+void SolverChoices::add_to(CLI::App& c) {
+  c.add_option("--even-odd", even_odd, "symmetric, asymmetric or none")->capture_default_str();
+  c.add_option(
+       "--updates", updates,
+       "of mixed precision: reliable, replacement (both replace the residual by the true one), defect (correction)")
+      ->capture_default_str();
+  c.add_option("--delta", delta,
+               "fall of the residual between updates, or accuracy of a correction (default: by the precision)");
+  c.add_option("--reconstruct", reconstruct,
+               "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))");
+  c.add_option("--basis", basis, "gamma basis of the kernels; results are in degrand_rossi")->capture_default_str();
+  c.add_option("--tol", tolerance, "|b - M x| / |b|")->capture_default_str();
+  c.add_option("--restart", parameters.restart, "directions that gcr keeps")->capture_default_str();
+  c.add_option("--bicgstab-l", parameters.l, "l of bicgstab-l, 1 to 4")->capture_default_str();
+  c.add_option("--omega", parameters.omega, "over-relaxation of mr")->capture_default_str();
+  c.add_option("--preconditioner", preconditioner,
+               "of gcr: none, METHOD:STEPS, for example mr:4, or schwarz-METHOD:STEPS, each rank by itself; "
+               "--precision double-single-half runs it in the third")
+      ->capture_default_str();
+  c.add_option("--max-iterations", max_iterations, "a column")->capture_default_str();
+}
+
+void SolverChoices::check() const {
+  reduction_of(even_odd);
+  updates_of(updates);
+  find_basis(basis);
+  find_storage("r" + reconstruct);
+  if (!(tolerance > 0 && tolerance < 1))
+    throw UsageError(fmt::format("--tol: tolerance {}; use a positive number below 1", tolerance));
+  if (max_iterations < 1) throw UsageError(fmt::format("{} iterations at most; use at least 1", max_iterations));
+  if (!(delta >= 0 && delta < 1)) throw UsageError(fmt::format("--delta {}; use a number between 0 and 1", delta));
+  quarksmith::check(preconditioner_of(preconditioner) ? Method::gcr : Method::cg, parameters);
+}
+
+void tell(const LinkDeviation& deviation, const SolveSettings& settings, const CommonOptions& common) {
+  if (const std::string text = text_of(deviation, settings.links); !text.empty()) common.info(text);
+}
+
+SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& gauge, const Action& action,
+                                      const CommonOptions& common) const {
+  SolveSettings s;
+  s.reduction = reduction_of(even_odd);
+  if (!action.has_even_odd()) {
+    if (command.count("--even-odd") > 0 && s.reduction != Reduction::none)
+      throw UsageError(
+          fmt::format("--even-odd {}: action {} has no even-odd form; leave it out", even_odd, action.name()));
+    s.reduction = Reduction::none;
+  }
+  s.links = "r" + reconstruct;
+  s.basis = basis;
+  s.options.tolerance = tolerance;
+  s.options.max_iterations = max_iterations;
+  s.options.updates = updates_of(updates);
+  s.options.delta = delta;
+  s.parameters = parameters;
+  s.parameters.preconditioner = preconditioner_of(preconditioner);
+  if (command.count("--reconstruct") == 0) {
+    s.links = default_links(gauge, common.ranks());
+    if (s.links == "r18") common.info("the links are not SU(3): stored with 18 reals");
+  }
+  return s;
+}
+
+void choose_storage(SolveSettings& settings, const Action& action, const CLI::App& command) {
+  if (action.reach() > 1 && command.count("--reconstruct") == 0) settings.links = "r13";
+}
+
+}  // namespace quarksmith::apps

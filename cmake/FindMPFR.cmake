@@ -1,0 +1,17 @@
+# MPFR and what it is built on, GMP: target MPFR::MPFR.
+find_path(MPFR_INCLUDE_DIR mpfr.h)
+if(QUARKSMITH_STATIC)
+  find_library(MPFR_LIBRARY libmpfr.a)
+  find_library(GMP_LIBRARY libgmp.a)
+else()
+  find_library(MPFR_LIBRARY mpfr)
+  find_library(GMP_LIBRARY gmp)
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(MPFR REQUIRED_VARS MPFR_LIBRARY GMP_LIBRARY MPFR_INCLUDE_DIR)
+mark_as_advanced(MPFR_INCLUDE_DIR MPFR_LIBRARY GMP_LIBRARY)
+if(MPFR_FOUND AND NOT TARGET MPFR::MPFR)
+  add_library(MPFR::MPFR INTERFACE IMPORTED)
+  set_target_properties(MPFR::MPFR PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${MPFR_INCLUDE_DIR}"
+                                              INTERFACE_LINK_LIBRARIES "${MPFR_LIBRARY};${GMP_LIBRARY}")
+endif()

@@ -1,0 +1,48 @@
+"""What kernels of the hopping family do with D psi."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """One of them.
+
+    Attributes:
+        name: in records, kernel names and the registry.
+        formula: what it returns, d = D psi; T is the site term of the operator, of T(d) its inverse.
+        cpp: class of runtime/kernels/epilogue.hpp.
+    """
+
+    name: str
+    formula: str
+    cpp: str
+
+    @property
+    def reads_x(self) -> bool:
+        """True if it adds to another field."""
+        return "x" in self.formula
+
+    @property
+    def has_term(self) -> bool:
+        """True if it reads a site term."""
+        return "T(" in self.formula
+
+    @property
+    def applies_inverse(self) -> bool:
+        """True if that term is the inverse of T."""
+        return "T(d)" in self.formula
+
+
+EPILOGUES = {
+    e.name: e
+    for e in (
+        Epilogue("none", "d", "Plain"),
+        Epilogue("axpby", "alpha * x + beta * d", "Axpby"),
+        Epilogue("tinv", "beta * T(d)", "Tinv"),
+        Epilogue("axpby_tinv", "alpha * x + beta * T(d)", "AxpbyTinv"),
+        Epilogue("taxpby", "alpha * T(x) + beta * d", "Taxpby"),
+    )
+}
+"""By name; those first that solvers spend more time on (docs/performance.md)."""

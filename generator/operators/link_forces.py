@@ -1,0 +1,118 @@
+"""Forces on smeared links taken back to the links that they are made of: the chain rule, step by step of a smearing."""
+
+from __future__ import annotations
+
+from generator.language import Direction, adj, directions, exp, ta
+from generator.language.derivative import Weighted, parts, pulled_back, substituted, weighted
+from generator.language.gauge import line, staple, staples
+from generator.language.graph import NAMES, Node, Place, make
+from generator.language.symbols import Definition, FourMatrices
+from generator.operators.derived import MOMENTA, Derived, kicked
+
+Fields = tuple[tuple[str, str], ...]
+_MU, _NU = (Direction(NAMES.index(n)) for n in ("mu", "nu"))
+
+
+def stout_forces(dimensions: int) -> list[Derived]:
+    """From the force Z = [V G]_TA / 2 on stout links V = exp(A) U, A = rho [C U^+]_TA, to that on U (hep-lat/0311018).
+
+    In two steps: half the derivative by the sums C of staples, with what comes through U beside them; then what comes
+    through the staples.
+    """
+    smeared = tuple(directions[:dimensions])
+    u, z, c, source = (FourMatrices(n, n == "z") for n in ("u", "z", "c", "source"))
+    place = Place(__file__, stout_forces.__code__.co_firstlineno)
+    names = f"source_stout{dimensions}", f"force_stout{dimensions}"
+
+    def by_staples() -> Definition:
+        rho = make("parameter", "real", (), "rho")
+        turned = {mu: exp(rho * ta(c[mu] * adj(u[mu]))) for mu in smeared}
+        outputs = [(e, adj(e) * z[mu]) for mu, e in turned.items()]
+        by_sums, own = pulled_back(outputs, "c"), pulled_back(outputs, "u")
+        moved = [MOMENTA[mu] + ta(adj(e) * z[mu] * e) + ta(u[mu] * own[mu]) for mu, e in turned.items()]
+        wanted = [*by_sums.values(), *moved]
+        sums = {
+            id(n): staples(u, Direction(n.data[1]), smeared)
+            for n in parts(wanted)
+            if n.op == "load" and n.data[0] == "c"
+        }
+        found = substituted(wanted, sums)
+        results = [dict(zip(smeared, part, strict=True)) for part in (found[:dimensions], found[dimensions:])]
+        rest = {mu: MOMENTA[mu] + z[mu] for mu in directions if mu not in smeared}
+        inputs = (("u", "links"), ("z", "algebra"), ("p", "algebra"), ("rho", "real"))
+        outputs_ = (("source", "matrices"), ("out", "algebra"))
+        text = "out = p + dP/dtau through the links that are turned, and half the derivative by the sums of staples"
+        return Definition(names[0], place, text, inputs, outputs_, (results[0], results[1] | rest))
+
+    def by_links() -> Definition:
+        through = pulled_back([(staples(u, mu, smeared), 2.0 * source[mu]) for mu in smeared], "u")
+        inputs = (("u", "links"), ("source", "matrices"), ("p", "algebra"))
+        text = "out = p + dP/dtau through the staples, given half the derivative by their sums"
+        return Definition(names[1], place, text, inputs, (("out", "algebra"),), (kicked(u, through),))
+
+    return [Derived(d, name, derive=d) for name, d in zip(names, (by_staples, by_links), strict=True)]
+
+
+def path_forces() -> list[Derived]:
+    """Steps in which fat and long links are made (fat_links.py), backwards: derivatives by what a step reads.
+
+    Each adds what comes from the derivative g by the result of a step to derivatives by the links u and v in it.
+    """
+    u, v, g = (FourMatrices(n, algebra=False) for n in ("u", "v", "g"))
+    plane, fields = (("mu", "direction"), ("nu", "direction")), (("u", "links"), ("v", "matrices"), ("g", "matrices"))
+    both = (("by_v", "matrices"), ("by_u", "matrices"), ("weight_v", "real"), ("weight_u", "real"))
+
+    def of_staple() -> Definition:
+        step = [(staple(u[_NU], v[_MU], _MU, _NU), g[_MU])]
+        results = (
+            _added("by_v", pulled_back(step, "v"), "weight_v"),
+            _added("by_u", pulled_back(step, "u"), "weight_u"),
+        )
+        outputs = (("by_v_out", "matrices"), ("by_u_out", "matrices"))
+        return _definition("back_staple", (*fields, *both, *plane), outputs, results)
+
+    def of_naik() -> Definition:
+        back = pulled_back([(line(u, mu, 3), g[mu]) for mu in directions], "u")
+        inputs = (fields[0], fields[2], both[1], ("weight", "real"))
+        return _definition("back_naik", inputs, (("by_u_out", "matrices"),), (_added("by_u", back, "weight"),))
+
+    def of_projection() -> Definition:
+        back = pulled_back([(make("project_u3", "matrix", (v[mu],)), g[mu]) for mu in directions], "v")
+        return _definition("back_project_u3", fields[1:], (("by_v", "matrices"),), (back,))
+
+    def of_link() -> Definition:
+        moved = {mu: MOMENTA[mu] + ta(u[mu] * g[mu]) for mu in directions}
+        inputs = (fields[0], fields[2], ("p", "algebra"))
+        return _definition("force_link", inputs, (("out", "algebra"),), (moved,))
+
+    makers = {"back_staple": of_staple, "back_naik": of_naik}
+    makers |= {"back_project_u3": of_projection, "force_link": of_link}
+    return [Derived(maker, name, "forces_of_links", derive=maker) for name, maker in makers.items()]
+
+
+_TEXTS = {
+    "back_staple": "by_v, by_u plus weights times the derivatives, given g by the staple of u[nu] and v[mu]",
+    "back_naik": "by_u + weight times the derivative, given g by three links in a row",
+    "back_project_u3": "the derivative by v, given g by the element of U(3) nearest to v",
+    "force_link": "out = p + [U g]_TA: dP/dtau where g is half the derivative of the action by the links",
+}
+
+
+def _definition(name: str, inputs: Fields, outputs: Fields, results: tuple[dict[Direction, Node], ...]) -> Definition:
+    place = Place(__file__, path_forces.__code__.co_firstlineno)
+    return Definition(name, place, _TEXTS[name], inputs, outputs, results)
+
+
+def _added(before: str, back: dict[Direction, Node], weight: str) -> dict[Direction, Node]:
+    """What is given plus a number of the call times what comes back."""
+    found = {}
+    for mu, node in back.items():
+        w = weighted(node)
+        number = make("parameter", "real", (), weight)
+        found[mu] = FourMatrices(before, algebra=False)[mu] + Weighted(w.factor, (number, *w.numbers), w.node).value
+    return found
+
+
+def link_forces() -> list[Derived]:
+    """All of them."""
+    return [*stout_forces(3), *stout_forces(4), *path_forces()]

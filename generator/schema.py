@@ -1,0 +1,56 @@
+"""Actions and their options in words: what `explain` prints and docs/actions.md shows."""
+
+from __future__ import annotations
+
+from generator.emit.action_table import action_row, is_offered, solvable_actions
+from generator.language import Action, Option, Parameter
+from generator.language.action import option_name
+
+
+def explain_action(action: Action) -> str:
+    """What an action is, its formula and its options."""
+    formula = " ".join(str(action_row(action)["formula"]).replace('"', "").split())
+    lines = [option_name(action.name), "", f"  {action.text}", "", f"  {formula}", ""]
+    if not is_offered(action):
+        return "\n".join([*lines, "  Its links are given; commands offer the actions that make them."])
+    if action.extends:
+        lines += [f"  --action {option_name(action.extends.name)} with {_choosing(action)} means it too.", ""]
+    for name, option in action.options.items():
+        default = _default(option)
+        text = [option.meaning, option.range, f"default {default}" if default else ""]
+        lines.append(f"  {name:<15} {', '.join(filter(None, text))}")
+    return "\n".join(lines + [f"  {name:<15} of its shape" for name in _of_shape(action)])
+
+
+def actions_table() -> str:
+    """Markdown: the actions, then their options."""
+    offered = [a for a in solvable_actions() if is_offered(a)]
+    lines = ["| `--action` | | options |", "|---|---|---|"]
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for a in offered:
+        own = f"`{option_name(a.name)}`"
+        also = f", or `{option_name(a.extends.name)}` with `{_choosing(a)}`" if a.extends else ""
+        names = " ".join(f"`{o}`" for o in (*a.options, *_of_shape(a)))
+        lines.append(f"| {own}{also} | {a.text} | {names} |")
+        for name, o in a.options.items():
+            rows.setdefault((name, o.meaning, _default(o), o.range), []).append(own)
+    lines += ["", "| option | of | | default | range |", "|---|---|---|---|---|"]
+    for (name, meaning, default, limits), of in sorted(rows.items()):
+        lines.append(f"| `{name}` | {', '.join(of)} | {meaning} | {default} | {limits} |")
+    return "\n".join(lines)
+
+
+def _choosing(action: Action) -> str:
+    """Options that an action alone has, not the one that it extends."""
+    base = action.extends.options if action.extends else {}
+    return " or ".join(name for name in action.options if name not in base)
+
+
+def _of_shape(action: Action) -> list[str]:
+    row = action_row(action)
+    return ["--ls"] * bool(row.get("chain")) + ["--flavours"] * (row.get("flavours", 1) > 1)
+
+
+def _default(option: Option) -> str:
+    given = option.default if isinstance(option, Parameter) else None
+    return "" if given is None else f"{given:g}"

@@ -1,0 +1,83 @@
+"""Parameters of actions are stated once: options, help, ranges and the docs' table follow."""
+
+from pathlib import Path
+
+import pytest
+
+from generator.__main__ import main
+from generator.actions import ACTIONS
+from generator.emit.action_table import action_row, is_offered, solvable_actions
+from generator.language import ABOVE_ZERO, Real, action, parameter, spelling
+from generator.language.graph import ExpressionError
+from generator.schema import actions_table, explain_action
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_docs_show_the_schema():
+    assert (
+        f"\n{actions_table()}\n" in (ROOT / "docs" / "actions.md").read_text()
+    ), "docs/actions.md: put in what `python -m generator explain actions` prints"
+
+
+@pytest.mark.parametrize("name", [n for n, a in ACTIONS.items() if a.parameters])
+def test_explain_tells_formula_and_options(name, capsys):
+    assert main(["explain", name.replace("_", "-")]) == 0
+    text = capsys.readouterr().out
+    assert "M psi = " in text
+    for option in ACTIONS[name].options.values() if is_offered(ACTIONS[name]) else ():
+        assert option.option in text and option.help in text
+
+
+def test_explain_prints_the_table(capsys):
+    assert main(["explain", "actions"]) == 0
+    assert capsys.readouterr().out == actions_table() + "\n"
+
+
+def test_families_stand_together():
+    names = [a.name for a in solvable_actions()]
+    assert names[:3] == ["wilson", "clover", "twisted_mass"]
+    assert names.index("domain_wall") == names.index("moebius") + 1
+
+
+def test_a_class_that_gives_a_value_takes_its_options():
+    @action
+    class Critical(ACTIONS["clover"].statement):
+        mass = -0.8
+        csw_t = 1.0
+
+    assert list(Critical.action.options) == ["--xi0", "--nu", "--csw-r", "--anisotropy"]
+
+
+def test_words_for_ranges():
+    assert [
+        parameter(help="").range,
+        parameter(help="", lower=ABOVE_ZERO).range,
+        parameter(help="", lower=0).range,
+        parameter(help="", upper=2.5).range,
+        parameter(help="", lower=-1, upper=1).range,
+    ] == ["", "a positive number", "a number of at least 0", "a number of at most 2.5", "a number from -1 to 1"]
+
+
+def test_doublets_say_what_chooses_them():
+    text = explain_action(ACTIONS["twisted_doublet"])
+    assert "--action twisted-mass with --epsilon means it too" in text and "--flavours" in text
+    assert ACTIONS["twisted_clover_doublet"].extends is ACTIONS["twisted_clover"]
+    assert ACTIONS["twisted_clover"].extends is None
+
+
+def test_more_parameters_than_an_option_can_give_are_refused():
+    @action
+    class Many(ACTIONS["wilson"].statement):
+        all = spelling(lambda a: {"mass": a, "xi0": a, "nu": a}, help="everything")
+
+    with pytest.raises(ExpressionError, match="all gives 3 parameters; 2 at most"):
+        action_row(Many.action)
+
+
+def test_quotes_in_a_help_text_stay_in_it():
+    @action
+    class Quoted(ACTIONS["naive"].statement):
+        size: Real = parameter(help='"size" \\ more')
+
+    assert '\\"size\\" \\\\ more' in action_row(Quoted.action)["parameters"][-1]
