@@ -4,6 +4,7 @@
 
 #include "runtime/error.hpp"
 #include "solvers/actions/domain_wall.hpp"
+#include "solvers/hmc/improved_force.hpp"
 #include "solvers/krylov/blas.hpp"
 
 namespace quarksmith {
@@ -20,8 +21,18 @@ const HoppingTerm& hopping_of(const DiracOperator& dirac) {
   return *dirac.hops();
 }
 
-/// The expression of the hops, by the operator of their kernels.
-std::string hop_force(const HoppingTerm& hopping) { return "force_" + std::string(hopping.values().info().hopping); }
+/// The parameters of an expression of the build. \throws MissingKernel there is none.
+std::vector<ExpressionParameter> parameters_of(const Device& device, const std::string& name) {
+  for (const Kernel& k : device.kernels())
+    if (k.operation == name) return quarksmith::parameters_of(k);
+  throw MissingKernel(fmt::format("this build has no {}: a profile with it makes this action dynamical (docs/forces.md)",
+                                  name));
+}
+
+/// Null unless hops go along fat and long links.
+const StaggeredAction* improved(const FermionOperator& fermion) {
+  return dynamic_cast<const StaggeredAction*>(fermion.parameters().action.get());
+}
 
 }  // namespace
 
@@ -39,20 +50,19 @@ FermionForce::FermionForce(const FermionOperator& fermion, const EvolvingLinks& 
 /// The force of hops takes the parameters of the action that it needs by their names.
 void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double weight) {
   const SpinorField x = psi.by_slice(), y = chi.by_slice();
-  const std::string name = hop_force(hopping_of(fermion_->dirac()));
+  ExpressionSettings settings = settings_;
+  if (psi.spins() != 4) settings.basis = "";
+  if (improved(*fermion_) != nullptr) {
+    if (!by_fat_) by_fat_.emplace(links_->cleared()), by_long_.emplace(links_->cleared());
+    evaluate("derivative_improved_staggered", {x, y, *by_fat_, *by_long_, weight, *by_fat_, *by_long_}, settings);
+    return;
+  }
+  const std::string name = "force_" + std::string(hopping_of(fermion_->dirac()).values().info().hopping);
   std::vector<ExpressionArgument> arguments = {*u_, x, y, z_, weight};
-  const int spins = psi.spins();
-  const Kernel& kernel = find(psi.device().kernels(), {.operation = name,
-                                                       .precision = "double",
-                                                       .links = "r18",
-                                                       .basis = spins == 4 ? settings_.basis : "",
-                                                       .spins = spins == 4 ? 0 : spins});
-  const auto parameters = parameters_of(kernel);
+  const auto parameters = parameters_of(psi.device(), name);
   for (std::size_t n = arguments.size(); n < parameters.size(); ++n)
     if (parameters[n].is_number()) arguments.emplace_back(numbers_.at(std::string(parameters[n].name)));
   arguments.emplace_back(z_);
-  ExpressionSettings settings = settings_;
-  if (spins != 4) settings.basis = "";
   evaluate(name, arguments, settings);
 }
 
@@ -188,6 +198,8 @@ void FermionForce::add_log_det(double flavours) {
 
 void FermionForce::finish(LinkField& out) {
   if (magnetic_) evaluate("force_clover", {*u_, *magnetic_, *electric_, z_, z_});
+  if (by_fat_)
+    add_improved_force(*links_, *u_, improved(*fermion_)->parameters(), *by_fat_, *by_long_, z_);
   const StoutLinks& stout = fermion_->parameters().stout;
   const auto& steps = links_->steps(stout);
   for (int n = stout.steps - 1; n >= 0; --n) {  // the force by the links after the step becomes that by those before

@@ -39,7 +39,8 @@ class FermionForce {
   const EvolvingLinks* links_;
   std::shared_ptr<const LinkField> u_;  ///< of the operator
   LinkField z_;                         ///< [U G]_TA / 2 of these
-  std::optional<LinkField> magnetic_, electric_;
+  std::optional<LinkField> magnetic_, electric_;  ///< derivatives by field strengths
+  std::optional<LinkField> by_fat_, by_long_;
   ExpressionSettings settings_;
   std::map<std::string, double, std::less<>> numbers_;  ///< parameters of the action
 };
