@@ -58,9 +58,10 @@ std::uint64_t trajectories_of(const HmcOptions& o, const std::string& state) {
       !j["state"].is_string())
     throw Error(fmt::format("{}: its record {} is damaged", o.resume, record));
   if (j["state"] != state)
-    throw UsageError(fmt::format("{}: was written by another run than {} ('{}', now '{}'); leave --resume out, and name "
-                                 "it as its gauge",
-                                 o.resume, o.run.string(), printable(j["state"].get<std::string>()), state));
+    throw UsageError(
+        fmt::format("{}: was written by another run than {} ('{}', now '{}'); leave --resume out, and name "
+                    "it as its gauge",
+                    o.resume, o.run.string(), printable(j["state"].get<std::string>()), state));
   return j["trajectories"];
 }
 
@@ -159,7 +160,8 @@ int run(const HmcOptions& o) {
   const Start start = begin(o, d, state);
   const std::uint64_t first = start.trajectories, end = static_cast<std::uint64_t>(d.count);
   if (first >= end)
-    throw UsageError(fmt::format("{}: {} of count = {} trajectories are done; use a larger count", o.resume, first, end));
+    throw UsageError(
+        fmt::format("{}: {} of count = {} trajectories are done; use a larger count", o.resume, first, end));
   const PathLock prefix = claim(o, first, end);
   const auto domain = o.common.open_domain(start.gauge.lattice, d.reach);
   Hmc hmc(start.gauge, domain, std::move(plan.monomials), d.levels, d.length);
@@ -209,7 +211,8 @@ void add_hmc(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("hmc", "Make configurations with dynamical quarks by hybrid Monte Carlo");
   c->add_option("run", o->run, "RUN.toml: lattice, trajectories, monomials, integrator (docs/hmc.md)")->required();
   c->add_option("--replay", o->replay, "momenta and noise from an HDF5 file, instead of drawn ones");
-  c->add_flag("--energies", o->energies, "kinetic energy and actions at the start of the first trajectory, and no more");
+  c->add_flag("--energies", o->energies,
+              "kinetic energy and actions at the start of the first trajectory, and no more");
   c->add_option("--out", o->out, "write PREFIX_<trajectories>.ildg");
   c->add_option("--save-every", o->save_every, "also write a configuration every so many trajectories")
       ->check(CLI::Range(std::uint64_t(1), GaussianNoise::most_trajectories));
@@ -217,8 +220,8 @@ void add_hmc(CLI::App& app, int& status) {
   c->add_option("--reversibility", o->reversibility,
                 "every so many trajectories also integrate one there and back, and tell how far from the start it ends")
       ->check(CLI::Range(std::uint64_t(1), GaussianNoise::most_trajectories));
-  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses | CommonOptions::reports |
-                           CommonOptions::replaces);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses |
+                           CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, &status] { status = run(*o); });
 }
 

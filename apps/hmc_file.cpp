@@ -29,7 +29,7 @@ struct Names {
       if (found == names.end())
         table.fail(line, fmt::format("there is no monomial '{}'; use {}", name, fmt::join(names, ", ")));
       const int n = static_cast<int>(found - names.begin());
-      if (level[n] >= 0 && !(again && level[n] == of_level) )
+      if (level[n] >= 0 && !(again && level[n] == of_level))
         table.fail(line, fmt::format("monomial '{}' is in {} already; leave it in one", name,
                                      level[n] == of_level ? "this level" : fmt::format("level {}", level[n] + 1)));
       if (std::find(all.begin(), all.end(), n) != all.end())
@@ -57,13 +57,15 @@ std::vector<Kick> read_kicks(TomlReader& table, Names& names, int level) {
                            kicks.back().time));
     kicks.push_back(std::move(kick));
   }
-  if (kicks.empty()) table.fail("a schedule without kicks; give kicks = [{time = ..., weight = ..., monomials = [...]}]");
+  if (kicks.empty())
+    table.fail("a schedule without kicks; give kicks = [{time = ..., weight = ..., monomials = [...]}]");
   std::vector<double> sums(names.names.size());
   for (const Kick& kick : kicks)
     for (const int n : kick.monomials) sums[n] += kick.weight;
   for (std::size_t n = 0; n < sums.size(); ++n)
     if (names.level[n] == level && std::abs(sums[n] - 1) > 1e-8)
-      table.fail(fmt::format("the weights of monomial '{}' add up to {}; they have to give 1", names.names[n], sums[n]));
+      table.fail(
+          fmt::format("the weights of monomial '{}' add up to {}; they have to give 1", names.names[n], sums[n]));
   return kicks;
 }
 

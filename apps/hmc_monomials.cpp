@@ -20,8 +20,9 @@ namespace {
 constexpr double most_beta = 1e6;
 
 /// Keys of all monomials and of their kinds; the others are parameters of an action.
-const std::vector<std::string> own_keys = {"name",      "kind",  "action",      "even_odd", "stout",    "denominator", "log_det", "flavours",
-                                           "tol_force", "tol_action", "sites", "fields", "rational"};
+const std::vector<std::string> own_keys = {"name",        "kind",    "action",   "even_odd",  "stout",
+                                           "denominator", "log_det", "flavours", "tol_force", "tol_action",
+                                           "sites",       "fields",  "rational"};
 
 std::string option_of(std::string key) {
   std::replace(key.begin(), key.end(), '_', '-');
@@ -136,14 +137,16 @@ RationalFunction read_rational(TomlReader table) {
   if (r.residues.size() != r.poles.size())
     table.fail(fmt::format("{} residues and {} poles; give as many of both", r.residues.size(), r.poles.size()));
   for (const double pole : r.poles)
-    if (pole < 0) table.fail(fmt::format("pole {} is negative: A + pole has to be positive; use poles of 0 or more", pole));
+    if (pole < 0)
+      table.fail(fmt::format("pole {} is negative: A + pole has to be positive; use poles of 0 or more", pole));
   table.done();
   return r;
 }
 
 double tolerance(TomlReader& table, const std::string& key, double fallback) {
   const double t = table.number(key, fallback);
-  if (!(t > 0 && t < 1)) table.fail(table.find(key)->line, fmt::format("{} = {}; use a number between 0 and 1", key, t));
+  if (!(t > 0 && t < 1))
+    table.fail(table.find(key)->line, fmt::format("{} = {}; use a number between 0 and 1", key, t));
   return t;
 }
 
@@ -163,10 +166,11 @@ FermionKeys read_fermion(TomlReader& table, const std::string& kind, int& reach)
   if (form != "none" && !even_odd)
     table.fail(table.find("even_odd")->line, fmt::format("action {} has no even-odd form; use none", f.action));
   if (staggered && (kind != "rational" || table.has("even_odd")))
-    table.fail(kind != "rational" ? fmt::format("kind {} with action {}: staggered quarks are of kind rational, with A = "
-                                                "4 m^2 - D_eo D_oe on even sites",
-                                                kind, f.action)
-                                  : fmt::format("even_odd belongs to Dirac quarks, not to {}; leave it out", f.action));
+    table.fail(kind != "rational"
+                   ? fmt::format("kind {} with action {}: staggered quarks are of kind rational, with A = "
+                                 "4 m^2 - D_eo D_oe on even sites",
+                                 kind, f.action)
+                   : fmt::format("even_odd belongs to Dirac quarks, not to {}; leave it out", f.action));
   f.term.fermion.reduction = staggered ? Reduction::asymmetric : reduction_of(form);
   if (auto stout = table.table("stout", "stout")) f.term.fermion.stout = read_stout(*stout);
   reach = std::max(reach, f.term.fermion.action->reach());
@@ -189,7 +193,8 @@ GaugeLoops read_gauge_action(TomlReader& table) {
     for (int plane = 0; plane < 6; ++plane) loops.planes[plane] = plane < 3 ? beta / xi0 : beta * xi0;
   } else if (action == "loops") {
     auto planes = table.table("plane_coefficients", "plane_coefficients");
-    if (!planes) table.fail("plane_coefficients is missing; give {xy = ..., xz = ..., yz = ..., xt = ..., yt = ..., zt = ...}");
+    if (!planes)
+      table.fail("plane_coefficients is missing; give {xy = ..., xz = ..., yz = ..., xt = ..., yt = ..., zt = ...}");
     int n = 0;
     for (const char* plane : {"xy", "xz", "yz", "xt", "yt", "zt"}) loops.planes[n++] = beta * planes->number(plane);
     planes->done();

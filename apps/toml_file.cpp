@@ -57,7 +57,8 @@ long long TomlReader::integer(const std::string& key, long long least, long long
   if (fallback && !has(key)) return find(key), *fallback;
   const TomlValue& value = need(key, "a whole number");
   const long long n = as<long long>(key, value, "a whole number");
-  if (n < least || n > most) fail(value.line, fmt::format("{} = {}; use a whole number from {} to {}", key, n, least, most));
+  if (n < least || n > most)
+    fail(value.line, fmt::format("{} = {}; use a whole number from {} to {}", key, n, least, most));
   return n;
 }
 
@@ -76,9 +77,9 @@ std::string TomlReader::word(const std::string& key, const std::vector<std::stri
   const std::string found = text(key, std::move(fallback));
   if (std::find(words.begin(), words.end(), found) == words.end()) {
     const std::string meant = nearest(found, words);
-    fail(need(key, "").line, fmt::format("{} '{}' is unknown; {}use {}", key, printable(found),
-                                         meant.empty() ? "" : fmt::format("did you mean {}? ", meant),
-                                         fmt::join(words, ", ")));
+    fail(need(key, "").line,
+         fmt::format("{} '{}' is unknown; {}use {}", key, printable(found),
+                     meant.empty() ? "" : fmt::format("did you mean {}? ", meant), fmt::join(words, ", ")));
   }
   return found;
 }

@@ -64,8 +64,7 @@ TomlTable read_toml(const std::filesystem::path& path) {
   try {
     return tree_of(toml::parse(text, name), name);
   } catch (const toml::parse_error& e) {
-    throw UsageError(
-        fmt::format("{}:{}: {}", name, e.source().begin.line, printable(std::string(e.description()))));
+    throw UsageError(fmt::format("{}:{}: {}", name, e.source().begin.line, printable(std::string(e.description()))));
   }
 }
 

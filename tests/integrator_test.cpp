@@ -37,7 +37,8 @@ struct Oscillator final : Dynamics {
 };
 
 std::vector<IntegratorLevel> nested(Scheme scheme, bool momenta_first, int steps) {
-  IntegratorLevel outer{.scheme = scheme, .momenta_first = momenta_first, .steps = steps, .monomials = {0}, .kicks = {}};
+  IntegratorLevel outer{
+      .scheme = scheme, .momenta_first = momenta_first, .steps = steps, .monomials = {0}, .kicks = {}};
   IntegratorLevel inner = outer;
   inner.steps = 2;
   inner.monomials = {1};
@@ -58,9 +59,10 @@ struct Case {
 };
 
 TEST(Integrator, EnergyIsKeptToItsOrder) {
-  for (const Case& c : {Case{Scheme::leapfrog, true, 2}, Case{Scheme::leapfrog, false, 2}, Case{Scheme::omelyan, true, 2},
-                        Case{Scheme::omelyan, false, 2}, Case{Scheme::omelyan4, true, 4}, Case{Scheme::omelyan4, false, 4},
-                        Case{Scheme::force_gradient, true, 4}}) {
+  for (const Case& c :
+       {Case{Scheme::leapfrog, true, 2}, Case{Scheme::leapfrog, false, 2}, Case{Scheme::omelyan, true, 2},
+        Case{Scheme::omelyan, false, 2}, Case{Scheme::omelyan4, true, 4}, Case{Scheme::omelyan4, false, 4},
+        Case{Scheme::force_gradient, true, 4}}) {
     const double coarse = error(nested(c.scheme, c.momenta_first, 32)),
                  fine = error(nested(c.scheme, c.momenta_first, 64));
     EXPECT_NEAR(std::log2(coarse / fine), c.order, 0.15) << int(c.scheme) << ' ' << c.momenta_first;
@@ -88,13 +90,15 @@ TEST(Integrator, KicksThatMeetAreOne) {
   EXPECT_EQ(qpq.sequence, "Q1Q1Q0Q1Q1Q0Q1Q1Q");
   // The one with lambda: in the order QPQ an inner level runs once over 2 lambda dt.
   Oscillator omelyan;
-  integrate({{.scheme = Scheme::omelyan, .momenta_first = false, .steps = 2, .monomials = {0}, .kicks = {}}}, 1, omelyan);
+  integrate({{.scheme = Scheme::omelyan, .momenta_first = false, .steps = 2, .monomials = {0}, .kicks = {}}}, 1,
+            omelyan);
   EXPECT_EQ(omelyan.sequence, "Q0Q0Q0Q0Q");
 }
 
 TEST(Integrator, AScheduleOfLeapfrogIsLeapfrog) {
   IntegratorLevel schedule{.scheme = Scheme::schedule, .steps = 4, .monomials = {}, .kicks = {{0.5, 1, {0, 1}}}};
-  IntegratorLevel leapfrog{.scheme = Scheme::leapfrog, .momenta_first = false, .steps = 4, .monomials = {0, 1}, .kicks = {}};
+  IntegratorLevel leapfrog{
+      .scheme = Scheme::leapfrog, .momenta_first = false, .steps = 4, .monomials = {0, 1}, .kicks = {}};
   Oscillator a, b;
   integrate({schedule}, 1, a);
   integrate({leapfrog}, 1, b);

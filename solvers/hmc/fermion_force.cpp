@@ -25,8 +25,8 @@ const HoppingTerm& hopping_of(const DiracOperator& dirac) {
 std::vector<ExpressionParameter> parameters_of(const Device& device, const std::string& name) {
   for (const Kernel& k : device.kernels())
     if (k.operation == name) return quarksmith::parameters_of(k);
-  throw MissingKernel(fmt::format("this build has no {}: a profile with it makes this action dynamical (docs/forces.md)",
-                                  name));
+  throw MissingKernel(
+      fmt::format("this build has no {}: a profile with it makes this action dynamical (docs/forces.md)", name));
 }
 
 /// Null unless hops go along fat and long links.
@@ -88,8 +88,8 @@ SpinorField FermionForce::completed(const SpinorField& even, Dagger dagger) cons
   return all;
 }
 
-/// Of domain walls X is what D_W acts on: B X, or of the symmetric form, whose unknown is A x_e, C X with C = B A^-1; on
-/// odd sites C H_oe / 2 of that. Y_o = C^+ (H^+)_oe Y_e / 2.
+/// Of domain walls X is what D_W acts on: B X, or of the symmetric form, whose unknown is A x_e, C X with C = B A^-1;
+/// on odd sites C H_oe / 2 of that. Y_o = C^+ (H^+)_oe Y_e / 2.
 SpinorField FermionForce::completed_on_slices(const SpinorField& even, Dagger dagger) const {
   const DomainWallHopping& walls = *walls_of(fermion_->dirac());
   SpinorField odd(even.domain_pointer(), even.precision(), Subset::odd, even.rhs(), even.spins(), even.slices());
@@ -198,8 +198,7 @@ void FermionForce::add_log_det(double flavours) {
 
 void FermionForce::finish(LinkField& out) {
   if (magnetic_) evaluate("force_clover", {*u_, *magnetic_, *electric_, z_, z_});
-  if (by_fat_)
-    add_improved_force(*links_, *u_, improved(*fermion_)->parameters(), *by_fat_, *by_long_, z_);
+  if (by_fat_) add_improved_force(*links_, *u_, improved(*fermion_)->parameters(), *by_fat_, *by_long_, z_);
   const StoutLinks& stout = fermion_->parameters().stout;
   const auto& steps = links_->steps(stout);
   for (int n = stout.steps - 1; n >= 0; --n) {  // the force by the links after the step becomes that by those before

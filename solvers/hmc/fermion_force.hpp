@@ -37,8 +37,8 @@ class FermionForce {
 
   const FermionOperator* fermion_;
   const EvolvingLinks* links_;
-  std::shared_ptr<const LinkField> u_;  ///< of the operator
-  LinkField z_;                         ///< [U G]_TA / 2 of these
+  std::shared_ptr<const LinkField> u_;            ///< of the operator
+  LinkField z_;                                   ///< [U G]_TA / 2 of these
   std::optional<LinkField> magnetic_, electric_;  ///< derivatives by field strengths
   std::optional<LinkField> by_fat_, by_long_;
   ExpressionSettings settings_;

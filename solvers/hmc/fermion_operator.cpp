@@ -32,9 +32,7 @@ class StaggeredSquare final : public LinearOperator {
   const DomainPointer& domain() const override { return hopping_->domain(); }
   const PrecisionInfo& precision() const override { return hopping_->precision(); }
   int spins() const override { return hopping_->spins(); }
-  double flops() const override {
-    return hopping_->flops(Epilogue::none) + hopping_->flops(Epilogue::axpby);
-  }
+  double flops() const override { return hopping_->flops(Epilogue::none) + hopping_->flops(Epilogue::axpby); }
 
  private:
   const HoppingTerm* hopping_;
@@ -45,10 +43,10 @@ class StaggeredSquare final : public LinearOperator {
 /// \throws Error a solve missed its tolerance.
 void require_converged(const SolverResult& result, double tolerance) {
   if (!result.converged)
-    throw Error(fmt::format("a solve ended after {} iterations with residual {:.2e}, not {:.2e}{}{}; use a larger "
-                            "tolerance or a larger mass",
-                            result.iterations, result.residual, tolerance, result.trouble.empty() ? "" : ": ",
-                            result.trouble));
+    throw Error(
+        fmt::format("a solve ended after {} iterations with residual {:.2e}, not {:.2e}{}{}; use a larger "
+                    "tolerance or a larger mass",
+                    result.iterations, result.residual, tolerance, result.trouble.empty() ? "" : ": ", result.trouble));
 }
 
 SolverOptions options_of(double tolerance) {

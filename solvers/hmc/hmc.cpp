@@ -13,9 +13,7 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-LinkField algebra_field(const DomainPointer& domain) {
-  return {domain, find_precision("double"), find_storage("r18")};
-}
+LinkField algebra_field(const DomainPointer& domain) { return {domain, find_precision("double"), find_storage("r18")}; }
 
 /// Largest |difference| of an element of the links, over all ranks.
 double distance(const LinkField& a, const LinkField& b) {

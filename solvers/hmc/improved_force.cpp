@@ -57,8 +57,8 @@ class Level {
   /// Adds to the derivative by v and to that by the links aside, given g by the staples of v.
   void step(const LinkField& v, const LinkField& g, LinkField& by_v, int mu, int nu, double weight_v,
             double weight_side) {
-    evaluate("back_staple", {u_, v, g, by_v, by_side_, weight_v, weight_side, LatticeDirection{mu}, LatticeDirection{nu},
-                             by_v, by_side_});
+    evaluate("back_staple", {u_, v, g, by_v, by_side_, weight_v, weight_side, LatticeDirection{mu},
+                             LatticeDirection{nu}, by_v, by_side_});
   }
 
   const EvolvingLinks& links_;

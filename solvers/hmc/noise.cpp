@@ -16,9 +16,9 @@ constexpr int momenta_stream = 0, decision_stream = 1, first_monomial = 2;
 Matrix3 algebra_element(const std::array<double, 8>& p) {
   const Complex64 i(0, 0.5);
   const double d = p[7] / std::numbers::sqrt3;
-  return {i * (p[2] + d),           i * Complex64(p[0], -p[1]), i * Complex64(p[3], -p[4]),
-          i * Complex64(p[0], p[1]), i * (d - p[2]),            i * Complex64(p[5], -p[6]),
-          i * Complex64(p[3], p[4]), i * Complex64(p[5], p[6]), i * (-2 * d)};
+  return {i * (p[2] + d), i * Complex64(p[0], -p[1]), i * Complex64(p[3], -p[4]), i * Complex64(p[0], p[1]),
+          i * (d - p[2]), i * Complex64(p[5], -p[6]), i * Complex64(p[3], p[4]),  i * Complex64(p[5], p[6]),
+          i * (-2 * d)};
 }
 
 }  // namespace

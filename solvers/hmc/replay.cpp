@@ -63,9 +63,10 @@ void ReplayNoise::momenta(LinkField& p) {
         std::copy_n(next, 9, matrix.begin());
         next += 9;
         if (!in_algebra(matrix))
-          throw BadData(fmt::format("{}: {}/momenta holds a matrix that is not anti-Hermitian and traceless; P = i p_a "
-                                    "T_a is expected",
-                                    path_, group_));
+          throw BadData(
+              fmt::format("{}: {}/momenta holds a matrix that is not anti-Hermitian and traceless; P = i p_a "
+                          "T_a is expected",
+                          path_, group_));
       }
   });
   p = upload(host, p.domain_pointer(), p.precision(), p.storage());

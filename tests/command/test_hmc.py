@@ -1,4 +1,4 @@
-"""Molecular dynamics: trajectories of other codes, order and reversibility, resumed runs, descriptions that mean nothing."""
+"""Molecular dynamics: trajectories of other codes, order, reversibility, resumed runs, wrong descriptions."""
 
 import json
 import math
@@ -71,9 +71,7 @@ def pure_gauge(tmp_path: Path, name: str = "run.toml", **changes: object) -> str
     return name
 
 
-@pytest.mark.parametrize(
-    ("kind", "order"), [("leapfrog", 2), ("omelyan", 2), ("omelyan4", 4), ("force-gradient", 4)]
-)
+@pytest.mark.parametrize(("kind", "order"), [("leapfrog", 2), ("omelyan", 2), ("omelyan4", 4), ("force-gradient", 4)])
 def test_energy_is_kept_to_the_order_of_the_integrator(quarksmith, tmp_path, kind, order):
     errors = []
     for steps in (8, 16):
@@ -112,10 +110,22 @@ def test_a_resumed_run_has_the_same_bits(quarksmith, tmp_path):
 
 BAD = [
     (("beta = 5.6", "beat = 5.6"), ":14: monomial 'gauge': beta is missing"),
-    (("beta = 5.6", "beta = 5.6\nbeat = 1"), "run.toml:15: monomial 'gauge': key 'beat' is unknown here; did you mean beta?"),
-    (('kind = "gauge"', 'kind = "guage"'), "run.toml:12: monomial 'gauge': kind 'guage' is unknown; did you mean gauge?"),
-    (('action = "wilson"', 'action = "willson"'), "run.toml:13: monomial 'gauge': action 'willson' is unknown; did you mean wilson?"),
-    (('monomials = ["gauge"]', 'monomials = ["gluon"]'), "run.toml:19: integrator level 1: there is no monomial 'gluon'; use gauge"),
+    (
+        ("beta = 5.6", "beta = 5.6\nbeat = 1"),
+        "run.toml:15: monomial 'gauge': key 'beat' is unknown here; did you mean beta?",
+    ),
+    (
+        ('kind = "gauge"', 'kind = "guage"'),
+        "run.toml:12: monomial 'gauge': kind 'guage' is unknown; did you mean gauge?",
+    ),
+    (
+        ('action = "wilson"', 'action = "willson"'),
+        "run.toml:13: monomial 'gauge': action 'willson' is unknown; did you mean wilson?",
+    ),
+    (
+        ('monomials = ["gauge"]', 'monomials = ["gluon"]'),
+        "run.toml:19: integrator level 1: there is no monomial 'gluon'; use gauge",
+    ),
     (('monomials = ["gauge"]', "monomials = []"), "a level without monomials does nothing"),
     (('monomials = ["gauge"]', 'monomials = ["gauge", "gauge"]'), "named twice"),
     (("steps = 10", "steps = 0"), "run.toml:18: integrator level 1: steps = 0; use a whole number from 1"),
@@ -149,8 +159,11 @@ kappa = 0.12
 """
 WITH_QUARKS = [
     ("", "", "monomial 'quark' is in no level of the integrator"),
-    ('["gauge"]', '["gauge", "quark"]\n[[integrator]]\nkind = "leapfrog"\nsteps = 1\nmonomials = ["gauge"]',
-     "monomial 'gauge' is in level 1 already"),
+    (
+        '["gauge"]',
+        '["gauge", "quark"]\n[[integrator]]\nkind = "leapfrog"\nsteps = 1\nmonomials = ["gauge"]',
+        "monomial 'gauge' is in level 1 already",
+    ),
     ("kappa = 0.12", "kapa = 0.12", "monomial 'quark': key 'kapa' is unknown; did you mean kappa?"),
     ("kappa = 0.12", "kappa = -0.12", "monomial 'quark': kappa -0.12: use a positive number"),
     ("kappa = 0.12", "kappa = 0.12\ncsw = 1.0", "csw belongs to action clover"),
@@ -166,7 +179,9 @@ WITH_QUARKS = [
 
 @pytest.mark.parametrize(("old", "new", "message"), WITH_QUARKS, ids=[m for *_, m in WITH_QUARKS])
 def test_a_wrong_quark_is_one_clear_error(quarksmith, tmp_path, old, new, message):
-    text = GAUGE.format(gauge="unit", count=1, kind="leapfrog", steps=2).replace("[[integrator]]", SECOND + "\n[[integrator]]")
+    text = GAUGE.format(gauge="unit", count=1, kind="leapfrog", steps=2).replace(
+        "[[integrator]]", SECOND + "\n[[integrator]]"
+    )
     assert old in text
     (tmp_path / "run.toml").write_text(text.replace(old, new))
     error = quarksmith.refuses("hmc", "run.toml")
