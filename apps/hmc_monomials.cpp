@@ -211,19 +211,43 @@ GaugeLoops read_gauge_action(TomlReader& table) {
   return loops;
 }
 
+/// Powers of A = M^+ M with which `fields` pseudofermions give |det M|^flavours, or with staggered quarks, four of
+/// which are one M, det A^(flavours/4).
+RationalFunctions fitted(TomlReader& functions, bool staggered, int flavours, int fields) {
+  const std::vector<double> range = functions.numbers("range");
+  if (range.size() != 2) functions.fail(functions.find("range")->line, "range is not [lower, upper] of M^+ M");
+  const double error = functions.number("error", 1e-10), force_error = functions.number("force_error", 1e-7);
+  const int part = (staggered ? 8 : 4) * fields;
+  const Interval interval{range[0], range[1]};
+  try {
+    return {fit_to_error({flavours, part}, error, interval).function,
+            fit_to_error({-flavours, part}, error, interval).function,
+            fit_to_error({-flavours, part / 2}, force_error, interval).function, error};
+  } catch (const UsageError& e) {
+    functions.fail(e.what());
+  }
+}
+
 std::unique_ptr<Monomial> read_rational_monomial(TomlReader& table, const std::string& name, const FermionKeys& f) {
   auto functions = table.table("rational", fmt::format("monomial '{}': rational", name));
   if (!functions)
-    table.fail("its rational functions are missing; give [monomial.rational.heatbath], .action and .force");
+    table.fail(
+        "its rational functions are missing; give rational = {range = [lower, upper]}, or tables heatbath, action "
+        "and force with residues and poles");
+  const int fields = static_cast<int>(table.integer("fields", 1, 64, 1)),
+            flavours = static_cast<int>(table.integer("flavours", 1, 64, 1));
   RationalFunctions r;
-  for (const auto& [key, to] : {std::pair{"heatbath", &r.heatbath}, {"action", &r.action}, {"force", &r.force}}) {
-    auto one = functions->table(key, fmt::format("monomial '{}': rational.{}", name, key));
-    if (!one) functions->fail(fmt::format("{} is missing; give constant, residues and poles", key));
-    *to = read_rational(*one);
+  if (functions->has("range")) {
+    r = fitted(*functions, f.term.fermion.action->spins() == 1, flavours, fields);
+  } else {
+    for (const auto& [key, to] : {std::pair{"heatbath", &r.heatbath}, {"action", &r.action}, {"force", &r.force}}) {
+      auto one = functions->table(key, fmt::format("monomial '{}': rational.{}", name, key));
+      if (!one) functions->fail(fmt::format("{} is missing; give constant, residues and poles", key));
+      *to = read_rational(*one);
+    }
   }
   functions->done();
-  const int fields = static_cast<int>(table.integer("fields", 1, 64, 1));
-  return std::make_unique<RationalMonomial>(name, f.term, r, fields, table.number("flavours", 1));
+  return std::make_unique<RationalMonomial>(name, f.term, r, fields, flavours);
 }
 
 }  // namespace

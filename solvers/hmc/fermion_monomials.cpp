@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <cmath>
 
 #include "runtime/error.hpp"
 #include "solvers/hmc/fermion_force.hpp"
@@ -10,8 +10,6 @@
 
 namespace quarksmith {
 namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// Noise for the vectors of an operator.
 SpinorField drawn(Noise& noise, const std::string& name, int number, const FermionOperator& a, int fields = 1) {
@@ -23,17 +21,12 @@ SpinorField drawn(Noise& noise, const std::string& name, int number, const Fermi
 }  // namespace
 
 template <class Work>
-void FermionMonomial::timed(const Work& work) {
-  const double begun = now();
-  const auto finish = [&] {
-    work_.seconds += now() - begun;
+void FermionMonomial::recorded(const Work& work) {
+  try {
+    work();
     work_.iterations += solves_.iterations;
     work_.solve_seconds += solves_.seconds;
     solves_ = {};
-  };
-  try {
-    work();
-    finish();
   } catch (const UsageError&) {
     throw;
   } catch (const Error& e) {
@@ -42,7 +35,7 @@ void FermionMonomial::timed(const Work& work) {
 }
 
 void FermionMonomial::refresh(Noise& noise, int number, const EvolvingLinks& links) {
-  timed([&] {
+  recorded([&] {
     operator_.follow(links);
     draw(noise, number, links);
   });
@@ -50,7 +43,7 @@ void FermionMonomial::refresh(Noise& noise, int number, const EvolvingLinks& lin
 
 double FermionMonomial::action(const EvolvingLinks& links) {
   double s = 0;
-  timed([&] {
+  recorded([&] {
     operator_.follow(links);
     s = value(links);
   });
@@ -58,7 +51,7 @@ double FermionMonomial::action(const EvolvingLinks& links) {
 }
 
 void FermionMonomial::force(const EvolvingLinks& links, LinkField& out) {
-  timed([&] {
+  recorded([&] {
     operator_.follow(links);
     links.clear(out);
     add_force(links, out);
@@ -133,20 +126,34 @@ void RationalMonomial::apply(const RationalFunction& r, SpinorField& out, const 
 void RationalMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
   const SpinorField eta = drawn(noise, name(), number, operator_, fields_);
   phi_.emplace(eta.like());
+  noise_ = Blas(eta).norm2(eta);
   for (int n = 0; n < fields_; ++n) {
     SpinorField phi = phi_->slice(n, 1);
     apply(functions_.heatbath, phi, eta.slice(n, 1), term_.tol_action);
   }
 }
 
+/// Right after the heat bath the action is |eta|^2, but for the errors of both functions and of the solves: unless an
+/// eigenvalue is outside of their range.
+void RationalMonomial::require_covered(double action) {
+  if (!noise_) return;
+  const double off = std::abs(action / *std::exchange(noise_, std::nullopt) - 1);
+  if (functions_.error > 0 && !(off <= 4 * (functions_.error + term_.tol_action)))
+    throw Error(
+        fmt::format("action and heat bath are not inverse to each other (|S/|eta|^2 - 1| = {:.1e}): an "
+                    "eigenvalue of M^+ M is outside of range; widen it",
+                    off));
+}
+
 double RationalMonomial::value(const EvolvingLinks&) {
-  double sum = term_.log_det ? -flavours_ * operator_.log_det() : 0;
+  double sum = 0;
   SpinorField y = operator_.field();
   for (int n = 0; n < fields_; ++n) {
     apply(functions_.action, y, phi_->slice(n, 1), term_.tol_action);
     sum += Blas(y).norm2(y);
   }
-  return sum;
+  require_covered(sum);
+  return sum - (term_.log_det ? flavours_ * operator_.log_det() : 0);
 }
 
 void RationalMonomial::add_force(const EvolvingLinks& links, LinkField& out) {

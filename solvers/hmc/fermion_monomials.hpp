@@ -41,7 +41,7 @@ class FermionMonomial : public Monomial {
 
  private:
   template <class Work>
-  void timed(const Work& work);
+  void recorded(const Work& work);
 };
 
 /// S = |(M^+)^-1 phi|^2, for det(M^+ M); phi = M^+ eta.
@@ -74,6 +74,8 @@ class RatioMonomial final : public FermionMonomial {
 /// phi (M. A. Clark and A. D. Kennedy, hep-lat/0608015).
 struct RationalFunctions {
   RationalFunction heatbath, action, force;
+  /// Largest relative error of heatbath and action on their range; 0: they were given, and nothing is known of one.
+  double error = 0;
 };
 
 class RationalMonomial final : public FermionMonomial {
@@ -89,12 +91,14 @@ class RationalMonomial final : public FermionMonomial {
   void draw(Noise& noise, int number, const EvolvingLinks& links) override;
   double value(const EvolvingLinks& links) override;
   void add_force(const EvolvingLinks& links, LinkField& out) override;
+  void require_covered(double action);
   /// out = r(A) in
   void apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance);
 
   RationalFunctions functions_;
   int fields_;
   double flavours_;
+  std::optional<double> noise_;     // |eta|^2 of pseudofermions that have just been drawn
   std::optional<SpinorField> phi_;  // a right-hand side each
 };
 

@@ -44,18 +44,28 @@ double Hmc::plaquette() const {
   return (sums[0] + sums[1]) / (18 * static_cast<double>(links_.domain()->lattice().global_sites()));
 }
 
+template <class Work>
+auto Hmc::timed(int monomial, const Work& work) {
+  struct Timer {
+    double& seconds;
+    double begun = now();
+    ~Timer() { seconds += now() - begun; }
+  } timer{seconds_[monomial]};
+  return work(*monomials_[monomial]);
+}
+
 void Hmc::kick(const std::vector<int>& monomials, double step, double displacement) {
   const std::shared_ptr<const LinkField> here = links_.keep();
   if (displacement != 0) {
     LinkField sum = algebra_field(links_.domain());
     for (const int n : monomials) {
-      monomials_[n]->force(links_, n == monomials.front() ? sum : force_);
+      timed(n, [&](Monomial& m) { m.force(links_, n == monomials.front() ? sum : force_); });
       if (n != monomials.front()) evaluate("kick", {sum, force_, 1, sum});
     }
     links_.move(sum, displacement);
   }
   for (const int n : monomials) {
-    monomials_[n]->force(links_, force_);
+    timed(n, [&](Monomial& m) { m.force(links_, force_); });
     if (report_ != nullptr) report_->forces[n].push_back(evaluate("algebra_norm2", {force_})[0]);
     evaluate("kick", {momenta_, force_, step, momenta_});
   }
@@ -64,7 +74,8 @@ void Hmc::kick(const std::vector<int>& monomials, double step, double displaceme
 
 void Hmc::measure(TrajectoryReport& report) {
   report.kinetic.push_back(evaluate("algebra_norm2", {momenta_})[0]);
-  for (std::size_t n = 0; n < monomials_.size(); ++n) report.actions[n].push_back(monomials_[n]->action(links_));
+  for (std::size_t n = 0; n < monomials_.size(); ++n)
+    report.actions[n].push_back(timed(int(n), [&](Monomial& m) { return m.action(links_); }));
 }
 
 /// Term by term: their differences are small beside them.
@@ -79,7 +90,9 @@ TrajectoryReport Hmc::begin(Noise& noise) {
   report.actions.resize(monomials_.size());
   report.forces.resize(monomials_.size());
   noise.momenta(momenta_);
-  for (std::size_t n = 0; n < monomials_.size(); ++n) monomials_[n]->refresh(noise, static_cast<int>(n), links_);
+  seconds_.assign(monomials_.size(), 0);
+  for (std::size_t n = 0; n < monomials_.size(); ++n)
+    timed(int(n), [&](Monomial& m) { m.refresh(noise, static_cast<int>(n), links_); });
   measure(report);
   report.plaquette = plaquette();
   return report;
@@ -102,7 +115,10 @@ TrajectoryReport Hmc::trajectory(Noise& noise, double number) {
   else
     links_.restore(before);
   report.plaquette = plaquette();
-  for (const auto& m : monomials_) report.work.push_back(m->work());
+  for (std::size_t n = 0; n < monomials_.size(); ++n) {
+    report.work.push_back(monomials_[n]->work());
+    report.work.back().seconds = seconds_[n];
+  }
   report.seconds = now() - begun;
   return report;
 }

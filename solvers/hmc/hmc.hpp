@@ -51,6 +51,9 @@ class Hmc final : private Dynamics {
  private:
   void kick(const std::vector<int>& monomials, double step, double displacement) override;
   void drift(double step) override { links_.move(momenta_, step); }
+  /// What a monomial does counts as its time.
+  template <class Work>
+  auto timed(int monomial, const Work& work);
   /// The energies at the end of the vectors of the report; returns their sum.
   void measure(TrajectoryReport& report);
   static double difference(const TrajectoryReport& report);
@@ -60,6 +63,7 @@ class Hmc final : private Dynamics {
   std::vector<std::unique_ptr<Monomial>> monomials_;
   std::vector<IntegratorLevel> levels_;
   double length_;
+  std::vector<double> seconds_;         ///< of each monomial in this trajectory
   TrajectoryReport* report_ = nullptr;  ///< of the trajectory that is integrated
 };
 

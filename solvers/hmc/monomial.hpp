@@ -15,7 +15,7 @@ namespace quarksmith {
 /// What a monomial did since it was last asked.
 struct MonomialWork {
   long long iterations = 0;  ///< of its solves
-  double seconds = 0;        ///< of forces, actions and heat baths
+  double seconds = 0;        ///< of forces, actions and heat baths; Hmc measures them
   double solve_seconds = 0;  ///< of that its solves
 };
 
