@@ -16,11 +16,6 @@ def close(found: float, wanted: float, tolerance: float) -> bool:
     return abs(found - wanted) <= tolerance * max(abs(wanted), 1e-3)
 
 
-def constant_of(expected: dict, name: str, beta_part: float) -> float:
-    """Gauge actions with or without their constant are both right."""
-    return beta_part if name in expected.get("gauge_constant", {}) else 0.0
-
-
 def trajectory(quarksmith, tmp_path: Path, case: str, *options: str) -> dict:
     folder = DATA / case
     quarksmith("hmc", folder / "run.toml", "--replay", folder / "replay.h5", "--json", "out.json", *options)
@@ -194,3 +189,99 @@ def test_a_replay_without_the_numbers_is_one_clear_error(quarksmith, tmp_path):
     assert "holds no trajectory 0" in quarksmith.refuses("hmc", name, "--replay", "p.h5", status=1)
     (tmp_path / "damaged.h5").write_bytes((tmp_path / "p.h5").read_bytes()[:700])
     assert "damaged.h5" in quarksmith.refuses("hmc", name, "--replay", "damaged.h5", status=1)
+
+
+QUARK = """\
+[lattice]
+extents = [4, 4, 4, 4]
+gauge = "weak:0.4"
+
+[trajectory]
+length = 0.1
+count = 1
+seed = 5
+
+[[monomial]]
+name = "quark"
+{quark}
+tol_force = 1e-12
+tol_action = 1e-13
+
+[[integrator]]
+kind = "leapfrog"
+steps = {steps}
+monomials = ["quark"]
+"""
+WALL = "ls = 4; m5 = 1.6; mass = 0.1"
+MOEBIUS = f"{WALL}; b5 = 1.5; c5 = 0.5"
+STOUT = "stout = {rho = 0.1, steps = "
+RATIONAL = "rational = {range = [0.01, 60.0], error = 1e-12, force_error = 1e-12}"
+QUARKS = {
+    "wilson": ("two-flavour", "wilson", 'mass = 0.2; even_odd = "symmetric"'),
+    "anisotropic": ("two-flavour", "clover", "mass = 0.2; csw_r = 1.2; csw_t = 0.9; anisotropy = [1.5, 0.9]"),
+    "stout": ("two-flavour", "clover", f'mass = 0.2; csw = 1.2; even_odd = "asymmetric"; {STOUT}2}}'),
+    "stout in space": ("two-flavour", "wilson", f'mass = 0.2; {STOUT}1, directions = "xyz"}}'),
+    "twisted clover": ("two-flavour", "twisted-clover", "mass = 0.2; mu = 0.3; csw = 1.1"),
+    "doublet": ("two-flavour", "twisted-mass", "mass = 0.2; mu = 0.3; epsilon = 0.1"),
+    "ratio": ("two-flavour-ratio", "clover", "mass = 0.1; csw = 1.1; denominator = {mass = 0.4}"),
+    "one flavour": ("rational", "clover", f"{RATIONAL}; mass = 0.3; csw = 1.0; fields = 2"),
+    "log det": ("log-det", "clover", 'mass = 0.2; csw = 1.0; flavours = 1; sites = "odd"'),
+    "domain wall": ("two-flavour", "domain-wall", f'{WALL}; even_odd = "asymmetric"'),
+    "moebius": ("two-flavour", "moebius", f'{MOEBIUS}; even_odd = "symmetric"'),
+    "moebius on all sites": ("two-flavour", "moebius", f'{MOEBIUS}; even_odd = "none"'),
+    "naive": ("two-flavour", "naive", 'mass = 0.4; mu = 0.1; even_odd = "none"'),
+    "staggered": ("rational", "staggered", f"{RATIONAL}; mass = 0.2; flavours = 2"),
+    "asqtad": ("rational", "asqtad", f"{RATIONAL}; mass = 0.2; u0 = 0.9"),
+    "hisq": ("rational", "hisq", f"{RATIONAL}; mass = 0.2; naik_epsilon = -0.05"),
+}
+
+
+def described(name: str, steps: int) -> str:
+    kind, action, keys = QUARKS[name]
+    lines = [f'kind = "{kind}"', f'action = "{action}"', *keys.split("; ")]
+    text = QUARK.format(quark="\n".join(lines), steps=steps)
+    if kind == "log-det":
+        text = text.replace("tol_force = 1e-12\ntol_action = 1e-13\n", "")
+    return text.replace("[4, 4, 4, 4]", "[6, 6, 6, 6]") if action in ("asqtad", "hisq") else text
+
+
+def quark(quarksmith, tmp_path, name: str, steps: int, *options: str) -> dict:
+    (tmp_path / "run.toml").write_text(described(name, steps))
+    quarksmith("hmc", "run.toml", "--json", "o.json", "--overwrite", *options)
+    return json.loads((tmp_path / "o.json").read_text())["trajectories"][0]
+
+
+@pytest.mark.parametrize("name", QUARKS)
+def test_energy_is_kept_with_every_action(quarksmith, tmp_path, name):
+    """With a wrong force dH would fall like the step, if at all."""
+    coarse, fine = (quark(quarksmith, tmp_path, name, steps)["dH"] for steps in (1, 2))
+    assert 1.8 < math.log2(abs(coarse / fine)) < 2.2
+
+
+def test_quarks_go_back_where_they_began(quarksmith, tmp_path):
+    found = quark(quarksmith, tmp_path, "anisotropic", 2, "--reversibility", "1")["reversibility"]
+    assert 0 < found["links"] < 1e-12
+
+
+def test_a_range_that_does_not_cover_is_one_clear_error(quarksmith, tmp_path):
+    (tmp_path / "run.toml").write_text(described("one flavour", 1).replace("[0.01, 60.0]", "[3.0, 10.0]"))
+    error = quarksmith.refuses("hmc", "run.toml", status=1)
+    assert "monomial 'quark': action and heat bath are not inverse" in error and "widen it" in error
+
+
+@pytest.mark.skipif(not CASES, reason="set QUARKSMITH_DATA to the folder of reference data")
+@pytest.mark.parametrize("case", CASES or ["none"])
+def test_trajectories_are_those_of_other_codes(quarksmith, tmp_path, case):
+    expected = json.loads((DATA / case / "expected.json").read_text())
+    found, limits = trajectory(quarksmith, tmp_path, case)["trajectories"], expected["tolerance"]
+    assert len(found) == len(expected["recomputed"])
+    for one, wanted in zip(found, expected["recomputed"], strict=True):
+        assert abs(one["dH"] - wanted["dH"]) <= limits["recomputed_dH"]
+        assert close(one["kinetic"][1], wanted["kinetic"][1], limits["recomputed"])
+        for name, (_, action) in wanted["actions"].items():
+            assert close(one["actions"][name][1], action, limits["recomputed"]), name
+        for name, norms in wanted.get("forces", {}).items():
+            assert len(one["forces"][name]) == len(norms), name
+            for ours, theirs in zip(one["forces"][name], norms, strict=True):
+                assert abs(ours["norm2"] - theirs) <= limits["recomputed"] * theirs + limits["force_floor"], name
+        assert close(one["plaquette"], wanted["plaquette"], limits["recomputed"])
