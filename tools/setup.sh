@@ -20,13 +20,13 @@ before=""  # what enables further packages
 case $manager in
   apt-get)
     packages="g++ cmake ninja-build git python3-venv libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libhdf5-dev"
-    packages="$packages libmpfr-dev libtomlplusplus-dev libgtest-dev libopenmpi-dev openmpi-bin"
+    packages="$packages libmpfr-dev libgtest-dev libopenmpi-dev openmpi-bin libtomlplusplus-dev"
     install="apt-get install -y --no-install-recommends"
     before="apt-get update -qq"
     ;;
   dnf)
     packages="gcc-c++ cmake ninja-build git python3-pip fmt-devel json-devel cli11-devel zlib-devel hdf5-devel"
-    packages="$packages mpfr-devel tomlplusplus-devel gtest-devel openmpi-devel"
+    packages="$packages mpfr-devel gtest-devel openmpi-devel tomlplusplus-devel"
     install="dnf install -y"
     case $system in
       fedora*) ;;
@@ -39,7 +39,7 @@ case $manager in
     ;;
   zypper)
     packages="gcc13-c++ cmake ninja git python311 python311-pip fmt-devel nlohmann_json-devel cli11-devel zlib-devel"
-    packages="$packages hdf5-devel mpfr-devel tomlplusplus-devel gtest openmpi4-devel"
+    packages="$packages hdf5-devel mpfr-devel gtest openmpi4-devel tomlplusplus-devel"
     install="zypper --non-interactive install"
     ;;
 esac
