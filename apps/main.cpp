@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
     apps::add_convert(app, status);
     apps::add_links(app, status);
     apps::add_heatbath(app, status);
+    apps::add_hmc(app, status);
     apps::add_smear(app, status);
     apps::add_flow(app, status);
     apps::add_apply(app, status);

@@ -136,6 +136,7 @@ void add_smear(CLI::App& app, int& status);
 void add_flow(CLI::App& app, int& status);
 void add_apply(CLI::App& app, int& status);
 void add_heatbath(CLI::App& app, int& status);
+void add_hmc(CLI::App& app, int& status);
 void add_propagator(CLI::App& app, int& status);
 void add_correlators(CLI::App& app, int& status);
 void add_solve_bench(CLI::App& app, int& status);

@@ -14,6 +14,7 @@ void advance_half_s1(const Arguments&, const Launch&);
 void advance_quarter(const Arguments&, const Launch&);
 void advance_single(const Arguments&, const Launch&);
 void advance_single_s1(const Arguments&, const Launch&);
+void algebra_norm2_double(const Arguments&, const Launch&);
 void ape3_step_double_r18(const Arguments&, const Launch&);
 void ape4_step_double_r18(const Arguments&, const Launch&);
 void apply_doublet_twist_double_nr_n2(const Arguments&, const Launch&);
@@ -39,6 +40,7 @@ void axpby_single_s1(const Arguments&, const Launch&);
 void back_naik_double_r18(const Arguments&, const Launch&);
 void back_project_u3_double(const Arguments&, const Launch&);
 void back_staple_double_r18(const Arguments&, const Launch&);
+void back_to_su3_double_r18(const Arguments&, const Launch&);
 void bicgstab_advance_bits20(const Arguments&, const Launch&);
 void bicgstab_advance_bits24(const Arguments&, const Launch&);
 void bicgstab_advance_bits30(const Arguments&, const Launch&);
@@ -348,6 +350,7 @@ void invert_twisted_term_double(const Arguments&, const Launch&);
 void jacobi_step_double_r12_s4(const Arguments&, const Launch&);
 void jacobi_step_double_r18_s4(const Arguments&, const Launch&);
 void jacobi_step_single_r12_s4(const Arguments&, const Launch&);
+void kick_double(const Arguments&, const Launch&);
 void laplace3_axpby_double_r12_n1(const Arguments&, const Launch&);
 void laplace3_axpby_double_r18_n1(const Arguments&, const Launch&);
 void laplace3_double_r12_n1(const Arguments&, const Launch&);
@@ -365,6 +368,7 @@ void measure_half_s1(const Arguments&, const Launch&);
 void measure_quarter(const Arguments&, const Launch&);
 void measure_single(const Arguments&, const Launch&);
 void measure_single_s1(const Arguments&, const Launch&);
+void move_links_double_r18(const Arguments&, const Launch&);
 void mr_alpha_double(const Arguments&, const Launch&);
 void mr_alpha_half(const Arguments&, const Launch&);
 void mr_alpha_single(const Arguments&, const Launch&);
@@ -1000,6 +1004,14 @@ constexpr Operation of_advance = {
     "",
     false, 0,
     ""};
+constexpr Operation of_algebra_norm2 = {
+    "algebra_norm2", "expression",
+    "total(-re(trace(p[x]*p[x])) + -re(trace(p[y]*p[y])) + -re(trace(p[z]*p[z])) + "
+     "-re(trace(p[t]*p[t])))",
+    "",
+    "",
+    false, 1,
+    "p:algebra:x:apart"};
 constexpr Operation of_ape3_step = {
     "ape3_step", "expression",
     "out[x] = project(keep*u[x] + add*(u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
@@ -1117,6 +1129,13 @@ constexpr Operation of_back_staple = {
      "g:matrices:y:apart:1.1.1.1.1.1.1.1.corners by_v:matrices:z:here by_u:matrices:w:here "
      "weight_v:real:a.re:here weight_u:real:b.re:here mu:direction:0:here nu:direction:1:here "
      "by_v_out:matrices:out:out by_u_out:matrices:in:out"};
+constexpr Operation of_back_to_su3 = {
+    "back_to_su3", "expression",
+    "out[x] = project(u[x]); out[y] = project(u[y]); out[z] = project(u[z]); out[t] = project(u[t])",
+    "",
+    "",
+    false, 0,
+    "u:links:links:here out:links:out:out"};
 constexpr Operation of_bicgstab_advance = {
     "bicgstab_advance", "update",
     "y = y + half*x",
@@ -2060,6 +2079,14 @@ constexpr Operation of_jacobi_step = {
     false, 0,
     "u:links:links:apart:1.0.1.0.1.0.0.0 psi:spinor:in:apart:1.1.1.1.1.1.0.0 source:spinor:x:here "
      "kappa:real:a.re:here out:spinor:out:out"};
+constexpr Operation of_kick = {
+    "kick", "expression",
+    "out[x] = p[x] + step*force[x]; out[y] = p[y] + step*force[y]; out[z] = p[z] + step*force[z]; "
+     "out[t] = p[t] + step*force[t]",
+    "",
+    "",
+    false, 0,
+    "p:algebra:x:here force:algebra:y:here step:real:a.re:here out:algebra:out:out"};
 constexpr Operation of_laplace3 = {
     "laplace3", "hopping",
     "D psi(x) = sum_{i=x,y,z} U_i(x) psi(x+i) + U_i(x-i)^+ psi(x-i)   (Laplace psi = D psi - 6 psi)",
@@ -2102,6 +2129,14 @@ constexpr Operation of_measure = {
      "deviation",
     false, 1,
     ""};
+constexpr Operation of_move_links = {
+    "move_links", "expression",
+    "out[x] = exp(step*p[x])*u[x]; out[y] = exp(step*p[y])*u[y]; out[z] = exp(step*p[z])*u[z]; out[t] "
+     "= exp(step*p[t])*u[t]",
+    "",
+    "",
+    false, 0,
+    "u:links:links:here p:algebra:x:here step:real:a.re:here out:links:out:out"};
 constexpr Operation of_mr_alpha = {
     "mr_alpha", "update",
     "qr = dot(x, y); qq_new = norm(x)",
@@ -2584,6 +2619,9 @@ constexpr Kernel table[] = {
     kernel("advance_single_s1", of_advance, false,
            "none", "single", "", "", false,
            1, 1, 0, 0, 0, 12, 72, advance_single_s1, false),
+    kernel("algebra_norm2_double", of_algebra_norm2, false,
+           "none", "double", "", "", false,
+           1, 4, 0, 0, 0, 812, 576, algebra_norm2_double, false),
     kernel("ape3_step_double_r18", of_ape3_step, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 8820, 1584, ape3_step_double_r18, false),
@@ -2659,6 +2697,9 @@ constexpr Kernel table[] = {
     kernel("back_staple_double_r18", of_back_staple, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 2520, 1440, back_staple_double_r18, false),
+    kernel("back_to_su3_double_r18", of_back_to_su3, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 4992, 1152, back_to_su3_double_r18, false),
     kernel("bicgstab_advance_bits20", of_bicgstab_advance, false,
            "none", "bits20", "", "", false,
            1, 4, 0, 0, 0, 96, 192, bicgstab_advance_bits20, false),
@@ -3586,6 +3627,9 @@ constexpr Kernel table[] = {
     kernel("jacobi_step_single_r12_s4", of_jacobi_step, false,
            "none", "single", "r12", "", false,
            1, 4, 0, 0, 0, 1752, 576, jacobi_step_single_r12_s4, false),
+    kernel("kick_double", of_kick, false,
+           "none", "double", "", "", false,
+           1, 4, 0, 0, 0, 144, 1728, kick_double, false),
     kernel("laplace3_axpby_double_r12_n1", of_laplace3, false,
            "axpby", "double", "r12", "", false,
            1, 4, 4, 1, 0, 1752, 1152, laplace3_axpby_double_r12_n1, false),
@@ -3637,6 +3681,9 @@ constexpr Kernel table[] = {
     kernel("measure_single_s1", of_measure, false,
            "none", "single", "", "", false,
            1, 1, 0, 0, 0, 12, 24, measure_single_s1, false),
+    kernel("move_links_double_r18", of_move_links, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 2740, 1728, move_links_double_r18, false),
     kernel("mr_alpha_double", of_mr_alpha, false,
            "none", "double", "", "", false,
            1, 4, 0, 0, 0, 144, 384, mr_alpha_double, false),

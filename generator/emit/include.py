@@ -52,6 +52,7 @@ MADE_LINKS = dict.fromkeys(
     for kernel in (*(launch.kernel for launch in stage.launches), *(["project_u3"] if stage.project else ()))
 )
 """What makes the links of actions from those of a configuration."""
+MOLECULAR_DYNAMICS = ("move_links", "kick", "algebra_norm2", "back_to_su3")
 
 Kernels = dict[str, KernelSpec]
 
@@ -196,9 +197,21 @@ def _smear(rows: list[KernelSpec]) -> Kernels:
     return found
 
 
-SETS: dict[str, Callable[[list[KernelSpec]], Kernels]] = {"solve": _solve, "heatbath": _heatbath, "smear": _smear}
+def _hmc(rows: list[KernelSpec]) -> Kernels:
+    found: Kernels = {}
+    for name in ("plaquette", *MOLECULAR_DYNAMICS):
+        _add(found, name, "double", links="" if name in ("kick", "algebra_norm2") else "r18")
+    return found
+
+
+SETS: dict[str, Callable[[list[KernelSpec]], Kernels]] = {
+    "solve": _solve,
+    "heatbath": _heatbath,
+    "smear": _smear,
+    "hmc": _hmc,
+}
 """`solve`: operators complete, all methods, conversions, sources; `heatbath`: quenched configurations; `smear`: of
-links and quarks, and the gradient flow."""
+links and quarks, and the gradient flow; `hmc`: molecular dynamics."""
 
 
 def included(rows: Iterable[KernelSpec], sets: Iterable[str]) -> dict[str, list[KernelSpec]]:

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "runtime/error.hpp"
+#include "runtime/io/hdf5_part.hpp"
 #include "runtime/io/isolated.hpp"
 #include "runtime/io/sha256.hpp"
 #include "runtime/text.hpp"
@@ -214,30 +215,19 @@ std::optional<PropagatorStructure> unseal(const InputFile& file) {
   return s;
 }
 
-std::string failure(const std::string& path) {
-  return fmt::format("{}: cannot be read as HDF5: libhdf5 crashed on it or took too long: its structure is damaged",
-                     path);
-}
-
-hdf5::Handle open(const std::string& path) {
-  errno = 0;
-  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
-          path + ": cannot open it as HDF5 (damaged, or in use by another program)"};
-}
-
 /// The structure as libhdf5 sees it, which may crash.
 PropagatorStructure ask_library(const InputFile& file) {
   const std::string& path = file.name();
   const std::string reply = isolated(
       [&path] {
-        PropagatorStructure s = read(open(path), path);
+        PropagatorStructure s = read(hdf5::open_for_reading(path), path);
         Packer to;
         to.put_list(pack_head(s));
         to.put_list(s.records);
         to.put_list(s.midpoint);
         return std::move(to).text();
       },
-      most_structure, failure(path));
+      most_structure, hdf5::unreadable(path));
   Unpacker from(reply, path);
   PropagatorStructure s = unpack_head(from.get_list<std::string>(), path);
   s.records = from.get_list<std::vector<ColumnRecord>>();
@@ -285,30 +275,8 @@ PropagatorStructure load(const InputFile& file) {
 }
 
 std::vector<Complex64> load_column(const std::string& path, int n, const Lattice& part, const PropagatorForm& form) {
-  const hdf5::Extent extent = column_extent(part.extent(), form);
-  const std::size_t count = static_cast<std::size_t>(part.sites()) * form.components();
-  const std::string reply = isolated(
-      [&] {
-        const std::string name = column_name(n), what = fmt::format("{}: cannot read {}", path, name);
-        const hdf5::Handle file = open(path), complex = hdf5::complex_type();
-        const hdf5::Handle set =
-            hdf5::open_dataset(file, name, complex, column_extent(part.global_extent(), form), path);
-        hdf5::Extent first(extent.size());
-        for (int k = 0; k < directions; ++k) first[k] = part.origin(directions - 1 - k);
-        const hdf5::Handle here(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose,
-                                what),
-            there(H5Dget_space(set), H5Sclose, what);
-        hdf5::check(H5Sselect_hyperslab(there, H5S_SELECT_SET, first.data(), nullptr, extent.data(), nullptr), what);
-        std::string numbers(count * sizeof(Complex64), '\0');
-        errno = 0;
-        hdf5::check(H5Dread(set, complex, here, there, H5P_DEFAULT, numbers.data()), what);
-        return numbers;
-      },
-      count * sizeof(Complex64), failure(path));
-  if (reply.size() != count * sizeof(Complex64)) throw Error(failure(path));
-  std::vector<Complex64> numbers(count);
-  std::memcpy(static_cast<void*>(numbers.data()), reply.data(), reply.size());
-  return numbers;
+  const hdf5::Extent after = form.staggered ? hdf5::Extent{3} : hdf5::Extent{4, 3};
+  return hdf5::load_part(path, {column_name(n), {}, after}, part);
 }
 
 void require_apart(const PropagatorStructure& s, std::uint64_t bytes, const std::string& path) {

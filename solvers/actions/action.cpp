@@ -54,10 +54,29 @@ LinkStore::LinkStore(const HostGauge& gauge, DomainPointer domain, std::string s
       storage_(std::move(storage)),
       basis_(&find_basis(basis)) {}
 
-LinkStore LinkStore::exact() const {
-  LinkStore all = *this;
-  all.storage_ = "r18";
-  return all;
+LinkStore::LinkStore(std::shared_ptr<const LinkField> links, std::string storage, std::string basis)
+    : gauge_(nullptr),
+      temporal_(nullptr),
+      domain_(links->domain_pointer()),
+      storage_(std::move(storage)),
+      basis_(&find_basis(basis)) {
+  kept_->plain = std::move(links);
+}
+
+LinkStore LinkStore::with(std::string_view storage) const {
+  LinkStore other = *this;
+  other.storage_ = storage;
+  return other;
+}
+
+const HostGauge& LinkStore::gauge() const {
+  if (gauge_ != nullptr) return *gauge_;
+  if (!kept_->gauge) kept_->gauge = std::make_shared<const HostGauge>(download(*kept_->plain));
+  return *kept_->gauge;
+}
+
+void LinkStore::release() const {
+  if (gauge_ != nullptr) *kept_ = {};
 }
 
 std::shared_ptr<const LinkField> LinkStore::store(std::string_view precision, std::string_view storage) const {
@@ -65,8 +84,10 @@ std::shared_ptr<const LinkField> LinkStore::store(std::string_view precision, st
   if (plain && kept_->plain) return kept_->plain;
   if (high && kept_->stored && kept_->stored->storage().name == storage) return kept_->stored;
   const StorageInfo& info = find_storage(storage);
+  if (info.temporal && temporal_ == nullptr)
+    throw UsageError(fmt::format("links '{}': temporal gauge is not for links that change; use r12", storage));
   const auto made = std::make_shared<const LinkField>(
-      upload(info.temporal ? *temporal_ : *gauge_, domain_, find_precision(precision), info));
+      upload(info.temporal ? *temporal_ : gauge(), domain_, find_precision(precision), info));
   if (plain) kept_->plain = made;
   return made;
 }
@@ -74,7 +95,7 @@ std::shared_ptr<const LinkField> LinkStore::store(std::string_view precision, st
 LinkDeviation LinkStore::deviation() const {
   if (find_storage(storage_).group == "any") return {};
   if (!kept_->stored) kept_->stored = store("double");
-  return deviation_of(*kept_->stored, *gauge_);
+  return deviation_of(*kept_->stored, gauge());
 }
 
 const LinkField& LinkStore::plain() const {

@@ -96,12 +96,15 @@ class LinkStore {
   /// \param temporal what storages for temporal gauge hold of `gauge`; null: `gauge` itself. It outlives this too.
   LinkStore(const HostGauge& gauge, DomainPointer domain, std::string storage, std::string basis,
             const HostGauge* temporal = nullptr);
-  const HostGauge& gauge() const { return *gauge_; }
+  /// Links that are on the device already, with 18 doubles.
+  LinkStore(std::shared_ptr<const LinkField> links, std::string storage, std::string basis);
+  const HostGauge& gauge() const;
   const DomainPointer& domain() const { return domain_; }
   const std::string& storage() const { return storage_; }
   const BasisInfo& basis() const { return *basis_; }
-  /// The same links with all 18 reals. What is kept is shared.
-  LinkStore exact() const;
+  /// The same links in another storage. What is kept is shared.
+  LinkStore with(std::string_view storage) const;
+  LinkStore exact() const { return with("r18"); }
   /// As the storage or another one says; made anew at each call, but for what is kept.
   std::shared_ptr<const LinkField> store(std::string_view precision, std::string_view storage) const;
   std::shared_ptr<const LinkField> store(std::string_view precision) const { return store(precision, storage_); }
@@ -117,14 +120,15 @@ class LinkStore {
     if (!kept) kept = std::make_shared<Made>(make());
     return *static_cast<const Made*>(kept.get());
   }
-  void release() const { *kept_ = {}; }
+  void release() const;
 
  private:
   struct Kept {
     std::shared_ptr<const LinkField> plain, stored;
+    std::shared_ptr<const HostGauge> gauge;
     std::map<std::string, std::shared_ptr<void>> derived;
   };
-  const HostGauge *gauge_, *temporal_;
+  const HostGauge *gauge_, *temporal_;  // null: they are those of kept_->plain
   DomainPointer domain_;
   std::string storage_;
   const BasisInfo* basis_;

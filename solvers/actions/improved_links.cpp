@@ -43,9 +43,15 @@ std::vector<LinkField> make_whole(const LinkStage& stage, const ActionValues& ac
   return made;
 }
 
-/// The same of any lattice: of a part on the part with a border.
-std::vector<LinkField> make(const LinkStage& stage, const ActionValues& action, const LinkField& links) {
-  const BorderedPart* part =
+}  // namespace
+
+double naik_epsilon(double mass) {
+  const double m2 = mass * mass;
+  return m2 * (-27.0 / 40 + m2 * (327.0 / 1120 + m2 * (-15607.0 / 268800 + m2 * (-73697.0 / 3942400))));
+}
+
+std::vector<LinkField> make_links(const LinkStage& stage, const ActionValues& action, const LinkField& links) {
+  const BorderedPart* part =  // of a rank's part, with a border
       links.domain().bordered({stage.reach, true}, links.precision().element_bytes, "improved links");
   if (part == nullptr) return make_whole(stage, action, links);
   std::vector<LinkField> made;
@@ -56,13 +62,6 @@ std::vector<LinkField> make(const LinkStage& stage, const ActionValues& action, 
   return made;
 }
 
-}  // namespace
-
-double naik_epsilon(double mass) {
-  const double m2 = mass * mass;
-  return m2 * (-27.0 / 40 + m2 * (327.0 / 1120 + m2 * (-15607.0 / 268800 + m2 * (-73697.0 / 3942400))));
-}
-
 ImprovedLinks improved_links(const ActionValues& action, const HostGauge& gauge, const DomainPointer& domain) {
   const ActionInfo& info = action.info();
   if (info.link_stages.empty())
@@ -70,7 +69,7 @@ ImprovedLinks improved_links(const ActionValues& action, const HostGauge& gauge,
   std::vector<LinkField> links;
   links.push_back(upload(gauge, domain, find_precision("double"), find_storage("r18")));
   for (const LinkStage& stage : info.link_stages) {
-    links = make(stage, action, links[0]);
+    links = make_links(stage, action, links[0]);
     if (stage.project) links[0] = project_u3(links[0]);
   }
   ImprovedLinks result{download(links[0]), download(links[1])};

@@ -25,6 +25,10 @@ struct ImprovedLinks {
 /// Error a link that is projected on U(3) is singular.
 ImprovedLinks improved_links(const ActionValues& action, const HostGauge& gauge, const DomainPointer& domain);
 
+/// What a stage of them makes of a field, in double precision with 18 reals: what the next one reads, before it is
+/// projected, or fat and long links. Collective. \throws MissingKernel the build lacks a kernel.
+std::vector<LinkField> make_links(const LinkStage& stage, const ActionValues& action, const LinkField& links);
+
 /// V (V^+ V)^(-1/2) for each link V: the nearest matrix in U(3). Double precision, 18 reals; collective.
 /// \throws Error a link is singular.
 LinkField project_u3(const LinkField& links);

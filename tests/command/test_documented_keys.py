@@ -47,6 +47,16 @@ def test_heatbath(quarksmith, tmp_path):
     assert set(json.loads((tmp_path / "h.json").read_text())) == set(documented("## `heatbath --json`"))
 
 
+def test_hmc(quarksmith, tmp_path):
+    run = (ROOT / "examples" / "hmc_gauge.toml").read_text().replace("count = 20", "count = 1")
+    (tmp_path / "run.toml").write_text(run)
+    quarksmith("hmc", "run.toml", "--json", "h.json")
+    result = json.loads((tmp_path / "h.json").read_text())
+    assert set(result) == set(documented("## `hmc --json`"))
+    (entry,) = result["trajectories"]
+    assert set(entry) == set(documented("## `hmc --json`", "Keys of a trajectory:"))
+
+
 def others(program):
     """Keys of one row of the last table: of the file, of the entries of its list, and those that options add."""
     text = (ROOT / "docs" / "files.md").read_text()

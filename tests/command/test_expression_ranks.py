@@ -1,9 +1,9 @@
-"""Lattice expressions as several ranks: apply, flow, smear and smeared sources give what one process gives."""
+"""Lattice expressions as several ranks: apply, flow, smear, hmc and smeared sources give what one process gives."""
 
 import json
 
 import pytest
-from conftest import BUILD
+from conftest import BUILD, ROOT
 from test_ranks import ENVIRONMENT, mpirun, several_ranks  # noqa: F401  (fixtures)
 
 from generator.__main__ import main
@@ -37,6 +37,18 @@ def test_flow_is_that_of_one_process(quarksmith, mpirun, ranks, grid):  # noqa: 
     one, all_ranks = (read(mpirun.folder, f"{name}.json") for name in ("alone", "together"))
     assert all_ranks["flow"] == one["flow"]
     assert all_ranks["lattice"] == one["lattice"] == [4, 4, 8, 8]
+
+
+@pytest.mark.parametrize(("ranks", "grid"), GRIDS)
+def test_trajectories_are_those_of_one_process(quarksmith, mpirun, ranks, grid):  # noqa: F811
+    text = (ROOT / "examples" / "hmc_gauge.toml").read_text().replace("count = 20", "count = 2")
+    (mpirun.folder / "run.toml").write_text(text.replace("[4, 4, 4, 8]", "[4, 4, 8, 8]"))
+    quarksmith("hmc", "run.toml", "--json", "alone.json", "--out", "alone")
+    mpirun(ranks, "hmc", "run.toml", "--json", "together.json", "--out", "together", "--grid", grid)
+    assert (mpirun.folder / "together_00002.ildg").read_bytes() == (mpirun.folder / "alone_00002.ildg").read_bytes()
+    one, all_ranks = (read(mpirun.folder, f"{name}.json")["trajectories"] for name in ("alone", "together"))
+    for key in ("kinetic", "actions", "dH", "forces", "accepted", "plaquette"):
+        assert [t[key] for t in one] == [t[key] for t in all_ranks]
 
 
 @pytest.mark.parametrize(("ranks", "grid"), GRIDS)

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import BUILD
+from conftest import BUILD, ROOT
 
 SEED = int(os.environ.get("QUARKSMITH_FUZZ_SEED", datetime.date.today().strftime("%Y%m%d")))
 RESULTS = ("--out", "p.h5", "--correlators", "c.json")
@@ -59,6 +59,18 @@ class Heatbath:
         return [path.read_bytes() for path in sorted(folder.glob("u_*.ildg"))]
 
 
+class Hmc(Heatbath):
+    """The same, with a description of 20 trajectories."""
+
+    line = ("hmc", ROOT / "examples" / "hmc_gauge.toml", *Heatbath.out)
+
+    def again(self, folder):
+        saved = sorted(folder.glob("u_*.ildg"))
+        if saved and saved[-1].stem == "u_00020":
+            return ("info", saved[-1].name)
+        return (*self.line, *(("--resume", saved[-1].name) if saved else ()), "--overwrite")
+
+
 class Whole:
     """Writes its files at the end: begins again."""
 
@@ -83,6 +95,7 @@ COMMANDS = {
     "staggered": Propagator(*WEAK, "--action", "hisq", "--mass", "0.05,0.2", "--tol", "1e-11", *RESULTS),
     "domain-wall": Propagator(*SMALL, "--action", "domain-wall", "--ls", "4", "--mass", "0.1", *RESULTS),
     "heatbath": Heatbath(),
+    "hmc": Hmc(),
     "smear": Whole("smear", "stout", "in.ildg", "o.ildg", "--steps", "30", "--json", "o.json"),
     "flow": Whole("flow", "in.ildg", "--step", "0.02", "--time", "0.1", "--out", "o.ildg", "--json", "o.json"),
     "links": Whole("links", "in.ildg", "--fat", "o.ildg", "--json", "o.json"),

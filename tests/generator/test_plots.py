@@ -31,6 +31,16 @@ def test_a_roofline_has_a_place_for_every_family(tmp_path):
     draw("plot_roofline.py", head | {"kernels": kernels}, tmp_path)
 
 
+@pytest.mark.parametrize("count", [1, 5])
+def test_a_run_of_hmc_is_drawn(tmp_path, count):
+    work = {"iterations": 10, "seconds": 1.0, "solve_seconds": 0.5}
+    one = {"dH": 0.1, "accepted": True, "plaquette": 0.6, "seconds": 2.0, "work": {"g": work, "q": work}}
+    one["forces"] = {"g": [{"norm2": 3.0}, {"norm2": 4.0}], "q": [{"norm2": 0.1}]}
+    other = one | {"accepted": False, "dH": 3.0, "plaquette": 0.61}
+    data = {"lattice": [4, 4, 4, 4], "first": 2, "trajectories": [one, *[other, one, other, one][: count - 1]]}
+    draw("plot_hmc.py", data, tmp_path)
+
+
 MADE = {"provenance": {"action": "wilson", "mass": 0.1, "gauge": "unit:4,4,4,4"}, "solves": []}
 
 

@@ -1,0 +1,35 @@
+/// \file
+/// What a run of molecular dynamics is: RUN.toml.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "solvers/hmc/hmc.hpp"
+
+namespace quarksmith::apps {
+
+/// A run as its file states it.
+struct HmcDescription {
+  Coordinates extents{};
+  std::string gauge;  ///< a path, or unit, hot, weak:EPS
+  double length = 1;
+  long long count = 1;
+  std::uint64_t seed = 1;
+  bool metropolis = true;
+  std::vector<IntegratorLevel> levels;
+  int reach = 1;  ///< sites of the longest hop of its operators
+};
+
+/// A run and its terms.
+struct HmcPlan {
+  HmcDescription description;
+  std::vector<std::unique_ptr<Monomial>> monomials;
+};
+
+/// \throws UsageError what the file says is no run: the message names file, line and remedy. Error it cannot be read.
+HmcPlan read_hmc(const std::filesystem::path& path);
+
+}  // namespace quarksmith::apps

@@ -1,0 +1,128 @@
+#include "apps/toml_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/command_table.hpp"
+#include "runtime/error.hpp"
+#include "runtime/text.hpp"
+
+namespace quarksmith::apps {
+
+void TomlReader::fail(int line, const std::string& message) const {
+  throw UsageError(fmt::format("{}:{}: {}: {}", file_, line, what_, message));
+}
+
+bool TomlReader::has(const std::string& key) const {
+  return std::any_of(table_->entries.begin(), table_->entries.end(), [&](const auto& e) { return e.first == key; });
+}
+
+const TomlValue* TomlReader::find(const std::string& key) {
+  known_.insert(key);
+  for (const auto& [name, value] : table_->entries)
+    if (name == key) return &value;
+  return nullptr;
+}
+
+const TomlValue& TomlReader::need(const std::string& key, const char* kind) {
+  const TomlValue* found = find(key);
+  if (found == nullptr) fail(fmt::format("{} is missing; give it {}", key, kind));
+  return *found;
+}
+
+template <class T>
+const T& TomlReader::as(const std::string& key, const TomlValue& value, const char* kind) const {
+  const T* found = std::get_if<T>(&value.value);
+  if (found == nullptr) fail(value.line, fmt::format("{} is not {}", key, kind));
+  return *found;
+}
+
+double TomlReader::as_number(const std::string& key, const TomlValue& value) const {
+  const auto* whole = std::get_if<long long>(&value.value);
+  const double x = whole != nullptr ? static_cast<double>(*whole) : as<double>(key, value, "a number");
+  if (!std::isfinite(x)) fail(value.line, fmt::format("{} is not a finite number", key));
+  return x;
+}
+
+double TomlReader::number(const std::string& key, std::optional<double> fallback) {
+  if (fallback && !has(key)) return find(key), *fallback;
+  return as_number(key, need(key, "a number"));
+}
+
+long long TomlReader::integer(const std::string& key, long long least, long long most,
+                              std::optional<long long> fallback) {
+  if (fallback && !has(key)) return find(key), *fallback;
+  const TomlValue& value = need(key, "a whole number");
+  const long long n = as<long long>(key, value, "a whole number");
+  if (n < least || n > most)
+    fail(value.line, fmt::format("{} = {}; use a whole number from {} to {}", key, n, least, most));
+  return n;
+}
+
+bool TomlReader::flag(const std::string& key, bool fallback) {
+  const TomlValue* value = find(key);
+  return value == nullptr ? fallback : as<bool>(key, *value, "true or false");
+}
+
+std::string TomlReader::text(const std::string& key, std::optional<std::string> fallback) {
+  if (fallback && !has(key)) return find(key), *fallback;
+  return as<std::string>(key, need(key, "a text in quotes"), "a text in quotes");
+}
+
+std::string TomlReader::word(const std::string& key, const std::vector<std::string>& words,
+                             std::optional<std::string> fallback) {
+  const std::string found = text(key, std::move(fallback));
+  if (std::find(words.begin(), words.end(), found) == words.end()) {
+    const std::string meant = nearest(found, words);
+    fail(need(key, "").line,
+         fmt::format("{} '{}' is unknown; {}use {}", key, printable(found),
+                     meant.empty() ? "" : fmt::format("did you mean {}? ", meant), fmt::join(words, ", ")));
+  }
+  return found;
+}
+
+std::vector<double> TomlReader::numbers(const std::string& key) {
+  const TomlValue& value = need(key, "a list of numbers");
+  std::vector<double> all;
+  for (const TomlValue& one : as<std::vector<TomlValue>>(key, value, "a list of numbers"))
+    all.push_back(as_number(key, one));
+  return all;
+}
+
+std::vector<std::string> TomlReader::texts(const std::string& key) {
+  const TomlValue& value = need(key, "a list of texts in quotes");
+  std::vector<std::string> all;
+  for (const TomlValue& one : as<std::vector<TomlValue>>(key, value, "a list of texts in quotes"))
+    all.push_back(as<std::string>(key, one, "a list of texts in quotes"));
+  return all;
+}
+
+std::optional<TomlReader> TomlReader::table(const std::string& key, const std::string& what) {
+  const TomlValue* value = find(key);
+  if (value == nullptr) return {};
+  return TomlReader(as<TomlTable>(key, *value, "a table"), file_, what);
+}
+
+std::vector<TomlReader> TomlReader::tables(const std::string& key, const std::string& what) {
+  const TomlValue* value = find(key);
+  std::vector<TomlReader> all;
+  if (value == nullptr) return all;
+  for (const TomlValue& one : as<std::vector<TomlValue>>(key, *value, "a list of tables"))
+    all.emplace_back(as<TomlTable>(key, one, "a list of tables"), file_, what);
+  return all;
+}
+
+void TomlReader::done() const {
+  for (const auto& [key, value] : table_->entries) {
+    if (known_.contains(key)) continue;
+    const std::vector<std::string> known(known_.begin(), known_.end());
+    const std::string meant = nearest(key, known);
+    fail(value.line, fmt::format("key '{}' is unknown here; {}use {}", printable(key),
+                                 meant.empty() ? "" : fmt::format("did you mean {}? ", meant), fmt::join(known, ", ")));
+  }
+}
+
+}  // namespace quarksmith::apps

@@ -1,0 +1,80 @@
+/// \file
+/// TOML files as trees whose values know their lines, and tables that are read key by key.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace quarksmith::apps {
+
+struct TomlValue;
+
+/// Keys and values.
+struct TomlTable {
+  std::vector<std::pair<std::string, TomlValue>> entries;
+  int line = 0;
+};
+
+/// A value of a TOML file.
+struct TomlValue {
+  std::variant<bool, long long, double, std::string, std::vector<TomlValue>, TomlTable> value;
+  int line = 0;
+};
+
+/// \throws UsageError it is no TOML; the message names file and line. Error it cannot be read.
+TomlTable read_toml(const std::filesystem::path& path);
+
+/// Reads a table by its keys; each must be asked for before `done`.
+class TomlReader {
+ public:
+  /// \param what messages call the table: `monomial 'light'`.
+  TomlReader(const TomlTable& table, std::string file, std::string what)
+      : table_(&table), file_(std::move(file)), what_(std::move(what)) {}
+
+  /// `FILE:LINE: WHAT: MESSAGE`. \throws UsageError
+  [[noreturn]] void fail(int line, const std::string& message) const;
+  [[noreturn]] void fail(const std::string& message) const { fail(table_->line, message); }
+  int line() const { return table_->line; }
+  const std::string& file() const { return file_; }
+  void call(std::string what) { what_ = std::move(what); }
+
+  /// Null if the key is not there.
+  const TomlValue* find(const std::string& key);
+  bool has(const std::string& key) const;
+  // A value of a kind. \throws UsageError it is another, or it is missing and there is no fallback.
+  double number(const std::string& key, std::optional<double> fallback = {});
+  long long integer(const std::string& key, long long least, long long most, std::optional<long long> fallback = {});
+  bool flag(const std::string& key, bool fallback);
+  std::string text(const std::string& key, std::optional<std::string> fallback = {});
+  /// One of several words.
+  std::string word(const std::string& key, const std::vector<std::string>& words,
+                   std::optional<std::string> fallback = {});
+  std::vector<double> numbers(const std::string& key);
+  std::vector<std::string> texts(const std::string& key);
+  /// Empty if it is missing.
+  std::optional<TomlReader> table(const std::string& key, const std::string& what);
+  /// The tables of [[key]] or of a list of tables.
+  std::vector<TomlReader> tables(const std::string& key, const std::string& what);
+  /// \throws UsageError a key was not asked for: it is unknown here.
+  void done() const;
+
+  const TomlTable& contents() const { return *table_; }
+  /// Of a value that is in this table.
+  double as_number(const std::string& key, const TomlValue& value) const;
+
+ private:
+  const TomlValue& need(const std::string& key, const char* kind);
+  template <class T>
+  const T& as(const std::string& key, const TomlValue& value, const char* kind) const;
+
+  const TomlTable* table_;
+  std::string file_, what_;
+  std::set<std::string> known_;
+};
+
+}  // namespace quarksmith::apps

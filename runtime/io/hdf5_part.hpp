@@ -1,0 +1,28 @@
+/// \file
+/// Arrays over a lattice in HDF5 files of others, read in a process that dies alone: libhdf5 crashes on damaged ones.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/io/hdf5.hpp"
+
+namespace quarksmith::hdf5 {
+
+/// Opens a file for reading. \throws Error it is no HDF5 file.
+Handle open_for_reading(const std::string& path);
+/// What to say if libhdf5 did not come back from a file.
+std::string unreadable(const std::string& path);
+
+/// A complex array in a file: `before`, T, Z, Y, X, `after` are its extents.
+struct LatticeArray {
+  std::string name;
+  Extent before, after;
+};
+/// The numbers of a part of the lattice, in that order.
+/// \throws Error the file holds no such array, or cannot be read.
+std::vector<Complex64> load_part(const std::string& path, const LatticeArray& array, const Lattice& part);
+/// Whether a file holds an object of that name. \throws Error it cannot be read.
+bool holds(const std::string& path, const std::string& name);
+
+}  // namespace quarksmith::hdf5

@@ -1,0 +1,216 @@
+#include "solvers/hmc/fermion_force.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/error.hpp"
+#include "solvers/actions/domain_wall.hpp"
+#include "solvers/hmc/improved_force.hpp"
+#include "solvers/krylov/blas.hpp"
+
+namespace quarksmith {
+namespace {
+
+const DomainWallHopping* walls_of(const DiracOperator& dirac) {
+  const auto* found = dynamic_cast<const DomainWallDirac*>(&dirac);
+  return found == nullptr ? nullptr : &found->parts();
+}
+
+const HoppingTerm& hopping_of(const DiracOperator& dirac) {
+  if (const DomainWallHopping* walls = walls_of(dirac)) return walls->hopping();
+  if (dirac.hops() == nullptr) throw MissingKernel("molecular dynamics has no force of actions of this shape");
+  return *dirac.hops();
+}
+
+/// The parameters of an expression of the build. \throws MissingKernel there is none.
+std::vector<ExpressionParameter> parameters_of(const Device& device, const std::string& name) {
+  for (const Kernel& k : device.kernels())
+    if (k.operation == name) return quarksmith::parameters_of(k);
+  throw MissingKernel(
+      fmt::format("this build has no {}: a profile with it makes this action dynamical (docs/forces.md)", name));
+}
+
+/// Whether the action's statement makes its links.
+bool makes_links(const FermionOperator& fermion) {
+  return !hopping_of(fermion.dirac()).values().info().link_stages.empty();
+}
+
+}  // namespace
+
+FermionForce::FermionForce(const FermionOperator& fermion, const EvolvingLinks& links)
+    : fermion_(&fermion),
+      links_(&links),
+      u_(links.steps(fermion.parameters().stout).back()),
+      z_(links.cleared()),
+      settings_{fermion.parameters().boundary, "non_relativistic"} {
+  const ActionValues& values = hopping_of(fermion.dirac()).values();
+  // Parameters of the hops that the action gives no choice of are as by default: xi0 and nu of domain walls.
+  for (const ActionParameter& p : find_action(values.info().hopping).parameters)
+    if (!p.required) numbers_.emplace(p.name, p.fallback);
+  for (std::size_t n = 0; n < values.all().size(); ++n)
+    numbers_.insert_or_assign(std::string(values.info().parameters[n].name), values.all()[n]);
+}
+
+/// The force of hops takes the parameters of the action that it needs by their names.
+void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double weight) {
+  const SpinorField x = psi.by_slice(), y = chi.by_slice();
+  ExpressionSettings settings = settings_;
+  if (psi.spins() != 4) settings.basis = "";
+  if (makes_links(*fermion_)) {
+    if (!by_fat_) by_fat_.emplace(links_->cleared()), by_long_.emplace(links_->cleared());
+    evaluate("derivative_improved_staggered", {x, y, *by_fat_, *by_long_, weight, *by_fat_, *by_long_}, settings);
+    return;
+  }
+  const std::string name = "force_" + std::string(hopping_of(fermion_->dirac()).values().info().hopping);
+  std::vector<ExpressionArgument> arguments = {*u_, x, y, z_, weight};
+  const auto parameters = parameters_of(psi.device(), name);
+  for (std::size_t n = arguments.size(); n < parameters.size(); ++n)
+    if (parameters[n].is_number()) arguments.emplace_back(numbers_.at(std::string(parameters[n].name)));
+  arguments.emplace_back(z_);
+  evaluate(name, arguments, settings);
+}
+
+void FermionForce::site_term(const SpinorField& psi, const SpinorField& chi, double weight) {
+  if (!magnetic_) {
+    magnetic_.emplace(links_->cleared());
+    electric_.emplace(links_->cleared());
+  }
+  evaluate("source_clover",
+           {psi.by_slice(), chi.by_slice(), *magnetic_, *electric_, weight, numbers_.at("xi0"), numbers_.at("csw_r"),
+            numbers_.at("csw_t"), *magnetic_, *electric_},
+           settings_);
+}
+
+/// psi_o = -T_oo^-1 M_oe psi_e, or -(T_oo^-1)^+ (M_eo)^+ psi_e.
+SpinorField FermionForce::completed(const SpinorField& even, Dagger dagger) const {
+  const HoppingTerm& hopping = hopping_of(fermion_->dirac());
+  SpinorField odd = hopping.field(Subset::odd, even.rhs()), all = hopping.field(Subset::full, even.rhs());
+  hopping.apply_inverse(odd, even, Parity::odd, dagger);
+  Blas(odd).scale(-hopping.h() * hopping.inverse_scale(), odd, odd);
+  all.copy_half(Parity::even, even);
+  all.copy_half(Parity::odd, odd);
+  return all;
+}
+
+/// Of domain walls X is what D_W acts on: B X, or of the symmetric form, whose unknown is A x_e, C X with C = B A^-1;
+/// on odd sites -h C H_oe of that. Y_o = -h C^+ (H^+)_oe Y_e.
+SpinorField FermionForce::completed_on_slices(const SpinorField& even, Dagger dagger) const {
+  const DomainWallHopping& walls = *walls_of(fermion_->dirac());
+  SpinorField odd(even.domain_pointer(), even.precision(), Subset::odd, even.rhs(), even.spins(), even.slices());
+  SpinorField all(even.domain_pointer(), even.precision(), Subset::full, even.rhs(), even.spins(), even.slices());
+  SpinorField first = even.like();
+  first.copy_from(even);
+  if (dagger == Dagger::no) {
+    if (fermion_->parameters().reduction == Reduction::symmetric)
+      walls.b_a_inverse().apply(first, even, Parity::even, dagger);
+    else if (walls.has_b())
+      walls.b().apply(first, even, Parity::even, dagger);
+  }
+  walls.hop(odd, first, Parity::odd, dagger);
+  walls.b_a_inverse().apply(odd, odd, Parity::odd, dagger);
+  Blas(odd).scale(-walls.h(), odd, odd);
+  all.copy_half(Parity::even, first);
+  all.copy_half(Parity::odd, odd);
+  return all;
+}
+
+void FermionForce::add(const SpinorField& x, const SpinorField& y, double weight) {
+  const FermionParameters& p = fermion_->parameters();
+  const HoppingTerm& hopping = hopping_of(fermion_->dirac());
+  if (const DomainWallHopping* walls = walls_of(fermion_->dirac())) {
+    if (p.reduction != Reduction::none)
+      return hops(completed_on_slices(x, Dagger::no), completed_on_slices(y, Dagger::yes), weight);
+    if (!walls->has_b()) return hops(x, y, weight);
+    SpinorField z = x.like();
+    for (const Parity parity : {Parity::even, Parity::odd}) walls->b().apply(z, x, parity, Dagger::no);
+    return hops(z, y, weight);
+  }
+  if (p.reduction == Reduction::none) {
+    hops(x, y, weight);
+    if (hopping.clover() != nullptr) site_term(x, y, weight);
+    return;
+  }
+  SpinorField left = y.like();
+  left.copy_from(y);
+  if (p.reduction == Reduction::symmetric) {  // (T_ee^-1)^+ Y
+    if (hopping.has_term())
+      hopping.apply_inverse_term(left, 1, y, Parity::even, Dagger::yes);
+    else
+      Blas(left).scale(hopping.inverse_scale(), y, left);
+  }
+  SpinorField psi = completed(x, Dagger::no);
+  const SpinorField chi = completed(left, Dagger::yes);
+  hops(psi, chi, weight);
+  if (hopping.clover() == nullptr) return;
+  if (p.reduction == Reduction::symmetric) {  // T_ee stands in front of 1 - M too
+    SpinorField rest = x.like();
+    for (int k = 0; k < x.rhs(); ++k) {
+      SpinorField one = rest.slice(k, 1);
+      fermion_->matrix().apply(one, x.slice(k, 1), Dagger::no);
+    }
+    Blas(rest).axpby(1, x, -1, rest);
+    psi.copy_half(Parity::even, rest);
+  }
+  site_term(psi, chi, weight);
+}
+
+/// X on even sites, D X on odd ones.
+void FermionForce::add_squared(const SpinorField& x, const std::vector<double>& residues) {
+  const HoppingTerm& hopping = hopping_of(fermion_->dirac());
+  SpinorField odd = hopping.field(Subset::odd, x.rhs()), psi = hopping.field(Subset::full, x.rhs()), chi = psi.like();
+  hopping.apply(odd, x, Parity::odd, Dagger::no);
+  for (int k = 0; k < x.rhs(); ++k) {
+    SpinorField one = odd.slice(k, 1);
+    Blas(one).scale(residues[k], one, one);
+  }
+  psi.fill(0);
+  chi.fill(0);
+  psi.copy_half(Parity::even, x);
+  chi.copy_half(Parity::odd, odd);
+  hops(psi, chi, 1);
+}
+
+/// d log |det T| = Re tr T^-1 dT, spin and colour one by one.
+void FermionForce::add_log_det(Parity parity, double flavours) {
+  const HoppingTerm& hopping = hopping_of(fermion_->dirac());
+  if (hopping.clover() == nullptr) return;
+  const Subset half = parity == Parity::even ? Subset::even : Subset::odd;
+  SpinorField unit = hopping.field(half, 1), inverse = unit.like();
+  SpinorField psi = hopping.field(Subset::full, 1), chi = psi.like();
+  psi.fill(0);
+  chi.fill(0);
+  const Lattice& lattice = u_->domain().lattice();
+  for (int flavour = 0; flavour < hopping.slices(); ++flavour)
+    for (int n = 0; n < 12; ++n) {
+      HostSpinor one(lattice);
+      for (HostSite& site : one.site) site[n] = 1;
+      unit.fill(0);
+      SpinorField slices = unit.by_slice();
+      upload(one, slices, find_basis(settings_.basis), flavour);
+      hopping.apply_inverse_term(inverse, 1, unit, parity);
+      chi.copy_half(parity, unit);
+      psi.copy_half(parity, inverse);
+      site_term(psi, chi, flavours / 2);
+    }
+}
+
+void FermionForce::add_log_det(double flavours) {
+  const Reduction form = fermion_->parameters().reduction;
+  if (form != Reduction::none) add_log_det(Parity::odd, flavours);
+  if (form == Reduction::symmetric) add_log_det(Parity::even, flavours);
+}
+
+void FermionForce::finish(LinkField& out) {
+  if (magnetic_) evaluate("force_clover", {*u_, *magnetic_, *electric_, z_, z_});
+  if (by_fat_) add_improved_force(*links_, *u_, hopping_of(fermion_->dirac()).values(), *by_fat_, *by_long_, z_);
+  const StoutLinks& stout = fermion_->parameters().stout;
+  const auto& steps = links_->steps(stout);
+  for (int n = stout.steps - 1; n >= 0; --n) {  // the force by the links after the step becomes that by those before
+    LinkField next = links_->cleared(), source = links_->cleared();
+    evaluate(stout.space ? "source_stout3" : "source_stout4", {*steps[n], z_, next, stout.rho, source, next});
+    evaluate(stout.space ? "force_stout3" : "force_stout4", {*steps[n], source, next, next});
+    z_ = std::move(next);
+  }
+  evaluate("kick", {out, z_, 1, out});
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,196 @@
+#include "solvers/hmc/fermion_monomials.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "runtime/error.hpp"
+#include "solvers/hmc/fermion_force.hpp"
+#include "solvers/krylov/blas.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// Noise for the vectors of an operator.
+SpinorField drawn(Noise& noise, const std::string& name, int number, const FermionOperator& a, int fields = 1) {
+  SpinorField eta = a.field(fields);
+  noise.pseudofermion(name, number, eta, find_basis("non_relativistic"));
+  return eta;
+}
+
+}  // namespace
+
+template <class Work>
+void FermionMonomial::recorded(const Work& work) {
+  try {
+    work();
+    work_.iterations += solves_.iterations;
+    work_.solve_seconds += solves_.seconds;
+    solves_ = {};
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& e) {
+    throw Error(fmt::format("monomial '{}': {}", name(), e.what()));
+  }
+}
+
+void FermionMonomial::refresh(Noise& noise, int number, const EvolvingLinks& links) {
+  recorded([&] {
+    operator_.follow(links);
+    draw(noise, number, links);
+  });
+}
+
+double FermionMonomial::action(const EvolvingLinks& links) {
+  double s = 0;
+  recorded([&] {
+    operator_.follow(links);
+    s = value(links);
+  });
+  return s;
+}
+
+void FermionMonomial::force(const EvolvingLinks& links, LinkField& out) {
+  recorded([&] {
+    operator_.follow(links);
+    links.clear(out);
+    add_force(links, out);
+  });
+}
+
+void TwoFlavourMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
+  const SpinorField eta = drawn(noise, name(), number, operator_);
+  phi_.emplace(eta.like());
+  operator_.matrix().apply(*phi_, eta, Dagger::yes);
+}
+
+double TwoFlavourMonomial::value(const EvolvingLinks&) {
+  SpinorField y = phi_->like();
+  operator_.solve(y, *phi_, Dagger::yes, term_.tol_action, solves_);
+  return Blas(y).norm2(y) - (term_.log_det ? 2 * operator_.log_det() : 0);
+}
+
+void TwoFlavourMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
+  SpinorField x = phi_->like(), y = phi_->like();
+  operator_.solve_normal(x, *phi_, term_.tol_force, solves_);
+  operator_.matrix().apply(y, x, Dagger::no);
+  FermionForce force(operator_, links);
+  force.add(x, y, 1);
+  if (term_.log_det) force.add_log_det(2);
+  force.finish(out);
+}
+
+void RatioMonomial::draw(Noise& noise, int number, const EvolvingLinks& links) {
+  denominator_.follow(links);
+  const SpinorField eta = drawn(noise, name(), number, operator_);
+  SpinorField b = eta.like();
+  operator_.matrix().apply(b, eta, Dagger::yes);
+  phi_.emplace(eta.like());
+  denominator_.solve(*phi_, b, Dagger::yes, term_.tol_action, solves_);
+}
+
+double RatioMonomial::value(const EvolvingLinks& links) {
+  denominator_.follow(links);
+  SpinorField b = phi_->like(), y = phi_->like();
+  denominator_.matrix().apply(b, *phi_, Dagger::yes);
+  operator_.solve(y, b, Dagger::yes, term_.tol_action, solves_);
+  return Blas(y).norm2(y) - (term_.log_det ? 2 * (operator_.log_det() - denominator_.log_det()) : 0);
+}
+
+void RatioMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
+  denominator_.follow(links);
+  SpinorField b = phi_->like(), x = phi_->like(), y = phi_->like();
+  denominator_.matrix().apply(b, *phi_, Dagger::yes);
+  operator_.solve_normal(x, b, term_.tol_force, solves_);
+  operator_.matrix().apply(y, x, Dagger::no);
+  FermionForce above(operator_, links), below(denominator_, links);
+  above.add(x, y, 1);
+  below.add(x, *phi_, -1);
+  if (term_.log_det) {
+    above.add_log_det(2);
+    below.add_log_det(-2);
+  }
+  above.finish(out);
+  below.finish(out);
+}
+
+void RationalMonomial::apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance) {
+  const Blas blas(in);
+  blas.scale(r.constant, in, out);
+  if (r.poles.empty()) return;
+  SpinorField x = operator_.field(static_cast<int>(r.poles.size()));
+  operator_.solve_shifted(x, in, r.poles, tolerance, solves_);
+  for (std::size_t k = 0; k < r.poles.size(); ++k) blas.axpby(r.residues[k], x.slice(int(k), 1), 1, out);
+}
+
+void RationalMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
+  const SpinorField eta = drawn(noise, name(), number, operator_, fields_);
+  phi_.emplace(eta.like());
+  noise_ = Blas(eta).norm2(eta);
+  for (int n = 0; n < fields_; ++n) {
+    SpinorField phi = phi_->slice(n, 1);
+    apply(functions_.heatbath, phi, eta.slice(n, 1), term_.tol_action);
+  }
+}
+
+/// Right after the heat bath the action is |eta|^2, but for the errors of both functions and of the solves: unless an
+/// eigenvalue is outside of their range.
+void RationalMonomial::require_covered(double action) {
+  if (!noise_) return;
+  const double off = std::abs(action / *std::exchange(noise_, std::nullopt) - 1);
+  if (functions_.error > 0 && !(off <= 4 * (functions_.error + term_.tol_action)))
+    throw Error(
+        fmt::format("action and heat bath are not inverse to each other (|S/|eta|^2 - 1| = {:.1e}): an "
+                    "eigenvalue of M^+ M is outside of range; widen it",
+                    off));
+}
+
+double RationalMonomial::value(const EvolvingLinks&) {
+  double sum = 0;
+  SpinorField y = operator_.field();
+  for (int n = 0; n < fields_; ++n) {
+    apply(functions_.action, y, phi_->slice(n, 1), term_.tol_action);
+    sum += Blas(y).norm2(y);
+  }
+  require_covered(sum);
+  return sum - (term_.log_det ? flavours_ * operator_.log_det() : 0);
+}
+
+void RationalMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
+  const RationalFunction& r = functions_.force;
+  FermionForce force(operator_, links);
+  if (!r.poles.empty()) {
+    SpinorField x = operator_.field(static_cast<int>(r.poles.size())), y = x.like();
+    for (int n = 0; n < fields_; ++n) {
+      operator_.solve_shifted(x, phi_->slice(n, 1), r.poles, term_.tol_force, solves_);
+      if (operator_.is_squared()) {
+        force.add_squared(x, r.residues);
+        continue;
+      }
+      for (int k = 0; k < x.rhs(); ++k) {
+        SpinorField one = y.slice(k, 1);
+        operator_.matrix().apply(one, x.slice(k, 1), Dagger::no);
+        Blas(one).scale(r.residues[k], one, one);
+      }
+      force.add(x, y, 1);
+    }
+  }
+  if (term_.log_det) force.add_log_det(flavours_);
+  force.finish(out);
+}
+
+double LogDetMonomial::value(const EvolvingLinks&) {
+  double sum = 0;
+  if (sites_ != Subset::odd) sum -= flavours_ * operator_.log_det(Parity::even);
+  if (sites_ != Subset::even) sum -= flavours_ * operator_.log_det(Parity::odd);
+  return sum;
+}
+
+void LogDetMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
+  FermionForce force(operator_, links);
+  if (sites_ != Subset::odd) force.add_log_det(Parity::even, flavours_);
+  if (sites_ != Subset::even) force.add_log_det(Parity::odd, flavours_);
+  force.finish(out);
+}
+
+}  // namespace quarksmith

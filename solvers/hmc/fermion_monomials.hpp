@@ -1,0 +1,119 @@
+/// \file
+/// Terms of the action made of Dirac operators: pseudofermions and determinants of site terms.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "solvers/hmc/fermion_operator.hpp"
+#include "solvers/hmc/monomial.hpp"
+#include "solvers/hmc/rational.hpp"
+
+namespace quarksmith {
+
+/// What all of them have.
+struct FermionTerm {
+  FermionParameters fermion;
+  /// The exact log det of the site terms that even-odd forms leave out is part of the action.
+  bool log_det = true;
+  double tol_force = 1e-10, tol_action = 1e-12;
+};
+
+/// What pseudofermion monomials share: fields, solves, their records.
+class FermionMonomial : public Monomial {
+ public:
+  FermionMonomial(std::string name, const FermionTerm& term)
+      : Monomial(std::move(name)), term_(term), operator_(term.fermion) {}
+  double action(const EvolvingLinks& links) final;
+  void force(const EvolvingLinks& links, LinkField& out) final;
+  void refresh(Noise& noise, int number, const EvolvingLinks& links) final;
+
+ protected:
+  /// The pseudofermions of the noise; the operators follow the links.
+  virtual void draw(Noise& noise, int number, const EvolvingLinks& links) = 0;
+  virtual double value(const EvolvingLinks& links) = 0;
+  /// out += dP/dtau
+  virtual void add_force(const EvolvingLinks& links, LinkField& out) = 0;
+
+  FermionTerm term_;
+  FermionOperator operator_;
+  SolveWork solves_;
+
+ private:
+  template <class Work>
+  void recorded(const Work& work);
+};
+
+/// S = |(M^+)^-1 phi|^2, for det(M^+ M); phi = M^+ eta.
+class TwoFlavourMonomial final : public FermionMonomial {
+ public:
+  using FermionMonomial::FermionMonomial;
+
+ private:
+  void draw(Noise& noise, int number, const EvolvingLinks& links) override;
+  double value(const EvolvingLinks& links) override;
+  void add_force(const EvolvingLinks& links, LinkField& out) override;
+  std::optional<SpinorField> phi_;
+};
+
+/// S = |(M^+)^-1 M_d^+ phi|^2, for det(M^+ M) / det(M_d^+ M_d); M_d^+ phi = M^+ eta (M. Hasenbusch, hep-lat/0107019).
+class RatioMonomial final : public FermionMonomial {
+ public:
+  RatioMonomial(std::string name, const FermionTerm& term, const FermionParameters& denominator)
+      : FermionMonomial(std::move(name), term), denominator_(denominator) {}
+
+ private:
+  void draw(Noise& noise, int number, const EvolvingLinks& links) override;
+  double value(const EvolvingLinks& links) override;
+  void add_force(const EvolvingLinks& links, LinkField& out) override;
+  FermionOperator denominator_;
+  std::optional<SpinorField> phi_;
+};
+
+/// Those of a monomial: phi = heatbath(A) eta, S = |action(A) phi|^2, A = M^+ M; its force is that of phi^+ force(A)
+/// phi (M. A. Clark and A. D. Kennedy, hep-lat/0608015).
+struct RationalFunctions {
+  RationalFunction heatbath, action, force;
+  /// Largest relative error of heatbath and action on their range; 0: they were given, and nothing is known of one.
+  double error = 0;
+};
+
+class RationalMonomial final : public FermionMonomial {
+ public:
+  /// \param fields pseudofermions. \param flavours of the exact log det.
+  RationalMonomial(std::string name, const FermionTerm& term, RationalFunctions functions, int fields, double flavours)
+      : FermionMonomial(std::move(name), term),
+        functions_(std::move(functions)),
+        fields_(fields),
+        flavours_(flavours) {}
+
+ private:
+  void draw(Noise& noise, int number, const EvolvingLinks& links) override;
+  double value(const EvolvingLinks& links) override;
+  void add_force(const EvolvingLinks& links, LinkField& out) override;
+  void require_covered(double action);
+  /// out = r(A) in
+  void apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance);
+
+  RationalFunctions functions_;
+  int fields_;
+  double flavours_;
+  std::optional<double> noise_;     // |eta|^2 of pseudofermions that have just been drawn
+  std::optional<SpinorField> phi_;  // a right-hand side each
+};
+
+/// S = -flavours log |det T| on some sites.
+class LogDetMonomial final : public FermionMonomial {
+ public:
+  LogDetMonomial(std::string name, const FermionTerm& term, double flavours, Subset sites)
+      : FermionMonomial(std::move(name), term), flavours_(flavours), sites_(sites) {}
+
+ private:
+  void draw(Noise&, int, const EvolvingLinks&) override {}
+  double value(const EvolvingLinks& links) override;
+  void add_force(const EvolvingLinks& links, LinkField& out) override;
+  double flavours_;
+  Subset sites_;
+};
+
+}  // namespace quarksmith

@@ -1,0 +1,65 @@
+/// \file
+/// The Dirac operator of a monomial on links that move, and solves with it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "solvers/actions/staggered.hpp"
+#include "solvers/hmc/links.hpp"
+#include "solvers/krylov/batch.hpp"
+
+namespace quarksmith {
+
+/// Which operator.
+struct FermionParameters {
+  std::shared_ptr<const Action> action;
+  Reduction reduction = Reduction::none;
+  StoutLinks stout;
+  BoundaryPhases boundary{1, 1, 1, -1};
+  /// Of staggered quarks, whose operator is A = 4 m^2 - D_eo D_oe on even sites; the mass of `action` is of no meaning.
+  double staggered_mass = 0;
+};
+
+/// What solves took.
+struct SolveWork {
+  long long iterations = 0;
+  double seconds = 0;
+};
+
+/// M, or of staggered quarks A = M^+ M, on the links of a trajectory; made anew when these have moved.
+class FermionOperator {
+ public:
+  explicit FermionOperator(const FermionParameters& parameters);
+  ~FermionOperator();
+  FermionOperator(FermionOperator&&) noexcept;
+
+  const FermionParameters& parameters() const { return parameters_; }
+  /// Brings it to the present links.
+  void follow(const EvolvingLinks& links);
+  /// M, or A where that stands for M^+ M. What follows is that of the last links that it followed.
+  const LinearOperator& matrix() const;
+  bool is_squared() const { return parameters_.action->spins() == 1; }
+  const DiracOperator& dirac() const;
+  /// Fields of its sites. \param rhs vectors.
+  SpinorField field(int rhs = 1) const { return matrix().field(rhs); }
+  /// Sum of log |det T| over the sites that are left out of M, and those that T^-1 multiplies: odd ones if asymmetric,
+  /// all if symmetric. 0 where T does not depend on the links.
+  double log_det() const;
+  double log_det(Parity parity) const;
+
+  /// x = (M^+ M)^-1 b. \throws Error it misses the tolerance.
+  void solve_normal(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work) const;
+  /// x = M^-1 b or (M^+)^-1 b.
+  void solve(SpinorField& x, const SpinorField& b, Dagger dagger, double tolerance, SolveWork& work) const;
+  /// x_k = (M^+ M + shift_k)^-1 b
+  void solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts, double tolerance,
+                     SolveWork& work) const;
+
+ private:
+  struct Parts;
+  FermionParameters parameters_;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace quarksmith

@@ -1,0 +1,138 @@
+#include "solvers/hmc/hmc.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "runtime/error.hpp"
+#include "runtime/fields/expression.hpp"
+
+namespace quarksmith {
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+LinkField algebra_field(const DomainPointer& domain) { return {domain, find_precision("double"), find_storage("r18")}; }
+
+/// Largest |difference| of an element of the links, over all ranks.
+double distance(const LinkField& a, const LinkField& b) {
+  const HostGauge u = download(a), v = download(b);
+  double largest = 0;
+  for (std::size_t x = 0; x < u.site.size(); ++x)
+    for (int mu = 0; mu < directions; ++mu)
+      for (int n = 0; n < 9; ++n) largest = std::max(largest, std::abs(u.site[x][mu][n] - v.site[x][mu][n]));
+  return a.domain().communicator().largest(largest);
+}
+
+}  // namespace
+
+Hmc::Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
+         std::vector<IntegratorLevel> levels, double length)
+    : links_(start, domain),
+      momenta_(algebra_field(domain)),
+      force_(algebra_field(domain)),
+      monomials_(std::move(monomials)),
+      levels_(std::move(levels)),
+      length_(length) {
+  if (monomials_.size() > GaussianNoise::most_monomials)
+    throw UsageError(fmt::format("{} monomials; use {} at most", monomials_.size(), GaussianNoise::most_monomials));
+}
+
+double Hmc::plaquette() const {
+  const std::vector<double> sums = evaluate("plaquette", {links_.field()});  // of planes in space, of those with time
+  return (sums[0] + sums[1]) / (18 * static_cast<double>(links_.domain()->lattice().global_sites()));
+}
+
+template <class Work>
+auto Hmc::timed(int monomial, const Work& work) {
+  struct Timer {
+    double& seconds;
+    double begun = now();
+    ~Timer() { seconds += now() - begun; }
+  } timer{seconds_[monomial]};
+  return work(*monomials_[monomial]);
+}
+
+void Hmc::kick(const std::vector<int>& monomials, double step, double displacement) {
+  const std::shared_ptr<const LinkField> here = links_.keep();
+  if (displacement != 0) {
+    LinkField sum = algebra_field(links_.domain());
+    for (const int n : monomials) {
+      timed(n, [&](Monomial& m) { m.force(links_, n == monomials.front() ? sum : force_); });
+      if (n != monomials.front()) evaluate("kick", {sum, force_, 1, sum});
+    }
+    links_.move(sum, displacement);
+  }
+  for (const int n : monomials) {
+    timed(n, [&](Monomial& m) { m.force(links_, force_); });
+    if (report_ != nullptr) report_->forces[n].push_back(evaluate("algebra_norm2", {force_})[0]);
+    evaluate("kick", {momenta_, force_, step, momenta_});
+  }
+  if (displacement != 0) links_.restore(here);
+}
+
+void Hmc::measure(TrajectoryReport& report) {
+  report.kinetic.push_back(evaluate("algebra_norm2", {momenta_})[0]);
+  for (std::size_t n = 0; n < monomials_.size(); ++n)
+    report.actions[n].push_back(timed(int(n), [&](Monomial& m) { return m.action(links_); }));
+}
+
+/// Term by term: their differences are small beside them.
+double Hmc::difference(const TrajectoryReport& report) {
+  double sum = report.kinetic[1] - report.kinetic[0];
+  for (const auto& s : report.actions) sum += s[1] - s[0];
+  return sum;
+}
+
+TrajectoryReport Hmc::begin(Noise& noise) {
+  TrajectoryReport report;
+  report.actions.resize(monomials_.size());
+  report.forces.resize(monomials_.size());
+  noise.momenta(momenta_);
+  seconds_.assign(monomials_.size(), 0);
+  for (std::size_t n = 0; n < monomials_.size(); ++n)
+    timed(int(n), [&](Monomial& m) { m.refresh(noise, static_cast<int>(n), links_); });
+  measure(report);
+  report.plaquette = plaquette();
+  return report;
+}
+
+TrajectoryReport Hmc::trajectory(Noise& noise, double number) {
+  const double begun = now();
+  TrajectoryReport report = begin(noise);
+  const auto before = links_.keep();
+  report_ = &report;
+  integrate(levels_, length_, *this);
+  report_ = nullptr;
+  measure(report);
+  report.dh = difference(report);
+  if (!std::isfinite(report.dh))
+    throw Error("the trajectory ended with an energy that is not finite; use smaller steps");
+  report.accepted = number < std::exp(-report.dh);
+  if (report.accepted)
+    links_.reunitarise();
+  else
+    links_.restore(before);
+  report.plaquette = plaquette();
+  for (std::size_t n = 0; n < monomials_.size(); ++n) {
+    report.work.push_back(monomials_[n]->work());
+    report.work.back().seconds = seconds_[n];
+  }
+  report.seconds = now() - begun;
+  return report;
+}
+
+Reversibility Hmc::reversibility(Noise& noise) {
+  TrajectoryReport report = begin(noise);
+  const auto before = links_.keep();
+  integrate(levels_, length_, *this);
+  evaluate("kick", {momenta_, momenta_, -2, momenta_});  // P -> -P
+  integrate(levels_, length_, *this);
+  measure(report);
+  const Reversibility found{distance(*before, links_.field()), difference(report)};
+  links_.restore(before);
+  return found;
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,70 @@
+/// \file
+/// Hybrid Monte Carlo (S. Duane, A. D. Kennedy, B. J. Pendleton and D. Roweth, Phys. Lett. B 195 (1987) 216).
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "solvers/hmc/integrator.hpp"
+#include "solvers/hmc/monomial.hpp"
+
+namespace quarksmith {
+
+/// What a trajectory did.
+struct TrajectoryReport {
+  std::vector<double> kinetic;               ///< at the start and the end
+  std::vector<std::vector<double>> actions;  ///< of each monomial likewise
+  std::vector<std::vector<double>> forces;   ///< of each monomial -tr F^2 over the lattice, in the order of its kicks
+  double dh = 0;
+  bool accepted = true;
+  double plaquette = 0;  ///< of the links that it leaves, normalised to 1
+  std::vector<MonomialWork> work;
+  double seconds = 0;
+};
+
+/// How far the links and H are from where they were after a trajectory there and back.
+struct Reversibility {
+  double links = 0;  ///< largest |difference| of an element
+  double dh = 0;
+};
+
+/// The links of a run and its trajectories.
+class Hmc final : private Dynamics {
+ public:
+  /// \throws UsageError more monomials than GaussianNoise has streams.
+  Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
+      std::vector<IntegratorLevel> levels, double length);
+
+  /// Momenta and pseudofermions anew; kinetic energy and actions.
+  TrajectoryReport begin(Noise& noise);
+  /// A whole trajectory. It is accepted if the number, between 0 and 1, is below exp(-dH); 0 accepts always.
+  TrajectoryReport trajectory(Noise& noise, double number);
+  /// A trajectory there and back, which leaves the links as they were.
+  Reversibility reversibility(Noise& noise);
+
+  const std::vector<std::unique_ptr<Monomial>>& monomials() const { return monomials_; }
+  HostGauge links() const { return download(links_.field()); }
+  double plaquette() const;
+
+ private:
+  void kick(const std::vector<int>& monomials, double step, double displacement) override;
+  void drift(double step) override { links_.move(momenta_, step); }
+  /// What a monomial does counts as its time.
+  template <class Work>
+  auto timed(int monomial, const Work& work);
+  /// The energies at the end of the vectors of the report; returns their sum.
+  void measure(TrajectoryReport& report);
+  static double difference(const TrajectoryReport& report);
+
+  EvolvingLinks links_;
+  LinkField momenta_, force_;
+  std::vector<std::unique_ptr<Monomial>> monomials_;
+  std::vector<IntegratorLevel> levels_;
+  double length_;
+  std::vector<double> seconds_;         ///< of each monomial in this trajectory
+  TrajectoryReport* report_ = nullptr;  ///< of the trajectory that is integrated
+};
+
+}  // namespace quarksmith

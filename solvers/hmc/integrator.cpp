@@ -1,0 +1,103 @@
+#include "solvers/hmc/integrator.hpp"
+
+namespace quarksmith {
+namespace {
+
+using Scheme = IntegratorLevel::Scheme;
+
+/// P or Q for a length in units of a step.
+struct Stage {
+  double length;
+  const std::vector<int>* monomials = nullptr;  ///< null: Q
+  double displacement = 0;                      ///< in units of a step squared
+};
+
+/// Stages in turn, P first or Q first, their lengths symmetric.
+std::vector<Stage> in_turn(const IntegratorLevel& level, const std::vector<double>& lengths) {
+  std::vector<Stage> stages;
+  bool kick = level.momenta_first;
+  for (const double length : lengths) {
+    stages.push_back({length, kick ? &level.monomials : nullptr});
+    kick = !kick;
+  }
+  return stages;
+}
+
+std::vector<double> fourth_order(bool momenta_first) {
+  if (momenta_first) {
+    const double theta = 0.08398315262876693, rho = 0.2539785108410595, lambda = 0.6822365335719091,
+                 mu = -0.03230286765269967;
+    const double v = 0.5 - theta - lambda, t = 1 - 2 * (mu + rho);
+    return {theta, rho, lambda, mu, v, t, v, mu, lambda, rho, theta};
+  }
+  const double rho = 0.1786178958448091, theta = -0.06626458266981843, lambda = 0.7123418310626056;
+  const double v = 0.5 - lambda, t = 1 - 2 * (theta + rho);
+  return {rho, lambda, theta, v, t, v, theta, lambda, rho};
+}
+
+std::vector<Stage> scheduled(const IntegratorLevel& level) {
+  std::vector<Stage> stages;
+  double time = 0;
+  for (const Kick& kick : level.kicks) {
+    if (kick.time > time) stages.push_back({kick.time - time});
+    stages.push_back({kick.weight, &kick.monomials});
+    time = kick.time;
+  }
+  if (time < 1) stages.push_back({1 - time});
+  return stages;
+}
+
+/// A step.
+std::vector<Stage> stages_of(const IntegratorLevel& level) {
+  const double l = level.lambda;
+  switch (level.scheme) {
+    case Scheme::leapfrog:
+      return in_turn(level, {0.5, 1, 0.5});
+    case Scheme::omelyan:
+      return in_turn(level, {l, 0.5, 1 - 2 * l, 0.5, l});
+    case Scheme::omelyan4:
+      return in_turn(level, fourth_order(level.momenta_first));
+    case Scheme::force_gradient: {
+      // The kick in the middle is that of V - |grad V|^2 dt^2 / 48.
+      std::vector<Stage> stages = in_turn(level, {1.0 / 6, 0.5, 2.0 / 3, 0.5, 1.0 / 6});
+      stages[2].displacement = 1.0 / 24;
+      return stages;
+    }
+    default:
+      return scheduled(level);
+  }
+}
+
+/// All steps; where they join, what is of one kind is one.
+std::vector<Stage> all_stages(const IntegratorLevel& level) {
+  const std::vector<Stage> step = stages_of(level);
+  std::vector<Stage> all;
+  for (int n = 0; n < level.steps; ++n)
+    for (const Stage& stage : step) {
+      const bool joins = &stage == &step.front() && !all.empty() && all.back().monomials == stage.monomials;
+      if (joins)
+        all.back().length += stage.length;
+      else
+        all.push_back(stage);
+    }
+  return all;
+}
+
+void run(const std::vector<IntegratorLevel>& levels, std::size_t at, double length, Dynamics& dynamics) {
+  if (at == levels.size()) return dynamics.drift(length);
+  const IntegratorLevel& level = levels[at];
+  const double dt = length / level.steps;
+  for (const Stage& stage : all_stages(level))
+    if (stage.monomials == nullptr)
+      run(levels, at + 1, stage.length * dt, dynamics);
+    else
+      dynamics.kick(*stage.monomials, stage.length * dt, stage.displacement * dt * dt);
+}
+
+}  // namespace
+
+void integrate(const std::vector<IntegratorLevel>& levels, double length, Dynamics& dynamics) {
+  run(levels, 0, length, dynamics);
+}
+
+}  // namespace quarksmith

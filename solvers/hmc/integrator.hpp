@@ -1,0 +1,48 @@
+/// \file
+/// Integrators of molecular dynamics, nested on several time scales (J. C. Sexton and D. H. Weingarten, Nucl. Phys. B
+/// 380 (1992) 665).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace quarksmith {
+
+/// What is integrated: momenta P and links U.
+class Dynamics {
+ public:
+  virtual ~Dynamics() = default;
+  /// P += step F, F the force of these monomials at U; or at exp(displacement F) U.
+  virtual void kick(const std::vector<int>& monomials, double step, double displacement) = 0;
+  /// U = exp(step P) U
+  virtual void drift(double step) = 0;
+};
+
+/// A kick of a schedule, in units of a step.
+struct Kick {
+  double time = 0, weight = 0;
+  std::vector<int> monomials;
+};
+
+/// One level: kicks by its monomials, and between them the next level or, of the innermost, drifts.
+struct IntegratorLevel {
+  enum class Scheme {
+    leapfrog,
+    omelyan,         ///< of second order, with lambda (I. P. Omelyan, I. M. Mryglod and R. Folk, Phys. Rev. E 65 (2002)
+                     ///< 056706)
+    omelyan4,        ///< of fourth order: 4MN5FV and, QPQ, 4MN4FP of T. Takaishi and Ph. de Forcrand, hep-lat/0505020
+    force_gradient,  ///< of fourth order, by forces at displaced links (H. Yin and R. D. Mawhinney, arXiv:1111.5059)
+    schedule         ///< kicks at any times
+  } scheme = Scheme::leapfrog;
+  bool momenta_first = true;  ///< PQP; false: QPQ
+  int steps = 1;
+  double lambda = 0.1931833275037836;
+  std::vector<int> monomials;
+  std::vector<Kick> kicks;  ///< of a schedule, in the order of their times
+};
+
+/// Moves `dynamics` on by `length`. \param levels the outermost first. Kicks or drifts that meet where steps join are
+/// one.
+void integrate(const std::vector<IntegratorLevel>& levels, double length, Dynamics& dynamics);
+
+}  // namespace quarksmith

@@ -1,0 +1,64 @@
+/// \file
+/// Terms of the action of molecular dynamics.
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "solvers/hmc/links.hpp"
+#include "solvers/hmc/noise.hpp"
+
+namespace quarksmith {
+
+/// What a monomial did since it was last asked.
+struct MonomialWork {
+  long long iterations = 0;  ///< of its solves
+  double seconds = 0;        ///< of forces, actions and heat baths; Hmc measures them
+  double solve_seconds = 0;  ///< of that its solves
+};
+
+/// One term of the action: its heat bath, its value and its force.
+class Monomial {
+ public:
+  explicit Monomial(std::string name) : name_(std::move(name)) {}
+  virtual ~Monomial() = default;
+  const std::string& name() const { return name_; }
+
+  /// Draws its pseudofermions, if it has any. \param number of the monomial among all.
+  virtual void refresh(Noise&, int /*number*/, const EvolvingLinks&) {}
+  virtual double action(const EvolvingLinks& links) = 0;
+  /// out = dP/dtau of this term: 1/2 [U G]_TA with dS = sum Re tr(dU G), [A]_TA = (A - A^+)/2 minus its trace.
+  /// \throws MissingKernel the build has no force of it.
+  virtual void force(const EvolvingLinks& links, LinkField& out) = 0;
+
+  /// What it did so far; then begins anew.
+  MonomialWork work() { return std::exchange(work_, {}); }
+
+ protected:
+  MonomialWork work_;
+
+ private:
+  std::string name_;
+};
+
+/// Loops of a gauge action, S = -1/3 sum of c Re tr, or 1/3 sum of c (3 - Re tr), and their coefficients c.
+struct GaugeLoops {
+  std::array<double, 6> planes{};  ///< of plaquettes: xy, xz, yz, xt, yt, zt; equal if there are other loops
+  double rectangle = 0, chair = 0;
+  bool constant = false;  ///< with the constant 3 of each loop
+};
+
+class GaugeMonomial final : public Monomial {
+ public:
+  GaugeMonomial(std::string name, const GaugeLoops& loops) : Monomial(std::move(name)), loops_(loops) {}
+  double action(const EvolvingLinks& links) override;
+  void force(const EvolvingLinks& links, LinkField& out) override;
+
+ private:
+  std::pair<std::string, std::vector<double>> form() const;
+  GaugeLoops loops_;
+};
+
+}  // namespace quarksmith

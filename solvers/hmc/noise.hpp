@@ -1,0 +1,41 @@
+/// \file
+/// The random numbers of a trajectory: momenta and pseudofermion noise.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/fields/field.hpp"
+
+namespace quarksmith {
+
+/// Where a trajectory has its random fields from.
+class Noise {
+ public:
+  virtual ~Noise() = default;
+  /// P = i p_a T_a with independent p_a of variance 1. \param p double, 18 reals.
+  virtual void momenta(LinkField& p) = 0;
+  /// Complex numbers with <|eta|^2> = 1 on the sites of a double field, for all of its right-hand sides.
+  /// \param number of the monomial among all.
+  virtual void pseudofermion(const std::string& monomial, int number, SpinorField& eta, const BasisInfo& basis) = 0;
+};
+
+/// Drawn by the generator of sites: the same on any number of ranks.
+class GaussianNoise final : public Noise {
+ public:
+  GaussianNoise(std::uint64_t seed, std::uint64_t trajectory) : seed_(seed), trajectory_(trajectory) {}
+  void momenta(LinkField& p) override;
+  void pseudofermion(const std::string& monomial, int number, SpinorField& eta, const BasisInfo& basis) override;
+  /// In (0, 1), for the decision of the trajectory.
+  double uniform() const;
+
+  /// Monomials at most, trajectories at most: what the counter of the generator has room for.
+  static constexpr int most_monomials = 200;
+  static constexpr std::uint64_t most_trajectories = 1 << 24;
+
+ private:
+  std::uint64_t stream(int number) const { return trajectory_ << 8 | static_cast<std::uint64_t>(number); }
+  std::uint64_t seed_, trajectory_;
+};
+
+}  // namespace quarksmith

@@ -1,0 +1,120 @@
+// Integrators on two coupled anharmonic oscillators: order, reversibility, sequences.
+#include "solvers/hmc/integrator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace quarksmith {
+namespace {
+
+using Scheme = IntegratorLevel::Scheme;
+
+/// H = p^2/2 + q^4/4 (monomial 0) + 8 q^2 / 2 (monomial 1).
+struct Oscillator final : Dynamics {
+  double q = 0.7, p = -0.4;
+  std::string sequence;
+  std::array<int, 2> kicks{};
+
+  static double force(int monomial, double q) { return monomial == 0 ? -q * q * q : -8 * q; }
+  void kick(const std::vector<int>& monomials, double step, double displacement) override {
+    double all = 0, at = q;
+    for (const int n : monomials) all += force(n, q);
+    if (displacement != 0) at = q + displacement * all;
+    for (const int n : monomials) {
+      p += step * force(n, at);
+      ++kicks[n];
+      sequence += char('0' + n);
+    }
+  }
+  void drift(double step) override {
+    q += step * p;
+    sequence += 'Q';
+  }
+  double energy() const { return p * p / 2 + q * q * q * q / 4 + 4 * q * q; }
+};
+
+std::vector<IntegratorLevel> nested(Scheme scheme, bool momenta_first, int steps) {
+  IntegratorLevel outer{
+      .scheme = scheme, .momenta_first = momenta_first, .steps = steps, .monomials = {0}, .kicks = {}};
+  IntegratorLevel inner = outer;
+  inner.steps = 2;
+  inner.monomials = {1};
+  return {outer, inner};
+}
+
+double error(const std::vector<IntegratorLevel>& levels) {
+  Oscillator o;
+  const double before = o.energy();
+  integrate(levels, 1, o);
+  return std::abs(o.energy() - before);
+}
+
+struct Case {
+  Scheme scheme;
+  bool momenta_first;
+  int order;
+};
+
+TEST(Integrator, EnergyIsKeptToItsOrder) {
+  for (const Case& c :
+       {Case{Scheme::leapfrog, true, 2}, Case{Scheme::leapfrog, false, 2}, Case{Scheme::omelyan, true, 2},
+        Case{Scheme::omelyan, false, 2}, Case{Scheme::omelyan4, true, 4}, Case{Scheme::omelyan4, false, 4},
+        Case{Scheme::force_gradient, true, 4}}) {
+    const double coarse = error(nested(c.scheme, c.momenta_first, 32)),
+                 fine = error(nested(c.scheme, c.momenta_first, 64));
+    EXPECT_NEAR(std::log2(coarse / fine), c.order, 0.15) << int(c.scheme) << ' ' << c.momenta_first;
+  }
+}
+
+TEST(Integrator, GoesBackToWhereItBegan) {
+  for (const Scheme scheme : {Scheme::leapfrog, Scheme::omelyan, Scheme::omelyan4, Scheme::force_gradient})
+    for (const bool momenta_first : {true, false}) {
+      if (scheme == Scheme::force_gradient && !momenta_first) continue;
+      Oscillator o;
+      integrate(nested(scheme, momenta_first, 5), 1, o);
+      o.p = -o.p;
+      integrate(nested(scheme, momenta_first, 5), 1, o);
+      EXPECT_NEAR(o.q, 0.7, 1e-13);
+      EXPECT_NEAR(o.p, 0.4, 1e-13);
+    }
+}
+
+TEST(Integrator, KicksThatMeetAreOne) {
+  Oscillator pqp, qpq;
+  integrate(nested(Scheme::leapfrog, true, 2), 1, pqp);
+  EXPECT_EQ(pqp.sequence, "01Q1Q101Q1Q10");
+  integrate(nested(Scheme::leapfrog, false, 2), 1, qpq);
+  EXPECT_EQ(qpq.sequence, "Q1Q1Q0Q1Q1Q0Q1Q1Q");
+  // The one with lambda: in the order QPQ an inner level runs once over 2 lambda dt.
+  Oscillator omelyan;
+  integrate({{.scheme = Scheme::omelyan, .momenta_first = false, .steps = 2, .monomials = {0}, .kicks = {}}}, 1,
+            omelyan);
+  EXPECT_EQ(omelyan.sequence, "Q0Q0Q0Q0Q");
+}
+
+TEST(Integrator, AScheduleOfLeapfrogIsLeapfrog) {
+  IntegratorLevel schedule{.scheme = Scheme::schedule, .steps = 4, .monomials = {}, .kicks = {{0.5, 1, {0, 1}}}};
+  IntegratorLevel leapfrog{
+      .scheme = Scheme::leapfrog, .momenta_first = false, .steps = 4, .monomials = {0, 1}, .kicks = {}};
+  Oscillator a, b;
+  integrate({schedule}, 1, a);
+  integrate({leapfrog}, 1, b);
+  EXPECT_EQ(a.q, b.q);
+  EXPECT_EQ(a.p, b.p);
+  EXPECT_EQ(a.sequence, "Q01Q01Q01Q01Q");
+  // Three kicks of one to one of the other, interleaved.
+  schedule.kicks = {{1.0 / 6, 1.0 / 3, {1}}, {0.5, 1, {0}}, {0.5, 1.0 / 3, {1}}, {5.0 / 6, 1.0 / 3, {1}}};
+  Oscillator coarse, fine;
+  const double before = coarse.energy();
+  schedule.steps = 16;
+  integrate({schedule}, 1, coarse);
+  schedule.steps = 32;
+  integrate({schedule}, 1, fine);
+  EXPECT_NEAR(std::log2(std::abs(coarse.energy() - before) / std::abs(fine.energy() - before)), 2, 0.15);
+}
+
+}  // namespace
+}  // namespace quarksmith
