@@ -6,7 +6,11 @@ from lattice import Interpreter, random_links
 from slopes import EXTENT, PARAMETERS, ZERO, algebra, applied, assert_force, evaluate, fields_of, gaussian, slope
 
 from generator.actions import ACTIONS
+from generator.algebra.gamma import BASES
+from generator.language import Matrices, Spinor, directions, expression, outer, summed
+from generator.language.graph import ExpressionError
 from generator.operators import OPERATORS
+from generator.spec import KernelSpec
 
 GAUGE_ACTIONS = {
     "plaquette": {"xy": 0.4, "xz": 1.3, "yz": -0.6, "xt": 2.1, "yt": 0.9, "zt": 1.6},
@@ -113,3 +117,22 @@ def test_derivatives_by_fat_and_long_links(field):
     assert np.isclose(
         slope(lambda e: action(fields[field] + e * w)), np.sum(w * np.swapaxes(g, -1, -2)).real, rtol=1e-9
     )
+
+
+def test_outer_products_of_hops_are_of_half_spinors():
+    """(1 - gamma) and (1 + gamma) have rank two in any basis; the sum over right-hand sides is one loop a direction."""
+    for basis in BASES.values():
+        body = OPERATORS["force_wilson"].body(KernelSpec("force_wilson", "double", "r18", basis))
+        for block in body["blocks"]:
+            assert sum(line.strip().startswith("const Spinor<R, 2>") for line in block["lines"]) == 4
+            assert sum("n < a.columns" in line for line in block["lines"]) == 1
+
+
+def test_spinors_stand_in_sums_over_right_hand_sides_all_or_none():
+    @expression
+    def mixed(f: Spinor, g: Spinor) -> tuple[Matrices, Spinor]:
+        """Refused."""
+        return dict.fromkeys(directions, summed(outer(f, g))), f
+
+    with pytest.raises(ExpressionError, match="mixed: all spinors stand in summed"):
+        mixed.signature  # noqa: B018
