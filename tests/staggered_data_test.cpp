@@ -7,6 +7,7 @@
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/measure/source.hpp"
+#include "solvers/actions/staggered.hpp"
 #include "solvers/actions/staggered_masses.hpp"
 #include "solvers/measure/staggered_mesons.hpp"
 #include "tests/data.hpp"

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/multishift.hpp"
@@ -14,8 +14,6 @@ namespace quarksmith {
 namespace {
 
 constexpr int most_iterations = 100000;
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// A = 4 m^2 - D_eo D_oe on even sites.
 class StaggeredSquare final : public LinearOperator {

@@ -2,16 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 
 namespace quarksmith {
 namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 LinkField algebra_field(const DomainPointer& domain) { return {domain, find_precision("double"), find_storage("r18")}; }
 

@@ -5,6 +5,7 @@
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/measure/source.hpp"
+#include "solvers/actions/staggered.hpp"
 #include "solvers/actions/staggered_masses.hpp"
 #include "solvers/measure/staggered_mesons.hpp"
 #include "tests/ranks/support.hpp"
