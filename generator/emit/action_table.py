@@ -298,7 +298,8 @@ def _check_kinds(action: Action, form: FifthForm) -> None:
 def _parameter_row(p: Parameter) -> str:
     kinds = ", true" if p.several else ", false, true" if p.each_slice else ""
     default = "" if p.default is None else f" (default {p.default:g})"
-    return f'{{"{p.name}",\n     {_words(p, default)}, {str(p.default is None).lower()}, {literal(p.default or 0)}{kinds}}}'
+    required = str(p.default is None).lower()
+    return f'{{"{p.name}",\n     {_words(p, default)}, {required}, {literal(p.default or 0)}{kinds}}}'
 
 
 def _spelling_row(s: Spelling) -> str:
