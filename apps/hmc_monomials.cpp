@@ -222,7 +222,7 @@ RationalFunctions fitted(TomlReader& functions, bool staggered, int flavours, in
   try {
     return {fit_to_error({flavours, part}, error, interval).function,
             fit_to_error({-flavours, part}, error, interval).function,
-            fit_to_error({-flavours, part / 2}, force_error, interval).function, error};
+            fit_to_error({-flavours, part / 2}, force_error, interval).function, interval};
   } catch (const UsageError& e) {
     functions.fail(e.what());
   }

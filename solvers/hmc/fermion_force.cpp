@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "runtime/error.hpp"
 #include "solvers/actions/domain_wall.hpp"
 #include "solvers/hmc/improved_force.hpp"
@@ -34,6 +36,18 @@ bool makes_links(const FermionOperator& fermion) {
   return !hopping_of(fermion.dirac()).values().info().link_stages.empty();
 }
 
+/// A parameter of an action, or its exponential: exp_mu, exp_minus_mu.
+double number_of(const std::map<std::string, double, std::less<>>& numbers, std::string_view name) {
+  if (const auto found = numbers.find(name); found != numbers.end()) return found->second;
+  for (const auto& [begin, sign] : {std::pair<std::string_view, int>{"exp_minus_", -1}, {"exp_", 1}}) {
+    if (!name.starts_with(begin)) continue;
+    if (const auto found = numbers.find(name.substr(begin.size())); found != numbers.end())
+      return std::exp(sign * found->second);
+  }
+  throw UsageError(fmt::format("the force of this action needs {}, which it does not have", name));
+}
+
+
 }  // namespace
 
 FermionForce::FermionForce(const FermionOperator& fermion, const EvolvingLinks& links)
@@ -64,7 +78,7 @@ void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double w
   std::vector<ExpressionArgument> arguments = {*u_, x, y, z_, weight};
   const auto parameters = parameters_of(psi.device(), name);
   for (std::size_t n = arguments.size(); n < parameters.size(); ++n)
-    if (parameters[n].is_number()) arguments.emplace_back(numbers_.at(std::string(parameters[n].name)));
+    if (parameters[n].is_number()) arguments.emplace_back(number_of(numbers_, parameters[n].name));
   arguments.emplace_back(z_);
   evaluate(name, arguments, settings);
 }

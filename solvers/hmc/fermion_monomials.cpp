@@ -126,23 +126,38 @@ void RationalMonomial::apply(const RationalFunction& r, SpinorField& out, const 
 void RationalMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
   const SpinorField eta = drawn(noise, name(), number, operator_, fields_);
   phi_.emplace(eta.like());
-  noise_ = Blas(eta).norm2(eta);
+  if (functions_.range) require_covered(eta.slice(0, 1));
   for (int n = 0; n < fields_; ++n) {
     SpinorField phi = phi_->slice(n, 1);
     apply(functions_.heatbath, phi, eta.slice(n, 1), term_.tol_action);
   }
 }
 
-/// Right after the heat bath the action is |eta|^2, but for the errors of both functions and of the solves: unless an
-/// eigenvalue is outside of their range.
-void RationalMonomial::require_covered(double action) {
-  if (!noise_) return;
-  const double off = std::abs(action / *std::exchange(noise_, std::nullopt) - 1);
-  if (functions_.error > 0 && !(off <= 4 * (functions_.error + term_.tol_action)))
-    throw Error(
-        fmt::format("action and heat bath are not inverse to each other (|S/|eta|^2 - 1| = {:.1e}): an "
-                    "eigenvalue of M^+ M is outside of range; widen it",
-                    off));
+/// Looks for the extreme eigenvalues of A by power and inverse iteration: Rayleigh quotients are within the spectrum.
+void RationalMonomial::require_covered(const SpinorField& start) {
+  constexpr int powers = 30, inverses = 4;
+  constexpr double tolerance = 1e-4;
+  const Blas blas(start);
+  SpinorField x = start.like(), y = start.like(), z = start.like();
+  const auto normal = [&](SpinorField& out, const SpinorField& in) {
+    operator_.matrix().apply(operator_.is_squared() ? out : z, in, Dagger::no);
+    if (!operator_.is_squared()) operator_.matrix().apply(out, z, Dagger::yes);
+  };
+  const auto quotient = [&](int steps, const auto& step) {
+    x.copy_from(start);
+    for (int n = 0; n < steps; ++n) {
+      step(y, x);
+      blas.scale(1 / std::sqrt(blas.norm2(y)), y, x);
+    }
+    normal(y, x);
+    return blas.dot(x, y).real();
+  };
+  const double largest = quotient(powers, normal), least = quotient(inverses, [&](SpinorField& out, const auto& in) {
+                                                     operator_.solve_normal(out, in, tolerance, solves_);
+                                                   });
+  if (least < functions_.range->lower || largest > functions_.range->upper)
+    throw Error(fmt::format("M^+ M has eigenvalues from {:.4g} to {:.4g}, but range = [{}, {}]; widen it", least,
+                            largest, functions_.range->lower, functions_.range->upper));
 }
 
 double RationalMonomial::value(const EvolvingLinks&) {
@@ -152,7 +167,6 @@ double RationalMonomial::value(const EvolvingLinks&) {
     apply(functions_.action, y, phi_->slice(n, 1), term_.tol_action);
     sum += Blas(y).norm2(y);
   }
-  require_covered(sum);
   return sum - (term_.log_det ? flavours_ * operator_.log_det() : 0);
 }
 

@@ -74,8 +74,8 @@ class RatioMonomial final : public FermionMonomial {
 /// phi (M. A. Clark and A. D. Kennedy, hep-lat/0608015).
 struct RationalFunctions {
   RationalFunction heatbath, action, force;
-  /// Largest relative error of heatbath and action on their range; 0: they were given, and nothing is known of one.
-  double error = 0;
+  /// Of the eigenvalues of A for which they hold; empty if they were given and nothing is known of one.
+  std::optional<Interval> range = std::nullopt;
 };
 
 class RationalMonomial final : public FermionMonomial {
@@ -91,14 +91,13 @@ class RationalMonomial final : public FermionMonomial {
   void draw(Noise& noise, int number, const EvolvingLinks& links) override;
   double value(const EvolvingLinks& links) override;
   void add_force(const EvolvingLinks& links, LinkField& out) override;
-  void require_covered(double action);
+  void require_covered(const SpinorField& start);
   /// out = r(A) in
   void apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance);
 
   RationalFunctions functions_;
   int fields_;
   double flavours_;
-  std::optional<double> noise_;     // |eta|^2 of pseudofermions that have just been drawn
   std::optional<SpinorField> phi_;  // a right-hand side each
 };
 

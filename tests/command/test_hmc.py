@@ -104,7 +104,7 @@ def test_a_resumed_run_has_the_same_bits(quarksmith, tmp_path):
 
 
 BAD = [
-    (("beta = 5.6", "beat = 5.6"), ":14: monomial 'gauge': beta is missing"),
+    (("beta = 5.6", "beat = 5.6"), "run.toml:10: monomial 'gauge': beta is missing"),
     (
         ("beta = 5.6", "beta = 5.6\nbeat = 1"),
         "run.toml:15: monomial 'gauge': key 'beat' is unknown here; did you mean beta?",
@@ -242,7 +242,10 @@ def described(name: str, steps: int) -> str:
     text = QUARK.format(quark="\n".join(lines), steps=steps)
     if kind == "log-det":
         text = text.replace("tol_force = 1e-12\ntol_action = 1e-13\n", "")
-    return text.replace("[4, 4, 4, 4]", "[6, 6, 6, 6]") if action in ("asqtad", "hisq") else text
+    if action not in ("asqtad", "hisq"):
+        return text
+    # Three links in a row need six sites; rough links have fat ones whose projection has large derivatives.
+    return text.replace("[4, 4, 4, 4]", "[6, 6, 6, 6]").replace("weak:0.4", "weak:0.2")
 
 
 def quark(quarksmith, tmp_path, name: str, steps: int, *options: str) -> dict:
@@ -254,7 +257,7 @@ def quark(quarksmith, tmp_path, name: str, steps: int, *options: str) -> dict:
 @pytest.mark.parametrize("name", QUARKS)
 def test_energy_is_kept_with_every_action(quarksmith, tmp_path, name):
     """With a wrong force dH would fall like the step, if at all."""
-    coarse, fine = (quark(quarksmith, tmp_path, name, steps)["dH"] for steps in (1, 2))
+    coarse, fine = (quark(quarksmith, tmp_path, name, steps)["dH"] for steps in (4, 8))
     assert 1.8 < math.log2(abs(coarse / fine)) < 2.2
 
 
@@ -266,7 +269,7 @@ def test_quarks_go_back_where_they_began(quarksmith, tmp_path):
 def test_a_range_that_does_not_cover_is_one_clear_error(quarksmith, tmp_path):
     (tmp_path / "run.toml").write_text(described("one flavour", 1).replace("[0.01, 60.0]", "[3.0, 10.0]"))
     error = quarksmith.refuses("hmc", "run.toml", status=1)
-    assert "monomial 'quark': action and heat bath are not inverse" in error and "widen it" in error
+    assert "monomial 'quark': M^+ M has eigenvalues from" in error and "widen it" in error
 
 
 @pytest.mark.skipif(not CASES, reason="set QUARKSMITH_DATA to the folder of reference data")
