@@ -47,7 +47,6 @@ double number_of(const std::map<std::string, double, std::less<>>& numbers, std:
   throw UsageError(fmt::format("the force of this action needs {}, which it does not have", name));
 }
 
-
 }  // namespace
 
 FermionForce::FermionForce(const FermionOperator& fermion, const EvolvingLinks& links)
