@@ -59,4 +59,4 @@ def test_wrong_use_is_told(quarksmith):
     assert "asqtad or hisq" in quarksmith.refuses("links", GAUGE, "--action", "naive")
     assert "--u0" in quarksmith.refuses("links", GAUGE, "--u0", 0.9)
     assert "HISQ" in quarksmith.refuses("links", GAUGE, "--action", "asqtad", "--charm", 0.6)
-    assert "use a number from 0.1" in quarksmith.refuses("links", GAUGE, "--action", "asqtad", "--u0", -1)
+    assert "use a number of at least 0.1" in quarksmith.refuses("links", GAUGE, "--action", "asqtad", "--u0", -1)
