@@ -2,126 +2,27 @@
 // Do not edit: change the generator and run `make generate`.
 //
 // Written in generator/actions/clover.py, line 16:
-//   part1 = shift(u[t], +x)
-//   part2 = adj(shift(u[x], +t))
-//   part3 = (0.0 + 0.125*i)*electric[x]
+//   part1 = shift(u[nu], +mu)
+//   part2 = adj(shift(u[mu], +nu))
+//   part3 = (0.0 + 0.125*i)*source[mu]
 //   part4 = part3 - adj(part3)
-//   part5 = shift(part4, +t)
-//   part6 = shift(part4, +x)
-//   part7 = adj(u[x])
-//   part8 = part2*part5 + shift(part6*part7, +t)
-//   part9 = part1*part8
-//   part10 = adj(u[t])
-//   part11 = shift(part4*u[t], +x)
-//   part12 = part2*part10
-//   part13 = part10*u[x]
-//   part14 = part13*part1
-//   part15 = u[x]*part11
-//   part16 = part10*part4
-//   part17 = u[x]*part1
-//   part18 = part2*part16
-//   part19 = shift(u[z], +x)
-//   part20 = adj(shift(u[x], +z))
-//   part21 = (0.0 + 0.125*i)*magnetic[y]
-//   part22 = part21 - adj(part21)
-//   part23 = shift(part22, +z)
-//   part24 = shift(part22, +x)
-//   part25 = part20*part23 + shift(part24*part7, +z)
-//   part26 = part19*part25
-//   part27 = adj(u[z])
-//   part28 = shift(part22*u[z], +x)
-//   part29 = part20*part27
-//   part30 = part27*u[x]
-//   part31 = part30*part19
-//   part32 = u[x]*part28
-//   part33 = part27*part22
-//   part34 = u[x]*part19
-//   part35 = part20*part33
-//   part36 = shift(u[y], +x)
-//   part37 = adj(shift(u[x], +y))
-//   part38 = (0.0 + 0.125*i)*magnetic[z]
-//   part39 = part38 - adj(part38)
-//   part40 = shift(part39, +y)
-//   part41 = shift(part39, +x)
-//   part42 = part37*part40 + shift(part41*part7, +y)
-//   part43 = part36*part42
-//   part44 = adj(u[y])
-//   part45 = part44*u[x]
-//   part46 = part45*part36
-//   part47 = shift(part39*u[y], +x)
-//   part48 = part37*part44
-//   part49 = u[x]*part47
-//   part50 = part44*part39
-//   part51 = u[x]*part36
-//   part52 = part37*part50
-//   part53 = shift(u[t], +y)
-//   part54 = adj(shift(u[y], +t))
-//   part55 = (0.0 + 0.125*i)*electric[y]
-//   part56 = part55 - adj(part55)
-//   part57 = shift(part56, +t)
-//   part58 = shift(part56, +y)
-//   part59 = part54*part57 + shift(part58*part44, +t)
-//   part60 = part53*part59
-//   part61 = shift(part56*u[t], +y)
-//   part62 = part54*part10
-//   part63 = part10*u[y]
-//   part64 = part63*part53
-//   part65 = u[y]*part61
-//   part66 = part10*part56
-//   part67 = u[y]*part53
-//   part68 = part54*part66
-//   part69 = shift(u[z], +y)
-//   part70 = adj(shift(u[y], +z))
-//   part71 = (0.0 + 0.125*i)*magnetic[x]
-//   part72 = part71 - adj(part71)
-//   part73 = shift(part72, +z)
-//   part74 = shift(part72, +y)
-//   part75 = part70*part73 + shift(part74*part44, +z)
-//   part76 = part69*part75
-//   part77 = shift(part72*u[z], +y)
-//   part78 = part70*part27
-//   part79 = part27*u[y]
-//   part80 = part79*part69
-//   part81 = u[y]*part77
-//   part82 = part27*part72
-//   part83 = u[y]*part69
-//   part84 = part70*part82
-//   part85 = shift(u[t], +z)
-//   part86 = adj(shift(u[z], +t))
-//   part87 = (0.0 + 0.125*i)*electric[z]
-//   part88 = part87 - adj(part87)
-//   part89 = shift(part88, +t)
-//   part90 = shift(part88, +z)
-//   part91 = part86*part89 + shift(part90*part27, +t)
-//   part92 = part85*part91
-//   part93 = shift(part88*u[t], +z)
-//   part94 = part86*part10
-//   part95 = part10*u[z]
-//   part96 = part95*part85
-//   part97 = u[z]*part93
-//   part98 = part10*part88
-//   part99 = u[z]*part85
-//   part100 = part86*part98
-//   out[x] = p[x] + -ta(u[x]*(part9*part10 + part11*part12 + shift(adj(part5*part14 + part10*part15 +
-//       part16*part17), -t) + part1*part18 + part26*part27 + part28*part29 + shift(adj(part23*part31 +
-//       part27*part32 + part33*part34), -z) + part19*part35 + part43*part44 + adj(shift(part14,
-//       -t)*part6 + shift(part31, -z)*part24 + shift(part46, -y)*part41) + part47*part48 +
-//       shift(adj(part40*part46 + part44*part49 + part50*part51), -y) + part36*part52))
-//   out[y] = p[y] + -ta(u[y]*(part60*part10 + part61*part62 + shift(adj(part57*part64 + part10*part65 +
-//       part66*part67), -t) + part53*part68 + part76*part27 + part77*part78 + shift(adj(part73*part80 +
-//       part27*part81 + part82*part83), -z) + part69*part84 + shift(part48*u[x], -x)*part39 +
-//       adj(shift(part64, -t)*part58 + shift(part80, -z)*part74 + u[x]*part43 + part49*part37 +
-//       part39*(part51*part37)) + shift(part42*part45 + part52*u[x], -x)))
-//   out[z] = p[z] + -ta(u[z]*(part92*part10 + part93*part94 + shift(adj(part89*part96 + part10*part97 +
-//       part98*part99), -t) + part85*part100 + shift(part78*u[y], -y)*part72 + shift(part75*part79 +
-//       part84*u[y], -y) + shift(part29*u[x], -x)*part22 + adj(shift(part96, -t)*part90 + u[y]*part76 +
-//       part81*part70 + part72*(part83*part70) + u[x]*part26 + part32*part20 + part22*(part34*part20)) +
-//       shift(part25*part30 + part35*u[x], -x)))
-//   out[t] = p[t] + -ta(u[t]*(shift(part94*u[z], -z)*part88 + shift(part91*part95 + part100*u[z], -z) +
-//       shift(part62*u[y], -y)*part56 + shift(part59*part63 + part68*u[y], -y) + shift(part12*u[x],
-//       -x)*part4 + adj(u[z]*part92 + part97*part86 + part88*(part99*part86) + u[y]*part60 +
-//       part65*part54 + part56*(part67*part54) + u[x]*part9 + part15*part2 + part4*(part17*part2)) +
-//       shift(part8*part13 + part18*u[x], -x)))
+//   part5 = shift(part4, +nu)
+//   part6 = shift(part4, +mu)
+//   part7 = part2*part5 + shift(part6*adj(u[mu]), +nu)
+//   part8 = part1*part7
+//   part9 = adj(u[nu])
+//   part10 = part9*u[mu]
+//   part11 = part10*part1
+//   part12 = shift(part4*u[nu], +mu)
+//   part13 = part2*part9
+//   part14 = u[mu]*part12
+//   part15 = part9*part4
+//   part16 = u[mu]*part1
+//   part17 = part2*part15
+//   out[mu] = p[mu] + -weight*ta(u[mu]*(part8*part9 + adj(shift(part11, -nu)*part6) + part12*part13 +
+//       shift(adj(part5*part11 + part9*part14 + part15*part16), -nu) + part1*part17))
+//   out[nu] = p[nu] + -weight*ta(u[nu]*(shift(part13*u[mu], -mu)*part4 + adj(u[mu]*part8 + part14*part2
+//       + part4*(part16*part2)) + shift(part7*part10 + part17*u[mu], -mu)))
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -143,978 +44,181 @@ struct force_clover_body {
     using Matrices [[maybe_unused]] = LinkView<LinkCodec, R18, W>;
     using R [[maybe_unused]] = Lanes<Element, W>;
     const Site x = make_site(a.geometry, a.parity, index, rhs);
-    {  // direction x
-      const auto p_x = load_matrix<Matrices>(a.z, x, 0);
-      auto s1 = p_x;
+    const R weight = R{} + scalar<R>(a.a.re);
+    const int mu = a.direction & 3;
+    const int nu = a.direction >> 2 & 3;
+    {  // direction mu
+      const auto p_mu = load_matrix<Matrices>(a.y, x, mu);
+      auto s1 = p_mu;
       in_order();
-      const auto u_x_2 = load_matrix<Links>(a.links, x, 0);
-      const auto at_px_2 = walk<+1>(a, x);
-      const auto u_t_at_px_2 = load_matrix<Links>(a.links, at_px_2, 3);
-      const auto at_pt_2 = walk<+4>(a, x);
-      const auto u_x_at_pt_2 = load_matrix<Links>(a.links, at_pt_2, 0);
-      const auto electric_x_at_pt_2 = load_matrix<Matrices>(a.y, at_pt_2, 0);
-      const auto v1 = broadcast<R>(0.125) * times_i(electric_x_at_pt_2);
+      const auto u_mu_2 = load_matrix<Links>(a.links, x, mu);
+      const auto at_pmu_2 = walk<+1>(a, x, mu);
+      const auto u_nu_at_pmu_2 = load_matrix<Links>(a.links, at_pmu_2, nu);
+      const auto at_pnu_2 = walk<+1>(a, x, nu);
+      const auto u_mu_at_pnu_2 = load_matrix<Links>(a.links, at_pnu_2, mu);
+      const auto source_mu_at_pnu_2 = load_matrix<Matrices>(a.x, at_pnu_2, mu);
+      const auto v1 = broadcast<R>(0.125) * times_i(source_mu_at_pnu_2);
       auto s2 = v1;
       s2 -= adj(v1);
-      auto s3 = product(adj(u_x_at_pt_2), s2);
+      auto s3 = product(adj(u_mu_at_pnu_2), s2);
       in_order();
-      const auto at_px_pt_3 = walk<+1, +4>(a, x);
-      const auto electric_x_at_px_pt_3 = load_matrix<Matrices>(a.y, at_px_pt_3, 0);
-      const auto v2 = broadcast<R>(0.125) * times_i(electric_x_at_px_pt_3);
+      const auto at_pmu_pnu_3 = walk<+1, +1>(a, x, mu, nu);
+      const auto source_mu_at_pmu_pnu_3 = load_matrix<Matrices>(a.x, at_pmu_pnu_3, mu);
+      const auto v2 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_pnu_3);
       auto s4 = v2;
       s4 -= adj(v2);
-      const auto at_pt_3 = walk<+4>(a, x);
-      const auto u_x_at_pt_3 = load_matrix<Links>(a.links, at_pt_3, 0);
-      s3 += product(s4, adj(u_x_at_pt_3));
-      const auto u_t_3 = load_matrix<Links>(a.links, x, 3);
-      auto s5 = product(product(u_t_at_px_2, s3), adj(u_t_3));
-      in_order();
-      const auto at_px_4 = walk<+1>(a, x);
-      const auto electric_x_at_px_4 = load_matrix<Matrices>(a.y, at_px_4, 0);
-      const auto v3 = broadcast<R>(0.125) * times_i(electric_x_at_px_4);
-      auto s6 = v3;
-      s6 -= adj(v3);
-      const auto u_t_at_px_4 = load_matrix<Links>(a.links, at_px_4, 3);
-      const auto at_pt_4 = walk<+4>(a, x);
-      const auto u_x_at_pt_4 = load_matrix<Links>(a.links, at_pt_4, 0);
-      const auto u_t_4 = load_matrix<Links>(a.links, x, 3);
-      s5 += product(product(s6, u_t_at_px_4), product(adj(u_x_at_pt_4), adj(u_t_4)));
-      in_order();
-      const auto electric_x_5 = load_matrix<Matrices>(a.y, x, 0);
-      const auto v4 = broadcast<R>(0.125) * times_i(electric_x_5);
-      auto s7 = v4;
-      s7 -= adj(v4);
-      const auto at_mt_5 = walk<-4>(a, x);
-      const auto u_t_at_mt_5 = load_matrix<Links>(a.links, at_mt_5, 3);
-      const auto u_x_at_mt_5 = load_matrix<Links>(a.links, at_mt_5, 0);
-      const auto at_px_mt_5 = walk<+1, -4>(a, x);
-      const auto u_t_at_px_mt_5 = load_matrix<Links>(a.links, at_px_mt_5, 3);
-      const auto v5 = product(product(adj(u_t_at_mt_5), u_x_at_mt_5), u_t_at_px_mt_5);
-      auto s8 = product(s7, v5);
-      in_order();
-      const auto at_mt_6 = walk<-4>(a, x);
-      const auto u_t_at_mt_6 = load_matrix<Links>(a.links, at_mt_6, 3);
-      const auto u_x_at_mt_6 = load_matrix<Links>(a.links, at_mt_6, 0);
-      const auto at_px_mt_6 = walk<+1, -4>(a, x);
-      const auto electric_x_at_px_mt_6 = load_matrix<Matrices>(a.y, at_px_mt_6, 0);
-      const auto v6 = broadcast<R>(0.125) * times_i(electric_x_at_px_mt_6);
-      auto s9 = v6;
-      s9 -= adj(v6);
-      const auto u_t_at_px_mt_6 = load_matrix<Links>(a.links, at_px_mt_6, 3);
-      const auto v7 = product(adj(u_t_at_mt_6), product(u_x_at_mt_6, product(s9, u_t_at_px_mt_6)));
-      s8 += v7;
-      in_order();
-      const auto at_mt_7 = walk<-4>(a, x);
-      const auto u_t_at_mt_7 = load_matrix<Links>(a.links, at_mt_7, 3);
-      const auto electric_x_at_mt_7 = load_matrix<Matrices>(a.y, at_mt_7, 0);
-      const auto v8 = broadcast<R>(0.125) * times_i(electric_x_at_mt_7);
-      auto s10 = v8;
-      s10 -= adj(v8);
-      const auto u_x_at_mt_7 = load_matrix<Links>(a.links, at_mt_7, 0);
-      const auto at_px_mt_7 = walk<+1, -4>(a, x);
-      const auto u_t_at_px_mt_7 = load_matrix<Links>(a.links, at_px_mt_7, 3);
-      const auto v9 = product(product(adj(u_t_at_mt_7), s10), product(u_x_at_mt_7, u_t_at_px_mt_7));
-      s8 += v9;
-      s5 += adj(s8);
-      in_order();
-      const auto at_px_8 = walk<+1>(a, x);
-      const auto u_t_at_px_8 = load_matrix<Links>(a.links, at_px_8, 3);
-      const auto at_pt_8 = walk<+4>(a, x);
-      const auto u_x_at_pt_8 = load_matrix<Links>(a.links, at_pt_8, 0);
-      const auto u_t_8 = load_matrix<Links>(a.links, x, 3);
-      s5 += product(u_t_at_px_8, product(adj(u_x_at_pt_8), product(adj(u_t_8), s7)));
-      in_order();
-      const auto at_px_9 = walk<+1>(a, x);
-      const auto u_z_at_px_9 = load_matrix<Links>(a.links, at_px_9, 2);
-      const auto at_pz_9 = walk<+3>(a, x);
-      const auto u_x_at_pz_9 = load_matrix<Links>(a.links, at_pz_9, 0);
-      const auto magnetic_y_at_pz_9 = load_matrix<Matrices>(a.x, at_pz_9, 1);
-      const auto v10 = broadcast<R>(0.125) * times_i(magnetic_y_at_pz_9);
-      auto s11 = v10;
-      s11 -= adj(v10);
-      auto s12 = product(adj(u_x_at_pz_9), s11);
-      in_order();
-      const auto at_px_pz_10 = walk<+1, +3>(a, x);
-      const auto magnetic_y_at_px_pz_10 = load_matrix<Matrices>(a.x, at_px_pz_10, 1);
-      const auto v11 = broadcast<R>(0.125) * times_i(magnetic_y_at_px_pz_10);
-      auto s13 = v11;
-      s13 -= adj(v11);
-      const auto at_pz_10 = walk<+3>(a, x);
-      const auto u_x_at_pz_10 = load_matrix<Links>(a.links, at_pz_10, 0);
-      s12 += product(s13, adj(u_x_at_pz_10));
-      const auto u_z_10 = load_matrix<Links>(a.links, x, 2);
-      s5 += product(product(u_z_at_px_9, s12), adj(u_z_10));
-      in_order();
-      const auto at_px_11 = walk<+1>(a, x);
-      const auto magnetic_y_at_px_11 = load_matrix<Matrices>(a.x, at_px_11, 1);
-      const auto v12 = broadcast<R>(0.125) * times_i(magnetic_y_at_px_11);
-      auto s14 = v12;
-      s14 -= adj(v12);
-      const auto u_z_at_px_11 = load_matrix<Links>(a.links, at_px_11, 2);
-      const auto at_pz_11 = walk<+3>(a, x);
-      const auto u_x_at_pz_11 = load_matrix<Links>(a.links, at_pz_11, 0);
-      const auto u_z_11 = load_matrix<Links>(a.links, x, 2);
-      const auto v13 = product(product(s14, u_z_at_px_11), product(adj(u_x_at_pz_11), adj(u_z_11)));
-      s5 += v13;
-      in_order();
-      const auto magnetic_y_12 = load_matrix<Matrices>(a.x, x, 1);
-      const auto v14 = broadcast<R>(0.125) * times_i(magnetic_y_12);
-      auto s15 = v14;
-      s15 -= adj(v14);
-      const auto at_mz_12 = walk<-3>(a, x);
-      const auto u_z_at_mz_12 = load_matrix<Links>(a.links, at_mz_12, 2);
-      const auto u_x_at_mz_12 = load_matrix<Links>(a.links, at_mz_12, 0);
-      const auto at_px_mz_12 = walk<+1, -3>(a, x);
-      const auto u_z_at_px_mz_12 = load_matrix<Links>(a.links, at_px_mz_12, 2);
-      const auto v15 = product(product(adj(u_z_at_mz_12), u_x_at_mz_12), u_z_at_px_mz_12);
-      auto s16 = product(s15, v15);
-      in_order();
-      const auto at_mz_13 = walk<-3>(a, x);
-      const auto u_z_at_mz_13 = load_matrix<Links>(a.links, at_mz_13, 2);
-      const auto u_x_at_mz_13 = load_matrix<Links>(a.links, at_mz_13, 0);
-      const auto at_px_mz_13 = walk<+1, -3>(a, x);
-      const auto magnetic_y_at_px_mz_13 = load_matrix<Matrices>(a.x, at_px_mz_13, 1);
-      const auto v16 = broadcast<R>(0.125) * times_i(magnetic_y_at_px_mz_13);
-      auto s17 = v16;
-      s17 -= adj(v16);
-      const auto u_z_at_px_mz_13 = load_matrix<Links>(a.links, at_px_mz_13, 2);
-      const auto v17 = product(adj(u_z_at_mz_13), product(u_x_at_mz_13, product(s17, u_z_at_px_mz_13)));
-      s16 += v17;
-      in_order();
-      const auto at_mz_14 = walk<-3>(a, x);
-      const auto u_z_at_mz_14 = load_matrix<Links>(a.links, at_mz_14, 2);
-      const auto magnetic_y_at_mz_14 = load_matrix<Matrices>(a.x, at_mz_14, 1);
-      const auto v18 = broadcast<R>(0.125) * times_i(magnetic_y_at_mz_14);
-      auto s18 = v18;
-      s18 -= adj(v18);
-      const auto u_x_at_mz_14 = load_matrix<Links>(a.links, at_mz_14, 0);
-      const auto at_px_mz_14 = walk<+1, -3>(a, x);
-      const auto u_z_at_px_mz_14 = load_matrix<Links>(a.links, at_px_mz_14, 2);
-      const auto v19 = product(product(adj(u_z_at_mz_14), s18), product(u_x_at_mz_14, u_z_at_px_mz_14));
-      s16 += v19;
-      s5 += adj(s16);
-      in_order();
-      const auto at_px_15 = walk<+1>(a, x);
-      const auto u_z_at_px_15 = load_matrix<Links>(a.links, at_px_15, 2);
-      const auto at_pz_15 = walk<+3>(a, x);
-      const auto u_x_at_pz_15 = load_matrix<Links>(a.links, at_pz_15, 0);
-      const auto u_z_15 = load_matrix<Links>(a.links, x, 2);
-      const auto v20 = product(u_z_at_px_15, product(adj(u_x_at_pz_15), product(adj(u_z_15), s15)));
-      s5 += v20;
-      in_order();
-      const auto at_px_16 = walk<+1>(a, x);
-      const auto u_y_at_px_16 = load_matrix<Links>(a.links, at_px_16, 1);
-      const auto at_py_16 = walk<+2>(a, x);
-      const auto u_x_at_py_16 = load_matrix<Links>(a.links, at_py_16, 0);
-      const auto magnetic_z_at_py_16 = load_matrix<Matrices>(a.x, at_py_16, 2);
-      const auto v21 = broadcast<R>(0.125) * times_i(magnetic_z_at_py_16);
-      auto s19 = v21;
-      s19 -= adj(v21);
-      auto s20 = product(adj(u_x_at_py_16), s19);
-      in_order();
-      const auto at_px_py_17 = walk<+1, +2>(a, x);
-      const auto magnetic_z_at_px_py_17 = load_matrix<Matrices>(a.x, at_px_py_17, 2);
-      const auto v22 = broadcast<R>(0.125) * times_i(magnetic_z_at_px_py_17);
-      auto s21 = v22;
-      s21 -= adj(v22);
-      const auto at_py_17 = walk<+2>(a, x);
-      const auto u_x_at_py_17 = load_matrix<Links>(a.links, at_py_17, 0);
-      s20 += product(s21, adj(u_x_at_py_17));
-      const auto u_y_17 = load_matrix<Links>(a.links, x, 1);
-      s5 += product(product(u_y_at_px_16, s20), adj(u_y_17));
-      in_order();
-      auto s22 = product(v5, s6);
-      s22 += product(v15, s14);
-      in_order();
-      const auto at_my_19 = walk<-2>(a, x);
-      const auto u_y_at_my_19 = load_matrix<Links>(a.links, at_my_19, 1);
-      const auto u_x_at_my_19 = load_matrix<Links>(a.links, at_my_19, 0);
-      const auto at_px_my_19 = walk<+1, -2>(a, x);
-      const auto u_y_at_px_my_19 = load_matrix<Links>(a.links, at_px_my_19, 1);
-      const auto v23 = product(product(adj(u_y_at_my_19), u_x_at_my_19), u_y_at_px_my_19);
-      const auto at_px_19 = walk<+1>(a, x);
-      const auto magnetic_z_at_px_19 = load_matrix<Matrices>(a.x, at_px_19, 2);
-      const auto v24 = broadcast<R>(0.125) * times_i(magnetic_z_at_px_19);
-      auto s23 = v24;
-      s23 -= adj(v24);
-      s22 += product(v23, s23);
-      s5 += adj(s22);
-      in_order();
-      const auto at_px_20 = walk<+1>(a, x);
-      const auto u_y_at_px_20 = load_matrix<Links>(a.links, at_px_20, 1);
-      const auto at_py_20 = walk<+2>(a, x);
-      const auto u_x_at_py_20 = load_matrix<Links>(a.links, at_py_20, 0);
-      const auto u_y_20 = load_matrix<Links>(a.links, x, 1);
-      const auto v25 = product(product(s23, u_y_at_px_20), product(adj(u_x_at_py_20), adj(u_y_20)));
-      s5 += v25;
-      in_order();
-      const auto magnetic_z_21 = load_matrix<Matrices>(a.x, x, 2);
-      const auto v26 = broadcast<R>(0.125) * times_i(magnetic_z_21);
-      auto s24 = v26;
-      s24 -= adj(v26);
-      auto s25 = product(s24, v23);
-      in_order();
-      const auto at_my_22 = walk<-2>(a, x);
-      const auto u_y_at_my_22 = load_matrix<Links>(a.links, at_my_22, 1);
-      const auto u_x_at_my_22 = load_matrix<Links>(a.links, at_my_22, 0);
-      const auto at_px_my_22 = walk<+1, -2>(a, x);
-      const auto magnetic_z_at_px_my_22 = load_matrix<Matrices>(a.x, at_px_my_22, 2);
-      const auto v27 = broadcast<R>(0.125) * times_i(magnetic_z_at_px_my_22);
-      auto s26 = v27;
-      s26 -= adj(v27);
-      const auto u_y_at_px_my_22 = load_matrix<Links>(a.links, at_px_my_22, 1);
-      const auto v28 = product(adj(u_y_at_my_22), product(u_x_at_my_22, product(s26, u_y_at_px_my_22)));
-      s25 += v28;
-      in_order();
-      const auto at_my_23 = walk<-2>(a, x);
-      const auto u_y_at_my_23 = load_matrix<Links>(a.links, at_my_23, 1);
-      const auto magnetic_z_at_my_23 = load_matrix<Matrices>(a.x, at_my_23, 2);
-      const auto v29 = broadcast<R>(0.125) * times_i(magnetic_z_at_my_23);
-      auto s27 = v29;
-      s27 -= adj(v29);
-      const auto u_x_at_my_23 = load_matrix<Links>(a.links, at_my_23, 0);
-      const auto at_px_my_23 = walk<+1, -2>(a, x);
-      const auto u_y_at_px_my_23 = load_matrix<Links>(a.links, at_px_my_23, 1);
-      const auto v30 = product(product(adj(u_y_at_my_23), s27), product(u_x_at_my_23, u_y_at_px_my_23));
-      s25 += v30;
-      s5 += adj(s25);
-      in_order();
-      const auto at_px_24 = walk<+1>(a, x);
-      const auto u_y_at_px_24 = load_matrix<Links>(a.links, at_px_24, 1);
-      const auto at_py_24 = walk<+2>(a, x);
-      const auto u_x_at_py_24 = load_matrix<Links>(a.links, at_py_24, 0);
-      const auto u_y_24 = load_matrix<Links>(a.links, x, 1);
-      const auto v31 = product(u_y_at_px_24, product(adj(u_x_at_py_24), product(adj(u_y_24), s24)));
-      s5 += v31;
-      s1 -= traceless_antihermitian(product(u_x_2, s5));
-      Matrices::store(a.out, x.place, x.parity, 0, s1);
-    }
-    {  // direction y
-      const auto p_y = load_matrix<Matrices>(a.z, x, 1);
-      auto s1 = p_y;
-      in_order();
-      const auto u_y_2 = load_matrix<Links>(a.links, x, 1);
-      const auto at_py_2 = walk<+2>(a, x);
-      const auto u_t_at_py_2 = load_matrix<Links>(a.links, at_py_2, 3);
-      const auto at_pt_2 = walk<+4>(a, x);
-      const auto u_y_at_pt_2 = load_matrix<Links>(a.links, at_pt_2, 1);
-      const auto electric_y_at_pt_2 = load_matrix<Matrices>(a.y, at_pt_2, 1);
-      const auto v1 = broadcast<R>(0.125) * times_i(electric_y_at_pt_2);
-      auto s2 = v1;
-      s2 -= adj(v1);
-      auto s3 = product(adj(u_y_at_pt_2), s2);
-      in_order();
-      const auto at_py_pt_3 = walk<+2, +4>(a, x);
-      const auto electric_y_at_py_pt_3 = load_matrix<Matrices>(a.y, at_py_pt_3, 1);
-      const auto v2 = broadcast<R>(0.125) * times_i(electric_y_at_py_pt_3);
-      auto s4 = v2;
-      s4 -= adj(v2);
-      const auto at_pt_3 = walk<+4>(a, x);
-      const auto u_y_at_pt_3 = load_matrix<Links>(a.links, at_pt_3, 1);
-      s3 += product(s4, adj(u_y_at_pt_3));
-      const auto u_t_3 = load_matrix<Links>(a.links, x, 3);
-      auto s5 = product(product(u_t_at_py_2, s3), adj(u_t_3));
-      in_order();
-      const auto at_py_4 = walk<+2>(a, x);
-      const auto electric_y_at_py_4 = load_matrix<Matrices>(a.y, at_py_4, 1);
-      const auto v3 = broadcast<R>(0.125) * times_i(electric_y_at_py_4);
-      auto s6 = v3;
-      s6 -= adj(v3);
-      const auto u_t_at_py_4 = load_matrix<Links>(a.links, at_py_4, 3);
-      const auto at_pt_4 = walk<+4>(a, x);
-      const auto u_y_at_pt_4 = load_matrix<Links>(a.links, at_pt_4, 1);
-      const auto u_t_4 = load_matrix<Links>(a.links, x, 3);
-      s5 += product(product(s6, u_t_at_py_4), product(adj(u_y_at_pt_4), adj(u_t_4)));
-      in_order();
-      const auto electric_y_5 = load_matrix<Matrices>(a.y, x, 1);
-      const auto v4 = broadcast<R>(0.125) * times_i(electric_y_5);
-      auto s7 = v4;
-      s7 -= adj(v4);
-      const auto at_mt_5 = walk<-4>(a, x);
-      const auto u_t_at_mt_5 = load_matrix<Links>(a.links, at_mt_5, 3);
-      const auto u_y_at_mt_5 = load_matrix<Links>(a.links, at_mt_5, 1);
-      const auto at_py_mt_5 = walk<+2, -4>(a, x);
-      const auto u_t_at_py_mt_5 = load_matrix<Links>(a.links, at_py_mt_5, 3);
-      const auto v5 = product(product(adj(u_t_at_mt_5), u_y_at_mt_5), u_t_at_py_mt_5);
-      auto s8 = product(s7, v5);
-      in_order();
-      const auto at_mt_6 = walk<-4>(a, x);
-      const auto u_t_at_mt_6 = load_matrix<Links>(a.links, at_mt_6, 3);
-      const auto u_y_at_mt_6 = load_matrix<Links>(a.links, at_mt_6, 1);
-      const auto at_py_mt_6 = walk<+2, -4>(a, x);
-      const auto electric_y_at_py_mt_6 = load_matrix<Matrices>(a.y, at_py_mt_6, 1);
-      const auto v6 = broadcast<R>(0.125) * times_i(electric_y_at_py_mt_6);
-      auto s9 = v6;
-      s9 -= adj(v6);
-      const auto u_t_at_py_mt_6 = load_matrix<Links>(a.links, at_py_mt_6, 3);
-      const auto v7 = product(adj(u_t_at_mt_6), product(u_y_at_mt_6, product(s9, u_t_at_py_mt_6)));
-      s8 += v7;
-      in_order();
-      const auto at_mt_7 = walk<-4>(a, x);
-      const auto u_t_at_mt_7 = load_matrix<Links>(a.links, at_mt_7, 3);
-      const auto electric_y_at_mt_7 = load_matrix<Matrices>(a.y, at_mt_7, 1);
-      const auto v8 = broadcast<R>(0.125) * times_i(electric_y_at_mt_7);
-      auto s10 = v8;
-      s10 -= adj(v8);
-      const auto u_y_at_mt_7 = load_matrix<Links>(a.links, at_mt_7, 1);
-      const auto at_py_mt_7 = walk<+2, -4>(a, x);
-      const auto u_t_at_py_mt_7 = load_matrix<Links>(a.links, at_py_mt_7, 3);
-      const auto v9 = product(product(adj(u_t_at_mt_7), s10), product(u_y_at_mt_7, u_t_at_py_mt_7));
-      s8 += v9;
-      s5 += adj(s8);
-      in_order();
-      const auto at_py_8 = walk<+2>(a, x);
-      const auto u_t_at_py_8 = load_matrix<Links>(a.links, at_py_8, 3);
-      const auto at_pt_8 = walk<+4>(a, x);
-      const auto u_y_at_pt_8 = load_matrix<Links>(a.links, at_pt_8, 1);
-      const auto u_t_8 = load_matrix<Links>(a.links, x, 3);
-      s5 += product(u_t_at_py_8, product(adj(u_y_at_pt_8), product(adj(u_t_8), s7)));
-      in_order();
-      const auto at_py_9 = walk<+2>(a, x);
-      const auto u_z_at_py_9 = load_matrix<Links>(a.links, at_py_9, 2);
-      const auto at_pz_9 = walk<+3>(a, x);
-      const auto u_y_at_pz_9 = load_matrix<Links>(a.links, at_pz_9, 1);
-      const auto magnetic_x_at_pz_9 = load_matrix<Matrices>(a.x, at_pz_9, 0);
-      const auto v10 = broadcast<R>(0.125) * times_i(magnetic_x_at_pz_9);
-      auto s11 = v10;
-      s11 -= adj(v10);
-      auto s12 = product(adj(u_y_at_pz_9), s11);
-      in_order();
-      const auto at_py_pz_10 = walk<+2, +3>(a, x);
-      const auto magnetic_x_at_py_pz_10 = load_matrix<Matrices>(a.x, at_py_pz_10, 0);
-      const auto v11 = broadcast<R>(0.125) * times_i(magnetic_x_at_py_pz_10);
-      auto s13 = v11;
-      s13 -= adj(v11);
-      const auto at_pz_10 = walk<+3>(a, x);
-      const auto u_y_at_pz_10 = load_matrix<Links>(a.links, at_pz_10, 1);
-      s12 += product(s13, adj(u_y_at_pz_10));
-      const auto u_z_10 = load_matrix<Links>(a.links, x, 2);
-      s5 += product(product(u_z_at_py_9, s12), adj(u_z_10));
-      in_order();
-      const auto at_py_11 = walk<+2>(a, x);
-      const auto magnetic_x_at_py_11 = load_matrix<Matrices>(a.x, at_py_11, 0);
-      const auto v12 = broadcast<R>(0.125) * times_i(magnetic_x_at_py_11);
-      auto s14 = v12;
-      s14 -= adj(v12);
-      const auto u_z_at_py_11 = load_matrix<Links>(a.links, at_py_11, 2);
-      const auto at_pz_11 = walk<+3>(a, x);
-      const auto u_y_at_pz_11 = load_matrix<Links>(a.links, at_pz_11, 1);
-      const auto u_z_11 = load_matrix<Links>(a.links, x, 2);
-      const auto v13 = product(product(s14, u_z_at_py_11), product(adj(u_y_at_pz_11), adj(u_z_11)));
-      s5 += v13;
-      in_order();
-      const auto magnetic_x_12 = load_matrix<Matrices>(a.x, x, 0);
-      const auto v14 = broadcast<R>(0.125) * times_i(magnetic_x_12);
-      auto s15 = v14;
-      s15 -= adj(v14);
-      const auto at_mz_12 = walk<-3>(a, x);
-      const auto u_z_at_mz_12 = load_matrix<Links>(a.links, at_mz_12, 2);
-      const auto u_y_at_mz_12 = load_matrix<Links>(a.links, at_mz_12, 1);
-      const auto at_py_mz_12 = walk<+2, -3>(a, x);
-      const auto u_z_at_py_mz_12 = load_matrix<Links>(a.links, at_py_mz_12, 2);
-      const auto v15 = product(product(adj(u_z_at_mz_12), u_y_at_mz_12), u_z_at_py_mz_12);
-      auto s16 = product(s15, v15);
-      in_order();
-      const auto at_mz_13 = walk<-3>(a, x);
-      const auto u_z_at_mz_13 = load_matrix<Links>(a.links, at_mz_13, 2);
-      const auto u_y_at_mz_13 = load_matrix<Links>(a.links, at_mz_13, 1);
-      const auto at_py_mz_13 = walk<+2, -3>(a, x);
-      const auto magnetic_x_at_py_mz_13 = load_matrix<Matrices>(a.x, at_py_mz_13, 0);
-      const auto v16 = broadcast<R>(0.125) * times_i(magnetic_x_at_py_mz_13);
-      auto s17 = v16;
-      s17 -= adj(v16);
-      const auto u_z_at_py_mz_13 = load_matrix<Links>(a.links, at_py_mz_13, 2);
-      const auto v17 = product(adj(u_z_at_mz_13), product(u_y_at_mz_13, product(s17, u_z_at_py_mz_13)));
-      s16 += v17;
-      in_order();
-      const auto at_mz_14 = walk<-3>(a, x);
-      const auto u_z_at_mz_14 = load_matrix<Links>(a.links, at_mz_14, 2);
-      const auto magnetic_x_at_mz_14 = load_matrix<Matrices>(a.x, at_mz_14, 0);
-      const auto v18 = broadcast<R>(0.125) * times_i(magnetic_x_at_mz_14);
-      auto s18 = v18;
-      s18 -= adj(v18);
-      const auto u_y_at_mz_14 = load_matrix<Links>(a.links, at_mz_14, 1);
-      const auto at_py_mz_14 = walk<+2, -3>(a, x);
-      const auto u_z_at_py_mz_14 = load_matrix<Links>(a.links, at_py_mz_14, 2);
-      const auto v19 = product(product(adj(u_z_at_mz_14), s18), product(u_y_at_mz_14, u_z_at_py_mz_14));
-      s16 += v19;
-      s5 += adj(s16);
-      in_order();
-      const auto at_py_15 = walk<+2>(a, x);
-      const auto u_z_at_py_15 = load_matrix<Links>(a.links, at_py_15, 2);
-      const auto at_pz_15 = walk<+3>(a, x);
-      const auto u_y_at_pz_15 = load_matrix<Links>(a.links, at_pz_15, 1);
-      const auto u_z_15 = load_matrix<Links>(a.links, x, 2);
-      const auto v20 = product(u_z_at_py_15, product(adj(u_y_at_pz_15), product(adj(u_z_15), s15)));
-      s5 += v20;
-      in_order();
-      const auto at_mx_py_16 = walk<-1, +2>(a, x);
-      const auto u_x_at_mx_py_16 = load_matrix<Links>(a.links, at_mx_py_16, 0);
-      const auto at_mx_16 = walk<-1>(a, x);
-      const auto u_y_at_mx_16 = load_matrix<Links>(a.links, at_mx_16, 1);
-      const auto u_x_at_mx_16 = load_matrix<Links>(a.links, at_mx_16, 0);
-      const auto magnetic_z_16 = load_matrix<Matrices>(a.x, x, 2);
-      const auto v21 = broadcast<R>(0.125) * times_i(magnetic_z_16);
-      auto s19 = v21;
-      s19 -= adj(v21);
-      const auto v22 = product(product(product(adj(u_x_at_mx_py_16), adj(u_y_at_mx_16)), u_x_at_mx_16), s19);
-      s5 += v22;
-      in_order();
-      auto s20 = product(v5, s6);
-      s20 += product(v15, s14);
-      in_order();
-      const auto u_x_18 = load_matrix<Links>(a.links, x, 0);
-      const auto at_px_18 = walk<+1>(a, x);
-      const auto u_y_at_px_18 = load_matrix<Links>(a.links, at_px_18, 1);
-      const auto at_py_18 = walk<+2>(a, x);
-      const auto u_x_at_py_18 = load_matrix<Links>(a.links, at_py_18, 0);
-      const auto magnetic_z_at_py_18 = load_matrix<Matrices>(a.x, at_py_18, 2);
-      const auto v23 = broadcast<R>(0.125) * times_i(magnetic_z_at_py_18);
-      auto s21 = v23;
-      s21 -= adj(v23);
-      auto s22 = product(adj(u_x_at_py_18), s21);
-      in_order();
-      const auto at_px_py_19 = walk<+1, +2>(a, x);
-      const auto magnetic_z_at_px_py_19 = load_matrix<Matrices>(a.x, at_px_py_19, 2);
-      const auto v24 = broadcast<R>(0.125) * times_i(magnetic_z_at_px_py_19);
-      auto s23 = v24;
-      s23 -= adj(v24);
-      const auto at_py_19 = walk<+2>(a, x);
-      const auto u_x_at_py_19 = load_matrix<Links>(a.links, at_py_19, 0);
-      s22 += product(s23, adj(u_x_at_py_19));
-      s20 += product(u_x_18, product(u_y_at_px_18, s22));
-      in_order();
-      const auto u_x_20 = load_matrix<Links>(a.links, x, 0);
-      const auto at_px_20 = walk<+1>(a, x);
-      const auto magnetic_z_at_px_20 = load_matrix<Matrices>(a.x, at_px_20, 2);
-      const auto v25 = broadcast<R>(0.125) * times_i(magnetic_z_at_px_20);
-      auto s24 = v25;
-      s24 -= adj(v25);
-      const auto u_y_at_px_20 = load_matrix<Links>(a.links, at_px_20, 1);
-      const auto at_py_20 = walk<+2>(a, x);
-      const auto u_x_at_py_20 = load_matrix<Links>(a.links, at_py_20, 0);
-      s20 += product(product(u_x_20, product(s24, u_y_at_px_20)), adj(u_x_at_py_20));
-      in_order();
-      const auto u_x_21 = load_matrix<Links>(a.links, x, 0);
-      const auto at_px_21 = walk<+1>(a, x);
-      const auto u_y_at_px_21 = load_matrix<Links>(a.links, at_px_21, 1);
-      const auto at_py_21 = walk<+2>(a, x);
-      const auto u_x_at_py_21 = load_matrix<Links>(a.links, at_py_21, 0);
-      s20 += product(s19, product(product(u_x_21, u_y_at_px_21), adj(u_x_at_py_21)));
-      s5 += adj(s20);
-      in_order();
-      const auto at_mx_py_22 = walk<-1, +2>(a, x);
-      const auto u_x_at_mx_py_22 = load_matrix<Links>(a.links, at_mx_py_22, 0);
-      const auto magnetic_z_at_mx_py_22 = load_matrix<Matrices>(a.x, at_mx_py_22, 2);
-      const auto v26 = broadcast<R>(0.125) * times_i(magnetic_z_at_mx_py_22);
-      auto s25 = v26;
-      s25 -= adj(v26);
-      auto s26 = product(adj(u_x_at_mx_py_22), s25);
-      s26 += product(s21, adj(u_x_at_mx_py_22));
-      const auto at_mx_22 = walk<-1>(a, x);
-      const auto u_y_at_mx_22 = load_matrix<Links>(a.links, at_mx_22, 1);
-      const auto u_x_at_mx_22 = load_matrix<Links>(a.links, at_mx_22, 0);
-      s5 += product(s26, product(adj(u_y_at_mx_22), u_x_at_mx_22));
-      in_order();
-      const auto at_mx_py_23 = walk<-1, +2>(a, x);
-      const auto u_x_at_mx_py_23 = load_matrix<Links>(a.links, at_mx_py_23, 0);
-      const auto at_mx_23 = walk<-1>(a, x);
-      const auto u_y_at_mx_23 = load_matrix<Links>(a.links, at_mx_23, 1);
-      const auto magnetic_z_at_mx_23 = load_matrix<Matrices>(a.x, at_mx_23, 2);
-      const auto v27 = broadcast<R>(0.125) * times_i(magnetic_z_at_mx_23);
-      auto s27 = v27;
-      s27 -= adj(v27);
-      const auto u_x_at_mx_23 = load_matrix<Links>(a.links, at_mx_23, 0);
-      const auto v28 = product(product(adj(u_x_at_mx_py_23), product(adj(u_y_at_mx_23), s27)), u_x_at_mx_23);
-      s5 += v28;
-      s1 -= traceless_antihermitian(product(u_y_2, s5));
-      Matrices::store(a.out, x.place, x.parity, 1, s1);
-    }
-    {  // direction z
-      const auto p_z = load_matrix<Matrices>(a.z, x, 2);
-      auto s1 = p_z;
-      in_order();
-      const auto u_z_2 = load_matrix<Links>(a.links, x, 2);
-      const auto at_pz_2 = walk<+3>(a, x);
-      const auto u_t_at_pz_2 = load_matrix<Links>(a.links, at_pz_2, 3);
-      const auto at_pt_2 = walk<+4>(a, x);
-      const auto u_z_at_pt_2 = load_matrix<Links>(a.links, at_pt_2, 2);
-      const auto electric_z_at_pt_2 = load_matrix<Matrices>(a.y, at_pt_2, 2);
-      const auto v1 = broadcast<R>(0.125) * times_i(electric_z_at_pt_2);
-      auto s2 = v1;
-      s2 -= adj(v1);
-      auto s3 = product(adj(u_z_at_pt_2), s2);
-      in_order();
-      const auto at_pz_pt_3 = walk<+3, +4>(a, x);
-      const auto electric_z_at_pz_pt_3 = load_matrix<Matrices>(a.y, at_pz_pt_3, 2);
-      const auto v2 = broadcast<R>(0.125) * times_i(electric_z_at_pz_pt_3);
-      auto s4 = v2;
-      s4 -= adj(v2);
-      const auto at_pt_3 = walk<+4>(a, x);
-      const auto u_z_at_pt_3 = load_matrix<Links>(a.links, at_pt_3, 2);
-      s3 += product(s4, adj(u_z_at_pt_3));
-      const auto u_t_3 = load_matrix<Links>(a.links, x, 3);
-      auto s5 = product(product(u_t_at_pz_2, s3), adj(u_t_3));
-      in_order();
-      const auto at_pz_4 = walk<+3>(a, x);
-      const auto electric_z_at_pz_4 = load_matrix<Matrices>(a.y, at_pz_4, 2);
-      const auto v3 = broadcast<R>(0.125) * times_i(electric_z_at_pz_4);
-      auto s6 = v3;
-      s6 -= adj(v3);
-      const auto u_t_at_pz_4 = load_matrix<Links>(a.links, at_pz_4, 3);
-      const auto at_pt_4 = walk<+4>(a, x);
-      const auto u_z_at_pt_4 = load_matrix<Links>(a.links, at_pt_4, 2);
-      const auto u_t_4 = load_matrix<Links>(a.links, x, 3);
-      s5 += product(product(s6, u_t_at_pz_4), product(adj(u_z_at_pt_4), adj(u_t_4)));
-      in_order();
-      const auto electric_z_5 = load_matrix<Matrices>(a.y, x, 2);
-      const auto v4 = broadcast<R>(0.125) * times_i(electric_z_5);
-      auto s7 = v4;
-      s7 -= adj(v4);
-      const auto at_mt_5 = walk<-4>(a, x);
-      const auto u_t_at_mt_5 = load_matrix<Links>(a.links, at_mt_5, 3);
-      const auto u_z_at_mt_5 = load_matrix<Links>(a.links, at_mt_5, 2);
-      const auto at_pz_mt_5 = walk<+3, -4>(a, x);
-      const auto u_t_at_pz_mt_5 = load_matrix<Links>(a.links, at_pz_mt_5, 3);
-      const auto v5 = product(product(adj(u_t_at_mt_5), u_z_at_mt_5), u_t_at_pz_mt_5);
-      auto s8 = product(s7, v5);
-      in_order();
-      const auto at_mt_6 = walk<-4>(a, x);
-      const auto u_t_at_mt_6 = load_matrix<Links>(a.links, at_mt_6, 3);
-      const auto u_z_at_mt_6 = load_matrix<Links>(a.links, at_mt_6, 2);
-      const auto at_pz_mt_6 = walk<+3, -4>(a, x);
-      const auto electric_z_at_pz_mt_6 = load_matrix<Matrices>(a.y, at_pz_mt_6, 2);
-      const auto v6 = broadcast<R>(0.125) * times_i(electric_z_at_pz_mt_6);
-      auto s9 = v6;
-      s9 -= adj(v6);
-      const auto u_t_at_pz_mt_6 = load_matrix<Links>(a.links, at_pz_mt_6, 3);
-      const auto v7 = product(adj(u_t_at_mt_6), product(u_z_at_mt_6, product(s9, u_t_at_pz_mt_6)));
-      s8 += v7;
-      in_order();
-      const auto at_mt_7 = walk<-4>(a, x);
-      const auto u_t_at_mt_7 = load_matrix<Links>(a.links, at_mt_7, 3);
-      const auto electric_z_at_mt_7 = load_matrix<Matrices>(a.y, at_mt_7, 2);
-      const auto v8 = broadcast<R>(0.125) * times_i(electric_z_at_mt_7);
-      auto s10 = v8;
-      s10 -= adj(v8);
-      const auto u_z_at_mt_7 = load_matrix<Links>(a.links, at_mt_7, 2);
-      const auto at_pz_mt_7 = walk<+3, -4>(a, x);
-      const auto u_t_at_pz_mt_7 = load_matrix<Links>(a.links, at_pz_mt_7, 3);
-      const auto v9 = product(product(adj(u_t_at_mt_7), s10), product(u_z_at_mt_7, u_t_at_pz_mt_7));
-      s8 += v9;
-      s5 += adj(s8);
-      in_order();
-      const auto at_pz_8 = walk<+3>(a, x);
-      const auto u_t_at_pz_8 = load_matrix<Links>(a.links, at_pz_8, 3);
-      const auto at_pt_8 = walk<+4>(a, x);
-      const auto u_z_at_pt_8 = load_matrix<Links>(a.links, at_pt_8, 2);
-      const auto u_t_8 = load_matrix<Links>(a.links, x, 3);
-      s5 += product(u_t_at_pz_8, product(adj(u_z_at_pt_8), product(adj(u_t_8), s7)));
-      in_order();
-      const auto at_my_pz_9 = walk<-2, +3>(a, x);
-      const auto u_y_at_my_pz_9 = load_matrix<Links>(a.links, at_my_pz_9, 1);
-      const auto at_my_9 = walk<-2>(a, x);
-      const auto u_z_at_my_9 = load_matrix<Links>(a.links, at_my_9, 2);
-      const auto u_y_at_my_9 = load_matrix<Links>(a.links, at_my_9, 1);
-      const auto magnetic_x_9 = load_matrix<Matrices>(a.x, x, 0);
-      const auto v10 = broadcast<R>(0.125) * times_i(magnetic_x_9);
-      auto s11 = v10;
-      s11 -= adj(v10);
-      const auto v11 = product(product(product(adj(u_y_at_my_pz_9), adj(u_z_at_my_9)), u_y_at_my_9), s11);
-      s5 += v11;
-      in_order();
-      const auto at_my_pz_10 = walk<-2, +3>(a, x);
-      const auto u_y_at_my_pz_10 = load_matrix<Links>(a.links, at_my_pz_10, 1);
-      const auto magnetic_x_at_my_pz_10 = load_matrix<Matrices>(a.x, at_my_pz_10, 0);
-      const auto v12 = broadcast<R>(0.125) * times_i(magnetic_x_at_my_pz_10);
-      auto s12 = v12;
-      s12 -= adj(v12);
-      auto s13 = product(adj(u_y_at_my_pz_10), s12);
-      in_order();
-      const auto at_pz_11 = walk<+3>(a, x);
-      const auto magnetic_x_at_pz_11 = load_matrix<Matrices>(a.x, at_pz_11, 0);
-      const auto v13 = broadcast<R>(0.125) * times_i(magnetic_x_at_pz_11);
-      auto s14 = v13;
-      s14 -= adj(v13);
-      const auto at_my_pz_11 = walk<-2, +3>(a, x);
-      const auto u_y_at_my_pz_11 = load_matrix<Links>(a.links, at_my_pz_11, 1);
-      s13 += product(s14, adj(u_y_at_my_pz_11));
-      const auto at_my_11 = walk<-2>(a, x);
-      const auto u_z_at_my_11 = load_matrix<Links>(a.links, at_my_11, 2);
-      const auto u_y_at_my_11 = load_matrix<Links>(a.links, at_my_11, 1);
-      s5 += product(s13, product(adj(u_z_at_my_11), u_y_at_my_11));
-      in_order();
-      const auto at_my_pz_12 = walk<-2, +3>(a, x);
-      const auto u_y_at_my_pz_12 = load_matrix<Links>(a.links, at_my_pz_12, 1);
-      const auto at_my_12 = walk<-2>(a, x);
-      const auto u_z_at_my_12 = load_matrix<Links>(a.links, at_my_12, 2);
-      const auto magnetic_x_at_my_12 = load_matrix<Matrices>(a.x, at_my_12, 0);
-      const auto v14 = broadcast<R>(0.125) * times_i(magnetic_x_at_my_12);
-      auto s15 = v14;
-      s15 -= adj(v14);
-      const auto u_y_at_my_12 = load_matrix<Links>(a.links, at_my_12, 1);
-      const auto v15 = product(product(adj(u_y_at_my_pz_12), product(adj(u_z_at_my_12), s15)), u_y_at_my_12);
-      s5 += v15;
-      in_order();
-      const auto at_mx_pz_13 = walk<-1, +3>(a, x);
-      const auto u_x_at_mx_pz_13 = load_matrix<Links>(a.links, at_mx_pz_13, 0);
-      const auto at_mx_13 = walk<-1>(a, x);
-      const auto u_z_at_mx_13 = load_matrix<Links>(a.links, at_mx_13, 2);
-      const auto u_x_at_mx_13 = load_matrix<Links>(a.links, at_mx_13, 0);
-      const auto magnetic_y_13 = load_matrix<Matrices>(a.x, x, 1);
-      const auto v16 = broadcast<R>(0.125) * times_i(magnetic_y_13);
-      auto s16 = v16;
-      s16 -= adj(v16);
-      const auto v17 = product(product(product(adj(u_x_at_mx_pz_13), adj(u_z_at_mx_13)), u_x_at_mx_13), s16);
-      s5 += v17;
-      in_order();
-      auto s17 = product(v5, s6);
-      in_order();
-      const auto u_y_15 = load_matrix<Links>(a.links, x, 1);
-      const auto at_py_15 = walk<+2>(a, x);
-      const auto u_z_at_py_15 = load_matrix<Links>(a.links, at_py_15, 2);
-      const auto at_pz_15 = walk<+3>(a, x);
-      const auto u_y_at_pz_15 = load_matrix<Links>(a.links, at_pz_15, 1);
-      auto s18 = product(adj(u_y_at_pz_15), s14);
-      in_order();
-      const auto at_py_pz_16 = walk<+2, +3>(a, x);
-      const auto magnetic_x_at_py_pz_16 = load_matrix<Matrices>(a.x, at_py_pz_16, 0);
-      const auto v18 = broadcast<R>(0.125) * times_i(magnetic_x_at_py_pz_16);
-      auto s19 = v18;
-      s19 -= adj(v18);
-      const auto at_pz_16 = walk<+3>(a, x);
-      const auto u_y_at_pz_16 = load_matrix<Links>(a.links, at_pz_16, 1);
-      s18 += product(s19, adj(u_y_at_pz_16));
-      s17 += product(u_y_15, product(u_z_at_py_15, s18));
-      in_order();
-      const auto u_y_17 = load_matrix<Links>(a.links, x, 1);
-      const auto at_py_17 = walk<+2>(a, x);
-      const auto magnetic_x_at_py_17 = load_matrix<Matrices>(a.x, at_py_17, 0);
-      const auto v19 = broadcast<R>(0.125) * times_i(magnetic_x_at_py_17);
-      auto s20 = v19;
-      s20 -= adj(v19);
-      const auto u_z_at_py_17 = load_matrix<Links>(a.links, at_py_17, 2);
-      const auto at_pz_17 = walk<+3>(a, x);
-      const auto u_y_at_pz_17 = load_matrix<Links>(a.links, at_pz_17, 1);
-      s17 += product(product(u_y_17, product(s20, u_z_at_py_17)), adj(u_y_at_pz_17));
-      in_order();
-      const auto u_y_18 = load_matrix<Links>(a.links, x, 1);
-      const auto at_py_18 = walk<+2>(a, x);
-      const auto u_z_at_py_18 = load_matrix<Links>(a.links, at_py_18, 2);
-      const auto at_pz_18 = walk<+3>(a, x);
-      const auto u_y_at_pz_18 = load_matrix<Links>(a.links, at_pz_18, 1);
-      s17 += product(s11, product(product(u_y_18, u_z_at_py_18), adj(u_y_at_pz_18)));
-      in_order();
-      const auto u_x_19 = load_matrix<Links>(a.links, x, 0);
-      const auto at_px_19 = walk<+1>(a, x);
-      const auto u_z_at_px_19 = load_matrix<Links>(a.links, at_px_19, 2);
-      const auto at_pz_19 = walk<+3>(a, x);
-      const auto u_x_at_pz_19 = load_matrix<Links>(a.links, at_pz_19, 0);
-      const auto magnetic_y_at_pz_19 = load_matrix<Matrices>(a.x, at_pz_19, 1);
-      const auto v20 = broadcast<R>(0.125) * times_i(magnetic_y_at_pz_19);
-      auto s21 = v20;
-      s21 -= adj(v20);
-      auto s22 = product(adj(u_x_at_pz_19), s21);
-      in_order();
-      const auto at_px_pz_20 = walk<+1, +3>(a, x);
-      const auto magnetic_y_at_px_pz_20 = load_matrix<Matrices>(a.x, at_px_pz_20, 1);
-      const auto v21 = broadcast<R>(0.125) * times_i(magnetic_y_at_px_pz_20);
-      auto s23 = v21;
-      s23 -= adj(v21);
-      const auto at_pz_20 = walk<+3>(a, x);
-      const auto u_x_at_pz_20 = load_matrix<Links>(a.links, at_pz_20, 0);
-      s22 += product(s23, adj(u_x_at_pz_20));
-      s17 += product(u_x_19, product(u_z_at_px_19, s22));
-      in_order();
-      const auto u_x_21 = load_matrix<Links>(a.links, x, 0);
-      const auto at_px_21 = walk<+1>(a, x);
-      const auto magnetic_y_at_px_21 = load_matrix<Matrices>(a.x, at_px_21, 1);
-      const auto v22 = broadcast<R>(0.125) * times_i(magnetic_y_at_px_21);
-      auto s24 = v22;
-      s24 -= adj(v22);
-      const auto u_z_at_px_21 = load_matrix<Links>(a.links, at_px_21, 2);
-      const auto at_pz_21 = walk<+3>(a, x);
-      const auto u_x_at_pz_21 = load_matrix<Links>(a.links, at_pz_21, 0);
-      s17 += product(product(u_x_21, product(s24, u_z_at_px_21)), adj(u_x_at_pz_21));
-      in_order();
-      const auto u_x_22 = load_matrix<Links>(a.links, x, 0);
-      const auto at_px_22 = walk<+1>(a, x);
-      const auto u_z_at_px_22 = load_matrix<Links>(a.links, at_px_22, 2);
-      const auto at_pz_22 = walk<+3>(a, x);
-      const auto u_x_at_pz_22 = load_matrix<Links>(a.links, at_pz_22, 0);
-      s17 += product(s16, product(product(u_x_22, u_z_at_px_22), adj(u_x_at_pz_22)));
-      s5 += adj(s17);
-      in_order();
-      const auto at_mx_pz_23 = walk<-1, +3>(a, x);
-      const auto u_x_at_mx_pz_23 = load_matrix<Links>(a.links, at_mx_pz_23, 0);
-      const auto magnetic_y_at_mx_pz_23 = load_matrix<Matrices>(a.x, at_mx_pz_23, 1);
-      const auto v23 = broadcast<R>(0.125) * times_i(magnetic_y_at_mx_pz_23);
-      auto s25 = v23;
-      s25 -= adj(v23);
-      auto s26 = product(adj(u_x_at_mx_pz_23), s25);
-      s26 += product(s21, adj(u_x_at_mx_pz_23));
-      const auto at_mx_23 = walk<-1>(a, x);
-      const auto u_z_at_mx_23 = load_matrix<Links>(a.links, at_mx_23, 2);
-      const auto u_x_at_mx_23 = load_matrix<Links>(a.links, at_mx_23, 0);
-      s5 += product(s26, product(adj(u_z_at_mx_23), u_x_at_mx_23));
-      in_order();
-      const auto at_mx_pz_24 = walk<-1, +3>(a, x);
-      const auto u_x_at_mx_pz_24 = load_matrix<Links>(a.links, at_mx_pz_24, 0);
-      const auto at_mx_24 = walk<-1>(a, x);
-      const auto u_z_at_mx_24 = load_matrix<Links>(a.links, at_mx_24, 2);
-      const auto magnetic_y_at_mx_24 = load_matrix<Matrices>(a.x, at_mx_24, 1);
-      const auto v24 = broadcast<R>(0.125) * times_i(magnetic_y_at_mx_24);
-      auto s27 = v24;
-      s27 -= adj(v24);
-      const auto u_x_at_mx_24 = load_matrix<Links>(a.links, at_mx_24, 0);
-      const auto v25 = product(product(adj(u_x_at_mx_pz_24), product(adj(u_z_at_mx_24), s27)), u_x_at_mx_24);
-      s5 += v25;
-      s1 -= traceless_antihermitian(product(u_z_2, s5));
-      Matrices::store(a.out, x.place, x.parity, 2, s1);
-    }
-    {  // direction t
-      const auto p_t = load_matrix<Matrices>(a.z, x, 3);
-      auto s1 = p_t;
-      in_order();
-      const auto u_t_2 = load_matrix<Links>(a.links, x, 3);
-      const auto at_mz_pt_2 = walk<-3, +4>(a, x);
-      const auto u_z_at_mz_pt_2 = load_matrix<Links>(a.links, at_mz_pt_2, 2);
-      const auto at_mz_2 = walk<-3>(a, x);
-      const auto u_t_at_mz_2 = load_matrix<Links>(a.links, at_mz_2, 3);
-      const auto u_z_at_mz_2 = load_matrix<Links>(a.links, at_mz_2, 2);
-      const auto electric_z_2 = load_matrix<Matrices>(a.y, x, 2);
-      const auto v1 = broadcast<R>(0.125) * times_i(electric_z_2);
-      auto s2 = v1;
-      s2 -= adj(v1);
-      const auto v2 = product(product(product(adj(u_z_at_mz_pt_2), adj(u_t_at_mz_2)), u_z_at_mz_2), s2);
-      auto s3 = v2;
-      in_order();
-      const auto at_mz_pt_3 = walk<-3, +4>(a, x);
-      const auto u_z_at_mz_pt_3 = load_matrix<Links>(a.links, at_mz_pt_3, 2);
-      const auto electric_z_at_mz_pt_3 = load_matrix<Matrices>(a.y, at_mz_pt_3, 2);
-      const auto v3 = broadcast<R>(0.125) * times_i(electric_z_at_mz_pt_3);
-      auto s4 = v3;
-      s4 -= adj(v3);
-      auto s5 = product(adj(u_z_at_mz_pt_3), s4);
-      in_order();
-      const auto at_pt_4 = walk<+4>(a, x);
-      const auto electric_z_at_pt_4 = load_matrix<Matrices>(a.y, at_pt_4, 2);
-      const auto v4 = broadcast<R>(0.125) * times_i(electric_z_at_pt_4);
+      const auto at_pnu_3 = walk<+1>(a, x, nu);
+      const auto u_mu_at_pnu_3 = load_matrix<Links>(a.links, at_pnu_3, mu);
+      s3 += product(s4, adj(u_mu_at_pnu_3));
+      const auto u_nu_3 = load_matrix<Links>(a.links, x, nu);
+      auto s5 = product(product(u_nu_at_pmu_2, s3), adj(u_nu_3));
+      in_order();
+      const auto at_mnu_4 = walk<-1>(a, x, nu);
+      const auto u_nu_at_mnu_4 = load_matrix<Links>(a.links, at_mnu_4, nu);
+      const auto u_mu_at_mnu_4 = load_matrix<Links>(a.links, at_mnu_4, mu);
+      const auto at_pmu_mnu_4 = walk<+1, -1>(a, x, mu, nu);
+      const auto u_nu_at_pmu_mnu_4 = load_matrix<Links>(a.links, at_pmu_mnu_4, nu);
+      const auto v3 = product(product(adj(u_nu_at_mnu_4), u_mu_at_mnu_4), u_nu_at_pmu_mnu_4);
+      const auto at_pmu_4 = walk<+1>(a, x, mu);
+      const auto source_mu_at_pmu_4 = load_matrix<Matrices>(a.x, at_pmu_4, mu);
+      const auto v4 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_4);
       auto s6 = v4;
       s6 -= adj(v4);
-      const auto at_mz_pt_4 = walk<-3, +4>(a, x);
-      const auto u_z_at_mz_pt_4 = load_matrix<Links>(a.links, at_mz_pt_4, 2);
-      s5 += product(s6, adj(u_z_at_mz_pt_4));
-      const auto at_mz_4 = walk<-3>(a, x);
-      const auto u_t_at_mz_4 = load_matrix<Links>(a.links, at_mz_4, 3);
-      const auto u_z_at_mz_4 = load_matrix<Links>(a.links, at_mz_4, 2);
-      s3 += product(s5, product(adj(u_t_at_mz_4), u_z_at_mz_4));
+      s5 += adj(product(v3, s6));
       in_order();
-      const auto at_mz_pt_5 = walk<-3, +4>(a, x);
-      const auto u_z_at_mz_pt_5 = load_matrix<Links>(a.links, at_mz_pt_5, 2);
-      const auto at_mz_5 = walk<-3>(a, x);
-      const auto u_t_at_mz_5 = load_matrix<Links>(a.links, at_mz_5, 3);
-      const auto electric_z_at_mz_5 = load_matrix<Matrices>(a.y, at_mz_5, 2);
-      const auto v5 = broadcast<R>(0.125) * times_i(electric_z_at_mz_5);
-      auto s7 = v5;
-      s7 -= adj(v5);
-      const auto u_z_at_mz_5 = load_matrix<Links>(a.links, at_mz_5, 2);
-      const auto v6 = product(product(adj(u_z_at_mz_pt_5), product(adj(u_t_at_mz_5), s7)), u_z_at_mz_5);
-      s3 += v6;
+      const auto at_pmu_5 = walk<+1>(a, x, mu);
+      const auto u_nu_at_pmu_5 = load_matrix<Links>(a.links, at_pmu_5, nu);
+      const auto at_pnu_5 = walk<+1>(a, x, nu);
+      const auto u_mu_at_pnu_5 = load_matrix<Links>(a.links, at_pnu_5, mu);
+      const auto u_nu_5 = load_matrix<Links>(a.links, x, nu);
+      const auto v5 = product(product(s6, u_nu_at_pmu_5), product(adj(u_mu_at_pnu_5), adj(u_nu_5)));
+      s5 += v5;
       in_order();
-      const auto at_my_pt_6 = walk<-2, +4>(a, x);
-      const auto u_y_at_my_pt_6 = load_matrix<Links>(a.links, at_my_pt_6, 1);
-      const auto at_my_6 = walk<-2>(a, x);
-      const auto u_t_at_my_6 = load_matrix<Links>(a.links, at_my_6, 3);
-      const auto u_y_at_my_6 = load_matrix<Links>(a.links, at_my_6, 1);
-      const auto electric_y_6 = load_matrix<Matrices>(a.y, x, 1);
-      const auto v7 = broadcast<R>(0.125) * times_i(electric_y_6);
-      auto s8 = v7;
-      s8 -= adj(v7);
-      const auto v8 = product(product(product(adj(u_y_at_my_pt_6), adj(u_t_at_my_6)), u_y_at_my_6), s8);
+      const auto source_mu_6 = load_matrix<Matrices>(a.x, x, mu);
+      const auto v6 = broadcast<R>(0.125) * times_i(source_mu_6);
+      auto s7 = v6;
+      s7 -= adj(v6);
+      auto s8 = product(s7, v3);
+      in_order();
+      const auto at_mnu_7 = walk<-1>(a, x, nu);
+      const auto u_nu_at_mnu_7 = load_matrix<Links>(a.links, at_mnu_7, nu);
+      const auto u_mu_at_mnu_7 = load_matrix<Links>(a.links, at_mnu_7, mu);
+      const auto at_pmu_mnu_7 = walk<+1, -1>(a, x, mu, nu);
+      const auto source_mu_at_pmu_mnu_7 = load_matrix<Matrices>(a.x, at_pmu_mnu_7, mu);
+      const auto v7 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_mnu_7);
+      auto s9 = v7;
+      s9 -= adj(v7);
+      const auto u_nu_at_pmu_mnu_7 = load_matrix<Links>(a.links, at_pmu_mnu_7, nu);
+      const auto v8 = product(adj(u_nu_at_mnu_7), product(u_mu_at_mnu_7, product(s9, u_nu_at_pmu_mnu_7)));
+      s8 += v8;
+      in_order();
+      const auto at_mnu_8 = walk<-1>(a, x, nu);
+      const auto u_nu_at_mnu_8 = load_matrix<Links>(a.links, at_mnu_8, nu);
+      const auto source_mu_at_mnu_8 = load_matrix<Matrices>(a.x, at_mnu_8, mu);
+      const auto v9 = broadcast<R>(0.125) * times_i(source_mu_at_mnu_8);
+      auto s10 = v9;
+      s10 -= adj(v9);
+      const auto u_mu_at_mnu_8 = load_matrix<Links>(a.links, at_mnu_8, mu);
+      const auto at_pmu_mnu_8 = walk<+1, -1>(a, x, mu, nu);
+      const auto u_nu_at_pmu_mnu_8 = load_matrix<Links>(a.links, at_pmu_mnu_8, nu);
+      const auto v10 = product(product(adj(u_nu_at_mnu_8), s10), product(u_mu_at_mnu_8, u_nu_at_pmu_mnu_8));
+      s8 += v10;
+      s5 += adj(s8);
+      in_order();
+      const auto at_pmu_9 = walk<+1>(a, x, mu);
+      const auto u_nu_at_pmu_9 = load_matrix<Links>(a.links, at_pmu_9, nu);
+      const auto at_pnu_9 = walk<+1>(a, x, nu);
+      const auto u_mu_at_pnu_9 = load_matrix<Links>(a.links, at_pnu_9, mu);
+      const auto u_nu_9 = load_matrix<Links>(a.links, x, nu);
+      const auto v11 = product(u_nu_at_pmu_9, product(adj(u_mu_at_pnu_9), product(adj(u_nu_9), s7)));
+      s5 += v11;
+      s1 -= weight * traceless_antihermitian(product(u_mu_2, s5));
+      Matrices::store(a.out, x.place, x.parity, mu, s1);
+    }
+    {  // direction nu
+      const auto p_nu = load_matrix<Matrices>(a.y, x, nu);
+      auto s1 = p_nu;
+      in_order();
+      const auto u_nu_2 = load_matrix<Links>(a.links, x, nu);
+      const auto at_mmu_pnu_2 = walk<-1, +1>(a, x, mu, nu);
+      const auto u_mu_at_mmu_pnu_2 = load_matrix<Links>(a.links, at_mmu_pnu_2, mu);
+      const auto at_mmu_2 = walk<-1>(a, x, mu);
+      const auto u_nu_at_mmu_2 = load_matrix<Links>(a.links, at_mmu_2, nu);
+      const auto u_mu_at_mmu_2 = load_matrix<Links>(a.links, at_mmu_2, mu);
+      const auto v1 = product(product(adj(u_mu_at_mmu_pnu_2), adj(u_nu_at_mmu_2)), u_mu_at_mmu_2);
+      const auto source_mu_2 = load_matrix<Matrices>(a.x, x, mu);
+      const auto v2 = broadcast<R>(0.125) * times_i(source_mu_2);
+      auto s2 = v2;
+      s2 -= adj(v2);
+      auto s3 = product(v1, s2);
+      in_order();
+      const auto u_mu_3 = load_matrix<Links>(a.links, x, mu);
+      const auto at_pmu_3 = walk<+1>(a, x, mu);
+      const auto u_nu_at_pmu_3 = load_matrix<Links>(a.links, at_pmu_3, nu);
+      const auto at_pnu_3 = walk<+1>(a, x, nu);
+      const auto u_mu_at_pnu_3 = load_matrix<Links>(a.links, at_pnu_3, mu);
+      const auto source_mu_at_pnu_3 = load_matrix<Matrices>(a.x, at_pnu_3, mu);
+      const auto v3 = broadcast<R>(0.125) * times_i(source_mu_at_pnu_3);
+      auto s4 = v3;
+      s4 -= adj(v3);
+      auto s5 = product(adj(u_mu_at_pnu_3), s4);
+      in_order();
+      const auto at_pmu_pnu_4 = walk<+1, +1>(a, x, mu, nu);
+      const auto source_mu_at_pmu_pnu_4 = load_matrix<Matrices>(a.x, at_pmu_pnu_4, mu);
+      const auto v4 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_pnu_4);
+      auto s6 = v4;
+      s6 -= adj(v4);
+      const auto at_pnu_4 = walk<+1>(a, x, nu);
+      const auto u_mu_at_pnu_4 = load_matrix<Links>(a.links, at_pnu_4, mu);
+      s5 += product(s6, adj(u_mu_at_pnu_4));
+      auto s7 = product(u_mu_3, product(u_nu_at_pmu_3, s5));
+      in_order();
+      const auto u_mu_5 = load_matrix<Links>(a.links, x, mu);
+      const auto at_pmu_5 = walk<+1>(a, x, mu);
+      const auto source_mu_at_pmu_5 = load_matrix<Matrices>(a.x, at_pmu_5, mu);
+      const auto v5 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_5);
+      auto s8 = v5;
+      s8 -= adj(v5);
+      const auto u_nu_at_pmu_5 = load_matrix<Links>(a.links, at_pmu_5, nu);
+      const auto at_pnu_5 = walk<+1>(a, x, nu);
+      const auto u_mu_at_pnu_5 = load_matrix<Links>(a.links, at_pnu_5, mu);
+      s7 += product(product(u_mu_5, product(s8, u_nu_at_pmu_5)), adj(u_mu_at_pnu_5));
+      in_order();
+      const auto u_mu_6 = load_matrix<Links>(a.links, x, mu);
+      const auto at_pmu_6 = walk<+1>(a, x, mu);
+      const auto u_nu_at_pmu_6 = load_matrix<Links>(a.links, at_pmu_6, nu);
+      const auto at_pnu_6 = walk<+1>(a, x, nu);
+      const auto u_mu_at_pnu_6 = load_matrix<Links>(a.links, at_pnu_6, mu);
+      s7 += product(s2, product(product(u_mu_6, u_nu_at_pmu_6), adj(u_mu_at_pnu_6)));
+      s3 += adj(s7);
+      in_order();
+      const auto at_mmu_pnu_7 = walk<-1, +1>(a, x, mu, nu);
+      const auto u_mu_at_mmu_pnu_7 = load_matrix<Links>(a.links, at_mmu_pnu_7, mu);
+      const auto source_mu_at_mmu_pnu_7 = load_matrix<Matrices>(a.x, at_mmu_pnu_7, mu);
+      const auto v6 = broadcast<R>(0.125) * times_i(source_mu_at_mmu_pnu_7);
+      auto s9 = v6;
+      s9 -= adj(v6);
+      auto s10 = product(adj(u_mu_at_mmu_pnu_7), s9);
+      s10 += product(s4, adj(u_mu_at_mmu_pnu_7));
+      const auto at_mmu_7 = walk<-1>(a, x, mu);
+      const auto u_nu_at_mmu_7 = load_matrix<Links>(a.links, at_mmu_7, nu);
+      const auto u_mu_at_mmu_7 = load_matrix<Links>(a.links, at_mmu_7, mu);
+      s3 += product(s10, product(adj(u_nu_at_mmu_7), u_mu_at_mmu_7));
+      in_order();
+      const auto at_mmu_pnu_8 = walk<-1, +1>(a, x, mu, nu);
+      const auto u_mu_at_mmu_pnu_8 = load_matrix<Links>(a.links, at_mmu_pnu_8, mu);
+      const auto at_mmu_8 = walk<-1>(a, x, mu);
+      const auto u_nu_at_mmu_8 = load_matrix<Links>(a.links, at_mmu_8, nu);
+      const auto source_mu_at_mmu_8 = load_matrix<Matrices>(a.x, at_mmu_8, mu);
+      const auto v7 = broadcast<R>(0.125) * times_i(source_mu_at_mmu_8);
+      auto s11 = v7;
+      s11 -= adj(v7);
+      const auto u_mu_at_mmu_8 = load_matrix<Links>(a.links, at_mmu_8, mu);
+      const auto v8 = product(product(adj(u_mu_at_mmu_pnu_8), product(adj(u_nu_at_mmu_8), s11)),
+        u_mu_at_mmu_8);
       s3 += v8;
-      in_order();
-      const auto at_my_pt_7 = walk<-2, +4>(a, x);
-      const auto u_y_at_my_pt_7 = load_matrix<Links>(a.links, at_my_pt_7, 1);
-      const auto electric_y_at_my_pt_7 = load_matrix<Matrices>(a.y, at_my_pt_7, 1);
-      const auto v9 = broadcast<R>(0.125) * times_i(electric_y_at_my_pt_7);
-      auto s9 = v9;
-      s9 -= adj(v9);
-      auto s10 = product(adj(u_y_at_my_pt_7), s9);
-      in_order();
-      const auto at_pt_8 = walk<+4>(a, x);
-      const auto electric_y_at_pt_8 = load_matrix<Matrices>(a.y, at_pt_8, 1);
-      const auto v10 = broadcast<R>(0.125) * times_i(electric_y_at_pt_8);
-      auto s11 = v10;
-      s11 -= adj(v10);
-      const auto at_my_pt_8 = walk<-2, +4>(a, x);
-      const auto u_y_at_my_pt_8 = load_matrix<Links>(a.links, at_my_pt_8, 1);
-      s10 += product(s11, adj(u_y_at_my_pt_8));
-      const auto at_my_8 = walk<-2>(a, x);
-      const auto u_t_at_my_8 = load_matrix<Links>(a.links, at_my_8, 3);
-      const auto u_y_at_my_8 = load_matrix<Links>(a.links, at_my_8, 1);
-      s3 += product(s10, product(adj(u_t_at_my_8), u_y_at_my_8));
-      in_order();
-      const auto at_my_pt_9 = walk<-2, +4>(a, x);
-      const auto u_y_at_my_pt_9 = load_matrix<Links>(a.links, at_my_pt_9, 1);
-      const auto at_my_9 = walk<-2>(a, x);
-      const auto u_t_at_my_9 = load_matrix<Links>(a.links, at_my_9, 3);
-      const auto electric_y_at_my_9 = load_matrix<Matrices>(a.y, at_my_9, 1);
-      const auto v11 = broadcast<R>(0.125) * times_i(electric_y_at_my_9);
-      auto s12 = v11;
-      s12 -= adj(v11);
-      const auto u_y_at_my_9 = load_matrix<Links>(a.links, at_my_9, 1);
-      const auto v12 = product(product(adj(u_y_at_my_pt_9), product(adj(u_t_at_my_9), s12)), u_y_at_my_9);
-      s3 += v12;
-      in_order();
-      const auto at_mx_pt_10 = walk<-1, +4>(a, x);
-      const auto u_x_at_mx_pt_10 = load_matrix<Links>(a.links, at_mx_pt_10, 0);
-      const auto at_mx_10 = walk<-1>(a, x);
-      const auto u_t_at_mx_10 = load_matrix<Links>(a.links, at_mx_10, 3);
-      const auto u_x_at_mx_10 = load_matrix<Links>(a.links, at_mx_10, 0);
-      const auto electric_x_10 = load_matrix<Matrices>(a.y, x, 0);
-      const auto v13 = broadcast<R>(0.125) * times_i(electric_x_10);
-      auto s13 = v13;
-      s13 -= adj(v13);
-      const auto v14 = product(product(product(adj(u_x_at_mx_pt_10), adj(u_t_at_mx_10)), u_x_at_mx_10), s13);
-      s3 += v14;
-      in_order();
-      const auto u_z_11 = load_matrix<Links>(a.links, x, 2);
-      const auto at_pz_11 = walk<+3>(a, x);
-      const auto u_t_at_pz_11 = load_matrix<Links>(a.links, at_pz_11, 3);
-      const auto at_pt_11 = walk<+4>(a, x);
-      const auto u_z_at_pt_11 = load_matrix<Links>(a.links, at_pt_11, 2);
-      auto s14 = product(adj(u_z_at_pt_11), s6);
-      in_order();
-      const auto at_pz_pt_12 = walk<+3, +4>(a, x);
-      const auto electric_z_at_pz_pt_12 = load_matrix<Matrices>(a.y, at_pz_pt_12, 2);
-      const auto v15 = broadcast<R>(0.125) * times_i(electric_z_at_pz_pt_12);
-      auto s15 = v15;
-      s15 -= adj(v15);
-      const auto at_pt_12 = walk<+4>(a, x);
-      const auto u_z_at_pt_12 = load_matrix<Links>(a.links, at_pt_12, 2);
-      s14 += product(s15, adj(u_z_at_pt_12));
-      auto s16 = product(u_z_11, product(u_t_at_pz_11, s14));
-      in_order();
-      const auto u_z_13 = load_matrix<Links>(a.links, x, 2);
-      const auto at_pz_13 = walk<+3>(a, x);
-      const auto electric_z_at_pz_13 = load_matrix<Matrices>(a.y, at_pz_13, 2);
-      const auto v16 = broadcast<R>(0.125) * times_i(electric_z_at_pz_13);
-      auto s17 = v16;
-      s17 -= adj(v16);
-      const auto u_t_at_pz_13 = load_matrix<Links>(a.links, at_pz_13, 3);
-      const auto at_pt_13 = walk<+4>(a, x);
-      const auto u_z_at_pt_13 = load_matrix<Links>(a.links, at_pt_13, 2);
-      s16 += product(product(u_z_13, product(s17, u_t_at_pz_13)), adj(u_z_at_pt_13));
-      in_order();
-      const auto u_z_14 = load_matrix<Links>(a.links, x, 2);
-      const auto at_pz_14 = walk<+3>(a, x);
-      const auto u_t_at_pz_14 = load_matrix<Links>(a.links, at_pz_14, 3);
-      const auto at_pt_14 = walk<+4>(a, x);
-      const auto u_z_at_pt_14 = load_matrix<Links>(a.links, at_pt_14, 2);
-      s16 += product(s2, product(product(u_z_14, u_t_at_pz_14), adj(u_z_at_pt_14)));
-      in_order();
-      const auto u_y_15 = load_matrix<Links>(a.links, x, 1);
-      const auto at_py_15 = walk<+2>(a, x);
-      const auto u_t_at_py_15 = load_matrix<Links>(a.links, at_py_15, 3);
-      const auto at_pt_15 = walk<+4>(a, x);
-      const auto u_y_at_pt_15 = load_matrix<Links>(a.links, at_pt_15, 1);
-      auto s18 = product(adj(u_y_at_pt_15), s11);
-      in_order();
-      const auto at_py_pt_16 = walk<+2, +4>(a, x);
-      const auto electric_y_at_py_pt_16 = load_matrix<Matrices>(a.y, at_py_pt_16, 1);
-      const auto v17 = broadcast<R>(0.125) * times_i(electric_y_at_py_pt_16);
-      auto s19 = v17;
-      s19 -= adj(v17);
-      const auto at_pt_16 = walk<+4>(a, x);
-      const auto u_y_at_pt_16 = load_matrix<Links>(a.links, at_pt_16, 1);
-      s18 += product(s19, adj(u_y_at_pt_16));
-      s16 += product(u_y_15, product(u_t_at_py_15, s18));
-      in_order();
-      const auto u_y_17 = load_matrix<Links>(a.links, x, 1);
-      const auto at_py_17 = walk<+2>(a, x);
-      const auto electric_y_at_py_17 = load_matrix<Matrices>(a.y, at_py_17, 1);
-      const auto v18 = broadcast<R>(0.125) * times_i(electric_y_at_py_17);
-      auto s20 = v18;
-      s20 -= adj(v18);
-      const auto u_t_at_py_17 = load_matrix<Links>(a.links, at_py_17, 3);
-      const auto at_pt_17 = walk<+4>(a, x);
-      const auto u_y_at_pt_17 = load_matrix<Links>(a.links, at_pt_17, 1);
-      s16 += product(product(u_y_17, product(s20, u_t_at_py_17)), adj(u_y_at_pt_17));
-      in_order();
-      const auto u_y_18 = load_matrix<Links>(a.links, x, 1);
-      const auto at_py_18 = walk<+2>(a, x);
-      const auto u_t_at_py_18 = load_matrix<Links>(a.links, at_py_18, 3);
-      const auto at_pt_18 = walk<+4>(a, x);
-      const auto u_y_at_pt_18 = load_matrix<Links>(a.links, at_pt_18, 1);
-      s16 += product(s8, product(product(u_y_18, u_t_at_py_18), adj(u_y_at_pt_18)));
-      in_order();
-      const auto u_x_19 = load_matrix<Links>(a.links, x, 0);
-      const auto at_px_19 = walk<+1>(a, x);
-      const auto u_t_at_px_19 = load_matrix<Links>(a.links, at_px_19, 3);
-      const auto at_pt_19 = walk<+4>(a, x);
-      const auto u_x_at_pt_19 = load_matrix<Links>(a.links, at_pt_19, 0);
-      const auto electric_x_at_pt_19 = load_matrix<Matrices>(a.y, at_pt_19, 0);
-      const auto v19 = broadcast<R>(0.125) * times_i(electric_x_at_pt_19);
-      auto s21 = v19;
-      s21 -= adj(v19);
-      auto s22 = product(adj(u_x_at_pt_19), s21);
-      in_order();
-      const auto at_px_pt_20 = walk<+1, +4>(a, x);
-      const auto electric_x_at_px_pt_20 = load_matrix<Matrices>(a.y, at_px_pt_20, 0);
-      const auto v20 = broadcast<R>(0.125) * times_i(electric_x_at_px_pt_20);
-      auto s23 = v20;
-      s23 -= adj(v20);
-      const auto at_pt_20 = walk<+4>(a, x);
-      const auto u_x_at_pt_20 = load_matrix<Links>(a.links, at_pt_20, 0);
-      s22 += product(s23, adj(u_x_at_pt_20));
-      s16 += product(u_x_19, product(u_t_at_px_19, s22));
-      in_order();
-      const auto u_x_21 = load_matrix<Links>(a.links, x, 0);
-      const auto at_px_21 = walk<+1>(a, x);
-      const auto electric_x_at_px_21 = load_matrix<Matrices>(a.y, at_px_21, 0);
-      const auto v21 = broadcast<R>(0.125) * times_i(electric_x_at_px_21);
-      auto s24 = v21;
-      s24 -= adj(v21);
-      const auto u_t_at_px_21 = load_matrix<Links>(a.links, at_px_21, 3);
-      const auto at_pt_21 = walk<+4>(a, x);
-      const auto u_x_at_pt_21 = load_matrix<Links>(a.links, at_pt_21, 0);
-      s16 += product(product(u_x_21, product(s24, u_t_at_px_21)), adj(u_x_at_pt_21));
-      in_order();
-      const auto u_x_22 = load_matrix<Links>(a.links, x, 0);
-      const auto at_px_22 = walk<+1>(a, x);
-      const auto u_t_at_px_22 = load_matrix<Links>(a.links, at_px_22, 3);
-      const auto at_pt_22 = walk<+4>(a, x);
-      const auto u_x_at_pt_22 = load_matrix<Links>(a.links, at_pt_22, 0);
-      s16 += product(s13, product(product(u_x_22, u_t_at_px_22), adj(u_x_at_pt_22)));
-      s3 += adj(s16);
-      in_order();
-      const auto at_mx_pt_23 = walk<-1, +4>(a, x);
-      const auto u_x_at_mx_pt_23 = load_matrix<Links>(a.links, at_mx_pt_23, 0);
-      const auto electric_x_at_mx_pt_23 = load_matrix<Matrices>(a.y, at_mx_pt_23, 0);
-      const auto v22 = broadcast<R>(0.125) * times_i(electric_x_at_mx_pt_23);
-      auto s25 = v22;
-      s25 -= adj(v22);
-      auto s26 = product(adj(u_x_at_mx_pt_23), s25);
-      s26 += product(s21, adj(u_x_at_mx_pt_23));
-      const auto at_mx_23 = walk<-1>(a, x);
-      const auto u_t_at_mx_23 = load_matrix<Links>(a.links, at_mx_23, 3);
-      const auto u_x_at_mx_23 = load_matrix<Links>(a.links, at_mx_23, 0);
-      s3 += product(s26, product(adj(u_t_at_mx_23), u_x_at_mx_23));
-      in_order();
-      const auto at_mx_pt_24 = walk<-1, +4>(a, x);
-      const auto u_x_at_mx_pt_24 = load_matrix<Links>(a.links, at_mx_pt_24, 0);
-      const auto at_mx_24 = walk<-1>(a, x);
-      const auto u_t_at_mx_24 = load_matrix<Links>(a.links, at_mx_24, 3);
-      const auto electric_x_at_mx_24 = load_matrix<Matrices>(a.y, at_mx_24, 0);
-      const auto v23 = broadcast<R>(0.125) * times_i(electric_x_at_mx_24);
-      auto s27 = v23;
-      s27 -= adj(v23);
-      const auto u_x_at_mx_24 = load_matrix<Links>(a.links, at_mx_24, 0);
-      const auto v24 = product(product(adj(u_x_at_mx_pt_24), product(adj(u_t_at_mx_24), s27)), u_x_at_mx_24);
-      s3 += v24;
-      s1 -= traceless_antihermitian(product(u_t_2, s3));
-      Matrices::store(a.out, x.place, x.parity, 3, s1);
+      s1 -= weight * traceless_antihermitian(product(u_nu_2, s3));
+      Matrices::store(a.out, x.place, x.parity, nu, s1);
     }
   }
 };

@@ -3,11 +3,11 @@
 //
 // Written in generator/actions/clover.py, line 16:
 //   magnetic_out[x] = magnetic[x] + 0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 +
-//       -0.5*i)*(gamma[z]*gamma[y] - gamma[y]*gamma[z])*chi))))
-//   magnetic_out[y] = magnetic[y] + 0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 +
-//       -0.5*i)*(gamma[z]*gamma[x] - gamma[x]*gamma[z])*chi))))
-//   magnetic_out[z] = magnetic[z] + 0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 +
 //       -0.5*i)*(gamma[y]*gamma[x] - gamma[x]*gamma[y])*chi))))
+//   magnetic_out[y] = magnetic[y] + 0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 +
+//       -0.5*i)*(gamma[z]*gamma[y] - gamma[y]*gamma[z])*chi))))
+//   magnetic_out[z] = magnetic[z] + 0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 +
+//       -0.5*i)*(gamma[z]*gamma[x] - gamma[x]*gamma[z])*chi))))
 //   electric_out[x] = electric[x] + 0.5*(weight*(csw_t*summed(outer(psi, (0.0 +
 //       -0.5*i)*(gamma[t]*gamma[x] - gamma[x]*gamma[t])*chi))))
 //   electric_out[y] = electric[y] + 0.5*(weight*(csw_t*summed(outer(psi, (0.0 +
@@ -46,7 +46,7 @@ struct source_clover_nr_body {
       for (int n = 0; n < a.columns; ++n) {
         const auto psi = load_spinor<Spinors>(a.in, x, n);
         const auto chi = load_spinor<Spinors>(a.x, x, n);
-        const typename Spinors::Value v1 = {-chi[1], -chi[0], -chi[3], -chi[2]};
+        const typename Spinors::Value v1 = {-chi[0], chi[1], -chi[2], chi[3]};
         s2 += outer(psi, v1);
       }
       s1 += broadcast<R>(0.5) * (weight * ((csw_r / xi0) * s2));
@@ -70,8 +70,7 @@ struct source_clover_nr_body {
       for (int n = 0; n < a.columns; ++n) {
         const auto psi = load_spinor<Spinors>(a.in, x, n);
         const auto chi = load_spinor<Spinors>(a.x, x, n);
-        const typename Spinors::Value v1 = {-times_i(chi[1]), times_i(chi[0]), -times_i(chi[3]),
-        times_i(chi[2])};
+        const typename Spinors::Value v1 = {-chi[1], -chi[0], -chi[3], -chi[2]};
         s2 += outer(psi, v1);
       }
       s1 += broadcast<R>(0.5) * (weight * ((csw_r / xi0) * s2));
@@ -96,7 +95,8 @@ struct source_clover_nr_body {
       for (int n = 0; n < a.columns; ++n) {
         const auto psi = load_spinor<Spinors>(a.in, x, n);
         const auto chi = load_spinor<Spinors>(a.x, x, n);
-        const typename Spinors::Value v1 = {-chi[0], chi[1], -chi[2], chi[3]};
+        const typename Spinors::Value v1 = {-times_i(chi[1]), times_i(chi[0]), -times_i(chi[3]),
+        times_i(chi[2])};
         s2 += outer(psi, v1);
       }
       s1 += broadcast<R>(0.5) * (weight * ((csw_r / xi0) * s2));

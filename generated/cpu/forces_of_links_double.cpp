@@ -14,6 +14,7 @@
 #include "generated/bodies/back_naik.hpp"
 #include "generated/bodies/back_project_u3.hpp"
 #include "generated/bodies/back_staple.hpp"
+#include "generated/bodies/back_stout.hpp"
 #include "generated/bodies/force_link.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -36,6 +37,13 @@ struct back_staple_double_r18_row
     : back_staple_body<Ieee<double>, Ieee<double>, R18, 4> {};
 void back_staple_double_r18(const Arguments& a, const Launch& l) {
   apply<back_staple_double_r18_row>(a, l);
+}
+
+// 13520 flop, 3456 bytes a site and right-hand side; 432 reals without reuse
+struct back_stout_double_r18_row
+    : back_stout_body<Ieee<double>, Ieee<double>, R18, 4> {};
+void back_stout_double_r18(const Arguments& a, const Launch& l) {
+  apply<back_stout_double_r18_row>(a, l);
 }
 
 // 960 flop, 2304 bytes a site and right-hand side; 288 reals without reuse

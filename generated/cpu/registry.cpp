@@ -40,6 +40,7 @@ void axpby_single_s1(const Arguments&, const Launch&);
 void back_naik_double_r18(const Arguments&, const Launch&);
 void back_project_u3_double(const Arguments&, const Launch&);
 void back_staple_double_r18(const Arguments&, const Launch&);
+void back_stout_double_r18(const Arguments&, const Launch&);
 void back_to_su3_double_r18(const Arguments&, const Launch&);
 void bicgstab_advance_bits20(const Arguments&, const Launch&);
 void bicgstab_advance_bits24(const Arguments&, const Launch&);
@@ -185,6 +186,7 @@ void cgne_direction_single(const Arguments&, const Launch&);
 void cgne_replace_double(const Arguments&, const Launch&);
 void cgne_replace_half(const Arguments&, const Launch&);
 void cgne_replace_single(const Arguments&, const Launch&);
+void chair_action_double_r18(const Arguments&, const Launch&);
 void clover_energy_double_r18(const Arguments&, const Launch&);
 void clover_term_double_r18(const Arguments&, const Launch&);
 void d234_dagger_double_r12_nr(const Arguments&, const Launch&);
@@ -274,6 +276,7 @@ void export_quarter_s4(const Arguments&, const Launch&);
 void export_single_s1(const Arguments&, const Launch&);
 void export_single_s4(const Arguments&, const Launch&);
 void flow_step_double_r18(const Arguments&, const Launch&);
+void force_chair_double_r18(const Arguments&, const Launch&);
 void force_clover_double_r18(const Arguments&, const Launch&);
 void force_d234_double_r18_nr(const Arguments&, const Launch&);
 void force_link_double_r18(const Arguments&, const Launch&);
@@ -281,9 +284,6 @@ void force_naive_double_r18_nr(const Arguments&, const Launch&);
 void force_plaquette_double_r18(const Arguments&, const Launch&);
 void force_rectangle_double_r18(const Arguments&, const Launch&);
 void force_staggered_double_r18_s1(const Arguments&, const Launch&);
-void force_stout3_double_r18(const Arguments&, const Launch&);
-void force_stout4_double_r18(const Arguments&, const Launch&);
-void force_symanzik_double_r18(const Arguments&, const Launch&);
 void force_wilson_double_r18_nr(const Arguments&, const Launch&);
 void gcr_direction_double(const Arguments&, const Launch&);
 void gcr_direction_half(const Arguments&, const Launch&);
@@ -301,9 +301,7 @@ void hermitian_curvature_half(const Arguments&, const Launch&);
 void hermitian_curvature_half_s1(const Arguments&, const Launch&);
 void hermitian_curvature_single(const Arguments&, const Launch&);
 void hermitian_curvature_single_s1(const Arguments&, const Launch&);
-void hyp_first_double_r18(const Arguments&, const Launch&);
-void hyp_second_double_r18(const Arguments&, const Launch&);
-void hyp_third_double_r18(const Arguments&, const Launch&);
+void hyp_link_double_r18(const Arguments&, const Launch&);
 void import_bits20_s1(const Arguments&, const Launch&);
 void import_bits20_s4(const Arguments&, const Launch&);
 void import_bits24_s4(const Arguments&, const Launch&);
@@ -429,8 +427,6 @@ void shift_residual_half_s1(const Arguments&, const Launch&);
 void shift_residual_single(const Arguments&, const Launch&);
 void shift_residual_single_s1(const Arguments&, const Launch&);
 void source_clover_double_nr(const Arguments&, const Launch&);
-void source_stout3_double_r18(const Arguments&, const Launch&);
-void source_stout4_double_r18(const Arguments&, const Launch&);
 void staggered_axpby_double_r12_n1(const Arguments&, const Launch&);
 void staggered_axpby_double_r18_n1(const Arguments&, const Launch&);
 void staggered_axpby_half_r12_n1(const Arguments&, const Launch&);
@@ -448,7 +444,6 @@ void staggered_single_r18_n1(const Arguments&, const Launch&);
 void staple_double_r18(const Arguments&, const Launch&);
 void stout3_step_double_r18(const Arguments&, const Launch&);
 void stout4_step_double_r18(const Arguments&, const Launch&);
-void symanzik_action_double_r18(const Arguments&, const Launch&);
 void turn_colour_double_s1(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_double_r12_nr_n1(const Arguments&, const Launch&);
 void twisted_clover_axpby_tinv_double_r18_nr_n1(const Arguments&, const Launch&);
@@ -842,6 +837,28 @@ constexpr Operation of_back_staple = {
      "g:matrices:y:apart:1.1.1.1.1.1.1.1.corners by_v:matrices:z:here by_u:matrices:w:here "
      "weight_v:real:a.re:here weight_u:real:b.re:here mu:direction:0:here nu:direction:1:here "
      "by_v_out:matrices:out:out by_u_out:matrices:in:out"};
+constexpr Operation of_back_stout = {
+    "back_stout", "expression",
+    "part1 = adj(u[x]); part2 = rho*ta(c[x]*part1); part3 = adj(u[y]); part4 = rho*ta(c[y]*part3); "
+     "part5 = adj(u[z]); part6 = rho*ta(c[z]*part5); part7 = adj(u[t]); part8 = rho*ta(c[t]*part7); "
+     "part9 = exp(rho*ta(c[x]*adj(u[x]))); part10 = rho*ta(c[x]*adj(u[x])); part11 = "
+     "exp(rho*ta(c[y]*adj(u[y]))); part12 = rho*ta(c[y]*adj(u[y])); part13 = "
+     "exp(rho*ta(c[z]*adj(u[z]))); part14 = rho*ta(c[z]*adj(u[z])); part15 = "
+     "exp(rho*ta(c[t]*adj(u[t]))); part16 = rho*ta(c[t]*adj(u[t])); source[x] = "
+     "rho*(part1*exp_adjoint(part2, adj(exp(part2))*z[x])); source[y] = rho*(part3*exp_adjoint(part4, "
+     "adj(exp(part4))*z[y])); source[z] = rho*(part5*exp_adjoint(part6, adj(exp(part6))*z[z])); "
+     "source[t] = rho*(part7*exp_adjoint(part8, adj(exp(part8))*z[t])); out[x] = p[x] + "
+     "ta(adj(part9)*z[x]*part9) + ta(u[x]*(rho*adj(exp_adjoint(part10, adj(exp(part10))*z[x])*c[x]))); "
+     "out[y] = p[y] + ta(adj(part11)*z[y]*part11) + ta(u[y]*(rho*adj(exp_adjoint(part12, "
+     "adj(exp(part12))*z[y])*c[y]))); out[z] = p[z] + ta(adj(part13)*z[z]*part13) + "
+     "ta(u[z]*(rho*adj(exp_adjoint(part14, adj(exp(part14))*z[z])*c[z]))); out[t] = p[t] + "
+     "ta(adj(part15)*z[t]*part15) + ta(u[t]*(rho*adj(exp_adjoint(part16, "
+     "adj(exp(part16))*z[t])*c[t])))",
+    "",
+    "",
+    false, 0,
+    "u:links:links:here c:matrices:x:here z:algebra:y:here p:algebra:z:here rho:real:a.re:here "
+     "source:matrices:out:out out:algebra:w:out"};
 constexpr Operation of_back_to_su3 = {
     "back_to_su3", "expression",
     "out[x] = project(u[x]); out[y] = project(u[y]); out[z] = project(u[z]); out[t] = project(u[t])",
@@ -1053,6 +1070,21 @@ constexpr Operation of_cgne_replace = {
      "= epsilon*sqrt(rr_new); deviation_first = deviation",
     false, 3,
     ""};
+constexpr Operation of_chair_action = {
+    "chair_action", "expression",
+    "total((-0.3333333333333333)*(c*(re(trace(u[mu]*shift(u[nu]*shift(u[rho], +nu), "
+     "+mu)*adj(u[rho]*shift(u[nu]*shift(u[mu], +nu), +rho)))) + "
+     "re(trace(u[mu]*shift(u[nu]*shift(shift(adj(u[rho]), -rho), +nu), "
+     "+mu)*adj(shift(adj(u[rho])*(u[nu]*shift(u[mu], +nu)), -rho)))) + "
+     "re(trace(u[mu]*shift(shift(adj(u[nu])*u[rho], -nu), "
+     "+mu)*adj(u[rho]*shift(shift(adj(u[nu])*u[mu], -nu), +rho)))) + "
+     "re(trace(u[mu]*shift(shift(adj(u[nu])*shift(adj(u[rho]), -rho), -nu), "
+     "+mu)*adj(shift(adj(u[rho])*shift(adj(u[nu])*u[mu], -nu), -rho)))))))",
+    "",
+    "",
+    false, 1,
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners c:real:a.re:here mu:direction:0:here "
+     "nu:direction:1:here rho:direction:2:here"};
 constexpr Operation of_clover_energy = {
     "clover_energy", "expression",
     "part1 = 0.25*ta(u[x]*shift(u[y], +x)*adj(shift(u[x], +y))*adj(u[y]) + u[y]*shift(adj(shift(u[x], "
@@ -1225,63 +1257,48 @@ constexpr Operation of_flow_step = {
     false, 0,
     "u:links:links:apart:1.1.1.1.1.1.1.1.corners drift:algebra:x:here now:real:a.re:here "
      "before:real:b.re:here out_1:links:out:out out_2:algebra:y:out"};
-constexpr Operation of_force_clover = {
-    "force_clover", "expression",
-    "part1 = shift(u[t], +x); part2 = adj(shift(u[x], +t)); part3 = (0.0 + 0.125*i)*electric[x]; "
-     "part4 = part3 - adj(part3); part5 = shift(part4, +t); part6 = shift(part4, +x); part7 = "
-     "adj(u[x]); part8 = part2*part5 + shift(part6*part7, +t); part9 = part1*part8; part10 = "
-     "adj(u[t]); part11 = shift(part4*u[t], +x); part12 = part2*part10; part13 = part10*u[x]; part14 = "
-     "part13*part1; part15 = u[x]*part11; part16 = part10*part4; part17 = u[x]*part1; part18 = "
-     "part2*part16; part19 = shift(u[z], +x); part20 = adj(shift(u[x], +z)); part21 = (0.0 + "
-     "0.125*i)*magnetic[y]; part22 = part21 - adj(part21); part23 = shift(part22, +z); part24 = "
-     "shift(part22, +x); part25 = part20*part23 + shift(part24*part7, +z); part26 = part19*part25; "
-     "part27 = adj(u[z]); part28 = shift(part22*u[z], +x); part29 = part20*part27; part30 = "
-     "part27*u[x]; part31 = part30*part19; part32 = u[x]*part28; part33 = part27*part22; part34 = "
-     "u[x]*part19; part35 = part20*part33; part36 = shift(u[y], +x); part37 = adj(shift(u[x], +y)); "
-     "part38 = (0.0 + 0.125*i)*magnetic[z]; part39 = part38 - adj(part38); part40 = shift(part39, +y); "
-     "part41 = shift(part39, +x); part42 = part37*part40 + shift(part41*part7, +y); part43 = "
-     "part36*part42; part44 = adj(u[y]); part45 = part44*u[x]; part46 = part45*part36; part47 = "
-     "shift(part39*u[y], +x); part48 = part37*part44; part49 = u[x]*part47; part50 = part44*part39; "
-     "part51 = u[x]*part36; part52 = part37*part50; part53 = shift(u[t], +y); part54 = adj(shift(u[y], "
-     "+t)); part55 = (0.0 + 0.125*i)*electric[y]; part56 = part55 - adj(part55); part57 = "
-     "shift(part56, +t); part58 = shift(part56, +y); part59 = part54*part57 + shift(part58*part44, "
-     "+t); part60 = part53*part59; part61 = shift(part56*u[t], +y); part62 = part54*part10; part63 = "
-     "part10*u[y]; part64 = part63*part53; part65 = u[y]*part61; part66 = part10*part56; part67 = "
-     "u[y]*part53; part68 = part54*part66; part69 = shift(u[z], +y); part70 = adj(shift(u[y], +z)); "
-     "part71 = (0.0 + 0.125*i)*magnetic[x]; part72 = part71 - adj(part71); part73 = shift(part72, +z); "
-     "part74 = shift(part72, +y); part75 = part70*part73 + shift(part74*part44, +z); part76 = "
-     "part69*part75; part77 = shift(part72*u[z], +y); part78 = part70*part27; part79 = part27*u[y]; "
-     "part80 = part79*part69; part81 = u[y]*part77; part82 = part27*part72; part83 = u[y]*part69; "
-     "part84 = part70*part82; part85 = shift(u[t], +z); part86 = adj(shift(u[z], +t)); part87 = (0.0 + "
-     "0.125*i)*electric[z]; part88 = part87 - adj(part87); part89 = shift(part88, +t); part90 = "
-     "shift(part88, +z); part91 = part86*part89 + shift(part90*part27, +t); part92 = part85*part91; "
-     "part93 = shift(part88*u[t], +z); part94 = part86*part10; part95 = part10*u[z]; part96 = "
-     "part95*part85; part97 = u[z]*part93; part98 = part10*part88; part99 = u[z]*part85; part100 = "
-     "part86*part98; out[x] = p[x] + -ta(u[x]*(part9*part10 + part11*part12 + shift(adj(part5*part14 + "
-     "part10*part15 + part16*part17), -t) + part1*part18 + part26*part27 + part28*part29 + "
-     "shift(adj(part23*part31 + part27*part32 + part33*part34), -z) + part19*part35 + part43*part44 + "
-     "adj(shift(part14, -t)*part6 + shift(part31, -z)*part24 + shift(part46, -y)*part41) + "
-     "part47*part48 + shift(adj(part40*part46 + part44*part49 + part50*part51), -y) + part36*part52)); "
-     "out[y] = p[y] + -ta(u[y]*(part60*part10 + part61*part62 + shift(adj(part57*part64 + "
-     "part10*part65 + part66*part67), -t) + part53*part68 + part76*part27 + part77*part78 + "
-     "shift(adj(part73*part80 + part27*part81 + part82*part83), -z) + part69*part84 + "
-     "shift(part48*u[x], -x)*part39 + adj(shift(part64, -t)*part58 + shift(part80, -z)*part74 + "
-     "u[x]*part43 + part49*part37 + part39*(part51*part37)) + shift(part42*part45 + part52*u[x], "
-     "-x))); out[z] = p[z] + -ta(u[z]*(part92*part10 + part93*part94 + shift(adj(part89*part96 + "
-     "part10*part97 + part98*part99), -t) + part85*part100 + shift(part78*u[y], -y)*part72 + "
-     "shift(part75*part79 + part84*u[y], -y) + shift(part29*u[x], -x)*part22 + adj(shift(part96, "
-     "-t)*part90 + u[y]*part76 + part81*part70 + part72*(part83*part70) + u[x]*part26 + part32*part20 "
-     "+ part22*(part34*part20)) + shift(part25*part30 + part35*u[x], -x))); out[t] = p[t] + "
-     "-ta(u[t]*(shift(part94*u[z], -z)*part88 + shift(part91*part95 + part100*u[z], -z) + "
-     "shift(part62*u[y], -y)*part56 + shift(part59*part63 + part68*u[y], -y) + shift(part12*u[x], "
-     "-x)*part4 + adj(u[z]*part92 + part97*part86 + part88*(part99*part86) + u[y]*part60 + "
-     "part65*part54 + part56*(part67*part54) + u[x]*part9 + part15*part2 + part4*(part17*part2)) + "
-     "shift(part8*part13 + part18*u[x], -x)))",
+constexpr Operation of_force_chair = {
+    "force_chair", "expression",
+    "part1 = adj(u[nu]); part2 = adj(u[rho]); part3 = shift(part2, -rho); part4 = "
+     "shift(shift(part1*part3, -nu), +mu); part5 = shift(part1*u[mu], -nu); part6 = "
+     "adj(shift(part2*part5, -rho)); part7 = shift(adj(u[mu]*part4), +rho); part8 = "
+     "shift(shift(part1*u[rho], -nu), +mu); part9 = adj(u[mu]*part8); part10 = shift(part7*part2 + "
+     "shift(part9*u[rho], -rho), +nu); part11 = shift(part5, +rho); part12 = adj(u[rho]*part11); "
+     "part13 = shift(part3, +nu); part14 = shift(u[nu]*part13, +mu); part15 = shift(u[mu], +nu); "
+     "part16 = u[nu]*part15; part17 = adj(shift(part2*part16, -rho)); part18 = "
+     "shift(adj(u[mu]*part14), +rho); part19 = shift(u[rho], +nu); part20 = shift(u[nu]*part19, +mu); "
+     "part21 = adj(u[mu]*part20); part22 = part18*part2 + shift(part21*u[rho], -rho); part23 = "
+     "shift(part16, +rho); part24 = adj(u[rho]*part23); part25 = shift(shift(part6*u[mu], -mu), +nu); "
+     "part26 = shift(shift(part12*u[mu], -mu), +nu); part27 = shift(part17*u[mu], -mu); part28 = "
+     "shift(part24*u[mu], -mu); out[mu] = p[mu] + (-0.16666666666666666)*(c*ta(u[mu]*(part4*part6 + "
+     "part10*part1 + part8*part12 + part14*part17 + shift(part22*u[nu], -nu) + part20*part24))); "
+     "out[nu] = p[nu] + (-0.16666666666666666)*(c*ta(u[nu]*(adj(part3*part25 + u[mu]*part10 + "
+     "u[rho]*part26) + part13*part27 + part15*part22 + part19*part28))); out[rho] = p[rho] + "
+     "(-0.16666666666666666)*(c*ta(u[rho]*(part11*part9 + part26*part1 + adj(part5*part7 + "
+     "part16*part18 + shift(part25*part1 + shift(part27*u[nu], -nu), +rho)) + part23*part21 + "
+     "shift(part28*u[nu], -nu))))",
     "",
     "",
     false, 0,
-    "u:links:links:apart:1.1.1.1.1.1.1.1.corners magnetic:matrices:x:apart:1.1.1.1.1.1.0.0.corners "
-     "electric:matrices:y:apart:1.1.1.1.1.1.1.1.corners p:algebra:z:here out:algebra:out:out"};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners p:algebra:x:here c:real:a.re:here "
+     "mu:direction:0:here nu:direction:1:here rho:direction:2:here out:algebra:out:out"};
+constexpr Operation of_force_clover = {
+    "force_clover", "expression",
+    "part1 = shift(u[nu], +mu); part2 = adj(shift(u[mu], +nu)); part3 = (0.0 + 0.125*i)*source[mu]; "
+     "part4 = part3 - adj(part3); part5 = shift(part4, +nu); part6 = shift(part4, +mu); part7 = "
+     "part2*part5 + shift(part6*adj(u[mu]), +nu); part8 = part1*part7; part9 = adj(u[nu]); part10 = "
+     "part9*u[mu]; part11 = part10*part1; part12 = shift(part4*u[nu], +mu); part13 = part2*part9; "
+     "part14 = u[mu]*part12; part15 = part9*part4; part16 = u[mu]*part1; part17 = part2*part15; "
+     "out[mu] = p[mu] + -weight*ta(u[mu]*(part8*part9 + adj(shift(part11, -nu)*part6) + part12*part13 "
+     "+ shift(adj(part5*part11 + part9*part14 + part15*part16), -nu) + part1*part17)); out[nu] = p[nu] "
+     "+ -weight*ta(u[nu]*(shift(part13*u[mu], -mu)*part4 + adj(u[mu]*part8 + part14*part2 + "
+     "part4*(part16*part2)) + shift(part7*part10 + part17*u[mu], -mu)))",
+    "",
+    "",
+    false, 0,
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners source:matrices:x:apart:1.1.1.1.1.1.1.1.corners "
+     "p:algebra:y:here weight:real:a.re:here mu:direction:0:here nu:direction:1:here "
+     "out:algebra:out:out"};
 constexpr Operation of_force_d234 = {
     "force_d234", "expression",
     "part1 = 0.5*gamma[x]*psi; part2 = c*psi; part3 = b*part1 + part2; part4 = shift(part3, +x); "
@@ -1343,86 +1360,34 @@ constexpr Operation of_force_naive = {
      "out:algebra:out:out"};
 constexpr Operation of_force_plaquette = {
     "force_plaquette", "expression",
-    "part1 = shift(u[t], +x); part2 = adj(u[x]*part1); part3 = shift(u[x], +t); part4 = "
-     "adj(u[t]*part3); part5 = shift(u[z], +x); part6 = adj(u[x]*part5); part7 = shift(u[x], +z); "
-     "part8 = adj(u[z]*part7); part9 = shift(u[y], +x); part10 = adj(u[x]*part9); part11 = shift(u[x], "
-     "+y); part12 = adj(u[y]*part11); part13 = shift(u[t], +y); part14 = adj(u[y]*part13); part15 = "
-     "shift(u[y], +t); part16 = adj(u[t]*part15); part17 = shift(u[z], +y); part18 = adj(u[y]*part17); "
-     "part19 = shift(u[y], +z); part20 = adj(u[z]*part19); part21 = shift(u[t], +z); part22 = "
-     "adj(u[z]*part21); part23 = shift(u[z], +t); part24 = adj(u[t]*part23); out[x] = p[x] + "
-     "0.5*ta(u[x]*((-0.3333333333333333)*(xt*(shift(part2*u[t], -t) + part1*part4)) - "
-     "0.3333333333333333*(xz*(shift(part6*u[z], -z) + part5*part8)) - "
-     "0.3333333333333333*(xy*(shift(part10*u[y], -y) + part9*part12)))); out[y] = p[y] + "
-     "0.5*ta(u[y]*((-0.3333333333333333)*(yt*(shift(part14*u[t], -t) + part13*part16)) - "
-     "0.3333333333333333*(yz*(shift(part18*u[z], -z) + part17*part20)) - "
-     "0.3333333333333333*(xy*(part11*part10 + shift(part12*u[x], -x))))); out[z] = p[z] + "
-     "0.5*ta(u[z]*((-0.3333333333333333)*(zt*(shift(part22*u[t], -t) + part21*part24)) - "
-     "0.3333333333333333*(yz*(part19*part18 + shift(part20*u[y], -y))) - "
-     "0.3333333333333333*(xz*(part7*part6 + shift(part8*u[x], -x))))); out[t] = p[t] + "
-     "0.5*ta(u[t]*((-0.3333333333333333)*(zt*(part23*part22 + shift(part24*u[z], -z))) - "
-     "0.3333333333333333*(yt*(part15*part14 + shift(part16*u[y], -y))) - "
-     "0.3333333333333333*(xt*(part3*part2 + shift(part4*u[x], -x)))))",
+    "part1 = shift(u[nu], +mu); part2 = adj(u[mu]*part1); part3 = shift(u[mu], +nu); part4 = "
+     "adj(u[nu]*part3); out[mu] = p[mu] + (-0.16666666666666666)*(c*ta(u[mu]*(shift(part2*u[nu], -nu) "
+     "+ part1*part4))); out[nu] = p[nu] + (-0.16666666666666666)*(c*ta(u[nu]*(part3*part2 + "
+     "shift(part4*u[mu], -mu))))",
     "",
     "",
     false, 0,
-    "u:links:links:apart:1.1.1.1.1.1.1.1.corners p:algebra:x:here xy:real:a.re:here xz:real:b.re:here "
-     "yz:real:c.re:here xt:real:a.im:here yt:real:b.im:here zt:real:c.im:here out:algebra:out:out"};
+    "u:links:links:apart:1.1.1.1.1.1.1.1.corners p:algebra:x:here c:real:a.re:here "
+     "mu:direction:0:here nu:direction:1:here out:algebra:out:out"};
 constexpr Operation of_force_rectangle = {
     "force_rectangle", "expression",
-    "part1 = shift(u[t], +t); part2 = u[t]*part1; part3 = shift(part2, +x); part4 = shift(u[x], "
-     "+2*t); part5 = adj(part2*part4); part6 = adj(u[x]*part3); part7 = shift(u[z], +z); part8 = "
-     "u[z]*part7; part9 = shift(part8, +x); part10 = shift(u[x], +2*z); part11 = adj(part8*part10); "
-     "part12 = adj(u[x]*part9); part13 = shift(u[y], +y); part14 = u[y]*part13; part15 = shift(part14, "
-     "+x); part16 = shift(u[x], +2*y); part17 = adj(part14*part16); part18 = adj(u[x]*part15); part19 "
-     "= shift(u[x], +x); part20 = u[x]*part19; part21 = shift(u[t], +2*x); part22 = "
-     "adj(part20*part21); part23 = shift(part20, +t); part24 = adj(u[t]*part23); part25 = shift(u[z], "
-     "+2*x); part26 = adj(part20*part25); part27 = shift(part20, +z); part28 = adj(u[z]*part27); "
-     "part29 = shift(u[y], +2*x); part30 = adj(part20*part29); part31 = shift(part20, +y); part32 = "
-     "adj(u[y]*part31); part33 = shift(part22*u[t], -t) + part21*part24 + shift(part26*u[z], -z) + "
-     "part25*part28 + shift(part30*u[y], -y) + part29*part32; part34 = shift(u[t], +x); part35 = "
-     "adj(u[x]*part34); part36 = shift(u[x], +t); part37 = adj(u[t]*part36); part38 = shift(u[z], +x); "
-     "part39 = adj(u[x]*part38); part40 = shift(u[x], +z); part41 = adj(u[z]*part40); part42 = "
-     "shift(u[y], +x); part43 = adj(u[x]*part42); part44 = shift(u[x], +y); part45 = adj(u[y]*part44); "
-     "part46 = shift(part2, +y); part47 = shift(u[y], +2*t); part48 = adj(part2*part47); part49 = "
-     "adj(u[y]*part46); part50 = shift(part8, +y); part51 = shift(u[y], +2*z); part52 = "
-     "adj(part8*part51); part53 = adj(u[y]*part50); part54 = shift(u[t], +2*y); part55 = "
-     "adj(part14*part54); part56 = shift(part14, +t); part57 = adj(u[t]*part56); part58 = shift(u[z], "
-     "+2*y); part59 = adj(part14*part58); part60 = shift(part14, +z); part61 = adj(u[z]*part60); "
-     "part62 = shift(part55*u[t], -t) + part54*part57 + shift(part59*u[z], -z) + part58*part61 + "
-     "shift(part17*u[x], -x) + part16*part18; part63 = shift(u[t], +y); part64 = adj(u[y]*part63); "
-     "part65 = shift(u[y], +t); part66 = adj(u[t]*part65); part67 = shift(u[z], +y); part68 = "
-     "adj(u[y]*part67); part69 = shift(u[y], +z); part70 = adj(u[z]*part69); part71 = shift(part2, "
-     "+z); part72 = shift(u[z], +2*t); part73 = adj(part2*part72); part74 = adj(u[z]*part71); part75 = "
-     "shift(u[t], +2*z); part76 = adj(part8*part75); part77 = shift(part8, +t); part78 = "
-     "adj(u[t]*part77); part79 = shift(part76*u[t], -t) + part75*part78 + shift(part52*u[y], -y) + "
-     "part51*part53 + shift(part11*u[x], -x) + part10*part12; part80 = shift(u[t], +z); part81 = "
-     "adj(u[z]*part80); part82 = shift(u[z], +t); part83 = adj(u[t]*part82); part84 = "
-     "shift(part73*u[z], -z) + part72*part74 + shift(part48*u[y], -y) + part47*part49 + "
-     "shift(part5*u[x], -x) + part4*part6; out[x] = p[x] + "
-     "0.5*ta(u[x]*((-0.3333333333333333)*(rectangle*(part3*part5 + shift(part6*part2, -2*t) + "
-     "part9*part11 + shift(part12*part8, -2*z) + part15*part17 + shift(part18*part14, -2*y) + "
-     "part19*part33 + shift(part33*u[x], -x))) - 0.3333333333333333*(plaquette*(shift(part35*u[t], -t) "
-     "+ part34*part37 + shift(part39*u[z], -z) + part38*part41 + shift(part43*u[y], -y) + "
-     "part42*part45)))); out[y] = p[y] + 0.5*ta(u[y]*((-0.3333333333333333)*(rectangle*(part46*part48 "
-     "+ shift(part49*part2, -2*t) + part50*part52 + shift(part53*part8, -2*z) + part13*part62 + "
-     "shift(part62*u[y], -y) + part31*part30 + shift(part32*part20, -2*x))) - "
-     "0.3333333333333333*(plaquette*(shift(part64*u[t], -t) + part63*part66 + shift(part68*u[z], -z) + "
-     "part67*part70 + part44*part43 + shift(part45*u[x], -x))))); out[z] = p[z] + "
-     "0.5*ta(u[z]*((-0.3333333333333333)*(rectangle*(part71*part73 + shift(part74*part2, -2*t) + "
-     "part7*part79 + shift(part79*u[z], -z) + part60*part59 + shift(part61*part14, -2*y) + "
-     "part27*part26 + shift(part28*part20, -2*x))) - 0.3333333333333333*(plaquette*(shift(part81*u[t], "
-     "-t) + part80*part83 + part69*part68 + shift(part70*u[y], -y) + part40*part39 + "
-     "shift(part41*u[x], -x))))); out[t] = p[t] + "
-     "0.5*ta(u[t]*((-0.3333333333333333)*(rectangle*(part1*part84 + shift(part84*u[t], -t) + "
-     "part77*part76 + shift(part78*part8, -2*z) + part56*part55 + shift(part57*part14, -2*y) + "
-     "part23*part22 + shift(part24*part20, -2*x))) - 0.3333333333333333*(plaquette*(part82*part81 + "
-     "shift(part83*u[z], -z) + part65*part64 + shift(part66*u[y], -y) + part36*part35 + "
-     "shift(part37*u[x], -x)))))",
+    "part1 = shift(u[nu], +nu); part2 = u[nu]*part1; part3 = shift(part2, +mu); part4 = shift(u[mu], "
+     "+2*nu); part5 = adj(part2*part4); part6 = adj(u[mu]*part3); part7 = shift(u[mu], +mu); part8 = "
+     "u[mu]*part7; part9 = shift(u[nu], +2*mu); part10 = adj(part8*part9); part11 = shift(part8, +nu); "
+     "part12 = adj(u[nu]*part11); part13 = shift(part10*u[nu], -nu) + part9*part12; part14 = "
+     "shift(u[nu], +mu); part15 = adj(u[mu]*part14); part16 = shift(u[mu], +nu); part17 = "
+     "adj(u[nu]*part16); part18 = shift(part5*u[mu], -mu) + part4*part6; out[mu] = p[mu] + "
+     "0.5*ta(u[mu]*((-0.3333333333333333)*(rectangle*(part3*part5 + shift(part6*part2, -2*nu) + "
+     "part7*part13 + shift(part13*u[mu], -mu))) - 0.3333333333333333*(plaquette*(shift(part15*u[nu], "
+     "-nu) + part14*part17)))); out[nu] = p[nu] + "
+     "0.5*ta(u[nu]*((-0.3333333333333333)*(rectangle*(part1*part18 + shift(part18*u[nu], -nu) + "
+     "part11*part10 + shift(part12*part8, -2*mu))) - 0.3333333333333333*(plaquette*(part16*part15 + "
+     "shift(part17*u[mu], -mu)))))",
     "",
     "",
     false, 0,
     "u:links:links:apart:2.2.2.2.2.2.2.2.corners p:algebra:x:here plaquette:real:a.re:here "
-     "rectangle:real:b.re:here out:algebra:out:out"};
+     "rectangle:real:b.re:here mu:direction:0:here nu:direction:1:here out:algebra:out:out"};
 constexpr Operation of_force_staggered = {
     "force_staggered", "expression",
     "part1 = sign()*chi; part2 = sign(x)*chi; part3 = sign(x, y)*chi; part4 = sign(x, y, z)*chi; "
@@ -1436,182 +1401,6 @@ constexpr Operation of_force_staggered = {
     false, 0,
     "u:links:links:here psi:fermion:in:each:0.1.0.1.0.1.0.1 chi:fermion:x:each:0.1.0.1.0.1.0.1 "
      "p:algebra:y:here weight:real:a.re:here out:algebra:out:out"};
-constexpr Operation of_force_stout3 = {
-    "force_stout3", "expression",
-    "part1 = shift(u[z], +x); part2 = shift(u[x], +z); part3 = adj(part2)*source[z]; part4 = "
-     "shift(source[z], +x); part5 = part2*part4; part6 = shift(u[x], +y); part7 = shift(source[y], "
-     "+x); part8 = part6*part7; part9 = shift(u[y], +x); part10 = adj(part6)*source[y]; part11 = "
-     "shift(source[x], +z); part12 = part1*part11; part13 = adj(u[z]); part14 = adj(u[x]); part15 = "
-     "adj(part1)*source[x]; part16 = shift(source[x], +y); part17 = part9*part16; part18 = adj(u[y]); "
-     "part19 = adj(part9)*source[x]; part20 = shift(u[z], +y); part21 = shift(u[y], +z); part22 = "
-     "adj(part21)*source[z]; part23 = shift(source[y], +z); part24 = part20*part23; part25 = "
-     "shift(source[z], +y); part26 = adj(part20)*source[y]; part27 = part21*part25; out[x] = p[x] + "
-     "ta(u[x]*(part1*part3 + adj(u[z]*part5 + u[y]*part8) + part9*part10 + part12*part13 + "
-     "shift(part4*(part14*u[z]) + adj(source[z]*(u[x]*part1)) + part15*u[z], -z) + part17*part18 + "
-     "shift(part7*(part14*u[y]) + adj(source[y]*(u[x]*part9)) + part19*u[y], -y))); out[y] = p[y] + "
-     "ta(u[y]*(part20*part22 + part24*part13 + shift(part25*(part18*u[z]) + "
-     "adj(source[z]*(u[y]*part20)) + part26*u[z], -z) + part8*part14 + adj(u[z]*part27 + u[x]*part17) "
-     "+ shift(part10*u[x] + part16*(part18*u[x]) + adj(source[x]*(u[y]*part6)), -x) + part6*part19)); "
-     "out[z] = p[z] + ta(u[z]*(part27*part18 + part5*part14 + shift(part22*u[y] + part23*(part13*u[y]) "
-     "+ adj(source[y]*(u[z]*part21)), -y) + part21*part26 + adj(u[y]*part24 + u[x]*part12) + "
-     "shift(part3*u[x] + part11*(part13*u[x]) + adj(source[x]*(u[z]*part2)), -x) + part2*part15)); "
-     "out[t] = p[t]",
-    "",
-    "",
-    false, 0,
-    "u:links:links:apart:1.1.1.1.1.1.0.0.corners source:matrices:x:apart:1.1.1.1.1.1.0.0.corners "
-     "p:algebra:y:here out:algebra:out:out"};
-constexpr Operation of_force_stout4 = {
-    "force_stout4", "expression",
-    "part1 = shift(u[t], +x); part2 = shift(u[x], +t); part3 = adj(part2)*source[t]; part4 = "
-     "shift(u[z], +x); part5 = shift(u[x], +z); part6 = adj(part5)*source[z]; part7 = shift(source[t], "
-     "+x); part8 = part2*part7; part9 = shift(source[z], +x); part10 = part5*part9; part11 = "
-     "shift(u[x], +y); part12 = shift(source[y], +x); part13 = part11*part12; part14 = shift(u[y], "
-     "+x); part15 = adj(part11)*source[y]; part16 = shift(source[x], +t); part17 = part1*part16; "
-     "part18 = adj(u[t]); part19 = adj(u[x]); part20 = adj(part1)*source[x]; part21 = shift(source[x], "
-     "+z); part22 = part4*part21; part23 = adj(u[z]); part24 = adj(part4)*source[x]; part25 = "
-     "shift(source[x], +y); part26 = part14*part25; part27 = adj(u[y]); part28 = "
-     "adj(part14)*source[x]; part29 = shift(u[t], +y); part30 = shift(u[y], +t); part31 = "
-     "adj(part30)*source[t]; part32 = shift(u[z], +y); part33 = shift(u[y], +z); part34 = "
-     "adj(part33)*source[z]; part35 = shift(source[y], +t); part36 = part29*part35; part37 = "
-     "shift(source[t], +y); part38 = adj(part29)*source[y]; part39 = shift(source[y], +z); part40 = "
-     "part32*part39; part41 = shift(source[z], +y); part42 = adj(part32)*source[y]; part43 = "
-     "part30*part37; part44 = part33*part41; part45 = shift(u[t], +z); part46 = shift(u[z], +t); "
-     "part47 = adj(part46)*source[t]; part48 = shift(source[z], +t); part49 = part45*part48; part50 = "
-     "shift(source[t], +z); part51 = adj(part45)*source[z]; part52 = part46*part50; out[x] = p[x] + "
-     "ta(u[x]*(part1*part3 + part4*part6 + adj(u[t]*part8 + u[z]*part10 + u[y]*part13) + part14*part15 "
-     "+ part17*part18 + shift(part7*(part19*u[t]) + adj(source[t]*(u[x]*part1)) + part20*u[t], -t) + "
-     "part22*part23 + shift(part9*(part19*u[z]) + adj(source[z]*(u[x]*part4)) + part24*u[z], -z) + "
-     "part26*part27 + shift(part12*(part19*u[y]) + adj(source[y]*(u[x]*part14)) + part28*u[y], -y))); "
-     "out[y] = p[y] + ta(u[y]*(part29*part31 + part32*part34 + part36*part18 + "
-     "shift(part37*(part27*u[t]) + adj(source[t]*(u[y]*part29)) + part38*u[t], -t) + part40*part23 + "
-     "shift(part41*(part27*u[z]) + adj(source[z]*(u[y]*part32)) + part42*u[z], -z) + part13*part19 + "
-     "adj(u[t]*part43 + u[z]*part44 + u[x]*part26) + shift(part15*u[x] + part25*(part27*u[x]) + "
-     "adj(source[x]*(u[y]*part11)), -x) + part11*part28)); out[z] = p[z] + ta(u[z]*(part45*part47 + "
-     "part49*part18 + shift(part50*(part23*u[t]) + adj(source[t]*(u[z]*part45)) + part51*u[t], -t) + "
-     "part44*part27 + part10*part19 + shift(part34*u[y] + part39*(part23*u[y]) + "
-     "adj(source[y]*(u[z]*part33)), -y) + part33*part42 + adj(u[t]*part52 + u[y]*part40 + u[x]*part22) "
-     "+ shift(part6*u[x] + part21*(part23*u[x]) + adj(source[x]*(u[z]*part5)), -x) + part5*part24)); "
-     "out[t] = p[t] + ta(u[t]*(part52*part23 + part43*part27 + part8*part19 + shift(part47*u[z] + "
-     "part48*(part18*u[z]) + adj(source[z]*(u[t]*part46)), -z) + part46*part51 + shift(part31*u[y] + "
-     "part35*(part18*u[y]) + adj(source[y]*(u[t]*part30)), -y) + part30*part38 + adj(u[z]*part49 + "
-     "u[y]*part36 + u[x]*part17) + shift(part3*u[x] + part16*(part18*u[x]) + "
-     "adj(source[x]*(u[t]*part2)), -x) + part2*part20))",
-    "",
-    "",
-    false, 0,
-    "u:links:links:apart:1.1.1.1.1.1.1.1.corners source:matrices:x:apart:1.1.1.1.1.1.1.1.corners "
-     "p:algebra:y:here out:algebra:out:out"};
-constexpr Operation of_force_symanzik = {
-    "force_symanzik", "expression",
-    "part1 = adj(u[z]); part2 = adj(u[t]); part3 = shift(part2, -t); part4 = shift(part1*part3, -z); "
-     "part5 = shift(part4, +x); part6 = shift(part1*u[x], -z); part7 = adj(shift(part2*part6, -t)); "
-     "part8 = shift(adj(u[x]*part5), +t); part9 = shift(part1*u[t], -z); part10 = shift(part9, +x); "
-     "part11 = adj(u[x]*part10); part12 = shift(part8*part2 + shift(part11*u[t], -t), +z); part13 = "
-     "shift(part6, +t); part14 = adj(u[t]*part13); part15 = shift(part3, +z); part16 = u[z]*part15; "
-     "part17 = shift(part16, +x); part18 = shift(u[x], +z); part19 = u[z]*part18; part20 = "
-     "adj(shift(part2*part19, -t)); part21 = shift(u[t], +z); part22 = u[z]*part21; part23 = "
-     "shift(part22, +x); part24 = shift(part19, +t); part25 = adj(u[t]*part24); part26 = adj(u[y]); "
-     "part27 = shift(shift(part26*part3, -y), +x); part28 = shift(part26*u[x], -y); part29 = "
-     "adj(shift(part2*part28, -t)); part30 = shift(shift(part26*u[t], -y), +x); part31 = shift(part28, "
-     "+t); part32 = adj(u[t]*part31); part33 = shift(part3, +y); part34 = shift(u[y]*part33, +x); "
-     "part35 = shift(u[x], +y); part36 = u[y]*part35; part37 = adj(shift(part2*part36, -t)); part38 = "
-     "shift(u[t], +y); part39 = u[y]*part38; part40 = shift(part39, +x); part41 = shift(part36, +t); "
-     "part42 = adj(u[t]*part41); part43 = shift(part1, -z); part44 = shift(shift(part26*part43, -y), "
-     "+x); part45 = adj(shift(part1*part28, -z)); part46 = shift(adj(u[x]*part27), +t); part47 = "
-     "adj(u[x]*part30); part48 = shift(adj(u[x]*part44), +z); part49 = shift(shift(part26*u[z], -y), "
-     "+x); part50 = adj(u[x]*part49); part51 = shift(part46*part2 + shift(part47*u[t], -t) + "
-     "part48*part1 + shift(part50*u[z], -z), +y); part52 = shift(part28, +z); part53 = "
-     "adj(u[z]*part52); part54 = shift(part43, +y); part55 = shift(u[y]*part54, +x); part56 = "
-     "adj(shift(part1*part36, -z)); part57 = shift(u[z], +y); part58 = u[y]*part57; part59 = "
-     "shift(part58, +x); part60 = shift(part36, +z); part61 = adj(u[z]*part60); part62 = shift(u[t], "
-     "+t); part63 = u[t]*part62; part64 = shift(part63, +x); part65 = shift(u[x], +2*t); part66 = "
-     "adj(part63*part65); part67 = adj(u[x]*part64); part68 = shift(u[z], +z); part69 = u[z]*part68; "
-     "part70 = shift(part69, +x); part71 = shift(u[x], +2*z); part72 = adj(part69*part71); part73 = "
-     "adj(u[x]*part70); part74 = shift(u[y], +y); part75 = u[y]*part74; part76 = shift(part75, +x); "
-     "part77 = shift(u[x], +2*y); part78 = adj(part75*part77); part79 = adj(u[x]*part76); part80 = "
-     "shift(u[x], +x); part81 = u[x]*part80; part82 = shift(u[t], +2*x); part83 = adj(part81*part82); "
-     "part84 = shift(part81, +t); part85 = adj(u[t]*part84); part86 = shift(u[z], +2*x); part87 = "
-     "adj(part81*part86); part88 = shift(part81, +z); part89 = adj(u[z]*part88); part90 = shift(u[y], "
-     "+2*x); part91 = adj(part81*part90); part92 = shift(part81, +y); part93 = adj(u[y]*part92); "
-     "part94 = shift(part83*u[t], -t) + part82*part85 + shift(part87*u[z], -z) + part86*part89 + "
-     "shift(part91*u[y], -y) + part90*part93; part95 = shift(u[t], +x); part96 = adj(u[x]*part95); "
-     "part97 = shift(u[x], +t); part98 = adj(u[t]*part97); part99 = shift(u[z], +x); part100 = "
-     "adj(part19); part101 = shift(u[y], +x); part102 = adj(part36); part103 = shift(adj(u[x]*part17), "
-     "+t); part104 = adj(u[x]*part23); part105 = (-0.3333333333333333)*(chair*(part103*part2 + "
-     "shift(part104*u[t], -t))) - 0.3333333333333333*(plaquette*adj(u[x]*part99)); part106 = "
-     "shift(adj(u[x]*part34), +t); part107 = adj(u[x]*part40); part108 = shift(adj(u[x]*part55), +z); "
-     "part109 = adj(u[x]*part59); part110 = (-0.3333333333333333)*(chair*(part106*part2 + "
-     "shift(part107*u[t], -t) + part108*part1 + shift(part109*u[z], -z))) - "
-     "0.3333333333333333*(plaquette*adj(u[x]*part101)); part111 = shift(part4, +y); part112 = "
-     "shift(part1*u[y], -z); part113 = adj(shift(part2*part112, -t)); part114 = "
-     "shift(adj(u[y]*part111), +t); part115 = shift(part9, +y); part116 = adj(u[y]*part115); part117 = "
-     "shift(part114*part2 + shift(part116*u[t], -t), +z); part118 = shift(part112, +t); part119 = "
-     "adj(u[t]*part118); part120 = shift(part16, +y); part121 = shift(u[y], +z); part122 = "
-     "u[z]*part121; part123 = adj(shift(part2*part122, -t)); part124 = shift(part22, +y); part125 = "
-     "shift(part122, +t); part126 = adj(u[t]*part125); part127 = shift(part37*u[x], -x); part128 = "
-     "shift(shift(part29*u[x], -x), +y); part129 = shift(shift(part32*u[x], -x), +y); part130 = "
-     "shift(shift(part45*u[x], -x), +y); part131 = shift(shift(part53*u[x], -x), +y); part132 = "
-     "shift(part56*u[x], -x); part133 = shift(part63, +y); part134 = shift(u[y], +2*t); part135 = "
-     "adj(part63*part134); part136 = adj(u[y]*part133); part137 = shift(part69, +y); part138 = "
-     "shift(u[y], +2*z); part139 = adj(part69*part138); part140 = adj(u[y]*part137); part141 = "
-     "shift(u[t], +2*y); part142 = adj(part75*part141); part143 = shift(part75, +t); part144 = "
-     "adj(u[t]*part143); part145 = shift(u[z], +2*y); part146 = adj(part75*part145); part147 = "
-     "shift(part75, +z); part148 = adj(u[z]*part147); part149 = shift(part142*u[t], -t) + "
-     "part141*part144 + shift(part146*u[z], -z) + part145*part148 + shift(part78*u[x], -x) + "
-     "part77*part79; part150 = adj(part39); part151 = shift(u[y], +t); part152 = "
-     "(-0.3333333333333333)*(chair*shift(part42*u[x], -x)) - "
-     "0.3333333333333333*(plaquette*adj(u[t]*part151)); part153 = shift(adj(u[y]*part120), +t); "
-     "part154 = adj(u[y]*part124); part155 = (-0.3333333333333333)*(chair*(part153*part2 + "
-     "shift(part154*u[t], -t))) - 0.3333333333333333*(plaquette*adj(part58)); part156 = "
-     "(-0.3333333333333333)*(chair*shift(part61*u[x], -x)) - "
-     "0.3333333333333333*(plaquette*adj(part122)); part157 = shift(part123*u[y], -y) + "
-     "shift(part20*u[x], -x); part158 = shift(shift(part113*u[y], -y) + shift(part7*u[x], -x), +z); "
-     "part159 = shift(shift(part119*u[y], -y) + shift(part14*u[x], -x), +z); part160 = shift(part63, "
-     "+z); part161 = shift(u[z], +2*t); part162 = adj(part63*part161); part163 = adj(u[z]*part160); "
-     "part164 = shift(u[t], +2*z); part165 = adj(part69*part164); part166 = shift(part69, +t); part167 "
-     "= adj(u[t]*part166); part168 = shift(part165*u[t], -t) + part164*part167 + shift(part139*u[y], "
-     "-y) + part138*part140 + shift(part72*u[x], -x) + part71*part73; part169 = adj(part22); part170 = "
-     "shift(u[z], +t); part171 = (-0.3333333333333333)*(chair*(shift(part126*u[y], -y) + "
-     "shift(part25*u[x], -x))) - 0.3333333333333333*(plaquette*adj(u[t]*part170)); part172 = "
-     "shift(part162*u[z], -z) + part161*part163 + shift(part135*u[y], -y) + part134*part136 + "
-     "shift(part66*u[x], -x) + part65*part67; out[x] = p[x] + "
-     "0.5*ta(u[x]*((-0.3333333333333333)*(chair*(part5*part7 + part12*part1 + part10*part14 + "
-     "part17*part20 + part23*part25 + part27*part29 + part30*part32 + part34*part37 + part40*part42 + "
-     "part44*part45 + part51*part26 + part49*part53 + part55*part56 + part59*part61)) - "
-     "0.3333333333333333*(rectangle*(part64*part66 + shift(part67*part63, -2*t) + part70*part72 + "
-     "shift(part73*part69, -2*z) + part76*part78 + shift(part79*part75, -2*y) + part80*part94 + "
-     "shift(part94*u[x], -x))) - 0.3333333333333333*(plaquette*(shift(part96*u[t], -t) + part95*part98 "
-     "+ part99*part100 + part101*part102)) + (shift(part105*u[z], -z) + shift(part110*u[y], -y)))); "
-     "out[y] = p[y] + 0.5*ta(u[y]*((-0.3333333333333333)*(chair*(part111*part113 + part117*part1 + "
-     "part115*part119 + part120*part123 + part124*part126 + part33*part127 + adj(part3*part128 + "
-     "u[t]*part129 + part43*part130 + u[x]*part51 + u[z]*part131) + part54*part132)) - "
-     "0.3333333333333333*(rectangle*(part133*part135 + shift(part136*part63, -2*t) + part137*part139 + "
-     "shift(part140*part69, -2*z) + part74*part149 + shift(part149*u[y], -y) + part92*part91 + "
-     "shift(part93*part81, -2*x))) - 0.3333333333333333*(plaquette*(shift(part150*u[t], -t) + "
-     "shift(part102*u[x], -x))) + (part38*part152 + shift(part155*u[z], -z) + part57*part156 + "
-     "part35*part110))); out[z] = p[z] + 0.5*ta(u[z]*((-0.3333333333333333)*(chair*(part15*part157 + "
-     "part52*part50 + part131*part26 + adj(u[y]*part117 + part3*part158 + u[x]*part12 + u[t]*part159 + "
-     "part28*part48 + part36*part108 + shift(part130*part26 + shift(part132*u[y], -y), +z)) + "
-     "part60*part109)) - 0.3333333333333333*(rectangle*(part160*part162 + shift(part163*part63, -2*t) "
-     "+ part68*part168 + shift(part168*u[z], -z) + part147*part146 + shift(part148*part75, -2*y) + "
-     "part88*part87 + shift(part89*part81, -2*x))) - "
-     "0.3333333333333333*(plaquette*(shift(part169*u[t], -t) + shift(part100*u[x], -x))) + "
-     "(part21*part171 + part121*part155 + shift(part156*u[y], -y) + part18*part105))); out[t] = p[t] + "
-     "0.5*ta(u[t]*((-0.3333333333333333)*(chair*(part118*part116 + part125*part154 + part13*part11 + "
-     "part159*part1 + part24*part104 + part31*part47 + part129*part26 + adj(part112*part114 + "
-     "part122*part153 + part6*part8 + part19*part103 + part28*part46 + part36*part106 + "
-     "shift(part158*part1 + shift(part157*u[z], -z) + part128*part26 + shift(part127*u[y], -y), +t)) + "
-     "part41*part107)) - 0.3333333333333333*(rectangle*(part62*part172 + shift(part172*u[t], -t) + "
-     "part166*part165 + shift(part167*part69, -2*z) + part143*part142 + shift(part144*part75, -2*y) + "
-     "part84*part83 + shift(part85*part81, -2*x))) - 0.3333333333333333*(plaquette*(part170*part169 + "
-     "part151*part150 + part97*part96 + shift(part98*u[x], -x))) + (shift(part171*u[z], -z) + "
-     "shift(part152*u[y], -y))))",
-    "",
-    "",
-    false, 0,
-    "u:links:links:apart:2.2.2.2.2.2.2.2.corners p:algebra:x:here plaquette:real:a.re:here "
-     "rectangle:real:b.re:here chair:real:c.re:here out:algebra:out:out"};
 constexpr Operation of_force_wilson = {
     "force_wilson", "expression",
     "part1 = nu/xi0; part2 = 1.0; out[x] = p[x] + "
@@ -1652,10 +1441,8 @@ constexpr Operation of_gcr_project = {
 constexpr Operation of_heatbath = {
     "heatbath", "gauge",
     "Cabibbo-Marinari update (Phys. Lett. B 119 (1982) 387) of the links of one parity and direction; "
-     "of links along x: A = adj(u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
-     "shift(adj(u[y])*u[x]*shift(u[y], +x), -y) + (u[z]*shift(u[x], +z)*adj(shift(u[z], +x)) + "
-     "shift(adj(u[z])*u[x]*shift(u[z], +x), -z)) + (u[t]*shift(u[x], +t)*adj(shift(u[t], +x)) + "
-     "shift(adj(u[t])*u[x]*shift(u[t], +x), -t)))",
+     "A^+ = sum_nu u[nu]*shift(u[mu], +nu)*adj(shift(u[nu], +mu)) + "
+     "shift(adj(u[nu])*u[mu]*shift(u[nu], +mu), -nu)",
     "",
     "",
     false, 0,
@@ -1668,91 +1455,14 @@ constexpr Operation of_hermitian_curvature = {
      "alpha*sqrt(pp)",
     false, 2,
     ""};
-constexpr Operation of_hyp_first = {
-    "hyp_first", "expression",
-    "out_1[x] = project(keep*u[x] + add*(u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
-     "shift(adj(u[y])*u[x]*shift(u[y], +x), -y))); out_1[y] = project(keep*u[y] + "
-     "add*(u[x]*shift(u[y], +x)*adj(shift(u[x], +y)) + shift(adj(u[x])*u[y]*shift(u[x], +y), -x))); "
-     "out_1[z] = project(keep*u[z] + add*(u[x]*shift(u[z], +x)*adj(shift(u[x], +z)) + "
-     "shift(adj(u[x])*u[z]*shift(u[x], +z), -x))); out_1[t] = project(keep*u[t] + "
-     "add*(u[x]*shift(u[t], +x)*adj(shift(u[x], +t)) + shift(adj(u[x])*u[t]*shift(u[x], +t), -x))); "
-     "out_2[x] = project(keep*u[x] + add*(u[z]*shift(u[x], +z)*adj(shift(u[z], +x)) + "
-     "shift(adj(u[z])*u[x]*shift(u[z], +x), -z))); out_2[y] = project(keep*u[y] + "
-     "add*(u[z]*shift(u[y], +z)*adj(shift(u[z], +y)) + shift(adj(u[z])*u[y]*shift(u[z], +y), -z))); "
-     "out_2[z] = project(keep*u[z] + add*(u[y]*shift(u[z], +y)*adj(shift(u[y], +z)) + "
-     "shift(adj(u[y])*u[z]*shift(u[y], +z), -y))); out_2[t] = project(keep*u[t] + "
-     "add*(u[y]*shift(u[t], +y)*adj(shift(u[y], +t)) + shift(adj(u[y])*u[t]*shift(u[y], +t), -y))); "
-     "out_3[x] = project(keep*u[x] + add*(u[t]*shift(u[x], +t)*adj(shift(u[t], +x)) + "
-     "shift(adj(u[t])*u[x]*shift(u[t], +x), -t))); out_3[y] = project(keep*u[y] + "
-     "add*(u[t]*shift(u[y], +t)*adj(shift(u[t], +y)) + shift(adj(u[t])*u[y]*shift(u[t], +y), -t))); "
-     "out_3[z] = project(keep*u[z] + add*(u[t]*shift(u[z], +t)*adj(shift(u[t], +z)) + "
-     "shift(adj(u[t])*u[z]*shift(u[t], +z), -t))); out_3[t] = project(keep*u[t] + "
-     "add*(u[z]*shift(u[t], +z)*adj(shift(u[z], +t)) + shift(adj(u[z])*u[t]*shift(u[z], +t), -z)))",
+constexpr Operation of_hyp_link = {
+    "hyp_link", "expression",
+    "out[mu] = project(keep*u[mu] + add*c[mu])",
     "",
     "",
     false, 0,
-    "u:links:links:apart:1.1.1.1.1.1.1.1.corners keep:real:a.re:here add:real:b.re:here "
-     "out_1:links:out:out out_2:links:x:out out_3:links:y:out"};
-constexpr Operation of_hyp_second = {
-    "hyp_second", "expression",
-    "out_1[x] = project(keep*u[x] + add*(h[z]*shift(h[x], +z)*adj(shift(h[z], +x)) + "
-     "shift(adj(h[z])*h[x]*shift(h[z], +x), -z) + (h[t]*shift(g[x], +t)*adj(shift(h[t], +x)) + "
-     "shift(adj(h[t])*g[x]*shift(h[t], +x), -t)))); out_1[y] = project(keep*u[y] + "
-     "add*(h[z]*shift(h[y], +z)*adj(shift(h[z], +y)) + shift(adj(h[z])*h[y]*shift(h[z], +y), -z) + "
-     "(h[t]*shift(g[y], +t)*adj(shift(h[t], +y)) + shift(adj(h[t])*g[y]*shift(h[t], +y), -t)))); "
-     "out_1[z] = project(keep*u[z] + add*(h[y]*shift(h[z], +y)*adj(shift(h[y], +z)) + "
-     "shift(adj(h[y])*h[z]*shift(h[y], +z), -y) + (g[t]*shift(g[z], +t)*adj(shift(g[t], +z)) + "
-     "shift(adj(g[t])*g[z]*shift(g[t], +z), -t)))); out_1[t] = project(keep*u[t] + "
-     "add*(g[y]*shift(h[t], +y)*adj(shift(g[y], +t)) + shift(adj(g[y])*h[t]*shift(g[y], +t), -y) + "
-     "(g[z]*shift(g[t], +z)*adj(shift(g[z], +t)) + shift(adj(g[z])*g[t]*shift(g[z], +t), -z)))); "
-     "out_2[x] = project(keep*u[x] + add*(h[y]*shift(h[x], +y)*adj(shift(h[y], +x)) + "
-     "shift(adj(h[y])*h[x]*shift(h[y], +x), -y) + (g[t]*shift(f[x], +t)*adj(shift(g[t], +x)) + "
-     "shift(adj(g[t])*f[x]*shift(g[t], +x), -t)))); out_2[y] = project(keep*u[y] + "
-     "add*(h[x]*shift(h[y], +x)*adj(shift(h[x], +y)) + shift(adj(h[x])*h[y]*shift(h[x], +y), -x) + "
-     "(f[t]*shift(f[y], +t)*adj(shift(f[t], +y)) + shift(adj(f[t])*f[y]*shift(f[t], +y), -t)))); "
-     "out_2[z] = project(keep*u[z] + add*(h[x]*shift(h[z], +x)*adj(shift(h[x], +z)) + "
-     "shift(adj(h[x])*h[z]*shift(h[x], +z), -x) + (f[t]*shift(f[z], +t)*adj(shift(f[t], +z)) + "
-     "shift(adj(f[t])*f[z]*shift(f[t], +z), -t)))); out_2[t] = project(keep*u[t] + "
-     "add*(g[x]*shift(h[t], +x)*adj(shift(g[x], +t)) + shift(adj(g[x])*h[t]*shift(g[x], +t), -x) + "
-     "(f[z]*shift(f[t], +z)*adj(shift(f[z], +t)) + shift(adj(f[z])*f[t]*shift(f[z], +t), -z)))); "
-     "out_3[x] = project(keep*u[x] + add*(g[y]*shift(g[x], +y)*adj(shift(g[y], +x)) + "
-     "shift(adj(g[y])*g[x]*shift(g[y], +x), -y) + (g[z]*shift(f[x], +z)*adj(shift(g[z], +x)) + "
-     "shift(adj(g[z])*f[x]*shift(g[z], +x), -z)))); out_3[y] = project(keep*u[y] + "
-     "add*(g[x]*shift(g[y], +x)*adj(shift(g[x], +y)) + shift(adj(g[x])*g[y]*shift(g[x], +y), -x) + "
-     "(f[z]*shift(f[y], +z)*adj(shift(f[z], +y)) + shift(adj(f[z])*f[y]*shift(f[z], +y), -z)))); "
-     "out_3[z] = project(keep*u[z] + add*(f[x]*shift(g[z], +x)*adj(shift(f[x], +z)) + "
-     "shift(adj(f[x])*g[z]*shift(f[x], +z), -x) + (f[y]*shift(f[z], +y)*adj(shift(f[y], +z)) + "
-     "shift(adj(f[y])*f[z]*shift(f[y], +z), -y)))); out_3[t] = project(keep*u[t] + "
-     "add*(f[x]*shift(g[t], +x)*adj(shift(f[x], +t)) + shift(adj(f[x])*g[t]*shift(f[x], +t), -x) + "
-     "(f[y]*shift(f[t], +y)*adj(shift(f[y], +t)) + shift(adj(f[y])*f[t]*shift(f[y], +t), -y))))",
-    "",
-    "",
-    false, 0,
-    "u:links:links:here f:links:x:apart:1.0.1.1.1.1.1.1.corners "
-     "g:links:y:apart:1.1.1.1.1.1.1.1.corners h:links:z:apart:1.1.1.1.1.1.1.0.corners "
-     "keep:real:a.re:here add:real:b.re:here out_1:links:out:out out_2:links:w:out out_3:links:in:out"};
-constexpr Operation of_hyp_third = {
-    "hyp_third", "expression",
-    "out[x] = project(keep*u[x] + add*(f[y]*shift(f[x], +y)*adj(shift(f[y], +x)) + "
-     "shift(adj(f[y])*f[x]*shift(f[y], +x), -y) + (f[z]*shift(g[x], +z)*adj(shift(f[z], +x)) + "
-     "shift(adj(f[z])*g[x]*shift(f[z], +x), -z)) + (f[t]*shift(h[x], +t)*adj(shift(f[t], +x)) + "
-     "shift(adj(f[t])*h[x]*shift(f[t], +x), -t)))); out[y] = project(keep*u[y] + add*(f[x]*shift(f[y], "
-     "+x)*adj(shift(f[x], +y)) + shift(adj(f[x])*f[y]*shift(f[x], +y), -x) + (g[z]*shift(g[y], "
-     "+z)*adj(shift(g[z], +y)) + shift(adj(g[z])*g[y]*shift(g[z], +y), -z)) + (g[t]*shift(h[y], "
-     "+t)*adj(shift(g[t], +y)) + shift(adj(g[t])*h[y]*shift(g[t], +y), -t)))); out[z] = "
-     "project(keep*u[z] + add*(g[x]*shift(f[z], +x)*adj(shift(g[x], +z)) + "
-     "shift(adj(g[x])*f[z]*shift(g[x], +z), -x) + (g[y]*shift(g[z], +y)*adj(shift(g[y], +z)) + "
-     "shift(adj(g[y])*g[z]*shift(g[y], +z), -y)) + (h[t]*shift(h[z], +t)*adj(shift(h[t], +z)) + "
-     "shift(adj(h[t])*h[z]*shift(h[t], +z), -t)))); out[t] = project(keep*u[t] + add*(h[x]*shift(f[t], "
-     "+x)*adj(shift(h[x], +t)) + shift(adj(h[x])*f[t]*shift(h[x], +t), -x) + (h[y]*shift(g[t], "
-     "+y)*adj(shift(h[y], +t)) + shift(adj(h[y])*g[t]*shift(h[y], +t), -y)) + (h[z]*shift(h[t], "
-     "+z)*adj(shift(h[z], +t)) + shift(adj(h[z])*h[t]*shift(h[z], +t), -z))))",
-    "",
-    "",
-    false, 0,
-    "u:links:links:here f:links:x:apart:1.1.1.1.1.0.1.0.corners "
-     "g:links:y:apart:1.0.1.1.1.1.1.0.corners h:links:z:apart:1.0.1.0.1.1.1.1.corners "
-     "keep:real:a.re:here add:real:b.re:here out:links:out:out"};
+    "u:links:links:here c:matrices:x:here keep:real:a.re:here add:real:b.re:here mu:direction:0:here "
+     "out:links:out:out"};
 constexpr Operation of_import = {
     "import", "convert",
     "out = in, from double to the precision of the record",
@@ -1903,27 +1613,19 @@ constexpr Operation of_one_link = {
 constexpr Operation of_overrelax = {
     "overrelax", "gauge",
     "microcanonical update (M. Creutz, Phys. Rev. D 36 (1987) 515), links of one parity and "
-     "direction; of links along x: A = adj(u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
-     "shift(adj(u[y])*u[x]*shift(u[y], +x), -y) + (u[z]*shift(u[x], +z)*adj(shift(u[z], +x)) + "
-     "shift(adj(u[z])*u[x]*shift(u[z], +x), -z)) + (u[t]*shift(u[x], +t)*adj(shift(u[t], +x)) + "
-     "shift(adj(u[t])*u[x]*shift(u[t], +x), -t)))",
+     "direction; A^+ = sum_nu u[nu]*shift(u[mu], +nu)*adj(shift(u[nu], +mu)) + "
+     "shift(adj(u[nu])*u[mu]*shift(u[nu], +mu), -nu)",
     "",
     "",
     false, 0,
     ""};
 constexpr Operation of_plaquette_action = {
     "plaquette_action", "expression",
-    "total((-0.3333333333333333)*(xy*re(trace(u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y))))) + "
-     "(-0.3333333333333333)*(xz*re(trace(u[x]*shift(u[z], +x)*adj(u[z]*shift(u[x], +z))))) + "
-     "(-0.3333333333333333)*(yz*re(trace(u[y]*shift(u[z], +y)*adj(u[z]*shift(u[y], +z))))) + "
-     "(-0.3333333333333333)*(xt*re(trace(u[x]*shift(u[t], +x)*adj(u[t]*shift(u[x], +t))))) + "
-     "(-0.3333333333333333)*(yt*re(trace(u[y]*shift(u[t], +y)*adj(u[t]*shift(u[y], +t))))) + "
-     "(-0.3333333333333333)*(zt*re(trace(u[z]*shift(u[t], +z)*adj(u[t]*shift(u[z], +t))))))",
+    "total((-0.3333333333333333)*(c*re(trace(u[mu]*shift(u[nu], +mu)*adj(u[nu]*shift(u[mu], +nu))))))",
     "",
     "",
     false, 1,
-    "u:links:links:apart:0.1.0.1.0.1.0.1 xy:real:a.re:here xz:real:b.re:here yz:real:c.re:here "
-     "xt:real:a.im:here yt:real:b.im:here zt:real:c.im:here"};
+    "u:links:links:apart:0.1.0.1.0.1.0.1 c:real:a.re:here mu:direction:0:here nu:direction:1:here"};
 constexpr Operation of_plaquette = {
     "plaquette", "expression",
     "total(re(trace(u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y)))) + re(trace(u[x]*shift(u[z], "
@@ -1956,28 +1658,15 @@ constexpr Operation of_project_u3 = {
     ""};
 constexpr Operation of_rectangle_action = {
     "rectangle_action", "expression",
-    "part1 = u[x]*shift(u[x], +x); part2 = u[x]*shift(u[x], +x); part3 = u[x]*shift(u[x], +x); part4 "
-     "= u[y]*shift(u[y], +y); part5 = u[y]*shift(u[y], +y); part6 = u[y]*shift(u[y], +y); part7 = "
-     "u[z]*shift(u[z], +z); part8 = u[z]*shift(u[z], +z); part9 = u[z]*shift(u[z], +z); part10 = "
-     "u[t]*shift(u[t], +t); part11 = u[t]*shift(u[t], +t); part12 = u[t]*shift(u[t], +t); "
-     "total((-0.3333333333333333)*(plaquette*(re(trace(u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], "
-     "+y)))) + re(trace(u[x]*shift(u[z], +x)*adj(u[z]*shift(u[x], +z)))) + re(trace(u[y]*shift(u[z], "
-     "+y)*adj(u[z]*shift(u[y], +z)))) + re(trace(u[x]*shift(u[t], +x)*adj(u[t]*shift(u[x], +t)))) + "
-     "re(trace(u[y]*shift(u[t], +y)*adj(u[t]*shift(u[y], +t)))) + re(trace(u[z]*shift(u[t], "
-     "+z)*adj(u[t]*shift(u[z], +t))))) + rectangle*(re(trace(part1*shift(u[y], "
-     "+2*x)*adj(u[y]*shift(part1, +y)))) + re(trace(part2*shift(u[z], +2*x)*adj(u[z]*shift(part2, "
-     "+z)))) + re(trace(part3*shift(u[t], +2*x)*adj(u[t]*shift(part3, +t)))) + "
-     "re(trace(part4*shift(u[x], +2*y)*adj(u[x]*shift(part4, +x)))) + re(trace(part5*shift(u[z], "
-     "+2*y)*adj(u[z]*shift(part5, +z)))) + re(trace(part6*shift(u[t], +2*y)*adj(u[t]*shift(part6, "
-     "+t)))) + re(trace(part7*shift(u[x], +2*z)*adj(u[x]*shift(part7, +x)))) + "
-     "re(trace(part8*shift(u[y], +2*z)*adj(u[y]*shift(part8, +y)))) + re(trace(part9*shift(u[t], "
-     "+2*z)*adj(u[t]*shift(part9, +t)))) + re(trace(part10*shift(u[x], +2*t)*adj(u[x]*shift(part10, "
-     "+x)))) + re(trace(part11*shift(u[y], +2*t)*adj(u[y]*shift(part11, +y)))) + "
-     "re(trace(part12*shift(u[z], +2*t)*adj(u[z]*shift(part12, +z)))))))",
+    "part1 = u[mu]*shift(u[mu], +mu); part2 = u[nu]*shift(u[nu], +nu); "
+     "total((-0.3333333333333333)*(plaquette*re(trace(u[mu]*shift(u[nu], +mu)*adj(u[nu]*shift(u[mu], "
+     "+nu)))) + rectangle*(re(trace(part1*shift(u[nu], +2*mu)*adj(u[nu]*shift(part1, +nu)))) + "
+     "re(trace(part2*shift(u[mu], +2*nu)*adj(u[mu]*shift(part2, +mu)))))))",
     "",
     "",
     false, 1,
-    "u:links:links:apart:0.2.0.2.0.2.0.2.corners plaquette:real:a.re:here rectangle:real:b.re:here"};
+    "u:links:links:apart:0.2.0.2.0.2.0.2.corners plaquette:real:a.re:here rectangle:real:b.re:here "
+     "mu:direction:0:here nu:direction:1:here"};
 constexpr Operation of_residual = {
     "residual", "update",
     "y = x - y; norm(y)",
@@ -2026,11 +1715,11 @@ constexpr Operation of_shift_residual = {
 constexpr Operation of_source_clover = {
     "source_clover", "expression",
     "magnetic_out[x] = magnetic[x] + 0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 + "
-     "-0.5*i)*(gamma[z]*gamma[y] - gamma[y]*gamma[z])*chi)))); magnetic_out[y] = magnetic[y] + "
+     "-0.5*i)*(gamma[y]*gamma[x] - gamma[x]*gamma[y])*chi)))); magnetic_out[y] = magnetic[y] + "
+     "0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 + -0.5*i)*(gamma[z]*gamma[y] - "
+     "gamma[y]*gamma[z])*chi)))); magnetic_out[z] = magnetic[z] + "
      "0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 + -0.5*i)*(gamma[z]*gamma[x] - "
-     "gamma[x]*gamma[z])*chi)))); magnetic_out[z] = magnetic[z] + "
-     "0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 + -0.5*i)*(gamma[y]*gamma[x] - "
-     "gamma[x]*gamma[y])*chi)))); electric_out[x] = electric[x] + 0.5*(weight*(csw_t*summed(outer(psi, "
+     "gamma[x]*gamma[z])*chi)))); electric_out[x] = electric[x] + 0.5*(weight*(csw_t*summed(outer(psi, "
      "(0.0 + -0.5*i)*(gamma[t]*gamma[x] - gamma[x]*gamma[t])*chi)))); electric_out[y] = electric[y] + "
      "0.5*(weight*(csw_t*summed(outer(psi, (0.0 + -0.5*i)*(gamma[t]*gamma[y] - "
      "gamma[y]*gamma[t])*chi)))); electric_out[z] = electric[z] + 0.5*(weight*(csw_t*summed(outer(psi, "
@@ -2041,100 +1730,6 @@ constexpr Operation of_source_clover = {
     "psi:fermion:in:each chi:fermion:x:each magnetic:matrices:y:here electric:matrices:z:here "
      "weight:real:a.re:here xi0:real:b.re:here csw_r:real:c.re:here csw_t:real:a.im:here "
      "magnetic_out:matrices:out:some electric_out:matrices:w:some"};
-constexpr Operation of_source_stout3 = {
-    "source_stout3", "expression",
-    "part1 = adj(u[x]); part2 = rho*ta((u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
-     "shift(adj(u[y])*u[x]*shift(u[y], +x), -y) + (u[z]*shift(u[x], +z)*adj(shift(u[z], +x)) + "
-     "shift(adj(u[z])*u[x]*shift(u[z], +x), -z)))*part1); part3 = adj(u[y]); part4 = "
-     "rho*ta((u[x]*shift(u[y], +x)*adj(shift(u[x], +y)) + shift(adj(u[x])*u[y]*shift(u[x], +y), -x) + "
-     "(u[z]*shift(u[y], +z)*adj(shift(u[z], +y)) + shift(adj(u[z])*u[y]*shift(u[z], +y), -z)))*part3); "
-     "part5 = adj(u[z]); part6 = rho*ta((u[x]*shift(u[z], +x)*adj(shift(u[x], +z)) + "
-     "shift(adj(u[x])*u[z]*shift(u[x], +z), -x) + (u[y]*shift(u[z], +y)*adj(shift(u[y], +z)) + "
-     "shift(adj(u[y])*u[z]*shift(u[y], +z), -y)))*part5); part7 = exp(rho*ta((u[y]*shift(u[x], "
-     "+y)*adj(shift(u[y], +x)) + shift(adj(u[y])*u[x]*shift(u[y], +x), -y) + (u[z]*shift(u[x], "
-     "+z)*adj(shift(u[z], +x)) + shift(adj(u[z])*u[x]*shift(u[z], +x), -z)))*adj(u[x]))); part8 = "
-     "u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + shift(adj(u[y])*u[x]*shift(u[y], +x), -y) + "
-     "(u[z]*shift(u[x], +z)*adj(shift(u[z], +x)) + shift(adj(u[z])*u[x]*shift(u[z], +x), -z)); part9 = "
-     "rho*ta(part8*adj(u[x])); part10 = exp(rho*ta((u[x]*shift(u[y], +x)*adj(shift(u[x], +y)) + "
-     "shift(adj(u[x])*u[y]*shift(u[x], +y), -x) + (u[z]*shift(u[y], +z)*adj(shift(u[z], +y)) + "
-     "shift(adj(u[z])*u[y]*shift(u[z], +y), -z)))*adj(u[y]))); part11 = u[x]*shift(u[y], "
-     "+x)*adj(shift(u[x], +y)) + shift(adj(u[x])*u[y]*shift(u[x], +y), -x) + (u[z]*shift(u[y], "
-     "+z)*adj(shift(u[z], +y)) + shift(adj(u[z])*u[y]*shift(u[z], +y), -z)); part12 = "
-     "rho*ta(part11*adj(u[y])); part13 = exp(rho*ta((u[x]*shift(u[z], +x)*adj(shift(u[x], +z)) + "
-     "shift(adj(u[x])*u[z]*shift(u[x], +z), -x) + (u[y]*shift(u[z], +y)*adj(shift(u[y], +z)) + "
-     "shift(adj(u[y])*u[z]*shift(u[y], +z), -y)))*adj(u[z]))); part14 = u[x]*shift(u[z], "
-     "+x)*adj(shift(u[x], +z)) + shift(adj(u[x])*u[z]*shift(u[x], +z), -x) + (u[y]*shift(u[z], "
-     "+y)*adj(shift(u[y], +z)) + shift(adj(u[y])*u[z]*shift(u[y], +z), -y)); part15 = "
-     "rho*ta(part14*adj(u[z])); source[x] = rho*(part1*exp_adjoint(part2, adj(exp(part2))*z[x])); "
-     "source[y] = rho*(part3*exp_adjoint(part4, adj(exp(part4))*z[y])); source[z] = "
-     "rho*(part5*exp_adjoint(part6, adj(exp(part6))*z[z])); out[x] = p[x] + ta(adj(part7)*z[x]*part7) "
-     "+ ta(u[x]*(rho*adj(exp_adjoint(part9, adj(exp(part9))*z[x])*part8))); out[y] = p[y] + "
-     "ta(adj(part10)*z[y]*part10) + ta(u[y]*(rho*adj(exp_adjoint(part12, "
-     "adj(exp(part12))*z[y])*part11))); out[z] = p[z] + ta(adj(part13)*z[z]*part13) + "
-     "ta(u[z]*(rho*adj(exp_adjoint(part15, adj(exp(part15))*z[z])*part14))); out[t] = p[t] + z[t]",
-    "",
-    "",
-    false, 0,
-    "u:links:links:apart:1.1.1.1.1.1.0.0.corners z:algebra:x:here p:algebra:y:here rho:real:a.re:here "
-     "source:matrices:out:some out:algebra:z:out"};
-constexpr Operation of_source_stout4 = {
-    "source_stout4", "expression",
-    "part1 = adj(u[x]); part2 = rho*ta((u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
-     "shift(adj(u[y])*u[x]*shift(u[y], +x), -y) + (u[z]*shift(u[x], +z)*adj(shift(u[z], +x)) + "
-     "shift(adj(u[z])*u[x]*shift(u[z], +x), -z)) + (u[t]*shift(u[x], +t)*adj(shift(u[t], +x)) + "
-     "shift(adj(u[t])*u[x]*shift(u[t], +x), -t)))*part1); part3 = adj(u[y]); part4 = "
-     "rho*ta((u[x]*shift(u[y], +x)*adj(shift(u[x], +y)) + shift(adj(u[x])*u[y]*shift(u[x], +y), -x) + "
-     "(u[z]*shift(u[y], +z)*adj(shift(u[z], +y)) + shift(adj(u[z])*u[y]*shift(u[z], +y), -z)) + "
-     "(u[t]*shift(u[y], +t)*adj(shift(u[t], +y)) + shift(adj(u[t])*u[y]*shift(u[t], +y), -t)))*part3); "
-     "part5 = adj(u[z]); part6 = rho*ta((u[x]*shift(u[z], +x)*adj(shift(u[x], +z)) + "
-     "shift(adj(u[x])*u[z]*shift(u[x], +z), -x) + (u[y]*shift(u[z], +y)*adj(shift(u[y], +z)) + "
-     "shift(adj(u[y])*u[z]*shift(u[y], +z), -y)) + (u[t]*shift(u[z], +t)*adj(shift(u[t], +z)) + "
-     "shift(adj(u[t])*u[z]*shift(u[t], +z), -t)))*part5); part7 = adj(u[t]); part8 = "
-     "rho*ta((u[x]*shift(u[t], +x)*adj(shift(u[x], +t)) + shift(adj(u[x])*u[t]*shift(u[x], +t), -x) + "
-     "(u[y]*shift(u[t], +y)*adj(shift(u[y], +t)) + shift(adj(u[y])*u[t]*shift(u[y], +t), -y)) + "
-     "(u[z]*shift(u[t], +z)*adj(shift(u[z], +t)) + shift(adj(u[z])*u[t]*shift(u[z], +t), -z)))*part7); "
-     "part9 = exp(rho*ta((u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + shift(adj(u[y])*u[x]*shift(u[y], "
-     "+x), -y) + (u[z]*shift(u[x], +z)*adj(shift(u[z], +x)) + shift(adj(u[z])*u[x]*shift(u[z], +x), "
-     "-z)) + (u[t]*shift(u[x], +t)*adj(shift(u[t], +x)) + shift(adj(u[t])*u[x]*shift(u[t], +x), "
-     "-t)))*adj(u[x]))); part10 = u[y]*shift(u[x], +y)*adj(shift(u[y], +x)) + "
-     "shift(adj(u[y])*u[x]*shift(u[y], +x), -y) + (u[z]*shift(u[x], +z)*adj(shift(u[z], +x)) + "
-     "shift(adj(u[z])*u[x]*shift(u[z], +x), -z)) + (u[t]*shift(u[x], +t)*adj(shift(u[t], +x)) + "
-     "shift(adj(u[t])*u[x]*shift(u[t], +x), -t)); part11 = rho*ta(part10*adj(u[x])); part12 = "
-     "exp(rho*ta((u[x]*shift(u[y], +x)*adj(shift(u[x], +y)) + shift(adj(u[x])*u[y]*shift(u[x], +y), "
-     "-x) + (u[z]*shift(u[y], +z)*adj(shift(u[z], +y)) + shift(adj(u[z])*u[y]*shift(u[z], +y), -z)) + "
-     "(u[t]*shift(u[y], +t)*adj(shift(u[t], +y)) + shift(adj(u[t])*u[y]*shift(u[t], +y), "
-     "-t)))*adj(u[y]))); part13 = u[x]*shift(u[y], +x)*adj(shift(u[x], +y)) + "
-     "shift(adj(u[x])*u[y]*shift(u[x], +y), -x) + (u[z]*shift(u[y], +z)*adj(shift(u[z], +y)) + "
-     "shift(adj(u[z])*u[y]*shift(u[z], +y), -z)) + (u[t]*shift(u[y], +t)*adj(shift(u[t], +y)) + "
-     "shift(adj(u[t])*u[y]*shift(u[t], +y), -t)); part14 = rho*ta(part13*adj(u[y])); part15 = "
-     "exp(rho*ta((u[x]*shift(u[z], +x)*adj(shift(u[x], +z)) + shift(adj(u[x])*u[z]*shift(u[x], +z), "
-     "-x) + (u[y]*shift(u[z], +y)*adj(shift(u[y], +z)) + shift(adj(u[y])*u[z]*shift(u[y], +z), -y)) + "
-     "(u[t]*shift(u[z], +t)*adj(shift(u[t], +z)) + shift(adj(u[t])*u[z]*shift(u[t], +z), "
-     "-t)))*adj(u[z]))); part16 = u[x]*shift(u[z], +x)*adj(shift(u[x], +z)) + "
-     "shift(adj(u[x])*u[z]*shift(u[x], +z), -x) + (u[y]*shift(u[z], +y)*adj(shift(u[y], +z)) + "
-     "shift(adj(u[y])*u[z]*shift(u[y], +z), -y)) + (u[t]*shift(u[z], +t)*adj(shift(u[t], +z)) + "
-     "shift(adj(u[t])*u[z]*shift(u[t], +z), -t)); part17 = rho*ta(part16*adj(u[z])); part18 = "
-     "exp(rho*ta((u[x]*shift(u[t], +x)*adj(shift(u[x], +t)) + shift(adj(u[x])*u[t]*shift(u[x], +t), "
-     "-x) + (u[y]*shift(u[t], +y)*adj(shift(u[y], +t)) + shift(adj(u[y])*u[t]*shift(u[y], +t), -y)) + "
-     "(u[z]*shift(u[t], +z)*adj(shift(u[z], +t)) + shift(adj(u[z])*u[t]*shift(u[z], +t), "
-     "-z)))*adj(u[t]))); part19 = u[x]*shift(u[t], +x)*adj(shift(u[x], +t)) + "
-     "shift(adj(u[x])*u[t]*shift(u[x], +t), -x) + (u[y]*shift(u[t], +y)*adj(shift(u[y], +t)) + "
-     "shift(adj(u[y])*u[t]*shift(u[y], +t), -y)) + (u[z]*shift(u[t], +z)*adj(shift(u[z], +t)) + "
-     "shift(adj(u[z])*u[t]*shift(u[z], +t), -z)); part20 = rho*ta(part19*adj(u[t])); source[x] = "
-     "rho*(part1*exp_adjoint(part2, adj(exp(part2))*z[x])); source[y] = rho*(part3*exp_adjoint(part4, "
-     "adj(exp(part4))*z[y])); source[z] = rho*(part5*exp_adjoint(part6, adj(exp(part6))*z[z])); "
-     "source[t] = rho*(part7*exp_adjoint(part8, adj(exp(part8))*z[t])); out[x] = p[x] + "
-     "ta(adj(part9)*z[x]*part9) + ta(u[x]*(rho*adj(exp_adjoint(part11, "
-     "adj(exp(part11))*z[x])*part10))); out[y] = p[y] + ta(adj(part12)*z[y]*part12) + "
-     "ta(u[y]*(rho*adj(exp_adjoint(part14, adj(exp(part14))*z[y])*part13))); out[z] = p[z] + "
-     "ta(adj(part15)*z[z]*part15) + ta(u[z]*(rho*adj(exp_adjoint(part17, "
-     "adj(exp(part17))*z[z])*part16))); out[t] = p[t] + ta(adj(part18)*z[t]*part18) + "
-     "ta(u[t]*(rho*adj(exp_adjoint(part20, adj(exp(part20))*z[t])*part19)))",
-    "",
-    "",
-    false, 0,
-    "u:links:links:apart:1.1.1.1.1.1.1.1.corners z:algebra:x:here p:algebra:y:here rho:real:a.re:here "
-     "source:matrices:out:out out:algebra:z:out"};
 constexpr Operation of_staggered = {
     "staggered", "hopping",
     "D psi(x) = sum_mu eta_mu(x) [U_mu(x) psi(x+mu) - U_mu(x-mu)^+ psi(x-mu)]",
@@ -2187,55 +1782,6 @@ constexpr Operation of_stout4_step = {
     "",
     false, 0,
     "u:links:links:apart:1.1.1.1.1.1.1.1.corners rho:real:a.re:here out:links:out:out"};
-constexpr Operation of_symanzik_action = {
-    "symanzik_action", "expression",
-    "part1 = u[x]*shift(u[x], +x); part2 = u[x]*shift(u[x], +x); part3 = u[x]*shift(u[x], +x); part4 "
-     "= u[y]*shift(u[y], +y); part5 = u[y]*shift(u[y], +y); part6 = u[y]*shift(u[y], +y); part7 = "
-     "u[z]*shift(u[z], +z); part8 = u[z]*shift(u[z], +z); part9 = u[z]*shift(u[z], +z); part10 = "
-     "u[t]*shift(u[t], +t); part11 = u[t]*shift(u[t], +t); part12 = u[t]*shift(u[t], +t); "
-     "total((-0.3333333333333333)*(plaquette*(re(trace(u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], "
-     "+y)))) + re(trace(u[x]*shift(u[z], +x)*adj(u[z]*shift(u[x], +z)))) + re(trace(u[y]*shift(u[z], "
-     "+y)*adj(u[z]*shift(u[y], +z)))) + re(trace(u[x]*shift(u[t], +x)*adj(u[t]*shift(u[x], +t)))) + "
-     "re(trace(u[y]*shift(u[t], +y)*adj(u[t]*shift(u[y], +t)))) + re(trace(u[z]*shift(u[t], "
-     "+z)*adj(u[t]*shift(u[z], +t))))) + rectangle*(re(trace(part1*shift(u[y], "
-     "+2*x)*adj(u[y]*shift(part1, +y)))) + re(trace(part2*shift(u[z], +2*x)*adj(u[z]*shift(part2, "
-     "+z)))) + re(trace(part3*shift(u[t], +2*x)*adj(u[t]*shift(part3, +t)))) + "
-     "re(trace(part4*shift(u[x], +2*y)*adj(u[x]*shift(part4, +x)))) + re(trace(part5*shift(u[z], "
-     "+2*y)*adj(u[z]*shift(part5, +z)))) + re(trace(part6*shift(u[t], +2*y)*adj(u[t]*shift(part6, "
-     "+t)))) + re(trace(part7*shift(u[x], +2*z)*adj(u[x]*shift(part7, +x)))) + "
-     "re(trace(part8*shift(u[y], +2*z)*adj(u[y]*shift(part8, +y)))) + re(trace(part9*shift(u[t], "
-     "+2*z)*adj(u[t]*shift(part9, +t)))) + re(trace(part10*shift(u[x], +2*t)*adj(u[x]*shift(part10, "
-     "+x)))) + re(trace(part11*shift(u[y], +2*t)*adj(u[y]*shift(part11, +y)))) + "
-     "re(trace(part12*shift(u[z], +2*t)*adj(u[z]*shift(part12, +z))))) + "
-     "chair*(re(trace(u[x]*shift(u[y]*shift(u[z], +y), +x)*adj(u[z]*shift(u[y]*shift(u[x], +y), +z)))) "
-     "+ re(trace(u[x]*shift(u[y]*shift(shift(adj(u[z]), -z), +y), "
-     "+x)*adj(shift(adj(u[z])*(u[y]*shift(u[x], +y)), -z)))) + "
-     "re(trace(u[x]*shift(shift(adj(u[y])*u[z], -y), +x)*adj(u[z]*shift(shift(adj(u[y])*u[x], -y), "
-     "+z)))) + re(trace(u[x]*shift(shift(adj(u[y])*shift(adj(u[z]), -z), -y), "
-     "+x)*adj(shift(adj(u[z])*shift(adj(u[y])*u[x], -y), -z)))) + re(trace(u[x]*shift(u[y]*shift(u[t], "
-     "+y), +x)*adj(u[t]*shift(u[y]*shift(u[x], +y), +t)))) + "
-     "re(trace(u[x]*shift(u[y]*shift(shift(adj(u[t]), -t), +y), "
-     "+x)*adj(shift(adj(u[t])*(u[y]*shift(u[x], +y)), -t)))) + "
-     "re(trace(u[x]*shift(shift(adj(u[y])*u[t], -y), +x)*adj(u[t]*shift(shift(adj(u[y])*u[x], -y), "
-     "+t)))) + re(trace(u[x]*shift(shift(adj(u[y])*shift(adj(u[t]), -t), -y), "
-     "+x)*adj(shift(adj(u[t])*shift(adj(u[y])*u[x], -y), -t)))) + re(trace(u[x]*shift(u[z]*shift(u[t], "
-     "+z), +x)*adj(u[t]*shift(u[z]*shift(u[x], +z), +t)))) + "
-     "re(trace(u[x]*shift(u[z]*shift(shift(adj(u[t]), -t), +z), "
-     "+x)*adj(shift(adj(u[t])*(u[z]*shift(u[x], +z)), -t)))) + "
-     "re(trace(u[x]*shift(shift(adj(u[z])*u[t], -z), +x)*adj(u[t]*shift(shift(adj(u[z])*u[x], -z), "
-     "+t)))) + re(trace(u[x]*shift(shift(adj(u[z])*shift(adj(u[t]), -t), -z), "
-     "+x)*adj(shift(adj(u[t])*shift(adj(u[z])*u[x], -z), -t)))) + re(trace(u[y]*shift(u[z]*shift(u[t], "
-     "+z), +y)*adj(u[t]*shift(u[z]*shift(u[y], +z), +t)))) + "
-     "re(trace(u[y]*shift(u[z]*shift(shift(adj(u[t]), -t), +z), "
-     "+y)*adj(shift(adj(u[t])*(u[z]*shift(u[y], +z)), -t)))) + "
-     "re(trace(u[y]*shift(shift(adj(u[z])*u[t], -z), +y)*adj(u[t]*shift(shift(adj(u[z])*u[y], -z), "
-     "+t)))) + re(trace(u[y]*shift(shift(adj(u[z])*shift(adj(u[t]), -t), -z), "
-     "+y)*adj(shift(adj(u[t])*shift(adj(u[z])*u[y], -z), -t)))))))",
-    "",
-    "",
-    false, 1,
-    "u:links:links:apart:0.2.1.2.1.2.1.2.corners plaquette:real:a.re:here rectangle:real:b.re:here "
-     "chair:real:c.re:here"};
 constexpr Operation of_turn_colour = {
     "turn_colour", "expression",
     "out = g[x]*psi",
@@ -2410,6 +1956,9 @@ constexpr Kernel table[] = {
     kernel("back_staple_double_r18", of_back_staple, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 2520, 1440, back_staple_double_r18, false),
+    kernel("back_stout_double_r18", of_back_stout, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 13520, 3456, back_stout_double_r18, false),
     kernel("back_to_su3_double_r18", of_back_to_su3, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 4992, 1152, back_to_su3_double_r18, false),
@@ -2845,6 +2394,9 @@ constexpr Kernel table[] = {
     kernel("cgne_replace_single", of_cgne_replace, false,
            "none", "single", "", "", false,
            1, 4, 0, 0, 0, 144, 192, cgne_replace_single, false),
+    kernel("chair_action_double_r18", of_chair_action, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 3982, 720, chair_action_double_r18, false),
     kernel("clover_energy_double_r18", of_clover_energy, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 16662, 1152, clover_energy_double_r18, false),
@@ -3112,9 +2664,12 @@ constexpr Kernel table[] = {
     kernel("flow_step_double_r18", of_flow_step, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 13636, 2880, flow_step_double_r18, false),
+    kernel("force_chair_double_r18", of_force_chair, false,
+           "none", "double", "r18", "", false,
+           1, 4, 0, 0, 0, 19422, 1728, force_chair_double_r18, false),
     kernel("force_clover_double_r18", of_force_clover, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 52728, 4032, force_clover_double_r18, false),
+           1, 4, 0, 0, 0, 9120, 1440, force_clover_double_r18, false),
     kernel("force_d234_double_r18_nr", of_force_d234, false,
            "none", "double", "r18", "non_relativistic", false,
            1, 4, 0, 0, 0, 19852, 3072, force_d234_double_r18_nr, false),
@@ -3126,22 +2681,13 @@ constexpr Kernel table[] = {
            1, 4, 0, 0, 0, 3444, 2496, force_naive_double_r18_nr, false),
     kernel("force_plaquette_double_r18", of_force_plaquette, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 11328, 2304, force_plaquette_double_r18, false),
+           1, 4, 0, 0, 0, 2172, 1152, force_plaquette_double_r18, false),
     kernel("force_rectangle_double_r18", of_force_rectangle, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 61584, 2304, force_rectangle_double_r18, false),
+           1, 4, 0, 0, 0, 11208, 1152, force_rectangle_double_r18, false),
     kernel("force_staggered_double_r18_s1", of_force_staggered, false,
            "none", "double", "r18", "", false,
            1, 1, 0, 0, 0, 1608, 1920, force_staggered_double_r18_s1, false),
-    kernel("force_stout3_double_r18", of_force_stout3, false,
-           "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 15570, 2880, force_stout3_double_r18, false),
-    kernel("force_stout4_double_r18", of_force_stout4, false,
-           "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 30696, 3456, force_stout4_double_r18, false),
-    kernel("force_symanzik_double_r18", of_force_symanzik, false,
-           "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 132432, 2304, force_symanzik_double_r18, false),
     kernel("force_wilson_double_r18_nr", of_force_wilson, false,
            "none", "double", "r18", "non_relativistic", false,
            1, 4, 0, 0, 0, 2478, 2496, force_wilson_double_r18_nr, false),
@@ -3193,15 +2739,9 @@ constexpr Kernel table[] = {
     kernel("hermitian_curvature_single_s1", of_hermitian_curvature, false,
            "none", "single", "", "", false,
            1, 1, 0, 0, 0, 36, 72, hermitian_curvature_single_s1, false),
-    kernel("hyp_first_double_r18", of_hyp_first, false,
+    kernel("hyp_link_double_r18", of_hyp_link, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 25200, 2880, hyp_first_double_r18, false),
-    kernel("hyp_second_double_r18", of_hyp_second, false,
-           "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 35136, 5760, hyp_second_double_r18, false),
-    kernel("hyp_third_double_r18", of_hyp_third, false,
-           "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 15072, 4608, hyp_third_double_r18, false),
+           1, 4, 0, 0, 0, 1302, 432, hyp_link_double_r18, false),
     kernel("import_bits20_s1", of_import, false,
            "none", "bits20", "", "", false,
            1, 1, 0, 0, 0, 0, 64, import_bits20_s1, false),
@@ -3468,7 +3008,7 @@ constexpr Kernel table[] = {
            1, 4, 0, 0, 0, 3168, 1296, overrelax_double_r18, false),
     kernel("plaquette_action_double_r18", of_plaquette_action, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 3606, 1152, plaquette_action_double_r18, false),
+           1, 4, 0, 0, 0, 601, 576, plaquette_action_double_r18, false),
     kernel("plaquette_double_r18", of_plaquette, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 3614, 1152, plaquette_double_r18, false),
@@ -3480,7 +3020,7 @@ constexpr Kernel table[] = {
            1, 4, 0, 0, 0, 0, 1152, project_u3_double_r18, false),
     kernel("rectangle_action_double_r18", of_rectangle_action, false,
            "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 13953, 1152, rectangle_action_double_r18, false),
+           1, 4, 0, 0, 0, 2592, 576, rectangle_action_double_r18, false),
     kernel("residual_double", of_residual, false,
            "none", "double", "", "", false,
            1, 4, 0, 0, 0, 72, 576, residual_double, false),
@@ -3577,12 +3117,6 @@ constexpr Kernel table[] = {
     kernel("source_clover_double_nr", of_source_clover, false,
            "none", "double", "", "non_relativistic", false,
            1, 4, 0, 0, 0, 2160, 2112, source_clover_double_nr, false),
-    kernel("source_stout3_double_r18", of_source_stout3, false,
-           "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 15072, 3024, source_stout3_double_r18, false),
-    kernel("source_stout4_double_r18", of_source_stout4, false,
-           "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 23384, 3456, source_stout4_double_r18, false),
     kernel("staggered_axpby_double_r12_n1", of_staggered, false,
            "axpby", "double", "r12", "", false,
            1, 1, 1, 1, 0, 582, 912, staggered_axpby_double_r12_n1, true),
@@ -3634,9 +3168,6 @@ constexpr Kernel table[] = {
     kernel("stout4_step_double_r18", of_stout4_step, false,
            "none", "double", "r18", "", false,
            1, 4, 0, 0, 0, 13492, 1728, stout4_step_double_r18, false),
-    kernel("symanzik_action_double_r18", of_symanzik_action, false,
-           "none", "double", "r18", "", false,
-           1, 4, 0, 0, 0, 29874, 1152, symanzik_action_double_r18, false),
     kernel("turn_colour_double_s1", of_turn_colour, false,
            "none", "double", "", "", false,
            1, 1, 0, 0, 0, 66, 240, turn_colour_double_s1, false),

@@ -6,131 +6,32 @@
 
 namespace quarksmith::expressions {
 
-/// out = p + dP/dtau, given half the derivatives by the field strengths of clover
-/// part1 = shift(u[t], +x)
-/// part2 = adj(shift(u[x], +t))
-/// part3 = (0.0 + 0.125*i)*electric[x]
+/// out = p + weight dP/dtau, given half the derivative by a field strength of clover
+/// part1 = shift(u[nu], +mu)
+/// part2 = adj(shift(u[mu], +nu))
+/// part3 = (0.0 + 0.125*i)*source[mu]
 /// part4 = part3 - adj(part3)
-/// part5 = shift(part4, +t)
-/// part6 = shift(part4, +x)
-/// part7 = adj(u[x])
-/// part8 = part2*part5 + shift(part6*part7, +t)
-/// part9 = part1*part8
-/// part10 = adj(u[t])
-/// part11 = shift(part4*u[t], +x)
-/// part12 = part2*part10
-/// part13 = part10*u[x]
-/// part14 = part13*part1
-/// part15 = u[x]*part11
-/// part16 = part10*part4
-/// part17 = u[x]*part1
-/// part18 = part2*part16
-/// part19 = shift(u[z], +x)
-/// part20 = adj(shift(u[x], +z))
-/// part21 = (0.0 + 0.125*i)*magnetic[y]
-/// part22 = part21 - adj(part21)
-/// part23 = shift(part22, +z)
-/// part24 = shift(part22, +x)
-/// part25 = part20*part23 + shift(part24*part7, +z)
-/// part26 = part19*part25
-/// part27 = adj(u[z])
-/// part28 = shift(part22*u[z], +x)
-/// part29 = part20*part27
-/// part30 = part27*u[x]
-/// part31 = part30*part19
-/// part32 = u[x]*part28
-/// part33 = part27*part22
-/// part34 = u[x]*part19
-/// part35 = part20*part33
-/// part36 = shift(u[y], +x)
-/// part37 = adj(shift(u[x], +y))
-/// part38 = (0.0 + 0.125*i)*magnetic[z]
-/// part39 = part38 - adj(part38)
-/// part40 = shift(part39, +y)
-/// part41 = shift(part39, +x)
-/// part42 = part37*part40 + shift(part41*part7, +y)
-/// part43 = part36*part42
-/// part44 = adj(u[y])
-/// part45 = part44*u[x]
-/// part46 = part45*part36
-/// part47 = shift(part39*u[y], +x)
-/// part48 = part37*part44
-/// part49 = u[x]*part47
-/// part50 = part44*part39
-/// part51 = u[x]*part36
-/// part52 = part37*part50
-/// part53 = shift(u[t], +y)
-/// part54 = adj(shift(u[y], +t))
-/// part55 = (0.0 + 0.125*i)*electric[y]
-/// part56 = part55 - adj(part55)
-/// part57 = shift(part56, +t)
-/// part58 = shift(part56, +y)
-/// part59 = part54*part57 + shift(part58*part44, +t)
-/// part60 = part53*part59
-/// part61 = shift(part56*u[t], +y)
-/// part62 = part54*part10
-/// part63 = part10*u[y]
-/// part64 = part63*part53
-/// part65 = u[y]*part61
-/// part66 = part10*part56
-/// part67 = u[y]*part53
-/// part68 = part54*part66
-/// part69 = shift(u[z], +y)
-/// part70 = adj(shift(u[y], +z))
-/// part71 = (0.0 + 0.125*i)*magnetic[x]
-/// part72 = part71 - adj(part71)
-/// part73 = shift(part72, +z)
-/// part74 = shift(part72, +y)
-/// part75 = part70*part73 + shift(part74*part44, +z)
-/// part76 = part69*part75
-/// part77 = shift(part72*u[z], +y)
-/// part78 = part70*part27
-/// part79 = part27*u[y]
-/// part80 = part79*part69
-/// part81 = u[y]*part77
-/// part82 = part27*part72
-/// part83 = u[y]*part69
-/// part84 = part70*part82
-/// part85 = shift(u[t], +z)
-/// part86 = adj(shift(u[z], +t))
-/// part87 = (0.0 + 0.125*i)*electric[z]
-/// part88 = part87 - adj(part87)
-/// part89 = shift(part88, +t)
-/// part90 = shift(part88, +z)
-/// part91 = part86*part89 + shift(part90*part27, +t)
-/// part92 = part85*part91
-/// part93 = shift(part88*u[t], +z)
-/// part94 = part86*part10
-/// part95 = part10*u[z]
-/// part96 = part95*part85
-/// part97 = u[z]*part93
-/// part98 = part10*part88
-/// part99 = u[z]*part85
-/// part100 = part86*part98
-/// out[x] = p[x] + -ta(u[x]*(part9*part10 + part11*part12 + shift(adj(part5*part14 + part10*part15 +
-///     part16*part17), -t) + part1*part18 + part26*part27 + part28*part29 + shift(adj(part23*part31 +
-///     part27*part32 + part33*part34), -z) + part19*part35 + part43*part44 + adj(shift(part14,
-///     -t)*part6 + shift(part31, -z)*part24 + shift(part46, -y)*part41) + part47*part48 +
-///     shift(adj(part40*part46 + part44*part49 + part50*part51), -y) + part36*part52))
-/// out[y] = p[y] + -ta(u[y]*(part60*part10 + part61*part62 + shift(adj(part57*part64 + part10*part65 +
-///     part66*part67), -t) + part53*part68 + part76*part27 + part77*part78 + shift(adj(part73*part80 +
-///     part27*part81 + part82*part83), -z) + part69*part84 + shift(part48*u[x], -x)*part39 +
-///     adj(shift(part64, -t)*part58 + shift(part80, -z)*part74 + u[x]*part43 + part49*part37 +
-///     part39*(part51*part37)) + shift(part42*part45 + part52*u[x], -x)))
-/// out[z] = p[z] + -ta(u[z]*(part92*part10 + part93*part94 + shift(adj(part89*part96 + part10*part97 +
-///     part98*part99), -t) + part85*part100 + shift(part78*u[y], -y)*part72 + shift(part75*part79 +
-///     part84*u[y], -y) + shift(part29*u[x], -x)*part22 + adj(shift(part96, -t)*part90 + u[y]*part76 +
-///     part81*part70 + part72*(part83*part70) + u[x]*part26 + part32*part20 + part22*(part34*part20)) +
-///     shift(part25*part30 + part35*u[x], -x)))
-/// out[t] = p[t] + -ta(u[t]*(shift(part94*u[z], -z)*part88 + shift(part91*part95 + part100*u[z], -z) +
-///     shift(part62*u[y], -y)*part56 + shift(part59*part63 + part68*u[y], -y) + shift(part12*u[x],
-///     -x)*part4 + adj(u[z]*part92 + part97*part86 + part88*(part99*part86) + u[y]*part60 +
-///     part65*part54 + part56*(part67*part54) + u[x]*part9 + part15*part2 + part4*(part17*part2)) +
-///     shift(part8*part13 + part18*u[x], -x)))
+/// part5 = shift(part4, +nu)
+/// part6 = shift(part4, +mu)
+/// part7 = part2*part5 + shift(part6*adj(u[mu]), +nu)
+/// part8 = part1*part7
+/// part9 = adj(u[nu])
+/// part10 = part9*u[mu]
+/// part11 = part10*part1
+/// part12 = shift(part4*u[nu], +mu)
+/// part13 = part2*part9
+/// part14 = u[mu]*part12
+/// part15 = part9*part4
+/// part16 = u[mu]*part1
+/// part17 = part2*part15
+/// out[mu] = p[mu] + -weight*ta(u[mu]*(part8*part9 + adj(shift(part11, -nu)*part6) + part12*part13 +
+///     shift(adj(part5*part11 + part9*part14 + part15*part16), -nu) + part1*part17))
+/// out[nu] = p[nu] + -weight*ta(u[nu]*(shift(part13*u[mu], -mu)*part4 + adj(u[mu]*part8 + part14*part2
+///     + part4*(part16*part2)) + shift(part7*part10 + part17*u[mu], -mu)))
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
-inline void force_clover(const LinkField& u, const LinkField& magnetic, const LinkField& electric, const
-        LinkField& p, LinkField& out) {
-  evaluate("force_clover", {u, magnetic, electric, p, out});
+inline void force_clover(const LinkField& u, const LinkField& source, const LinkField& p, double weight,
+        LatticeDirection mu, LatticeDirection nu, LinkField& out) {
+  evaluate("force_clover", {u, source, p, weight, mu, nu, out});
 }
 
 }  // namespace quarksmith::expressions

@@ -7,46 +7,16 @@
 namespace quarksmith::expressions {
 
 /// out = p + dP/dtau of plaquette_action
-/// part1 = shift(u[t], +x)
-/// part2 = adj(u[x]*part1)
-/// part3 = shift(u[x], +t)
-/// part4 = adj(u[t]*part3)
-/// part5 = shift(u[z], +x)
-/// part6 = adj(u[x]*part5)
-/// part7 = shift(u[x], +z)
-/// part8 = adj(u[z]*part7)
-/// part9 = shift(u[y], +x)
-/// part10 = adj(u[x]*part9)
-/// part11 = shift(u[x], +y)
-/// part12 = adj(u[y]*part11)
-/// part13 = shift(u[t], +y)
-/// part14 = adj(u[y]*part13)
-/// part15 = shift(u[y], +t)
-/// part16 = adj(u[t]*part15)
-/// part17 = shift(u[z], +y)
-/// part18 = adj(u[y]*part17)
-/// part19 = shift(u[y], +z)
-/// part20 = adj(u[z]*part19)
-/// part21 = shift(u[t], +z)
-/// part22 = adj(u[z]*part21)
-/// part23 = shift(u[z], +t)
-/// part24 = adj(u[t]*part23)
-/// out[x] = p[x] + 0.5*ta(u[x]*((-0.3333333333333333)*(xt*(shift(part2*u[t], -t) + part1*part4)) -
-///     0.3333333333333333*(xz*(shift(part6*u[z], -z) + part5*part8)) -
-///     0.3333333333333333*(xy*(shift(part10*u[y], -y) + part9*part12))))
-/// out[y] = p[y] + 0.5*ta(u[y]*((-0.3333333333333333)*(yt*(shift(part14*u[t], -t) + part13*part16)) -
-///     0.3333333333333333*(yz*(shift(part18*u[z], -z) + part17*part20)) -
-///     0.3333333333333333*(xy*(part11*part10 + shift(part12*u[x], -x)))))
-/// out[z] = p[z] + 0.5*ta(u[z]*((-0.3333333333333333)*(zt*(shift(part22*u[t], -t) + part21*part24)) -
-///     0.3333333333333333*(yz*(part19*part18 + shift(part20*u[y], -y))) -
-///     0.3333333333333333*(xz*(part7*part6 + shift(part8*u[x], -x)))))
-/// out[t] = p[t] + 0.5*ta(u[t]*((-0.3333333333333333)*(zt*(part23*part22 + shift(part24*u[z], -z))) -
-///     0.3333333333333333*(yt*(part15*part14 + shift(part16*u[y], -y))) -
-///     0.3333333333333333*(xt*(part3*part2 + shift(part4*u[x], -x)))))
+/// part1 = shift(u[nu], +mu)
+/// part2 = adj(u[mu]*part1)
+/// part3 = shift(u[mu], +nu)
+/// part4 = adj(u[nu]*part3)
+/// out[mu] = p[mu] + (-0.16666666666666666)*(c*ta(u[mu]*(shift(part2*u[nu], -nu) + part1*part4)))
+/// out[nu] = p[nu] + (-0.16666666666666666)*(c*ta(u[nu]*(part3*part2 + shift(part4*u[mu], -mu))))
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
-inline void force_plaquette(const LinkField& u, const LinkField& p, double xy, double xz, double yz,
-        double xt, double yt, double zt, LinkField& out) {
-  evaluate("force_plaquette", {u, p, xy, xz, yz, xt, yt, zt, out});
+inline void force_plaquette(const LinkField& u, const LinkField& p, double c, LatticeDirection mu,
+        LatticeDirection nu, LinkField& out) {
+  evaluate("force_plaquette", {u, p, c, mu, nu, out});
 }
 
 }  // namespace quarksmith::expressions

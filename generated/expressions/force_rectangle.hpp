@@ -7,118 +7,34 @@
 namespace quarksmith::expressions {
 
 /// out = p + dP/dtau of rectangle_action
-/// part1 = shift(u[t], +t)
-/// part2 = u[t]*part1
-/// part3 = shift(part2, +x)
-/// part4 = shift(u[x], +2*t)
+/// part1 = shift(u[nu], +nu)
+/// part2 = u[nu]*part1
+/// part3 = shift(part2, +mu)
+/// part4 = shift(u[mu], +2*nu)
 /// part5 = adj(part2*part4)
-/// part6 = adj(u[x]*part3)
-/// part7 = shift(u[z], +z)
-/// part8 = u[z]*part7
-/// part9 = shift(part8, +x)
-/// part10 = shift(u[x], +2*z)
-/// part11 = adj(part8*part10)
-/// part12 = adj(u[x]*part9)
-/// part13 = shift(u[y], +y)
-/// part14 = u[y]*part13
-/// part15 = shift(part14, +x)
-/// part16 = shift(u[x], +2*y)
-/// part17 = adj(part14*part16)
-/// part18 = adj(u[x]*part15)
-/// part19 = shift(u[x], +x)
-/// part20 = u[x]*part19
-/// part21 = shift(u[t], +2*x)
-/// part22 = adj(part20*part21)
-/// part23 = shift(part20, +t)
-/// part24 = adj(u[t]*part23)
-/// part25 = shift(u[z], +2*x)
-/// part26 = adj(part20*part25)
-/// part27 = shift(part20, +z)
-/// part28 = adj(u[z]*part27)
-/// part29 = shift(u[y], +2*x)
-/// part30 = adj(part20*part29)
-/// part31 = shift(part20, +y)
-/// part32 = adj(u[y]*part31)
-/// part33 = shift(part22*u[t], -t) + part21*part24 + shift(part26*u[z], -z) + part25*part28 +
-///     shift(part30*u[y], -y) + part29*part32
-/// part34 = shift(u[t], +x)
-/// part35 = adj(u[x]*part34)
-/// part36 = shift(u[x], +t)
-/// part37 = adj(u[t]*part36)
-/// part38 = shift(u[z], +x)
-/// part39 = adj(u[x]*part38)
-/// part40 = shift(u[x], +z)
-/// part41 = adj(u[z]*part40)
-/// part42 = shift(u[y], +x)
-/// part43 = adj(u[x]*part42)
-/// part44 = shift(u[x], +y)
-/// part45 = adj(u[y]*part44)
-/// part46 = shift(part2, +y)
-/// part47 = shift(u[y], +2*t)
-/// part48 = adj(part2*part47)
-/// part49 = adj(u[y]*part46)
-/// part50 = shift(part8, +y)
-/// part51 = shift(u[y], +2*z)
-/// part52 = adj(part8*part51)
-/// part53 = adj(u[y]*part50)
-/// part54 = shift(u[t], +2*y)
-/// part55 = adj(part14*part54)
-/// part56 = shift(part14, +t)
-/// part57 = adj(u[t]*part56)
-/// part58 = shift(u[z], +2*y)
-/// part59 = adj(part14*part58)
-/// part60 = shift(part14, +z)
-/// part61 = adj(u[z]*part60)
-/// part62 = shift(part55*u[t], -t) + part54*part57 + shift(part59*u[z], -z) + part58*part61 +
-///     shift(part17*u[x], -x) + part16*part18
-/// part63 = shift(u[t], +y)
-/// part64 = adj(u[y]*part63)
-/// part65 = shift(u[y], +t)
-/// part66 = adj(u[t]*part65)
-/// part67 = shift(u[z], +y)
-/// part68 = adj(u[y]*part67)
-/// part69 = shift(u[y], +z)
-/// part70 = adj(u[z]*part69)
-/// part71 = shift(part2, +z)
-/// part72 = shift(u[z], +2*t)
-/// part73 = adj(part2*part72)
-/// part74 = adj(u[z]*part71)
-/// part75 = shift(u[t], +2*z)
-/// part76 = adj(part8*part75)
-/// part77 = shift(part8, +t)
-/// part78 = adj(u[t]*part77)
-/// part79 = shift(part76*u[t], -t) + part75*part78 + shift(part52*u[y], -y) + part51*part53 +
-///     shift(part11*u[x], -x) + part10*part12
-/// part80 = shift(u[t], +z)
-/// part81 = adj(u[z]*part80)
-/// part82 = shift(u[z], +t)
-/// part83 = adj(u[t]*part82)
-/// part84 = shift(part73*u[z], -z) + part72*part74 + shift(part48*u[y], -y) + part47*part49 +
-///     shift(part5*u[x], -x) + part4*part6
-/// out[x] = p[x] + 0.5*ta(u[x]*((-0.3333333333333333)*(rectangle*(part3*part5 + shift(part6*part2,
-///     -2*t) + part9*part11 + shift(part12*part8, -2*z) + part15*part17 + shift(part18*part14, -2*y) +
-///     part19*part33 + shift(part33*u[x], -x))) - 0.3333333333333333*(plaquette*(shift(part35*u[t], -t)
-///     + part34*part37 + shift(part39*u[z], -z) + part38*part41 + shift(part43*u[y], -y) +
-///     part42*part45))))
-/// out[y] = p[y] + 0.5*ta(u[y]*((-0.3333333333333333)*(rectangle*(part46*part48 + shift(part49*part2,
-///     -2*t) + part50*part52 + shift(part53*part8, -2*z) + part13*part62 + shift(part62*u[y], -y) +
-///     part31*part30 + shift(part32*part20, -2*x))) - 0.3333333333333333*(plaquette*(shift(part64*u[t],
-///     -t) + part63*part66 + shift(part68*u[z], -z) + part67*part70 + part44*part43 +
-///     shift(part45*u[x], -x)))))
-/// out[z] = p[z] + 0.5*ta(u[z]*((-0.3333333333333333)*(rectangle*(part71*part73 + shift(part74*part2,
-///     -2*t) + part7*part79 + shift(part79*u[z], -z) + part60*part59 + shift(part61*part14, -2*y) +
-///     part27*part26 + shift(part28*part20, -2*x))) - 0.3333333333333333*(plaquette*(shift(part81*u[t],
-///     -t) + part80*part83 + part69*part68 + shift(part70*u[y], -y) + part40*part39 +
-///     shift(part41*u[x], -x)))))
-/// out[t] = p[t] + 0.5*ta(u[t]*((-0.3333333333333333)*(rectangle*(part1*part84 + shift(part84*u[t], -t)
-///     + part77*part76 + shift(part78*part8, -2*z) + part56*part55 + shift(part57*part14, -2*y) +
-///     part23*part22 + shift(part24*part20, -2*x))) - 0.3333333333333333*(plaquette*(part82*part81 +
-///     shift(part83*u[z], -z) + part65*part64 + shift(part66*u[y], -y) + part36*part35 +
-///     shift(part37*u[x], -x)))))
+/// part6 = adj(u[mu]*part3)
+/// part7 = shift(u[mu], +mu)
+/// part8 = u[mu]*part7
+/// part9 = shift(u[nu], +2*mu)
+/// part10 = adj(part8*part9)
+/// part11 = shift(part8, +nu)
+/// part12 = adj(u[nu]*part11)
+/// part13 = shift(part10*u[nu], -nu) + part9*part12
+/// part14 = shift(u[nu], +mu)
+/// part15 = adj(u[mu]*part14)
+/// part16 = shift(u[mu], +nu)
+/// part17 = adj(u[nu]*part16)
+/// part18 = shift(part5*u[mu], -mu) + part4*part6
+/// out[mu] = p[mu] + 0.5*ta(u[mu]*((-0.3333333333333333)*(rectangle*(part3*part5 + shift(part6*part2,
+///     -2*nu) + part7*part13 + shift(part13*u[mu], -mu))) -
+///     0.3333333333333333*(plaquette*(shift(part15*u[nu], -nu) + part14*part17))))
+/// out[nu] = p[nu] + 0.5*ta(u[nu]*((-0.3333333333333333)*(rectangle*(part1*part18 + shift(part18*u[nu],
+///     -nu) + part11*part10 + shift(part12*part8, -2*mu))) -
+///     0.3333333333333333*(plaquette*(part16*part15 + shift(part17*u[mu], -mu)))))
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
 inline void force_rectangle(const LinkField& u, const LinkField& p, double plaquette, double rectangle,
-        LinkField& out) {
-  evaluate("force_rectangle", {u, p, plaquette, rectangle, out});
+        LatticeDirection mu, LatticeDirection nu, LinkField& out) {
+  evaluate("force_rectangle", {u, p, plaquette, rectangle, mu, nu, out});
 }
 
 }  // namespace quarksmith::expressions

@@ -6,17 +6,12 @@
 
 namespace quarksmith::expressions {
 
-/// S = -sum c/3 Re tr U_p with a coefficient c of each plane: Wilson's action, anisotropic too.
-/// total((-0.3333333333333333)*(xy*re(trace(u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y))))) +
-///     (-0.3333333333333333)*(xz*re(trace(u[x]*shift(u[z], +x)*adj(u[z]*shift(u[x], +z))))) +
-///     (-0.3333333333333333)*(yz*re(trace(u[y]*shift(u[z], +y)*adj(u[z]*shift(u[y], +z))))) +
-///     (-0.3333333333333333)*(xt*re(trace(u[x]*shift(u[t], +x)*adj(u[t]*shift(u[x], +t))))) +
-///     (-0.3333333333333333)*(yt*re(trace(u[y]*shift(u[t], +y)*adj(u[t]*shift(u[y], +t))))) +
-///     (-0.3333333333333333)*(zt*re(trace(u[z]*shift(u[t], +z)*adj(u[t]*shift(u[z], +t))))))
+/// S = -sum c/3 Re tr U_p of one plane.
+/// total((-0.3333333333333333)*(c*re(trace(u[mu]*shift(u[nu], +mu)*adj(u[nu]*shift(u[mu], +nu))))))
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
-inline std::vector<double> plaquette_action(const LinkField& u, double xy, double xz, double yz, double
-        xt, double yt, double zt) {
-  return evaluate("plaquette_action", {u, xy, xz, yz, xt, yt, zt});
+inline std::vector<double> plaquette_action(const LinkField& u, double c, LatticeDirection mu,
+        LatticeDirection nu) {
+  return evaluate("plaquette_action", {u, c, mu, nu});
 }
 
 }  // namespace quarksmith::expressions

@@ -6,36 +6,16 @@
 
 namespace quarksmith::expressions {
 
-/// S = -sum c_i/3 Re tr: Luescher-Weisz at tree level, Iwasaki (UTHEP-118), DBW2 (hep-lat/9911033).
-/// part1 = u[x]*shift(u[x], +x)
-/// part2 = u[x]*shift(u[x], +x)
-/// part3 = u[x]*shift(u[x], +x)
-/// part4 = u[y]*shift(u[y], +y)
-/// part5 = u[y]*shift(u[y], +y)
-/// part6 = u[y]*shift(u[y], +y)
-/// part7 = u[z]*shift(u[z], +z)
-/// part8 = u[z]*shift(u[z], +z)
-/// part9 = u[z]*shift(u[z], +z)
-/// part10 = u[t]*shift(u[t], +t)
-/// part11 = u[t]*shift(u[t], +t)
-/// part12 = u[t]*shift(u[t], +t)
-/// total((-0.3333333333333333)*(plaquette*(re(trace(u[x]*shift(u[y], +x)*adj(u[y]*shift(u[x], +y)))) +
-///     re(trace(u[x]*shift(u[z], +x)*adj(u[z]*shift(u[x], +z)))) + re(trace(u[y]*shift(u[z],
-///     +y)*adj(u[z]*shift(u[y], +z)))) + re(trace(u[x]*shift(u[t], +x)*adj(u[t]*shift(u[x], +t)))) +
-///     re(trace(u[y]*shift(u[t], +y)*adj(u[t]*shift(u[y], +t)))) + re(trace(u[z]*shift(u[t],
-///     +z)*adj(u[t]*shift(u[z], +t))))) + rectangle*(re(trace(part1*shift(u[y],
-///     +2*x)*adj(u[y]*shift(part1, +y)))) + re(trace(part2*shift(u[z], +2*x)*adj(u[z]*shift(part2,
-///     +z)))) + re(trace(part3*shift(u[t], +2*x)*adj(u[t]*shift(part3, +t)))) +
-///     re(trace(part4*shift(u[x], +2*y)*adj(u[x]*shift(part4, +x)))) + re(trace(part5*shift(u[z],
-///     +2*y)*adj(u[z]*shift(part5, +z)))) + re(trace(part6*shift(u[t], +2*y)*adj(u[t]*shift(part6,
-///     +t)))) + re(trace(part7*shift(u[x], +2*z)*adj(u[x]*shift(part7, +x)))) +
-///     re(trace(part8*shift(u[y], +2*z)*adj(u[y]*shift(part8, +y)))) + re(trace(part9*shift(u[t],
-///     +2*z)*adj(u[t]*shift(part9, +t)))) + re(trace(part10*shift(u[x], +2*t)*adj(u[x]*shift(part10,
-///     +x)))) + re(trace(part11*shift(u[y], +2*t)*adj(u[y]*shift(part11, +y)))) +
-///     re(trace(part12*shift(u[z], +2*t)*adj(u[z]*shift(part12, +z)))))))
+/// The same with both rectangles: Luescher-Weisz, Iwasaki (UTHEP-118), DBW2 (hep-lat/9911033).
+/// part1 = u[mu]*shift(u[mu], +mu)
+/// part2 = u[nu]*shift(u[nu], +nu)
+/// total((-0.3333333333333333)*(plaquette*re(trace(u[mu]*shift(u[nu], +mu)*adj(u[nu]*shift(u[mu],
+///     +nu)))) + rectangle*(re(trace(part1*shift(u[nu], +2*mu)*adj(u[nu]*shift(part1, +nu)))) +
+///     re(trace(part2*shift(u[mu], +2*nu)*adj(u[mu]*shift(part2, +mu)))))))
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
-inline std::vector<double> rectangle_action(const LinkField& u, double plaquette, double rectangle) {
-  return evaluate("rectangle_action", {u, plaquette, rectangle});
+inline std::vector<double> rectangle_action(const LinkField& u, double plaquette, double rectangle,
+        LatticeDirection mu, LatticeDirection nu) {
+  return evaluate("rectangle_action", {u, plaquette, rectangle, mu, nu});
 }
 
 }  // namespace quarksmith::expressions

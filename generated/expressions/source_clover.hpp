@@ -8,11 +8,11 @@ namespace quarksmith::expressions {
 
 /// out = in + weight/2 of the derivative of -2 Re chi^+ M psi of clover by its field strengths
 /// magnetic_out[x] = magnetic[x] + 0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 +
-///     -0.5*i)*(gamma[z]*gamma[y] - gamma[y]*gamma[z])*chi))))
-/// magnetic_out[y] = magnetic[y] + 0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 +
-///     -0.5*i)*(gamma[z]*gamma[x] - gamma[x]*gamma[z])*chi))))
-/// magnetic_out[z] = magnetic[z] + 0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 +
 ///     -0.5*i)*(gamma[y]*gamma[x] - gamma[x]*gamma[y])*chi))))
+/// magnetic_out[y] = magnetic[y] + 0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 +
+///     -0.5*i)*(gamma[z]*gamma[y] - gamma[y]*gamma[z])*chi))))
+/// magnetic_out[z] = magnetic[z] + 0.5*(weight*(csw_r/xi0*summed(outer(psi, (0.0 +
+///     -0.5*i)*(gamma[z]*gamma[x] - gamma[x]*gamma[z])*chi))))
 /// electric_out[x] = electric[x] + 0.5*(weight*(csw_t*summed(outer(psi, (0.0 +
 ///     -0.5*i)*(gamma[t]*gamma[x] - gamma[x]*gamma[t])*chi))))
 /// electric_out[y] = electric[y] + 0.5*(weight*(csw_t*summed(outer(psi, (0.0 +

@@ -252,9 +252,8 @@ def _fifth_numbers(form: FifthForm) -> dict[str, tuple[Product, ...]]:
         if t.at[:4] == HERE[:4] and t.at[FIFTH] == 1:
             found["beta"].append((_part(t.factor * product_value(t.spin, basis, 4), form.steps[1]), t.numbers))
     hop = form.stated[0]
-    across = [
-        t for t in form.terms if t.links and t.at == (*(hop.sign * int(mu == hop.mu) for mu in range(4)), 0, 0, 1)
-    ]
+    there = tuple(hop.sign * (mu == hop.mu) + (mu == FIFTH) for mu in range(len(HERE)))
+    across = [t for t in form.terms if t.links and t.at == there]
     unit = hop.matrix(basis, 4) @ form.steps[1]
     found["b"] = [(1.0, hop.terms[0].numbers)]
     found["c"] = [(_part(t.factor * product_value(t.spin, basis, 4), unit), t.numbers) for t in across] or [(0.0, ())]

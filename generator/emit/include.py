@@ -42,7 +42,7 @@ STAGGERED = (
 EVERY_METHOD = ("double", "single", "half")
 """Precisions in which all methods run; in the others those of ITERATIONS do, inside mixed precision."""
 LINK_EXPRESSIONS = (
-    *("stout3_step", "stout4_step", "ape3_step", "ape4_step", "hyp_first", "hyp_second", "hyp_third"),
+    *("stout3_step", "stout4_step", "ape3_step", "ape4_step", "one_link", "last_staple", "hyp_link"),
     *("flow_step", "plaquette_energy", "clover_energy"),
 )
 MADE_LINKS = dict.fromkeys(

@@ -95,8 +95,8 @@ def path(u: Any, *steps: Direction | Step) -> Node:
 
 
 def _link(u: Any, step: Direction | Step) -> tuple[Node, Direction, bool]:
-    (mu,) = (d for d in directions if (+step).vector[d.index])
-    back = (+step).vector[mu.index] < 0
+    ((index, sites),) = ((mu, n) for mu, n in enumerate((+step).vector) if n)
+    mu, back = Direction(index), sites < 0
     return (adj(u[mu]) if back else u[mu]), mu, back
 
 

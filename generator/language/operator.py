@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from generator.cost import COLOUR_REALS, Cost
 from generator.language.graph import NAMES, ExpressionError, Node, text
 from generator.language.lower import AT_HOME, Lowering, Value, flops, topological
 from generator.language.symbols import SPINORS, Definition, define, directions
-from generator.language.text import MOST_FOR_DIRECTIONS, MOST_INLINED, Statements, are_inlined, cpp_direction, cpp_name
+from generator.language.text import Statements, are_inlined, cpp_direction, cpp_name
 from generator.spec import KernelSpec, SpecError
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +49,7 @@ class Expression:
 
     from_language = True
     family = "expression"
+    template = "expression.hpp.j2"
     header_template = "call.hpp.j2"
 
     def __post_init__(self) -> None:
@@ -65,11 +65,6 @@ class Expression:
     def group(self) -> str:
         """Kernels of one group and precision share a translation unit."""
         return self.unit or self.name
-
-    @property
-    def template(self) -> str:
-        """One body serves all directions that may come with the call."""
-        return "directions.hpp.j2" if self.directions else "expression.hpp.j2"
 
     @cached_property
     def directions(self) -> tuple[str, ...]:
@@ -287,22 +282,16 @@ class Expression:
         return {
             "formula": self.formula,
             "source": f"{shown}, line {place.line}",
-            "numbers": [self._number(n, k) for n, k in self.kinds.items() if k in ("real", "complex")],
-            "blocks": self._apart([self._block(title, results, spec.basis) for title, results in self.blocks]),
+            "numbers": [self._number(n, k) for n, k in self.kinds.items() if k in _VALUES],
+            "blocks": [self._block(title, results, spec.basis) for title, results in self.blocks],
             "sums": self.sums,
-            "symbols": [cpp_direction(NAMES.index(n)) for n in self.directions],
-            "cases": direction_cases(len(self.directions)),
         }
-
-    def _apart(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Blocks of directions of the call stand side by side: each gets names of its own."""
-        if self.directions and len(blocks) > 1:
-            for block in blocks:
-                block["lines"] = ["{", *(f"  {line}" for line in block["lines"]), "}"]
-        return blocks
 
     def _number(self, name: str, kind: str) -> str:
         where = self.operands[name]
+        if kind == "direction":
+            place = self.directions.index(name)
+            return f"const int {name} = a.direction{f' >> {2 * place}' if place else ''} & 3;"
         if kind == "complex":
             return f"const auto {cpp_name(name)} = complex_scalar<R>(a.{where});"
         return f"const R {cpp_name(name)} = R{{}} + scalar<R>(a.{where});"
@@ -310,8 +299,7 @@ class Expression:
     def _block(self, title: str, results: Sequence[tuple[str, int, Value]], basis: Basis | None) -> dict[str, Any]:
         everything = [v for _, all_results in self.blocks for *_, v in all_results]
         roots = [v for *_, v in results]
-        inlined = are_inlined(everything, MOST_FOR_DIRECTIONS if self.directions else MOST_INLINED)
-        statements = Statements(self.operands, self.kinds, roots, inlined, basis, self.sparing)
+        statements = Statements(self.operands, self.kinds, roots, are_inlined(everything), basis, self.sparing)
         if self.sums:
             statements.add_up([v for *_, v in results])
             return {"title": title, "lines": statements.lines}
@@ -366,14 +354,6 @@ def printed(roots: Sequence[tuple[str, Node]]) -> str:
             lines.append(f"{_letters(len(names))} = {text(node, names)}")
             names[id(node)] = _letters(len(names))
     return "; ".join([*lines, *(left + text(node, names) for left, node in roots)])
-
-
-def direction_cases(count: int) -> list[dict[str, Any]]:
-    """All choices of so many different directions, and their number in a call: the first counts 1, the second 4."""
-    return [
-        {"number": sum(mu * 4**n for n, mu in enumerate(choice)), "choice": ", ".join(map(str, choice))}
-        for choice in itertools.permutations(range(4), count)
-    ]
 
 
 def _cpp_type(kind: str) -> str:

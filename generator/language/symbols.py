@@ -346,8 +346,8 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
 
 
 def _direction(place: Place, name: str) -> Direction:
-    if name not in NAMES[4:]:
-        raise ExpressionError(f"{place}: directions that come with a call are called mu and nu; rename {name}")
+    if name not in NAMES[4:FIFTH]:
+        raise ExpressionError(f"{place}: directions that come with a call are called mu, nu and rho; rename {name}")
     return Direction(NAMES.index(name))
 
 

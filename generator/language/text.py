@@ -16,8 +16,6 @@ LONGEST = 72
 """An expression longer than this gets a name."""
 MOST_INLINED = 18
 """Products of matrices in a body that are inlined at most: processors are faster, compilers slower."""
-MOST_FOR_DIRECTIONS = 9
-"""The same of a body that is compiled for each choice of its directions."""
 _VIEWS = {"spinor": "Spinors", "fermion": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Matrices"}
 _FUNCTIONS = {
     "adj": "adj",
@@ -43,13 +41,8 @@ def cpp_name(name: str) -> str:
 
 
 def cpp_direction(mu: int) -> str:
-    """The number of a direction in C++: template parameters Mu and Nu for those that come with a call."""
-    return str(mu) if mu < 4 else NAMES[mu].capitalize()
-
-
-def _number(mu: int) -> str:
-    """A direction in the steps of a walk, counted from 1."""
-    return str(mu + 1) if mu < 4 else f"({cpp_direction(mu)} + 1)"
+    """The number of a direction in C++: variables for those that come with a call."""
+    return str(mu) if mu < 4 else NAMES[mu]
 
 
 def are_inlined(roots: Sequence[Value], most: int = MOST_INLINED) -> bool:
@@ -160,10 +153,9 @@ class Statements:
         view = _VIEWS[kind]
         where = f"a.{self.operands[field_name]}, {site}"
         if kind == "fermion" and at != AT_HOME:
-            variable, code = (
-                name,
-                f"load_fermion<{view}, {_steps(at)}>(a, a.{self.operands[field_name]}, x, {self._rhs})",
-            )
+            steps, along = _walked(at)
+            variable = name
+            code = f"load_fermion<{view}, {steps}>(a, a.{self.operands[field_name]}, x, {self._rhs}{along})"
         elif kind in SPINORS:
             variable, code = name, f"load_spinor<{view}>({where}, {self._rhs})"
         else:
@@ -182,7 +174,8 @@ class Statements:
         name = f"at_{_suffix(at)}{self._again()}"
         if at not in self._walks:
             self._walks.add(at)
-            self.lines.append(f"const auto {name} = walk<{_steps(at)}>(a, x);")
+            steps, along = _walked(at)
+            self.lines.append(f"const auto {name} = walk<{steps}>(a, x{along});")
         return name
 
     def _again(self) -> str:
@@ -292,9 +285,13 @@ def _operand(code: str) -> str:
     return code
 
 
-def _steps(at: Displacement) -> str:
-    """Template arguments of a walk."""
-    return ", ".join(f"{'+' if n > 0 else '-'}{_number(mu)}" for mu, n in enumerate(at) for _ in range(abs(n)))
+def _walked(at: Displacement) -> tuple[str, str]:
+    """Template arguments of a walk, and further arguments: directions of the call are known when it runs."""
+    steps = [(n, mu) for mu, n in enumerate(at) for _ in range(abs(n))]
+    if not any(at[4:]):
+        return ", ".join(f"{'+' if n > 0 else '-'}{mu + 1}" for n, mu in steps), ""
+    signs = ", ".join("+1" if n > 0 else "-1" for n, _ in steps)
+    return signs, "".join(f", {cpp_direction(mu)}" for _, mu in steps)
 
 
 def _is_chain(code: str) -> bool:

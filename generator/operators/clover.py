@@ -12,15 +12,16 @@ from generator.algebra.gamma import DEGRAND_ROSSI, Matrix, snap
 from generator.cost import Cost, combination_flops
 from generator.emit.cpp import combination
 from generator.language.gauge import PLANES, field_strength
-from generator.language.graph import NAMES, Direction, Node
+from generator.language.graph import Direction, Node
 from generator.language.lower import Lowering, Value, flops, topological
 from generator.language.operator import printed
 from generator.language.symbols import FourMatrices, time
 from generator.language.text import Statements
+from generator.operators.derived import CALLED
 from generator.operators.site_term import TERM_REALS
 from generator.spec import KernelSpec
 
-_MU, _NU = (Direction(NAMES.index(n)) for n in ("mu", "nu"))
+_MU, _NU, _ = CALLED
 _MATRIX_REALS = 18
 _ELEMENTS = {"upper": (0, 0), "lower": (1, 1), "across": (1, 0)}
 

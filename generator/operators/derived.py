@@ -9,11 +9,13 @@ from typing import Any
 
 from generator.language import Direction, Expression, directions, summed, ta
 from generator.language.derivative import Weighted, parts, weighted
-from generator.language.graph import Node
+from generator.language.graph import FIFTH, Node, Step
 from generator.language.symbols import Definition, FourMatrices
 from generator.language.text import are_inlined
 
 MOMENTA = FourMatrices("p", algebra=True)
+CALLED = tuple(Direction(n) for n in range(4, FIFTH))
+"""Directions that come with a call: mu, nu, rho."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,23 @@ class Derived(Expression):
 
 
 def kicked(u: Any, derivatives: Mapping[Direction, Node], weight: Node | None = None) -> dict[Direction, Node]:
-    """P + weight [U G]_TA / 2."""
-    return {mu: added(MOMENTA[mu], derivatives.get(mu), weight, u[mu]) for mu in directions}
+    """P + weight [U G]_TA / 2, in all directions or in those of the call."""
+    along = derivatives if all(mu.comes_with_call for mu in derivatives) else directions
+    return {mu: added(MOMENTA[mu], derivatives.get(mu), weight, u[mu]) for mu in along}
+
+
+def renamed(node: Node, names: Mapping[Direction, Direction]) -> Node:
+    """A graph of links with other directions in place of some."""
+    numbers = {before.index: after.index for before, after in names.items()}
+    data = node.data
+    if node.op == "load" and isinstance(data, tuple):
+        data = (data[0], numbers.get(data[1], data[1]))
+    if node.op == "shift":
+        vector = [0] * len(data.vector)
+        for mu, n in enumerate(data.vector):
+            vector[numbers.get(mu, mu)] += n
+        data = Step(tuple(vector))
+    return Node(node.op, node.kind, tuple(renamed(a, names) for a in node.args), data, node.algebra, node.place)
 
 
 def added(before: Node, g: Node | None, weight: Node | None, link: Node | None = None) -> Node:

@@ -5,7 +5,6 @@ For H = sum -tr P^2 + S and U' = exp(eps P) U an action with dS = sum Re tr(dU G
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from re import sub as re_sub
 from typing import Any
@@ -29,13 +28,14 @@ from generator.language import (
     trace,
     x,
 )
+from generator.language import gauge
 from generator.language.derivative import derivative, parts, pulled_back, substituted
-from generator.language.gauge import PLANES, plaquette, rectangle, twisted_loops
-from generator.language.graph import Node, make
+from generator.language.gauge import PLANES
+from generator.language.graph import ExpressionError, Node, make
 from generator.language.symbols import Definition, FourMatrices
 from generator.lower.fifth import FifthForm
 from generator.lower.paths import along_paths
-from generator.operators.derived import Derived, added, kicked
+from generator.operators.derived import CALLED, Derived, added, kicked, renamed
 from generator.operators.formula import FormulaOperator
 from generator.operators.hopping import HoppingOperator
 from generator.operators.link_forces import link_forces
@@ -43,39 +43,33 @@ from generator.operators.link_forces import link_forces
 _WEIGHT = make("parameter", "real", (), "weight")
 
 
-# --- gauge actions
-
-
-def _plaquettes(u: Links, planes: Any) -> Any:
-    return sum(re(trace(plaquette(u, *plane))) for plane in planes)
+# --- gauge actions, plane by plane and cube by cube: the sum over those is the caller's
 
 
 @expression
-def plaquette_action(u: Links, xy: Real, xz: Real, yz: Real, xt: Real, yt: Real, zt: Real) -> Sum:
-    """S = -sum c/3 Re tr U_p with a coefficient c of each plane: Wilson's action, anisotropic too."""
-    weights = zip((xy, xz, yz, xt, yt, zt), PLANES, strict=True)
-    return total(sum(-1 / 3 * (c * re(trace(plaquette(u, *plane)))) for c, plane in weights))
-
-
-def _rectangles(u: Links) -> Any:
-    return sum(re(trace(rectangle(u, mu, nu))) for mu, nu in itertools.permutations(directions, 2))
+def plaquette_action(u: Links, c: Real, mu: Direction, nu: Direction) -> Sum:
+    """S = -sum c/3 Re tr U_p of one plane."""
+    return total(-1 / 3 * (c * re(trace(gauge.plaquette(u, mu, nu)))))
 
 
 @expression
-def rectangle_action(u: Links, plaquette: Real, rectangle: Real) -> Sum:
-    """S = -sum c_i/3 Re tr: Luescher-Weisz at tree level, Iwasaki (UTHEP-118), DBW2 (hep-lat/9911033)."""
-    return total(-1 / 3 * (plaquette * _plaquettes(u, PLANES) + rectangle * _rectangles(u)))
+def rectangle_action(u: Links, plaquette: Real, rectangle: Real, mu: Direction, nu: Direction) -> Sum:
+    """The same with both rectangles: Luescher-Weisz, Iwasaki (UTHEP-118), DBW2 (hep-lat/9911033)."""
+    loops = gauge.rectangle(u, mu, nu), gauge.rectangle(u, nu, mu)
+    return total(-1 / 3 * (plaquette * re(trace(gauge.plaquette(u, mu, nu))) + rectangle * _sum_of_traces(loops)))
 
 
 @expression
-def symanzik_action(u: Links, plaquette: Real, rectangle: Real, chair: Real) -> Sum:
-    """S = -sum c_i/3 Re tr, with twisted loops (M. Luescher and P. Weisz, Phys. Lett. B 158 (1985) 250)."""
-    cubes = itertools.combinations(directions, 3)
-    chairs = sum(re(trace(loop)) for cube in cubes for loop in twisted_loops(u, *cube))
-    return total(-1 / 3 * (plaquette * _plaquettes(u, PLANES) + rectangle * _rectangles(u) + chair * chairs))
+def chair_action(u: Links, c: Real, mu: Direction, nu: Direction, rho: Direction) -> Sum:
+    """S = -sum c/3 Re tr of the twisted loops of a cube (M. Luescher and P. Weisz, Phys. Lett. B 158 (1985) 250)."""
+    return total(-1 / 3 * (c * _sum_of_traces(gauge.twisted_loops(u, mu, nu, rho))))
 
 
-GAUGE_ACTIONS = (plaquette_action, rectangle_action, symanzik_action)
+def _sum_of_traces(loops: Iterable[Node]) -> Any:
+    return sum(re(trace(loop)) for loop in loops)
+
+
+GAUGE_ACTIONS = (plaquette_action, rectangle_action, chair_action)
 
 
 def gauge_force(action: Expression) -> Derived:
@@ -187,27 +181,35 @@ def block_source(action: Action) -> Derived:
 
 
 def _six(magnetic: str, electric: str) -> list[tuple[int, Direction, Node]]:
-    """Where the matrix of each plane stands: of space by the direction that is left, with time by the other one."""
+    """Where the matrix of each plane stands: of xy, yz, zx (with -1 for xz) and of xt, yt, zt with the first direction."""
     found = []
-    for plane in PLANES:
-        (k,) = (d for d in space if (d in plane) == (time in plane))
-        name = electric if time in plane else magnetic
-        found.append((int(time in plane), k, FourMatrices(name, algebra=False)[k]))
+    for mu, nu in PLANES:
+        turned = time not in (mu, nu) and (nu.index - mu.index) % 3 != 1
+        k, name = nu if turned else mu, electric if time in (mu, nu) else magnetic
+        found.append((int(time in (mu, nu)), k, FourMatrices(name, algebra=False)[k]))
     return found
 
 
 def block_force(action: Action) -> Derived:
-    """P + dP/dtau, given half the derivatives of the action by the six field strengths."""
+    """P + weight dP/dtau of one plane, given half the derivative of the action by its field strength.
+
+    Raises:
+        ExpressionError: the matrices of the planes are not all of one form.
+    """
 
     def derive() -> Definition:
         _, blocks, _ = functional_of(action)
-        sources = [2.0 * given for *_, given in _six("magnetic", "electric")]
+        forms = [renamed(block, dict(zip(plane, CALLED[:2], strict=True))) for block, plane in zip(blocks, PLANES, strict=True)]
+        if len({str(f) for f in forms}) > 1:
+            raise ExpressionError(f"{action.place}: {action.name}: each plane has a matrix of its own form")
         (links,) = (f.name for f in action.fields[:-1])
         u = FourMatrices(links, algebra=False)
-        moved = kicked(u, pulled_back(list(zip(blocks, sources, strict=True)), links))
-        inputs = ((links, "links"), ("magnetic", "matrices"), ("electric", "matrices"), ("p", "algebra"))
-        text = f"out = p + dP/dtau, given half the derivatives by the field strengths of {action.name}"
-        return Definition(f"force_{action.name}", action.place, text, inputs, (("out", "algebra"),), (moved,))
+        source = 2.0 * FourMatrices("source", algebra=False)[CALLED[0]]
+        moved = kicked(u, pulled_back([(forms[0], source)], links), _WEIGHT)
+        inputs = ((links, "links"), ("source", "matrices"), ("p", "algebra"), ("weight", "real"))
+        plane = (("mu", "direction"), ("nu", "direction"))
+        text = f"out = p + weight dP/dtau, given half the derivative by a field strength of {action.name}"
+        return Definition(f"force_{action.name}", action.place, text, (*inputs, *plane), (("out", "algebra"),), (moved,))
 
     return Derived(action.statement, f"force_{action.name}", derive=derive)
 

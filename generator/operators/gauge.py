@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from generator.cost import Cost
-from generator.language import Direction, Links, Sum, adj, directions, expression, re, total, trace
-from generator.language.gauge import SPACE_PLANES, TIME_PLANES, plaquette, staples
-from generator.language.graph import Node
-from generator.language.lower import PRODUCT_FLOPS, Lowering, Value, flops, topological
+from generator.language import Links, Sum, adj, directions, expression, re, total, trace
+from generator.language.gauge import SPACE_PLANES, TIME_PLANES, moved_down, moved_up, plaquette, staples
+from generator.language.lower import PRODUCT_FLOPS, Lowering, flops, topological
 from generator.language.symbols import FourMatrices
 from generator.language.text import Statements
+from generator.operators.derived import CALLED
 from generator.spec import KernelSpec
 
 _LINKS = FourMatrices("u", algebra=False)
+_MU, _NU, _ = CALLED
+_PATHS = tuple(moved(_LINKS[_NU], _LINKS[_MU], _MU, _NU) for moved in (moved_up, moved_down))
+"""The open paths from x to x + mu of a plane."""
 _UPDATE_FLOPS = PRODUCT_FLOPS + 3 * 4 * 3 * 14
 """U A, and in each SU(2) subgroup two rows of U and of U A rotated; the choice of the rotation is left out."""
 
@@ -47,15 +50,10 @@ class GaugeUpdate:
     from_language = True
     axes = ("precision", "links")
 
-    @staticmethod
-    def staples(mu: Direction) -> Node:
-        """The sum of the paths from x + mu to x that close a plaquette with the link."""
-        return adj(staples(_LINKS, mu))
-
     @property
     def formula(self) -> str:
-        """What it does, and for links along x the sum of staples."""
-        return f"{self.text}; of links along x: A = {self.staples(directions[0])}"
+        """What it does, and the paths that close a plaquette with the link."""
+        return f"{self.text}; A^+ = sum_nu {' + '.join(map(str, _PATHS))}"
 
     def arguments(self, spec: KernelSpec) -> list[str]:
         """C++ template arguments of a row."""
@@ -63,25 +61,20 @@ class GaugeUpdate:
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
         """Data for the template."""
-        return {"directions": [{"mu": mu.index, **self._statements(mu)} for mu in directions]}
-
-    def _statements(self, mu: Direction) -> dict[str, Any]:
-        value = _lowered(self.staples(mu))
-        statements = Statements({"u": "links"}, {"u": "links"}, [value], inlined=True)
-        code = statements.value(value)
-        return {"lines": [*statements.lines, f"return {code};"]}
+        lowering = Lowering()
+        values = [lowering.lower(path) for path in _PATHS]
+        statements = Statements({"u": "links"}, {"u": "links"}, values, inlined=True)
+        for value in values:
+            statements.lines.append(f"staples += {statements.value(value)};")
+        return {"lines": statements.lines}
 
     def cost(self, spec: KernelSpec) -> Cost:
         """Staples and rotations; each link read once for each parity needed, one written."""
-        values = topological([_lowered(self.staples(directions[0]))])
+        values = topological([Lowering().lower(adj(staples(_LINKS, directions[0])))])
         count = sum(flops(v, 0) for v in values) + _UPDATE_FLOPS
         loads = [(v.data[1], sum(v.data[2]) % 2) for v in values if v.op == "load"]
         link = spec.storage.reals
         return Cost(count, count, spec.format.link_bytes((len(set(loads)) + 2) * link), (len(loads) + 2) * link)
-
-
-def _lowered(node: Node) -> Value:
-    return Lowering().lower(node)
 
 
 GAUGE_KERNELS = (

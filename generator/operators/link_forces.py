@@ -3,54 +3,36 @@
 from __future__ import annotations
 
 from generator.language import Direction, adj, directions, exp, ta
-from generator.language.derivative import Weighted, parts, pulled_back, substituted, weighted
-from generator.language.gauge import line, staple, staples
-from generator.language.graph import NAMES, Node, Place, make
+from generator.language.derivative import Weighted, pulled_back, weighted
+from generator.language.gauge import line, staple
+from generator.language.graph import Node, Place, make
 from generator.language.symbols import Definition, FourMatrices
-from generator.operators.derived import MOMENTA, Derived, kicked
+from generator.operators.derived import CALLED, MOMENTA, Derived
 
 Fields = tuple[tuple[str, str], ...]
-_MU, _NU = (Direction(NAMES.index(n)) for n in ("mu", "nu"))
+_MU, _NU, _ = CALLED
 
 
-def stout_forces(dimensions: int) -> list[Derived]:
+def stout_force() -> Derived:
     """From the force Z = [V G]_TA / 2 on stout links V = exp(A) U, A = rho [C U^+]_TA, to that on U (hep-lat/0311018).
 
-    In two steps: half the derivative by the sums C of staples, with what comes through U beside them; then what comes
-    through the staples.
+    Here half the derivative by the sums C of staples, with what comes through U beside them; what comes through the
+    staples is `back_staple`.
     """
-    smeared = tuple(directions[:dimensions])
-    u, z, c, source = (FourMatrices(n, n == "z") for n in ("u", "z", "c", "source"))
-    place = Place(__file__, stout_forces.__code__.co_firstlineno)
-    names = f"source_stout{dimensions}", f"force_stout{dimensions}"
+    u, c, z = (FourMatrices(n, n == "z") for n in ("u", "c", "z"))
 
-    def by_staples() -> Definition:
+    def derive() -> Definition:
         rho = make("parameter", "real", (), "rho")
-        turned = {mu: exp(rho * ta(c[mu] * adj(u[mu]))) for mu in smeared}
+        turned = {mu: exp(rho * ta(c[mu] * adj(u[mu]))) for mu in directions}
         outputs = [(e, adj(e) * z[mu]) for mu, e in turned.items()]
-        by_sums, own = pulled_back(outputs, "c"), pulled_back(outputs, "u")
-        moved = [MOMENTA[mu] + ta(adj(e) * z[mu] * e) + ta(u[mu] * own[mu]) for mu, e in turned.items()]
-        wanted = [*by_sums.values(), *moved]
-        sums = {
-            id(n): staples(u, Direction(n.data[1]), smeared)
-            for n in parts(wanted)
-            if n.op == "load" and n.data[0] == "c"
-        }
-        found = substituted(wanted, sums)
-        results = [dict(zip(smeared, part, strict=True)) for part in (found[:dimensions], found[dimensions:])]
-        rest = {mu: MOMENTA[mu] + z[mu] for mu in directions if mu not in smeared}
-        inputs = (("u", "links"), ("z", "algebra"), ("p", "algebra"), ("rho", "real"))
-        outputs_ = (("source", "matrices"), ("out", "algebra"))
-        text = "out = p + dP/dtau through the links that are turned, and half the derivative by the sums of staples"
-        return Definition(names[0], place, text, inputs, outputs_, (results[0], results[1] | rest))
+        own = pulled_back(outputs, "u")
+        moved = {mu: MOMENTA[mu] + ta(adj(e) * z[mu] * e) + ta(u[mu] * own[mu]) for mu, e in turned.items()}
+        inputs = (("u", "links"), ("c", "matrices"), ("z", "algebra"), ("p", "algebra"), ("rho", "real"))
+        return _definition(
+            "back_stout", inputs, (("source", "matrices"), ("out", "algebra")), (pulled_back(outputs, "c"), moved)
+        )
 
-    def by_links() -> Definition:
-        through = pulled_back([(staples(u, mu, smeared), 2.0 * source[mu]) for mu in smeared], "u")
-        inputs = (("u", "links"), ("source", "matrices"), ("p", "algebra"))
-        text = "out = p + dP/dtau through the staples, given half the derivative by their sums"
-        return Definition(names[1], place, text, inputs, (("out", "algebra"),), (kicked(u, through),))
-
-    return [Derived(d, name, derive=d) for name, d in zip(names, (by_staples, by_links), strict=True)]
+    return Derived(derive, "back_stout", "forces_of_links", derive=derive)
 
 
 def path_forces() -> list[Derived]:
@@ -91,6 +73,7 @@ def path_forces() -> list[Derived]:
 
 
 _TEXTS = {
+    "back_stout": "out = p + dP/dtau through the links that are turned, and half the derivative by the sums of staples",
     "back_staple": "by_v, by_u plus weights times the derivatives, given g by the staple of u[nu] and v[mu]",
     "back_naik": "by_u + weight times the derivative, given g by three links in a row",
     "back_project_u3": "the derivative by v, given g by the element of U(3) nearest to v",
@@ -115,4 +98,4 @@ def _added(before: str, back: dict[Direction, Node], weight: str) -> dict[Direct
 
 def link_forces() -> list[Derived]:
     """All of them."""
-    return [*stout_forces(3), *stout_forces(4), *path_forces()]
+    return [stout_force(), *path_forces()]

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from generator.language import (
     Algebra,
+    Direction,
     Links,
+    Matrices,
     Real,
     Spinor,
     Sum,
@@ -29,7 +31,7 @@ from generator.language import (
     z,
 )
 from generator.language.gauge import PLANES, leaves, plaquette, staples
-from generator.language.graph import Direction, Node
+from generator.language.graph import Node
 
 
 @expression
@@ -80,6 +82,12 @@ def ape3_step(u: Links, keep: Real, add: Real) -> Links:
 def ape4_step(u: Links, keep: Real, add: Real) -> Links:
     """One step of APE smearing of all links."""
     return ape(u, keep, add, directions)
+
+
+@expression
+def hyp_link(u: Links, c: Matrices, keep: Real, add: Real, mu: Direction) -> Links:
+    """A link of hypercubic blocking, given staples of the level before (A. Hasenfratz and F. Knechtli, hep-lat/0103029)."""
+    return {mu: project(keep * u[mu] + add * c[mu])}
 
 
 @expression

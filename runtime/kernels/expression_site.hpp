@@ -15,6 +15,38 @@ QUARKSMITH_INLINE Walk<sizeof...(Steps)> walk(const Arguments& a, const Site& x)
   return at;
 }
 
+/// x[mu] of a direction that is known when it runs.
+QUARKSMITH_INLINE int coordinate(const Site& s, int mu) {
+  int x = 0;
+  QUARKSMITH_UNROLL
+  for (int nu = 0; nu < directions; ++nu) x = nu == mu ? s.x[nu] : x;
+  return x;
+}
+
+/// One step along such a direction: one text for all of them.
+template <int Sign, int Length>
+QUARKSMITH_INLINE void step_along(const Arguments& a, Walk<Length>& at, int mu) {
+  const Geometry& g = a.geometry;
+  const int here = coordinate(at.site, mu), last = g.extent[mu] - 1;
+  const bool crosses = here == (Sign > 0 ? last : 0);
+  const int next = crosses ? last - here : here + Sign;
+  at.site.place.block += mu == 0 ? next / 2 - here / 2 : (next - here) * g.stride[mu];
+  at.site.parity ^= 1;
+  QUARKSMITH_UNROLL
+  for (int nu = 0; nu < directions; ++nu) at.site.x[nu] = nu == mu ? next : at.site.x[nu];
+  if (crosses && g.split[mu] > 1)
+    at.table[at.exchanges++] = g.lane_tables->permutation[mu][Sign > 0 ? 0 : 1];
+}
+
+/// A walk of steps +1 or -1 along directions of the call.
+template <int... Signs, class... Directions>
+  requires(sizeof...(Directions) > 0)
+QUARKSMITH_INLINE Walk<sizeof...(Signs)> walk(const Arguments& a, const Site& x, Directions... mu) {
+  Walk<sizeof...(Signs)> at(x);
+  (step_along<Signs>(a, at, mu), ...);
+  return at;
+}
+
 /// A number found at the end of a walk, as the lanes of its start see it.
 template <int Length, class R>
 QUARKSMITH_INLINE Complex<R> seen_from_start(const Walk<Length>& at, const Complex<R>& there) {
@@ -100,17 +132,39 @@ QUARKSMITH_INLINE void noted_step(const Arguments& a, Walk<Length>& at, int* lef
   step<mu, (Step > 0 ? 1 : -1)>(a, at);
 }
 
+template <int Sign, int Length>
+QUARKSMITH_INLINE void noted_step_along(const Arguments& a, Walk<Length>& at, int mu, int* left, int& count) {
+  const int before = coordinate(at.site, mu);
+  step_along<Sign>(a, at, mu);
+  if (before == (Sign > 0 ? a.geometry.extent[mu] - 1 : 0)) left[count++] = 2 * mu + (Sign < 0);
+}
+
 /// A fermion at the end of a walk, with the phases (Arguments::hops) of the boundaries on its way.
+template <class Spinors, int Length>
+QUARKSMITH_INLINE typename Spinors::Value load_arriving(const Arguments& a, const Operand& f, const Walk<Length>& at,
+                                                        int rhs, const int* left, int count) {
+  auto psi = load_spinor<Spinors>(f, at.site, rhs);
+  QUARKSMITH_UNROLL
+  for (int i = Length - 1; i >= 0; --i)
+    if (i < count) psi = across(a, psi, left[i] / 2, left[i] & 1);
+  return psi;
+}
 template <class Spinors, int... Steps>
 QUARKSMITH_INLINE typename Spinors::Value load_fermion(const Arguments& a, const Operand& f, const Site& x, int rhs) {
   Walk<sizeof...(Steps)> at(x);
   int left[sizeof...(Steps)], count = 0;
   (noted_step<Steps>(a, at, left, count), ...);
-  auto psi = load_spinor<Spinors>(f, at.site, rhs);
-  QUARKSMITH_UNROLL
-  for (int i = sizeof...(Steps) - 1; i >= 0; --i)
-    if (i < count) psi = across(a, psi, left[i] / 2, left[i] & 1);
-  return psi;
+  return load_arriving<Spinors>(a, f, at, rhs, left, count);
+}
+/// The same for steps +1 or -1 along directions of the call.
+template <class Spinors, int... Signs, class... Directions>
+  requires(sizeof...(Directions) > 0)
+QUARKSMITH_INLINE typename Spinors::Value load_fermion(const Arguments& a, const Operand& f, const Site& x, int rhs,
+                                                       Directions... mu) {
+  Walk<sizeof...(Signs)> at(x);
+  int left[sizeof...(Signs)], count = 0;
+  (noted_step_along<Signs>(a, at, mu, left, count), ...);
+  return load_arriving<Spinors>(a, f, at, rhs, left, count);
 }
 template <class Spinors>
 QUARKSMITH_INLINE void store_spinor(const Operand& f, const Site& x, int rhs, const typename Spinors::Value& psi) {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
+#include <utility>
 
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
@@ -54,16 +56,69 @@ void check(const LinkSmearing& how) {
 
 namespace {
 
-void hyp_step(const LinkSmearing& how, const LinkField& u, LinkField& out) {
-  const auto fresh = [&u] { return LinkField(u.domain_pointer(), u.precision(), u.storage()); };
-  LinkField a = fresh(), b = fresh(), c = fresh(), d = fresh(), e = fresh(), f = fresh();
-  evaluate("hyp_first", {u, 1 - how.third, how.third / 2, a, b, c});
-  evaluate("hyp_second", {u, a, b, c, 1 - how.second, how.second / 4, d, e, f});
-  evaluate("hyp_third", {u, d, e, f, 1 - how.strength, how.strength / 6, out});
-}
+LinkField like(const LinkField& u) { return {u.domain_pointer(), u.precision(), u.storage()}; }
+
+/// The links that a level of hypercubic blocking makes of those of direction mu, each of which belongs to one of the
+/// other directions: that of the k-th of them stands in field k.
+class Decorated {
+ public:
+  explicit Decorated(const LinkField& u) : fields_{like(u), like(u), like(u)} {}
+  LinkField& of(int mu, int other) { return fields_[other - (other > mu)]; }
+
+ private:
+  std::array<LinkField, directions - 1> fields_;
+};
+
+/// Hypercubic blocking level by level, hep-lat/0103029, eqs. 5 to 3.
+class Blocking {
+ public:
+  explicit Blocking(const LinkField& u) : u_(u), zero_(like(u)), sum_(like(u)), first_(u), second_(u) {
+    evaluate("one_link", {u, 0, zero_});
+  }
+  void step(const LinkSmearing& how, LinkField& out) {
+    const auto decorate = [](const auto& link) {
+      for (int mu = 0; mu < directions; ++mu)
+        for (int other = 0; other < directions; ++other)
+          if (other != mu) link(mu, other);
+    };
+    decorate([&](int mu, int eta) {
+      add(u_, u_, mu, eta, true);
+      make(mu, how.third, 2, first_.of(mu, eta));
+    });
+    decorate([&](int mu, int left_out) {
+      bool begins = true;
+      for (int rho = 0; rho < directions; ++rho) {
+        const int eta = 0 + 1 + 2 + 3 - mu - left_out - rho;
+        if (rho == mu || rho == left_out) continue;
+        add(first_.of(rho, eta), first_.of(mu, eta), mu, rho, std::exchange(begins, false));
+      }
+      make(mu, how.second, 4, second_.of(mu, left_out));
+    });
+    for (int mu = 0; mu < directions; ++mu) {
+      bool begins = true;
+      for (int nu = 0; nu < directions; ++nu)
+        if (nu != mu) add(second_.of(nu, mu), second_.of(mu, nu), mu, nu, std::exchange(begins, false));
+      make(mu, how.strength, 6, out);
+    }
+  }
+
+ private:
+  /// Adds both staples round links of direction mu with sides along nu.
+  void add(const LinkField& side, const LinkField& path, int mu, int nu, bool begins) {
+    evaluate("last_staple", {side, path, begins ? zero_ : sum_, 1, LatticeDirection{mu}, LatticeDirection{nu}, sum_});
+  }
+  /// The closest SU(3) matrix to (1 - alpha) U + alpha/n times the sum of n staples.
+  void make(int mu, double alpha, int staples, LinkField& out) {
+    evaluate("hyp_link", {u_, sum_, 1 - alpha, alpha / staples, LatticeDirection{mu}, out});
+  }
+
+  const LinkField& u_;
+  LinkField zero_, sum_;
+  Decorated first_, second_;
+};
 
 void step(const LinkSmearing& how, const LinkField& u, LinkField& out) {
-  if (how.kind == LinkSmearing::Kind::hyp) return hyp_step(how, u, out);
+  if (how.kind == LinkSmearing::Kind::hyp) return Blocking(u).step(how, out);
   if (how.kind == LinkSmearing::Kind::stout) {
     evaluate(how.space ? "stout3_step" : "stout4_step", {u, how.strength, out});
   } else {

@@ -7,6 +7,7 @@
 #include "runtime/error.hpp"
 #include "solvers/actions/domain_wall.hpp"
 #include "solvers/hmc/improved_force.hpp"
+#include "solvers/hmc/stout_force.hpp"
 #include "solvers/krylov/blas.hpp"
 
 namespace quarksmith {
@@ -212,17 +213,23 @@ void FermionForce::add_log_det(double flavours) {
   if (form == Reduction::symmetric) add_log_det(Parity::even, flavours);
 }
 
+/// The planes xy, yz, zx of the first, whose source is that of xz with the other sign, and xt, yt, zt of the second.
+void FermionForce::field_strengths() {
+  constexpr int time = directions - 1;
+  for (int mu = 0; mu < time; ++mu) {
+    const int nu = (mu + 1) % time;
+    evaluate("force_clover",
+             {*u_, *magnetic_, z_, mu < nu ? 1 : -1, LatticeDirection{mu}, LatticeDirection{nu}, z_});
+    evaluate("force_clover", {*u_, *electric_, z_, 1, LatticeDirection{mu}, LatticeDirection{time}, z_});
+  }
+}
+
 void FermionForce::finish(LinkField& out) {
-  if (magnetic_) evaluate("force_clover", {*u_, *magnetic_, *electric_, z_, z_});
+  if (magnetic_) field_strengths();
   if (by_fat_) add_improved_force(*links_, *u_, hopping_of(fermion_->dirac()).values(), *by_fat_, *by_long_, z_);
   const StoutLinks& stout = fermion_->parameters().stout;
   const auto& steps = links_->steps(stout);
-  for (int n = stout.steps - 1; n >= 0; --n) {  // the force by the links after the step becomes that by those before
-    LinkField next = links_->cleared(), source = links_->cleared();
-    evaluate(stout.space ? "source_stout3" : "source_stout4", {*steps[n], z_, next, stout.rho, source, next});
-    evaluate(stout.space ? "force_stout3" : "force_stout4", {*steps[n], source, next, next});
-    z_ = std::move(next);
-  }
+  for (int n = stout.steps - 1; n >= 0; --n) z_ = stout_force(*links_, *steps[n], stout, z_);
   evaluate("kick", {out, z_, 1, out});
 }
 

@@ -31,6 +31,7 @@ class FermionForce {
  private:
   void hops(const SpinorField& psi, const SpinorField& chi, double weight);
   void site_term(const SpinorField& psi, const SpinorField& chi, double weight);
+  void field_strengths();
   /// A vector of the full matrix from one of the reduced operator.
   SpinorField completed(const SpinorField& even, Dagger dagger) const;
   SpinorField completed_on_slices(const SpinorField& even, Dagger dagger) const;

@@ -1,21 +1,37 @@
+#include <functional>
+
 #include "runtime/fields/expression.hpp"
 #include "solvers/hmc/monomial.hpp"
 
 namespace quarksmith {
+namespace {
 
-/// The expression of the simplest form that has these loops: `plaquette`, `rectangle`, `symanzik`; its numbers.
-std::pair<std::string, std::vector<double>> GaugeMonomial::form() const {
-  const auto& [planes, rectangle, chair, constant] = loops_;
-  if (rectangle == 0 && chair == 0) return {"plaquette", {planes.begin(), planes.end()}};
-  if (chair == 0) return {"rectangle", {planes[0], rectangle}};
-  return {"symanzik", {planes[0], rectangle, chair}};
+using Term = std::function<void(std::string_view name, std::vector<ExpressionArgument> numbers)>;
+
+/// Calls f for each plane with plaquettes and rectangles, and for each cube with twisted loops: the name of the loops,
+/// their coefficients, their directions.
+void for_each_term(const GaugeLoops& loops, const Term& f) {
+  std::size_t plane = 0;
+  for (int nu = 1; nu < directions; ++nu)
+    for (int mu = 0; mu < nu; ++mu) {
+      const double c = loops.planes[plane++];
+      if (loops.rectangle == 0)
+        f("plaquette", {c, LatticeDirection{mu}, LatticeDirection{nu}});
+      else
+        f("rectangle", {c, loops.rectangle, LatticeDirection{mu}, LatticeDirection{nu}});
+      for (int rho = nu + 1; rho < directions && loops.chair != 0; ++rho)
+        f("chair", {loops.chair, LatticeDirection{mu}, LatticeDirection{nu}, LatticeDirection{rho}});
+    }
 }
 
+}  // namespace
+
 double GaugeMonomial::action(const EvolvingLinks& links) {
-  const auto [name, numbers] = form();
-  std::vector<ExpressionArgument> arguments = {links.field()};
-  arguments.insert(arguments.end(), numbers.begin(), numbers.end());
-  const double sum = evaluate(name + "_action", arguments)[0];
+  double sum = 0;
+  for_each_term(loops_, [&](std::string_view name, std::vector<ExpressionArgument> arguments) {
+    arguments.insert(arguments.begin(), links.field());
+    sum += evaluate(std::string(name) + "_action", arguments)[0];
+  });
   if (!loops_.constant) return sum;
   // Loops a site: a plaquette of each plane, 12 rectangles, 16 chairs.
   double constant = 12 * loops_.rectangle + 16 * loops_.chair;
@@ -25,11 +41,11 @@ double GaugeMonomial::action(const EvolvingLinks& links) {
 
 void GaugeMonomial::force(const EvolvingLinks& links, LinkField& out) {
   links.clear(out);
-  const auto [name, numbers] = form();
-  std::vector<ExpressionArgument> arguments = {links.field(), out};
-  arguments.insert(arguments.end(), numbers.begin(), numbers.end());
-  arguments.emplace_back(out);
-  evaluate("force_" + name, arguments);
+  for_each_term(loops_, [&](std::string_view name, std::vector<ExpressionArgument> arguments) {
+    arguments.insert(arguments.begin(), {links.field(), out});
+    arguments.emplace_back(out);
+    evaluate("force_" + std::string(name), arguments);
+  });
 }
 
 }  // namespace quarksmith

@@ -45,7 +45,7 @@ class Monomial {
 
 /// Loops of a gauge action, S = -1/3 sum of c Re tr, or 1/3 sum of c (3 - Re tr), and their coefficients c.
 struct GaugeLoops {
-  std::array<double, 6> planes{};  ///< of plaquettes: xy, xz, yz, xt, yt, zt; equal if there are other loops
+  std::array<double, 6> planes{};  ///< of plaquettes: xy, xz, yz, xt, yt, zt
   double rectangle = 0, chair = 0;
   bool constant = false;  ///< with the constant 3 of each loop
 };

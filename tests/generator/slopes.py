@@ -4,6 +4,7 @@ import numpy as np
 from lattice import Interpreter, exponential, random_links
 
 from generator.actions import ACTIONS
+from generator.language.graph import Node, Step
 from generator.lower.fifth import FifthForm
 from generator.operators import OPERATORS
 
@@ -57,6 +58,38 @@ def applied(name, fields, **numbers):
         for mu, node in result.items():
             outputs[output][:, :, :, :, mu.index] = interpreter(node)
     return outputs
+
+
+def in_plane(name, along, fields, **numbers):
+    """What an expression gives for the directions of a call, which get their places in a copy of the formula: sums, or
+    matrices by direction.
+    """
+    definition = OPERATORS[name].definition
+    value = lambda node: Interpreter(EXTENT, fields, numbers, PHASES)(with_directions(node, along))  # noqa: E731
+    if not definition.outputs:
+        return [value(result) for result in definition.results]
+    return [{along[d.index - 4]: value(node) for d, node in result.items()} for result in definition.results]
+
+
+def add_in_plane(field, name, along, fields, **numbers):
+    """What one of one output gives is put into a field."""
+    (found,) = in_plane(name, along, fields, **numbers)
+    for mu, m in found.items():
+        field[:, :, :, :, mu] = m
+
+
+def with_directions(node, along):
+    data = node.data
+    place = lambda mu: along[mu - 4] if mu >= 4 else mu  # noqa: E731
+    if node.op == "load" and isinstance(data, tuple):
+        data = (data[0], place(data[1]))
+    if node.op == "shift":
+        vector = [0] * len(data.vector)
+        for mu, n in enumerate(data.vector):
+            if n:
+                vector[place(mu)] += n
+        data = Step(tuple(vector))
+    return Node(node.op, node.kind, tuple(with_directions(a, along) for a in node.args), data, node.algebra)
 
 
 def assert_force(action, found, u):

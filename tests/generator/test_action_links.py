@@ -56,8 +56,9 @@ class Called(Interpreter):
 
     def _shift(self, node):
         steps = [0] * 4
-        for mu, n in enumerate(node.data.vector[:6]):
-            steps[self._index(mu)] += n
+        for mu, n in enumerate(node.data.vector):
+            if n:
+                steps[self._index(mu)] += n
         return np.roll(self(node.args[0]), [-n for n in steps], axis=(0, 1, 2, 3))
 
 

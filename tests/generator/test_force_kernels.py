@@ -1,9 +1,24 @@
 """Expressions of forces against differences of the actions, evaluated on whole fields."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from lattice import Interpreter, random_links
-from slopes import EXTENT, PARAMETERS, ZERO, algebra, applied, assert_force, evaluate, fields_of, gaussian, slope
+from slopes import (
+    EXTENT,
+    PARAMETERS,
+    ZERO,
+    add_in_plane,
+    algebra,
+    applied,
+    assert_force,
+    evaluate,
+    fields_of,
+    gaussian,
+    in_plane,
+    slope,
+)
 
 from generator.actions import ACTIONS
 from generator.algebra.gamma import BASES
@@ -12,11 +27,7 @@ from generator.language.graph import ExpressionError
 from generator.operators import OPERATORS
 from generator.spec import KernelSpec
 
-GAUGE_ACTIONS = {
-    "plaquette": {"xy": 0.4, "xz": 1.3, "yz": -0.6, "xt": 2.1, "yt": 0.9, "zt": 1.6},
-    "rectangle": {"plaquette": 1.7, "rectangle": -0.3},
-    "symanzik": {"plaquette": 1.7, "rectangle": -0.3, "chair": 0.45},
-}
+GAUGE_ACTIONS = {"plaquette": {"c": 1.3}, "rectangle": {"plaquette": 1.7, "rectangle": -0.3}, "chair": {"c": 0.45}}
 
 
 def loop(u, steps):
@@ -36,36 +47,39 @@ def loop(u, steps):
     return total
 
 
-def sums_of_loops(u):
-    """Plaquettes by plane, all rectangles, all twisted loops."""
-    around = lambda *path: [*path, *((mu, -ahead) for mu, ahead in path)]  # noqa: E731
-    axes = range(4)
-    planes = {"xyzt"[m] + "xyzt"[n]: loop(u, around((m, 1), (n, 1))) for m in axes for n in axes if m < n}
-    long = lambda m, n: [(m, 1), (m, 1), (n, 1), (m, -1), (m, -1), (n, -1)]  # noqa: E731
-    rectangles = sum(loop(u, long(m, n)) for m in axes for n in axes if m != n)
-    cubes = [(a, b, c) for a in axes for b in axes for c in axes if a < b < c]
-    twisted = sum(loop(u, around((a, 1), (b, s), (c, t))) for a, b, c in cubes for s in (1, -1) for t in (1, -1))
-    return planes, rectangles, twisted
+def sums_of_loops(name, u, along):
+    """Plaquettes, rectangles and twisted loops of a plane or cube, with the coefficients above."""
+    around = lambda *path: loop(u, [*path, *((mu, -ahead) for mu, ahead in path)])  # noqa: E731
+    long = lambda m, n: loop(u, [(m, 1), (m, 1), (n, 1), (m, -1), (m, -1), (n, -1)])  # noqa: E731
+    mu, nu, *rest = along
+    if rest:
+        return 0.45 * sum(around((mu, 1), (nu, s), (rest[0], t)) for s in (1, -1) for t in (1, -1))
+    square = around((mu, 1), (nu, 1))
+    return 1.3 * square if name == "plaquette" else 1.7 * square - 0.3 * (long(mu, nu) + long(nu, mu))
+
+
+def places(name):
+    return list(combinations(range(4), 3 if name == "chair" else 2))
 
 
 @pytest.mark.parametrize("name", GAUGE_ACTIONS)
 def test_gauge_actions_are_sums_over_their_loops(name):
-    u, c = random_links(EXTENT, 1), GAUGE_ACTIONS[name]
-    planes, rectangles, twisted = sums_of_loops(u)
-    given = Interpreter(EXTENT, {"u": u}, c)(OPERATORS[f"{name}_action"].definition.results[0])
-    wanted = sum(c.get(plane, c.get("plaquette", 0)) * value for plane, value in planes.items())
-    wanted += c.get("rectangle", 0) * rectangles + c.get("chair", 0) * twisted
-    assert np.isclose(given, -wanted / 3, rtol=1e-12)
+    u = random_links(EXTENT, 1)
+    for along in places(name):
+        (given,) = in_plane(f"{name}_action", along, {"u": u}, **GAUGE_ACTIONS[name])
+        assert np.isclose(given, -sums_of_loops(name, u, along) / 3, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", GAUGE_ACTIONS)
 def test_gauge_forces(name):
+    """Of all planes or cubes, one after the other, on top of what was there."""
     c, u = GAUGE_ACTIONS[name], random_links(EXTENT, 1)
-    action = lambda v: Interpreter(EXTENT, {"u": v}, c)(OPERATORS[f"{name}_action"].definition.results[0])  # noqa: E731
-    found = applied(f"force_{name}", {"u": u, "p": ZERO}, **c)["out"]
-    assert_force(action, found, u)
+    action = lambda v: sum(in_plane(f"{name}_action", at, {"u": v}, **c)[0] for at in places(name))  # noqa: E731
     before = algebra(np.random.default_rng(2), (*EXTENT, 4))
-    assert np.allclose(applied(f"force_{name}", {"u": u, "p": before}, **c)["out"], before + found)
+    p = before.copy()
+    for along in places(name):
+        add_in_plane(p, f"force_{name}", along, {"u": u, "p": p}, **c)
+    assert_force(action, p - before, u)
 
 
 def quark_action(name, fields):
@@ -100,8 +114,10 @@ def test_kernels_of_forces_give_the_slopes_of_their_actions(name):
     p = applied(f"force_{HOPS.get(name, 'wilson')}", given, weight=weight, **own)["out"]
     if "clover" in name:
         sources = applied("source_clover", given | {"magnetic": ZERO, "electric": ZERO}, weight=weight)
-        six = {n.removesuffix("_out"): m for n, m in sources.items()}
-        p = applied("force_clover", {"u": fields["u"], "p": p} | six)["out"]
+        for mu, nu in [(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3)]:
+            source = sources["electric_out" if nu == 3 else "magnetic_out"]
+            sign = -1.0 if nu < mu else 1.0  # what stands there is the derivative by F_xz
+            add_in_plane(p, "force_clover", (mu, nu), {"u": fields["u"], "source": source, "p": p}, weight=sign)
     assert_force(quark_action(name, fields), p / weight, fields["u"])
 
 

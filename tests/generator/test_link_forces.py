@@ -1,14 +1,12 @@
 """Forces on smeared links taken back to thin links, against differences of actions of links smeared path by path."""
 
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
-from lattice import Interpreter, exponential, random_links
-from slopes import EXTENT, PHASES, ZERO, applied, assert_force, gaussian
+from lattice import exponential, random_links
+from slopes import EXTENT, ZERO, add_in_plane, applied, assert_force, gaussian, in_plane
 
-from generator.language.graph import Node, Step
-from generator.operators import OPERATORS
 
 
 def stouted(u, rho, dimensions):
@@ -33,38 +31,31 @@ def test_forces_through_two_steps_of_stout_smearing(dimensions):
     rho, u = 0.11, random_links(EXTENT, 1)
     once = stouted(u, rho, dimensions)
     twice = stouted(once, rho, dimensions)
-    c = dict(zip(("xy", "xz", "yz", "xt", "yt", "zt"), (0.4, 1.3, -0.6, 2.1, 0.9, 1.6), strict=True))
-    plain = lambda v: Interpreter(EXTENT, {"u": v}, c)(OPERATORS["plaquette_action"].definition.results[0])  # noqa: E731
-    z = applied("force_plaquette", {"u": twice, "p": ZERO}, **c)["out"]
+    weights = dict(zip(combinations(range(4), 2), (0.4, 1.3, 2.1, -0.6, 0.9, 1.6), strict=True))
+
+    def plain(v):
+        return sum(in_plane("plaquette_action", plane, {"u": v}, c=c)[0] for plane, c in weights.items())
+
+    z = ZERO.copy()
+    for plane, c in weights.items():
+        add_in_plane(z, "force_plaquette", plane, {"u": twice, "p": z}, c=c)
     for links in (once, u):
-        steps = applied(f"source_stout{dimensions}", {"u": links, "z": z, "p": ZERO}, rho=rho)
-        z = applied(f"force_stout{dimensions}", {"u": links, "source": steps["source"], "p": steps["out"]})["out"]
+        z = back_through_stout(links, z, rho, dimensions)
     assert_force(lambda v: plain(stouted(stouted(v, rho, dimensions), rho, dimensions)), z, u)
 
 
-def in_plane(name, mu, nu, fields, **numbers):
-    """What a step gives for two directions, which are given their places in a copy of the formula."""
-    definition = OPERATORS[name].definition
-    found = []
-    for result in definition.results:
-        bound = {}
-        for d, node in result.items():
-            at = {4: mu, 5: nu}[d.index]
-            bound[at] = Interpreter(EXTENT, fields, numbers, PHASES)(with_directions(node, mu, nu))
-        found.append(bound)
-    return found
-
-
-def with_directions(node, mu, nu):
-    data = node.data
-    if node.op == "load" and isinstance(data, tuple):
-        data = (data[0], {4: mu, 5: nu}[data[1]])
-    if node.op == "shift":
-        vector = [*data.vector]
-        vector[mu] += vector[4]
-        vector[nu] += vector[5]
-        data = Step((*vector[:4], 0, 0, 0))
-    return Node(node.op, node.kind, tuple(with_directions(a, mu, nu) for a in node.args), data, node.algebra)
+def back_through_stout(u, z, rho, dimensions):
+    """The force by the links before a step from that by those after it, as docs/forces.md tells."""
+    planes = list(permutations(range(dimensions), 2))
+    c, by_path, by_side = (ZERO.copy() for _ in range(3))
+    for plane in planes:
+        add_in_plane(c, "last_staple", plane, {"u": u, "v": u, "fat": c}, weight=1.0)
+    turned = applied("back_stout", {"u": u, "c": c, "z": z, "p": ZERO}, rho=rho)
+    for mu, nu in planes:
+        fields = {"u": u, "v": u, "g": turned["source"], "by_v": by_path, "by_u": by_side}
+        to_path, to_side = in_plane("back_staple", (mu, nu), fields, weight_v=1.0, weight_u=1.0)
+        by_path[:, :, :, :, mu], by_side[:, :, :, :, nu] = to_path[mu], to_side[nu]
+    return applied("force_link", {"u": u, "g": by_path + by_side, "p": turned["out"]})["out"]
 
 
 ASQTAD = {"one": 0.6, "three": 0.07, "five": 0.02, "seven": 0.004, "lepage": -0.05, "naik": -0.04}
@@ -99,7 +90,7 @@ def fat_and_long(u, c):
 
 def staples_of(u, v, mu, nu):
     """Of matrices v, of one direction: as the kernel of a step makes them."""
-    (found,) = in_plane("last_staple", mu, nu, {"u": u, "v": v, "fat": ZERO}, weight=1.0)
+    (found,) = in_plane("last_staple", (mu, nu), {"u": u, "v": v, "fat": ZERO}, weight=1.0)
     whole = ZERO.copy()
     whole[:, :, :, :, mu] = found[mu]
     return whole
@@ -112,7 +103,7 @@ def taken_back(u, by_fat, by_long, c):
 
     def back(v, g, by_v, mu, nu, weight_v, weight_u):
         fields = {"u": u, "v": v, "g": g, "by_v": by_v, "by_u": by_u}
-        to_v, to_u = in_plane("back_staple", mu, nu, fields, weight_v=weight_v, weight_u=weight_u)
+        to_v, to_u = in_plane("back_staple", (mu, nu), fields, weight_v=weight_v, weight_u=weight_u)
         by_v[:, :, :, :, mu], by_u[:, :, :, :, nu] = to_v[mu], to_u[nu]
 
     for mu, nu in permutations(range(4), 2):

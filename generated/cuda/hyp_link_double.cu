@@ -12,14 +12,14 @@
 #include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
-#include "generated/bodies/force_stout3.hpp"
+#include "generated/bodies/hyp_link.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
-// 15570 flop, 2880 bytes a site and right-hand side; 1494 reals without reuse
-struct force_stout3_double_r18_row
-    : force_stout3_body<Ieee<double>, Ieee<double>, R18, 4> {};
-void force_stout3_double_r18(const Arguments& a, const Launch& l) {
-  apply<force_stout3_double_r18_row, 128, 1>(a, l);
+// 1302 flop, 432 bytes a site and right-hand side; 54 reals without reuse
+struct hyp_link_double_r18_row
+    : hyp_link_body<Ieee<double>, Ieee<double>, R18, 4> {};
+void hyp_link_double_r18(const Arguments& a, const Launch& l) {
+  apply<hyp_link_double_r18_row, 128, 1>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -3,6 +3,7 @@
 #include "runtime/kernels/targets/cpu.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/expression_site.hpp"
+#include "runtime/kernels/site_values.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -10,14 +11,14 @@
 #include "generated/links/r9.hpp"
 #include "generated/links/r18t.hpp"
 #include "generated/links/r12t.hpp"
-#include "generated/bodies/force_stout4.hpp"
+#include "generated/bodies/chair_action.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
-// 30696 flop, 3456 bytes a site and right-hand side; 2808 reals without reuse
-struct force_stout4_double_r18_row
-    : force_stout4_body<Ieee<double>, Ieee<double>, R18, 4> {};
-void force_stout4_double_r18(const Arguments& a, const Launch& l) {
-  apply<force_stout4_double_r18_row>(a, l);
+// 3982 flop, 720 bytes a site and right-hand side; 306 reals without reuse
+struct chair_action_double_r18_row
+    : SiteValues<chair_action_body<Ieee<double>, Ieee<double>, R18, 4>> {};
+void chair_action_double_r18(const Arguments& a, const Launch& l) {
+  apply<chair_action_double_r18_row>(a, l);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET
