@@ -81,6 +81,7 @@ class Statements:
         self._round = 1
         self._counts = {"s": 0, "v": 0}
         self._rhs = "rhs"
+        self._adds_up = False
 
     def value(self, v: Value) -> str:
         """An operand that stands for a value; statements that it needs are added."""
@@ -105,7 +106,7 @@ class Statements:
 
         Sparingly.
         """
-        self.sparing = True
+        self.sparing = self._adds_up = True
         left = [(n, sign, term) for n, root in enumerate(roots) for sign, term in self._terms(root, 1)]
         while left:
             need = [self._needs(term) for _, _, term in left]
@@ -193,7 +194,8 @@ class Statements:
 
     def _sum(self, v: Value) -> str:
         terms = self._terms(v, 1)
-        terms.sort(key=lambda term: -term[0])  # stable: begins with a term that is added, if there is one
+        # Stable: begins with a term that is added, if there is one; sparingly, loads wait for what takes registers.
+        terms.sort(key=lambda term: (self.sparing and term[1].op == "load", -term[0]))
         sign, first = terms[0]
         start = self.value(first)
         name = self._name(v, "s", "auto {} = {};", start if sign > 0 else f"-{start}")
@@ -257,6 +259,13 @@ class Statements:
             return f"{_operand(args[0])}.{v.op}"
         return f"{_FUNCTIONS[v.op]}({', '.join(args)})"
 
+    def _both(self, a: Value, b: Value) -> tuple[str, str]:
+        """Two operands; sparingly, that which needs more loads first, so that the other is not kept meanwhile."""
+        if self.sparing and not self._adds_up and self._needs(b)[0] > self._needs(a)[0]:
+            right = self.value(b)
+            return self.value(a), right
+        return self.value(a), self.value(b)
+
     def _product(self, v: Value) -> str:
         a, b = v.args
         if b.kind == "spinor" and a.kind == "matrix":
@@ -264,10 +273,10 @@ class Statements:
                 return f"mul_adj({self.value(a.args[0])}, {self.value(b)})"
             return f"mul({self.value(a)}, {self.value(b)})"
         if a.kind == b.kind == "matrix":
+            left, right = self._both(a, b)
             if not self.inlined:
-                return f"product({self.value(a)}, {self.value(b)})"
-            left = self.value(a)
-            return f"{left if _is_chain(left) else _operand(left)} * {_operand(self.value(b))}"
+                return f"product({left}, {right})"
+            return f"{left if _is_chain(left) else _operand(left)} * {_operand(right)}"
         if is_imaginary(a) and b.kind in ("complex", "matrix"):
             return f"broadcast<R>({literal(a.data.imag)}) * times_i({self.value(b)})"
         if (a.kind, b.kind) == ("complex", "real"):

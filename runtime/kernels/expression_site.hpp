@@ -15,35 +15,37 @@ QUARKSMITH_INLINE Walk<sizeof...(Steps)> walk(const Arguments& a, const Site& x)
   return at;
 }
 
-/// x[mu] of a direction that is known when it runs.
-QUARKSMITH_INLINE int coordinate(const Site& s, int mu) {
-  int x = 0;
+/// What an array holds for a direction that is known when it runs, without an address.
+QUARKSMITH_INLINE int chosen(const int (&of)[directions], int mu) {
+  int value = of[0];
   QUARKSMITH_UNROLL
-  for (int nu = 0; nu < directions; ++nu) x = nu == mu ? s.x[nu] : x;
-  return x;
+  for (int nu = 1; nu < directions; ++nu) value = nu == mu ? of[nu] : value;
+  return value;
 }
 
 /// One step along such a direction: one text for all of them.
 template <int Sign, int Length>
 QUARKSMITH_INLINE void step_along(const Arguments& a, Walk<Length>& at, int mu) {
   const Geometry& g = a.geometry;
-  const int here = coordinate(at.site, mu), last = g.extent[mu] - 1;
+  const int here = chosen(at.site.x, mu), last = chosen(g.extent, mu) - 1;
   const bool crosses = here == (Sign > 0 ? last : 0);
   const int next = crosses ? last - here : here + Sign;
-  at.site.place.block += mu == 0 ? next / 2 - here / 2 : (next - here) * g.stride[mu];
+  at.site.place.block += mu == 0 ? next / 2 - here / 2 : (next - here) * chosen(g.stride, mu);
   at.site.parity ^= 1;
   QUARKSMITH_UNROLL
   for (int nu = 0; nu < directions; ++nu) at.site.x[nu] = nu == mu ? next : at.site.x[nu];
-  if (crosses && g.split[mu] > 1)
-    at.table[at.exchanges++] = g.lane_tables->permutation[mu][Sign > 0 ? 0 : 1];
+  if constexpr (has_lanes)
+    if (crosses && chosen(g.split, mu) > 1)
+      at.table[at.exchanges++] = g.lane_tables->permutation[mu][Sign > 0 ? 0 : 1];
 }
 
 /// A walk of steps +1 or -1 along directions of the call.
 template <int... Signs, class... Directions>
-  requires(sizeof...(Directions) > 0)
-QUARKSMITH_INLINE Walk<sizeof...(Signs)> walk(const Arguments& a, const Site& x, Directions... mu) {
+QUARKSMITH_INLINE Walk<sizeof...(Signs)> walk(const Arguments& a, const Site& x, int mu, Directions... more) {
   Walk<sizeof...(Signs)> at(x);
-  (step_along<Signs>(a, at, mu), ...);
+  const int along[] = {mu, more...};
+  int n = 0;
+  (step_along<Signs>(a, at, along[n++]), ...);
   return at;
 }
 
@@ -134,9 +136,9 @@ QUARKSMITH_INLINE void noted_step(const Arguments& a, Walk<Length>& at, int* lef
 
 template <int Sign, int Length>
 QUARKSMITH_INLINE void noted_step_along(const Arguments& a, Walk<Length>& at, int mu, int* left, int& count) {
-  const int before = coordinate(at.site, mu);
+  const int before = chosen(at.site.x, mu);
   step_along<Sign>(a, at, mu);
-  if (before == (Sign > 0 ? a.geometry.extent[mu] - 1 : 0)) left[count++] = 2 * mu + (Sign < 0);
+  if (before == (Sign > 0 ? chosen(a.geometry.extent, mu) - 1 : 0)) left[count++] = 2 * mu + (Sign < 0);
 }
 
 /// A fermion at the end of a walk, with the phases (Arguments::hops) of the boundaries on its way.
@@ -158,12 +160,13 @@ QUARKSMITH_INLINE typename Spinors::Value load_fermion(const Arguments& a, const
 }
 /// The same for steps +1 or -1 along directions of the call.
 template <class Spinors, int... Signs, class... Directions>
-  requires(sizeof...(Directions) > 0)
 QUARKSMITH_INLINE typename Spinors::Value load_fermion(const Arguments& a, const Operand& f, const Site& x, int rhs,
-                                                       Directions... mu) {
+                                                       int mu, Directions... more) {
   Walk<sizeof...(Signs)> at(x);
   int left[sizeof...(Signs)], count = 0;
-  (noted_step_along<Signs>(a, at, mu, left, count), ...);
+  const int along[] = {mu, more...};
+  int n = 0;
+  (noted_step_along<Signs>(a, at, along[n++], left, count), ...);
   return load_arriving<Spinors>(a, f, at, rhs, left, count);
 }
 template <class Spinors>

@@ -20,8 +20,9 @@ QUARKSMITH_INLINE void step(const Arguments& a, Walk<Length>& at) {
   at.site.place = next.place;
   at.site.parity ^= 1;
   at.site.x[Mu] = next.crosses ? (Sign > 0 ? 0 : a.geometry.extent[Mu] - 1) : at.site.x[Mu] + Sign;
-  if (next.crosses && a.geometry.split[Mu] > 1)
-    at.table[at.exchanges++] = a.geometry.lane_tables->permutation[Mu][Sign > 0 ? 0 : 1];
+  if constexpr (has_lanes)
+    if (next.crosses && a.geometry.split[Mu] > 1)
+      at.table[at.exchanges++] = a.geometry.lane_tables->permutation[Mu][Sign > 0 ? 0 : 1];
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -19,6 +19,8 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 /// Hops that leave the sub-lattice are rare and exchange lanes: a branch.
 inline constexpr bool branch_on_crossing = true;
+/// Whether a site may be a block of lanes, which change places where a hop leaves their sub-lattices.
+inline constexpr bool has_lanes = true;
 /// Directions in which kernels look for ghost zones: all, behind that branch.
 inline constexpr int ghosts_in_place = 15;
 /// Slices of a vector along the fifth dimension that are loaded together.

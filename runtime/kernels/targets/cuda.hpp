@@ -17,6 +17,8 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 /// A branch would keep the loads of one hop from being issued together with those of the next.
 inline constexpr bool branch_on_crossing = false;
+/// A site is one lane.
+inline constexpr bool has_lanes = false;
 /// Directions in which plain kernels look for ghost zones: none; runtime/kernels/targets/halo_cuda.hpp does.
 inline constexpr int ghosts_in_place = 0;
 /// Slices of a vector along the fifth dimension that are loaded together, so that memory is kept busy by few threads.
