@@ -127,7 +127,7 @@ def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, boo
     digest = hashlib.sha256()
     for path, text in sorted(files.items()):
         digest.update(f"{path}\n{text}".encode())
-    for header in sorted((ROOT / "runtime").glob("*.hpp")):
+    for header in sorted((ROOT / "runtime").rglob("*.hpp")):
         digest.update(header.read_bytes())
     digest.update(repr(sorted(build.commands.items())).encode())
     digest.update(repr([t for t in build.commands if build.compiled(t)]).encode())
