@@ -77,7 +77,10 @@ std::string manual(const CLI::App& app) {
   for (const CommandEntry& c : command_table(app)) text += command_text(c);
   text += ".SH EXIT STATUS\n" + lines_text(app.get_footer());
   text += ".SH ENVIRONMENT\n.TP\n\\fBQUARKSMITH_KERNELS\\fR\n" +
-          roff("Shared libraries with further kernels, made by `python -m generator kernel` or `expression`.") + "\n";
+          roff("Shared libraries with further kernels, made by `python -m generator kernel` or `expression`.") +
+          "\n.TP\n\\fBQUARKSMITH_ON_DEMAND\\fR\n" +
+          roff("off: a kernel that the build lacks is an error, and is not compiled when it is first asked for.") +
+          "\n";
   return text;
 }
 

@@ -13,13 +13,23 @@ from typing import Any
 from generator.actions import ACTIONS
 from generator.algebra.gamma import find_basis
 from generator.emit.export import export_kernel, find_exported
-from generator.emit.ondemand import CompileError, compile_expressions, compile_kernel, read_build, run_apply, run_tests
+from generator.emit.ondemand import (
+    Build,
+    CompileError,
+    compile_expressions,
+    compile_kernel,
+    discard,
+    exclusive,
+    read_build,
+    run_apply,
+    run_tests,
+)
 from generator.emit.render import TARGETS, TemplateError, render_profile
 from generator.emit.write import write_files, write_if_changed
 from generator.explain import explain_kernel, explain_profile
 from generator.language.action import option_name
 from generator.operators import add_expressions, find_operator
-from generator.profile import Profile, load_profile
+from generator.profile import Profile, load_profile, one_of_row
 from generator.schema import actions_table, explain_action
 from generator.spec import KernelSpec, SpecError
 from generator.tune.policies import add_evidence, policy_choices, tuning_of
@@ -67,7 +77,10 @@ def _parser() -> Parser:
     )
     kernel = command("kernel", _kernel, "Compile one kernel and test it with the programs of a build.")
     kernel.set_defaults(profile="full")
-    kernel.add_argument("name", help="any kernel of the profile (default profile: full)")
+    kernel.add_argument("name", nargs="?", help="any kernel of the profile (default profile: full)")
+    kernel.add_argument(
+        "--row", metavar="TEXT", help="instead of a name: a [[kernel]] of a profile, with one value an axis"
+    )
     kernel.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
     expression = command("expression", _expression, "Compile the lattice expressions of a file, once; run one of them.")
     _add_expression_options(expression)
@@ -185,18 +198,30 @@ def _policies(options: argparse.Namespace) -> int:
 
 
 def _kernel(options: argparse.Namespace) -> int:
-    spec = load_profile(options.profile).find(options.name)
+    if (options.name is None) == (options.row is None):
+        raise SpecError("name a kernel, or give its --row; one of the two")
+    spec = one_of_row(options.row) if options.row else load_profile(options.profile).find(options.name)
     build = read_build(options.build)
+    with exclusive(build):
+        return _tested_kernel(spec, build, test_again=not options.row)
+
+
+def _tested_kernel(spec: KernelSpec, build: Build, test_again: bool) -> int:
+    """Compiles a kernel, or finds it; a new one is tested, and not kept if it fails."""
     start = time.monotonic()
     module, new = compile_kernel(spec, build)
     compiled = time.monotonic()
+    how = f"compiled for {' and '.join(build.devices)} in {compiled - start:.1f} s" if new else "found in the cache"
+    if not test_again and not (new and build.has_tests):
+        print(f"kernel {spec.name}: {how}" + ("; not tested: this build has no tests" if new else ""))
+        print(f"use it with QUARKSMITH_KERNELS={module}")
+        return 0
     passed, failure = run_tests(module, spec, build)
     if failure:
+        discard(module)
         print(failure, file=sys.stderr)
         print(f"generator: error: kernel {spec.name} ({module}) fails its tests", file=sys.stderr)
         return 1
-    targets = " and ".join(t for t in ("cpu", "cuda") if t == "cpu" or t in build.commands)
-    how = f"compiled for {targets} in {compiled - start:.1f} s" if new else "found in the cache"
     print(f"kernel {spec.name}: {how}; {passed} tests passed in {time.monotonic() - compiled:.1f} s")
     print(f"use it with QUARKSMITH_KERNELS={module}")
     return 0

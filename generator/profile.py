@@ -92,6 +92,22 @@ def load_profile(name: str) -> Profile:
     return Profile(path.stem, path, tuple(sorted(everything.values())), budget, added)
 
 
+def one_of_row(text: str) -> KernelSpec:
+    """The record of a `[[kernel]]` that names one.
+
+    Raises:
+        SpecError: the text is no such row, or its lists have several values.
+    """
+    try:
+        rows = tomllib.loads(text).get("kernel", [])
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"row {text!r}: {error}") from error
+    specs = [spec for row in rows for spec in expand_row(row, FOLDER)]
+    if len(specs) != 1:
+        raise SpecError(f"row {text!r} names {len(specs)} kernels; give one value to each axis")
+    return specs[0]
+
+
 def _expand(rows: list[dict[str, Any]], path: Path) -> tuple[dict[str, KernelSpec], list[KernelSpec]]:
     """The kernels of all rows by name, and those from which `include` follows."""
     specs: dict[str, KernelSpec] = {}

@@ -12,11 +12,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <sstream>
 #include <vector>
 
 #include "runtime/error.hpp"
 #include "runtime/io/sha256.hpp"
+#include "runtime/on_demand.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith {
@@ -86,6 +89,9 @@ class Registry {
   std::vector<BasisInfo> bases;
   std::vector<OperatorInfo> operators;
 
+  /// \throws Error it is not what was built, or of another version.
+  static const KernelModule& load(const std::string& file);
+
  private:
   static bool same(const OperatorInfo& a, const OperatorInfo& b) { return a.name == b.name && a.basis == b.basis; }
   template <class Entry>
@@ -112,28 +118,61 @@ class Registry {
     merge(bases, m.bases);
     merge(operators, m.operators);
   }
-  static const KernelModule& load(const std::string& file) {
-    const auto refuse = [&file](const std::string& why) -> Error {
-      return Error(fmt::format("kernels {}: {}; make it again with `make kernel NAME=...`, or clear QUARKSMITH_KERNELS",
-                               file, why));
-    };
-    if (const std::string why = doubt(file); !why.empty()) throw refuse(why);
-    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) throw refuse(dlerror());
-    using Entry = const KernelModule* (*)();
-    const auto entry = reinterpret_cast<Entry>(dlsym(library, "quarksmith_kernel_module"));
-    const KernelModule* module = entry == nullptr ? nullptr : entry();
-    if (module == nullptr || module->layout != KernelModule::current_layout)
-      throw refuse("no module of this version of Quarksmith");
-    if (module->cpu.empty() && module->cpu_one_lane.empty() && module->cuda.empty())
-      throw refuse("it holds no kernels");
-    return *module;
-  }
 };
+
+const KernelModule& Registry::load(const std::string& file) {
+  const auto refuse = [&file](const std::string& why) -> Error {
+    return Error(fmt::format("kernels {}: {}; make it again with `make kernel NAME=...`, or clear QUARKSMITH_KERNELS",
+                             file, why));
+  };
+  if (const std::string why = doubt(file); !why.empty()) throw refuse(why);
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw refuse(dlerror());
+  using Entry = const KernelModule* (*)();
+  const auto entry = reinterpret_cast<Entry>(dlsym(library, "quarksmith_kernel_module"));
+  const KernelModule* module = entry == nullptr ? nullptr : entry();
+  if (module == nullptr || module->layout != KernelModule::current_layout)
+    throw refuse("no module of this version of Quarksmith");
+  if (module->cpu.empty() && module->cpu_one_lane.empty() && module->cuda.empty()) throw refuse("it holds no kernels");
+  return *module;
+}
 
 const Registry& registry() {
   static const Registry all;
   return all;
+}
+
+/// Modules with kernels that were compiled because a program asked for them, by row; null where that failed.
+class Compiled {
+ public:
+  /// \param kernels those of one target of the registry; of others there are none.
+  const Kernel* find(std::span<const Kernel> kernels, const KernelQuery& q, const std::string& row,
+                     std::string& reason) {
+    const auto of = [&](const KernelModule& m) -> std::span<const Kernel> {
+      if (kernels.data() == registry().cpu.data()) return m.cpu;
+      if (kernels.data() == registry().cpu_one_lane.data()) return m.cpu_one_lane;
+      if (kernels.data() == registry().cuda.data()) return m.cuda;
+      return {};
+    };
+    const std::lock_guard lock(mutex_);
+    for (const auto& [known, module] : modules_)
+      if (const Kernel* k = module == nullptr ? nullptr : try_find(of(*module), q)) return k;
+    if (modules_.contains(row) || kernels.empty()) return nullptr;
+    const OnDemand made = compile_on_demand(row);
+    reason = made.reason;
+    const KernelModule* module = made.module.empty() ? nullptr : &Registry::load(made.module.string());
+    modules_.emplace(row, module);
+    return module == nullptr ? nullptr : try_find(of(*module), q);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, const KernelModule*> modules_;
+};
+
+Compiled& compiled() {
+  static Compiled modules;
+  return modules;
 }
 
 }  // namespace
@@ -188,8 +227,11 @@ const Info& by_name(std::span<const Info> table, std::string_view kind, std::str
 
 const Kernel& find(std::span<const Kernel> kernels, const KernelQuery& q) {
   if (const Kernel* kernel = try_find(kernels, q)) return *kernel;
+  const std::string row = profile_row(kernels, q);
+  std::string reason;
+  if (const Kernel* kernel = compiled().find(kernels, q, row, reason)) return *kernel;
   throw MissingKernel(fmt::format(
-      "this build has no kernel for what was asked; add to the profile and build again:\n{}", profile_row(kernels, q)));
+      "this build has no kernel for what was asked; add to the profile and build again:\n{}{}", row, reason));
 }
 
 const PrecisionInfo& find_precision(std::string_view name) { return by_name(precisions(), "precision", name); }

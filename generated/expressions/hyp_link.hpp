@@ -6,8 +6,8 @@
 
 namespace quarksmith::expressions {
 
-/// A link of hypercubic blocking, given staples of the level before (A. Hasenfratz and F. Knechtli,
-///     hep-lat/0103029).
+/// A link of hypercubic blocking from staples of the level before (A. Hasenfratz, F. Knechtli, hep-
+///     lat/0103029).
 /// out[mu] = project(keep*u[mu] + add*c[mu])
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
 inline void hyp_link(const LinkField& u, const LinkField& c, double keep, double add, LatticeDirection

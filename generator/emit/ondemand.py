@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -11,7 +12,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -46,6 +47,23 @@ class Build:
     commands: dict[str, list[str]]
     kernels: frozenset[str]
     targets: tuple[str, ...] = ("full", "one_lane", "cuda")
+
+    @property
+    def devices(self) -> list[str]:
+        """Kinds of devices that the build computes on."""
+        return ["cpu", *(["cuda"] if "cuda" in self.commands else [])]
+
+    @property
+    def has_tests(self) -> bool:
+        """Whether its tests were built."""
+        return (self.folder / "bin" / "quarksmith_tests").is_file()
+
+    @property
+    def cache(self) -> Path:
+        """Where modules are kept: in its folder, or with the user where that cannot be written."""
+        if os.access(self.folder, os.W_OK):
+            return self.folder / "kernels"
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "quarksmith" / "kernels"
 
     def compiled(self, target: str) -> bool:
         """Whether modules hold kernels for a target."""
@@ -92,6 +110,20 @@ def _flags(words: Sequence[str]) -> list[str]:
     return kept
 
 
+@contextlib.contextmanager
+def exclusive(build: Build) -> Iterator[None]:
+    """No other process compiles or tests kernels of the cache meanwhile: all ranks of a job ask for the same one."""
+    build.cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (build.cache / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def discard(module: Path) -> None:
+    """Takes a module out of the cache."""
+    shutil.rmtree(module.parent, ignore_errors=True)
+
+
 def tests_of(spec: KernelSpec) -> str:
     """GoogleTest filter of the tests that exercise a kernel."""
     family = find_operator(spec.operator).family
@@ -131,12 +163,12 @@ def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, boo
         digest.update(header.read_bytes())
     digest.update(repr(sorted(build.commands.items())).encode())
     digest.update(repr([t for t in build.commands if build.compiled(t)]).encode())
-    folder = build.folder / "kernels" / f"{specs[0].name}-{digest.hexdigest()[:12]}"
+    folder = build.cache / f"{specs[0].name}-{digest.hexdigest()[:12]}"
     module = folder / "module.so"
     if module.is_file():
         check_module(module)
         return module, False
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         work = Path(temporary)
         for path, text in files.items():

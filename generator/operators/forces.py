@@ -21,14 +21,13 @@ from generator.language import (
     directions,
     dot,
     expression,
+    gauge,
     re,
-    space,
     time,
     total,
     trace,
     x,
 )
-from generator.language import gauge
 from generator.language.derivative import derivative, parts, pulled_back, substituted
 from generator.language.gauge import PLANES
 from generator.language.graph import ExpressionError, Node, make
@@ -181,7 +180,7 @@ def block_source(action: Action) -> Derived:
 
 
 def _six(magnetic: str, electric: str) -> list[tuple[int, Direction, Node]]:
-    """Where the matrix of each plane stands: of xy, yz, zx (with -1 for xz) and of xt, yt, zt with the first direction."""
+    """Where the matrix of each plane stands: that of xy, yz, xt, yt, zt with its first direction, of xz with z."""
     found = []
     for mu, nu in PLANES:
         turned = time not in (mu, nu) and (nu.index - mu.index) % 3 != 1
@@ -199,7 +198,10 @@ def block_force(action: Action) -> Derived:
 
     def derive() -> Definition:
         _, blocks, _ = functional_of(action)
-        forms = [renamed(block, dict(zip(plane, CALLED[:2], strict=True))) for block, plane in zip(blocks, PLANES, strict=True)]
+        forms = [
+            renamed(block, dict(zip(plane, CALLED[:2], strict=True)))
+            for block, plane in zip(blocks, PLANES, strict=True)
+        ]
         if len({str(f) for f in forms}) > 1:
             raise ExpressionError(f"{action.place}: {action.name}: each plane has a matrix of its own form")
         (links,) = (f.name for f in action.fields[:-1])
@@ -209,7 +211,9 @@ def block_force(action: Action) -> Derived:
         inputs = ((links, "links"), ("source", "matrices"), ("p", "algebra"), ("weight", "real"))
         plane = (("mu", "direction"), ("nu", "direction"))
         text = f"out = p + weight dP/dtau, given half the derivative by a field strength of {action.name}"
-        return Definition(f"force_{action.name}", action.place, text, (*inputs, *plane), (("out", "algebra"),), (moved,))
+        return Definition(
+            f"force_{action.name}", action.place, text, (*inputs, *plane), (("out", "algebra"),), (moved,)
+        )
 
     return Derived(action.statement, f"force_{action.name}", derive=derive)
 

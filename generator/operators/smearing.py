@@ -86,7 +86,7 @@ def ape4_step(u: Links, keep: Real, add: Real) -> Links:
 
 @expression
 def hyp_link(u: Links, c: Matrices, keep: Real, add: Real, mu: Direction) -> Links:
-    """A link of hypercubic blocking, given staples of the level before (A. Hasenfratz and F. Knechtli, hep-lat/0103029)."""
+    """A link of hypercubic blocking from staples of the level before (A. Hasenfratz, F. Knechtli, hep-lat/0103029)."""
     return {mu: project(keep * u[mu] + add * c[mu])}
 
 

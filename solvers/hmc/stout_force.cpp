@@ -18,9 +18,8 @@ void for_each_staple(const StoutLinks& stout, const F& f) {
 
 LinkField stout_force(const EvolvingLinks& links, const LinkField& u, const StoutLinks& stout, const LinkField& force) {
   LinkField sums = links.cleared(), source = links.cleared(), out = links.cleared();
-  for_each_staple(stout, [&](LatticeDirection mu, LatticeDirection nu) {
-    evaluate("last_staple", {u, u, sums, 1, mu, nu, sums});
-  });
+  for_each_staple(
+      stout, [&](LatticeDirection mu, LatticeDirection nu) { evaluate("last_staple", {u, u, sums, 1, mu, nu, sums}); });
   evaluate("back_stout", {u, sums, force, out, stout.rho, source, out});
   LinkField by_path = links.cleared(), by_side = links.cleared();
   for_each_staple(stout, [&](LatticeDirection mu, LatticeDirection nu) {

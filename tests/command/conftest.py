@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / os.environ.get("QUARKSMITH_BUILD", "build")
+os.environ.setdefault("QUARKSMITH_ON_DEMAND", "off")  # a test that lacks a kernel is to fail
 
 
 class Command:

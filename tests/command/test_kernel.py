@@ -34,7 +34,12 @@ def test_any_kernel_is_compiled_and_tested(name, capsys):
     [
         ("laplace4_single_r12_n1", "laplace4.hpp", "+= h0", "-= h0"),  # sign of one hop
         ("wilson_tinv_double_r8_nr_n1", "wilson_nr.hpp", "psi[0] + times_i(psi[3])", "psi[0] - times_i(psi[3])"),
-        ("clover_term_double_r18", "clover_term.hpp", "space * plane<0, 1", "-space * plane<0, 1"),  # sign of a plane
+        (
+            "clover_term_double_r18",
+            "clover_term.hpp",
+            "space * plane<Links>(a, x, 0, 1)",
+            "-space * plane<Links>(a, x, 0, 1)",
+        ),  # sign of a plane
         # One leaf turned round: +y +x -y -x instead of +x +y -x -y.
         (
             "clover_term_double_r18",
@@ -42,7 +47,7 @@ def test_any_kernel_is_compiled_and_tested(name, capsys):
             "s1 = u_mu * u_nu_at_pmu * adj(u_mu_at_pnu) * adj(u_nu);",
             "s1 = u_nu * u_mu_at_pnu * adj(u_nu_at_pmu) * adj(u_mu);",
         ),
-        ("staple_double_r18", "staple.hpp", "walk<+(Mu + 1), -(Nu + 1)>", "walk<+(Mu + 1), +(Nu + 1)>"),
+        ("staple_double_r18", "staple.hpp", "walk<+1, -1>(a, x, mu, nu)", "walk<+1, +1>(a, x, mu, nu)"),
         ("plaquette_double_r18", "plaquette.hpp", "adj(u_y_5 * u_x_at_py_5)", "(u_y_5 * u_x_at_py_5)"),
     ],
 )

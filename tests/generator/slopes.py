@@ -61,8 +61,9 @@ def applied(name, fields, **numbers):
 
 
 def in_plane(name, along, fields, **numbers):
-    """What an expression gives for the directions of a call, which get their places in a copy of the formula: sums, or
-    matrices by direction.
+    """What an expression gives for the directions of a call: sums, or matrices by direction.
+
+    Directions get their places in a copy of the formula.
     """
     definition = OPERATORS[name].definition
     value = lambda node: Interpreter(EXTENT, fields, numbers, PHASES)(with_directions(node, along))  # noqa: E731

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from lattice import Interpreter, random_links
+from lattice import random_links
 from slopes import (
     EXTENT,
     PARAMETERS,

@@ -8,7 +8,6 @@ from lattice import exponential, random_links
 from slopes import EXTENT, ZERO, add_in_plane, applied, assert_force, gaussian, in_plane
 
 
-
 def stouted(u, rho, dimensions):
     """V = exp(rho [C U^+]_TA) U (hep-lat/0311018, eqs. 1-3), link by link."""
     v = u.copy()
