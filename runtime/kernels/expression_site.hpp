@@ -35,8 +35,7 @@ QUARKSMITH_INLINE void step_along(const Arguments& a, Walk<Length>& at, int mu) 
   QUARKSMITH_UNROLL
   for (int nu = 0; nu < directions; ++nu) at.site.x[nu] = nu == mu ? next : at.site.x[nu];
   if constexpr (has_lanes)
-    if (crosses && chosen(g.split, mu) > 1)
-      at.table[at.exchanges++] = g.lane_tables->permutation[mu][Sign > 0 ? 0 : 1];
+    if (crosses && chosen(g.split, mu) > 1) at.table[at.exchanges++] = g.lane_tables->permutation[mu][Sign > 0 ? 0 : 1];
 }
 
 /// A walk of steps +1 or -1 along directions of the call.
