@@ -77,11 +77,7 @@ def _parser() -> Parser:
     )
     kernel = command("kernel", _kernel, "Compile one kernel and test it with the programs of a build.")
     kernel.set_defaults(profile="full")
-    kernel.add_argument("name", nargs="?", help="any kernel of the profile (default profile: full)")
-    kernel.add_argument(
-        "--row", metavar="TEXT", help="instead of a name: a [[kernel]] of a profile, with one value an axis"
-    )
-    kernel.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
+    _add_kernel_options(kernel)
     expression = command("expression", _expression, "Compile the lattice expressions of a file, once; run one of them.")
     _add_expression_options(expression)
     export = command("export", _export, "Write one kernel, a reference and a timing loop as one self-contained file.")
@@ -107,6 +103,14 @@ def _parser() -> Parser:
     sweep = command("sweep", _sweep, "Compile, compare and time candidates of the kernels of a profile; keep the best.")
     _add_sweep_options(sweep)
     return parser
+
+
+def _add_kernel_options(kernel: argparse.ArgumentParser) -> None:
+    kernel.add_argument("name", nargs="?", help="any kernel of the profile (default profile: full)")
+    kernel.add_argument(
+        "--row", metavar="TEXT", help="instead of a name: a [[kernel]] of a profile, with one value an axis"
+    )
+    kernel.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
 
 
 def _add_expression_options(sub: argparse.ArgumentParser) -> None:
