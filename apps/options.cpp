@@ -24,7 +24,7 @@ void CommonOptions::add_to(CLI::App& command, unsigned uses) {
   if (uses & crosses)
     command.add_option(
         "--policy", policy,
-        fmt::format("how spinors cross to other ranks: {} (default: by device)", one_of(policy_names())));
+        fmt::format("how spinors are sent to other ranks: {} (default: by device)", one_of(policy_names())));
   if (uses & reports) command.add_option("--json", json, "write the result as JSON to this file");
   if (uses & (reports | replaces)) command.add_flag("--overwrite", overwrite, "replace files that exist");
   command.add_flag("--quiet", quiet, "print nothing but results and errors");
@@ -213,7 +213,7 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, const
 }
 
 void add_allow_non_su3(CLI::App& command, bool& allowed) {
-  command.add_flag("--allow-non-su3", allowed, "take links that are farther from SU(3) than 1e-5, as they are");
+  command.add_flag("--allow-non-su3", allowed, "accept links that are farther than 1e-5 from SU(3)");
 }
 
 std::string deviation_text(const Unitarity& u) {
