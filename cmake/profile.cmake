@@ -8,8 +8,8 @@ function(quarksmith_objects target)
   target_compile_features(${target} PRIVATE cxx_std_20)
 endfunction()
 
-# Every CPU kernel twice: for blocks of full lanes, and for lattices that cannot be cut into them, where one lane (and
-# less optimisation, which halves the build) must do.
+# Every CPU kernel twice: for blocks of full lanes, and for lattices that cannot be split into them, which get one lane
+# (and less optimisation, which halves the build).
 function(quarksmith_cpu_kernels suffix generated)
   file(GLOB kernels CONFIGURE_DEPENDS "${generated}/cpu/*.cpp")
   if(NOT kernels)
