@@ -40,6 +40,7 @@ function(quarksmith_render_default)
   if(NOT error)
     message(STATUS "Rendered generated/: ${reason}")
   elseif(reason MATCHES "missing" OR error MATCHES "generator: error")
+    unset(QUARKSMITH_PYTHON CACHE)  # looked for again after `make setup`
     message(FATAL_ERROR "${reason} and cannot be rendered: ${error}\n"
             "Rendering needs Python 3.11 with jinja2 and numpy: `make setup` installs them, "
             "-DQUARKSMITH_PYTHON=PROGRAM names another one. Without Python, build from the tarball of `make dist`.")
