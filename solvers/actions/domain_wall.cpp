@@ -58,9 +58,9 @@ SliceTransform DomainWallHopping::transform(const SliceMatrix& numerator, const 
           SliceChain(numerator, denominator)};
 }
 
-DomainWallHopping DomainWallHopping::cut() const {
+DomainWallHopping DomainWallHopping::dirichlet() const {
   DomainWallHopping part = *this;
-  part.hopping_ = hopping_.cut();
+  part.hopping_ = hopping_.dirichlet();
   return part;
 }
 
@@ -181,7 +181,9 @@ std::unique_ptr<ReducedOperator> DomainWallDirac::reduced(Reduction form, int rh
   return std::make_unique<DomainWallEvenOdd>(parts_, form, rhs);
 }
 
-std::unique_ptr<DiracOperator> DomainWallDirac::cut() const { return std::make_unique<DomainWallDirac>(parts_.cut()); }
+std::unique_ptr<DiracOperator> DomainWallDirac::dirichlet() const {
+  return std::make_unique<DomainWallDirac>(parts_.dirichlet());
+}
 
 void DomainWallDirac::embed(SpinorField& b, const SpinorField& source) const {
   const int count = parts_.slices(), last = count - 1;
