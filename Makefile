@@ -31,7 +31,7 @@ ANEW = $(if $(and $(filter ON,$(call cached,QUARKSMITH_CUDA_FOR_TESTS)),$(call c
 configure = @cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
   || { cat $(BUILD)/configure.log; exit 1; }
 
-.PHONY: help demo test setup generate library beside kernel tune check format install bench fuzz clean
+.PHONY: help demo test setup generate library beside kernel tune check format install dist bench fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -85,6 +85,9 @@ format: setup  ## format hand-written code
 install: library  ## install library, headers, command and CMake package under PREFIX
 	@cmake --install $(BUILD) --prefix $(PREFIX) > $(BUILD)/install.log || { cat $(BUILD)/install.log; exit 1; }
 	@echo "installed under $(PREFIX); the files are listed in $(BUILD)/install_manifest.txt"
+
+dist: setup  ## quarksmith-VERSION.tar.gz of the last commit with everything rendered, for machines without Python
+	@OVERWRITE=$(OVERWRITE) tools/dist.sh $(PYTHON)
 
 bench: library  ## time the kernels of the build on this machine; table and plots go into BUILD
 	@$(BUILD)/bin/quarksmith bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv --overwrite $(BENCH)

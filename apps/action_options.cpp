@@ -24,7 +24,7 @@ bool given(const CLI::App& command, const std::string& option) {
   return found != nullptr && found->count() > 0;
 }
 
-std::string text_of(const CLI::App& command, const std::string& option) {
+std::string spelled(const CLI::App& command, const std::string& option) {
   return command.get_option(option)->results().back();
 }
 
@@ -99,7 +99,7 @@ class Reader {
 
  private:
   void read(const ActionParameter& p) {
-    Given g{dashed(p.name), text_of(command_, dashed(p.name)), {}};
+    Given g{dashed(p.name), spelled(command_, dashed(p.name)), {}};
     const std::vector<std::string> parts = split(g.text, ',');
     if (parts.size() > 1 && !p.several && !p.each_slice) one_alone(g, p);
     for (const std::string& part : parts) {
@@ -117,7 +117,7 @@ class Reader {
   }
 
   void read(const ActionSpelling& s) {
-    const std::string option = dashed(s.name), text = text_of(command_, option);
+    const std::string option = dashed(s.name), text = spelled(command_, option);
     const std::vector<std::string> parts = split(text, ',');
     if (parts.size() != split(std::string(s.numbers), ',').size())
       throw UsageError(fmt::format("{} '{}' is not {}", option, text, s.numbers));
@@ -212,16 +212,16 @@ Provenance provenance_of(const ActionSettings& s, const std::vector<double>& mas
   return all;
 }
 
-std::string text_of(const std::string& text) { return text; }
-std::string text_of(double x) { return fmt::format("{:.17g}", x); }
-std::string text_of(long long n) { return fmt::format("{}", n); }
-std::string text_of(const Complex64& z) {
-  return z.imag() == 0 ? text_of(z.real()) : fmt::format("{:.17g}:{:.17g}", z.real(), z.imag());
+std::string spelled(const std::string& text) { return text; }
+std::string spelled(double x) { return fmt::format("{:.17g}", x); }
+std::string spelled(long long n) { return fmt::format("{}", n); }
+std::string spelled(const Complex64& z) {
+  return z.imag() == 0 ? spelled(z.real()) : fmt::format("{:.17g}:{:.17g}", z.real(), z.imag());
 }
 template <class T>
-std::string text_of(const std::vector<T>& list) {
+std::string spelled(const std::vector<T>& list) {
   std::string text;
-  for (const T& x : list) text += (text.empty() ? "" : ",") + text_of(x);
+  for (const T& x : list) text += (text.empty() ? "" : ",") + spelled(x);
   return text;
 }
 
@@ -277,7 +277,7 @@ Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, cons
 std::map<std::string, std::string> texts_of(const Provenance& provenance) {
   std::map<std::string, std::string> all;
   for (const auto& [name, value] : provenance)
-    all.emplace(name, std::visit([](const auto& x) { return text_of(x); }, value));
+    all.emplace(name, std::visit([](const auto& x) { return spelled(x); }, value));
   std::string phases;
   for (const Complex64& z : std::get<std::vector<Complex64>>(provenance.at("boundary")))
     phases += fmt::format("{:.17g}{:+.17g}i ", z.real(), z.imag());

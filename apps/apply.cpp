@@ -200,9 +200,9 @@ void add_apply(CLI::App& app, int& status) {
   c->add_option("--gauge", o->gauge, gauge_forms)->required();
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for files that do not record them");
   c->add_option("--precision", o->precision, "double, single, ...")->capture_default_str();
-  c->add_option("--reconstruct", o->links, "reals a link (default: any that there is)");
-  c->add_option("--spins", o->spins, "colour vectors a site of its spinor fields, 1 or 4 (default: what there is)");
-  c->add_option("--basis", o->basis, "of expressions with matrices in spin (default: any that there is)");
+  c->add_option("--reconstruct", o->links, "reals a link (default: any that was built)");
+  c->add_option("--spins", o->spins, "colour vectors a site of its spinor fields, 1 or 4 (default: what was built)");
+  c->add_option("--basis", o->basis, "of expressions with matrices in spin (default: any that was built)");
   c->add_option("--boundary", o->boundary,
                 "of fermions: periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
   c->add_option("--out", o->out, "write the links that it returns to this file");

@@ -23,7 +23,7 @@ struct BenchOptions {
 };
 
 /// One measured kernel.
-struct Row {
+struct TimedKernel {
   const Kernel* kernel;
   int rhs = 1;
   double seconds = 0;  ///< a launch
@@ -74,13 +74,13 @@ double copy_bandwidth(const std::shared_ptr<Device>& device) {
   return 2.0 * bytes / seconds;
 }
 
-nlohmann::ordered_json to_json(const std::vector<Row>& rows, const Skipped& skipped, double copy, const BenchOptions& o,
-                               const Device& device) {
+nlohmann::ordered_json to_json(const std::vector<TimedKernel>& rows, const Skipped& skipped, double copy,
+                               const BenchOptions& o, const Device& device) {
   nlohmann::ordered_json j = {{"device", device.description()},
                               {"lattice", four_integers(o.lattice, "--lattice")},
                               {"copy_bytes_per_second", copy},
                               {"rotating_buffers", o.rotate}};
-  for (const Row& r : rows) {
+  for (const TimedKernel& r : rows) {
     j["kernels"].push_back({{"name", r.kernel->name},
                             {"family", r.kernel->family},
                             {"precision", r.kernel->precision},
@@ -99,10 +99,10 @@ nlohmann::ordered_json to_json(const std::vector<Row>& rows, const Skipped& skip
   return j;
 }
 
-std::string to_csv(const std::vector<Row>& rows, bool energy) {
+std::string to_csv(const std::vector<TimedKernel>& rows, bool energy) {
   std::string text = "kernel,rhs,microseconds,gflops,gbytes_per_second,fraction_of_copy";
   text += energy ? ",joules,watts\n" : "\n";
-  for (const Row& r : rows) {
+  for (const TimedKernel& r : rows) {
     text += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.6g}", r.kernel->name, r.rhs, r.seconds * 1e6, r.gflops, r.gbytes,
                         r.fraction);
     text += energy ? fmt::format(",{:.6g},{:.6g}\n", r.energy.joules, r.energy.watts) : "\n";
@@ -126,9 +126,9 @@ bool found_by_name(std::span<const Kernel> kernels, const Kernel& k) {
 }
 
 /// Time and, with a meter, energy of a launch.
-Row measure(Workload& work, const Kernel& kernel, Device& device, double budget, double copy, const Lattice& lattice,
-            EnergyMeter* meter) {
-  Row row{&kernel, work.rhs()};
+TimedKernel measure(Workload& work, const Kernel& kernel, Device& device, double budget, double copy,
+                    const Lattice& lattice, EnergyMeter* meter) {
+  TimedKernel row{&kernel, work.rhs()};
   const auto launch = [&](int call) { work.launch(kernel, call); };
   row.seconds = time_of(device, launch, budget);
   const double sites = double(lattice.half_sites()) * row.rhs;
@@ -139,7 +139,7 @@ Row measure(Workload& work, const Kernel& kernel, Device& device, double budget,
   return row;
 }
 
-void print(const Row& row, bool energy) {
+void print(const TimedKernel& row, bool energy) {
   fmt::print("{:<46} {:>3} {:>11.2f} {:>9.1f} {:>9.1f} {:>6.1f}%", row.kernel->name, row.rhs, row.seconds * 1e6,
              row.gflops, row.gbytes, 100 * row.fraction);
   if (energy) fmt::print(" {:>9.3g} {:>7.1f}", row.energy.joules * 1e3, row.energy.watts);
@@ -170,7 +170,7 @@ int run(const BenchOptions& o) {
   fmt::print("{:<46} {:>3} {:>11} {:>9} {:>9} {:>7}{}\n", "kernel", "rhs", "us", "GFLOP/s", "GB/s", "of copy",
              meter ? "        mJ       W" : "");
   std::stable_sort(chosen.begin(), chosen.end(), [](const Kernel* a, const Kernel* b) { return links_before(*a, *b); });
-  std::vector<Row> rows;
+  std::vector<TimedKernel> rows;
   Skipped skipped;
   for (const Kernel* k : chosen) {
     std::optional<Workload> work;

@@ -54,7 +54,7 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return last[b.size()];
 }
 
-std::vector<std::string> option_names(const CLI::App& command) {
+std::vector<std::string> names_of_options(const CLI::App& command) {
   std::vector<std::string> names;
   for (const OptionEntry& o : command_entry(command).options)
     if (!o.positional) names.insert(names.end(), o.names.begin(), o.names.end());
@@ -132,7 +132,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
 void check_command(const CLI::App& app, int argc, const char* const* argv) {
   const std::string first = argc > 1 ? argv[1] : "";
   if (first.empty()) return;
-  std::vector<std::string> known = option_names(app);
+  std::vector<std::string> known = names_of_options(app);
   for (const CommandEntry& c : command_table(app)) known.push_back(c.name);
   if (std::find(known.begin(), known.end(), without_value(first)) != known.end()) return;
   throw UsageError(fmt::format("{} '{}' is unknown; {}`quarksmith --help` lists all",
@@ -147,7 +147,7 @@ std::string wrong_use(const CLI::App& app, const CLI::ParseError& error) {
   const auto option = std::find_if(left.begin(), left.end(), [](const std::string& w) { return w.starts_with("-"); });
   if (option != left.end() && *option != "--")
     return fmt::format("{} has no option {}; {}`{} --help` lists all", name, without_value(*option),
-                       suggestion(without_value(*option), option_names(command)), full);
+                       suggestion(without_value(*option), names_of_options(command)), full);
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !left.empty())
     return fmt::format("{} cannot use '{}': it takes no further argument; `{} --help` shows its use", name,
                        left.front(), full);

@@ -204,8 +204,8 @@ class Devices {
 
   void measure(const DomainPointer& domain) {
     LinkBench bench(domain);
-    say(bench.staged()                    ? "messages go by way of host memory: this MPI does not read that of GPUs"
-        : domain->device().asynchronous() ? "messages go from GPU to GPU: this MPI reads their memory"
+    say(bench.staged()                    ? "messages go through host memory: this MPI is not GPU-aware"
+        : domain->device().asynchronous() ? "messages go from GPU to GPU: this MPI is GPU-aware"
                                           : "messages go from memory to memory");
     json_["messages_by_way_of_host"] = bench.staged();
     say(fmt::format("{:<22} {:>11} {:>12} {:>14}", "ranks", "stores GB/s", "messages us", "messages GB/s"));
@@ -270,7 +270,8 @@ class Devices {
 
 void add_devices(CLI::App& app, int& status) {
   auto o = std::make_shared<DevicesOptions>();
-  CLI::App* c = app.add_subcommand("devices", "What can run here, and how ranks are joined");
+  CLI::App* c =
+      app.add_subcommand("devices", "List the devices of this machine, and how they and the ranks are connected");
   c->add_flag("--measure", o->measure, "time stores, messages and sums between ranks");
   o->common.add_to(*c,
                    CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses | CommonOptions::reports);

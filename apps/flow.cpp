@@ -17,7 +17,7 @@ struct FlowOptions {
   bool allow_non_su3 = false;
 };
 
-constexpr int most_steps = 1000000;
+constexpr int most_flow_steps = 1000000;
 
 nlohmann::ordered_json entry(const FlowPoint& p) {
   return {{"t", p.time},
@@ -35,9 +35,9 @@ int steps_of(const FlowOptions& o, const char* option, double time) {
     throw UsageError("--step and --every must be positive, --time not negative");
   if (step > 0.5) throw UsageError(fmt::format("--step {}: the scheme is unstable; use at most 0.5", step));
   const double steps = time / step;
-  if (steps > most_steps)
+  if (steps > most_flow_steps)
     throw UsageError(
-        fmt::format("{} {} takes more than {} steps of {}; use a larger --step", option, time, most_steps, step));
+        fmt::format("{} {} takes more than {} steps of {}; use a larger --step", option, time, most_flow_steps, step));
   if (std::abs(steps - std::round(steps)) > 1e-9 * steps || (time > 0 && std::round(steps) < 1))
     throw UsageError(fmt::format("{} {} is no multiple of --step {}", option, time, step));
   return static_cast<int>(std::round(steps));

@@ -19,7 +19,7 @@ struct HeatbathOptions {
 constexpr int most_sweeps = 100000000;
 
 /// The file of a configuration after so many sweeps.
-std::filesystem::path configuration_name(const std::string& prefix, std::uint64_t sweeps) {
+std::filesystem::path configuration_after(const std::string& prefix, std::uint64_t sweeps) {
   return fmt::format("{}_{:05}.ildg", prefix, sweeps);
 }
 
@@ -30,15 +30,15 @@ PathLock claim(const HeatbathOptions& o, std::uint64_t before) {
     o.common.claim({});
     return {};
   }
-  o.common.claim({{"--out", configuration_name(o.out, last)}});
+  o.common.claim({{"--out", configuration_after(o.out, last)}});
   PathLock prefix(o.out);
   for (std::uint64_t n = o.save_every; o.save_every > 0 && n < o.sweeps; n += o.save_every)
-    Output(configuration_name(o.out, before + n), o.common.existing());  // looks now, so that none fails later
+    Output(configuration_after(o.out, before + n), o.common.existing());  // looks now, so that none fails later
   return prefix;
 }
 
 void save(const HeatbathRun& run, const std::string& prefix, const CommonOptions& common, bool last) {
-  const auto path = configuration_name(prefix, run.state().sweeps);
+  const auto path = configuration_after(prefix, run.state().sweeps);
   const std::vector<ExtraRecord> state = {{heatbath_record, state_text(run.state())}};
   if (last) {
     write_gauge(common.output(path), run.configuration(), "ildg", 64, state);

@@ -117,8 +117,7 @@ int run(const InfoOptions& o) {
 
 void add_info(CLI::App& app, int& status) {
   auto o = std::make_shared<InfoOptions>();
-  CLI::App* c =
-      app.add_subcommand("info", "What a configuration or a propagator holds, and whether its checksums agree");
+  CLI::App* c = app.add_subcommand("info", "Describe a configuration or a propagator, and verify its checksums");
   c->add_option("file", o->file, "propagator (HDF5, finished or .part) or configuration: " + gauge_formats())
       ->required();
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");

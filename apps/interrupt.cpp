@@ -8,7 +8,7 @@
 namespace quarksmith::apps {
 namespace {
 
-constexpr unsigned patience = 3;  ///< seconds until a run that does not look is ended
+constexpr unsigned grace = 3;  ///< seconds until a run that does not look is ended
 
 /// The one thing that a signal handler may set; signals belong to the whole process.
 volatile std::sig_atomic_t received = 0;
@@ -20,7 +20,7 @@ constexpr char kept[] =
 
 extern "C" void at_signal(int signal) {
   received = signal;
-  alarm(patience);
+  alarm(grace);
 }
 
 /// Only calls that a signal handler may make.

@@ -70,7 +70,7 @@ int run(LinksOptions o, const CLI::App& command) {
 
 void add_links(CLI::App& app, int& status) {
   auto o = std::make_shared<LinksOptions>();
-  CLI::App* c = app.add_subcommand("links", "Make fat and long links of improved staggered actions");
+  CLI::App* c = app.add_subcommand("links", "Make the fat and long links of improved staggered actions");
   c->add_option("gauge", o->gauge,
                 "configuration: " + gauge_formats() + "; or a generated one, as --gauge of `propagator`")
       ->required();

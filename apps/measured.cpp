@@ -13,8 +13,6 @@
 namespace quarksmith::apps {
 namespace {
 
-using Json = nlohmann::json;
-
 /// The hopping term without epilogue that bench and scaling time.
 std::string kernel_name(const std::string& precision, const std::string& links) {
   return fmt::format("wilson_{}_r{}_nr_n1", precision, links);
@@ -42,11 +40,11 @@ void Measured::read(const std::filesystem::path& file) {
   if (!in) throw UsageError(fmt::format("--measured {}: the file cannot be read", file.string()));
   const std::string name = file.string();
   try {
-    const Json j = Json::parse(in);
+    const nlohmann::json j = nlohmann::json::parse(in);
     const Coordinates lattice = j.at("lattice").get<Coordinates>();
     if (device_.empty()) device_ = j.at("device").get<std::string>();
     if (j.contains("kernels")) {  // of bench
-      for (const Json& k : j.at("kernels")) {
+      for (const nlohmann::json& k : j.at("kernels")) {
         const std::string precision = k.at("precision"), kernel = k.at("name");
         if (kernel == kernel_name(precision, links_))
           add(precision, k.at("rhs"), half_of(lattice), 1e-6 * k.at("microseconds").get<double>(), name);
@@ -56,7 +54,7 @@ void Measured::read(const std::filesystem::path& file) {
     if (j.at("links") != links_) return;
     const Coordinates grid = j.at("grid").get<Coordinates>();
     const double parts = grid[0] * grid[1] * grid[2] * grid[3];
-    for (const Json& row : j.at("rows")) {
+    for (const nlohmann::json& row : j.at("rows")) {
       const std::string precision = row.at("precision"), policy = row.at("policy");
       const double seconds = 1e-6 * row.at("microseconds").get<double>();
       if (policy == "alone")
@@ -64,7 +62,7 @@ void Measured::read(const std::filesystem::path& file) {
       else
         shared_.push_back({precision, policy, row.at("rhs"), lattice, grid, seconds});
     }
-  } catch (const Json::exception& e) {
+  } catch (const nlohmann::json::exception& e) {
     throw UsageError(
         fmt::format("--measured {}: not what `quarksmith bench --json` or `quarksmith scaling --json` "
                     "writes: {}",

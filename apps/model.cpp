@@ -209,7 +209,7 @@ void add_model(CLI::App& app, int& status) {
   c->add_option("--reconstruct", o->links, "link storage: 18, 12, 8")->capture_default_str();
   c->add_option("--batch", o->batch, "right-hand sides")->capture_default_str();
   c->add_option("--schwarz", o->schwarz, "also GCR with STEPS[:PRECISION] local steps of MR as preconditioner");
-  c->add_option("--launch", o->launch, "us that a kernel takes however few its sites are")->capture_default_str();
+  c->add_option("--launch", o->launch, "us that a kernel takes even on few sites")->capture_default_str();
   c->add_flag("--calibrate", o->calibrate, "scale kernels of several ranks to the times of these in the files");
   c->add_option("--target", o->target, "cuda or cpu: how faces are stored, and the policy")
       ->check(CLI::IsMember({"cuda", "cpu"}))

@@ -24,7 +24,7 @@ void CommonOptions::add_to(CLI::App& command, unsigned uses) {
   if (uses & crosses)
     command.add_option(
         "--policy", policy,
-        fmt::format("how spinors cross to other ranks: {} (default: by device)", one_of(policy_names())));
+        fmt::format("how spinors are sent to other ranks: {} (default: by device)", one_of(policy_names())));
   if (uses & reports) command.add_option("--json", json, "write the result as JSON to this file");
   if (uses & (reports | replaces)) command.add_flag("--overwrite", overwrite, "replace files that exist");
   command.add_flag("--quiet", quiet, "print nothing but results and errors");
@@ -60,7 +60,7 @@ void CommonOptions::require_one_rank(std::string_view command) const {
 namespace {
 
 /// What a rank computes on.
-struct Place {
+struct DeviceOfRank {
   int host;  ///< lowest rank of its host
   bool gpu;
   char address[32];
@@ -69,12 +69,12 @@ struct Place {
 /// All ranks compute on devices of one kind; tells if some share a GPU.
 void check_places(const Device& device, const CommonOptions& common) {
   Communicator& ranks = common.ranks();
-  Place mine{ranks.host_ranks()[0], device.name() != "cpu", {}};
+  DeviceOfRank mine{ranks.host_ranks()[0], device.name() != "cpu", {}};
   device.pci_address().copy(mine.address, sizeof(mine.address) - 1);
-  std::vector<Place> all(ranks.size());
+  std::vector<DeviceOfRank> all(ranks.size());
   ranks.all_gather(&mine, sizeof(mine), all.data());
   std::set<std::pair<int, std::string>> gpus;
-  for (const Place& p : all) {
+  for (const DeviceOfRank& p : all) {
     if (p.gpu != all[0].gpu)
       throw UsageError(fmt::format("rank {} has {} GPU, rank 0 has {}; use --device cpu, or give each a GPU",
                                    &p - all.data(), p.gpu ? "a" : "no", all[0].gpu ? "one" : "none"));
@@ -213,7 +213,7 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, const
 }
 
 void add_allow_non_su3(CLI::App& command, bool& allowed) {
-  command.add_flag("--allow-non-su3", allowed, "take links that are farther from SU(3) than 1e-5, as they are");
+  command.add_flag("--allow-non-su3", allowed, "accept links that are farther than 1e-5 from SU(3)");
 }
 
 std::string deviation_text(const Unitarity& u) {

@@ -21,7 +21,7 @@ struct ScalingOptions {
 };
 
 /// One measured combination.
-struct Row {
+struct TimedExchange {
   std::string precision;
   std::string_view policy;
   int rhs = 1;
@@ -97,7 +97,7 @@ class Scaling {
       halos.use(policy);
       const bool recorded = gpu && (policy == Policy::peer || policy == Policy::fused);
       const double seconds = time_of([&] { halos.apply(kernel, a, links); }, recorded);
-      Row parts;
+      TimedExchange parts;
       if (o_.parts && (policy == Policy::overlap || policy == Policy::first)) {
         const auto part = [&](const HaloWork& work) {
           return time_of([&] { halos.apply_part(kernel, a, links, work); }, gpu);
@@ -117,7 +117,7 @@ class Scaling {
     return all;
   }
 
-  void report(const Kernel& kernel, std::string_view policy, int rhs, double seconds, Row row,
+  void report(const Kernel& kernel, std::string_view policy, int rhs, double seconds, TimedExchange row,
               std::uint64_t bytes = 0) {
     row.precision = kernel.precision;
     row.policy = policy;
@@ -140,7 +140,7 @@ class Scaling {
                                 {"grid", lattice.grid()},
                                 {"lattice", lattice.global_extent()},
                                 {"links", o_.links}};
-    for (const Row& r : rows_) {
+    for (const TimedExchange& r : rows_) {
       j["rows"].push_back({{"precision", r.precision},
                            {"policy", r.policy},
                            {"rhs", r.rhs},
@@ -160,7 +160,7 @@ class Scaling {
   Partition partition_;
   DomainPointer domain_;
   HostGauge gauge_;
-  std::vector<Row> rows_;
+  std::vector<TimedExchange> rows_;
 };
 
 }  // namespace

@@ -74,7 +74,7 @@ void add_smear(CLI::App& app, int& status) {
   c->add_option("--alpha", o->alpha, "of ape: weight of the staples, (1 - alpha) U + alpha/n C")->capture_default_str();
   c->add_option("--hyp", o->hyp, "of hyp: alpha_1,alpha_2,alpha_3")->capture_default_str();
   c->add_option("--steps", o->steps, "how often")->check(CLI::PositiveNumber)->capture_default_str();
-  c->add_option("--links", o->links, "all, or space: time links stay and take no part")
+  c->add_option("--links", o->links, "all, or space: time links are neither smeared nor used")
       ->check(CLI::IsMember({"all", "space"}))
       ->capture_default_str();
   add_format(*c, o->format, "OUT", &o->bits);

@@ -31,7 +31,7 @@ struct SolveBenchOptions {
 };
 
 /// One measured combination.
-struct Row {
+struct TimedSolve {
   std::string solver, precision;
   int batch = 1;
   std::vector<SolveReport> reports;
@@ -113,7 +113,7 @@ class Bench {
           print(rows_.back());
         }
     write();
-    return std::all_of(rows_.begin(), rows_.end(), [](const Row& r) { return r.converged(); }) ? 0 : 1;
+    return std::all_of(rows_.begin(), rows_.end(), [](const TimedSolve& r) { return r.converged(); }) ? 0 : 1;
   }
 
  private:
@@ -121,7 +121,7 @@ class Bench {
 
   /// A solver with its fields.
   struct Job {
-    std::function<void(Row&)> solve;
+    std::function<void(TimedSolve&)> solve;
     std::function<double()> host_share;
   };
 
@@ -188,7 +188,7 @@ class Bench {
     SpinorField slices = b->by_slice();
     for (int n = 0; n < slices.rhs(); ++n)
       upload(gaussian_source(named_.gauge.lattice, o_.seed, n), slices, solver->basis(), n);
-    return {[=](Row& row) { row.reports = solver->solve_all(*x, *b); }, [=] { return solver->host_share(); }};
+    return {[=](TimedSolve& row) { row.reports = solver->solve_all(*x, *b); }, [=] { return solver->host_share(); }};
   }
   /// One right-hand side with all shifts.
   Job shifted(const SolveSettings& settings) {
@@ -198,15 +198,15 @@ class Bench {
     const auto b = std::make_shared<SpinorField>(domain_, find_precision("double"), solver->subset());
     const auto x = std::make_shared<SpinorField>(domain_, b->precision(), b->subset(), count);
     upload(gaussian_source(named_.gauge.lattice, o_.seed, 0), *b, solver->basis());
-    return {[=, this](Row& row) {
+    return {[=, this](TimedSolve& row) {
               row.shifts = solver->solve(*x, *b, shifts_);
               row.reports.assign(row.shifts.begin(), row.shifts.end());
             },
             [=] { return solver->host_share(); }};
   }
 
-  Row measure(const std::string& solver, const std::string& precision, int batch) {
-    Row row;
+  TimedSolve measure(const std::string& solver, const std::string& precision, int batch) {
+    TimedSolve row;
     row.solver = solver;
     row.precision = precision;
     row.batch = batch;
@@ -228,7 +228,7 @@ class Bench {
       recording = repeat + 1 == o_.repeats && !o_.history.empty();
       device.synchronize();
       start = now();
-      Row again = row;
+      TimedSolve again = row;
       job.solve(again);
       device.synchronize();
       again.seconds = now() - start;
@@ -239,7 +239,7 @@ class Bench {
     return row;
   }
 
-  void print(const Row& r) const {
+  void print(const TimedSolve& r) const {
     std::string sent;
     if (domain_->lattice().parts() > 1) sent = fmt::format("  {:.1f} MB sent", r.megabytes_sent());
     fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10.2e} {:>10.2e} {:>9.4f} {:>9.0f} {:>9.0f} {:>5.1f} %{}{}\n",
@@ -264,7 +264,7 @@ class Bench {
         "solver,precision,batch,iterations,replacements,residual,measured,seconds,gflops,megabytes,megabytes_sent,host_"
         "share,"
         "converged\n";
-    for (const Row& r : rows_) {
+    for (const TimedSolve& r : rows_) {
       j["solves"].push_back({{"solver", r.solver},
                              {"precision", r.precision},
                              {"links", r.reports[0].links},
@@ -302,7 +302,7 @@ class Bench {
   DomainPointer domain_;
   std::vector<int> batches_;
   std::vector<double> shifts_;
-  std::vector<Row> rows_;
+  std::vector<TimedSolve> rows_;
   std::string history_;
   bool told_ = false;
 };

@@ -13,7 +13,7 @@ void SolverChoices::add_to(CLI::App& c) {
        "of mixed precision: reliable, replacement (both replace the residual by the true one), defect (correction)")
       ->capture_default_str();
   c.add_option("--delta", delta,
-               "fall of the residual between updates, or accuracy of a correction (default: by the precision)");
+               "reduction of the residual between updates, or accuracy of a correction (default: by the precision)");
   c.add_option("--reconstruct", reconstruct,
                "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))");
   c.add_option("--basis", basis, "gamma basis of the kernels; results are in degrand_rossi")->capture_default_str();

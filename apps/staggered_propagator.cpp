@@ -11,9 +11,9 @@
 namespace quarksmith::apps {
 namespace {
 
-class Run {
+class StaggeredSolves {
  public:
-  explicit Run(const StaggeredRun& o)
+  explicit StaggeredSolves(const StaggeredRun& o)
       : o_(o),
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
         choice_(o.action.choose(o.command, named_.gauge, o.common)),
@@ -155,6 +155,6 @@ class Run {
 
 }  // namespace
 
-int run_staggered(const StaggeredRun& run) { return Run(run)(); }
+int run_staggered(const StaggeredRun& run) { return StaggeredSolves(run)(); }
 
 }  // namespace quarksmith::apps

@@ -266,12 +266,12 @@ int supervise(const SweepOptions& o) {
 
 void add_sweep(CLI::App& app, int& status) {
   auto o = std::make_shared<SweepOptions>();
-  CLI::App* c = app.add_subcommand("sweep", "Measure candidates packed by `python -m generator sweep`");
+  CLI::App* c = app.add_subcommand("sweep", "Measure the candidates that `python -m generator sweep` packed");
   c->add_option("--measure", o->folder, "folder of candidates.json; results.jsonl is written there")->required();
   c->add_option("--seconds", o->seconds, "time spent on each candidate")->capture_default_str();
   c->add_option("--budget", o->budget, "seconds after which no further kernel is begun; 0: no limit")
       ->capture_default_str();
-  c->add_option("--limit", o->limit, "seconds after which a candidate that gives no result is ended")
+  c->add_option("--limit", o->limit, "seconds after which a candidate without a result is ended")
       ->capture_default_str();
   c->add_flag("--child", o->child)->group("");
   o->common.add_to(*c, CommonOptions::computes);

@@ -55,7 +55,7 @@ class Nvml final : public GpuLinks {
     if (const int direct = links(one, short_address(b)); direct > 0) return fmt::format("NVLink, {} links", direct);
     int status = -1;
     if (peer_(one, other, nvlink, &status) == success && status == 0)
-      return fmt::format("NVLink, {} links by way of a switch", std::min(links(one, ""), links(other, "")));
+      return fmt::format("NVLink, {} links through a switch", std::min(links(one, ""), links(other, "")));
     int level = -1;
     if (ancestor_(one, other, &level) != success) return "no NVLink";
     switch (level) {

@@ -8,12 +8,13 @@ function(quarksmith_objects target)
   target_compile_features(${target} PRIVATE cxx_std_20)
 endfunction()
 
-# Every CPU kernel twice: for blocks of full lanes, and for lattices that cannot be cut into them, where one lane (and
-# less optimisation, which halves the build) must do.
+# Every CPU kernel twice: for blocks of full lanes, and for lattices that cannot be split into them, which get one lane
+# (and less optimisation, which halves the build).
 function(quarksmith_cpu_kernels suffix generated)
   file(GLOB kernels CONFIGURE_DEPENDS "${generated}/cpu/*.cpp")
   if(NOT kernels)
-    message(FATAL_ERROR "${generated} holds no kernels; run `make generate`")
+    message(FATAL_ERROR "${generated} holds no kernels; "
+            "run `python -m generator generate --profile PROFILE --out ${generated}`")
   endif()
   cmake_path(GET generated PARENT_PATH parent)  # where `generated/...` is found, whatever profile it came from
   foreach(width full one_lane)
@@ -93,12 +94,9 @@ function(quarksmith_render_devices devices out)
   endif()
   file(GLOB rendered CONFIGURE_DEPENDS "${QUARKSMITH_GENERATED}/cuda/*" "${QUARKSMITH_GENERATED}/bodies/*")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${rendered} "${QUARKSMITH_GENERATED}/tuned.cpp")
-  find_program(QUARKSMITH_PYTHON python3 HINTS "${CMAKE_SOURCE_DIR}/.venv/bin" NO_CMAKE_FIND_ROOT_PATH)
   string(REPLACE ";" "," devices "${devices}")
-  execute_process(COMMAND "${QUARKSMITH_PYTHON}" -m generator generate --profile "${profile}" --devices "${devices}"
-                          --out "${out}"
-                  WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}" RESULT_VARIABLE failed ERROR_VARIABLE message OUTPUT_QUIET)
-  if(failed)
-    message(FATAL_ERROR "QUARKSMITH_DEVICES=${devices}: ${message}")
+  quarksmith_generate(error --profile "${profile}" --devices "${devices}" --out "${out}")
+  if(error)
+    message(FATAL_ERROR "QUARKSMITH_DEVICES=${devices}: ${error}")
   endif()
 endfunction()

@@ -65,7 +65,7 @@ def _parser() -> Parser:
         return sub
 
     command("list", _list, "Print the names of all kernels of a profile.")
-    explain = command("explain", _explain, "Say what a kernel or an action is, or what each axis of a profile costs.")
+    explain = command("explain", _explain, "Describe a kernel or an action, or tell what each axis of a profile costs.")
     explain.add_argument("name", nargs="?", help="a kernel, an action, or `actions`; without it, the profile")
     cost = command("cost", _cost, "Print flops, bytes and the roofline of a kernel.")
     cost.add_argument("name")
@@ -93,7 +93,7 @@ def _parser() -> Parser:
     summary.add_argument(
         "--copy", type=float, default=0, metavar="GB/S", help="copy bandwidth, for fractions of the floor"
     )
-    policies = command("policies", _policies, "Keep how spinors best cross to other ranks, from `quarksmith scaling`.")
+    policies = command("policies", _policies, "Keep the fastest policies between ranks, from results of `quarksmith scaling`.")
     policies.add_argument(
         "results", type=Path, nargs="+", metavar="FILE", help="written by `quarksmith scaling --json`"
     )

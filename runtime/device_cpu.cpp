@@ -13,7 +13,7 @@
 namespace quarksmith {
 namespace {
 
-constexpr std::size_t alignment = 64;
+constexpr std::size_t cache_line = 64;
 
 /// Model name that the operating system reports.
 std::string processor_model() {
@@ -98,7 +98,7 @@ class CpuDevice final : public Device {
   bool short_vectors() const override { return false; }
 
   void* allocate(std::size_t bytes) override {
-    void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    void* memory = std::aligned_alloc(cache_line, (bytes + cache_line - 1) / cache_line * cache_line);
     if (memory == nullptr && bytes > 0)
       throw OutOfMemory(
           fmt::format("cpu: no memory for {} MiB; use a smaller lattice or fewer right-hand sides", bytes >> 20));

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-OWNED = ("links", "bases", "bodies", "cpu", "cuda")
+READ = ("links", "bases", "bodies", "expressions")
+"""Folders of what a person reads: git keeps them. The others hold rows and tables."""
+OWNED = (*READ, "cpu", "cuda")
 """Folders whose files all come from the generator."""
+STAMP = ".rendered"
+"""As old as the last rendering: the build renders anew what is older than the generator (cmake/render.cmake)."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,7 @@ def write_files(files: dict[PurePosixPath, str], folder: Path) -> Written:
             if PurePosixPath(owned) / existing.name not in files:
                 existing.unlink()
                 removed += 1
+    (folder / STAMP).touch()
     return Written(len(files), changed, removed, sum(text.count("\n") for text in files.values()))
 
 
@@ -49,7 +55,7 @@ def write_if_changed(path: Path, text: str) -> bool:
     if path.is_file() and path.read_text() == text:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".part")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         temporary.write_text(text)
         temporary.replace(path)

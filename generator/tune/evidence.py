@@ -21,6 +21,8 @@ FACT = re.compile(r"[ -~]{0,200}")
 """What else a device says of itself."""
 CASE = re.compile(r"[a-z]{1,16}, grid \d{1,5}(x\d{1,5}){3}, [a-z0-9]{1,16}")
 """Class of sizes, grid and precision of a measured policy."""
+COLUMNS = ("shape", "block", "min_blocks", "registers", "spills", "status", "deviation", "microseconds", "spread")
+"""Members of a candidate that is written as a list; what was not measured is missing at its end."""
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", int: "an integer", str: "text"}
 
 
@@ -155,15 +157,35 @@ def check_candidate(candidate: Field) -> None:
     check_row(candidate, measured=False)
 
 
+def row_of(row: Field) -> Field:
+    """A candidate as an object, whichever way it is written."""
+    if not isinstance(row.value, list):
+        return row
+    if len(row.value) > len(COLUMNS):
+        raise row.refuse(f"at most {len(COLUMNS)} values")
+    return Field(row.file, row.path, dict(zip(COLUMNS, row.value, strict=False)))
+
+
+def row_text(row: Mapping[str, Any]) -> str:
+    """The short form of a candidate; an object, if it has members that COLUMNS do not name."""
+    short = tuple(row) == COLUMNS[: len(row)]
+    return json.dumps(list(row.values()) if short else dict(row))
+
+
 def check_kernels(table: Field) -> Mapping[str, Any]:
     """Candidates by kernel, as generated/tuned keeps them."""
-    for _, entry in table.items():
+    kernels: dict[str, Any] = {}
+    for name, entry in table.items():
         if entry.has("digest"):
             entry["digest"].text(WORD)
-        for _, rows in entry["classes"].items():
-            for row in rows.each():
+        classes = {}
+        for size, rows in entry["classes"].items():
+            found = [row_of(row) for row in rows.each()]
+            for row in found:
                 check_row(row)
-    return dict(table.value)
+            classes[size] = [row.value for row in found]
+        kernels[name] = entry.value | {"classes": classes}
+    return kernels
 
 
 def check_sizes(sizes: Field) -> Mapping[str, Any]:

@@ -16,7 +16,16 @@ from generator.emit.write import write_if_changed
 from generator.profile import Profile
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
-from generator.tune.evidence import FACT, check_candidate, check_device, check_kernels, check_sizes, read_field
+from generator.tune.evidence import (
+    COLUMNS,
+    FACT,
+    check_candidate,
+    check_device,
+    check_kernels,
+    check_sizes,
+    read_field,
+    row_text,
+)
 from generator.tune.sweep import SIZES, collect
 
 FOLDER = Path(__file__).parents[2] / "generated" / "tuned"
@@ -95,17 +104,27 @@ def _is_default(row: dict[str, Any], spec: KernelSpec) -> bool:
 
 
 def _text(facts: dict[str, Any], kernels: dict[str, Any]) -> str:
-    """JSON with one line a candidate."""
+    """JSON with as many candidates in a line as fit; `columns` names their members."""
     lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in facts.items()]
+    lines.append(f' "columns": {json.dumps(COLUMNS)},')
     blocks = []
     for name, entry in sorted(kernels.items()):
         classes = []
         for size, rows in sorted(entry["classes"].items()):
-            body = ",\n".join(f"    {json.dumps(row)}" for row in rows)
-            classes.append(f"   {json.dumps(size)}: [\n{body}]")
+            classes.append(f"   {json.dumps(size)}: [\n{_wrapped(map(row_text, rows))}]")
         head = f'"digest": {json.dumps(entry["digest"])}, "toolkit": {json.dumps(entry["toolkit"])}'
         blocks.append(f'  {json.dumps(name)}: {{{head}, "classes": {{\n' + ",\n".join(classes) + "}}")
     return "{\n" + "\n".join(lines) + '\n "kernels": {\n' + ",\n".join(blocks) + "}}\n"
+
+
+def _wrapped(texts: Iterable[str]) -> str:
+    """Texts with commas between them, in lines of at most 120 columns as far as that goes."""
+    lines = [""]
+    for text in texts:
+        if lines[-1] and len(lines[-1]) + len(text) > 112:
+            lines.append("")
+        lines[-1] += f", {text}" if lines[-1] else text
+    return ",\n".join(f"    {line}" for line in lines)
 
 
 @cache

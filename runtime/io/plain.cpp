@@ -8,13 +8,13 @@ namespace quarksmith {
 namespace {
 
 /// Four extents, time first, and three times the plaquette.
-struct Header {
+struct PlainHeader {
   std::int32_t extent[4];
   double plaquette;
 };
 
-Header read_header(const InputFile& file) {
-  Header h;
+PlainHeader read_plain_header(const InputFile& file) {
+  PlainHeader h;
   file.read(0, h.extent, sizeof h.extent, "the header");
   file.read(sizeof h.extent, &h.plaquette, sizeof h.plaquette, "the header");
   return h;
@@ -24,7 +24,7 @@ Header read_header(const InputFile& file) {
 
 bool looks_like_plain_binary(const InputFile& file) {
   if (file.size() < plain_header_bytes) return false;
-  const Header h = read_header(file);
+  const PlainHeader h = read_plain_header(file);
   std::uint64_t sites = 1;
   for (const int n : h.extent) {
     if (n < 1 || n > 4096) return false;
@@ -35,7 +35,7 @@ bool looks_like_plain_binary(const InputFile& file) {
 }
 
 GaugeHead plain_head(const InputFile& file, const char* format, const std::array<int, 4>& axes) {
-  const Header h = read_header(file);
+  const PlainHeader h = read_plain_header(file);
   Coordinates extent;
   for (int n = 0; n < directions; ++n) extent[axes[n]] = h.extent[n];
   GaugeHead head;

@@ -12,9 +12,9 @@
 namespace quarksmith {
 namespace {
 
-constexpr std::size_t alignment = 256;  // of zones; signals come before them
+constexpr std::size_t zone_alignment = 256;  // of zones; signals come before them
 
-std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+std::size_t aligned(std::size_t bytes) { return (bytes + zone_alignment - 1) / zone_alignment * zone_alignment; }
 
 /// Where the colour vectors that cross a face stand, and their bytes for so many right-hand sides.
 struct Face {

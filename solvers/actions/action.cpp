@@ -11,7 +11,7 @@
 
 namespace quarksmith {
 
-std::unique_ptr<DiracOperator> DiracOperator::cut() const {
+std::unique_ptr<DiracOperator> DiracOperator::dirichlet() const {
   throw UsageError("this action has no operator of a rank's part alone; use a preconditioner without schwarz-");
 }
 

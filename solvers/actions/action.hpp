@@ -42,8 +42,8 @@ class DiracOperator {
   virtual std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const = 0;
   /// The operator of this rank's part alone: hops that leave it find zero (M. Luescher, Comput. Phys. Commun. 156
   /// (2004) 209).
-  /// \throws UsageError the action cannot be cut, which is what the default says.
-  virtual std::unique_ptr<DiracOperator> cut() const;
+  /// \throws UsageError the action has none, which is what the default says.
+  virtual std::unique_ptr<DiracOperator> dirichlet() const;
   /// Fields of half the sites that each right-hand side of a reduced operator needs as work space.
   virtual int work_fields() const { return 1; }
 

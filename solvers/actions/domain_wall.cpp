@@ -10,9 +10,9 @@ namespace quarksmith {
 namespace {
 
 constexpr std::array both = {Parity::even, Parity::odd};
-using Numbers = std::vector<Complex64>;
+using ComplexNumbers = std::vector<Complex64>;
 
-bool are(const Numbers& numbers, double value) {
+bool are(const ComplexNumbers& numbers, double value) {
   return std::all_of(numbers.begin(), numbers.end(), [&](const Complex64& z) { return z == value; });
 }
 
@@ -32,7 +32,7 @@ SliceValues DomainWallParameters::values() const {
     throw UsageError(
         fmt::format("a fifth dimension of {} coefficients b and {} c; use at least one slice and as many of both",
                     b.size(), c.size()));
-  std::map<std::string, Numbers> given = {{"mass", {mass}}, {"m5", {m5}}};
+  std::map<std::string, ComplexNumbers> given = {{"mass", {mass}}, {"m5", {m5}}};
   const bool shamir = are(b, 1) && are(c, 0);
   if (!shamir) given.insert({{"b5", b}, {"c5", c}});
   return {find_action(shamir ? "domain_wall" : "moebius"), slices(), given};
@@ -40,7 +40,7 @@ SliceValues DomainWallParameters::values() const {
 
 DomainWallHopping::DomainWallHopping(HoppingTerm hopping, SliceValues values)
     : hopping_(std::move(hopping)), values_(std::move(values)) {
-  const Numbers diagonal = values_(info().b), shifted = values_(info().c), walls = values_(info().wall);
+  const ComplexNumbers diagonal = values_(info().b), shifted = values_(info().c), walls = values_(info().wall);
   const SliceMatrix b(diagonal, shifted, walls), a(values_(info().alpha), values_(info().beta), walls);
   const auto made = [&](const SliceMatrix& numerator, const SliceMatrix& denominator) {
     return std::make_shared<SliceTransform>(transform(numerator, denominator));
@@ -58,9 +58,9 @@ SliceTransform DomainWallHopping::transform(const SliceMatrix& numerator, const 
           SliceChain(numerator, denominator)};
 }
 
-DomainWallHopping DomainWallHopping::cut() const {
+DomainWallHopping DomainWallHopping::dirichlet() const {
   DomainWallHopping part = *this;
-  part.hopping_ = hopping_.cut();
+  part.hopping_ = hopping_.dirichlet();
   return part;
 }
 
@@ -181,7 +181,9 @@ std::unique_ptr<ReducedOperator> DomainWallDirac::reduced(Reduction form, int rh
   return std::make_unique<DomainWallEvenOdd>(parts_, form, rhs);
 }
 
-std::unique_ptr<DiracOperator> DomainWallDirac::cut() const { return std::make_unique<DomainWallDirac>(parts_.cut()); }
+std::unique_ptr<DiracOperator> DomainWallDirac::dirichlet() const {
+  return std::make_unique<DomainWallDirac>(parts_.dirichlet());
+}
 
 void DomainWallDirac::embed(SpinorField& b, const SpinorField& source) const {
   const int count = parts_.slices(), last = count - 1;
@@ -194,7 +196,7 @@ void DomainWallDirac::embed(SpinorField& b, const SpinorField& source) const {
   walls(Chirality::minus).back() = 1;
   const SliceTransform to_walls = parts_.transform(walls);
   for (const Parity parity : both) to_walls.apply(b, b, parity, Dagger::no);
-  const Numbers beta = parts_.values()(parts_.info().beta), c = parts_.values()(parts_.info().c);
+  const ComplexNumbers beta = parts_.values()(parts_.info().beta), c = parts_.values()(parts_.info().c);
   if (are(beta, -1) && are(c, 0)) return;
   SliceMatrix diagonal(count), hops(count);
   diagonal.diagonal.fill(beta);

@@ -31,8 +31,8 @@ struct DomainWallParameters {
 class DomainWallHopping {
  public:
   DomainWallHopping(HoppingTerm hopping, SliceValues values);
-  /// See HoppingTerm::cut.
-  DomainWallHopping cut() const;
+  /// See HoppingTerm::dirichlet.
+  DomainWallHopping dirichlet() const;
 
   /// out = H in, and out = a x + b H in, slice by slice.
   void hop(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;
@@ -116,7 +116,7 @@ class DomainWallDirac final : public DiracOperator {
   const DomainWallHopping& parts() const { return parts_; }
   const LinearOperator& matrix() const override { return matrix_; }
   std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const override;
-  std::unique_ptr<DiracOperator> cut() const override;
+  std::unique_ptr<DiracOperator> dirichlet() const override;
 
   bool embeds() const override { return true; }
   /// P_+ of the source on the first slice and P_- on the last, times what multiplies -R in M: 1 - c_s D_W for Moebius

@@ -105,7 +105,7 @@ HoppingTerm::Tiles HoppingTerm::kernels_of(Epilogue epilogue, bool dagger, bool 
   return found;
 }
 
-HoppingTerm HoppingTerm::cut() const {
+HoppingTerm HoppingTerm::dirichlet() const {
   HoppingTerm part = *this;
   const Lattice& lattice = domain_->lattice();
   part.domain_ = std::make_shared<Domain>(Lattice(lattice.extent()), domain_->device_pointer());

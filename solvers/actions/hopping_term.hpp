@@ -37,10 +37,10 @@ class HoppingTerm {
   /// Whether T has a part made of links.
   static bool stores(const ActionValues& values);
 
-  /// The operator of this rank's part alone: hops that leave it find zero (a Dirichlet cut, as for Schwarz
+  /// The operator of this rank's part alone: hops that leave it find zero (Dirichlet boundaries, as for Schwarz
   /// preconditioning; M. Luescher, Comput. Phys. Commun. 156 (2004) 209). Its fields are of a domain without other
   /// ranks; links and clover term are shared with this.
-  HoppingTerm cut() const;
+  HoppingTerm dirichlet() const;
 
   /// out = D in (or D^+ in) at the sites of `parity`; where D^+ = -D, D^+ comes in the next form alone.
   void apply(SpinorField& out, const SpinorField& in, Parity parity, Dagger dagger) const;

@@ -10,9 +10,9 @@ std::unique_ptr<ReducedOperator> StatedDirac::reduced(Reduction form, int rhs) c
   return even_odd(hopping_, form, rhs);
 }
 
-std::unique_ptr<DiracOperator> StatedDirac::cut() const {
-  if (hopping_.values().info().reach > 1) return DiracOperator::cut();
-  return std::make_unique<StatedDirac>(hopping_.cut(), source_, sink_);
+std::unique_ptr<DiracOperator> StatedDirac::dirichlet() const {
+  if (hopping_.values().info().reach > 1) return DiracOperator::dirichlet();
+  return std::make_unique<StatedDirac>(hopping_.dirichlet(), source_, sink_);
 }
 
 void StatedDirac::embed(SpinorField& b, const SpinorField& source) const {

@@ -18,7 +18,7 @@ class StatedDirac final : public DiracOperator {
   const HoppingTerm* hops() const override { return &hopping_; }
   const LinearOperator& matrix() const override { return matrix_; }
   std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const override;
-  std::unique_ptr<DiracOperator> cut() const override;
+  std::unique_ptr<DiracOperator> dirichlet() const override;
   int work_fields() const override { return hopping_.has_term() ? 2 : 1; }
   bool embeds() const override { return hopping_.slices() > 1; }
   void embed(SpinorField& b, const SpinorField& source) const override;

@@ -127,7 +127,7 @@ void step(const LinkSmearing& how, const LinkField& u, LinkField& out) {
   }
 }
 
-LinkField on_device(const HostGauge& gauge, const DomainPointer& domain) {
+LinkField encoded(const HostGauge& gauge, const DomainPointer& domain) {
   return upload(gauge, domain, find_precision("double"), find_storage("r18"));
 }
 
@@ -137,7 +137,7 @@ HostGauge smear(const LinkSmearing& how, const HostGauge& gauge, const DomainPoi
   if (how.kind == LinkSmearing::Kind::none) return gauge;
   check(how);
   require_su3(gauge, "smearing", domain->communicator());
-  LinkField u = on_device(gauge, domain), v(domain, u.precision(), u.storage());
+  LinkField u = encoded(gauge, domain), v(domain, u.precision(), u.storage());
   for (int n = 0; n < how.steps; ++n) {
     step(how, u, v);
     std::swap(u, v);

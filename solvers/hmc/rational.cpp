@@ -12,25 +12,25 @@ namespace quarksmith {
 namespace {
 
 constexpr int most_poles = 40;
-using Numbers = std::vector<Precise>;
+using PreciseNumbers = std::vector<Precise>;
 
 /// c[0] + c[1] x + ...
-Precise polynomial(const Numbers& c, const Precise& x) {
+Precise polynomial(const PreciseNumbers& c, const Precise& x) {
   Precise sum = c.back();
   for (std::size_t i = c.size() - 1; i-- > 0;) sum = sum * x + c[i];
   return sum;
 }
 
-Numbers derivative(const Numbers& c) {
-  Numbers d;
+PreciseNumbers derivative(const PreciseNumbers& c) {
+  PreciseNumbers d;
   for (std::size_t i = 1; i < c.size(); ++i) d.push_back(c[i] * static_cast<double>(i));
   return d;
 }
 
 /// One root of a polynomial whose roots are all real and negative, that next to 0: Laguerre's iteration from there
 /// comes to it without passing it.
-Precise next_root(const Numbers& c) {
-  const Numbers c1 = derivative(c), c2 = derivative(c1);
+Precise next_root(const PreciseNumbers& c) {
+  const PreciseNumbers c1 = derivative(c), c2 = derivative(c1);
   const double n = static_cast<double>(c.size() - 1);
   Precise x = 0.0;
   for (int i = 0; i < 1000; ++i) {
@@ -49,11 +49,11 @@ Precise next_root(const Numbers& c) {
 }
 
 /// All of them, from 0 on.
-Numbers roots_of(Numbers c) {
-  Numbers roots;
+PreciseNumbers roots_of(PreciseNumbers c) {
+  PreciseNumbers roots;
   while (c.size() > 1) {
     roots.push_back(next_root(c));
-    Numbers quotient(c.size() - 1);
+    PreciseNumbers quotient(c.size() - 1);
     Precise carried = 0.0;
     for (std::size_t i = c.size() - 1; i-- > 0;) quotient[i] = carried = c[i + 1] + carried * roots.back();
     c = quotient;
@@ -62,17 +62,17 @@ Numbers roots_of(Numbers c) {
 }
 
 /// Solves rows of a linear system whose last column is the right-hand side.
-Numbers solution(std::vector<Numbers> rows) {
+PreciseNumbers solution(std::vector<PreciseNumbers> rows) {
   const std::size_t n = rows.size();
   for (std::size_t k = 0; k < n; ++k) {
-    const auto larger = [k](const Numbers& a, const Numbers& b) { return abs(a[k]) < abs(b[k]); };
+    const auto larger = [k](const PreciseNumbers& a, const PreciseNumbers& b) { return abs(a[k]) < abs(b[k]); };
     std::swap(rows[k], *std::max_element(rows.begin() + static_cast<std::ptrdiff_t>(k), rows.end(), larger));
     for (std::size_t i = k + 1; i < n; ++i) {
       const Precise factor = rows[i][k] / rows[k][k];
       for (std::size_t j = k; j <= n; ++j) rows[i][j] -= factor * rows[k][j];
     }
   }
-  Numbers x(n);
+  PreciseNumbers x(n);
   for (std::size_t k = n; k-- > 0;) {
     Precise rest = rows[k][n];
     for (std::size_t j = k + 1; j < n; ++j) rest -= rows[k][j] * x[j];
@@ -103,13 +103,13 @@ class Elliptic {
   }
 
  private:
-  Numbers ratio_;  ///< c_i / a_i
+  PreciseNumbers ratio_;  ///< c_i / a_i
   Precise mean_;
 };
 
 /// r(x) / x^power - 1, r = p / q.
 struct Deviation {
-  const Numbers &p, &q;
+  const PreciseNumbers &p, &q;
   Precise power;
 
   Precise operator()(const Precise& x) const {
@@ -119,15 +119,15 @@ struct Deviation {
 
 /// The coefficients of a best approximation on [lower, 1].
 struct Fraction {
-  Numbers p, q;
+  PreciseNumbers p, q;
   Precise error;
 };
 
 /// p and q with r / x^power - 1 of the same size and alternating sign at given points.
-void level(Fraction& f, const Numbers& x, const Numbers& exact) {
+void level(Fraction& f, const PreciseNumbers& x, const PreciseNumbers& exact) {
   const std::size_t n = f.q.size() - 1, points = x.size();
   for (int pass = 0; pass < 60; ++pass) {
-    std::vector<Numbers> rows(points, Numbers(points + 1));
+    std::vector<PreciseNumbers> rows(points, PreciseNumbers(points + 1));
     for (std::size_t i = 0; i < points; ++i) {
       Precise xj = 1.0;
       const Precise q = polynomial(f.q, x[i]);
@@ -137,7 +137,7 @@ void level(Fraction& f, const Numbers& x, const Numbers& exact) {
       }
       rows[i][points - 1] = exact[i] * q * (i % 2 == 0 ? -1.0 : 1.0);
     }
-    const Numbers found = solution(std::move(rows));
+    const PreciseNumbers found = solution(std::move(rows));
     const Precise change = abs(found.back() - f.error);
     for (std::size_t j = 0; j <= n; ++j) f.p[j] = found[j];
     for (std::size_t j = 0; j < n; ++j) f.q[j] = found[n + 1 + j];
@@ -168,10 +168,10 @@ Precise worst_between(const Deviation& error, const Precise& left, const Precise
 }
 
 /// The points at which the best approximation of x^(-1/2) on [lower, 1] is worst: lower / dn^2(j K / (2n + 1)).
-Numbers worst_of_square_root(int poles, const Precise& lower) {
+PreciseNumbers worst_of_square_root(int poles, const Precise& lower) {
   const Elliptic elliptic(sqrt(lower));
   const int last = 2 * poles + 1;
-  Numbers points;
+  PreciseNumbers points;
   for (int j = 0; j <= last; ++j) {
     const Precise sn = elliptic.sn(elliptic.quarter_period() * static_cast<double>(j) / static_cast<double>(last));
     points.push_back(j == last ? Precise(1.0) : lower / (Precise(1.0) - (Precise(1.0) - lower) * sn * sn));
@@ -187,7 +187,7 @@ Fraction square_root(bool positive, int poles, const Precise& lower) {
   for (int j = 1; j <= 2 * poles; ++j) {
     const Precise sn = elliptic.sn(elliptic.quarter_period() * static_cast<double>(j) / (2.0 * poles + 1));
     const Precise c = lower * sn * sn / (Precise(1.0) - sn * sn);
-    Numbers& factors = (j % 2 == 0) != positive ? f.p : f.q;
+    PreciseNumbers& factors = (j % 2 == 0) != positive ? f.p : f.q;
     factors.insert(factors.begin(), Precise(0.0));
     for (std::size_t i = 0; i + 1 < factors.size(); ++i) factors[i] += c * factors[i + 1];
   }
@@ -195,14 +195,14 @@ Fraction square_root(bool positive, int poles, const Precise& lower) {
 }
 
 Fraction best(const Precise& power, int poles, const Precise& lower) {
-  Numbers x = worst_of_square_root(poles, lower);
+  PreciseNumbers x = worst_of_square_root(poles, lower);
   Fraction f = square_root(power > 0.0, poles, lower);
   for (int round = 0; round < 100; ++round) {
-    Numbers exact;
+    PreciseNumbers exact;
     for (const Precise& xi : x) exact.push_back(exp(power * log(xi)));
     level(f, x, exact);
     const Deviation error{f.p, f.q, power};
-    Numbers moved = x;
+    PreciseNumbers moved = x;
     for (std::size_t i = 1; i + 1 < x.size(); ++i) moved[i] = worst_between(error, x[i - 1], x[i], x[i + 1]);
     Precise least = abs(error(moved[0])), largest = least;
     for (const Precise& xi : moved) {
@@ -222,7 +222,7 @@ RationalFunction parted(const Fraction& f, const Precise& power, const Precise& 
   const Precise scale = exp(power * log(upper));
   RationalFunction r;
   r.constant = (f.p.back() / f.q.back() * scale).rounded();
-  const Numbers slope = derivative(f.q);
+  const PreciseNumbers slope = derivative(f.q);
   for (const Precise& root : roots_of(f.q)) {
     r.poles.push_back((-root * upper).rounded());
     r.residues.push_back((polynomial(f.p, root) / polynomial(slope, root) * scale * upper).rounded());

@@ -223,7 +223,7 @@ int KrylovBatch::live(const Task& task) {
       std::count_if(task.columns.begin(), task.columns.end(), [](const Column& c) { return !c.done; }));
 }
 
-/// Takes leave of columns that are done; shrinks the batch when that saves a tile.
+/// Retires converged columns; shrinks the batch when that saves a tile.
 void KrylovBatch::compact(Task& task) {
   int live = 0;
   for (Column& c : task.columns) {

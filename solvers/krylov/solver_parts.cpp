@@ -90,7 +90,7 @@ void Solver::Parts::reserve(int rhs) {
   if (settings.method == Method::block_cg)
     block_ = std::make_unique<BlockConjugateGradients>(high_->a(), low_->a(), rhs, low_deviation());
   const auto& p = settings.parameters.preconditioner;
-  if (p && p->schwarz && !part_alone_) part_alone_ = dirac(*precision.lowest).cut();
+  if (p && p->schwarz && !part_alone_) part_alone_ = dirac(*precision.lowest).dirichlet();
   if (p && p->schwarz) preconditioner_ = std::make_unique<SystemOperator>(*part_alone_, settings.reduction, rhs);
   if (!(p && p->schwarz) && precision.lowest != precision.inner)
     preconditioner_ = std::make_unique<SystemOperator>(dirac(*precision.lowest), settings.reduction, rhs);

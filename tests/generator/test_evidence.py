@@ -7,9 +7,10 @@ import pytest
 from generator.__main__ import main
 from generator.profile import load_profile
 from generator.spec import SpecError
+from generator.tune.evidence import COLUMNS, Field, check_kernels, read_field, row_text
 from generator.tune.policies import policy_choices, tuning_of
 from generator.tune.sweep import collect
-from generator.tune.tuned import choices, write_evidence
+from generator.tune.tuned import FOLDER, _text, choices, write_evidence
 
 KERNEL = "wilson_double_r12_nr_n1"
 DEV = load_profile("dev")
@@ -73,6 +74,30 @@ def test_launch_numbers_that_no_device_has_are_refused(tmp_path):
 def test_good_evidence_is_rendered(tmp_path):
     (found,) = choices(DEV.kernels, tuned(tmp_path / "tuned"))[0].values()
     assert {c.variant for c in found} == {f"{KERNEL}__box_b256m1", "wilson_dagger_double_r12_nr_n1__box_b256m1"}
+
+
+def test_candidates_without_names_are_what_they_are_with_them(tmp_path):
+    full = row(deviation=0.0) | {"microseconds": 5.0, "spread": 0.1}
+    full = {name: full[name] for name in COLUMNS}
+    rows = [full, {k: full[k] for k in COLUMNS[:6]} | {"status": "spills"}, full | {"same_buffers_microseconds": 4.0}]
+    texts = [row_text(r) for r in rows]
+    assert [t[0] for t in texts] == ["[", "[", "{"]
+    kernels = {KERNEL: {"digest": "abc", "classes": {"large": [json.loads(t) for t in texts]}}}
+    assert check_kernels(Field(tmp_path, "kernels", kernels))[KERNEL]["classes"]["large"] == rows
+    for damaged in ([*full.values(), 1], [["box"], "256"], [["box"], 256]):
+        kernels[KERNEL]["classes"]["large"] = [damaged]
+        with pytest.raises(SpecError, match=r"kernels.*large\[0\]"):
+            check_kernels(Field(tmp_path, "kernels", kernels))
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    (device,) = FOLDER.glob("nvidia_h200.json")
+    data = json.loads(device.read_text())
+    table = check_kernels(read_field(device)["kernels"])
+    facts = {key: value for key, value in data.items() if key not in ("kernels", "columns")}
+    text = _text(facts, table)
+    assert text == device.read_text() and data["columns"] == list(COLUMNS)
+    assert max(len(line) for line in text.splitlines() if line.startswith("    [")) <= 120
 
 
 @pytest.mark.parametrize(
