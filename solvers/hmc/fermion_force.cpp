@@ -12,13 +12,8 @@
 namespace quarksmith {
 namespace {
 
-const DomainWallHopping* walls_of(const DiracOperator& dirac) {
-  const auto* found = dynamic_cast<const DomainWallDirac*>(&dirac);
-  return found == nullptr ? nullptr : &found->parts();
-}
-
 const HoppingTerm& hopping_of(const DiracOperator& dirac) {
-  if (const DomainWallHopping* walls = walls_of(dirac)) return walls->hopping();
+  if (const DomainWallHopping* walls = dirac.walls()) return walls->hopping();
   if (dirac.hops() == nullptr) throw MissingKernel("molecular dynamics has no force of actions of this shape");
   return *dirac.hops();
 }
@@ -107,7 +102,7 @@ SpinorField FermionForce::completed(const SpinorField& even, Dagger dagger) cons
 /// Of domain walls X is what D_W acts on: B X, or of the symmetric form, whose unknown is A x_e, C X with C = B A^-1;
 /// on odd sites -h C H_oe of that. Y_o = -h C^+ (H^+)_oe Y_e.
 SpinorField FermionForce::completed_on_slices(const SpinorField& even, Dagger dagger) const {
-  const DomainWallHopping& walls = *walls_of(fermion_->dirac());
+  const DomainWallHopping& walls = *fermion_->dirac().walls();
   SpinorField odd(even.domain_pointer(), even.precision(), Subset::odd, even.rhs(), even.spins(), even.slices());
   SpinorField all(even.domain_pointer(), even.precision(), Subset::full, even.rhs(), even.spins(), even.slices());
   SpinorField first = even.like();
@@ -129,7 +124,7 @@ SpinorField FermionForce::completed_on_slices(const SpinorField& even, Dagger da
 void FermionForce::add(const SpinorField& x, const SpinorField& y, double weight) {
   const FermionParameters& p = fermion_->parameters();
   const HoppingTerm& hopping = hopping_of(fermion_->dirac());
-  if (const DomainWallHopping* walls = walls_of(fermion_->dirac())) {
+  if (const DomainWallHopping* walls = fermion_->dirac().walls()) {
     if (p.reduction != Reduction::none)
       return hops(completed_on_slices(x, Dagger::no), completed_on_slices(y, Dagger::yes), weight);
     if (!walls->has_b()) return hops(x, y, weight);
