@@ -72,7 +72,8 @@ std::uint64_t trajectories_of(const HmcOptions& o, const HmcDescription& run) {
   const auto j = nlohmann::json::parse(text, nullptr, false);
   if (!j.is_object() || !j.contains("trajectories") || !j["trajectories"].is_number_unsigned() ||
       j["trajectories"].get<std::uint64_t>() >= GaussianNoise::most_trajectories || !j.contains("run") ||
-      !j["run"].is_object() || !std::all_of(j["run"].begin(), j["run"].end(), [](const auto& v) { return v.is_string(); }))
+      !j["run"].is_object() ||
+      !std::all_of(j["run"].begin(), j["run"].end(), [](const auto& v) { return v.is_string(); }))
     throw Error(fmt::format("{}: its record {} is damaged", o.resume, record));
   if (const Keys before = j["run"]; before != run.keys)
     throw UsageError(

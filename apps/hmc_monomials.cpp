@@ -21,10 +21,9 @@ constexpr double most_beta = 1e6;
 constexpr int most_guesses = 30;  ///< solutions that are kept
 
 /// Keys of all monomials and of their kinds; the others are parameters of an action.
-const std::vector<std::string> own_keys = {"name",        "kind",    "action",   "even_odd",  "stout",
-                                           "denominator", "log_det", "flavours", "tol_force", "tol_action",
-                                           "sites",       "fields",  "rational", "solver",    "precision",
-                                           "chronological"};
+const std::vector<std::string> own_keys = {"name",     "kind",     "action",    "even_odd",     "stout", "denominator",
+                                           "log_det",  "flavours", "tol_force", "tol_action",   "sites", "fields",
+                                           "rational", "solver",   "precision", "chronological"};
 
 std::string option_of(std::string key) {
   std::replace(key.begin(), key.end(), '_', '-');
@@ -49,9 +48,9 @@ std::string with_keys(const std::string& message) {
 std::string option_text(const TomlReader& table, const std::string& key, const TomlValue& value) {
   if (const auto* text = std::get_if<std::string>(&value.value)) return *text;
   const auto* list = std::get_if<std::vector<TomlValue>>(&value.value);
-  if (list == nullptr) return fmt::format("{:.17g}", table.as_number(key, value));
+  if (list == nullptr) return fmt::format("{}", table.as_number(key, value));
   std::string all;
-  for (const TomlValue& one : *list) all += fmt::format("{}{:.17g}", all.empty() ? "" : ",", table.as_number(key, one));
+  for (const TomlValue& one : *list) all += fmt::format("{}{}", all.empty() ? "" : ",", table.as_number(key, one));
   return all;
 }
 
@@ -152,34 +151,35 @@ double tolerance(TomlReader& table, const std::string& key, double fallback) {
   return t;
 }
 
-/// How its systems are solved: names and messages are those of the options of `propagator`.
+/// A key that names something. \param read throws if there is nothing of that name.
+template <class Read>
+void read_name(TomlReader& table, const std::string& key, const Read& read) {
+  if (!table.has(key)) return table.note(key, "");
+  const std::string name = table.text(key);
+  try {
+    read(name);
+  } catch (const UsageError& e) {
+    table.fail(table.find(key)->line, e.what());
+  }
+}
+
+/// How its systems are solved: names as of the options of `propagator`.
 FermionSolver read_solver(TomlReader& table, const std::string& kind) {
-  const auto checked = [&](const std::string& key, const auto& check) {
-    if (table.has(key)) {
-      try {
-        check(table.text(key));
-      } catch (const UsageError& e) {
-        table.fail(table.find(key)->line, fmt::format("{} {}", key, e.what()));
-      }
-    } else {
-      table.note(key, "");
-    }
-  };
   FermionSolver s;
-  if (kind == "rational") s.method = Method::cg;
-  checked("solver", [&](const std::string& name) {
-    if (kind == "rational")
-      throw UsageError(fmt::format("'{}': kind rational is solved for all of its poles by conjugate gradients; leave "
-                                   "it out",
-                                   printable(name)));
+  if (kind == "rational") s = {Method::cg, "double"};
+  read_name(table, "solver", [&](const std::string& name) {
     s.method = method_of(name);
+    if (kind == "rational")
+      throw UsageError(fmt::format(
+          "solver '{}': kind rational is solved for all of its poles by conjugate gradients; leave it out", name));
     if (s.method != Method::automatic && s.method != Method::cg && s.method != Method::bicgstab)
-      throw UsageError(fmt::format("'{}': forces are solved for by auto, cg or bicgstab; use one of these", name));
+      throw UsageError(
+          fmt::format("solver '{}': forces are solved for by auto, cg or bicgstab; use one of these", name));
   });
-  checked("precision", [&](const std::string& name) {
+  read_name(table, "precision", [&](const std::string& name) {
     if (precisions_of(name, 2).outer->name != "double")
-      throw UsageError(fmt::format("'{}': residuals are those in double; use double, double-single or double-half",
-                                   printable(name)));
+      throw UsageError(
+          fmt::format("precision '{}': residuals are those in double; use double, double-single or double-half", name));
     s.precision = name;
   });
   return s;

@@ -39,7 +39,7 @@ void TomlReader::note(const std::string& key, const std::string& value) {
 
 namespace {
 
-std::string text_of(double x) { return fmt::format("{:.17g}", x); }
+std::string text_of(double x) { return fmt::format("{}", x); }
 std::string text_of(long long n) { return fmt::format("{}", n); }
 std::string text_of(bool on) { return on ? "true" : "false"; }
 std::string text_of(const std::string& text) { return text; }

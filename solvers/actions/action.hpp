@@ -102,6 +102,8 @@ class LinkStore {
   /// Links that are on the device already, with 18 doubles, in SU(3).
   LinkStore(std::shared_ptr<const LinkField> links, std::string storage, std::string basis);
   const HostGauge& gauge() const;
+  /// Whether they were given on the device, and what is made of them need not leave it.
+  bool on_device() const { return gauge_ == nullptr; }
   const DomainPointer& domain() const { return domain_; }
   const std::string& storage() const { return storage_; }
   const BasisInfo& basis() const { return *basis_; }

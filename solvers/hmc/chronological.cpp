@@ -41,10 +41,10 @@ void ChronologicalGuess::keep(const SpinorField& x) {
   const Blas blas(x);
   std::deque<SpinorField> before = std::move(basis_);
   basis_.clear();
-  if (static_cast<int>(before.size()) == most_) before.pop_back();
   before.push_front(x.like());
   before.front().copy_from(x);
   for (SpinorField& v : before) {
+    if (static_cast<int>(basis_.size()) == most_) break;
     const double size = std::sqrt(blas.norm2(v));
     for (const SpinorField& q : basis_) blas.axpby(-blas.dot(q, v), q, 1, v);
     const double left = std::sqrt(blas.norm2(v));

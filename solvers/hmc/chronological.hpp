@@ -15,8 +15,8 @@ class ChronologicalGuess {
   /// \param most solutions that are kept; 0: none, and every guess is 0.
   explicit ChronologicalGuess(int most) : most_(most) {}
 
-  /// x = sum c_i v_i with the least x^+ M^+ M x - 2 Re b^+ x: what conjugate gradients minimise, over the solutions that
-  /// are kept.
+  /// x = sum c_i v_i with the least x^+ M^+ M x - 2 Re b^+ x: what conjugate gradients minimise, over the solutions
+  /// that are kept.
   void guess(SpinorField& x, const SpinorField& b, const LinearOperator& m) const;
   /// Keeps a solution, and one less of the old ones.
   void keep(const SpinorField& x);

@@ -47,8 +47,8 @@ void FermionSolvers::follow(const LinearOperator& high, const LinearOperator& lo
 KrylovBatch& FermionSolvers::batch(System system, Method method, bool low) {
   auto& made = batches_[{system, method, low}];
   if (!made)
-    made = std::make_unique<KrylovBatch>(high_.of(system, squared_), (low ? low_ : high_).of(system, squared_), method,
-                                         1);
+    made =
+        std::make_unique<KrylovBatch>(high_.of(system, squared_), (low ? low_ : high_).of(system, squared_), method, 1);
   return *made;
 }
 

@@ -18,7 +18,8 @@ struct FermionSolver {
   /// Of two flavours. cg: of the normal equations; bicgstab: of M^+, then of M; automatic: bicgstab, and cg on what it
   /// does not solve.
   Method method = Method::automatic;
-  /// Of residuals and of iterations: precisions_of, the first of them double. Empty: as docs/hmc.md says.
+  /// Of residuals and of iterations: precisions_of, the first of them double. Empty: double-single if the build has its
+  /// kernels, else double.
   std::string precision;
 };
 

@@ -99,8 +99,40 @@ def test_a_resumed_run_has_the_same_bits(quarksmith, tmp_path):
             k: other[k] for k in ("kinetic", "actions", "dH", "accepted")
         }
     assert "count" in quarksmith.refuses("hmc", three, "--resume", "part_00003.ildg")
-    other = pure_gauge(tmp_path, "other.toml", count=9, steps=11)
-    assert "another run" in quarksmith.refuses("hmc", other, "--resume", "part_00003.ildg")
+
+
+CHANGES = [
+    ("steps = 10", "steps = 11", "integrator level 1: steps was 10, now 11"),
+    ("beta = 5.6", "beta = 5.7", "monomial 'gauge': beta was 5.6, now 5.7"),
+    ("beta = 5.6", "beta = 5.6\nanisotropy = 2.0", "monomial 'gauge': anisotropy was 1, now 2"),
+    ("csw = 0.5", "csw = 0.6", "monomial 'quark': csw was 0.5, now 0.6"),
+    ("csw = 0.5", "csw_r = 0.5\ncsw_t = 0.5", "monomial 'quark': csw was 0.5, now missing"),
+    ("csw = 0.5", 'csw = 0.5\nprecision = "double"', "monomial 'quark': precision was by default, now double"),
+    ("csw = 0.5", "csw = 0.5\ntol_force = 1e-7", "monomial 'quark': tol_force was 1e-10, now 1e-07"),
+    ("rho = 0.1", "rho = 0.2", "monomial 'quark': stout: rho was 0.1, now 0.2"),
+    (
+        '["gauge", "quark"]',
+        '["quark", "gauge"]',
+        "integrator level 1: monomials was [gauge, quark], now [quark, gauge]",
+    ),
+]
+
+
+def test_a_changed_key_is_not_resumed(quarksmith, tmp_path):
+    """Whatever `--overwrite` says, which is about files; a default that is written down is no change."""
+    keys = SECOND.replace('"wilson"', '"clover"') + "csw = 0.5\nstout = {rho = 0.1, steps = 1}\n\n[[integrator]]"
+    text = GAUGE.format(gauge="weak:0.3", count=1, kind="leapfrog", steps=10).replace("[[integrator]]", keys)
+    text = text.replace('["gauge"]', '["gauge", "quark"]')
+    (tmp_path / "run.toml").write_text(text)
+    quarksmith("hmc", "run.toml", "--out", "a")
+    text = text.replace("count = 1", "count = 2")
+    for old, new, message in CHANGES:
+        assert old in text
+        (tmp_path / "other.toml").write_text(text.replace(old, new))
+        error = quarksmith.refuses("hmc", "other.toml", "--resume", "a_00001.ildg", "--out", "a", "--overwrite")
+        assert message in error and "written by another run than other.toml" in error and error.count("\n") == 1
+    (tmp_path / "other.toml").write_text(text.replace("csw = 0.5", "csw = 0.50\ntol_force = 1e-10"))
+    quarksmith("hmc", "other.toml", "--resume", "a_00001.ildg", "--out", "a")
 
 
 BAD = [
@@ -169,6 +201,24 @@ WITH_QUARKS = [
     ("kappa = 0.12", "kappa = 0.12\ntol_force = 0", "tol_force = 0; use a number between 0 and 1"),
     ('"wilson"\nkappa = 0.12', '"staggered"\nmass = 0.1', "staggered quarks are of kind rational"),
     ('"quark"\n', '"gauge"\n', "there is a monomial 'gauge' already"),
+    ("kappa = 0.12", 'kappa = 0.12\nsolver = "gcr"', "solver 'gcr': forces are solved for by auto, cg or bicgstab"),
+    ("kappa = 0.12", 'kappa = 0.12\nsolver = "cgs"', "solver 'cgs' is unknown"),
+    ("kappa = 0.12", 'kappa = 0.12\nprecision = "single"', "precision 'single': residuals are those in double"),
+    ("kappa = 0.12", 'kappa = 0.12\nprecision = "double-threequarter"', "precision 'threequarter' is unknown"),
+    ("kappa = 0.12", 'kappa = 0.12\nprecision = "double-single-half"', "3 parts"),
+    ("kappa = 0.12", "kappa = 0.12\nchronological = -1", "chronological = -1; use a whole number from 0 to 30"),
+    (
+        '"two-flavour"',
+        '"rational"\nsolver = "bicgstab"',
+        "solver 'bicgstab': kind rational is solved for all of its poles",
+    ),
+    ('"two-flavour"', '"rational"\nchronological = 3', "chronological: a first guess serves one system"),
+    ('"two-flavour"', '"log-det"\nflavours = 1\nprecision = "double"', "key 'precision' is unknown here"),
+    (
+        '"two-flavour"\naction = "wilson"\nkappa = 0.12',
+        '"rational"\naction = "staggered"\nmass = 0.1\nsolver = "bicgstab"',
+        "solver 'bicgstab': kind rational",
+    ),
 ]
 
 
@@ -259,6 +309,86 @@ def test_energy_is_kept_with_every_action(quarksmith, tmp_path, name):
     """With a wrong force dH would fall like the step, if at all."""
     coarse, fine = (quark(quarksmith, tmp_path, name, steps)["dH"] for steps in (4, 8))
     assert 1.8 < math.log2(abs(coarse / fine)) < 2.2
+
+
+SOLVERS = [
+    (solver, precision)
+    for solver in ("auto", "bicgstab", "cg")
+    for precision in ("double", "double-single", "double-half")
+]
+
+
+def solved(quarksmith, tmp_path, name: str, keys: str, steps: int = 2, *options: str) -> dict:
+    """A trajectory with more keys of the monomial, and with its tolerances as by default."""
+    text = described(name, steps).replace("tol_force = 1e-12\ntol_action = 1e-13", keys)
+    (tmp_path / "run.toml").write_text(text)
+    quarksmith("hmc", "run.toml", "--json", "o.json", "--overwrite", *options)
+    return json.loads((tmp_path / "o.json").read_text())["trajectories"][0]
+
+
+@pytest.mark.parametrize("name", ["stout", "ratio", "moebius"])
+def test_every_solver_gives_the_same_trajectory(quarksmith, tmp_path, name):
+    exact = quark(quarksmith, tmp_path, name, 2)
+    found = [
+        solved(quarksmith, tmp_path, name, f'solver = "{solver}"\nprecision = "{precision}"')
+        for solver, precision in SOLVERS
+    ]
+    for one in found:
+        assert abs(one["dH"] - exact["dH"]) < 1e-6
+        assert close(one["actions"]["quark"][1], exact["actions"]["quark"][1], 1e-9)
+        assert 0 < one["work"]["quark"]["solve_seconds"] < one["work"]["quark"]["seconds"] < one["seconds"]
+        assert one["work"]["quark"]["fallbacks"] == 0
+    assert len({one["actions"]["quark"][1] for one in found}) == 6  # auto is bicgstab here
+    assert found[3]["work"]["quark"]["iterations"] < found[6]["work"]["quark"]["iterations"]
+    assert solved(quarksmith, tmp_path, name, "")["actions"] == found[1]["actions"]  # by default
+
+
+@pytest.mark.parametrize("name", ["one flavour", "hisq"])
+def test_poles_are_solved_for_in_every_precision(quarksmith, tmp_path, name):
+    exact = quark(quarksmith, tmp_path, name, 2)
+    found = [
+        solved(quarksmith, tmp_path, name, f'precision = "{p}"') for p in ("double", "double-single", "double-half")
+    ]
+    for one in found:
+        assert abs(one["dH"] - exact["dH"]) < 1e-6
+        assert close(one["actions"]["quark"][1], exact["actions"]["quark"][1], 1e-9)
+    assert len({one["actions"]["quark"][1] for one in found}) == 3
+    assert solved(quarksmith, tmp_path, name, "")["actions"] == found[0]["actions"]  # by default
+
+
+@pytest.mark.parametrize("name", ["stout", "ratio"])
+def test_earlier_solutions_save_iterations(quarksmith, tmp_path, name):
+    plain, guessed = (
+        solved(quarksmith, tmp_path, name, f"chronological = {n}", 8, "--reversibility", "1") for n in (0, 4)
+    )
+    assert guessed["work"]["quark"]["iterations"] < 0.8 * plain["work"]["quark"]["iterations"]
+    assert abs(guessed["dH"] - plain["dH"]) < 1e-6
+    assert plain["reversibility"]["links"] < 1e-12  # whatever the tolerance: a force depends on the links alone
+    assert plain["reversibility"]["links"] < guessed["reversibility"]["links"] < 1e-8
+
+
+def test_a_resumed_run_forgets_earlier_solutions(quarksmith, tmp_path):
+    keys = 'precision = "double-half"\nchronological = 3'
+    for name, count in (("two.toml", 2), ("one.toml", 1)):
+        text = described("ratio", 3).replace("tol_force = 1e-12\ntol_action = 1e-13", keys)
+        (tmp_path / name).write_text(text.replace("count = 1", f"count = {count}"))
+    quarksmith("hmc", "two.toml", "--out", "whole")
+    quarksmith("hmc", "one.toml", "--out", "part")
+    quarksmith("hmc", "two.toml", "--out", "part", "--resume", "part_00001.ildg", "--overwrite")
+    assert (tmp_path / "whole_00002.ildg").read_bytes() == (tmp_path / "part_00002.ildg").read_bytes()
+
+
+def test_a_trajectory_tells_where_its_time_goes(quarksmith, tmp_path):
+    text = described("one flavour", 2).replace('["quark"]', '["quark", "gauge"]')
+    gauge = '[[monomial]]\nname = "gauge"\nkind = "gauge"\naction = "wilson"\nbeta = 5.6\n\n[[integrator]]'
+    (tmp_path / "run.toml").write_text(text.replace("[[integrator]]", gauge))
+    line = quarksmith("hmc", "run.toml", "--json", "o.json", "--out", "run").stdout.splitlines()[0]
+    found = json.loads((tmp_path / "o.json").read_text())["trajectories"][0]
+    shares, work = found["shares"], found["work"]
+    assert set(shares) == {"solves", "forces", "gauge", "io"} and all(0 < s < 1 for s in shares.values())
+    assert 0.5 < sum(shares.values()) <= 1
+    assert math.isclose(shares["gauge"] / shares["solves"], work["gauge"]["seconds"] / work["quark"]["solve_seconds"])
+    assert f"; quark {work['quark']['iterations']} iterations" in line and "; gauge 0 iterations" in line
 
 
 def test_quarks_go_back_where_they_began(quarksmith, tmp_path):
