@@ -99,7 +99,7 @@ struct ActionInfo {
   std::span<const ActionNumber> arguments = {};  ///< of a formula: numbers that its kernels take, in their order
   /// The same of the force of its hops, after the weight.
   std::span<const ActionNumber> force_arguments = {};
-  ActionNumber weight[directions][2] = {};       ///< of forward and backward hops of D
+  ActionNumber weight[directions][2] = {};  ///< of forward and backward hops of D
 };
 
 /// All actions that can be solved for.

@@ -135,11 +135,10 @@ def action_row(action: Action) -> dict[str, Any]:
 
 def _force_arguments(owner: Action, names: Sequence[str]) -> list[str]:
     """Numbers of the force of hops that an action shares; parameters that it has not are as by default."""
-    default = {p.name: p.default for p in owner.parameters}
-    rows = [
-        (default[n.data], ()) if n.op == "parameter" and n.data not in names else (1.0, (n,))
-        for n in force_arguments(owner)
-    ]
+    default = {p.name: p.default or 0.0 for p in owner.parameters if p.name not in names}
+    rows: list[Product] = []
+    for number in force_arguments(owner):
+        rows.append((default[number.data], ()) if number.data in default else (1.0, (number,)))
     return [_function([row], names) for row in rows]
 
 
