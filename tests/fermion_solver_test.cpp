@@ -8,6 +8,7 @@
 #include "runtime/fields/gauge.hpp"
 #include "solvers/hmc/chronological.hpp"
 #include "solvers/hmc/noise.hpp"
+#include "solvers/actions/wilson.hpp"
 #include "solvers/krylov/blas.hpp"
 #include "tests/support.hpp"
 
@@ -18,15 +19,16 @@ using namespace quarksmith;
 constexpr double tolerance = 1e-11;
 
 /// Links that move, and an operator that follows them.
-struct Run {
-  Run(const std::shared_ptr<Device>& device, std::shared_ptr<const Action> action, Reduction form,
-      const FermionSolver& solver, bool shifted = false)
-      : domain(std::make_shared<Domain>(Lattice({6, 6, 6, 6}), device, Communicator::self(), action->reach())),
+struct MovingOperator {
+  MovingOperator(const std::shared_ptr<Device>& device, std::shared_ptr<const Action> action, Reduction form,
+                 const FermionSolver& solver, bool shifted = false)
+      : domain(
+            std::make_shared<Domain>(Lattice(action->reach() > 1 ? Coordinates{6, 6, 6, 6} : Coordinates{4, 4, 4, 8}),
+                                     device, Communicator::self(), action->reach())),
         links(weak_gauge(domain->lattice(), 0.15, 5), domain),
-        parameters{std::move(action), form},
+        parameters{std::move(action), form, {}, {1, 1, 1, -1}, 0.1},
         a(parameters, solver, shifted),
         momenta(links.cleared()) {
-    parameters.staggered_mass = 0.1;
     GaussianNoise(3, 0).momenta(momenta);
     a.follow(links);
   }
@@ -61,21 +63,33 @@ struct Run {
   LinkField momenta;
 };
 
-std::shared_ptr<const Action> clover() {
-  return std::make_shared<WilsonAction>(WilsonParameters{.mass = 0.05, .csw_r = 1.1, .csw_t = 1.1});
+std::shared_ptr<const Action> wilson(double mass, double csw) {
+  WilsonParameters p;
+  p.mass = mass;
+  p.csw_r = p.csw_t = csw;
+  return std::make_shared<WilsonAction>(p);
+}
+std::shared_ptr<const Action> clover() { return wilson(0.05, 1.1); }
+StaggeredAction staggered(StaggeredParameters::Kind kind) {
+  StaggeredParameters p;
+  p.kind = kind;
+  p.mass = 0.1;
+  p.u0 = 0.9;
+  p.naik_epsilon = -0.05;
+  return StaggeredAction(p);
 }
 std::shared_ptr<const Action> hisq() {
-  return std::make_shared<StaggeredAction>(StaggeredParameters{.kind = StaggeredParameters::Kind::hisq, .mass = 0.1});
+  return std::make_shared<StaggeredAction>(staggered(StaggeredParameters::Kind::hisq));
 }
 
 TEST(FermionSolvers, ReachTheTrueResidualOnLinksThatMove) {
   for (const auto& device : support::devices())
-    for (const Method method : {Method::cg, Method::bicgstab, Method::automatic})
+    for (const Method method : {Method::cg, Method::automatic})
       for (const char* precision : {"double", "double-single", "double-half"})
-        for (const Reduction form : {Reduction::none, Reduction::asymmetric, Reduction::symmetric}) {
-          Run run(device, clover(), form, {method, precision});
+        for (const Reduction form : {Reduction::none, Reduction::symmetric}) {
+          MovingOperator run(device, clover(), form, {method, precision});
           const SpinorField b = run.source();
-          for (int step = 0; step < 3; ++step, run.move()) {
+          for (int step = 0; step < 2; ++step, run.move()) {
             SpinorField x = b.like(), y = b.like(), z = b.like();
             SolveWork work;
             x.fill(0);
@@ -96,7 +110,7 @@ TEST(FermionSolvers, ShiftsReachTheirTrueResiduals) {
   for (const auto& device : support::devices())
     for (const auto& action : {clover(), hisq()})
       for (const char* precision : {"double", "double-single", "double-half"}) {
-        Run run(device, action, Reduction::asymmetric, {Method::cg, precision}, true);
+        MovingOperator run(device, action, Reduction::asymmetric, {Method::cg, precision}, true);
         const SpinorField b = run.source();
         for (int step = 0; step < 2; ++step, run.move())
           for (const int count : {4, 6, 5}) {  // as heat bath, action and force have
@@ -110,9 +124,9 @@ TEST(FermionSolvers, ShiftsReachTheirTrueResiduals) {
 
 /// What BiCGstab does not solve, conjugate gradients do; by itself it says so.
 TEST(FermionSolvers, FallBackWhereBiCGstabFails) {
-  const auto light = std::make_shared<WilsonAction>(WilsonParameters{.mass = -1.2});
+  const auto light = wilson(-1.2, 0);
   const auto solve = [&](Method method) {
-    Run run(Device::cpu(), light, Reduction::none, {method, "double"});
+    MovingOperator run(Device::cpu(), light, Reduction::none, {method, "double"});
     const SpinorField b = run.source();
     SpinorField y = b.like(), z = b.like();
     SolveWork work;
@@ -130,7 +144,7 @@ TEST(FermionSolvers, ThePrecisionOfTheBuildIsTheDefault) {
   const auto naive = std::make_shared<StatedAction>(ActionValues(find_action("naive"), {{"mass", 0.4}, {"mu", 0.1}}),
                                                     BoundaryPhases{1, 1, 1, -1});
   const auto solve = [&](const std::string& precision) {
-    Run run(Device::cpu(), naive, Reduction::none, {Method::cg, precision});
+    MovingOperator run(Device::cpu(), naive, Reduction::none, {Method::cg, precision});
     const SpinorField b = run.source();
     SpinorField x = b.like();
     SolveWork work;
@@ -146,7 +160,7 @@ TEST(FermionSolvers, ThePrecisionOfTheBuildIsTheDefault) {
 TEST(FermionSolvers, LinksMadeOnTheDeviceAreThoseOfTheHost) {
   for (const auto& device : support::devices())
     for (const auto kind : {StaggeredParameters::Kind::asqtad, StaggeredParameters::Kind::hisq}) {
-      const StaggeredAction action(StaggeredParameters{.kind = kind, .mass = 0.1, .u0 = 0.9, .naik_epsilon = -0.05});
+      const StaggeredAction action = staggered(kind);
       const auto domain = std::make_shared<Domain>(Lattice({6, 6, 6, 6}), device, Communicator::self(), 3);
       const HostGauge gauge = weak_gauge(domain->lattice(), 0.3, 5);
       const auto field =
@@ -173,7 +187,7 @@ TEST(FermionSolvers, LinksMadeOnTheDeviceAreThoseOfTheHost) {
 }
 
 TEST(ChronologicalGuess, IsTheBestOfTheLastSolutions) {
-  Run run(Device::cpu(), clover(), Reduction::symmetric, {Method::cg, "double"});
+  MovingOperator run(Device::cpu(), clover(), Reduction::symmetric, {Method::cg, "double"});
   ChronologicalGuess earlier(2);
   SpinorField x = run.a.field(), sum = x.like();
   const Blas blas(x);
