@@ -2,12 +2,15 @@
 #include "solvers/hmc/hmc.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <fstream>
+#include <algorithm>
+#include <map>
 
 #include "apps/hmc_file.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/options.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "runtime/io/sha256.hpp"
 #include "runtime/text.hpp"
@@ -31,15 +34,6 @@ std::filesystem::path configuration_name(const std::string& prefix, std::uint64_
   return fmt::format("{}_{:05}.ildg", prefix, trajectories);
 }
 
-/// What must be the same when a run goes on: the file but for the number of trajectories.
-std::string digest_of(const HmcDescription& d, const std::vector<std::unique_ptr<Monomial>>& monomials) {
-  std::string text = fmt::format("{} {:.17g} {}", d.seed, d.length, d.metropolis);
-  for (const IntegratorLevel& l : d.levels)
-    text += fmt::format(" {} {} {} {:.17g}", int(l.scheme), l.momenta_first, l.steps, l.lambda);
-  for (const auto& m : monomials) text += " " + m->name();
-  return text;
-}
-
 /// The links at the start, and how many trajectories led to them.
 struct Start {
   HostGauge gauge;
@@ -47,28 +41,52 @@ struct Start {
   std::uint64_t trajectories = 0;
 };
 
-std::uint64_t trajectories_of(const HmcOptions& o, const std::string& state) {
+using Keys = std::map<std::string, std::string>;
+
+/// In which keys two runs differ: those of one and of the other, at most so many of them.
+std::string differences(const Keys& before, const Keys& now) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> all;
+  const auto value = [](const Keys& keys, const std::string& key) {
+    const auto found = keys.find(key);
+    return found == keys.end() ? "missing" : found->second.empty() ? "by default" : printable(found->second);
+  };
+  Keys both = before;
+  both.insert(now.begin(), now.end());
+  for (const auto& [key, any] : both)
+    if (value(before, key) != value(now, key))
+      all.push_back(fmt::format("{} was {}, now {}", printable(key), value(before, key), value(now, key)));
+  if (all.size() > most) {
+    const std::size_t more = all.size() - most;
+    all.resize(most);
+    all.push_back(fmt::format("{} more", more));
+  }
+  return fmt::format("{}", fmt::join(all, "; "));
+}
+
+std::uint64_t trajectories_of(const HmcOptions& o, const HmcDescription& run) {
   const std::string text = read_lime_text(o.resume, record);
   if (text.empty())
     throw UsageError(
         fmt::format("{}: has no record {}; only files written by `quarksmith hmc` can be resumed", o.resume, record));
   const auto j = nlohmann::json::parse(text, nullptr, false);
   if (!j.is_object() || !j.contains("trajectories") || !j["trajectories"].is_number_unsigned() ||
-      j["trajectories"].get<std::uint64_t>() >= GaussianNoise::most_trajectories || !j.contains("state") ||
-      !j["state"].is_string())
+      j["trajectories"].get<std::uint64_t>() >= GaussianNoise::most_trajectories || !j.contains("run") ||
+      !j["run"].is_object() ||
+      !std::all_of(j["run"].begin(), j["run"].end(), [](const auto& v) { return v.is_string(); }))
     throw Error(fmt::format("{}: its record {} is damaged", o.resume, record));
-  if (j["state"] != state)
+  if (const Keys before = j["run"]; before != run.keys)
     throw UsageError(
-        fmt::format("{}: was written by another run than {} ('{}', now '{}'); leave --resume out, and name "
-                    "it as its gauge",
-                    o.resume, o.run.string(), printable(j["state"].get<std::string>()), state));
+        fmt::format("{}: was written by another run than {}: {}; leave --resume out, and name it as the gauge of "
+                    "[lattice]",
+                    o.resume, o.run.string(), differences(before, run.keys)));
   return j["trajectories"];
 }
 
-Start begin(const HmcOptions& o, const HmcDescription& d, const std::string& state) {
+Start begin(const HmcOptions& o, const HmcDescription& d) {
   const std::string lattice = fmt::format("{},{},{},{}", d.extents[0], d.extents[1], d.extents[2], d.extents[3]);
   if (!o.resume.empty()) {
-    const std::uint64_t done = trajectories_of(o, state);
+    const std::uint64_t done = trajectories_of(o, d);
     NamedGauge found = open_gauge(o.resume, lattice, o.common);
     return {std::move(found.gauge), std::move(found.origin), done};
   }
@@ -104,9 +122,22 @@ nlohmann::ordered_json json_of(const TrajectoryReport& report, const Hmc& hmc) {
   for (std::size_t n = 0; n < monomials.size(); ++n)
     j["work"][monomials[n]->name()] = {{"iterations", report.work[n].iterations},
                                        {"seconds", report.work[n].seconds},
-                                       {"solve_seconds", report.work[n].solve_seconds}};
+                                       {"solve_seconds", report.work[n].solve_seconds},
+                                       {"fallbacks", report.work[n].fallbacks}};
   j["seconds"] = report.seconds;
   return j;
+}
+
+/// Of the time of a trajectory and of the files that were written after it. The rest is that of momenta and links.
+nlohmann::ordered_json shares_of(const TrajectoryReport& report, const Hmc& hmc, double io) {
+  double solves = 0, forces = 0, gauge = 0;
+  for (std::size_t n = 0; n < report.work.size(); ++n) {
+    const MonomialWork& work = report.work[n];
+    solves += work.solve_seconds;
+    (hmc.monomials()[n]->of_quarks() ? forces : gauge) += work.seconds - work.solve_seconds;
+  }
+  const double all = report.seconds + io;
+  return {{"solves", solves / all}, {"forces", forces / all}, {"gauge", gauge / all}, {"io", io / all}};
 }
 
 /// One line a trajectory.
@@ -114,16 +145,18 @@ void print(std::uint64_t number, const TrajectoryReport& report, const Hmc& hmc)
   std::string line = fmt::format("trajectory {}: dH {:+.6e} {}, plaquette {:.8f}, {:.3g} s", number, report.dh,
                                  report.accepted ? "accepted" : "rejected", report.plaquette, report.seconds);
   const auto& monomials = hmc.monomials();
-  for (std::size_t n = 0; n < monomials.size(); ++n)
+  for (std::size_t n = 0; n < monomials.size(); ++n) {
     line += fmt::format("; {} {} iterations {:.3g} s", monomials[n]->name(), report.work[n].iterations,
                         report.work[n].seconds);
+    if (report.work[n].fallbacks > 0) line += fmt::format(" ({} fallbacks)", report.work[n].fallbacks);
+  }
   fmt::print("{}\n", line);
 }
 
-void save(const HmcOptions& o, const Hmc& hmc, std::uint64_t trajectories, const std::string& state, bool last) {
+void save(const HmcOptions& o, const Hmc& hmc, std::uint64_t trajectories, const Keys& keys, bool last) {
   const auto path = configuration_name(o.out, trajectories);
   const std::vector<ExtraRecord> extra = {
-      {record, nlohmann::ordered_json{{"trajectories", trajectories}, {"state", state}}.dump()}};
+      {record, nlohmann::ordered_json{{"trajectories", trajectories}, {"run", keys}}.dump()}};
   if (last) {
     write_gauge(o.common.output(path), hmc.links(), "ildg", 64, extra);
   } else {
@@ -154,10 +187,9 @@ std::unique_ptr<Noise> noise_of(const HmcOptions& o, const HmcDescription& d, st
 int run(const HmcOptions& o) {
   HmcPlan plan = read_hmc(o.run);
   const HmcDescription d = plan.description;
-  const std::string state = digest_of(d, plan.monomials);
   if (o.out.empty() && o.save_every > 0) throw UsageError("--save-every belongs to --out PREFIX; leave it out");
   if (o.energies && !o.out.empty()) throw UsageError("--out belongs to trajectories, which --energies does not make");
-  const Start start = begin(o, d, state);
+  const Start start = begin(o, d);
   const std::uint64_t first = start.trajectories, end = static_cast<std::uint64_t>(d.count);
   if (first >= end)
     throw UsageError(
@@ -196,10 +228,12 @@ int run(const HmcOptions& o) {
     result["trajectories"].push_back(json_of(report, hmc));
     if (!reversed.is_null()) result["trajectories"].back()["reversibility"] = reversed;
     progress.show(double(n + 1 - first), fmt::format("dH {:+.2e} plaquette {:.6f}", report.dh, report.plaquette));
-    if (!o.out.empty() && o.save_every > 0 && (n + 1) % o.save_every == 0 && n + 1 < end)
-      save(o, hmc, n + 1, state, false);
+    const double begun = now();
+    const bool last = n + 1 == end;
+    if (!o.out.empty() && (last || (o.save_every > 0 && (n + 1) % o.save_every == 0)))
+      save(o, hmc, n + 1, d.keys, last);
+    result["trajectories"].back()["shares"] = shares_of(report, hmc, now() - begun);
   }
-  if (!o.out.empty()) save(o, hmc, end, state, true);
   o.common.write_json(result);
   return 0;
 }

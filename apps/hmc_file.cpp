@@ -45,6 +45,7 @@ struct Names {
 std::vector<Kick> read_kicks(TomlReader& table, Names& names, int level) {
   std::vector<Kick> kicks;
   for (TomlReader& one : table.tables("kicks", "a kick")) {
+    one.call(fmt::format("{}: kick {}", table.called(), kicks.size() + 1));
     Kick kick;
     kick.time = one.number("time");
     kick.weight = one.number("weight");
@@ -120,6 +121,8 @@ HmcDescription read_run(TomlReader& file) {
 HmcPlan read_hmc(const std::filesystem::path& path) {
   const TomlTable tree = read_toml(path);
   TomlReader file(tree, path.string(), "run");
+  std::map<std::string, std::string> keys;
+  file.note_in(keys);
   HmcPlan plan{read_run(file), {}};
   Names names;
   for (TomlReader& table : file.tables("monomial", "a monomial")) {
@@ -142,6 +145,9 @@ HmcPlan read_hmc(const std::filesystem::path& path) {
       file.fail(fmt::format("monomial '{}' is in no level of the integrator; name it in the monomials of one",
                             names.names[n]));
   file.done();
+  for (const char* free : {"[lattice]: gauge", "[trajectory]: count"}) keys.erase(free);
+  keys.emplace("monomials", fmt::format("{}", fmt::join(names.names, ", ")));  // noise goes by their order
+  plan.description.keys = std::move(keys);
   return plan;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ struct HmcDescription {
   bool metropolis = true;
   std::vector<IntegratorLevel> levels;
   int reach = 1;  ///< sites of the longest hop of its operators
+  /// All keys with their values or defaults, `WHAT: KEY`, but for the number of trajectories and where they begin: what
+  /// must be the same when a run goes on.
+  std::map<std::string, std::string> keys;
 };
 
 /// A run and its terms.

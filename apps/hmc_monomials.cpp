@@ -10,19 +10,20 @@
 #include "apps/action_options.hpp"
 #include "apps/command_table.hpp"
 #include "apps/option_rules.hpp"
-#include "solvers/krylov/solve.hpp"
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
+#include "solvers/krylov/solve.hpp"
 
 namespace quarksmith::apps {
 namespace {
 
 constexpr double most_beta = 1e6;
+constexpr int most_guesses = 30;  ///< solutions that are kept
 
 /// Keys of all monomials and of their kinds; the others are parameters of an action.
-const std::vector<std::string> own_keys = {"name",        "kind",    "action",   "even_odd",  "stout",
-                                           "denominator", "log_det", "flavours", "tol_force", "tol_action",
-                                           "sites",       "fields",  "rational"};
+const std::vector<std::string> own_keys = {"name",     "kind",     "action",    "even_odd",     "stout", "denominator",
+                                           "log_det",  "flavours", "tol_force", "tol_action",   "sites", "fields",
+                                           "rational", "solver",   "precision", "chronological"};
 
 std::string option_of(std::string key) {
   std::replace(key.begin(), key.end(), '_', '-');
@@ -47,9 +48,9 @@ std::string with_keys(const std::string& message) {
 std::string option_text(const TomlReader& table, const std::string& key, const TomlValue& value) {
   if (const auto* text = std::get_if<std::string>(&value.value)) return *text;
   const auto* list = std::get_if<std::vector<TomlValue>>(&value.value);
-  if (list == nullptr) return fmt::format("{:.17g}", table.as_number(key, value));
+  if (list == nullptr) return fmt::format("{}", table.as_number(key, value));
   std::string all;
-  for (const TomlValue& one : *list) all += fmt::format("{}{:.17g}", all.empty() ? "" : ",", table.as_number(key, one));
+  for (const TomlValue& one : *list) all += fmt::format("{}{}", all.empty() ? "" : ",", table.as_number(key, one));
   return all;
 }
 
@@ -150,6 +151,40 @@ double tolerance(TomlReader& table, const std::string& key, double fallback) {
   return t;
 }
 
+/// A key that names something. \param read throws if there is nothing of that name.
+template <class Read>
+void read_name(TomlReader& table, const std::string& key, const Read& read) {
+  if (!table.has(key)) return table.note(key, "");
+  const std::string name = table.text(key);
+  try {
+    read(name);
+  } catch (const UsageError& e) {
+    table.fail(table.find(key)->line, e.what());
+  }
+}
+
+/// How its systems are solved: names as of the options of `propagator`.
+FermionSolver read_solver(TomlReader& table, const std::string& kind) {
+  FermionSolver s;
+  if (kind == "rational") s = {Method::cg, "double"};
+  read_name(table, "solver", [&](const std::string& name) {
+    s.method = method_of(name);
+    if (kind == "rational")
+      throw UsageError(fmt::format(
+          "solver '{}': kind rational is solved for all of its poles by conjugate gradients; leave it out", name));
+    if (s.method != Method::automatic && s.method != Method::cg && s.method != Method::bicgstab)
+      throw UsageError(
+          fmt::format("solver '{}': forces are solved for by auto, cg or bicgstab; use one of these", name));
+  });
+  read_name(table, "precision", [&](const std::string& name) {
+    if (precisions_of(name, 2).outer->name != "double")
+      throw UsageError(
+          fmt::format("precision '{}': residuals are those in double; use double, double-single or double-half", name));
+    s.precision = name;
+  });
+  return s;
+}
+
 /// All that the keys of a monomial with an action say of it.
 struct FermionKeys {
   std::string kind, action;
@@ -161,6 +196,7 @@ FermionKeys read_fermion(TomlReader& table, const std::string& kind, int& reach)
   FermionKeys f{kind, table.text("action"), {}, action_keys(table.contents())};
   for (const auto& [key, value] : f.keys) table.find(key);
   f.term.fermion = read_action(table, f.action, f.keys);
+  for (const auto& [key, value] : f.keys) table.note(key, option_text(table, key, *value));
   const bool even_odd = f.term.fermion.action->has_even_odd(), staggered = f.term.fermion.action->spins() == 1;
   const std::string form = table.word("even_odd", {"symmetric", "asymmetric", "none"}, even_odd ? "symmetric" : "none");
   if (form != "none" && !even_odd)
@@ -172,12 +208,17 @@ FermionKeys read_fermion(TomlReader& table, const std::string& kind, int& reach)
                                  kind, f.action)
                    : fmt::format("even_odd belongs to Dirac quarks, not to {}; leave it out", f.action));
   f.term.fermion.reduction = staggered ? Reduction::asymmetric : reduction_of(form);
-  if (auto stout = table.table("stout", "stout")) f.term.fermion.stout = read_stout(*stout);
+  if (auto stout = table.table("stout", table.called() + ": stout")) f.term.fermion.stout = read_stout(*stout);
   reach = std::max(reach, f.term.fermion.action->reach());
   if (kind == "log-det") return f;
   f.term.log_det = table.flag("log_det", true);
   f.term.tol_force = tolerance(table, "tol_force", f.term.tol_force);
   f.term.tol_action = tolerance(table, "tol_action", f.term.tol_action);
+  f.term.solver = read_solver(table, kind);
+  if (kind == "rational" && table.has("chronological"))
+    table.fail(table.find("chronological")->line,
+               "chronological: a first guess serves one system, not those of all poles of kind rational; leave it out");
+  f.term.chronological = static_cast<int>(table.integer("chronological", 0, most_guesses, 0));
   return f;
 }
 
@@ -192,7 +233,7 @@ GaugeLoops read_gauge_action(TomlReader& table) {
     if (!(xi0 > 0)) table.fail(fmt::format("anisotropy = {}; use a positive number", xi0));
     for (int plane = 0; plane < 6; ++plane) loops.planes[plane] = plane < 3 ? beta / xi0 : beta * xi0;
   } else if (action == "loops") {
-    auto planes = table.table("plane_coefficients", "plane_coefficients");
+    auto planes = table.table("plane_coefficients", table.called() + ": plane_coefficients");
     if (!planes)
       table.fail("plane_coefficients is missing; give {xy = ..., xz = ..., yz = ..., xt = ..., yt = ..., zt = ...}");
     int n = 0;
@@ -273,6 +314,7 @@ std::unique_ptr<Monomial> read_monomial(TomlReader table, int& reach) {
     replace(f.keys, below->contents());
     FermionParameters denominator = f.term.fermion;
     denominator.action = read_action(*below, f.action, f.keys).action;
+    for (const auto& [key, value] : below->contents().entries) below->note(key, option_text(*below, key, value));
     made = std::make_unique<RatioMonomial>(name, f.term, denominator);
   } else if (kind == "rational") {
     made = read_rational_monomial(table, name, f);

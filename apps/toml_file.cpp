@@ -33,6 +33,38 @@ const TomlValue& TomlReader::need(const std::string& key, const char* kind) {
   return *found;
 }
 
+void TomlReader::note(const std::string& key, const std::string& value) {
+  if (notes_ != nullptr) notes_->insert_or_assign(what_ + ": " + key, value);
+}
+
+namespace {
+
+std::string text_of(double x) { return fmt::format("{}", x); }
+std::string text_of(long long n) { return fmt::format("{}", n); }
+std::string text_of(bool on) { return on ? "true" : "false"; }
+std::string text_of(const std::string& text) { return text; }
+template <class T>
+std::string text_of(const std::vector<T>& list) {
+  std::vector<std::string> all;
+  for (const T& one : list) all.push_back(text_of(one));
+  return fmt::format("[{}]", fmt::join(all, ", "));
+}
+
+}  // namespace
+
+template <class T>
+T TomlReader::noted(const std::string& key, T value) {
+  known_.insert(key);
+  note(key, text_of(value));
+  return value;
+}
+
+TomlReader TomlReader::within(const TomlTable& table, const std::string& what) const {
+  TomlReader reader(table, file_, what);
+  reader.notes_ = notes_;
+  return reader;
+}
+
 template <class T>
 const T& TomlReader::as(const std::string& key, const TomlValue& value, const char* kind) const {
   const T* found = std::get_if<T>(&value.value);
@@ -48,28 +80,27 @@ double TomlReader::as_number(const std::string& key, const TomlValue& value) con
 }
 
 double TomlReader::number(const std::string& key, std::optional<double> fallback) {
-  if (fallback && !has(key)) return find(key), *fallback;
-  return as_number(key, need(key, "a number"));
+  return noted(key, fallback && !has(key) ? *fallback : as_number(key, need(key, "a number")));
 }
 
 long long TomlReader::integer(const std::string& key, long long least, long long most,
                               std::optional<long long> fallback) {
-  if (fallback && !has(key)) return find(key), *fallback;
+  if (fallback && !has(key)) return noted(key, *fallback);
   const TomlValue& value = need(key, "a whole number");
   const long long n = as<long long>(key, value, "a whole number");
   if (n < least || n > most)
     fail(value.line, fmt::format("{} = {}; use a whole number from {} to {}", key, n, least, most));
-  return n;
+  return noted(key, n);
 }
 
 bool TomlReader::flag(const std::string& key, bool fallback) {
   const TomlValue* value = find(key);
-  return value == nullptr ? fallback : as<bool>(key, *value, "true or false");
+  return noted(key, value == nullptr ? fallback : as<bool>(key, *value, "true or false"));
 }
 
 std::string TomlReader::text(const std::string& key, std::optional<std::string> fallback) {
-  if (fallback && !has(key)) return find(key), *fallback;
-  return as<std::string>(key, need(key, "a text in quotes"), "a text in quotes");
+  if (fallback && !has(key)) return noted(key, *fallback);
+  return noted(key, as<std::string>(key, need(key, "a text in quotes"), "a text in quotes"));
 }
 
 std::string TomlReader::word(const std::string& key, const std::vector<std::string>& words,
@@ -89,7 +120,7 @@ std::vector<double> TomlReader::numbers(const std::string& key) {
   std::vector<double> all;
   for (const TomlValue& one : as<std::vector<TomlValue>>(key, value, "a list of numbers"))
     all.push_back(as_number(key, one));
-  return all;
+  return noted(key, all);
 }
 
 std::vector<std::string> TomlReader::texts(const std::string& key) {
@@ -97,13 +128,13 @@ std::vector<std::string> TomlReader::texts(const std::string& key) {
   std::vector<std::string> all;
   for (const TomlValue& one : as<std::vector<TomlValue>>(key, value, "a list of texts in quotes"))
     all.push_back(as<std::string>(key, one, "a list of texts in quotes"));
-  return all;
+  return noted(key, all);
 }
 
 std::optional<TomlReader> TomlReader::table(const std::string& key, const std::string& what) {
   const TomlValue* value = find(key);
   if (value == nullptr) return {};
-  return TomlReader(as<TomlTable>(key, *value, "a table"), file_, what);
+  return within(as<TomlTable>(key, *value, "a table"), what);
 }
 
 std::vector<TomlReader> TomlReader::tables(const std::string& key, const std::string& what) {
@@ -111,7 +142,7 @@ std::vector<TomlReader> TomlReader::tables(const std::string& key, const std::st
   std::vector<TomlReader> all;
   if (value == nullptr) return all;
   for (const TomlValue& one : as<std::vector<TomlValue>>(key, *value, "a list of tables"))
-    all.emplace_back(as<TomlTable>(key, one, "a list of tables"), file_, what);
+    all.push_back(within(as<TomlTable>(key, one, "a list of tables"), what));
   return all;
 }
 

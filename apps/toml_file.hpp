@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -41,7 +42,13 @@ class TomlReader {
   [[noreturn]] void fail(const std::string& message) const { fail(table_->line, message); }
   int line() const { return table_->line; }
   const std::string& file() const { return file_; }
+  const std::string& called() const { return what_; }
   void call(std::string what) { what_ = std::move(what); }
+  /// From now on the values that are read, from tables in this one too, are noted there as `WHAT: KEY`, those that are
+  /// not in the file with their defaults.
+  void note_in(std::map<std::string, std::string>& notes) { notes_ = &notes; }
+  /// A value that was read in another way.
+  void note(const std::string& key, const std::string& value);
 
   /// Null if the key is not there.
   const TomlValue* find(const std::string& key);
@@ -71,10 +78,14 @@ class TomlReader {
   const TomlValue& need(const std::string& key, const char* kind);
   template <class T>
   const T& as(const std::string& key, const TomlValue& value, const char* kind) const;
+  template <class T>
+  T noted(const std::string& key, T value);
+  TomlReader within(const TomlTable& table, const std::string& what) const;
 
   const TomlTable* table_;
   std::string file_, what_;
   std::set<std::string> known_;
+  std::map<std::string, std::string>* notes_ = nullptr;
 };
 
 }  // namespace quarksmith::apps

@@ -97,7 +97,9 @@ struct ActionInfo {
   std::span<const LinkStage> link_stages = {};  ///< how its links are made; empty if they are those of the gauge field
   std::span<const ActionNumber> link_numbers = {};
   std::span<const ActionNumber> arguments = {};  ///< of a formula: numbers that its kernels take, in their order
-  ActionNumber weight[directions][2] = {};       ///< of forward and backward hops of D
+  /// The same of the force of its hops, after the weight.
+  std::span<const ActionNumber> force_arguments = {};
+  ActionNumber weight[directions][2] = {};  ///< of forward and backward hops of D
 };
 
 /// All actions that can be solved for.

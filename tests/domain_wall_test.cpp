@@ -84,7 +84,7 @@ class DomainWall : public testing::TestWithParam<std::shared_ptr<Device>> {
       // The unknown of the symmetric form is A x_e.
       SpinorField unknown = reduced->field(), right = unknown.like(), product = unknown.like();
       if (form == Reduction::symmetric) {
-        static_cast<const DomainWallDirac&>(dirac).parts().a().apply(unknown, x, Parity::even, Dagger::no);
+        dirac.walls()->a().apply(unknown, x, Parity::even, Dagger::no);
       } else {
         unknown.copy_half(Parity::even, x);
       }

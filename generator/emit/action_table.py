@@ -23,6 +23,7 @@ from generator.lower.stored import clover_coefficients
 from generator.lower.terms import HERE, product_value
 from generator.operators import OPERATORS
 from generator.operators.fat_links import link_stages
+from generator.operators.forces import force_arguments
 from generator.operators.formula import numbers_of
 from generator.operators.hopping import HoppingOperator
 from generator.operators.site_term import site_term_of
@@ -57,6 +58,8 @@ def _members(row: dict[str, Any]) -> dict[str, Any]:
     members |= dict(row["numbers"])
     if row["arguments"]:
         members["arguments"] = f"{row['name']}_arguments"
+    if row["force_arguments"]:
+        members["force_arguments"] = f"{row['name']}_force_arguments"
     if row["links"]["stages"]:
         members |= {"link_stages": f"{row['name']}_stages", "link_numbers": f"{row['name']}_numbers"}
     return members
@@ -93,6 +96,7 @@ def action_row(action: Action) -> dict[str, Any]:
         "spins": action.spins,
         "links": links_row(action),
         "arguments": [],
+        "force_arguments": [],
     }
     if not form.has_shape:  # M and M^+ are a kernel each
         names = [p.name for p in action.parameters]
@@ -125,7 +129,17 @@ def action_row(action: Action) -> dict[str, Any]:
         "numbers": [("h", literal(_real(form)))]
         + [(n, (_complex if slices else _function)(rows, names)) for n, rows in numbers.items()],
         "weights": [[_function(_weight(form, mu, sign), names, "one") for sign in (1, -1)] for mu in range(4)],
+        "force_arguments": _force_arguments(ACTIONS[owner], names),
     }
+
+
+def _force_arguments(owner: Action, names: Sequence[str]) -> list[str]:
+    """Numbers of the force of hops that an action shares; parameters that it has not are as by default."""
+    default = {p.name: p.default or 0.0 for p in owner.parameters if p.name not in names}
+    rows: list[Product] = []
+    for number in force_arguments(owner):
+        rows.append((default[number.data], ()) if number.data in default else (1.0, (number,)))
+    return [_function([row], names) for row in rows]
 
 
 def links_row(action: Action) -> dict[str, Any]:

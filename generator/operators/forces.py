@@ -109,9 +109,21 @@ def functional_of(action: Action) -> tuple[Node, list[Node], list[Node]]:
 
 def _with_numbers(matrix: Node) -> Node:
     """Exponentials of parameters as numbers of the call: exp(-mu) is exp_minus_mu."""
-    found = {id(n): n for n in parts([matrix]) if n.op == "exp" and n.kind == "real"}
-    names = {key: "exp_" + re_sub(r"\W+", "", str(n.args[0]).replace("-", "minus_")) for key, n in found.items()}
-    return substituted([matrix], {key: make("parameter", "real", (), name) for key, name in names.items()})[0]
+    names = {id(n): make("parameter", "real", (), name) for n, name in _exponentials(matrix)}
+    return substituted([matrix], names)[0]
+
+
+def _exponentials(matrix: Node) -> list[tuple[Node, str]]:
+    found = [n for n in parts([matrix]) if n.op == "exp" and n.kind == "real"]
+    return [(n, "exp_" + re_sub(r"\W+", "", str(n.args[0]).replace("-", "minus_"))) for n in found]
+
+
+def force_arguments(action: Action) -> list[Node]:
+    """Numbers that the force of its hops takes after the weight: parameters of the action and exponentials of them."""
+    inputs = [name for name, _ in hop_force(action).definition.inputs]
+    exponentials = {name: node for node, name in _exponentials(action.matrix)}
+    names = inputs[inputs.index("weight") + 1 :]
+    return [exponentials.get(n, make("parameter", "real", (), n)) for n in names]
 
 
 def _blocks(matrix: Node) -> list[Node]:

@@ -257,6 +257,9 @@ void convert(const SpinorField& from, SpinorField& to);
 /// \throws NotSU3 links farther from SU(3) than 1e-5 for a storage that assumes SU(3), or from U(3) for one of U(3).
 LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
                  const StorageInfo& storage, int depth = 1);
+/// Links that are on the device with 18 doubles in another precision and storage, in whose group they are: that is not
+/// checked.
+LinkField encode_links(const LinkField& from, const PrecisionInfo& precision, const StorageInfo& storage);
 /// General links divided by a number of the field, its scale(): where the storage assumes U(3), the real multiple of
 /// unitary matrices that they are; in integer formats, the largest part of an element.
 /// \throws NotSU3 they are no such multiple to 1e-5.

@@ -167,11 +167,15 @@ LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInf
     plain.exchange_ghosts();
     return plain;
   }
-  LinkField result(domain, precision, storage, depth);
-  convert_links(plain, result, true);
-  domain->device().synchronize();
-  result.exchange_ghosts();
-  return result;
+  return encode_links(plain, precision, storage);
+}
+
+LinkField encode_links(const LinkField& from, const PrecisionInfo& precision, const StorageInfo& storage) {
+  LinkField to(from.domain_pointer(), precision, storage, from.depth());
+  convert_links(from, to, true);
+  from.domain().device().synchronize();
+  to.exchange_ghosts();
+  return to;
 }
 
 namespace {

@@ -86,8 +86,10 @@ std::shared_ptr<const LinkField> LinkStore::store(std::string_view precision, st
   const StorageInfo& info = find_storage(storage);
   if (info.temporal && temporal_ == nullptr)
     throw UsageError(fmt::format("links '{}': temporal gauge is not for links that change; use r12", storage));
+  const PrecisionInfo& in = find_precision(precision);
   const auto made = std::make_shared<const LinkField>(
-      upload(info.temporal ? *temporal_ : gauge(), domain_, find_precision(precision), info));
+      gauge_ == nullptr ? encode_links(*kept_->plain, in, info)
+                        : upload(info.temporal ? *temporal_ : gauge(), domain_, in, info));
   if (plain) kept_->plain = made;
   return made;
 }

@@ -12,6 +12,7 @@
 namespace quarksmith {
 
 class HoppingTerm;
+class DomainWallHopping;
 
 /// On which sites a method works: all, or the even ones in one of two forms (solvers/actions/even_odd.hpp).
 enum class Reduction { none, symmetric, asymmetric };
@@ -49,6 +50,8 @@ class DiracOperator {
 
   /// D and T of actions of hopping shape in four dimensions; null for others.
   virtual const HoppingTerm* hops() const { return nullptr; }
+  /// The same of those with a fifth dimension.
+  virtual const DomainWallHopping* walls() const { return nullptr; }
 
   /// True if vectors are not quark fields in four dimensions: `embed` and `project` lead there and back.
   virtual bool embeds() const { return false; }
@@ -96,9 +99,11 @@ class LinkStore {
   /// \param temporal what storages for temporal gauge hold of `gauge`; null: `gauge` itself. It outlives this too.
   LinkStore(const HostGauge& gauge, DomainPointer domain, std::string storage, std::string basis,
             const HostGauge* temporal = nullptr);
-  /// Links that are on the device already, with 18 doubles.
+  /// Links that are on the device already, with 18 doubles, in SU(3).
   LinkStore(std::shared_ptr<const LinkField> links, std::string storage, std::string basis);
   const HostGauge& gauge() const;
+  /// Whether they were given on the device, and what is made of them need not leave it.
+  bool on_device() const { return gauge_ == nullptr; }
   const DomainPointer& domain() const { return domain_; }
   const std::string& storage() const { return storage_; }
   const BasisInfo& basis() const { return *basis_; }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "runtime/ranks/bordered.hpp"
@@ -62,17 +63,46 @@ std::vector<LinkField> make_links(const LinkStage& stage, const ActionValues& ac
   return made;
 }
 
-ImprovedLinks improved_links(const ActionValues& action, const HostGauge& gauge, const DomainPointer& domain) {
+/// They stand in its launches; the number of links of a staple follows from what it is a staple of.
+StapleCoefficients coefficients_of(const LinkStage& stage, const ActionValues& action) {
+  StapleCoefficients c;
+  for (const LinkStep& step : stage.steps) {
+    const auto number = std::find_if(step.operands.begin(), step.operands.end(),
+                                     [](const LinkOperand& o) { return o.kind == LinkOperand::Kind::number; });
+    const double weight = action(action.info().link_numbers[number->n]);
+    if (step.expression == "one_link")
+      c.one = weight;
+    else if (step.expression == "staple")
+      (step.operands[1].n == 0 ? c.three : c.five) = weight;
+    else if (step.expression == "last_staple")
+      c.seven = weight;
+    else if (step.expression == "lepage")
+      c.lepage = weight;
+    else if (step.expression == "naik")
+      c.naik = weight;
+    else
+      throw MissingKernel(
+          fmt::format("links of {}: {} makes paths without a weight", action.info().name, step.expression));
+  }
+  return c;
+}
+
+ImprovedLinkFields improved_link_fields(const ActionValues& action, const LinkField& links) {
   const ActionInfo& info = action.info();
   if (info.link_stages.empty())
     throw UsageError(fmt::format("action {} does not say how its links are made; use one that does", info.name));
-  std::vector<LinkField> links;
-  links.push_back(upload(gauge, domain, find_precision("double"), find_storage("r18")));
+  std::vector<LinkField> made;
   for (const LinkStage& stage : info.link_stages) {
-    links = make_links(stage, action, links[0]);
-    if (stage.project) links[0] = project_u3(links[0]);
+    made = make_links(stage, action, made.empty() ? links : made[0]);
+    if (stage.project) made[0] = project_u3(made[0]);
   }
-  ImprovedLinks result{download(links[0]), download(links[1])};
+  return {std::move(made[0]), std::move(made[1])};
+}
+
+ImprovedLinks improved_links(const ActionValues& action, const HostGauge& gauge, const DomainPointer& domain) {
+  const ImprovedLinkFields links =
+      improved_link_fields(action, upload(gauge, domain, find_precision("double"), find_storage("r18")));
+  ImprovedLinks result{download(links.fat), download(links.longs)};
   result.fat.phase = result.longs.phase = gauge.phase;
   return result;
 }

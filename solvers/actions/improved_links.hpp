@@ -25,6 +25,19 @@ struct ImprovedLinks {
 /// Error a link that is projected on U(3) is singular.
 ImprovedLinks improved_links(const ActionValues& action, const HostGauge& gauge, const DomainPointer& domain);
 
+/// Weights of the paths of a stage (docs/forces.md).
+struct StapleCoefficients {
+  double one = 0, three = 0, five = 0, seven = 0, lepage = 0, naik = 0;
+};
+/// \throws MissingKernel it has steps that make no such paths.
+StapleCoefficients coefficients_of(const LinkStage& stage, const ActionValues& action);
+
+/// The same as ImprovedLinks from links on the device, in double with 18 reals.
+struct ImprovedLinkFields {
+  LinkField fat, longs;
+};
+ImprovedLinkFields improved_link_fields(const ActionValues& action, const LinkField& links);
+
 /// What a stage of them makes of a field, in double precision with 18 reals: what the next one reads, before it is
 /// projected, or fat and long links. Collective. \throws MissingKernel the build lacks a kernel.
 std::vector<LinkField> make_links(const LinkStage& stage, const ActionValues& action, const LinkField& links);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "runtime/error.hpp"
+#include "runtime/fields/expression.hpp"
 
 namespace quarksmith {
 
@@ -12,15 +15,20 @@ ActionValues StaggeredParameters::values() const {
   return {find_action("staggered"), {{"mass", mass}}};
 }
 
+/// What its links depend on beside those of the gauge field.
+std::string StaggeredAction::made() const {
+  std::string text(values_.info().name);
+  for (const ActionNumber number : values_.info().link_numbers) text += fmt::format(" {:.17g}", values_(number));
+  return text;
+}
+
 /// Fat and long links, made once for all precisions.
 const ImprovedLinks& StaggeredAction::improved(const LinkStore& links) const {
   if (find_storage(links.storage()).group == "SU(3)")
     throw UsageError(
         fmt::format("links '{}': long links are a number times U(3); use r13, r9 or r18", links.storage()));
   if (given_) return *given_;
-  std::string made(values_.info().name);
-  for (const ActionNumber number : values_.info().link_numbers) made += fmt::format(" {:.17g}", values_(number));
-  return links.derived<ImprovedLinks>(made, [&] { return improved_links(values_, links.gauge(), links.domain()); });
+  return links.derived<ImprovedLinks>(made(), [&] { return improved_links(values_, links.gauge(), links.domain()); });
 }
 
 LinkDeviation StaggeredAction::deviation(const LinkStore& links) const {
@@ -33,6 +41,7 @@ LinkDeviation StaggeredAction::deviation(const LinkStore& links) const {
 
 HoppingTerm StaggeredAction::hopping(const LinkStore& links, const PrecisionInfo& precision) const {
   if (thin()) return {links.store(precision.links), precision, links.basis(), values_, boundary_};
+  if (links.on_device() && !given_) return on_device(links, precision);
   const ImprovedLinks& made = improved(links);
   const PrecisionInfo& stored = find_precision(precision.links);
   const auto store = [&](const HostGauge& gauge, std::string_view storage, int depth) {
@@ -45,6 +54,31 @@ HoppingTerm StaggeredAction::hopping(const LinkStore& links, const PrecisionInfo
           boundary_,
           nullptr,
           store(made.longs, links.storage(), reach())};
+}
+
+/// From links on the device: the scales of stored links follow from the weights of their paths.
+HoppingTerm StaggeredAction::on_device(const LinkStore& links, const PrecisionInfo& precision) const {
+  const ImprovedLinkFields& fields = links.derived<ImprovedLinkFields>(
+      made() + " on the device", [&] { return improved_link_fields(values_, links.plain()); });
+  const PrecisionInfo& stored = find_precision(precision.links);
+  const StapleCoefficients c = coefficients_of(values_.info().link_stages.back(), values_);
+  const double largest = std::abs(c.one) + 6 * std::abs(c.three) + 24 * std::abs(c.five) + 48 * std::abs(c.seven) +
+                         6 * std::abs(c.lepage);  // an element of a fat link
+  const auto store = [&](const LinkField& from, std::string_view storage, double scale, int depth) {
+    LinkField divided(from.domain_pointer(), from.precision(), from.storage(), depth);
+    evaluate("kick", {from, from, 1 / scale - 1, divided});
+    LinkField to = encode_links(divided, stored, find_storage(storage));
+    to.set_scale(scale);
+    return std::make_shared<LinkField>(std::move(to));
+  };
+  const bool integers = stored.word_bytes < 4, unitary = find_storage(links.storage()).group == "U(3)";
+  return {store(fields.fat, "r18", integers ? largest : 1, 1),
+          precision,
+          links.basis(),
+          values_,
+          boundary_,
+          nullptr,
+          store(fields.longs, links.storage(), integers || unitary ? std::abs(c.naik) : 1, reach())};
 }
 
 std::unique_ptr<DiracOperator> StaggeredAction::make(const LinkStore& links, const PrecisionInfo& precision) const {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "runtime/error.hpp"
 #include "solvers/actions/domain_wall.hpp"
 #include "solvers/hmc/improved_force.hpp"
@@ -13,21 +11,16 @@
 namespace quarksmith {
 namespace {
 
-const DomainWallHopping* walls_of(const DiracOperator& dirac) {
-  const auto* found = dynamic_cast<const DomainWallDirac*>(&dirac);
-  return found == nullptr ? nullptr : &found->parts();
-}
-
 const HoppingTerm& hopping_of(const DiracOperator& dirac) {
-  if (const DomainWallHopping* walls = walls_of(dirac)) return walls->hopping();
+  if (const DomainWallHopping* walls = dirac.walls()) return walls->hopping();
   if (dirac.hops() == nullptr) throw MissingKernel("molecular dynamics has no force of actions of this shape");
   return *dirac.hops();
 }
 
-/// The parameters of an expression of the build. \throws MissingKernel there is none.
-std::vector<ExpressionParameter> parameters_of(const Device& device, const std::string& name) {
+/// \throws MissingKernel there is no such expression in the build.
+void require(const Device& device, const std::string& name) {
   for (const Kernel& k : device.kernels())
-    if (k.operation == name) return quarksmith::parameters_of(k);
+    if (k.operation == name) return;
   throw MissingKernel(
       fmt::format("this build has no {}: a profile with it makes this action dynamical (docs/forces.md)", name));
 }
@@ -35,17 +28,6 @@ std::vector<ExpressionParameter> parameters_of(const Device& device, const std::
 /// Whether the action's statement makes its links.
 bool makes_links(const FermionOperator& fermion) {
   return !hopping_of(fermion.dirac()).values().info().link_stages.empty();
-}
-
-/// A parameter of an action, or its exponential: exp_mu, exp_minus_mu.
-double number_of(const std::map<std::string, double, std::less<>>& numbers, std::string_view name) {
-  if (const auto found = numbers.find(name); found != numbers.end()) return found->second;
-  for (const auto& [begin, sign] : {std::pair<std::string_view, int>{"exp_minus_", -1}, {"exp_", 1}}) {
-    if (!name.starts_with(begin)) continue;
-    if (const auto found = numbers.find(name.substr(begin.size())); found != numbers.end())
-      return std::exp(sign * found->second);
-  }
-  throw UsageError(fmt::format("the force of this action needs {}, which it does not have", name));
 }
 
 }  // namespace
@@ -57,14 +39,10 @@ FermionForce::FermionForce(const FermionOperator& fermion, const EvolvingLinks& 
       z_(links.cleared()),
       settings_{fermion.parameters().boundary, "non_relativistic"} {
   const ActionValues& values = hopping_of(fermion.dirac()).values();
-  // Parameters of the hops that the action gives no choice of are as by default: xi0 and nu of domain walls.
-  for (const ActionParameter& p : find_action(values.info().hopping).parameters)
-    if (!p.required) numbers_.emplace(p.name, p.fallback);
   for (std::size_t n = 0; n < values.all().size(); ++n)
     numbers_.insert_or_assign(std::string(values.info().parameters[n].name), values.all()[n]);
 }
 
-/// The force of hops takes the parameters of the action that it needs by their names.
 void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double weight) {
   const SpinorField x = psi.by_slice(), y = chi.by_slice();
   ExpressionSettings settings = settings_;
@@ -74,11 +52,11 @@ void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double w
     evaluate("derivative_improved_staggered", {x, y, *by_fat_, *by_long_, weight, *by_fat_, *by_long_}, settings);
     return;
   }
-  const std::string name = "force_" + std::string(hopping_of(fermion_->dirac()).values().info().hopping);
+  const ActionValues& values = hopping_of(fermion_->dirac()).values();
+  const std::string name = "force_" + std::string(values.info().hopping);
+  require(psi.device(), name);
   std::vector<ExpressionArgument> arguments = {*u_, x, y, z_, weight};
-  const auto parameters = parameters_of(psi.device(), name);
-  for (std::size_t n = arguments.size(); n < parameters.size(); ++n)
-    if (parameters[n].is_number()) arguments.emplace_back(number_of(numbers_, parameters[n].name));
+  for (const ActionNumber number : values.info().force_arguments) arguments.emplace_back(values(number));
   arguments.emplace_back(z_);
   evaluate(name, arguments, settings);
 }
@@ -108,7 +86,7 @@ SpinorField FermionForce::completed(const SpinorField& even, Dagger dagger) cons
 /// Of domain walls X is what D_W acts on: B X, or of the symmetric form, whose unknown is A x_e, C X with C = B A^-1;
 /// on odd sites -h C H_oe of that. Y_o = -h C^+ (H^+)_oe Y_e.
 SpinorField FermionForce::completed_on_slices(const SpinorField& even, Dagger dagger) const {
-  const DomainWallHopping& walls = *walls_of(fermion_->dirac());
+  const DomainWallHopping& walls = *fermion_->dirac().walls();
   SpinorField odd(even.domain_pointer(), even.precision(), Subset::odd, even.rhs(), even.spins(), even.slices());
   SpinorField all(even.domain_pointer(), even.precision(), Subset::full, even.rhs(), even.spins(), even.slices());
   SpinorField first = even.like();
@@ -130,7 +108,7 @@ SpinorField FermionForce::completed_on_slices(const SpinorField& even, Dagger da
 void FermionForce::add(const SpinorField& x, const SpinorField& y, double weight) {
   const FermionParameters& p = fermion_->parameters();
   const HoppingTerm& hopping = hopping_of(fermion_->dirac());
-  if (const DomainWallHopping* walls = walls_of(fermion_->dirac())) {
+  if (const DomainWallHopping* walls = fermion_->dirac().walls()) {
     if (p.reduction != Reduction::none)
       return hops(completed_on_slices(x, Dagger::no), completed_on_slices(y, Dagger::yes), weight);
     if (!walls->has_b()) return hops(x, y, weight);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "solvers/hmc/fermion_force.hpp"
 #include "solvers/krylov/blas.hpp"
@@ -26,6 +27,7 @@ void FermionMonomial::recorded(const Work& work) {
     work();
     work_.iterations += solves_.iterations;
     work_.solve_seconds += solves_.seconds;
+    work_.fallbacks += solves_.fallbacks;
     solves_ = {};
   } catch (const UsageError&) {
     throw;
@@ -37,8 +39,18 @@ void FermionMonomial::recorded(const Work& work) {
 void FermionMonomial::refresh(Noise& noise, int number, const EvolvingLinks& links) {
   recorded([&] {
     operator_.follow(links);
+    earlier_.forget();
     draw(noise, number, links);
   });
+}
+
+void FermionMonomial::solve_for_force(SpinorField& x, SpinorField& y, const SpinorField& b) {
+  const double begun = now();
+  earlier_.guess(x, b, operator_.matrix());
+  solves_.seconds += now() - begun;
+  operator_.solve_normal(x, b, term_.tol_force, solves_);
+  earlier_.keep(x);
+  operator_.matrix().apply(y, x, Dagger::no);
 }
 
 double FermionMonomial::action(const EvolvingLinks& links) {
@@ -66,14 +78,13 @@ void TwoFlavourMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
 
 double TwoFlavourMonomial::value(const EvolvingLinks&) {
   SpinorField y = phi_->like();
-  operator_.solve(y, *phi_, Dagger::yes, term_.tol_action, solves_);
+  operator_.solve_adjoint(y, *phi_, term_.tol_action, solves_);
   return Blas(y).norm2(y) - (term_.log_det ? 2 * operator_.log_det() : 0);
 }
 
 void TwoFlavourMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
   SpinorField x = phi_->like(), y = phi_->like();
-  operator_.solve_normal(x, *phi_, term_.tol_force, solves_);
-  operator_.matrix().apply(y, x, Dagger::no);
+  solve_for_force(x, y, *phi_);
   FermionForce force(operator_, links);
   force.add(x, y, 1);
   if (term_.log_det) force.add_log_det(2);
@@ -86,14 +97,14 @@ void RatioMonomial::draw(Noise& noise, int number, const EvolvingLinks& links) {
   SpinorField b = eta.like();
   operator_.matrix().apply(b, eta, Dagger::yes);
   phi_.emplace(eta.like());
-  denominator_.solve(*phi_, b, Dagger::yes, term_.tol_action, solves_);
+  denominator_.solve_adjoint(*phi_, b, term_.tol_action, solves_);
 }
 
 double RatioMonomial::value(const EvolvingLinks& links) {
   denominator_.follow(links);
   SpinorField b = phi_->like(), y = phi_->like();
   denominator_.matrix().apply(b, *phi_, Dagger::yes);
-  operator_.solve(y, b, Dagger::yes, term_.tol_action, solves_);
+  operator_.solve_adjoint(y, b, term_.tol_action, solves_);
   return Blas(y).norm2(y) - (term_.log_det ? 2 * (operator_.log_det() - denominator_.log_det()) : 0);
 }
 
@@ -101,8 +112,7 @@ void RatioMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
   denominator_.follow(links);
   SpinorField b = phi_->like(), x = phi_->like(), y = phi_->like();
   denominator_.matrix().apply(b, *phi_, Dagger::yes);
-  operator_.solve_normal(x, b, term_.tol_force, solves_);
-  operator_.matrix().apply(y, x, Dagger::no);
+  solve_for_force(x, y, b);
   FermionForce above(operator_, links), below(denominator_, links);
   above.add(x, y, 1);
   below.add(x, *phi_, -1);
@@ -153,6 +163,7 @@ void RationalMonomial::require_covered(const SpinorField& start) {
     return blas.dot(x, y).real();
   };
   const double largest = quotient(powers, normal), least = quotient(inverses, [&](SpinorField& out, const auto& in) {
+                                                     out.fill(0);
                                                      operator_.solve_normal(out, in, tolerance, solves_);
                                                    });
   if (least < functions_.range->lower || largest > functions_.range->upper)

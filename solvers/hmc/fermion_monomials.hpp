@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "solvers/hmc/chronological.hpp"
 #include "solvers/hmc/fermion_operator.hpp"
 #include "solvers/hmc/monomial.hpp"
 #include "solvers/hmc/rational.hpp"
@@ -17,13 +18,21 @@ struct FermionTerm {
   /// The exact log det of the site terms that even-odd forms leave out is part of the action.
   bool log_det = true;
   double tol_force = 1e-10, tol_action = 1e-12;
+  FermionSolver solver;
+  /// Solutions of which solves for forces, those of one system, take their first guess; dropped at each heat bath.
+  int chronological = 0;
 };
 
 /// What pseudofermion monomials share: fields, solves, their records.
 class FermionMonomial : public Monomial {
  public:
-  FermionMonomial(std::string name, const FermionTerm& term)
-      : Monomial(std::move(name)), term_(term), operator_(term.fermion) {}
+  /// \param shifted its systems have shifts.
+  FermionMonomial(std::string name, const FermionTerm& term, bool shifted = false)
+      : Monomial(std::move(name)),
+        term_(term),
+        operator_(term.fermion, term.solver, shifted),
+        earlier_(term.chronological) {}
+  bool of_quarks() const final { return true; }
   double action(const EvolvingLinks& links) final;
   void force(const EvolvingLinks& links, LinkField& out) final;
   void refresh(Noise& noise, int number, const EvolvingLinks& links) final;
@@ -34,6 +43,8 @@ class FermionMonomial : public Monomial {
   virtual double value(const EvolvingLinks& links) = 0;
   /// out += dP/dtau
   virtual void add_force(const EvolvingLinks& links, LinkField& out) = 0;
+  /// x = (M^+ M)^-1 b and y = M x for a force.
+  void solve_for_force(SpinorField& x, SpinorField& y, const SpinorField& b);
 
   FermionTerm term_;
   FermionOperator operator_;
@@ -42,6 +53,7 @@ class FermionMonomial : public Monomial {
  private:
   template <class Work>
   void recorded(const Work& work);
+  ChronologicalGuess earlier_;
 };
 
 /// S = |(M^+)^-1 phi|^2, for det(M^+ M); phi = M^+ eta.
@@ -60,7 +72,7 @@ class TwoFlavourMonomial final : public FermionMonomial {
 class RatioMonomial final : public FermionMonomial {
  public:
   RatioMonomial(std::string name, const FermionTerm& term, const FermionParameters& denominator)
-      : FermionMonomial(std::move(name), term), denominator_(denominator) {}
+      : FermionMonomial(std::move(name), term), denominator_(denominator, term.solver) {}
 
  private:
   void draw(Noise& noise, int number, const EvolvingLinks& links) override;
@@ -82,7 +94,7 @@ class RationalMonomial final : public FermionMonomial {
  public:
   /// \param fields pseudofermions. \param flavours of the exact log det.
   RationalMonomial(std::string name, const FermionTerm& term, RationalFunctions functions, int fields, double flavours)
-      : FermionMonomial(std::move(name), term),
+      : FermionMonomial(std::move(name), term, true),
         functions_(std::move(functions)),
         fields_(fields),
         flavours_(flavours) {}

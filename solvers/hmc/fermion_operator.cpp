@@ -1,19 +1,16 @@
 #include "solvers/hmc/fermion_operator.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <optional>
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
-#include "solvers/krylov/blas.hpp"
-#include "solvers/krylov/multishift.hpp"
+#include "solvers/krylov/solve.hpp"
 
 namespace quarksmith {
 namespace {
 
-constexpr int most_iterations = 100000;
+/// Of iterations, where a run does not say it and the build has the kernels.
+constexpr const char* default_precision = "double-single";
 
 /// A = 4 m^2 - D_eo D_oe on even sites.
 class StaggeredSquare final : public LinearOperator {
@@ -38,58 +35,56 @@ class StaggeredSquare final : public LinearOperator {
   mutable SpinorField odd_;
 };
 
-/// \throws Error a solve missed its tolerance.
-void require_converged(const SolverResult& result, double tolerance) {
-  if (!result.converged)
-    throw Error(
-        fmt::format("a solve ended after {} iterations with residual {:.2e}, not {:.2e}{}{}; use a larger "
-                    "tolerance or a larger mass",
-                    result.iterations, result.residual, tolerance, result.trouble.empty() ? "" : ": ", result.trouble));
-}
-
-SolverOptions options_of(double tolerance) {
-  SolverOptions options;
-  options.tolerance = tolerance;
-  options.max_iterations = most_iterations;
-  return options;
-}
-
 }  // namespace
 
-/// Vectors that are solved for together at most: shifts that are refined.
-constexpr int width = MultishiftSolver::most_refined;
-
-struct FermionOperator::Parts {
-  Parts(const FermionParameters& p, const EvolvingLinks& links)
-      : version(links.version()), dirac(p.action->make(links.store(p.stout), find_precision("double"))) {
+/// In one precision.
+struct FermionOperator::Level {
+  Level(const FermionParameters& p, const LinkStore& links, const PrecisionInfo& precision, int rhs)
+      : dirac(p.action->make(links, precision)) {
     if (p.action->spins() == 1)
-      square = std::make_unique<StaggeredSquare>(*dirac->hops(), p.staggered_mass, width);
+      square = std::make_unique<StaggeredSquare>(*dirac->hops(), p.staggered_mass, rhs);
     else if (p.reduction != Reduction::none)
-      reduced = dirac->reduced(p.reduction, width);
+      reduced = dirac->reduced(p.reduction, rhs);
   }
   const LinearOperator& matrix() const {
     return square ? *square : reduced ? static_cast<const LinearOperator&>(*reduced) : dirac->matrix();
   }
 
-  unsigned long long version;
   std::unique_ptr<DiracOperator> dirac;
   std::unique_ptr<LinearOperator> square;
   std::unique_ptr<ReducedOperator> reduced;
 };
 
-FermionOperator::FermionOperator(const FermionParameters& parameters) : parameters_(parameters) {}
+/// On the present links.
+struct FermionOperator::Parts {
+  unsigned long long version;
+  LinkStore links;
+  Level high;
+  std::optional<Level> low;  ///< of mixed precision
+  bool solved = false;       ///< the solvers have these operators
+};
+
+FermionOperator::FermionOperator(const FermionParameters& parameters, const FermionSolver& solver, bool shifted)
+    : parameters_(parameters),
+      precision_(solver.precision),
+      rhs_(shifted ? MultishiftSolver::most_refined : 1),
+      solvers_(std::make_unique<FermionSolvers>(solver.method, parameters.action->spins() == 1)) {}
 FermionOperator::~FermionOperator() = default;
 FermionOperator::FermionOperator(FermionOperator&&) noexcept = default;
 
 void FermionOperator::follow(const EvolvingLinks& links) {
-  if (!parts_ || parts_->version != links.version()) parts_ = std::make_unique<Parts>(parameters_, links);
+  if (parts_ && parts_->version == links.version()) return;
+  parts_.reset();
+  const LinkStore& store = links.store(parameters_.stout);
+  parts_ = std::make_unique<Parts>(
+      Parts{links.version(), store, Level(parameters_, store, find_precision("double"), rhs_), {}});
 }
 
-const LinearOperator& FermionOperator::matrix() const { return parts_->matrix(); }
-const DiracOperator& FermionOperator::dirac() const { return *parts_->dirac; }
+const LinearOperator& FermionOperator::matrix() const { return parts_->high.matrix(); }
+const DiracOperator& FermionOperator::dirac() const { return *parts_->high.dirac; }
 
 double FermionOperator::log_det(Parity parity) const {
-  const HoppingTerm* hops = parts_->dirac->hops();
+  const HoppingTerm* hops = dirac().hops();
   return hops == nullptr || hops->clover() == nullptr ? 0 : hops->term().log_det(parity, 0);
 }
 
@@ -98,46 +93,46 @@ double FermionOperator::log_det() const {
   return parameters_.reduction == Reduction::symmetric ? log_det(Parity::even) + odd : odd;
 }
 
-void FermionOperator::solve_normal(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work) const {
-  const double begun = now();
-  x.fill(0);
-  const std::optional<NormalOperator> normal =
-      is_squared() ? std::nullopt : std::optional<NormalOperator>(std::in_place, matrix(), 1);
-  const LinearOperator& a = normal ? static_cast<const LinearOperator&>(*normal) : matrix();
-  KrylovBatch cg(a, a, Method::hermitian_cg, 1);
-  const SolverResult result = cg.solve(x, b, options_of(tolerance), {tolerance})[0];
-  work.iterations += result.iterations;
-  work.seconds += now() - begun;
-  require_converged(result, tolerance);
+/// With the operators of the present links. Iterations store them with as few reals as there are kernels for.
+FermionSolvers& FermionOperator::solvers() {
+  Parts& p = *parts_;
+  if (p.solved) return *solvers_;
+  const PrecisionInfo* inner = precisions_of(precision_.empty() ? default_precision : precision_, 2).inner;
+  const bool long_links = is_squared() && parameters_.action->reach() > 1;
+  if (inner != &matrix().precision()) {
+    try {
+      p.low.emplace(parameters_, p.links.with(long_links ? "r13" : "r12"), *inner, rhs_);
+    } catch (const MissingKernel&) {
+      if (!precision_.empty()) throw;
+      precision_ = "double";
+    }
+  }
+  solvers_->follow(matrix(), p.low ? p.low->matrix() : matrix());
+  p.solved = true;
+  return *solvers_;
 }
 
-void FermionOperator::solve(SpinorField& x, const SpinorField& b, Dagger dagger, double tolerance,
-                            SolveWork& work) const {
-  SpinorField y = b.like();
-  if (dagger == Dagger::yes) {  // (M^+)^-1 = M (M^+ M)^-1
-    solve_normal(y, b, tolerance, work);
-    matrix().apply(x, y, Dagger::no);
-  } else {  // M^-1 = (M^+ M)^-1 M^+
-    matrix().apply(y, b, Dagger::yes);
-    solve_normal(x, y, tolerance, work);
-  }
+template <class Solve>
+void FermionOperator::timed(SolveWork& work, const Solve& solve) {
+  const double begun = now();
+  solve(solvers());
+  work.seconds += now() - begun;
+}
+
+void FermionOperator::solve_normal(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work) {
+  timed(work, [&](FermionSolvers& s) { s.solve_normal(x, b, tolerance, work); });
+}
+
+void FermionOperator::solve_adjoint(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work) {
+  timed(work, [&](FermionSolvers& s) {
+    x.fill(0);
+    s.solve_adjoint(x, b, tolerance, work);
+  });
 }
 
 void FermionOperator::solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
-                                    double tolerance, SolveWork& work) const {
-  const double begun = now();
-  MultishiftSolver solver(matrix(), matrix(), static_cast<int>(shifts.size()),
-                          is_squared() ? MultishiftSolver::Form::hermitian : MultishiftSolver::Form::normal);
-  const std::vector<double> tolerances(shifts.size(), tolerance);
-  const auto results = solver.solve(x, b, shifts, tolerances, options_of(tolerance));
-  long long shared = 0;
-  for (const ShiftResult& r : results) {
-    shared = std::max<long long>(shared, r.shared_iterations);
-    work.iterations += r.iterations - r.shared_iterations;
-    require_converged(r, tolerance);
-  }
-  work.iterations += shared;
-  work.seconds += now() - begun;
+                                    double tolerance, SolveWork& work) {
+  timed(work, [&](FermionSolvers& s) { s.solve_shifted(x, b, shifts, tolerance, work); });
 }
 
 }  // namespace quarksmith

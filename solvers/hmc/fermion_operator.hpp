@@ -3,11 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "solvers/actions/staggered.hpp"
+#include "solvers/hmc/fermion_solvers.hpp"
 #include "solvers/hmc/links.hpp"
-#include "solvers/krylov/batch.hpp"
 
 namespace quarksmith {
 
@@ -21,16 +22,11 @@ struct FermionParameters {
   double staggered_mass = 0;
 };
 
-/// What solves took.
-struct SolveWork {
-  long long iterations = 0;
-  double seconds = 0;
-};
-
 /// M, or of staggered quarks A = M^+ M, on the links of a trajectory; made anew when these have moved.
 class FermionOperator {
  public:
-  explicit FermionOperator(const FermionParameters& parameters);
+  /// \param shifted it serves solve_shifted too.
+  FermionOperator(const FermionParameters& parameters, const FermionSolver& solver, bool shifted = false);
   ~FermionOperator();
   FermionOperator(FermionOperator&&) noexcept;
 
@@ -48,17 +44,25 @@ class FermionOperator {
   double log_det() const;
   double log_det(Parity parity) const;
 
-  /// x = (M^+ M)^-1 b. \throws Error it misses the tolerance.
-  void solve_normal(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work) const;
-  /// x = M^-1 b or (M^+)^-1 b.
-  void solve(SpinorField& x, const SpinorField& b, Dagger dagger, double tolerance, SolveWork& work) const;
+  // \throws Error a solve misses its tolerance; MissingKernel the build lacks the precision that was asked for.
+  /// x = (M^+ M)^-1 b; x is the first guess.
+  void solve_normal(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
+  /// x = (M^+)^-1 b
+  void solve_adjoint(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
   /// x_k = (M^+ M + shift_k)^-1 b
   void solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts, double tolerance,
-                     SolveWork& work) const;
+                     SolveWork& work);
 
  private:
+  struct Level;
   struct Parts;
+  template <class Solve>
+  void timed(SolveWork& work, const Solve& solve);
+  FermionSolvers& solvers();
   FermionParameters parameters_;
+  std::string precision_;  ///< as FermionSolver has it, and what that means where it is empty
+  int rhs_;
+  std::unique_ptr<FermionSolvers> solvers_;
   std::unique_ptr<Parts> parts_;
 };
 

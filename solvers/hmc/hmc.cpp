@@ -42,14 +42,13 @@ double Hmc::plaquette() const {
   return (sums[0] + sums[1]) / (18 * static_cast<double>(links_.domain()->lattice().global_sites()));
 }
 
-template <class Work>
-auto Hmc::timed(int monomial, const Work& work) {
-  struct Timer {
-    double& seconds;
-    double begun = now();
-    ~Timer() { seconds += now() - begun; }
-  } timer{seconds_[monomial]};
-  return work(*monomials_[monomial]);
+void Hmc::timed(int monomial, const std::function<void(Monomial&)>& work) {
+  Device& device = links_.domain()->device();
+  device.synchronize();
+  const double begun = now();
+  work(*monomials_[monomial]);
+  device.synchronize();
+  seconds_[monomial] += now() - begun;
 }
 
 void Hmc::kick(const std::vector<int>& monomials, double step, double displacement) {
@@ -73,7 +72,7 @@ void Hmc::kick(const std::vector<int>& monomials, double step, double displaceme
 void Hmc::measure(TrajectoryReport& report) {
   report.kinetic.push_back(evaluate("algebra_norm2", {momenta_})[0]);
   for (std::size_t n = 0; n < monomials_.size(); ++n)
-    report.actions[n].push_back(timed(int(n), [&](Monomial& m) { return m.action(links_); }));
+    timed(int(n), [&](Monomial& m) { report.actions[n].push_back(m.action(links_)); });
 }
 
 /// Term by term: their differences are small beside them.

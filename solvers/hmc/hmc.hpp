@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,9 +52,8 @@ class Hmc final : private Dynamics {
  private:
   void kick(const std::vector<int>& monomials, double step, double displacement) override;
   void drift(double step) override { links_.move(momenta_, step); }
-  /// What a monomial does counts as its time.
-  template <class Work>
-  auto timed(int monomial, const Work& work);
+  /// What a monomial does counts as its time, and nothing else does.
+  void timed(int monomial, const std::function<void(Monomial&)>& work);
   /// The energies at the end of the vectors of the report; returns their sum.
   void measure(TrajectoryReport& report);
   static double difference(const TrajectoryReport& report);

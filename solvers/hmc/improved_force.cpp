@@ -1,8 +1,5 @@
 #include "solvers/hmc/improved_force.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -11,34 +8,6 @@
 
 namespace quarksmith {
 namespace {
-
-/// Weights of the paths of a stage (docs/forces.md).
-struct StapleCoefficients {
-  double one = 0, three = 0, five = 0, seven = 0, lepage = 0, naik = 0;
-};
-
-/// They stand in its launches; the number of links of a staple follows from what it is a staple of.
-StapleCoefficients coefficients_of(const LinkStage& stage, const ActionValues& action) {
-  StapleCoefficients c;
-  for (const LinkStep& step : stage.steps) {
-    const auto number = std::find_if(step.operands.begin(), step.operands.end(),
-                                     [](const LinkOperand& o) { return o.kind == LinkOperand::Kind::number; });
-    const double weight = action(action.info().link_numbers[number->n]);
-    if (step.expression == "one_link")
-      c.one = weight;
-    else if (step.expression == "staple")
-      (step.operands[1].n == 0 ? c.three : c.five) = weight;
-    else if (step.expression == "last_staple")
-      c.seven = weight;
-    else if (step.expression == "lepage")
-      c.lepage = weight;
-    else if (step.expression == "naik")
-      c.naik = weight;
-    else
-      throw MissingKernel(fmt::format("links of {}: {} has no force", action.info().name, step.expression));
-  }
-  return c;
-}
 
 /// A stage of smearing backwards: half the derivative by u from that by its fat and, unless null, its long links.
 class Level {

@@ -17,6 +17,7 @@ struct MonomialWork {
   long long iterations = 0;  ///< of its solves
   double seconds = 0;        ///< of forces, actions and heat baths; Hmc measures them
   double solve_seconds = 0;  ///< of that its solves
+  int fallbacks = 0;         ///< solves that another method or precision ended (solvers/hmc/fermion_solvers.hpp)
 };
 
 /// One term of the action: its heat bath, its value and its force.
@@ -25,6 +26,8 @@ class Monomial {
   explicit Monomial(std::string name) : name_(std::move(name)) {}
   virtual ~Monomial() = default;
   const std::string& name() const { return name_; }
+  /// Of quarks, not of the gauge action.
+  virtual bool of_quarks() const { return false; }
 
   /// Draws its pseudofermions, if it has any. \param number of the monomial among all.
   virtual void refresh(Noise&, int /*number*/, const EvolvingLinks&) {}

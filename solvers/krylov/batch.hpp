@@ -39,6 +39,8 @@ class KrylovBatch {
   /// With true a right-hand side whose recurrence breaks down, diverges or stagnates is given up at once, for another
   /// method to go on with; by itself it would be restarted a few times.
   void hand_over(bool on) { hand_over_ = on; }
+  /// Tells that the operators apply other links than before: what was recorded of them is forgotten.
+  void operators_changed() { programs_.clear(); }
 
   /// Seconds of the iterations so far, and of them those in which the host was busy.
   double seconds() const { return seconds_; }

@@ -42,6 +42,9 @@ class MultishiftSolver {
   /// x_k| / |b|, of each shift. \throws UsageError a negative shift, or sizes that differ.
   std::vector<ShiftResult> solve(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
                                  const std::vector<double>& tolerances, const SolverOptions& options);
+  int capacity() const { return capacity_; }
+  /// See KrylovBatch::operators_changed.
+  void operators_changed() { refinement_.operators_changed(); }
   /// Seconds of the iterations so far, and of them those in which the host was busy.
   double seconds() const { return seconds_ + refinement_.seconds(); }
   double host_seconds() const { return host_seconds_ + refinement_.host_seconds(); }

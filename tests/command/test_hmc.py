@@ -99,8 +99,40 @@ def test_a_resumed_run_has_the_same_bits(quarksmith, tmp_path):
             k: other[k] for k in ("kinetic", "actions", "dH", "accepted")
         }
     assert "count" in quarksmith.refuses("hmc", three, "--resume", "part_00003.ildg")
-    other = pure_gauge(tmp_path, "other.toml", count=9, steps=11)
-    assert "another run" in quarksmith.refuses("hmc", other, "--resume", "part_00003.ildg")
+
+
+CHANGES = [
+    ("steps = 10", "steps = 11", "integrator level 1: steps was 10, now 11"),
+    ("beta = 5.6", "beta = 5.7", "monomial 'gauge': beta was 5.6, now 5.7"),
+    ("beta = 5.6", "beta = 5.6\nanisotropy = 2.0", "monomial 'gauge': anisotropy was 1, now 2"),
+    ("csw = 0.5", "csw = 0.6", "monomial 'quark': csw was 0.5, now 0.6"),
+    ("csw = 0.5", "csw_r = 0.5\ncsw_t = 0.5", "monomial 'quark': csw was 0.5, now missing"),
+    ("csw = 0.5", 'csw = 0.5\nprecision = "double"', "monomial 'quark': precision was by default, now double"),
+    ("csw = 0.5", "csw = 0.5\ntol_force = 1e-7", "monomial 'quark': tol_force was 1e-10, now 1e-07"),
+    ("rho = 0.1", "rho = 0.2", "monomial 'quark': stout: rho was 0.1, now 0.2"),
+    (
+        '["gauge", "quark"]',
+        '["quark", "gauge"]',
+        "integrator level 1: monomials was [gauge, quark], now [quark, gauge]",
+    ),
+]
+
+
+def test_a_changed_key_is_not_resumed(quarksmith, tmp_path):
+    """Whatever `--overwrite` says, which is about files; a default that is written down is no change."""
+    keys = SECOND.replace('"wilson"', '"clover"') + "csw = 0.5\nstout = {rho = 0.1, steps = 1}\n\n[[integrator]]"
+    text = GAUGE.format(gauge="weak:0.3", count=1, kind="leapfrog", steps=10).replace("[[integrator]]", keys)
+    text = text.replace('["gauge"]', '["gauge", "quark"]')
+    (tmp_path / "run.toml").write_text(text)
+    quarksmith("hmc", "run.toml", "--out", "a")
+    text = text.replace("count = 1", "count = 2")
+    for old, new, message in CHANGES:
+        assert old in text
+        (tmp_path / "other.toml").write_text(text.replace(old, new))
+        error = quarksmith.refuses("hmc", "other.toml", "--resume", "a_00001.ildg", "--out", "a", "--overwrite")
+        assert message in error and "written by another run than other.toml" in error and error.count("\n") == 1
+    (tmp_path / "other.toml").write_text(text.replace("csw = 0.5", "csw = 0.50\ntol_force = 1e-10"))
+    quarksmith("hmc", "other.toml", "--resume", "a_00001.ildg", "--out", "a")
 
 
 BAD = [
@@ -169,6 +201,24 @@ WITH_QUARKS = [
     ("kappa = 0.12", "kappa = 0.12\ntol_force = 0", "tol_force = 0; use a number between 0 and 1"),
     ('"wilson"\nkappa = 0.12', '"staggered"\nmass = 0.1', "staggered quarks are of kind rational"),
     ('"quark"\n', '"gauge"\n', "there is a monomial 'gauge' already"),
+    ("kappa = 0.12", 'kappa = 0.12\nsolver = "gcr"', "solver 'gcr': forces are solved for by auto, cg or bicgstab"),
+    ("kappa = 0.12", 'kappa = 0.12\nsolver = "cgs"', "solver 'cgs' is unknown"),
+    ("kappa = 0.12", 'kappa = 0.12\nprecision = "single"', "precision 'single': residuals are those in double"),
+    ("kappa = 0.12", 'kappa = 0.12\nprecision = "double-threequarter"', "precision 'threequarter' is unknown"),
+    ("kappa = 0.12", 'kappa = 0.12\nprecision = "double-single-half"', "3 parts"),
+    ("kappa = 0.12", "kappa = 0.12\nchronological = -1", "chronological = -1; use a whole number from 0 to 30"),
+    (
+        '"two-flavour"',
+        '"rational"\nsolver = "bicgstab"',
+        "solver 'bicgstab': kind rational is solved for all of its poles",
+    ),
+    ('"two-flavour"', '"rational"\nchronological = 3', "chronological: a first guess serves one system"),
+    ('"two-flavour"', '"log-det"\nflavours = 1\nprecision = "double"', "key 'precision' is unknown here"),
+    (
+        '"two-flavour"\naction = "wilson"\nkappa = 0.12',
+        '"rational"\naction = "staggered"\nmass = 0.1\nsolver = "bicgstab"',
+        "solver 'bicgstab': kind rational",
+    ),
 ]
 
 

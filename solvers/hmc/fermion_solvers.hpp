@@ -1,0 +1,96 @@
+/// \file
+/// Solves of molecular dynamics: the Krylov methods of a Dirac operator whose links move.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "solvers/krylov/multishift.hpp"
+
+namespace quarksmith {
+
+/// How systems are solved. Whatever it is, tolerances are those of true residuals in double.
+struct FermionSolver {
+  /// Of two flavours. cg: of the normal equations; bicgstab: of M^+, then of M; automatic: bicgstab, and cg on what it
+  /// does not solve.
+  Method method = Method::automatic;
+  /// Of residuals and of iterations: precisions_of, the first of them double. Empty: double-single if the build has its
+  /// kernels, else double.
+  std::string precision;
+};
+
+/// What solves took.
+struct SolveWork {
+  long long iterations = 0;
+  double seconds = 0;
+  int fallbacks = 0;  ///< solves that another method or precision ended
+};
+
+/// The operator of the present links, at an address that stays when they move.
+class PresentOperator final : public LinearOperator {
+ public:
+  /// \param conjugate whether it is A^+.
+  explicit PresentOperator(bool conjugate = false) : conjugate_(conjugate) {}
+  /// \param a outlives this, or the next call.
+  void set(const LinearOperator& a) { a_ = &a; }
+  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override {
+    a_->apply(out, in, (dagger == Dagger::yes) != conjugate_ ? Dagger::yes : Dagger::no);
+  }
+  Subset subset() const override { return a_->subset(); }
+  const DomainPointer& domain() const override { return a_->domain(); }
+  const PrecisionInfo& precision() const override { return a_->precision(); }
+  int spins() const override { return a_->spins(); }
+  int slices() const override { return a_->slices(); }
+  double flops() const override { return a_->flops(); }
+  double bytes_sent() const override { return a_->bytes_sent(); }
+
+ private:
+  const LinearOperator* a_ = nullptr;
+  bool conjugate_;
+};
+
+/// Solvers with their work space, which stay when the links move.
+class FermionSolvers {
+ public:
+  /// \param squared the operator stands for M^+ M.
+  FermionSolvers(Method method, bool squared) : method_(method), squared_(squared) {}
+  FermionSolvers(const FermionSolvers&) = delete;
+  FermionSolvers& operator=(const FermionSolvers&) = delete;
+
+  /// The operators of the present links, in double and in the precision of iterations, which may be the same one. They
+  /// outlive what is solved until the next call.
+  void follow(const LinearOperator& high, const LinearOperator& low);
+  // x is the first guess. \throws Error the tolerance is missed.
+  /// x = (M^+ M)^-1 b
+  void solve_normal(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
+  /// x = (M^+)^-1 b
+  void solve_adjoint(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
+  /// x_k = (M^+ M + shift_k)^-1 b; without a guess.
+  void solve_shifted(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts, double tolerance,
+                     SolveWork& work);
+
+ private:
+  enum class System { plain, adjoint, normal };
+  /// One precision.
+  struct Level {
+    PresentOperator plain, adjoint{true};
+    std::unique_ptr<NormalOperator> normal;  // made when first asked for
+    const LinearOperator& of(System system, bool squared);
+  };
+  bool mixed() const { return high_.plain.precision().name != low_.plain.precision().name; }
+  KrylovBatch& batch(System system, Method method, bool low);
+  void solve(System system, SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
+
+  Method method_;
+  bool squared_;
+  Level high_, low_;
+  std::map<std::tuple<System, Method, bool>, std::unique_ptr<KrylovBatch>> batches_;
+  std::unique_ptr<MultishiftSolver> multishift_;
+  std::optional<SpinorField> between_;  ///< (M^+)^-1 b
+};
+
+}  // namespace quarksmith

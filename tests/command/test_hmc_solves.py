@@ -1,0 +1,85 @@
+"""Molecular dynamics: solvers, precisions and first guesses give the same trajectories; where their time goes."""
+
+import json
+import math
+
+import pytest
+from test_hmc import close, described, quark
+
+SOLVERS = [
+    (solver, precision)
+    for solver in ("auto", "bicgstab", "cg")
+    for precision in ("double", "double-single", "double-half")
+]
+
+
+def solved(quarksmith, tmp_path, name: str, keys: str, steps: int = 2, *options: str) -> dict:
+    """A trajectory with more keys of the monomial, and with its tolerances as by default."""
+    text = described(name, steps).replace("tol_force = 1e-12\ntol_action = 1e-13", keys)
+    (tmp_path / "run.toml").write_text(text)
+    quarksmith("hmc", "run.toml", "--json", "o.json", "--overwrite", *options)
+    return json.loads((tmp_path / "o.json").read_text())["trajectories"][0]
+
+
+@pytest.mark.parametrize("name", ["stout", "ratio", "moebius"])
+def test_every_solver_gives_the_same_trajectory(quarksmith, tmp_path, name):
+    exact = quark(quarksmith, tmp_path, name, 2)
+    found = [
+        solved(quarksmith, tmp_path, name, f'solver = "{solver}"\nprecision = "{precision}"')
+        for solver, precision in SOLVERS
+    ]
+    for one in found:
+        assert abs(one["dH"] - exact["dH"]) < 1e-6
+        assert close(one["actions"]["quark"][1], exact["actions"]["quark"][1], 1e-9)
+        assert 0 < one["work"]["quark"]["solve_seconds"] < one["work"]["quark"]["seconds"] < one["seconds"]
+        assert one["work"]["quark"]["fallbacks"] == 0
+    assert len({one["dH"] for one in found}) == 6  # auto is bicgstab here
+    assert found[3]["work"]["quark"]["iterations"] < found[6]["work"]["quark"]["iterations"]
+    assert solved(quarksmith, tmp_path, name, "")["actions"] == found[1]["actions"]  # by default
+
+
+@pytest.mark.parametrize("name", ["one flavour", "hisq"])
+def test_poles_are_solved_for_in_every_precision(quarksmith, tmp_path, name):
+    exact = quark(quarksmith, tmp_path, name, 2)
+    found = [
+        solved(quarksmith, tmp_path, name, f'precision = "{p}"') for p in ("double", "double-single", "double-half")
+    ]
+    for one in found:
+        assert abs(one["dH"] - exact["dH"]) < 1e-6
+        assert close(one["actions"]["quark"][1], exact["actions"]["quark"][1], 1e-9)
+    assert len({one["dH"] for one in found}) == 3
+    assert solved(quarksmith, tmp_path, name, "")["actions"] == found[0]["actions"]  # by default
+
+
+@pytest.mark.parametrize("name", ["stout", "ratio"])
+def test_earlier_solutions_save_iterations(quarksmith, tmp_path, name):
+    plain, guessed = (
+        solved(quarksmith, tmp_path, name, f"chronological = {n}", 8, "--reversibility", "1") for n in (0, 4)
+    )
+    assert guessed["work"]["quark"]["iterations"] < 0.8 * plain["work"]["quark"]["iterations"]
+    assert abs(guessed["dH"] - plain["dH"]) < 1e-6
+    assert guessed["reversibility"]["links"] < 1e-9  # the tolerance of forces is 1e-10
+
+
+def test_a_resumed_run_forgets_earlier_solutions(quarksmith, tmp_path):
+    keys = 'precision = "double-half"\nchronological = 3'
+    for name, count in (("two.toml", 2), ("one.toml", 1)):
+        text = described("ratio", 3).replace("tol_force = 1e-12\ntol_action = 1e-13", keys)
+        (tmp_path / name).write_text(text.replace("count = 1", f"count = {count}"))
+    quarksmith("hmc", "two.toml", "--out", "whole")
+    quarksmith("hmc", "one.toml", "--out", "part")
+    quarksmith("hmc", "two.toml", "--out", "part", "--resume", "part_00001.ildg", "--overwrite")
+    assert (tmp_path / "whole_00002.ildg").read_bytes() == (tmp_path / "part_00002.ildg").read_bytes()
+
+
+def test_a_trajectory_tells_where_its_time_goes(quarksmith, tmp_path):
+    text = described("one flavour", 2).replace('["quark"]', '["quark", "gauge"]')
+    gauge = '[[monomial]]\nname = "gauge"\nkind = "gauge"\naction = "wilson"\nbeta = 5.6\n\n[[integrator]]'
+    (tmp_path / "run.toml").write_text(text.replace("[[integrator]]", gauge))
+    line = quarksmith("hmc", "run.toml", "--json", "o.json", "--out", "run").stdout.splitlines()[0]
+    found = json.loads((tmp_path / "o.json").read_text())["trajectories"][0]
+    shares, work = found["shares"], found["work"]
+    assert set(shares) == {"solves", "forces", "gauge", "io"} and all(0 < s < 1 for s in shares.values())
+    assert 0.5 < sum(shares.values()) <= 1
+    assert math.isclose(shares["gauge"] / shares["solves"], work["gauge"]["seconds"] / work["quark"]["solve_seconds"])
+    assert f"; quark {work['quark']['iterations']} iterations" in line and "; gauge 0 iterations" in line

@@ -1,0 +1,216 @@
+// Solves of molecular dynamics: true residuals on links that move, in every precision, by solvers that stay; guesses.
+#include "solvers/hmc/fermion_operator.hpp"
+
+#include <gtest/gtest.h>
+
+#include "runtime/error.hpp"
+#include "runtime/fields/expression.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/hmc/chronological.hpp"
+#include "solvers/hmc/noise.hpp"
+#include "solvers/actions/wilson.hpp"
+#include "solvers/krylov/blas.hpp"
+#include "tests/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+
+constexpr double tolerance = 1e-11;
+
+/// Links that move, and an operator that follows them.
+struct MovingOperator {
+  MovingOperator(const std::shared_ptr<Device>& device, std::shared_ptr<const Action> action, Reduction form,
+                 const FermionSolver& solver, bool shifted = false)
+      : domain(
+            std::make_shared<Domain>(Lattice(action->reach() > 1 ? Coordinates{6, 6, 6, 6} : Coordinates{4, 4, 4, 8}),
+                                     device, Communicator::self(), action->reach())),
+        links(weak_gauge(domain->lattice(), 0.15, 5), domain),
+        parameters{std::move(action), form, {}, {1, 1, 1, -1}, 0.1},
+        a(parameters, solver, shifted),
+        momenta(links.cleared()) {
+    GaussianNoise(3, 0).momenta(momenta);
+    a.follow(links);
+  }
+  void move() {
+    links.move(momenta, 0.05);
+    a.follow(links);
+  }
+  SpinorField source(int number = 0) const {
+    SpinorField b = a.field();
+    GaussianNoise(7, 1).pseudofermion("", number, b, find_basis("non_relativistic"));
+    return b;
+  }
+  /// |b - (M^+ M + shift) x| / |b| with an operator of its own.
+  double residual(const SpinorField& x, const SpinorField& b, double shift = 0) const {
+    FermionOperator fresh(parameters, {});
+    fresh.follow(links);
+    const Blas blas(b);
+    SpinorField y = b.like(), z = b.like();
+    fresh.matrix().apply(y, x, Dagger::no);
+    if (!fresh.is_squared()) {
+      z.copy_from(y);
+      fresh.matrix().apply(y, z, Dagger::yes);
+    }
+    blas.axpby(shift, x, 1, y);
+    return std::sqrt(blas.residual(b, y) / blas.norm2(b));
+  }
+
+  DomainPointer domain;
+  EvolvingLinks links;
+  FermionParameters parameters;
+  FermionOperator a;
+  LinkField momenta;
+};
+
+std::shared_ptr<const Action> wilson(double mass, double csw) {
+  WilsonParameters p;
+  p.mass = mass;
+  p.csw_r = p.csw_t = csw;
+  return std::make_shared<WilsonAction>(p);
+}
+std::shared_ptr<const Action> clover() { return wilson(0.05, 1.1); }
+StaggeredAction staggered(StaggeredParameters::Kind kind) {
+  StaggeredParameters p;
+  p.kind = kind;
+  p.mass = 0.1;
+  p.u0 = 0.9;
+  p.naik_epsilon = -0.05;
+  return StaggeredAction(p);
+}
+std::shared_ptr<const Action> hisq() {
+  return std::make_shared<StaggeredAction>(staggered(StaggeredParameters::Kind::hisq));
+}
+
+TEST(FermionSolvers, ReachTheTrueResidualOnLinksThatMove) {
+  for (const auto& device : support::devices())
+    for (const Method method : {Method::cg, Method::automatic})
+      for (const char* precision : {"double", "double-single", "double-half"})
+        for (const Reduction form : {Reduction::none, Reduction::symmetric}) {
+          MovingOperator run(device, clover(), form, {method, precision});
+          const SpinorField b = run.source();
+          for (int step = 0; step < 2; ++step, run.move()) {
+            SpinorField x = b.like(), y = b.like(), z = b.like();
+            SolveWork work;
+            x.fill(0);
+            run.a.solve_normal(x, b, tolerance, work);
+            // Of two systems one after the other, the residual of the first is multiplied by M^+ of the second's.
+            EXPECT_LE(run.residual(x, b), (method == Method::cg ? 1 : 20) * tolerance) << precision << step;
+            run.a.solve_adjoint(y, b, tolerance, work);
+            run.a.matrix().apply(z, y, Dagger::yes);
+            EXPECT_LE(std::sqrt(Blas(b).residual(b, z) / Blas(b).norm2(b)), tolerance) << precision << step;
+            EXPECT_GT(work.iterations, 4);
+            EXPECT_EQ(work.fallbacks, 0);
+          }
+        }
+}
+
+TEST(FermionSolvers, ShiftsReachTheirTrueResiduals) {
+  const std::vector<double> shifts = {0.003, 0.1, 0.02, 1, 5, 0.5};
+  for (const auto& device : support::devices())
+    for (const auto& action : {clover(), hisq()})
+      for (const char* precision : {"double", "double-single", "double-half"}) {
+        MovingOperator run(device, action, Reduction::asymmetric, {Method::cg, precision}, true);
+        const SpinorField b = run.source();
+        for (int step = 0; step < 2; ++step, run.move())
+          for (const int count : {4, 6, 5}) {  // as heat bath, action and force have
+            SpinorField x = run.a.field(count);
+            SolveWork work;
+            run.a.solve_shifted(x, b, {shifts.begin(), shifts.begin() + count}, tolerance, work);
+            for (int k = 0; k < count; ++k) EXPECT_LE(run.residual(x.slice(k, 1), b, shifts[k]), tolerance);
+          }
+      }
+}
+
+/// What BiCGstab does not solve, conjugate gradients do; by itself it says so.
+TEST(FermionSolvers, FallBackWhereBiCGstabFails) {
+  const auto light = wilson(-1.2, 0);
+  const auto solve = [&](Method method) {
+    MovingOperator run(Device::cpu(), light, Reduction::none, {method, "double"});
+    const SpinorField b = run.source();
+    SpinorField y = b.like(), z = b.like();
+    SolveWork work;
+    run.a.solve_adjoint(y, b, 1e-9, work);
+    run.a.matrix().apply(z, y, Dagger::yes);
+    EXPECT_LE(std::sqrt(Blas(b).residual(b, z) / Blas(b).norm2(b)), 1e-9);
+    return work;
+  };
+  EXPECT_EQ(solve(Method::automatic).fallbacks, 1);
+  EXPECT_EQ(solve(Method::cg).fallbacks, 0);
+  EXPECT_THROW(solve(Method::bicgstab), Error);
+}
+
+TEST(FermionSolvers, ThePrecisionOfTheBuildIsTheDefault) {
+  const auto naive = std::make_shared<StatedAction>(ActionValues(find_action("naive"), {{"mass", 0.4}, {"mu", 0.1}}),
+                                                    BoundaryPhases{1, 1, 1, -1});
+  const auto solve = [&](const std::string& precision) {
+    MovingOperator run(Device::cpu(), naive, Reduction::none, {Method::cg, precision});
+    const SpinorField b = run.source();
+    SpinorField x = b.like();
+    SolveWork work;
+    x.fill(0);
+    run.a.solve_normal(x, b, tolerance, work);
+    EXPECT_LE(run.residual(x, b), tolerance);
+  };
+  solve("");
+  EXPECT_THROW(solve("double-half"), MissingKernel);
+}
+
+/// Fat and long links that never leave the device against those that hosts hold, in every precision.
+TEST(FermionSolvers, LinksMadeOnTheDeviceAreThoseOfTheHost) {
+  for (const auto& device : support::devices())
+    for (const auto kind : {StaggeredParameters::Kind::asqtad, StaggeredParameters::Kind::hisq}) {
+      const StaggeredAction action = staggered(kind);
+      const auto domain = std::make_shared<Domain>(Lattice({6, 6, 6, 6}), device, Communicator::self(), 3);
+      const HostGauge gauge = weak_gauge(domain->lattice(), 0.3, 5);
+      const auto field =
+          std::make_shared<const LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r18")));
+      for (const auto& [precision, storage, least] : {std::tuple{"double", "r18", 1e-14},
+                                                      {"double", "r13", 1e-13},
+                                                      {"single", "r13", 1e-6},
+                                                      {"half", "r13", 2e-4}}) {
+        const auto made = action.make(LinkStore(field, storage, "non_relativistic"), find_precision(precision));
+        const auto wanted =
+            action.make(LinkStore(gauge, domain, storage, "non_relativistic"), find_precision("double"));
+        SpinorField in = wanted->matrix().field(), out = in.like(), expected = in.like();
+        GaussianNoise(7, 1).pseudofermion("", 0, in, find_basis("non_relativistic"));
+        wanted->matrix().apply(expected, in, Dagger::no);
+        SpinorField low_in = made->matrix().field(), low_out = low_in.like();
+        const Converter convert(wanted->matrix(), in.precision(), low_in.precision(), 1);
+        convert(in, low_in);
+        made->matrix().apply(low_out, low_in, Dagger::no);
+        convert(low_out, out);
+        const Blas blas(out);
+        EXPECT_LE(std::sqrt(blas.residual(expected, out) / blas.norm2(expected)), least) << precision << storage;
+      }
+    }
+}
+
+TEST(ChronologicalGuess, IsTheBestOfTheLastSolutions) {
+  MovingOperator run(Device::cpu(), clover(), Reduction::symmetric, {Method::cg, "double"});
+  ChronologicalGuess earlier(2);
+  SpinorField x = run.a.field(), sum = x.like();
+  const Blas blas(x);
+  SolveWork work;
+  const auto residual_of_guess = [&](const SpinorField& b) {
+    earlier.guess(x, b, run.a.matrix());
+    return run.residual(x, b);
+  };
+  sum.fill(0);
+  for (int n = 0; n < 3; ++n) {
+    const SpinorField b = run.source(n);
+    EXPECT_GT(residual_of_guess(b), 0.1);
+    x.fill(0);
+    run.a.solve_normal(x, b, tolerance, work);
+    earlier.keep(x);
+    earlier.keep(x);  // one that says nothing new takes no place
+    if (n > 0) blas.axpby(n, b, 1, sum);
+  }
+  EXPECT_LE(residual_of_guess(sum), 10 * tolerance);  // a sum of the last two
+  EXPECT_GT(residual_of_guess(run.source(0)), 0.1);   // that before them is forgotten
+  earlier.forget();
+  residual_of_guess(sum);
+  EXPECT_EQ(blas.norm2(x), 0);
+}
+
+}  // namespace
