@@ -104,7 +104,8 @@ nlohmann::ordered_json json_of(const TrajectoryReport& report, const Hmc& hmc) {
   for (std::size_t n = 0; n < monomials.size(); ++n)
     j["work"][monomials[n]->name()] = {{"iterations", report.work[n].iterations},
                                        {"seconds", report.work[n].seconds},
-                                       {"solve_seconds", report.work[n].solve_seconds}};
+                                       {"solve_seconds", report.work[n].solve_seconds},
+                                       {"damped", report.work[n].damped}};
   j["seconds"] = report.seconds;
   return j;
 }
@@ -114,9 +115,11 @@ void print(std::uint64_t number, const TrajectoryReport& report, const Hmc& hmc)
   std::string line = fmt::format("trajectory {}: dH {:+.6e} {}, plaquette {:.8f}, {:.3g} s", number, report.dh,
                                  report.accepted ? "accepted" : "rejected", report.plaquette, report.seconds);
   const auto& monomials = hmc.monomials();
-  for (std::size_t n = 0; n < monomials.size(); ++n)
-    line += fmt::format("; {} {} iterations {:.3g} s", monomials[n]->name(), report.work[n].iterations,
-                        report.work[n].seconds);
+  for (std::size_t n = 0; n < monomials.size(); ++n) {
+    const MonomialWork& work = report.work[n];
+    line += fmt::format("; {} {} iterations {:.3g} s", monomials[n]->name(), work.iterations, work.seconds);
+    if (work.damped > 0) line += fmt::format(", {} projections damped", work.damped);
+  }
   fmt::print("{}\n", line);
 }
 

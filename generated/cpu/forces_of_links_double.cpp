@@ -4,6 +4,7 @@
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/expression_site.hpp"
 #include "runtime/kernels/su3_adjoint.hpp"
+#include "runtime/kernels/site_values.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -14,6 +15,7 @@
 #include "generated/bodies/back_naik.hpp"
 #include "generated/bodies/back_project_u3.hpp"
 #include "generated/bodies/back_staple.hpp"
+#include "generated/bodies/damped_projections.hpp"
 #include "generated/bodies/force_link.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -36,6 +38,13 @@ struct back_staple_double_r18_row
     : back_staple_body<Ieee<double>, Ieee<double>, R18, 4> {};
 void back_staple_double_r18(const Arguments& a, const Launch& l) {
   apply<back_staple_double_r18_row>(a, l);
+}
+
+// 1148 flop, 576 bytes a site and right-hand side; 72 reals without reuse
+struct damped_projections_double_row
+    : SiteValues<damped_projections_body<Ieee<double>, Ieee<double>, R18, 4>> {};
+void damped_projections_double(const Arguments& a, const Launch& l) {
+  apply<damped_projections_double_row>(a, l);
 }
 
 // 960 flop, 2304 bytes a site and right-hand side; 288 reals without reuse

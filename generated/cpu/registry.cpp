@@ -191,6 +191,7 @@ void d234_dagger_double_r12_nr(const Arguments&, const Launch&);
 void d234_dagger_double_r18_nr(const Arguments&, const Launch&);
 void d234_double_r12_nr(const Arguments&, const Launch&);
 void d234_double_r18_nr(const Arguments&, const Launch&);
+void damped_projections_double(const Arguments&, const Launch&);
 void decode_links_double_r12(const Arguments&, const Launch&);
 void decode_links_double_r12t(const Arguments&, const Launch&);
 void decode_links_double_r13(const Arguments&, const Launch&);
@@ -1138,6 +1139,13 @@ constexpr Operation of_d234 = {
     false, 0,
     "u:links:links:apart:2.1.2.1.2.1.2.1 psi:fermion:in:apart:2.2.2.2.2.2.2.2 mass:real:a.re:here "
      "b:real:b.re:here c:real:c.re:here out:fermion:out:out"};
+constexpr Operation of_damped_projections = {
+    "damped_projections", "expression",
+    "total(damped_adjoint(v[x]) + damped_adjoint(v[y]) + damped_adjoint(v[z]) + damped_adjoint(v[t]))",
+    "",
+    "",
+    false, 1,
+    "v:matrices:x:apart"};
 constexpr Operation of_decode_links = {
     "decode_links", "convert",
     "out = links, from the precision and storage of the record to 18 doubles",
@@ -2863,6 +2871,9 @@ constexpr Kernel table[] = {
     kernel("d234_double_r18_nr", of_d234, false,
            "none", "double", "r18", "non_relativistic", false,
            1, 4, 0, 0, 0, 9532, 1728, d234_double_r18_nr, false),
+    kernel("damped_projections_double", of_damped_projections, false,
+           "none", "double", "", "", false,
+           1, 4, 0, 0, 0, 1148, 576, damped_projections_double, false),
     kernel("decode_links_double_r12", of_decode_links, false,
            "none", "double", "r12", "", false,
            1, 4, 0, 0, 0, 0, 960, decode_links_double_r12, false),

@@ -6,6 +6,7 @@
 #include "runtime/kernels/targets/halo_cuda.hpp"
 #include "runtime/kernels/expression_site.hpp"
 #include "runtime/kernels/su3_adjoint.hpp"
+#include "runtime/kernels/site_values.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -16,6 +17,7 @@
 #include "generated/bodies/back_naik.hpp"
 #include "generated/bodies/back_project_u3.hpp"
 #include "generated/bodies/back_staple.hpp"
+#include "generated/bodies/damped_projections.hpp"
 #include "generated/bodies/force_link.hpp"
 namespace quarksmith::QUARKSMITH_TARGET {
 
@@ -38,6 +40,13 @@ struct back_staple_double_r18_row
     : back_staple_body<Ieee<double>, Ieee<double>, R18, 4> {};
 void back_staple_double_r18(const Arguments& a, const Launch& l) {
   apply<back_staple_double_r18_row, 128, 1>(a, l);
+}
+
+// 1148 flop, 576 bytes a site and right-hand side; 72 reals without reuse
+struct damped_projections_double_row
+    : SiteValues<damped_projections_body<Ieee<double>, Ieee<double>, R18, 4>> {};
+void damped_projections_double(const Arguments& a, const Launch& l) {
+  apply<damped_projections_double_row, 128, 1>(a, l);
 }
 
 // 960 flop, 2304 bytes a site and right-hand side; 288 reals without reuse

@@ -6,6 +6,7 @@
 
 #include "runtime/error.hpp"
 #include "solvers/actions/domain_wall.hpp"
+#include "solvers/actions/formula_action.hpp"
 #include "solvers/hmc/improved_force.hpp"
 #include "solvers/krylov/blas.hpp"
 
@@ -23,6 +24,17 @@ const HoppingTerm& hopping_of(const DiracOperator& dirac) {
   return *dirac.hops();
 }
 
+/// The parameters of an action; null for one of hops.
+const ActionValues* formula_of(const DiracOperator& dirac) {
+  const auto* found = dynamic_cast<const FormulaDirac*>(&dirac);
+  return found == nullptr ? nullptr : &found->matrix().values();
+}
+
+const ActionValues& values_of(const DiracOperator& dirac) {
+  const ActionValues* formula = formula_of(dirac);
+  return formula != nullptr ? *formula : hopping_of(dirac).values();
+}
+
 /// The parameters of an expression of the build. \throws MissingKernel there is none.
 std::vector<ExpressionParameter> parameters_of(const Device& device, const std::string& name) {
   for (const Kernel& k : device.kernels())
@@ -32,9 +44,7 @@ std::vector<ExpressionParameter> parameters_of(const Device& device, const std::
 }
 
 /// Whether the action's statement makes its links.
-bool makes_links(const FermionOperator& fermion) {
-  return !hopping_of(fermion.dirac()).values().info().link_stages.empty();
-}
+bool makes_links(const FermionOperator& fermion) { return !values_of(fermion.dirac()).info().link_stages.empty(); }
 
 /// A parameter of an action, or its exponential: exp_mu, exp_minus_mu.
 double number_of(const std::map<std::string, double, std::less<>>& numbers, std::string_view name) {
@@ -55,10 +65,11 @@ FermionForce::FermionForce(const FermionOperator& fermion, const EvolvingLinks& 
       u_(links.steps(fermion.parameters().stout).back()),
       z_(links.cleared()),
       settings_{fermion.parameters().boundary, "non_relativistic"} {
-  const ActionValues& values = hopping_of(fermion.dirac()).values();
+  const ActionValues& values = values_of(fermion.dirac());
   // Parameters of the hops that the action gives no choice of are as by default: xi0 and nu of domain walls.
-  for (const ActionParameter& p : find_action(values.info().hopping).parameters)
-    if (!p.required) numbers_.emplace(p.name, p.fallback);
+  if (const std::string_view hopping = values.info().hopping; !hopping.empty())
+    for (const ActionParameter& p : find_action(hopping).parameters)
+      if (!p.required) numbers_.emplace(p.name, p.fallback);
   for (std::size_t n = 0; n < values.all().size(); ++n)
     numbers_.insert_or_assign(std::string(values.info().parameters[n].name), values.all()[n]);
 }
@@ -73,7 +84,8 @@ void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double w
     evaluate("derivative_improved_staggered", {x, y, *by_fat_, *by_long_, weight, *by_fat_, *by_long_}, settings);
     return;
   }
-  const std::string name = "force_" + std::string(hopping_of(fermion_->dirac()).values().info().hopping);
+  const ActionInfo& info = values_of(fermion_->dirac()).info();
+  const std::string name = "force_" + std::string(info.hopping.empty() ? info.name : info.hopping);
   std::vector<ExpressionArgument> arguments = {*u_, x, y, z_, weight};
   const auto parameters = parameters_of(psi.device(), name);
   for (std::size_t n = arguments.size(); n < parameters.size(); ++n)
@@ -128,6 +140,7 @@ SpinorField FermionForce::completed_on_slices(const SpinorField& even, Dagger da
 
 void FermionForce::add(const SpinorField& x, const SpinorField& y, double weight) {
   const FermionParameters& p = fermion_->parameters();
+  if (formula_of(fermion_->dirac()) != nullptr) return hops(x, y, weight);
   const HoppingTerm& hopping = hopping_of(fermion_->dirac());
   if (const DomainWallHopping* walls = walls_of(fermion_->dirac())) {
     if (p.reduction != Reduction::none)
@@ -212,9 +225,11 @@ void FermionForce::add_log_det(double flavours) {
   if (form == Reduction::symmetric) add_log_det(Parity::even, flavours);
 }
 
-void FermionForce::finish(LinkField& out) {
+long long FermionForce::finish(LinkField& out) {
+  long long damped = 0;
   if (magnetic_) evaluate("force_clover", {*u_, *magnetic_, *electric_, z_, z_});
-  if (by_fat_) add_improved_force(*links_, *u_, hopping_of(fermion_->dirac()).values(), *by_fat_, *by_long_, z_);
+  if (by_fat_)
+    damped = add_improved_force(*links_, *u_, hopping_of(fermion_->dirac()).values(), *by_fat_, *by_long_, z_);
   const StoutLinks& stout = fermion_->parameters().stout;
   const auto& steps = links_->steps(stout);
   for (int n = stout.steps - 1; n >= 0; --n) {  // the force by the links after the step becomes that by those before
@@ -224,6 +239,7 @@ void FermionForce::finish(LinkField& out) {
     z_ = std::move(next);
   }
   evaluate("kick", {out, z_, 1, out});
+  return damped;
 }
 
 }  // namespace quarksmith

@@ -17,6 +17,7 @@ struct MonomialWork {
   long long iterations = 0;  ///< of its solves
   double seconds = 0;        ///< of forces, actions and heat baths; Hmc measures them
   double solve_seconds = 0;  ///< of that its solves
+  long long damped = 0;      ///< links whose projection on U(3) was damped in its forces
 };
 
 /// One term of the action: its heat bath, its value and its force.
