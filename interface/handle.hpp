@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -86,8 +87,14 @@ struct ShiftedHandle final : Handle {
 
 struct Dynamics final : Handle {
   Dynamics(std::shared_ptr<Session> s, const HostGauge& start)
-      : Handle(s), phase(start.phase), links(start, s->domain), momenta(links.cleared()) {}
+      : Handle(s), phase(start.phase), links(start, for_long_hops(*s->domain)), momenta(links.cleared()) {}
   static constexpr HandleKind kind = HandleKind::dynamics;
+  /// The lattice of a context, for hops of three sites too if it has room for these.
+  static DomainPointer for_long_hops(const Domain& d) {
+    const Coordinates& extent = d.lattice().extent();
+    const int reach = *std::min_element(extent.begin(), extent.end()) > 2 ? 3 : 1;
+    return std::make_shared<Domain>(d.lattice(), d.device_pointer(), d.communicator_pointer(), reach);
+  }
   std::array<Complex64, directions> phase;  ///< that was found in the links
   EvolvingLinks links;
   LinkField momenta;

@@ -143,11 +143,12 @@ static void check_arguments(set* s) {
   refused(quarksmith_dynamics_drift(s->dynamics, NAN), bad, "step nan", "finite");
   /* Links are no momenta; momenta are no links. */
   refused(quarksmith_dynamics_set_momenta(s->dynamics, (const void* const[]){s->l.links}, &s->links),
-          QUARKSMITH_BAD_DATA, "not anti-Hermitian", "P = i p_a T_a");
-  number* zero = calloc((size_t)(36 * s->l.sites), sizeof *zero);
-  refused(quarksmith_dynamics_set_links(s->dynamics, (const void* const[]){zero}, &s->links), QUARKSMITH_BAD_DATA,
-          "SU(3)", "molecular dynamics");
-  free(zero);
+          QUARKSMITH_BAD_DATA, "anti-Hermitian", "P = i p_a T_a");
+  number* nothing = calloc((size_t)(36 * s->l.sites), sizeof *nothing);
+  nothing[77] = NAN;
+  refused(quarksmith_dynamics_set_momenta(s->dynamics, (const void* const[]){nothing}, &s->links), QUARKSMITH_BAD_DATA,
+          "a matrix of momenta", "P = i p_a T_a");
+  free(nothing);
   /* A sign in time that the first links did not have. */
   number* turned = malloc(sizeof *turned * (size_t)(36 * s->l.sites));
   memcpy(turned, s->l.links, sizeof *turned * (size_t)(36 * s->l.sites));
@@ -155,6 +156,10 @@ static void check_arguments(set* s) {
     for (int i = 27; i < 36; ++i) turned[36 * n + i] *= -1;
   refused(quarksmith_dynamics_set_links(s->dynamics, (const void* const[]){turned}, &s->links), QUARKSMITH_BAD_DATA,
           "other phases", "create the dynamics anew");
+  memcpy(turned, s->l.links, sizeof *turned * (size_t)(36 * s->l.sites));
+  turned[40] *= 1.01;
+  refused(quarksmith_dynamics_set_links(s->dynamics, (const void* const[]){turned}, &s->links), QUARKSMITH_BAD_DATA,
+          "SU(3)", "molecular dynamics");
   free(turned);
   const double minus = -1;
   s->r.count = 1, s->r.residues = numbers, s->r.poles = &minus;

@@ -38,9 +38,10 @@ def test_every_quark_is_that_of_one_process(mpirun, name):  # noqa: F811
     wide = name in ("asqtad", "hisq")
     extents = "[4, 4, 8, 8]" if wide else "[4, 2, 4, 4]"
     text = described(name, 1).replace("[4, 4, 4, 4]", extents).replace("[6, 6, 6, 6]", extents)
-    (mpirun.folder / "run.toml").write_text(text)
+    # Fewer poles: their many iterations take long where ranks share processors.
+    (mpirun.folder / "run.toml").write_text(text.replace("error = 1e-12", "error = 1e-5"))
     alone = on_ranks(mpirun, 1, "", "run.toml")
-    for ranks, grid in GRIDS[:2] if wide else GRIDS:
+    for ranks, grid in GRIDS[:1] if wide or QUARKS[name][0] == "rational" else GRIDS:
         assert_same(on_ranks(mpirun, ranks, grid, "run.toml"), alone, grid)
 
 
