@@ -1,7 +1,7 @@
 /** \file
  * The C interface of Quarksmith, for C11 and C++: Wilson and Wilson-clover operators and solvers on host arrays of an
- * existing lattice code, or on fields that stay on the device. docs/howto-c.md shows its use; docs/conventions.md says
- * what is computed.
+ * existing lattice code, or on fields that stay on the device; forces and actions of molecular dynamics of all actions.
+ * docs/howto-c.md and docs/forces.md show its use; docs/conventions.md says what is computed.
  *
  * Every function that can fail returns a status; quarksmith_message() then has the text for this thread, and
  * quarksmith_handle_message() the last one of a handle. Handles may be used from any thread. Handles of one context

@@ -51,6 +51,37 @@ def test_examples_are_in_the_table():
     assert {"moebius", "naive", "d234", "iwasaki", "symanzik"} < actions
 
 
+ROUGH = """\
+[lattice]
+extents = [4, 4, 4, 4]
+gauge = "{gauge}"
+
+[trajectory]
+length = 0.01
+
+[[monomial]]
+name = "quark"
+kind = "rational"
+action = "hisq"
+mass = 0.5
+rational = {{range = [0.5, 500.0], error = 1e-6, force_error = 1e-5}}
+
+[[integrator]]
+kind = "leapfrog"
+steps = 1
+monomials = ["quark"]
+"""
+
+
+@pytest.mark.parametrize("gauge", ["hot", "weak:0.3"])
+def test_damped_projections_are_told(quarksmith, tmp_path, gauge):
+    (tmp_path / "run.toml").write_text(ROUGH.format(gauge=gauge))
+    line = quarksmith("hmc", "run.toml", "--json", "o.json").stdout
+    damped = json.loads((tmp_path / "o.json").read_text())["trajectories"][0]["work"]["quark"]["damped"]
+    assert (damped > 0) == (gauge == "hot")
+    assert (f" s, {damped} projections damped\n" in line) == (damped > 0)
+
+
 ENERGIES = """\
 [lattice]
 extents = [4, 4, 4, 4]
