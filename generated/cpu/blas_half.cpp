@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/kernels/targets/cpu.hpp"
 #include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/targets/sums_cpu.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -86,7 +87,7 @@ void bicgstab_advance_half(const Arguments& a, const Launch& l) {
 
 // 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_alpha_half_row
-    : bicgstab_alpha_body<Fixed<short, true>, 4> {};
+    : ExactSums<bicgstab_alpha_body<Fixed<short, true>, 4>> {};
 void bicgstab_alpha_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_alpha_half_row>(a, l);
 }
@@ -114,35 +115,35 @@ void bicgstab_l_direction_half(const Arguments& a, const Launch& l) {
 
 // 192 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_minimise_half_row
-    : bicgstab_l_minimise_body<Fixed<short, true>, 4> {};
+    : ExactSums<bicgstab_l_minimise_body<Fixed<short, true>, 4>> {};
 void bicgstab_l_minimise_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_minimise_half_row>(a, l);
 }
 
 // 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_rho_half_row
-    : bicgstab_l_rho_body<Fixed<short, true>, 4> {};
+    : ExactSums<bicgstab_l_rho_body<Fixed<short, true>, 4>> {};
 void bicgstab_l_rho_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_rho_half_row>(a, l);
 }
 
 // 192 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_solve_half_row
-    : bicgstab_l_solve_body<Fixed<short, true>, 4> {};
+    : ExactSums<bicgstab_l_solve_body<Fixed<short, true>, 4>> {};
 void bicgstab_l_solve_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_solve_half_row>(a, l);
 }
 
 // 384 flop, 312 bytes a site and right-hand side; 144 reals without reuse
 struct bicgstab_l_step_half_row
-    : bicgstab_l_step_body<Fixed<short, true>, 4> {};
+    : ExactSums<bicgstab_l_step_body<Fixed<short, true>, 4>> {};
 void bicgstab_l_step_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_step_half_row>(a, l);
 }
 
 // 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_tau_half_row
-    : bicgstab_l_tau_body<Fixed<short, true>, 4> {};
+    : ExactSums<bicgstab_l_tau_body<Fixed<short, true>, 4>> {};
 void bicgstab_l_tau_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_tau_half_row>(a, l);
 }
@@ -156,21 +157,21 @@ void bicgstab_l_update_half(const Arguments& a, const Launch& l) {
 
 // 192 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_omega_half_row
-    : bicgstab_omega_body<Fixed<short, true>, 4> {};
+    : ExactSums<bicgstab_omega_body<Fixed<short, true>, 4>> {};
 void bicgstab_omega_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_omega_half_row>(a, l);
 }
 
 // 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_half_row
-    : bicgstab_replace_body<Fixed<short, true>, 4> {};
+    : ExactSums<bicgstab_replace_body<Fixed<short, true>, 4>> {};
 void bicgstab_replace_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_replace_half_row>(a, l);
 }
 
 // 480 flop, 364 bytes a site and right-hand side; 168 reals without reuse
 struct bicgstab_step_half_row
-    : bicgstab_step_body<Fixed<short, true>, 4> {};
+    : ExactSums<bicgstab_step_body<Fixed<short, true>, 4>> {};
 void bicgstab_step_half(const Arguments& a, const Launch& l) {
   apply<bicgstab_step_half_row>(a, l);
 }
@@ -191,21 +192,21 @@ void caxpby_half_s1(const Arguments& a, const Launch& l) {
 
 // 96 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct cdot_half_row
-    : cdot_body<Fixed<short, true>, 4> {};
+    : ExactSums<cdot_body<Fixed<short, true>, 4>> {};
 void cdot_half(const Arguments& a, const Launch& l) {
   apply<cdot_half_row>(a, l);
 }
 
 // 24 flop, 32 bytes a site and right-hand side; 12 reals without reuse
 struct cdot_half_s1_row
-    : cdot_body<Fixed<short, true>, 1> {};
+    : ExactSums<cdot_body<Fixed<short, true>, 1>> {};
 void cdot_half_s1(const Arguments& a, const Launch& l) {
   apply<cdot_half_s1_row>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct cg_curvature_half_row
-    : cg_curvature_body<Fixed<short, true>, 4> {};
+    : ExactSums<cg_curvature_body<Fixed<short, true>, 4>> {};
 void cg_curvature_half(const Arguments& a, const Launch& l) {
   apply<cg_curvature_half_row>(a, l);
 }
@@ -226,56 +227,56 @@ void cg_direction_half_s1(const Arguments& a, const Launch& l) {
 
 // 288 flop, 260 bytes a site and right-hand side; 120 reals without reuse
 struct cg_replace_half_row
-    : cg_replace_body<Fixed<short, true>, 4> {};
+    : ExactSums<cg_replace_body<Fixed<short, true>, 4>> {};
 void cg_replace_half(const Arguments& a, const Launch& l) {
   apply<cg_replace_half_row>(a, l);
 }
 
 // 72 flop, 80 bytes a site and right-hand side; 30 reals without reuse
 struct cg_replace_half_s1_row
-    : cg_replace_body<Fixed<short, true>, 1> {};
+    : ExactSums<cg_replace_body<Fixed<short, true>, 1>> {};
 void cg_replace_half_s1(const Arguments& a, const Launch& l) {
   apply<cg_replace_half_s1_row>(a, l);
 }
 
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct cg_reproject_half_row
-    : cg_reproject_body<Fixed<short, true>, 4> {};
+    : ExactSums<cg_reproject_body<Fixed<short, true>, 4>> {};
 void cg_reproject_half(const Arguments& a, const Launch& l) {
   apply<cg_reproject_half_row>(a, l);
 }
 
 // 24 flop, 48 bytes a site and right-hand side; 18 reals without reuse
 struct cg_reproject_half_s1_row
-    : cg_reproject_body<Fixed<short, true>, 1> {};
+    : ExactSums<cg_reproject_body<Fixed<short, true>, 1>> {};
 void cg_reproject_half_s1(const Arguments& a, const Launch& l) {
   apply<cg_reproject_half_s1_row>(a, l);
 }
 
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_half_row
-    : cg_residual_body<Fixed<short, true>, 4> {};
+    : ExactSums<cg_residual_body<Fixed<short, true>, 4>> {};
 void cg_residual_half(const Arguments& a, const Launch& l) {
   apply<cg_residual_half_row>(a, l);
 }
 
 // 24 flop, 48 bytes a site and right-hand side; 18 reals without reuse
 struct cg_residual_half_s1_row
-    : cg_residual_body<Fixed<short, true>, 1> {};
+    : ExactSums<cg_residual_body<Fixed<short, true>, 1>> {};
 void cg_residual_half_s1(const Arguments& a, const Launch& l) {
   apply<cg_residual_half_s1_row>(a, l);
 }
 
 // 192 flop, 260 bytes a site and right-hand side; 120 reals without reuse
 struct cgne_direction_half_row
-    : cgne_direction_body<Fixed<short, true>, 4> {};
+    : ExactSums<cgne_direction_body<Fixed<short, true>, 4>> {};
 void cgne_direction_half(const Arguments& a, const Launch& l) {
   apply<cgne_direction_half_row>(a, l);
 }
 
 // 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct cgne_replace_half_row
-    : cgne_replace_body<Fixed<short, true>, 4> {};
+    : ExactSums<cgne_replace_body<Fixed<short, true>, 4>> {};
 void cgne_replace_half(const Arguments& a, const Launch& l) {
   apply<cgne_replace_half_row>(a, l);
 }
@@ -296,77 +297,77 @@ void gcr_orthogonalise_half(const Arguments& a, const Launch& l) {
 
 // 384 flop, 260 bytes a site and right-hand side; 120 reals without reuse
 struct gcr_project_half_row
-    : gcr_project_body<Fixed<short, true>, 4> {};
+    : ExactSums<gcr_project_body<Fixed<short, true>, 4>> {};
 void gcr_project_half(const Arguments& a, const Launch& l) {
   apply<gcr_project_half_row>(a, l);
 }
 
 // 144 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct hermitian_curvature_half_row
-    : hermitian_curvature_body<Fixed<short, true>, 4> {};
+    : ExactSums<hermitian_curvature_body<Fixed<short, true>, 4>> {};
 void hermitian_curvature_half(const Arguments& a, const Launch& l) {
   apply<hermitian_curvature_half_row>(a, l);
 }
 
 // 36 flop, 48 bytes a site and right-hand side; 18 reals without reuse
 struct hermitian_curvature_half_s1_row
-    : hermitian_curvature_body<Fixed<short, true>, 1> {};
+    : ExactSums<hermitian_curvature_body<Fixed<short, true>, 1>> {};
 void hermitian_curvature_half_s1(const Arguments& a, const Launch& l) {
   apply<hermitian_curvature_half_s1_row>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct measure_half_row
-    : measure_body<Fixed<short, true>, 4> {};
+    : ExactSums<measure_body<Fixed<short, true>, 4>> {};
 void measure_half(const Arguments& a, const Launch& l) {
   apply<measure_half_row>(a, l);
 }
 
 // 12 flop, 16 bytes a site and right-hand side; 6 reals without reuse
 struct measure_half_s1_row
-    : measure_body<Fixed<short, true>, 1> {};
+    : ExactSums<measure_body<Fixed<short, true>, 1>> {};
 void measure_half_s1(const Arguments& a, const Launch& l) {
   apply<measure_half_s1_row>(a, l);
 }
 
 // 144 flop, 104 bytes a site and right-hand side; 48 reals without reuse
 struct mr_alpha_half_row
-    : mr_alpha_body<Fixed<short, true>, 4> {};
+    : ExactSums<mr_alpha_body<Fixed<short, true>, 4>> {};
 void mr_alpha_half(const Arguments& a, const Launch& l) {
   apply<mr_alpha_half_row>(a, l);
 }
 
 // 336 flop, 312 bytes a site and right-hand side; 144 reals without reuse
 struct mr_step_half_row
-    : mr_step_body<Fixed<short, true>, 4> {};
+    : ExactSums<mr_step_body<Fixed<short, true>, 4>> {};
 void mr_step_half(const Arguments& a, const Launch& l) {
   apply<mr_step_half_row>(a, l);
 }
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct norm2_half_row
-    : norm2_body<Fixed<short, true>, 4> {};
+    : ExactSums<norm2_body<Fixed<short, true>, 4>> {};
 void norm2_half(const Arguments& a, const Launch& l) {
   apply<norm2_half_row>(a, l);
 }
 
 // 12 flop, 16 bytes a site and right-hand side; 6 reals without reuse
 struct norm2_half_s1_row
-    : norm2_body<Fixed<short, true>, 1> {};
+    : ExactSums<norm2_body<Fixed<short, true>, 1>> {};
 void norm2_half_s1(const Arguments& a, const Launch& l) {
   apply<norm2_half_s1_row>(a, l);
 }
 
 // 72 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct residual_half_row
-    : residual_body<Fixed<short, true>, 4> {};
+    : ExactSums<residual_body<Fixed<short, true>, 4>> {};
 void residual_half(const Arguments& a, const Launch& l) {
   apply<residual_half_row>(a, l);
 }
 
 // 18 flop, 48 bytes a site and right-hand side; 18 reals without reuse
 struct residual_half_s1_row
-    : residual_body<Fixed<short, true>, 1> {};
+    : ExactSums<residual_body<Fixed<short, true>, 1>> {};
 void residual_half_s1(const Arguments& a, const Launch& l) {
   apply<residual_half_s1_row>(a, l);
 }
@@ -387,14 +388,14 @@ void scale_half_s1(const Arguments& a, const Launch& l) {
 
 // 48 flop, 52 bytes a site and right-hand side; 24 reals without reuse
 struct shift_coefficients_half_row
-    : shift_coefficients_body<Fixed<short, true>, 4> {};
+    : ExactSums<shift_coefficients_body<Fixed<short, true>, 4>> {};
 void shift_coefficients_half(const Arguments& a, const Launch& l) {
   apply<shift_coefficients_half_row>(a, l);
 }
 
 // 12 flop, 16 bytes a site and right-hand side; 6 reals without reuse
 struct shift_coefficients_half_s1_row
-    : shift_coefficients_body<Fixed<short, true>, 1> {};
+    : ExactSums<shift_coefficients_body<Fixed<short, true>, 1>> {};
 void shift_coefficients_half_s1(const Arguments& a, const Launch& l) {
   apply<shift_coefficients_half_s1_row>(a, l);
 }
@@ -415,14 +416,14 @@ void shift_direction_half_s1(const Arguments& a, const Launch& l) {
 
 // 96 flop, 156 bytes a site and right-hand side; 72 reals without reuse
 struct shift_residual_half_row
-    : shift_residual_body<Fixed<short, true>, 4> {};
+    : ExactSums<shift_residual_body<Fixed<short, true>, 4>> {};
 void shift_residual_half(const Arguments& a, const Launch& l) {
   apply<shift_residual_half_row>(a, l);
 }
 
 // 24 flop, 48 bytes a site and right-hand side; 18 reals without reuse
 struct shift_residual_half_s1_row
-    : shift_residual_body<Fixed<short, true>, 1> {};
+    : ExactSums<shift_residual_body<Fixed<short, true>, 1>> {};
 void shift_residual_half_s1(const Arguments& a, const Launch& l) {
   apply<shift_residual_half_s1_row>(a, l);
 }

@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/kernels/targets/cpu.hpp"
 #include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/targets/sums_cpu.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -41,7 +42,7 @@ void bicgstab_advance_quarter(const Arguments& a, const Launch& l) {
 
 // 96 flop, 56 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_alpha_quarter_row
-    : bicgstab_alpha_body<Fixed<signed char, true>, 4> {};
+    : ExactSums<bicgstab_alpha_body<Fixed<signed char, true>, 4>> {};
 void bicgstab_alpha_quarter(const Arguments& a, const Launch& l) {
   apply<bicgstab_alpha_quarter_row>(a, l);
 }
@@ -62,28 +63,28 @@ void bicgstab_half_step_quarter(const Arguments& a, const Launch& l) {
 
 // 192 flop, 56 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_omega_quarter_row
-    : bicgstab_omega_body<Fixed<signed char, true>, 4> {};
+    : ExactSums<bicgstab_omega_body<Fixed<signed char, true>, 4>> {};
 void bicgstab_omega_quarter(const Arguments& a, const Launch& l) {
   apply<bicgstab_omega_quarter_row>(a, l);
 }
 
 // 144 flop, 56 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_quarter_row
-    : bicgstab_replace_body<Fixed<signed char, true>, 4> {};
+    : ExactSums<bicgstab_replace_body<Fixed<signed char, true>, 4>> {};
 void bicgstab_replace_quarter(const Arguments& a, const Launch& l) {
   apply<bicgstab_replace_quarter_row>(a, l);
 }
 
 // 480 flop, 196 bytes a site and right-hand side; 168 reals without reuse
 struct bicgstab_step_quarter_row
-    : bicgstab_step_body<Fixed<signed char, true>, 4> {};
+    : ExactSums<bicgstab_step_body<Fixed<signed char, true>, 4>> {};
 void bicgstab_step_quarter(const Arguments& a, const Launch& l) {
   apply<bicgstab_step_quarter_row>(a, l);
 }
 
 // 48 flop, 28 bytes a site and right-hand side; 24 reals without reuse
 struct cg_curvature_quarter_row
-    : cg_curvature_body<Fixed<signed char, true>, 4> {};
+    : ExactSums<cg_curvature_body<Fixed<signed char, true>, 4>> {};
 void cg_curvature_quarter(const Arguments& a, const Launch& l) {
   apply<cg_curvature_quarter_row>(a, l);
 }
@@ -97,28 +98,28 @@ void cg_direction_quarter(const Arguments& a, const Launch& l) {
 
 // 288 flop, 140 bytes a site and right-hand side; 120 reals without reuse
 struct cg_replace_quarter_row
-    : cg_replace_body<Fixed<signed char, true>, 4> {};
+    : ExactSums<cg_replace_body<Fixed<signed char, true>, 4>> {};
 void cg_replace_quarter(const Arguments& a, const Launch& l) {
   apply<cg_replace_quarter_row>(a, l);
 }
 
 // 96 flop, 84 bytes a site and right-hand side; 72 reals without reuse
 struct cg_reproject_quarter_row
-    : cg_reproject_body<Fixed<signed char, true>, 4> {};
+    : ExactSums<cg_reproject_body<Fixed<signed char, true>, 4>> {};
 void cg_reproject_quarter(const Arguments& a, const Launch& l) {
   apply<cg_reproject_quarter_row>(a, l);
 }
 
 // 96 flop, 84 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_quarter_row
-    : cg_residual_body<Fixed<signed char, true>, 4> {};
+    : ExactSums<cg_residual_body<Fixed<signed char, true>, 4>> {};
 void cg_residual_quarter(const Arguments& a, const Launch& l) {
   apply<cg_residual_quarter_row>(a, l);
 }
 
 // 48 flop, 28 bytes a site and right-hand side; 24 reals without reuse
 struct measure_quarter_row
-    : measure_body<Fixed<signed char, true>, 4> {};
+    : ExactSums<measure_body<Fixed<signed char, true>, 4>> {};
 void measure_quarter(const Arguments& a, const Launch& l) {
   apply<measure_quarter_row>(a, l);
 }

@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/kernels/targets/cpu.hpp"
 #include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/targets/sums_cpu.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -86,7 +87,7 @@ void bicgstab_advance_single(const Arguments& a, const Launch& l) {
 
 // 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_alpha_single_row
-    : bicgstab_alpha_body<Ieee<float>, 4> {};
+    : ExactSums<bicgstab_alpha_body<Ieee<float>, 4>> {};
 void bicgstab_alpha_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_alpha_single_row>(a, l);
 }
@@ -114,35 +115,35 @@ void bicgstab_l_direction_single(const Arguments& a, const Launch& l) {
 
 // 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_minimise_single_row
-    : bicgstab_l_minimise_body<Ieee<float>, 4> {};
+    : ExactSums<bicgstab_l_minimise_body<Ieee<float>, 4>> {};
 void bicgstab_l_minimise_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_minimise_single_row>(a, l);
 }
 
 // 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_rho_single_row
-    : bicgstab_l_rho_body<Ieee<float>, 4> {};
+    : ExactSums<bicgstab_l_rho_body<Ieee<float>, 4>> {};
 void bicgstab_l_rho_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_rho_single_row>(a, l);
 }
 
 // 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_solve_single_row
-    : bicgstab_l_solve_body<Ieee<float>, 4> {};
+    : ExactSums<bicgstab_l_solve_body<Ieee<float>, 4>> {};
 void bicgstab_l_solve_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_solve_single_row>(a, l);
 }
 
 // 384 flop, 576 bytes a site and right-hand side; 144 reals without reuse
 struct bicgstab_l_step_single_row
-    : bicgstab_l_step_body<Ieee<float>, 4> {};
+    : ExactSums<bicgstab_l_step_body<Ieee<float>, 4>> {};
 void bicgstab_l_step_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_step_single_row>(a, l);
 }
 
 // 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_l_tau_single_row
-    : bicgstab_l_tau_body<Ieee<float>, 4> {};
+    : ExactSums<bicgstab_l_tau_body<Ieee<float>, 4>> {};
 void bicgstab_l_tau_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_l_tau_single_row>(a, l);
 }
@@ -156,21 +157,21 @@ void bicgstab_l_update_single(const Arguments& a, const Launch& l) {
 
 // 192 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_omega_single_row
-    : bicgstab_omega_body<Ieee<float>, 4> {};
+    : ExactSums<bicgstab_omega_body<Ieee<float>, 4>> {};
 void bicgstab_omega_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_omega_single_row>(a, l);
 }
 
 // 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct bicgstab_replace_single_row
-    : bicgstab_replace_body<Ieee<float>, 4> {};
+    : ExactSums<bicgstab_replace_body<Ieee<float>, 4>> {};
 void bicgstab_replace_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_replace_single_row>(a, l);
 }
 
 // 480 flop, 672 bytes a site and right-hand side; 168 reals without reuse
 struct bicgstab_step_single_row
-    : bicgstab_step_body<Ieee<float>, 4> {};
+    : ExactSums<bicgstab_step_body<Ieee<float>, 4>> {};
 void bicgstab_step_single(const Arguments& a, const Launch& l) {
   apply<bicgstab_step_single_row>(a, l);
 }
@@ -191,21 +192,21 @@ void caxpby_single_s1(const Arguments& a, const Launch& l) {
 
 // 96 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct cdot_single_row
-    : cdot_body<Ieee<float>, 4> {};
+    : ExactSums<cdot_body<Ieee<float>, 4>> {};
 void cdot_single(const Arguments& a, const Launch& l) {
   apply<cdot_single_row>(a, l);
 }
 
 // 24 flop, 48 bytes a site and right-hand side; 12 reals without reuse
 struct cdot_single_s1_row
-    : cdot_body<Ieee<float>, 1> {};
+    : ExactSums<cdot_body<Ieee<float>, 1>> {};
 void cdot_single_s1(const Arguments& a, const Launch& l) {
   apply<cdot_single_s1_row>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct cg_curvature_single_row
-    : cg_curvature_body<Ieee<float>, 4> {};
+    : ExactSums<cg_curvature_body<Ieee<float>, 4>> {};
 void cg_curvature_single(const Arguments& a, const Launch& l) {
   apply<cg_curvature_single_row>(a, l);
 }
@@ -226,56 +227,56 @@ void cg_direction_single_s1(const Arguments& a, const Launch& l) {
 
 // 288 flop, 480 bytes a site and right-hand side; 120 reals without reuse
 struct cg_replace_single_row
-    : cg_replace_body<Ieee<float>, 4> {};
+    : ExactSums<cg_replace_body<Ieee<float>, 4>> {};
 void cg_replace_single(const Arguments& a, const Launch& l) {
   apply<cg_replace_single_row>(a, l);
 }
 
 // 72 flop, 120 bytes a site and right-hand side; 30 reals without reuse
 struct cg_replace_single_s1_row
-    : cg_replace_body<Ieee<float>, 1> {};
+    : ExactSums<cg_replace_body<Ieee<float>, 1>> {};
 void cg_replace_single_s1(const Arguments& a, const Launch& l) {
   apply<cg_replace_single_s1_row>(a, l);
 }
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct cg_reproject_single_row
-    : cg_reproject_body<Ieee<float>, 4> {};
+    : ExactSums<cg_reproject_body<Ieee<float>, 4>> {};
 void cg_reproject_single(const Arguments& a, const Launch& l) {
   apply<cg_reproject_single_row>(a, l);
 }
 
 // 24 flop, 72 bytes a site and right-hand side; 18 reals without reuse
 struct cg_reproject_single_s1_row
-    : cg_reproject_body<Ieee<float>, 1> {};
+    : ExactSums<cg_reproject_body<Ieee<float>, 1>> {};
 void cg_reproject_single_s1(const Arguments& a, const Launch& l) {
   apply<cg_reproject_single_s1_row>(a, l);
 }
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct cg_residual_single_row
-    : cg_residual_body<Ieee<float>, 4> {};
+    : ExactSums<cg_residual_body<Ieee<float>, 4>> {};
 void cg_residual_single(const Arguments& a, const Launch& l) {
   apply<cg_residual_single_row>(a, l);
 }
 
 // 24 flop, 72 bytes a site and right-hand side; 18 reals without reuse
 struct cg_residual_single_s1_row
-    : cg_residual_body<Ieee<float>, 1> {};
+    : ExactSums<cg_residual_body<Ieee<float>, 1>> {};
 void cg_residual_single_s1(const Arguments& a, const Launch& l) {
   apply<cg_residual_single_s1_row>(a, l);
 }
 
 // 192 flop, 480 bytes a site and right-hand side; 120 reals without reuse
 struct cgne_direction_single_row
-    : cgne_direction_body<Ieee<float>, 4> {};
+    : ExactSums<cgne_direction_body<Ieee<float>, 4>> {};
 void cgne_direction_single(const Arguments& a, const Launch& l) {
   apply<cgne_direction_single_row>(a, l);
 }
 
 // 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct cgne_replace_single_row
-    : cgne_replace_body<Ieee<float>, 4> {};
+    : ExactSums<cgne_replace_body<Ieee<float>, 4>> {};
 void cgne_replace_single(const Arguments& a, const Launch& l) {
   apply<cgne_replace_single_row>(a, l);
 }
@@ -296,77 +297,77 @@ void gcr_orthogonalise_single(const Arguments& a, const Launch& l) {
 
 // 384 flop, 480 bytes a site and right-hand side; 120 reals without reuse
 struct gcr_project_single_row
-    : gcr_project_body<Ieee<float>, 4> {};
+    : ExactSums<gcr_project_body<Ieee<float>, 4>> {};
 void gcr_project_single(const Arguments& a, const Launch& l) {
   apply<gcr_project_single_row>(a, l);
 }
 
 // 144 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct hermitian_curvature_single_row
-    : hermitian_curvature_body<Ieee<float>, 4> {};
+    : ExactSums<hermitian_curvature_body<Ieee<float>, 4>> {};
 void hermitian_curvature_single(const Arguments& a, const Launch& l) {
   apply<hermitian_curvature_single_row>(a, l);
 }
 
 // 36 flop, 72 bytes a site and right-hand side; 18 reals without reuse
 struct hermitian_curvature_single_s1_row
-    : hermitian_curvature_body<Ieee<float>, 1> {};
+    : ExactSums<hermitian_curvature_body<Ieee<float>, 1>> {};
 void hermitian_curvature_single_s1(const Arguments& a, const Launch& l) {
   apply<hermitian_curvature_single_s1_row>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct measure_single_row
-    : measure_body<Ieee<float>, 4> {};
+    : ExactSums<measure_body<Ieee<float>, 4>> {};
 void measure_single(const Arguments& a, const Launch& l) {
   apply<measure_single_row>(a, l);
 }
 
 // 12 flop, 24 bytes a site and right-hand side; 6 reals without reuse
 struct measure_single_s1_row
-    : measure_body<Ieee<float>, 1> {};
+    : ExactSums<measure_body<Ieee<float>, 1>> {};
 void measure_single_s1(const Arguments& a, const Launch& l) {
   apply<measure_single_s1_row>(a, l);
 }
 
 // 144 flop, 192 bytes a site and right-hand side; 48 reals without reuse
 struct mr_alpha_single_row
-    : mr_alpha_body<Ieee<float>, 4> {};
+    : ExactSums<mr_alpha_body<Ieee<float>, 4>> {};
 void mr_alpha_single(const Arguments& a, const Launch& l) {
   apply<mr_alpha_single_row>(a, l);
 }
 
 // 336 flop, 576 bytes a site and right-hand side; 144 reals without reuse
 struct mr_step_single_row
-    : mr_step_body<Ieee<float>, 4> {};
+    : ExactSums<mr_step_body<Ieee<float>, 4>> {};
 void mr_step_single(const Arguments& a, const Launch& l) {
   apply<mr_step_single_row>(a, l);
 }
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct norm2_single_row
-    : norm2_body<Ieee<float>, 4> {};
+    : ExactSums<norm2_body<Ieee<float>, 4>> {};
 void norm2_single(const Arguments& a, const Launch& l) {
   apply<norm2_single_row>(a, l);
 }
 
 // 12 flop, 24 bytes a site and right-hand side; 6 reals without reuse
 struct norm2_single_s1_row
-    : norm2_body<Ieee<float>, 1> {};
+    : ExactSums<norm2_body<Ieee<float>, 1>> {};
 void norm2_single_s1(const Arguments& a, const Launch& l) {
   apply<norm2_single_s1_row>(a, l);
 }
 
 // 72 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct residual_single_row
-    : residual_body<Ieee<float>, 4> {};
+    : ExactSums<residual_body<Ieee<float>, 4>> {};
 void residual_single(const Arguments& a, const Launch& l) {
   apply<residual_single_row>(a, l);
 }
 
 // 18 flop, 72 bytes a site and right-hand side; 18 reals without reuse
 struct residual_single_s1_row
-    : residual_body<Ieee<float>, 1> {};
+    : ExactSums<residual_body<Ieee<float>, 1>> {};
 void residual_single_s1(const Arguments& a, const Launch& l) {
   apply<residual_single_s1_row>(a, l);
 }
@@ -387,14 +388,14 @@ void scale_single_s1(const Arguments& a, const Launch& l) {
 
 // 48 flop, 96 bytes a site and right-hand side; 24 reals without reuse
 struct shift_coefficients_single_row
-    : shift_coefficients_body<Ieee<float>, 4> {};
+    : ExactSums<shift_coefficients_body<Ieee<float>, 4>> {};
 void shift_coefficients_single(const Arguments& a, const Launch& l) {
   apply<shift_coefficients_single_row>(a, l);
 }
 
 // 12 flop, 24 bytes a site and right-hand side; 6 reals without reuse
 struct shift_coefficients_single_s1_row
-    : shift_coefficients_body<Ieee<float>, 1> {};
+    : ExactSums<shift_coefficients_body<Ieee<float>, 1>> {};
 void shift_coefficients_single_s1(const Arguments& a, const Launch& l) {
   apply<shift_coefficients_single_s1_row>(a, l);
 }
@@ -415,14 +416,14 @@ void shift_direction_single_s1(const Arguments& a, const Launch& l) {
 
 // 96 flop, 288 bytes a site and right-hand side; 72 reals without reuse
 struct shift_residual_single_row
-    : shift_residual_body<Ieee<float>, 4> {};
+    : ExactSums<shift_residual_body<Ieee<float>, 4>> {};
 void shift_residual_single(const Arguments& a, const Launch& l) {
   apply<shift_residual_single_row>(a, l);
 }
 
 // 24 flop, 72 bytes a site and right-hand side; 18 reals without reuse
 struct shift_residual_single_s1_row
-    : shift_residual_body<Ieee<float>, 1> {};
+    : ExactSums<shift_residual_body<Ieee<float>, 1>> {};
 void shift_residual_single_s1(const Arguments& a, const Launch& l) {
   apply<shift_residual_single_s1_row>(a, l);
 }

@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/kernels/targets/cpu.hpp"
 #include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/targets/sums_cpu.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -13,7 +14,7 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 // 1536 flop, 1536 bytes a site and right-hand side; 192 reals without reuse
 struct block_dot_double_row
-    : BlockDot<Ieee<double>> {};
+    : ExactSums<BlockDot<Ieee<double>>> {};
 void block_dot_double(const Arguments& a, const Launch& l) {
   apply<block_dot_double_row>(a, l);
 }

@@ -3,6 +3,7 @@
 #include "runtime/kernels/targets/cpu.hpp"
 #include "runtime/kernels/kernel.hpp"
 #include "runtime/kernels/expression_site.hpp"
+#include "runtime/kernels/targets/sums_cpu.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -47,7 +48,7 @@ void one_link_double_r18(const Arguments& a, const Launch& l) {
 
 // 0 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
 struct project_u3_double_r18_row
-    : ProjectU3<Ieee<double>, R18> {};
+    : ExactSums<ProjectU3<Ieee<double>, R18>> {};
 void project_u3_double_r18(const Arguments& a, const Launch& l) {
   apply<project_u3_double_r18_row>(a, l);
 }

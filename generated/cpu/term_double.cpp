@@ -2,6 +2,7 @@
 // Do not edit: change the generator and run `make generate`.
 #include "runtime/kernels/targets/cpu.hpp"
 #include "runtime/kernels/kernel.hpp"
+#include "runtime/kernels/targets/sums_cpu.hpp"
 #include "generated/links/r18.hpp"
 #include "generated/links/r12.hpp"
 #include "generated/links/r8.hpp"
@@ -71,14 +72,14 @@ void encode_term_double(const Arguments& a, const Launch& l) {
 
 // 0 flop, 1152 bytes a site and right-hand side; 144 reals without reuse
 struct invert_term_double_row
-    : InvertTerm<Ieee<double>> {};
+    : ExactSums<InvertTerm<Ieee<double>>> {};
 void invert_term_double(const Arguments& a, const Launch& l) {
   apply<invert_term_double_row>(a, l);
 }
 
 // 0 flop, 1728 bytes a site and right-hand side; 216 reals without reuse
 struct invert_twisted_term_double_row
-    : InvertTwistedTerm<Ieee<double>> {};
+    : ExactSums<InvertTwistedTerm<Ieee<double>>> {};
 void invert_twisted_term_double(const Arguments& a, const Launch& l) {
   apply<invert_twisted_term_double_row>(a, l);
 }
