@@ -123,7 +123,8 @@ nlohmann::ordered_json json_of(const TrajectoryReport& report, const Hmc& hmc) {
     j["work"][monomials[n]->name()] = {{"iterations", report.work[n].iterations},
                                        {"seconds", report.work[n].seconds},
                                        {"solve_seconds", report.work[n].solve_seconds},
-                                       {"fallbacks", report.work[n].fallbacks}};
+                                       {"fallbacks", report.work[n].fallbacks},
+                                       {"damped", report.work[n].damped}};
   j["seconds"] = report.seconds;
   return j;
 }
@@ -146,9 +147,10 @@ void print(std::uint64_t number, const TrajectoryReport& report, const Hmc& hmc)
                                  report.accepted ? "accepted" : "rejected", report.plaquette, report.seconds);
   const auto& monomials = hmc.monomials();
   for (std::size_t n = 0; n < monomials.size(); ++n) {
-    line += fmt::format("; {} {} iterations {:.3g} s", monomials[n]->name(), report.work[n].iterations,
-                        report.work[n].seconds);
-    if (report.work[n].fallbacks > 0) line += fmt::format(" ({} fallbacks)", report.work[n].fallbacks);
+    const MonomialWork& work = report.work[n];
+    line += fmt::format("; {} {} iterations {:.3g} s", monomials[n]->name(), work.iterations, work.seconds);
+    if (work.fallbacks > 0) line += fmt::format(" ({} fallbacks)", work.fallbacks);
+    if (work.damped > 0) line += fmt::format(", {} projections damped", work.damped);
   }
   fmt::print("{}\n", line);
 }

@@ -23,7 +23,9 @@ function(quarksmith_cpu_kernels suffix generated)
     target_include_directories(${target} PRIVATE "${parent}" "${CMAKE_SOURCE_DIR}")
     target_compile_definitions(${target} PRIVATE QUARKSMITH_TARGET=${cpu_namespace}_${width}
                                $<$<STREQUAL:${width},one_lane>:QUARKSMITH_ONE_LANE>)
+    # The second option of -O1: g++ then fuses the same products and sums in both widths, which give the same bits.
     target_compile_options(${target} PRIVATE $<IF:$<STREQUAL:${width},one_lane>,-O1,-O3>
+                           $<$<STREQUAL:${width},one_lane>:-fexpensive-optimizations>
                            -march=${QUARKSMITH_CPU} -mprefer-vector-width=512 -ffp-contract=fast -fno-math-errno
                            -Wno-psabi -Wall -Wextra)
     target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)

@@ -104,9 +104,10 @@ void copy_links(const HostGauge& from, const quarksmith_link_format& format, voi
                 });
 }
 
-SpinorArrays::SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format& format)
+SpinorArrays::SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format& format, int spins)
     : order_(lattice, format.sites, format.axes, choice(format.half, "half", "0 or 1")),
       lattice_(lattice),
+      spins_(spins),
       single_(is_single(format.precision)),
       colour_spin_(choice(format.order, "order", "QUARKSMITH_SPIN_COLOUR or QUARKSMITH_COLOUR_SPIN")),
       half_(format.half == 1),
@@ -117,7 +118,7 @@ void SpinorArrays::for_each_site(Subset subset, const Visit& visit) const {
 #pragma omp parallel for schedule(static)
   for (long long i = 0; i < lattice_.sites(); ++i) {
     const Coordinates x = lattice_.coordinates(i);
-    if (holds(subset, Lattice::parity(x))) visit(i, 12 * order_(x));
+    if (holds(subset, Lattice::parity(x))) visit(i, 3 * spins_ * order_(x));
   }
 }
 
@@ -125,7 +126,8 @@ void SpinorArrays::read(const void* array, Subset subset, HostSpinor& to) const 
   require(array, "an array of spinors");
   for_each_site(subset, [&](long long site, long long first) {
     HostSite psi{};
-    for (int s = 0; s < 4; ++s)
+    for (int c = 0; c < 3 && spins_ == 1; ++c) psi[c] = load(array, first + c, single_);
+    for (int s = 0; s < 4 && spins_ == 4; ++s)
       for (int c = 0; c < 3; ++c) {
         const Complex64 z = load(array, first + (colour_spin_ ? 4 * c + s : 3 * s + c), single_);
         for (int r = 0; r < 4; ++r)
@@ -138,7 +140,8 @@ void SpinorArrays::read(const void* array, Subset subset, HostSpinor& to) const 
 void SpinorArrays::write(const HostSpinor& from, Subset subset, void* array) const {
   require(array, "an array of spinors");
   for_each_site(subset, [&](long long site, long long first) {
-    for (int s = 0; s < 4; ++s)
+    for (int c = 0; c < 3 && spins_ == 1; ++c) store(array, first + c, single_, from.site[site][c]);
+    for (int s = 0; s < 4 && spins_ == 4; ++s)
       for (int c = 0; c < 3; ++c) {
         Complex64 z = 0;
         for (int r = 0; r < 4; ++r)

@@ -36,8 +36,9 @@ void copy_links(const HostGauge& from, const quarksmith_link_format& format, voi
 /// The format of spinor arrays, checked.
 class SpinorArrays {
  public:
+  /// \param spins 4, or 1 of staggered quarks.
   /// \throws StatusError impossible format; UnknownName no such basis.
-  SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format& format);
+  SpinorArrays(const Lattice& lattice, const quarksmith_spinor_format& format, int spins = 4);
 
   /// Copies the sites of a subset; `array` is what the caller passed.
   void read(const void* array, Subset subset, HostSpinor& to) const;
@@ -51,6 +52,7 @@ class SpinorArrays {
 
   SiteOrder order_;
   Lattice lattice_;
+  int spins_;
   bool single_, colour_spin_, half_;
   std::array<std::array<Complex64, 4>, 4> rotation_;  ///< from DeGrand-Rossi to the basis of the arrays
 };

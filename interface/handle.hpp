@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +14,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/field.hpp"
 #include "solvers/actions/clover.hpp"
+#include "solvers/hmc/quark_term.hpp"
 #include "solvers/krylov/shifted.hpp"
 #include "solvers/krylov/solve.hpp"
 
@@ -81,6 +83,34 @@ struct ShiftedHandle final : Handle {
   SolveSettings settings;
   int most;
   ShiftedSolver solver;
+};
+
+struct Dynamics final : Handle {
+  Dynamics(std::shared_ptr<Session> s, const HostGauge& start)
+      : Handle(s), phase(start.phase), links(start, for_long_hops(*s->domain)), momenta(links.cleared()) {}
+  static constexpr HandleKind kind = HandleKind::dynamics;
+  /// The lattice of a context, for hops of three sites too if it has room for these.
+  static DomainPointer for_long_hops(const Domain& d) {
+    const Coordinates& extent = d.lattice().extent();
+    const int reach = *std::min_element(extent.begin(), extent.end()) > 2 ? 3 : 1;
+    return std::make_shared<Domain>(d.lattice(), d.device_pointer(), d.communicator_pointer(), reach);
+  }
+  std::array<Complex64, directions> phase;  ///< that was found in the links
+  EvolvingLinks links;
+  LinkField momenta;
+};
+
+struct Quark final : Handle {
+  Quark(std::shared_ptr<Session> s, std::shared_ptr<Dynamics> d, const FermionParameters& p, double tolerance)
+      : Handle(std::move(s)),
+        dynamics(std::move(d)),
+        slices(p.action->slices()),
+        spins(p.action->spins()),
+        term(p, dynamics->links, tolerance) {}
+  static constexpr HandleKind kind = HandleKind::quark;
+  std::shared_ptr<Dynamics> dynamics;
+  int slices, spins;
+  QuarkTerm term;
 };
 
 /// Keeps the exception that is being handled as message of the thread and of `handle`, if there is one.

@@ -1,7 +1,7 @@
 /** \file
  * The C interface of Quarksmith, for C11 and C++: Wilson and Wilson-clover operators and solvers on host arrays of an
- * existing lattice code, or on fields that stay on the device. docs/howto-c.md shows its use; docs/conventions.md says
- * what is computed.
+ * existing lattice code, or on fields that stay on the device; forces and actions of molecular dynamics of all actions.
+ * docs/howto-c.md and docs/forces.md show its use; docs/conventions.md says what is computed.
  *
  * Every function that can fail returns a status; quarksmith_message() then has the text for this thread, and
  * quarksmith_handle_message() the last one of a handle. Handles may be used from any thread. Handles of one context
@@ -59,6 +59,8 @@ typedef struct quarksmith_field quarksmith_field;       /**< spinors on the devi
 typedef struct quarksmith_operator quarksmith_operator; /**< a Dirac operator to apply */
 typedef struct quarksmith_solver quarksmith_solver;     /**< a Dirac operator to invert */
 typedef struct quarksmith_shifted quarksmith_shifted;   /**< its normal equations with shifts, to solve together */
+typedef struct quarksmith_dynamics quarksmith_dynamics; /**< links and momenta of molecular dynamics, on the device */
+typedef struct quarksmith_quark quarksmith_quark;       /**< a Dirac operator on these links: actions and forces */
 
 /** Opens a device for a lattice.
  * \param device `cpu`, `cuda`, `cuda:N` or `auto` (a GPU if there is one, else the CPU).
@@ -288,6 +290,103 @@ quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const quark
 quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, const double* shifts, void* const* x,
                                            const void* b, const quarksmith_spinor_format* format,
                                            quarksmith_solve_report* reports);
+
+/* --- molecular dynamics: docs/forces.md --------------------------------------------------------------------------- */
+
+/** Links U of a gauge field and momenta P = 0, in double on the device. H = sum -tr P^2 + S, U' = exp(step P) U. The
+ * links must be SU(3); phases that were found in them stay those of the quarks. */
+quarksmith_status quarksmith_dynamics_create(quarksmith_gauge* gauge, quarksmith_dynamics** dynamics);
+/** Copies links from the caller's arrays or into them; they must have the phases of the first ones. */
+quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, const void* const* links,
+                                                const quarksmith_link_format* format);
+quarksmith_status quarksmith_dynamics_get_links(quarksmith_dynamics* dynamics, void* const* links,
+                                                const quarksmith_link_format* format);
+/** The same for momenta: a matrix for each link, P = i p_a T_a with tr T_a T_b = 1/2, in arrays as of links. */
+quarksmith_status quarksmith_dynamics_set_momenta(quarksmith_dynamics* dynamics, const void* const* momenta,
+                                                  const quarksmith_link_format* format);
+quarksmith_status quarksmith_dynamics_get_momenta(quarksmith_dynamics* dynamics, void* const* momenta,
+                                                  const quarksmith_link_format* format);
+/** sum -tr P^2 over sites and directions. */
+quarksmith_status quarksmith_dynamics_kinetic(quarksmith_dynamics* dynamics, double* energy);
+/** U = exp(step P) U; the quarks of these links follow. */
+quarksmith_status quarksmith_dynamics_drift(quarksmith_dynamics* dynamics, double step);
+
+/** A gauge action, S = -1/3 sum of c Re tr over its loops, or 1/3 sum of c (3 - Re tr). */
+typedef struct {
+  size_t size;
+  double planes[6]; /**< c of plaquettes in xy, xz, yz, xt, yt, zt; equal if there are other loops; default 0 */
+  double rectangle; /**< c of 2x1 loops; default 0 */
+  double chair;     /**< c of twisted loops +x +y +z -x -y -z; default 0 */
+  int constant;     /**< 1: with the 3 of each loop; default 0 */
+} quarksmith_gauge_loops;
+quarksmith_status quarksmith_gauge_loops_init(quarksmith_gauge_loops* loops);
+quarksmith_status quarksmith_gauge_action(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,
+                                          double* action);
+/** P += step dP/dtau */
+quarksmith_status quarksmith_gauge_force(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,
+                                         double step);
+
+/** A parameter of an action (docs/actions.md): as its option without dashes, `mass`, `kappa`, `csw`, `m5`. */
+typedef struct {
+  const char* name;
+  double value;
+} quarksmith_parameter;
+
+/** The Dirac operator M of a quark. */
+typedef struct {
+  size_t size;
+  const char* action;                     /**< as `--action` of `quarksmith propagator`; required */
+  const quarksmith_parameter* parameters; /**< of the action */
+  int count;                              /**< of parameters */
+  int slices;                             /**< of a fifth dimension; default 1 */
+  const char* even_odd;                   /**< `symmetric`, `asymmetric` or `none`; NULL (default): `symmetric` where
+                                             the action has it, else `none`. Staggered: A = 4 m^2 - D_eo D_oe */
+  double boundary[4];                     /**< as in quarksmith_wilson_parameters */
+  int boundary_from_links;                /**< likewise */
+  double stout_rho;                       /**< of the links in M; default 0 */
+  int stout_steps;                        /**< default 0 */
+  int stout_directions;                   /**< 4 (default), or 3: links in space alone */
+  double tolerance;                       /**< of solves; default 1e-10 */
+} quarksmith_quark_parameters;
+quarksmith_status quarksmith_quark_parameters_init(quarksmith_quark_parameters* parameters);
+quarksmith_status quarksmith_quark_create(quarksmith_dynamics* dynamics, const quarksmith_quark_parameters* parameters,
+                                          quarksmith_quark** quark);
+
+/** r(A) = constant + sum residues[k] / (A + poles[k]), A = M^+ M. Two flavours: one residue 1, one pole 0. */
+typedef struct {
+  size_t size;
+  double constant;
+  int count; /**< of poles */
+  const double *residues, *poles;
+} quarksmith_rational;
+quarksmith_status quarksmith_rational_init(quarksmith_rational* rational);
+
+/** What follows is of `n` vectors of M: host arrays of its sites, of actions with a fifth dimension or two flavours one
+ * for each slice or flavour, the slices of a vector in turn. Staggered ones are [site][colour]; `order` and `basis` of
+ * their format mean nothing.
+ * out = M in or M^+ in: noise of two flavours. Not of staggered quarks. */
+quarksmith_status quarksmith_quark_matrix(quarksmith_quark* quark, int dagger, int n, void* const* out,
+                                          const void* const* in, const quarksmith_spinor_format* format);
+/** out = r(A) in, all poles in one Krylov space: noise and action of RHMC. A solve that misses the tolerance is
+ * QUARKSMITH_FAILED, and nothing is written. */
+quarksmith_status quarksmith_quark_rational(quarksmith_quark* quark, const quarksmith_rational* r, int n,
+                                            void* const* out, const void* const* in,
+                                            const quarksmith_spinor_format* format);
+/** action = sum of phi^+ r(A) phi */
+quarksmith_status quarksmith_quark_action(quarksmith_quark* quark, const quarksmith_rational* r, int n,
+                                          const void* const* phi, const quarksmith_spinor_format* format,
+                                          double* action);
+/** P += step dP/dtau of that action; all poles of a vector in one pass over the links. */
+quarksmith_status quarksmith_quark_force(quarksmith_quark* quark, const quarksmith_rational* r, int n,
+                                         const void* const* phi, const quarksmith_spinor_format* format, double step);
+/** The same from vectors of the caller's solver, all in one pass: P += step dP/dtau of -2 sum_k weights[k] Re y_k^+ dM
+ * x_k; phi^+ A^-1 phi has x = A^-1 phi, y = M x, weight 1. Staggered: -sum_k weights[k] x_k^+ dA x_k, y NULL. */
+quarksmith_status quarksmith_quark_outer(quarksmith_quark* quark, int n, const void* const* x, const void* const* y,
+                                         const double* weights, const quarksmith_spinor_format* format, double step);
+/** log |det T| over the sites that the even-odd form leaves out; 0 without a clover term. */
+quarksmith_status quarksmith_quark_log_det(quarksmith_quark* quark, double* log_det);
+/** P += step dP/dtau of -flavours log |det T| */
+quarksmith_status quarksmith_quark_log_det_force(quarksmith_quark* quark, double flavours, double step);
 
 #ifdef __cplusplus
 }

@@ -129,7 +129,7 @@ class CpuDevice final : public Device {
     if (kernel.sums == 0) return fitting.apply(arguments, {});
     sums_.assign(static_cast<std::size_t>(kernel.sums) * arguments.rhs, 0.0);
     const long long blocks = std::max<long long>(arguments.count, arguments.geometry.half_sites);
-    partial_.resize(static_cast<std::size_t>(blocks + 1) * kernel.sums);
+    partial_.resize(static_cast<std::size_t>(blocks + 1) * kernel.sums * 2);
     Arguments a = arguments;
     a.sums = sums_.data();
     a.partial = partial_.data();

@@ -191,6 +191,20 @@ TEST_P(Links, ProjectionIsThePolarDecomposition) {
   }
 }
 
+TEST_P(Links, SmallEigenvaluesAreCounted) {
+  // Where the inverse eigenvalues of V^+ V, the squares of the singular values, add up to more than 20000.
+  const Lattice lattice({4, 4, 4, 4});
+  const HostGauge unitary = hot_gauge(lattice, 8);
+  for (const auto& [s, damped] : {std::pair{std::array<double, 3>{1, 1, 0.0072}, false},
+                                  {{1, 1, 0.0070}, true},
+                                  {{0.0101, 0.0101, 3}, false},
+                                  {{0.0099, 0.0099, 3}, true}}) {
+    HostGauge v = unitary;
+    for (const int x : {3, 100, 101, 255}) v.site[x][1] = with_singular_values(unitary, x, s);
+    EXPECT_EQ(evaluate("damped_projections", {on_device(v)})[0], damped ? 4 : 0) << s[2];
+  }
+}
+
 TEST_P(Links, ASingularLinkHasNoProjection) {
   HostGauge gauge = hot_gauge(Lattice({4, 4, 4, 4}), 8);
   gauge.site[17][2] = Matrix3{};

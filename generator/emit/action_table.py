@@ -107,6 +107,7 @@ def action_row(action: Action) -> dict[str, Any]:
             "numbers": [],
             "weights": [],
             "arguments": [_function([(1.0, (n,))], names) for n in numbers_of(action)[1].values()],
+            "force_arguments": _force_arguments(action, names),
         }
     site = SiteForm(action, form.local)
     term = site_term_of(site)

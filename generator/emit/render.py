@@ -283,6 +283,8 @@ def render_group(
         headers.append("runtime/kernels/expression_site.hpp")
     if any(_has_adjoint(s) for s in specs):
         headers.append("runtime/kernels/su3_adjoint.hpp")
+    if target == "cpu" and any(map(_has_sums, specs)):
+        headers.append("runtime/kernels/targets/sums_cpu.hpp")
     if any(_adds_up_sites(s) for s in specs):
         headers.append("runtime/kernels/site_values.hpp")
     if any(isinstance(o := find_operator(s.operator), HoppingOperator) and o.form.directed for s in specs):
@@ -301,6 +303,10 @@ def _adds_up_sites(spec: KernelSpec) -> bool:
     return isinstance(operator, Expression) and operator.sums > 0
 
 
+def _has_sums(spec: KernelSpec) -> bool:
+    return getattr(find_operator(spec.operator), "sums", 0) > 0 and not _adds_up_sites(spec)
+
+
 def _has_adjoint(spec: KernelSpec) -> bool:
     operator = find_operator(spec.operator)
     return isinstance(operator, Expression) and "_adjoint(" in operator.formula
@@ -312,6 +318,8 @@ def _row(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec]) -> dic
     instance = f"{getattr(operator, 'cpp_body', f'{body_name(spec)}_body')}<{', '.join(operator.arguments(spec))}>"
     if _adds_up_sites(spec):
         instance = f"SiteValues<{instance}>"
+    elif target == "cpu" and _has_sums(spec):
+        instance = f"ExactSums<{instance}>"
     return {
         "name": spec.name,
         "instance": textwrap.fill(instance, 105, subsequent_indent=" " * 10),

@@ -130,8 +130,9 @@ class Node:
 
     Attributes:
         op: what makes it: load, parameter, constant, identity, gamma, gamma5, tau, spin, sign, add, sub, neg, mul, div,
-            shift, adj, trace, re, im, dot, outer, summed, ta, exp, exp_adjoint, project, project_u3, total; or promote:
-            the argument as another kind; stored: the argument, kept in a field.
+            shift, adj, trace, re, im, dot, outer, summed, ta, exp, exp_adjoint, project, project_u3,
+            project_u3_adjoint, damped_adjoint, total; or promote: the argument as another kind; stored: the argument,
+            kept in a field.
         kind: one of KINDS, or `sum` for a number of the whole lattice.
         args: nodes it is made of; of a shift along the fifth dimension the second is the factor at its walls.
         data: what else `op` needs: (field, direction) of a load or of what is stored, a name, a number, a Step,

@@ -32,6 +32,8 @@ EXP_ADJOINT_FLOPS = 5 * PRODUCT_FLOPS + 31 + 90 + 2 * 60 + 2 * 30 + 5 * 54
 """Q^2, Q C, C Q, two traces with each of Q and Q^2, coefficients of eqs. 60-69 there, and the sum of eq. 74."""
 PROJECT_U3_ADJOINT_FLOPS = 10 * (300 + 250 + 2 * PRODUCT_FLOPS) + 4 * PRODUCT_FLOPS
 """Ten steps for the projection and for the sign function, and products before and after."""
+DAMPED_ADJOINT_FLOPS = 250 + 36
+"""The inverse, and its norm."""
 PROJECT_FLOPS = PRODUCT_FLOPS + 3 * 300 + 150
 """One pass over the SU(2) subgroups; how many are needed depends on the matrix."""
 
@@ -231,6 +233,7 @@ def flops(v: Value, spins: int, basis: Basis | None = None) -> int:
         "exp_adjoint": EXP_ADJOINT_FLOPS,
         "project": PROJECT_FLOPS,
         "project_u3_adjoint": PROJECT_U3_ADJOINT_FLOPS,
+        "damped_adjoint": DAMPED_ADJOINT_FLOPS,
     }.get(v.op, 0)
 
 

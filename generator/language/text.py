@@ -27,6 +27,7 @@ _FUNCTIONS = {
     "exp_adjoint": "exponential_adjoint",
     "project": "closest_su3",
     "project_u3_adjoint": "nearest_unitary_adjoint",
+    "damped_adjoint": "damped_adjoint",
 }
 
 

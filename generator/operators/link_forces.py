@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from generator.language import Direction, adj, directions, exp, ta
+from generator.language import Direction, adj, directions, exp, ta, total
 from generator.language.derivative import Weighted, pulled_back, weighted
 from generator.language.gauge import line, staple
 from generator.language.graph import Node, Place, make
@@ -67,7 +67,11 @@ def path_forces() -> list[Derived]:
         inputs = (fields[0], fields[2], ("p", "algebra"))
         return _definition("force_link", inputs, (("out", "algebra"),), (moved,))
 
-    makers = {"back_staple": of_staple, "back_naik": of_naik}
+    def damped() -> Definition:
+        count = sum(make("damped_adjoint", "real", (v[mu],)) for mu in directions)
+        return _definition("damped_projections", fields[1:2], (), (total(count),))
+
+    makers = {"back_staple": of_staple, "back_naik": of_naik, "damped_projections": damped}
     makers |= {"back_project_u3": of_projection, "force_link": of_link}
     return [Derived(maker, name, "forces_of_links", derive=maker) for name, maker in makers.items()]
 
@@ -77,11 +81,14 @@ _TEXTS = {
     "back_staple": "by_v, by_u plus weights times the derivatives, given g by the staple of u[nu] and v[mu]",
     "back_naik": "by_u + weight times the derivative, given g by three links in a row",
     "back_project_u3": "the derivative by v, given g by the element of U(3) nearest to v",
+    "damped_projections": "how many links v have a back_project_u3 that is damped: small eigenvalues of v^+ v",
     "force_link": "out = p + [U g]_TA: dP/dtau where g is half the derivative of the action by the links",
 }
 
 
-def _definition(name: str, inputs: Fields, outputs: Fields, results: tuple[dict[Direction, Node], ...]) -> Definition:
+def _definition(
+    name: str, inputs: Fields, outputs: Fields, results: tuple[dict[Direction, Node] | Node, ...]
+) -> Definition:
     place = Place(__file__, path_forces.__code__.co_firstlineno)
     return Definition(name, place, _TEXTS[name], inputs, outputs, results)
 

@@ -110,17 +110,27 @@ QUARKSMITH_FUNCTION Link<R> exponential_adjoint(const Link<R>& a, const Link<R>&
 /// where the projection is singular (A. Bazavov et al., arXiv:1004.0342, appendix).
 inline constexpr double smallest_eigenvalue = 5e-5;
 
+/// `one` for those, else 0.
+template <class R>
+QUARKSMITH_FUNCTION R where_damped(const Link<R>& v, const R& one) {
+  return where_less(broadcast<R>(1 / smallest_eigenvalue), norm2(adjoint_inverse(v)), one);
+}
+
+/// 1 for a matrix whose nearest_unitary_adjoint is damped, else 0.
+template <class R>
+QUARKSMITH_FUNCTION R damped_adjoint(const Link<R>& v) {
+  return where_damped(v, broadcast<R>(1));
+}
+
 /// The matrix A with Re tr(dw c) = Re tr(dv A) for w = v (v^+ v)^(-1/2), v = w h: A = 2 y w^+ with y h + h y = b, the
 /// anti-Hermitian part of c w. Newton's iteration for the sign of ((h, b), (0, -h)), which is ((1, 2y), (0, -1)):
 /// J. D. Roberts, Int. J. Control 32 (1980) 677.
 template <class R>
 QUARKSMITH_FUNCTION Link<R> nearest_unitary_adjoint(const Link<R>& v, const Link<R>& c) {
-  const R half = broadcast<R>(0.5), root = broadcast<R>(root_of(smallest_eigenvalue));
+  const R half = broadcast<R>(0.5), damped = where_damped(v, broadcast<R>(root_of(smallest_eigenvalue)));
   const Link<R> w = nearest_unitary(v);
   Link<R> h = adj(w) * v, y = c * w;
   y = half * (y - adj(y));
-  const R largest = broadcast<R>(1 / smallest_eigenvalue), size = norm2(adjoint_inverse(h));
-  const R damped = where_less(largest, size, root);
   h.a0.re = h.a0.re + damped, h.b1.re = h.b1.re + damped, h.c2.re = h.c2.re + damped;
   for (int n = 0; n < polar_steps; ++n) {
     const Link<R> inverse = adjoint_inverse(h);

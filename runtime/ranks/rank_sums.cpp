@@ -1,15 +1,35 @@
 #include "runtime/ranks/rank_sums.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace quarksmith {
+
+namespace {
+
+/// Adds up pairs of numbers, a sum and what it was rounded by, as kernels do (runtime/kernels/targets/sums_cpu.hpp).
+void sum_pairs(void* context, double* pairs, int count) {
+  Communicator& communicator = *static_cast<Communicator*>(context);
+  std::vector<double> all(static_cast<std::size_t>(count) * communicator.size());
+  std::copy_n(pairs, count, all.begin() + static_cast<std::ptrdiff_t>(count) * communicator.rank());
+  communicator.sum(all);  // each number stands beside zeros
+  std::fill_n(pairs, count, 0.0);
+  for (std::size_t n = 0; n < all.size(); n += 2) {
+    double* const pair = pairs + n % count;
+    const double total = pair[0] + all[n], added = total - pair[0];
+    pair[1] += (pair[0] - (total - added)) + (all[n] - added) + all[n + 1];
+    pair[0] = total;
+  }
+}
+
+}  // namespace
 
 RankSums::RankSums(const std::shared_ptr<Device>& device, Communicator& communicator) {
   host_.ranks = communicator.size();
   host_.rank = communicator.rank();
   if (!device->asynchronous()) {
     host_.context = &communicator;
-    host_.sum = [](void* context, double* values, int count) {
-      static_cast<Communicator*>(context)->sum({values, static_cast<std::size_t>(count)});
-    };
+    host_.sum = sum_pairs;
     team_ = &host_;
     return;
   }

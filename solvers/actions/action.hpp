@@ -11,6 +11,7 @@
 
 namespace quarksmith {
 
+class ActionValues;
 class HoppingTerm;
 class DomainWallHopping;
 
@@ -48,6 +49,8 @@ class DiracOperator {
   /// Fields of half the sites that each right-hand side of a reduced operator needs as work space.
   virtual int work_fields() const { return 1; }
 
+  /// The parameters of the action.
+  virtual const ActionValues& values() const = 0;
   /// D and T of actions of hopping shape in four dimensions; null for others.
   virtual const HoppingTerm* hops() const { return nullptr; }
   /// The same of those with a fifth dimension.

@@ -58,9 +58,8 @@ CloverTerm::Double CloverTerm::build(const LinkField& links, double space, doubl
       a.y = d.factor->operand(parity);
       a.a.re = *shift;
     }
-    d.log_det[int(parity)] = domain.device().reduce(invert, a)[0];
+    d.log_det[int(parity)] = reduce(domain, invert, a)[0];
   }
-  domain.communicator().sum(d.log_det);
   if (!std::isfinite(d.log_det[0] + d.log_det[1]))
     throw Error("the clover term is singular at a site; use another mass or clover coefficient");
   return d;

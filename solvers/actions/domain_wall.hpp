@@ -114,6 +114,7 @@ class DomainWallDirac final : public DiracOperator {
  public:
   explicit DomainWallDirac(DomainWallHopping parts) : parts_(std::move(parts)), matrix_(parts_) {}
   const DomainWallHopping* walls() const override { return &parts_; }
+  const ActionValues& values() const override { return parts_.hopping().values(); }
   const LinearOperator& matrix() const override { return matrix_; }
   std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const override;
   std::unique_ptr<DiracOperator> dirichlet() const override;

@@ -24,6 +24,7 @@ class FormulaMatrix final : public LinearOperator {
   const PrecisionInfo& precision() const override { return *precision_; }
   int spins() const override { return values_.info().spins; }
   double flops() const override;
+  const ActionValues& values() const { return values_; }
 
  private:
   std::shared_ptr<const LinkField> links_;
@@ -38,7 +39,8 @@ class FormulaMatrix final : public LinearOperator {
 class FormulaDirac final : public DiracOperator {
  public:
   explicit FormulaDirac(FormulaMatrix matrix) : matrix_(std::move(matrix)) {}
-  const LinearOperator& matrix() const override { return matrix_; }
+  const FormulaMatrix& matrix() const override { return matrix_; }
+  const ActionValues& values() const override { return matrix_.values(); }
   /// \throws UsageError always.
   std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const override;
 

@@ -16,6 +16,7 @@ class StatedDirac final : public DiracOperator {
       : hopping_(std::move(hopping)), matrix_(hopping_), source_(source), sink_(sink) {}
   const HoppingTerm& hopping() const { return hopping_; }
   const HoppingTerm* hops() const override { return &hopping_; }
+  const ActionValues& values() const override { return hopping_.values(); }
   const LinearOperator& matrix() const override { return matrix_; }
   std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const override;
   std::unique_ptr<DiracOperator> dirichlet() const override;

@@ -26,9 +26,7 @@ void require(const Device& device, const std::string& name) {
 }
 
 /// Whether the action's statement makes its links.
-bool makes_links(const FermionOperator& fermion) {
-  return !hopping_of(fermion.dirac()).values().info().link_stages.empty();
-}
+bool makes_links(const FermionOperator& fermion) { return !fermion.dirac().values().info().link_stages.empty(); }
 
 }  // namespace
 
@@ -38,7 +36,7 @@ FermionForce::FermionForce(const FermionOperator& fermion, const EvolvingLinks& 
       u_(links.steps(fermion.parameters().stout).back()),
       z_(links.cleared()),
       settings_{fermion.parameters().boundary, "non_relativistic"} {
-  const ActionValues& values = hopping_of(fermion.dirac()).values();
+  const ActionValues& values = fermion.dirac().values();
   for (std::size_t n = 0; n < values.all().size(); ++n)
     numbers_.insert_or_assign(std::string(values.info().parameters[n].name), values.all()[n]);
 }
@@ -52,8 +50,9 @@ void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double w
     evaluate("derivative_improved_staggered", {x, y, *by_fat_, *by_long_, weight, *by_fat_, *by_long_}, settings);
     return;
   }
-  const ActionValues& values = hopping_of(fermion_->dirac()).values();
-  const std::string name = "force_" + std::string(values.info().hopping);
+  const ActionValues& values = fermion_->dirac().values();
+  const ActionInfo& info = values.info();
+  const std::string name = "force_" + std::string(info.hopping.empty() ? info.name : info.hopping);
   require(psi.device(), name);
   std::vector<ExpressionArgument> arguments = {*u_, x, y, z_, weight};
   for (const ActionNumber number : values.info().force_arguments) arguments.emplace_back(values(number));
@@ -107,6 +106,7 @@ SpinorField FermionForce::completed_on_slices(const SpinorField& even, Dagger da
 
 void FermionForce::add(const SpinorField& x, const SpinorField& y, double weight) {
   const FermionParameters& p = fermion_->parameters();
+  if (fermion_->dirac().values().info().hopping.empty()) return hops(x, y, weight);
   const HoppingTerm& hopping = hopping_of(fermion_->dirac());
   if (const DomainWallHopping* walls = fermion_->dirac().walls()) {
     if (p.reduction != Reduction::none)
@@ -201,13 +201,15 @@ void FermionForce::field_strengths() {
   }
 }
 
-void FermionForce::finish(LinkField& out) {
+long long FermionForce::finish(LinkField& out) {
+  long long damped = 0;
   if (magnetic_) field_strengths();
-  if (by_fat_) add_improved_force(*links_, *u_, hopping_of(fermion_->dirac()).values(), *by_fat_, *by_long_, z_);
+  if (by_fat_) damped = add_improved_force(*links_, *u_, fermion_->dirac().values(), *by_fat_, *by_long_, z_);
   const StoutLinks& stout = fermion_->parameters().stout;
   const auto& steps = links_->steps(stout);
   for (int n = stout.steps - 1; n >= 0; --n) z_ = stout_force(*links_, *steps[n], stout, z_);
   evaluate("kick", {out, z_, 1, out});
+  return damped;
 }
 
 }  // namespace quarksmith

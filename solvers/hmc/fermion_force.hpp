@@ -26,7 +26,8 @@ class FermionForce {
   /// As the action of a monomial has it, on the sites that the even-odd form of its operator leaves out.
   void add_log_det(double flavours);
   /// out += dP/dtau of all that was added.
-  void finish(LinkField& out);
+  /// \return links whose projection on U(3) was damped.
+  long long finish(LinkField& out);
 
  private:
   void hops(const SpinorField& psi, const SpinorField& chi, double weight);

@@ -201,7 +201,7 @@ void RationalMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
     }
   }
   if (term_.log_det) force.add_log_det(flavours_);
-  force.finish(out);
+  work_.damped += force.finish(out);
 }
 
 double LogDetMonomial::value(const EvolvingLinks&) {

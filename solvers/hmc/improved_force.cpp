@@ -1,5 +1,6 @@
 #include "solvers/hmc/improved_force.hpp"
 
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -70,8 +71,8 @@ class Level {
 
 }  // namespace
 
-void add_improved_force(const EvolvingLinks& links, const LinkField& u, const ActionValues& action,
-                        const LinkField& by_fat, const LinkField& by_long, LinkField& p) {
+long long add_improved_force(const EvolvingLinks& links, const LinkField& u, const ActionValues& action,
+                             const LinkField& by_fat, const LinkField& by_long, LinkField& p) {
   const auto stages = action.info().link_stages;
   std::vector<LinkField> made;  // from what each stage is made, before it is projected on U(3)
   std::vector<LinkField> read;
@@ -80,6 +81,7 @@ void add_improved_force(const EvolvingLinks& links, const LinkField& u, const Ac
     if (!stages[n].project) throw MissingKernel("links that are smeared twice without projection have no force");
     read.push_back(project_u3(made.back()));
   }
+  long long damped = 0;
   std::optional<LinkField> by;
   for (std::size_t n = stages.size(); n-- > 0;) {
     const LinkField& from = n == 0 ? u : read[n - 1];
@@ -90,8 +92,10 @@ void add_improved_force(const EvolvingLinks& links, const LinkField& u, const Ac
     } else {
       by.emplace(links.cleared());
       evaluate("back_project_u3", {made[n - 1], by_from, *by});
+      damped += std::llround(evaluate("damped_projections", {made[n - 1]})[0]);
     }
   }
+  return damped;
 }
 
 }  // namespace quarksmith

@@ -46,5 +46,9 @@ void test_solvers(const char* device);
 void test_statuses(const char* device);
 void test_handles(const char* device);
 void test_threads(const char* device);
+void test_dynamics(const char* device);
+void test_dynamics_statuses(const char* device);
+/** Prints actions and norms of forces on a configuration of 4^4; 0 if that went well. */
+int print_dynamics(const char* path);
 
 #endif

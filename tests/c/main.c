@@ -1,11 +1,13 @@
-/* Tests of the C interface on the CPU and, if there is one, the first GPU. */
+/* Tests of the C interface on the CPU and, if there is one, the first GPU; given a configuration of 4^4, actions and
+ * forces on it for tests/command/test_hmc_examples.py. */
 #include <stdio.h>
 
 #include "check.h"
 
 int header_is_cpp(void); /* header.cpp */
 
-int main(void) {
+int main(int count, char** arguments) {
+  if (count == 2) return print_dynamics(arguments[1]);
   const char* devices[2] = {"cpu", "cuda:0"};
   const int used = quarksmith_cuda_devices() > 0 ? 2 : 1;
   for (int d = 0; d < used; ++d) {
@@ -18,6 +20,8 @@ int main(void) {
     test_statuses(devices[d]);
     test_handles(devices[d]);
     test_threads(devices[d]);
+    test_dynamics(devices[d]);
+    test_dynamics_statuses(devices[d]);
   }
   check(header_is_cpp(), "the header means the same in C++");
   int failed = 0;

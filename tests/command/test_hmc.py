@@ -279,6 +279,7 @@ QUARKS = {
     "domain wall": ("two-flavour", "domain-wall", f'{WALL}; even_odd = "asymmetric"'),
     "moebius": ("two-flavour", "moebius", f'{MOEBIUS}; even_odd = "symmetric"'),
     "moebius on all sites": ("two-flavour", "moebius", f'{MOEBIUS}; even_odd = "none"'),
+    "d234": ("two-flavour", "d234", 'mass = 0.4; even_odd = "none"'),
     "naive": ("two-flavour", "naive", 'mass = 0.4; mu = 0.1; even_odd = "none"'),
     "staggered": ("rational", "staggered", f"{RATIONAL}; mass = 0.2; flavours = 2"),
     "asqtad": ("rational", "asqtad", f"{RATIONAL}; mass = 0.2; u0 = 0.9"),

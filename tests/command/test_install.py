@@ -3,6 +3,7 @@
 import re
 import subprocess
 
+import pytest
 from conftest import BUILD, ROOT
 
 
@@ -18,10 +19,13 @@ def test_a_consumer_finds_the_installed_package(tmp_path):
     for program, solves in (("consumer", 1), ("consumer_c", 2)):
         run = subprocess.run([build / program], capture_output=True, text=True, check=True)
         assert run.stdout.count("iterations, |b - M x| / |b| =") == solves, program
+    run = subprocess.run([build / "consumer_kick"], capture_output=True, text=True, check=True)
+    assert re.match(r"action -\d+\.\d+, momenta \d", run.stdout)
 
 
-def test_the_example_of_the_docs_is_what_is_compiled():
-    source = (ROOT / "tests/consumer/solve.c").read_text()
-    shown = re.search(r"/\* --- docs/howto-c.md shows what follows --- \*/\n(.*)/\* --- end --- \*/", source, re.S)
-    example = re.search(r"```c\n(.*?)```", (ROOT / "docs/howto-c.md").read_text(), re.S)
+@pytest.mark.parametrize(("name", "page"), [("solve.c", "howto-c.md"), ("kick.c", "forces.md")])
+def test_the_example_of_the_docs_is_what_is_compiled(name, page):
+    source = (ROOT / "tests/consumer" / name).read_text()
+    shown = re.search(rf"/\* --- docs/{page} shows what follows --- \*/\n(.*)/\* --- end --- \*/", source, re.S)
+    example = re.search(r"```c\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
     assert example.group(1) == shown.group(1)

@@ -151,6 +151,11 @@ class Interpreter:
         y = (cw - np.swapaxes(cw, -1, -2).conj()) / 2 / (h[..., :, None] + h[..., None, :])
         return np.swapaxes(right, -1, -2).conj() @ (2 * y) @ np.swapaxes(left, -1, -2).conj()
 
+    def _damped_adjoint(self, node):
+        """1 where the sum of the inverse eigenvalues of V^+ V is more than 1/(5e-5)."""
+        h = np.linalg.svd(np.broadcast_to(self(node.args[0]), (*self.extent, 3, 3)), compute_uv=False)
+        return ((h**-2.0).sum(axis=-1) > 1 / 5e-5).astype(float)
+
     def _stored(self, node):
         return self(node.args[0])
 

@@ -257,11 +257,10 @@ class Interpreter {
       });
     }
     if (name == "shift") return shifted(a);
-    if (name.ends_with("_adjoint")) {
-      const auto adjoint = name == "exp_adjoint" ? exponential_adjoint : nearest_unitary_adjoint;
+    if (name == "exp_adjoint" || name == "project_u3_adjoint") {
+      const auto f = name == "exp_adjoint" ? exponential_adjoint : nearest_unitary_adjoint;
       const SiteValues b = second();
-      return make(3, 3,
-                  [&](long long i, int r, int c) { return adjoint(matrix_of(a, i), matrix_of(b, i))[3 * r + c]; });
+      return make(3, 3, [&](long long i, int r, int c) { return f(matrix_of(a, i), matrix_of(b, i))[3 * r + c]; });
     }
     if (name == "dot") {
       const SiteValues b = second();
@@ -283,8 +282,9 @@ class Interpreter {
     if (name == "exp") return of_matrices(a, exponential);
     if (name == "project") return of_matrices(a, closest_su3);
     if (name == "total") return added_up(a);
-    if (name == "summed" && sums_ != nullptr) return sums_->at(next_++);
-    if (name == "summed") return v_.given.emplace_back(a);
+    if (name == "damped_adjoint")
+      return make(1, 1, [&](long long i, int, int) { return Complex64(has_small_eigenvalues(matrix_of(a, i))); });
+    if (name == "summed") return sums_ != nullptr ? sums_->at(next_++) : v_.given.emplace_back(a);
     fail();
   }
 

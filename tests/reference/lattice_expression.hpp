@@ -59,6 +59,8 @@ quarksmith::Matrix3 exponential_adjoint(const quarksmith::Matrix3& m, const quar
 /// 2 Y W^+ with Y H + H Y the anti-Hermitian part of c W, m = W H with W unitary: Y is the integral of
 /// exp(-t H) (...) exp(-t H) over all positive t.
 quarksmith::Matrix3 nearest_unitary_adjoint(const quarksmith::Matrix3& m, const quarksmith::Matrix3& c);
+/// Whether the inverse eigenvalues of m^+ m add up to more than 1/(5e-5).
+bool has_small_eigenvalues(const quarksmith::Matrix3& m);
 /// The SU(3) matrix that maximises Re tr(u^+ m): steps along the gradient from the identity's neighbourhood of m's
 /// polar part, until the gradient vanishes.
 quarksmith::Matrix3 closest_su3(const quarksmith::Matrix3& m);

@@ -99,6 +99,8 @@ Matrix3 nearest_unitary_adjoint(const Matrix3& m, const Matrix3& c) {
   return scaled(2, multiply(y, adjoint(w)));
 }
 
+bool has_small_eigenvalues(const Matrix3& m) { return std::pow(size(inverse(m)), 2) > 1 / 5e-5; }
+
 Matrix3 closest_su3(const Matrix3& m) {
   Matrix3 u = polar_part(m);
   u = scaled(std::polar(1.0, -std::arg(quarksmith::determinant(u)) / 3), u);

@@ -1,0 +1,141 @@
+// Links, momenta and gauge actions of molecular dynamics of quarksmith.h.
+#include <cmath>
+
+#include "interface/arrays.hpp"
+#include "runtime/fields/expression.hpp"
+#include "runtime/fields/gauge.hpp"
+#include "solvers/hmc/monomial.hpp"
+
+using namespace quarksmith;
+using namespace quarksmith::interface;
+
+namespace {
+
+LinkField on_device(const HostGauge& host, const Dynamics& d) {
+  return upload(host, d.links.domain(), find_precision("double"), find_storage("r18"));
+}
+
+/// \throws StatusError a matrix is not finite, or not anti-Hermitian and traceless to single precision.
+void require_momenta(const HostGauge& p) {
+  for (const auto& site : p.site)
+    for (const Matrix3& m : site) {
+      double size = 1, off = std::abs(m[0] + m[4] + m[8]);
+      for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 3; ++c) {
+          size = std::max(size, std::abs(m[3 * r + c]));
+          off += std::abs(m[3 * r + c] + std::conj(m[3 * c + r]));
+        }
+      if (!std::isfinite(off) || off > 1e-5 * size)
+        throw StatusError(QUARKSMITH_BAD_DATA,
+                          "a matrix of momenta is not finite, anti-Hermitian and traceless; P = i p_a T_a "
+                          "is expected, not a Hermitian one");
+    }
+}
+
+double require_finite(double number, const char* name) {
+  if (!std::isfinite(number))
+    throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} {}: use a finite number", name, number));
+  return number;
+}
+
+GaugeLoops loops_of(const quarksmith_gauge_loops* loops) {
+  const auto& l = require_struct(loops, "quarksmith_gauge_loops");
+  GaugeLoops result;
+  result.rectangle = require_finite(l.rectangle, "rectangle");
+  result.chair = require_finite(l.chair, "chair");
+  if (l.constant != 0 && l.constant != 1)
+    throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("constant {}; use 0 or 1", l.constant));
+  result.constant = l.constant == 1;
+  for (int plane = 0; plane < 6; ++plane) {
+    result.planes[plane] = require_finite(l.planes[plane], "a member of planes");
+    if (l.planes[plane] != l.planes[0] && (l.rectangle != 0 || l.chair != 0))
+      throw StatusError(QUARKSMITH_BAD_ARGUMENT,
+                        fmt::format("planes {} and {} beside rectangle {}, chair {}; actions with these loops are "
+                                    "isotropic: make all planes equal",
+                                    l.planes[0], l.planes[plane], l.rectangle, l.chair));
+  }
+  return result;
+}
+
+}  // namespace
+
+quarksmith_status quarksmith_dynamics_create(quarksmith_gauge* gauge, quarksmith_dynamics** dynamics) {
+  return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
+    require(dynamics, "dynamics");
+    give<Dynamics>(dynamics, g.session, g.gauge);
+  });
+}
+
+quarksmith_status quarksmith_dynamics_set_links(quarksmith_dynamics* dynamics, const void* const* links,
+                                                const quarksmith_link_format* format) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
+    HostGauge host(d.lattice());
+    copy_links(links, require_struct(format, "quarksmith_link_format"), host);
+    check_unitarity(host);
+    fold_boundary_phases(host);
+    if (host.phase != d.phase)
+      throw StatusError(QUARKSMITH_BAD_DATA,
+                        "the links have other phases across the last slices than those that these dynamics began with; "
+                        "pass links with the same ones, or create the dynamics anew");
+    require_su3(host, "molecular dynamics");
+    d.links.restore(std::make_shared<const LinkField>(on_device(host, d)));
+  });
+}
+
+quarksmith_status quarksmith_dynamics_get_links(quarksmith_dynamics* dynamics, void* const* links,
+                                                const quarksmith_link_format* format) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
+    const auto& f = require_struct(format, "quarksmith_link_format");
+    HostGauge host = download(d.links.field());
+    host.phase = d.phase;
+    copy_links(host, f, links);
+  });
+}
+
+quarksmith_status quarksmith_dynamics_set_momenta(quarksmith_dynamics* dynamics, const void* const* momenta,
+                                                  const quarksmith_link_format* format) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
+    HostGauge host(d.lattice());
+    copy_links(momenta, require_struct(format, "quarksmith_link_format"), host);
+    require_momenta(host);
+    d.momenta = on_device(host, d);
+  });
+}
+
+quarksmith_status quarksmith_dynamics_get_momenta(quarksmith_dynamics* dynamics, void* const* momenta,
+                                                  const quarksmith_link_format* format) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
+    copy_links(download(d.momenta), require_struct(format, "quarksmith_link_format"), momenta);
+  });
+}
+
+quarksmith_status quarksmith_dynamics_kinetic(quarksmith_dynamics* dynamics, double* energy) {
+  return call<Dynamics>(__func__, "dynamics", dynamics,
+                        [&](Dynamics& d) { *require(energy, "energy") = evaluate("algebra_norm2", {d.momenta})[0]; });
+}
+
+quarksmith_status quarksmith_dynamics_drift(quarksmith_dynamics* dynamics, double step) {
+  return call<Dynamics>(__func__, "dynamics", dynamics,
+                        [&](Dynamics& d) { d.links.move(d.momenta, require_finite(step, "step")); });
+}
+
+quarksmith_status quarksmith_gauge_loops_init(quarksmith_gauge_loops* loops) { return init(__func__, loops); }
+
+quarksmith_status quarksmith_gauge_action(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,
+                                          double* action) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
+    require(action, "action");
+    *action = GaugeMonomial("gauge", loops_of(loops)).action(d.links);
+  });
+}
+
+quarksmith_status quarksmith_gauge_force(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,
+                                         double step) {
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
+    GaugeMonomial monomial("gauge", loops_of(loops));
+    const double dt = require_finite(step, "step");
+    LinkField force = d.links.cleared();
+    monomial.force(d.links, force);
+    evaluate("kick", {d.momenta, force, dt, d.momenta});
+  });
+}

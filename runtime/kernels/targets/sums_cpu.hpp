@@ -1,0 +1,66 @@
+/// \file
+/// Sums over the sites of a field on the CPU target that are the same for all chunks, lanes and parts of a lattice.
+/// Include after runtime/kernels/targets/cpu.hpp.
+#pragma once
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+/// sum + rest += value, where `rest` is what `sum` was rounded by (D. E. Knuth, The Art of Computer Programming 2,
+/// 4.2.2): a sum of twice the digits, which gives the same number in any order when it is rounded at the end.
+template <class R>
+QUARKSMITH_INLINE void add_exactly(R& sum, R& rest, const R& value) {
+  const R total = sum + value, added = total - sum;
+  rest = rest + ((sum - (total - added)) + (value - added));
+  sum = total;
+}
+
+/// Kernel K, its sums added up so.
+template <class K>
+struct ExactSums : K {
+  static constexpr bool exact_sums = true;
+};
+
+/// apply() of such a kernel. A pair of numbers for each sum and chunk stands in a.partial, and goes to other ranks.
+template <class K, class Order = InOrder>
+  requires K::exact_sums
+void apply(const Arguments& a, const Launch&) {
+  constexpr int N = K::sums, W = lanes_of<K>;
+  const int count = K::count(a), chunks = (count + chunk_blocks - 1) / chunk_blocks;
+  for (int rhs = 0; rhs < a.rhs; rhs += K::tile) {
+    if (at_rest(a, rhs, K::tile)) continue;
+#pragma omp parallel for schedule(static)
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      Lanes<double, W> sums[N] = {}, rests[N] = {};
+      const int end = (chunk + 1) * chunk_blocks < count ? (chunk + 1) * chunk_blocks : count;
+      for (int index = chunk * chunk_blocks; index < end; ++index) {
+        Lanes<double, W> site[N] = {};
+        K::template site<W>(a, Order::block(a.geometry, index), rhs, site);
+        for (int n = 0; n < N; ++n) add_exactly(sums[n], rests[n], site[n]);
+      }
+      for (int n = 0; n < N; ++n) {
+        double* const pair = a.partial + 2 * (chunk * N + n);
+        pair[0] = pair[1] = 0;
+        for (int l = 0; l < W; ++l) {
+          add_exactly(pair[0], pair[1], get_lane(sums[n], l));
+          pair[1] += get_lane(rests[n], l);
+        }
+      }
+    }
+    double pairs[2 * N] = {}, totals[N];
+    for (int chunk = 0; chunk < chunks; ++chunk)
+      for (int n = 0; n < N; ++n) {
+        const double* const pair = a.partial + 2 * (chunk * N + n);
+        add_exactly(pairs[2 * n], pairs[2 * n + 1], pair[0]);
+        pairs[2 * n + 1] += pair[1];
+      }
+    if (a.team != nullptr) a.team->sum(a.team->context, pairs, 2 * N);
+    for (int n = 0; n < N; ++n) totals[n] = pairs[2 * n] + pairs[2 * n + 1];
+    if constexpr (requires { K::then(a, rhs, totals); }) {
+      K::then(a, rhs, totals);
+    } else {
+      for (int n = 0; n < N; ++n) a.sums[rhs * N + n] = totals[n];
+    }
+  }
+}
+
+}  // namespace quarksmith::QUARKSMITH_TARGET

@@ -1,0 +1,204 @@
+/* Molecular dynamics: wrong handles and arguments are refused by one message, and change nothing. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+static const int extent[4] = {4, 4, 4, 4};
+
+typedef struct {
+  lattice l;
+  quarksmith_context* context;
+  quarksmith_gauge* gauge;
+  quarksmith_dynamics* dynamics;
+  quarksmith_quark* quark;
+  quarksmith_link_format links;
+  quarksmith_spinor_format spinors;
+  quarksmith_gauge_loops loops;
+  quarksmith_quark_parameters parameters;
+  quarksmith_rational r;
+  number* psi;
+} set;
+
+static const quarksmith_parameter mass = {"mass", 0.5};
+static const double numbers[1] = {0.5};
+
+/* Call n with the handle h; -1: there are no more. */
+static int call(set* s, int n, void* h) {
+  void *out[1] = {s->psi}, *u[1] = {s->l.links};
+  const void *in[1] = {s->psi}, *v[1] = {s->l.links};
+  double value;
+  quarksmith_dynamics* d;
+  quarksmith_quark* q;
+  switch (n) {
+    case 0:
+      return (int)quarksmith_dynamics_create(h, &d);
+    case 1:
+      return (int)quarksmith_dynamics_set_links(h, v, &s->links);
+    case 2:
+      return (int)quarksmith_dynamics_get_links(h, u, &s->links);
+    case 3:
+      return (int)quarksmith_dynamics_set_momenta(h, v, &s->links);
+    case 4:
+      return (int)quarksmith_dynamics_get_momenta(h, u, &s->links);
+    case 5:
+      return (int)quarksmith_dynamics_kinetic(h, &value);
+    case 6:
+      return (int)quarksmith_dynamics_drift(h, 0.1);
+    case 7:
+      return (int)quarksmith_gauge_action(h, &s->loops, &value);
+    case 8:
+      return (int)quarksmith_gauge_force(h, &s->loops, 0.1);
+    case 9:
+      return (int)quarksmith_quark_create(h, &s->parameters, &q);
+    case 10:
+      return (int)quarksmith_quark_matrix(h, 0, 1, out, in, &s->spinors);
+    case 11:
+      return (int)quarksmith_quark_rational(h, &s->r, 1, out, in, &s->spinors);
+    case 12:
+      return (int)quarksmith_quark_action(h, &s->r, 1, in, &s->spinors, &value);
+    case 13:
+      return (int)quarksmith_quark_force(h, &s->r, 1, in, &s->spinors, 0.1);
+    case 14:
+      return (int)quarksmith_quark_outer(h, 1, in, in, numbers, &s->spinors, 0.1);
+    case 15:
+      return (int)quarksmith_quark_log_det(h, &value);
+    case 16:
+      return (int)quarksmith_quark_log_det_force(h, 1, 0.1);
+    default:
+      return -1;
+  }
+}
+
+/* NULL, a context, and a handle that was freed. */
+static void check_handles(set* s, const char* device) {
+  quarksmith_context* freed = NULL;
+  check_ok(quarksmith_open(device, extent, &freed), "open");
+  quarksmith_free(freed);
+  int n = 0;
+  for (; call(s, n, NULL) >= 0; ++n) {
+    const char* kind = n == 0 ? "quarksmith_gauge" : n < 10 ? "quarksmith_dynamics" : "quarksmith_quark";
+    const char* name = kind + strlen("quarksmith_");
+    refused((quarksmith_status)call(s, n, NULL), QUARKSMITH_BAD_ARGUMENT, name, "is NULL");
+    refused((quarksmith_status)call(s, n, s->context), QUARKSMITH_BAD_ARGUMENT, "of another kind", kind);
+    refused((quarksmith_status)call(s, n, freed), QUARKSMITH_BAD_ARGUMENT, "was freed", name);
+  }
+  check(n == 17, "all %d functions are called", n);
+}
+
+static void refuse_quark(set* s, const char* operand, const char* remedy, quarksmith_status status) {
+  quarksmith_quark* q = NULL;
+  refused(quarksmith_quark_create(s->dynamics, &s->parameters, &q), status, operand, remedy);
+  check(q == NULL, "no quark is made: %s", operand);
+  quarksmith_quark_parameters_init(&s->parameters);
+  s->parameters.action = "wilson", s->parameters.parameters = &mass, s->parameters.count = 1;
+}
+
+static void check_quarks(set* s) {
+  static const quarksmith_parameter twice[2] = {{"mass", 0.5}, {"kappa", 0.1}}, unknown = {"masss", 1},
+                                    negative = {"kappa", -1}, infinite = {"mass", INFINITY};
+  const quarksmith_status bad = QUARKSMITH_BAD_ARGUMENT;
+  quarksmith_quark_parameters* p = &s->parameters;
+  p->action = NULL;
+  refuse_quark(s, "action is NULL", "pass", bad);
+  p->action = "willson";
+  refuse_quark(s, "action 'willson' is unknown", "wilson", QUARKSMITH_UNKNOWN_NAME);
+  p->parameters = twice, p->count = 2;
+  refuse_quark(s, "mass is given twice", "once", bad);
+  p->parameters = &unknown;
+  refuse_quark(s, "masss", "mass", bad);
+  p->parameters = &negative;
+  refuse_quark(s, "kappa -1", "a positive number", bad);
+  p->parameters = &infinite;
+  refuse_quark(s, "mass inf", "finite", bad);
+  p->count = 0;
+  refuse_quark(s, "mass", "wilson", bad);
+  p->slices = 4;
+  refuse_quark(s, "slices 4", "no fifth dimension", bad);
+  p->even_odd = "symetric";
+  refuse_quark(s, "symetric", "symmetric", QUARKSMITH_UNKNOWN_NAME);
+  p->action = "d234", p->even_odd = "symmetric";
+  refuse_quark(s, "d234 has no even-odd form", "use none", bad);
+  p->action = "staggered", p->even_odd = "none";
+  refuse_quark(s, "even_odd none", "use NULL", bad);
+  p->stout_directions = 2;
+  refuse_quark(s, "stout_directions 2", "use 4", bad);
+  p->stout_rho = 2;
+  refuse_quark(s, "stout_rho 2", "from -1 to 1", bad);
+  p->tolerance = 0;
+  refuse_quark(s, "tolerance 0", "between 0 and 1", bad);
+  p->size = 1;
+  refuse_quark(s, "size 1", "quarksmith_quark_parameters_init", QUARKSMITH_BAD_STRUCT);
+}
+
+static void check_arguments(set* s) {
+  const quarksmith_status bad = QUARKSMITH_BAD_ARGUMENT;
+  const void* in[1] = {s->psi};
+  double value = 7;
+  s->loops.rectangle = 1, s->loops.planes[3] = 2;
+  refused(quarksmith_gauge_action(s->dynamics, &s->loops, &value), bad, "planes 0 and 2", "make all planes equal");
+  s->loops.constant = 2, s->loops.rectangle = 0;
+  refused(quarksmith_gauge_force(s->dynamics, &s->loops, 1), bad, "constant 2", "use 0 or 1");
+  refused(quarksmith_dynamics_drift(s->dynamics, NAN), bad, "step nan", "finite");
+  /* Links are no momenta; momenta are no links. */
+  refused(quarksmith_dynamics_set_momenta(s->dynamics, (const void* const[]){s->l.links}, &s->links),
+          QUARKSMITH_BAD_DATA, "anti-Hermitian", "P = i p_a T_a");
+  number* nothing = calloc((size_t)(36 * s->l.sites), sizeof *nothing);
+  nothing[77] = NAN;
+  refused(quarksmith_dynamics_set_momenta(s->dynamics, (const void* const[]){nothing}, &s->links), QUARKSMITH_BAD_DATA,
+          "a matrix of momenta", "P = i p_a T_a");
+  free(nothing);
+  /* A sign in time that the first links did not have. */
+  number* turned = malloc(sizeof *turned * (size_t)(36 * s->l.sites));
+  memcpy(turned, s->l.links, sizeof *turned * (size_t)(36 * s->l.sites));
+  for (int n = 3 * s->l.sites / 4; n < s->l.sites; ++n)
+    for (int i = 27; i < 36; ++i) turned[36 * n + i] *= -1;
+  refused(quarksmith_dynamics_set_links(s->dynamics, (const void* const[]){turned}, &s->links), QUARKSMITH_BAD_DATA,
+          "other phases", "create the dynamics anew");
+  memcpy(turned, s->l.links, sizeof *turned * (size_t)(36 * s->l.sites));
+  turned[40] *= 1.01;
+  refused(quarksmith_dynamics_set_links(s->dynamics, (const void* const[]){turned}, &s->links), QUARKSMITH_BAD_DATA,
+          "SU(3)", "molecular dynamics");
+  free(turned);
+  const double minus = -1;
+  s->r.count = 1, s->r.residues = numbers, s->r.poles = &minus;
+  refused(quarksmith_quark_action(s->quark, &s->r, 1, in, &s->spinors, &value), bad, "pole -1", "0 or more");
+  s->r.poles = NULL;
+  refused(quarksmith_quark_force(s->quark, &s->r, 1, in, &s->spinors, 1), bad, "poles is NULL", "pass");
+  s->r.count = 0;
+  refused(quarksmith_quark_action(s->quark, &s->r, 0, in, &s->spinors, &value), bad, "0 vectors", "at least 1");
+  refused(quarksmith_quark_outer(s->quark, 1, in, NULL, numbers, &s->spinors, 1), bad, "y is NULL", "pass");
+  check(value == 7, "results are set on success only");
+  quarksmith_quark* staggered = NULL;
+  s->parameters.action = "staggered";
+  check_ok(quarksmith_quark_create(s->dynamics, &s->parameters, &staggered), "staggered");
+  refused(quarksmith_quark_outer(staggered, 1, in, in, numbers, &s->spinors, 1), bad, "y of staggered", "pass NULL");
+  refused(quarksmith_quark_matrix(staggered, 0, 1, (void* const[]){s->psi}, in, &s->spinors), bad, "staggered quarks",
+          "rational function");
+  quarksmith_free(staggered);
+}
+
+void test_dynamics_statuses(const char* device) {
+  set s = {.l = make_lattice(extent, 0.3, 9)};
+  s.psi = random_spinor(&s.l, 1);
+  check_ok(quarksmith_open(device, extent, &s.context), "open");
+  s.gauge = load_gauge(s.context, &s.l);
+  quarksmith_link_format_init(&s.links);
+  quarksmith_spinor_format_init(&s.spinors);
+  quarksmith_gauge_loops_init(&s.loops);
+  quarksmith_quark_parameters_init(&s.parameters);
+  quarksmith_rational_init(&s.r);
+  s.parameters.action = "wilson", s.parameters.parameters = &mass, s.parameters.count = 1;
+  check_ok(quarksmith_dynamics_create(s.gauge, &s.dynamics), "dynamics");
+  check_ok(quarksmith_quark_create(s.dynamics, &s.parameters, &s.quark), "quark");
+  check_handles(&s, device);
+  check_quarks(&s);
+  check_arguments(&s);
+  quarksmith_free(s.dynamics); /* the quark holds on to it */
+  double value = 1;
+  check_ok(quarksmith_quark_log_det(s.quark, &value), "a quark after its dynamics");
+  check(value == 0, "there is no log det without clover");
+  quarksmith_free(s.quark), quarksmith_free(s.gauge), quarksmith_free(s.context);
+  free(s.psi), free_lattice(&s.l);
+}

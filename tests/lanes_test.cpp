@@ -1,0 +1,98 @@
+// The same bits whatever the lanes in which a processor keeps sites: parts of a lattice have others than the whole.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "runtime/fields/gauge.hpp"
+#include "solvers/actions/make.hpp"
+#include "solvers/krylov/batch.hpp"
+#include "solvers/krylov/blas.hpp"
+#include "solvers/krylov/normal.hpp"
+#include "tests/reference/reference.hpp"
+#include "tests/support.hpp"
+
+namespace {
+
+using namespace quarksmith;
+
+const Lattice lattice({4, 4, 4, 8});
+
+/// Domains made for longer hops have room for fewer lanes here.
+DomainPointer domain_of(int reach) {
+  return std::make_shared<Domain>(lattice, Device::cpu(), Communicator::self(), reach);
+}
+
+struct Case {
+  std::string action;
+  Reduction form;
+};
+
+/// What an operator makes of vectors, and a solve with its square.
+struct Found {
+  std::vector<HostSpinor> vectors;
+  std::vector<double> numbers;
+  int lanes;
+};
+
+Found found_with(const Case& c, int reach) {
+  const ActionInfo& info = find_action(c.action);
+  const BasisInfo& basis = find_basis("non_relativistic");
+  std::map<std::string, double> values;
+  for (const ActionParameter& p : info.parameters)
+    if (p.required) values.emplace(p.name, p.name.starts_with("csw") ? 1.2 : 0.3);
+  const auto action = make_action({.values = {info, values}, .slices = info.chain.empty() ? 1 : 4});
+  const HostGauge gauge = weak_gauge(lattice, 0.4, 3);
+  const LinkStore links(gauge, domain_of(reach), "r18", basis.name.data());
+  const auto dirac = action->make(links, find_precision("double"));
+  const SystemOperator system(*dirac, c.form, 1);
+  SpinorField b = system.a().field(1), x = b.like(), y = b.like();
+  Found found{{}, {}, b.lanes()};
+  const auto keep = [&](const SpinorField& f) {
+    const SpinorField slices = f.by_slice();
+    for (int n = 0; n < slices.rhs(); ++n) download(slices, found.vectors.emplace_back(lattice), basis, n);
+  };
+  SpinorField slices = b.by_slice();
+  for (int n = 0; n < slices.rhs(); ++n) upload(reference::random_spinor(lattice, unsigned(n)), slices, basis, n);
+  for (const Dagger dagger : {Dagger::no, Dagger::yes}) {
+    system.a().apply(x, b, dagger);
+    keep(x);
+  }
+  const Blas blas(b);
+  const Complex64 dot = blas.dot(b, x);
+  found.numbers = {blas.norm2(x), dot.real(), dot.imag()};
+  const NormalOperator normal(system.a(), 1);
+  KrylovBatch cg(normal, normal, Method::hermitian_cg, 1);
+  y.fill(0);
+  SolverOptions options;
+  options.tolerance = 1e-12;
+  found.numbers.push_back(cg.solve(y, b, options, {1e-12})[0].iterations);
+  keep(y);
+  return found;
+}
+
+class Lanes : public testing::TestWithParam<Case> {};
+
+TEST_P(Lanes, GiveTheSameBits) {
+  const Found wide = found_with(GetParam(), 1), narrow = found_with(GetParam(), 3);
+  ASSERT_NE(wide.lanes, narrow.lanes);
+  EXPECT_EQ(wide.numbers, narrow.numbers);
+  ASSERT_EQ(wide.vectors.size(), narrow.vectors.size());
+  for (std::size_t n = 0; n < wide.vectors.size(); ++n) {
+    const auto &one = wide.vectors[n].site, &other = narrow.vectors[n].site;
+    EXPECT_EQ(std::memcmp(one.data(), other.data(), sizeof(one[0]) * one.size()), 0) << "vector " << n;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Actions, Lanes,
+                         testing::Values(Case{"wilson", Reduction::none}, Case{"wilson", Reduction::symmetric},
+                                         Case{"clover", Reduction::asymmetric}, Case{"clover", Reduction::symmetric},
+                                         Case{"twisted_clover", Reduction::symmetric},
+                                         Case{"twisted_doublet", Reduction::asymmetric},
+                                         Case{"domain_wall", Reduction::asymmetric},
+                                         Case{"moebius", Reduction::symmetric}, Case{"naive", Reduction::none},
+                                         Case{"staggered", Reduction::asymmetric}, Case{"d234", Reduction::none}),
+                         [](const auto& info) {
+                           return fmt::format("{}_{}", info.param.action, int(info.param.form));
+                         });
+
+}  // namespace
