@@ -9,7 +9,7 @@
 namespace quarksmith {
 
 QuarkTerm::QuarkTerm(const FermionParameters& parameters, const EvolvingLinks& links, double tolerance)
-    : links_(&links), operator_(parameters), tolerance_(tolerance) {
+    : links_(&links), operator_(parameters, {Method::cg, "double"}, true), tolerance_(tolerance) {
   if (!(tolerance > 0 && tolerance < 1))
     throw UsageError(fmt::format("tolerance {}; use a number between 0 and 1", tolerance));
   present();
