@@ -58,7 +58,7 @@ std::map<std::string, double> values_of(const ActionInfo& info, const quarksmith
   return values;
 }
 
-Reduction reduction_of(const char* asked, const Action& action) {
+Reduction form_of(const char* asked, const Action& action) {
   if (action.spins() == 1) {
     if (asked != nullptr && std::string(asked) != "asymmetric")
       refuse(fmt::format("even_odd {} of staggered quarks, whose operator is A on even sites; use NULL", asked));
@@ -89,7 +89,7 @@ FermionParameters fermion_of(const quarksmith_quark_parameters& p, const Dynamic
     f.boundary[mu] = WilsonParameters::phase_of(require_finite(p.boundary[mu], "a member of boundary"));
   if (p.boundary_from_links != 0 && d.phase != std::array<Complex64, directions>{1, 1, 1, 1}) f.boundary = d.phase;
   f.action = make_action({.values = {info, values}, .boundary = f.boundary, .slices = p.slices});
-  f.reduction = reduction_of(p.even_odd, *f.action);
+  f.reduction = form_of(p.even_odd, *f.action);
   if (p.stout_steps < 0 || p.stout_steps > 1000) refuse(fmt::format("stout_steps {}; use 0 to 1000", p.stout_steps));
   if (!(std::abs(p.stout_rho) <= 1)) refuse(fmt::format("stout_rho {}; use a number from -1 to 1", p.stout_rho));
   if (p.stout_directions != 3 && p.stout_directions != 4)
