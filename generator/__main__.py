@@ -93,7 +93,9 @@ def _parser() -> Parser:
     summary.add_argument(
         "--copy", type=float, default=0, metavar="GB/S", help="copy bandwidth, for fractions of the floor"
     )
-    policies = command("policies", _policies, "Keep the fastest policies between ranks, from results of `quarksmith scaling`.")
+    policies = command(
+        "policies", _policies, "Keep the fastest policies between ranks, from results of `quarksmith scaling`."
+    )
     policies.add_argument(
         "results", type=Path, nargs="+", metavar="FILE", help="written by `quarksmith scaling --json`"
     )
