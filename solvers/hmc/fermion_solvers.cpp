@@ -13,12 +13,13 @@ namespace {
 constexpr int most_iterations = 100000;
 
 /// \throws Error a solve missed its tolerance.
-void require_converged(const SolverResult& result, double tolerance) {
+void require_converged(const SolverResult& result, double tolerance, Method method) {
   if (!result.converged)
     throw Error(
-        fmt::format("a solve ended after {} iterations with residual {:.2e}, not {:.2e}{}{}; use a larger "
+        fmt::format("a solve ended after {} iterations with residual {:.2e}, not {:.2e}{}{}; use {}a larger "
                     "tolerance or a larger mass",
-                    result.iterations, result.residual, tolerance, result.trouble.empty() ? "" : ": ", result.trouble));
+                    result.iterations, result.residual, tolerance, result.trouble.empty() ? "" : ": ", result.trouble,
+                    method == Method::bicgstab ? "solver cg, " : ""));
 }
 
 SolverOptions options_of(double tolerance) {
@@ -73,7 +74,7 @@ void FermionSolvers::solve(System system, SpinorField& x, const SpinorField& b, 
     if (result.converged) break;
   }
   work.iterations += result.iterations;
-  require_converged(result, tolerance);
+  require_converged(result, tolerance, method_);
 }
 
 void FermionSolvers::solve_normal(SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work) {
@@ -103,7 +104,7 @@ void FermionSolvers::solve_shifted(SpinorField& x, const SpinorField& b, const s
   for (const ShiftResult& r : multishift_->solve(x, b, shifts, tolerances, options_of(tolerance))) {
     shared = std::max<long long>(shared, r.shared_iterations);
     work.iterations += r.iterations - r.shared_iterations;
-    require_converged(r, tolerance);
+    require_converged(r, tolerance, Method::hermitian_cg);
   }
   work.iterations += shared;
 }
