@@ -181,7 +181,7 @@ TEST_P(Expressions, CountTheirBytes) {
     return kernel().formula.find(direction) != std::string_view::npos;
   };
   const bool one_direction = names("[mu]") || (names("[x]") && !names("[y]"));
-  EXPECT_GT(kernel().bytes, (one_direction ? 0.25 : 0.4) * once);  // directions that are not read are not counted
+  EXPECT_GE(kernel().bytes, (one_direction ? 0.25 : 0.4) * once);  // directions that are not read are not counted
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Expressions, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
