@@ -6,33 +6,22 @@
 
 namespace quarksmith::expressions {
 
-/// sum_x E = -sum tr G^2 over the planes and topological charge, G = TA of the leaves' mean
-///     (arXiv:1006.4518, 3.2).
-/// part1 = 0.25*ta(u[x]*shift(u[y], +x)*adj(shift(u[x], +y))*adj(u[y]) + u[y]*shift(adj(shift(u[x],
-///     +y))*adj(u[y])*u[x], -x) + shift(adj(u[x])*shift(adj(u[y])*u[x]*shift(u[y], +x), -y), -x) +
-///     shift(adj(u[y])*u[x]*shift(u[y], +x)*adj(shift(u[x], +y)), -y))
-/// part2 = 0.25*ta(u[x]*shift(u[z], +x)*adj(shift(u[x], +z))*adj(u[z]) + u[z]*shift(adj(shift(u[x],
-///     +z))*adj(u[z])*u[x], -x) + shift(adj(u[x])*shift(adj(u[z])*u[x]*shift(u[z], +x), -z), -x) +
-///     shift(adj(u[z])*u[x]*shift(u[z], +x)*adj(shift(u[x], +z)), -z))
-/// part3 = 0.25*ta(u[y]*shift(u[z], +y)*adj(shift(u[y], +z))*adj(u[z]) + u[z]*shift(adj(shift(u[y],
-///     +z))*adj(u[z])*u[y], -y) + shift(adj(u[y])*shift(adj(u[z])*u[y]*shift(u[z], +y), -z), -y) +
-///     shift(adj(u[z])*u[y]*shift(u[z], +y)*adj(shift(u[y], +z)), -z))
-/// part4 = 0.25*ta(u[x]*shift(u[t], +x)*adj(shift(u[x], +t))*adj(u[t]) + u[t]*shift(adj(shift(u[x],
-///     +t))*adj(u[t])*u[x], -x) + shift(adj(u[x])*shift(adj(u[t])*u[x]*shift(u[t], +x), -t), -x) +
-///     shift(adj(u[t])*u[x]*shift(u[t], +x)*adj(shift(u[x], +t)), -t))
-/// part5 = 0.25*ta(u[y]*shift(u[t], +y)*adj(shift(u[y], +t))*adj(u[t]) + u[t]*shift(adj(shift(u[y],
-///     +t))*adj(u[t])*u[y], -y) + shift(adj(u[y])*shift(adj(u[t])*u[y]*shift(u[t], +y), -t), -y) +
-///     shift(adj(u[t])*u[y]*shift(u[t], +y)*adj(shift(u[y], +t)), -t))
-/// part6 = 0.25*ta(u[z]*shift(u[t], +z)*adj(shift(u[z], +t))*adj(u[t]) + u[t]*shift(adj(shift(u[z],
-///     +t))*adj(u[t])*u[z], -z) + shift(adj(u[z])*shift(adj(u[t])*u[z]*shift(u[t], +z), -t), -z) +
-///     shift(adj(u[t])*u[z]*shift(u[t], +z)*adj(shift(u[z], +t)), -t))
-/// total(-re(trace(part1*part1)) + -re(trace(part2*part2)) + -re(trace(part3*part3)) +
-///     -re(trace(part4*part4)) + -re(trace(part5*part5)) + -re(trace(part6*part6)))
-/// total((-0.025330295910584444)*re(trace(part1*part6)) + 0.025330295910584444*re(trace(part2*part5)) +
-///     (-0.025330295910584444)*re(trace(part3*part4)))
+/// Of two planes without a common direction -tr G^2 each, and tr G G of both
+/// G = TA of the leaves' mean.
+/// part1 = 0.25*ta(u[mu]*shift(u[nu], +mu)*adj(shift(u[mu], +nu))*adj(u[nu]) +
+///     u[nu]*shift(adj(shift(u[mu], +nu))*adj(u[nu])*u[mu], -mu) +
+///     shift(adj(u[mu])*shift(adj(u[nu])*u[mu]*shift(u[nu], +mu), -nu), -mu) +
+///     shift(adj(u[nu])*u[mu]*shift(u[nu], +mu)*adj(shift(u[mu], +nu)), -nu))
+/// part2 = 0.25*ta(u[rho]*shift(u[sigma], +rho)*adj(shift(u[rho], +sigma))*adj(u[sigma]) +
+///     u[sigma]*shift(adj(shift(u[rho], +sigma))*adj(u[sigma])*u[rho], -rho) +
+///     shift(adj(u[rho])*shift(adj(u[sigma])*u[rho]*shift(u[sigma], +rho), -sigma), -rho) +
+///     shift(adj(u[sigma])*u[rho]*shift(u[sigma], +rho)*adj(shift(u[rho], +sigma)), -sigma))
+/// total(-re(trace(part1*part1)) - re(trace(part2*part2)))
+/// total(re(trace(part1*part2)))
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
-inline std::vector<double> clover_energy(const LinkField& u) {
-  return evaluate("clover_energy", {u});
+inline std::vector<double> clover_energy(const LinkField& u, LatticeDirection mu, LatticeDirection nu,
+        LatticeDirection rho, LatticeDirection sigma) {
+  return evaluate("clover_energy", {u, mu, nu, rho, sigma});
 }
 
 }  // namespace quarksmith::expressions

@@ -20,7 +20,7 @@ colour vectors (one or four)."""
 NUMBERS = ("real", "complex")
 LINEAR = ("spin", "flavour", "matrix", "block")
 """What multiplies a spinor from the left beside numbers."""
-NAMES = ("x", "y", "z", "t", "mu", "nu", "rho", "s")
+NAMES = ("x", "y", "z", "t", "mu", "nu", "rho", "sigma", "s")
 """Directions of the lattice, then those that come with a call, and the fifth dimension."""
 FIFTH = NAMES.index("s")
 

@@ -347,7 +347,7 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
 
 def _direction(place: Place, name: str) -> Direction:
     if name not in NAMES[4:FIFTH]:
-        raise ExpressionError(f"{place}: directions that come with a call are called mu, nu and rho; rename {name}")
+        raise ExpressionError(f"{place}: directions of a call are called mu, nu, rho and sigma; rename {name}")
     return Direction(NAMES.index(name))
 
 

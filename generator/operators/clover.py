@@ -21,7 +21,7 @@ from generator.operators.derived import CALLED
 from generator.operators.site_term import TERM_REALS
 from generator.spec import KernelSpec
 
-_MU, _NU, _ = CALLED
+_MU, _NU = CALLED[:2]
 _MATRIX_REALS = 18
 _ELEMENTS = {"upper": (0, 0), "lower": (1, 1), "across": (1, 0)}
 

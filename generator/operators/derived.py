@@ -15,7 +15,7 @@ from generator.language.text import are_inlined
 
 MOMENTA = FourMatrices("p", algebra=True)
 CALLED = tuple(Direction(n) for n in range(4, FIFTH))
-"""Directions that come with a call: mu, nu, rho."""
+"""Directions that come with a call: mu, nu, rho, sigma."""
 
 
 @dataclass(frozen=True)

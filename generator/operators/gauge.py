@@ -15,7 +15,7 @@ from generator.operators.derived import CALLED
 from generator.spec import KernelSpec
 
 _LINKS = FourMatrices("u", algebra=False)
-_MU, _NU, _ = CALLED
+_MU, _NU = CALLED[:2]
 _PATHS = tuple(moved(_LINKS[_NU], _LINKS[_MU], _MU, _NU) for moved in (moved_up, moved_down))
 """The open paths from x to x + mu of a plane."""
 _UPDATE_FLOPS = PRODUCT_FLOPS + 3 * 4 * 3 * 14

@@ -10,7 +10,7 @@ from generator.language.symbols import Definition, FourMatrices
 from generator.operators.derived import CALLED, MOMENTA, Derived
 
 Fields = tuple[tuple[str, str], ...]
-_MU, _NU, _ = CALLED
+_MU, _NU = CALLED[:2]
 
 
 def stout_force() -> Derived:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from generator.language import (
@@ -26,9 +25,6 @@ from generator.language import (
     time,
     total,
     trace,
-    x,
-    y,
-    z,
 )
 from generator.language.gauge import PLANES, leaves, plaquette, staples
 from generator.language.graph import Node
@@ -104,13 +100,13 @@ def plaquette_energy(u: Links) -> Sum:
 
 
 @expression
-def clover_energy(u: Links) -> tuple[Sum, Sum]:
-    """sum_x E = -sum tr G^2 over the planes and topological charge, G = TA of the leaves' mean (arXiv:1006.4518, 3.2).
+def clover_energy(u: Links, mu: Direction, nu: Direction, rho: Direction, sigma: Direction) -> tuple[Sum, Sum]:
+    """Of two planes without a common direction -tr G^2 each, and tr G G of both; G = TA of the leaves' mean.
 
-    Q = (1/32 pi^2) sum eps_munurhosigma tr F_munu F_rhosigma, F = -i G.
+    E is the sum of the first over all planes, the topological charge Q = (1/32 pi^2) sum eps_munurhosigma
+    tr F_munu F_rhosigma with F = -i G (arXiv:1006.4518, 3.2): -1/(4 pi^2) times the second for the planes xy zt, zx yt
+    and yz xt.
     """
-    g = {(mu, nu): 0.25 * ta(leaves(u, mu, nu)) for mu, nu in PLANES}
-    energy = sum(-re(trace(g[plane] * g[plane])) for plane in PLANES)
-    pairs = (((x, y), (z, time), -1), ((x, z), (y, time), 1), ((y, z), (x, time), -1))
-    charge = sum(sign / (4 * math.pi**2) * re(trace(g[a] * g[b])) for a, b, sign in pairs)
-    return total(energy), total(charge)
+    first, second = (0.25 * ta(leaves(u, *plane)) for plane in ((mu, nu), (rho, sigma)))
+    energy = -re(trace(first * first)) - re(trace(second * second))
+    return total(energy), total(re(trace(first * second)))

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
@@ -49,8 +50,16 @@ void GradientFlow::step(double epsilon) {
 
 FlowPoint GradientFlow::measure() const {
   const double sites = static_cast<double>(u_.domain().lattice().global_sites());
-  const std::vector<double> clover = evaluate("clover_energy", {u_});
-  return {time_, evaluate("plaquette_energy", {u_})[0] / sites, clover[0] / sites, clover[1]};
+  double energy = 0, charge = 0;
+  constexpr int time = directions - 1;
+  for (int mu = 0; mu < time; ++mu) {  // planes xy zt, yz xt, zx yt
+    const int nu = (mu + 1) % time, rho = (mu + 2) % time;
+    const auto found = evaluate("clover_energy", {u_, LatticeDirection{mu}, LatticeDirection{nu}, LatticeDirection{rho},
+                                                  LatticeDirection{time}});
+    energy += found[0];
+    charge -= found[1] / (4 * std::numbers::pi * std::numbers::pi);
+  }
+  return {time_, evaluate("plaquette_energy", {u_})[0] / sites, energy / sites, charge};
 }
 
 double flow_scale(const std::vector<FlowPoint>& points) {

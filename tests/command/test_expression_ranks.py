@@ -57,7 +57,7 @@ def test_trajectories_are_those_of_one_process(quarksmith, mpirun, ranks, grid):
     [
         ("jacobi_step", "kappa=0.2", "source=point:0,0,0,7", "--precision", "single"),
         ("stout4_step", "rho=0.1", "--out", "{}.ildg"),
-        ("clover_energy",),
+        ("clover_energy", "mu=x", "nu=y", "rho=z", "sigma=t"),
     ],
     ids=lambda call: call[0],
 )

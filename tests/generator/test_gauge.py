@@ -158,10 +158,10 @@ def test_whether_directions_of_a_call_are_a_certain_one_is_not_asked():
         _ = around.definition
 
     @expression
-    def named(u: Links, sigma: Direction) -> Matrices:
-        return {sigma: u[sigma]}
+    def named(u: Links, tau: Direction) -> Matrices:
+        return {tau: u[tau]}
 
-    with pytest.raises(ExpressionError, match="called mu, nu and rho; rename sigma"):
+    with pytest.raises(ExpressionError, match="called mu, nu, rho and sigma; rename tau"):
         _ = named.definition
 
     @expression

@@ -166,7 +166,7 @@ TEST(ExpressionsOfParts, WrittenLinksAreKnownToNeighbours) {
     const DomainPointer domain = domain_of(lattice);
     LinkField u = upload(weak_gauge(lattice, 0.4, 3), domain, find_precision("double"), find_storage("r18"));
     LinkField v = upload(weak_gauge(lattice, 0.4, 4), domain, u.precision(), u.storage());
-    evaluate("clover_energy", {v});  // copies the border of what v was
+    evaluate("plaquette_energy", {v});  // copies the border of what v was
     evaluate("stout4_step", {u, 0.1, v});
     std::vector<double> all = evaluate("plaquette_energy", {v});
     all.push_back(gauge_averages(v).plaquette);
