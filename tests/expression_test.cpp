@@ -40,7 +40,7 @@ class Expressions : public testing::TestWithParam<support::KernelCase> {
 
   void check(const Lattice& lattice, int rhs) {
     int choices = 0;
-    for (int number = 0; number < directions * directions; ++number)
+    for (int number = 0; number < directions * directions * directions * directions; ++number)
       if (const auto along = directions_of(number)) {
         check_along(*along, lattice, rhs);
         ++choices;
