@@ -76,7 +76,6 @@ def _parser() -> Parser:
         "--devices", metavar="A,B", help="GPUs whose tuned variants are rendered, or none (default: all)"
     )
     kernel = command("kernel", _kernel, "Compile one kernel and test it with the programs of a build.")
-    kernel.set_defaults(profile="full")
     _add_kernel_options(kernel)
     expression = command("expression", _expression, "Compile the lattice expressions of a file, once; run one of them.")
     _add_expression_options(expression)
@@ -108,6 +107,7 @@ def _parser() -> Parser:
 
 
 def _add_kernel_options(kernel: argparse.ArgumentParser) -> None:
+    kernel.set_defaults(profile="full")
     kernel.add_argument("name", nargs="?", help="any kernel of the profile (default profile: full)")
     kernel.add_argument(
         "--row", metavar="TEXT", help="instead of a name: a [[kernel]] of a profile, with one value an axis"

@@ -125,7 +125,7 @@ class CpuDevice final : public Device {
 
   void run(const Kernel& asked, const Arguments& arguments) override {
     const Kernel& kernel = variant(asked, arguments);
-    const Kernel& fitting = arguments.geometry.lanes == 1 ? one_lane(kernel) : kernel;
+    const Kernel& fitting = arguments.geometry.lanes == 1 ? one_lane_of(kernel) : kernel;
     if (kernel.sums == 0) return fitting.apply(arguments, {});
     sums_.assign(static_cast<std::size_t>(kernel.sums) * arguments.rhs, 0.0);
     const long long blocks = std::max<long long>(arguments.count, arguments.geometry.half_sites);
@@ -154,7 +154,7 @@ class CpuDevice final : public Device {
   }
   std::shared_ptr<void> allocate_host(std::size_t bytes) override { return {allocate(bytes), std::free}; }
   void run_halo(const Kernel& kernel, const Arguments& a, const HaloWork& work, bool) override {
-    (a.geometry.lanes == 1 ? one_lane(kernel) : kernel).apply(a, {.halo = &work});
+    (a.geometry.lanes == 1 ? one_lane_of(kernel) : kernel).apply(a, {.halo = &work});
   }
   void run_program(const Kernel&, const Arguments&, const std::vector<double>&) override {
     throw UsageError("kernels of the CPU sum over ranks themselves");
@@ -173,9 +173,6 @@ class CpuDevice final : public Device {
  private:
   /// The name under which results of sweeps are kept: instruction sets are devices of their own.
   static std::string device_name() { return processor_model() + " " + QUARKSMITH_CPU_ARCH; }
-  /// The same kernel for blocks of one lane: the registries of both widths have one order.
-  static const Kernel& one_lane(const Kernel& kernel) { return cpu_one_lane_kernels()[&kernel - cpu_kernels().data()]; }
-
   std::vector<double> partial_, sums_;
 };
 

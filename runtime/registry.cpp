@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -142,6 +143,12 @@ const Registry& registry() {
   return all;
 }
 
+/// Whether a kernel stands in a table.
+bool holds(std::span<const Kernel> table, const Kernel& kernel) {
+  const std::less<const Kernel*> before;
+  return !before(&kernel, table.data()) && before(&kernel, table.data() + table.size());
+}
+
 /// Modules with kernels that were compiled because a program asked for them, by row; null where that failed.
 class Compiled {
  public:
@@ -164,6 +171,13 @@ class Compiled {
     modules_.emplace(row, module);
     return module == nullptr ? nullptr : try_find(of(*module), q);
   }
+  /// The tables of both widths have one order.
+  const Kernel* one_lane(const Kernel& kernel) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [row, module] : modules_)
+      if (module != nullptr && holds(module->cpu, kernel)) return &module->cpu_one_lane[&kernel - module->cpu.data()];
+    return nullptr;
+  }
 
  private:
   std::mutex mutex_;
@@ -180,6 +194,12 @@ Compiled& compiled() {
 std::span<const Kernel> cpu_kernels() { return registry().cpu; }
 std::span<const Kernel> cpu_one_lane_kernels() { return registry().cpu_one_lane; }
 std::span<const Kernel> cuda_kernels() { return registry().cuda; }
+const Kernel& one_lane_of(const Kernel& kernel) {
+  if (holds(registry().cpu, kernel)) return registry().cpu_one_lane[&kernel - registry().cpu.data()];
+  const Kernel* found = compiled().one_lane(kernel);
+  if (found == nullptr) throw Error(fmt::format("kernel {} is in no table of this build", kernel.name));
+  return *found;
+}
 std::span<const PrecisionInfo> precisions() { return registry().precisions; }
 std::span<const StorageInfo> storages() { return registry().storages; }
 std::span<const BasisInfo> bases() { return registry().bases; }

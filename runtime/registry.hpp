@@ -108,6 +108,8 @@ struct KernelModule {
 /// Kernels of the CPU target for blocks of full lanes, and the same list for blocks of one lane.
 std::span<const Kernel> cpu_kernels();
 std::span<const Kernel> cpu_one_lane_kernels();
+/// A kernel of cpu_kernels(), or one that was compiled when it was asked for, for blocks of one lane.
+const Kernel& one_lane_of(const Kernel& kernel);
 /// Kernels of the CUDA target; empty in a build without CUDA.
 std::span<const Kernel> cuda_kernels();
 std::span<const PrecisionInfo> precisions();

@@ -61,7 +61,7 @@ class Build:
     @property
     def cache(self) -> Path:
         """Where modules are kept: in its folder, or with the user where that cannot be written."""
-        if os.access(self.folder, os.W_OK):
+        if not self.folder.exists() or os.access(self.folder, os.W_OK):
             return self.folder / "kernels"
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "quarksmith" / "kernels"
 
