@@ -23,7 +23,7 @@ done
 cat "$build/tests0.log" "$build/tests1.log" > "$build/tests.log" && rm "$build/tests0.log" "$build/tests1.log"
 grep -vE "^DATA|Skipped|^$|set QUARKSMITH_DATA|SKIPPED" "$build/tests.log"
 # Damaged files, the same ones each time; `make fuzz` goes on from where it was.
-"$build/bin/quarksmith_fuzz" --seconds 40 --workers 2 --seed 20261123 --keep "$build/fuzz"
+"$build/bin/quarksmith_fuzz" --seconds 25 --workers 2 --seed 20261123 --keep "$build/fuzz"
 runs+=("$?:quarksmith_fuzz")
 # Several OpenMP teams share the processors there: waiting threads must not spin.
 (cd "$build" && OMP_WAIT_POLICY=passive bin/quarksmith_c_tests)
