@@ -28,6 +28,7 @@ class Propagator:
         self.line = ("propagator", *line)
 
     def again(self, folder):
+        (folder / "c.json.part").unlink(missing_ok=True)  # half a text cannot be continued: what the error says
         return self.line
 
     def outcome(self, quarksmith, folder):
