@@ -84,22 +84,15 @@ class CloverTerm:
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
         """Statements of any plane; expressions of the blocks in the six of them."""
-        names = [f"f{k}" for k in range(len(PLANES))]
-        planes = [
-            {
-                "name": name,
-                "coefficient": "time" if time in plane else "space",
-                "directions": ", ".join(str(d.index) for d in plane),
-            }
-            for name, plane in zip(names, PLANES, strict=True)
-        ]
+        names = [f"f[{k}]" for k in range(len(PLANES))]
         value = self._value()
         statements = Statements({"u": "links"}, {"u": "links"}, [value], inlined=True)
         code = statements.value(value)
         rows = [{key: combination(row, names) for key, row in block.items()} for block in blocks()]
         return {
             "formula": self.formula,
-            "planes": planes,
+            "planes": len(PLANES),
+            "time": time.index,
             "lines": [*statements.lines, f"return {code};"],
             "blocks": rows,
         }

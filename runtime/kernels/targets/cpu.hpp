@@ -13,6 +13,7 @@
 #define QUARKSMITH_FUNCTION inline
 #define QUARKSMITH_OUTLINED __attribute__((noinline))
 #define QUARKSMITH_UNROLL _Pragma("GCC unroll 32")
+#define QUARKSMITH_ROLLED _Pragma("GCC unroll 1")
 #define QUARKSMITH_UNROLL_TILE
 
 namespace quarksmith::QUARKSMITH_TARGET {

@@ -11,6 +11,7 @@
 #define QUARKSMITH_FUNCTION __device__ inline
 #define QUARKSMITH_OUTLINED __device__ __forceinline__
 #define QUARKSMITH_UNROLL _Pragma("unroll")
+#define QUARKSMITH_ROLLED _Pragma("unroll 1")
 #define QUARKSMITH_UNROLL_TILE _Pragma("unroll")
 
 namespace quarksmith::QUARKSMITH_TARGET {
