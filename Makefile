@@ -31,11 +31,11 @@ ANEW = $(if $(and $(filter ON,$(call cached,QUARKSMITH_CUDA_FOR_TESTS)),$(call c
 configure = @cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
   || { cat $(BUILD)/configure.log; exit 1; }
 
-.PHONY: help demo test setup generate library beside kernel tune check format install dist bench fuzz clean
+.PHONY: help demo test test-full setup generate library beside kernel tune check format install dist bench fuzz clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
-	@echo; echo "Variables: PROFILE=dev|default|full|FILE.toml  CPU=v3|v4  CUDA=AUTO|ON|OFF  BUILD=FOLDER  PREFIX=FOLDER"; \
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@echo; echo "Variables: PROFILE=dev|default|wide|full|FILE.toml  CPU=v3|v4  CUDA=AUTO|ON|OFF  BUILD=FOLDER  PREFIX=FOLDER"; \
 	  echo "           DEVICES=nvidia_h200,...|none (GPUs whose tuned variants are built)  SHARED=ON|OFF (library)"; \
 	  echo "           QUARKSMITH_DATA=FOLDER (reference data for the tests)  CMAKE_FLAGS=... (anything else)"
 
@@ -47,6 +47,9 @@ test: setup generate  ## build everything and run all tests
 	@grep '^-- Targets\|^-- CUDA' $(BUILD)/configure.log
 	@cmake --build $(BUILD)
 	@tools/test.sh $(BUILD)
+
+test-full:  ## the same with every kernel of profile wide, in build-wide (an hour on two cores)
+	@$(MAKE) --no-print-directory test PROFILE=wide
 
 setup:  ## install what the build needs
 	@tools/setup.sh
