@@ -235,6 +235,7 @@ void Workload::prepare_links() {
 }
 
 void Workload::prepare_term() {
+  links_.reserve(2);
   const std::string_view precision = find_precision(kernel_->precision).links;
   terms_.emplace_back(fields_->domain(), find_precision(precision));
   in_.push_back(fresh(Subset::even));
@@ -245,6 +246,11 @@ void Workload::prepare_term() {
   arguments_.out = kernel_->operation != "clover_term" ? out_[0].operand(Parity::even) : terms_[0].operand();
   if (!kernel_->links.empty()) arguments_.links = fields_->links(precision, kernel_->links).operand();
   arguments_.a.re = arguments_.b.re = 1;
+  if (kernel_->operation == "source_log_det") {
+    for (Operand* out : {&arguments_.out, &arguments_.w})
+      *out = links_.emplace_back(fields_->copy_of_links(precision, "r18")).operand();
+    return;
+  }
   arguments_.c.re = 4.5;
 }
 

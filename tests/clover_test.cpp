@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "runtime/fields/expression.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "solvers/actions/wilson.hpp"
 #include "tests/reference/reference.hpp"
@@ -121,6 +122,44 @@ TEST_P(Clover, TermIsAppliedInEveryBasis) {
     download(y, result, hopping.basis());
     EXPECT_LT(support::compare(result, reference::combine(0.7, reference::multiply(inverse, psi), 0, psi)).norm, 1e-14);
   }
+}
+
+/// As of the columns of T^-1 with those of 1, whose source is derived from the action.
+TEST_P(Clover, DeterminantHasTheSourceOfAllColumns) {
+  const auto domain = std::make_shared<Domain>(gauge_.lattice, GetParam());
+  const LinkField links = upload(gauge_, domain, find_precision("double"), find_storage("r18"));
+  const CloverTerm clover(links, space, time_like, diagonal, find_precision("double"));
+  const SiteMatrices inverse = support::whole_term(download(clover.inverse()));
+  const LinkField magnetic = upload(gauge_, domain, find_precision("double"), find_storage("r18"));
+  const LinkField electric = upload(gauge_, domain, find_precision("double"), find_storage("r18"));
+  const BasisInfo& basis = find_basis("non_relativistic");
+  SpinorField psi(domain, find_precision("double"), Subset::full, 12), chi = psi.like();
+  for (int n = 0; n < 12; ++n) {
+    HostSpinor one(gauge_.lattice);
+    for (HostSite& site : one.site) site[n] = 1;
+    upload(one, chi, basis, n);
+    upload(reference::multiply(inverse, one), psi, basis, n);
+  }
+  constexpr double weight = 0.7, xi0 = 1.3, csw_r = 0.6, csw_t = 1.1;
+  LinkField expected_magnetic(domain, find_precision("double"), find_storage("r18"));
+  LinkField expected_electric(domain, find_precision("double"), find_storage("r18"));
+  evaluate("source_clover",
+           {psi, chi, magnetic, electric, weight, xi0, csw_r, csw_t, expected_magnetic, expected_electric},
+           {{1, 1, 1, 1}, "non_relativistic"});
+  Device& device = *GetParam();
+  for (const Parity parity : {Parity::even, Parity::odd}) {
+    Arguments a = arguments_for(*domain, clover.inverse().lanes());
+    a.parity = int(parity);
+    a.term = clover.inverse().operand();
+    a.out = magnetic.operand();
+    a.w = electric.operand();
+    a.a.re = weight / 2 * csw_r / xi0;
+    a.b.re = weight / 2 * csw_t;
+    device.run(find(device.kernels(), {.operation = "source_log_det", .precision = "double"}), a);
+  }
+  EXPECT_LT(support::largest_difference(download(magnetic), download(expected_magnetic)), 1e-14);
+  EXPECT_LT(support::largest_difference(download(electric), download(expected_electric)), 1e-14);
+  EXPECT_GT(support::largest_difference(download(magnetic), gauge_), 0.1);
 }
 
 class TermProduct : public testing::TestWithParam<support::KernelCase> {};

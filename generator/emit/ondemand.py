@@ -129,7 +129,7 @@ def tests_of(spec: KernelSpec) -> str:
     family = find_operator(spec.operator).family
     if family in ("gauge", "links"):
         return f"Devices/{family.capitalize()}.*"
-    if spec.operator in ("clover_term", "invert_term", "invert_twisted_term"):
+    if spec.operator in ("clover_term", "invert_term", "invert_twisted_term", "source_log_det"):
         return "Devices/Clover.*"
     return f"Kernels/*_{spec.name}"
 

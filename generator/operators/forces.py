@@ -191,14 +191,16 @@ def block_source(action: Action) -> Derived:
     return Derived(action.statement, f"source_{action.name}", derive=derive)
 
 
-def _six(magnetic: str, electric: str) -> list[tuple[int, Direction, Node]]:
-    """Where the matrix of each plane stands: that of xy, yz, xt, yt, zt with its first direction, of xz with z."""
-    found = []
-    for mu, nu in PLANES:
-        turned = time not in (mu, nu) and (nu.index - mu.index) % 3 != 1
-        k, name = nu if turned else mu, electric if time in (mu, nu) else magnetic
-        found.append((int(time in (mu, nu)), k, FourMatrices(name, algebra=False)[k]))
-    return found
+def slot(mu: Direction, nu: Direction) -> tuple[int, Direction]:
+    """Where the matrix of a plane stands: with its first direction, that of xz with z; the second field has time."""
+    turned = time not in (mu, nu) and (nu.index - mu.index) % 3 != 1
+    return int(time in (mu, nu)), nu if turned else mu
+
+
+def _six(*names: str) -> list[tuple[int, Direction, Node]]:
+    """The matrices of the six planes as they were."""
+    slots = [slot(*plane) for plane in PLANES]
+    return [(half, k, FourMatrices(names[half], algebra=False)[k]) for half, k in slots]
 
 
 def block_force(action: Action) -> Derived:

@@ -142,6 +142,31 @@ QUARKSMITH_INLINE void store_block(const Arguments& a, const Site& x, int block,
   store_largest<W>(a.out, x.place, block, largest_part(h));
 }
 
+/// The colour matrix of elements of one spin, s = 0 or 1.
+template <class R>
+QUARKSMITH_INLINE Link<R> diagonal_matrix(const Hermitian6<R>& h, int s) {
+  const R zero{};
+  const auto below = [&](int i, int j) { return h.below[(3 * s + i) * (3 * s + i - 1) / 2 + 3 * s + j]; };
+  const Complex<R> e10 = below(1, 0), e20 = below(2, 0), e21 = below(2, 1);
+  return {{h.diagonal[3 * s], zero},    conj(e10), conj(e20), e10, {h.diagonal[3 * s + 1], zero}, conj(e21), e20, e21,
+          {h.diagonal[3 * s + 2], zero}};
+}
+/// That of spin 1 and spin 0.
+template <class R>
+QUARKSMITH_INLINE Link<R> across_matrix(const Hermitian6<R>& h) {
+  const auto row = [&](int i) { return h.below + i * (i - 1) / 2; };
+  return {row(3)[0], row(3)[1], row(3)[2], row(4)[0], row(4)[1], row(4)[2], row(5)[0], row(5)[1], row(5)[2]};
+}
+template <class R>
+QUARKSMITH_INLINE Link<R> with_adjoint(const Link<R>& u) {
+  return u + adj(u);
+}
+/// f_mu = f_mu + factor u
+template <class Matrices, class R>
+QUARKSMITH_INLINE void add_matrix(const Operand& f, const Site& x, int mu, const R& factor, const Link<R>& u) {
+  Matrices::store(f, x.place, x.parity, mu, Matrices::load(f, x.place, x.parity, mu) + factor * u);
+}
+
 /// out = a.a term in another precision; fields may be stored with different numbers of lanes.
 template <class To, class From>
 struct ConvertTerm : TermKernel<To, 0> {

@@ -33,6 +33,8 @@ class FermionForce {
   void hops(const SpinorField& psi, const SpinorField& chi, double weight);
   void site_term(const SpinorField& psi, const SpinorField& chi, double weight);
   void field_strengths();
+  /// The first of both fields, which are there from now on.
+  LinkField& magnetic();
   /// A vector of the full matrix from one of the reduced operator.
   SpinorField completed(const SpinorField& even, Dagger dagger) const;
   SpinorField completed_on_slices(const SpinorField& even, Dagger dagger) const;
