@@ -275,6 +275,7 @@ TEST_P(Data, ChromaAnisotropicWilson) {
 
 TEST_P(Data, ChromaFreeFieldTwistedBoundary) {
   REQUIRE_DATA();
+  if (!support::built("double", "r12", "wilson", "non_relativistic", 4, true)) GTEST_SKIP() << support::wide;
   const WilsonParameters p =
       parameters(0.1, {std::polar(1.0, 0.2 * std::numbers::pi), std::polar(1.0, 0.4 * std::numbers::pi), 1, 1});
   const std::vector<double> ours = Quark(unit_gauge(Lattice({4, 4, 4, 8})), p, GetParam()).pion("point:0,0,0,0");

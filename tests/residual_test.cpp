@@ -61,6 +61,7 @@ class LinksAsGiven : public testing::TestWithParam<Case> {};
 
 TEST_P(LinksAsGiven, TheResidualIsTheirs) {
   const Case& c = GetParam();
+  if (!support::built(c.precision, c.links)) GTEST_SKIP() << support::wide;
   const double tolerance = c.precision == "single" ? 1e-6 : 1e-12;
   const HostGauge gauge = rounded_gauge();
   const twisted::Dense dense(gauge, parameters(c));
@@ -125,8 +126,10 @@ TEST(LinksOfSu3, NeedNoOperatorOfTheirOwn) {
     upload(reference::random_spinor(lattice, 4), b, solver.basis());
     EXPECT_EQ(solver.solve(x, b).links, "r12");
   }
-  EXPECT_TRUE(
-      WilsonSolver(hot_gauge(lattice, 2), domain, {}, settings({.links = "r8"}, 1e-10)).link_deviation().negligible());
+  if (support::built("double", "r8"))
+    EXPECT_TRUE(WilsonSolver(hot_gauge(lattice, 2), domain, {}, settings({.links = "r8"}, 1e-10))
+                    .link_deviation()
+                    .negligible());
 }
 
 TEST(LinksOfSu3, ASingleLinkThatLeavesItCounts) {
@@ -186,14 +189,15 @@ TEST(LinksAsGivenOrNot, ANormalCriterionIsTheirsToo) {
 }
 
 TEST(LinksAsGivenOrNot, EveryShiftHasItsTrueResidual) {
+  const std::string reals = support::built("double-half", "r8") ? "r8" : "r12", both = "r18-" + reals;
   const HostGauge gauge = rounded_gauge();
   const std::vector<double> shifts = {0.3, 0.001, 0.02};
   const twisted::Dense dense(gauge, parameters({}));
   for (const auto& device : support::devices())
     for (const auto& [precision, tolerance, links] :
-         {std::tuple{"double", 1e-12, "r18"}, {"double-half", 1e-12, "r18-r8"}, {"single", 4e-6, "r18-r8"}}) {
+         {std::tuple{"double", 1e-12, "r18"}, {"double-half", 1e-12, both.c_str()}, {"single", 4e-6, both.c_str()}}) {
       const auto domain = std::make_shared<Domain>(gauge.lattice, device);
-      const Case c = {.precision = precision, .links = "r8", .reduction = "none"};
+      const Case c = {.precision = precision, .links = reals, .reduction = "none"};
       const ShiftedSolver solver(WilsonAction(parameters(c)), gauge, domain, settings(c, tolerance),
                                  int(shifts.size()));
       const Flavours source = twisted::random(gauge.lattice, 1, 4);
@@ -214,7 +218,8 @@ TEST(LinksAsGivenOrNot, EveryShiftHasItsTrueResidual) {
 TEST(LinksAsGivenOrNot, WallsHaveTheResidualOfFiveDimensions) {
   const HostGauge gauge = rounded_gauge();
   for (const auto& device : support::devices())
-    for (const char* links : {"r12", "r8"})
+    for (const char* links : {"r12", "r8"}) {
+      if (!support::built("double", links)) continue;
       for (const auto& p :
            {DomainWallParameters::uniform(0.1, 1.8, 6), DomainWallParameters::uniform(0.1, 1.6, 4, 1.5, 0.5)}) {
         const auto domain = std::make_shared<Domain>(gauge.lattice, device);
@@ -230,6 +235,7 @@ TEST(LinksAsGivenOrNot, WallsHaveTheResidualOfFiveDimensions) {
         EXPECT_TRUE(report.converged);
         EXPECT_NEAR(relative(twisted::combine(1, source, -1, a), source), report.residual, 0.1 * report.residual);
       }
+    }
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ class Solve : public testing::TestWithParam<Mode> {};
 
 TEST_P(Solve, ReachesTheTrueResidual) {
   const Mode& mode = GetParam();
+  if (!support::built(mode.precision, mode.links, "wilson", mode.basis)) GTEST_SKIP() << support::wide;
   const Lattice lattice({4, 4, 4, 8});
   const HostGauge gauge = weak_gauge(lattice, 0.25, 5);
   WilsonParameters parameters;

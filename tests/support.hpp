@@ -26,6 +26,25 @@ inline const std::vector<std::shared_ptr<Device>>& devices() {
   return all;
 }
 
+/// Why a test skips what `built` misses.
+constexpr const char* wide = "these kernels are of profile wide; make test-full has them";
+
+/// Whether the build has the hopping terms of Wilson quarks, or of other `operation`, that a solver of this precision
+/// ("double-half": both), links and basis asks for.
+inline bool built(std::string_view precision, std::string_view links, std::string_view operation = "wilson",
+                  std::string_view basis = "non_relativistic", int spins = 4, bool complex = false) {
+  const std::size_t cut = precision.find('-');
+  for (const std::string_view one : {precision.substr(0, cut), precision.substr(cut == precision.npos ? 0 : cut + 1)})
+    if (try_find(cpu_kernels(), {.operation = operation,
+                                 .precision = one,
+                                 .links = links,
+                                 .basis = basis,
+                                 .complex_coefficients = complex,
+                                 .spins = spins}) == nullptr)
+      return false;
+  return true;
+}
+
 /// Relative 2-norm and largest element of a difference, both relative to the reference's root mean square element.
 struct Deviation {
   double norm, largest;

@@ -253,6 +253,9 @@ void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, i
 /// \throws UsageError the kinds differ or no conversion kernel was built.
 void convert(const SpinorField& from, SpinorField& to);
 
+/// Sets all links of a double field of 18 reals: make(lexicographic site of this part, links), sites in any order and
+/// several at once.
+void upload_each(LinkField& to, const std::function<void(long long, std::array<Matrix3, directions>&)>& make);
 /// Links on the device, stored as asked for.
 /// \throws NotSU3 links farther from SU(3) than 1e-5 for a storage that assumes SU(3), or from U(3) for one of U(3).
 LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,

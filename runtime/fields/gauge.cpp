@@ -40,6 +40,19 @@ bool on_last_slice(const Lattice& lattice, long long site, int mu) {
   return lattice.origin(mu) + lattice.coordinates(site)[mu] == lattice.global_extent(mu) - 1;
 }
 
+/// \throws BadData the first link of a site that cannot be one.
+void tell_flaw(const HostGauge& gauge, long long site) {
+  const Lattice& lattice = gauge.lattice;
+  for (int mu = 0; mu < directions; ++mu) {
+    const std::string_view flaw = flaw_of(gauge.site[site][mu], mu == 3 && on_last_slice(lattice, site, mu));
+    if (flaw.empty()) continue;
+    const Coordinates x = lattice.coordinates(site);
+    throw BadData(fmt::format(
+        "link {} of site ({},{},{},{}) {}; the configuration is damaged, read it again from its source", "xyzt"[mu],
+        lattice.origin(0) + x[0], lattice.origin(1) + x[1], lattice.origin(2) + x[2], lattice.origin(3) + x[3], flaw));
+  }
+}
+
 }  // namespace
 
 Matrix3 multiply(const Matrix3& a, const Matrix3& b) {
@@ -63,27 +76,21 @@ Complex64 determinant(const Matrix3& a) {
 
 Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator) {
   const Lattice& lattice = gauge.lattice;
-  Unitarity worst;
+  double unitary = 0, determinants = 0;
+  long long flawed = lattice.sites();
+#pragma omp parallel for schedule(static) reduction(max : unitary, determinants) reduction(min : flawed)
+  for (long long i = 0; i < lattice.sites(); ++i)
+    for (int mu = 0; mu < directions; ++mu) {
+      const Matrix3& u = gauge.site[i][mu];
+      if (!flaw_of(u, mu == 3 && on_last_slice(lattice, i, mu)).empty()) flawed = std::min(flawed, i);
+      const Matrix3 product = multiply(u, adjoint(u));
+      determinants = std::max(determinants, std::abs(determinant(u) - 1.0));
+      for (int n = 0; n < 9; ++n) unitary = std::max(unitary, std::abs(product[n] - (n % 4 == 0 ? 1.0 : 0.0)));
+    }
   communicator.together([&] {
-    for (long long i = 0; i < lattice.sites(); ++i)
-      for (int mu = 0; mu < directions; ++mu) {
-        const Matrix3& u = gauge.site[i][mu];
-        if (const std::string_view flaw = flaw_of(u, mu == 3 && on_last_slice(lattice, i, mu)); !flaw.empty()) {
-          const Coordinates x = lattice.coordinates(i);
-          throw BadData(fmt::format(
-              "link {} of site ({},{},{},{}) {}; the configuration is damaged, read it again from its source",
-              "xyzt"[mu], lattice.origin(0) + x[0], lattice.origin(1) + x[1], lattice.origin(2) + x[2],
-              lattice.origin(3) + x[3], flaw));
-        }
-        const Matrix3 product = multiply(u, adjoint(u));
-        const double det = std::abs(determinant(u) - 1.0);
-        double off = 0;
-        for (int n = 0; n < 9; ++n) off = std::max(off, std::abs(product[n] - (n % 4 == 0 ? 1.0 : 0.0)));
-        worst.unitary = std::max(worst.unitary, off);
-        worst.determinant = std::max(worst.determinant, det);
-      }
+    if (flawed < lattice.sites()) tell_flaw(gauge, flawed);
   });
-  return {communicator.largest(worst.unitary), communicator.largest(worst.determinant)};
+  return {communicator.largest(unitary), communicator.largest(determinants)};
 }
 
 bool is_su3(const Unitarity& u) { return std::max(u.unitary, u.determinant) <= su3_limit; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "runtime/error.hpp"
 #include "runtime/fields/field.hpp"
@@ -36,6 +37,17 @@ HostSite rotate(const double* m, bool adjoint, const HostSite& in) {
       for (int c = 0; c < 3; ++c) out[3 * r + c] += factor * in[3 * s + c];
     }
   return out;
+}
+
+std::size_t bytes_of(const MemoryOrder& order) { return static_cast<std::size_t>(order.words()) * sizeof(double); }
+
+/// What a field holds, zero: its pages are touched first by the threads that fill them.
+std::unique_ptr<double[]> buffer_of(const MemoryOrder& order) {
+  const long long words = order.words();
+  auto buffer = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(words));
+#pragma omp parallel for schedule(static)
+  for (long long n = 0; n < words; ++n) buffer[n] = 0;
+  return buffer;
 }
 
 /// Calls visit(lexicographic site, block among all that are held, lane) for every site of a subset.
@@ -76,13 +88,13 @@ void upload(const HostSpinor& from, SpinorField& to, const BasisInfo& basis, int
     return convert(staging, to);
   }
   const MemoryOrder order = order_of(to);
-  std::vector<double> packed(static_cast<std::size_t>(order.words()));
+  const auto packed = buffer_of(order);
   for_each_stored_site(to.domain(), to.lanes(), to.subset(), [&](long long i, long long block, int lane) {
     const HostSite psi = to.spins() == 4 ? rotate(basis.rotation, false, from.site[i]) : from.site[i];
     for (int n = 0; n < order.group; ++n)
       packed[order.word(block, lane, n)] = n % 2 == 0 ? psi[n / 2].real() : psi[n / 2].imag();
   });
-  to.device().upload(to.select(to.operand(), rhs).data, packed.data(), packed.size() * sizeof(double));
+  to.device().upload(to.select(to.operand(), rhs).data, packed.get(), bytes_of(order));
 }
 
 void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, int rhs) {
@@ -94,8 +106,8 @@ void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, i
     return download(staging, to, basis, rhs);
   }
   const MemoryOrder order = order_of(from);
-  std::vector<double> packed(static_cast<std::size_t>(order.words()));
-  from.device().download(packed.data(), from.select(from.operand(), rhs).data, packed.size() * sizeof(double));
+  const auto packed = buffer_of(order);
+  from.device().download(packed.get(), from.select(from.operand(), rhs).data, bytes_of(order));
   to.site.assign(to.site.size(), HostSite{});
   for_each_stored_site(from.domain(), from.lanes(), from.subset(), [&](long long i, long long block, int lane) {
     HostSite psi{};
@@ -146,6 +158,22 @@ void convert_links(const LinkField& from, LinkField& to, bool encode) {
 
 }  // namespace
 
+void upload_each(LinkField& to, const std::function<void(long long, std::array<Matrix3, directions>&)>& make) {
+  const MemoryOrder order = order_of(to);
+  const auto packed = buffer_of(order);
+  for_each_stored_site(to.domain(), to.lanes(), Subset::full, [&](long long i, long long block, int lane) {
+    std::array<Matrix3, directions> site;
+    make(i, site);
+    for (int mu = 0; mu < directions; ++mu)
+      for (int n = 0; n < 9; ++n) {
+        packed[order.word(block, lane, 18 * mu + 2 * n)] = site[mu][n].real();
+        packed[order.word(block, lane, 18 * mu + 2 * n + 1)] = site[mu][n].imag();
+      }
+  });
+  to.domain().device().upload(to.operand().data, packed.get(), bytes_of(order));
+  to.exchange_ghosts();
+}
+
 LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
                  const StorageInfo& storage, int depth) {
   check_same(from.lattice, "the gauge field", domain->lattice(), "the domain");
@@ -153,20 +181,8 @@ LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInf
   if (storage.group == "U(3)") require_u3(from, fmt::format("link storage {}", storage.name), domain->communicator());
   if (storage.temporal) require_temporal_gauge(from, domain->communicator());
   LinkField plain(domain, double_precision(), find_storage("r18"), depth);
-  const MemoryOrder order = order_of(plain);
-  std::vector<double> packed(static_cast<std::size_t>(order.words()));
-  for_each_stored_site(*domain, plain.lanes(), Subset::full, [&](long long i, long long block, int lane) {
-    for (int mu = 0; mu < directions; ++mu)
-      for (int n = 0; n < 9; ++n) {
-        packed[order.word(block, lane, 18 * mu + 2 * n)] = from.site[i][mu][n].real();
-        packed[order.word(block, lane, 18 * mu + 2 * n + 1)] = from.site[i][mu][n].imag();
-      }
-  });
-  domain->device().upload(plain.operand().data, packed.data(), packed.size() * sizeof(double));
-  if (is_double(precision) && storage.name == "r18") {
-    plain.exchange_ghosts();
-    return plain;
-  }
+  upload_each(plain, [&](long long i, std::array<Matrix3, directions>& site) { site = from.site[i]; });
+  if (is_double(precision) && storage.name == "r18") return plain;
   return encode_links(plain, precision, storage);
 }
 
@@ -225,8 +241,8 @@ HostGauge download(const LinkField& from) {
   }
   HostGauge to(from.domain().lattice());
   const MemoryOrder order = order_of(from);
-  std::vector<double> packed(static_cast<std::size_t>(order.words()));
-  from.domain().device().download(packed.data(), from.operand().data, packed.size() * sizeof(double));
+  const auto packed = buffer_of(order);
+  from.domain().device().download(packed.get(), from.operand().data, bytes_of(order));
   for_each_stored_site(from.domain(), from.lanes(), Subset::full, [&](long long i, long long block, int lane) {
     for (int mu = 0; mu < directions; ++mu)
       for (int n = 0; n < 9; ++n)
@@ -240,8 +256,8 @@ std::vector<HostTerm> download(const TermField& from) {
   if (!is_double(from.precision()))
     throw UsageError(fmt::format("site terms are read back in double, not {}", from.precision().name));
   const MemoryOrder order = order_of(from);
-  std::vector<double> packed(static_cast<std::size_t>(order.words()));
-  from.domain().device().download(packed.data(), from.operand().data, packed.size() * sizeof(double));
+  const auto packed = buffer_of(order);
+  from.domain().device().download(packed.get(), from.operand().data, bytes_of(order));
   std::vector<HostTerm> terms(static_cast<std::size_t>(from.domain().lattice().sites()));
   for_each_stored_site(from.domain(), from.lanes(), Subset::full, [&](long long site, long long at, int lane) {
     for (int block = 0; block < 2; ++block) {

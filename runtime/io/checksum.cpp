@@ -29,6 +29,12 @@ void PairChecksum::add_word(std::uint32_t word, std::uint64_t number) {
   b ^= std::rotl(word, static_cast<int>(number % 31));
 }
 
+void PairChecksum::take(const SiteChecksum& other) {
+  const auto& pair = dynamic_cast<const PairChecksum&>(other);
+  a ^= pair.a;
+  b ^= pair.b;
+}
+
 void PairChecksum::combine(Communicator& communicator) {
   a = communicator.exclusive_or(a);
   b = communicator.exclusive_or(b);
@@ -40,15 +46,22 @@ void ScidacChecksum::add(std::uint64_t number, const void* site, std::size_t byt
   add_word(static_cast<std::uint32_t>(crc32(0, static_cast<const Bytef*>(site), static_cast<uInt>(bytes))), number);
 }
 
+void add_sites(SiteChecksum& checksum, const Lattice& part, long long first, long long count, const void* sites,
+               std::size_t bytes) {
+#pragma omp parallel
+  {
+    const std::unique_ptr<SiteChecksum> mine = checksum.empty();
+#pragma omp for schedule(static) nowait
+    for (long long i = 0; i < count; ++i)
+      mine->add(part.global_index(first + i), static_cast<const unsigned char*>(sites) + i * bytes, bytes);
+#pragma omp critical(quarksmith_checksum)
+    checksum.take(*mine);
+  }
+}
+
 ScidacChecksum checksum_of(const Lattice& part, const void* sites, std::size_t bytes, Communicator& communicator) {
   ScidacChecksum sum;
-  const Coordinates& whole = part.global_extent();
-  for (long long i = 0; i < part.sites(); ++i) {
-    const Coordinates here = part.coordinates(i);
-    std::uint64_t number = 0;
-    for (int mu = directions - 1; mu >= 0; --mu) number = number * whole[mu] + part.origin(mu) + here[mu];
-    sum.add(number, static_cast<const unsigned char*>(sites) + i * bytes, bytes);
-  }
+  add_sites(sum, part, 0, part.sites(), sites, bytes);
   sum.combine(communicator);
   return sum;
 }
@@ -61,6 +74,8 @@ void MilcChecksum::add(std::uint64_t number, const void* site, std::size_t bytes
 void NerscChecksum::add(std::uint64_t, const void* site, std::size_t bytes) {
   for_each_word(site, bytes, swap, [&](std::uint32_t word, std::size_t) { sum += word; });
 }
+
+void NerscChecksum::take(const SiteChecksum& other) { sum += dynamic_cast<const NerscChecksum&>(other).sum; }
 
 void NerscChecksum::combine(Communicator& communicator) {
   sum = static_cast<std::uint32_t>(communicator.sum_integers(sum));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace quarksmith {
@@ -17,6 +18,10 @@ class SiteChecksum {
   virtual ~SiteChecksum() = default;
   /// A site as stored; `number` counts the sites of the file.
   virtual void add(std::uint64_t number, const void* site, std::size_t bytes) = 0;
+  /// One of the same kind without sites.
+  virtual std::unique_ptr<SiteChecksum> empty() const = 0;
+  /// Takes in what another of the same kind has seen.
+  virtual void take(const SiteChecksum& other) = 0;
   /// Takes in the sites of all ranks. Collective; once, at the end.
   virtual void combine(Communicator& communicator) = 0;
   /// Hexadecimal, as files record it.
@@ -27,6 +32,7 @@ class SiteChecksum {
 struct PairChecksum : SiteChecksum {
   std::uint32_t a = 0, b = 0;  ///< rotated left by a number mod 29 and mod 31
   PairChecksum(std::uint32_t first, std::uint32_t second) : a(first), b(second) {}
+  void take(const SiteChecksum& other) override;
   void combine(Communicator& communicator) override;
   std::string text() const override;
 
@@ -38,8 +44,13 @@ struct PairChecksum : SiteChecksum {
 /// exclusive or (QIO of USQCD, file QIO_checksum).
 struct ScidacChecksum final : PairChecksum {
   ScidacChecksum(std::uint32_t first = 0, std::uint32_t second = 0) : PairChecksum(first, second) {}
+  std::unique_ptr<SiteChecksum> empty() const override { return std::make_unique<ScidacChecksum>(); }
   void add(std::uint64_t number, const void* site, std::size_t bytes) override;
 };
+
+/// Adds consecutive sites of a part, by all threads. \param first lexicographic in the part.
+void add_sites(SiteChecksum& checksum, const Lattice& part, long long first, long long count, const void* sites,
+               std::size_t bytes);
 
 /// SciDAC checksum of a field on the host: `bytes` a site as they are in memory, one site after the other, each with
 /// its lexicographic number in the whole lattice: the same for any parts. Collective.
@@ -50,6 +61,7 @@ struct MilcChecksum final : PairChecksum {
   bool swap = false;  ///< the words are in the other byte order
   explicit MilcChecksum(bool swap_words = false) : PairChecksum(0, 0), swap(swap_words) {}
   MilcChecksum(std::uint32_t first, std::uint32_t second) : PairChecksum(first, second) {}
+  std::unique_ptr<SiteChecksum> empty() const override { return std::make_unique<MilcChecksum>(swap); }
   void add(std::uint64_t number, const void* site, std::size_t bytes) override;
 };
 
@@ -58,7 +70,9 @@ struct NerscChecksum final : SiteChecksum {
   std::uint32_t sum = 0;
   bool swap = false;  ///< the words are in the other byte order
   explicit NerscChecksum(bool swap_words = false, std::uint32_t value = 0) : sum(value), swap(swap_words) {}
+  std::unique_ptr<SiteChecksum> empty() const override { return std::make_unique<NerscChecksum>(swap); }
   void add(std::uint64_t number, const void* site, std::size_t bytes) override;
+  void take(const SiteChecksum& other) override;
   void combine(Communicator& communicator) override;
   std::string text() const override;
 };

@@ -65,11 +65,13 @@ void read_links(const InputFile& file, const LinkLayout& layout, HostGauge& gaug
   Bytes buffer(slice * each);
   for (int t = 0; t < lattice.extent(3); ++t) {
     shared->read(box.slice(t), buffer.data());
-    if (checksum != nullptr)
-      for (long long i = 0; i < slice; ++i)
-        checksum->add(lattice.global_index(t * slice + i), buffer.data() + i * each, each);
-    if (must_swap(layout)) swap_bytes(buffer.data(), buffer.size(), layout.bits / 8);
-    for (long long i = 0; i < slice; ++i) decode_site(buffer.data() + i * each, layout, gauge.site[t * slice + i]);
+    if (checksum != nullptr) add_sites(*checksum, lattice, t * slice, slice, buffer.data(), each);
+#pragma omp parallel for schedule(static)
+    for (long long i = 0; i < slice; ++i) {
+      unsigned char* site = buffer.data() + i * each;
+      if (must_swap(layout)) swap_bytes(site, each, layout.bits / 8);
+      decode_site(site, layout, gauge.site[t * slice + i]);
+    }
   }
   if (checksum != nullptr) checksum->combine(communicator);
 }
@@ -89,15 +91,15 @@ void write_links(NewFile& file, const LinkLayout& layout, const HostGauge& gauge
   const FileBox box = box_in_file(lattice, layout.offset, each);
   Bytes buffer(slice * each);
   for (int t = 0; t < lattice.extent(3); ++t) {
+#pragma omp parallel for schedule(static)
     for (long long i = 0; i < slice; ++i) {
+      unsigned char* site = buffer.data() + i * each;
       std::array<Matrix3, directions> links;
       for (int mu = 0; mu < directions; ++mu) links[mu] = link_with_phase(gauge, t * slice + i, mu);
-      encode_site(links, layout, buffer.data() + i * each);
+      encode_site(links, layout, site);
+      if (must_swap(layout)) swap_bytes(site, each, layout.bits / 8);
     }
-    if (must_swap(layout)) swap_bytes(buffer.data(), buffer.size(), layout.bits / 8);
-    if (checksum != nullptr)
-      for (long long i = 0; i < slice; ++i)
-        checksum->add(lattice.global_index(t * slice + i), buffer.data() + i * each, each);
+    if (checksum != nullptr) add_sites(*checksum, lattice, t * slice, slice, buffer.data(), each);
     file.write(box.slice(t), buffer.data());
   }
   if (checksum != nullptr) checksum->combine(file.communicator());

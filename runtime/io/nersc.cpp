@@ -28,6 +28,16 @@ struct Checksums final : SiteChecksum {
     sum.add(number, site, bytes);
     if (crc) crc->add(number, site, bytes);
   }
+  std::unique_ptr<SiteChecksum> empty() const override {
+    auto other = std::make_unique<Checksums>(sum.swap);
+    if (crc) other->crc.emplace();
+    return other;
+  }
+  void take(const SiteChecksum& other) override {
+    const auto& seen = dynamic_cast<const Checksums&>(other);
+    sum.take(seen.sum);
+    if (crc) crc->take(*seen.crc);
+  }
   void combine(Communicator& communicator) override {
     sum.combine(communicator);
     if (crc) crc->combine(communicator);

@@ -25,17 +25,14 @@ Matrix3 algebra_element(const std::array<double, 8>& p) {
 
 void GaussianNoise::momenta(LinkField& p) {
   const Lattice& lattice = p.domain().lattice();
-  HostGauge drawn(lattice);
-#pragma omp parallel for schedule(static)
-  for (long long x = 0; x < lattice.sites(); ++x) {
+  upload_each(p, [&](long long x, std::array<Matrix3, directions>& site) {
     Random random = random_at(lattice, x, {seed_, stream(momenta_stream)});
-    for (Matrix3& matrix : drawn.site[x]) {
+    for (Matrix3& matrix : site) {
       std::array<double, 8> components;
       for (double& c : components) c = gaussian(random);
       matrix = algebra_element(components);
     }
-  }
-  p = upload(drawn, p.domain_pointer(), p.precision(), p.storage());
+  });
 }
 
 void GaussianNoise::pseudofermion(const std::string&, int number, SpinorField& eta, const BasisInfo& basis) {
