@@ -215,8 +215,9 @@ std::shared_ptr<LinkField> FermionForce::cleared() const {
 long long FermionForce::finish(LinkField& out) {
   long long damped = 0;
   if (magnetic_) field_strengths();
-  if (by_fat_) damped = add_improved_force(*links_, *u_, fermion_->dirac().values(), *by_fat_, *by_long_, *z_);
   const StoutLinks& stout = fermion_->parameters().stout;
+  if (by_fat_)
+    damped = add_improved_force(*links_, links_->store(stout), fermion_->dirac().values(), *by_fat_, *by_long_, *z_);
   const auto& steps = links_->steps(stout);
   for (int n = stout.steps - 1; n >= 0; --n) stout_force(*links_, *steps[n], stout, *z_);
   evaluate("kick", {out, *z_, 1, out});

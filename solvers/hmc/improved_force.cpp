@@ -81,27 +81,22 @@ class Level {
 
 }  // namespace
 
-long long add_improved_force(const EvolvingLinks& links, const LinkField& u, const ActionValues& action,
+long long add_improved_force(const EvolvingLinks& links, const LinkStore& store, const ActionValues& action,
                              const LinkField& by_fat, const LinkField& by_long, LinkField& p) {
   const auto stages = action.info().link_stages;
-  std::vector<LinkField> made;  // from what each stage is made, before it is projected on U(3)
-  std::vector<LinkField> read;
-  for (std::size_t n = 0; n + 1 < stages.size(); ++n) {
-    made.push_back(std::move(make_links(stages[n], action, n == 0 ? u : read.back())[0]));
-    if (!stages[n].project) throw MissingKernel("links that are smeared twice without projection have no force");
-    read.push_back(project_u3(made.back()));
-  }
+  const std::vector<ProjectedLinks>& made = improved_link_fields(action, store).stages;
+  const LinkField& u = store.plain();
   long long damped = 0;
   const Scratch by = links.scratch(links.domain()), out = links.scratch(links.domain());
   for (std::size_t n = stages.size(); n-- > 0;) {
     const bool last = n + 1 == stages.size();
-    Level level(links, n == 0 ? u : read[n - 1], coefficients_of(stages[n], action));
+    Level level(links, n == 0 ? u : made[n - 1].links, coefficients_of(stages[n], action));
     const LinkField& by_from = last ? level.back(by_fat, &by_long, *out) : level.back(*by, nullptr, *out);
     if (n == 0) {
       evaluate("force_link", {u, by_from, p, p});
     } else {
-      evaluate("back_project_u3", {made[n - 1], by_from, *by});
-      damped += std::llround(evaluate("damped_projections", {made[n - 1]})[0]);
+      evaluate("back_project_u3", {made[n - 1].sums, by_from, *by});
+      damped += std::llround(evaluate("damped_projections", {made[n - 1].sums})[0]);
     }
   }
   return damped;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace quarksmith;
 
-constexpr Coordinates extent = {4, 8, 4, 8};
+constexpr Coordinates extent = {4, 4, 8, 8};
 
 /// Links, and matrices of any kind, on a lattice or its part.
 struct Fields {
@@ -26,8 +26,9 @@ struct Fields {
 
 /// What `force` gives on the whole lattice and on its parts, and how many fields a part exchanges for it: the first
 /// time, for the same links once more, and when they have moved.
+/// \param least sites of a part: grids with shorter ones are left out.
 template <class Force>
-void expect_same(const Force& force, const std::array<long long, 3>& exchanges) {
+void expect_same(const Force& force, const std::array<long long, 3>& exchanges, int least = 2) {
   const auto trace = [&](const Lattice& lattice) {
     Fields f(lattice);
     std::vector<HostGauge> results;
@@ -47,6 +48,9 @@ void expect_same(const Force& force, const std::array<long long, 3>& exchanges) 
     if (ranks::world().size() == 1) return;
     SCOPED_TRACE(ranks::text(grid));
     const Lattice here = ranks::part(extent, grid);
+    bool long_enough = true;
+    for (int mu = 0; mu < directions; ++mu) long_enough = long_enough && here.extent(mu) >= least;
+    if (!long_enough) continue;
     const auto parts = trace(here);
     for (std::size_t n = 0; n < whole.size(); ++n) EXPECT_EQ(parts[n].site, ranks::cut(whole[n], here).site) << n;
   }
@@ -81,17 +85,17 @@ TEST(ForcesOnParts, ThroughSmearingExchangeTheForceOnce) {
   expect_same(force, {3, 1, 3});
 }
 
-/// 120 launches a level: of each its links and the derivatives by its fat links, of one by its long links, and what its
-/// links are made of.
+/// Some hundred of them: of each level its links and the derivatives by its fat links, of one by its long links; its
+/// links are made of theirs in another box.
 TEST(ForcesOnParts, OfFatLinksExchangeNothingBetweenTheirSteps) {
   const ActionValues hisq(find_action("hisq"), {{"mass", 0.1}});
   const auto force = [&](const Fields& f) {
     const LinkField by_fat = f.matrices(4), by_long = f.matrices(5);
     LinkField p = f.links.cleared();
-    add_improved_force(f.links, f.links.field(), hisq, by_fat, by_long, p);
+    add_improved_force(f.links, f.links.store(), hisq, by_fat, by_long, p);
     return p;
   };
-  expect_same(force, {6, 4, 6});
+  expect_same(force, {7, 3, 7}, 4);
 }
 
 }  // namespace
