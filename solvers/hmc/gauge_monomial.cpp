@@ -42,19 +42,19 @@ void GaugeMonomial::force(const EvolvingLinks& links, LinkField& out) {
   const int reach = loops_.rectangle != 0 ? 2 : 1;
   const Enclosure around(links.domain(), {{reach, reach, reach, reach}, true}, "the force of the gauge action");
   const LinkField &u = around.read(links.field()), &p = around.write(out, false);
-  const auto part = links.scratch(around.domain());  // of the loops of a plane
-  LinkField& of_loops = *part;
+  const bool long_loops = loops_.rectangle != 0 || loops_.chair != 0;
+  const auto parts = long_loops ? links.scratch(around.domain()) : nullptr;  // of the loops of a plane
   p.fill(0);
   for_each_plane(loops_, [&](double c, LatticeDirection mu, LatticeDirection nu, const auto& rest) {
     if (loops_.rectangle == 0) {
       evaluate("force_plaquette", {u, p, c, mu, nu, p});
     } else {
-      evaluate("plane_staples", {u, mu, nu, of_loops});
-      evaluate("force_rectangle", {u, of_loops, p, c, loops_.rectangle, mu, nu, p});
+      evaluate("plane_staples", {u, mu, nu, *parts});
+      evaluate("force_rectangle", {u, *parts, p, c, loops_.rectangle, mu, nu, p});
     }
     if (loops_.chair == 0) return;
-    evaluate("plane_corners", {u, mu, nu, rest[0], rest[1], of_loops});
-    evaluate("force_chair", {u, of_loops, p, loops_.chair, mu, nu, rest[0], rest[1], p});
+    evaluate("plane_corners", {u, mu, nu, rest[0], rest[1], *parts});
+    evaluate("force_chair", {u, *parts, p, loops_.chair, mu, nu, rest[0], rest[1], p});
   });
   around.written(out);
 }

@@ -95,7 +95,16 @@ TEST(ForcesOnParts, OfFatLinksExchangeNothingBetweenTheirSteps) {
     add_improved_force(f.links, f.links.store(), hisq, by_fat, by_long, p);
     return p;
   };
-  expect_same(force, {7, 3, 7}, 4);
+  expect_same(force, {6, 3, 5}, 4);
+}
+
+/// The memory of forces is theirs from one step to the next.
+TEST(ForcesOnParts, KeepTheirMemory) {
+  const Fields f{Lattice(extent)};
+  const void* first = f.links.scratch(f.domain)->operand().data;
+  const auto again = f.links.scratch(f.domain), other = f.links.scratch(f.domain);
+  EXPECT_EQ(again->operand().data, first);
+  EXPECT_NE(other->operand().data, first);
 }
 
 }  // namespace
