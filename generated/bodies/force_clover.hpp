@@ -6,23 +6,26 @@
 //   part2 = adj(shift(u[mu], +nu))
 //   part3 = (0.0 + 0.125*i)*source[mu]
 //   part4 = part3 - adj(part3)
-//   part5 = shift(part4, +nu)
+//   part5 = adj(u[nu])
 //   part6 = shift(part4, +mu)
-//   part7 = part2*part5 + shift(part6*adj(u[mu]), +nu)
-//   part8 = part1*part7
-//   part9 = adj(u[nu])
-//   part10 = part9*u[mu]
-//   part11 = part10*part1
-//   part12 = shift(part4*u[nu], +mu)
-//   part13 = part2*part9
-//   part14 = u[mu]*part12
-//   part15 = part9*part4
-//   part16 = u[mu]*part1
-//   part17 = part2*part15
-//   out[mu] = p[mu] + -weight*ta(u[mu]*(part8*part9 + adj(shift(part11, -nu)*part6) + part12*part13 +
-//       shift(adj(part5*part11 + part9*part14 + part15*part16), -nu) + part1*part17))
-//   out[nu] = p[nu] + -weight*ta(u[nu]*(shift(part13*u[mu], -mu)*part4 + adj(u[mu]*part8 + part14*part2
-//       + part4*(part16*part2)) + shift(part7*part10 + part17*u[mu], -mu)))
+//   part7 = adj(shift(u[nu], +mu-nu))
+//   part8 = adj(shift(u[mu], -nu))
+//   part9 = shift(u[nu], -nu)
+//   part10 = adj(shift(u[mu], -mu+nu))
+//   part11 = adj(shift(u[nu], -mu))
+//   part12 = shift(u[mu], -mu)
+//   part13 = shift(part4, +nu)
+//   part14 = shift(u[mu], +nu)
+//   part15 = adj(shift(u[nu], +mu))
+//   part16 = adj(u[mu])
+//   out[mu] = p[mu] + -weight*ta(u[mu]*(part1*part2*(shift(part4, +nu)*part5 + part5*part4) +
+//       ((part1*shift(part4, +mu+nu) + part6*part1)*(part2*part5) + ((adj(part6)*part7 +
+//       part7*adj(shift(part4, +mu-nu)))*(part8*part9) + part7*part8*(part9*adj(part4) +
+//       adj(shift(part4, -nu))*part9)))))
+//   out[nu] = p[nu] + -weight*ta(u[nu]*(part10*part11*(part12*part4 + shift(part4, -mu)*part12) +
+//       ((adj(part13)*part14 + part14*adj(shift(part4, +mu+nu)))*(part15*part16) +
+//       (part14*part15*(adj(shift(part4, +mu))*part16 + part16*adj(part4)) + (part10*shift(part4,
+//       -mu+nu) + part13*part10)*(part11*part12)))))
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -49,174 +52,164 @@ struct force_clover_body {
     const int nu = a.direction >> 2 & 3;
     {  // direction mu
       const auto at_pnu = walk<+1>(a, x, nu);
-      const auto u_mu_at_pnu = load_matrix<Links>(a.links, at_pnu, mu);
       const auto source_mu_at_pnu = load_matrix<Matrices>(a.x, at_pnu, mu);
       const auto v1 = broadcast<R>(0.125) * times_i(source_mu_at_pnu);
       auto s1 = v1;
       s1 -= adj(v1);
-      auto s2 = product(adj(u_mu_at_pnu), s1);
+      const auto u_nu = load_matrix<Links>(a.links, x, nu);
+      auto s2 = product(s1, adj(u_nu));
       in_order();
-      const auto at_pmu_pnu_2 = walk<+1, +1>(a, x, mu, nu);
-      const auto source_mu_at_pmu_pnu_2 = load_matrix<Matrices>(a.x, at_pmu_pnu_2, mu);
-      const auto v2 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_pnu_2);
+      const auto source_mu_2 = load_matrix<Matrices>(a.x, x, mu);
+      const auto v2 = broadcast<R>(0.125) * times_i(source_mu_2);
       auto s3 = v2;
       s3 -= adj(v2);
-      const auto at_pnu_2 = walk<+1>(a, x, nu);
-      const auto u_mu_at_pnu_2 = load_matrix<Links>(a.links, at_pnu_2, mu);
-      s2 += product(s3, adj(u_mu_at_pnu_2));
+      s2 += product(adj(u_nu), s3);
       const auto at_pmu_2 = walk<+1>(a, x, mu);
       const auto u_nu_at_pmu_2 = load_matrix<Links>(a.links, at_pmu_2, nu);
-      const auto u_nu_2 = load_matrix<Links>(a.links, x, nu);
-      auto s4 = product(product(u_nu_at_pmu_2, s2), adj(u_nu_2));
+      const auto at_pnu_2 = walk<+1>(a, x, nu);
+      const auto u_mu_at_pnu_2 = load_matrix<Links>(a.links, at_pnu_2, mu);
+      auto s4 = product(product(u_nu_at_pmu_2, adj(u_mu_at_pnu_2)), s2);
       in_order();
-      const auto at_mnu_3 = walk<-1>(a, x, nu);
-      const auto u_nu_at_mnu_3 = load_matrix<Links>(a.links, at_mnu_3, nu);
-      const auto u_mu_at_mnu_3 = load_matrix<Links>(a.links, at_mnu_3, mu);
-      const auto at_pmu_mnu_3 = walk<+1, -1>(a, x, mu, nu);
-      const auto u_nu_at_pmu_mnu_3 = load_matrix<Links>(a.links, at_pmu_mnu_3, nu);
-      const auto v3 = product(product(adj(u_nu_at_mnu_3), u_mu_at_mnu_3), u_nu_at_pmu_mnu_3);
-      const auto at_pmu_3 = walk<+1>(a, x, mu);
-      const auto source_mu_at_pmu_3 = load_matrix<Matrices>(a.x, at_pmu_3, mu);
-      const auto v4 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_3);
-      auto s5 = v4;
-      s5 -= adj(v4);
-      s4 += adj(product(v3, s5));
+      const auto at_pmu_pnu_3 = walk<+1, +1>(a, x, mu, nu);
+      const auto source_mu_at_pmu_pnu_3 = load_matrix<Matrices>(a.x, at_pmu_pnu_3, mu);
+      const auto v3 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_pnu_3);
+      auto s5 = v3;
+      s5 -= adj(v3);
+      auto s6 = product(u_nu_at_pmu_2, s5);
       in_order();
+      const auto at_pmu_4 = walk<+1>(a, x, mu);
+      const auto source_mu_at_pmu_4 = load_matrix<Matrices>(a.x, at_pmu_4, mu);
+      const auto v4 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_4);
+      auto s7 = v4;
+      s7 -= adj(v4);
+      s6 += product(s7, u_nu_at_pmu_2);
       const auto at_pnu_4 = walk<+1>(a, x, nu);
       const auto u_mu_at_pnu_4 = load_matrix<Links>(a.links, at_pnu_4, mu);
       const auto u_nu_4 = load_matrix<Links>(a.links, x, nu);
-      const auto at_pmu_4 = walk<+1>(a, x, mu);
-      const auto u_nu_at_pmu_4 = load_matrix<Links>(a.links, at_pmu_4, nu);
-      const auto v5 = product(product(s5, u_nu_at_pmu_4), product(adj(u_mu_at_pnu_4), adj(u_nu_4)));
-      s4 += v5;
+      s4 += product(s6, product(adj(u_mu_at_pnu_4), adj(u_nu_4)));
       in_order();
-      const auto source_mu_5 = load_matrix<Matrices>(a.x, x, mu);
-      const auto v6 = broadcast<R>(0.125) * times_i(source_mu_5);
-      auto s6 = v6;
-      s6 -= adj(v6);
-      auto s7 = product(s6, v3);
+      const auto at_pmu_5 = walk<+1>(a, x, mu);
+      const auto source_mu_at_pmu_5 = load_matrix<Matrices>(a.x, at_pmu_5, mu);
+      const auto v5 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_5);
+      auto s8 = v5;
+      s8 -= adj(v5);
+      const auto at_pmu_mnu_5 = walk<+1, -1>(a, x, mu, nu);
+      const auto u_nu_at_pmu_mnu_5 = load_matrix<Links>(a.links, at_pmu_mnu_5, nu);
+      auto s9 = product(adj(s8), adj(u_nu_at_pmu_mnu_5));
       in_order();
       const auto at_pmu_mnu_6 = walk<+1, -1>(a, x, mu, nu);
       const auto source_mu_at_pmu_mnu_6 = load_matrix<Matrices>(a.x, at_pmu_mnu_6, mu);
-      const auto v7 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_mnu_6);
-      auto s8 = v7;
-      s8 -= adj(v7);
-      const auto u_nu_at_pmu_mnu_6 = load_matrix<Links>(a.links, at_pmu_mnu_6, nu);
+      const auto v6 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_mnu_6);
+      auto s10 = v6;
+      s10 -= adj(v6);
+      s9 += product(adj(u_nu_at_pmu_mnu_5), adj(s10));
       const auto at_mnu_6 = walk<-1>(a, x, nu);
       const auto u_mu_at_mnu_6 = load_matrix<Links>(a.links, at_mnu_6, mu);
       const auto u_nu_at_mnu_6 = load_matrix<Links>(a.links, at_mnu_6, nu);
-      const auto v8 = product(adj(u_nu_at_mnu_6), product(u_mu_at_mnu_6, product(s8, u_nu_at_pmu_mnu_6)));
-      s7 += v8;
+      s4 += product(s9, product(adj(u_mu_at_mnu_6), u_nu_at_mnu_6));
       in_order();
-      const auto at_mnu_7 = walk<-1>(a, x, nu);
-      const auto u_nu_at_mnu_7 = load_matrix<Links>(a.links, at_mnu_7, nu);
-      const auto source_mu_at_mnu_7 = load_matrix<Matrices>(a.x, at_mnu_7, mu);
-      const auto v9 = broadcast<R>(0.125) * times_i(source_mu_at_mnu_7);
-      auto s9 = v9;
-      s9 -= adj(v9);
-      const auto u_mu_at_mnu_7 = load_matrix<Links>(a.links, at_mnu_7, mu);
-      const auto at_pmu_mnu_7 = walk<+1, -1>(a, x, mu, nu);
-      const auto u_nu_at_pmu_mnu_7 = load_matrix<Links>(a.links, at_pmu_mnu_7, nu);
-      const auto v10 = product(product(adj(u_nu_at_mnu_7), s9), product(u_mu_at_mnu_7, u_nu_at_pmu_mnu_7));
-      s7 += v10;
-      s4 += adj(s7);
+      const auto source_mu_7 = load_matrix<Matrices>(a.x, x, mu);
+      const auto v7 = broadcast<R>(0.125) * times_i(source_mu_7);
+      auto s11 = v7;
+      s11 -= adj(v7);
+      auto s12 = product(u_nu_at_mnu_6, adj(s11));
       in_order();
-      const auto at_pnu_8 = walk<+1>(a, x, nu);
-      const auto u_mu_at_pnu_8 = load_matrix<Links>(a.links, at_pnu_8, mu);
-      const auto u_nu_8 = load_matrix<Links>(a.links, x, nu);
-      const auto at_pmu_8 = walk<+1>(a, x, mu);
-      const auto u_nu_at_pmu_8 = load_matrix<Links>(a.links, at_pmu_8, nu);
-      const auto v11 = product(u_nu_at_pmu_8, product(adj(u_mu_at_pnu_8), product(adj(u_nu_8), s6)));
-      s4 += v11;
+      const auto at_mnu_8 = walk<-1>(a, x, nu);
+      const auto source_mu_at_mnu_8 = load_matrix<Matrices>(a.x, at_mnu_8, mu);
+      const auto v8 = broadcast<R>(0.125) * times_i(source_mu_at_mnu_8);
+      auto s13 = v8;
+      s13 -= adj(v8);
+      s12 += product(adj(s13), u_nu_at_mnu_6);
+      const auto at_pmu_mnu_8 = walk<+1, -1>(a, x, mu, nu);
+      const auto u_nu_at_pmu_mnu_8 = load_matrix<Links>(a.links, at_pmu_mnu_8, nu);
+      const auto u_mu_at_mnu_8 = load_matrix<Links>(a.links, at_mnu_8, mu);
+      s4 += product(product(adj(u_nu_at_pmu_mnu_8), adj(u_mu_at_mnu_8)), s12);
       const auto u_mu_8 = load_matrix<Links>(a.links, x, mu);
-      auto s10 = -weight * traceless_antihermitian(product(u_mu_8, s4));
+      auto s14 = -weight * traceless_antihermitian(product(u_mu_8, s4));
       const auto p_mu_8 = load_matrix<Matrices>(a.y, x, mu);
-      s10 += p_mu_8;
-      Matrices::store(a.out, x.place, x.parity, mu, s10);
+      s14 += p_mu_8;
+      Matrices::store(a.out, x.place, x.parity, mu, s14);
     }
     {  // direction nu
-      const auto at_mmu_pnu = walk<-1, +1>(a, x, mu, nu);
-      const auto u_mu_at_mmu_pnu = load_matrix<Links>(a.links, at_mmu_pnu, mu);
       const auto at_mmu = walk<-1>(a, x, mu);
-      const auto u_nu_at_mmu = load_matrix<Links>(a.links, at_mmu, nu);
       const auto u_mu_at_mmu = load_matrix<Links>(a.links, at_mmu, mu);
       const auto source_mu = load_matrix<Matrices>(a.x, x, mu);
       const auto v1 = broadcast<R>(0.125) * times_i(source_mu);
       auto s1 = v1;
       s1 -= adj(v1);
-      const auto v2 = product(product(product(adj(u_mu_at_mmu_pnu), adj(u_nu_at_mmu)), u_mu_at_mmu), s1);
-      auto s2 = v2;
+      auto s2 = product(u_mu_at_mmu, s1);
       in_order();
-      const auto at_pnu_2 = walk<+1>(a, x, nu);
-      const auto u_mu_at_pnu_2 = load_matrix<Links>(a.links, at_pnu_2, mu);
-      const auto source_mu_at_pnu_2 = load_matrix<Matrices>(a.x, at_pnu_2, mu);
-      const auto v3 = broadcast<R>(0.125) * times_i(source_mu_at_pnu_2);
-      auto s3 = v3;
-      s3 -= adj(v3);
-      auto s4 = product(adj(u_mu_at_pnu_2), s3);
+      const auto at_mmu_2 = walk<-1>(a, x, mu);
+      const auto source_mu_at_mmu_2 = load_matrix<Matrices>(a.x, at_mmu_2, mu);
+      const auto v2 = broadcast<R>(0.125) * times_i(source_mu_at_mmu_2);
+      auto s3 = v2;
+      s3 -= adj(v2);
+      s2 += product(s3, u_mu_at_mmu);
+      const auto at_mmu_pnu_2 = walk<-1, +1>(a, x, mu, nu);
+      const auto u_mu_at_mmu_pnu_2 = load_matrix<Links>(a.links, at_mmu_pnu_2, mu);
+      const auto u_nu_at_mmu_2 = load_matrix<Links>(a.links, at_mmu_2, nu);
+      auto s4 = product(product(adj(u_mu_at_mmu_pnu_2), adj(u_nu_at_mmu_2)), s2);
       in_order();
-      const auto at_pmu_pnu_3 = walk<+1, +1>(a, x, mu, nu);
-      const auto source_mu_at_pmu_pnu_3 = load_matrix<Matrices>(a.x, at_pmu_pnu_3, mu);
-      const auto v4 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_pnu_3);
-      auto s5 = v4;
-      s5 -= adj(v4);
       const auto at_pnu_3 = walk<+1>(a, x, nu);
+      const auto source_mu_at_pnu_3 = load_matrix<Matrices>(a.x, at_pnu_3, mu);
+      const auto v3 = broadcast<R>(0.125) * times_i(source_mu_at_pnu_3);
+      auto s5 = v3;
+      s5 -= adj(v3);
       const auto u_mu_at_pnu_3 = load_matrix<Links>(a.links, at_pnu_3, mu);
-      s4 += product(s5, adj(u_mu_at_pnu_3));
-      const auto at_pmu_3 = walk<+1>(a, x, mu);
-      const auto u_nu_at_pmu_3 = load_matrix<Links>(a.links, at_pmu_3, nu);
-      const auto u_mu_3 = load_matrix<Links>(a.links, x, mu);
-      auto s6 = product(u_mu_3, product(u_nu_at_pmu_3, s4));
+      auto s6 = product(adj(s5), u_mu_at_pnu_3);
       in_order();
+      const auto at_pmu_pnu_4 = walk<+1, +1>(a, x, mu, nu);
+      const auto source_mu_at_pmu_pnu_4 = load_matrix<Matrices>(a.x, at_pmu_pnu_4, mu);
+      const auto v4 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_pnu_4);
+      auto s7 = v4;
+      s7 -= adj(v4);
+      s6 += product(u_mu_at_pnu_3, adj(s7));
       const auto at_pmu_4 = walk<+1>(a, x, mu);
-      const auto source_mu_at_pmu_4 = load_matrix<Matrices>(a.x, at_pmu_4, mu);
-      const auto v5 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_4);
-      auto s7 = v5;
-      s7 -= adj(v5);
       const auto u_nu_at_pmu_4 = load_matrix<Links>(a.links, at_pmu_4, nu);
       const auto u_mu_4 = load_matrix<Links>(a.links, x, mu);
-      const auto at_pnu_4 = walk<+1>(a, x, nu);
-      const auto u_mu_at_pnu_4 = load_matrix<Links>(a.links, at_pnu_4, mu);
-      s6 += product(product(u_mu_4, product(s7, u_nu_at_pmu_4)), adj(u_mu_at_pnu_4));
+      s4 += product(s6, product(adj(u_nu_at_pmu_4), adj(u_mu_4)));
       in_order();
-      const auto u_mu_5 = load_matrix<Links>(a.links, x, mu);
       const auto at_pmu_5 = walk<+1>(a, x, mu);
-      const auto u_nu_at_pmu_5 = load_matrix<Links>(a.links, at_pmu_5, nu);
-      const auto at_pnu_5 = walk<+1>(a, x, nu);
-      const auto u_mu_at_pnu_5 = load_matrix<Links>(a.links, at_pnu_5, mu);
-      s6 += product(s1, product(product(u_mu_5, u_nu_at_pmu_5), adj(u_mu_at_pnu_5)));
-      s2 += adj(s6);
+      const auto source_mu_at_pmu_5 = load_matrix<Matrices>(a.x, at_pmu_5, mu);
+      const auto v5 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_5);
+      auto s8 = v5;
+      s8 -= adj(v5);
+      auto s9 = product(adj(s8), adj(u_mu_4));
       in_order();
-      const auto at_mmu_pnu_6 = walk<-1, +1>(a, x, mu, nu);
-      const auto u_mu_at_mmu_pnu_6 = load_matrix<Links>(a.links, at_mmu_pnu_6, mu);
-      const auto source_mu_at_mmu_pnu_6 = load_matrix<Matrices>(a.x, at_mmu_pnu_6, mu);
-      const auto v6 = broadcast<R>(0.125) * times_i(source_mu_at_mmu_pnu_6);
-      auto s8 = v6;
-      s8 -= adj(v6);
-      auto s9 = product(adj(u_mu_at_mmu_pnu_6), s8);
-      s9 += product(s3, adj(u_mu_at_mmu_pnu_6));
-      const auto at_mmu_6 = walk<-1>(a, x, mu);
-      const auto u_nu_at_mmu_6 = load_matrix<Links>(a.links, at_mmu_6, nu);
-      const auto u_mu_at_mmu_6 = load_matrix<Links>(a.links, at_mmu_6, mu);
-      s2 += product(s9, product(adj(u_nu_at_mmu_6), u_mu_at_mmu_6));
+      const auto source_mu_6 = load_matrix<Matrices>(a.x, x, mu);
+      const auto v6 = broadcast<R>(0.125) * times_i(source_mu_6);
+      auto s10 = v6;
+      s10 -= adj(v6);
+      s9 += product(adj(u_mu_4), adj(s10));
+      const auto at_pnu_6 = walk<+1>(a, x, nu);
+      const auto u_mu_at_pnu_6 = load_matrix<Links>(a.links, at_pnu_6, mu);
+      const auto at_pmu_6 = walk<+1>(a, x, mu);
+      const auto u_nu_at_pmu_6 = load_matrix<Links>(a.links, at_pmu_6, nu);
+      s4 += product(product(u_mu_at_pnu_6, adj(u_nu_at_pmu_6)), s9);
       in_order();
-      const auto at_mmu_7 = walk<-1>(a, x, mu);
-      const auto u_nu_at_mmu_7 = load_matrix<Links>(a.links, at_mmu_7, nu);
-      const auto source_mu_at_mmu_7 = load_matrix<Matrices>(a.x, at_mmu_7, mu);
-      const auto v7 = broadcast<R>(0.125) * times_i(source_mu_at_mmu_7);
-      auto s10 = v7;
-      s10 -= adj(v7);
       const auto at_mmu_pnu_7 = walk<-1, +1>(a, x, mu, nu);
       const auto u_mu_at_mmu_pnu_7 = load_matrix<Links>(a.links, at_mmu_pnu_7, mu);
-      const auto u_mu_at_mmu_7 = load_matrix<Links>(a.links, at_mmu_7, mu);
-      const auto v8 = product(product(adj(u_mu_at_mmu_pnu_7), product(adj(u_nu_at_mmu_7), s10)),
-        u_mu_at_mmu_7);
-      s2 += v8;
-      const auto u_nu_7 = load_matrix<Links>(a.links, x, nu);
-      auto s11 = -weight * traceless_antihermitian(product(u_nu_7, s2));
-      const auto p_nu_7 = load_matrix<Matrices>(a.y, x, nu);
-      s11 += p_nu_7;
-      Matrices::store(a.out, x.place, x.parity, nu, s11);
+      const auto source_mu_at_mmu_pnu_7 = load_matrix<Matrices>(a.x, at_mmu_pnu_7, mu);
+      const auto v7 = broadcast<R>(0.125) * times_i(source_mu_at_mmu_pnu_7);
+      auto s11 = v7;
+      s11 -= adj(v7);
+      auto s12 = product(adj(u_mu_at_mmu_pnu_7), s11);
+      in_order();
+      const auto at_pnu_8 = walk<+1>(a, x, nu);
+      const auto source_mu_at_pnu_8 = load_matrix<Matrices>(a.x, at_pnu_8, mu);
+      const auto v8 = broadcast<R>(0.125) * times_i(source_mu_at_pnu_8);
+      auto s13 = v8;
+      s13 -= adj(v8);
+      s12 += product(s13, adj(u_mu_at_mmu_pnu_7));
+      const auto at_mmu_8 = walk<-1>(a, x, mu);
+      const auto u_nu_at_mmu_8 = load_matrix<Links>(a.links, at_mmu_8, nu);
+      const auto u_mu_at_mmu_8 = load_matrix<Links>(a.links, at_mmu_8, mu);
+      s4 += product(s12, product(adj(u_nu_at_mmu_8), u_mu_at_mmu_8));
+      const auto u_nu_8 = load_matrix<Links>(a.links, x, nu);
+      auto s14 = -weight * traceless_antihermitian(product(u_nu_8, s4));
+      const auto p_nu_8 = load_matrix<Matrices>(a.y, x, nu);
+      s14 += p_nu_8;
+      Matrices::store(a.out, x.place, x.parity, nu, s14);
     }
   }
 };

@@ -6,46 +6,35 @@
 
 namespace quarksmith::expressions {
 
-/// out = p + dP/dtau of chair_action
-/// part1 = adj(u[nu])
-/// part2 = adj(u[rho])
-/// part3 = shift(part2, -rho)
-/// part4 = shift(shift(part1*part3, -nu), +mu)
-/// part5 = shift(part1*u[mu], -nu)
-/// part6 = adj(shift(part2*part5, -rho))
-/// part7 = shift(adj(u[mu]*part4), +rho)
-/// part8 = shift(shift(part1*u[rho], -nu), +mu)
-/// part9 = adj(u[mu]*part8)
-/// part10 = shift(part7*part2 + shift(part9*u[rho], -rho), +nu)
-/// part11 = shift(part5, +rho)
-/// part12 = adj(u[rho]*part11)
-/// part13 = shift(part3, +nu)
-/// part14 = shift(u[nu]*part13, +mu)
-/// part15 = shift(u[mu], +nu)
-/// part16 = u[nu]*part15
-/// part17 = adj(shift(part2*part16, -rho))
-/// part18 = shift(adj(u[mu]*part14), +rho)
-/// part19 = shift(u[rho], +nu)
-/// part20 = shift(u[nu]*part19, +mu)
-/// part21 = adj(u[mu]*part20)
-/// part22 = part18*part2 + shift(part21*u[rho], -rho)
-/// part23 = shift(part16, +rho)
-/// part24 = adj(u[rho]*part23)
-/// part25 = shift(shift(part6*u[mu], -mu), +nu)
-/// part26 = shift(shift(part12*u[mu], -mu), +nu)
-/// part27 = shift(part17*u[mu], -mu)
-/// part28 = shift(part24*u[mu], -mu)
-/// out[mu] = p[mu] + (-0.16666666666666666)*(c*ta(u[mu]*(part4*part6 + part10*part1 + part8*part12 +
-///     part14*part17 + shift(part22*u[nu], -nu) + part20*part24)))
-/// out[nu] = p[nu] + (-0.16666666666666666)*(c*ta(u[nu]*(adj(part3*part25 + u[mu]*part10 +
-///     u[rho]*part26) + part13*part27 + part15*part22 + part19*part28)))
-/// out[rho] = p[rho] + (-0.16666666666666666)*(c*ta(u[rho]*(part11*part9 + part26*part1 +
-///     adj(part5*part7 + part16*part18 + shift(part25*part1 + shift(part27*u[nu], -nu), +rho)) +
-///     part23*part21 + shift(part28*u[nu], -nu))))
+/// P + dP/dtau of chair_action by the links out of a plane, in both cubes, given the corners of the
+///     plane.
+/// part1 = shift(corners[sigma], +rho)
+/// part2 = shift(u[rho], +mu-nu)
+/// part3 = shift(corners[nu], +rho)
+/// part4 = shift(u[rho], +mu+nu)
+/// part5 = shift(corners[rho], +rho)
+/// part6 = shift(corners[mu], +rho)
+/// part7 = shift(corners[sigma], +sigma)
+/// part8 = shift(u[sigma], +mu-nu)
+/// part9 = shift(corners[nu], +sigma)
+/// part10 = shift(u[sigma], +mu+nu)
+/// part11 = shift(corners[rho], +sigma)
+/// part12 = shift(corners[mu], +sigma)
+/// out[rho] = p[rho] + (-0.16666666666666666)*(c*ta(u[rho]*(part1*adj(corners[rho]*part2) +
+///     part3*adj(corners[mu]*part4) + shift(adj(u[rho]*part1)*corners[rho] +
+///     adj(u[rho]*part5)*corners[sigma], -mu+nu) + part5*adj(corners[sigma]*part2) +
+///     shift(adj(u[rho]*part3)*corners[mu] + adj(u[rho]*part6)*corners[nu], -mu-nu) +
+///     part6*adj(corners[nu]*part4))))
+/// out[sigma] = p[sigma] + (-0.16666666666666666)*(c*ta(u[sigma]*(part7*adj(corners[rho]*part8) +
+///     part9*adj(corners[mu]*part10) + shift(adj(u[sigma]*part7)*corners[rho] +
+///     adj(u[sigma]*part11)*corners[sigma], -mu+nu) + part11*adj(corners[sigma]*part8) +
+///     shift(adj(u[sigma]*part9)*corners[mu] + adj(u[sigma]*part12)*corners[nu], -mu-nu) +
+///     part12*adj(corners[nu]*part10))))
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
-inline void force_chair(const LinkField& u, const LinkField& p, double c, LatticeDirection mu,
-        LatticeDirection nu, LatticeDirection rho, LinkField& out) {
-  evaluate("force_chair", {u, p, c, mu, nu, rho, out});
+inline void force_chair(const LinkField& u, const LinkField& corners, const LinkField& p, double c,
+        LatticeDirection mu, LatticeDirection nu, LatticeDirection rho, LatticeDirection sigma,
+        LinkField& out) {
+  evaluate("force_chair", {u, corners, p, c, mu, nu, rho, sigma, out});
 }
 
 }  // namespace quarksmith::expressions

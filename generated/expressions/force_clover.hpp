@@ -11,23 +11,26 @@ namespace quarksmith::expressions {
 /// part2 = adj(shift(u[mu], +nu))
 /// part3 = (0.0 + 0.125*i)*source[mu]
 /// part4 = part3 - adj(part3)
-/// part5 = shift(part4, +nu)
+/// part5 = adj(u[nu])
 /// part6 = shift(part4, +mu)
-/// part7 = part2*part5 + shift(part6*adj(u[mu]), +nu)
-/// part8 = part1*part7
-/// part9 = adj(u[nu])
-/// part10 = part9*u[mu]
-/// part11 = part10*part1
-/// part12 = shift(part4*u[nu], +mu)
-/// part13 = part2*part9
-/// part14 = u[mu]*part12
-/// part15 = part9*part4
-/// part16 = u[mu]*part1
-/// part17 = part2*part15
-/// out[mu] = p[mu] + -weight*ta(u[mu]*(part8*part9 + adj(shift(part11, -nu)*part6) + part12*part13 +
-///     shift(adj(part5*part11 + part9*part14 + part15*part16), -nu) + part1*part17))
-/// out[nu] = p[nu] + -weight*ta(u[nu]*(shift(part13*u[mu], -mu)*part4 + adj(u[mu]*part8 + part14*part2
-///     + part4*(part16*part2)) + shift(part7*part10 + part17*u[mu], -mu)))
+/// part7 = adj(shift(u[nu], +mu-nu))
+/// part8 = adj(shift(u[mu], -nu))
+/// part9 = shift(u[nu], -nu)
+/// part10 = adj(shift(u[mu], -mu+nu))
+/// part11 = adj(shift(u[nu], -mu))
+/// part12 = shift(u[mu], -mu)
+/// part13 = shift(part4, +nu)
+/// part14 = shift(u[mu], +nu)
+/// part15 = adj(shift(u[nu], +mu))
+/// part16 = adj(u[mu])
+/// out[mu] = p[mu] + -weight*ta(u[mu]*(part1*part2*(shift(part4, +nu)*part5 + part5*part4) +
+///     ((part1*shift(part4, +mu+nu) + part6*part1)*(part2*part5) + ((adj(part6)*part7 +
+///     part7*adj(shift(part4, +mu-nu)))*(part8*part9) + part7*part8*(part9*adj(part4) +
+///     adj(shift(part4, -nu))*part9)))))
+/// out[nu] = p[nu] + -weight*ta(u[nu]*(part10*part11*(part12*part4 + shift(part4, -mu)*part12) +
+///     ((adj(part13)*part14 + part14*adj(shift(part4, +mu+nu)))*(part15*part16) +
+///     (part14*part15*(adj(shift(part4, +mu))*part16 + part16*adj(part4)) + (part10*shift(part4,
+///     -mu+nu) + part13*part10)*(part11*part12)))))
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
 inline void force_clover(const LinkField& u, const LinkField& source, const LinkField& p, double weight,
         LatticeDirection mu, LatticeDirection nu, LinkField& out) {

@@ -6,35 +6,28 @@
 
 namespace quarksmith::expressions {
 
-/// out = p + dP/dtau of rectangle_action
-/// part1 = shift(u[nu], +nu)
-/// part2 = u[nu]*part1
-/// part3 = shift(part2, +mu)
-/// part4 = shift(u[mu], +2*nu)
-/// part5 = adj(part2*part4)
-/// part6 = adj(u[mu]*part3)
-/// part7 = shift(u[mu], +mu)
-/// part8 = u[mu]*part7
-/// part9 = shift(u[nu], +2*mu)
-/// part10 = adj(part8*part9)
-/// part11 = shift(part8, +nu)
-/// part12 = adj(u[nu]*part11)
-/// part13 = shift(part10*u[nu], -nu) + part9*part12
-/// part14 = shift(u[nu], +mu)
-/// part15 = adj(u[mu]*part14)
-/// part16 = shift(u[mu], +nu)
-/// part17 = adj(u[nu]*part16)
-/// part18 = shift(part5*u[mu], -mu) + part4*part6
-/// out[mu] = p[mu] + 0.5*ta(u[mu]*((-0.3333333333333333)*(rectangle*(part3*part5 + shift(part6*part2,
-///     -2*nu) + part7*part13 + shift(part13*u[mu], -mu))) -
-///     0.3333333333333333*(plaquette*(shift(part15*u[nu], -nu) + part14*part17))))
-/// out[nu] = p[nu] + 0.5*ta(u[nu]*((-0.3333333333333333)*(rectangle*(part1*part18 + shift(part18*u[nu],
-///     -nu) + part11*part10 + shift(part12*part8, -2*mu))) -
-///     0.3333333333333333*(plaquette*(part16*part15 + shift(part17*u[mu], -mu)))))
+/// P + dP/dtau of rectangle_action, given the staples of the plane.
+/// part1 = adj(shift(u[mu], +nu))
+/// part2 = shift(u[nu], +mu)
+/// part3 = adj(shift(u[mu], -nu))
+/// part4 = adj(shift(u[nu], +mu-nu))
+/// part5 = adj(u[mu])
+/// part6 = adj(shift(u[nu], +mu))
+/// part7 = shift(u[mu], -mu)
+/// part8 = adj(shift(u[nu], -mu))
+/// out[mu] = p[mu] + (-0.16666666666666666)*ta(u[mu]*(rectangle*((shift(staples[nu], +mu)*part1 +
+///     part2*adj(shift(staples[mu], +nu)))*adj(u[nu]) + ((adj(shift(staples[nu], +mu-nu))*part3 +
+///     part4*adj(shift(staples[mu], -nu)))*shift(u[nu], -nu) + (part2*part1*adj(staples[nu]) +
+///     part4*part3*shift(staples[nu], -nu)))) + plaquette*adj(staples[mu])))
+/// out[nu] = p[nu] + (-0.16666666666666666)*ta(u[nu]*(rectangle*(shift(u[mu],
+///     +nu)*(adj(shift(staples[nu], +mu))*part5 + part6*adj(staples[mu])) + (adj(shift(u[mu],
+///     -mu+nu))*(adj(shift(staples[nu], -mu))*part7 + part8*shift(staples[mu], -mu)) +
+///     (shift(staples[mu], +nu)*part6*part5 + adj(shift(staples[mu], -mu+nu))*part8*part7))) +
+///     plaquette*adj(staples[nu])))
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
-inline void force_rectangle(const LinkField& u, const LinkField& p, double plaquette, double rectangle,
-        LatticeDirection mu, LatticeDirection nu, LinkField& out) {
-  evaluate("force_rectangle", {u, p, plaquette, rectangle, mu, nu, out});
+inline void force_rectangle(const LinkField& u, const LinkField& staples, const LinkField& p, double
+        plaquette, double rectangle, LatticeDirection mu, LatticeDirection nu, LinkField& out) {
+  evaluate("force_rectangle", {u, staples, p, plaquette, rectangle, mu, nu, out});
 }
 
 }  // namespace quarksmith::expressions

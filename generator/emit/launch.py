@@ -29,7 +29,7 @@ def default_launch(operator: Operator, spec: KernelSpec) -> tuple[int, int]:
         return 32, 1
     sums_neighbours = operator.family == "hopping" or (operator.family == "expression" and spec.spins > 0)
     if not sums_neighbours:
-        return BLOCK, 1
+        return BLOCK, max(getattr(operator, "room", 0), 1)
     packed = spec.format.bits < 32 and width == 1
     one = 96 if packed else 128 if width == 1 else 168
     if getattr(operator, "spins", 4) == 1:  # six reals a right-hand side

@@ -52,6 +52,11 @@ def are_inlined(roots: Sequence[Value], most: int = MOST_INLINED) -> bool:
     return len(products) <= most
 
 
+def _is_cheap(v: Value) -> bool:
+    """Whether a value takes a step of a sum, or less."""
+    return not v.args or v.op in ("add", "sub", "neg", "adj") or (v.op == "mul" and v.args[0].kind != "matrix")
+
+
 @dataclass
 class Statements:
     """Statements that compute some values; each value becomes a name or a short expression.
@@ -117,8 +122,8 @@ class Statements:
             n, sign, term = left.pop(best)
             self.lines.append(f"sums[{n}] {'+' if sign > 0 else '-'}= convert<double, W>({self.value(term)});")
 
-    def _needs(self, v: Value) -> tuple[int, int]:
-        """Loads that a value still needs, and values other than loads that it would use again."""
+    def _needs(self, v: Value, kept: set[int] | None = None) -> tuple[int, int]:
+        """Loads that a value still needs, and values other than loads that it would use again; adds loads to `kept`."""
         loads, again, seen, open_ = 0, 0, set(), [v]
         while open_:
             w = open_.pop()
@@ -127,16 +132,23 @@ class Statements:
             seen.add(id(w))
             if w.op == "load":
                 loads += 1
+                if kept is not None:
+                    kept.add(id(w))
             elif id(w) in self._names:
                 again += 1
             else:
                 open_ += w.args
         return loads, again
 
-    def _forget_loads(self) -> None:
+    def _forget_loads(self, before: Value | None = None) -> None:
+        """All but those that the next value needs."""
         self.lines.append("in_order();")
+        kept: set[int] = set()
+        if before is not None:
+            self._needs(before, kept)
+        self._loaded -= kept
         self._names = {key: name for key, name in self._names.items() if key not in self._loaded}
-        self._loaded.clear()
+        self._loaded = kept & self._names.keys()
         self._walks.clear()
         self._round += 1
 
@@ -144,8 +156,14 @@ class Statements:
         self._counts[letter] += 1
         name = f"{letter}{self._counts[letter]}"
         self.lines.append(statement.format(name, code))
-        self._names[id(v)] = name
+        self._keep(v, name)
         return name
+
+    def _keep(self, v: Value, name: str) -> None:
+        """A name for a value; what takes loads and sums alone is made again as loads are."""
+        self._names[id(v)] = name
+        if self.sparing and not self._adds_up and all(map(_is_cheap, topological([v]))):
+            self._loaded.add(id(v))
 
     def _load(self, v: Value) -> str:
         field_name, mu, at = v.data
@@ -203,9 +221,9 @@ class Statements:
         del self._names[id(v)]
         for sign, term in terms[1:]:
             if self.sparing and term.kind == "matrix" and self._needs(term)[0] > 1:
-                self._forget_loads()
+                self._forget_loads(None if self._adds_up else term)
             self.lines.append(f"{name} {'+' if sign > 0 else '-'}= {self.value(term)};")
-        self._names[id(v)] = name
+        self._keep(v, name)
         return name
 
     def _summed(self, v: Value) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from generator.language import Direction, Expression, directions, summed, ta
 from generator.language.derivative import Weighted, parts, weighted
 from generator.language.graph import FIFTH, Node, Step
-from generator.language.symbols import Definition, FourMatrices
+from generator.language.symbols import Definition, FourMatrices, define
 from generator.language.text import are_inlined
 
 MOMENTA = FourMatrices("p", algebra=True)
@@ -24,9 +24,11 @@ class Derived(Expression):
 
     Attributes:
         derive: makes its definition, when that is first asked for.
+        room: for how many blocks of threads a GPU's multiprocessor is to have registers; if given, sums count as long.
     """
 
     derive: Callable[[], Definition] = field(kw_only=True)
+    room: int = field(default=0, kw_only=True)
 
     @cached_property
     def definition(self) -> Definition:
@@ -36,7 +38,12 @@ class Derived(Expression):
     @property
     def sparing(self) -> bool:
         """Long sums of paths: on a GPU registers are short of matrices by far."""
-        return not all(are_inlined([v for *_, v in results]) for _, results in self.blocks)
+        return self.room > 0 or not all(are_inlined([v for *_, v in results]) for _, results in self.blocks)
+
+
+def sparing(function: Callable[..., Any]) -> Derived:
+    """Decorator: an expression with long sums of paths."""
+    return Derived(function, derive=lambda: define(function), room=3)
 
 
 def kicked(u: Any, derivatives: Mapping[Direction, Node], weight: Node | None = None) -> dict[Direction, Node]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from generator.language import (
     Action,
+    Algebra,
     Direction,
     Expression,
     Links,
@@ -18,11 +19,13 @@ from generator.language import (
     Real,
     Spinor,
     Sum,
+    adj,
     directions,
     dot,
     expression,
     gauge,
     re,
+    shift,
     time,
     total,
     trace,
@@ -32,9 +35,10 @@ from generator.language.derivative import derivative, parts, pulled_back, substi
 from generator.language.gauge import PLANES
 from generator.language.graph import ExpressionError, Node, make
 from generator.language.symbols import Definition, FourMatrices
+from generator.lower.factors import factored
 from generator.lower.fifth import FifthForm
 from generator.lower.paths import along_paths
-from generator.operators.derived import CALLED, Derived, added, kicked, renamed
+from generator.operators.derived import CALLED, Derived, added, kicked, renamed, sparing
 from generator.operators.formula import FormulaOperator
 from generator.operators.hopping import HoppingOperator
 from generator.operators.link_forces import link_forces
@@ -69,6 +73,55 @@ def _sum_of_traces(loops: Iterable[Node]) -> Any:
 
 
 GAUGE_ACTIONS = (plaquette_action, rectangle_action, chair_action)
+
+
+# Forces of long loops take half the arithmetic in two steps: parts of loops of a plane, of which many sites need the
+# same ones, then products of three.
+
+
+@expression
+def plane_staples(u: Links, mu: Direction, nu: Direction) -> Matrices:
+    """The open paths round the plaquettes of a plane from x to x + mu, and from x to x + nu."""
+    return {mu: gauge.staple(u[nu], u[mu], mu, nu), nu: gauge.staple(u[mu], u[nu], nu, mu)}
+
+
+@expression
+def plane_corners(u: Links, mu: Direction, nu: Direction, rho: Direction, sigma: Direction) -> Matrices:
+    """Both paths from x to x + mu + nu, first along mu, then both to x + mu - nu."""
+    back = shift(adj(u[nu]), -nu)
+    ahead = gauge.corner(u, mu, nu), gauge.corner(u, nu, mu)
+    return dict(zip((mu, nu, rho, sigma), (*ahead, u[mu] * shift(back, +mu), back * shift(u[mu], -nu)), strict=True))
+
+
+@sparing
+def force_rectangle(
+    u: Links, staples: Matrices, p: Algebra, plaquette: Real, rectangle: Real, mu: Direction, nu: Direction
+) -> Algebra:
+    """P + dP/dtau of rectangle_action, given the staples of the plane.
+
+    For staples C Re tr C C^+/2 is a rectangle and a constant, Re tr U C^+ are two plaquettes.
+    """
+    c = {a: adj(staples[a]) for a in (mu, nu)}
+    long = pulled_back([(gauge.staple(u[b], u[a], a, b), c[a]) for a, b in ((mu, nu), (nu, mu))], "u")
+    return kicked(u, {a: -1 / 3 * (rectangle * factored(long[a]) + plaquette * c[a]) for a in (mu, nu)})
+
+
+@sparing
+def force_chair(
+    u: Links, corners: Matrices, p: Algebra, c: Real, mu: Direction, nu: Direction, rho: Direction, sigma: Direction
+) -> Algebra:
+    """P + dP/dtau of chair_action by the links out of a plane, in both cubes, given the corners of the plane.
+
+    Two corners and two such links are a twisted loop.
+    """
+    pairs = [(corners[a], corners[b], aside) for a, b, aside in ((mu, nu, +mu + nu), (rho, sigma, +mu - nu))]
+    around = [*pairs, *((other, one, aside) for one, other, aside in pairs)]
+
+    def action(a: Direction) -> Node:
+        loops = (u[a] * shift(one, +a) * adj(other * shift(u[a], aside)) for one, other, aside in around)
+        return -1 / 3 * (c * _sum_of_traces(loops))
+
+    return kicked(u, derivative(action(rho) + action(sigma), "u"))
 
 
 def gauge_force(action: Expression) -> Derived:
@@ -221,7 +274,8 @@ def block_force(action: Action) -> Derived:
         (links,) = (f.name for f in action.fields[:-1])
         u = FourMatrices(links, algebra=False)
         source = 2.0 * FourMatrices("source", algebra=False)[CALLED[0]]
-        moved = kicked(u, pulled_back([(forms[0], source)], links), _WEIGHT)
+        back = pulled_back([(forms[0], source)], links)
+        moved = kicked(u, {mu: factored(g) for mu, g in back.items()}, _WEIGHT)
         inputs = ((links, "links"), ("source", "matrices"), ("p", "algebra"), ("weight", "real"))
         plane = (("mu", "direction"), ("nu", "direction"))
         text = f"out = p + weight dP/dtau, given half the derivative by a field strength of {action.name}"
@@ -229,12 +283,12 @@ def block_force(action: Action) -> Derived:
             f"force_{action.name}", action.place, text, (*inputs, *plane), (("out", "algebra"),), (moved,)
         )
 
-    return Derived(action.statement, f"force_{action.name}", derive=derive)
+    return Derived(action.statement, f"force_{action.name}", derive=derive, room=2)
 
 
 def force_operators(operators: Iterable[Any], actions: Iterable[Action]) -> list[Expression]:
     """Forces of gauge actions, of all hops and formulas, of field strengths, and through smeared links."""
-    found: list[Expression] = [*GAUGE_ACTIONS, *map(gauge_force, GAUGE_ACTIONS)]
+    found: list[Expression] = [*GAUGE_ACTIONS, gauge_force(plaquette_action)]
     for o in operators:
         hops = isinstance(o, HoppingOperator) and not o.hops_of
         action = o.form.action if hops else o.action if isinstance(o, FormulaOperator) and not o.dagger else None

@@ -245,6 +245,11 @@ Operand LinkField::operand() const {
   return f;
 }
 
+void LinkField::fill(int byte) const {
+  domain_->device().fill(data_.data(), byte, data_.bytes());
+  changed();
+}
+
 TermField::TermField(DomainPointer domain, const PrecisionInfo& precision)
     : domain_(std::move(domain)), precision_(&precision), lanes_(domain_->lanes(precision.element_bytes)) {
   data_ = Memory(domain_->device_pointer(), static_cast<std::size_t>(order_of(*this).words()) * precision.word_bytes);

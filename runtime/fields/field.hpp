@@ -50,6 +50,12 @@ struct BorderDepth {
   friend bool operator==(const BorderDepth&, const BorderDepth&) = default;
 };
 
+/// Fields whose borders were filled from other ranks, bytes that this rank sent for that, and copies of whole fields
+/// from a part into the memory that has a border, and back.
+struct BorderTraffic {
+  long long exchanges = 0, bytes = 0, copies = 0;
+};
+
 /// A lattice, or one rank's part of it, on a device: shared by all fields that kernels use together.
 class Domain {
  public:
@@ -69,7 +75,11 @@ class Domain {
   /// This part with so much of its neighbours round it, for fields whose numbers have so many bytes; null if kernels of
   /// that depth stay within the part. It may be deeper than asked for.
   /// \throws WrongLattice the part is shorter than the depth; the message names `what`.
-  const BorderedPart* bordered(const BorderDepth& depth, int element_bytes, std::string_view what) const;
+  /// \param shared give the deepest there is, which holds copies of links already, not one of that depth alone.
+  const BorderedPart* bordered(const BorderDepth& depth, int element_bytes, std::string_view what,
+                               bool shared = true) const;
+  /// What the borders of its fields have cost so far.
+  BorderTraffic border_traffic() const;
   /// How sums extend over the ranks; made like `halos`. Null for one rank.
   const RankSums* rank_sums() const;
   Device& device() const { return *device_; }
@@ -193,6 +203,8 @@ class LinkField {
   void exchange_ghosts() const;
   /// Tells that kernels have written into the links: what was copied of them is old.
   void changed() const;
+  /// Sets every byte.
+  void fill(int byte) const;
 
  private:
   friend class BorderedPart;
@@ -204,7 +216,7 @@ class LinkField {
   Memory data_;
   mutable std::array<Memory, directions> ghosts_;
   mutable bool ghosts_are_old_ = true;
-  mutable std::shared_ptr<BorderedLinks> bordered_;  ///< made by expressions that read them beyond the part
+  mutable std::vector<std::shared_ptr<BorderedLinks>> bordered_;  ///< made by expressions that read beyond the part
 };
 
 /// A site on the host whose two 6x6 blocks are kept whole: [block][6 i + j], index 3 s + c.

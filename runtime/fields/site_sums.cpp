@@ -1,9 +1,39 @@
 #include "runtime/fields/site_sums.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
 #include "runtime/ranks/bordered.hpp"
 #include "runtime/fields/exact_sum.hpp"
 
 namespace quarksmith {
+namespace {
+
+/// The sum of value(0) ... value(count - 1) of all ranks, of any size: with one thread it would take as long as the
+/// force whose norm it is. Collective.
+template <class Value>
+double exact_sum_of(long long count, const Value& value, Communicator& communicator) {
+  double largest = 0;
+#pragma omp parallel for schedule(static) reduction(max : largest)
+  for (long long n = 0; n < count; ++n)
+    if (const double size = std::abs(value(n)); size <= std::numeric_limits<double>::max())
+      largest = std::max(largest, size);
+  const ExactSum none(communicator.largest(largest));
+  ExactSum sum = none;
+#pragma omp parallel
+  {
+    ExactSum mine = none;
+#pragma omp for schedule(static) nowait
+    for (long long n = 0; n < count; ++n) mine.add(value(n));
+#pragma omp critical
+    sum.add(mine);
+  }
+  return sum.total(communicator);
+}
+
+}  // namespace
 
 SiteSums::SiteSums(DomainPointer domain, int lanes, int sums, int rhs)
     : domain_(std::move(domain)), lanes_(lanes), sums_(sums), rhs_(rhs) {
@@ -33,18 +63,16 @@ StoredSites SiteSums::stored() const {
 
 std::vector<double> SiteSums::totals() const {
   const MemoryOrder order = this->order();
-  std::vector<double> words(static_cast<std::size_t>(order.words()) * rhs_), terms;
-  domain_->device().download(words.data(), data_.data(), data_.bytes());
+  const auto copy = std::make_unique_for_overwrite<double[]>(data_.bytes() / sizeof(double));
+  domain_->device().download(copy.get(), data_.data(), data_.bytes());
+  const double* words = copy.get();
   std::vector<double> totals;
-  terms.reserve(static_cast<std::size_t>(domain_->lattice().sites()));
-  for (int r = 0; r < rhs_; ++r)
-    for (int n = 0; n < sums_; ++n) {
-      terms.clear();
-      for (long long block = 0; block < 2 * order.blocks; ++block)
-        for (int lane = 0; lane < lanes_; ++lane)
-          terms.push_back(words[r * order.words() + order.word(block, lane, n)]);
-      totals.push_back(exact_sum(terms, domain_->communicator()));
-    }
+  for (int r = 0; r < rhs_; ++r, words += order.words())
+    for (int n = 0; n < sums_; ++n)
+      totals.push_back(exact_sum_of(
+          2 * order.blocks * lanes_,
+          [&](long long site) { return words[order.word(site / lanes_, static_cast<int>(site % lanes_), n)]; },
+          domain_->communicator()));
   return totals;
 }
 

@@ -144,6 +144,12 @@ bool BorderedPart::covers(const BorderDepth& depth) const {
   return depth_.corners || !depth.corners;
 }
 
+bool BorderedPart::is_for(const BorderDepth& depth) const {
+  for (int mu = 0; mu < directions; ++mu)
+    if (part_->lattice().split(mu) && depth.sites[mu] != depth_.sites[mu]) return false;
+  return depth_.corners == depth.corners;
+}
+
 void BorderedPart::list_sites() {
   const Lattice& lattice = part_->lattice();
   const Slots here(*part_, element_bytes_), there(*box_, element_bytes_);
@@ -212,8 +218,14 @@ void BorderedPart::move(const StoredSites& to, const StoredSites& from, const Me
       {to, from, static_cast<const SitePair*>(pairs.data()), static_cast<int>(pairs.bytes() / sizeof(SitePair))});
 }
 
-void BorderedPart::put(const StoredSites& part, const StoredSites& box) const { move(box, part, put_); }
-void BorderedPart::cut(const StoredSites& box, const StoredSites& part) const { move(part, box, cut_); }
+void BorderedPart::put(const StoredSites& part, const StoredSites& box) const {
+  ++traffic_.copies;
+  move(box, part, put_);
+}
+void BorderedPart::cut(const StoredSites& box, const StoredSites& part) const {
+  ++traffic_.copies;
+  move(part, box, cut_);
+}
 
 const LinkField& BorderedPart::read(const LinkField& links, bool beyond) const {
   BorderedLinks& copy = copy_of(links);
@@ -236,12 +248,11 @@ void BorderedPart::written(const LinkField& links) const {
 }
 
 BorderedLinks& BorderedPart::copy_of(const LinkField& links) const {
-  auto& copy = links.bordered_;
-  if (copy == nullptr || copy->part != this) {
-    copy = std::make_shared<BorderedLinks>(BorderedLinks{this, LinkField(box_, links.precision(), links.storage())});
-    const LinkField& box = copy->links;  // what lies outside the border is never to be mistaken for links
-    part_->device().fill(box.operand().data, 0xff, order_of(box).words() * box.precision().word_bytes);
-  }
+  for (const auto& copy : links.bordered_)
+    if (copy->part == this) return *copy;
+  auto& copy = links.bordered_.emplace_back(
+      std::make_shared<BorderedLinks>(BorderedLinks{this, LinkField(box_, links.precision(), links.storage())}));
+  copy->links.fill(0xff);  // what lies outside the border is never to be mistaken for links
   return *copy;
 }
 
@@ -286,10 +297,11 @@ const LinkField* BorderedPart::phases(const std::array<Complex64, directions>& b
 
 void LinkField::changed() const {
   ghosts_are_old_ = true;
-  if (bordered_ != nullptr) bordered_->inside = bordered_->border = false;
+  for (const auto& copy : bordered_) copy->inside = copy->border = false;
 }
 
-const BorderedPart* Domain::bordered(const BorderDepth& depth, int element_bytes, std::string_view what) const {
+const BorderedPart* Domain::bordered(const BorderDepth& depth, int element_bytes, std::string_view what,
+                                     bool shared) const {
   if (lattice_.parts() == 1) return nullptr;
   bool inside = has_full_lanes(*this, lattice_.extent(), element_bytes) ==
                 has_full_lanes(*this, lattice_.global_extent(), element_bytes);
@@ -298,11 +310,22 @@ const BorderedPart* Domain::bordered(const BorderDepth& depth, int element_bytes
   // One that others use, too, holds copies of links already: the deepest.
   const BorderedPart* found = nullptr;
   for (const auto& b : bordered_)
-    if (b->element_bytes() == element_bytes && b->covers(depth) && (found == nullptr || b->covers(found->depth())))
+    if (b->element_bytes() == element_bytes && b->covers(depth) && (shared || b->is_for(depth)) &&
+        (found == nullptr || b->covers(found->depth())))
       found = b.get();
   if (found != nullptr) return found;
   bordered_.push_back(std::make_unique<BorderedPart>(*this, depth, element_bytes, what));
   return bordered_.back().get();
+}
+
+BorderTraffic Domain::border_traffic() const {
+  BorderTraffic sum;
+  for (const auto& b : bordered_) {
+    sum.exchanges += b->traffic().exchanges;
+    sum.bytes += b->traffic().bytes;
+    sum.copies += b->traffic().copies;
+  }
+  return sum;
 }
 
 }  // namespace quarksmith

@@ -38,6 +38,8 @@ class BorderedPart {
   int element_bytes() const { return element_bytes_; }
   /// Whether it has at least that depth.
   bool covers(const BorderDepth& depth) const;
+  /// Whether that is its depth.
+  bool is_for(const BorderDepth& depth) const;
   /// Coordinates in the box of the first site of the part.
   const Coordinates& offset() const { return offset_; }
 
@@ -62,6 +64,7 @@ class BorderedPart {
   void written(const LinkField& links) const;
   /// Field number `n` of the box of the kind of another: kept for the next call.
   SpinorField& scratch(std::size_t n, const SpinorField& like) const;
+  const BorderTraffic& traffic() const { return traffic_; }
 
  private:
   /// Sites of the border that one neighbour has.
@@ -107,6 +110,7 @@ class BorderedPart {
     std::unique_ptr<LinkField> links;
   };
   mutable std::vector<Phases> phases_;
+  mutable BorderTraffic traffic_;
 };
 
 }  // namespace quarksmith

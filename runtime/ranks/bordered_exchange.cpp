@@ -63,6 +63,7 @@ BorderedPart::Buffers& BorderedPart::buffers(std::size_t bytes, bool peers) cons
 
 void BorderedPart::exchange(const StoredSites& box) const {
   if (zones_.empty()) return;
+  ++traffic_.exchanges;
   // Corners: each direction carries what the one before it has brought.
   std::vector<std::span<const Zone>> steps;
   const std::span<const Zone> all(zones_);
@@ -100,6 +101,7 @@ void BorderedPart::exchange(std::span<const Zone> zones, const StoredSites& box,
     move(to, box, zone.pack);
     const std::size_t bytes = bytes_of(to);
     const int tag = 2 * zone.mu + zone.side;
+    traffic_.bytes += static_cast<long long>(bytes);
     sends.push_back({target, tag, (staged ? host + b.bytes : leaving) + offset, bytes});
     receives.push_back({source, tag, (staged ? host : arriving) + offset, bytes});
     offset += bytes;

@@ -44,13 +44,7 @@ std::vector<LinkField> make_whole(const LinkStage& stage, const ActionValues& ac
   return made;
 }
 
-}  // namespace
-
-double naik_epsilon(double mass) {
-  const double m2 = mass * mass;
-  return m2 * (-27.0 / 40 + m2 * (327.0 / 1120 + m2 * (-15607.0 / 268800 + m2 * (-73697.0 / 3942400))));
-}
-
+/// What a stage makes of a field: sums of paths that are projected next, or fat and long links. Collective.
 std::vector<LinkField> make_links(const LinkStage& stage, const ActionValues& action, const LinkField& links) {
   const BorderedPart* part =  // of a rank's part, with a border
       links.domain().bordered({stage.reach, true}, links.precision().element_bytes, "improved links");
@@ -61,6 +55,13 @@ std::vector<LinkField> make_links(const LinkStage& stage, const ActionValues& ac
     made.back().changed();
   }
   return made;
+}
+
+}  // namespace
+
+double naik_epsilon(double mass) {
+  const double m2 = mass * mass;
+  return m2 * (-27.0 / 40 + m2 * (327.0 / 1120 + m2 * (-15607.0 / 268800 + m2 * (-73697.0 / 3942400))));
 }
 
 /// They stand in its launches; the number of links of a staple follows from what it is a staple of.
@@ -91,12 +92,25 @@ ImprovedLinkFields improved_link_fields(const ActionValues& action, const LinkFi
   const ActionInfo& info = action.info();
   if (info.link_stages.empty())
     throw UsageError(fmt::format("action {} does not say how its links are made; use one that does", info.name));
-  std::vector<LinkField> made;
+  std::vector<ProjectedLinks> stages;
   for (const LinkStage& stage : info.link_stages) {
-    made = make_links(stage, action, made.empty() ? links : made[0]);
-    if (stage.project) made[0] = project_u3(made[0]);
+    std::vector<LinkField> made = make_links(stage, action, stages.empty() ? links : stages.back().links);
+    if (!stage.project) return {std::move(made[0]), std::move(made[1]), std::move(stages)};
+    LinkField projected = project_u3(made[0]);
+    stages.push_back({std::move(made[0]), std::move(projected)});
   }
-  return {std::move(made[0]), std::move(made[1])};
+  throw UsageError(fmt::format("action {}: its last links are projected", info.name));
+}
+
+std::string links_made_by(const ActionValues& action) {
+  std::string text(action.info().name);
+  for (const ActionNumber number : action.info().link_numbers) text += fmt::format(" {:.17g}", action(number));
+  return text;
+}
+
+const ImprovedLinkFields& improved_link_fields(const ActionValues& action, const LinkStore& links) {
+  return links.derived<ImprovedLinkFields>(links_made_by(action) + " on the device",
+                                           [&] { return improved_link_fields(action, links.plain()); });
 }
 
 ImprovedLinks improved_links(const ActionValues& action, const HostGauge& gauge, const DomainPointer& domain) {

@@ -4,7 +4,7 @@
 /// change their sign, as in MILC's tables. Formulas: generator/actions/staggered.py, docs/links.md.
 #pragma once
 
-#include "runtime/fields/field.hpp"
+#include "solvers/actions/action.hpp"
 #include "solvers/actions/action_values.hpp"
 
 namespace quarksmith {
@@ -32,15 +32,20 @@ struct StapleCoefficients {
 /// \throws MissingKernel it has steps that make no such paths.
 StapleCoefficients coefficients_of(const LinkStage& stage, const ActionValues& action);
 
-/// The same as ImprovedLinks from links on the device, in double with 18 reals.
+/// Sums of paths, and what the next stage reads: the nearest matrices in U(3).
+struct ProjectedLinks {
+  LinkField sums, links;
+};
+/// The same as ImprovedLinks from links on the device, in double with 18 reals, and what they were made from.
 struct ImprovedLinkFields {
   LinkField fat, longs;
+  std::vector<ProjectedLinks> stages;
 };
 ImprovedLinkFields improved_link_fields(const ActionValues& action, const LinkField& links);
-
-/// What a stage of them makes of a field, in double precision with 18 reals: what the next one reads, before it is
-/// projected, or fat and long links. Collective. \throws MissingKernel the build lacks a kernel.
-std::vector<LinkField> make_links(const LinkStage& stage, const ActionValues& action, const LinkField& links);
+/// Made once for all actions and precisions in which they are the same.
+const ImprovedLinkFields& improved_link_fields(const ActionValues& action, const LinkStore& links);
+/// The name of an action and the numbers on which its links depend.
+std::string links_made_by(const ActionValues& action);
 
 /// V (V^+ V)^(-1/2) for each link V: the nearest matrix in U(3). Double precision, 18 reals; collective.
 /// \throws Error a link is singular.

@@ -15,20 +15,14 @@ ActionValues StaggeredParameters::values() const {
   return {find_action("staggered"), {{"mass", mass}}};
 }
 
-/// What its links depend on beside those of the gauge field.
-std::string StaggeredAction::made() const {
-  std::string text(values_.info().name);
-  for (const ActionNumber number : values_.info().link_numbers) text += fmt::format(" {:.17g}", values_(number));
-  return text;
-}
-
 /// Fat and long links, made once for all precisions.
 const ImprovedLinks& StaggeredAction::improved(const LinkStore& links) const {
   if (find_storage(links.storage()).group == "SU(3)")
     throw UsageError(
         fmt::format("links '{}': long links are a number times U(3); use r13, r9 or r18", links.storage()));
   if (given_) return *given_;
-  return links.derived<ImprovedLinks>(made(), [&] { return improved_links(values_, links.gauge(), links.domain()); });
+  return links.derived<ImprovedLinks>(links_made_by(values_),
+                                      [&] { return improved_links(values_, links.gauge(), links.domain()); });
 }
 
 LinkDeviation StaggeredAction::deviation(const LinkStore& links) const {
@@ -58,8 +52,7 @@ HoppingTerm StaggeredAction::hopping(const LinkStore& links, const PrecisionInfo
 
 /// From links on the device: the scales of stored links follow from the weights of their paths.
 HoppingTerm StaggeredAction::on_device(const LinkStore& links, const PrecisionInfo& precision) const {
-  const ImprovedLinkFields& fields = links.derived<ImprovedLinkFields>(
-      made() + " on the device", [&] { return improved_link_fields(values_, links.plain()); });
+  const ImprovedLinkFields& fields = improved_link_fields(values_, links);
   const PrecisionInfo& stored = find_precision(precision.links);
   const StapleCoefficients c = coefficients_of(values_.info().link_stages.back(), values_);
   const double largest = std::abs(c.one) + 6 * std::abs(c.three) + 24 * std::abs(c.five) + 48 * std::abs(c.seven) +

@@ -47,7 +47,6 @@ class StaggeredAction final : public Action {
   bool thin() const { return values_.info().link_stages.empty(); }
   const ImprovedLinks& improved(const LinkStore& links) const;
   HoppingTerm on_device(const LinkStore& links, const PrecisionInfo& precision) const;
-  std::string made() const;
 
   ActionValues values_;
   BoundaryPhases boundary_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
+#include "runtime/ranks/enclosure.hpp"
 #include "solvers/actions/domain_wall.hpp"
 #include "solvers/hmc/improved_force.hpp"
 #include "solvers/hmc/stout_force.hpp"
@@ -34,7 +35,7 @@ FermionForce::FermionForce(const FermionOperator& fermion, const EvolvingLinks& 
     : fermion_(&fermion),
       links_(&links),
       u_(links.steps(fermion.parameters().stout).back()),
-      z_(links.cleared()),
+      z_(cleared()),
       settings_{fermion.parameters().boundary, "non_relativistic"} {
   const ActionValues& values = fermion.dirac().values();
   for (std::size_t n = 0; n < values.all().size(); ++n)
@@ -46,7 +47,7 @@ void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double w
   ExpressionSettings settings = settings_;
   if (psi.spins() != 4) settings.basis = "";
   if (makes_links(*fermion_)) {
-    if (!by_fat_) by_fat_.emplace(links_->cleared()), by_long_.emplace(links_->cleared());
+    if (!by_fat_) by_fat_ = cleared(), by_long_ = cleared();
     evaluate("derivative_improved_staggered", {x, y, *by_fat_, *by_long_, weight, *by_fat_, *by_long_}, settings);
     return;
   }
@@ -54,16 +55,16 @@ void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double w
   const ActionInfo& info = values.info();
   const std::string name = "force_" + std::string(info.hopping.empty() ? info.name : info.hopping);
   require(psi.device(), name);
-  std::vector<ExpressionArgument> arguments = {*u_, x, y, z_, weight};
+  std::vector<ExpressionArgument> arguments = {*u_, x, y, *z_, weight};
   for (const ActionNumber number : values.info().force_arguments) arguments.emplace_back(values(number));
-  arguments.emplace_back(z_);
+  arguments.emplace_back(*z_);
   evaluate(name, arguments, settings);
 }
 
 LinkField& FermionForce::magnetic() {
   if (!magnetic_) {
-    magnetic_.emplace(links_->cleared());
-    electric_.emplace(links_->cleared());
+    magnetic_ = cleared();
+    electric_ = cleared();
   }
   return *magnetic_;
 }
@@ -193,21 +194,32 @@ void FermionForce::add_log_det(double flavours) {
 /// The planes xy, yz, zx of the first, whose source is that of xz with the other sign, and xt, yt, zt of the second.
 void FermionForce::field_strengths() {
   constexpr int time = directions - 1;
+  const Enclosure around(links_->domain(), {{1, 1, 1, 1}, true}, "the force of the clover term");
+  const LinkField &u = around.read(*u_), &space = around.read(*magnetic_), &with_time = around.read(*electric_);
+  const LinkField& z = around.write(*z_, true);
   for (int mu = 0; mu < time; ++mu) {
     const int nu = (mu + 1) % time;
-    evaluate("force_clover", {*u_, *magnetic_, z_, mu < nu ? 1 : -1, LatticeDirection{mu}, LatticeDirection{nu}, z_});
-    evaluate("force_clover", {*u_, *electric_, z_, 1, LatticeDirection{mu}, LatticeDirection{time}, z_});
+    evaluate("force_clover", {u, space, z, mu < nu ? 1 : -1, LatticeDirection{mu}, LatticeDirection{nu}, z});
+    evaluate("force_clover", {u, with_time, z, 1, LatticeDirection{mu}, LatticeDirection{time}, z});
   }
+  around.written(*z_);
+}
+
+std::shared_ptr<LinkField> FermionForce::cleared() const {
+  auto field = links_->scratch(links_->domain());
+  field->fill(0);
+  return field;
 }
 
 long long FermionForce::finish(LinkField& out) {
   long long damped = 0;
   if (magnetic_) field_strengths();
-  if (by_fat_) damped = add_improved_force(*links_, *u_, fermion_->dirac().values(), *by_fat_, *by_long_, z_);
   const StoutLinks& stout = fermion_->parameters().stout;
+  if (by_fat_)
+    damped = add_improved_force(*links_, links_->store(stout), fermion_->dirac().values(), *by_fat_, *by_long_, *z_);
   const auto& steps = links_->steps(stout);
-  for (int n = stout.steps - 1; n >= 0; --n) z_ = stout_force(*links_, *steps[n], stout, z_);
-  evaluate("kick", {out, z_, 1, out});
+  for (int n = stout.steps - 1; n >= 0; --n) stout_force(*links_, *steps[n], stout, *z_);
+  evaluate("kick", {out, *z_, 1, out});
   return damped;
 }
 

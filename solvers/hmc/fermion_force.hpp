@@ -35,16 +35,17 @@ class FermionForce {
   void field_strengths();
   /// The first of both fields, which are there from now on.
   LinkField& magnetic();
+  std::shared_ptr<LinkField> cleared() const;
   /// A vector of the full matrix from one of the reduced operator.
   SpinorField completed(const SpinorField& even, Dagger dagger) const;
   SpinorField completed_on_slices(const SpinorField& even, Dagger dagger) const;
 
   const FermionOperator* fermion_;
   const EvolvingLinks* links_;
-  std::shared_ptr<const LinkField> u_;            ///< of the operator
-  LinkField z_;                                   ///< [U G]_TA / 2 of these
-  std::optional<LinkField> magnetic_, electric_;  ///< derivatives by field strengths
-  std::optional<LinkField> by_fat_, by_long_;
+  std::shared_ptr<const LinkField> u_;              ///< of the operator
+  std::shared_ptr<LinkField> z_;                    ///< [U G]_TA / 2 of these
+  std::shared_ptr<LinkField> magnetic_, electric_;  ///< derivatives by field strengths
+  std::shared_ptr<LinkField> by_fat_, by_long_;
   ExpressionSettings settings_;
   std::map<std::string, double, std::less<>> numbers_;  ///< parameters of the action
 };

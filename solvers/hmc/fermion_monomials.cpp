@@ -65,7 +65,7 @@ double FermionMonomial::action(const EvolvingLinks& links) {
 void FermionMonomial::force(const EvolvingLinks& links, LinkField& out) {
   recorded([&] {
     operator_.follow(links);
-    links.clear(out);
+    out.fill(0);
     add_force(links, out);
   });
 }

@@ -9,9 +9,9 @@ namespace quarksmith {
 
 /// p += dP/dtau, given half the derivatives of the action by the fat and the long links of an action
 /// whose statement makes these from thin links (ActionInfo::link_stages).
-/// \param u the thin links. \param links for fields.
+/// \param store the thin links. \param links for fields.
 /// \return links whose projection on U(3) is damped: those with small eigenvalues.
-long long add_improved_force(const EvolvingLinks& links, const LinkField& u, const ActionValues& action,
+long long add_improved_force(const EvolvingLinks& links, const LinkStore& store, const ActionValues& action,
                              const LinkField& by_fat, const LinkField& by_long, LinkField& p);
 
 }  // namespace quarksmith

@@ -1,5 +1,7 @@
 #include "solvers/hmc/links.hpp"
 
+#include <algorithm>
+
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/gauge.hpp"
 
@@ -20,15 +22,28 @@ const HostGauge& checked(const HostGauge& gauge, const DomainPointer& domain) {
 }  // namespace
 
 EvolvingLinks::EvolvingLinks(const HostGauge& start, const DomainPointer& domain)
-    : links_(std::make_shared<const LinkField>(on_device(checked(start, domain), domain))),
-      zero_(on_device(HostGauge(start.lattice), domain)) {}
-
-void EvolvingLinks::clear(LinkField& matrices) const { evaluate("kick", {zero_, zero_, 0, matrices}); }
+    : links_(std::make_shared<const LinkField>(on_device(checked(start, domain), domain))) {}
 
 LinkField EvolvingLinks::cleared() const {
-  LinkField matrices = like(zero_);
-  clear(matrices);
+  LinkField matrices = like(*links_);
+  matrices.fill(0);
   return matrices;
+}
+
+std::shared_ptr<LinkField> EvolvingLinks::scratch(const DomainPointer& domain) const {
+  const auto found =
+      std::find_if(idle_->begin(), idle_->end(), [&](const auto& f) { return f->domain_pointer() == domain; });
+  std::unique_ptr<LinkField> field;
+  if (found != idle_->end()) {
+    field = std::move(*found);
+    idle_->erase(found);
+  } else {
+    field = std::make_unique<LinkField>(domain, links_->precision(), links_->storage());
+  }
+  return {field.release(), [idle = std::weak_ptr(idle_)](LinkField* f) {
+            std::unique_ptr<LinkField> done(f);
+            if (const auto kept = idle.lock()) kept->push_back(std::move(done));
+          }};
 }
 
 void EvolvingLinks::replace(std::shared_ptr<const LinkField> links) {

@@ -36,9 +36,10 @@ class EvolvingLinks {
   /// After each step of smearing, the thin ones first.
   const std::vector<std::shared_ptr<const LinkField>>& steps(const StoutLinks& stout) const;
 
-  /// Sets a field of matrices to zero, or makes one.
-  void clear(LinkField& matrices) const;
+  /// A field of matrices that are zero.
   LinkField cleared() const;
+  /// One to work in, not initialised. Its memory stays for the next one when the last holder lets go.
+  std::shared_ptr<LinkField> scratch(const DomainPointer& domain) const;
 
   /// U = exp(step P) U
   void move(const LinkField& p, double step);
@@ -52,8 +53,9 @@ class EvolvingLinks {
   void replace(std::shared_ptr<const LinkField> links);
 
   std::shared_ptr<const LinkField> links_;
-  LinkField zero_;
   unsigned long long version_ = 0;
+  using Idle = std::vector<std::unique_ptr<LinkField>>;
+  std::shared_ptr<Idle> idle_ = std::make_shared<Idle>();
   struct Smeared {
     std::vector<std::shared_ptr<const LinkField>> steps;
     LinkStore store;

@@ -1,6 +1,7 @@
 #include "solvers/hmc/stout_force.hpp"
 
 #include "runtime/fields/expression.hpp"
+#include "runtime/ranks/enclosure.hpp"
 
 namespace quarksmith {
 namespace {
@@ -16,18 +17,23 @@ void for_each_staple(const StoutLinks& stout, const F& f) {
 
 }  // namespace
 
-LinkField stout_force(const EvolvingLinks& links, const LinkField& u, const StoutLinks& stout, const LinkField& force) {
-  LinkField sums = links.cleared(), source = links.cleared(), out = links.cleared();
-  for_each_staple(
-      stout, [&](LatticeDirection mu, LatticeDirection nu) { evaluate("last_staple", {u, u, sums, 1, mu, nu, sums}); });
-  evaluate("back_stout", {u, sums, force, out, stout.rho, source, out});
-  LinkField by_path = links.cleared(), by_side = links.cleared();
+void stout_force(const EvolvingLinks& links, const LinkField& thin, const StoutLinks& stout, const LinkField& force) {
+  const Enclosure around(links.domain(), {{2, 2, 2, 2}, true}, "the force of smeared links");
+  const auto field = [&] { return links.scratch(around.domain()); };
+  const auto sums = field(), source = field(), out = field(), by_path = field(), by_side = field(), copy = field();
+  const LinkField &u = around.read(thin), &z = around.read(force, *copy);
+  for (const auto& f : {sums, out, by_path, by_side}) f->fill(0);
   for_each_staple(stout, [&](LatticeDirection mu, LatticeDirection nu) {
-    evaluate("back_staple", {u, u, source, by_path, by_side, 1, 1, mu, nu, by_path, by_side});
+    evaluate("last_staple", {u, u, *sums, 1, mu, nu, *sums});
   });
-  evaluate("kick", {by_path, by_side, 1, sums});
-  evaluate("force_link", {u, sums, out, out});
-  return out;
+  evaluate("back_stout", {u, *sums, z, *out, stout.rho, *source, *out});
+  for_each_staple(stout, [&](LatticeDirection mu, LatticeDirection nu) {
+    evaluate("back_staple", {u, u, *source, *by_path, *by_side, 1, 1, mu, nu, *by_path, *by_side});
+  });
+  evaluate("kick", {*by_path, *by_side, 1, *sums});
+  const LinkField& result = around.write(force, false);
+  evaluate("force_link", {u, *sums, *out, result});
+  around.written(force);
 }
 
 }  // namespace quarksmith

@@ -6,8 +6,8 @@
 
 namespace quarksmith {
 
-/// dP/dtau by the links u of a step of stout smearing, given that by its result (hep-lat/0311018).
-/// \param links for fields. \param force at the links after the step, anti-Hermitian and traceless.
-LinkField stout_force(const EvolvingLinks& links, const LinkField& u, const StoutLinks& stout, const LinkField& force);
+/// dP/dtau by the links of a step of stout smearing, in place of that by its result (hep-lat/0311018).
+/// \param links for fields. \param thin before the step. \param force anti-Hermitian and traceless.
+void stout_force(const EvolvingLinks& links, const LinkField& thin, const StoutLinks& stout, const LinkField& force);
 
 }  // namespace quarksmith

@@ -1,0 +1,36 @@
+/// \file
+/// Where several expressions are evaluated in a row with one exchange between ranks.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "runtime/ranks/bordered.hpp"
+
+namespace quarksmith {
+
+/// A lattice as it is; of a part of one, the part with a border so deep that a chain of expressions needs no other
+/// exchange: sites of the border are computed twice, by two ranks. Fields between the steps are fields of its domain.
+class Enclosure {
+ public:
+  /// \param depth how far the chain reads its inputs beyond what it writes.
+  /// \throws WrongLattice a part is shorter than that; the message names `what`.
+  Enclosure(const DomainPointer& domain, const BorderDepth& depth, std::string_view what);
+
+  const DomainPointer& domain() const { return domain_; }
+  /// Links with their border, which is fetched if they have changed since. Collective. They keep the copy.
+  const LinkField& read(const LinkField& links) const;
+  /// The same for links that go soon: into a field of the domain. \return that, or the links of a whole lattice.
+  const LinkField& read(const LinkField& links, const LinkField& copy) const;
+  /// Where results are to be written, and back from there; with what the links held if `keep`.
+  const LinkField& write(const LinkField& links, bool keep) const;
+  void written(const LinkField& links) const;
+  /// What a field of the domain holds, into links.
+  const LinkField& take(const LinkField& from, const LinkField& links) const;
+
+ private:
+  DomainPointer domain_;
+  const BorderedPart* part_;
+};
+
+}  // namespace quarksmith
