@@ -45,6 +45,13 @@ inline bool built(std::string_view precision, std::string_view links, std::strin
   return true;
 }
 
+/// Whether it has any kernel of an operation and precision.
+inline bool has(std::string_view operation, std::string_view precision) {
+  for (const Kernel& k : cpu_kernels())
+    if (k.operation == operation && k.precision == precision) return true;
+  return false;
+}
+
 /// Relative 2-norm and largest element of a difference, both relative to the reference's root mean square element.
 struct Deviation {
   double norm, largest;
