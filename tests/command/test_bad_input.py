@@ -75,7 +75,7 @@ WRONG_USE = [
     (("propagator", *UNIT, *MASS, *OUT, "--device", "tpu"), "device 'tpu' is unknown; use cpu, cuda, cuda:N or auto"),
     (
         ("propagator", *UNIT, *MASS, *OUT, "--precision", "double-half", "--basis", "degrand_rossi"),
-        'precision = ["half"]',
+        'basis = ["degrand_rossi"]',
     ),
     (("propagator", *UNIT, "--mass", "heavy", *OUT), "--mass"),
     (("propagator", *UNIT, "--masss", "1", *OUT), "--masss"),

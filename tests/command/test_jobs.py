@@ -148,11 +148,12 @@ def test_an_interrupted_propagator_continues(quarksmith, tmp_path):
 def test_accuracy_orders_the_formats(quarksmith, tmp_path):
     run = quarksmith("accuracy", *SMALL, "--json", "a.json")
     rms = {k["name"]: k["rms"] for k in load(tmp_path / "a.json")["kernels"]}
-    formats = ("half", "bits20", "bits24", "single", "bits30", "double")
-    found = [rms[f"wilson_{f}_r12_nr_n1"] for f in formats]
-    assert found == sorted(found, reverse=True), run.stdout
-    # Half a step of the largest of six numbers, a few of which add up.
-    assert 0.2 * 2.0**-20 < rms["wilson_bits20_r12_nr_n1"] < 4 * 2.0**-20
+    formats = {f: f"wilson_{f}_r12_nr_n1" for f in ("half", "bits20", "bits24", "single", "bits30", "double")}
+    found = {f: rms[name] for f, name in formats.items() if name in rms}  # bits of profile wide
+    assert {"half", "single", "double"} <= set(found)
+    assert list(found.values()) == sorted(found.values(), reverse=True), run.stdout
+    if "bits20" in found:  # half a step of the largest of six numbers, a few of which add up
+        assert 0.2 * 2.0**-20 < found["bits20"] < 4 * 2.0**-20
     for kernel in load(tmp_path / "a.json")["kernels"]:
         deviations, fractions = zip(*kernel["distribution"], strict=True)
         assert list(deviations) == sorted(deviations) and fractions[-1] == 1
