@@ -9,7 +9,9 @@ import pytest
 from conftest import BUILD, ROOT
 
 from generator.__main__ import main
+from generator.algebra.projector import factorise
 from generator.emit import ondemand
+from generator.operators import hopping
 from generator.profile import load_profile
 
 needs_build = pytest.mark.skipif(not (BUILD / "bin" / "quarksmith_tests").exists(), reason="the tests were not built")
@@ -62,6 +64,33 @@ def test_a_planted_error_fails_the_tests(name, file, right, wrong, monkeypatch, 
         return files
 
     monkeypatch.setattr(ondemand, "_render", planted)
+    assert main(["kernel", name, "--build", str(BUILD)]) == 1
+    assert name in capsys.readouterr().err
+
+
+def turned(hop):
+    return dataclasses.replace(hop, matrix=-hop.matrix, factors=factorise(-hop.matrix))
+
+
+def without_phase(hop):
+    return dataclasses.replace(hop, phase=hop.phase[1:])
+
+
+@needs_build
+@pytest.mark.parametrize(
+    ("name", "number", "plant"),
+    [("laplace4_single_r12_n1", 1, turned), ("staggered_single_r18_n1", 4, without_phase)],
+)
+def test_an_error_that_kernels_and_tables_share_fails_the_tests(name, number, plant, monkeypatch, capsys):
+    """What the reference multiplies by comes from the tests, not from the generator."""
+    right = hopping._hops
+
+    def wrong(operator, basis, dagger):
+        hops = list(right(operator, basis, dagger))
+        hops[number] = plant(hops[number])
+        return hops
+
+    monkeypatch.setattr(hopping, "_hops", wrong)
     assert main(["kernel", name, "--build", str(BUILD)]) == 1
     assert name in capsys.readouterr().err
 
