@@ -185,7 +185,8 @@ void FermionForce::field_strengths() {
   constexpr int time = directions - 1;
   for (int mu = 0; mu < time; ++mu) {
     const int nu = (mu + 1) % time;
-    evaluate("force_clover", {*u_, *magnetic_, z_, mu < nu ? 1.0 : -1.0, LatticeDirection{mu}, LatticeDirection{nu}, z_});
+    evaluate("force_clover",
+             {*u_, *magnetic_, z_, mu < nu ? 1.0 : -1.0, LatticeDirection{mu}, LatticeDirection{nu}, z_});
     evaluate("force_clover", {*u_, *electric_, z_, 1, LatticeDirection{mu}, LatticeDirection{time}, z_});
   }
 }
