@@ -188,7 +188,6 @@ Compiled& compiled() {
 }  // namespace
 
 std::span<const Kernel> cpu_kernels() { return registry().cpu; }
-std::span<const Kernel> cpu_one_lane_kernels() { return registry().cpu_one_lane; }
 std::span<const Kernel> cuda_kernels() { return registry().cuda; }
 const Kernel& one_lane_of(const Kernel& kernel) {
   if (const auto place = place_in(registry().cpu, kernel)) return registry().cpu_one_lane[*place];

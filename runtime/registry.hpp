@@ -106,9 +106,8 @@ struct KernelModule {
 // libraries separated by colons), what they add; a kernel of a module replaces the one of the same name. A file that is
 // no module of this version is an Error at the first use of any table.
 
-/// Kernels of the CPU target for blocks of full lanes, and the same list for blocks of one lane.
+/// Kernels of the CPU target for blocks of full lanes; those for blocks of one lane: one_lane_of.
 std::span<const Kernel> cpu_kernels();
-std::span<const Kernel> cpu_one_lane_kernels();
 /// A kernel of cpu_kernels(), or one that was compiled when it was asked for, for blocks of one lane.
 const Kernel& one_lane_of(const Kernel& kernel);
 /// Kernels of the CUDA target; empty in a build without CUDA.
