@@ -71,6 +71,7 @@ int run(const HeatbathOptions& o, const CLI::App& command) {
   if (o.out.empty()) refuse_options(command, {"--save-every"}, "belongs to --out PREFIX; leave it out");
   const auto [start, state] = begin(o, command);
   const PathLock prefix = claim(o, state.sweeps);
+  if (!o.resume.empty()) clear_stale_lock(o.resume);
   const auto domain = std::make_shared<Domain>(start.lattice, o.common.open_device());
   HeatbathRun run(start, domain, state);
   nlohmann::ordered_json result = {{"lattice", start.lattice.extent()},

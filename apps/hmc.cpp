@@ -197,6 +197,7 @@ int run(const HmcOptions& o) {
     throw UsageError(
         fmt::format("{}: {} of count = {} trajectories are done; use a larger count", o.resume, first, end));
   const PathLock prefix = claim(o, first, end);
+  if (!o.resume.empty() && o.common.ranks().rank() == 0) clear_stale_lock(o.resume);
   const auto domain = o.common.open_domain(start.gauge.lattice, d.reach);
   Hmc hmc(start.gauge, domain, std::move(plan.monomials), d.levels, d.length);
   nlohmann::ordered_json result = {{"lattice", d.extents},

@@ -181,7 +181,7 @@ HopTime ScalingModel::hop() const {
   t.stages = 3;
   const double e = boundary_share(lattice_);
   const double bandwidth = hopping_bytes(*plain_, work_, work_.rhs) * half * work_.rhs / sites;
-  const double read_and_written = double(plain_->spins) / plain_->crossing + 1;
+  const double read_and_written = double(plain_->spins) / plain_->half_spins + 1;
   t.interior = slower_ * (1 - e) * sites;
   t.boundary = slower_ * e * sites;
   t.pack = slower_ * static_cast<double>(t.bytes) * read_and_written / bandwidth;

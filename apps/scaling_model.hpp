@@ -11,7 +11,7 @@
 ///     t = 3 t0 + pack + max(interior, transfer) + boundary
 ///     interior = (1 - e)(T - t0)      sites that need nothing of neighbours; meanwhile spinors are on their way
 ///     boundary = e (T - t0)           the others, which wait for these
-///     pack     = bytes (spins / crossing + 1) / B    whole spinors of the faces are read, projected ones written
+///     pack     = bytes (spins / half_spins + 1) / B    whole spinors of the faces are read, projected ones written
 ///     transfer = messages latency + bytes / bandwidth
 ///
 /// Packing, interior and boundary are three stages each of which waits for the one before, as three launches or within

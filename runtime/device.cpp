@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <charconv>
 
 #include "runtime/error.hpp"
@@ -46,15 +45,13 @@ void Device::choose_variants(const std::string& device) {
 }
 
 const Kernel& Device::variant(const Kernel& kernel, const Arguments& a) const {
-  const std::less<const Kernel*> before;
-  const Kernel* const first = kernels().data();
-  const bool built = !before(&kernel, first) && before(&kernel, first + kernels().size());
-  if (variants_.empty() || !built) return kernel;  // what was compiled when it was asked for has none
+  const auto place = place_in(kernels(), kernel);
+  if (variants_.empty() || !place) return kernel;  // what was compiled when it was asked for has none
   const bool batch = kernel.family == "hopping" && a.rhs > kernel.tile;
   const long long blocks = std::max<long long>(a.count, a.geometry.half_sites);
   const long long sites = blocks * a.geometry.lanes * a.rhs;
   const LaunchSize size = batch ? LaunchSize::batch : launch_size_of(sites);
-  const auto& known = variants_[&kernel - first];
+  const auto& known = variants_[*place];
   const Kernel* chosen = known[int(size)];
   if (chosen == nullptr && size == LaunchSize::tiny) chosen = known[int(LaunchSize::small)];
   return chosen != nullptr ? *chosen : kernel;

@@ -143,12 +143,6 @@ const Registry& registry() {
   return all;
 }
 
-/// Whether a kernel stands in a table.
-bool holds(std::span<const Kernel> table, const Kernel& kernel) {
-  const std::less<const Kernel*> before;
-  return !before(&kernel, table.data()) && before(&kernel, table.data() + table.size());
-}
-
 /// Modules with kernels that were compiled because a program asked for them, by row; null where that failed.
 class Compiled {
  public:
@@ -174,8 +168,10 @@ class Compiled {
   /// The tables of both widths have one order.
   const Kernel* one_lane(const Kernel& kernel) {
     const std::lock_guard lock(mutex_);
-    for (const auto& [row, module] : modules_)
-      if (module != nullptr && holds(module->cpu, kernel)) return &module->cpu_one_lane[&kernel - module->cpu.data()];
+    for (const auto& [row, module] : modules_) {
+      if (module == nullptr) continue;
+      if (const auto place = place_in(module->cpu, kernel)) return &module->cpu_one_lane[*place];
+    }
     return nullptr;
   }
 
@@ -192,10 +188,9 @@ Compiled& compiled() {
 }  // namespace
 
 std::span<const Kernel> cpu_kernels() { return registry().cpu; }
-std::span<const Kernel> cpu_one_lane_kernels() { return registry().cpu_one_lane; }
 std::span<const Kernel> cuda_kernels() { return registry().cuda; }
 const Kernel& one_lane_of(const Kernel& kernel) {
-  if (holds(registry().cpu, kernel)) return registry().cpu_one_lane[&kernel - registry().cpu.data()];
+  if (const auto place = place_in(registry().cpu, kernel)) return registry().cpu_one_lane[*place];
   const Kernel* found = compiled().one_lane(kernel);
   if (found == nullptr) throw Error(fmt::format("kernel {} is in no table of this build", kernel.name));
   return *found;
@@ -204,6 +199,12 @@ std::span<const PrecisionInfo> precisions() { return registry().precisions; }
 std::span<const StorageInfo> storages() { return registry().storages; }
 std::span<const BasisInfo> bases() { return registry().bases; }
 std::span<const OperatorInfo> operators() { return registry().operators; }
+
+std::optional<std::size_t> place_in(std::span<const Kernel> table, const Kernel& kernel) {
+  const std::less<const Kernel*> before;
+  if (before(&kernel, table.data()) || !before(&kernel, table.data() + table.size())) return {};
+  return static_cast<std::size_t>(&kernel - table.data());
+}
 
 bool fits(const Kernel& k, const KernelQuery& q) {
   return k.operation == q.operation && k.precision == q.precision && k.links == q.links && k.basis == q.basis &&
@@ -220,7 +221,7 @@ namespace {
 
 /// The row of a profile that would build the kernel asked for.
 std::string profile_row(std::span<const Kernel> kernels, const KernelQuery& q) {
-  bool hopping = !q.basis.empty();
+  bool hopping = !q.basis.empty() && !q.expression;
   for (const Kernel& k : kernels) hopping = hopping || (k.operation == q.operation && k.family == "hopping");
   std::string row = fmt::format("[[kernel]]\noperator = \"{}\"\n", q.operation);
   if (hopping) row += fmt::format("dagger = [{}]\nepilogue = [\"{}\"]\n", q.dagger, q.epilogue);

@@ -2,6 +2,7 @@
 /// What has been generated: kernels, precisions, bases. The tables are defined in generated/.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,7 +28,7 @@ struct Kernel {
   bool complex_coefficients;
   int tile;                  ///< right-hand sides must be a multiple of this
   int spins;                 ///< colour vectors a site of its spinor fields
-  int crossing;              ///< colour vectors that cross a link with a hop
+  int half_spins;            ///< colour vectors of the half spinor that crosses a link with a hop
   int reach;                 ///< sites of its longest hop; those over 3 have links of their own
   int sums;                  ///< numbers added up for each right-hand side
   int terms;                 ///< stored site terms that it reads: Arguments::term, then Arguments::twist
@@ -105,9 +106,8 @@ struct KernelModule {
 // libraries separated by colons), what they add; a kernel of a module replaces the one of the same name. A file that is
 // no module of this version is an Error at the first use of any table.
 
-/// Kernels of the CPU target for blocks of full lanes, and the same list for blocks of one lane.
+/// Kernels of the CPU target for blocks of full lanes; those for blocks of one lane: one_lane_of.
 std::span<const Kernel> cpu_kernels();
-std::span<const Kernel> cpu_one_lane_kernels();
 /// A kernel of cpu_kernels(), or one that was compiled when it was asked for, for blocks of one lane.
 const Kernel& one_lane_of(const Kernel& kernel);
 /// Kernels of the CUDA target; empty in a build without CUDA.
@@ -128,8 +128,11 @@ struct KernelQuery {
   bool complex_coefficients = false;
   int tile = 1;
   int spins = 4;
+  bool expression = false;  ///< a lattice expression: its row has neither conjugate nor epilogue
 };
 
+/// Where a kernel stands in a table; none if it is of another.
+std::optional<std::size_t> place_in(std::span<const Kernel> table, const Kernel& kernel);
 /// Whether a kernel is of that description.
 bool fits(const Kernel& kernel, const KernelQuery& query);
 /// The kernel of that description, null if it was not built.

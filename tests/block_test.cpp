@@ -153,12 +153,7 @@ struct System {
     return h;
   }
   double residual(const SpinorField& b, const SpinorField& x, int n) const {
-    const HostSpinor source = host(b, n), solution = host(x, n);
-    reference::Coefficients c;
-    c.phase = parameters.boundary;
-    const HostSpinor d = reference::hopping(gauge, solution, reference::wilson_hops(false), c);
-    const HostSpinor r = reference::combine(1, source, -1, reference::combine(parameters.mass + 4, solution, -0.5, d));
-    return std::sqrt(reference::dot(r, r).real() / reference::dot(source, source).real());
+    return reference::residual(host(b, n), reference::wilson(gauge, host(x, n), parameters.mass));
   }
 
   Lattice lattice;

@@ -217,7 +217,15 @@ TEST(ExpressionCalls, RefuseFieldsThatDoNotFit) {
   EXPECT_NE(refusal([&] { evaluate("jacobi_step", {u, psi, psi, Complex64(0, 1), out}); }).find("must be real"),
             std::string::npos);
   EXPECT_NE(refusal([&] { evaluate("axpby", {psi, psi, 0.1, psi, out}); }), "");
-  EXPECT_THROW(evaluate("jacobi_leap", {u, psi, psi, 0.1, out}), MissingKernel);
+  try {
+    evaluate("force_of_nothing", {u, psi, psi, 0.1, out}, {.basis = "non_relativistic"});
+    FAIL();
+  } catch (const MissingKernel& e) {  // with a row that names what an expression has
+    EXPECT_NE(std::string(e.what()).find("operator = \"force_of_nothing\"\nprecision = [\"double\"]\nlinks = [\"18\"]\n"
+                                         "basis = [\"non_relativistic\"]\n"),
+              std::string::npos)
+        << e.what();
+  }
 }
 
 TEST(ExpressionCalls, RefuseDirectionsThatDoNotFit) {

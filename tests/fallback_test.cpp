@@ -38,13 +38,8 @@ class Fallback : public testing::TestWithParam<std::tuple<const char*, const cha
   double true_residual(const WilsonSolver& s, const SpinorField& x, int n, double mass) const {
     HostSpinor solution(gauge.lattice);
     download(x, solution, s.basis(), n);
-    reference::Coefficients c;
-    c.bulk = {1, 1, 1, 1};
-    c.phase = {1, 1, 1, -1};
-    const HostSpinor b = reference::random_spinor(gauge.lattice, 3 + unsigned(n)),
-                     d = reference::hopping(gauge, solution, reference::wilson_hops(false), c),
-                     r = reference::combine(1, b, -1, reference::combine(mass + 4, solution, -0.5, d));
-    return std::sqrt(reference::dot(r, r).real() / reference::dot(b, b).real());
+    return reference::residual(reference::random_spinor(gauge.lattice, 3 + unsigned(n)),
+                               reference::wilson(gauge, solution, mass));
   }
 
   const HostGauge gauge = weak_gauge(Lattice({4, 4, 4, 8}), 0.25, 5);

@@ -4,7 +4,7 @@
 #include "runtime/action_info.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
-#include "tests/reference/reference.hpp"
+#include "tests/reference/operators.hpp"
 #include "tests/site_terms.hpp"
 #include "tests/support.hpp"
 
@@ -12,7 +12,6 @@ namespace {
 
 using namespace quarksmith;
 using reference::Coefficients;
-using reference::HopMatrices;
 using reference::SpinMatrix;
 using reference::operator*;
 
@@ -26,21 +25,8 @@ SpinMatrix spin_matrix(const double* numbers, int spins) {
   return m;
 }
 
-/// An operator as the reference needs it; hops of all lengths have the same matrices and signs.
-struct Definition {
-  HopMatrices hops{};
-  reference::PhaseMasks masks{};
-};
-
 /// What backward hops carry beside forward ones, for operators that tell them apart.
 constexpr std::array<double, directions> back_weight = {1.3, 0.7, -0.4, 0.6};
-
-/// Bits of the directions in which an operator does.
-unsigned directed(const Kernel& kernel) {
-  for (const ActionInfo& a : actions())
-    if (a.hopping == kernel.operation) return a.directed;
-  return 0;
-}
 
 /// General matrices, some larger than 1, as sums over paths are.
 HostGauge fat_gauge(const HostGauge& gauge) {
@@ -60,29 +46,33 @@ HostGauge long_gauge(const HostGauge& gauge) {
   return l;
 }
 
-/// Dense matrices in the DeGrand-Rossi basis: for Wilson and those with its hops from the reference's own gammas, for
-/// other operators from the definition that the generator states, rotated from the basis of the kernel.
-Definition define(const Kernel& kernel) {
-  Definition d;
-  if (kernel.operation == "wilson" || kernel.operation.starts_with("twisted_")) {
-    d.hops = reference::wilson_hops(kernel.dagger);
-    return d;
-  }
+/// An operator of the user's own, of which the tests have no statement: as the generator understood that of its action,
+/// rotated from the basis of the kernel.
+reference::Hops hops_of_user(const Kernel& kernel) {
   for (const OperatorInfo& info : operators()) {
     if (info.name != kernel.operation || info.basis != kernel.basis) continue;
     const SpinMatrix v =
         kernel.basis.empty() ? reference::identity() : spin_matrix(find_basis(kernel.basis).rotation, 4);
+    reference::Hops hops;
     for (const HopInfo& hop : info.hops) {
-      const SpinMatrix m = reference::adjoint(v) * spin_matrix(hop.matrix, info.spins) * v;
-      const bool forward = hop.sign > 0;
-      d.hops[hop.mu][forward != kernel.dagger ? 0 : 1] = kernel.dagger ? reference::adjoint(m) : m;
-      d.masks[hop.mu] = hop.phase;
+      hops.matrix[hop.mu][hop.sign > 0 ? 0 : 1] = reference::adjoint(v) * spin_matrix(hop.matrix, info.spins) * v;
+      hops.masks[hop.mu] = hop.phase;
     }
-    for (int mu = 0; mu < directions; ++mu)
-      if ((directed(kernel) >> mu & 1) != 0) d.hops[mu][1] = Complex64(back_weight[mu]) * d.hops[mu][1];
-    return d;
+    for (const ActionInfo& a : actions())
+      if (a.hopping == kernel.operation) hops.directed = a.directed;
+    return hops;
   }
   throw Error(fmt::format("no definition of operator {}", kernel.operation));
+}
+
+/// What a kernel applies, densely in the DeGrand-Rossi basis.
+reference::Hops hops_of(const Kernel& kernel) {
+  const auto stated = reference::hops_of(kernel.operation);
+  reference::Hops hops = stated ? *stated : hops_of_user(kernel);
+  if (kernel.dagger) hops = reference::conjugate(hops);
+  for (int mu = 0; mu < directions; ++mu)
+    if ((hops.directed >> mu & 1) != 0) hops.matrix[mu][1] = Complex64(back_weight[mu]) * hops.matrix[mu][1];
+  return hops;
 }
 
 class Hopping : public testing::TestWithParam<support::KernelCase> {
@@ -110,7 +100,7 @@ class Hopping : public testing::TestWithParam<support::KernelCase> {
     std::optional<LinkField> long_links;
     if (two) long_links = upload_scaled(long_gauge(gauge), domain, link_precision, storage, k.reach);
     const HostGauge stored_links = download(links), stored_long = two ? download(*long_links) : HostGauge(lattice);
-    const Definition definition = define(k);
+    const reference::Hops hops = hops_of(k);
     const support::TestTerm term(k, gauge, domain);
     SpinorField in(domain, precision, Subset::full, rhs, k.spins), x = in.like(), out = in.like();
     for (int r = 0; r < rhs; ++r) {
@@ -126,10 +116,10 @@ class Hopping : public testing::TestWithParam<support::KernelCase> {
       for (int f = 0; f < term.flavours(); ++f) {
         HostSpinor stored(lattice);
         download(in, stored, basis, r + f);
-        d.push_back(reference::hopping(stored_links, stored, definition.hops, c, definition.masks));
+        d.push_back(reference::hopping(stored_links, stored, hops.matrix, c, hops.masks));
         if (two)
-          d.back() = reference::combine(
-              1, d.back(), 1, reference::hopping(stored_long, stored, definition.hops, c, definition.masks, k.reach));
+          d.back() = reference::combine(1, d.back(), 1,
+                                        reference::hopping(stored_long, stored, hops.matrix, c, hops.masks, k.reach));
         stored_x.emplace_back(lattice);
         download(x, stored_x[f], basis, r + f);
         download(out, result[f], basis, r + f);

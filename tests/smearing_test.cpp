@@ -17,7 +17,7 @@
 #include "solvers/actions/wilson.hpp"
 #include "tests/data.hpp"
 #include "tests/reference/lattice_expression.hpp"
-#include "tests/reference/reference.hpp"
+#include "tests/reference/operators.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -34,9 +34,7 @@ class Smearing : public testing::TestWithParam<std::shared_ptr<Device>> {
 
 /// sum over space of U_mu(x) psi(x+mu) + U_mu(x-mu)^+ psi(x-mu)
 HostSpinor hops_in_space(const HostGauge& gauge, const HostSpinor& psi) {
-  reference::HopMatrices hops{};
-  for (int mu = 0; mu < 3; ++mu) hops[mu] = {reference::identity(), reference::identity()};
-  return reference::hopping(gauge, psi, hops, {});
+  return reference::hopping(gauge, psi, reference::hops_of("laplace3")->matrix, {});
 }
 
 TEST_P(Smearing, JacobiAndWuppertalAreTheirFormulas) {

@@ -8,7 +8,7 @@
 #include "solvers/krylov/solve.hpp"
 #include "solvers/measure/source.hpp"
 #include "solvers/actions/staggered_masses.hpp"
-#include "tests/reference/reference.hpp"
+#include "tests/reference/operators.hpp"
 #include "tests/rounded.hpp"
 #include "tests/support.hpp"
 
@@ -17,16 +17,6 @@ namespace {
 using namespace quarksmith;
 using reference::operator*;
 using Kind = StaggeredParameters::Kind;
-
-/// eta = (-1)^(x_0 + ... + x_{mu-1}) of the thin operator; with t first, of the improved one.
-constexpr reference::PhaseMasks thin_masks = {0, 1, 3, 7}, improved_masks = {8, 9, 11, 0};
-
-/// 1 for forward, -1 for backward hops.
-reference::HopMatrices staggered_hops() {
-  reference::HopMatrices hops;
-  for (auto& direction : hops) direction = {reference::identity(), Complex64(-1) * reference::identity()};
-  return hops;
-}
 
 /// An action on a small lattice, by the solver and by the reference.
 struct System {
@@ -55,16 +45,14 @@ struct System {
   HostSpinor apply(const HostSpinor& psi, double mass, double sign = 1) const {
     reference::Coefficients c;
     c.phase = parameters.boundary;
-    const HostSpinor d = improved ? reference::hopping(improved->fat, psi, staggered_hops(), c, improved_masks)
-                                  : reference::hopping(gauge, psi, staggered_hops(), c, thin_masks);
-    const HostSpinor near = reference::combine(2 * mass, psi, sign, d);
+    const auto [matrix, masks, none] = *reference::hops_of(improved ? "improved_staggered" : "staggered");
+    const HostGauge& links = improved ? improved->fat : gauge;
+    const HostSpinor near = reference::combine(2 * mass, psi, sign, reference::hopping(links, psi, matrix, c, masks));
     if (!improved) return near;
-    return reference::combine(1, near, sign,
-                              reference::hopping(improved->longs, psi, staggered_hops(), c, improved_masks, 3));
+    return reference::combine(1, near, sign, reference::hopping(improved->longs, psi, matrix, c, masks, 3));
   }
   double residual(const HostSpinor& b, const HostSpinor& x, double mass) const {
-    const HostSpinor r = reference::combine(1, b, -1, apply(x, mass));
-    return std::sqrt(reference::dot(r, r).real() / reference::dot(b, b).real());
+    return reference::residual(b, apply(x, mass));
   }
 
   HostSpinor download(const SpinorField& field, int rhs = 0) const {

@@ -50,7 +50,7 @@ def registry_row(spec: KernelSpec, target: str) -> dict[str, str]:
         "complex": str(spec.coefficient == "complex").lower(),
         "tile": str(max(spec.tile, 1)),
         "spins": str(getattr(operator, "spins", 0) or spec.spins or 4),
-        "crossing": str(operator.crossing(spec) if isinstance(operator, HoppingOperator) else 0),
+        "half_spins": str(operator.half_spins(spec) if isinstance(operator, HoppingOperator) else 0),
         "reach": str(operator.reach if isinstance(operator, HoppingOperator) else 0),
         "terms": str(_terms(operator, spec)),
         "flops": str(cost.reported),

@@ -49,8 +49,9 @@ class TemplateError(RuntimeError):
 
 
 @cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    """How templates are read."""
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -59,11 +60,11 @@ def _environment() -> jinja2.Environment:
         line_statement_prefix="//%",
         autoescape=False,
     )
-    environment.filters["wrapped"] = lambda text: textwrap.fill(text, 110, subsequent_indent=" " * 6)
-    environment.filters["terms"] = break_sum
-    environment.filters["commented"] = lambda text: textwrap.fill(text, 105).replace("\n", "\n  /// ")
-    environment.filters["broken"] = lambda text: textwrap.fill(text, 105, subsequent_indent=" " * 8)
-    return environment
+    made.filters["wrapped"] = lambda text: textwrap.fill(text, 110, subsequent_indent=" " * 6)
+    made.filters["terms"] = break_sum
+    made.filters["commented"] = lambda text: textwrap.fill(text, 105).replace("\n", "\n  /// ")
+    made.filters["broken"] = lambda text: textwrap.fill(text, 105, subsequent_indent=" " * 8)
+    return made
 
 
 def break_sum(text: str, indent: int) -> str:
@@ -87,7 +88,7 @@ def render(template: str, command: str, **data: Any) -> str:
     source = (TEMPLATES / template).read_text()
     digest = hashlib.sha256(source.encode()).hexdigest()[:8]
     try:
-        return _environment().get_template(template).render(command=command, template=template, digest=digest, **data)
+        return environment().get_template(template).render(command=command, template=template, digest=digest, **data)
     except jinja2.TemplateError as error:
         raise TemplateError(f"template {template}, line {getattr(error, 'lineno', '?')}: {error}") from error
 

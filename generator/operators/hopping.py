@@ -114,8 +114,8 @@ class HoppingOperator:
         """How the link of a hop is stored."""
         return spec.storage if hop.length == self.reach else FAT_STORAGE
 
-    def crossing(self, spec: KernelSpec) -> int:
-        """Colour vectors that cross a link with a hop: what neighbouring parts of a lattice send each other."""
+    def half_spins(self, spec: KernelSpec) -> int:
+        """Colour vectors of the half spinor that crosses a link with a hop: what parts of a lattice send each other."""
         return max(hop.factors.rank for hop in self.hops(spec))
 
     def term(self, spec: KernelSpec, hop: Hop) -> str:

@@ -98,6 +98,14 @@ class SliceOperator:
         rank = parts[0].factors.rank
         psi = [f"psi[{s}]" for s in range(self.spins)]
         y = [f"y{p}[{k}]" for p in range(len(parts)) for k in range(rank)]
+        chains = [
+            {
+                "title": part.title,
+                "slice": "n" if part.step > 0 else "a.slices - 1 - n",
+                "project": [combination(row, psi) for row in part.factors.project],
+            }
+            for part in parts
+        ]
         return {
             "formula": self.formula,
             "dagger": spec.dagger,
@@ -105,14 +113,9 @@ class SliceOperator:
             "flops": self.cost(replace(spec, epilogue="none", coefficient="real")).flops,
             "spins": self.spins,
             "rank": rank,
-            "parts": [
-                {
-                    "title": part.title,
-                    "slice": "n" if part.step > 0 else "a.slices - 1 - n",
-                    "project": [combination(row, psi) for row in part.factors.project],
-                }
-                for part in parts
-            ],
+            "parts": chains,
+            "before": chains[:-1],
+            "last": chains[-1],
             "reconstruct": [combination(row, y) for row in _reconstruct(parts)],
         }
 

@@ -208,7 +208,8 @@ namespace {
 const Kernel& kernel_for(std::string_view expression, std::span<const ExpressionArgument> arguments, Kind kind,
                          std::string_view basis) {
   const auto kernels = kind.domain->device().kernels();
-  KernelQuery query{.operation = expression, .precision = kind.precision, .basis = basis, .spins = kind.spins};
+  KernelQuery query{
+      .operation = expression, .precision = kind.precision, .basis = basis, .spins = kind.spins, .expression = true};
   for (const ExpressionArgument& a : arguments) {
     if (a.links() == nullptr) continue;
     query.links = kind.storage = a.links()->storage().name;

@@ -127,6 +127,15 @@ void PathLock::release() noexcept {
   close(std::exchange(descriptor_, -1));
 }
 
+void clear_stale_lock(const fs::path& path) noexcept {
+  try {
+    if (!fs::exists(path.string() + ".lock")) return;
+    const PathLock taken(path);  // which removes it when it goes
+  } catch (const std::exception&) {
+    return;  // it is another's, or the folder is
+  }
+}
+
 Output::Output(const fs::path& path, Existing existing) : Output(path, existing, *Communicator::self()) {}
 
 Output::Output(const fs::path& path, Existing existing, Communicator& communicator)

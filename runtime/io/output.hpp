@@ -26,6 +26,10 @@ class PathLock {
   int descriptor_ = -1;
 };
 
+/// Removes what a process that was killed has left of its lock; one that a process holds stays, and so does what cannot
+/// be removed.
+void clear_stale_lock(const std::filesystem::path& path) noexcept;
+
 /// What becomes of a file that has the name already.
 enum class Existing {
   refuse,

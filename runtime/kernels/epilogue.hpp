@@ -18,9 +18,9 @@ QUARKSMITH_INLINE Value combine(const Arguments& a, const Value& x, const Value&
 /// out = D in
 struct Plain {
   static constexpr int vectors = 1;
-  /// Tells memory what `finish` will read.
+  /// Has memory bring nearer what `finish` will read.
   template <class Spinors>
-  static QUARKSMITH_INLINE void announce(const Arguments&, const Site&, int) {}
+  static QUARKSMITH_INLINE void prefetch(const Arguments&, const Site&, int) {}
   template <class Spinors, int W, class Value>
   static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
     Spinors::store(a.out, s.place, rhs, *sum);
@@ -31,8 +31,8 @@ struct Plain {
 struct Axpby {
   static constexpr int vectors = 1;
   template <class Spinors>
-  static QUARKSMITH_INLINE void announce(const Arguments& a, const Site& s, int rhs) {
-    Spinors::announce(a.x, s.place, rhs);
+  static QUARKSMITH_INLINE void prefetch(const Arguments& a, const Site& s, int rhs) {
+    Spinors::prefetch(a.x, s.place, rhs);
   }
   template <class Spinors, int W, class Value>
   static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {

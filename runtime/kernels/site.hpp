@@ -131,7 +131,7 @@ QUARKSMITH_INLINE bool on_boundary(const Geometry& g, const Site& s, int mask) {
 }
 
 /// Whether a launch of kernel K leaves a site to another one, because its hops leave this rank's part.
-template <class K, int Reach = K::Crossing::depth>
+template <class K, int Reach = K::HalfSpinor::depth>
 QUARKSMITH_INLINE bool is_left_out(const Arguments& a, int index, int) {
   return a.skip != 0 && on_boundary<Reach>(a.geometry, make_site(a.geometry, a.parity, index, 0), a.skip);
 }

@@ -70,9 +70,9 @@ struct SpinorView {
     for (int s = 0; s < S; ++s) psi[s] = u.scale * value(u.psi[s]);
     return psi;
   }
-  /// Tells memory that the spinor will be read soon.
-  static QUARKSMITH_INLINE void announce(const Operand& f, const Place& p, int rhs) {
-    announce_words<Word, W, words>(f, p, rhs * f.rhs_stride);
+  /// Has memory bring the spinor nearer, which will be read soon.
+  static QUARKSMITH_INLINE void prefetch(const Operand& f, const Place& p, int rhs) {
+    prefetch_words<Word, W, words>(f, p, rhs * f.rhs_stride);
   }
   static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int rhs, const Value& psi) {
     Lanes<float, W> norm{};
@@ -209,12 +209,12 @@ struct Combined {
 
 /// Puts what a hop (Mu, Step) of a neighbouring part needs from site `index` of the `face` sites on the slices that
 /// hops reach into `to`; a.parity is that of the sites that the hop leads from.
-template <class Crossing, class Codec, int W, int Mu, int Step>
+template <class HalfSpinor, class Codec, int W, int Mu, int Step>
 QUARKSMITH_FUNCTION void pack(const Arguments& a, const Operand& to, int index, int face, int rhs) {
-  using Spinors = SpinorView<Codec, Crossing::spins, W>;
-  using Parts = decltype(Crossing::parts(Hop<Mu, Step>{}));
+  using Spinors = SpinorView<Codec, HalfSpinor::spins, W>;
+  using Parts = decltype(HalfSpinor::parts(Hop<Mu, Step>{}));
   using Zone = SpinorView<Codec, Parts::count, W>;
-  const int slice_sites = face / Crossing::depth, slice = Crossing::depth == 1 ? 0 : index / slice_sites;
+  const int slice_sites = face / HalfSpinor::depth, slice = HalfSpinor::depth == 1 ? 0 : index / slice_sites;
   const int from_end = Step > 0 ? slice : a.geometry.extent[Mu] - 1 - slice;
   const Site x = face_site<Mu>(a.geometry, 1 - a.parity, from_end, index - slice * slice_sites);
   Place place;
@@ -222,7 +222,7 @@ QUARKSMITH_FUNCTION void pack(const Arguments& a, const Operand& to, int index, 
   if constexpr (Parts::count == 0) {
     return;
   } else if constexpr (Parts::stored) {
-    constexpr int each = Spinors::words / Crossing::spins;
+    constexpr int each = Spinors::words / HalfSpinor::spins;
     using Word = typename Spinors::Word;
     const auto from = load_words<Word, W, Spinors::words, 1>(a.in, x.place, rhs * a.in.rhs_stride, 0);
     Words<Word, W, Zone::words> words;
@@ -231,7 +231,7 @@ QUARKSMITH_FUNCTION void pack(const Arguments& a, const Operand& to, int index, 
     store_words<Word, W, Zone::words, 1>(to, place, rhs * to.rhs_stride, 0, words);
     if constexpr (Codec::has_norm) store_norm<W>(to, place, rhs, load_norm<W>(a.in, x.place, rhs));
   } else {
-    const auto psi = Crossing::project(Hop<Mu, Step>{}, Spinors::load_unscaled(a.in, x.place, rhs));
+    const auto psi = HalfSpinor::project(Hop<Mu, Step>{}, Spinors::load_unscaled(a.in, x.place, rhs));
     typename Zone::Value h;
     QUARKSMITH_UNROLL
     for (int n = 0; n < Parts::count; ++n) h[n] = psi.scale * psi[n];
@@ -272,22 +272,23 @@ QUARKSMITH_OUTLINED typename Links::Packed ghost_link(const Arguments& a, const 
 }
 
 /// What crosses the link of a hop that leaves the part at site x; `shift` bytes lie before the zones in use.
-template <class Crossing, class Spinors, int Mu, int Step>
+template <class HalfSpinor, class Spinors, int Mu, int Step>
 QUARKSMITH_OUTLINED auto ghost_spinor(const Arguments& a, const Halo& halo, long long shift, const Site& x,
                                       const Neighbour<Mu, Step>& there, int rhs) {
-  using Zone = SpinorView<typename Spinors::Format, decltype(Crossing::parts(Hop<Mu, Step>{}))::count, Spinors::lanes>;
+  using Zone =
+      SpinorView<typename Spinors::Format, decltype(HalfSpinor::parts(Hop<Mu, Step>{}))::count, Spinors::lanes>;
   Operand zone = halo.arriving[Mu][there.back];
   zone.data = static_cast<char*>(zone.data) + shift;
   if constexpr (Spinors::Format::has_norm) zone.norm += shift / 4;
-  const Place place = place_beyond<Mu, Step, Crossing::depth>(a.geometry, halo, x);
+  const Place place = place_beyond<Mu, Step, HalfSpinor::depth>(a.geometry, halo, x);
   const auto arrived = Zone::load_unscaled(zone, place, rhs);
-  decltype(Crossing::project(there, Spinors::load_unscaled(a.in, there.place, rhs))) p;
+  decltype(HalfSpinor::project(there, Spinors::load_unscaled(a.in, there.place, rhs))) p;
   constexpr int count = sizeof(p.h) / sizeof(p.h[0]);
   p.scale = arrived.scale;
   QUARKSMITH_UNROLL
   for (int n = 0; n < count; ++n) p.h[n] = value(arrived.psi[n]);
   if constexpr (Spinors::lanes > 1) {
-    const auto here = Crossing::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
+    const auto here = HalfSpinor::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
     const auto pick = [&](const auto& g, const auto& l) { return from_ghost<Mu, Step>(a, g, l); };
     if constexpr (Spinors::Format::has_norm) p.scale = pick(p.scale, here.scale);
     for (int n = 0; n < count; ++n) {
@@ -321,14 +322,14 @@ struct Stored {
   }
 
   /// What crosses the link of a hop from site x.
-  template <class Crossing, class Spinors, int Mu, int Step>
+  template <class HalfSpinor, class Spinors, int Mu, int Step>
   QUARKSMITH_INLINE auto spinor(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there, int rhs) const {
     if constexpr ((Ghosts >> Mu & 1) != 0)
       if (leaves(there)) {
-        const auto ghost = ghost_spinor<Crossing, Spinors>(a, *halo, shift, x, there, rhs);
+        const auto ghost = ghost_spinor<HalfSpinor, Spinors>(a, *halo, shift, x, there, rhs);
         return ghost;
       }
-    return Crossing::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
+    return HalfSpinor::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
   }
 
   template <int Mu, int Step>

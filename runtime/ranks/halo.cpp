@@ -26,7 +26,7 @@ struct Face {
 
  private:
   Face(bool short_vectors, const Kernel& kernel, const PrecisionInfo& p, int blocks, int lanes, int rhs)
-      : order(short_vectors, kernel.crossing * p.spin_words, 1, p.word_bytes, blocks, 1, lanes),
+      : order(short_vectors, kernel.half_spins * p.spin_words, 1, p.word_bytes, blocks, 1, lanes),
         data(static_cast<std::size_t>(order.words()) * p.word_bytes * rhs),
         norm(p.norm ? order.padded() * lanes * sizeof(float) * rhs : 0) {}
 };
@@ -173,7 +173,7 @@ std::uint64_t Halos::bytes_of(const Kernel& kernel, int rhs) const {
 }
 
 Halos::Zones& Halos::zones_of(const Kernel& kernel, int rhs) {
-  auto& zones = zones_[{std::string(kernel.precision), kernel.crossing, kernel.reach}];
+  auto& zones = zones_[{std::string(kernel.precision), kernel.half_spins, kernel.reach}];
   if (zones && zones->capacity >= rhs) return *zones;
   domain_->device().synchronize();
   zones.reset();

@@ -1,7 +1,5 @@
 #include "solvers/hmc/fermion_force.hpp"
 
-#include <fmt/format.h>
-
 #include "runtime/error.hpp"
 #include "runtime/ranks/enclosure.hpp"
 #include "solvers/actions/domain_wall.hpp"
@@ -16,14 +14,6 @@ const HoppingTerm& hopping_of(const DiracOperator& dirac) {
   if (const DomainWallHopping* walls = dirac.walls()) return walls->hopping();
   if (dirac.hops() == nullptr) throw MissingKernel("molecular dynamics has no force of actions of this shape");
   return *dirac.hops();
-}
-
-/// \throws MissingKernel there is no such expression in the build.
-void require(const Device& device, const std::string& name) {
-  for (const Kernel& k : device.kernels())
-    if (k.operation == name) return;
-  throw MissingKernel(
-      fmt::format("this build has no {}: a profile with it makes this action dynamical (docs/forces.md)", name));
 }
 
 /// Whether the action's statement makes its links.
@@ -54,7 +44,6 @@ void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double w
   const ActionValues& values = fermion_->dirac().values();
   const ActionInfo& info = values.info();
   const std::string name = "force_" + std::string(info.hopping.empty() ? info.name : info.hopping);
-  require(psi.device(), name);
   std::vector<ExpressionArgument> arguments = {*u_, x, y, *z_, weight};
   for (const ActionNumber number : values.info().force_arguments) arguments.emplace_back(values(number));
   arguments.emplace_back(*z_);
@@ -199,7 +188,7 @@ void FermionForce::field_strengths() {
   const LinkField& z = around.write(*z_, true);
   for (int mu = 0; mu < time; ++mu) {
     const int nu = (mu + 1) % time;
-    evaluate("force_clover", {u, space, z, mu < nu ? 1 : -1, LatticeDirection{mu}, LatticeDirection{nu}, z});
+    evaluate("force_clover", {u, space, z, mu < nu ? 1.0 : -1.0, LatticeDirection{mu}, LatticeDirection{nu}, z});
     evaluate("force_clover", {u, with_time, z, 1, LatticeDirection{mu}, LatticeDirection{time}, z});
   }
   around.written(*z_);

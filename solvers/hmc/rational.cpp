@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "runtime/error.hpp"
 #include "solvers/hmc/precise.hpp"
@@ -279,27 +280,25 @@ RationalFit zolotarev(Power power, int poles, Interval interval) {
 RationalFit fit_to_error(Power power, double error, Interval interval) {
   if (!(error >= 1e-15 && error < 1))
     throw UsageError(fmt::format("rational approximation to {}; use 1e-15 to 1", error));
-  int fails = 0, reaches = 1;  // the error falls with each pole
-  RationalFit found = remez(power, reaches, interval);
-  while (found.error > error && reaches < most_poles) {
-    fails = reaches;
-    reaches = std::min(2 * reaches, most_poles);
-    found = remez(power, reaches, interval);
+  // The error falls with each pole, and by about the same factor: the next number is where a line through the last two
+  // logarithms meets the tolerance. Without a pole the best constant leaves nearly 1.
+  int fails = 0, reaches = most_poles + 1, poles = 1, before = 0;
+  double log_before = 0;
+  RationalFit found;
+  while (reaches - fails > 1) {
+    RationalFit fit = remez(power, poles, interval);
+    const double log_error = std::log(fit.error), fall = (log_before - log_error) / (poles - before);
+    (fit.error <= error ? reaches : fails) = poles;
+    if (fit.error <= error || fails == most_poles) found = std::move(fit);
+    before = std::exchange(poles, poles + static_cast<int>(std::ceil((log_error - std::log(error)) / fall)));
+    log_before = log_error;
+    poles = std::max(fails + 1, std::min(poles, reaches - 1));
   }
-  if (found.error > error)
+  if (reaches > most_poles)
     throw UsageError(
         fmt::format("rational approximation of x^({}/{}) on {} to {}: {} poles leave an error of {:.2g}; "
                     "ask for that, or narrow the interval",
                     power.numerator, power.denominator, interval.lower, interval.upper, most_poles, found.error));
-  while (reaches - fails > 1) {
-    const int poles = (fails + reaches) / 2;
-    if (RationalFit fit = remez(power, poles, interval); fit.error <= error) {
-      found = std::move(fit);
-      reaches = poles;
-    } else {
-      fails = poles;
-    }
-  }
   return found;
 }
 

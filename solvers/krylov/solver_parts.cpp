@@ -150,7 +150,7 @@ void Solver::Parts::iterate(System s, KrylovBatch& krylov, const LinearOperator&
   };
   if (block_ && &krylov == batch_.get()) timed(*block_, [&] { return block_->improve(s.x, s.b, options, tolerances); });
   std::vector<int> limits;
-  for (const Column& c : s.columns) limits.push_back(std::max(1, options.max_iterations - c.result.iterations));
+  for (const Column& c : s.columns) limits.push_back(options.max_iterations - c.result.iterations);
   timed(krylov, [&] { return krylov.solve(s.x, s.b, options, tolerances, {}, limits); });
 }
 

@@ -61,171 +61,161 @@ static void free_set(set* s) {
   free_lattice(&s->l);
 }
 
-/* Every argument of every function that is a handle: number `n` is `h`, all others are right. -1: there are no more.
- * `first` tells the argument that a call locks. */
-static int call(set* s, int n, void* h, int* kind, const char** argument, int* first, quarksmith_status* status) {
-  void *out[1] = {s->psi}, **o = s->open;
+/* What came of a call with a handle: its kind and name, whether the call locks it first, the status; kind -1: there is
+ * no such call. */
+typedef struct {
+  int kind;
+  const char* argument;
+  int first;
+  quarksmith_status status;
+} answer;
+
+/* Every argument of every function that is a handle: number `n` of a group is `h`, all others are right. */
+static answer call_of_links(set* s, int n, void* h) {
+  void* out[1] = {s->psi};
   const void* in[1] = {s->psi};
   double numbers[8] = {0};
   char text[4096];
   size_t size;
-  quarksmith_field_memory memory;
   quarksmith_gauge* g;
   quarksmith_field* f;
   quarksmith_operator* d;
   quarksmith_solver* v;
   quarksmith_shifted* w;
-  quarksmith_field_memory_init(&memory);
-  *first = 1;
   switch (n) {
     case 0:
-      *kind = context, *argument = "context", *status = quarksmith_synchronize(h);
-      break;
+      return (answer){context, "context", 1, quarksmith_synchronize(h)};
     case 1:
-      *kind = context, *argument = "context", *status = quarksmith_device_name(h, text, sizeof text);
-      break;
+      return (answer){context, "context", 1, quarksmith_device_name(h, text, sizeof text)};
     case 2:
-      *kind = context, *argument = "context", *status = quarksmith_kernel_count(h, &size);
-      break;
+      return (answer){context, "context", 1, quarksmith_kernel_count(h, &size)};
     case 3:
-      *kind = context, *argument = "context", *status = quarksmith_kernel_name(h, 0, text, sizeof text);
-      break;
+      return (answer){context, "context", 1, quarksmith_kernel_name(h, 0, text, sizeof text)};
     case 4:
-      *kind = context, *argument = "context", *status = quarksmith_gauge_load(h, in, &s->links, &g);
-      break;
+      return (answer){context, "context", 1, quarksmith_gauge_load(h, in, &s->links, &g)};
     case 5:
-      *kind = context, *argument = "context", *status = quarksmith_gauge_read(h, "none", &g);
-      break;
+      return (answer){context, "context", 1, quarksmith_gauge_read(h, "none", &g)};
     case 6:
-      *kind = context, *argument = "context", *status = quarksmith_field_create(h, &s->fields, &f);
-      break;
+      return (answer){context, "context", 1, quarksmith_field_create(h, &s->fields, &f)};
     case 7:
-      *kind = gauge, *argument = "gauge", *status = quarksmith_gauge_write(h, "none/none", "ildg", 64);
-      break;
+      return (answer){gauge, "gauge", 1, quarksmith_gauge_write(h, "none/none", "ildg", 64)};
     case 8:
-      *kind = gauge, *argument = "gauge", *status = quarksmith_gauge_get(h, out, &s->links);
-      break;
+      return (answer){gauge, "gauge", 1, quarksmith_gauge_get(h, out, &s->links)};
     case 9:
-      *kind = gauge, *argument = "gauge", *status = quarksmith_gauge_plaquette(h, numbers);
-      break;
+      return (answer){gauge, "gauge", 1, quarksmith_gauge_plaquette(h, numbers)};
     case 10:
-      *kind = gauge, *argument = "gauge", *status = quarksmith_gauge_phase(h, numbers);
-      break;
+      return (answer){gauge, "gauge", 1, quarksmith_gauge_phase(h, numbers)};
     case 11:
-      *kind = gauge, *argument = "gauge", *status = quarksmith_operator_create(h, &s->wilson, &s->ops, &d);
-      break;
+      return (answer){gauge, "gauge", 1, quarksmith_operator_create(h, &s->wilson, &s->ops, &d)};
     case 12:
-      *kind = gauge, *argument = "gauge", *status = quarksmith_solver_create(h, &s->wilson, &s->solvers, &v);
-      break;
+      return (answer){gauge, "gauge", 1, quarksmith_solver_create(h, &s->wilson, &s->solvers, &v)};
     case 13:
-      *kind = field, *argument = "field", *status = quarksmith_field_set(h, 0, s->psi, &s->spinors);
-      break;
-    case 14:
-      *kind = field, *argument = "field", *status = quarksmith_field_get(h, 0, s->psi, &s->spinors);
-      break;
-    case 15:
-      *kind = field, *argument = "to", *status = quarksmith_field_copy(h, o[field]);
-      break;
-    case 16:
-      *kind = field, *argument = "from", *status = quarksmith_field_copy(o[field], h), *first = 0;
-      break;
-    case 17:
-      *kind = field, *argument = "x", *status = quarksmith_norm2(h, numbers);
-      break;
-    case 18:
-      *kind = field, *argument = "x", *status = quarksmith_dot(h, o[field], numbers);
-      break;
-    case 19:
-      *kind = field, *argument = "y", *status = quarksmith_dot(o[field], h, numbers), *first = 0;
-      break;
-    case 20:
-      *kind = field, *argument = "x", *status = quarksmith_axpby(numbers, h, numbers, o[field]), *first = 0;
-      break;
-    case 21:
-      *kind = field, *argument = "y", *status = quarksmith_axpby(numbers, o[field], numbers, h);
-      break;
-    case 22:
-      *kind = field, *argument = "field", *status = quarksmith_field_describe(h, &memory);
-      break;
-    case 23:
-      *kind = field, *argument = "field", *status = quarksmith_field_word(h, extent, 0, &size);
-      break;
-    case 24:
-      *kind = op, *argument = "op", *status = quarksmith_dslash(h, 0, 0, o[field], o[field]);
-      break;
-    case 25:
-      *kind = field, *argument = "out", *status = quarksmith_dslash(o[op], 0, 0, h, o[field]), *first = 0;
-      break;
-    case 26:
-      *kind = field, *argument = "in", *status = quarksmith_dslash(o[op], 0, 0, o[field], h), *first = 0;
-      break;
-    case 27:
-      *kind = op, *argument = "op", *status = quarksmith_matrix(h, 0, o[field], o[field]);
-      break;
-    case 28:
-      *kind = field, *argument = "out", *status = quarksmith_matrix(o[op], 0, h, o[field]), *first = 0;
-      break;
-    case 29:
-      *kind = field, *argument = "in", *status = quarksmith_matrix(o[op], 0, o[field], h), *first = 0;
-      break;
-    case 30:
-      *kind = op, *argument = "op", *status = quarksmith_dslash_host(h, 0, 0, 1, out, in, &s->spinors);
-      break;
-    case 31:
-      *kind = op, *argument = "op", *status = quarksmith_matrix_host(h, 0, 1, out, in, &s->spinors);
-      break;
-    case 32:
-      *kind = op, *argument = "op", *status = quarksmith_clover_log_det(h, 0, numbers);
-      break;
-    case 33:
-      *kind = solver, *argument = "solver", *status = quarksmith_solve(h, 1, out, in, &s->spinors, NULL);
-      break;
-    case 34:
-      *kind = solver, *argument = "solver", *status = quarksmith_solve_fields(h, o[field], o[field], NULL);
-      break;
-    case 35:
-      *kind = field, *argument = "x", *status = quarksmith_solve_fields(o[solver], h, o[field], NULL), *first = 0;
-      break;
-    case 36:
-      *kind = field, *argument = "b", *status = quarksmith_solve_fields(o[solver], o[field], h, NULL), *first = 0;
-      break;
-    case 37:
-      *kind = gauge, *argument = "gauge", *status = quarksmith_shifted_create(h, &s->wilson, &s->solvers, 1, &w);
-      break;
-    case 38:
-      *kind = shifted, *argument = "solver";
-      *status = quarksmith_shifted_solve(h, 1, numbers, out, in[0], &s->spinors, NULL);
-      break;
+      return (answer){gauge, "gauge", 1, quarksmith_shifted_create(h, &s->wilson, &s->solvers, 1, &w)};
     default:
-      return -1;
+      return (answer){-1, "", 1, QUARKSMITH_OK};
   }
-  return 0;
+}
+
+static answer call_of_fields(set* s, int n, void* h) {
+  void** o = s->open;
+  double numbers[8] = {0};
+  size_t size;
+  quarksmith_field_memory memory;
+  quarksmith_field_memory_init(&memory);
+  switch (n) {
+    case 0:
+      return (answer){field, "field", 1, quarksmith_field_set(h, 0, s->psi, &s->spinors)};
+    case 1:
+      return (answer){field, "field", 1, quarksmith_field_get(h, 0, s->psi, &s->spinors)};
+    case 2:
+      return (answer){field, "to", 1, quarksmith_field_copy(h, o[field])};
+    case 3:
+      return (answer){field, "from", 0, quarksmith_field_copy(o[field], h)};
+    case 4:
+      return (answer){field, "x", 1, quarksmith_norm2(h, numbers)};
+    case 5:
+      return (answer){field, "x", 1, quarksmith_dot(h, o[field], numbers)};
+    case 6:
+      return (answer){field, "y", 0, quarksmith_dot(o[field], h, numbers)};
+    case 7:
+      return (answer){field, "x", 0, quarksmith_axpby(numbers, h, numbers, o[field])};
+    case 8:
+      return (answer){field, "y", 1, quarksmith_axpby(numbers, o[field], numbers, h)};
+    case 9:
+      return (answer){field, "field", 1, quarksmith_field_describe(h, &memory)};
+    case 10:
+      return (answer){field, "field", 1, quarksmith_field_word(h, extent, 0, &size)};
+    default:
+      return (answer){-1, "", 1, QUARKSMITH_OK};
+  }
+}
+
+static answer call_of_operators(set* s, int n, void* h) {
+  void *out[1] = {s->psi}, **o = s->open;
+  const void* in[1] = {s->psi};
+  double numbers[8] = {0};
+  switch (n) {
+    case 0:
+      return (answer){op, "op", 1, quarksmith_dslash(h, 0, 0, o[field], o[field])};
+    case 1:
+      return (answer){field, "out", 0, quarksmith_dslash(o[op], 0, 0, h, o[field])};
+    case 2:
+      return (answer){field, "in", 0, quarksmith_dslash(o[op], 0, 0, o[field], h)};
+    case 3:
+      return (answer){op, "op", 1, quarksmith_matrix(h, 0, o[field], o[field])};
+    case 4:
+      return (answer){field, "out", 0, quarksmith_matrix(o[op], 0, h, o[field])};
+    case 5:
+      return (answer){field, "in", 0, quarksmith_matrix(o[op], 0, o[field], h)};
+    case 6:
+      return (answer){op, "op", 1, quarksmith_dslash_host(h, 0, 0, 1, out, in, &s->spinors)};
+    case 7:
+      return (answer){op, "op", 1, quarksmith_matrix_host(h, 0, 1, out, in, &s->spinors)};
+    case 8:
+      return (answer){op, "op", 1, quarksmith_clover_log_det(h, 0, numbers)};
+    case 9:
+      return (answer){solver, "solver", 1, quarksmith_solve(h, 1, out, in, &s->spinors, NULL)};
+    case 10:
+      return (answer){solver, "solver", 1, quarksmith_solve_fields(h, o[field], o[field], NULL)};
+    case 11:
+      return (answer){field, "x", 0, quarksmith_solve_fields(o[solver], h, o[field], NULL)};
+    case 12:
+      return (answer){field, "b", 0, quarksmith_solve_fields(o[solver], o[field], h, NULL)};
+    case 13:
+      return (answer){shifted, "solver", 1, quarksmith_shifted_solve(h, 1, numbers, out, in[0], &s->spinors, NULL)};
+    default:
+      return (answer){-1, "", 1, QUARKSMITH_OK};
+  }
+}
+
+static answer call(set* s, int n, void* h) {
+  enum { links = 14, fields = 11 };
+  if (n < links) return call_of_links(s, n, h);
+  return n < links + fields ? call_of_fields(s, n - links, h) : call_of_operators(s, n - links - fields, h);
 }
 
 /* The status of argument `n` must be BAD_ARGUMENT, and the message `function: argument what ... what else`. */
 static void refuses(set* s, int n, void* h, const char* what, const char* remedy) {
-  int kind = 0, first = 0;
-  const char* argument = "";
-  quarksmith_status status = QUARKSMITH_OK;
+  const answer a = call(s, n, h);
   char start[64] = ": ";
-  call(s, n, h, &kind, &argument, &first, &status);
-  strcat(strcat(strcat(start, argument), " "), what);
-  refused(status, QUARKSMITH_BAD_ARGUMENT, start, remedy);
+  strcat(strcat(strcat(start, a.argument), " "), what);
+  refused(a.status, QUARKSMITH_BAD_ARGUMENT, start, remedy);
 }
 
 static void test_every_argument(set* s, set* foreign, const char* device) {
   void* freed[kinds];
-  int kind = 0, first = 0, n = 0;
-  const char* argument = "";
-  quarksmith_status status;
+  int n = 0;
   for (int k = 0; k < kinds; ++k) quarksmith_free(freed[k] = make(s, k, device));
-  for (; call(s, n, NULL, &kind, &argument, &first, &status) == 0; ++n) {
+  for (;; ++n) {
+    const answer a = call(s, n, NULL);
+    const int kind = a.kind;
+    if (kind < 0) break;
     refuses(s, n, NULL, "is NULL", names[kind]);
     refuses(s, n, freed[kind], "is a quarksmith_", "not open: it was freed; create it anew");
     refuses(s, n, s->psi, "is no handle of this library", names[kind]);
     for (int other = 0; other < kinds; ++other)
       if (other != kind) refuses(s, n, s->open[other], "is a handle of another kind", names[other]);
-    if (!first) refuses(s, n, foreign->open[kind], "and the other handles are of different contexts", "one context");
+    if (!a.first) refuses(s, n, foreign->open[kind], "and the other handles are of different contexts", "one context");
   }
   check(n == 39, "arguments that are handles: %d", n);
 }

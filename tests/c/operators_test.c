@@ -124,6 +124,67 @@ static double real_at(const quarksmith_field_memory* m, size_t word) {
   return m->word_bytes == 8 ? ((const double*)m->data)[word] : ((const float*)m->data)[word];
 }
 
+/* Norms, products, sums and copies of fields against plain loops; b[r] becomes what y holds then. */
+static void check_algebra(const lattice* l, quarksmith_field* x, quarksmith_field* y, number* const* a,
+                          number* const* b, double limit) {
+  const int n = 12 * l->sites;
+  const double alpha[2] = {0.5, -1}, beta[2] = {2, 0.25};
+  double norm2[rhs], dot[2 * rhs];
+  number* back = random_spinor(l, 1);
+  quarksmith_spinor_format format;
+  quarksmith_spinor_format_init(&format);
+  check_ok(quarksmith_norm2(x, norm2), "norm2");
+  check_ok(quarksmith_dot(x, y, dot), "dot");
+  check_ok(quarksmith_axpby(alpha, x, beta, y), "axpby");
+  for (int r = 0; r < rhs; ++r) {
+    double size = 0;
+    number overlap = 0;
+    for (int i = 0; i < n; ++i) {
+      size += creal(a[r][i] * conj(a[r][i]));
+      overlap += conj(a[r][i]) * b[r][i];
+      b[r][i] = (alpha[0] + I * alpha[1]) * a[r][i] + (beta[0] + I * beta[1]) * b[r][i];
+      if (a[r][i] == 0) back[i] = 0; /* what a field of one parity does not hold */
+    }
+    check_below(fabs(norm2[r] / size - 1), 10 * limit, "norm2 of a right-hand side");
+    check_below(cabs(dot[2 * r] + I * dot[2 * r + 1] - overlap) / size, 10 * limit, "dot of a right-hand side");
+    check_ok(quarksmith_field_get(x, r, back, &format), "get");
+    check_below(distance(back, a[r], n), limit, "set and get");
+    check_ok(quarksmith_field_get(y, r, back, &format), "get");
+    check_below(distance(back, b[r], n), 4 * limit, "axpby of a right-hand side");
+  }
+  check_ok(quarksmith_field_copy(y, x), "copy");
+  check_ok(quarksmith_field_get(y, 1, back, &format), "get");
+  check_below(distance(back, a[1], n), limit, "copy");
+  free(back);
+}
+
+/* Where numbers lie: `psi` is what the last right-hand side of x holds. */
+static void check_memory(const lattice* l, quarksmith_field* x, int sites, int half, const number* psi) {
+  quarksmith_field_memory memory;
+  check_ok(quarksmith_field_memory_init(&memory), "memory");
+  check_ok(quarksmith_field_describe(x, &memory), "describe");
+  check((memory.scales != NULL) == half, "only half has scales");
+  check(memory.words == 24u * (size_t)l->sites / (sites == QUARKSMITH_FULL ? 1 : 2), "words of a right-hand side");
+  for (int site = 0; site < l->sites; ++site) {
+    int at[4];
+    size_t word = 0;
+    coordinates_of(l, site, at);
+    if (sites == QUARKSMITH_ODD && parity_at(l, site) == 0) continue;
+    check_ok(quarksmith_field_word(x, at, 5, &word), "word");
+    if (memory.vector_words > 0) { /* the rule that the header states for GPUs */
+      const size_t v = (size_t)memory.vector_words;
+      const size_t s = (size_t)site / 2;
+      const size_t b = (size_t)memory.block_sites, inside = s % b;
+      const size_t odd = sites == QUARKSMITH_FULL && parity_at(l, site) ? memory.odd : 0;
+      const size_t expected = odd + (s - inside) * (size_t)memory.site_words + (5 / v * b + inside) * v + 5 % v;
+      check(word == expected, "word of site %d", site);
+    } else if (!half) {
+      check_below(fabs(real_at(&memory, (rhs - 1) * memory.words + word) - cimag(psi[12 * site + 2])), 1e-7,
+                  "the number in memory");
+    }
+  }
+}
+
 void test_fields(const char* device) {
   static const char* const precisions[] = {"double", "single", "half"};
   static const double limits[] = {1e-15, 1e-7, 1e-4};
@@ -133,9 +194,7 @@ void test_fields(const char* device) {
   check_ok(quarksmith_open(device, extent, &context), "open");
   quarksmith_spinor_format format;
   quarksmith_spinor_format_init(&format);
-  const int n = 12 * l.sites;
   for (int k = 0; k < 6; ++k) {
-    const double limit = limits[k % 3];
     quarksmith_field_settings settings;
     quarksmith_field *x = NULL, *y = NULL;
     quarksmith_field_settings_init(&settings);
@@ -145,8 +204,8 @@ void test_fields(const char* device) {
     settings.rhs = rhs;
     check_ok(quarksmith_field_create(context, &settings, &x), "field");
     check_ok(quarksmith_field_create(context, &settings, &y), "field");
-    number *a[rhs], *b[rhs], *back = random_spinor(&l, 1);
-    double norm2[rhs], dot[2 * rhs];
+    number *a[rhs], *b[rhs];
+    double norm2[rhs];
     check_ok(quarksmith_norm2(x, norm2), "norm2");
     check(norm2[0] == 0 && norm2[rhs - 1] == 0, "a new field is zero");
     for (int r = 0; r < rhs; ++r) {
@@ -154,58 +213,12 @@ void test_fields(const char* device) {
       b[r] = random_spinor(&l, 60 + (unsigned)r);
       check_ok(quarksmith_field_set(x, r, a[r], &format), "set");
       check_ok(quarksmith_field_set(y, r, b[r], &format), "set");
-      for (int i = 0; i < n; ++i) /* what an odd field does not hold */
-        if (settings.sites == QUARKSMITH_ODD && parity_at(&l, i / 12) == 0) a[r][i] = b[r][i] = back[i] = 0;
+      for (int i = 0; i < 12 * l.sites; ++i) /* what an odd field does not hold */
+        if (settings.sites == QUARKSMITH_ODD && parity_at(&l, i / 12) == 0) a[r][i] = b[r][i] = 0;
     }
-    check_ok(quarksmith_norm2(x, norm2), "norm2");
-    check_ok(quarksmith_dot(x, y, dot), "dot");
-    const double alpha[2] = {0.5, -1}, beta[2] = {2, 0.25};
-    check_ok(quarksmith_axpby(alpha, x, beta, y), "axpby");
-    for (int r = 0; r < rhs; ++r) {
-      double size = 0;
-      number overlap = 0;
-      for (int i = 0; i < n; ++i) {
-        size += creal(a[r][i] * conj(a[r][i]));
-        overlap += conj(a[r][i]) * b[r][i];
-        b[r][i] = (alpha[0] + I * alpha[1]) * a[r][i] + (beta[0] + I * beta[1]) * b[r][i];
-      }
-      check_below(fabs(norm2[r] / size - 1), 10 * limit, "norm2 of a right-hand side");
-      check_below(cabs(dot[2 * r] + I * dot[2 * r + 1] - overlap) / size, 10 * limit, "dot of a right-hand side");
-      check_ok(quarksmith_field_get(x, r, back, &format), "get");
-      check_below(distance(back, a[r], n), limit, "set and get");
-      check_ok(quarksmith_field_get(y, r, back, &format), "get");
-      check_below(distance(back, b[r], n), 4 * limit, "axpby of a right-hand side");
-    }
-    check_ok(quarksmith_field_copy(y, x), "copy");
-    check_ok(quarksmith_field_get(y, 1, back, &format), "get");
-    check_below(distance(back, a[1], n), limit, "copy");
-
-    quarksmith_field_memory memory;
-    check_ok(quarksmith_field_memory_init(&memory), "memory");
-    check_ok(quarksmith_field_describe(x, &memory), "describe");
-    check((memory.scales != NULL) == (k % 3 == 2), "only half has scales");
-    check(memory.words == 24u * (size_t)l.sites / (settings.sites == QUARKSMITH_FULL ? 1 : 2),
-          "words of a right-hand side");
-    for (int site = 0; site < l.sites; ++site) {
-      int at[4];
-      size_t word = 0;
-      coordinates_of(&l, site, at);
-      if (settings.sites == QUARKSMITH_ODD && parity_at(&l, site) == 0) continue;
-      check_ok(quarksmith_field_word(x, at, 5, &word), "word");
-      if (memory.vector_words > 0) { /* the rule that the header states for GPUs */
-        const size_t v = (size_t)memory.vector_words;
-        const size_t s = (size_t)site / 2;
-        const size_t b = (size_t)memory.block_sites, inside = s % b;
-        const size_t odd = settings.sites == QUARKSMITH_FULL && parity_at(&l, site) ? memory.odd : 0;
-        const size_t expected = odd + (s - inside) * (size_t)memory.site_words + (5 / v * b + inside) * v + 5 % v;
-        check(word == expected, "word of site %d", site);
-      } else if (k % 3 < 2) {
-        check_below(fabs(real_at(&memory, 2 * memory.words + word) - cimag(a[2][12 * site + 2])), 1e-7,
-                    "the number in memory");
-      }
-    }
+    check_algebra(&l, x, y, a, b, limits[k % 3]);
+    check_memory(&l, x, settings.sites, k % 3 == 2, a[rhs - 1]);
     for (int r = 0; r < rhs; ++r) free(a[r]), free(b[r]);
-    free(back);
     quarksmith_free(x), quarksmith_free(y);
   }
   quarksmith_free(context);

@@ -132,14 +132,9 @@ static void test_numbers(set* s) {
   const void* in[1] = {s->psi};
   quarksmith_gauge* gauge;
   quarksmith_field *field, *half;
-  quarksmith_operator* op;
-  quarksmith_solver* solver;
-  quarksmith_shifted* shifted;
   quarksmith_link_format l = s->links;
   quarksmith_spinor_format p = s->spinors;
   quarksmith_field_settings f = s->fields;
-  quarksmith_wilson_parameters w = s->wilson;
-  quarksmith_solver_settings v = s->solvers;
   double numbers[2];
   size_t word;
   l.order = 2;
@@ -172,6 +167,17 @@ static void test_numbers(set* s) {
   refused(quarksmith_field_word(half, (int[]){1, 0, 0, 0}, 0, &word), bad, "(1,0,0,0) is odd", "other parity");
   refused(quarksmith_field_word(half, (int[]){4, 0, 0, 0}, 0, &word), bad, "(4,0,0,0)", "not on the lattice 4x4x4x4");
   quarksmith_free(field), quarksmith_free(half);
+}
+
+static void test_numbers_of_actions(set* s) {
+  const quarksmith_status bad = QUARKSMITH_BAD_ARGUMENT;
+  void* out[1] = {s->psi};
+  quarksmith_operator* op;
+  quarksmith_solver* solver;
+  quarksmith_shifted* shifted;
+  quarksmith_wilson_parameters w = s->wilson;
+  quarksmith_solver_settings v = s->solvers;
+  double numbers[2];
   w.xi0 = 0;
   refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "xi0 0", "positive");
   w = s->wilson, w.mass = NAN;
@@ -187,8 +193,8 @@ static void test_numbers(set* s) {
   refused(quarksmith_shifted_create(s->gauge, &s->wilson, &v, 0, &shifted), bad, "0 shifts", "at least 1");
   check_ok(quarksmith_shifted_create(s->gauge, &s->wilson, &v, 1, &shifted), "shifted");
   numbers[0] = -0.1, numbers[1] = 0;
-  refused(quarksmith_shifted_solve(shifted, 1, numbers, out, in[0], &s->spinors, NULL), bad, "shift -0.1", ">= 0");
-  refused(quarksmith_shifted_solve(shifted, 2, numbers, (void*[]){s->psi, s->psi}, in[0], &s->spinors, NULL), bad,
+  refused(quarksmith_shifted_solve(shifted, 1, numbers, out, s->psi, &s->spinors, NULL), bad, "shift -0.1", ">= 0");
+  refused(quarksmith_shifted_solve(shifted, 2, numbers, (void*[]){s->psi, s->psi}, s->psi, &s->spinors, NULL), bad,
           "2 shifts for a solver of 1", "as many");
   quarksmith_free(shifted);
   v.links = "r12t";
@@ -310,6 +316,7 @@ void test_statuses(const char* device) {
   test_structs(&s);
   test_names(&s);
   test_numbers(&s);
+  test_numbers_of_actions(&s);
   test_lattices_and_files(&s, device);
   test_data(&s);
   test_devices(&s, device);

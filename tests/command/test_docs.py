@@ -46,6 +46,7 @@ PLACEHOLDERS = (
     (r"((?<!model )--lattice |weak:[\d.]+:|peer-random:)\d+,\d+,\d+,\d+", r"\g<1>4,4,4,8"),
     (r"(gaussian:[\d,]+:[\d.]+),\d+", r"\1,2"),
     (r"--sweeps \d+", "--sweeps 2"),
+    (r"--profile full", "--profile dev"),
     (r"--save-every \d+", "--save-every 1"),
     (r"--time [\d.]+", "--time 0.02"),
     (r"--ls \d+", "--ls 2"),

@@ -4,12 +4,15 @@ import dataclasses
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from conftest import BUILD, ROOT
 
 from generator.__main__ import main
+from generator.algebra.projector import factorise
 from generator.emit import ondemand
+from generator.operators import hopping
 from generator.profile import load_profile
 
 needs_build = pytest.mark.skipif(not (BUILD / "bin" / "quarksmith_tests").exists(), reason="the tests were not built")
@@ -28,42 +31,90 @@ def test_any_kernel_is_compiled_and_tested(name, capsys):
     assert "found in the cache" in capsys.readouterr().out
 
 
-@needs_build
-@pytest.mark.parametrize(
-    ("name", "file", "right", "wrong"),
-    [
-        ("laplace4_single_r12_n1", "laplace4.hpp", "+= h0", "-= h0"),  # sign of one hop
-        ("wilson_tinv_double_r8_nr_n1", "wilson_nr.hpp", "psi[0] + times_i(psi[3])", "psi[0] - times_i(psi[3])"),
-        (
-            "clover_term_double_r18",
-            "clover_term.hpp",
-            "? time : space",
-            "? -time : space",
-        ),  # sign of the planes with time
-        # One leaf turned round: +y +x -y -x instead of +x +y -x -y.
-        (
-            "clover_term_double_r18",
-            "clover_term.hpp",
-            "s1 = u_mu * u_nu_at_pmu * adj(u_mu_at_pnu) * adj(u_nu);",
-            "s1 = u_nu * u_mu_at_pnu * adj(u_nu_at_pmu) * adj(u_mu);",
-        ),
-        ("staple_double_r18", "staple.hpp", "walk<+1, -1>(a, x, mu, nu)", "walk<+1, +1>(a, x, mu, nu)"),
-        ("plaquette_double_r18", "plaquette.hpp", "adj(u_y_5 * u_x_at_py_5)", "(u_y_5 * u_x_at_py_5)"),
-    ],
-)
-def test_a_planted_error_fails_the_tests(name, file, right, wrong, monkeypatch, capsys):
+SIGNS = {
+    "laplace4_single_r12_n1": ("laplace4.hpp", "+= h0", "-= h0"),  # of one hop
+    "wilson_tinv_double_r8_nr_n1": (
+        "wilson_nr.hpp",
+        "psi[0] + times_i(psi[3])",
+        "psi[0] - times_i(psi[3])",
+    ),
+    "clover_term_double_r18": ("clover_term.hpp", "? time : space", "? time : -space"),  # of planes
+    "staple_double_r18": ("staple.hpp", "walk<+1, -1>(a, x, mu, nu)", "walk<+1, +1>(a, x, mu, nu)"),
+    "plaquette_double_r18": ("plaquette.hpp", "adj(u_y_5 * u_x_at_py_5)", "(u_y_5 * u_x_at_py_5)"),
+}
+"""Kernels, and an error in the text of each."""
+LEAF = {
+    "clover_term_double_r18": (
+        "clover_term.hpp",
+        "s1 = u_mu * u_nu_at_pmu * adj(u_mu_at_pnu) * adj(u_nu);",
+        "s1 = u_nu * u_mu_at_pnu * adj(u_nu_at_pmu) * adj(u_mu);",
+    )
+}
+"""One leaf turned round: +y +x -y -x instead of +x +y -x -y."""
+TABLES = {
+    "laplace4_single_r12_n1": (1, lambda hop: {"matrix": -hop.matrix, "factors": factorise(-hop.matrix)}),
+    "staggered_single_r18_n1": (4, lambda hop: {"phase": hop.phase[1:]}),
+}
+"""Kernels, and an error in one of their hops, which the tables beside them have, too."""
+
+
+def plant(texts, monkeypatch):
+    """Errors in what is rendered."""
     rendered = ondemand._render
 
     def planted(specs, build):
         files = rendered(specs, build)
-        path = next(p for p in files if p.name == file)
-        assert right in files[path]
-        files[path] = files[path].replace(right, wrong, 1)
+        for file, right, wrong in texts:
+            path = next(p for p in files if p.name == file)
+            assert right in files[path]
+            files[path] = files[path].replace(right, wrong, 1)
         return files
 
     monkeypatch.setattr(ondemand, "_render", planted)
+
+
+def failures(names):
+    """Which of these kernels fail their tests, compiled together."""
+    build, specs = ondemand.read_build(BUILD), [FULL.find(name) for name in names]
+    needed = [s for spec in specs for s in ondemand.support(spec) if s.name not in build.kernels]
+    module, _ = ondemand.compile_module(list(dict.fromkeys([*specs, *needed])), build)
+    try:
+        results = {spec.name: ondemand.run_tests(module, spec, build)[1] for spec in specs}
+    finally:
+        ondemand.discard(module)
+    return {name for name, failure in results.items() if "Failure" in failure}
+
+
+@needs_build
+def test_planted_errors_fail_the_tests(monkeypatch):
+    plant(SIGNS.values(), monkeypatch)
+    assert failures(SIGNS) == SIGNS.keys()
+
+
+@needs_build
+def test_a_kernel_that_fails_its_tests_is_not_kept(monkeypatch, capsys):
+    (name,) = LEAF
+    plant(LEAF.values(), monkeypatch)
     assert main(["kernel", name, "--build", str(BUILD)]) == 1
-    assert name in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert "Failure" in message and f"kernel {name} " in message
+    assert not Path(re.search(r"\((.*/module.so)\) fails", message)[1]).exists()
+
+
+@needs_build
+def test_errors_that_kernels_and_tables_share_fail_the_tests(monkeypatch):
+    """What the reference multiplies by comes from the tests, not from the generator."""
+    right = hopping._hops
+
+    def wrong(operator, basis, dagger):
+        hops = list(right(operator, basis, dagger))
+        for name, (number, change) in TABLES.items():
+            if name.startswith(operator.name):
+                hops[number] = dataclasses.replace(hops[number], **change(hops[number]))
+        return hops
+
+    monkeypatch.setattr(hopping, "_hops", wrong)
+    assert failures(TABLES) == TABLES.keys()
 
 
 def test_what_cannot_be_made_is_refused(capsys, tmp_path, monkeypatch):

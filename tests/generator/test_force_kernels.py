@@ -26,6 +26,7 @@ from generator.language import Matrices, Spinor, directions, expression, outer, 
 from generator.language.graph import ExpressionError
 from generator.language.lower import topological
 from generator.operators import OPERATORS
+from generator.profile import one_of_row
 from generator.spec import KernelSpec
 
 GAUGE_ACTIONS = {"plaquette": {"c": 1.3}, "rectangle": {"plaquette": 1.7, "rectangle": -0.3}, "chair": {"c": 0.45}}
@@ -168,3 +169,9 @@ def test_spinors_stand_in_sums_over_right_hand_sides_all_or_none():
 
     with pytest.raises(ExpressionError, match="mixed: all spinors stand in summed"):
         mixed.signature  # noqa: B018
+
+
+def test_the_row_that_a_program_asks_for_is_that_of_a_force():
+    """As runtime/registry.cpp writes it for an expression with a basis."""
+    row = '[[kernel]]\noperator = "force_brillouin"\nprecision = ["double"]\nlinks = ["18"]\n'
+    assert one_of_row(row + 'basis = ["non_relativistic"]\n').name == "force_brillouin_double_r18_nr"

@@ -1,5 +1,6 @@
 #include "tests/reference/reference.hpp"
 
+#include <cmath>
 #include <random>
 
 #include "runtime/fields/gauge.hpp"
@@ -117,6 +118,12 @@ HostSpinor hopping(const HostGauge& gauge, const HostSpinor& psi, const HopMatri
   return out;
 }
 
+HostSpinor wilson(const HostGauge& gauge, const HostSpinor& psi, double mass, bool dagger) {
+  Coefficients c;
+  c.phase = {1, 1, 1, -1};
+  return combine(mass + 4, psi, -0.5, hopping(gauge, psi, wilson_hops(dagger), c));
+}
+
 HostSpinor multiply(const SiteMatrices& t, const HostSpinor& psi) {
   HostSpinor out(psi.lattice);
   for (std::size_t x = 0; x < t.size(); ++x)
@@ -168,6 +175,10 @@ Complex64 dot(const HostSpinor& x, const HostSpinor& y) {
     for (int k = 0; k < 12; ++k) sum += std::conj(x.site[n][k]) * y.site[n][k];
   return sum;
 }
+
+double norm(const HostSpinor& x) { return std::sqrt(dot(x, x).real()); }
+
+double residual(const HostSpinor& b, const HostSpinor& ax) { return norm(combine(1, b, -1, ax)) / norm(b); }
 
 HostSpinor multiply(const SpinMatrix& m, const HostSpinor& psi) {
   HostSpinor out(psi.lattice);

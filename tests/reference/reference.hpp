@@ -51,6 +51,9 @@ using PhaseMasks = std::array<int, 4>;
 HostSpinor hopping(const HostGauge& gauge, const HostSpinor& psi, const HopMatrices& hops, const Coefficients& c,
                    const PhaseMasks& masks = {}, int length = 1);
 
+/// (m + 4) psi - D psi / 2, or its conjugate's: Wilson fermions, antiperiodic in time.
+HostSpinor wilson(const HostGauge& gauge, const HostSpinor& psi, double mass, bool dagger = false);
+
 /// A site term: for each site a 12x12 matrix, row-major, index 3 spin + colour.
 using SiteMatrices = std::vector<std::array<Complex64, 144>>;
 HostSpinor multiply(const SiteMatrices& t, const HostSpinor& psi);
@@ -62,6 +65,9 @@ SiteMatrices clover(const HostGauge& gauge, double diagonal, double space, doubl
 HostSpinor combine(Complex64 a, const HostSpinor& x, Complex64 b, const HostSpinor& y);
 /// sum conj(x) y
 Complex64 dot(const HostSpinor& x, const HostSpinor& y);
+double norm(const HostSpinor& x);
+/// |b - ax| / |b|
+double residual(const HostSpinor& b, const HostSpinor& ax);
 /// (spin matrix) psi
 HostSpinor multiply(const SpinMatrix& m, const HostSpinor& psi);
 

@@ -266,9 +266,9 @@ QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long s
   }
 }
 
-/// Processors find out by themselves.
+/// Processors prefetch by themselves.
 template <class Word, int W, int N>
-QUARKSMITH_INLINE void announce_words(const Operand&, const Place&, long long) {}
+QUARKSMITH_INLINE void prefetch_words(const Operand&, const Place&, long long) {}
 
 template <int W>
 QUARKSMITH_INLINE Lanes<float, W> load_norm(const Operand& f, const Place& p, int rhs) {

@@ -70,7 +70,7 @@ QUARKSMITH_INLINE bool pack_hop(const Arguments& a, const Halo& h, const HaloBlo
   for (int first = block * Block; first < count; first += blocks * Block) {
     const int number = first + threadIdx.x, rhs = number / face;
     if (number < count)
-      pack<typename K::Crossing, typename K::Format, 1, Mu, Sign>(a, to, number - rhs * face, face, rhs);
+      pack<typename K::HalfSpinor, typename K::Format, 1, Mu, Sign>(a, to, number - rhs * face, face, rhs);
     packed += unsigned(count - first < Block ? count - first : Block);
   }
   if (!w.peers) return true;
@@ -157,7 +157,7 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_con
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
   block -= w.pack;
   const int tile = block / w.sites, rhs = tile * K::tile;
-  const HaloSite s = halo_site<K::Crossing::depth, Order, Block>(a, h, w, block - tile * w.sites);
+  const HaloSite s = halo_site<K::HalfSpinor::depth, Order, Block>(a, h, w, block - tile * w.sites);
   // One way for a whole block: where some sites of a warp are at the boundary in x, two would take turns.
   if (s.edges == 0) {
     if (s.works && !at_rest(a, rhs, K::tile)) K::template site<1>(a, s.index, rhs, Stored<Links, 0>{});
@@ -180,7 +180,7 @@ __global__ __launch_bounds__(Block, MinBlocks) void halo_batch_kernel(const __gr
   if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
   block -= w.pack;
   const int part = block / w.sites;
-  const HaloSite s = halo_site<K::Crossing::depth, Order, Block>(a, h, w, block - part * w.sites);
+  const HaloSite s = halo_site<K::HalfSpinor::depth, Order, Block>(a, h, w, block - part * w.sites);
   if (s.edges == 0) {
     if (s.works) batch_site<K>(a, s.index, KeptLinks<Links, K::long_hops, Block>(shared), part, w.part);
     return;

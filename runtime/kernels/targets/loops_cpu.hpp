@@ -1,54 +1,30 @@
 /// \file
-/// How the CPU target goes over the sites of a field: chunks of blocks for each thread, sums in a fixed order. Part of
-/// target_cpu.hpp.
+/// How the CPU target goes over the sites of a field: chunks of blocks for each thread. Part of target_cpu.hpp.
 #pragma once
 
 #include "runtime/kernels/arguments.hpp"
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// Blocks summed as one chunk: fixed, so that sums do not depend on the number of threads.
+/// Blocks of one chunk: fixed, so that sums do not depend on the number of threads.
 inline constexpr int chunk_blocks = 32;
-
-/// Adds the lanes of `sums` in a fixed order.
-template <int W>
-QUARKSMITH_INLINE double sum_lanes(const Lanes<double, W>& v) {
-  if constexpr (W == 1) {
-    return v;
-  } else {
-    double total = 0;
-    for (int l = 0; l < W; ++l) total += v[l];
-    return total;
-  }
-}
 
 QUARKSMITH_INLINE bool at_rest(const Arguments& a, int rhs, int tile);  // runtime/kernels/scalars.hpp
 
-/// Calls body(index, rhs, sums) for every block below `count` and every tile of right-hand sides; the sums of kernel K
-/// for each right-hand side are added up in a fixed order into a.sums[rhs * N + n], or given to its program on device
-/// scalars.
-template <class K, int W, class Body>
+/// Calls body(index, rhs) for every block below `count` and every tile of right-hand sides, and then the program of
+/// kernel K on device scalars if it has one. Kernels with sums: runtime/kernels/targets/sums_cpu.hpp.
+template <class K, class Body>
 QUARKSMITH_INLINE void for_each(const Arguments& a, int count, const Body& body) {
-  constexpr int N = K::sums;
+  static_assert(K::sums == 0, "sums_cpu.hpp adds up");
   const int chunks = (count + chunk_blocks - 1) / chunk_blocks;
   for (int rhs = 0; rhs < a.rhs; rhs += K::tile) {
     if (at_rest(a, rhs, K::tile)) continue;
 #pragma omp parallel for schedule(static)
     for (int chunk = 0; chunk < chunks; ++chunk) {
-      Lanes<double, W> sums[N + 1] = {};
       const int end = (chunk + 1) * chunk_blocks < count ? (chunk + 1) * chunk_blocks : count;
-      for (int index = chunk * chunk_blocks; index < end; ++index) body(index, rhs, sums);
-      for (int n = 0; n < N; ++n) a.partial[chunk * N + n] = sum_lanes<W>(sums[n]);
+      for (int index = chunk * chunk_blocks; index < end; ++index) body(index, rhs);
     }
-    double totals[N + 1] = {};
-    for (int n = 0; n < N; ++n)
-      for (int chunk = 0; chunk < chunks; ++chunk) totals[n] += a.partial[chunk * N + n];
-    if constexpr (requires { K::then(a, rhs, totals); }) {
-      if (N > 0 && a.team != nullptr) a.team->sum(a.team->context, totals, N);
-      K::then(a, rhs, totals);
-    } else {
-      for (int n = 0; n < N; ++n) a.sums[rhs * N + n] = totals[n];
-    }
+    if constexpr (requires { K::then(a, rhs, nullptr); }) K::then(a, rhs, nullptr);
   }
 }
 
@@ -76,23 +52,23 @@ template <class K>
 inline constexpr int lanes_of = K::vectorised ? full_lanes<typename K::Element> : 1;
 #endif
 
-template <class Crossing, class Codec, int W, int Mu, int Step>
+template <class HalfSpinor, class Codec, int W, int Mu, int Step>
 void pack(const Arguments& a, const Operand& to, int index, int face, int rhs);  // runtime/kernels/view.hpp
 
 /// What all hops (Mu, Sign) of a neighbour need.
-template <class Crossing, class Codec, int W, int Mu, int Sign>
+template <class HalfSpinor, class Codec, int W, int Mu, int Sign>
 void pack_face(const Arguments& a) {
   for (int rhs = 0; rhs < a.rhs; ++rhs) {
 #pragma omp parallel for schedule(static)
     for (int index = 0; index < a.halo->face[Mu]; ++index)
-      pack<Crossing, Codec, W, Mu, Sign>(a, a.halo->leaving[Mu][Sign < 0], index, a.halo->face[Mu], rhs);
+      pack<HalfSpinor, Codec, W, Mu, Sign>(a, a.halo->leaving[Mu][Sign < 0], index, a.halo->face[Mu], rhs);
   }
 }
 
 /// Packs all faces; the other work of a hopping term is that of `apply` with a list of blocks.
 template <class K>
 void pack_faces(const Arguments& a) {
-  using C = typename K::Crossing;
+  using C = typename K::HalfSpinor;
   using F = typename K::Format;
   constexpr int W = lanes_of<K>;
   pack_face<C, F, W, 0, +1>(a), pack_face<C, F, W, 0, -1>(a);
@@ -104,13 +80,13 @@ void pack_faces(const Arguments& a) {
 /// Runs kernel K; the build compiles every kernel twice, for blocks of full lanes and (QUARKSMITH_ONE_LANE) of one.
 template <class K, class Order = InOrder>
 void apply(const Arguments& a, const Launch& launch) {
-  if constexpr (requires { typename K::Crossing; })
+  if constexpr (requires { typename K::HalfSpinor; })
     if (launch.halo != nullptr) return pack_faces<K>(a);
   constexpr int lanes = lanes_of<K>;
   const int count = a.list != nullptr ? a.list_count : K::count(a);
-  for_each<K, lanes>(a, count, [&](int number, int rhs, Lanes<double, lanes>* sums) {
+  for_each<K>(a, count, [&](int number, int rhs) {
     const int index = a.list != nullptr ? a.list[number] : Order::block(a.geometry, number);
-    K::template site<lanes>(a, index, rhs, sums);
+    K::template site<lanes>(a, index, rhs, static_cast<Lanes<double, lanes>*>(nullptr));
   });
 }
 

@@ -196,7 +196,7 @@ QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long s
 
 /// Has the N words of a site brought into the second cache.
 template <class Word, int W, int N>
-QUARKSMITH_INLINE void announce_words(const Operand& f, const Place& p, long long shift) {
+QUARKSMITH_INLINE void prefetch_words(const Operand& f, const Place& p, long long shift) {
   constexpr int bytes = vector_bytes_of<int(N * sizeof(Word))>, packets = N * int(sizeof(Word)) / bytes;
   const auto* at = vectors_at<bytes, N* int(sizeof(Word))>(static_cast<const Word*>(f.data) + shift, p);
   QUARKSMITH_UNROLL
