@@ -263,7 +263,8 @@ TEST(SmearingOptions, AreReadWholeOrRefused) {
   for (const char* text :
        {"stout", "stout:", "stout:0.1", "stout:0.1,0", "stout:0.1,3,time", "hyp:0.1,3", "hyp:1,1,1", "ape:a,1"})
     EXPECT_THROW(link_smearing_of(text), UsageError) << text;
-  EXPECT_EQ(quark_smearing_of("jacobi:0.2,8,3").norm, 3);
+  EXPECT_EQ(quark_smearing_of("jacobi:0.2,8,3").values[2].real, 3);
+  EXPECT_EQ(quark_smearing_of("jacobi:0.2,8").values[2].real, 1);
   for (const char* text : {"jacobi", "jacobi:0.2", "jacobi:0.2,1.5", "gaussian:1,2,3", "jacobi:0.2,3,0", "j:1,2", ":"})
     EXPECT_THROW(quark_smearing_of(text), UsageError) << text;
 }

@@ -45,7 +45,7 @@ WRONG_USE = [
         ("propagator", *UNIT, "--mass", "1", *OUT, "--action", "twisted-mass", "--mu", "0", "--epsilon", "5"),
         "is singular",
     ),
-    (("propagator", *UNIT, *MASS, *OUT, "--solver", "gmres"), "solver 'gmres' is unknown; use auto, cg, cgnr, cgne, "),
+    (("propagator", *UNIT, *MASS, *OUT, "--solver", "gmres"), "solver 'gmres' is unknown; use auto, bicgstab, "),
     (("propagator", *UNIT, *MASS, *OUT, "--precision", "triple"), "precision 'triple' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--precision", "double-"), "precision '' is unknown"),
     (("propagator", *UNIT, *MASS, *OUT, "--precision", "half-single"), "single must not be higher than half"),
@@ -65,7 +65,7 @@ WRONG_USE = [
     (("propagator", *UNIT, *MASS, *OUT, "--sink", "wall"), "sink 'wall' is unknown"),
     (
         ("propagator", *UNIT, *MASS, *OUT, "--source", "gaussian:0,0,0,0:2,0"),
-        "width 2 in 0 steps; both must be positive",
+        "N = 0 is not a whole number between 1 and 1000000; use gaussian:x,y,z,t:w,N",
     ),
     (("propagator", *UNIT, *MASS, *OUT, "--max-iterations", "0"), "0 iterations at most; use at least 1"),
     (("propagator", *UNIT, *MASS, *OUT, "--tol", "0"), "tolerance 0; use a positive number"),

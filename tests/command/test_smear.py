@@ -67,7 +67,7 @@ def test_smeared_sources_and_links_change_the_propagator(quarksmith, tmp_path, s
         (("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1", "--smear-links", "stout:1", "--correlators", "a"),
          "use stout:rho,N or ape:alpha,N"),
         (("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1", "--source", "jacobi:0,0,0,0:1", "--correlators", "a"),
-         "jacobi:kappa,N"),
+         "'1' is not kappa,N[,norm]; use jacobi:x,y,z,t:kappa,N[,norm]"),
     ],
 )  # fmt: skip
 def test_wrong_use_is_refused(quarksmith, arguments, message):
