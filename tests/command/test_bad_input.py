@@ -104,7 +104,7 @@ def test_missing_and_unreadable_files(quarksmith, tmp_path):
     assert "is empty" in quarksmith.refuses("info", "empty", status=1)
     (tmp_path / "noise").write_bytes(bytes(range(256)) * 40)
     message = quarksmith.refuses("info", "noise", status=1)
-    assert "unknown format; supported are ILDG" in message
+    assert "unknown format; supported are " in message and "ILDG" in message
     (tmp_path / "broken.gz").write_bytes(b"\x1f\x8b" + b"\x00" * 50)
     assert "gzip stream is damaged" in quarksmith.refuses("info", "broken.gz", "--lattice", "4,4,4,4", status=1)
 

@@ -189,7 +189,8 @@ def test_a_new_solver_is_one_file(own):
     assert own.pion("--solver", "heavy", "--relaxation", "1.1")["pion"] == point
     own.pion("--solver", "gcr", "--preconditioner", "heavy:3")
     base = ("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1", "--correlators", "x.json")
-    assert "--relaxation belongs to --solver heavy, not to mr" in own.refuses(*base, "--solver", "mr", "--relaxation", "1")
+    said = own.refuses(*base, "--solver", "mr", "--relaxation", "1")
+    assert "--relaxation belongs to --solver heavy, not to mr" in said
     said = own.refuses(*base, "--solver", "heavy", "--relaxation", "2")
     assert "solver heavy with relaxation = 2; use a number between 0 and 2" in said
     assert "gcr, heavy" in own.refuses(*base, "--solver", "none")

@@ -32,8 +32,8 @@ Outcome solve(const std::shared_ptr<const Action>& action, const HostGauge& gaug
   HostSpinor half_way(domain->lattice());
   download(quark, o.quark, solver.basis());
   download(middle, half_way, solver.basis());
-  o.residual_mass = residual_mass(slice_norms(half_way, domain->communicator()),
-                                  slice_norms(o.quark, domain->communicator()), 1);
+  o.residual_mass =
+      residual_mass(slice_norms(half_way, domain->communicator()), slice_norms(o.quark, domain->communicator()), 1);
   return o;
 }
 
