@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "apps/options.hpp"
+#include "solvers/gauge/link_smearing.hpp"
 #include "solvers/krylov/method.hpp"
 #include "solvers/measure/quark_columns.hpp"
 #include "solvers/measure/source.hpp"
@@ -26,6 +27,13 @@ std::vector<Row> sources() {
 std::vector<Row> sinks() {
   std::vector<Row> rows = {{"`--sink`", "range", "sink"}, {"`point`", "", "the solution as it is"}};
   for (const SmearingKind* kind : listed<SmearingKind>())
+    rows.push_back({code(form_of(*kind)), ranges_of(kind->parameters), std::string(kind->formula)});
+  return rows;
+}
+
+std::vector<Row> link_smearings() {
+  std::vector<Row> rows = {{"`--smear-links`", "range", "links"}};
+  for (const LinkSmearingKind* kind : listed<LinkSmearingKind>())
     rows.push_back({code(form_of(*kind)), ranges_of(kind->parameters), std::string(kind->formula)});
   return rows;
 }
@@ -89,7 +97,8 @@ void print(const std::vector<Row>& table) {
 
 void add_list(CLI::App& app, int& status) {
   static constexpr std::pair<const char*, std::vector<Row> (*)()> tables[] = {
-      {"sources", sources}, {"sinks", sinks}, {"correlators", correlators}, {"solvers", solvers}, {"formats", formats}};
+      {"sources", sources}, {"sinks", sinks},    {"correlators", correlators}, {"link-smearings", link_smearings},
+      {"solvers", solvers}, {"formats", formats}};
   auto what = std::make_shared<std::string>();
   std::vector<std::string> names;
   for (const auto& [name, table] : tables) names.push_back(name);

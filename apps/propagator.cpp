@@ -287,9 +287,8 @@ void add_propagator(CLI::App& app, int& status) {
   c->add_option("--source", o->source, source_forms())->capture_default_str();
   c->add_option("--sink", o->sink, sink_forms() + " (acts on correlators only)")->capture_default_str();
   c->add_option("--smear-links", o->smear_links,
-                "links of the action: stout:rho,N or ape:alpha,N, in space alone with ,space behind, or hyp:a1,a2,a3,N "
-                "(default: as they "
-                "are); sources and sinks use the unsmeared links");
+                fmt::format("links of the action: {} (default: as they are); sources and sinks use the unsmeared links",
+                            link_smearing_forms()));
   const auto by_cg = action_names([](const ActionInfo& a) { return default_solver(a) == "cg"; });
   c->add_option("--solver", o->solver,
                 fmt::format("{} (default: auto, which is bicgstab, and cg where that fails; cg for {})",

@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT, Command
 from relink import compiled, linked
 
-LISTS = {"formats": "files.md", "solvers": "howto-solver.md"} | dict.fromkeys(
+LISTS = {"formats": "files.md", "solvers": "howto-solver.md", "link-smearings": "smearing.md"} | dict.fromkeys(
     ("sources", "sinks", "correlators"), "howto-measure.md"
 )
 
@@ -125,6 +125,11 @@ def like(name, *changes):
     return text
 
 
+NEW["solvers/gauge/link_smearings", "LinkSmearingKind", "solvers/gauge/link_smearing.hpp"] = like(
+    "solvers/gauge/link_smearings/stout.cpp",
+    ("LinkSmearingKind stout", "LinkSmearingKind heavy"),
+    ('"stout"', '"heavy"'),
+)
 NEW["solvers/krylov/methods", "MethodKind", "solvers/krylov/method.hpp"] = like(
     "solvers/krylov/methods/mr.cpp",
     ("MinimalResidual", "Heavy"), ("MethodKind mr", "MethodKind heavy"), ('{"mr"}', '{"heavy"}'),
@@ -182,6 +187,14 @@ def test_a_new_source_sink_or_correlator_is_one_file(own):
     for option in (("--source", "heavy:0,0,3"), ("--source", "times:0,0,0,0:3"), ("--sink", "times:3")):
         assert own.pion(*option)["pion"] == pytest.approx([9 * c for c in point["pion"]], rel=1e-9), option
     assert own.pion("--source", "heavy:0,0")["pion"] == pytest.approx(point["pion"], rel=1e-12)
+
+
+def test_a_new_smearing_of_links_is_one_file(own):
+    stout, heavy = (own.pion("--smear-links", f"{name}:0.1,2,space")["pion"] for name in ("stout", "heavy"))
+    assert heavy == stout
+    assert "| `heavy:rho,N[,all\\|space]` | rho -1 to 1; N 1 to 1000000; default all |" in own(
+        "list", "link-smearings"
+    ).stdout  # fmt: skip
 
 
 def test_a_new_solver_is_one_file(own):
