@@ -4,7 +4,6 @@
 
 #include "runtime/io/checksum.hpp"
 #include "runtime/error.hpp"
-#include "solvers/measure/residual_mass.hpp"
 #include "solvers/measure/source.hpp"
 
 namespace quarksmith::apps {
@@ -32,11 +31,6 @@ Json entry(const ColumnReport& r) {
 Json joined(Json first, const Json& rest) {
   first.update(rest);
   return first;
-}
-
-/// Keys that a result has before its correlators.
-Json head(const Lattice& lattice, const Contraction& c) {
-  return {{"lattice", lattice.global_extent()}, {"plaquette", c.plaquette}};
 }
 
 /// What the file says of its own layout is no provenance of correlators.
@@ -103,82 +97,35 @@ Contraction contraction_of(const PropagatorHeader& header, double plaquette, int
   return {plaquette, source_t, time_phase, without_layout(std::move(all)), sink};
 }
 
-DiracColumns::DiracColumns(const Lattice& lattice, const QuarkSmearing& sink, std::shared_ptr<const LinkField> links)
-    : propagator_(lattice), sink_(sink), links_(std::move(links)) {}
-
-Json& DiracColumns::solve(int n, const ColumnReport& report) {
-  return solves_[n] = joined({{"spin", n / 3}, {"colour", n % 3}}, entry(report));
+Columns::Columns(const Lattice& lattice, const std::vector<double>& masses) : quark_(lattice, masses) {
+  quark_.communicator = &CommonOptions::ranks();
 }
 
-void DiracColumns::take(int n, HostSpinor& column, const ColumnReport& report) {
-  if (!report.midpoint.empty()) norms_[n] = {report.midpoint, slice_norms(column, CommonOptions::ranks())};
-  if (sink_.kind != QuarkSmearing::Kind::none) {
-    SpinorField field(links_->domain_pointer(), find_precision("double"), Subset::full);
-    const BasisInfo& basis = find_basis("degrand_rossi");
-    upload(column, field, basis);
-    smear(sink_, links_, field);
-    download(field, column, basis);
-  }
-  propagator_.set_column(n / 3, n % 3, column);
+Json& Columns::solve(int n, const ColumnReport& report) {
+  const int a = n / 3, colour = n % 3;
+  if (quark_.dirac) return solves_[{a, colour}] = joined({{"spin", a}, {"colour", colour}}, entry(report));
+  return solves_[{colour, a}] = joined({{"colour", colour}, {"mass", quark_.masses[a]}}, entry(report));
 }
 
-Json DiracColumns::solves() const {
+void Columns::note(int n, const HostSpinor& column, const ColumnReport& report) {
+  if (!report.midpoint.empty()) quark_.norms[n] = {report.midpoint, slice_norms(column, *quark_.communicator)};
+}
+
+Json Columns::solves() const {
   auto all = Json::array();
-  for (const auto& [n, solve] : solves_) all.push_back(solve);
+  for (const auto& [key, solve] : solves_) all.push_back(solve);
   return all;
 }
 
-Json DiracColumns::result(const Contraction& c) const {
-  Communicator& ranks = CommonOptions::ranks();
-  const std::vector<std::vector<double>> mesons = meson_correlators(propagator_, c.source_t, ranks);
-  const auto& names = meson_names();
-  const auto meson = [&](const std::string& name) {
-    return mesons[std::find(names.begin(), names.end(), name) - names.begin()];
-  };
-  Json j = head(propagator_.lattice, c);
-  std::vector<double> rho = meson("gx");
-  for (std::size_t t = 0; t < rho.size(); ++t) rho[t] = (rho[t] + meson("gy")[t] + meson("gz")[t]) / 3;
-  j["correlators"]["pion"] = meson("g5");
-  j["correlators"]["rho"] = rho;
-  for (const Complex64& z : proton_correlator(propagator_, c.source_t, c.time_phase, ranks))
-    j["correlators"]["proton"].push_back(value_json(z));
-  for (std::size_t i = 0; i < names.size(); ++i) j["mesons"][names[i]] = mesons[i];
-  if (norms_.size() == 12) {
-    ResidualMass mass(propagator_.lattice);
-    for (const auto& [n, norms] : norms_) mass.add(norms.first, norms.second);
-    j["residual_mass"] = mass.values(c.source_t);
-  }
+Json Columns::result(const Contraction& c) {
+  quark_.source_t = c.source_t;
+  quark_.time_phase = c.time_phase;
+  Json j = {{"lattice", quark_.lattice.global_extent()}, {"plaquette", c.plaquette}};
+  if (!quark_.dirac) j["masses"] = quark_.masses;
+  for (const CorrelatorKind* kind : listed<CorrelatorKind>())
+    for (const Correlator& r : kind->contract(quark_))
+      (r.group.empty() ? j : j[r.group])[r.name] = std::visit([](const auto& x) { return value_json(x); }, r.values);
   j["solves"] = solves();
-  j["provenance"] = provenance_json(c);
-  return j;
-}
-
-StaggeredColumns::StaggeredColumns(const Lattice& lattice, std::vector<double> masses)
-    : masses_(std::move(masses)), propagators_(masses_.size(), StaggeredPropagator(lattice)) {}
-
-Json& StaggeredColumns::solve(int mass, int colour, const ColumnReport& report) {
-  return solves_[{colour, mass}] = joined({{"colour", colour}, {"mass", masses_[mass]}}, entry(report));
-}
-
-void StaggeredColumns::take(int mass, int colour, const HostSpinor& column) {
-  propagators_[mass].set_column(colour, column);
-}
-
-std::string StaggeredColumns::name(std::size_t i, std::size_t j) const {
-  if (masses_.size() == 1) return "pion";
-  return i == j ? fmt::format("pion_{}", masses_[i]) : fmt::format("pion_{}_{}", masses_[i], masses_[j]);
-}
-
-Json StaggeredColumns::result(const Contraction& c) const {
-  Json j = head(propagators_[0].lattice, c);
-  j["masses"] = masses_;
-  for (std::size_t i = 0; i < masses_.size(); ++i)
-    for (std::size_t k = i; k < masses_.size(); ++k)
-      for (const Complex64& z :
-           goldstone_correlator(propagators_[i], propagators_[k], c.source_t, CommonOptions::ranks()))
-        j["correlators"][name(i, k)].push_back(i == k ? Json(z.real()) : value_json(z));
-  j["solves"] = Json::array();
-  for (const auto& [key, solve] : solves_) j["solves"].push_back(solve);
   j["provenance"] = provenance_json(c);
   return j;
 }

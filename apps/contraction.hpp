@@ -4,9 +4,7 @@
 
 #include "apps/options.hpp"
 #include "runtime/io/propagator.hpp"
-#include "solvers/measure/correlators.hpp"
-#include "solvers/measure/smearing.hpp"
-#include "solvers/measure/staggered_mesons.hpp"
+#include "solvers/measure/quark_columns.hpp"
 
 namespace quarksmith::apps {
 
@@ -28,44 +26,25 @@ Contraction contraction_of(const PropagatorReader& file, const Lattice& lattice,
 Contraction contraction_of(const PropagatorHeader& header, double plaquette, int source_t, Complex64 time_phase,
                            const std::string& sink);
 
-/// The twelve columns of a Dirac quark, with sinks, and their reports.
-class DiracColumns {
+/// The columns of a quark and the reports of their solves.
+class Columns {
  public:
-  /// \param links of the smearing of the sink; none without.
-  DiracColumns(const Lattice& lattice, const QuarkSmearing& sink, std::shared_ptr<const LinkField> links);
+  /// \param masses of staggered quarks; none: Dirac quarks.
+  Columns(const Lattice& lattice, const std::vector<double>& masses);
 
-  /// The entry of a column in `solves`.
+  /// The entry of column n = 3 a + colour in `solves`.
   nlohmann::ordered_json& solve(int n, const ColumnReport& report);
-  /// Takes a solution, which the sink smears.
-  void take(int n, HostSpinor& column, const ColumnReport& report);
+  /// Takes a solution, before a sink, for what is made of it as it is.
+  void note(int n, const HostSpinor& column, const ColumnReport& report);
+  /// Takes it as the sink leaves it.
+  void take(int n, const HostSpinor& column) { quark_.take(n, column); }
   nlohmann::ordered_json solves() const;
   /// What --correlators and --json write.
-  nlohmann::ordered_json result(const Contraction& c) const;
+  nlohmann::ordered_json result(const Contraction& c);
 
  private:
-  Propagator propagator_;
-  QuarkSmearing sink_;
-  std::shared_ptr<const LinkField> links_;
-  std::map<int, nlohmann::ordered_json> solves_;
-  std::map<int, std::pair<std::vector<double>, std::vector<double>>> norms_;  // midpoint and walls, by column
-};
-
-/// The three columns of staggered quarks of several masses.
-class StaggeredColumns {
- public:
-  StaggeredColumns(const Lattice& lattice, std::vector<double> masses);
-
-  nlohmann::ordered_json& solve(int mass, int colour, const ColumnReport& report);
-  void take(int mass, int colour, const HostSpinor& column);
-  nlohmann::ordered_json result(const Contraction& c) const;
-
- private:
-  /// Name of a pion's correlator: of one mass `pion`, of several with the masses.
-  std::string name(std::size_t i, std::size_t j) const;
-
-  std::vector<double> masses_;
-  std::vector<StaggeredPropagator> propagators_;                  // by mass
-  std::map<std::pair<int, int>, nlohmann::ordered_json> solves_;  // by colour and mass
+  QuarkColumns quark_;
+  std::map<std::pair<int, int>, nlohmann::ordered_json> solves_;
 };
 
 /// Whether rank 0 sees a file: what others see may lag behind on shared file systems.

@@ -32,20 +32,9 @@ std::shared_ptr<const LinkField> sink_links(const CorrelatorsOptions& o, const P
       upload(named.gauge, domain, find_precision("double"), find_storage(file.value<std::string>("links"))));
 }
 
-nlohmann::ordered_json dirac(const CorrelatorsOptions& o, const PropagatorReader& file, const Lattice& lattice) {
-  const QuarkSmearing sink = sink_of(o.sink);
-  DiracColumns columns(lattice, sink, sink.kind == QuarkSmearing::Kind::none ? nullptr : sink_links(o, file, lattice));
-  HostSpinor column(lattice);
-  for (int n = 0; n < file.form().columns(); ++n) {
-    read_sound(file, o.file, n, column);
-    const ColumnReport report = file.report(n / 3, n % 3);
-    columns.solve(n, report);
-    columns.take(n, column, report);
-  }
-  return columns.result(contraction_of(file, lattice, o.sink));
-}
-
-nlohmann::ordered_json staggered(const CorrelatorsOptions& o, const PropagatorReader& file, const Lattice& lattice) {
+/// The masses of staggered quarks; of Dirac quarks none.
+std::vector<double> masses_of(const CorrelatorsOptions& o, const PropagatorReader& file) {
+  if (!file.form().staggered) return {};
   if (o.sink != "point")
     throw UsageError(
         fmt::format("--sink {}: {} holds staggered quarks, whose sinks are points", o.sink, o.file.string()));
@@ -53,14 +42,23 @@ nlohmann::ordered_json staggered(const CorrelatorsOptions& o, const PropagatorRe
   if (static_cast<int>(masses.size()) != file.form().first)
     throw Error(fmt::format("{}: {} masses for {} columns: it is damaged", o.file.string(), masses.size(),
                             file.form().columns()));
-  StaggeredColumns columns(lattice, masses);
+  return masses;
+}
+
+nlohmann::ordered_json contracted(const CorrelatorsOptions& o, const PropagatorReader& file, const Lattice& lattice) {
+  const QuarkSmearing sink = sink_of(o.sink);
+  Columns columns(lattice, masses_of(o, file));
+  const std::shared_ptr<const LinkField> links = sink ? sink_links(o, file, lattice) : nullptr;
   HostSpinor column(lattice);
   for (int n = 0; n < file.form().columns(); ++n) {
     read_sound(file, o.file, n, column);
-    columns.solve(n / 3, n % 3, file.report(n / 3, n % 3));
-    columns.take(n / 3, n % 3, column);
+    const ColumnReport report = file.report(n / 3, n % 3);
+    columns.solve(n, report);
+    columns.note(n, column, report);
+    smear(sink, links, column);
+    columns.take(n, column);
   }
-  return columns.result(contraction_of(file, lattice, ""));
+  return columns.result(contraction_of(file, lattice, file.form().staggered ? "" : o.sink));
 }
 
 int run(const CorrelatorsOptions& o) {
@@ -72,7 +70,7 @@ int run(const CorrelatorsOptions& o) {
                       "that began it",
                       o.file.string(), n / 3, n % 3));
   const Lattice lattice = o.common.partition().part(file.extent());
-  const nlohmann::ordered_json result = file.form().staggered ? staggered(o, file, lattice) : dirac(o, file, lattice);
+  const nlohmann::ordered_json result = contracted(o, file, lattice);
   write_correlators(o.correlators, result, o.common);
   o.common.write_json(result);
   return 0;
@@ -84,7 +82,7 @@ void add_correlators(CLI::App& app, int& status) {
   auto o = std::make_shared<CorrelatorsOptions>();
   CLI::App* c = app.add_subcommand("correlators", "Correlators of a propagator that `propagator --out` wrote");
   c->add_option("file", o->file, "propagator (HDF5), finished or FILE.part with all columns")->required();
-  c->add_option("--sink", o->sink, "as of `propagator`; all but point need --gauge")->capture_default_str();
+  c->add_option("--sink", o->sink, fmt::format("{}; all but point need --gauge", sink_forms()))->capture_default_str();
   c->add_option("--gauge", o->gauge, "the configuration of the propagator, for smeared sinks");
   c->add_option("--correlators", o->correlators, "correlators: JSON, or CSV if the name ends in .csv");
   o->common.add_to(*c,

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   try {
     apps::join_ranks(argc, argv);
     apps::add_info(app, status);
+    apps::add_list(app, status);
     apps::add_convert(app, status);
     apps::add_links(app, status);
     apps::add_heatbath(app, status);

@@ -21,11 +21,16 @@ struct Rule {
 
 std::vector<Rule> all_rules() {
   std::vector<Rule> all = {
-      {"--preconditioner", "--solver", {"gcr"}},    {"--restart", "--solver", {"gcr"}},
-      {"--bicgstab-l", "--solver", {"bicgstab-l"}}, {"--omega", "--solver", {"mr"}},
-      {"--shifts", "--solver", {"multishift"}},     {"--updates", "--precision", {"mixed"}},
+      {"--shifts", "--solver", {"multishift"}},
+      {"--updates", "--precision", {"mixed"}},
       {"--delta", "--precision", {"mixed"}},
+      {"--preconditioner", "--solver", {}},
   };
+  for (const MethodKind* kind : listed<MethodKind>()) {
+    const std::string name(kind->names[0]), option(kind->number.option);
+    if (kind->preconditioned) all[3].values.push_back(name);
+    if (!option.empty()) all.push_back({option, "--solver", {name}});
+  }
   for (const ActionOption& o : action_options())
     all.push_back({o.name, "--action", action_names([&](const ActionInfo& a) { return o.help.contains(&a); })});
   const auto spinors = action_names([](const ActionInfo& a) { return a.spins == 4; });

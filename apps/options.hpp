@@ -130,6 +130,7 @@ class Progress {
 std::string duration_text(double seconds);
 
 void add_info(CLI::App& app, int& status);
+void add_list(CLI::App& app, int& status);
 void add_convert(CLI::App& app, int& status);
 void add_links(CLI::App& app, int& status);
 void add_smear(CLI::App& app, int& status);

@@ -10,7 +10,6 @@
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
 #include "solvers/gauge/link_smearing.hpp"
-#include "solvers/measure/residual_mass.hpp"
 #include "solvers/measure/source.hpp"
 
 namespace quarksmith::apps {
@@ -65,14 +64,13 @@ class Run {
         sink_(sink_of(o.sink)),
         domain_(o.common.open_domain(lattice())),
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
-        header_(header_of(o, named_, choice_, settings_, plaquette_)) {
+        header_(header_of(o, named_, choice_, settings_, plaquette_)),
+        columns_(lattice(), {}) {
     if (!o.smear_links.empty()) smeared_ = smear(link_smearing_of(o.smear_links), named_.gauge, domain_);
     store_ = open_columns(o.out, lattice(), header_, !o.correlators.empty() || !o.common.json.empty(), o.common);
-    const auto none = QuarkSmearing::Kind::none;
-    if (source_.smearing.kind != none || sink_.kind != none)
+    if (source_.smearing || sink_)
       smearing_links_ = std::make_shared<LinkField>(
           upload(named_.gauge, domain_, find_precision("double"), find_storage(settings_.links)));
-    columns_.emplace(lattice(), sink_, smearing_links_);
   }
 
   int operator()() {
@@ -88,7 +86,7 @@ class Run {
       progress.show(static_cast<double>(12 - left.size() + first));
     }
     const nlohmann::ordered_json result =
-        columns_->result(contraction_of(header_, plaquette_, source_.time(), choice_.boundary[3], o_.sink));
+        columns_.result(contraction_of(header_, plaquette_, source_.time(), choice_.boundary[3], o_.sink));
     if (store_.file) {
       store_.file->finish();
       o_.common.info(fmt::format("wrote {}", o_.out.string()));
@@ -107,9 +105,7 @@ class Run {
     HostSpinor solution(lattice());
     if (store_.finished) {
       read_sound(*store_.finished, o_.out, n, solution);
-      const ColumnReport report = store_.finished->report(n / 3, n % 3);
-      columns_->solve(n, report);
-      columns_->take(n, solution, report);
+      take(n, solution, store_.finished->report(n / 3, n % 3));
       return true;
     }
     if (!store_.file) return false;
@@ -120,11 +116,34 @@ class Run {
             fmt::format("spin {} colour {}: damaged in {}.part: solved again", n / 3, n % 3, o_.out.string()));
       return false;
     }
-    const ColumnReport report = store_.file->report(n / 3, n % 3);
     o_.common.info(fmt::format("spin {} colour {}: taken from {}.part", n / 3, n % 3, o_.out.string()));
-    columns_->solve(n, report);
-    columns_->take(n, solution, report);
+    take(n, solution, store_.file->report(n / 3, n % 3));
     return true;
+  }
+
+  /// Takes a column of a file.
+  void take(int n, HostSpinor& column, const ColumnReport& report) {
+    columns_.solve(n, report);
+    columns_.note(n, column, report);
+    smear(sink_, smearing_links_, column);
+    columns_.take(n, column);
+  }
+
+  /// Takes one that has been solved for, from where it is; the file gets it without the sink.
+  void take(int n, SpinorField& x, const SpinorField* middle, ColumnReport report) {
+    HostSpinor column(lattice());
+    if (middle != nullptr) {
+      download(*middle, column, solver_->basis());
+      report.midpoint = slice_norms(column, o_.common.ranks());
+    }
+    if (!sink_ || store_.file || middle != nullptr) download(x, column, solver_->basis());
+    if (store_.file) store_.file->write(n / 3, n % 3, column, report);
+    columns_.note(n, column, report);
+    if (sink_) {
+      smear(sink_, smearing_links_, x);
+      download(x, column, solver_->basis());
+    }
+    columns_.take(n, column);
   }
 
   void make_solver(Progress& progress) {
@@ -180,13 +199,12 @@ class Run {
     const std::vector<SolveReport> reports = solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
       if (header_.form.midpoint) solver_->dirac().midpoint(middle, vectors);
     });
-    HostSpinor solution(lattice()), half_way(lattice());
     std::string failed;
     for (int i = 0; i < count; ++i) {
       const int n = columns[i];
       const SolveReport& r = reports[i];
-      ColumnReport report = report_of(r);
-      nlohmann::ordered_json& entry = columns_->solve(n, report);
+      const ColumnReport report = report_of(r);
+      nlohmann::ordered_json& entry = columns_.solve(n, report);
       for (const SolverEvent& e : r.events) {
         entry["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
         o_.common.warn(fmt::format("spin {} colour {}, iteration {}: {}", n / 3, n % 3, e.iteration, e.what));
@@ -199,17 +217,13 @@ class Run {
               n % 3, r.residual, r.iterations, o_.choices.tolerance, remedy_of(settings_, r, option_names));
         continue;
       }
-      download(x, solution, solver_->basis(), i);
-      if (header_.form.midpoint) {
-        download(middle, half_way, solver_->basis(), i);
-        report.midpoint = slice_norms(half_way, o_.common.ranks());
-      }
-      if (store_.file) store_.file->write(n / 3, n % 3, solution, report);
-      columns_->take(n, solution, report);
+      SpinorField one = x.slice(i, 1);
+      const SpinorField half_way = middle.slice(i, 1);
+      take(n, one, header_.form.midpoint ? &half_way : nullptr, report);
     }
     if (failed.empty()) return;
     o_.common.write_json(
-        {{"lattice", lattice().global_extent()}, {"plaquette", plaquette_}, {"solves", columns_->solves()}});
+        {{"lattice", lattice().global_extent()}, {"plaquette", plaquette_}, {"solves", columns_.solves()}});
     throw Error(fmt::format("{}; {}columns solved so far are kept", failed, store_.file ? "" : "no "));
   }
 
@@ -232,7 +246,7 @@ class Run {
   ColumnStore store_;
   std::shared_ptr<const LinkField> smearing_links_;
   std::unique_ptr<Solver> solver_;
-  std::optional<DiracColumns> columns_;
+  Columns columns_;
   int first_ = 0, count_ = 0;  // the batch under way
   int width_ = 0;
 };
@@ -270,18 +284,11 @@ void add_propagator(CLI::App& app, int& status) {
   auto o = std::make_shared<PropagatorOptions>();
   CLI::App* c = app.add_subcommand("propagator", "Solve for a quark propagator; write it and its correlators");
   o->action.add_to(*c);
-  c->add_option(
-       "--source", o->source,
-       "point:x,y,z,t, gaussian:x,y,z,t:w,N, jacobi:x,y,z,t:kappa,N[,norm], wuppertal:x,y,z,t:alpha,N, wall:t, "
-       "corner-wall:t or noise:SEED[,z2|z4]")
-      ->capture_default_str();
-  c->add_option("--sink", o->sink,
-                "point, gaussian:w,N, jacobi:kappa,N[,norm] or wuppertal:alpha,N (acts on correlators only)")
-      ->capture_default_str();
+  c->add_option("--source", o->source, source_forms())->capture_default_str();
+  c->add_option("--sink", o->sink, sink_forms() + " (acts on correlators only)")->capture_default_str();
   c->add_option("--smear-links", o->smear_links,
-                "links of the action: stout:rho,N or ape:alpha,N, in space alone with ,space behind, or hyp:a1,a2,a3,N "
-                "(default: as they "
-                "are); sources and sinks use the unsmeared links");
+                fmt::format("links of the action: {} (default: as they are); sources and sinks use the unsmeared links",
+                            link_smearing_forms()));
   const auto by_cg = action_names([](const ActionInfo& a) { return default_solver(a) == "cg"; });
   c->add_option("--solver", o->solver,
                 fmt::format("{} (default: auto, which is bicgstab, and cg where that fails; cg for {})",

@@ -198,10 +198,10 @@ double ScalingModel::all_reduce() const {
 IterationTime ScalingModel::iteration(const std::string& method) const {
   const std::string& p = work_.precision;
   Tally tally(*this, method);
-  if (method == "cg") {  // solvers/krylov/cg.cpp
+  if (method == "cg") {  // solvers/krylov/methods/cg.cpp
     for (int n = 0; n < 2; ++n) tally.application(p, false);
     for (const char* name : {"cg_direction", "cg_curvature", "cg_residual"}) tally.update(name, p);
-  } else if (method == "bicgstab") {  // solvers/krylov/bicgstab.cpp
+  } else if (method == "bicgstab") {  // solvers/krylov/methods/bicgstab.cpp
     for (int n = 0; n < 2; ++n) tally.application(p, false);
     for (const char* name :
          {"bicgstab_direction", "bicgstab_alpha", "bicgstab_half_step", "bicgstab_omega", "bicgstab_step"})
@@ -222,7 +222,7 @@ IterationTime ScalingModel::schwarz_iteration(const SchwarzSteps& schwarz, int r
   for (int n = 0; n < schwarz.steps; ++n) tally.application(inner, true);
   for (const char* name : {"mr_alpha", "mr_step"}) tally.update(name, inner, schwarz.steps, true);
   tally.conversion(inner, outer);
-  // solvers/krylov/gcr.cpp: images are projected in groups of four.
+  // solvers/krylov/methods/gcr.cpp: images are projected in groups of four.
   tally.application(outer, false);
   double groups = 0;
   for (int j = 0; j < restart; ++j) groups += (j + 3) / 4;

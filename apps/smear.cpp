@@ -24,13 +24,7 @@ LinkSmearing smearing_of(const SmearOptions& o, const CLI::App& command) {
     if (o.links == "space") throw UsageError("smear hyp blocks all links; leave out --links space");
     return link_smearing_of(fmt::format("hyp:{},{}", o.hyp, o.steps));
   }
-  const bool stout = o.kind == "stout";
-  return {stout ? LinkSmearing::Kind::stout : LinkSmearing::Kind::ape,
-          stout ? o.rho : o.alpha,
-          0,
-          0,
-          o.steps,
-          o.links == "space"};
+  return link_smearing_of(fmt::format("{}:{},{},{}", o.kind, o.kind == "stout" ? o.rho : o.alpha, o.steps, o.links));
 }
 
 int run(const SmearOptions& o, const CLI::App& command) {
@@ -51,7 +45,7 @@ int run(const SmearOptions& o, const CLI::App& command) {
   o.common.write_json({{"in", o.in},
                        {"out", o.out},
                        {"smearing", o.kind},
-                       {"strength", how.strength},
+                       {"strength", how.values[0].real},
                        {"steps", o.steps},
                        {"links", o.links},
                        {"plaquette", after.plaquette},

@@ -312,12 +312,14 @@ void check(const SolveBenchOptions& o, const CLI::App& command) {
   const std::vector<std::string> solvers = split(o.solvers, ',');
   check_options(command,
                 {listed_name(o.action.info(command)), solvers, split(o.precisions, ','), o.choices.preconditioner});
-  if (o.operators)
-    refuse_options(
-        command,
-        {"--solver", "--tol", "--max-iterations", "--criterion", "--repeat", "--history", "--look-ahead", "--shifts",
-         "--restart", "--bicgstab-l", "--omega", "--preconditioner", "--updates", "--delta", "--csv"},
-        "belongs to solves, and --operator makes none; leave one of them out");
+  if (o.operators) {
+    std::vector<std::string_view> others = {
+        "--solver",     "--tol",    "--max-iterations", "--criterion", "--repeat", "--history",
+        "--look-ahead", "--shifts", "--updates",        "--delta",     "--csv",    "--preconditioner"};
+    for (const MethodKind* kind : listed<MethodKind>())
+      if (!kind->number.option.empty()) others.push_back(kind->number.option);
+    refuse_options(command, others, "belongs to solves, and --operator makes none; leave one of them out");
+  }
   if (std::all_of(solvers.begin(), solvers.end(), [](const std::string& s) { return s == "multishift"; }))
     refuse_options(command, {"--batch"}, "does not belong to multishift, whose right-hand sides are its --shifts");
   o.action.check(command);

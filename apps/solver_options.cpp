@@ -18,9 +18,12 @@ void SolverChoices::add_to(CLI::App& c) {
                "reals a link: 18, 12, 8, or in temporal gauge 18t, 12t (default: 12, 18 if not SU(3))");
   c.add_option("--basis", basis, "gamma basis of the kernels; results are in degrand_rossi")->capture_default_str();
   c.add_option("--tol", tolerance, "|b - M x| / |b|")->capture_default_str();
-  c.add_option("--restart", parameters.restart, "directions that gcr keeps")->capture_default_str();
-  c.add_option("--bicgstab-l", parameters.l, "l of bicgstab-l, 1 to 4")->capture_default_str();
-  c.add_option("--omega", parameters.omega, "over-relaxation of mr")->capture_default_str();
+  for (const MethodKind* kind : listed<MethodKind>()) {
+    const MethodNumber& n = kind->number;
+    const std::string option(n.option), help = fmt::format("{}, {} to {}", n.help, n.lower, n.upper);
+    if (n.whole != nullptr) c.add_option(option, parameters.*n.whole, help)->capture_default_str();
+    if (n.real != nullptr) c.add_option(option, parameters.*n.real, help)->capture_default_str();
+  }
   c.add_option("--preconditioner", preconditioner,
                "of gcr: none, METHOD:STEPS, for example mr:4, or schwarz-METHOD:STEPS, each rank by itself; "
                "--precision double-single-half runs it in the third")

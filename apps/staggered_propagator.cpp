@@ -23,11 +23,9 @@ class StaggeredSolves {
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
         header_(header_of()),
         columns_(lattice(), choice_.masses) {
-    if (source_.smearing.kind != QuarkSmearing::Kind::none)
-      throw UsageError(
-          fmt::format("--source {}: smearing is for Dirac spinors; use point:x,y,z,t, wall:t or "
-                      "corner-wall:t with --action {}",
-                      o.source, o.action.action));
+    if (source_.smearing)
+      throw UsageError(fmt::format("--source {}: smearing is for Dirac spinors; with --action {} use {}", o.source,
+                                   o.action.action, source_forms(1)));
   }
 
   int operator()() {
@@ -87,8 +85,9 @@ class StaggeredSolves {
               fmt::format("colour {} mass {}: damaged in {}.part: solved again", colour, masses()[k], o_.out.string()));
         return false;
       }
-      columns_.solve(k, colour, store_.finished ? store_.finished->report(k, colour) : store_.file->report(k, colour));
-      columns_.take(k, colour, column);
+      columns_.solve(3 * k + colour,
+                     store_.finished ? store_.finished->report(k, colour) : store_.file->report(k, colour));
+      columns_.take(3 * k + colour, column);
     }
     if (store_.file) o_.common.info(fmt::format("colour {}: taken from {}.part", colour, o_.out.string()));
     return true;
@@ -116,7 +115,7 @@ class StaggeredSolves {
       state(colour, k, reports[k], report);
       download(x, column, basis, k);
       if (store_.file) store_.file->write(k, colour, column, report);
-      columns_.take(k, colour, column);
+      columns_.take(3 * k + colour, column);
     }
   }
 
@@ -128,7 +127,7 @@ class StaggeredSolves {
 
   void state(int colour, int k, const SolveReport& r, const ColumnReport& report) {
     const std::string title = fmt::format("colour {} mass {}", colour, masses()[k]);
-    nlohmann::ordered_json& entry = columns_.solve(k, colour, report);
+    nlohmann::ordered_json& entry = columns_.solve(3 * k + colour, report);
     for (const SolverEvent& e : r.events) {
       entry["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
       o_.common.warn(fmt::format("{}, iteration {}: {}", title, e.iteration, e.what));
@@ -147,7 +146,7 @@ class StaggeredSolves {
   SolveSettings settings_;
   double plaquette_;
   PropagatorHeader header_;
-  StaggeredColumns columns_;
+  Columns columns_;
   ColumnStore store_;
   std::unique_ptr<Solver> one_;  // or, for several masses:
   std::unique_ptr<StaggeredMassSolver> many_;

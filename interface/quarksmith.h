@@ -127,11 +127,11 @@ quarksmith_status quarksmith_spinor_format_init(quarksmith_spinor_format* format
  * \param links one array (site-major) or four (direction-major). */
 quarksmith_status quarksmith_gauge_load(quarksmith_context* context, const void* const* links,
                                         const quarksmith_link_format* format, quarksmith_gauge** gauge);
-/** Reads a configuration: ILDG, SciDAC, NERSC, MILC, openQCD, DDalphaAMG or Bridge++ text, recognised by content.
- * Recorded checksums and averages are checked. */
+/** Reads a configuration of any known format (`quarksmith list formats`), recognised by content. Recorded
+ * checksums and averages are checked. */
 quarksmith_status quarksmith_gauge_read(quarksmith_context* context, const char* path, quarksmith_gauge** gauge);
 /** Writes a configuration, links times phase; an older file is kept if this fails.
- * \param format as `--format` of `quarksmith convert`: `ildg`, `nersc`, `milc`, `openqcd`
+ * \param format by name: `quarksmith list formats` prints them
  * \param bits 32 or 64 */
 quarksmith_status quarksmith_gauge_write(quarksmith_gauge* gauge, const char* path, const char* format, int bits);
 /** Copies the links, times phase, into the caller's arrays. */

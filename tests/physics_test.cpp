@@ -148,9 +148,9 @@ TEST_P(Physics, SmearingIsGaugeCovariantAndKeepsTimeSlices) {
   const auto d = domain(lattice);
   const auto smear = [&](const HostGauge& u, const HostSpinor& psi) {
     const auto links = std::make_shared<LinkField>(upload(u, d, find_precision("double"), find_storage("r12")));
-    SpinorField f(d, find_precision("double"), Subset::full), work = f.like();
+    SpinorField f(d, find_precision("double"), Subset::full);
     upload(psi, f, find_basis("degrand_rossi"));
-    GaussianSmearing(links, 1.7, 4).apply(f, work);
+    quarksmith::smear(quark_smearing_of("gaussian:1.7,4"), links, f);
     HostSpinor result(lattice);
     download(f, result, find_basis("degrand_rossi"));
     return result;

@@ -42,7 +42,7 @@ struct Quark {
   HostSpinor solve(const HostSpinor& source, const QuarkSmearing& smearing = {}) const {
     SpinorField b(domain, find_precision("double"), Subset::full), x = b.like();
     upload(source, b, solver->basis());
-    if (smearing.kind != QuarkSmearing::Kind::none) {
+    if (smearing) {
       const auto u = std::make_shared<LinkField>(
           upload(unsmeared ? *unsmeared : gauge, domain, find_precision("double"), find_storage(links)));
       smear(smearing, u, b);

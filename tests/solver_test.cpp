@@ -157,8 +157,7 @@ SolveSettings settings_of(Method method, const std::string& precision, double to
   return s;
 }
 
-constexpr Method all_methods[] = {Method::cg,  Method::cgne,     Method::mr,
-                                  Method::gcr, Method::bicgstab, Method::bicgstab_l};
+const Method all_methods[] = {Method::cg, Method::cgne, Method::mr, Method::gcr, Method::bicgstab, Method::bicgstab_l};
 
 class BatchedSolve : public testing::TestWithParam<std::tuple<Method, const char*>> {};
 
@@ -181,7 +180,7 @@ TEST_P(BatchedSolve, GivesWhatSingleSolvesGive) {
         const SolveReport single = batch.solver->solve(one, b.slice(n, 1));
         EXPECT_TRUE(reports[n].converged) << n;
         EXPECT_LE(reports[n].residual, 1e-10) << n;
-        if (method != Method::gcr || std::string_view(precision) == "double") {  // see solvers/krylov/gcr.hpp
+        if (method != Method::gcr || std::string_view(precision) == "double") {  // see solvers/krylov/methods/gcr.cpp
           EXPECT_NEAR(reports[n].iterations, single.iterations, device->short_vectors() ? 2 : 0) << n;
           EXPECT_NEAR(reports[n].residual, single.residual, device->short_vectors() ? 1e-10 : 1e-13) << n;
         }
@@ -208,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, BatchedSolve,
                                           testing::Values("double", "double-single", "double-half")),
                          [](const auto& info) {
                            return support::test_name(
-                               fmt::format("{}_{}", int(std::get<0>(info.param)), std::get<1>(info.param)));
+                               fmt::format("{}_{}", name_of(std::get<0>(info.param)), std::get<1>(info.param)));
                          });
 
 TEST(FailedSolve, ReturnsTheBestIterateWithItsTrueResidual) {

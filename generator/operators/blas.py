@@ -228,7 +228,7 @@ _BEGIN = "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(
 _RESIDENT = (
     Update("measure", "rr_new = norm(x)", then=_BEGIN),
     Update("advance", "y = y + alpha*x"),
-    # Conjugate gradients on the normal equations (solvers/krylov/cg.cpp).
+    # Conjugate gradients on the normal equations (krylov/methods/cg.cpp).
     Update("cg_direction", "y = y + alpha*x; x = z + beta*x"),
     Update(
         "cg_curvature",
@@ -242,7 +242,7 @@ _RESIDENT = (
         then=f"beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; {_BEGIN}",
     ),
     Update("cg_reproject", "y = y - shift*x; pp_new = norm(y)", then="pp = pp_new"),
-    # Conjugate gradients for a Hermitian matrix plus a multiple of one (solvers/krylov/cg.cpp), and for many such
+    # Conjugate gradients for a Hermitian matrix plus a multiple of one (krylov/methods/cg.cpp), and for many such
     # multiples in one Krylov space (solvers/krylov/multishift.cpp): names with `base` are those of the smallest.
     Update(
         "hermitian_curvature",
@@ -263,7 +263,7 @@ _RESIDENT = (
         "fraction = rr/bb; iterations = iterations + 1; active = (rr > target)*(limit > iterations)",
     ),
     Update("shift_direction", "y = y + alpha*x; x = zeta*z + beta*x"),
-    # Stabilised bi-conjugate gradients (solvers/krylov/bicgstab.cpp).
+    # Stabilised bi-conjugate gradients (krylov/methods/bicgstab.cpp).
     Update("bicgstab_direction", "y = x + beta*(y - omega*z)", complex_scalars=True),
     Update("bicgstab_alpha", "sigma = dot(x, y)", then="alpha = rho/sigma; half = alpha"),
     Update("bicgstab_half_step", "y = y - alpha*x", complex_scalars=True),
@@ -285,7 +285,7 @@ _RESIDENT = (
         "rr_new = norm(x); rho_new = dot(y, x)",
         then=f"beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; {_BEGIN}",
     ),
-    # Craig's method, CGNE (solvers/krylov/cgne.cpp), which shares cg_residual.
+    # Craig's method, CGNE (krylov/methods/cgne.cpp), which shares cg_residual.
     Update(
         "cgne_direction",
         "y = y + alpha*x; x = z + beta*x; pp_new = norm(x); ww = norm(z)",
@@ -296,7 +296,7 @@ _RESIDENT = (
         "rq = dot(x, y); rr_new = norm(x)",
         then=f"beta = 0 - real(rq)/pp; alpha = 0*rr_new; {_BEGIN}",
     ),
-    # Minimal residual and generalised conjugate residuals (solvers/krylov/mr.cpp, gcr.cpp). In the former the direction
+    # Minimal residual and generalised conjugate residuals (krylov/methods/mr.cpp, gcr.cpp). In the former the direction
     # z is the residual y itself.
     Update(
         "mr_alpha",
@@ -316,7 +316,7 @@ _RESIDENT = (
         then="beta_x = weight_x*qx; beta_z = weight_z*qz; beta_w = weight_w*qw; beta_u = weight_u*qu",
     ),
     Update("gcr_orthogonalise", "y = y - beta_x*x - beta_z*z - beta_w*w - beta_u*u", complex_scalars=True),
-    # BiCGstab(l) (solvers/krylov/bicgstab_l.cpp), which shares half_step, advance, alpha and replace of BiCGstab. Names
+    # BiCGstab(l) (krylov/methods/bicgstab_l.cpp), which shares half_step, advance, alpha and replace of BiCGstab. Names
     # that end in a number count down from l: gamma_0 is gamma_l of the paper, gamma_1 is gamma_{l-1}.
     Update("bicgstab_l_direction", "y = x + beta*y", complex_scalars=True),
     Update("bicgstab_l_rho", "rho_new = dot(x, y)", then="beta = 0 - alpha*(rho_new/rho); rho = rho_new"),

@@ -1,5 +1,5 @@
 /// \file
-/// The table of gauge formats, and what their files share; used by read_gauge and write_gauge.
+/// What files of gauge formats define, and what they share; used by read_gauge and write_gauge.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include "runtime/io/checksum.hpp"
 #include "runtime/io/gauge.hpp"
 #include "runtime/io/parallel.hpp"
+#include "runtime/listed.hpp"
 
 namespace quarksmith {
 
@@ -25,7 +26,7 @@ struct GaugeHead {
   std::string checksum_name, recorded;  ///< e.g. `SciDAC checksum`, and its text
 };
 
-/// A format: the row that its own file defines.
+/// A format: what a file of runtime/io/formats/ defines, and all that is said of it.
 struct GaugeFormat : GaugeFormatInfo {
   /// Whether a file may be of this format. Where several say so, the plaquette of the links decides.
   bool (*sniff)(const InputFile&) = nullptr;
@@ -35,9 +36,8 @@ struct GaugeFormat : GaugeFormatInfo {
   void (*write)(Output&, const HostGauge&, int bits, const std::vector<ExtraRecord>&) = nullptr;
 };
 
-extern const GaugeFormat lime_format, nersc_format, milc_format, ddalphaamg_format, openqcd_format, text_format;
-inline constexpr const GaugeFormat* format_table[] = {&lime_format,       &nersc_format,   &milc_format,
-                                                      &ddalphaamg_format, &openqcd_format, &text_format};
+template <>
+std::span<const GaugeFormat* const> listed<GaugeFormat>();
 
 /// Bytes that a text of so many links has at most: a number is no longer than 64 characters.
 std::uint64_t most_text_bytes(const Coordinates& extent);

@@ -19,7 +19,7 @@ namespace {
 std::vector<GaugeHead> read_heads(const InputFile& file, const std::optional<Coordinates>& expected) {
   if (file.size() == 0) throw Error(fmt::format("{}: is empty", file.name()));
   std::vector<GaugeHead> heads;
-  for (const GaugeFormat* format : format_table)
+  for (const GaugeFormat* format : listed<GaugeFormat>())
     if (format->sniff(file)) heads.push_back(format->head(file, expected));
   if (heads.empty()) throw Error(fmt::format("{}: unknown format; supported are {}", file.name(), gauge_formats()));
   return heads;
@@ -87,7 +87,7 @@ void check_average(GaugeFile& f, const std::string& key, const std::string& what
 
 const GaugeFormat& check_format(const std::string& name, int bits) {
   if (bits != 32 && bits != 64) throw UsageError(fmt::format("{} bits; use 32 or 64", bits));
-  for (const GaugeFormat* format : format_table) {
+  for (const GaugeFormat* format : listed<GaugeFormat>()) {
     if (format->name != name || format->write == nullptr) continue;
     if (format->bits != 0 && format->bits != bits)
       throw UsageError(fmt::format("the {} format holds reals of {} bits; use {} bits, or {}", format->title,
@@ -113,14 +113,20 @@ void check_writable(const HostGauge& gauge, const GaugeFormat& format, Communica
 
 std::string gauge_formats() {
   std::string all;
-  for (const GaugeFormat* format : format_table) all += fmt::format("{}{}", all.empty() ? "" : ", ", format->title);
+  for (const GaugeFormat* format : listed<GaugeFormat>())
+    all += fmt::format("{}{}", all.empty() ? "" : ", ", format->title);
   return all + " (also gzipped)";
 }
 
-std::vector<GaugeFormatInfo> writable_formats() {
+std::vector<GaugeFormatInfo> known_formats() {
   std::vector<GaugeFormatInfo> all;
-  for (const GaugeFormat* format : format_table)
-    if (format->write != nullptr) all.push_back(*format);
+  for (const GaugeFormat* format : listed<GaugeFormat>()) all.push_back(*format);
+  return all;
+}
+
+std::vector<GaugeFormatInfo> writable_formats() {
+  std::vector<GaugeFormatInfo> all = known_formats();
+  std::erase_if(all, [](const GaugeFormatInfo& f) { return f.name.empty(); });
   return all;
 }
 

@@ -45,7 +45,7 @@ struct GaugeFile {
 GaugeFile read_gauge(const std::filesystem::path& path, const std::optional<Lattice>& lattice = {}, bool verify = true,
                      const Partition& partition = {});
 
-/// What is known of a format. The table of formats, with what reads and writes them: runtime/io/formats.hpp.
+/// What is known of a format. What reads and writes it: runtime/io/formats.hpp.
 struct GaugeFormatInfo {
   std::string_view title;
   std::string_view name = "";                 ///< by which write_gauge knows it; empty: it is read alone
@@ -56,7 +56,8 @@ struct GaugeFormatInfo {
 
 /// What read_gauge understands, for messages.
 std::string gauge_formats();
-/// The formats that write_gauge knows.
+/// The formats that read_gauge knows, and those of them that write_gauge knows.
+std::vector<GaugeFormatInfo> known_formats();
 std::vector<GaugeFormatInfo> writable_formats();
 /// Their names, as `ildg, nersc or milc`; those that `with` tells, if it is given.
 std::string writable_names(bool (*with)(const GaugeFormatInfo&) = nullptr);

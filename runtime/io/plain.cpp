@@ -1,4 +1,4 @@
-// DDalphaAMG, and the header that openQCD has too: binary, little-endian, without checksums.
+// The header that DDalphaAMG and openQCD share: binary, little-endian, without checksums.
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
@@ -49,21 +49,5 @@ GaugeHead plain_head(const InputFile& file, const char* format, const std::array
   head.notes["PLAQUETTE"] = fmt::format("{:.16g}", h.plaquette / 3);
   return head;
 }
-
-namespace {
-
-GaugeHead ddalphaamg_head(const InputFile& file, const std::optional<Coordinates>&) {
-  LinkLayout layout;
-  layout.offset = plain_header_bytes;
-  layout.big_endian = false;
-  layout.link_order = {3, 2, 1, 0};
-  GaugeHead head = plain_head(file, "DDalphaAMG", layout.link_order);
-  head.read_links = link_reader(layout, nullptr);
-  return head;
-}
-
-}  // namespace
-
-constinit const GaugeFormat ddalphaamg_format = {{.title = "DDalphaAMG"}, looks_like_plain_binary, ddalphaamg_head};
 
 }  // namespace quarksmith

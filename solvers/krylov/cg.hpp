@@ -2,7 +2,7 @@
 /// Conjugate gradients on the normal equations.
 #pragma once
 
-#include "solvers/krylov/recurrence.hpp"
+#include "solvers/krylov/method.hpp"
 
 namespace quarksmith {
 
@@ -38,5 +38,11 @@ class ConjugateGradients final : public Recurrence {
   SpinorField r_, p_, q_, w_;
   Step measure_, direction_, curvature_, residual_, advance_, replace_, reproject_;
 };
+
+template <CgForm form>
+std::unique_ptr<Recurrence> make_cg(const LinearOperator& a, const LinearOperator&, Scalars& scalars, int rhs,
+                                    const MethodParameters&) {
+  return std::make_unique<ConjugateGradients>(a, scalars, rhs, form);
+}
 
 }  // namespace quarksmith

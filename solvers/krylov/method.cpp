@@ -3,101 +3,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
-#include "solvers/krylov/bicgstab.hpp"
-#include "solvers/krylov/bicgstab_l.hpp"
-#include "solvers/krylov/block_cg.hpp"
-#include "solvers/krylov/cg.hpp"
-#include "solvers/krylov/cgne.hpp"
-#include "solvers/krylov/gcr.hpp"
-#include "solvers/krylov/mr.hpp"
 
 namespace quarksmith {
-namespace {
 
-using Parameters = MethodParameters;
-
-/// A method: its names, and what a right-hand side of it takes.
-struct Row {
-  Method method;
-  std::array<std::string_view, 2> names;  ///< that users give; the second is another for the same
-  int (*fields)(const Parameters&);       ///< spinor fields, those of a preconditioner left out
-  std::unique_ptr<Recurrence> (*make)(const LinearOperator& a, const LinearOperator& inner, Scalars&, int rhs,
-                                      const Parameters&);
-};
-
-template <class Class, auto... own>
-std::unique_ptr<Recurrence> make(const LinearOperator& a, const LinearOperator&, Scalars& scalars, int rhs,
-                                 const Parameters& p) {
-  return std::make_unique<Class>(a, scalars, rhs, p.*own...);
+namespace methods {
+extern const MethodKind automatic, bicgstab, bicgstab_l, block_cg, cg, cgne, gcr, hermitian_cg, mr;
 }
-
-template <CgForm form>
-std::unique_ptr<Recurrence> make_cg(const LinearOperator& a, const LinearOperator&, Scalars& scalars, int rhs,
-                                    const Parameters&) {
-  return std::make_unique<ConjugateGradients>(a, scalars, rhs, form);
-}
-
-std::unique_ptr<Recurrence> make_gcr(const LinearOperator& a, const LinearOperator& inner, Scalars& scalars, int rhs,
-                                     const Parameters& p) {
-  std::unique_ptr<Preconditioner> preconditioner;
-  if (p.preconditioner) preconditioner = std::make_unique<FixedSteps>(inner, *p.preconditioner, p, a.precision(), rhs);
-  return std::make_unique<GeneralisedConjugateResiduals>(a, scalars, rhs, p.restart, std::move(preconditioner));
-}
-
-template <int count>
-int fields(const Parameters&) {
-  return count;
-}
-
-/// Beside those of the CG that follows; its outer fields, of double precision, count as four of half.
-int fields_of_block(const Parameters&) {
-  const auto [inner, outer] = BlockConjugateGradients::fields();
-  return 5 + inner + 4 * outer;
-}
-
-constexpr Row rows[] = {{Method::automatic, {"auto"}, fields<6>, make<BiCGstab>},
-                        {Method::cg, {"cg", "cgnr"}, fields<5>, make_cg<CgForm::normal>},
-                        {Method::cgne, {"cgne"}, fields<5>, make<CraigsMethod>},
-                        {Method::bicgstab, {"bicgstab"}, fields<6>, make<BiCGstab>},
-                        {Method::bicgstab_l,
-                         {"bicgstab-l"},
-                         [](const Parameters& p) { return 2 * p.l + 4; },
-                         make<BiCGstabL, &Parameters::l>},
-                        {Method::gcr, {"gcr"}, [](const Parameters& p) { return 2 * p.restart + 2; }, make_gcr},
-                        {Method::block_cg, {"block-cg"}, fields_of_block, make_cg<CgForm::normal>},
-                        {Method::mr, {"mr"}, fields<3>, make<MinimalResidual, &Parameters::omega>},
-                        {Method::hermitian_cg, {}, fields<5>, make_cg<CgForm::hermitian>}};
-
-constexpr int most_steps = 1000;
-
-const Row& row_of(Method method) {
-  return *std::find_if(std::begin(rows), std::end(rows), [&](const Row& r) { return r.method == method; });
-}
-
-}  // namespace
+constinit const Method Method::automatic(methods::automatic);
+constinit const Method Method::bicgstab(methods::bicgstab);
+constinit const Method Method::bicgstab_l(methods::bicgstab_l);
+constinit const Method Method::block_cg(methods::block_cg);
+constinit const Method Method::cg(methods::cg);
+constinit const Method Method::cgne(methods::cgne);
+constinit const Method Method::gcr(methods::gcr);
+constinit const Method Method::hermitian_cg(methods::hermitian_cg);
+constinit const Method Method::mr(methods::mr);
 
 Method method_of(const std::string& name) {
-  for (const Row& row : rows)
-    if (!name.empty() && std::count(row.names.begin(), row.names.end(), name) > 0) return row.method;
+  for (const MethodKind* kind : listed<MethodKind>())
+    if (kind->offered && !name.empty() && std::count(kind->names.begin(), kind->names.end(), name) > 0)
+      return Method(*kind);
   unknown_name("solver", name, method_names());
 }
 
 std::vector<std::string_view> method_names() {
   std::vector<std::string_view> all;
-  for (const Row& row : rows)
-    for (const std::string_view name : row.names)
-      if (!name.empty()) all.push_back(name);
+  for (const MethodKind* kind : listed<MethodKind>())
+    for (const std::string_view name : kind->names)
+      if (kind->offered && !name.empty()) all.push_back(name);
   return all;
 }
 
-const char* name_of(Method method) {
-  return row_of(method == Method::hermitian_cg ? Method::cg : method).names[0].data();
-}
+const char* name_of(Method method) { return method->names[0].data(); }
 
 std::optional<InnerMethod> preconditioner_of(const std::string& text) {
   if (text == "none") return {};
@@ -117,15 +58,25 @@ std::optional<InnerMethod> preconditioner_of(const std::string& text) {
   return inner;
 }
 
+namespace {
+
+constexpr int most_steps = 1000;
+
+void check(const MethodKind& kind, const MethodParameters& p) {
+  const MethodNumber& n = kind.number;
+  if (n.option.empty()) return;
+  const double value = n.whole != nullptr ? p.*n.whole : p.*n.real;
+  if (n.whole != nullptr ? value >= n.lower && value <= n.upper : value > n.lower && value < n.upper) return;
+  throw UsageError(fmt::format("solver {} with {} = {}; use {} {} and {}", kind.names[0], n.option.substr(2), value,
+                               n.whole != nullptr ? "a whole number between" : "a number between", n.lower, n.upper));
+}
+
+}  // namespace
+
 void check(Method method, const MethodParameters& p) {
-  if (p.restart < 1 || p.restart > MethodParameters::most_directions)
-    throw UsageError(fmt::format("GCR with {} directions; use 1 to {}", p.restart, MethodParameters::most_directions));
-  if (p.l < 1 || p.l > BiCGstabL::most_l)
-    throw UsageError(fmt::format("BiCGstab(l) with l = {}; use 1 to {}", p.l, BiCGstabL::most_l));
-  if (!(p.omega > 0 && p.omega < 2))
-    throw UsageError(fmt::format("MR with omega = {}; use a number between 0 and 2", p.omega));
+  for (const MethodKind* kind : listed<MethodKind>()) check(*kind, p);
   if (!p.preconditioner) return;
-  if (method != Method::gcr) throw UsageError("only gcr takes a preconditioner; use --solver gcr, or none");
+  if (!method->preconditioned) throw UsageError("only gcr takes a preconditioner; use --solver gcr, or none");
   if (p.preconditioner->method == Method::automatic)
     throw UsageError("preconditioner 'auto': a preconditioner is one method; name it, for example mr:4");
   if (p.preconditioner->steps < 1 || p.preconditioner->steps > most_steps)
@@ -134,14 +85,13 @@ void check(Method method, const MethodParameters& p) {
 
 std::unique_ptr<Recurrence> make_recurrence(Method method, const MethodParameters& p, const LinearOperator& a,
                                             const LinearOperator& inner, Scalars& scalars, int rhs) {
-  return row_of(method).make(a, inner, scalars, rhs, p);
+  return method->make(a, inner, scalars, rhs, p);
 }
 
 FieldCount fields_of(Method method, const MethodParameters& p) {
-  FieldCount count = {row_of(method).fields(p)};
-  if (method == Method::gcr && p.preconditioner)
-    count.preconditioner =
-        row_of(p.preconditioner->method).fields(p) + (p.preconditioner->method == Method::cg ? 1 : 0);
+  FieldCount count = {method->fields(p)};
+  if (method->preconditioned && p.preconditioner)
+    count.preconditioner = p.preconditioner->method->fields(p) + (p.preconditioner->method == Method::cg ? 1 : 0);
   return count;
 }
 

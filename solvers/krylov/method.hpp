@@ -2,27 +2,36 @@
 /// The Krylov methods by name.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "runtime/listed.hpp"
 #include "solvers/krylov/recurrence.hpp"
 
 namespace quarksmith {
 
-/// Krylov methods. `cg` works on the normal equations in the form CGNR.
-enum class Method {
-  automatic,  ///< BiCGstab; where it breaks down or stagnates CG on the normal equations from its best iterate
-  cg,
-  cgne,
-  mr,
-  gcr,
-  bicgstab,
-  bicgstab_l,
-  block_cg,  ///< conjugate gradients in one Krylov space (solvers/krylov/block_cg.hpp), then each by itself as with cg
-  hermitian_cg  ///< for a Hermitian A and the systems (A + sigma) x = b, positive definite
+struct MethodKind;
+
+/// A Krylov method by its file. `cg` works on the normal equations in the form CGNR.
+class Method {
+ public:
+  constexpr explicit Method(const MethodKind& kind) : kind_(&kind) {}
+  const MethodKind* operator->() const { return kind_; }
+  friend constexpr bool operator==(const Method&, const Method&) = default;
+  friend constexpr auto operator<=>(const Method&, const Method&) = default;
+
+  /// Those that the library itself names.
+  static const Method automatic;  ///< BiCGstab; where it fails CG on the normal equations from its best iterate
+  static const Method bicgstab, bicgstab_l, cg, cgne, gcr, mr;
+  static const Method block_cg;  ///< in one Krylov space (solvers/krylov/block_cg.hpp), then each by itself as with cg
+  static const Method hermitian_cg;  ///< for a Hermitian A and the systems (A + sigma) x = b, positive definite
+
+ private:
+  const MethodKind* kind_;
 };
 
 /// \throws UnknownName the name is unknown; the message lists those that exist.
@@ -43,16 +52,53 @@ struct InnerMethod {
 /// \throws UsageError other text.
 std::optional<InnerMethod> preconditioner_of(const std::string& text);
 
-/// Numbers that methods need.
+/// Numbers that methods need; each method says the range of its own.
 struct MethodParameters {
-  int restart = 10;  ///< directions that GCR keeps, 1 ... most_directions
-  int l = 2;         ///< degree of the minimal residual polynomial of BiCGstab(l), 1 ... 4
-  double omega = 1;  ///< over-relaxation of MR; between 0 and 2
+  int restart = 10;  ///< directions that GCR keeps
+  int l = 2;         ///< degree of the minimal residual polynomial of BiCGstab(l)
+  double omega = 1;  ///< over-relaxation of MR
   /// What GCR applies to its residual, if anything.
   std::optional<InnerMethod> preconditioner = std::nullopt;
 
   static constexpr int most_directions = 32;
 };
+
+/// A number that a method needs, and the option of commands that sets it.
+struct MethodNumber {
+  std::string_view option = "", letter = "";  ///< `--restart`, `M`; empty: there is none
+  std::string_view help = "";
+  int MethodParameters::*whole = nullptr;    ///< one of the two
+  double MethodParameters::*real = nullptr;  ///< between the bounds, which are not allowed
+  double lower = 0, upper = 0;
+};
+
+/// What a file of solvers/krylov/methods/ defines of its method, and all that is said of it.
+struct MethodKind {
+  std::array<std::string_view, 2> names;  ///< that users give; the second is another for the same
+  bool offered = true;                    ///< to users
+  std::string_view source = "";
+  std::string_view storage = "", applications = "", traffic = "";  ///< fields; of A and of other fields an iteration
+  std::string_view use = "";
+  MethodNumber number{};
+  bool preconditioned = false;             ///< MethodParameters::preconditioner is its
+  int (*fields)(const MethodParameters&);  ///< of a right-hand side, those of a preconditioner left out
+  std::unique_ptr<Recurrence> (*make)(const LinearOperator& a, const LinearOperator& inner, Scalars& scalars, int rhs,
+                                      const MethodParameters& parameters);
+};
+template <>
+std::span<const MethodKind* const> listed<MethodKind>();
+
+/// MethodKind::make of a class whose constructor takes no more than some of the numbers.
+template <class Class, auto... own>
+std::unique_ptr<Recurrence> make_method(const LinearOperator& a, const LinearOperator&, Scalars& scalars, int rhs,
+                                        const MethodParameters& parameters) {
+  return std::make_unique<Class>(a, scalars, rhs, parameters.*own...);
+}
+/// MethodKind::fields of a method that always has so many.
+template <int count>
+int field_count(const MethodParameters&) {
+  return count;
+}
 
 /// \throws UsageError a number is out of range, or the method takes no preconditioner.
 void check(Method method, const MethodParameters& parameters);

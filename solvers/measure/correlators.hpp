@@ -1,23 +1,10 @@
 /// \file
-/// Propagators on the host and the two-point functions made of them.
+/// Two-point functions by themselves; of the quarks of a run: CorrelatorKind.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "runtime/fields/field.hpp"
+#include "solvers/measure/quark_columns.hpp"
 
 namespace quarksmith {
-
-/// S(x; source): at each site a 12x12 matrix; element [3 s + c][3 s' + c'] is sink spin s, colour c, source spin s',
-/// colour c'. DeGrand-Rossi basis, lexicographic sites.
-struct Propagator {
-  Lattice lattice;
-  std::vector<std::array<HostSite, 12>> site;  ///< site[x][column][row], column = 3 s' + c'
-  explicit Propagator(const Lattice& l) : lattice(l), site(static_cast<std::size_t>(l.sites())) {}
-  /// Takes the solution for one source spin and colour.
-  void set_column(int spin, int colour, const HostSpinor& solution);
-};
 
 /// Names of the 16 gamma structures: products in the order x, y, z, t; `1`, `gx`, `gy`, `gxgy`, ..., `g5`.
 const std::vector<std::string>& meson_names();
@@ -33,5 +20,16 @@ std::vector<std::vector<double>> meson_correlators(const Propagator& s, int sour
 /// as seen from the source are divided by the phase that three quarks pick up there. Ranks as above.
 std::vector<Complex64> proton_correlator(const Propagator& s, int source_t, Complex64 time_phase,
                                          Communicator& communicator = *Communicator::self());
+
+/// C(t) = sum_x sum_colours conj(A) B, t counted from `source_t` over the whole lattice: the Goldstone pion of quarks A
+/// and B, whose phases cancel (G. W. Kilcup and S. R. Sharpe, Nucl. Phys. B 283 (1987) 493); real for A = B. For M = 2m
+/// + D there is no other factor. Collective; all ranks get the same numbers.
+std::vector<Complex64> goldstone_correlator(const StaggeredPropagator& a, const StaggeredPropagator& b, int source_t,
+                                            Communicator& communicator = *Communicator::self());
+
+/// m_res(t) = sum_x <J_5q(x, t) P(0)> / sum_x <P(x, t) P(0)>: the midpoint density in the place of the pseudoscalar one
+/// (T. Blum et al., Phys. Rev. D 69 (2004) 074502, hep-lat/0007038). For a propagator both are sums of |S|^2, of the
+/// quark field in the middle of the fifth dimension and on its walls: slice_norms, summed over columns.
+std::vector<double> residual_mass(const std::vector<double>& midpoint, const std::vector<double>& wall, int source_t);
 
 }  // namespace quarksmith

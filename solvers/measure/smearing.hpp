@@ -1,50 +1,66 @@
 /// \file
-/// Gauge-covariant smearing of quark fields in space, on the stored links, boundary phases left out.
+/// Gauge-covariant smearing of quark fields in space, on the stored links, boundary phases left out: of sources that
+/// are points, and of sinks.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "runtime/choice.hpp"
 #include "runtime/fields/field.hpp"
+#include "runtime/listed.hpp"
 
 namespace quarksmith {
 
-/// psi -> (1 + w^2/(4N) Laplace)^N psi with the covariant Laplace operator of three dimensions on the stored links,
-/// boundary phases left out (S. Guesken et al., Phys. Lett. B 227 (1989) 266; the form of Chroma's GAUGE_INV_GAUSSIAN).
-class GaussianSmearing {
- public:
-  /// \param links double precision.
-  /// \throws UsageError width not positive, no steps, or the build lacks the kernel laplace3_axpby_double.
-  GaussianSmearing(std::shared_ptr<const LinkField> links, double width, int steps);
-
-  /// Smears a field of double precision on all sites, in any basis; `work` is a field of the same kind.
-  void apply(SpinorField& psi, SpinorField& work) const;
-
- private:
-  std::shared_ptr<const LinkField> links_;
-  const Kernel* kernel_;
-  double width_;
-  int steps_;
+/// A kind of smearing: what a file of solvers/measure/smearings/ defines, and all that is said of it.
+struct SmearingKind {
+  std::string_view name;     ///< as options spell it
+  std::string_view formula;  ///< with its source
+  ChoiceParameters parameters;
+  /// Smears a field of double precision on all sites, in any basis, of any number of right-hand sides.
+  void (*smear)(const ChoiceValues& values, const LinkField& links, SpinorField& psi);
 };
+template <>
+std::span<const SmearingKind* const> listed<SmearingKind>();
+/// `gaussian:w,N`
+std::string form_of(const SmearingKind& kind);
 
-/// How a quark field is smeared.
+/// How a quark field is smeared; not at all without a kind.
 struct QuarkSmearing {
-  enum class Kind { none, gaussian, jacobi, wuppertal } kind = Kind::none;
-  double strength = 0;  ///< width of gaussian, kappa of jacobi, alpha of wuppertal
-  int steps = 0;
-  double norm = 1;  ///< jacobi divides by it
+  const SmearingKind* kind = nullptr;
+  ChoiceValues values{};
+
+  explicit operator bool() const { return kind != nullptr; }
 };
-/// `gaussian:w,N`, `jacobi:kappa,N[,norm]` or `wuppertal:alpha,N`.
+/// `gaussian:w,N`, `jacobi:kappa,N[,norm]`, ...: what SmearingKind says.
 /// \throws UsageError any other text.
 QuarkSmearing quark_smearing_of(const std::string& text);
 
-/// Smears a field of double precision on all sites, in any basis. With h psi = sum over space of U_mu(x) psi(x+mu) +
-/// U_mu(x-mu)^+ psi(x-mu):
-///
-/// jacobi (C. R. Allton et al., Phys. Rev. D 47 (1993) 5128): chi = s; N times chi = s + kappa h chi; then chi / norm.
-/// wuppertal (S. Guesken et al., Phys. Lett. B 227 (1989) 266): N times psi = (psi + alpha h psi) / (1 + 6 alpha).
-/// \param links double precision.
+/// Smearing of a sink: none for `point`, else as quark_smearing_of reads it.
+/// \throws UsageError any other text.
+QuarkSmearing sink_of(const std::string& text);
+/// All that sink_of reads: `point, gaussian:w,N or ...`
+std::string sink_forms();
+
+/// Smears a field of double precision on all sites, in any basis. \param links double precision.
 /// \throws UsageError the build lacks a kernel.
 void smear(const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, SpinorField& psi);
+/// The same for a field on the host, on the device of the links.
+void smear(const QuarkSmearing& how, const std::shared_ptr<const LinkField>& links, HostSpinor& psi);
+
+/// psi becomes what `count` times step(from, to) makes of it.
+template <class Step>
+void repeat(std::uint64_t count, SpinorField& psi, const Step& step) {
+  SpinorField work = psi.like();
+  SpinorField *from = &psi, *to = &work;
+  for (std::uint64_t n = 0; n < count; ++n) {
+    step(*from, *to);
+    std::swap(from, to);
+  }
+  if (from != &psi) psi.copy_from(*from);
+}
+
+/// The parameter N of smearings.
+inline constexpr ChoiceParameter smearing_steps = {.name = "N", .lower = 1, .upper = 1e6, .whole = true};
 
 }  // namespace quarksmith

@@ -2,38 +2,52 @@
 /// Sources of quark propagators.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "solvers/measure/smearing.hpp"
 
 namespace quarksmith {
 
+/// A kind of source: what a file of solvers/measure/sources/ defines, and all that is said of it.
+struct SourceKind {
+  std::string_view name;      ///< as options spell it
+  std::string_view contents;  ///< in words
+  ChoiceParameters parameters;
+  /// Sets component 3 spin + colour of a field that is zero, of a part of a lattice. Coordinates of the parameters are
+  /// those of the whole lattice, and inside it.
+  void (*fill)(const ChoiceValues& values, HostSpinor& source, int component);
+};
+template <>
+std::span<const SourceKind* const> listed<SourceKind>();
+/// `noise:SEED[,z2|z4]`; of a smeared point `gaussian:x,y,z,t:w,N`.
+std::string form_of(const SourceKind& kind);
+std::string source_form_of(const SmearingKind& kind);
+
 /// A source as options describe it; coordinates are those of the whole lattice.
 struct SourceSettings {
-  enum class Kind { point, wall, corner_wall, noise } kind = Kind::point;
-  Coordinates origin{};    ///< of point; walls use its t alone
-  QuarkSmearing smearing;  ///< of a point
-  std::uint64_t seed = 0;  ///< of noise
-  int roots = 2;           ///< noise is drawn from the roots of unity of this order: Z2 or Z4
+  const SourceKind* kind = nullptr;
+  ChoiceValues values{};
+  QuarkSmearing smearing;  ///< of a point, to be done on a device
 
   /// Time slice from which correlators count.
-  int time() const { return origin[3]; }
+  int time() const;
 };
 
-/// `point:x,y,z,t`, `gaussian:x,y,z,t:w,N`, `jacobi:x,y,z,t:kappa,N[,norm]`, `wuppertal:x,y,z,t:alpha,N`, `wall:t`,
-/// `corner-wall:t` or `noise:SEED[,z2|z4]` (default z2).
-/// \throws UsageError any other text, or an origin outside the lattice.
+/// `point:x,y,z,t`, `wall:t`, ...: what SourceKind says, or a smeared point: `gaussian:x,y,z,t:w,N`, ...
+/// \throws UsageError any other text, or a coordinate outside the lattice.
 SourceSettings source_of(const std::string& text, const Lattice& lattice);
+/// What source_of reads. \param spins 1: of staggered quarks, which are not smeared.
+std::string source_forms(int spins = 4);
 
-/// Smearing of a sink: none for `point`, else as quark_smearing_of reads it.
-/// \throws UsageError any other text.
-QuarkSmearing sink_of(const std::string& text);
-
-/// In one spin and colour: 1 at the origin (point, before smearing), on all sites of a time slice (wall) or
-/// those of them whose x, y and z are even (corner wall, for staggered quarks: one corner of each hypercube), or an
-/// independent root of unity at every site (noise; S.-J. Dong and K.-F. Liu, Phys. Lett. B 328 (1994) 130), the same
-/// for every spin and colour. Noise depends on seed and global site alone; a part of a lattice gets its part.
+/// The source in one spin and colour, before smearing. A part of a lattice gets its part.
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour);
+
+/// Calls visit(site, its coordinates in this part) for the sites of a time slice of the whole lattice.
+template <class Visit>
+void for_each_site_at(int time, const Lattice& lattice, const Visit& visit) {
+  const long long space = lattice.space_sites(), t = time - lattice.origin(3);
+  if (t < 0 || t >= lattice.extent(3)) return;
+  for (long long i = t * space; i < (t + 1) * space; ++i) visit(i, lattice.coordinates(i));
+}
 
 }  // namespace quarksmith

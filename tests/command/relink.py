@@ -20,8 +20,11 @@ def compiled(source: Path, like: str, command: str = "") -> Path:
     return out
 
 
-def linked(folder: Path, objects: Sequence[Path]) -> Path:
-    """The command `quarksmith` in `folder`: what `objects` define stands in for what the library does."""
+def linked(folder: Path, objects: Sequence[Path | str]) -> Path:
+    """The command `quarksmith` in `folder`: what `objects` define stands in for what the library does.
+
+    Options of the linker may be among them.
+    """
     listed = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "bin/quarksmith"], capture_output=True, text=True)
     link = listed.stdout.splitlines()[-1]
     assert "-o bin/quarksmith " in link and " libquarksmith.a" in link

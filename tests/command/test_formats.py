@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT
 
 TABLE = re.findall(
-    r"^\| `(\w+)` \| (\.[^|]*) \| ([\d, ]*) \| (\S+) \|$", (ROOT / "docs/files.md").read_text(), flags=re.M
+    r"^\| [^|]+ \| `(\w+)` \| (\.[^|]*) \| ([\d, ]*) \| (\S+) \|$", (ROOT / "docs/files.md").read_text(), flags=re.M
 )
 
 
@@ -16,9 +16,6 @@ def test_help_and_documentation_name_the_same_formats(quarksmith):
         choices = re.search(r"--format TEXT:\{(.*?)\}", quarksmith(command, "--help").stdout)
         assert choices, command
         assert choices[1].split(",") == [name for name, *_ in TABLE]
-    header = re.search(r"`--format` of `quarksmith convert`: (.*)", (ROOT / "interface/quarksmith.h").read_text())
-    assert header
-    assert re.findall(r"`(\w+)`", header[1]) == [name for name, *_ in TABLE]
 
 
 @pytest.mark.parametrize(("name", "endings", "bits", "links"), TABLE)

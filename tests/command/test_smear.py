@@ -65,9 +65,9 @@ def test_smeared_sources_and_links_change_the_propagator(quarksmith, tmp_path, s
         (("apply", "lepage", "weight=1", "mu=x", "nu=x", "--gauge", "unit:4,4,4,4"), "are both direction 0"),
         (("apply", "stout4_step", "rho", "--gauge", "unit:4,4,4,4"), "'rho' is not name=value"),
         (("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1", "--smear-links", "stout:1", "--correlators", "a"),
-         "use stout:rho,N or ape:alpha,N"),
+         "'1' is not rho,N[,all|space]; use stout:rho,N[,all|space]"),
         (("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1", "--source", "jacobi:0,0,0,0:1", "--correlators", "a"),
-         "jacobi:kappa,N"),
+         "'1' is not kappa,N[,norm]; use jacobi:x,y,z,t:kappa,N[,norm]"),
     ],
 )  # fmt: skip
 def test_wrong_use_is_refused(quarksmith, arguments, message):

@@ -45,7 +45,7 @@ def test_solver_that_converges_is_recorded(quarksmith):
         ("jacobi:0,0,0,0:0.2,3,1e300", "norm"),
         ("wuppertal:0,0,0,0:-0.5,3", "alpha"),
         ("gaussian:0,0,0,0:nan,3", "nan"),
-        ("point:1e30,0,0,0", "unknown"),
+        ("point:1e30,0,0,0", "is no whole number"),
     ],
 )
 def test_numbers_of_sources_have_ranges(quarksmith, source, text):

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "runtime/fields/gauge.hpp"
-#include "solvers/measure/residual_mass.hpp"
+#include "solvers/measure/correlators.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/measure/source.hpp"
 #include "tests/ranks/support.hpp"
@@ -32,9 +32,8 @@ Outcome solve(const std::shared_ptr<const Action>& action, const HostGauge& gaug
   HostSpinor half_way(domain->lattice());
   download(quark, o.quark, solver.basis());
   download(middle, half_way, solver.basis());
-  ResidualMass mass(domain->lattice());
-  mass.add(slice_norms(half_way, domain->communicator()), slice_norms(o.quark, domain->communicator()));
-  o.residual_mass = mass.values(1);
+  o.residual_mass =
+      residual_mass(slice_norms(half_way, domain->communicator()), slice_norms(o.quark, domain->communicator()), 1);
   return o;
 }
 

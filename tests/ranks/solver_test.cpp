@@ -143,7 +143,8 @@ class Solvers : public testing::Test {
     const auto domain = std::make_shared<Domain>(here, ranks::device(), Communicator::world());
     domain->halos().use(policy);
     const Outcome part = solve(c, ranks::cut(gauge, here), domain);
-    const std::string name = fmt::format("{} {} {} policy {}", int(c.method), c.precision, c.links, name_of(policy));
+    const std::string name =
+        fmt::format("{} {} {} policy {}", name_of(c.method), c.precision, c.links, name_of(policy));
     EXPECT_TRUE(part.converged) << name;
     EXPECT_LE(part.residual, 1e-10) << name;
     EXPECT_EQ(part.links, links) << name;

@@ -7,7 +7,7 @@
 #include "solvers/measure/source.hpp"
 #include "solvers/actions/staggered.hpp"
 #include "solvers/actions/staggered_masses.hpp"
-#include "solvers/measure/staggered_mesons.hpp"
+#include "solvers/measure/correlators.hpp"
 #include "tests/ranks/support.hpp"
 
 namespace {

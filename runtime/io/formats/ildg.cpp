@@ -153,11 +153,13 @@ void write_ildg(Output& output, const HostGauge& gauge, int bits, const std::vec
 
 }  // namespace
 
-constinit const GaugeFormat lime_format = {
+namespace formats {
+extern constinit const GaugeFormat ildg = {
     {.title = "ILDG and SciDAC (LIME)", .name = "ildg", .endings = {".ildg", ".lime"}, .any_links = true},
     is_lime,
     lime_head,
     write_ildg};
+}
 
 std::string read_lime_text(const std::filesystem::path& path, const std::string& type) {
   const InputFile file(path);

@@ -1,3 +1,4 @@
+// Conjugate gradients on the normal equations.
 #include "solvers/krylov/cg.hpp"
 
 namespace quarksmith {
@@ -53,6 +54,17 @@ void ConjugateGradients::replace(int first, int count) {
 void ConjugateGradients::complete(int first, int count) {
   SpinorField y = y_.slice(first, count), p = p_.slice(first, count);
   advance_.for_all({.x = &p, .y = &y}, first);  // y += alpha p of the last iteration
+}
+
+namespace methods {
+extern constinit const MethodKind cg = {.names = {"cg", "cgnr"},
+                                        .source = "Hestenes and Stiefel 1952; Saad, alg. 8.4",
+                                        .storage = "5",
+                                        .applications = "2",
+                                        .traffic = "9",
+                                        .use = "what always converges; least normal residual; domain wall, staggered",
+                                        .fields = field_count<5>,
+                                        .make = make_cg<CgForm::normal>};
 }
 
 }  // namespace quarksmith

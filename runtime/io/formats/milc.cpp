@@ -92,7 +92,9 @@ void write_milc(Output& output, const HostGauge& gauge, int, const std::vector<E
 
 }  // namespace
 
-constinit const GaugeFormat milc_format = {
+namespace formats {
+extern constinit const GaugeFormat milc = {
     {.title = "MILC v5", .name = "milc", .endings = {".milc"}, .bits = 32}, is_milc, milc_head, write_milc};
+}
 
 }  // namespace quarksmith

@@ -102,6 +102,8 @@ GaugeHead text_head(const InputFile& file, const std::optional<Coordinates>& exp
 
 std::uint64_t most_text_bytes(const Coordinates& extent) { return 64 * sites_of(extent) * directions * 18 + 4096; }
 
-constinit const GaugeFormat text_format = {{.title = "Bridge++ text"}, starts_like_a_number, text_head};
+namespace formats {
+extern constinit const GaugeFormat bridge = {{.title = "Bridge++ text"}, starts_like_a_number, text_head};
+}
 
 }  // namespace quarksmith

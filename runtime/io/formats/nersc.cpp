@@ -163,7 +163,9 @@ void write_nersc(Output& output, const HostGauge& gauge, int bits, const std::ve
 
 }  // namespace
 
-constinit const GaugeFormat nersc_format = {
+namespace formats {
+extern constinit const GaugeFormat nersc = {
     {.title = "NERSC", .name = "nersc", .endings = {".nersc"}}, is_nersc, nersc_head, write_nersc};
+}
 
 }  // namespace quarksmith

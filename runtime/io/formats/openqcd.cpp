@@ -109,10 +109,12 @@ void write_openqcd(Output& output, const HostGauge& gauge, int, const std::vecto
 
 }  // namespace
 
-constinit const GaugeFormat openqcd_format = {
+namespace formats {
+extern constinit const GaugeFormat openqcd = {
     {.title = "openQCD", .name = "openqcd", .endings = {".openqcd"}, .bits = 64},
     looks_like_plain_binary,
     openqcd_head,
     write_openqcd};
+}
 
 }  // namespace quarksmith

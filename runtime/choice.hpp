@@ -1,0 +1,51 @@
+/// \file
+/// Choices with numbers as options spell them, `jacobi:kappa,N[,norm]`: what the text may hold, and how it is read.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace quarksmith {
+
+/// A number of such a text, or one of several words.
+struct ChoiceParameter {
+  std::string_view name = "";           ///< empty: there is none
+  double lower = 0, upper = 0;          ///< both are allowed
+  bool whole = false;                   ///< without a sign
+  bool size = false;                    ///< the bounds are those of the absolute value
+  std::string_view words = "";          ///< `z2|z4`: one of these, whose place is the number
+  std::optional<double> fallback = {};  ///< what it is if left out; such are the last ones
+  int direction = -1;                   ///< of a coordinate of a site of the lattice
+};
+inline constexpr std::size_t most_parameters = 5;
+using ChoiceParameters = std::array<ChoiceParameter, most_parameters>;
+
+/// A coordinate of a site of the lattice; the lattice bounds it.
+constexpr ChoiceParameter coordinate(int mu) {
+  return {.name = std::string_view("xyzt").substr(mu, 1), .upper = 1 << 24, .whole = true, .direction = mu};
+}
+
+/// A number that was read.
+struct ChoiceValue {
+  double real = 0;
+  std::uint64_t whole = 0;  ///< exact, of whole numbers and of words
+};
+using ChoiceValues = std::array<ChoiceValue, most_parameters>;
+
+/// `kappa,N[,norm]`
+std::string form_of(const ChoiceParameters& parameters);
+/// `kappa -10000 to 10000; N 1 to 1000000; ...`, coordinates left out.
+std::string ranges_of(const ChoiceParameters& parameters);
+
+/// The numbers of a text. \param said,form of messages: what the text belongs to, and what might stand there.
+/// \throws UsageError `SAID: WHY; use FORM`
+ChoiceValues read_choice(std::string_view text, const ChoiceParameters& parameters, const std::string& said,
+                         const std::string& form);
+
+/// The text before the first colon, and that behind it.
+std::pair<std::string, std::string> cut_at_colon(const std::string& text);
+
+}  // namespace quarksmith

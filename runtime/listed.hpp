@@ -1,0 +1,15 @@
+/// \file
+/// Things that have a file each in a folder and are listed nowhere else.
+#pragma once
+
+#include <span>
+
+namespace quarksmith {
+
+/// All things of a kind, in the order of their files. FOLDER/NAME.cpp defines `const Kind FOLDER::NAME`; of these
+/// cmake/listed.cmake makes the list, which refers to each by name: linkers drop objects of a static library that only
+/// register themselves.
+template <class Kind>
+std::span<const Kind* const> listed();
+
+}  // namespace quarksmith
