@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
+#include "runtime/cuda_memory.hpp"
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
 
@@ -22,9 +24,7 @@ namespace {
 constexpr int reducing_blocks = 2112;
 constexpr int most_sums = Team::most_sums, most_rhs = Team::most_rhs;
 
-void check(cudaError_t status, const std::string& what) {
-  if (status != cudaSuccess) throw Error(fmt::format("{}: {}", what, cudaGetErrorString(status)));
-}
+using cuda::check;
 
 /// A CUDA graph by stream capture. The first launch is a plain one, so that all kernels are loaded when the second is
 /// recorded: loading is not allowed during a capture.
@@ -169,7 +169,7 @@ class CudaDevice final : public Device {
     check(cudaStreamCreateWithPriority(&beside_, cudaStreamNonBlocking, high), name());
     check(cudaEventCreateWithFlags(&forked_, cudaEventDisableTiming), name());
     check(cudaEventCreateWithFlags(&joined_, cudaEventDisableTiming), name());
-    keep_freed_memory();
+    memory_.emplace(index, properties_.totalGlobalMem, stream_);
     partial_ = static_cast<double*>(allocate(sizeof(double) * reducing_blocks * most_sums * most_rhs));
     ticket_ = static_cast<unsigned*>(allocate(sizeof(unsigned) * most_rhs));
     fill(ticket_, 0, sizeof(unsigned) * most_rhs);
@@ -217,35 +217,8 @@ class CudaDevice final : public Device {
   void attach() override { check(cudaSetDevice(index_), name()); }
   void begin_range(const char* name) override { nvtxRangePushA(name); }
   void end_range() override { nvtxRangePop(); }
-  void* allocate(std::size_t bytes) override {
-    void* memory = nullptr;
-    const auto attempt = [&] {
-      return pool_ != nullptr ? cudaMallocFromPoolAsync(&memory, std::max<std::size_t>(bytes, 1), pool_, stream_)
-                              : cudaMalloc(&memory, bytes);
-    };
-    cudaError_t status = attempt();
-    if (status == cudaErrorMemoryAllocation && pool_ != nullptr) {  // what was kept may lie in pieces
-      cudaGetLastError();
-      synchronize();
-      cudaMemPoolTrimTo(pool_, 0);
-      status = attempt();
-    }
-    if (status == cudaErrorMemoryAllocation) {
-      cudaGetLastError();
-      throw OutOfMemory(
-          fmt::format("{}: no memory for {} MiB, {} MiB of {} are free; use a smaller lattice, fewer right-hand "
-                      "sides or a lower precision",
-                      name(), bytes >> 20, free_memory() >> 20, properties_.totalGlobalMem >> 20));
-    }
-    check(status, name());
-    return memory;
-  }
-  void release(void* memory) noexcept override {
-    if (pool_ != nullptr)
-      cudaFreeAsync(memory, stream_);
-    else
-      cudaFree(memory);
-  }
+  void* allocate(std::size_t bytes) override { return memory_->allocate(bytes, name()); }
+  void release(void* memory) noexcept override { memory_->release(memory); }
   void upload(void* device, const void* host, std::size_t bytes) override {
     // On the stream of the kernels: a plain cudaMemcpy may return before the device has the data, and does not wait for
     // them nor they for it.
@@ -334,15 +307,7 @@ class CudaDevice final : public Device {
     return std::make_unique<CudaSnapshots>(stream_, from, bytes, depth);
   }
   bool asynchronous() const override { return true; }
-  std::size_t free_memory() override {
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total), name());
-    if (pool_ == nullptr) return free;
-    std::uint64_t kept = 0, used = 0;
-    check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &kept), name());
-    check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used), name());
-    return free + (kept - used);
-  }
+  std::size_t free_memory() override { return memory_->free_bytes(name()); }
 
   double time(const std::function<void()>& enqueue) override {
     cudaEvent_t begin, end;
@@ -373,20 +338,9 @@ class CudaDevice final : public Device {
   }
 
  private:
-  /// Fields come and go at each step of molecular dynamics: giving the memory back to the driver and asking for it anew
-  /// takes longer than many a kernel. A quarter of the device's memory is kept at most: other codes may use it too.
-  void keep_freed_memory() {
-    int supported = 0;
-    check(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, index_), name());
-    if (supported == 0) return;
-    check(cudaDeviceGetDefaultMemPool(&pool_, index_), name());
-    std::uint64_t kept = properties_.totalGlobalMem / 4;
-    check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &kept), name());
-  }
-
   int index_;
   cudaDeviceProp properties_{};
-  cudaMemPool_t pool_ = nullptr;
+  std::optional<cuda::Memory> memory_;
   cudaStream_t stream_ = nullptr, beside_ = nullptr;
   cudaEvent_t forked_ = nullptr, joined_ = nullptr;
   bool told_ = false;
