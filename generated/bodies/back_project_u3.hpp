@@ -27,25 +27,13 @@ struct back_project_u3_body {
     using Matrices [[maybe_unused]] = LinkView<LinkCodec, R18, W>;
     using R [[maybe_unused]] = Lanes<Element, W>;
     const Site x = make_site(a.geometry, a.parity, index, rhs);
-    {  // direction x
-      const auto v_x = load_matrix<Matrices>(a.x, x, 0);
-      const auto g_x = load_matrix<Matrices>(a.y, x, 0);
-      Matrices::store(a.out, x.place, x.parity, 0, nearest_unitary_adjoint(v_x, g_x));
-    }
-    {  // direction y
-      const auto v_y = load_matrix<Matrices>(a.x, x, 1);
-      const auto g_y = load_matrix<Matrices>(a.y, x, 1);
-      Matrices::store(a.out, x.place, x.parity, 1, nearest_unitary_adjoint(v_y, g_y));
-    }
-    {  // direction z
-      const auto v_z = load_matrix<Matrices>(a.x, x, 2);
-      const auto g_z = load_matrix<Matrices>(a.y, x, 2);
-      Matrices::store(a.out, x.place, x.parity, 2, nearest_unitary_adjoint(v_z, g_z));
-    }
-    {  // direction t
-      const auto v_t = load_matrix<Matrices>(a.x, x, 3);
-      const auto g_t = load_matrix<Matrices>(a.y, x, 3);
-      Matrices::store(a.out, x.place, x.parity, 3, nearest_unitary_adjoint(v_t, g_t));
+    {
+      QUARKSMITH_ROLLED
+      for (int mu = 0; mu < directions; ++mu) {
+        const auto v_mu = load_matrix<Matrices>(a.x, x, mu);
+        const auto g_mu = load_matrix<Matrices>(a.y, x, mu);
+        Matrices::store(a.out, x.place, x.parity, mu, nearest_unitary_adjoint(v_mu, g_mu));
+      }
     }
   }
 };

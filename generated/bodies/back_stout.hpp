@@ -52,65 +52,23 @@ struct back_stout_body {
     using R [[maybe_unused]] = Lanes<Element, W>;
     const Site x = make_site(a.geometry, a.parity, index, rhs);
     const R rho = R{} + scalar<R>(a.a.re);
-    {  // direction x
-      const auto u_x = load_matrix<Links>(a.links, x, 0);
-      const auto c_x = load_matrix<Matrices>(a.x, x, 0);
-      const auto v1 = rho * traceless_antihermitian(product(c_x, adj(u_x)));
-      const auto v2 = exponential(v1);
-      const auto z_x = load_matrix<Matrices>(a.y, x, 0);
-      const auto v3 = product(adj(v2), z_x);
-      const auto v4 = exponential_adjoint(v1, v3);
-      const auto p_x = load_matrix<Matrices>(a.z, x, 0);
-      auto s1 = p_x;
-      s1 += traceless_antihermitian(product(v3, v2));
-      s1 += traceless_antihermitian(product(u_x, rho * adj(product(v4, c_x))));
-      Matrices::store(a.out, x.place, x.parity, 0, rho * product(adj(u_x), v4));
-      Matrices::store(a.w, x.place, x.parity, 0, s1);
-    }
-    {  // direction y
-      const auto u_y = load_matrix<Links>(a.links, x, 1);
-      const auto c_y = load_matrix<Matrices>(a.x, x, 1);
-      const auto v1 = rho * traceless_antihermitian(product(c_y, adj(u_y)));
-      const auto v2 = exponential(v1);
-      const auto z_y = load_matrix<Matrices>(a.y, x, 1);
-      const auto v3 = product(adj(v2), z_y);
-      const auto v4 = exponential_adjoint(v1, v3);
-      const auto p_y = load_matrix<Matrices>(a.z, x, 1);
-      auto s1 = p_y;
-      s1 += traceless_antihermitian(product(v3, v2));
-      s1 += traceless_antihermitian(product(u_y, rho * adj(product(v4, c_y))));
-      Matrices::store(a.out, x.place, x.parity, 1, rho * product(adj(u_y), v4));
-      Matrices::store(a.w, x.place, x.parity, 1, s1);
-    }
-    {  // direction z
-      const auto u_z = load_matrix<Links>(a.links, x, 2);
-      const auto c_z = load_matrix<Matrices>(a.x, x, 2);
-      const auto v1 = rho * traceless_antihermitian(product(c_z, adj(u_z)));
-      const auto v2 = exponential(v1);
-      const auto z_z = load_matrix<Matrices>(a.y, x, 2);
-      const auto v3 = product(adj(v2), z_z);
-      const auto v4 = exponential_adjoint(v1, v3);
-      const auto p_z = load_matrix<Matrices>(a.z, x, 2);
-      auto s1 = p_z;
-      s1 += traceless_antihermitian(product(v3, v2));
-      s1 += traceless_antihermitian(product(u_z, rho * adj(product(v4, c_z))));
-      Matrices::store(a.out, x.place, x.parity, 2, rho * product(adj(u_z), v4));
-      Matrices::store(a.w, x.place, x.parity, 2, s1);
-    }
-    {  // direction t
-      const auto u_t = load_matrix<Links>(a.links, x, 3);
-      const auto c_t = load_matrix<Matrices>(a.x, x, 3);
-      const auto v1 = rho * traceless_antihermitian(product(c_t, adj(u_t)));
-      const auto v2 = exponential(v1);
-      const auto z_t = load_matrix<Matrices>(a.y, x, 3);
-      const auto v3 = product(adj(v2), z_t);
-      const auto v4 = exponential_adjoint(v1, v3);
-      const auto p_t = load_matrix<Matrices>(a.z, x, 3);
-      auto s1 = p_t;
-      s1 += traceless_antihermitian(product(v3, v2));
-      s1 += traceless_antihermitian(product(u_t, rho * adj(product(v4, c_t))));
-      Matrices::store(a.out, x.place, x.parity, 3, rho * product(adj(u_t), v4));
-      Matrices::store(a.w, x.place, x.parity, 3, s1);
+    {
+      QUARKSMITH_ROLLED
+      for (int mu = 0; mu < directions; ++mu) {
+        const auto u_mu = load_matrix<Links>(a.links, x, mu);
+        const auto c_mu = load_matrix<Matrices>(a.x, x, mu);
+        const auto v1 = rho * traceless_antihermitian(product(c_mu, adj(u_mu)));
+        const auto v2 = exponential(v1);
+        const auto z_mu = load_matrix<Matrices>(a.y, x, mu);
+        const auto v3 = product(adj(v2), z_mu);
+        const auto v4 = exponential_adjoint(v1, v3);
+        const auto p_mu = load_matrix<Matrices>(a.z, x, mu);
+        auto s1 = p_mu;
+        s1 += traceless_antihermitian(product(v3, v2));
+        s1 += traceless_antihermitian(product(u_mu, rho * adj(product(v4, c_mu))));
+        Matrices::store(a.out, x.place, x.parity, mu, rho * product(adj(u_mu), v4));
+        Matrices::store(a.w, x.place, x.parity, mu, s1);
+      }
     }
   }
 };

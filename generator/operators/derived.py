@@ -10,8 +10,10 @@ from typing import Any
 from generator.language import Direction, Expression, directions, summed, ta
 from generator.language.derivative import Weighted, parts, weighted
 from generator.language.graph import FIFTH, Node, Step
+from generator.language.lower import Lowering, topological
 from generator.language.symbols import Definition, FourMatrices, define
 from generator.language.text import are_inlined
+from generator.spec import KernelSpec
 
 MOMENTA = FourMatrices("p", algebra=True)
 CALLED = tuple(Direction(n) for n in range(4, FIFTH))
@@ -39,6 +41,22 @@ class Derived(Expression):
     def sparing(self) -> bool:
         """Long sums of paths: on a GPU registers are short of matrices by far."""
         return self.room > 0 or not all(are_inlined([v for *_, v in results]) for _, results in self.blocks)
+
+    def body(self, spec: KernelSpec) -> dict[str, Any]:
+        """A loop where all directions have the same long functions: four times their text does not stay in a cache."""
+        data = super().body(spec)
+        values = topological(v for _, results in self.blocks for *_, v in results)
+        if not any(v.op in ("exp_adjoint", "project_u3_adjoint") for v in values):
+            return data
+        (mu, *_), lowering = CALLED, Lowering()
+        each = [[renamed(r[d], {d: mu}) for r in self.definition.results] for d in directions]
+        if len({tuple(map(str, nodes)) for nodes in each}) > 1:
+            return data
+        outputs = [name for name, _ in self.definition.outputs]
+        results = [(o, mu.index, lowering.lower(node)) for o, node in zip(outputs, each[0], strict=True)]
+        lines = self._block("", results, spec.basis)["lines"]
+        head = ["QUARKSMITH_ROLLED", f"for (int {mu.name} = 0; {mu.name} < directions; ++{mu.name}) {{"]
+        return data | {"blocks": [{"title": "", "lines": [*head, *(f"  {line}" for line in lines), "}"]}]}
 
 
 def sparing(function: Callable[..., Any]) -> Derived:

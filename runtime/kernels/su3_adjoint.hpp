@@ -14,6 +14,7 @@ QUARKSMITH_FUNCTION void exponential_series(double c0, double c1, Complex<double
   double weight = 1;
   for (int j = 0; j < 3; ++j) f[j] = b[j] = b[3 + j] = {0, 0};
   for (int n = 0; n < 26; ++n) {
+    if (n == 16 && c1 < 1.0 / 16) break;  // what is left is 1e-18
     const double signed_weight = (n & 2) != 0 ? -weight : weight;
     const double re = (n & 1) != 0 ? 0 : signed_weight, im = (n & 1) != 0 ? signed_weight : 0;
     for (int j = 0; j < 3; ++j) {

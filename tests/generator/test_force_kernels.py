@@ -22,6 +22,7 @@ from slopes import (
 
 from generator.actions import ACTIONS
 from generator.algebra.gamma import BASES
+from generator.emit.launch import default_launch
 from generator.language import Matrices, Spinor, directions, expression, outer, summed
 from generator.language.graph import ExpressionError
 from generator.language.lower import topological
@@ -97,6 +98,15 @@ def test_long_loops_take_few_products(name, most):
     for _, results in OPERATORS[name].blocks:
         products = [v for v in topological([r for *_, r in results]) if v.op == "mul" and v.args[0].kind == "matrix"]
         assert len(products) <= most
+
+
+def test_long_sums_are_told_how_many_threads_share_registers():
+    """Each term loads what it needs behind a barrier, so that 168 registers do; others may have all."""
+    for name, room in {"force_rectangle": 3, "force_chair": 3, "force_clover": 2, "force_plaquette": 1}.items():
+        spec = KernelSpec(name, "double", "r18")
+        lines = [line for block in OPERATORS[name].body(spec)["blocks"] for line in block["lines"]]
+        assert default_launch(OPERATORS[name], spec) == (128, room)
+        assert ("in_order();" in lines) == (room > 1)
 
 
 def quark_action(name, fields):

@@ -1,11 +1,16 @@
 """Forces on smeared links taken back to thin links, against differences of actions of links smeared path by path."""
 
+from dataclasses import replace
 from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
 from lattice import exponential, random_links
 from slopes import EXTENT, ZERO, add_in_plane, applied, assert_force, gaussian, in_plane
+
+from generator.operators import OPERATORS
+from generator.operators.derived import Derived
+from generator.spec import KernelSpec
 
 
 def stouted(u, rho, dimensions):
@@ -137,3 +142,19 @@ def test_forces_through_fat_links_projection_and_fat_links_again():
     by_v = applied("back_project_u3", {"v": v, "g": by_w})["by_v"]
     by_u = taken_back(u, by_v, by_first, ASQTAD)
     assert_force(action, applied("force_link", {"u": u, "g": by_u / 2, "p": ZERO})["out"], u)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"), {"back_stout": "exponential_adjoint", "back_project_u3": "nearest_unitary_adjoint"}.items()
+)
+def test_long_functions_stand_once_in_a_loop_over_directions(name, function):
+    """A compiler makes thousands of instructions of each; where directions differ there is no loop."""
+    operator = OPERATORS[name]
+    links = "r18" if "links" in operator.axes else ""
+    (block,) = operator.body(KernelSpec(name, "double", links))["blocks"]
+    assert sum(function in line for line in block["lines"]) == 1
+    definition = operator.definition
+    first, *others = definition.results
+    twice = replace(definition, results=({d: m + m if d.index == 0 else m for d, m in first.items()}, *others))
+    differing = Derived(operator.function, name, derive=lambda: twice)
+    assert len(differing.body(KernelSpec(name, "double", links))["blocks"]) == 4
