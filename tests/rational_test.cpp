@@ -64,13 +64,13 @@ TEST(Rational, ClosedFormOfSquareRoots) {
 }
 
 TEST(Rational, FewestPolesForAnError) {
-  for (const Case& c : cases)
-    for (const double error : {0.5, 1e-3, 1e-6, 1e-11}) {
-      const RationalFit fit = fit_to_error(c.power, error, c.interval);
+  for (const double error : {0.5, 1e-3, 1e-8})
+    for (const Interval on : {Interval{1e-4, 64}, {0.5, 80}}) {
+      const RationalFit fit = fit_to_error({-1, 4}, error, on);
       const int poles = static_cast<int>(fit.function.poles.size());
       EXPECT_LE(fit.error, error);
       if (poles > 1) {
-        EXPECT_GT(remez(c.power, poles - 1, c.interval).error, error) << poles;
+        EXPECT_GT(remez({-1, 4}, poles - 1, on).error, error) << poles;
       }
     }
 }
