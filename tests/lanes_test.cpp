@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/fields/gauge.hpp"
+#include "runtime/ranks/bordered.hpp"
 #include "solvers/actions/make.hpp"
 #include "solvers/krylov/batch.hpp"
 #include "solvers/krylov/blas.hpp"
@@ -94,5 +95,38 @@ INSTANTIATE_TEST_SUITE_P(Actions, Lanes,
                          [](const auto& info) {
                            return fmt::format("{}_{}", info.param.action, int(info.param.form));
                          });
+
+/// Devices copy the link of a direction piece by piece: where these lie, also in the order of a GPU.
+TEST(StoredSites, GroupsOfASiteAreItsWords) {
+  constexpr int half_sites = 72;
+  for (const bool short_vectors : {false, true})
+    for (const auto& [group, word_bytes] : {std::pair{18, 8}, {12, 8}, {18, 4}, {12, 4}, {14, 2}, {8, 2}}) {
+      const int lanes = short_vectors ? 1 : 4;
+      const MemoryOrder order(short_vectors, group, directions, word_bytes, half_sites / lanes, 2, lanes);
+      const MemoryOrder alone(short_vectors, group, 1, word_bytes, half_sites / lanes, 2, lanes);
+      Operand operand;
+      char memory = 0;
+      operand.data = &memory;
+      const StoredSites field = stored_sites(order, operand, word_bytes);
+      const int pieces = stored_sites(alone, operand, word_bytes).pieces;
+      ASSERT_EQ(field.pieces, directions * pieces);
+      const int in_piece = field.piece_bytes / word_bytes;
+      for (int mu = 0; mu < directions; ++mu) {
+        const StoredSites links = group_of(field, mu, pieces);
+        for (const int parity : {0, 1})
+          for (int block = 0; block < half_sites / lanes; ++block)
+            for (int lane = 0; lane < lanes; ++lane) {
+              const int slot = slot_of(order, parity, block, lane);
+              for (int n = 0; n < group; ++n) {
+                const long long piece =
+                    (static_cast<long long>(slot / links.row) * links.pieces + n / in_piece) * links.row +
+                    slot % links.row;  // as runtime/kernels/targets/move_sites.cu counts them
+                const long long word = (links.data - &memory) / word_bytes + piece * in_piece + n % in_piece;
+                ASSERT_EQ(word, order.word(parity * order.blocks + block, lane, mu * group + n));
+              }
+            }
+      }
+    }
+}
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <complex>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -97,6 +98,9 @@ class Domain {
   void require_reach(const Kernel& kernel) const;
   /// Lanes and numbering for fields stored with so many lanes.
   const LaneLayout& layout(int lanes) const;
+  /// Slots (SitePair) of the last `depth` slices along mu in a link field of so many lanes, and of what the next part
+  /// gets of them; made once.
+  const Memory& leaving_slots(int lanes, int mu, int depth) const;
 
  private:
   Lattice lattice_;
@@ -107,6 +111,7 @@ class Domain {
   mutable std::unique_ptr<Halos> halos_;
   mutable std::vector<std::unique_ptr<BorderedPart>> bordered_;
   mutable std::unique_ptr<RankSums> rank_sums_;
+  mutable std::map<std::array<int, 3>, Memory> leaving_slots_;  // by lanes, direction and depth
 };
 using DomainPointer = std::shared_ptr<const Domain>;
 

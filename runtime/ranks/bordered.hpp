@@ -15,6 +15,15 @@ namespace quarksmith {
 
 /// Fields in memory, for copies of sites.
 StoredSites stored_sites(const MemoryOrder& order, const Operand& operand, int word_bytes);
+/// The slot of a site.
+inline int slot_of(const MemoryOrder& order, int parity, long long block, int lane) {
+  return static_cast<int>((parity * order.padded() + block) * order.lanes + lane);
+}
+/// One of the groups of a site, such as the link of a direction, which has so many pieces.
+inline StoredSites group_of(StoredSites sites, int group, int pieces) {
+  sites.data += static_cast<std::ptrdiff_t>(group) * pieces * sites.row * sites.piece_bytes;
+  return sites;
+}
 StoredSites stored_sites(const SpinorField& field);
 StoredSites stored_sites(const LinkField& field);
 StoredSites stored_sites(const TermField& field);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/error.hpp"
+#include "runtime/ranks/bordered.hpp"
 #include "runtime/ranks/halo_policy.hpp"
 #include "runtime/fields/order.hpp"
 #include "runtime/tuning.hpp"
@@ -76,32 +77,48 @@ Operand LinkField::ghosts(int mu) const {
   return f;
 }
 
+const Memory& Domain::leaving_slots(int lanes, int mu, int depth) const {
+  Memory& slots = leaving_slots_[{lanes, mu, depth}];
+  if (slots.bytes() > 0) return slots;
+  const Geometry& g = layout(lanes).geometry();
+  const auto order = [&](long long blocks) {  // slots do not depend on what a site holds
+    return MemoryOrder(device().short_vectors(), 1, 1, 8, blocks, 2, lanes);
+  };
+  const MemoryOrder here = order(g.half_sites), there = order(static_cast<long long>(depth) * face_blocks(g, mu));
+  std::vector<SitePair> pairs;
+  for (int slice = 0; slice < depth; ++slice)
+    for (const int parity : {0, 1})
+      for_each_on_face(g, parity, mu, g.extent[mu] - 1 - slice, [&](int block, int index) {
+        for (int lane = 0; lane < lanes; ++lane)
+          pairs.push_back(
+              {slot_of(there, parity, slice * face_blocks(g, mu) + index, lane), slot_of(here, parity, block, lane)});
+      });
+  slots = Memory(device_, pairs.size() * sizeof(SitePair));
+  device().upload(slots.data(), pairs.data(), slots.bytes());
+  return slots;
+}
+
+/// Faces are gathered where the links are: the rest of the field stays there.
 void LinkField::exchange_ghosts() const {
   ghosts_are_old_ = false;
   const Lattice& lattice = domain_->lattice();
   if (lattice.parts() == 1) return;
-  const Geometry& g = domain_->layout(lanes_).geometry();
-  const MemoryOrder here = order_of(*this);
-  const std::size_t word = precision_->word_bytes;
-  std::vector<char> links(data_.bytes());
-  domain_->device().download(links.data(), data_.data(), links.size());
+  Device& device = domain_->device();
   std::array<std::vector<char>, directions> leaving, arriving;
   std::vector<Message> sends, receives;
   for (int mu = 0; mu < directions; ++mu) {
     if (!lattice.split(mu)) continue;
     const MemoryOrder there = ghost_order(*this, mu);
-    leaving[mu].resize(there.words() * word);
-    arriving[mu].resize(there.words() * word);
-    const auto copy = [&](int parity, int block, int index) {
-      for (int n = 0; n < here.group; ++n)
-        for (int lane = 0; lane < lanes_; ++lane)
-          std::copy_n(&links[(parity * here.parity_words() + here.word(block, lane, mu * here.group + n)) * word], word,
-                      &leaving[mu][(parity * there.parity_words() + there.word(index, lane, n)) * word]);
-    };
-    for (int slice = 0; slice < depth_; ++slice)
-      for (const int parity : {0, 1})
-        for_each_on_face(g, parity, mu, g.extent[mu] - 1 - slice,
-                         [&](int block, int index) { copy(parity, block, slice * face_blocks(g, mu) + index); });
+    const Memory face(domain_->device_pointer(), static_cast<std::size_t>(there.words()) * precision_->word_bytes);
+    const Memory& slots = domain_->leaving_slots(lanes_, mu, depth_);
+    Operand packed;
+    packed.data = face.data();
+    const StoredSites to = stored_sites(there, packed, precision_->word_bytes);
+    device.move_sites({to, group_of(stored_sites(*this), mu, to.pieces), static_cast<const SitePair*>(slots.data()),
+                       static_cast<int>(slots.bytes() / sizeof(SitePair))});
+    leaving[mu].resize(face.bytes());
+    arriving[mu].resize(face.bytes());
+    device.download(leaving[mu].data(), face.data(), face.bytes());
     sends.push_back({lattice.part_at(mu, 1), mu, leaving[mu].data(), leaving[mu].size()});
     receives.push_back({lattice.part_at(mu, -1), mu, arriving[mu].data(), arriving[mu].size()});
   }
@@ -110,7 +127,7 @@ void LinkField::exchange_ghosts() const {
   for (int mu = 0; mu < directions; ++mu) {
     if (!lattice.split(mu)) continue;
     if (ghosts_[mu].bytes() == 0) ghosts_[mu] = Memory(domain_->device_pointer(), arriving[mu].size());
-    domain_->device().upload(ghosts_[mu].data(), arriving[mu].data(), arriving[mu].size());
+    device.upload(ghosts_[mu].data(), arriving[mu].data(), arriving[mu].size());
   }
 }
 
