@@ -139,41 +139,60 @@ struct RandomState {
 /// alone with the sums that stand there.
 enum class SumStage { all, sums, program };
 
-/// Everything one kernel call needs. Which members a kernel reads is stated in its generated header.
-struct Arguments {
+/// What any kernel over sites may read.
+struct FieldArguments {
   Geometry geometry{};
   int parity = 0;       ///< parity of the output sites
   int rhs = 1;          ///< right-hand sides of this call; a multiple of the kernel's tile
   int direction = 0;    ///< link direction that a gauge update changes
   long long count = 0;  ///< sites of an element-wise kernel (both parities counted when the fields hold both)
   Operand out, in, x, y, z, w;
-  Operand links;       ///< forward links of both parities
-  Operand long_links;  ///< the same for hops over three sites
-  Operand term;        ///< site terms of both parities (runtime/kernels/term.hpp)
-  Operand twist;       ///< second factor of the inverse of a twisted term (runtime/kernels/twist.hpp)
+  Operand links;  ///< forward links of both parities
+  Operand term;   ///< site terms of both parities (runtime/kernels/term.hpp)
   ComplexScalar a, b, c;
+};
+
+/// Hopping terms.
+struct HoppingArguments {
+  Operand long_links;  ///< as links, for hops over three sites
+  Operand twist;       ///< second factor of the inverse of a twisted term (runtime/kernels/twist.hpp)
   Hops hops, long_hops;
-  RandomState random;
-  double* sums = nullptr;      ///< results of a reducing kernel
-  double* partial = nullptr;   ///< scratch: one row of sums per chunk
-  unsigned* ticket = nullptr;  ///< scratch: chunks done so far (CUDA); zero between calls
-  /// Scalars in device memory, complex numbers: number s of right-hand side r is scalars[r * scalar_stride + 2 s] and
-  /// the next. Slot n of a kernel is number slot[n].
-  double* scalars = nullptr;
-  int scalar_stride = 0;
-  int columns = 0;  ///< right-hand sides of x that a block kernel combines (runtime/kernels/block.hpp)
-  /// Slices of a vector for kernels along the fifth dimension: slice s of vector r is right-hand side r * slices + s of
-  /// the operands. Their coefficients: runtime/kernels/slices.hpp.
-  int slices = 1;
-  const void* chain = nullptr;
   const int* list = nullptr;  ///< CPU: numbers of the blocks to work on, of which there are list_count; null: all
   int list_count = 0;
   int skip = 0;                ///< CUDA: bits of directions; sites with a hop that leaves the part there are left out
   const Halo* halo = nullptr;  ///< boundaries of a part; null: hops that leave it come in again on the other side
+};
+
+/// Kernels along the fifth dimension: slice s of vector r is right-hand side r * slices + s of the operands.
+struct SliceArguments {
+  int slices = 1;
+  const void* chain = nullptr;  ///< coefficients: runtime/kernels/slices.hpp
+};
+
+/// Kernels with sums over sites.
+struct SumArguments {
+  double* sums = nullptr;      ///< results
+  double* partial = nullptr;   ///< scratch: one row of sums per chunk
+  unsigned* ticket = nullptr;  ///< scratch: chunks done so far (CUDA); zero between calls
+};
+
+/// Updates whose coefficients stay on the device.
+struct UpdateArguments {
+  /// Complex numbers: number s of right-hand side r is scalars[r * scalar_stride + 2 s] and the next. Slot n of a
+  /// kernel is number slot[n].
+  double* scalars = nullptr;
+  int scalar_stride = 0;
+  int columns = 0;  ///< right-hand sides of x that a block kernel combines (runtime/kernels/block.hpp)
   SumStage stage = SumStage::all;
-  const Team* team = nullptr;  ///< ranks over which sums extend before a program on device scalars runs
+  const Team* team = nullptr;  ///< ranks over which sums extend before the program on these scalars runs
   int mask = -1;               ///< kernels skip a right-hand side whose number `mask` is 0; -1: none
   unsigned char slot[most_slots] = {};
+};
+
+/// Everything one kernel call needs, by families of kernels. Which members a kernel reads is stated in its generated
+/// header.
+struct Arguments : FieldArguments, HoppingArguments, SliceArguments, SumArguments, UpdateArguments {
+  RandomState random;  ///< of gauge updates
 };
 
 /// Launch numbers of one kernel; ignored by the CPU target.
