@@ -310,21 +310,30 @@ static void check_solver(quarksmith_context* context, quarksmith_gauge* gauge, c
   for (int r = 0; r < rhs; ++r) free(b[r]), free(x[r]);
 }
 
+static int is_built(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* p,
+                    const quarksmith_solver_settings* settings) {
+  quarksmith_solver* solver = NULL;
+  const quarksmith_status status = quarksmith_solver_create(gauge, p, settings, &solver);
+  quarksmith_free(solver);
+  return status != QUARKSMITH_MISSING_KERNEL;
+}
+
 void test_solvers(const char* device) {
   static const struct {
     const char *method, *even_odd, *precision, *links;
     double tolerance;
     int clover; /* kernels with clover are built for r12 */
-  } cases[] = {{"bicgstab", "symmetric", "double", NULL, 1e-10, 1},
-               {"cg", "symmetric", "double", "r12", 1e-10, 1},
-               {"bicgstab", "asymmetric", "double", "r12", 1e-10, 1},
-               {"cg", "none", "double", "r12", 1e-9, 1},
-               {"bicgstab", "symmetric", "double-single", NULL, 1e-11, 1},
-               {"bicgstab", "symmetric", "double-half", NULL, 1e-10, 1},
-               {"bicgstab", "symmetric", "single", NULL, 1e-5, 1},
-               {"bicgstab", "symmetric", "double", "r18", 1e-10, 0},
-               {"bicgstab", "none", "double-single", "r8", 1e-10, 0},
-               {"bicgstab", "symmetric", "double", "r12t", 1e-10, 0}};
+    int wide;   /* profile wide alone has the kernels, which make test-full builds */
+  } cases[] = {{"bicgstab", "symmetric", "double", NULL, 1e-10, 1, 0},
+               {"cg", "symmetric", "double", "r12", 1e-10, 1, 0},
+               {"bicgstab", "asymmetric", "double", "r12", 1e-10, 1, 0},
+               {"cg", "none", "double", "r12", 1e-9, 1, 0},
+               {"bicgstab", "symmetric", "double-single", NULL, 1e-11, 1, 0},
+               {"bicgstab", "symmetric", "double-half", NULL, 1e-10, 1, 0},
+               {"bicgstab", "symmetric", "single", NULL, 1e-5, 1, 0},
+               {"bicgstab", "symmetric", "double", "r18", 1e-10, 0, 0},
+               {"bicgstab", "none", "double-single", "r8", 1e-10, 0, 1},
+               {"bicgstab", "symmetric", "double", "r12t", 1e-10, 0, 1}};
   quarksmith_context* context = NULL;
   check_ok(quarksmith_open(device, extent, &context), "open");
   for (size_t n = 0; n < sizeof actions / sizeof *actions; ++n) {
@@ -340,7 +349,7 @@ void test_solvers(const char* device) {
       s.precision = cases[k].precision;
       s.links = cases[k].links;
       s.tolerance = cases[k].tolerance;
-      check_solver(context, gauge, &l, &p, &s);
+      if (!cases[k].wide || is_built(gauge, &p, &s)) check_solver(context, gauge, &l, &p, &s);
     }
     check_shifted(gauge, &l, &p);
     quarksmith_free(gauge);

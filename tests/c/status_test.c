@@ -121,7 +121,7 @@ static void test_names(set* s) {
   v = s->solvers, v.precision = "double-octuple";
   refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "octuple'", "double");
   refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "hdf5", 64), bad, "'hdf5'", "ildg");
-  o = s->ops, o.precision = "single", o.basis = "rotated", o.links = "r8";
+  o = s->ops, o.precision = "single", o.basis = "degrand_rossi", o.links = "r8";
   refused(quarksmith_operator_create(s->gauge, &s->wilson, &o, &op), QUARKSMITH_MISSING_KERNEL,
           "precision = [\"single\"]", "add to the profile");
 }
