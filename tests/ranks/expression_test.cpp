@@ -7,6 +7,7 @@
 #include "runtime/ranks/halo.hpp"
 #include "solvers/measure/source.hpp"
 #include "tests/ranks/support.hpp"
+#include "tests/support.hpp"
 
 namespace {
 
