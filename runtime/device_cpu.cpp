@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <omp.h>
+#include <sys/mman.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -13,7 +14,7 @@
 namespace quarksmith {
 namespace {
 
-constexpr std::size_t cache_line = 64;
+constexpr std::size_t cache_line = 64, huge_page = std::size_t(2) << 20;
 
 /// Model name that the operating system reports.
 std::string processor_model() {
@@ -53,6 +54,14 @@ std::size_t available_memory() {
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("MemAvailable:")) return std::strtoull(line.c_str() + 13, nullptr, 10) * 1024;
   return std::size_t(1) << 30;
+}
+
+/// Calls work(first byte, bytes) for parts of memory, large ones by all threads, which first touch the pages near them.
+void in_parts(std::size_t bytes, const std::function<void(std::size_t, std::size_t)>& work) {
+  constexpr std::size_t part = std::size_t(1) << 20;
+  const long long parts = static_cast<long long>((bytes + part - 1) / part);
+#pragma omp parallel for schedule(static) if (parts > 4)
+  for (long long n = 0; n < parts; ++n) work(n * part, std::min(part, bytes - n * part));
 }
 
 template <class Word>
@@ -98,7 +107,11 @@ class CpuDevice final : public Device {
   bool short_vectors() const override { return false; }
 
   void* allocate(std::size_t bytes) override {
-    void* memory = std::aligned_alloc(cache_line, (bytes + cache_line - 1) / cache_line * cache_line);
+    const std::size_t alignment = bytes < 2 * huge_page ? cache_line : huge_page;
+    const std::size_t whole = (bytes + alignment - 1) / alignment * alignment;
+    void* memory = std::aligned_alloc(alignment, whole);
+    // Kernels go through many streams at once: with pages of 4 KiB their addresses are looked up again and again.
+    if (memory != nullptr && alignment == huge_page) madvise(memory, whole, MADV_HUGEPAGE);  // advice may be ignored
     if (memory == nullptr && bytes > 0)
       throw OutOfMemory(
           fmt::format("cpu: no memory for {} MiB; use a smaller lattice or fewer right-hand sides", bytes >> 20));
@@ -107,8 +120,15 @@ class CpuDevice final : public Device {
   void release(void* memory) noexcept override { std::free(memory); }
   void upload(void* device, const void* host, std::size_t bytes) override { copy(device, host, bytes); }
   void download(void* host, const void* device, std::size_t bytes) override { copy(host, device, bytes); }
-  void copy(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
-  void fill(void* memory, int byte, std::size_t bytes) override { std::memset(memory, byte, bytes); }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    in_parts(bytes, [&](std::size_t at, std::size_t size) {
+      std::memcpy(static_cast<char*>(to) + at, static_cast<const char*>(from) + at, size);
+    });
+  }
+  void fill(void* memory, int byte, std::size_t bytes) override {
+    in_parts(bytes,
+             [&](std::size_t at, std::size_t size) { std::memset(static_cast<char*>(memory) + at, byte, size); });
+  }
   void move_sites(const SiteMove& move) override {
     switch (move.to.piece_bytes) {
       case 8:

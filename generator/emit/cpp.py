@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -158,13 +159,23 @@ def storage_text(storage: Storage) -> dict[str, Any]:
     link = [[Text(f"u.{row}{column}", "complex") for column in range(3)] for row in "abc"]
     a, b, c = link
     reals = storage.encode(a, b, c, encoder)
+    elements = [z.code for row in rows for z in row]
     return {
         "storage": storage,
+        "in_place": 0 if storage.temporal else 2 * _leading(elements, decoder.statements),
         "decode_statements": decoder.statements,
-        "elements": [z.code for row in rows for z in row],
+        "elements": elements,
         "encode_statements": encoder.statements,
         "reals": [x.code for x in reals],
     }
+
+
+def _leading(elements: Sequence[str], statements: Sequence[str]) -> int:
+    """How many elements of a link, from the first on, are two reals as they are stored."""
+    named = {s.split()[2]: s.split(" = ", 1)[1].rstrip(";") for s in statements}
+    stored = [f"Complex<R>{{p[{2 * n}], p[{2 * n + 1}]}}" for n in range(len(elements))]
+    differs = (n for n, z in enumerate(elements) if named.get(z, z) != stored[n])
+    return next(differs, len(elements))
 
 
 def frame_text(basis: Basis) -> dict[str, Any]:

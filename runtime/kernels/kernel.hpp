@@ -17,3 +17,6 @@
 #include "runtime/kernels/term.hpp"
 #include "runtime/kernels/twist.hpp"
 #include "runtime/kernels/gauge_update.hpp"
+#if !defined(__CUDACC__)
+#include "runtime/kernels/targets/hops_cpu.hpp"
+#endif

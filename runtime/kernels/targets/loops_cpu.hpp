@@ -77,6 +77,14 @@ void pack_faces(const Arguments& a) {
   pack_face<C, F, W, 3, +1>(a), pack_face<C, F, W, 3, -1>(a);
 }
 
+// Of hopping terms: runtime/kernels/targets/hops_cpu.hpp
+template <class K, int W>
+QUARKSMITH_INLINE void hop_site(const Arguments& a, int index, int rhs);
+template <class K, int W>
+void prefetch_block(const Arguments& a, int index, int rhs);
+template <class K, int W>
+QUARKSMITH_INLINE int blocks_ahead(const Arguments& a);
+
 /// Runs kernel K; the build compiles every kernel twice, for blocks of full lanes and (QUARKSMITH_ONE_LANE) of one.
 template <class K, class Order = InOrder>
 void apply(const Arguments& a, const Launch& launch) {
@@ -84,10 +92,18 @@ void apply(const Arguments& a, const Launch& launch) {
     if (launch.halo != nullptr) return pack_faces<K>(a);
   constexpr int lanes = lanes_of<K>;
   const int count = a.list != nullptr ? a.list_count : K::count(a);
-  for_each<K>(a, count, [&](int number, int rhs) {
-    const int index = a.list != nullptr ? a.list[number] : Order::block(a.geometry, number);
-    K::template site<lanes>(a, index, rhs, static_cast<Lanes<double, lanes>*>(nullptr));
-  });
+  const auto block = [&](int number) { return a.list != nullptr ? a.list[number] : Order::block(a.geometry, number); };
+  if constexpr (lanes > 1 && requires { typename K::HalfSpinor; }) {
+    const int ahead = blocks_ahead<K, lanes>(a);
+    for_each<K>(a, count, [&](int number, int rhs) {
+      if (ahead != 0 && number + ahead < count) prefetch_block<K, lanes>(a, block(number + ahead), rhs);
+      hop_site<K, lanes>(a, block(number), rhs);
+    });
+  } else {
+    for_each<K>(a, count, [&](int number, int rhs) {
+      K::template site<lanes>(a, block(number), rhs, static_cast<Lanes<double, lanes>*>(nullptr));
+    });
+  }
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -1,0 +1,138 @@
+/// \file
+/// Hopping terms on the CPU: which blocks look for ghost zones, links that stay in memory, and what is brought nearer
+/// before it is needed. Included by runtime/kernels/kernel.hpp.
+#pragma once
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+/// A link whose first numbers are read where they are stored whenever it multiplies a vector, the others decoded: a
+/// matrix beside two vectors and the sum is more than registers hold.
+template <class R, int InPlace>
+struct LinkInMemory {
+  static constexpr int lanes = sizeof(R) / sizeof(Element<R>), reals = 18;
+  const Element<R>* stored;
+  R decoded[reals - InPlace + (InPlace == reals)];
+
+  QUARKSMITH_INLINE R real(int n) const {
+    return n < InPlace ? load_lanes<Element<R>, lanes>(stored + n * lanes) : decoded[n < InPlace ? 0 : n - InPlace];
+  }
+  QUARKSMITH_INLINE Complex<R> number(int n) const { return {real(2 * n), real(2 * n + 1)}; }
+  QUARKSMITH_INLINE Link<R> load() const {
+    in_order();  // or the compiler keeps what it read before, in memory of its own
+    return {number(0), number(1), number(2), number(3), number(4), number(5), number(6), number(7), number(8)};
+  }
+};
+template <class R, int InPlace>
+QUARKSMITH_INLINE Colour<R> mul(const LinkInMemory<R, InPlace>& u, const Colour<R>& v) {
+  return mul(u.load(), v);
+}
+template <class R, int InPlace>
+QUARKSMITH_INLINE Colour<R> mul_adj(const LinkInMemory<R, InPlace>& u, const Colour<R>& v) {
+  return mul_adj(u.load(), v);
+}
+
+/// Numbers of a link that a field holds as they are.
+template <class View>
+inline constexpr int in_place = 0;
+template <class T, class Storage, int W>
+inline constexpr int in_place<LinkView<Ieee<T>, Storage, W>> = Storage::in_place;
+
+/// The link of direction Mu at a site, in memory.
+template <class View>
+QUARKSMITH_INLINE auto link_in_memory(const Operand& f, const Site& at, int mu) {
+  using Real = typename View::Real;
+  LinkInMemory<Real, in_place<View>> u;
+  u.stored = static_cast<const typename View::Word*>(f.data) + at.parity * f.parity_stride +
+             (at.place.block * static_cast<long long>(directions) + mu) * View::words * View::lanes;
+  if constexpr (in_place<View> < u.reals) {
+    const Link<Real> v = View::load(f, at.place, at.parity, mu);
+    const Complex<Real> all[] = {v.a0, v.a1, v.a2, v.b0, v.b1, v.b2, v.c0, v.c1, v.c2};
+    QUARKSMITH_UNROLL
+    for (int n = in_place<View>; n < u.reals; ++n)
+      u.decoded[n - in_place<View>] = n % 2 == 0 ? all[n / 2].re : all[n / 2].im;
+    asm volatile("" : : "r"(u.decoded) : "memory");  // not in registers
+  }
+  return u;
+}
+
+/// Where a kernel finds link and spinor of a hop if no hop leaves the part.
+template <class Links>
+struct InFields {
+  template <int Mu, int Step>
+  QUARKSMITH_INLINE auto link(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there) const {
+    using View = typename Links::template of<Step>;
+    if constexpr (in_place<View> > 0) {
+      return link_in_memory<View>(links_of<Step>(a), link_site(x, there), Mu);
+    } else {
+      return Stored<Links, 0>{}.link(a, x, there);
+    }
+  }
+  template <class HalfSpinor, class Spinors, int Mu, int Step>
+  QUARKSMITH_INLINE auto spinor(const Arguments& a, const Site&, const Neighbour<Mu, Step>& there, int rhs) const {
+    return HalfSpinor::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
+  }
+};
+
+/// Whether kernel K finds hops of a block in ghost zones: once a block, not at each hop.
+template <class K>
+QUARKSMITH_INLINE bool needs_ghosts(const Arguments& a, int index) {
+  if (a.halo == nullptr) return false;
+  int cut = 0;
+  for (int mu = 0; mu < directions; ++mu) cut |= (a.halo->face[mu] != 0) << mu;
+  return on_boundary<K::HalfSpinor::depth>(a.geometry, make_site(a.geometry, a.parity, index, 0), cut);
+}
+template <class K, int W>
+QUARKSMITH_OUTLINED void site_with_ghosts(const Arguments& a, int index, int rhs) {
+  K::template site<W>(a, index, rhs, static_cast<Lanes<double, W>*>(nullptr));
+}
+/// Kernel K at a block.
+template <class K, int W>
+QUARKSMITH_INLINE void hop_site(const Arguments& a, int index, int rhs) {
+  if (needs_ghosts<K>(a, index)) return site_with_ghosts<K, W>(a, index, rhs);
+  K::template site<W>(a, index, rhs, InFields<typename K::template Links<W>>{});
+}
+
+// --- ahead -----------------------------------------------------------------------------------------------------------
+
+/// Has memory bring link and neighbour of the hop (Mu, Step) of kernel K nearer.
+template <class K, int W, int Mu, int Step>
+QUARKSMITH_INLINE void prefetch_hop(const Arguments& a, const Site& x, int rhs) {
+  using HalfSpinor = typename K::HalfSpinor;
+  if constexpr (decltype(HalfSpinor::parts(Hop<Mu, Step>{}))::count > 0) {
+    using View = typename K::template Links<W>::template of<Step>;
+    using Spinors = SpinorView<typename K::Format, HalfSpinor::spins, W>;
+    const auto there = neighbour<Mu, Step>(a.geometry, x);
+    const Site at = link_site(x, there);
+    const Operand& links = links_of<Step>(a);
+    prefetch_words<typename View::Word, W, View::words, directions>(links, at.place, at.parity * links.parity_stride,
+                                                                    Mu);
+    QUARKSMITH_UNROLL
+    for (int r = 0; r < K::tile; ++r) Spinors::prefetch(a.in, there.place, rhs + r);
+  }
+}
+template <class K, int W, int Length>
+QUARKSMITH_INLINE void prefetch_hops(const Arguments& a, const Site& x, int rhs) {
+  prefetch_hop<K, W, 0, Length>(a, x, rhs), prefetch_hop<K, W, 0, -Length>(a, x, rhs);
+  prefetch_hop<K, W, 1, Length>(a, x, rhs), prefetch_hop<K, W, 1, -Length>(a, x, rhs);
+  prefetch_hop<K, W, 2, Length>(a, x, rhs), prefetch_hop<K, W, 2, -Length>(a, x, rhs);
+  prefetch_hop<K, W, 3, Length>(a, x, rhs), prefetch_hop<K, W, 3, -Length>(a, x, rhs);
+}
+/// The same for all hops of a block.
+template <class K, int W>
+QUARKSMITH_OUTLINED void prefetch_block(const Arguments& a, int index, int rhs) {
+  const Site x = make_site(a.geometry, a.parity, index, rhs);
+  prefetch_hops<K, W, 1>(a, x, rhs);
+  if constexpr (K::long_hops) prefetch_hops<K, W, 3>(a, x, rhs);
+}
+/// By how many blocks a kernel asks for what it will read: none where all its blocks stay in a cache anyway.
+template <class K, int W>
+QUARKSMITH_INLINE int blocks_ahead(const Arguments& a) {
+  using Spinors = SpinorView<typename K::Format, K::HalfSpinor::spins, W>;
+  using View = typename K::template Links<W>::template of<1>;
+  constexpr long long links = 2 * directions * View::words * int(sizeof(typename View::Word));
+  constexpr long long spinors = 2 * K::tile * Spinors::words * int(sizeof(typename Spinors::Word));
+  constexpr long long cached = 8 << 20;  // bytes
+  return a.geometry.half_sites * (links + spinors) * W > cached ? 2 : 0;
+}
+
+}  // namespace quarksmith::QUARKSMITH_TARGET
