@@ -81,14 +81,39 @@ QUARKSMITH_INLINE bool needs_ghosts(const Arguments& a, int index) {
   for (int mu = 0; mu < directions; ++mu) cut |= (a.halo->face[mu] != 0) << mu;
   return on_boundary<K::HalfSpinor::depth>(a.geometry, make_site(a.geometry, a.parity, index, 0), cut);
 }
-template <class K, int W>
-QUARKSMITH_OUTLINED void site_with_ghosts(const Arguments& a, int index, int rhs) {
-  K::template site<W>(a, index, rhs, static_cast<Lanes<double, W>*>(nullptr));
+
+/// Leaves D psi to somebody else's epilogue: a.out.data are spinors of registers, one a right-hand side.
+struct Keep {
+  static constexpr int vectors = 1;
+  template <class Spinors, int W, class Value>
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
+    static_cast<Value*>(a.out.data)[rhs - s.rhs] = *sum;
+  }
+};
+/// D psi at a block some of whose hops end in ghost zones. Compiled once for all epilogues.
+template <class Body, int W>
+QUARKSMITH_OUTLINED void hop_with_ghosts(const Arguments& a, int index, int rhs, void* sum) {
+  Arguments to = a;
+  to.out.data = sum;
+  Body::template site<W>(to, index, rhs, static_cast<Lanes<double, W>*>(nullptr));
 }
+/// Kernel K, whose body has that epilogue, at such a block.
+template <int W, template <class, class, class, class, bool, int> class Body, class Codec, class LinkCodec,
+          class Storage, class Epilogue, bool ComplexPhase, int Tile>
+QUARKSMITH_OUTLINED void site_with_ghosts(const Body<Codec, LinkCodec, Storage, Epilogue, ComplexPhase, Tile>&,
+                                          const Arguments& a, int index, int rhs) {
+  using Hopping = Body<Codec, LinkCodec, Storage, Keep, ComplexPhase, Tile>;
+  using Spinors = SpinorView<Codec, Hopping::HalfSpinor::spins, W>;
+  typename Spinors::Value sum[Tile];
+  hop_with_ghosts<Hopping, W>(a, index, rhs, sum);
+  const Site x = make_site(a.geometry, a.parity, index, rhs);
+  for (int r = 0; r < Tile; r += Epilogue::vectors) Epilogue::template finish<Spinors, W>(a, x, rhs + r, sum + r);
+}
+
 /// Kernel K at a block.
 template <class K, int W>
 QUARKSMITH_INLINE void hop_site(const Arguments& a, int index, int rhs) {
-  if (needs_ghosts<K>(a, index)) return site_with_ghosts<K, W>(a, index, rhs);
+  if (needs_ghosts<K>(a, index)) return site_with_ghosts<W>(K{}, a, index, rhs);
   K::template site<W>(a, index, rhs, InFields<typename K::template Links<W>>{});
 }
 
