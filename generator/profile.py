@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from generator.algebra.gamma import find_basis
-from generator.emit.include import SETS, included
-from generator.emit.launch import default_launch
+from generator.include import SETS, included
+from generator.launch import launched
 from generator.operators import add_expressions, find_operator
 from generator.spec import KernelSpec, SpecError
 
@@ -85,7 +85,7 @@ def load_profile(name: str) -> Profile:
     except SpecError as error:
         raise SpecError(f"profile {path}: {error}") from error
     for group in added.values():
-        group[:] = [_launched(s) for s in group if s.name not in specs]
+        group[:] = [s for s in group if s.name not in specs]
     everything = specs | {s.name: s for group in added.values() for s in group}
     budget = data.get("budget", {})
     _check_budget(path, budget, len(specs), len(everything))
@@ -157,18 +157,12 @@ def expand_row(row: dict[str, Any], folder: Path) -> list[KernelSpec]:
             raise SpecError(f"operator {name} needs {', '.join(missing)}")
         axes = {axis: [_value(axis, v, folder) for v in _as_list(values)] for axis, values in given.items()}
         for combination in itertools.product(*axes.values()):
-            spec = KernelSpec(operator=name, **dict(zip(axes, combination, strict=True)))
-            result.append(_launched(spec))
+            result.append(launched(KernelSpec(operator, **dict(zip(axes, combination, strict=True)))))
     return result
-
-
-def _launched(spec: KernelSpec) -> KernelSpec:
-    return spec.with_launch(*default_launch(find_operator(spec.operator), spec))
 
 
 def row_for(spec: KernelSpec) -> str:
     """The profile row that adds one kernel."""
-    operator = find_operator(spec.operator)
     text = {
         "dagger": str(spec.dagger).lower(),
         "epilogue": f'"{spec.epilogue}"',
@@ -180,7 +174,7 @@ def row_for(spec: KernelSpec) -> str:
         "ranks": str(spec.ranks).lower(),
         "spins": str(spec.spins),
     }
-    pairs = [f'operator = "{spec.operator}"'] + [f"{axis} = [{text[axis]}]" for axis in operator.axes]
+    pairs = [f'operator = "{spec.operator.name}"'] + [f"{axis} = [{text[axis]}]" for axis in spec.operator.axes]
     return "[[kernel]]\n" + "\n".join(pairs)
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from generator.__main__ import main
-from generator.emit.include import SETS
+from generator.include import SETS
 from generator.profile import load_profile
 from generator.spec import SpecError
 
