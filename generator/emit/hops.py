@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from generator.operators.hopping import Hop, HoppingOperator
 
 
+def hop_list(hops: Sequence[Hop]) -> str:
+    """Their C++ types, eight a line."""
+    types = [f"Hop<{hop.mu}, {hop.step:+d}>" for hop in hops]
+    return (",\n" + " " * 23).join(", ".join(types[n : n + 8]) for n in range(0, len(types), 8))
+
+
 def hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) -> list[dict[str, Any]]:
     """Finished text rows of each hop: the template only orders them."""
     started: set[int] = set()

@@ -32,6 +32,13 @@ _CPP_TYPES = {
     "fermion": "SpinorField",
     "direction": "LatticeDirection",
 }
+_BODY_TYPES = {
+    "Spinors": "SpinorView<Codec, S, W>",
+    "Links": "LinkView<LinkCodec, Storage, W>",
+    "Matrices": "LinkView<LinkCodec, R18, W>",
+    "R": "Lanes<typename LinkCodec::Element, W>",
+}
+"""Names that statements of a body use, and what they are there."""
 _VALUES = ("real", "complex", "direction")
 
 
@@ -288,12 +295,16 @@ class Expression(Operator):
         place = self.definition.place
         file = Path(place.file)
         shown = file.relative_to(ROOT) if file.is_relative_to(ROOT) else file.name
+        numbers = [self._number(n, k) for n, k in self.kinds.items() if k in _VALUES]
+        blocks = [self._block(title, results, spec.basis) for title, results in self.blocks]
+        code = "\n".join([*numbers, *(line for block in blocks for line in block["lines"])])
         return {
             "formula": self.formula,
             "statements": statements_of(self.formula),
             "source": f"{shown}, line {place.line}",
-            "numbers": [self._number(n, k) for n, k in self.kinds.items() if k in _VALUES],
-            "blocks": [self._block(title, results, spec.basis) for title, results in self.blocks],
+            "types": [(name, t) for name, t in _BODY_TYPES.items() if re.search(rf"\b{name}\b", code)],
+            "numbers": numbers,
+            "blocks": blocks,
             "sums": self.sums,
         }
 
@@ -337,8 +348,7 @@ class Expression(Operator):
         returns = "std::vector<double>" if self.sums else "void"
         return {
             "name": self.name,
-            "text": self.definition.text,
-            "statements": statements_of(f"{self.definition.text}; {self.formula}"),
+            "text": statements_of(self.definition.text),
             "declaration": f"inline {returns} {self.name}({', '.join(parameters)})",
             "evaluation": f'{"return " if self.sums else ""}evaluate("{self.name}", {{{arguments}}}{settings})',
         }

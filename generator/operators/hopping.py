@@ -12,7 +12,7 @@ from generator.algebra.gamma import Basis, Matrix
 from generator.algebra.projector import Factors, factorise
 from generator.algebra.su3 import STORAGES, Storage
 from generator.cost import COLOUR_REALS, Cost, hopping_flops
-from generator.emit.hops import hop_rows
+from generator.emit.hops import hop_list, hop_rows
 from generator.lower.hopping import HoppingForm
 from generator.operator import Operator
 from generator.operators.site_term import CLOVER, SiteTerm
@@ -178,8 +178,10 @@ class HoppingOperator(Operator):
         """Data of the template that do not depend on precision, storage, epilogue or tile."""
         if self.hops_of:
             return self.hops_of.body(spec)
+        hops = reordered(spec.shape, self.hops(spec))
         return {
-            "hops": hop_rows(self, spec, reordered(spec.shape, self.hops(spec))),
+            "hops": hop_rows(self, spec, hops),
+            "list": hop_list(hops),
             "basis": spec.basis.name if spec.basis else "any",
             "flops": _flops(self, spec.basis, spec.dagger),
             "spins": self.spins,
