@@ -28,7 +28,7 @@ from generator.emit.render import TARGETS, TemplateError, render_profile
 from generator.emit.write import write_files, write_if_changed
 from generator.explain import explain_kernel, explain_profile
 from generator.language.action import option_name
-from generator.operators import add_expressions, find_operator
+from generator.operators import add_expressions
 from generator.profile import Profile, load_profile, one_of_row
 from generator.schema import actions_table, explain_action
 from generator.spec import KernelSpec, SpecError
@@ -169,7 +169,7 @@ def _explain(options: argparse.Namespace) -> int:
 
 def _cost(options: argparse.Namespace) -> int:
     spec = load_profile(options.profile).find(options.name)
-    cost = find_operator(spec.operator).cost(spec)
+    cost = spec.operator.cost(spec)
     print(f"{spec.name}")
     print(f"  flop    {cost.flops} emitted, {cost.reported} reported, a site and right-hand side")
     print(f"  traffic {cost.bytes:g} bytes with perfect reuse, {cost.reals} reals without any")
@@ -183,7 +183,7 @@ def _generate(options: argparse.Namespace) -> int:
     devices = None if options.devices is None else select_devices(options.devices, folders)
     tuning = tuning_of(profile.kernels, folders, devices)
     written = write_files(render_profile(profile, tuning), options.out)
-    families = Counter(find_operator(s.operator).family for s in profile.kernels)
+    families = Counter(s.operator.family for s in profile.kernels)
     kinds = ", ".join(f"{n} {family}" for family, n in sorted(families.items()))
     print(f"profile {profile.name}: {len(profile.kernels)} kernels ({kinds})")
     changes = f"{written.changed} changed, {written.removed} removed"
@@ -243,7 +243,7 @@ def _expression(options: argparse.Namespace) -> int:
     axes: dict[str, Any] = {"precision": options.precision, "links": f"r{options.links}", "spins": options.spins}
     axes["basis"] = find_basis(options.basis)
     specs = [
-        KernelSpec(e.name, **{a: v for a, v in axes.items() if a in e.axes})
+        KernelSpec(e, **{a: v for a, v in axes.items() if a in e.axes})
         for e in found
         if not options.only or e.name in options.only
     ]

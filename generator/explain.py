@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 from generator.emit.render import NOT_TUNED, TARGETS, Tuning, body_path, group_of, render_profile
-from generator.operators import find_operator
 from generator.profile import Profile, row_for
 from generator.spec import KernelSpec
 
@@ -16,11 +15,11 @@ SECONDS_PER_KERNEL = {"cpu": 0.55, "cuda": 0.35}
 
 def explain_kernel(spec: KernelSpec) -> str:
     """The record in words, where it is emitted, and the row that asks for it."""
-    operator = find_operator(spec.operator)
+    operator = spec.operator
     cost = operator.cost(spec)
     lines = [spec.name, ""]
     lines.append(
-        f"  operator    {spec.operator}{' (Hermitian conjugate)' if spec.dagger else ''}, family {operator.family}"
+        f"  operator    {operator.name}{' (Hermitian conjugate)' if spec.dagger else ''}, family {operator.family}"
     )
     lines.append(f"  formula     {operator.formula}")
     lines.append(f"  precision   {spec.precision}: {spec.format.bits} bits a real, computes in {spec.format.element}")
@@ -59,10 +58,10 @@ def explain_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> str:
     ]
     values: dict[str, Counter[str]] = defaultdict(Counter)
     for spec in profile.kernels:
-        axes = ("operator", *find_operator(spec.operator).axes)
+        axes = ("operator", *spec.operator.axes)
         for axis in axes:
-            value = getattr(spec, axis)
-            values[axis][value.name if axis == "basis" else str(value)] += 1
+            value = vars(spec)[axis]
+            values[axis][value.name if axis in ("operator", "basis") else str(value)] += 1
     for axis, counter in values.items():
         for value, n in sorted(counter.items()):
             lines.append(f"  {axis:<12} {value:<18} {n}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from generator.algebra.gamma import find_basis
-from generator.emit.include import SETS, included
-from generator.emit.launch import default_launch
+from generator.include import SETS, included
+from generator.launch import launched
 from generator.operators import add_expressions, find_operator
 from generator.spec import KernelSpec, SpecError
 
@@ -47,17 +47,26 @@ class Profile:
         raise SpecError(f"kernel '{name}' is not in profile {self.name}; `list --profile {self.name}` shows all")
 
 
-def profile_path(name: str) -> Path:
-    """File of a profile given by name or path.
+def profile_path(name: str, folder: Path = Path()) -> Path:
+    """File of a profile given by name or by path, which is that from a folder.
 
     Raises:
         SpecError: no such file.
     """
-    path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
+    path = folder / name if name.endswith(".toml") else FOLDER / f"{name}.toml"
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in FOLDER.glob("*.toml")))
         raise SpecError(f"profile '{name}' is unknown; use one of {known} or the path of a .toml file")
     return path
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A `[[kernel]]` and where it stands; paths in it start from the folder of its file."""
+
+    axes: dict[str, Any]
+    path: Path
+    number: int
 
 
 def load_profile(name: str) -> Profile:
@@ -67,29 +76,54 @@ def load_profile(name: str) -> Profile:
         SpecError: unreadable, an unknown key or value, or more kernels than its budget.
     """
     path = profile_path(name)
-    try:
-        data = tomllib.loads(path.read_text())
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise SpecError(f"profile {path}: {error}") from error
-    unknown = set(data) - {"kernel", "budget", "expressions", "include"}
-    if unknown:
-        raise SpecError(
-            f"profile {path}: unknown table {', '.join(sorted(unknown))}; "
-            "use [[kernel]], [budget], include and expressions"
-        )
-    for file in data.get("expressions", []):
-        add_expressions(path.parent / file)
-    specs, taking_part = _expand(data.get("kernel", []), path)
+    data = _read(path)
+    for file in data["expressions"]:
+        add_expressions(file)
+    specs, taking_part = _expand(data["kernel"])
     try:
         added = included(taking_part, _sets(data.get("include", list(SETS))))
     except SpecError as error:
         raise SpecError(f"profile {path}: {error}") from error
     for group in added.values():
-        group[:] = [_launched(s) for s in group if s.name not in specs]
+        group[:] = [s for s in group if s.name not in specs]
     everything = specs | {s.name: s for group in added.values() for s in group}
     budget = data.get("budget", {})
     _check_budget(path, budget, len(specs), len(everything))
     return Profile(path.stem, path, tuple(sorted(everything.values())), budget, added)
+
+
+def _read(path: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """Tables of a profile: rows and expressions after those of the one that it extends, whose `include` it takes.
+
+    Raises:
+        SpecError: unreadable, an unknown key, or a profile that extends itself.
+    """
+    chain = (*extended_by, path.resolve())
+    if path.resolve() in extended_by:
+        raise SpecError(f"profile {path} extends itself: {' -> '.join(p.name for p in chain)}; drop one `extends`")
+    try:
+        data = tomllib.loads(path.read_text())
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise SpecError(f"profile {path}: {error}") from error
+    unknown = set(data) - {"kernel", "budget", "expressions", "include", "extends"}
+    if unknown:
+        raise SpecError(
+            f"profile {path}: unknown table {', '.join(sorted(unknown))}; "
+            "use [[kernel]], [budget], extends, include and expressions"
+        )
+    data["kernel"] = [_Row(row, path, n) for n, row in enumerate(data.get("kernel", []), start=1)]
+    data["expressions"] = [path.parent / file for file in data.get("expressions", [])]
+    if "extends" not in data:
+        return data
+    try:
+        if not isinstance(data["extends"], str):
+            raise SpecError(f"{data['extends']!r} is no name; use that of one profile or the path of a .toml file")
+        base = profile_path(data["extends"], path.parent)
+    except SpecError as error:
+        raise SpecError(f"profile {path}, extends: {error}") from error
+    found = _read(base, chain)
+    found.pop("budget", None)  # of fewer kernels
+    return found | data | {key: found[key] + data[key] for key in ("kernel", "expressions")}
 
 
 def one_of_row(text: str) -> KernelSpec:
@@ -108,21 +142,22 @@ def one_of_row(text: str) -> KernelSpec:
     return specs[0]
 
 
-def _expand(rows: list[dict[str, Any]], path: Path) -> tuple[dict[str, KernelSpec], list[KernelSpec]]:
-    """The kernels of all rows by name, and those from which `include` follows."""
+def _expand(rows: list[_Row]) -> tuple[dict[str, KernelSpec], list[KernelSpec]]:
+    """The kernels of all rows by name, and those from which `include` follows; `ranks` holds if one row asks for it."""
     specs: dict[str, KernelSpec] = {}
     taking_part: dict[str, KernelSpec] = {}
-    for number, row in enumerate(rows, start=1):
+    for row in rows:
         try:
-            part = row.get("include", True)
+            part = row.axes.get("include", True)
             if not isinstance(part, bool):
                 raise SpecError(f"include = {part!r} of a row; use true or false")
-            for spec in expand_row({k: v for k, v in row.items() if k != "include"}, path.parent):
-                specs[spec.name] = spec
+            for spec in expand_row({k: v for k, v in row.axes.items() if k != "include"}, row.path.parent):
+                before = specs.get(spec.name, spec)
+                specs[spec.name] = replace(spec, ranks=spec.ranks or before.ranks)
                 if part:
-                    taking_part[spec.name] = spec
+                    taking_part[spec.name] = specs[spec.name]
         except ValueError as error:
-            raise SpecError(f"profile {path}, [[kernel]] number {number}: {error}") from error
+            raise SpecError(f"profile {row.path}, [[kernel]] number {row.number}: {error}") from error
     return specs, list(taking_part.values())
 
 
@@ -157,18 +192,12 @@ def expand_row(row: dict[str, Any], folder: Path) -> list[KernelSpec]:
             raise SpecError(f"operator {name} needs {', '.join(missing)}")
         axes = {axis: [_value(axis, v, folder) for v in _as_list(values)] for axis, values in given.items()}
         for combination in itertools.product(*axes.values()):
-            spec = KernelSpec(operator=name, **dict(zip(axes, combination, strict=True)))
-            result.append(_launched(spec))
+            result.append(launched(KernelSpec(operator, **dict(zip(axes, combination, strict=True)))))
     return result
-
-
-def _launched(spec: KernelSpec) -> KernelSpec:
-    return spec.with_launch(*default_launch(find_operator(spec.operator), spec))
 
 
 def row_for(spec: KernelSpec) -> str:
     """The profile row that adds one kernel."""
-    operator = find_operator(spec.operator)
     text = {
         "dagger": str(spec.dagger).lower(),
         "epilogue": f'"{spec.epilogue}"',
@@ -180,7 +209,7 @@ def row_for(spec: KernelSpec) -> str:
         "ranks": str(spec.ranks).lower(),
         "spins": str(spec.spins),
     }
-    pairs = [f'operator = "{spec.operator}"'] + [f"{axis} = [{text[axis]}]" for axis in operator.axes]
+    pairs = [f'operator = "{spec.operator.name}"'] + [f"{axis} = [{text[axis]}]" for axis in spec.operator.axes]
     return "[[kernel]]\n" + "\n".join(pairs)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from generator.algebra.gamma import Basis
 from generator.algebra.su3 import STORAGES, Storage
 from generator.epilogue import EPILOGUES, Epilogue
+from generator.operator import Operator
 from generator.precision import PRECISIONS, Precision
 from generator.shapes import SHAPES
 
@@ -26,7 +27,7 @@ class KernelSpec:
     """One kernel.
 
     Attributes:
-        operator: module of generator/operators that defines it.
+        operator: what it applies (generator/operator.py).
         precision: storage format of its fields.
         links: link storage (`r18`, `r12`, `r8`), empty for kernels without links.
         basis: gamma basis, None for kernels without spin structure.
@@ -42,7 +43,7 @@ class KernelSpec:
         min_blocks: blocks that the compiler must leave registers for on one multiprocessor.
     """
 
-    operator: str
+    operator: Operator
     precision: str
     links: str = ""
     basis: Basis | None = None
@@ -78,8 +79,8 @@ class KernelSpec:
 
     @property
     def body(self) -> str:
-        """Name of the rendered text that this kernel instantiates."""
-        parts = [self.operator]
+        """Name of the rendered text that this kernel instantiates: operators with the same hops share it."""
+        parts = [self.operator.shared_body or self.operator.name]
         if self.dagger:
             parts.append("dagger")
         if self.basis is not None:
@@ -89,7 +90,7 @@ class KernelSpec:
     @property
     def name(self) -> str:
         """operator[_dagger][_epilogue]_precision[_links][_basis][_nTILE][__shape]."""
-        parts = [self.operator]
+        parts = [self.operator.name]
         if self.dagger:
             parts.append("dagger")
         if self.epilogue != "none":
@@ -111,6 +112,11 @@ class KernelSpec:
             elif not self.shape:
                 last.append("plain")
         return "_".join(parts) + ("__" + "_".join(last) if last else "")
+
+    @property
+    def colour_vectors(self) -> int:
+        """Colour vectors of a site of its fields."""
+        return self.operator.spins or self.spins or 4
 
     @property
     def ends(self) -> Epilogue:

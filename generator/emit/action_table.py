@@ -25,9 +25,7 @@ from generator.operators import OPERATORS
 from generator.operators.fat_links import link_stages
 from generator.operators.forces import force_arguments
 from generator.operators.formula import numbers_of
-from generator.operators.hopping import HoppingOperator
 from generator.operators.site_term import site_term_of
-from generator.operators.slices import SliceOperator
 
 MOST_SPELLED = 2
 """Parameters that one option gives at most: runtime/action_info.hpp."""
@@ -119,7 +117,7 @@ def action_row(action: Action) -> dict[str, Any]:
     return row | {
         "formula": _lines(formula(form, numbers)),
         "hopping": owner,
-        "with_term": action.name if isinstance(own, HoppingOperator) else owner,
+        "with_term": action.name if own and own.family == "hopping" else owner,
         "apply_inverse": f"apply_{term.name}",
         "chain": _chain(form),
         "flavours": site.flavours,
@@ -288,16 +286,14 @@ def _part(matrix: np.ndarray, unit: np.ndarray) -> float:
 def _owner(form: FifthForm) -> str:
     """The operator whose kernels hop as an action does."""
     return next(
-        name
-        for name, o in OPERATORS.items()
-        if isinstance(o, HoppingOperator) and not o.hops_of and same_hops(o.form, form)
+        name for name, o in OPERATORS.items() if o.family == "hopping" and not o.hops_of and same_hops(o.form, form)
     )
 
 
 def _chain(form: FifthForm) -> str:
     if not form.has_slices:
         return ""
-    chains = {n: FifthForm(ACTIONS[n]) for n, o in OPERATORS.items() if isinstance(o, SliceOperator)}
+    chains = {n: FifthForm(ACTIONS[n]) for n, o in OPERATORS.items() if o.family == "slices"}
     return next(n for n, f in chains.items() if all(np.allclose(f.steps[k], form.steps[k]) for k in (1, -1)))
 
 

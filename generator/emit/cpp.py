@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -60,6 +61,11 @@ def literal(value: float) -> str:
     """Shortest decimal that reads back as the same double."""
     text = repr(float(value))
     return text[:-2] if text.endswith(".0") and "e" not in text else text
+
+
+def statements_of(formula: str) -> list[str]:
+    """Lines of a formula of several statements."""
+    return [line for s in formula.split("; ") for line in textwrap.wrap(s, 100, subsequent_indent="    ")]
 
 
 @dataclass(frozen=True)

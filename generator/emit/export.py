@@ -7,11 +7,9 @@ import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from generator.emit.harness import harness, spins_of
-from generator.emit.render import TARGETS, body_name, body_path, exists_on, render, render_files, render_group
-from generator.operators import find_operator
-from generator.operators.blas import Update
-from generator.operators.hopping import HoppingOperator
+from generator.emit.harness import harness
+from generator.emit.render import TARGETS, body_path, exists_on, render, render_files, render_group
+from generator.operators import kernel
 from generator.profile import Profile
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
@@ -45,12 +43,12 @@ def find_exported(profile: Profile, name: str, target: str) -> KernelSpec:
         SpecError: no such kernel, a shape that the target lacks, or a family without a reference here.
     """
     spec = next((s for s in profile.kernels if s.name == name), None) or _variant(profile, name)
-    operator = find_operator(spec.operator)
-    if isinstance(operator, HoppingOperator) and operator.reach > 1:
+    operator = spec.operator
+    if operator.reach > 1:
         raise SpecError(f"kernel {name} reads two link fields, the programs of exported files know one; take staggered")
-    if not isinstance(operator, HoppingOperator | Update):
+    if operator.family not in ("hopping", "update"):
         raise SpecError(f"kernel {name} is of family {operator.family}; families hopping and update can be exported")
-    if isinstance(operator, Update) and operator.slots:
+    if operator.slots:
         raise SpecError(
             f"kernel {name} takes its coefficients from the scalars of a solver on the device; export one that takes "
             "numbers, such as axpby_double"
@@ -87,19 +85,17 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
     if lattice and not re.fullmatch(r"([1-9]\d*[02468]|[2468])(,([1-9]\d*[02468]|[2468])){3}", lattice):
         raise SpecError(f"--lattice {lattice}: use four even extents X,Y,Z,T, such as 16,16,16,32")
     command = f"python -m generator export {spec.name}"
-    operator = find_operator(spec.operator)
     helpers = _helpers(spec)
-    body = f"{body_name(spec)}_body"
     headers = [*(["cuda_runtime.h"] if target == "cuda" else []), *HEADERS]
     head = render(
         "export/head.j2",
         command,
         name=spec.name,
-        formula=operator.formula,
+        formula=spec.operator.formula,
         facts=_facts(spec),
         compiler=COMPILERS[target],
         file=file or f"{spec.name}.{TARGETS[target]}",
-        body=body,
+        body=spec.operator.cpp_body(spec),
         headers=headers,
     )
     text = Sections(head, target if target == "cpu" else "")
@@ -120,13 +116,13 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
 
 def _helpers(spec: KernelSpec) -> dict[str, KernelSpec]:
     """Kernels that convert the fields of `spec` from and to double, by their operators."""
-    links, operator = spec.format.links.name, find_operator(spec.operator)
-    found = [KernelSpec(name, spec.precision, spins=spins_of(spec)) for name in ("import", "export")]
+    links = spec.format.links.name
+    found = [kernel(name, spec.precision, spins=spec.colour_vectors) for name in ("import", "export")]
     if spec.links:
-        found += [KernelSpec(name, links, links=spec.links) for name in ("encode_links", "decode_links")]
-    if isinstance(operator, HoppingOperator) and spec.has_term and operator.site_term.stored[spec.applies_inverse]:
-        found += [KernelSpec(name, links) for name in ("encode_term", "decode_term")]
-    return {s.operator: s for s in found}
+        found += [kernel(name, links, links=spec.links) for name in ("encode_links", "decode_links")]
+    if spec.operator.stored_terms(spec):
+        found += [kernel(name, links) for name in ("encode_term", "decode_term")]
+    return {s.operator.name: s for s in found}
 
 
 def _parts(spec: KernelSpec, command: str) -> dict[PurePosixPath, str]:
@@ -140,7 +136,7 @@ def _parts(spec: KernelSpec, command: str) -> dict[PurePosixPath, str]:
 
 def _facts(spec: KernelSpec) -> list[str]:
     """Comment lines that say what the record is."""
-    cost = find_operator(spec.operator).cost(spec)
+    cost = spec.operator.cost(spec)
     rows = {"precision": f"{spec.precision}: {spec.format.bits} bits a real, computed in {spec.format.element}"}
     if spec.links:
         rows["links"] = f"{spec.storage.reals} reals: {spec.storage.formula}"

@@ -10,9 +10,6 @@ import numpy as np
 
 from generator.emit.cpp import literal
 from generator.emit.render import render
-from generator.operators import find_operator
-from generator.operators.blas import Update
-from generator.operators.hopping import HoppingOperator
 from generator.spec import KernelSpec
 
 LATTICES = {"cpu": "16,16,16,16", "cuda": "32,32,32,32"}
@@ -21,11 +18,6 @@ BACK_WEIGHT = 0.8
 """Of backward hops beside forward ones, where an operator tells them apart."""
 TERMS = {"term_": "term", "second_": "twist"}
 """Stored site terms of the harness, and the members of Arguments that they are given as."""
-
-
-def spins_of(spec: KernelSpec) -> int:
-    """Colour vectors of a site."""
-    return getattr(find_operator(spec.operator), "spins", 4)
 
 
 def harness(spec: KernelSpec, target: str, helpers: dict[str, KernelSpec], command: str, lattice: str) -> str:
@@ -38,7 +30,7 @@ def harness(spec: KernelSpec, target: str, helpers: dict[str, KernelSpec], comma
         command: as in the banner of rendered files.
         lattice: X,Y,Z,T that the program runs on unless told otherwise; empty for the target's own.
     """
-    operator = find_operator(spec.operator)
+    operator = spec.operator
     cost = operator.cost(spec)
     norm, largest = tolerance(spec)
     data: dict[str, Any] = {
@@ -48,36 +40,35 @@ def harness(spec: KernelSpec, target: str, helpers: dict[str, KernelSpec], comma
         "formula": operator.formula,
         "lattice": lattice or LATTICES[target],
         "codec": spec.format.spinor_codec,
-        "spins": spins_of(spec),
+        "spins": spec.colour_vectors,
         "flops": cost.reported,
         "bytes": literal(cost.bytes),
         "norm": norm,
         "largest": largest,
         "storage": f"2 * {norm}",
         "storage_largest": f"10 * {largest}",
-        **{s.operator.removesuffix("_links"): s.name for s in helpers.values()},
+        **{s.operator.name.removesuffix("_links"): s.name for s in helpers.values()},
     }
     pieces = [f"device_{target}", "fields", "compare", "spinors"]
-    if isinstance(operator, HoppingOperator):
-        data |= _hopping(spec, operator)
+    if operator.family == "hopping":
+        data |= _hopping(spec)
         pieces += ["links", "reference_hopping", *(["term"] if data["terms"] else []), "hopping", "main"]
     else:
-        assert isinstance(operator, Update)
         im = float(operator.complex_scalars)
         data |= {"sums": operator.sums, "a": [0.7, 0.4 * im], "b": [-1.2, 0.3 * im], "c": [0.1, -0.9 * im]}
         pieces += ["reference_update", "update", "main"]
     return "\n".join(render(f"export/{piece}.j2", command, **data) for piece in pieces)
 
 
-def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
+def _hopping(spec: KernelSpec) -> dict[str, Any]:
+    operator = spec.operator
     hops = [
         {
             "mu": mu,
             "sign": f"{sign:+d}",
             "phase": sum(1 << nu for nu in operator.form.phase(mu)),
             "matrix": _matrix(
-                (BACK_WEIGHT if sign < 0 and mu in operator.form.directed else 1)
-                * _spin_matrix(spec, operator, mu, sign)
+                (BACK_WEIGHT if sign < 0 and mu in operator.form.directed else 1) * _spin_matrix(spec, mu, sign)
             ),
             "title": f"{'D^+: conjugate of ' if spec.dagger else ''}"
             f"{operator.form.term_text(mu, -sign if spec.dagger else sign) or '1'}",
@@ -89,7 +80,7 @@ def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
     epilogue = re.sub(r"(?<!\()\b([dx])\b", r"\1(r)", spec.ends.formula)
     return {
         "hops": hops,
-        "terms": dict(list(TERMS.items())[: term.stored[spec.applies_inverse] if spec.has_term else 0]),
+        "terms": dict(list(TERMS.items())[: operator.stored_terms(spec)]),
         "twisted": spec.has_term and term.twisted,
         "flavours": term.flavours,
         "gamma5": _matrix(spec.basis.gamma5) if spec.basis else "",
@@ -110,9 +101,9 @@ def _hopping(spec: KernelSpec, operator: HoppingOperator) -> dict[str, Any]:
     }
 
 
-def _spin_matrix(spec: KernelSpec, operator: HoppingOperator, mu: int, sign: int) -> np.ndarray:
+def _spin_matrix(spec: KernelSpec, mu: int, sign: int) -> np.ndarray:
     """From the operator's definition alone: the conjugate takes the adjoint of the opposite hop."""
-    matrix = np.asarray(operator.form.spin_matrix(spec.basis, mu, -sign if spec.dagger else sign), dtype=complex)
+    matrix = np.asarray(spec.operator.form.spin_matrix(spec.basis, mu, -sign if spec.dagger else sign), dtype=complex)
     return matrix.conj().T if spec.dagger else matrix
 
 

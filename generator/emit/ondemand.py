@@ -17,12 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from generator.emit.include import support
 from generator.emit.registry import registry_data
 from generator.emit.render import render, render_files, render_group
 from generator.emit.tables import tables
 from generator.emit.write import write_if_changed
-from generator.operators import find_operator
+from generator.include import support
 from generator.spec import KernelSpec, SpecError
 
 ROOT = Path(__file__).parents[2]
@@ -126,10 +125,10 @@ def discard(module: Path) -> None:
 
 def tests_of(spec: KernelSpec) -> str:
     """GoogleTest filter of the tests that exercise a kernel."""
-    family = find_operator(spec.operator).family
+    family = spec.operator.family
     if family in ("gauge", "links"):
         return f"Devices/{family.capitalize()}.*"
-    if spec.operator in ("clover_term", "invert_term", "invert_twisted_term", "source_log_det"):
+    if spec.operator.name in ("clover_term", "invert_term", "invert_twisted_term", "source_log_det"):
         return "Devices/Clover.*"
     return f"Kernels/*_{spec.name}"
 

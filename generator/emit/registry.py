@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from generator.emit.cpp import literal
-from generator.operators import find_operator
-from generator.operators.hopping import HoppingOperator
 from generator.spec import KernelSpec
 
 NO_VARIANTS: Mapping[str, KernelSpec] = {}
@@ -16,18 +14,18 @@ NO_VARIANTS: Mapping[str, KernelSpec] = {}
 
 def registry_data(specs: Sequence[KernelSpec], target: str) -> dict[str, Any]:
     """Data of templates/registry.cpp.j2: operators once, then their kernels (runtime/registry.hpp: Kernel)."""
-    operators = {spec.operator: find_operator(spec.operator) for spec in specs}
+    operators = {spec.operator.name: spec.operator for spec in specs}
     return {
         "operators": [
             {
                 "name": name,
                 "family": operator.family,
                 "formula": _literal_lines(operator.formula),
-                "slots": _literal_lines(" ".join(getattr(operator, "slots", ()))),
-                "then": _literal_lines(getattr(operator, "then", "")),
-                "complex_scalars": str(getattr(operator, "complex_scalars", False)).lower(),
-                "sums": str(getattr(operator, "sums", 0)),
-                "signature": _literal_lines(getattr(operator, "signature", "")),
+                "slots": _literal_lines(" ".join(operator.slots)),
+                "then": _literal_lines(operator.then),
+                "complex_scalars": str(operator.complex_scalars).lower(),
+                "sums": str(operator.sums),
+                "signature": _literal_lines(operator.signature),
             }
             for name, operator in operators.items()
         ],
@@ -37,11 +35,11 @@ def registry_data(specs: Sequence[KernelSpec], target: str) -> dict[str, Any]:
 
 def registry_row(spec: KernelSpec, target: str) -> dict[str, str]:
     """A kernel of the table, its fields in order; those of its operator are left out."""
-    operator = find_operator(spec.operator)
+    operator = spec.operator
     cost = operator.cost(spec)
     return {
         "name": spec.name,
-        "operator": spec.operator,
+        "operator": operator.name,
         "dagger": str(spec.dagger).lower(),
         "epilogue": spec.epilogue,
         "precision": spec.precision,
@@ -49,10 +47,10 @@ def registry_row(spec: KernelSpec, target: str) -> dict[str, str]:
         "basis": spec.basis.name if spec.basis else "",
         "complex": str(spec.coefficient == "complex").lower(),
         "tile": str(max(spec.tile, 1)),
-        "spins": str(getattr(operator, "spins", 0) or spec.spins or 4),
-        "half_spins": str(operator.half_spins(spec) if isinstance(operator, HoppingOperator) else 0),
-        "reach": str(operator.reach if isinstance(operator, HoppingOperator) else 0),
-        "terms": str(_terms(operator, spec)),
+        "spins": str(spec.colour_vectors),
+        "half_spins": str(max((hop.factors.rank for hop in operator.hops(spec)), default=0)),
+        "reach": str(operator.reach),
+        "terms": str(operator.stored_terms(spec)),
         "flops": str(cost.reported),
         "bytes": literal(cost.bytes),
         "ranks": str(_works_on_ranks(spec, target)).lower(),
@@ -70,24 +68,17 @@ def halo_arguments(spec: KernelSpec, chosen: Mapping[str, KernelSpec] = NO_VARIA
     It is a kernel of its own, several bodies long: for the rows that ask for it, in the shape that was fastest for
     large launches (`chosen`, by the name of the kernel).
     """
-    if spec.variant or not spec.ranks or find_operator(spec.operator).family != "hopping":
+    if spec.variant or not spec.ranks or spec.operator.family != "hopping":
         return None
     best = chosen.get(spec.name, spec)
     return f"{best.name}_row, {best.block}, {best.min_blocks}, {order_of(best)}"
-
-
-def _terms(operator: Any, spec: KernelSpec) -> int:
-    """Stored site terms that a kernel reads for its epilogue or applies."""
-    if isinstance(operator, HoppingOperator):
-        return operator.site_term.stored[spec.applies_inverse] if spec.has_term else 0
-    return int(getattr(operator, "terms", 0))
 
 
 def _works_on_ranks(spec: KernelSpec, target: str) -> bool:
     """Kernels of the CPU look for ghosts where hops leave their lanes anyway."""
     if target == "cuda":
         return halo_arguments(spec) is not None
-    return find_operator(spec.operator).family == "hopping"
+    return spec.operator.family == "hopping"
 
 
 def order_of(spec: KernelSpec) -> str:

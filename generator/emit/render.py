@@ -5,29 +5,29 @@ from __future__ import annotations
 import hashlib
 import re
 import textwrap
+import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import jinja2
-import numpy as np
 
 from generator.algebra.su3 import STORAGES
 from generator.emit.action_table import action_table
-from generator.emit.cpp import accumulation, combination, frame_text, literal, storage_text
+from generator.emit.cpp import frame_text, literal, storage_text
 from generator.emit.registry import NO_VARIANTS, halo_arguments, order_of, registry_data
 from generator.emit.tables import tables
-from generator.language.operator import Expression
-from generator.lower.hopping import DIRECTION_NAMES
-from generator.operators import find_operator
-from generator.operators.hopping import Hop, HoppingOperator
 from generator.profile import Profile
 from generator.spec import KernelSpec
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
+_SUMS = {"ExactSums": "targets/sums_cpu", "SiteValues": "site_values"}
+"""Headers of what adds up, of runtime/kernels."""
+_HEADERS = ("expression_site", "su3_adjoint", *_SUMS.values(), "hop_weights")
+"""Those that some kernels need, in the order in which units include them."""
 TARGETS = {"cpu": "cpp", "cuda": "cu"}
 """Targets and the ending of their translation units."""
 
@@ -90,7 +90,8 @@ def render(template: str, command: str, **data: Any) -> str:
     try:
         return environment().get_template(template).render(command=command, template=template, digest=digest, **data)
     except jinja2.TemplateError as error:
-        raise TemplateError(f"template {template}, line {getattr(error, 'lineno', '?')}: {error}") from error
+        line = traceback.extract_tb(error.__traceback__)[-1].lineno
+        raise TemplateError(f"template {template}, line {line}: {error}") from error
 
 
 def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePosixPath, str]:
@@ -137,21 +138,12 @@ def group_of(spec: KernelSpec) -> str:
     compile side by side.
     """
     dagger = "_dagger" if spec.dagger else ""
-    return f"{find_operator(spec.operator).group}{dagger}_{spec.precision}"
+    return f"{spec.operator.group}{dagger}_{spec.precision}"
 
 
 def exists_on(spec: KernelSpec, target: str) -> bool:
-    """Whether a kernel is built for a target.
-
-    On GPUs batches share links whatever the tile (kernels/batch.hpp). But flavours that a site term mixes are one tile;
-    and where a site is one colour vector, registers hold several right-hand sides, for which links are decoded once.
-    """
-    operator = find_operator(spec.operator)
-    if target == "cpu" or operator.family == "term":
-        return True
-    if not isinstance(operator, HoppingOperator):
-        return spec.tile <= 1
-    return spec.tile <= (operator.site_term.flavours if spec.has_term else 1) or operator.spins == 1
+    """Whether a kernel is built for a target."""
+    return target == "cpu" or spec.tile <= spec.operator.most_tile(spec)
 
 
 def slug(device: str) -> str:
@@ -172,107 +164,20 @@ def render_files(specs: Iterable[KernelSpec], command: str) -> dict[PurePosixPat
         path = body_path(spec)
         if path is not None and path not in files:
             files[path] = render_body(spec, command)
-        operator = find_operator(spec.operator)
-        if isinstance(operator, Expression):
-            call = operator.call()
-            lines = statements_text(f"{call['text']}; {operator.formula}")
-            text = render(operator.header_template, command, **call, statements=lines)
-            files.setdefault(PurePosixPath(f"expressions/{operator.name}.hpp"), text)
+        if call := spec.operator.call():
+            path = PurePosixPath(f"expressions/{spec.operator.name}.hpp")
+            files.setdefault(path, render("call.hpp.j2", command, **call))
     return files
 
 
 def body_path(spec: KernelSpec) -> PurePosixPath | None:
     """File of the body that a kernel instantiates, None if it is part of runtime/."""
-    return PurePosixPath(f"bodies/{body_name(spec)}.hpp") if find_operator(spec.operator).template else None
-
-
-def body_name(spec: KernelSpec) -> str:
-    """Name of the rendered text: operators with the same hops share it, or whose text says nothing of them."""
-    shared = getattr(find_operator(spec.operator), "shared_body", "")
-    return shared or replace(spec, operator=getattr(find_operator(spec.operator), "hops_of", "") or spec.operator).body
+    return PurePosixPath(f"bodies/{spec.body}.hpp") if spec.operator.template else None
 
 
 def render_body(spec: KernelSpec, command: str) -> str:
     """Body of a kernel: the text that does not depend on precision, storage, epilogue or tile."""
-    operator = find_operator(getattr(find_operator(spec.operator), "hops_of", "") or spec.operator)
-    data = operator.body(spec)
-    if isinstance(operator, HoppingOperator):
-        data["hops"] = _hop_rows(operator, spec, data["hops"])
-        data["basis"] = spec.basis.name if spec.basis else "any"
-        data["flops"] = operator.cost(_plain(spec)).flops
-    if getattr(operator, "from_language", False):
-        data["statements"] = statements_text(operator.formula)
-    if "complex_scalars" in data:
-        kind = "complex" if data["complex_scalars"] else "real"
-        data |= {"scalar_function": f"{kind}_scalar", "slot_function": f"{kind}_slot"}
-    return render(operator.template, command, name=body_name(spec), **data)
-
-
-def statements_text(formula: str) -> list[str]:
-    """Lines of a formula of several statements."""
-    return [line for s in formula.split("; ") for line in textwrap.wrap(s, 100, subsequent_indent="    ")]
-
-
-def _plain(spec: KernelSpec) -> KernelSpec:
-    return KernelSpec(spec.operator, "double", "r18", spec.basis, spec.dagger, tile=1)
-
-
-def _hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) -> list[dict[str, Any]]:
-    """Finished text rows of each hop: the template only orders them."""
-    started: set[int] = set()
-    rows = []
-    for hop in hops:
-        forward = hop.sign > 0
-        names = [f"psi[{s}]" for s in range(operator.spins)]
-        products = [f"h{k}" for k in range(hop.factors.rank)]
-        mask = sum(1 << nu for nu in hop.phase)
-        results = [f"staggered_sign<{mask}>(x, {h})" if mask else h for h in products]
-        cross = []
-        for k, result in enumerate(products):
-            if forward:
-                crossed = f"mul(u, arrive<ComplexPhase>(a, there, h.scale, h[{k}]))"
-            else:
-                crossed = f"arrive<ComplexPhase>(a, there, h.scale, mul_adj(u, h[{k}]))"
-            if not forward and hop.mu in operator.form.directed:
-                crossed = f"weighted<{hop.mu}>(a, {crossed})"
-            cross.append(f"const auto {result} = {crossed};")
-        accumulate = []
-        for spin, row in enumerate(hop.factors.reconstruct):
-            line = accumulation(f"sum[r][{spin}]", row, results, first=spin not in started)
-            if line:
-                started.add(spin)
-                accumulate.append(line)
-        axis, link = DIRECTION_NAMES[hop.mu], _hop_title(operator, hop)
-        term = operator.term(spec, hop)
-        if hop.phase:
-            term = f"{term}eta_{axis}(x)"
-        rows.append(
-            {
-                "title": link if term in ("", "1") else f"{term} {link}",
-                "mu": hop.mu,
-                "step": f"{hop.step:+d}",
-                "parts": _parts(hop.factors.project),
-                "project": [f"value({combination(row, names)})" for row in hop.factors.project],
-                "cross": cross,
-                "accumulate": accumulate,
-            }
-        )
-    return rows
-
-
-def _hop_title(operator: HoppingOperator, hop: Hop) -> str:
-    """Link and neighbour of a hop; F and L are the fat and long links of operators that have both."""
-    axis, length = DIRECTION_NAMES[hop.mu], "" if hop.length == 1 else str(hop.length)
-    name = operator.form.field_letter(hop.length)
-    there = f"x{'+' if hop.sign > 0 else '-'}{length}e{axis}"
-    return f"{name}_{axis}(x) psi({there})" if hop.sign > 0 else f"{name}_{axis}({there})^+ psi({there})"
-
-
-def _parts(project: np.ndarray) -> str:
-    """C++ type that says how the colour vectors which cross a link follow from the spinor (kernels/view.hpp)."""
-    if all(np.count_nonzero(row) == 1 and row.max() == 1 for row in project):
-        return f"Selected<{', '.join(str(int(np.argmax(np.abs(row)))) for row in project)}>"
-    return f"Combined<{len(project)}>"
+    return render(spec.operator.template, command, name=spec.body, **spec.operator.body(spec))
 
 
 def render_group(
@@ -280,16 +185,8 @@ def render_group(
 ) -> str:
     """One translation unit; `chosen` as for halo_arguments."""
     headers = ["runtime/kernels/batch.hpp", "runtime/kernels/targets/halo_cuda.hpp"] if target == "cuda" else []
-    if any(getattr(find_operator(s.operator), "from_language", False) for s in specs):
-        headers.append("runtime/kernels/expression_site.hpp")
-    if any(_has_adjoint(s) for s in specs):
-        headers.append("runtime/kernels/su3_adjoint.hpp")
-    if target == "cpu" and any(map(_has_sums, specs)):
-        headers.append("runtime/kernels/targets/sums_cpu.hpp")
-    if any(_adds_up_sites(s) for s in specs):
-        headers.append("runtime/kernels/site_values.hpp")
-    if any(isinstance(o := find_operator(s.operator), HoppingOperator) and o.form.directed for s in specs):
-        headers.append("runtime/kernels/hop_weights.hpp")
+    needed = {h for s in specs for h in (*s.operator.headers, _SUMS.get(s.operator.adds_up(target), ""))}
+    headers += [f"runtime/kernels/{h}.hpp" for h in _HEADERS if h in needed]
     headers += [f"generated/links/{s}.hpp" for s in STORAGES]
     headers += sorted({f"generated/bases/{spec.basis.short}.hpp" for spec in specs if spec.basis})
     headers += sorted({f"generated/{path}" for spec in specs if (path := body_path(spec))})
@@ -298,29 +195,12 @@ def render_group(
     )
 
 
-def _adds_up_sites(spec: KernelSpec) -> bool:
-    """Sums of expressions are added up by the host, in a way that does not depend on how a lattice is spread."""
-    operator = find_operator(spec.operator)
-    return isinstance(operator, Expression) and operator.sums > 0
-
-
-def _has_sums(spec: KernelSpec) -> bool:
-    return getattr(find_operator(spec.operator), "sums", 0) > 0 and not _adds_up_sites(spec)
-
-
-def _has_adjoint(spec: KernelSpec) -> bool:
-    operator = find_operator(spec.operator)
-    return isinstance(operator, Expression) and "_adjoint(" in operator.formula
-
-
 def _row(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec]) -> dict[str, str | None]:
-    operator = find_operator(spec.operator)
+    operator = spec.operator
     cost = operator.cost(spec)
-    instance = f"{getattr(operator, 'cpp_body', f'{body_name(spec)}_body')}<{', '.join(operator.arguments(spec))}>"
-    if _adds_up_sites(spec):
-        instance = f"SiteValues<{instance}>"
-    elif target == "cpu" and _has_sums(spec):
-        instance = f"ExactSums<{instance}>"
+    instance = f"{operator.cpp_body(spec)}<{', '.join(operator.arguments(spec))}>"
+    if around := operator.adds_up(target):
+        instance = f"{around}<{instance}>"
     return {
         "name": spec.name,
         "instance": textwrap.fill(instance, 105, subsequent_indent=" " * 10),

@@ -12,8 +12,6 @@ from generator.algebra.gamma import BASES, Basis
 from generator.algebra.su3 import STORAGES
 from generator.emit.cpp import literal
 from generator.epilogue import EPILOGUES
-from generator.operators import find_operator
-from generator.operators.hopping import HoppingOperator
 from generator.precision import PRECISIONS, Precision
 from generator.spec import KernelSpec
 
@@ -24,11 +22,12 @@ def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:
     bases = {b.name: b for b in (*BASES.values(), *(s.basis for s in specs if s.basis))}
     hopping: dict[str, dict[str, Any]] = {}
     for spec in specs:
-        operator = find_operator(spec.operator)
-        if isinstance(operator, HoppingOperator) and spec.body not in hopping and not spec.dagger:
-            hopping[spec.body] = {
-                "id": f"{spec.body}_hops",
-                "operator": spec.operator,
+        operator = spec.operator
+        name = "_".join([operator.name, *([spec.basis.short] if spec.basis else [])])
+        if operator.hops(spec) and name not in hopping and not spec.dagger:
+            hopping[name] = {
+                "id": f"{name}_hops",
+                "operator": operator.name,
                 "basis": spec.basis.name if spec.basis else "",
                 "spins": operator.spins,
                 "hops": [

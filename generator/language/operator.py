@@ -12,10 +12,12 @@ from typing import Any
 
 from generator.algebra.gamma import Basis
 from generator.cost import COLOUR_REALS, Cost
+from generator.emit.cpp import statements_of
 from generator.language.graph import NAMES, ExpressionError, Node, text
 from generator.language.lower import AT_HOME, Lowering, Value, flops, topological
 from generator.language.symbols import SPINORS, Definition, define, directions
 from generator.language.text import Statements, are_inlined, cpp_direction, cpp_name
+from generator.operator import Operator
 from generator.spec import KernelSpec, SpecError
 
 ROOT = Path(__file__).parents[2]
@@ -30,11 +32,18 @@ _CPP_TYPES = {
     "fermion": "SpinorField",
     "direction": "LatticeDirection",
 }
+_BODY_TYPES = {
+    "Spinors": "SpinorView<Codec, S, W>",
+    "Links": "LinkView<LinkCodec, Storage, W>",
+    "Matrices": "LinkView<LinkCodec, R18, W>",
+    "R": "Lanes<typename LinkCodec::Element, W>",
+}
+"""Names that statements of a body use, and what they are there."""
 _VALUES = ("real", "complex", "direction")
 
 
-@dataclass(frozen=True)
-class Expression:
+@dataclass(frozen=True, eq=False)
+class Expression(Operator):
     """A function over lattice fields, as a kernel.
 
     Attributes:
@@ -47,10 +56,8 @@ class Expression:
     name: str = ""
     unit: str = ""
 
-    from_language = True
     family = "expression"
     template = "expression.hpp.j2"
-    header_template = "call.hpp.j2"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.function.__name__)
@@ -175,7 +182,7 @@ class Expression:
         return found
 
     @cached_property
-    def reach(self) -> dict[str, str]:
+    def read_from(self) -> dict[str, str]:
         """How far fields are read from where something is written or added up, of those that are read elsewhere.
 
         Sites backward and forward along x, y, z, t, and `corners` if some steps are along several directions.
@@ -209,9 +216,18 @@ class Expression:
         return printed(roots)
 
     @property
+    def headers(self) -> Sequence[str]:
+        """Lattice directions and signs; derivatives of functions of matrices."""
+        return ("expression_site", "su3_adjoint") if "_adjoint(" in self.formula else ("expression_site",)
+
+    @property
     def sums(self) -> int:
         """Real numbers that the kernel adds up."""
         return 0 if self.definition.outputs else len(self.definition.results)
+
+    def adds_up(self, target: str) -> str:
+        """The host adds up what sites give, in a way that does not depend on how a lattice is spread."""
+        return "SiteValues" if self.sums else ""
 
     @property
     def signature(self) -> str:
@@ -228,7 +244,7 @@ class Expression:
             if isinstance(r, dict) and not self.directions and len(r) < len(directions)
         }
         flag |= dict.fromkeys(self.summed, "each")
-        ends = {n: f":{reach}" for n, reach in self.reach.items()}
+        ends = {n: f":{reach}" for n, reach in self.read_from.items()}
         return " ".join(f"{n}:{kind}:{self.operands[n]}:{flag[n]}{ends.get(n, '')}" for n, kind in self.kinds.items())
 
     def cost(self, spec: KernelSpec) -> Cost:
@@ -279,11 +295,16 @@ class Expression:
         place = self.definition.place
         file = Path(place.file)
         shown = file.relative_to(ROOT) if file.is_relative_to(ROOT) else file.name
+        numbers = [self._number(n, k) for n, k in self.kinds.items() if k in _VALUES]
+        blocks = [self._block(title, results, spec.basis) for title, results in self.blocks]
+        code = "\n".join([*numbers, *(line for block in blocks for line in block["lines"])])
         return {
             "formula": self.formula,
+            "statements": statements_of(self.formula),
             "source": f"{shown}, line {place.line}",
-            "numbers": [self._number(n, k) for n, k in self.kinds.items() if k in _VALUES],
-            "blocks": [self._block(title, results, spec.basis) for title, results in self.blocks],
+            "types": [(name, t) for name, t in _BODY_TYPES.items() if re.search(rf"\b{name}\b", code)],
+            "numbers": numbers,
+            "blocks": blocks,
             "sums": self.sums,
         }
 
@@ -327,7 +348,7 @@ class Expression:
         returns = "std::vector<double>" if self.sums else "void"
         return {
             "name": self.name,
-            "text": self.definition.text,
+            "text": statements_of(self.definition.text),
             "declaration": f"inline {returns} {self.name}({', '.join(parameters)})",
             "evaluation": f'{"return " if self.sums else ""}evaluate("{self.name}", {{{arguments}}}{settings})',
         }

@@ -8,11 +8,12 @@ import pkgutil
 import traceback
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 from generator.actions import ACTIONS
-from generator.cost import Cost
 from generator.language.operator import Expression
+from generator.launch import launched
+from generator.operator import Operator
 from generator.operators.blas import UPDATES
 from generator.operators.block import BLOCK_KERNELS
 from generator.operators.convert import SITE_KERNELS
@@ -20,26 +21,6 @@ from generator.operators.forces import force_operators
 from generator.operators.gauge import GAUGE_KERNELS
 from generator.operators.stated import stated_operators
 from generator.spec import KernelSpec, SpecError
-
-
-class Operator(Protocol):
-    """What the pipeline needs to know of an operator."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def family(self) -> str: ...  # hopping, slices, update, expression, links, ...: its tests and host code
-    @property
-    def group(self) -> str: ...  # kernels of one group and precision share a translation unit
-    @property
-    def formula(self) -> str: ...  # what it computes, in one line
-    @property
-    def template(self) -> str: ...  # file that renders the body; empty if the body is in runtime/
-    @property
-    def axes(self) -> tuple[str, ...]: ...  # axes of the record that apply
-    def body(self, spec: KernelSpec) -> dict[str, Any]: ...
-    def cost(self, spec: KernelSpec) -> Cost: ...
-    def arguments(self, spec: KernelSpec) -> list[str]: ...
 
 
 def _modules() -> list[Operator]:
@@ -102,3 +83,12 @@ def find_operator(name: str) -> Operator:
     if name not in OPERATORS:
         raise SpecError(f"operator '{name}' is unknown; use one of {', '.join(sorted(OPERATORS))}")
     return OPERATORS[name]
+
+
+def kernel(operator: str, *axes: Any, **named: Any) -> KernelSpec:
+    """The record of a kernel of an operator given by name.
+
+    Raises:
+        SpecError: the operator or a value is unknown.
+    """
+    return launched(KernelSpec(find_operator(operator), *axes, **named))

@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from generator.cost import Cost
+from generator.operator import Operator
 from generator.spec import KernelSpec
 
 COLOUR_REALS = 6
@@ -49,8 +50,8 @@ def _target(s: ast.stmt) -> str:
     return s.targets[0].id if isinstance(s, ast.Assign) else ""  # type: ignore[attr-defined]
 
 
-@dataclass(frozen=True)
-class Update:
+@dataclass(frozen=True, eq=False)
+class Update(Operator):
     """An element-wise kernel.
 
     Attributes:
@@ -110,6 +111,11 @@ class Update:
         return found
 
     @property
+    def fields(self) -> int:
+        """Fields read or written."""
+        return len({*self.inputs, *self.outputs})
+
+    @property
     def sums(self) -> int:
         """Real numbers that the kernel adds up."""
         return sum(_SUMS[kind] for _, kind in self.sum_names)
@@ -126,6 +132,7 @@ class Update:
             else:
                 lines.append(f"{_target(s)}[s] = {self._code(value)};")
         used = {n for s in self._statements for n in _names(s)}
+        kind = "complex" if self.complex_scalars else "real"
         return {
             "formula": self.formula,
             "inputs": [(f, _OPERANDS.get(f, f)) for f in self.inputs],
@@ -134,6 +141,8 @@ class Update:
             "scalars": self.scalars,
             "slots": [(name, i) for i, name in enumerate(self.slots) if name in used],
             "complex_scalars": self.complex_scalars,
+            "scalar_function": f"{kind}_scalar",
+            "slot_function": f"{kind}_slot",
             "lines": lines,
             "sums": self.sums,
             "then": self.then,

@@ -10,13 +10,14 @@ import numpy as np
 
 from generator.algebra.gamma import DEGRAND_ROSSI, Matrix, snap
 from generator.cost import Cost, combination_flops
-from generator.emit.cpp import combination
+from generator.emit.cpp import combination, statements_of
 from generator.language.gauge import PLANES, field_strength
 from generator.language.graph import Direction, Node
 from generator.language.lower import Lowering, Value, flops, topological
 from generator.language.operator import printed
 from generator.language.symbols import FourMatrices, time
 from generator.language.text import Statements
+from generator.operator import Operator
 from generator.operators.derived import CALLED
 from generator.operators.site_term import TERM_REALS
 from generator.spec import KernelSpec
@@ -57,15 +58,15 @@ def blocks() -> list[dict[str, np.ndarray]]:
     ]
 
 
-@dataclass(frozen=True)
-class CloverTerm:
+@dataclass(frozen=True, eq=False)
+class CloverTerm(Operator):
     """T = diagonal - (1/2) sum_{mu<nu} c_munu sigma_munu F_munu."""
 
     name = "clover_term"
     family = "term"
     group = "clover"
     template = "clover.hpp.j2"
-    from_language = True
+    headers = ("expression_site",)
     axes = ("precision", "links")
 
     @cached_property
@@ -93,6 +94,7 @@ class CloverTerm:
             "formula": self.formula,
             "planes": len(PLANES),
             "time": time.index,
+            "statements": statements_of(self.formula),
             "lines": [*statements.lines, f"return {code};"],
             "blocks": rows,
         }

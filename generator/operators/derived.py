@@ -20,7 +20,7 @@ CALLED = tuple(Direction(n) for n in range(4, FIFTH))
 """Directions that come with a call: mu, nu, rho, sigma."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Derived(Expression):
     """An expression that follows from others.
 

@@ -13,7 +13,7 @@ from generator.lower.adjoint import adjoint
 from generator.lower.paths import along_paths
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FormulaOperator(Expression):
     """The expression out = M psi, or M^+ psi, of an action; its numbers are functions of the action's parameters.
 
@@ -24,6 +24,8 @@ class FormulaOperator(Expression):
 
     action: Action = field(kw_only=True)
     dagger: bool = False
+
+    is_dirac = True
 
     @cached_property
     def definition(self) -> Definition:

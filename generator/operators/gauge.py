@@ -11,6 +11,7 @@ from generator.language.gauge import SPACE_PLANES, TIME_PLANES, moved_down, move
 from generator.language.lower import PRODUCT_FLOPS, Lowering, flops, topological
 from generator.language.symbols import FourMatrices
 from generator.language.text import Statements
+from generator.operator import Operator
 from generator.operators.derived import CALLED
 from generator.spec import KernelSpec
 
@@ -29,8 +30,8 @@ def plaquettes(u: Links) -> tuple[Sum, Sum, Sum]:
     return total(space), total(time), total(sum(re(trace(u[mu])) for mu in directions))
 
 
-@dataclass(frozen=True)
-class GaugeUpdate:
+@dataclass(frozen=True, eq=False)
+class GaugeUpdate(Operator):
     """Replaces links U of one parity and direction, whose weight is exp(beta/3 Re tr(U A)) with the sum A of staples.
 
     Attributes:
@@ -47,7 +48,7 @@ class GaugeUpdate:
     group = "gauge"
     template = "gauge_update.hpp.j2"
     shared_body = "gauge_update"
-    from_language = True
+    headers = ("expression_site",)
     axes = ("precision", "links")
 
     @property

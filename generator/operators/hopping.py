@@ -12,10 +12,12 @@ from generator.algebra.gamma import Basis, Matrix
 from generator.algebra.projector import Factors, factorise
 from generator.algebra.su3 import STORAGES, Storage
 from generator.cost import COLOUR_REALS, Cost, hopping_flops
+from generator.emit.hops import hop_list, hop_rows
 from generator.lower.hopping import HoppingForm
+from generator.operator import Operator
 from generator.operators.site_term import CLOVER, SiteTerm
 from generator.shapes import link_codec, reordered
-from generator.spec import KernelSpec
+from generator.spec import TILES, KernelSpec
 
 FAT_STORAGE = STORAGES["r18"]
 """Links of hops over one site beside longer ones: sums of products of links."""
@@ -42,21 +44,21 @@ class Hop:
         return self.sign * self.length
 
 
-@dataclass(frozen=True)
-class HoppingOperator:
+@dataclass(frozen=True, eq=False)
+class HoppingOperator(Operator):
     """The hopping term D of an action, and the site terms that its epilogues apply.
 
     Attributes:
         name: as in kernel names.
         form: what follows from the statement of the action.
         site_term: what epilogues with a site term apply.
-        hops_of: the operator whose hops these are and whose body they share; empty for its own.
+        hops_of: the operator whose hops these are and whose body they share; None for its own.
     """
 
     name: str
     form: HoppingForm
     site_term: SiteTerm = CLOVER
-    hops_of: str = ""
+    hops_of: HoppingOperator | None = None
 
     family = "hopping"
     template = "hopping.hpp.j2"
@@ -70,6 +72,16 @@ class HoppingOperator:
     def formula(self) -> str:
         """D psi(x) in one line, and T where it is part of the operator."""
         return self.form.formula + (f"; {self.site_term.formula}" if self.hops_of else "")
+
+    @property
+    def shared_body(self) -> str:
+        """Name of the operator whose body this is."""
+        return (self.hops_of or self).name
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """Weights of directed hops."""
+        return ("hop_weights",) if self.form.directed else ()
 
     @property
     def spins(self) -> int:
@@ -114,9 +126,13 @@ class HoppingOperator:
         """How the link of a hop is stored."""
         return spec.storage if hop.length == self.reach else FAT_STORAGE
 
-    def half_spins(self, spec: KernelSpec) -> int:
-        """Colour vectors of the half spinor that crosses a link with a hop: what parts of a lattice send each other."""
-        return max(hop.factors.rank for hop in self.hops(spec))
+    def most_tile(self, spec: KernelSpec) -> int:
+        """Flavours that a site term mixes are one tile; where a site is one colour vector, registers hold several."""
+        return max(TILES) if self.spins == 1 else self.site_term.flavours if spec.has_term else 1
+
+    def stored_terms(self, spec: KernelSpec) -> int:
+        """Of the epilogue."""
+        return self.site_term.stored[spec.applies_inverse] if spec.has_term else 0
 
     def term(self, spec: KernelSpec, hop: Hop) -> str:
         """The spin matrix of a hop in words."""
@@ -160,8 +176,14 @@ class HoppingOperator:
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
         """Data of the template that do not depend on precision, storage, epilogue or tile."""
+        if self.hops_of:
+            return self.hops_of.body(spec)
+        hops = reordered(spec.shape, self.hops(spec))
         return {
-            "hops": reordered(spec.shape, self.hops(spec)),
+            "hops": hop_rows(self, spec, hops),
+            "list": hop_list(hops),
+            "basis": spec.basis.name if spec.basis else "any",
+            "flops": _flops(self, spec.basis, spec.dagger),
             "spins": self.spins,
             "formula": self.formula,
             "dagger": spec.dagger,

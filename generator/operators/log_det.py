@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from generator.algebra.gamma import DEGRAND_ROSSI
 from generator.cost import Cost, combination_flops
 from generator.emit.cpp import combination
 from generator.language.gauge import PLANES
+from generator.operator import Operator
 from generator.operators.clover import blocks
 from generator.operators.forces import slot
 from generator.operators.site_term import TERM_REALS
@@ -23,8 +23,8 @@ from generator.spec import KernelSpec
 _MATRIX_REALS = 18
 
 
-@dataclass(frozen=True)
-class LogDetSource:
+@dataclass(frozen=True, eq=False)
+class LogDetSource(Operator):
     """The same as `source_clover` of the twelve columns of T^-1 with those of 1, without any of them."""
 
     name = "source_log_det"

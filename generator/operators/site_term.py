@@ -46,7 +46,9 @@ class SiteTerm:
             SpecError: the tile of the record cuts a multiplet of flavours.
         """
         if max(spec.tile, 1) % self.flavours:
-            raise SpecError(f"tile = {spec.tile} cuts the {self.flavours} flavours of {spec.operator}; use tile = [2]")
+            raise SpecError(
+                f"tile = {spec.tile} cuts the {self.flavours} flavours of {spec.operator.name}; use tile = [2]"
+            )
         assert spec.basis is not None
         frame = f"Frame_{spec.basis.short}"
         return self.types[inverse].format(codec=spec.format.links.link_codec, frame=frame)

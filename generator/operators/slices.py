@@ -24,6 +24,7 @@ from generator.algebra.projector import Factors, factorise
 from generator.cost import COLOUR_REALS, Cost, combination_flops
 from generator.emit.cpp import combination
 from generator.epilogue import EPILOGUES
+from generator.operator import Operator
 from generator.spec import KernelSpec, SpecError
 
 CHAIN_FLOPS = {"real": 8, "complex": 18}
@@ -40,8 +41,8 @@ class Part:
     title: str
 
 
-@dataclass(frozen=True)
-class SliceOperator:
+@dataclass(frozen=True, eq=False)
+class SliceOperator(Operator):
     """An operator of this family.
 
     Attributes:
@@ -58,6 +59,7 @@ class SliceOperator:
     template = "slices.hpp.j2"
     axes = ("dagger", "epilogue", "precision", "basis", "coefficient")
     spins = 4
+    is_dirac = True
 
     @property
     def group(self) -> str:

@@ -37,7 +37,7 @@ def stated_operators(actions: Iterable[Action]) -> list[HoppingOperator | SliceO
         if owner is None:
             owners.append(HoppingOperator(action.name, form, term))
         elif term is not CLOVER:
-            others.append(HoppingOperator(action.name, form, term, owner.name))
+            others.append(HoppingOperator(action.name, form, term, owner))
         if form.has_slices:
             chains.append(form)
     for form in sorted(chains, key=lambda f: len(f.terms)):  # the simplest action gives the chain its name

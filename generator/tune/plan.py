@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from generator.epilogue import EPILOGUES
-from generator.operators import find_operator
 from generator.spec import KernelSpec
 
 COMPILE_SECONDS = {"cpu": 5.0, "cuda": 3.0}
@@ -56,13 +55,13 @@ def importance(spec: KernelSpec) -> tuple[object, ...]:
         return order.index(value) if value in order else len(order)
 
     usual = spec.links in ("r12", "r13") and (spec.basis is None or spec.basis.short == "nr")
-    family = rank(_FAMILIES, find_operator(spec.operator).family)
+    family = rank(_FAMILIES, spec.operator.family)
     return (
         family,
         not usual,
         spec.coefficient != "real",
         spec.tile > 1,
-        spec.operator != "wilson",
+        spec.operator.name != "wilson",
         rank(tuple(EPILOGUES), spec.epilogue),
         rank(_PRECISIONS, spec.precision),
         spec.name,

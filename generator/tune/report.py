@@ -9,9 +9,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from generator.emit.launch import REGISTERS
 from generator.emit.render import slug
-from generator.operators import find_operator
+from generator.launch import REGISTERS
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
 from generator.tune.evidence import check_device, check_kernels, check_sizes, read_field
@@ -62,11 +61,11 @@ class Measured:
 
     def gflops(self, key: str = "microseconds") -> float | None:
         """GFLOP/s of the best candidate by the time of that key; None if it was not recorded."""
-        return self._rate(find_operator(self.spec.operator).cost(self.spec).reported, key)
+        return self._rate(self.spec.operator.cost(self.spec).reported, key)
 
     def gbytes(self) -> float:
         """Least traffic over time of the best candidate, GB/s."""
-        cost = find_operator(self.spec.operator).cost
+        cost = self.spec.operator.cost
         moved = cost(self.spec).bytes
         if self.spec.tile == 1:  # links are read once for all right-hand sides
             links = 2 * (moved - cost(replace(self.spec, tile=2)).bytes)

@@ -17,13 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from generator.emit import ondemand
-from generator.emit.launch import REGISTERS
 from generator.emit.ondemand import ROOT, Build, CompileError, compile_module, record_module, run_compiler
 from generator.emit.registry import registry_data
 from generator.emit.render import exists_on, render, render_files, render_group
 from generator.emit.write import write_if_changed
-from generator.operators import find_operator
-from generator.operators.hopping import HoppingOperator
+from generator.launch import REGISTERS
 from generator.profile import Profile
 from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
@@ -88,7 +86,7 @@ def tunable(profile: Profile, only: Sequence[str], target: str) -> list[KernelSp
     chosen = [
         s
         for s in profile.kernels
-        if find_operator(s.operator).family in ("hopping", "update", "slices", "expression")
+        if s.operator.family in ("hopping", "update", "slices", "expression")
         and not s.dagger
         and exists_on(s, target)
         and (not only or any(o in s.name for o in only))
@@ -100,7 +98,7 @@ def tunable(profile: Profile, only: Sequence[str], target: str) -> list[KernelSp
 
 def candidates(spec: KernelSpec, target: str, *, quick: bool) -> list[KernelSpec]:
     """Variants of a kernel: shapes times launch numbers, without repetition."""
-    family = find_operator(spec.operator).family
+    family = spec.operator.family
     hopping = family == "hopping"
     if family == "slices" and target == "cuda":  # larger blocks would not have the memory for as many slices
         return [spec.as_variant((), spec.block, least) for least in ((1,) if quick else (1, 8, 12, 16))]
@@ -131,8 +129,7 @@ def candidates(spec: KernelSpec, target: str, *, quick: bool) -> list[KernelSpec
 
 def kept_bytes(spec: KernelSpec) -> float:
     """Shared memory of a thread that keeps the links of its hops."""
-    operator = find_operator(spec.operator)
-    assert isinstance(operator, HoppingOperator)
+    operator = spec.operator
     return spec.format.links.link_bytes(sum(operator.storage(spec, hop).reals for hop in operator.hops(spec)))
 
 

@@ -101,10 +101,16 @@ inline BatchParts cut_batch(int blocks, int rhs, int tile) {
   return {(rhs + size - 1) / size, size};
 }
 
+/// Calls links.fetch for every hop of a site.
+template <class Kept, int... Mu, int... Step>
+QUARKSMITH_INLINE void fetch_links(const Arguments& a, const Site& x, const Kept& links, HopList<Hop<Mu, Step>...>) {
+  (links.fetch(a, x, neighbour<Mu, Step>(a.geometry, x)), ...);
+}
+
 /// The right-hand sides of one part at a site, one tile after the other; the links come to `links` first.
 template <class K, class Kept>
 QUARKSMITH_INLINE void batch_site(const Arguments& a, int index, const Kept& links, int part, int size) {
-  K::fetch_links(a, index, links);
+  fetch_links(a, make_site(a.geometry, a.parity, index, 0), links, typename K::HalfSpinor::Hops{});
   wait_for_copies();
   const int begin = part * size, end = begin + size < a.rhs ? begin + size : a.rhs;
 #pragma unroll 1

@@ -34,12 +34,30 @@ QUARKSMITH_INLINE Site make_site(const Geometry& g, int parity, int index, int r
   return s;
 }
 
+/// What bodies say of themselves: this one takes the sites of a parity, in lanes, and adds up some numbers.
+template <class Codec, int Sums = 0>
+struct SiteBody {
+  using Element = typename Codec::Element;
+  static constexpr int tile = 1, sums = Sums;
+  static constexpr bool vectorised = true;
+  static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return a.geometry.half_sites; }
+};
+/// The same for elements of fields, whatever their order.
+template <class Codec, int Sums = 0>
+struct ElementBody : SiteBody<Codec, Sums> {
+  static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return int(a.count); }
+};
+
 /// A hop of Step sites along direction Mu, backward if Step < 0; one site or three.
 template <int Mu, int Step>
 struct Hop {
   static constexpr int back = Step < 0, length = Step < 0 ? -Step : Step;
   static_assert(length == 1 || length == 3);
 };
+
+/// All hops of an operator, in the order in which its body takes them.
+template <class... Hops>
+struct HopList {};
 
 /// Links and coefficients of hops of Step sites.
 template <int Step>

@@ -200,6 +200,10 @@ struct Selected {
     const int all[] = {Spins...};
     return all[n];
   }
+  template <class Psi>
+  static QUARKSMITH_INLINE auto of(const Psi& psi) {
+    return projected(psi.scale, value(psi[Spins])...);
+  }
 };
 template <int Count>
 struct Combined {

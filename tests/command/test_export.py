@@ -37,6 +37,12 @@ def run(program, lattice):
     return subprocess.run([program, lattice], capture_output=True, text=True, env=THREADS)
 
 
+def test_updates_of_one_colour_vector_agree_with_their_reference(tmp_path):
+    program = build(exported(tmp_path, "norm2_double_s1", "--profile", "default"), optimised=False)
+    done = run(program, "4,4,4,4")
+    assert done.returncode == 0 and done.stdout.endswith("PASSED\n"), done.stdout
+
+
 @pytest.mark.parametrize(
     "name",
     [

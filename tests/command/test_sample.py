@@ -24,11 +24,6 @@ def outside():
     return random.Random(commit).sample(left, len(left))
 
 
-def test_wide_holds_the_default_profile():
-    wide = {spec.name for spec in load_profile("wide").kernels}
-    assert {spec.name for spec in load_profile("default").kernels} < wide
-
-
 def test_a_sample_agrees_with_the_reference():
     build = ondemand.read_build(BUILD)
     specs = [spec for spec in outside() if spec.name not in build.kernels][:COUNT]

@@ -146,7 +146,7 @@ def test_a_missing_formula_is_answered_by_a_row_that_a_profile_takes(quarksmith)
     assert "no kernels of action brillouin" in error
     (quarksmith.folder / "mine.toml").write_text("include = []\n" + error[error.index("[[kernel]]") :])
     kernels = load_profile(str(quarksmith.folder / "mine.toml")).kernels
-    assert sorted(k.operator for k in kernels) == ["brillouin", "brillouin_dagger"]
+    assert sorted(k.operator.name for k in kernels) == ["brillouin", "brillouin_dagger"]
 
 
 def test_energies_of_free_quarks_are_zeros_of_the_determinant(quarksmith):

@@ -99,7 +99,7 @@ def test_a_sweep_says_what_it_takes_and_keeps_to_its_time(monkeypatch, tmp_path,
     made = []
 
     def compiled(variants, build):
-        made.append(variants[0].operator)
+        made.append(variants[0].operator.name)
         return tmp_path / "module.so", True
 
     monkeypatch.setattr(sweep, "compile_module", compiled)

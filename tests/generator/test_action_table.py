@@ -29,7 +29,7 @@ def test_numbers_that_differ_forward_and_backward_belong_to_an_operator_of_its_o
     assert not form.anti_hermitian
     assert HoppingForm(ACTIONS["staggered"]).anti_hermitian
     assert not HoppingForm(ACTIONS["wilson"]).anti_hermitian
-    assert OPERATORS["naive"].hops_of == ""
+    assert OPERATORS["naive"].hops_of is None
 
 
 def test_numbers_of_parameters_as_cpp():

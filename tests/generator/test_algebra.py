@@ -153,7 +153,7 @@ def test_phase_chart_inverts(phase):
 @pytest.mark.parametrize("basis", BASES.values(), ids=lambda b: b.short)
 def test_dagger_is_the_conjugate_of_the_hops(operator, basis):
     spec = {
-        d: KernelSpec(operator.name, "double", "r18", basis if operator.has_basis else None, d, tile=1)
+        d: KernelSpec(operator, "double", "r18", basis if operator.has_basis else None, d, tile=1)
         for d in (False, True)
     }
     plain = {(h.mu, h.sign): h.matrix for h in operator.hops(spec[False])}

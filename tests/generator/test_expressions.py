@@ -28,13 +28,13 @@ from generator.language import (
     y,
 )
 from generator.language.graph import ExpressionError
-from generator.operators import OPERATORS, add_expressions, find_operator
+from generator.operators import OPERATORS, add_expressions, find_operator, kernel
 from generator.operators.smearing import flow_step, jacobi_step
 from generator.spec import KernelSpec, SpecError
 
 
 def lines(e: Expression) -> list[str]:
-    return [line for block in e.body(KernelSpec(e.name, "double"))["blocks"] for line in block["lines"]]
+    return [line for block in e.body(KernelSpec(e, "double"))["blocks"] for line in block["lines"]]
 
 
 def test_the_listing_becomes_six_loads_of_each_kind():
@@ -46,16 +46,16 @@ def test_the_listing_becomes_six_loads_of_each_kind():
 
 
 def test_costs_are_counted_from_the_graph():
-    spec = KernelSpec("jacobi_step", "single", "r12", spins=4)
+    spec = kernel("jacobi_step", "single", "r12", spins=4)
     cost = jacobi_step.cost(spec)
     assert cost.flops == 6 * 4 * 66 + 5 * 24 + 24 + 24  # products, sums of six, kappa h, s + ...
     assert cost.bytes == 4 * (6 * 12 + 3 * 24)  # links of both parities, psi, source, out
-    assert jacobi_step.cost(KernelSpec("jacobi_step", "single", "r12", spins=1)).flops == cost.flops / 4
+    assert jacobi_step.cost(kernel("jacobi_step", "single", "r12", spins=1)).flops == cost.flops / 4
 
 
 def test_hopping_terms_of_the_same_sum_cost_the_same_bytes():
-    laplace = find_operator("laplace3").cost(KernelSpec("laplace3", "single", "r12", epilogue="axpby", tile=1))
-    assert jacobi_step.cost(KernelSpec("jacobi_step", "single", "r12", spins=4)).bytes == laplace.bytes
+    laplace = find_operator("laplace3").cost(kernel("laplace3", "single", "r12", epilogue="axpby", tile=1))
+    assert jacobi_step.cost(kernel("jacobi_step", "single", "r12", spins=4)).bytes == laplace.bytes
 
 
 def test_common_parts_are_computed_once_and_shifts_commute():
@@ -116,9 +116,9 @@ def test_signatures_tell_how_far_fields_are_read():
     def far(u: Links, psi: Spinor, home: Spinor) -> Spinor:
         return u[x] * shift(shift(psi, +x), +x) + shift(adj(u[y]) * psi, -y) + home
 
-    assert far.reach == {"u": "0.0.1.0.0.0.0.0", "psi": "0.2.1.0.0.0.0.0"}
+    assert far.read_from == {"u": "0.0.1.0.0.0.0.0", "psi": "0.2.1.0.0.0.0.0"}
     assert "psi:spinor:in:apart:0.2.1.0.0.0.0.0 home:spinor:x:here " in far.signature
-    assert flow_step.reach == {"u": "1.1.1.1.1.1.1.1.corners"}  # staples go round corners
+    assert flow_step.read_from == {"u": "1.1.1.1.1.1.1.1.corners"}  # staples go round corners
 
 
 def test_sums_leave_room_for_what_sites_add():
@@ -210,9 +210,9 @@ def test_matrices_of_any_size_have_no_short_format():
     def double(m: Matrices) -> Matrices:
         return {mu: 2 * m[mu] + identity - identity for mu in directions}
 
-    assert double.arguments(KernelSpec("double", "single"))[-2:] == ["R18", "4"]
+    assert double.arguments(KernelSpec(double, "single"))[-2:] == ["R18", "4"]
     with pytest.raises(SpecError, match="use double or single"):
-        double.arguments(KernelSpec("double", "half"))
+        double.arguments(KernelSpec(double, "half"))
 
 
 def test_a_file_of_the_user_is_read(tmp_path):

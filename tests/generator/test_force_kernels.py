@@ -22,13 +22,12 @@ from slopes import (
 
 from generator.actions import ACTIONS
 from generator.algebra.gamma import BASES
-from generator.emit.launch import default_launch
 from generator.language import Matrices, Spinor, directions, expression, outer, summed
 from generator.language.graph import ExpressionError
 from generator.language.lower import topological
-from generator.operators import OPERATORS
+from generator.launch import default_launch
+from generator.operators import OPERATORS, kernel
 from generator.profile import one_of_row
-from generator.spec import KernelSpec
 
 GAUGE_ACTIONS = {"plaquette": {"c": 1.3}, "rectangle": {"plaquette": 1.7, "rectangle": -0.3}, "chair": {"c": 0.45}}
 
@@ -103,9 +102,9 @@ def test_long_loops_take_few_products(name, most):
 def test_long_sums_are_told_how_many_threads_share_registers():
     """Each term loads what it needs behind a barrier, so that 168 registers do; others may have all."""
     for name, room in {"force_rectangle": 3, "force_chair": 3, "force_clover": 2, "force_plaquette": 1}.items():
-        spec = KernelSpec(name, "double", "r18")
+        spec = kernel(name, "double", "r18")
         lines = [line for block in OPERATORS[name].body(spec)["blocks"] for line in block["lines"]]
-        assert default_launch(OPERATORS[name], spec) == (128, room)
+        assert default_launch(spec) == (128, room)
         assert ("in_order();" in lines) == (room > 1)
 
 
@@ -165,7 +164,7 @@ def test_derivatives_by_fat_and_long_links(field):
 def test_outer_products_of_hops_are_of_half_spinors():
     """(1 - gamma) and (1 + gamma) have rank two in any basis; the sum over right-hand sides is one loop a direction."""
     for basis in BASES.values():
-        body = OPERATORS["force_wilson"].body(KernelSpec("force_wilson", "double", "r18", basis))
+        body = OPERATORS["force_wilson"].body(kernel("force_wilson", "double", "r18", basis))
         for block in body["blocks"]:
             assert sum(line.strip().startswith("const Spinor<R, 2>") for line in block["lines"]) == 4
             assert sum("n < a.columns" in line for line in block["lines"]) == 1

@@ -39,7 +39,7 @@ from generator.language.gauge import (
 from generator.language.graph import NAMES, ExpressionError, Node
 from generator.language.lower import Lowering, Value
 from generator.language.symbols import FourMatrices
-from generator.operators import find_operator
+from generator.operators import find_operator, kernel
 from generator.spec import KernelSpec
 
 U = FourMatrices("u", algebra=False)
@@ -139,7 +139,7 @@ def test_the_field_strength_is_hermitian_and_of_the_right_sign():
 
 
 def test_one_text_serves_all_directions_of_a_call():
-    spec = KernelSpec("staple", "double", "r18")
+    spec = kernel("staple", "double", "r18")
     text = render_body(spec, "command")
     assert "const int nu = a.direction >> 2 & 3;" in text  # mu + 4 nu
     assert "load_matrix<Matrices>(a.x, at_pnu, mu)" in text
@@ -174,7 +174,7 @@ def test_whether_directions_of_a_call_are_a_certain_one_is_not_asked():
 
 def test_costs_of_gauge_kernels():
     def cost(name: str) -> tuple[int, float]:
-        c = find_operator(name).cost(KernelSpec(name, "double", "r18"))
+        c = find_operator(name).cost(kernel(name, "double", "r18"))
         return c.flops, c.bytes / 144
 
     assert cost("plaquette") == (6 * (3 * 198 + 4) + 4 * 4 + 7 + 3, 8)  # links of both parities
@@ -195,7 +195,7 @@ def test_inlined_products_are_those_of_small_bodies():
         return total(sum(a * re(trace(leaves(u, mu, nu) * u[mu])) for mu, nu in PLANES))
 
     def lines(e):
-        return "\n".join(line for b in e.body(KernelSpec(e.name, "double", "r18"))["blocks"] for line in b["lines"])
+        return "\n".join(line for b in e.body(KernelSpec(e, "double", "r18"))["blocks"] for line in b["lines"])
 
     assert "trace(u_x * u_y_at_px * adj(u_y * u_x_at_py)).re" in lines(small)
     assert "product(" in lines(large) and "product(" not in lines(small)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from generator.__main__ import main
-from generator.emit.include import SETS
+from generator.include import SETS
 from generator.profile import load_profile
 from generator.spec import SpecError
 
@@ -103,6 +103,46 @@ def test_include_is_chosen_and_rows_are_left_out(tmp_path):
 def test_what_is_no_set_is_refused(text, message, tmp_path):
     with pytest.raises(SpecError, match=re.escape(message)):
         names(text, tmp_path)
+
+
+def test_wilson_kernels_of_the_default_profile_run_on_several_gpus():
+    """In both bases: callers of the C interface keep their fields in that of files."""
+    kernels = [s for s in load_profile("default").kernels if s.operator.name == "wilson" and s.coefficient == "real"]
+    assert {s.basis.short for s in kernels} == {"nr", "dr"}
+    assert all(s.ranks for s in kernels if s.tile == 1)
+
+
+def test_a_profile_extends_another(tmp_path):
+    (tmp_path / "there").mkdir()
+    base = "include = []\n" + wilson() + "ranks = [true]\n[budget]\nkernels = 1\n"
+    (tmp_path / "there" / "base.toml").write_text(base)
+    own = 'extends = "there/base.toml"\n' + wilson(links="12, 18")
+    assert names(own, tmp_path) == {"wilson_half_r12_dr_n1", "wilson_half_r18_dr_n1"}
+    ranks = {s.links: s.ranks for s in load_profile(str(tmp_path / "my.toml")).kernels}
+    assert ranks == {"r12": True, "r18": False}  # a row adds to what another asks for
+    assert len(names('include = ["heatbath"]\n' + own, tmp_path)) == 5
+    assert names('extends = "dev"\n' + wilson(), tmp_path) == {
+        "wilson_half_r12_dr_n1",
+        *(s.name for s in load_profile("dev").kernels),
+    }
+
+
+@pytest.mark.parametrize(
+    ("extends", "message"),
+    [
+        ('"nowhere"', "my.toml, extends: profile 'nowhere' is unknown; use one of default, dev"),
+        ('"nowhere.toml"', "my.toml, extends: profile 'nowhere.toml' is unknown"),
+        ('["default"]', "my.toml, extends: ['default'] is no name; use that of one profile"),
+        ('"my.toml"', "extends itself: my.toml -> my.toml; drop one"),
+        ('"other.toml"', "extends itself: my.toml -> other.toml -> my.toml; drop one"),
+        ('"broken.toml"', "broken.toml, [[kernel]] number 1: precision = 'huge' is unknown"),
+    ],
+)
+def test_what_cannot_be_extended_is_refused(extends, message, tmp_path):
+    (tmp_path / "other.toml").write_text('extends = "my.toml"\n')
+    (tmp_path / "broken.toml").write_text(wilson(precision="huge"))
+    with pytest.raises(SpecError, match=re.escape(message)):
+        names(f"extends = {extends}\n", tmp_path)
 
 
 def test_explain_tells_what_each_set_costs(tmp_path, capsys):

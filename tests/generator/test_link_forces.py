@@ -151,10 +151,10 @@ def test_long_functions_stand_once_in_a_loop_over_directions(name, function):
     """A compiler makes thousands of instructions of each; where directions differ there is no loop."""
     operator = OPERATORS[name]
     links = "r18" if "links" in operator.axes else ""
-    (block,) = operator.body(KernelSpec(name, "double", links))["blocks"]
+    (block,) = operator.body(KernelSpec(operator, "double", links))["blocks"]
     assert sum(function in line for line in block["lines"]) == 1
     definition = operator.definition
     first, *others = definition.results
     twice = replace(definition, results=({d: m + m if d.index == 0 else m for d, m in first.items()}, *others))
     differing = Derived(operator.function, name, derive=lambda: twice)
-    assert len(differing.body(KernelSpec(name, "double", links))["blocks"]) == 4
+    assert len(differing.body(KernelSpec(differing, "double", links))["blocks"]) == 4

@@ -129,7 +129,7 @@ def test_bodies_explanations_and_documents_print_the_hops_that_are_meant(name):
     d_psi = hopping_term(name, field)
     formula = OPERATORS[name].formula
     assert np.allclose(hops(formula.removeprefix("D psi(x) = "), field, eta_of(formula)), d_psi, atol=1e-12)
-    spec = next(k for k in load_profile("default").kernels if k.operator == name)
+    spec = next(k for k in load_profile("default").kernels if k.operator.name == name)
     assert formula in explain_kernel(spec)
     bodies = [b for b in (ROOT / "generated/bodies").glob(f"{name}*.hpp") if f"// {formula}" in b.read_text()]
     assert bodies

@@ -10,8 +10,6 @@ import pytest
 from jinja2 import nodes
 
 from generator.emit.render import environment
-from generator.operators import find_operator
-from generator.operators.hopping import HoppingOperator
 from generator.profile import load_profile
 
 ROOT = Path(__file__).parents[2]
@@ -225,10 +223,20 @@ def test_hops_are_stated_once_more_for_the_tests():
     text = (ROOT / "tests/reference/operators.cpp").read_text()
     names, beginnings = set(re.findall(r'name == "(\w+)"', text)), tuple(re.findall(r'starts_with\("(\w+)"\)', text))
     emitted = {s.operator for p in ("default", "full") for s in load_profile(p).kernels}
-    hops = {name for name in emitted if isinstance(find_operator(name), HoppingOperator)}
+    hops = {o.name for o in emitted if o.family == "hopping"}
     assert len(hops) > 5
     missing = sorted(name for name in hops - names if not name.startswith(beginnings))
     assert not missing, f"state D of {', '.join(missing)} in tests/reference/operators.cpp"
+
+
+def test_records_say_what_they_know():
+    """A record carries its operator: nothing is looked up again, and no room tells kinds apart."""
+    kinds = r"isinstance\([^)]*(Operator|Expression|Update|SiteKernel)"
+    rooms = [p for p in tracked("generator/*.py") if p.parent.name in ("generator", "emit", "tune")]
+    assert len(rooms) > 20
+    for path in rooms:
+        again = re.search(rf"{kinds}|getattr\(|find_operator", path.read_text())
+        assert not again or path.name == "profile.py", f"{path}: {again[0]}"  # the entrance: names of rows
 
 
 def test_macros_stay_in_their_places():

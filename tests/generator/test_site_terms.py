@@ -8,8 +8,8 @@ import pytest
 from generator.algebra.gamma import BASES, DEGRAND_ROSSI, find_basis
 from generator.emit.cpp import frame_text
 from generator.emit.registry import registry_row
-from generator.emit.render import body_name, exists_on
-from generator.operators import find_operator
+from generator.emit.render import exists_on, render_body
+from generator.operators import find_operator, kernel
 from generator.operators.site_term import CLOVER, DOUBLET_TWIST, SITE_TERMS, TWIST
 from generator.profile import FOLDER
 from generator.spec import KernelSpec, SpecError
@@ -19,7 +19,7 @@ TAU1, TAU3 = np.array([[0, 1], [1, 0]]), np.diag([1, -1])
 
 
 def spec(operator: str, epilogue: str, tile: int = 1, precision: str = "double", basis=NR) -> KernelSpec:
-    return KernelSpec(operator, precision, "r12", basis, epilogue=epilogue, tile=tile)
+    return kernel(operator, precision, "r12", basis, epilogue=epilogue, tile=tile)
 
 
 def test_the_formulas_of_inverses_hold():
@@ -86,9 +86,9 @@ def test_flavours_are_not_cut_and_run_on_both_targets():
 
 def test_operators_with_the_same_hops_share_one_body():
     for operator, dagger in itertools.product(("twisted_mass", "twisted_clover_doublet"), (False, True)):
-        assert body_name(KernelSpec(operator, "double", "r12", NR, dagger, tile=2)) == body_name(
-            KernelSpec("wilson", "double", "r12", NR, dagger, tile=2)
-        )
+        mine, wilson = (kernel(name, "double", "r12", NR, dagger, tile=2) for name in (operator, "wilson"))
+        assert mine.body == wilson.body
+        assert render_body(mine, "") == render_body(wilson, "")
 
 
 def test_the_registry_tells_how_many_terms_a_kernel_reads():
@@ -101,4 +101,4 @@ def test_the_registry_tells_how_many_terms_a_kernel_reads():
     assert [terms["twisted_mass", e] for e in ("axpby", "taxpby", "tinv")] == ["0", "0", "0"]
     assert [terms["twisted_clover", e] for e in ("axpby", "taxpby", "tinv")] == ["0", "1", "2"]
     assert CLOVER in SITE_TERMS
-    assert registry_row(KernelSpec("apply_twisted_term", "double", basis=NR), "cpu")["terms"] == "2"
+    assert registry_row(kernel("apply_twisted_term", "double", basis=NR), "cpu")["terms"] == "2"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from generator.algebra.gamma import BASES, DEGRAND_ROSSI, Basis
-from generator.operators import find_operator
+from generator.operators import find_operator, kernel
 from generator.operators.slices import SliceOperator
 from generator.spec import KernelSpec, SpecError
 
@@ -20,7 +20,7 @@ def random_basis(seed: int) -> Basis:
 
 
 def spec_of(basis: Basis, **axes) -> KernelSpec:
-    return KernelSpec("domain_wall", "double", basis=basis, **axes)
+    return kernel("domain_wall", "double", basis=basis, **axes)
 
 
 @pytest.mark.parametrize("basis", [*BASES.values(), random_basis(3)], ids=lambda b: b.name)

@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from generator.operators.blas import Update
 from generator.spec import KernelSpec
-
-if TYPE_CHECKING:
-    from generator.operators import Operator
 
 BLOCK = 128
 REGISTERS = 65536
 """32-bit registers of a multiprocessor (compute capability 7.0 to 9.0)."""
 
 
-def default_launch(operator: Operator, spec: KernelSpec) -> tuple[int, int]:
+def launched(spec: KernelSpec) -> KernelSpec:
+    """The record with these numbers."""
+    return spec.with_launch(*default_launch(spec))
+
+
+def default_launch(spec: KernelSpec) -> tuple[int, int]:
     """(threads of a block, blocks the compiler leaves room for).
 
     Sums like large blocks, and as many as hold two fields in registers. Hopping terms, and expressions of spinors,
     hold the sum, a link and a projected spinor: about 100 values a right-hand side. One block more than that fits
     spills; fewer leaves too few loads in flight. The numbers are the best over most hopping terms on an H200.
     """
-    width = spec.format.element_bytes // 4
-    if isinstance(operator, Update) and operator.sums and len({*operator.inputs, *operator.outputs}) <= 2:
+    operator, width = spec.operator, spec.format.element_bytes // 4
+    if operator.sums and 0 < operator.fields <= 2:
         return 256, 2 if width == 2 else 4 if spec.format.bits <= 16 else 3
     if operator.family == "slices":  # a thread keeps all slices in shared memory: small blocks, several at a time
         return 32, 1
     sums_neighbours = operator.family == "hopping" or (operator.family == "expression" and spec.spins > 0)
     if not sums_neighbours:
-        return BLOCK, max(getattr(operator, "room", 0), 1)
+        return BLOCK, max(operator.room, 1)
     packed = spec.format.bits < 32 and width == 1
     one = 96 if packed else 128 if width == 1 else 168
-    if getattr(operator, "spins", 4) == 1:  # six reals a right-hand side
+    if operator.spins == 1:  # six reals a right-hand side
         registers = {1: one, 2: one, 4: 128 * width, 8: 128 * width}[max(spec.tile, 1)]
     else:
         registers = {1: one, 2: 168 * width}.get(max(spec.tile, 1), 255)

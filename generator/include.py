@@ -7,13 +7,12 @@ Each set follows from what the rows ask for: their precisions, links, bases, spi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from generator.actions import ACTIONS
 from generator.epilogue import EPILOGUES
-from generator.operators import find_operator
+from generator.operators import kernel
 from generator.operators.fat_links import link_stages
-from generator.operators.formula import FormulaOperator
-from generator.operators.hopping import HoppingOperator
 from generator.spec import KernelSpec, SpecError
 
 COEFFICIENTS = ("scale", "axpby", "caxpby", "norm2", "cdot", "residual")
@@ -58,25 +57,23 @@ Kernels = dict[str, KernelSpec]
 
 
 def _add(found: Kernels, operator: str, precision: str, **axes: object) -> None:
-    spec = KernelSpec(operator, precision, **axes)  # type: ignore[arg-type]
+    spec = kernel(operator, precision, **axes)
     found.setdefault(spec.name, spec)
 
 
 def support(spec: KernelSpec) -> list[KernelSpec]:
     """Kernels that bring the fields of one to the device and back."""
-    operator = find_operator(spec.operator)
+    operator, links = spec.operator, spec.format.links.name
     found: Kernels = {}
-    links = spec.format.links.name
     if operator.family in ("hopping", "update", "block", "term", "slices") or spec.spins:
-        spins = getattr(operator, "spins", 0) or spec.spins or 4
         for name in ("import", "export"):
-            _add(found, name, spec.precision, spins=spins)
+            _add(found, name, spec.precision, spins=spec.colour_vectors)
     expression = operator.family == "expression" and spec.format.bits >= 32
     for name in ("encode_links", "decode_links"):
         _add(found, name, "double", links="r18")
         for storage in {spec.links, "r18" if expression else ""} - {""}:
             _add(found, name, links, links=storage)
-    if operator.family == "term" or spec.has_term or "term" in spec.operator:
+    if operator.family == "term" or spec.has_term or "term" in operator.name:
         _add(found, "clover_term", "double", links="r18")
         _add(found, "invert_term", "double")
         _add(found, "invert_twisted_term", "double")
@@ -87,7 +84,8 @@ def support(spec: KernelSpec) -> list[KernelSpec]:
 
 def _stored_as_computed(spec: KernelSpec) -> bool:
     """Conversions from double to itself: tests run them, the library copies."""
-    plain = spec.operator in ("import", "export") or (spec.operator.endswith("code_links") and spec.links == "r18")
+    name = spec.operator.name
+    plain = name in ("import", "export") or (name.endswith("code_links") and spec.links == "r18")
     return plain and spec.precision == "double"
 
 
@@ -96,18 +94,13 @@ def _solve(rows: list[KernelSpec]) -> Kernels:
     _add(found, "plaquette", "double", links="r18")
     used = list(rows)
     for spec in rows:
-        operator = find_operator(spec.operator)
         more: Kernels = {}
-        if isinstance(operator, HoppingOperator) and operator.is_dirac:
-            _complete_hopping(more, operator, spec)
-        elif isinstance(operator, FormulaOperator):
-            _add(more, "rotate_colour", spec.precision)  # boundary phases on several ranks
-        elif operator.name == "domain_wall":
-            _complete_slices(more, spec, rows)
+        if spec.operator.is_dirac:
+            _COMPLETE[spec.operator.family](more, spec, rows)
         used += more.values()
         found = more | found
     for spec in used:
-        for needed in support(spec) if find_operator(spec.operator).family in USED else ():
+        for needed in support(spec) if spec.operator.family in USED else ():
             if not _stored_as_computed(needed):
                 found.setdefault(needed.name, needed)
         _add_methods(found, spec)
@@ -118,18 +111,18 @@ USED = ("hopping", "slices", "expression")
 """Families whose fields callers bring to the device."""
 
 
-def _complete_hopping(found: Kernels, operator: HoppingOperator, spec: KernelSpec) -> None:
+def _complete_hopping(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) -> None:
     """All forms in which solvers apply an operator, in its precision and in double, where residuals are taken.
 
     Those of links that fewer reals do not hold to rounding are taken with all 18.
     """
+    operator, term = spec.operator, spec.operator.site_term
     dirac = operator.spins == 4
-    term = operator.site_term
     for precision, links in dict.fromkeys(((spec.precision, spec.links), ("double", spec.links), ("double", "r18"))):
-        axes = {k: getattr(spec, k) for k in ("basis", "coefficient", "ranks")}
+        axes: dict[str, Any] = {"basis": spec.basis, "coefficient": spec.coefficient, "ranks": spec.ranks}
         axes |= {"precision": precision, "links": links}
         for dagger in (False, True) if dirac else (False,):
-            plain = operator.hops_of or operator.name
+            plain = (operator.hops_of or operator).name
             for end in EPILOGUES.values():
                 if not end.has_term:
                     _add(found, plain, dagger=dagger, epilogue=end.name, tile=1, **axes)
@@ -151,27 +144,35 @@ def _complete_hopping(found: Kernels, operator: HoppingOperator, spec: KernelSpe
 
 def _complete_slices(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) -> None:
     """The fifth dimension, and the Wilson operator on its slices: with links as in its own rows, else 12 reals."""
-    links = {s.links for s in rows if s.operator == "wilson" and s.basis == spec.basis} or {"r12"}
+    wilson = [s for s in rows if s.operator.name == "wilson" and s.basis == spec.basis]
+    links = {s.links for s in wilson} or {"r12"}
     for precision in dict.fromkeys((spec.precision, "double")):
         for dagger in (False, True):
             for epilogue in ("none", "axpby"):
                 axes: dict[str, object] = {"dagger": dagger, "epilogue": epilogue, "basis": spec.basis}
-                _add(found, spec.operator, precision, coefficient=spec.coefficient, **axes)
-                if any(s.operator == "wilson" and s.basis == spec.basis and s.precision == precision for s in rows):
+                _add(found, spec.operator.name, precision, coefficient=spec.coefficient, **axes)
+                if any(s.precision == precision for s in wilson):
                     continue
                 for storage in sorted(links | ({"r18"} if precision == "double" else set())):
                     _add(found, "wilson", precision, links=storage, tile=1, **axes)
 
 
+def _complete_formula(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) -> None:
+    """Boundary phases on several ranks."""
+    _add(found, "rotate_colour", spec.precision)
+
+
+_COMPLETE = {"hopping": _complete_hopping, "slices": _complete_slices, "expression": _complete_formula}
+"""What operators that methods solve with need beside themselves, by family."""
+
+
 def _add_methods(found: Kernels, spec: KernelSpec) -> None:
     """Vector updates of the methods that solve for an operator."""
-    operator = find_operator(spec.operator)
-    formula = isinstance(operator, FormulaOperator)
-    if not (formula or operator.family in ("hopping", "slices")) or not getattr(operator, "is_dirac", True):
+    if not spec.operator.is_dirac:
         return
     names: tuple[str, ...] = ITERATIONS
     axes: dict[str, object] = {}
-    if getattr(operator, "spins", 4) == 1:
+    if spec.operator.spins == 1:
         names, axes = STAGGERED, {"spins": 1}
     elif spec.precision in EVERY_METHOD:
         names = (*COEFFICIENTS, *ITERATIONS, *METHODS, *SHIFTS, *BLOCKS)
@@ -191,7 +192,7 @@ def _smear(rows: list[KernelSpec]) -> Kernels:
     for name in ("plaquette", *LINK_EXPRESSIONS):
         _add(found, name, "double", links="r18")
     for spec in rows:
-        if spec.operator == "wilson" and spec.storage.exact and not spec.storage.temporal:
+        if spec.operator.name == "wilson" and spec.storage.exact and not spec.storage.temporal:
             for name in ("jacobi_step", "wuppertal_step"):
                 _add(found, name, "double", links=spec.links, spins=4)
     return found

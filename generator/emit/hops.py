@@ -1,0 +1,79 @@
+"""Hops as C++ text: what templates/hopping.hpp.j2 only orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from generator.emit.cpp import accumulation, combination
+from generator.lower.hopping import DIRECTION_NAMES
+from generator.spec import KernelSpec
+
+if TYPE_CHECKING:
+    from generator.operators.hopping import Hop, HoppingOperator
+
+
+def hop_list(hops: Sequence[Hop]) -> str:
+    """Their C++ types, eight a line."""
+    types = [f"Hop<{hop.mu}, {hop.step:+d}>" for hop in hops]
+    return (",\n" + " " * 23).join(", ".join(types[n : n + 8]) for n in range(0, len(types), 8))
+
+
+def hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) -> list[dict[str, Any]]:
+    """Finished text rows of each hop: the template only orders them."""
+    started: set[int] = set()
+    rows = []
+    for hop in hops:
+        forward = hop.sign > 0
+        names = [f"psi[{s}]" for s in range(operator.spins)]
+        products = [f"h{k}" for k in range(hop.factors.rank)]
+        mask = sum(1 << nu for nu in hop.phase)
+        results = [f"staggered_sign<{mask}>(x, {h})" if mask else h for h in products]
+        cross = []
+        for k, result in enumerate(products):
+            if forward:
+                crossed = f"mul(u, arrive<ComplexPhase>(a, there, h.scale, h[{k}]))"
+            else:
+                crossed = f"arrive<ComplexPhase>(a, there, h.scale, mul_adj(u, h[{k}]))"
+            if not forward and hop.mu in operator.form.directed:
+                crossed = f"weighted<{hop.mu}>(a, {crossed})"
+            cross.append(f"const auto {result} = {crossed};")
+        accumulate = []
+        for spin, row in enumerate(hop.factors.reconstruct):
+            line = accumulation(f"sum[r][{spin}]", row, results, first=spin not in started)
+            if line:
+                started.add(spin)
+                accumulate.append(line)
+        axis, link = DIRECTION_NAMES[hop.mu], _hop_title(operator, hop)
+        term = operator.term(spec, hop)
+        if hop.phase:
+            term = f"{term}eta_{axis}(x)"
+        rows.append(
+            {
+                "title": link if term in ("", "1") else f"{term} {link}",
+                "mu": hop.mu,
+                "step": f"{hop.step:+d}",
+                "parts": _parts(hop.factors.project),
+                "project": [f"value({combination(row, names)})" for row in hop.factors.project],
+                "cross": cross,
+                "accumulate": accumulate,
+            }
+        )
+    return rows
+
+
+def _hop_title(operator: HoppingOperator, hop: Hop) -> str:
+    """Link and neighbour of a hop; F and L are the fat and long links of operators that have both."""
+    axis, length = DIRECTION_NAMES[hop.mu], "" if hop.length == 1 else str(hop.length)
+    name = operator.form.field_letter(hop.length)
+    there = f"x{'+' if hop.sign > 0 else '-'}{length}e{axis}"
+    return f"{name}_{axis}(x) psi({there})" if hop.sign > 0 else f"{name}_{axis}({there})^+ psi({there})"
+
+
+def _parts(project: np.ndarray) -> str:
+    """C++ type that says how the colour vectors which cross a link follow from the spinor (kernels/view.hpp)."""
+    if all(np.count_nonzero(row) == 1 and row.max() == 1 for row in project):
+        return f"Selected<{', '.join(str(int(np.argmax(np.abs(row)))) for row in project)}>"
+    return f"Combined<{len(project)}>"
