@@ -8,6 +8,11 @@ function(quarksmith_objects target)
   target_compile_features(${target} PRIVATE cxx_std_20)
 endfunction()
 
+# For each load g++ looks past up to a thousand stores for its value: a third of its time in kernels, whose loads and
+# stores are to different fields.
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(--param=sccvn-max-alias-queries-per-access=200 QUARKSMITH_ALIAS_QUERIES)
+
 # Every CPU kernel twice: for blocks of full lanes, and for lattices that cannot be split into them, which get one lane
 # (and less optimisation, which halves the build).
 function(quarksmith_cpu_kernels suffix generated)
@@ -26,6 +31,7 @@ function(quarksmith_cpu_kernels suffix generated)
     # The second option of -O1: g++ then fuses the same products and sums in both widths, which give the same bits.
     target_compile_options(${target} PRIVATE $<IF:$<STREQUAL:${width},one_lane>,-O1,-O3>
                            $<$<STREQUAL:${width},one_lane>:-fexpensive-optimizations>
+                           $<$<AND:$<STREQUAL:${width},full>,$<BOOL:${QUARKSMITH_ALIAS_QUERIES}>>:--param=sccvn-max-alias-queries-per-access=200>
                            -march=${QUARKSMITH_CPU} -mprefer-vector-width=512 -ffp-contract=fast -fno-math-errno
                            -Wno-psabi -Wall -Wextra)
     target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)

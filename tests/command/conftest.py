@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import zlib
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,16 @@ from generator.profile import load_profile, one_of_row
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / os.environ.get("QUARKSMITH_BUILD", "build")
 os.environ.setdefault("QUARKSMITH_ON_DEMAND", "off")  # a test that lacks a kernel is to fail
+BESIDE_OTHERS = "PYTEST_XDIST_WORKER" in os.environ and "OMP_NUM_THREADS" not in os.environ
+if BESIDE_OTHERS:  # threads of several commands would wait for each other's processors, half of the time
+    os.environ["OMP_NUM_THREADS"] = "1"
+
+
+@pytest.fixture(autouse=True)
+def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives every fourth of the tests that run side by side all threads; those that run alone have them anyway."""
+    if BESIDE_OTHERS and zlib.crc32(request.node.nodeid.encode()) % 4 == 0:
+        monkeypatch.delenv("OMP_NUM_THREADS")
 
 
 def skip_what_wide_has(error: str) -> None:
