@@ -2,10 +2,12 @@
 #include <omp.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 
 #include "runtime/clock.hpp"
 #include "runtime/device.hpp"
@@ -59,9 +61,9 @@ std::size_t available_memory() {
 /// Calls work(first byte, bytes) for parts of memory, large ones by all threads, which first touch the pages near them.
 void in_parts(std::size_t bytes, const std::function<void(std::size_t, std::size_t)>& work) {
   constexpr std::size_t part = std::size_t(1) << 20;
-  const long long parts = static_cast<long long>((bytes + part - 1) / part);
+  const std::size_t parts = (bytes + part - 1) / part;
 #pragma omp parallel for schedule(static) if (parts > 4)
-  for (long long n = 0; n < parts; ++n) work(n * part, std::min(part, bytes - n * part));
+  for (std::size_t n = 0; n < parts; ++n) work(n * part, std::min(part, bytes - n * part));
 }
 
 template <class Word>
