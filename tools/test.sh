@@ -10,15 +10,16 @@ export QUARKSMITH_ON_DEMAND=off   # a test that lacks a kernel is to fail
 
 rm -f "$build"/tests*.xml
 # In three parts side by side, since references compute with one thread: two of kernels and actions, which have all
-# threads, and methods, of many steps on few sites, where these would only wait for each other. On a machine that is busy
-# otherwise, threads that spin while they wait would take each other's processors.
+# threads, and methods, of many steps on few sites, where these would only wait for each other. On a machine that is
+# busy otherwise, threads that spin while they wait would take each other's processors.
 kernels="Kernels/*:Devices/*:Actions/*"
 for part in 0 1 2; do
   (
     export GOMP_SPINCOUNT=1000 OMP_WAIT_POLICY=passive GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$part
     tests=$kernels
     [ $part != 2 ] || { tests="-$kernels" && export OMP_NUM_THREADS=1 GTEST_TOTAL_SHARDS=1 GTEST_SHARD_INDEX=0; }
-    exec "$build/bin/quarksmith_tests" --gtest_brief=1 "--gtest_filter=$tests" "--gtest_output=xml:$build/tests$part.xml"
+    exec "$build/bin/quarksmith_tests" --gtest_brief=1 "--gtest_filter=$tests" \
+      "--gtest_output=xml:$build/tests$part.xml"
   ) > "$build/tests$part.log" 2>&1 &
   parts[part]=$!
 done
