@@ -11,7 +11,11 @@ endfunction()
 # For each load g++ looks past up to a thousand stores for its value: a third of its time in kernels, whose loads and
 # stores are to different fields.
 include(CheckCXXCompilerFlag)
-check_cxx_compiler_flag(--param=sccvn-max-alias-queries-per-access=200 QUARKSMITH_ALIAS_QUERIES)
+set(alias_queries --param=sccvn-max-alias-queries-per-access=200)
+check_cxx_compiler_flag(${alias_queries} QUARKSMITH_ALIAS_QUERIES)
+if(NOT QUARKSMITH_ALIAS_QUERIES)
+  set(alias_queries "")
+endif()
 
 # Every CPU kernel twice: for blocks of full lanes, and for lattices that cannot be split into them, which get one lane
 # (and less optimisation, which halves the build).
@@ -31,7 +35,7 @@ function(quarksmith_cpu_kernels suffix generated)
     # The second option of -O1: g++ then fuses the same products and sums in both widths, which give the same bits.
     target_compile_options(${target} PRIVATE $<IF:$<STREQUAL:${width},one_lane>,-O1,-O3>
                            $<$<STREQUAL:${width},one_lane>:-fexpensive-optimizations>
-                           $<$<AND:$<STREQUAL:${width},full>,$<BOOL:${QUARKSMITH_ALIAS_QUERIES}>>:--param=sccvn-max-alias-queries-per-access=200>
+                           $<$<STREQUAL:${width},full>:${alias_queries}>
                            -march=${QUARKSMITH_CPU} -mprefer-vector-width=512 -ffp-contract=fast -fno-math-errno
                            -Wno-psabi -Wall -Wextra)
     target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)

@@ -6,7 +6,7 @@
 namespace {
 
 using namespace quarksmith;
-using reference::adjoint, reference::SpinMatrix, reference::operator*;
+using reference::SpinMatrix, reference::operator*;
 
 SpinMatrix spin_matrix(const double* numbers) {
   SpinMatrix m;
@@ -24,9 +24,9 @@ TEST(Bases, AreRotationsOfDeGrandRossi) {
   ASSERT_GE(bases().size(), 2u);
   for (const BasisInfo& basis : bases()) {
     const SpinMatrix v = spin_matrix(basis.rotation);
-    EXPECT_LE(distance(v * adjoint(v), reference::identity()), 1e-14) << basis.name;
+    EXPECT_LE(distance(v * reference::adjoint(v), reference::identity()), 1e-14) << basis.name;
     for (int mu = 0; mu < 4; ++mu)
-      EXPECT_LE(distance(v * reference::gamma(mu) * adjoint(v), spin_matrix(basis.gamma[mu])), 1e-14)
+      EXPECT_LE(distance(v * reference::gamma(mu) * reference::adjoint(v), spin_matrix(basis.gamma[mu])), 1e-14)
           << basis.name << " " << mu;
   }
 }

@@ -5,24 +5,17 @@
 #include "runtime/io/gauge.hpp"
 #include "solvers/actions/domain_wall.hpp"
 #include "solvers/krylov/solve.hpp"
-#include "tests/data.hpp"
+#include "tests/quark.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
 
 namespace {
 
 using namespace quarksmith;
+using data::load;
+using data::report;
 using reference::operator*;
 using reference::SpinMatrix;
-
-/// A line for the table that the closing of an issue shows.
-void report(const std::string& source, const std::string& quantity, double theirs, double ours) {
-  fmt::print("DATA | {} | {} | {:.15g} | {:.15g} | {:.1e}\n", source, quantity, theirs, ours, std::abs(theirs - ours));
-}
-
-HostGauge load(const std::string& name, const Coordinates& extent) {
-  return read_gauge(data::folder() / name, Lattice(extent)).gauge;
-}
 
 class DataWall : public testing::TestWithParam<std::shared_ptr<Device>> {
  protected:

@@ -52,17 +52,17 @@ double error(const std::vector<IntegratorLevel>& levels) {
   return std::abs(o.energy() - before);
 }
 
-struct Case {
+struct SchemeCase {
   Scheme scheme;
   bool momenta_first;
   int order;
 };
 
 TEST(Integrator, EnergyIsKeptToItsOrder) {
-  for (const Case& c :
-       {Case{Scheme::leapfrog, true, 2}, Case{Scheme::leapfrog, false, 2}, Case{Scheme::omelyan, true, 2},
-        Case{Scheme::omelyan, false, 2}, Case{Scheme::omelyan4, true, 4}, Case{Scheme::omelyan4, false, 4},
-        Case{Scheme::force_gradient, true, 4}}) {
+  for (const SchemeCase& c : {SchemeCase{Scheme::leapfrog, true, 2}, SchemeCase{Scheme::leapfrog, false, 2},
+                              SchemeCase{Scheme::omelyan, true, 2}, SchemeCase{Scheme::omelyan, false, 2},
+                              SchemeCase{Scheme::omelyan4, true, 4}, SchemeCase{Scheme::omelyan4, false, 4},
+                              SchemeCase{Scheme::force_gradient, true, 4}}) {
     const double coarse = error(nested(c.scheme, c.momenta_first, 32)),
                  fine = error(nested(c.scheme, c.momenta_first, 64));
     EXPECT_NEAR(std::log2(coarse / fine), c.order, 0.15) << int(c.scheme) << ' ' << c.momenta_first;

@@ -198,7 +198,7 @@ History bicgstab_l(const Matrix& a, const HostSpinor& b, int count, int l) {
   return h;
 }
 
-struct Case {
+struct MethodCase {
   std::string name;
   Method method;
   MethodParameters parameters;
@@ -207,11 +207,11 @@ struct Case {
   int columns = 1;
 };
 
-std::vector<Case> cases() {
-  std::vector<Case> all = {{"cg", Method::cg, {}, least_residuals, 12},
-                           {"block_cg", Method::block_cg, {}, least_residuals, 5, 3},
-                           {"bicgstab", Method::bicgstab, {}, single(bicgstab)},
-                           {"cgne", Method::cgne, {}, single(craig), 12}};
+std::vector<MethodCase> methods_and_courses() {
+  std::vector<MethodCase> all = {{"cg", Method::cg, {}, least_residuals, 12},
+                                 {"block_cg", Method::block_cg, {}, least_residuals, 5, 3},
+                                 {"bicgstab", Method::bicgstab, {}, single(bicgstab)},
+                                 {"cgne", Method::cgne, {}, single(craig), 12}};
   for (const double omega : {0.8, 1.0, 1.2})
     all.push_back(
         {fmt::format("mr_{:.0f}", 10 * omega), Method::mr, {.omega = omega}, single([omega](auto& a, auto& b, int n) {
@@ -234,10 +234,10 @@ std::vector<Case> cases() {
   return all;
 }
 
-class Paper : public testing::TestWithParam<Case> {};
+class Paper : public testing::TestWithParam<MethodCase> {};
 
 TEST_P(Paper, GivesTheSameResiduals) {
-  const Case& c = GetParam();
+  const MethodCase& c = GetParam();
   const Lattice lattice({4, 4, 4, 4});
   std::vector<HostSpinor> sources;
   for (int n = 0; n < c.columns; ++n) sources.push_back(reference::random_spinor(lattice, 3 + unsigned(n)));
@@ -270,7 +270,8 @@ TEST_P(Paper, GivesTheSameResiduals) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, Paper, testing::ValuesIn(cases()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Methods, Paper, testing::ValuesIn(methods_and_courses()),
+                         [](const auto& info) { return info.param.name; });
 
 /// Directions of any recurrence in any lower precision bring GCR to the residual of the higher, batched and alone.
 TEST(Preconditioner, MayBeAnyMethodInAnyPrecision) {

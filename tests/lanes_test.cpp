@@ -24,7 +24,7 @@ DomainPointer domain_of(int reach) {
   return std::make_shared<Domain>(lattice, Device::cpu(), Communicator::self(), reach);
 }
 
-struct Case {
+struct OperatorCase {
   std::string action;
   Reduction form;
 };
@@ -36,7 +36,7 @@ struct Found {
   int lanes;
 };
 
-Found found_with(const Case& c, int reach) {
+Found found_with(const OperatorCase& c, int reach) {
   const ActionInfo& info = find_action(c.action);
   const BasisInfo& basis = find_basis("non_relativistic");
   std::map<std::string, double> values;
@@ -72,7 +72,7 @@ Found found_with(const Case& c, int reach) {
   return found;
 }
 
-class Lanes : public testing::TestWithParam<Case> {};
+class Lanes : public testing::TestWithParam<OperatorCase> {};
 
 TEST_P(Lanes, GiveTheSameBits) {
   const Found wide = found_with(GetParam(), 1), narrow = found_with(GetParam(), 3);
@@ -85,16 +85,15 @@ TEST_P(Lanes, GiveTheSameBits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Actions, Lanes,
-                         testing::Values(Case{"wilson", Reduction::none}, Case{"wilson", Reduction::symmetric},
-                                         Case{"twisted_mass", Reduction::symmetric},
-                                         Case{"twisted_doublet", Reduction::asymmetric},
-                                         Case{"domain_wall", Reduction::asymmetric},
-                                         Case{"moebius", Reduction::symmetric}, Case{"naive", Reduction::none},
-                                         Case{"staggered", Reduction::asymmetric}, Case{"d234", Reduction::none}),
-                         [](const auto& info) {
-                           return fmt::format("{}_{}", info.param.action, int(info.param.form));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Actions, Lanes,
+    testing::Values(OperatorCase{"wilson", Reduction::none}, OperatorCase{"wilson", Reduction::symmetric},
+                    OperatorCase{"twisted_mass", Reduction::symmetric},
+                    OperatorCase{"twisted_doublet", Reduction::asymmetric},
+                    OperatorCase{"domain_wall", Reduction::asymmetric}, OperatorCase{"moebius", Reduction::symmetric},
+                    OperatorCase{"naive", Reduction::none}, OperatorCase{"staggered", Reduction::asymmetric},
+                    OperatorCase{"d234", Reduction::none}),
+    [](const auto& info) { return fmt::format("{}_{}", info.param.action, int(info.param.form)); });
 
 /// Devices copy the link of a direction piece by piece: where these lie, also in the order of a GPU.
 TEST(StoredSites, GroupsOfASiteAreItsWords) {

@@ -19,12 +19,12 @@ using namespace quarksmith;
 using Path = std::vector<int>;
 
 /// Of sums over paths: one link, 3, 5 and 7 links, Lepage's and Naik's.
-struct Coefficients {
+struct PathCoefficients {
   double one, three, five, seven, lepage, naik;
 };
 
 /// Those of hep-lat/9903032.
-Coefficients asqtad_coefficients(double u0) {
+PathCoefficients asqtad_coefficients(double u0) {
   const double u2 = u0 * u0, u4 = u2 * u2;
   return {5.0 / 8, 1 / (16 * u2), 1 / (64 * u4), 1 / (384 * u2 * u4), -1 / (16 * u4), -1 / (24 * u2)};
 }
@@ -51,7 +51,7 @@ void add(Matrix3& sum, double factor, const Matrix3& m) {
 
 /// Every word of up to three steps to +-x..t is tried; it counts if its steps leave the line of the link in directions
 /// that differ, or if it is the same step twice.
-Matrix3 fat_link(const HostGauge& gauge, long long x, int mu, const Coefficients& c) {
+Matrix3 fat_link(const HostGauge& gauge, long long x, int mu, const PathCoefficients& c) {
   Matrix3 sum{};
   add(sum, c.one, gauge.site[x][mu]);
   const auto aside = [&](int step) { return step != 0 && std::abs(step) != mu + 1; };
@@ -70,7 +70,7 @@ Matrix3 fat_link(const HostGauge& gauge, long long x, int mu, const Coefficients
   return sum;
 }
 
-Matrix3 long_link(const HostGauge& gauge, long long x, int mu, const Coefficients& c) {
+Matrix3 long_link(const HostGauge& gauge, long long x, int mu, const PathCoefficients& c) {
   Matrix3 sum{};
   add(sum, c.naik, reference::path(gauge, x, {mu + 1, mu + 1, mu + 1}));
   return sum;
@@ -123,7 +123,7 @@ TEST_P(Links, AreTheSumsOverAllPaths) {
     const double u0 = 0.9;
     const ImprovedLinks made = asqtad_links(gauge, domain(gauge.lattice), u0);
     const auto expected = [&](auto* sum) {
-      const Coefficients c = asqtad_coefficients(u0);
+      const PathCoefficients c = asqtad_coefficients(u0);
       return all_links(gauge.lattice, [&](long long x, int mu) { return sum(gauge, x, mu, c); });
     };
     EXPECT_LT(deviation(made.fat, expected(fat_link)), 1e-13);
@@ -216,8 +216,8 @@ TEST_P(Links, HisqIsFat7ProjectedAndSmearedAgain) {
   const Lattice& lattice = gauge.lattice;
   const double epsilon = -0.21;
   const ImprovedLinks ours = hisq_links(gauge, domain(lattice), epsilon);
-  const Coefficients c1 = {1 / 8., 1 / 16., 1 / 64., 1 / 384., 0, 0};
-  const Coefficients c2 = {1 + epsilon / 8, 1 / 16., 1 / 64., 1 / 384., -1 / 8., -(1 + epsilon) / 24};
+  const PathCoefficients c1 = {1 / 8., 1 / 16., 1 / 64., 1 / 384., 0, 0};
+  const PathCoefficients c2 = {1 + epsilon / 8, 1 / 16., 1 / 64., 1 / 384., -1 / 8., -(1 + epsilon) / 24};
   const HostGauge w = all_links(lattice, [&](long long x, int mu) {
     // V (V^+ V)^(-1/2) = V + V R / 2 + 3 V R^2 / 8 + ..., R = 1 - V^+ V: converges slowly, but does on this field.
     const Matrix3 v = fat_link(gauge, x, mu, c1), h = multiply(adjoint(v), v);

@@ -15,9 +15,9 @@ using namespace quarksmith;
 const std::vector<double> all_shifts = {0.03, 0.0005, 0.4, 0.004, 3.0};  // not sorted; more than are refined together
 
 /// A light operator on a device with a source for it.
-struct System {
-  System(const std::shared_ptr<Device>& device, const Coordinates& extent, const std::string& precision,
-         Reduction reduction, int shifts = int(all_shifts.size()), int max_iterations = 3000)
+struct ShiftedSystem {
+  ShiftedSystem(const std::shared_ptr<Device>& device, const Coordinates& extent, const std::string& precision,
+                Reduction reduction, int shifts = int(all_shifts.size()), int max_iterations = 3000)
       : lattice(extent), gauge(weak_gauge(lattice, 0.3, 5)), domain(std::make_shared<Domain>(lattice, device)) {
     parameters.mass = -0.25;
     settings.precision = precision;
@@ -72,7 +72,7 @@ TEST_P(Multishift, ReachesTheTrueResidualOfEveryShift) {
   const auto [reduction, precision] = GetParam();
   for (const auto& device : support::devices())
     for (const Coordinates& extent : {Coordinates{4, 4, 4, 4}, Coordinates{4, 4, 4, 8}}) {
-      const System s(device, extent, precision, reduction);
+      const ShiftedSystem s(device, extent, precision, reduction);
       const SpinorField b = s.right_hand_side();
       const int count = int(all_shifts.size());
       SpinorField x = s.field(count), again = x.like(), one = s.field();
@@ -121,7 +121,7 @@ TEST(MultishiftSolver, GivesTheResidualsOfEveryShiftAlone) {
   constexpr int count = 12;
   using reference::combine, reference::dot, reference::norm;
   for (const auto& device : support::devices()) {
-    System s(device, {4, 4, 4, 4}, "double", Reduction::none, int(all_shifts.size()), count);
+    ShiftedSystem s(device, {4, 4, 4, 4}, "double", Reduction::none, int(all_shifts.size()), count);
     std::vector<std::vector<double>> seen(all_shifts.size());
     s.settings.options.rhs_observer = [&](int n, int iteration, double residual) {
       if (iteration <= count) seen.at(n).push_back(residual);  // those that follow are of other recurrences
@@ -146,7 +146,7 @@ TEST(MultishiftSolver, GivesTheResidualsOfEveryShiftAlone) {
 
 TEST(MultishiftSolver, TakesSpecialCases) {
   for (const auto& device : support::devices()) {
-    const System s(device, {4, 4, 4, 4}, "double", Reduction::symmetric);
+    const ShiftedSystem s(device, {4, 4, 4, 4}, "double", Reduction::symmetric);
     SpinorField b = s.right_hand_side(), x = s.field(3);
     const std::vector<ShiftReport> reports = s.solver->solve(x, b, {0.1, 0.1, 0});
     for (const ShiftReport& r : reports) EXPECT_TRUE(r.converged) << r.shift;
@@ -159,7 +159,7 @@ TEST(MultishiftSolver, TakesSpecialCases) {
 TEST(MultishiftSolver, ReportsWhatDidNotConverge) {
   for (const auto& device : support::devices())
     for (const char* precision : {"double", "double-single"}) {
-      const System s(device, {4, 4, 4, 4}, precision, Reduction::none, 2, 12);
+      const ShiftedSystem s(device, {4, 4, 4, 4}, precision, Reduction::none, 2, 12);
       const SpinorField b = s.right_hand_side();
       SpinorField x = s.field(2);
       const std::vector<ShiftReport> reports = s.solver->solve(x, b, {0.0005, 4000.0});

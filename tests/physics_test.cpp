@@ -62,7 +62,7 @@ class Physics : public testing::TestWithParam<std::shared_ptr<Device>> {
   }
 };
 
-constexpr double rounding = 1e-14;
+using support::rounding;
 
 TEST_P(Physics, DaggerIsTheHermitianConjugateAndGamma5Hermitian) {
   const Lattice lattice({4, 4, 4, 8});

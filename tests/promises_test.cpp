@@ -13,7 +13,7 @@ namespace {
 
 using namespace quarksmith;
 
-constexpr double mass = -0.2;
+constexpr double light_mass = -0.2;
 
 /// Counts right-hand sides to which A or A^+ is applied. Only on the CPU: a recorded program calls nothing.
 class Counted final : public LinearOperator {
@@ -104,7 +104,7 @@ class Promised : public testing::TestWithParam<Promise> {
   void set(const std::shared_ptr<Device>& device, int columns, const char* inner = "double") {
     domain = std::make_shared<Domain>(lattice, device);
     WilsonParameters parameters;
-    parameters.mass = mass;
+    parameters.mass = light_mass;
     const LinkStore links(gauge, domain, "r12", "non_relativistic");
     const WilsonAction action(parameters);
     high = action.make(links, find_precision("double"));
@@ -123,8 +123,9 @@ class Promised : public testing::TestWithParam<Promise> {
   }
   /// What multiplies column n, densely.
   HostSpinor image(const HostSpinor& x, int n) const {
-    const HostSpinor ax = reference::wilson(gauge, x, mass);
-    return GetParam().shifted ? reference::combine(1, reference::wilson(gauge, ax, mass, true), shifts.at(n), x) : ax;
+    const HostSpinor ax = reference::wilson(gauge, x, light_mass);
+    return GetParam().shifted ? reference::combine(1, reference::wilson(gauge, ax, light_mass, true), shifts.at(n), x)
+                              : ax;
   }
   SpinorField field(const std::vector<HostSpinor>& columns) const {
     SpinorField f = outer->field(int(columns.size()));

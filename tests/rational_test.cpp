@@ -9,17 +9,17 @@
 namespace quarksmith {
 namespace {
 
-struct Case {
+struct RootCase {
   Power power;
   int poles;
   Interval interval;
 };
 
-const Case cases[] = {{{-1, 2}, 8, {1e-3, 1}},
-                      {{1, 4}, 10, {1e-4, 30}},
-                      {{-1, 4}, 12, {1e-6, 64}},
-                      {{-3, 8}, 7, {1e-2, 5}},
-                      {{1, 3}, 6, {0.5, 80}}};
+const RootCase cases[] = {{{-1, 2}, 8, {1e-3, 1}},
+                          {{1, 4}, 10, {1e-4, 30}},
+                          {{-1, 4}, 12, {1e-6, 64}},
+                          {{-3, 8}, 7, {1e-2, 5}},
+                          {{1, 3}, 6, {0.5, 80}}};
 
 /// The largest deviation of each sign in turn, from the lower end on.
 std::vector<double> alternation(const RationalFunction& r, double power, Interval on) {
@@ -38,7 +38,7 @@ std::vector<double> alternation(const RationalFunction& r, double power, Interva
 
 /// What is best alternates 2 n + 2 times between its largest deviations, and nothing else does (Chebyshev).
 TEST(Rational, DeviationsAlternate) {
-  for (const Case& c : cases) {
+  for (const RootCase& c : cases) {
     const RationalFit fit = remez(c.power, c.poles, c.interval);
     const std::vector<double> found = alternation(fit.function, c.power.value(), c.interval);
     ASSERT_EQ(found.size(), 2U * c.poles + 2) << c.power.numerator << "/" << c.power.denominator;

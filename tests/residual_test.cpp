@@ -19,18 +19,18 @@ using twisted::Flavours;
 using support::rounded;
 HostGauge rounded_gauge() { return rounded(weak_gauge(Lattice({4, 4, 4, 8}), 0.4, 5)); }
 
-struct Case {
+struct PrecisionCase {
   std::string method = "auto", precision = "double", links = "r12";
   double csw = 0, mu = 0, xi0 = 1;
   int flavours = 1, rhs = 1;
   std::string preconditioner = "none", reduction = "symmetric", updates = "reliable";
 };
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const PrecisionCase& c, std::ostream* out) {
   *out << fmt::format("{} {} {} csw {} mu {} xi0 {} flavours {} rhs {} {} {} {}", c.method, c.precision, c.links, c.csw,
                       c.mu, c.xi0, c.flavours, c.rhs, c.preconditioner, c.reduction, c.updates);
 }
 
-WilsonParameters parameters(const Case& c) {
+WilsonParameters parameters(const PrecisionCase& c) {
   WilsonParameters p;
   p.mass = -0.2;
   p.csw_r = p.csw_t = c.csw;
@@ -41,7 +41,7 @@ WilsonParameters parameters(const Case& c) {
   return p;
 }
 
-SolveSettings settings(const Case& c, double tolerance) {
+SolveSettings settings(const PrecisionCase& c, double tolerance) {
   SolveSettings s;
   s.method = method_of(c.method);
   s.precision = c.precision;
@@ -57,10 +57,10 @@ double relative(const Flavours& r, const Flavours& b) {
   return std::sqrt(twisted::dot(r, r).real() / twisted::dot(b, b).real());
 }
 
-class LinksAsGiven : public testing::TestWithParam<Case> {};
+class LinksAsGiven : public testing::TestWithParam<PrecisionCase> {};
 
 TEST_P(LinksAsGiven, TheResidualIsTheirs) {
-  const Case& c = GetParam();
+  const PrecisionCase& c = GetParam();
   if (!support::built(c.precision, c.links) ||
       (c.flavours == 2 && c.precision == "double-half" && !support::has("apply_doublet_twist", "half")))
     GTEST_SKIP() << support::wide;
@@ -89,8 +89,8 @@ TEST_P(LinksAsGiven, TheResidualIsTheirs) {
   }
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<PrecisionCase> precision_cases() {
+  std::vector<PrecisionCase> all;
   for (const char* links : {"r12", "r8", "r12t"})
     for (const char* precision : {"double", "double-single", "double-half", "single"})
       all.push_back({.precision = precision, .links = links});
@@ -112,7 +112,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Wilson, LinksAsGiven, testing::ValuesIn(cases()));
+INSTANTIATE_TEST_SUITE_P(Wilson, LinksAsGiven, testing::ValuesIn(precision_cases()));
 
 TEST(LinksOfSu3, NeedNoOperatorOfTheirOwn) {
   const Lattice lattice({4, 4, 4, 8});
@@ -199,7 +199,7 @@ TEST(LinksAsGivenOrNot, EveryShiftHasItsTrueResidual) {
     for (const auto& [precision, tolerance, links] :
          {std::tuple{"double", 1e-12, "r18"}, {"double-half", 1e-12, both.c_str()}, {"single", 4e-6, both.c_str()}}) {
       const auto domain = std::make_shared<Domain>(gauge.lattice, device);
-      const Case c = {.precision = precision, .links = reals, .reduction = "none"};
+      const PrecisionCase c = {.precision = precision, .links = reals, .reduction = "none"};
       const ShiftedSolver solver(WilsonAction(parameters(c)), gauge, domain, settings(c, tolerance),
                                  int(shifts.size()));
       const Flavours source = twisted::random(gauge.lattice, 1, 4);

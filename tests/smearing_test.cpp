@@ -15,7 +15,7 @@
 #include "solvers/krylov/solve.hpp"
 #include "solvers/measure/source.hpp"
 #include "solvers/actions/wilson.hpp"
-#include "tests/data.hpp"
+#include "tests/quark.hpp"
 #include "tests/reference/lattice_expression.hpp"
 #include "tests/reference/operators.hpp"
 #include "tests/support.hpp"
@@ -23,6 +23,7 @@
 namespace {
 
 using namespace quarksmith;
+using data::report;
 
 class Smearing : public testing::TestWithParam<std::shared_ptr<Device>> {
  protected:
@@ -166,11 +167,6 @@ TEST_P(Smearing, ConstantFieldHasItsEnergyAndCharge) {
   EXPECT_NEAR(p.charge, 2 * std::pow(std::sin(f) / f, 2), 1e-12);
   EXPECT_NEAR(p.clover_energy, 2 * 2 * std::pow(std::sin(f), 2), 1e-12);
   EXPECT_NEAR(p.plaquette_energy, 2 * 2 * 2 * (1 - std::cos(f)), 1e-12);
-}
-
-/// A line for the table that the closing of an issue shows.
-void report(const std::string& source, const std::string& quantity, double theirs, double ours) {
-  fmt::print("DATA | {} | {} | {:.15g} | {:.15g} | {:.1e}\n", source, quantity, theirs, ours, std::abs(theirs - ours));
 }
 
 HostGauge in_single(HostGauge gauge) {

@@ -10,17 +10,14 @@
 #include "solvers/actions/staggered.hpp"
 #include "solvers/actions/staggered_masses.hpp"
 #include "solvers/measure/correlators.hpp"
-#include "tests/data.hpp"
+#include "tests/quark.hpp"
 #include "tests/support.hpp"
 
 namespace {
 
 using namespace quarksmith;
+using data::report;
 using Kind = StaggeredParameters::Kind;
-
-void report(const std::string& source, const std::string& quantity, double theirs, double ours) {
-  fmt::print("DATA | {} | {} | {:.15g} | {:.15g} | {:.1e}\n", source, quantity, theirs, ours, std::abs(theirs - ours));
-}
 
 /// Single precision complex numbers of a SciDAC file.
 std::vector<Complex64> read_scidac(const std::string& name) {
@@ -59,9 +56,9 @@ HostGauge read_links(const std::string& name, const Lattice& lattice, int length
 }
 
 /// A solver for staggered quarks with its fields.
-struct Quark {
-  Quark(const HostGauge& gauge, const StaggeredParameters& parameters, const std::shared_ptr<Device>& device,
-        const std::string& links, std::shared_ptr<const ImprovedLinks> improved = nullptr)
+struct StaggeredQuark {
+  StaggeredQuark(const HostGauge& gauge, const StaggeredParameters& parameters, const std::shared_ptr<Device>& device,
+                 const std::string& links, std::shared_ptr<const ImprovedLinks> improved = nullptr)
       : lattice(gauge.lattice), domain(std::make_shared<Domain>(lattice, device, Communicator::self(), 3)) {
     settings.method = Method::cg;
     settings.links = links;
@@ -114,7 +111,7 @@ TEST_P(StaggeredData, AsqtadSolution) {
   const auto files = std::make_shared<ImprovedLinks>(
       ImprovedLinks{read_links("milc/fat.l8", lattice, 1), read_links("milc/long.l8", lattice, 3)});
   for (const char* storage : {"r18", "r13"}) {
-    const Quark with_files(gauge, parameters, GetParam(), storage, files);
+    const StaggeredQuark with_files(gauge, parameters, GetParam(), storage, files);
     const double stored = with_files.solver->residual(with_files.upload(theirs), with_files.upload(b));
     report(source, fmt::format("|b - M x| / |b| of the stored x, links of the files, long {}", storage), 7.6e-8,
            stored);
@@ -123,7 +120,7 @@ TEST_P(StaggeredData, AsqtadSolution) {
     report(source, fmt::format("|x - x'| / |x'|, links of the files, long {}", storage), 0, difference);
     EXPECT_LT(difference, 1e-6);
   }
-  const Quark own(gauge, parameters, GetParam(), "r13");
+  const StaggeredQuark own(gauge, parameters, GetParam(), "r13");
   const double difference = relative(own.solve(b), theirs);
   report(source, "|x - x'| / |x'|, links made from the gauge field", 0, difference);
   EXPECT_LT(difference, 2e-6);
@@ -140,7 +137,7 @@ void compare_pions(const std::string& file, Kind kind, const std::vector<double>
   parameters.kind = kind;
   parameters.mass = masses[0];
   parameters.boundary = {1, 1, 1, 1};
-  const Quark quark(gauge, parameters, device, "r18");
+  const StaggeredQuark quark(gauge, parameters, device, "r18");
   const StaggeredMassSolver solver(*quark.action, masses, gauge, quark.domain, quark.settings);
   std::vector<StaggeredPropagator> propagators(masses.size(), StaggeredPropagator(lattice));
   const SourceSettings source = source_of("point:0,0,0,0", lattice);
@@ -229,7 +226,7 @@ TEST_P(StaggeredData, LowestEigenvalues) {
   StaggeredParameters parameters;
   parameters.kind = Kind::asqtad;
   parameters.mass = 0.02;
-  const Quark quark(gauge, parameters, GetParam(), "r18");
+  const StaggeredQuark quark(gauge, parameters, GetParam(), "r18");
   const auto reduced = quark.solver->dirac().reduced(Reduction::symmetric, 1);
   MultishiftSolver inverse(*reduced, *reduced, 1, MultishiftSolver::Form::hermitian);
   const Blas blas(*reduced);

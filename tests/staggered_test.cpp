@@ -19,8 +19,8 @@ using reference::operator*;
 using Kind = StaggeredParameters::Kind;
 
 /// An action on a small lattice, by the solver and by the reference.
-struct System {
-  System(const std::shared_ptr<Device>& device, Kind kind, const Coordinates& extent = {4, 4, 4, 8})
+struct StaggeredSystem {
+  StaggeredSystem(const std::shared_ptr<Device>& device, Kind kind, const Coordinates& extent = {4, 4, 4, 8})
       : lattice(extent), gauge(weak_gauge(lattice, 0.4, 3)) {
     parameters.kind = kind;
     parameters.mass = 0.1;
@@ -84,7 +84,7 @@ class Staggered : public testing::TestWithParam<Kind> {};
 
 TEST_P(Staggered, MatrixAndConjugateAgreeWithTheDenseReference) {
   for (const auto& device : support::devices()) {
-    const System s(device, GetParam());
+    const StaggeredSystem s(device, GetParam());
     const Solver solver(s.action(), s.gauge, s.domain, s.settings("double", "r18"));
     const HostSpinor psi = random_colour(s.lattice, 5);
     const SpinorField in = s.upload(psi);
@@ -99,7 +99,7 @@ TEST_P(Staggered, MatrixAndConjugateAgreeWithTheDenseReference) {
 
 TEST_P(Staggered, HoppingTermIsAntiHermitian) {
   for (const auto& device : support::devices()) {
-    const System s(device, GetParam());
+    const StaggeredSystem s(device, GetParam());
     const LinkStore links(s.gauge, s.domain, "r18", "non_relativistic");
     const HoppingTerm hopping = s.action()->hopping(links, find_precision("double"));
     const HostSpinor chi = random_colour(s.lattice, 1), psi = random_colour(s.lattice, 2);
@@ -117,7 +117,7 @@ TEST_P(Staggered, HoppingTermIsAntiHermitian) {
 
 TEST_P(Staggered, EvenOddFormIsTheSchurComplement) {
   for (const auto& device : support::devices()) {
-    const System s(device, GetParam());
+    const StaggeredSystem s(device, GetParam());
     const LinkStore links(s.gauge, s.domain, "r18", "non_relativistic");
     const HoppingTerm hopping = s.action()->hopping(links, find_precision("double"));
     const double m = s.parameters.mass;
@@ -137,7 +137,7 @@ TEST_P(Staggered, EvenOddFormIsTheSchurComplement) {
 
 TEST_P(Staggered, SolvesReachTheTrueResidual) {
   for (const auto& device : support::devices()) {
-    const System s(device, GetParam());
+    const StaggeredSystem s(device, GetParam());
     for (const char* links : {"r18", "r13", "r9"}) {
       if (!s.improved && std::string_view(links) != "r18") continue;
       for (const char* precision : {"double", "double-single", "double-half"}) {
@@ -159,7 +159,7 @@ TEST_P(Staggered, SolvesReachTheTrueResidual) {
 TEST_P(Staggered, ManyMassesReachTheirTrueResiduals) {
   const std::vector<double> masses = {0.2, 0.05, 0.5, 0.1};
   for (const auto& device : support::devices()) {
-    const System s(device, GetParam());
+    const StaggeredSystem s(device, GetParam());
     for (const char* precision : {"double", "double-single", "double-half"}) {
       const StaggeredMassSolver solver(*s.action(), masses, s.gauge, s.domain,
                                        s.settings(precision, s.improved ? "r13" : "r18"));
@@ -182,7 +182,7 @@ TEST_P(Staggered, ManyMassesReachTheirTrueResiduals) {
 
 TEST_P(Staggered, ResidualsAreThoseOfTheLinksAsTheyWereGiven) {
   for (const auto& device : support::devices()) {
-    System s(device, GetParam());
+    StaggeredSystem s(device, GetParam());
     if (s.improved) {
       s.improved = std::make_shared<ImprovedLinks>(ImprovedLinks{s.improved->fat, support::rounded(s.improved->longs)});
     } else {
@@ -267,7 +267,7 @@ TEST(StaggeredErrors, NameWhatIsWrong) {
   EXPECT_THROW(Domain(Lattice({4, 2, 4, 4}), device, Communicator::self(), 3), WrongLattice);
   StaggeredParameters parameters;
   EXPECT_THROW(StaggeredAction{parameters}, UsageError);  // m = 0
-  const System s(device, Kind::asqtad);
+  const StaggeredSystem s(device, Kind::asqtad);
   const auto narrow = std::make_shared<Domain>(s.lattice, device);
   EXPECT_THROW(Solver(s.action(), s.gauge, narrow, s.settings("double", "r18")), UsageError);
   HostGauge broken = s.gauge;

@@ -12,12 +12,15 @@ namespace {
 
 using namespace quarksmith;
 using reference::operator*;
+using support::rounding;
 
-constexpr double mass = 0.4, mu = 0.3, rounding = 1e-14;
+constexpr double quark_mass = 0.4, mu = 0.3;
 
 class Stated : public testing::TestWithParam<std::shared_ptr<Device>> {
  protected:
-  static ActionValues naive(double potential) { return {find_action("naive"), {{"mass", mass}, {"mu", potential}}}; }
+  static ActionValues naive(double potential) {
+    return {find_action("naive"), {{"mass", quark_mass}, {"mu", potential}}};
+  }
 
   std::unique_ptr<DiracOperator> dirac(double potential, const std::string& storage = "r18") const {
     const LinkStore links(gauge_, domain_, storage, "non_relativistic");
@@ -57,7 +60,7 @@ class Stated : public testing::TestWithParam<std::shared_ptr<Device>> {
 TEST_P(Stated, MatrixAndConjugateAreTheDenseOnes) {
   const HostSpinor psi = random(1);
   for (const Dagger dagger : {Dagger::no, Dagger::yes}) {
-    const HostSpinor expected = reference::combine(mass, psi, 1, hop(psi, dagger));
+    const HostSpinor expected = reference::combine(quark_mass, psi, 1, hop(psi, dagger));
     EXPECT_LT(support::compare(apply(psi, mu, dagger), expected).norm, rounding);
     EXPECT_LT(support::compare(apply(dirac(mu, "r12")->matrix(), psi, dagger), expected).norm, rounding);
   }
@@ -85,11 +88,11 @@ TEST_P(Stated, EvenOddFormsAreSchurComplements) {
   for (const Dagger dagger : {Dagger::no, Dagger::yes}) {
     const HostSpinor twice = hop(hop(even, dagger), dagger);
     EXPECT_LT(support::compare(apply(*d->reduced(Reduction::symmetric, 1), even, dagger),
-                               reference::combine(1, even, -1 / (mass * mass), twice), Subset::even)
+                               reference::combine(1, even, -1 / (quark_mass * quark_mass), twice), Subset::even)
                   .norm,
               rounding);
     EXPECT_LT(support::compare(apply(*d->reduced(Reduction::asymmetric, 1), even, dagger),
-                               reference::combine(mass, even, -1 / mass, twice), Subset::even)
+                               reference::combine(quark_mass, even, -1 / quark_mass, twice), Subset::even)
                   .norm,
               rounding);
   }
@@ -107,7 +110,7 @@ TEST_P(Stated, SolutionsDoNotDependOnTheForm) {
     EXPECT_TRUE(solver.solve(x, b).converged);
     HostSpinor solution(gauge_.lattice);
     download(x, solution, solver.basis());
-    EXPECT_LT(support::compare(reference::combine(mass, solution, 1, hop(solution)), source).norm, 2e-11);
+    EXPECT_LT(support::compare(reference::combine(quark_mass, solution, 1, hop(solution)), source).norm, 2e-11);
   }
 }
 

@@ -16,6 +16,9 @@ namespace support {
 
 using namespace quarksmith;
 
+/// Of sums of some hundred products in double.
+inline constexpr double rounding = 1e-14;
+
 /// The CPU and, if there is one, GPU 0.
 inline const std::vector<std::shared_ptr<Device>>& devices() {
   static const std::vector<std::shared_ptr<Device>> all = [] {

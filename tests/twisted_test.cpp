@@ -54,7 +54,7 @@ class Twisted : public testing::TestWithParam<Case> {
 
 class TwistedDoublet : public Twisted {};
 
-constexpr double rounding = 1e-14;
+using support::rounding;
 
 TEST_P(Twisted, MatrixIsWhatItsDefinitionSays) {
   const WilsonHopping h = hopping();

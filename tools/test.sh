@@ -9,18 +9,25 @@ unset MAKEFLAGS MAKELEVEL MFLAGS  # tests start make on their own
 export QUARKSMITH_ON_DEMAND=off   # a test that lacks a kernel is to fail
 
 rm -f "$build"/tests*.xml
-# In two halves side by side: references compute with one thread. On a machine that is busy otherwise, threads that spin
-# while they wait would take each other's processors.
-for half in 0 1; do
-  GOMP_SPINCOUNT=1000 OMP_WAIT_POLICY=passive GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$half \
-    "$build/bin/quarksmith_tests" --gtest_brief=1 "--gtest_output=xml:$build/tests$half.xml" > "$build/tests$half.log" 2>&1 &
-  halves[half]=$!
+# In three parts side by side, since references compute with one thread: two of kernels and actions, which have all
+# threads, and methods, of many steps on few sites, where these would only wait for each other. On a machine that is
+# busy otherwise, threads that spin while they wait would take each other's processors.
+kernels="Kernels/*:Devices/*:Actions/*"
+for part in 0 1 2; do
+  (
+    export GOMP_SPINCOUNT=1000 OMP_WAIT_POLICY=passive GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$part
+    tests=$kernels
+    [ $part != 2 ] || { tests="-$kernels" && export OMP_NUM_THREADS=1 GTEST_TOTAL_SHARDS=1 GTEST_SHARD_INDEX=0; }
+    exec "$build/bin/quarksmith_tests" --gtest_brief=1 "--gtest_filter=$tests" \
+      "--gtest_output=xml:$build/tests$part.xml"
+  ) > "$build/tests$part.log" 2>&1 &
+  parts[part]=$!
 done
-for half in 0 1; do
-  wait "${halves[half]}"
-  runs+=("$?:$build/tests$half.xml")
+for part in 0 1 2; do
+  wait "${parts[part]}"
+  runs+=("$?:$build/tests$part.xml")
 done
-cat "$build/tests0.log" "$build/tests1.log" > "$build/tests.log" && rm "$build/tests0.log" "$build/tests1.log"
+cat "$build"/tests[012].log > "$build/tests.log" && rm "$build"/tests[012].log
 grep -vE "^DATA|Skipped|^$|set QUARKSMITH_DATA|SKIPPED" "$build/tests.log"
 # Damaged files, the same ones each time; `make fuzz` goes on from where it was.
 "$build/bin/quarksmith_fuzz" --seconds 25 --workers 2 --seed 20261123 --keep "$build/fuzz"

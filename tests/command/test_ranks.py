@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from conftest import BUILD
 
-pytestmark = pytest.mark.alone
 LAUNCH = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "--bind-to", "none")
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
-AT_ONCE = 10
-"""Seconds within which a job in trouble must have ended."""
+AT_ONCE = 30
+"""Seconds within which a job in trouble must have ended, beside other tests."""
 GRIDS = ((2, "1,1,1,2"), (4, "2,2,1,1"), (4, "1,1,1,4"))
 
 

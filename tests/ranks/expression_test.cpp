@@ -13,11 +13,6 @@ namespace {
 
 using namespace quarksmith;
 
-DomainPointer domain_of(const Lattice& lattice) {
-  return std::make_shared<Domain>(lattice, ranks::device(),
-                                  lattice.parts() > 1 ? Communicator::world() : Communicator::self());
-}
-
 /// The fields and numbers of a call on a lattice or its part, made from the same numbers, and what came out.
 class Call {
  public:
@@ -123,13 +118,13 @@ class ExpressionsOnParts : public testing::TestWithParam<Coordinates> {};
 TEST_P(ExpressionsOnParts, HaveTheBitsOfTheWhole) {
   for (const Kernel* k : expressions()) {
     const int rhs = k->precision == "half" ? 2 : 1;
-    Call whole(*k, domain_of(Lattice(GetParam())), rhs);
+    Call whole(*k, ranks::domain_of(Lattice(GetParam())), rhs);
     whole.run();
     for (const Coordinates& grid : ranks::grids(GetParam())) {
       SCOPED_TRACE(std::string(k->name) + " on " + ranks::text(grid));
       const Lattice here = ranks::part(GetParam(), grid);
       if (reaches_beyond(*k, here)) continue;
-      Call part(*k, domain_of(here), rhs);
+      Call part(*k, ranks::domain_of(here), rhs);
       part.run();
       expect_same(part, whole, here);
     }
@@ -144,12 +139,12 @@ TEST(ExpressionsOfParts, CrossBoundariesByEveryPolicy) {
   constexpr Coordinates extent = {4, 8, 4, 8};
   const KernelQuery query{.operation = "stout4_step", .precision = "double", .links = "r18"};
   const Kernel& kernel = find(ranks::device()->kernels(), query);
-  Call whole(kernel, domain_of(Lattice(extent)), 1);
+  Call whole(kernel, ranks::domain_of(Lattice(extent)), 1);
   whole.run();
   for (const Coordinates& grid : ranks::grids(extent)) {
     if (ranks::world().size() == 1) GTEST_SKIP() << "one rank has no boundaries";
     const Lattice here = ranks::part(extent, grid);
-    const DomainPointer domain = domain_of(here);
+    const DomainPointer domain = ranks::domain_of(here);
     for (const Policy policy : domain->halos().possible()) {
       SCOPED_TRACE(ranks::text(grid) + " " + std::string(name_of(policy)));
       domain->halos().use(policy);
@@ -164,7 +159,7 @@ TEST(ExpressionsOfParts, CrossBoundariesByEveryPolicy) {
 TEST(ExpressionsOfParts, WrittenLinksAreKnownToNeighbours) {
   constexpr Coordinates extent = {4, 8, 4, 8};
   const auto trace = [&](const Lattice& lattice) {
-    const DomainPointer domain = domain_of(lattice);
+    const DomainPointer domain = ranks::domain_of(lattice);
     LinkField u = upload(weak_gauge(lattice, 0.4, 3), domain, find_precision("double"), find_storage("r18"));
     LinkField v = upload(weak_gauge(lattice, 0.4, 4), domain, u.precision(), u.storage());
     evaluate("plaquette_energy", {v});  // copies the border of what v was
@@ -204,7 +199,7 @@ TEST(ExpressionsOfParts, BordersHoldTheNeighboursLinks) {
   for (const Coordinates& grid : ranks::grids(extent)) {
     const Lattice here = ranks::part(extent, grid);
     if (here.parts() == 1) continue;
-    const DomainPointer domain = domain_of(here);
+    const DomainPointer domain = ranks::domain_of(here);
     for (const int depth : {2, 1}) {
       const LinkField u = upload(ranks::cut(whole, here), domain, find_precision("double"), find_storage("r18"));
       SCOPED_TRACE(ranks::text(grid) + " depth " + std::to_string(depth));
@@ -241,12 +236,12 @@ TEST(ExpressionsOfParts, SpinorsTravelAsTheyAreStored) {
   };
   for (const char* precision : {"double", "single", "bits24", "half", "quarter"}) {
     if (!support::has("axpby", precision)) continue;  // of profile wide
-    const SpinorField whole = made(domain_of(Lattice(extent)), precision);
+    const SpinorField whole = made(ranks::domain_of(Lattice(extent)), precision);
     for (const Coordinates& grid : ranks::grids(extent)) {
       const Lattice here = ranks::part(extent, grid);
       if (here.parts() == 1) continue;
       SCOPED_TRACE(ranks::text(grid) + " " + precision);
-      const DomainPointer domain = domain_of(here);
+      const DomainPointer domain = ranks::domain_of(here);
       const SpinorField f = made(domain, precision);
       SpinorField back = f.like();
       back.fill(0);
@@ -270,7 +265,7 @@ TEST(ExpressionsOfParts, SpinorsTravelAsTheyAreStored) {
 TEST(ExpressionsOfParts, PartsShorterThanTheirReachAreRefused) {
   if (ranks::world().size() == 1) GTEST_SKIP() << "one rank has the whole lattice";
   const int n = ranks::world().size();
-  const DomainPointer domain = domain_of(ranks::part({4, 4, 4, 2 * n}, {1, 1, 1, n}));
+  const DomainPointer domain = ranks::domain_of(ranks::part({4, 4, 4, 2 * n}, {1, 1, 1, n}));
   try {
     domain->bordered({{0, 0, 0, 3}, false}, 8, "leap");
     FAIL() << "a border of three sites round two";

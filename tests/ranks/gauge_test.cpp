@@ -10,14 +10,14 @@ namespace {
 
 using namespace quarksmith;
 
-constexpr Coordinates extent = {8, 8, 4, 16};
+constexpr Coordinates gauge_extent = {8, 8, 4, 16};
 
 /// Calls body(part of this rank) for every grid into which the lattice can be cut.
 template <class Body>
 void on_all_grids(const Body& body) {
-  for (const Coordinates& grid : ranks::grids(extent)) {
+  for (const Coordinates& grid : ranks::grids(gauge_extent)) {
     SCOPED_TRACE(ranks::text(grid));
-    body(ranks::part(extent, grid));
+    body(ranks::part(gauge_extent, grid));
   }
 }
 
@@ -32,7 +32,7 @@ HostGauge with_phases(const Lattice& lattice) {
 }
 
 TEST(GaugeOfParts, IsDrawnByGlobalSite) {
-  const Lattice whole(extent);
+  const Lattice whole(gauge_extent);
   const HostGauge weak = weak_gauge(whole, 0.3, 5), hot = hot_gauge(whole, 6), peer = peer_random_gauge(whole, 7);
   on_all_grids([&](const Lattice& here) {
     EXPECT_EQ(weak_gauge(here, 0.3, 5).site, ranks::cut(weak, here).site);
@@ -42,7 +42,7 @@ TEST(GaugeOfParts, IsDrawnByGlobalSite) {
 }
 
 TEST(GaugeOfParts, ChecksAreThoseOfTheWhole) {
-  HostGauge whole = weak_gauge(Lattice(extent), 0.3, 5);
+  HostGauge whole = weak_gauge(Lattice(gauge_extent), 0.3, 5);
   whole.site[whole.lattice.index({7, 7, 3, 15})][1][4] *= 1.001;
   const Unitarity expected = check_unitarity(whole);
   on_all_grids([&](const Lattice& here) {
@@ -65,7 +65,7 @@ TEST(GaugeOfParts, ChecksAreThoseOfTheWhole) {
 }
 
 TEST(GaugeOfParts, BoundaryPhasesAreFoundInAllParts) {
-  HostGauge whole = with_phases(Lattice(extent));
+  HostGauge whole = with_phases(Lattice(gauge_extent));
   ASSERT_TRUE(fold_boundary_phases(whole));
   on_all_grids([&](const Lattice& here) {
     HostGauge part = with_phases(here);
@@ -84,7 +84,7 @@ TEST(GaugeOfParts, BoundaryPhasesAreFoundInAllParts) {
 }
 
 TEST(GaugeOfParts, TemporalGaugeGoesOnFromPartToPart) {
-  const HostGauge original = hot_gauge(Lattice(extent), 8);
+  const HostGauge original = hot_gauge(Lattice(gauge_extent), 8);
   const TemporalGauge whole = fix_temporal_gauge(original);
   on_all_grids([&](const Lattice& here) {
     const TemporalGauge part = fix_temporal_gauge(ranks::cut(original, here), ranks::world());
@@ -100,7 +100,7 @@ TEST(GaugeOfParts, TemporalGaugeGoesOnFromPartToPart) {
 }
 
 TEST(GaugeOfParts, AveragesAreThoseOfTheWhole) {
-  const HostGauge whole = weak_gauge(Lattice(extent), 0.4, 6);
+  const HostGauge whole = weak_gauge(Lattice(gauge_extent), 0.4, 6);
   const GaugeAverages expected = gauge_averages(whole, std::make_shared<Domain>(whole.lattice, Device::cpu()));
   on_all_grids([&](const Lattice& here) {
     const auto domain = std::make_shared<Domain>(here, Device::cpu(), Communicator::world());

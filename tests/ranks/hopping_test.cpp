@@ -16,7 +16,7 @@ namespace {
 
 using namespace quarksmith;
 
-const Coordinates extent = {8, 8, 8, 8};
+const Coordinates hopping_extent = {8, 8, 8, 8};
 /// A phase in every direction; complex where kernels take complex ones.
 constexpr double angles[] = {0.3, 1, 0.75, 1};
 
@@ -159,7 +159,7 @@ bool travels_unprojected(const Kernel& kernel, const Lattice& here) {
 /// Whether no hop of a kernel leads beyond the next part.
 bool reaches_one_part(const Kernel& kernel, const Lattice& here) {
   const Coordinates& n = here.extent();
-  return std::all_of(n.begin(), n.end(), [&](int extent) { return extent >= kernel.reach; });
+  return std::all_of(n.begin(), n.end(), [&](int hopping_extent) { return hopping_extent >= kernel.reach; });
 }
 
 class Hopping : public testing::Test {
@@ -190,12 +190,12 @@ class Hopping : public testing::Test {
 
 TEST_F(Hopping, PartsGiveWhatTheWholeGives) {
   const auto device = ranks::device();
-  Inputs whole(std::make_shared<Domain>(Lattice(extent), device), hot_gauge(Lattice(extent), 5));
+  Inputs whole(std::make_shared<Domain>(Lattice(hopping_extent), device), hot_gauge(Lattice(hopping_extent), 5));
   whole.gauge = fix_temporal_gauge(whole.gauge).gauge;  // for storages that want it
   std::size_t turn = 0;
   for (const Coordinates& grid : ranks::grids()) {
     if (ranks::world().size() == 1) continue;
-    const Lattice here = ranks::part(extent, grid);
+    const Lattice here = ranks::part(hopping_extent, grid);
     Inputs part(std::make_shared<Domain>(here, device, Communicator::world()), ranks::cut(whole.gauge, here));
     const auto ways = part.domain->halos().possible();
     // Changing the policy costs an exchange of memory: one after the other takes its share of the kernels. On four
@@ -219,11 +219,11 @@ TEST_F(Hopping, PartsGiveWhatTheWholeGives) {
 /// the boundary, and nowhere else.
 TEST_F(Hopping, WithoutNeighboursBoundariesAreWrong) {
   const auto device = ranks::device();
-  Inputs whole(std::make_shared<Domain>(Lattice(extent), device), hot_gauge(Lattice(extent), 7));
+  Inputs whole(std::make_shared<Domain>(Lattice(hopping_extent), device), hot_gauge(Lattice(hopping_extent), 7));
   const Kernel& kernel = find(
       device->kernels(), {.operation = "wilson", .precision = "double", .links = "r12", .basis = "non_relativistic"});
   for (const Coordinates& grid : ranks::grids()) {
-    const Lattice here = ranks::part(extent, grid);
+    const Lattice here = ranks::part(hopping_extent, grid);
     Inputs part(std::make_shared<Domain>(here, device, Communicator::world()), ranks::cut(whole.gauge, here));
     const HostSpinor all = result(kernel, whole, 1)[0], mine = result(kernel, part, 1, false)[0];
     for (long long i = 0; i < here.sites(); ++i) {
@@ -239,8 +239,8 @@ TEST_F(Hopping, WithoutNeighboursBoundariesAreWrong) {
 TEST_F(Hopping, SeveralRightHandSides) {
   if (ranks::world().size() == 1) return;
   const auto device = ranks::device();
-  Inputs whole(std::make_shared<Domain>(Lattice(extent), device), hot_gauge(Lattice(extent), 6));
-  const Lattice here = ranks::part(extent, ranks::grids().back());
+  Inputs whole(std::make_shared<Domain>(Lattice(hopping_extent), device), hot_gauge(Lattice(hopping_extent), 6));
+  const Lattice here = ranks::part(hopping_extent, ranks::grids().back());
   Inputs part(std::make_shared<Domain>(here, device, Communicator::world()), ranks::cut(whole.gauge, here));
   for (const Policy way : part.domain->halos().possible()) {
     part.domain->halos().use(way);

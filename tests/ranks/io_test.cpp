@@ -22,7 +22,7 @@ namespace {
 using namespace quarksmith;
 using ranks::world;
 
-constexpr Coordinates extent = {8, 8, 8, 16};
+constexpr Coordinates io_extent = {8, 8, 8, 16};
 
 std::string content(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -72,17 +72,17 @@ std::vector<std::pair<std::string, int>> written_formats() {
 }
 
 TEST_F(RankFiles, GaugeFilesHaveTheBytesOfOneRankAndAreReadBack) {
-  const HostGauge whole = weak_gauge(Lattice(extent), 0.3, 5);
+  const HostGauge whole = weak_gauge(Lattice(io_extent), 0.3, 5);
   for (const auto& [format, bits] : written_formats()) {
     on_rank_0([&] { write_gauge(path("one"), whole, format, bits, {{"note", "text"}}); });
     const std::string bytes = content(path("one"));
     const GaugeFile one = read_gauge(path("one"));
     for (const Coordinates& grid : ranks::grids()) {
-      const HostGauge gauge = ranks::cut(whole, ranks::part(extent, grid));
+      const HostGauge gauge = ranks::cut(whole, ranks::part(io_extent, grid));
       write_gauge(path("all"), gauge, format, bits, {{"note", "text"}}, world());
       EXPECT_TRUE(content(path("all")) == bytes) << format << bits;
       EXPECT_FALSE(std::filesystem::exists(path("all.part")));
-      const GaugeFile file = read_gauge(path("all"), Lattice(extent), true, partition(grid));
+      const GaugeFile file = read_gauge(path("all"), Lattice(io_extent), true, partition(grid));
       EXPECT_EQ(file.gauge.lattice, gauge.lattice);
       EXPECT_FALSE(file.checks.empty());
       expect_part(file, one, format);
@@ -92,12 +92,12 @@ TEST_F(RankFiles, GaugeFilesHaveTheBytesOfOneRankAndAreReadBack) {
 }
 
 TEST_F(RankFiles, BoundaryPhasesGoIntoTheLastSliceOfTheWholeLattice) {
-  HostGauge whole = weak_gauge(Lattice(extent), 0.3, 5);
+  HostGauge whole = weak_gauge(Lattice(io_extent), 0.3, 5);
   whole.phase = {1, std::polar(1.0, 0.4), 1, -1};
   for (const char* format : {"ildg", "openqcd"}) {
     on_rank_0([&] { write_gauge(path("one"), whole, format); });
     for (const Coordinates& grid : ranks::grids()) {
-      HostGauge gauge = ranks::cut(whole, ranks::part(extent, grid));
+      HostGauge gauge = ranks::cut(whole, ranks::part(io_extent, grid));
       gauge.phase = whole.phase;
       write_gauge(path("all"), gauge, format, 64, {}, world());
       EXPECT_TRUE(content(path("all")) == content(path("one"))) << format;
@@ -107,10 +107,10 @@ TEST_F(RankFiles, BoundaryPhasesGoIntoTheLastSliceOfTheWholeLattice) {
 }
 
 TEST_F(RankFiles, AveragesHaveTheSameBitsOnEveryGrid) {
-  const HostGauge whole = hot_gauge(Lattice(extent), 7);
+  const HostGauge whole = hot_gauge(Lattice(io_extent), 7);
   const GaugeAverages one = host_averages(whole, *Communicator::self());
   for (const Coordinates& grid : ranks::grids()) {
-    const GaugeAverages all = host_averages(ranks::cut(whole, ranks::part(extent, grid)), world());
+    const GaugeAverages all = host_averages(ranks::cut(whole, ranks::part(io_extent, grid)), world());
     EXPECT_EQ(all.plaquette, one.plaquette);
     EXPECT_EQ(all.space_plaquette, one.space_plaquette);
     EXPECT_EQ(all.time_plaquette, one.time_plaquette);
@@ -119,7 +119,7 @@ TEST_F(RankFiles, AveragesHaveTheSameBitsOnEveryGrid) {
 }
 
 TEST_F(RankFiles, DamageIsAnErrorOfAllRanks) {
-  const HostGauge whole = weak_gauge(Lattice(extent), 0.3, 5);
+  const HostGauge whole = weak_gauge(Lattice(io_extent), 0.3, 5);
   for (const auto& [format, bits] : written_formats()) {
     on_rank_0([&] { write_gauge(path("u"), whole, format, bits); });
     const std::string bytes = content(path("u"));
@@ -140,14 +140,14 @@ TEST_F(RankFiles, DamageIsAnErrorOfAllRanks) {
 }
 
 TEST_F(RankFiles, AFileThatOneRankCannotOpenIsAnErrorOfAll) {
-  const HostGauge whole = weak_gauge(Lattice(extent), 0.3, 5);
+  const HostGauge whole = weak_gauge(Lattice(io_extent), 0.3, 5);
   on_rank_0([&] { write_gauge(path("u"), whole, "ildg"); });
   const bool last = world().rank() == world().size() - 1;
   EXPECT_THROW(read_gauge(path(last ? "missing" : "u"), {}, true, {Communicator::world(), {}}), Error);
 }
 
 TEST_F(RankFiles, WhatCannotBeWrittenKeepsTheOlderFile) {
-  const Lattice here = ranks::part(extent, ranks::grids()[0]);
+  const Lattice here = ranks::part(io_extent, ranks::grids()[0]);
   const HostGauge gauge = weak_gauge(here, 0.3, 5);
   EXPECT_THROW(write_gauge(path("no") / "folder", gauge, "nersc", 64, {}, world()), Error);
   on_rank_0([&] { std::filesystem::create_directory(path("taken")); });
@@ -181,7 +181,7 @@ class WriteLimit {
 };
 
 TEST_F(RankFiles, AFullDiskKeepsTheOlderFile) {
-  const Lattice here = ranks::part(extent, ranks::grids()[0]);
+  const Lattice here = ranks::part(io_extent, ranks::grids()[0]);
   const HostGauge gauge = weak_gauge(here, 0.3, 5);
   write_gauge(path("u"), gauge, "ildg", 64, {}, world());
   const std::string bytes = content(path("u"));
@@ -204,11 +204,11 @@ TEST_F(RankFiles, AFullDiskKeepsTheOlderFile) {
 }
 
 TEST_F(RankFiles, PropagatorsHoldTheColumnsOfOneRank) {
-  const Lattice lattice(extent);
+  const Lattice lattice(io_extent);
   const PropagatorFile::Provenance provenance = {{"mass", "0.1"}, {"note", ""}}, other = {{"mass", "0.2"}};
   const HostSpinor a = reference::random_spinor(lattice, 1), b = reference::random_spinor(lattice, 2);
   for (const Coordinates& grid : ranks::grids()) {
-    const Lattice here = ranks::part(extent, grid);
+    const Lattice here = ranks::part(io_extent, grid);
     const HostSpinor mine = ranks::cut(a, here);
     HostSpinor read(here), whole(lattice);
     {
@@ -238,10 +238,10 @@ TEST_F(RankFiles, PropagatorsHoldTheColumnsOfOneRank) {
 }
 
 TEST_F(RankFiles, APartialPropagatorIsContinuedOnAnotherGrid) {
-  const HostSpinor a = reference::random_spinor(Lattice(extent), 1);
+  const HostSpinor a = reference::random_spinor(Lattice(io_extent), 1);
   on_rank_0([&] { PropagatorFile(path("p.h5"), a.lattice, {}, false).write(2, 1, a, {}); });
   for (const Coordinates& grid : ranks::grids()) {
-    HostSpinor mine(ranks::part(extent, grid));
+    HostSpinor mine(ranks::part(io_extent, grid));
     PropagatorFile file(path("p.h5"), mine.lattice, {}, false, world());
     ASSERT_TRUE(file.has(2, 1));
     EXPECT_TRUE(file.read(2, 1, mine));
@@ -250,7 +250,7 @@ TEST_F(RankFiles, APartialPropagatorIsContinuedOnAnotherGrid) {
 }
 
 TEST_F(RankFiles, PropagatorsThatOtherProgramsChangedAreReadOnAllRanks) {
-  const HostSpinor a = reference::random_spinor(Lattice(extent), 1);
+  const HostSpinor a = reference::random_spinor(Lattice(io_extent), 1);
   on_rank_0([&] {
     {
       PropagatorFile file(path("p.h5"), a.lattice, {}, false);
@@ -264,7 +264,7 @@ TEST_F(RankFiles, PropagatorsThatOtherProgramsChangedAreReadOnAllRanks) {
     std::filesystem::resize_file(path("p.h5"), bytes.size() - 18 - sizeof length - length);
   });
   for (const Coordinates& grid : ranks::grids()) {
-    HostSpinor mine(ranks::part(extent, grid));
+    HostSpinor mine(ranks::part(io_extent, grid));
     read_propagator_column(path("p.h5"), 2, 1, mine, world());
     EXPECT_EQ(mine.site, ranks::cut(a, mine.lattice).site);
   }

@@ -11,27 +11,23 @@ namespace {
 
 using namespace quarksmith;
 
-constexpr Coordinates extent = {8, 8, 8, 16};
-
-DomainPointer domain_of(const Lattice& lattice) {
-  return std::make_shared<Domain>(lattice, ranks::device(),
-                                  lattice.parts() > 1 ? Communicator::world() : Communicator::self());
-}
+constexpr Coordinates smearing_extent = {8, 8, 8, 16};
 
 TEST(SmearingOfParts, LinksAreThoseOfTheWhole) {
-  const Lattice whole(extent);
+  const Lattice whole(smearing_extent);
   const HostGauge gauge = weak_gauge(whole, 0.3, 5);
   constexpr const char* texts[] = {"stout:0.1,2", "ape:0.5,1,space", "hyp:0.75,0.6,0.3,1"};
   const auto smeared = ranks::shared(
-      std::size(texts), [&](std::size_t n) { return smear(link_smearing_of(texts[n]), gauge, domain_of(whole)); },
+      std::size(texts),
+      [&](std::size_t n) { return smear(link_smearing_of(texts[n]), gauge, ranks::domain_of(whole)); },
       [&](std::size_t) { return HostGauge(whole); });
   for (std::size_t n = 0; n < std::size(texts); ++n) {
     const char* text = texts[n];
     const HostGauge& expected = smeared[n];
-    for (const Coordinates& grid : ranks::grids(extent)) {
+    for (const Coordinates& grid : ranks::grids(smearing_extent)) {
       SCOPED_TRACE(ranks::text(grid) + " " + text);
-      const Lattice here = ranks::part(extent, grid);
-      const HostGauge part = smear(link_smearing_of(text), ranks::cut(gauge, here), domain_of(here));
+      const Lattice here = ranks::part(smearing_extent, grid);
+      const HostGauge part = smear(link_smearing_of(text), ranks::cut(gauge, here), ranks::domain_of(here));
       const HostGauge wanted = ranks::cut(expected, here);
       EXPECT_EQ(part.site, wanted.site);
     }
@@ -41,7 +37,7 @@ TEST(SmearingOfParts, LinksAreThoseOfTheWhole) {
 TEST(SmearingOfParts, QuarksAreThoseOfTheWhole) {
   const BasisInfo& basis = find_basis("degrand_rossi");
   const auto smeared = [&](const Lattice& lattice, const char* text) {
-    const DomainPointer domain = domain_of(lattice);
+    const DomainPointer domain = ranks::domain_of(lattice);
     const auto links = std::make_shared<LinkField>(
         upload(weak_gauge(lattice, 0.3, 5), domain, find_precision("double"), find_storage("r12")));
     SpinorField psi(domain, find_precision("double"), Subset::full);
@@ -52,10 +48,10 @@ TEST(SmearingOfParts, QuarksAreThoseOfTheWhole) {
     return result;
   };
   for (const char* text : {"jacobi:0.2,3,1.5", "wuppertal:0.3,3"}) {
-    const HostSpinor expected = smeared(Lattice(extent), text);
-    for (const Coordinates& grid : ranks::grids(extent)) {
+    const HostSpinor expected = smeared(Lattice(smearing_extent), text);
+    for (const Coordinates& grid : ranks::grids(smearing_extent)) {
       SCOPED_TRACE(ranks::text(grid) + " " + text);
-      const Lattice here = ranks::part(extent, grid);
+      const Lattice here = ranks::part(smearing_extent, grid);
       EXPECT_EQ(smeared(here, text).site, ranks::cut(expected, here).site);
     }
   }
@@ -63,7 +59,7 @@ TEST(SmearingOfParts, QuarksAreThoseOfTheWhole) {
 
 TEST(SmearingOfParts, FlowIsThatOfTheWhole) {
   const auto flowed = [](const Lattice& lattice, std::vector<FlowPoint>& points) {
-    GradientFlow flow(weak_gauge(lattice, 0.3, 5), domain_of(lattice), find_precision("double"));
+    GradientFlow flow(weak_gauge(lattice, 0.3, 5), ranks::domain_of(lattice), find_precision("double"));
     for (int n = 0; n < 2; ++n) {
       points.push_back(flow.measure());
       flow.step(0.02);

@@ -17,7 +17,7 @@ namespace {
 
 using namespace quarksmith;
 
-const Coordinates extent = {8, 8, 8, 8};
+const Coordinates solver_extent = {8, 8, 8, 8};
 
 struct Case {
   Method method;
@@ -29,7 +29,7 @@ struct Case {
   Twist twist = {};
 };
 
-struct Outcome {
+struct SolverOutcome {
   std::vector<int> iterations;
   bool converged;
   double residual;             ///< the largest
@@ -37,7 +37,7 @@ struct Outcome {
   std::string links;           ///< what the solver tells of them
 };
 
-Outcome solve(const Case& c, const HostGauge& gauge, const DomainPointer& domain) {
+SolverOutcome solve(const Case& c, const HostGauge& gauge, const DomainPointer& domain) {
   WilsonParameters p;
   p.mass = -0.3;
   p.csw_r = p.csw_t = c.csw;
@@ -52,7 +52,7 @@ Outcome solve(const Case& c, const HostGauge& gauge, const DomainPointer& domain
   for (int r = 0; r < sources.rhs(); ++r)
     upload(make_source(source_of(fmt::format("noise:{}", 3 + r), domain->lattice()), domain->lattice(), r % 4, r % 3),
            sources, solver.basis(), r);
-  Outcome outcome{{}, true, 0, {}, {}};
+  SolverOutcome outcome{{}, true, 0, {}, {}};
   for (const SolveReport& report : solver.solve_all(x, b)) {
     outcome.iterations.push_back(report.iterations);
     outcome.converged = outcome.converged && report.converged;
@@ -79,12 +79,12 @@ HostSpinor applied(const HoppingTerm& hopping, const HostSpinor& psi) {
 }
 
 TEST(Schwarz, HopsThatLeaveThePartFindZero) {
-  const HostGauge gauge = hot_gauge(Lattice(extent), 21);
+  const HostGauge gauge = hot_gauge(Lattice(solver_extent), 21);
   const auto device = ranks::device();
   WilsonParameters p;
   p.mass = -0.2;
   for (const Coordinates& grid : ranks::grids()) {
-    const Lattice here = ranks::part(extent, grid);
+    const Lattice here = ranks::part(solver_extent, grid);
     // The same on the whole lattice by links that are zero between parts.
     HostGauge severed = gauge;
     HostSpinor psi = make_source(source_of("noise:8", severed.lattice), severed.lattice, 1, 2);
@@ -111,16 +111,16 @@ class Solvers : public testing::Test {
  protected:
   /// Every case by every policy, on one grid after the other. `links`: what a solve tells of them, `r12` if no others.
   void compare(std::span<const Case> cases, std::span<const Policy> policies,
-               const HostGauge& gauge = weak_gauge(Lattice(extent), 0.25, 11), std::string_view links = "r12") {
+               const HostGauge& gauge = weak_gauge(Lattice(solver_extent), 0.25, 11), std::string_view links = "r12") {
     const auto device = ranks::device();
     const auto solved = ranks::shared(
         cases.size(),
-        [&](std::size_t n) { return solve(cases[n], gauge, std::make_shared<Domain>(Lattice(extent), device)); },
+        [&](std::size_t n) { return solve(cases[n], gauge, std::make_shared<Domain>(Lattice(solver_extent), device)); },
         [&](std::size_t n) { return blank(cases[n]); });
     const auto grids = ranks::grids();
     std::size_t turn = 0;
     for (std::size_t n = 0; n < cases.size(); ++n) {
-      Outcome whole = solved[n];
+      SolverOutcome whole = solved[n];
       ranks::world().broadcast(whole.iterations.data(), whole.iterations.size() * sizeof(int),
                                static_cast<int>(n) % ranks::world().size());
       for (const Policy policy : policies) compare(cases[n], gauge, whole, policy, grids[turn++ % grids.size()], links);
@@ -128,21 +128,21 @@ class Solvers : public testing::Test {
   }
 
  private:
-  static Outcome blank(const Case& c) {
+  static SolverOutcome blank(const Case& c) {
     const auto solutions = static_cast<std::size_t>(c.rhs * c.twist.flavours);
     return {std::vector<int>(static_cast<std::size_t>(c.rhs)),
             true,
             0,
-            std::vector<HostSite>(solutions * static_cast<std::size_t>(Lattice(extent).sites())),
+            std::vector<HostSite>(solutions * static_cast<std::size_t>(Lattice(solver_extent).sites())),
             {}};
   }
 
-  void compare(const Case& c, const HostGauge& gauge, const Outcome& whole, Policy policy, const Coordinates& grid,
-               std::string_view links) {
-    const Lattice here = ranks::part(extent, grid);
+  void compare(const Case& c, const HostGauge& gauge, const SolverOutcome& whole, Policy policy,
+               const Coordinates& grid, std::string_view links) {
+    const Lattice here = ranks::part(solver_extent, grid);
     const auto domain = std::make_shared<Domain>(here, ranks::device(), Communicator::world());
     domain->halos().use(policy);
-    const Outcome part = solve(c, ranks::cut(gauge, here), domain);
+    const SolverOutcome part = solve(c, ranks::cut(gauge, here), domain);
     const std::string name =
         fmt::format("{} {} {} policy {}", name_of(c.method), c.precision, c.links, name_of(policy));
     EXPECT_TRUE(part.converged) << name;
@@ -154,7 +154,7 @@ class Solvers : public testing::Test {
       const int iterations = whole.iterations[r];
       EXPECT_NEAR(part.iterations.at(r), iterations, schwarz ? iterations : 1 + 0.05 * iterations) << name;
     }
-    const std::size_t all = static_cast<std::size_t>(Lattice(extent).sites());
+    const std::size_t all = static_cast<std::size_t>(Lattice(solver_extent).sites());
     const auto sites = static_cast<std::size_t>(here.sites());
     ASSERT_EQ(whole.site.size() / all, part.site.size() / sites);
     for (std::size_t r = 0; r < whole.site.size() / all; ++r) {
@@ -201,7 +201,7 @@ TEST_F(Solvers, HaveTheResidualOfTheLinksAsTheyWereGiven) {
                         {Method::bicgstab, "double-half", "r12", 1.2, 2},
                         {Method::cg, "double", "r12", 0, 1, "none", {.mu = 0.3}}};
   const Policy policies[] = {Policy::first, ranks::device()->asynchronous() ? Policy::fused : Policy::overlap};
-  compare(cases, policies, support::rounded(weak_gauge(Lattice(extent), 0.25, 11)), "r18-r12");
+  compare(cases, policies, support::rounded(weak_gauge(Lattice(solver_extent), 0.25, 11)), "r18-r12");
 }
 
 }  // namespace

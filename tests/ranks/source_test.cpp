@@ -10,7 +10,7 @@ namespace {
 
 using namespace quarksmith;
 
-constexpr Coordinates extent = {4, 4, 4, 16};
+constexpr Coordinates source_extent = {4, 4, 4, 16};
 
 /// Independent numbers in all elements, falling in time as propagators do.
 Propagator some_propagator(const Lattice& lattice) {
@@ -28,11 +28,11 @@ Propagator some_propagator(const Lattice& lattice) {
 }
 
 TEST(SourceOfParts, IsCutFromTheWhole) {
-  const Lattice whole(extent);
-  for (const Coordinates& grid : ranks::grids(extent))
+  const Lattice whole(source_extent);
+  for (const Coordinates& grid : ranks::grids(source_extent))
     for (const char* text : {"point:1,3,2,13", "wall:9", "noise:5", "noise:5,z4", "gaussian:3,0,1,2:2,5"}) {
       SCOPED_TRACE(ranks::text(grid) + " " + text);
-      const Lattice here = ranks::part(extent, grid);
+      const Lattice here = ranks::part(source_extent, grid);
       const SourceSettings settings = source_of(text, here);
       EXPECT_EQ(make_source(settings, here, 2, 1).site, ranks::cut(make_source(settings, whole, 2, 1), here).site);
       EXPECT_THROW(source_of("point:0,0,0,16", here), UsageError);
@@ -40,14 +40,14 @@ TEST(SourceOfParts, IsCutFromTheWhole) {
 }
 
 TEST(CorrelatorsOfParts, AreThoseOfTheWhole) {
-  const Propagator whole = some_propagator(Lattice(extent));
+  const Propagator whole = some_propagator(Lattice(source_extent));
   const Complex64 phase = std::polar(1.0, 0.7);
   for (const int source_t : {0, 11}) {
     const auto mesons = meson_correlators(whole, source_t);
     const auto proton = proton_correlator(whole, source_t, phase);
-    for (const Coordinates& grid : ranks::grids(extent)) {
+    for (const Coordinates& grid : ranks::grids(source_extent)) {
       SCOPED_TRACE(ranks::text(grid));
-      const Propagator part = some_propagator(ranks::part(extent, grid));
+      const Propagator part = some_propagator(ranks::part(source_extent, grid));
       const auto our_mesons = meson_correlators(part, source_t, ranks::world());
       const auto our_proton = proton_correlator(part, source_t, phase, ranks::world());
       ASSERT_EQ(our_mesons[0].size(), mesons[0].size());

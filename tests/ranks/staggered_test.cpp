@@ -14,7 +14,7 @@ namespace {
 
 using namespace quarksmith;
 
-const Coordinates extent = {8, 8, 8, 8};
+const Coordinates staggered_extent = {8, 8, 8, 8};
 
 StaggeredParameters parameters() {
   StaggeredParameters p;
@@ -36,7 +36,7 @@ SolveSettings settings(const std::string& precision) {
 std::vector<std::vector<double>> pions(const DomainPointer& domain, const HostGauge& gauge) {
   const std::vector<double> masses = {0.2, 0.4};
   const StaggeredMassSolver solver(StaggeredAction(parameters()), masses, gauge, domain, settings("double"));
-  const SourceSettings source = source_of("corner-wall:5", Lattice(extent));
+  const SourceSettings source = source_of("corner-wall:5", Lattice(staggered_extent));
   SpinorField b(domain, find_precision("double"), Subset::full, 1, 1), x(domain, b.precision(), Subset::full, 2, 1);
   const BasisInfo& basis = find_basis("degrand_rossi");
   upload(make_source(source, domain->lattice(), 0, 1), b, basis);
@@ -54,15 +54,16 @@ std::vector<std::vector<double>> pions(const DomainPointer& domain, const HostGa
 }
 
 TEST(Staggered, PionsOfPartsAreThoseOfTheWhole) {
-  const HostGauge gauge = weak_gauge(Lattice(extent), 0.4, 9);
-  const auto whole = pions(std::make_shared<Domain>(Lattice(extent), ranks::device(), Communicator::self(), 3), gauge);
-  for (const Coordinates& grid : ranks::grids(extent)) {
-    const Lattice here = ranks::part(extent, grid);
+  const HostGauge gauge = weak_gauge(Lattice(staggered_extent), 0.4, 9);
+  const auto whole =
+      pions(std::make_shared<Domain>(Lattice(staggered_extent), ranks::device(), Communicator::self(), 3), gauge);
+  for (const Coordinates& grid : ranks::grids(staggered_extent)) {
+    const Lattice here = ranks::part(staggered_extent, grid);
     if (*std::min_element(here.extent().begin(), here.extent().end()) < 4) continue;
     const auto domain = std::make_shared<Domain>(here, ranks::device(), Communicator::world(), 3);
     const auto parts = pions(domain, ranks::cut(gauge, here));
     for (int k = 0; k < 2; ++k)
-      for (int t = 0; t < extent[3]; ++t)
+      for (int t = 0; t < staggered_extent[3]; ++t)
         EXPECT_NEAR(parts[k][t] / whole[k][t], 1, 1e-9) << ranks::text(grid) << " mass " << k << " t " << t;
   }
 }

@@ -75,6 +75,12 @@ inline const std::shared_ptr<Device>& device() {
   return chosen;
 }
 
+/// A part among those of all ranks; the whole lattice belongs to each rank alone.
+inline DomainPointer domain_of(const Lattice& lattice) {
+  return std::make_shared<Domain>(lattice, device(),
+                                  lattice.parts() > 1 ? Communicator::world() : Communicator::self());
+}
+
 /// What all ranks need and one can make alone, e.g. fields on the whole lattice: `make(n)` for n < count runs on one
 /// rank each, side by side, and all get copies. \param like makes a result whose sites are to be filled.
 template <class Make, class Like>
