@@ -8,29 +8,29 @@ namespace quarksmith::expressions {
 
 /// out = p + weight dP/dtau, given half the derivative by a field strength of clover
 /// part1 = shift(u[nu], +mu)
-/// part2 = adj(shift(u[mu], +nu))
-/// part3 = (0.0 + 0.125*i)*source[mu]
-/// part4 = part3 - adj(part3)
-/// part5 = adj(u[nu])
-/// part6 = shift(part4, +mu)
-/// part7 = adj(shift(u[nu], +mu-nu))
-/// part8 = adj(shift(u[mu], -nu))
-/// part9 = shift(u[nu], -nu)
-/// part10 = adj(shift(u[mu], -mu+nu))
-/// part11 = adj(shift(u[nu], -mu))
-/// part12 = shift(u[mu], -mu)
-/// part13 = shift(part4, +nu)
-/// part14 = shift(u[mu], +nu)
-/// part15 = adj(shift(u[nu], +mu))
-/// part16 = adj(u[mu])
-/// out[mu] = p[mu] + -weight*ta(u[mu]*(part1*part2*(shift(part4, +nu)*part5 + part5*part4) +
-///     ((part1*shift(part4, +mu+nu) + part6*part1)*(part2*part5) + ((adj(part6)*part7 +
-///     part7*adj(shift(part4, +mu-nu)))*(part8*part9) + part7*part8*(part9*adj(part4) +
-///     adj(shift(part4, -nu))*part9)))))
-/// out[nu] = p[nu] + -weight*ta(u[nu]*(part10*part11*(part12*part4 + shift(part4, -mu)*part12) +
-///     ((adj(part13)*part14 + part14*adj(shift(part4, +mu+nu)))*(part15*part16) +
-///     (part14*part15*(adj(shift(part4, +mu))*part16 + part16*adj(part4)) + (part10*shift(part4,
-///     -mu+nu) + part13*part10)*(part11*part12)))))
+/// part2 = (0.0 + 0.125*i)*source[mu]
+/// part3 = part2 - adj(part2)
+/// part4 = shift(part3, +mu)
+/// part5 = shift(u[mu], +nu)
+/// part6 = adj(part5)
+/// part7 = adj(u[nu])
+/// part8 = part1*part6
+/// part9 = shift(part3, +nu)
+/// part10 = -weight*ta(u[mu]*((part1*shift(part3, +mu+nu) + part4*part1)*(part6*part7) +
+///     part8*part9*part7))
+/// part11 = adj(shift(u[nu], +mu-nu))
+/// part12 = adj(shift(u[mu], -nu))
+/// part13 = shift(u[nu], -nu)
+/// part14 = adj(part3)
+/// part15 = adj(shift(u[mu], -mu+nu))
+/// part16 = adj(shift(u[nu], -mu))
+/// part17 = shift(u[mu], -mu)
+/// out[mu] = p[mu] + part10 + -weight*ta(u[mu]*((adj(part4)*part11 + part11*adj(shift(part3, +mu-
+///     nu)))*(part12*part13) + part11*part12*(part13*part14 + adj(shift(part3, -nu))*part13))) +
+///     -weight*ta(u[mu]*(part8*part7*part3))
+/// out[nu] = p[nu] - part10 + -weight*ta(u[nu]*(part5*adj(part1)*adj(u[mu])*part14)) +
+///     -weight*ta(u[nu]*(part15*part16*(part17*part3 + shift(part3, -mu)*part17) + (part15*shift(part3,
+///     -mu+nu) + part9*part15)*(part16*part17)))
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
 inline void force_clover(const LinkField& u, const LinkField& source, const LinkField& p, double weight,
         LatticeDirection mu, LatticeDirection nu, LinkField& out) {

@@ -7,23 +7,25 @@
 namespace quarksmith::expressions {
 
 /// P + dP/dtau of rectangle_action, given the staples of the plane.
-/// part1 = adj(shift(u[mu], +nu))
-/// part2 = shift(u[nu], +mu)
-/// part3 = adj(shift(u[mu], -nu))
-/// part4 = adj(shift(u[nu], +mu-nu))
-/// part5 = adj(u[mu])
-/// part6 = adj(shift(u[nu], +mu))
+/// part1 = shift(u[mu], +nu)
+/// part2 = adj(part1)
+/// part3 = shift(u[nu], +mu)
+/// part4 = (-0.16666666666666666)*(rectangle*ta(u[mu]*((shift(staples[nu], +mu)*part2 +
+///     part3*adj(shift(staples[mu], +nu)))*adj(u[nu]))))
+/// part5 = adj(shift(u[mu], -nu))
+/// part6 = adj(shift(u[nu], +mu-nu))
 /// part7 = shift(u[mu], -mu)
 /// part8 = adj(shift(u[nu], -mu))
-/// out[mu] = p[mu] + (-0.16666666666666666)*ta(u[mu]*(rectangle*((shift(staples[nu], +mu)*part1 +
-///     part2*adj(shift(staples[mu], +nu)))*adj(u[nu]) + ((adj(shift(staples[nu], +mu-nu))*part3 +
-///     part4*adj(shift(staples[mu], -nu)))*shift(u[nu], -nu) + (part2*part1*adj(staples[nu]) +
-///     part4*part3*shift(staples[nu], -nu)))) + plaquette*adj(staples[mu])))
-/// out[nu] = p[nu] + (-0.16666666666666666)*ta(u[nu]*(rectangle*(shift(u[mu],
-///     +nu)*(adj(shift(staples[nu], +mu))*part5 + part6*adj(staples[mu])) + (adj(shift(u[mu],
+/// out[mu] = p[mu] + part4 +
+///     (-0.16666666666666666)*(rectangle*ta(u[mu]*(part3*part2*adj(staples[nu])))) +
+///     (-0.16666666666666666)*(rectangle*ta(u[mu]*((adj(shift(staples[nu], +mu-nu))*part5 +
+///     part6*adj(shift(staples[mu], -nu)))*shift(u[nu], -nu) + part6*part5*shift(staples[nu], -nu)))) -
+///     0.16666666666666666*plaquette*ta(u[mu]*adj(staples[mu]))
+/// out[nu] = p[nu] - part4 + (-0.16666666666666666)*(rectangle*ta(u[nu]*(adj(shift(u[mu],
 ///     -mu+nu))*(adj(shift(staples[nu], -mu))*part7 + part8*shift(staples[mu], -mu)) +
-///     (shift(staples[mu], +nu)*part6*part5 + adj(shift(staples[mu], -mu+nu))*part8*part7))) +
-///     plaquette*adj(staples[nu])))
+///     adj(shift(staples[mu], -mu+nu))*part8*part7))) +
+///     (-0.16666666666666666)*(rectangle*ta(u[nu]*(part1*adj(part3)*adj(staples[mu])))) -
+///     0.16666666666666666*plaquette*ta(u[nu]*adj(staples[nu]))
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
 inline void force_rectangle(const LinkField& u, const LinkField& staples, const LinkField& p, double
         plaquette, double rectangle, LatticeDirection mu, LatticeDirection nu, LinkField& out) {

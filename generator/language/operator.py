@@ -139,6 +139,8 @@ class Expression:
         if spinors:
             blocks.append(("", tuple(spinors)))
         matrices = [(o, r) for (o, kind), r in zip(outputs, results, strict=True) if kind not in SPINORS]
+        if self.together:
+            return (("", tuple((o, d.index, lowering.lower(v)) for o, r in matrices for d, v in r.items())),)
         for mu in sorted({d.index for _, r in matrices for d in r}):
             of = [(o, mu, lowering.lower(v)) for o, r in matrices for d, v in r.items() if d.index == mu]
             blocks.append((f"direction {NAMES[mu]}", tuple(of)))
@@ -158,6 +160,16 @@ class Expression:
     @property
     def sparing(self) -> bool:
         """Whether terms of sums load anew what they need, see Statements."""
+        return False
+
+    @property
+    def kept(self) -> int:
+        """As of Statements."""
+        return 0
+
+    @property
+    def together(self) -> bool:
+        """Whether the directions of a call are computed together, for what they share."""
         return False
 
     @cached_property
@@ -299,11 +311,13 @@ class Expression:
     def _block(self, title: str, results: Sequence[tuple[str, int, Value]], basis: Basis | None) -> dict[str, Any]:
         everything = [v for _, all_results in self.blocks for *_, v in all_results]
         roots = [v for *_, v in results]
-        statements = Statements(self.operands, self.kinds, roots, are_inlined(everything), basis, self.sparing)
+        statements = Statements(self.operands, self.kinds, roots, are_inlined(everything), basis, self.sparing, self.kept)
         if self.sums:
             statements.add_up([v for *_, v in results])
             return {"title": title, "lines": statements.lines}
         stores = []
+        if self.together:
+            statements.gather(roots)
         for name, number, value in results:
             code = statements.value(value)
             if self.kinds[name] in SPINORS:
