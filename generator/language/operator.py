@@ -311,7 +311,8 @@ class Expression:
     def _block(self, title: str, results: Sequence[tuple[str, int, Value]], basis: Basis | None) -> dict[str, Any]:
         everything = [v for _, all_results in self.blocks for *_, v in all_results]
         roots = [v for *_, v in results]
-        statements = Statements(self.operands, self.kinds, roots, are_inlined(everything), basis, self.sparing, self.kept)
+        inlined = are_inlined(everything)
+        statements = Statements(self.operands, self.kinds, roots, inlined, basis, self.sparing, self.kept)
         if self.sums:
             statements.add_up([v for *_, v in results])
             return {"title": title, "lines": statements.lines}

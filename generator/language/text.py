@@ -299,7 +299,7 @@ class Statements:
 
     def _turned_terms(self, v: Value) -> list[tuple[int, Value]]:
         """The terms of a sum, those of a conjugate sum conjugated one by one: it is not kept beside the whole."""
-        found = []
+        found: list[tuple[int, Value]] = []
         for sign, term in self._terms(v, 1):
             apart = self._terms(term.args[0], sign) if term.op == "adj" and self.sparing else []
             found += [(s, Value("adj", t.kind, (t,))) for s, t in apart] or [(sign, term)]
@@ -353,7 +353,7 @@ class Statements:
 
     def _in_turns(self, args: Sequence[Value]) -> list[str]:
         """Operands of which one is there before the next is loaded."""
-        found = []
+        found: list[str] = []
         for a in args:
             if found and self._needs(a)[0] > 0:
                 self._forget_loads(a)

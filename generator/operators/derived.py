@@ -13,7 +13,7 @@ from generator.language.graph import FIFTH, Node, Step
 from generator.language.lower import Lowering, topological
 from generator.language.symbols import Definition, FourMatrices, define
 from generator.language.text import are_inlined, many_spinors
-from generator.lower.factors import shared_loops
+from generator.lower.factors import factored, shared_loops
 from generator.spec import KernelSpec
 
 MOMENTA = FourMatrices("p", algebra=True)
@@ -81,7 +81,7 @@ def kicked_in_plane(u: Any, derivatives: Mapping[Direction, Node], weight: Node 
     (mu, by_mu), (nu, by_nu) = derivatives.items()
     loops = shared_loops((u[mu], u[nu]), (by_mu, by_nu))
     if loops is None:
-        return kicked(u, derivatives, weight)
+        return kicked(u, {a: factored(g) for a, g in derivatives.items()}, weight)
     common, own = ([_weighed(ta, loop, weight) for loop in some] for some in (loops[0], sum(loops[1], [])))
     moved = {mu: MOMENTA[mu], nu: MOMENTA[nu]}
     for loop in common:
