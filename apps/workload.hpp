@@ -74,7 +74,7 @@ class Workload {
   Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate);
 
   int rhs() const { return rhs_; }
-  /// Starts the kernel, or a variant of it, on the buffers of launch number `call`.
+  /// Starts the kernel, or a variant of it, on the buffers of launch number `call`, along directions that change.
   void launch(const Kernel& kernel, int call);
   /// What a kernel has written.
   struct Result {
@@ -106,9 +106,11 @@ class Workload {
   std::vector<SpinorField> in_, out_;
   std::vector<TermField> terms_;
   std::vector<LinkField> links_;
+  std::vector<std::size_t> written_;  ///< which of these an expression writes
   std::vector<double> scalars_;  // of updates with scalars on the device: what they start from
   Memory memory_;
   std::optional<SiteSums> sums_;  ///< of an expression
+  int along_ = 0;                 ///< its directions, two bits each
   Arguments arguments_;
 };
 
