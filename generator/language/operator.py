@@ -14,8 +14,9 @@ from generator.algebra.gamma import Basis
 from generator.cost import COLOUR_REALS, Cost
 from generator.language.graph import NAMES, ExpressionError, Node, text
 from generator.language.lower import AT_HOME, Lowering, Value, flops, topological
+from generator.language.size import are_inlined
 from generator.language.symbols import SPINORS, Definition, define, directions
-from generator.language.text import Statements, are_inlined, cpp_direction, cpp_name
+from generator.language.text import Statements, cpp_direction, cpp_name
 from generator.spec import KernelSpec, SpecError
 
 ROOT = Path(__file__).parents[2]

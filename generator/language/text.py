@@ -10,14 +10,11 @@ from generator.algebra.gamma import Basis
 from generator.emit.cpp import combination, literal
 from generator.language.graph import NAMES
 from generator.language.lower import AT_HOME, Displacement, Value, is_imaginary, topological, uses
+from generator.language.size import first_sum, is_cheap
 from generator.language.symbols import SPINORS
 
 LONGEST = 72
 """An expression longer than this gets a name."""
-MOST_INLINED = 18
-"""Products of matrices in a body that are inlined at most: processors are faster, compilers slower."""
-MOST_SPINORS = 4
-"""Spinors with spin that are read for one link at most, if all stay in registers."""
 _VIEWS = {"spinor": "Spinors", "fermion": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Matrices"}
 _FUNCTIONS = {
     "adj": "adj",
@@ -46,30 +43,6 @@ def cpp_name(name: str) -> str:
 def cpp_direction(mu: int) -> str:
     """The number of a direction in C++: variables for those that come with a call."""
     return str(mu) if mu < 4 else NAMES[mu]
-
-
-def are_inlined(roots: Sequence[Value], most: int = MOST_INLINED) -> bool:
-    """Whether a body that computes these has so few products of matrices that they are inlined."""
-    products = [v for v in topological(roots) if v.op == "mul" and {a.kind for a in v.args} == {"matrix"}]
-    return len(products) <= most
-
-
-def many_spinors(roots: Sequence[Value]) -> bool:
-    """Whether these read more spinors than registers hold."""
-    values = topological(roots)
-    turned = any(v.op == "spin" for v in values)
-    return turned and sum(v.op == "load" and v.kind == "spinor" for v in values) > MOST_SPINORS
-
-
-def _is_cheap(v: Value) -> bool:
-    """Whether a value takes a step of a sum, or less."""
-    return not v.args or v.op in ("add", "sub", "neg", "adj", "spin") or (v.op == "mul" and v.args[0].kind != "matrix")
-
-
-def _first_sum(v: Value) -> Value:
-    """The sum of several products that a value is made of, or the value."""
-    products = [a for a in v.args if a.kind == "matrix" and a.op != "load"]
-    return v if len(products) != 1 else _first_sum(products[0])
 
 
 @dataclass
@@ -142,7 +115,7 @@ class Statements:
 
     def gather(self, roots: Sequence[Value]) -> None:
         """Names for the first long sums in roots, whose terms are taken in turns: what one loads serves the next."""
-        sums = [_first_sum(root) for root in roots]
+        sums = [first_sum(root) for root in roots]
         names: dict[int, str] = {}
         left = [(n, sign, term) for n, root in enumerate(sums) for sign, term in self._terms(root, 1)]
         while left:
@@ -214,7 +187,7 @@ class Statements:
     def _keep(self, v: Value, name: str) -> None:
         """A name for a value; what takes loads and sums alone is made again as loads are."""
         self._names[id(v)] = name
-        if self.sparing and not self._adds_up and all(map(_is_cheap, topological([v]))):
+        if self.sparing and not self._adds_up and all(map(is_cheap, topological([v]))):
             self._loaded.add(id(v))
 
     def _load(self, v: Value) -> str:

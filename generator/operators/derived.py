@@ -11,8 +11,8 @@ from generator.language import Direction, Expression, directions, summed, ta
 from generator.language.derivative import Weighted, parts, weighted
 from generator.language.graph import FIFTH, Node, Step
 from generator.language.lower import Lowering, topological
+from generator.language.size import are_inlined, many_spinors
 from generator.language.symbols import Definition, FourMatrices, define
-from generator.language.text import are_inlined, many_spinors
 from generator.lower.factors import factored, shared_loops
 from generator.spec import KernelSpec
 
