@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -269,7 +270,8 @@ void add_sweep(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("sweep", "Measure the candidates that `python -m generator sweep` packed");
   c->add_option("--measure", o->folder, "folder of candidates.json; results.jsonl is written there")->required();
   c->add_option("--seconds", o->seconds, "time spent on each candidate")->capture_default_str();
-  c->add_option("--budget", o->budget, "seconds after which no further kernel is begun; 0: no limit")
+  c->add_option("--budget", o->budget, "time after which no further kernel is begun, as 90s, 10m or 1h; 0: no limit")
+      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3600}}))
       ->capture_default_str();
   c->add_option("--limit", o->limit, "seconds after which a candidate without a result is ended")
       ->capture_default_str();
