@@ -108,7 +108,8 @@ class Group {
         const double seconds = time(work, *good[n], calls[n], graph);
         if (round >= 0) samples[n].push_back(seconds / calls[n]);
         // The first round sets how many calls fill a sample.
-        if (round < 0) calls[n] = std::clamp(static_cast<int>(o_.seconds / rounds * calls[n] / seconds), 3, 2000);
+        if (round < 0)
+          calls[n] = work.whole_rounds(std::clamp(static_cast<int>(o_.seconds / rounds * calls[n] / seconds), 3, 2000));
       }
     for (std::size_t n = 0; n < good.size(); ++n) {
       const auto [least, most] = std::minmax_element(samples[n].begin(), samples[n].end());

@@ -265,6 +265,7 @@ void Workload::prepare_expression() {
       arguments.emplace_back(0.1);
     } else if (p.is_direction()) {
       arguments.emplace_back(LatticeDirection{p.operand[0] - '0'});
+      round_ = directions;
     } else if (p.is_spinor()) {
       arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
     } else if (p.kind == "algebra") {  // zeros: SU(3) matrices have no place there
@@ -285,7 +286,7 @@ void Workload::prepare_expression() {
 }
 
 void Workload::launch(const Kernel& kernel, int call) {
-  if (kernel_->family == "expression") {  // neighbours along x are near, those along t far: what is timed is the mean
+  if (round_ > 1) {  // neighbours along x are near, those along t far: what is timed is the mean
     arguments_.direction = 0;
     for (int shift = 0; shift < 2 * directions; shift += 2)
       arguments_.direction |= ((along_ >> shift) + call) % directions << shift;
@@ -298,6 +299,8 @@ void Workload::launch(const Kernel& kernel, int call) {
   }
   fields_->domain()->device().run(kernel, arguments_);
 }
+
+int Workload::whole_rounds(int calls) const { return (calls + round_ - 1) / round_ * round_; }
 
 Workload::Result Workload::result_of_expression(const Kernel& kernel) {
   Result result;

@@ -33,8 +33,8 @@ EXP_ADJOINT_FLOPS = 5 * PRODUCT_FLOPS + 31 + 90 + 2 * 60 + 2 * 30 + 5 * 54
 DAMPED_ADJOINT_FLOPS = 250 + 36
 """The inverse, and its norm."""
 PROJECT_U3_ADJOINT_FLOPS = DAMPED_ADJOINT_FLOPS + 4 * PRODUCT_FLOPS + 165 + 4 * 99 + 2 * 60 + 4 * 22 + 313
-"""Products: four whole, one without its trace, four of nine independent reals; invariants of two matrices, four steps of
-Newton's iteration for those of the root, and sums and multiples."""
+"""Products: four whole, one without its trace, four of nine independent reals; invariants of two matrices, four steps
+of Newton's iteration for those of the root, sums and multiples."""
 PROJECT_FLOPS = PRODUCT_FLOPS + 3 * 300 + 150
 """One pass over the SU(2) subgroups; how many are needed depends on the matrix."""
 

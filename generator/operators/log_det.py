@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from generator.algebra.gamma import DEGRAND_ROSSI
 from generator.cost import Cost, combination_flops
 from generator.emit.cpp import combination
 from generator.language.gauge import PLANES

@@ -103,7 +103,7 @@ def lines_of(name, **axes):
 
 @pytest.mark.parametrize(("name", "products", "loads"), [(n, *most) for n, most in OF_PLANES.items()])
 def test_long_loops_take_few_products_and_loads(name, products, loads):
-    """Shared factors are taken out of sums, loops through both links stand once, and what one loads serves the other."""
+    """Shared factors are taken out, loops through both links stand once, and what one loads serves the other."""
     ((_, results),) = OPERATORS[name].blocks
     found = [v for v in topological([r for *_, r in results]) if v.op == "mul" and v.args[0].kind == "matrix"]
     assert len(found) <= products
