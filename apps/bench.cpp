@@ -31,8 +31,11 @@ struct TimedKernel {
   Energy energy{NAN, NAN};  ///< of a launch; only with --energy
 };
 
-/// Median seconds of one call of `work`: warmed up, then samples of enough calls each to fill `budget` in all.
-double time_of(Device& device, const std::function<void(int)>& work, double budget) {
+/// Median seconds of one call of `work`: warmed up, then samples of enough calls each to fill `budget` in all, made
+/// what `whole` says.
+double time_of(
+    Device& device, const std::function<void(int)>& work, double budget,
+    const std::function<int(int)>& whole = [](int calls) { return calls; }) {
   int call = 0;
   const auto burst = [&](int calls) {
     return device.time([&] {
@@ -45,7 +48,7 @@ double time_of(Device& device, const std::function<void(int)>& work, double budg
   while (seconds < 0.01 && calls < 1 << 20) seconds = burst(calls *= 2);
   std::vector<double> samples;
   constexpr int most = 9;
-  const int each = std::max(1, static_cast<int>(calls * budget / most / seconds));
+  const int each = whole(std::max(1, static_cast<int>(calls * budget / most / seconds)));
   for (int n = 0; n < most; ++n) samples.push_back(burst(each) / each);
   return median(std::move(samples));
 }
@@ -130,7 +133,7 @@ TimedKernel measure(Workload& work, const Kernel& kernel, Device& device, double
                     const Lattice& lattice, EnergyMeter* meter) {
   TimedKernel row{&kernel, work.rhs()};
   const auto launch = [&](int call) { work.launch(kernel, call); };
-  row.seconds = time_of(device, launch, budget);
+  row.seconds = time_of(device, launch, budget, [&](int calls) { return work.whole_rounds(calls); });
   const double sites = double(lattice.half_sites()) * row.rhs;
   row.gflops = kernel.flops * sites / row.seconds * 1e-9;
   row.gbytes = kernel.bytes * sites / row.seconds * 1e-9;

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -107,7 +108,8 @@ class Group {
         const double seconds = time(work, *good[n], calls[n], graph);
         if (round >= 0) samples[n].push_back(seconds / calls[n]);
         // The first round sets how many calls fill a sample.
-        if (round < 0) calls[n] = std::clamp(static_cast<int>(o_.seconds / rounds * calls[n] / seconds), 3, 2000);
+        if (round < 0)
+          calls[n] = work.whole_rounds(std::clamp(static_cast<int>(o_.seconds / rounds * calls[n] / seconds), 3, 2000));
       }
     for (std::size_t n = 0; n < good.size(); ++n) {
       const auto [least, most] = std::minmax_element(samples[n].begin(), samples[n].end());
@@ -269,7 +271,8 @@ void add_sweep(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("sweep", "Measure the candidates that `python -m generator sweep` packed");
   c->add_option("--measure", o->folder, "folder of candidates.json; results.jsonl is written there")->required();
   c->add_option("--seconds", o->seconds, "time spent on each candidate")->capture_default_str();
-  c->add_option("--budget", o->budget, "seconds after which no further kernel is begun; 0: no limit")
+  c->add_option("--budget", o->budget, "time after which no further kernel is begun, as 90s, 10m or 1h; 0: no limit")
+      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3600}}))
       ->capture_default_str();
   c->add_option("--limit", o->limit, "seconds after which a candidate without a result is ended")
       ->capture_default_str();

@@ -74,8 +74,10 @@ class Workload {
   Workload(const Kernel& kernel, Fields& fields, int rhs, bool rotate);
 
   int rhs() const { return rhs_; }
-  /// Starts the kernel, or a variant of it, on the buffers of launch number `call`.
+  /// Starts the kernel, or a variant of it, on the buffers of launch number `call`, along directions that change.
   void launch(const Kernel& kernel, int call);
+  /// So many launches, and those that complete a round of the directions: samples of others do not compare.
+  int whole_rounds(int calls) const;
   /// What a kernel has written.
   struct Result {
     std::vector<HostSpinor> fields;
@@ -106,9 +108,12 @@ class Workload {
   std::vector<SpinorField> in_, out_;
   std::vector<TermField> terms_;
   std::vector<LinkField> links_;
-  std::vector<double> scalars_;  // of updates with scalars on the device: what they start from
+  std::vector<std::size_t> written_;  ///< which of these an expression writes
+  std::vector<double> scalars_;       // of updates with scalars on the device: what they start from
   Memory memory_;
   std::optional<SiteSums> sums_;  ///< of an expression
+  int along_ = 0;                 ///< its directions, two bits each
+  int round_ = 1;                 ///< launches until they are the same again
   Arguments arguments_;
 };
 

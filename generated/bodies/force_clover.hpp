@@ -3,29 +3,29 @@
 //
 // Written in generator/actions/clover.py, line 16:
 //   part1 = shift(u[nu], +mu)
-//   part2 = adj(shift(u[mu], +nu))
-//   part3 = (0.0 + 0.125*i)*source[mu]
-//   part4 = part3 - adj(part3)
-//   part5 = adj(u[nu])
-//   part6 = shift(part4, +mu)
-//   part7 = adj(shift(u[nu], +mu-nu))
-//   part8 = adj(shift(u[mu], -nu))
-//   part9 = shift(u[nu], -nu)
-//   part10 = adj(shift(u[mu], -mu+nu))
-//   part11 = adj(shift(u[nu], -mu))
-//   part12 = shift(u[mu], -mu)
-//   part13 = shift(part4, +nu)
-//   part14 = shift(u[mu], +nu)
-//   part15 = adj(shift(u[nu], +mu))
-//   part16 = adj(u[mu])
-//   out[mu] = p[mu] + -weight*ta(u[mu]*(part1*part2*(shift(part4, +nu)*part5 + part5*part4) +
-//       ((part1*shift(part4, +mu+nu) + part6*part1)*(part2*part5) + ((adj(part6)*part7 +
-//       part7*adj(shift(part4, +mu-nu)))*(part8*part9) + part7*part8*(part9*adj(part4) +
-//       adj(shift(part4, -nu))*part9)))))
-//   out[nu] = p[nu] + -weight*ta(u[nu]*(part10*part11*(part12*part4 + shift(part4, -mu)*part12) +
-//       ((adj(part13)*part14 + part14*adj(shift(part4, +mu+nu)))*(part15*part16) +
-//       (part14*part15*(adj(shift(part4, +mu))*part16 + part16*adj(part4)) + (part10*shift(part4,
-//       -mu+nu) + part13*part10)*(part11*part12)))))
+//   part2 = (0.0 + 0.125*i)*source[mu]
+//   part3 = part2 - adj(part2)
+//   part4 = shift(part3, +mu)
+//   part5 = shift(u[mu], +nu)
+//   part6 = adj(part5)
+//   part7 = adj(u[nu])
+//   part8 = part1*part6
+//   part9 = shift(part3, +nu)
+//   part10 = -weight*ta(u[mu]*((part1*shift(part3, +mu+nu) + part4*part1)*(part6*part7) +
+//       part8*part9*part7))
+//   part11 = adj(shift(u[nu], +mu-nu))
+//   part12 = adj(shift(u[mu], -nu))
+//   part13 = shift(u[nu], -nu)
+//   part14 = adj(part3)
+//   part15 = adj(shift(u[mu], -mu+nu))
+//   part16 = adj(shift(u[nu], -mu))
+//   part17 = shift(u[mu], -mu)
+//   out[mu] = p[mu] + part10 + -weight*ta(u[mu]*((adj(part4)*part11 + part11*adj(shift(part3, +mu-
+//       nu)))*(part12*part13) + part11*part12*(part13*part14 + adj(shift(part3, -nu))*part13))) +
+//       -weight*ta(u[mu]*(part8*part7*part3))
+//   out[nu] = p[nu] - part10 + -weight*ta(u[nu]*(part5*adj(part1)*adj(u[mu])*part14)) +
+//       -weight*ta(u[nu]*(part15*part16*(part17*part3 + shift(part3, -mu)*part17) + (part15*shift(part3,
+//       -mu+nu) + part9*part15)*(part16*part17)))
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -42,166 +42,145 @@ struct force_clover_body : SiteBody<LinkCodec, 0> {
     const R weight = R{} + scalar<R>(a.a.re);
     const int mu = a.direction & 3;
     const int nu = a.direction >> 2 & 3;
-    {  // direction mu
+    {
+      const auto at_pmu = walk<+1>(a, x, mu);
+      const auto u_nu_at_pmu = load_matrix<Links>(a.links, at_pmu, nu);
       const auto at_pnu = walk<+1>(a, x, nu);
-      const auto source_mu_at_pnu = load_matrix<Matrices>(a.x, at_pnu, mu);
-      const auto v1 = broadcast<R>(0.125) * times_i(source_mu_at_pnu);
-      auto s1 = v1;
-      s1 -= adj(v1);
+      const auto u_mu_at_pnu = load_matrix<Links>(a.links, at_pnu, mu);
+      const auto v1 = product(u_nu_at_pmu, adj(u_mu_at_pnu));
       const auto u_nu = load_matrix<Links>(a.links, x, nu);
-      auto s2 = product(s1, adj(u_nu));
+      const auto source_mu = load_matrix<Matrices>(a.x, x, mu);
+      const auto v2 = broadcast<R>(0.125) * times_i(source_mu);
+      auto s1 = v2;
+      s1 -= adj(v2);
+      const auto u_mu = load_matrix<Links>(a.links, x, mu);
+      const auto v3 = traceless_antihermitian(product(u_mu, product(product(v1, adj(u_nu)), s1)));
+      auto s2 = -(weight * v3);
       in_order();
       const auto source_mu_2 = load_matrix<Matrices>(a.x, x, mu);
-      const auto v2 = broadcast<R>(0.125) * times_i(source_mu_2);
-      auto s3 = v2;
-      s3 -= adj(v2);
-      s2 += product(adj(u_nu), s3);
-      const auto at_pmu_2 = walk<+1>(a, x, mu);
-      const auto u_nu_at_pmu_2 = load_matrix<Links>(a.links, at_pmu_2, nu);
-      const auto at_pnu_2 = walk<+1>(a, x, nu);
-      const auto u_mu_at_pnu_2 = load_matrix<Links>(a.links, at_pnu_2, mu);
-      auto s4 = product(product(u_nu_at_pmu_2, adj(u_mu_at_pnu_2)), s2);
+      const auto v4 = broadcast<R>(0.125) * times_i(source_mu_2);
+      auto s3 = v4;
+      s3 -= adj(v4);
+      const auto v5 = adj(s3);
+      const auto v6 = product(u_nu, product(product(product(u_mu_at_pnu, adj(u_nu_at_pmu)), adj(u_mu)), v5));
+      auto s4 = -(weight * traceless_antihermitian(v6));
       in_order();
       const auto at_pmu_pnu_3 = walk<+1, +1>(a, x, mu, nu);
       const auto source_mu_at_pmu_pnu_3 = load_matrix<Matrices>(a.x, at_pmu_pnu_3, mu);
-      const auto v3 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_pnu_3);
-      auto s5 = v3;
-      s5 -= adj(v3);
-      auto s6 = product(u_nu_at_pmu_2, s5);
+      const auto v7 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_pnu_3);
+      auto s5 = v7;
+      s5 -= adj(v7);
+      auto s6 = product(u_nu_at_pmu, s5);
       in_order();
       const auto at_pmu_4 = walk<+1>(a, x, mu);
       const auto source_mu_at_pmu_4 = load_matrix<Matrices>(a.x, at_pmu_4, mu);
-      const auto v4 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_4);
-      auto s7 = v4;
-      s7 -= adj(v4);
-      s6 += product(s7, u_nu_at_pmu_2);
+      const auto v8 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_4);
+      auto s7 = v8;
+      s7 -= adj(v8);
+      s6 += product(s7, u_nu_at_pmu);
       const auto at_pnu_4 = walk<+1>(a, x, nu);
       const auto u_mu_at_pnu_4 = load_matrix<Links>(a.links, at_pnu_4, mu);
       const auto u_nu_4 = load_matrix<Links>(a.links, x, nu);
-      s4 += product(s6, product(adj(u_mu_at_pnu_4), adj(u_nu_4)));
+      auto s8 = product(s6, product(adj(u_mu_at_pnu_4), adj(u_nu_4)));
       in_order();
-      const auto at_pmu_5 = walk<+1>(a, x, mu);
-      const auto source_mu_at_pmu_5 = load_matrix<Matrices>(a.x, at_pmu_5, mu);
-      const auto v5 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_5);
-      auto s8 = v5;
-      s8 -= adj(v5);
-      const auto at_pmu_mnu_5 = walk<+1, -1>(a, x, mu, nu);
-      const auto u_nu_at_pmu_mnu_5 = load_matrix<Links>(a.links, at_pmu_mnu_5, nu);
-      auto s9 = product(adj(s8), adj(u_nu_at_pmu_mnu_5));
+      const auto at_pnu_5 = walk<+1>(a, x, nu);
+      const auto source_mu_at_pnu_5 = load_matrix<Matrices>(a.x, at_pnu_5, mu);
+      const auto v9 = broadcast<R>(0.125) * times_i(source_mu_at_pnu_5);
+      auto s9 = v9;
+      s9 -= adj(v9);
+      s8 += product(product(v1, s9), adj(u_nu_4));
+      const auto u_mu_5 = load_matrix<Links>(a.links, x, mu);
+      s2 -= weight * traceless_antihermitian(product(u_mu_5, s8));
       in_order();
-      const auto at_pmu_mnu_6 = walk<+1, -1>(a, x, mu, nu);
-      const auto source_mu_at_pmu_mnu_6 = load_matrix<Matrices>(a.x, at_pmu_mnu_6, mu);
-      const auto v6 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_mnu_6);
-      auto s10 = v6;
-      s10 -= adj(v6);
-      s9 += product(adj(u_nu_at_pmu_mnu_5), adj(s10));
-      const auto at_mnu_6 = walk<-1>(a, x, nu);
-      const auto u_mu_at_mnu_6 = load_matrix<Links>(a.links, at_mnu_6, mu);
-      const auto u_nu_at_mnu_6 = load_matrix<Links>(a.links, at_mnu_6, nu);
-      s4 += product(s9, product(adj(u_mu_at_mnu_6), u_nu_at_mnu_6));
+      s4 += weight * traceless_antihermitian(product(u_mu_5, s8));
       in_order();
-      const auto source_mu_7 = load_matrix<Matrices>(a.x, x, mu);
-      const auto v7 = broadcast<R>(0.125) * times_i(source_mu_7);
-      auto s11 = v7;
-      s11 -= adj(v7);
-      auto s12 = product(u_nu_at_mnu_6, adj(s11));
+      const auto at_pmu_7 = walk<+1>(a, x, mu);
+      const auto source_mu_at_pmu_7 = load_matrix<Matrices>(a.x, at_pmu_7, mu);
+      const auto v10 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_7);
+      auto s10 = v10;
+      s10 -= adj(v10);
+      const auto at_pmu_mnu_7 = walk<+1, -1>(a, x, mu, nu);
+      const auto u_nu_at_pmu_mnu_7 = load_matrix<Links>(a.links, at_pmu_mnu_7, nu);
+      auto s11 = product(adj(s10), adj(u_nu_at_pmu_mnu_7));
       in_order();
-      const auto at_mnu_8 = walk<-1>(a, x, nu);
-      const auto source_mu_at_mnu_8 = load_matrix<Matrices>(a.x, at_mnu_8, mu);
-      const auto v8 = broadcast<R>(0.125) * times_i(source_mu_at_mnu_8);
-      auto s13 = v8;
-      s13 -= adj(v8);
-      s12 += product(adj(s13), u_nu_at_mnu_6);
       const auto at_pmu_mnu_8 = walk<+1, -1>(a, x, mu, nu);
-      const auto u_nu_at_pmu_mnu_8 = load_matrix<Links>(a.links, at_pmu_mnu_8, nu);
+      const auto source_mu_at_pmu_mnu_8 = load_matrix<Matrices>(a.x, at_pmu_mnu_8, mu);
+      const auto v11 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_mnu_8);
+      auto s12 = v11;
+      s12 -= adj(v11);
+      s11 += product(adj(u_nu_at_pmu_mnu_7), adj(s12));
+      const auto at_mnu_8 = walk<-1>(a, x, nu);
       const auto u_mu_at_mnu_8 = load_matrix<Links>(a.links, at_mnu_8, mu);
-      s4 += product(product(adj(u_nu_at_pmu_mnu_8), adj(u_mu_at_mnu_8)), s12);
-      const auto u_mu_8 = load_matrix<Links>(a.links, x, mu);
-      auto s14 = -weight * traceless_antihermitian(product(u_mu_8, s4));
-      const auto p_mu_8 = load_matrix<Matrices>(a.y, x, mu);
-      s14 += p_mu_8;
-      Matrices::store(a.out, x.place, x.parity, mu, s14);
-    }
-    {  // direction nu
-      const auto at_mmu = walk<-1>(a, x, mu);
-      const auto u_mu_at_mmu = load_matrix<Links>(a.links, at_mmu, mu);
-      const auto source_mu = load_matrix<Matrices>(a.x, x, mu);
-      const auto v1 = broadcast<R>(0.125) * times_i(source_mu);
-      auto s1 = v1;
-      s1 -= adj(v1);
-      auto s2 = product(u_mu_at_mmu, s1);
+      const auto u_nu_at_mnu_8 = load_matrix<Links>(a.links, at_mnu_8, nu);
+      auto s13 = product(s11, product(adj(u_mu_at_mnu_8), u_nu_at_mnu_8));
       in_order();
-      const auto at_mmu_2 = walk<-1>(a, x, mu);
-      const auto source_mu_at_mmu_2 = load_matrix<Matrices>(a.x, at_mmu_2, mu);
-      const auto v2 = broadcast<R>(0.125) * times_i(source_mu_at_mmu_2);
-      auto s3 = v2;
-      s3 -= adj(v2);
-      s2 += product(s3, u_mu_at_mmu);
-      const auto at_mmu_pnu_2 = walk<-1, +1>(a, x, mu, nu);
-      const auto u_mu_at_mmu_pnu_2 = load_matrix<Links>(a.links, at_mmu_pnu_2, mu);
-      const auto u_nu_at_mmu_2 = load_matrix<Links>(a.links, at_mmu_2, nu);
-      auto s4 = product(product(adj(u_mu_at_mmu_pnu_2), adj(u_nu_at_mmu_2)), s2);
+      const auto source_mu_9 = load_matrix<Matrices>(a.x, x, mu);
+      const auto v12 = broadcast<R>(0.125) * times_i(source_mu_9);
+      auto s14 = v12;
+      s14 -= adj(v12);
+      const auto v13 = adj(s14);
+      auto s15 = product(u_nu_at_mnu_8, v13);
       in_order();
-      const auto at_pnu_3 = walk<+1>(a, x, nu);
-      const auto source_mu_at_pnu_3 = load_matrix<Matrices>(a.x, at_pnu_3, mu);
-      const auto v3 = broadcast<R>(0.125) * times_i(source_mu_at_pnu_3);
-      auto s5 = v3;
-      s5 -= adj(v3);
-      const auto u_mu_at_pnu_3 = load_matrix<Links>(a.links, at_pnu_3, mu);
-      auto s6 = product(adj(s5), u_mu_at_pnu_3);
+      const auto at_mnu_10 = walk<-1>(a, x, nu);
+      const auto source_mu_at_mnu_10 = load_matrix<Matrices>(a.x, at_mnu_10, mu);
+      const auto v14 = broadcast<R>(0.125) * times_i(source_mu_at_mnu_10);
+      auto s16 = v14;
+      s16 -= adj(v14);
+      s15 += product(adj(s16), u_nu_at_mnu_8);
+      const auto at_pmu_mnu_10 = walk<+1, -1>(a, x, mu, nu);
+      const auto u_nu_at_pmu_mnu_10 = load_matrix<Links>(a.links, at_pmu_mnu_10, nu);
+      const auto u_mu_at_mnu_10 = load_matrix<Links>(a.links, at_mnu_10, mu);
+      s13 += product(product(adj(u_nu_at_pmu_mnu_10), adj(u_mu_at_mnu_10)), s15);
+      const auto u_mu_10 = load_matrix<Links>(a.links, x, mu);
+      s2 -= weight * traceless_antihermitian(product(u_mu_10, s13));
       in_order();
-      const auto at_pmu_pnu_4 = walk<+1, +1>(a, x, mu, nu);
-      const auto source_mu_at_pmu_pnu_4 = load_matrix<Matrices>(a.x, at_pmu_pnu_4, mu);
-      const auto v4 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_pnu_4);
-      auto s7 = v4;
-      s7 -= adj(v4);
-      s6 += product(u_mu_at_pnu_3, adj(s7));
-      const auto at_pmu_4 = walk<+1>(a, x, mu);
-      const auto u_nu_at_pmu_4 = load_matrix<Links>(a.links, at_pmu_4, nu);
-      const auto u_mu_4 = load_matrix<Links>(a.links, x, mu);
-      s4 += product(s6, product(adj(u_nu_at_pmu_4), adj(u_mu_4)));
+      const auto at_mmu_11 = walk<-1>(a, x, mu);
+      const auto u_mu_at_mmu_11 = load_matrix<Links>(a.links, at_mmu_11, mu);
+      const auto source_mu_11 = load_matrix<Matrices>(a.x, x, mu);
+      const auto v15 = broadcast<R>(0.125) * times_i(source_mu_11);
+      auto s17 = v15;
+      s17 -= adj(v15);
+      auto s18 = product(u_mu_at_mmu_11, s17);
       in_order();
-      const auto at_pmu_5 = walk<+1>(a, x, mu);
-      const auto source_mu_at_pmu_5 = load_matrix<Matrices>(a.x, at_pmu_5, mu);
-      const auto v5 = broadcast<R>(0.125) * times_i(source_mu_at_pmu_5);
-      auto s8 = v5;
-      s8 -= adj(v5);
-      auto s9 = product(adj(s8), adj(u_mu_4));
+      const auto at_mmu_12 = walk<-1>(a, x, mu);
+      const auto source_mu_at_mmu_12 = load_matrix<Matrices>(a.x, at_mmu_12, mu);
+      const auto v16 = broadcast<R>(0.125) * times_i(source_mu_at_mmu_12);
+      auto s19 = v16;
+      s19 -= adj(v16);
+      s18 += product(s19, u_mu_at_mmu_11);
+      const auto at_mmu_pnu_12 = walk<-1, +1>(a, x, mu, nu);
+      const auto u_mu_at_mmu_pnu_12 = load_matrix<Links>(a.links, at_mmu_pnu_12, mu);
+      const auto u_nu_at_mmu_12 = load_matrix<Links>(a.links, at_mmu_12, nu);
+      auto s20 = product(product(adj(u_mu_at_mmu_pnu_12), adj(u_nu_at_mmu_12)), s18);
       in_order();
-      const auto source_mu_6 = load_matrix<Matrices>(a.x, x, mu);
-      const auto v6 = broadcast<R>(0.125) * times_i(source_mu_6);
-      auto s10 = v6;
-      s10 -= adj(v6);
-      s9 += product(adj(u_mu_4), adj(s10));
-      const auto at_pnu_6 = walk<+1>(a, x, nu);
-      const auto u_mu_at_pnu_6 = load_matrix<Links>(a.links, at_pnu_6, mu);
-      const auto at_pmu_6 = walk<+1>(a, x, mu);
-      const auto u_nu_at_pmu_6 = load_matrix<Links>(a.links, at_pmu_6, nu);
-      s4 += product(product(u_mu_at_pnu_6, adj(u_nu_at_pmu_6)), s9);
+      const auto at_mmu_pnu_13 = walk<-1, +1>(a, x, mu, nu);
+      const auto source_mu_at_mmu_pnu_13 = load_matrix<Matrices>(a.x, at_mmu_pnu_13, mu);
+      const auto v17 = broadcast<R>(0.125) * times_i(source_mu_at_mmu_pnu_13);
+      auto s21 = v17;
+      s21 -= adj(v17);
+      auto s22 = product(adj(u_mu_at_mmu_pnu_12), s21);
       in_order();
-      const auto at_mmu_pnu_7 = walk<-1, +1>(a, x, mu, nu);
-      const auto u_mu_at_mmu_pnu_7 = load_matrix<Links>(a.links, at_mmu_pnu_7, mu);
-      const auto source_mu_at_mmu_pnu_7 = load_matrix<Matrices>(a.x, at_mmu_pnu_7, mu);
-      const auto v7 = broadcast<R>(0.125) * times_i(source_mu_at_mmu_pnu_7);
-      auto s11 = v7;
-      s11 -= adj(v7);
-      auto s12 = product(adj(u_mu_at_mmu_pnu_7), s11);
+      const auto at_pnu_14 = walk<+1>(a, x, nu);
+      const auto source_mu_at_pnu_14 = load_matrix<Matrices>(a.x, at_pnu_14, mu);
+      const auto v18 = broadcast<R>(0.125) * times_i(source_mu_at_pnu_14);
+      auto s23 = v18;
+      s23 -= adj(v18);
+      s22 += product(s23, adj(u_mu_at_mmu_pnu_12));
+      const auto at_mmu_14 = walk<-1>(a, x, mu);
+      const auto u_nu_at_mmu_14 = load_matrix<Links>(a.links, at_mmu_14, nu);
+      const auto u_mu_at_mmu_14 = load_matrix<Links>(a.links, at_mmu_14, mu);
+      s20 += product(s22, product(adj(u_nu_at_mmu_14), u_mu_at_mmu_14));
+      const auto u_nu_14 = load_matrix<Links>(a.links, x, nu);
+      s4 -= weight * traceless_antihermitian(product(u_nu_14, s20));
       in_order();
-      const auto at_pnu_8 = walk<+1>(a, x, nu);
-      const auto source_mu_at_pnu_8 = load_matrix<Matrices>(a.x, at_pnu_8, mu);
-      const auto v8 = broadcast<R>(0.125) * times_i(source_mu_at_pnu_8);
-      auto s13 = v8;
-      s13 -= adj(v8);
-      s12 += product(s13, adj(u_mu_at_mmu_pnu_7));
-      const auto at_mmu_8 = walk<-1>(a, x, mu);
-      const auto u_nu_at_mmu_8 = load_matrix<Links>(a.links, at_mmu_8, nu);
-      const auto u_mu_at_mmu_8 = load_matrix<Links>(a.links, at_mmu_8, mu);
-      s4 += product(s12, product(adj(u_nu_at_mmu_8), u_mu_at_mmu_8));
-      const auto u_nu_8 = load_matrix<Links>(a.links, x, nu);
-      auto s14 = -weight * traceless_antihermitian(product(u_nu_8, s4));
-      const auto p_nu_8 = load_matrix<Matrices>(a.y, x, nu);
-      s14 += p_nu_8;
-      Matrices::store(a.out, x.place, x.parity, nu, s14);
+      const auto p_mu_15 = load_matrix<Matrices>(a.y, x, mu);
+      s2 += p_mu_15;
+      in_order();
+      const auto p_nu_16 = load_matrix<Matrices>(a.y, x, nu);
+      s4 += p_nu_16;
+      in_order();
+      Matrices::store(a.out, x.place, x.parity, mu, s2);
+      Matrices::store(a.out, x.place, x.parity, nu, s4);
     }
   }
 };

@@ -78,286 +78,534 @@ struct force_d234_nr_body : SiteBody<LinkCodec, 0> {
     const R b = R{} + scalar<R>(a.b.re);
     const R c = R{} + scalar<R>(a.c.re);
     {  // direction x
-      const auto p_x = load_matrix<Matrices>(a.y, x, 0);
-      auto s1 = p_x;
-      const auto u_x = load_matrix<Links>(a.links, x, 0);
-      typename Matrices::Value s2 = {};
+      typename Matrices::Value s1 = {};
       for (int n = 0; n < a.columns; ++n) {
         const auto psi_at_px = load_fermion<Spinors, +1>(a, a.in, x, n);
         const typename Spinors::Value v1 = {-times(0.5, times_i(psi_at_px[3])), -times(0.5,
         times_i(psi_at_px[2])), times(0.5, times_i(psi_at_px[1])), times(0.5, times_i(psi_at_px[0]))};
-        auto s3 = b * v1;
+        auto s2 = b * v1;
+        in_turns();
         const auto v2 = c * psi_at_px;
-        s3 += v2;
-        const auto chi_at_px = load_fermion<Spinors, +1>(a, a.x, x, n);
-        s2 += outer(s3, mul(u_x, chi_at_px));
-        auto s4 = v1;
-        const typename Spinors::Value v3 = {-times_i(psi_at_px[3]), -times_i(psi_at_px[2]),
-        times_i(psi_at_px[1]), times_i(psi_at_px[0])};
-        s4 += b * v3;
-        auto s5 = broadcast<R>(-2);
-        s5 += broadcast<R>(-2);
-        s4 += c * (s5 * psi_at_px);
-        const auto at_px = walk<+1>(a, x);
-        const auto u_x_at_px = load_matrix<Links>(a.links, at_px, 0);
-        const auto psi_at_pxx = load_fermion<Spinors, +1, +1>(a, a.in, x, n);
-        const typename Spinors::Value v4 = {times(0.5, times_i(psi_at_pxx[3])), times(0.5,
-        times_i(psi_at_pxx[2])), -times(0.5, times_i(psi_at_pxx[1])), -times(0.5,
-        times_i(psi_at_pxx[0]))};
-        auto s6 = b * v4;
-        s6 += c * psi_at_pxx;
-        s4 += mul(u_x_at_px, s6);
-        const auto psi = load_spinor<Spinors>(a.in, x, n);
-        const typename Spinors::Value v5 = {times(0.5, times_i(psi[3])), times(0.5, times_i(psi[2])),
-        -times(0.5, times_i(psi[1])), -times(0.5, times_i(psi[0]))};
-        auto s7 = b * v5;
-        const auto v6 = c * psi;
-        s7 += v6;
-        s4 += mul_adj(u_x, s7);
-        const auto chi = load_spinor<Spinors>(a.x, x, n);
-        s2 += outer(s4, chi);
-        auto s8 = v5;
-        const typename Spinors::Value v7 = {times_i(psi[3]), times_i(psi[2]), -times_i(psi[1]),
-        -times_i(psi[0])};
-        s8 += b * v7;
-        s8 += c * (s5 * psi);
-        s8 += mul(u_x, s3);
-        const auto at_mx = walk<-1>(a, x);
-        const auto u_x_at_mx = load_matrix<Links>(a.links, at_mx, 0);
-        const auto psi_at_mx = load_fermion<Spinors, -1>(a, a.in, x, n);
-        const typename Spinors::Value v8 = {-times(0.5, times_i(psi_at_mx[3])), -times(0.5,
-        times_i(psi_at_mx[2])), times(0.5, times_i(psi_at_mx[1])), times(0.5, times_i(psi_at_mx[0]))};
-        auto s9 = b * v8;
-        s9 += c * psi_at_mx;
-        s8 += mul_adj(u_x_at_mx, s9);
-        auto s10 = outer(s8, chi_at_px);
-        const typename Spinors::Value v9 = {-times(0.5, times_i(psi[3])), -times(0.5, times_i(psi[2])),
-        times(0.5, times_i(psi[1])), times(0.5, times_i(psi[0]))};
-        auto s11 = b * v9;
-        s11 += v6;
-        const auto chi_at_pxx = load_fermion<Spinors, +1, +1>(a, a.x, x, n);
-        s10 += outer(s11, mul(u_x_at_px, chi_at_pxx));
-        s10 += outer(s7, mul_adj(u_x, chi));
-        s2 += adj(s10);
-        const typename Spinors::Value v10 = {times(0.5, times_i(psi_at_px[3])), times(0.5,
-        times_i(psi_at_px[2])), -times(0.5, times_i(psi_at_px[1])), -times(0.5, times_i(psi_at_px[0]))};
-        auto s12 = b * v10;
-        s12 += v2;
-        const auto chi_at_mx = load_fermion<Spinors, -1>(a, a.x, x, n);
-        s2 += outer(s12, mul_adj(u_x_at_mx, chi_at_mx));
+        s2 += v2;
+        in_turns();
+        const auto u_x_3 = load_matrix<Links>(a.links, x, 0);
+        const auto chi_at_px_3 = load_fermion<Spinors, +1>(a, a.x, x, n);
+        s1 += outer(s2, mul(u_x_3, chi_at_px_3));
+        in_turns();
+        const auto psi_at_px_4 = load_fermion<Spinors, +1>(a, a.in, x, n);
+        const typename Spinors::Value v3 = {-times(0.5, times_i(psi_at_px_4[3])), -times(0.5,
+        times_i(psi_at_px_4[2])), times(0.5, times_i(psi_at_px_4[1])), times(0.5,
+        times_i(psi_at_px_4[0]))};
+        auto s3 = v3;
+        in_turns();
+        const typename Spinors::Value v4 = {-times_i(psi_at_px_4[3]), -times_i(psi_at_px_4[2]),
+        times_i(psi_at_px_4[1]), times_i(psi_at_px_4[0])};
+        s3 += b * v4;
+        in_turns();
+        auto s4 = broadcast<R>(-2);
+        s4 += broadcast<R>(-2);
+        s3 += c * (s4 * psi_at_px_4);
+        in_turns();
+        const auto at_px_7 = walk<+1>(a, x);
+        const auto u_x_at_px_7 = load_matrix<Links>(a.links, at_px_7, 0);
+        const auto psi_at_pxx_7 = load_fermion<Spinors, +1, +1>(a, a.in, x, n);
+        const typename Spinors::Value v5 = {times(0.5, times_i(psi_at_pxx_7[3])), times(0.5,
+        times_i(psi_at_pxx_7[2])), -times(0.5, times_i(psi_at_pxx_7[1])), -times(0.5,
+        times_i(psi_at_pxx_7[0]))};
+        auto s5 = b * v5;
+        in_turns();
+        s5 += c * psi_at_pxx_7;
+        s3 += mul(u_x_at_px_7, s5);
+        in_turns();
+        const auto u_x_9 = load_matrix<Links>(a.links, x, 0);
+        const auto psi_9 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v6 = {times(0.5, times_i(psi_9[3])), times(0.5, times_i(psi_9[2])),
+        -times(0.5, times_i(psi_9[1])), -times(0.5, times_i(psi_9[0]))};
+        auto s6 = b * v6;
+        in_turns();
+        const auto v7 = c * psi_9;
+        s6 += v7;
+        s3 += mul_adj(u_x_9, s6);
+        in_turns();
+        const auto chi_11 = load_spinor<Spinors>(a.x, x, n);
+        s1 += outer(s3, chi_11);
+        in_turns();
+        const auto psi_12 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v8 = {times(0.5, times_i(psi_12[3])), times(0.5, times_i(psi_12[2])),
+        -times(0.5, times_i(psi_12[1])), -times(0.5, times_i(psi_12[0]))};
+        auto s7 = v8;
+        in_turns();
+        const typename Spinors::Value v9 = {times_i(psi_12[3]), times_i(psi_12[2]), -times_i(psi_12[1]),
+        -times_i(psi_12[0])};
+        s7 += b * v9;
+        in_turns();
+        auto s8 = broadcast<R>(-2);
+        s8 += broadcast<R>(-2);
+        s7 += c * (s8 * psi_12);
+        in_turns();
+        const auto u_x_15 = load_matrix<Links>(a.links, x, 0);
+        const auto psi_at_px_15 = load_fermion<Spinors, +1>(a, a.in, x, n);
+        const typename Spinors::Value v10 = {-times(0.5, times_i(psi_at_px_15[3])), -times(0.5,
+        times_i(psi_at_px_15[2])), times(0.5, times_i(psi_at_px_15[1])), times(0.5,
+        times_i(psi_at_px_15[0]))};
+        auto s9 = b * v10;
+        in_turns();
+        const auto v11 = c * psi_at_px_15;
+        s9 += v11;
+        s7 += mul(u_x_15, s9);
+        in_turns();
+        const auto at_mx_17 = walk<-1>(a, x);
+        const auto u_x_at_mx_17 = load_matrix<Links>(a.links, at_mx_17, 0);
+        const auto psi_at_mx_17 = load_fermion<Spinors, -1>(a, a.in, x, n);
+        const typename Spinors::Value v12 = {-times(0.5, times_i(psi_at_mx_17[3])), -times(0.5,
+        times_i(psi_at_mx_17[2])), times(0.5, times_i(psi_at_mx_17[1])), times(0.5,
+        times_i(psi_at_mx_17[0]))};
+        auto s10 = b * v12;
+        in_turns();
+        s10 += c * psi_at_mx_17;
+        s7 += mul_adj(u_x_at_mx_17, s10);
+        in_turns();
+        const auto chi_at_px_19 = load_fermion<Spinors, +1>(a, a.x, x, n);
+        s1 += adj(outer(s7, chi_at_px_19));
+        in_turns();
+        const auto psi_20 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v13 = {-times(0.5, times_i(psi_20[3])), -times(0.5, times_i(psi_20[2])),
+        times(0.5, times_i(psi_20[1])), times(0.5, times_i(psi_20[0]))};
+        auto s11 = b * v13;
+        in_turns();
+        const auto v14 = c * psi_20;
+        s11 += v14;
+        in_turns();
+        const auto at_px_22 = walk<+1>(a, x);
+        const auto u_x_at_px_22 = load_matrix<Links>(a.links, at_px_22, 0);
+        const auto chi_at_pxx_22 = load_fermion<Spinors, +1, +1>(a, a.x, x, n);
+        s1 += adj(outer(s11, mul(u_x_at_px_22, chi_at_pxx_22)));
+        in_turns();
+        const auto psi_23 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v15 = {times(0.5, times_i(psi_23[3])), times(0.5, times_i(psi_23[2])),
+        -times(0.5, times_i(psi_23[1])), -times(0.5, times_i(psi_23[0]))};
+        auto s12 = b * v15;
+        in_turns();
+        const auto v16 = c * psi_23;
+        s12 += v16;
+        in_turns();
+        const auto u_x_25 = load_matrix<Links>(a.links, x, 0);
+        const auto chi_25 = load_spinor<Spinors>(a.x, x, n);
+        s1 += adj(outer(s12, mul_adj(u_x_25, chi_25)));
+        in_turns();
+        const auto psi_at_px_26 = load_fermion<Spinors, +1>(a, a.in, x, n);
+        const typename Spinors::Value v17 = {times(0.5, times_i(psi_at_px_26[3])), times(0.5,
+        times_i(psi_at_px_26[2])), -times(0.5, times_i(psi_at_px_26[1])), -times(0.5,
+        times_i(psi_at_px_26[0]))};
+        auto s13 = b * v17;
+        in_turns();
+        const auto v18 = c * psi_at_px_26;
+        s13 += v18;
+        in_turns();
+        const auto at_mx_28 = walk<-1>(a, x);
+        const auto u_x_at_mx_28 = load_matrix<Links>(a.links, at_mx_28, 0);
+        const auto chi_at_mx_28 = load_fermion<Spinors, -1>(a, a.x, x, n);
+        s1 += outer(s13, mul_adj(u_x_at_mx_28, chi_at_mx_28));
       }
-      s1 -= weight * traceless_antihermitian(u_x * s2);
-      Matrices::store(a.out, x.place, x.parity, 0, s1);
+      const auto u_x_28 = load_matrix<Links>(a.links, x, 0);
+      auto s14 = -weight * traceless_antihermitian(u_x_28 * s1);
+      const auto p_x_28 = load_matrix<Matrices>(a.y, x, 0);
+      s14 += p_x_28;
+      Matrices::store(a.out, x.place, x.parity, 0, s14);
     }
     {  // direction y
-      const auto p_y = load_matrix<Matrices>(a.y, x, 1);
-      auto s1 = p_y;
-      const auto u_y = load_matrix<Links>(a.links, x, 1);
-      typename Matrices::Value s2 = {};
+      typename Matrices::Value s1 = {};
       for (int n = 0; n < a.columns; ++n) {
         const auto psi_at_py = load_fermion<Spinors, +2>(a, a.in, x, n);
         const typename Spinors::Value v1 = {-times(0.5, psi_at_py[3]), times(0.5, psi_at_py[2]), times(0.5,
         psi_at_py[1]), -times(0.5, psi_at_py[0])};
-        auto s3 = b * v1;
+        auto s2 = b * v1;
+        in_turns();
         const auto v2 = c * psi_at_py;
-        s3 += v2;
-        const auto chi_at_py = load_fermion<Spinors, +2>(a, a.x, x, n);
-        s2 += outer(s3, mul(u_y, chi_at_py));
-        auto s4 = v1;
-        const typename Spinors::Value v3 = {-psi_at_py[3], psi_at_py[2], psi_at_py[1], -psi_at_py[0]};
-        s4 += b * v3;
-        auto s5 = broadcast<R>(-2);
-        s5 += broadcast<R>(-2);
-        s4 += c * (s5 * psi_at_py);
-        const auto at_py = walk<+2>(a, x);
-        const auto u_y_at_py = load_matrix<Links>(a.links, at_py, 1);
-        const auto psi_at_pyy = load_fermion<Spinors, +2, +2>(a, a.in, x, n);
-        const typename Spinors::Value v4 = {times(0.5, psi_at_pyy[3]), -times(0.5, psi_at_pyy[2]), -times(0.5,
-        psi_at_pyy[1]), times(0.5, psi_at_pyy[0])};
-        auto s6 = b * v4;
-        s6 += c * psi_at_pyy;
-        s4 += mul(u_y_at_py, s6);
-        const auto psi = load_spinor<Spinors>(a.in, x, n);
-        const typename Spinors::Value v5 = {times(0.5, psi[3]), -times(0.5, psi[2]), -times(0.5, psi[1]),
-        times(0.5, psi[0])};
-        auto s7 = b * v5;
-        const auto v6 = c * psi;
-        s7 += v6;
-        s4 += mul_adj(u_y, s7);
-        const auto chi = load_spinor<Spinors>(a.x, x, n);
-        s2 += outer(s4, chi);
-        auto s8 = v5;
-        const typename Spinors::Value v7 = {psi[3], -psi[2], -psi[1], psi[0]};
-        s8 += b * v7;
-        s8 += c * (s5 * psi);
-        s8 += mul(u_y, s3);
-        const auto at_my = walk<-2>(a, x);
-        const auto u_y_at_my = load_matrix<Links>(a.links, at_my, 1);
-        const auto psi_at_my = load_fermion<Spinors, -2>(a, a.in, x, n);
-        const typename Spinors::Value v8 = {-times(0.5, psi_at_my[3]), times(0.5, psi_at_my[2]), times(0.5,
-        psi_at_my[1]), -times(0.5, psi_at_my[0])};
-        auto s9 = b * v8;
-        s9 += c * psi_at_my;
-        s8 += mul_adj(u_y_at_my, s9);
-        auto s10 = outer(s8, chi_at_py);
-        const typename Spinors::Value v9 = {-times(0.5, psi[3]), times(0.5, psi[2]), times(0.5, psi[1]),
-        -times(0.5, psi[0])};
-        auto s11 = b * v9;
-        s11 += v6;
-        const auto chi_at_pyy = load_fermion<Spinors, +2, +2>(a, a.x, x, n);
-        s10 += outer(s11, mul(u_y_at_py, chi_at_pyy));
-        s10 += outer(s7, mul_adj(u_y, chi));
-        s2 += adj(s10);
-        const typename Spinors::Value v10 = {times(0.5, psi_at_py[3]), -times(0.5, psi_at_py[2]), -times(0.5,
-        psi_at_py[1]), times(0.5, psi_at_py[0])};
-        auto s12 = b * v10;
-        s12 += v2;
-        const auto chi_at_my = load_fermion<Spinors, -2>(a, a.x, x, n);
-        s2 += outer(s12, mul_adj(u_y_at_my, chi_at_my));
+        s2 += v2;
+        in_turns();
+        const auto u_y_3 = load_matrix<Links>(a.links, x, 1);
+        const auto chi_at_py_3 = load_fermion<Spinors, +2>(a, a.x, x, n);
+        s1 += outer(s2, mul(u_y_3, chi_at_py_3));
+        in_turns();
+        const auto psi_at_py_4 = load_fermion<Spinors, +2>(a, a.in, x, n);
+        const typename Spinors::Value v3 = {-times(0.5, psi_at_py_4[3]), times(0.5, psi_at_py_4[2]), times(0.5,
+        psi_at_py_4[1]), -times(0.5, psi_at_py_4[0])};
+        auto s3 = v3;
+        in_turns();
+        const typename Spinors::Value v4 = {-psi_at_py_4[3], psi_at_py_4[2], psi_at_py_4[1], -psi_at_py_4[0]};
+        s3 += b * v4;
+        in_turns();
+        auto s4 = broadcast<R>(-2);
+        s4 += broadcast<R>(-2);
+        s3 += c * (s4 * psi_at_py_4);
+        in_turns();
+        const auto at_py_7 = walk<+2>(a, x);
+        const auto u_y_at_py_7 = load_matrix<Links>(a.links, at_py_7, 1);
+        const auto psi_at_pyy_7 = load_fermion<Spinors, +2, +2>(a, a.in, x, n);
+        const typename Spinors::Value v5 = {times(0.5, psi_at_pyy_7[3]), -times(0.5, psi_at_pyy_7[2]),
+        -times(0.5, psi_at_pyy_7[1]), times(0.5, psi_at_pyy_7[0])};
+        auto s5 = b * v5;
+        in_turns();
+        s5 += c * psi_at_pyy_7;
+        s3 += mul(u_y_at_py_7, s5);
+        in_turns();
+        const auto u_y_9 = load_matrix<Links>(a.links, x, 1);
+        const auto psi_9 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v6 = {times(0.5, psi_9[3]), -times(0.5, psi_9[2]), -times(0.5, psi_9[1]),
+        times(0.5, psi_9[0])};
+        auto s6 = b * v6;
+        in_turns();
+        const auto v7 = c * psi_9;
+        s6 += v7;
+        s3 += mul_adj(u_y_9, s6);
+        in_turns();
+        const auto chi_11 = load_spinor<Spinors>(a.x, x, n);
+        s1 += outer(s3, chi_11);
+        in_turns();
+        const auto psi_12 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v8 = {times(0.5, psi_12[3]), -times(0.5, psi_12[2]), -times(0.5,
+        psi_12[1]), times(0.5, psi_12[0])};
+        auto s7 = v8;
+        in_turns();
+        const typename Spinors::Value v9 = {psi_12[3], -psi_12[2], -psi_12[1], psi_12[0]};
+        s7 += b * v9;
+        in_turns();
+        auto s8 = broadcast<R>(-2);
+        s8 += broadcast<R>(-2);
+        s7 += c * (s8 * psi_12);
+        in_turns();
+        const auto u_y_15 = load_matrix<Links>(a.links, x, 1);
+        const auto psi_at_py_15 = load_fermion<Spinors, +2>(a, a.in, x, n);
+        const typename Spinors::Value v10 = {-times(0.5, psi_at_py_15[3]), times(0.5, psi_at_py_15[2]),
+        times(0.5, psi_at_py_15[1]), -times(0.5, psi_at_py_15[0])};
+        auto s9 = b * v10;
+        in_turns();
+        const auto v11 = c * psi_at_py_15;
+        s9 += v11;
+        s7 += mul(u_y_15, s9);
+        in_turns();
+        const auto at_my_17 = walk<-2>(a, x);
+        const auto u_y_at_my_17 = load_matrix<Links>(a.links, at_my_17, 1);
+        const auto psi_at_my_17 = load_fermion<Spinors, -2>(a, a.in, x, n);
+        const typename Spinors::Value v12 = {-times(0.5, psi_at_my_17[3]), times(0.5, psi_at_my_17[2]),
+        times(0.5, psi_at_my_17[1]), -times(0.5, psi_at_my_17[0])};
+        auto s10 = b * v12;
+        in_turns();
+        s10 += c * psi_at_my_17;
+        s7 += mul_adj(u_y_at_my_17, s10);
+        in_turns();
+        const auto chi_at_py_19 = load_fermion<Spinors, +2>(a, a.x, x, n);
+        s1 += adj(outer(s7, chi_at_py_19));
+        in_turns();
+        const auto psi_20 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v13 = {-times(0.5, psi_20[3]), times(0.5, psi_20[2]), times(0.5,
+        psi_20[1]), -times(0.5, psi_20[0])};
+        auto s11 = b * v13;
+        in_turns();
+        const auto v14 = c * psi_20;
+        s11 += v14;
+        in_turns();
+        const auto at_py_22 = walk<+2>(a, x);
+        const auto u_y_at_py_22 = load_matrix<Links>(a.links, at_py_22, 1);
+        const auto chi_at_pyy_22 = load_fermion<Spinors, +2, +2>(a, a.x, x, n);
+        s1 += adj(outer(s11, mul(u_y_at_py_22, chi_at_pyy_22)));
+        in_turns();
+        const auto psi_23 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v15 = {times(0.5, psi_23[3]), -times(0.5, psi_23[2]), -times(0.5,
+        psi_23[1]), times(0.5, psi_23[0])};
+        auto s12 = b * v15;
+        in_turns();
+        const auto v16 = c * psi_23;
+        s12 += v16;
+        in_turns();
+        const auto u_y_25 = load_matrix<Links>(a.links, x, 1);
+        const auto chi_25 = load_spinor<Spinors>(a.x, x, n);
+        s1 += adj(outer(s12, mul_adj(u_y_25, chi_25)));
+        in_turns();
+        const auto psi_at_py_26 = load_fermion<Spinors, +2>(a, a.in, x, n);
+        const typename Spinors::Value v17 = {times(0.5, psi_at_py_26[3]), -times(0.5, psi_at_py_26[2]),
+        -times(0.5, psi_at_py_26[1]), times(0.5, psi_at_py_26[0])};
+        auto s13 = b * v17;
+        in_turns();
+        const auto v18 = c * psi_at_py_26;
+        s13 += v18;
+        in_turns();
+        const auto at_my_28 = walk<-2>(a, x);
+        const auto u_y_at_my_28 = load_matrix<Links>(a.links, at_my_28, 1);
+        const auto chi_at_my_28 = load_fermion<Spinors, -2>(a, a.x, x, n);
+        s1 += outer(s13, mul_adj(u_y_at_my_28, chi_at_my_28));
       }
-      s1 -= weight * traceless_antihermitian(u_y * s2);
-      Matrices::store(a.out, x.place, x.parity, 1, s1);
+      const auto u_y_28 = load_matrix<Links>(a.links, x, 1);
+      auto s14 = -weight * traceless_antihermitian(u_y_28 * s1);
+      const auto p_y_28 = load_matrix<Matrices>(a.y, x, 1);
+      s14 += p_y_28;
+      Matrices::store(a.out, x.place, x.parity, 1, s14);
     }
     {  // direction z
-      const auto p_z = load_matrix<Matrices>(a.y, x, 2);
-      auto s1 = p_z;
-      const auto u_z = load_matrix<Links>(a.links, x, 2);
-      typename Matrices::Value s2 = {};
+      typename Matrices::Value s1 = {};
       for (int n = 0; n < a.columns; ++n) {
         const auto psi_at_pz = load_fermion<Spinors, +3>(a, a.in, x, n);
         const typename Spinors::Value v1 = {-times(0.5, times_i(psi_at_pz[2])), times(0.5,
         times_i(psi_at_pz[3])), times(0.5, times_i(psi_at_pz[0])), -times(0.5, times_i(psi_at_pz[1]))};
-        auto s3 = b * v1;
+        auto s2 = b * v1;
+        in_turns();
         const auto v2 = c * psi_at_pz;
-        s3 += v2;
-        const auto chi_at_pz = load_fermion<Spinors, +3>(a, a.x, x, n);
-        s2 += outer(s3, mul(u_z, chi_at_pz));
-        auto s4 = v1;
-        const typename Spinors::Value v3 = {-times_i(psi_at_pz[2]), times_i(psi_at_pz[3]),
-        times_i(psi_at_pz[0]), -times_i(psi_at_pz[1])};
-        s4 += b * v3;
-        auto s5 = broadcast<R>(-2);
-        s5 += broadcast<R>(-2);
-        s4 += c * (s5 * psi_at_pz);
-        const auto at_pz = walk<+3>(a, x);
-        const auto u_z_at_pz = load_matrix<Links>(a.links, at_pz, 2);
-        const auto psi_at_pzz = load_fermion<Spinors, +3, +3>(a, a.in, x, n);
-        const typename Spinors::Value v4 = {times(0.5, times_i(psi_at_pzz[2])), -times(0.5,
-        times_i(psi_at_pzz[3])), -times(0.5, times_i(psi_at_pzz[0])), times(0.5,
-        times_i(psi_at_pzz[1]))};
-        auto s6 = b * v4;
-        s6 += c * psi_at_pzz;
-        s4 += mul(u_z_at_pz, s6);
-        const auto psi = load_spinor<Spinors>(a.in, x, n);
-        const typename Spinors::Value v5 = {times(0.5, times_i(psi[2])), -times(0.5, times_i(psi[3])),
-        -times(0.5, times_i(psi[0])), times(0.5, times_i(psi[1]))};
-        auto s7 = b * v5;
-        const auto v6 = c * psi;
-        s7 += v6;
-        s4 += mul_adj(u_z, s7);
-        const auto chi = load_spinor<Spinors>(a.x, x, n);
-        s2 += outer(s4, chi);
-        auto s8 = v5;
-        const typename Spinors::Value v7 = {times_i(psi[2]), -times_i(psi[3]), -times_i(psi[0]),
-        times_i(psi[1])};
-        s8 += b * v7;
-        s8 += c * (s5 * psi);
-        s8 += mul(u_z, s3);
-        const auto at_mz = walk<-3>(a, x);
-        const auto u_z_at_mz = load_matrix<Links>(a.links, at_mz, 2);
-        const auto psi_at_mz = load_fermion<Spinors, -3>(a, a.in, x, n);
-        const typename Spinors::Value v8 = {-times(0.5, times_i(psi_at_mz[2])), times(0.5,
-        times_i(psi_at_mz[3])), times(0.5, times_i(psi_at_mz[0])), -times(0.5, times_i(psi_at_mz[1]))};
-        auto s9 = b * v8;
-        s9 += c * psi_at_mz;
-        s8 += mul_adj(u_z_at_mz, s9);
-        auto s10 = outer(s8, chi_at_pz);
-        const typename Spinors::Value v9 = {-times(0.5, times_i(psi[2])), times(0.5, times_i(psi[3])),
-        times(0.5, times_i(psi[0])), -times(0.5, times_i(psi[1]))};
-        auto s11 = b * v9;
-        s11 += v6;
-        const auto chi_at_pzz = load_fermion<Spinors, +3, +3>(a, a.x, x, n);
-        s10 += outer(s11, mul(u_z_at_pz, chi_at_pzz));
-        s10 += outer(s7, mul_adj(u_z, chi));
-        s2 += adj(s10);
-        const typename Spinors::Value v10 = {times(0.5, times_i(psi_at_pz[2])), -times(0.5,
-        times_i(psi_at_pz[3])), -times(0.5, times_i(psi_at_pz[0])), times(0.5, times_i(psi_at_pz[1]))};
-        auto s12 = b * v10;
-        s12 += v2;
-        const auto chi_at_mz = load_fermion<Spinors, -3>(a, a.x, x, n);
-        s2 += outer(s12, mul_adj(u_z_at_mz, chi_at_mz));
+        s2 += v2;
+        in_turns();
+        const auto u_z_3 = load_matrix<Links>(a.links, x, 2);
+        const auto chi_at_pz_3 = load_fermion<Spinors, +3>(a, a.x, x, n);
+        s1 += outer(s2, mul(u_z_3, chi_at_pz_3));
+        in_turns();
+        const auto psi_at_pz_4 = load_fermion<Spinors, +3>(a, a.in, x, n);
+        const typename Spinors::Value v3 = {-times(0.5, times_i(psi_at_pz_4[2])), times(0.5,
+        times_i(psi_at_pz_4[3])), times(0.5, times_i(psi_at_pz_4[0])), -times(0.5,
+        times_i(psi_at_pz_4[1]))};
+        auto s3 = v3;
+        in_turns();
+        const typename Spinors::Value v4 = {-times_i(psi_at_pz_4[2]), times_i(psi_at_pz_4[3]),
+        times_i(psi_at_pz_4[0]), -times_i(psi_at_pz_4[1])};
+        s3 += b * v4;
+        in_turns();
+        auto s4 = broadcast<R>(-2);
+        s4 += broadcast<R>(-2);
+        s3 += c * (s4 * psi_at_pz_4);
+        in_turns();
+        const auto at_pz_7 = walk<+3>(a, x);
+        const auto u_z_at_pz_7 = load_matrix<Links>(a.links, at_pz_7, 2);
+        const auto psi_at_pzz_7 = load_fermion<Spinors, +3, +3>(a, a.in, x, n);
+        const typename Spinors::Value v5 = {times(0.5, times_i(psi_at_pzz_7[2])), -times(0.5,
+        times_i(psi_at_pzz_7[3])), -times(0.5, times_i(psi_at_pzz_7[0])), times(0.5,
+        times_i(psi_at_pzz_7[1]))};
+        auto s5 = b * v5;
+        in_turns();
+        s5 += c * psi_at_pzz_7;
+        s3 += mul(u_z_at_pz_7, s5);
+        in_turns();
+        const auto u_z_9 = load_matrix<Links>(a.links, x, 2);
+        const auto psi_9 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v6 = {times(0.5, times_i(psi_9[2])), -times(0.5, times_i(psi_9[3])),
+        -times(0.5, times_i(psi_9[0])), times(0.5, times_i(psi_9[1]))};
+        auto s6 = b * v6;
+        in_turns();
+        const auto v7 = c * psi_9;
+        s6 += v7;
+        s3 += mul_adj(u_z_9, s6);
+        in_turns();
+        const auto chi_11 = load_spinor<Spinors>(a.x, x, n);
+        s1 += outer(s3, chi_11);
+        in_turns();
+        const auto psi_12 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v8 = {times(0.5, times_i(psi_12[2])), -times(0.5, times_i(psi_12[3])),
+        -times(0.5, times_i(psi_12[0])), times(0.5, times_i(psi_12[1]))};
+        auto s7 = v8;
+        in_turns();
+        const typename Spinors::Value v9 = {times_i(psi_12[2]), -times_i(psi_12[3]), -times_i(psi_12[0]),
+        times_i(psi_12[1])};
+        s7 += b * v9;
+        in_turns();
+        auto s8 = broadcast<R>(-2);
+        s8 += broadcast<R>(-2);
+        s7 += c * (s8 * psi_12);
+        in_turns();
+        const auto u_z_15 = load_matrix<Links>(a.links, x, 2);
+        const auto psi_at_pz_15 = load_fermion<Spinors, +3>(a, a.in, x, n);
+        const typename Spinors::Value v10 = {-times(0.5, times_i(psi_at_pz_15[2])), times(0.5,
+        times_i(psi_at_pz_15[3])), times(0.5, times_i(psi_at_pz_15[0])), -times(0.5,
+        times_i(psi_at_pz_15[1]))};
+        auto s9 = b * v10;
+        in_turns();
+        const auto v11 = c * psi_at_pz_15;
+        s9 += v11;
+        s7 += mul(u_z_15, s9);
+        in_turns();
+        const auto at_mz_17 = walk<-3>(a, x);
+        const auto u_z_at_mz_17 = load_matrix<Links>(a.links, at_mz_17, 2);
+        const auto psi_at_mz_17 = load_fermion<Spinors, -3>(a, a.in, x, n);
+        const typename Spinors::Value v12 = {-times(0.5, times_i(psi_at_mz_17[2])), times(0.5,
+        times_i(psi_at_mz_17[3])), times(0.5, times_i(psi_at_mz_17[0])), -times(0.5,
+        times_i(psi_at_mz_17[1]))};
+        auto s10 = b * v12;
+        in_turns();
+        s10 += c * psi_at_mz_17;
+        s7 += mul_adj(u_z_at_mz_17, s10);
+        in_turns();
+        const auto chi_at_pz_19 = load_fermion<Spinors, +3>(a, a.x, x, n);
+        s1 += adj(outer(s7, chi_at_pz_19));
+        in_turns();
+        const auto psi_20 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v13 = {-times(0.5, times_i(psi_20[2])), times(0.5, times_i(psi_20[3])),
+        times(0.5, times_i(psi_20[0])), -times(0.5, times_i(psi_20[1]))};
+        auto s11 = b * v13;
+        in_turns();
+        const auto v14 = c * psi_20;
+        s11 += v14;
+        in_turns();
+        const auto at_pz_22 = walk<+3>(a, x);
+        const auto u_z_at_pz_22 = load_matrix<Links>(a.links, at_pz_22, 2);
+        const auto chi_at_pzz_22 = load_fermion<Spinors, +3, +3>(a, a.x, x, n);
+        s1 += adj(outer(s11, mul(u_z_at_pz_22, chi_at_pzz_22)));
+        in_turns();
+        const auto psi_23 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v15 = {times(0.5, times_i(psi_23[2])), -times(0.5, times_i(psi_23[3])),
+        -times(0.5, times_i(psi_23[0])), times(0.5, times_i(psi_23[1]))};
+        auto s12 = b * v15;
+        in_turns();
+        const auto v16 = c * psi_23;
+        s12 += v16;
+        in_turns();
+        const auto u_z_25 = load_matrix<Links>(a.links, x, 2);
+        const auto chi_25 = load_spinor<Spinors>(a.x, x, n);
+        s1 += adj(outer(s12, mul_adj(u_z_25, chi_25)));
+        in_turns();
+        const auto psi_at_pz_26 = load_fermion<Spinors, +3>(a, a.in, x, n);
+        const typename Spinors::Value v17 = {times(0.5, times_i(psi_at_pz_26[2])), -times(0.5,
+        times_i(psi_at_pz_26[3])), -times(0.5, times_i(psi_at_pz_26[0])), times(0.5,
+        times_i(psi_at_pz_26[1]))};
+        auto s13 = b * v17;
+        in_turns();
+        const auto v18 = c * psi_at_pz_26;
+        s13 += v18;
+        in_turns();
+        const auto at_mz_28 = walk<-3>(a, x);
+        const auto u_z_at_mz_28 = load_matrix<Links>(a.links, at_mz_28, 2);
+        const auto chi_at_mz_28 = load_fermion<Spinors, -3>(a, a.x, x, n);
+        s1 += outer(s13, mul_adj(u_z_at_mz_28, chi_at_mz_28));
       }
-      s1 -= weight * traceless_antihermitian(u_z * s2);
-      Matrices::store(a.out, x.place, x.parity, 2, s1);
+      const auto u_z_28 = load_matrix<Links>(a.links, x, 2);
+      auto s14 = -weight * traceless_antihermitian(u_z_28 * s1);
+      const auto p_z_28 = load_matrix<Matrices>(a.y, x, 2);
+      s14 += p_z_28;
+      Matrices::store(a.out, x.place, x.parity, 2, s14);
     }
     {  // direction t
-      const auto p_t = load_matrix<Matrices>(a.y, x, 3);
-      auto s1 = p_t;
-      const auto u_t = load_matrix<Links>(a.links, x, 3);
-      typename Matrices::Value s2 = {};
+      typename Matrices::Value s1 = {};
       for (int n = 0; n < a.columns; ++n) {
         const auto psi_at_pt = load_fermion<Spinors, +4>(a, a.in, x, n);
         const typename Spinors::Value v1 = {times(0.5, psi_at_pt[0]), times(0.5, psi_at_pt[1]), -times(0.5,
         psi_at_pt[2]), -times(0.5, psi_at_pt[3])};
-        auto s3 = b * v1;
+        auto s2 = b * v1;
+        in_turns();
         const auto v2 = c * psi_at_pt;
-        s3 += v2;
-        const auto chi_at_pt = load_fermion<Spinors, +4>(a, a.x, x, n);
-        s2 += outer(s3, mul(u_t, chi_at_pt));
-        auto s4 = v1;
-        const typename Spinors::Value v3 = {psi_at_pt[0], psi_at_pt[1], -psi_at_pt[2], -psi_at_pt[3]};
-        s4 += b * v3;
-        auto s5 = broadcast<R>(-2);
-        s5 += broadcast<R>(-2);
-        s4 += c * (s5 * psi_at_pt);
-        const auto at_pt = walk<+4>(a, x);
-        const auto u_t_at_pt = load_matrix<Links>(a.links, at_pt, 3);
-        const auto psi_at_ptt = load_fermion<Spinors, +4, +4>(a, a.in, x, n);
-        const typename Spinors::Value v4 = {-times(0.5, psi_at_ptt[0]), -times(0.5, psi_at_ptt[1]), times(0.5,
-        psi_at_ptt[2]), times(0.5, psi_at_ptt[3])};
-        auto s6 = b * v4;
-        s6 += c * psi_at_ptt;
-        s4 += mul(u_t_at_pt, s6);
-        const auto psi = load_spinor<Spinors>(a.in, x, n);
-        const typename Spinors::Value v5 = {-times(0.5, psi[0]), -times(0.5, psi[1]), times(0.5, psi[2]),
-        times(0.5, psi[3])};
-        auto s7 = b * v5;
-        const auto v6 = c * psi;
-        s7 += v6;
-        s4 += mul_adj(u_t, s7);
-        const auto chi = load_spinor<Spinors>(a.x, x, n);
-        s2 += outer(s4, chi);
-        auto s8 = v5;
-        const typename Spinors::Value v7 = {-psi[0], -psi[1], psi[2], psi[3]};
-        s8 += b * v7;
-        s8 += c * (s5 * psi);
-        s8 += mul(u_t, s3);
-        const auto at_mt = walk<-4>(a, x);
-        const auto u_t_at_mt = load_matrix<Links>(a.links, at_mt, 3);
-        const auto psi_at_mt = load_fermion<Spinors, -4>(a, a.in, x, n);
-        const typename Spinors::Value v8 = {times(0.5, psi_at_mt[0]), times(0.5, psi_at_mt[1]), -times(0.5,
-        psi_at_mt[2]), -times(0.5, psi_at_mt[3])};
-        auto s9 = b * v8;
-        s9 += c * psi_at_mt;
-        s8 += mul_adj(u_t_at_mt, s9);
-        auto s10 = outer(s8, chi_at_pt);
-        const typename Spinors::Value v9 = {times(0.5, psi[0]), times(0.5, psi[1]), -times(0.5, psi[2]),
-        -times(0.5, psi[3])};
-        auto s11 = b * v9;
-        s11 += v6;
-        const auto chi_at_ptt = load_fermion<Spinors, +4, +4>(a, a.x, x, n);
-        s10 += outer(s11, mul(u_t_at_pt, chi_at_ptt));
-        s10 += outer(s7, mul_adj(u_t, chi));
-        s2 += adj(s10);
-        const typename Spinors::Value v10 = {-times(0.5, psi_at_pt[0]), -times(0.5, psi_at_pt[1]), times(0.5,
-        psi_at_pt[2]), times(0.5, psi_at_pt[3])};
-        auto s12 = b * v10;
-        s12 += v2;
-        const auto chi_at_mt = load_fermion<Spinors, -4>(a, a.x, x, n);
-        s2 += outer(s12, mul_adj(u_t_at_mt, chi_at_mt));
+        s2 += v2;
+        in_turns();
+        const auto u_t_3 = load_matrix<Links>(a.links, x, 3);
+        const auto chi_at_pt_3 = load_fermion<Spinors, +4>(a, a.x, x, n);
+        s1 += outer(s2, mul(u_t_3, chi_at_pt_3));
+        in_turns();
+        const auto psi_at_pt_4 = load_fermion<Spinors, +4>(a, a.in, x, n);
+        const typename Spinors::Value v3 = {times(0.5, psi_at_pt_4[0]), times(0.5, psi_at_pt_4[1]), -times(0.5,
+        psi_at_pt_4[2]), -times(0.5, psi_at_pt_4[3])};
+        auto s3 = v3;
+        in_turns();
+        const typename Spinors::Value v4 = {psi_at_pt_4[0], psi_at_pt_4[1], -psi_at_pt_4[2], -psi_at_pt_4[3]};
+        s3 += b * v4;
+        in_turns();
+        auto s4 = broadcast<R>(-2);
+        s4 += broadcast<R>(-2);
+        s3 += c * (s4 * psi_at_pt_4);
+        in_turns();
+        const auto at_pt_7 = walk<+4>(a, x);
+        const auto u_t_at_pt_7 = load_matrix<Links>(a.links, at_pt_7, 3);
+        const auto psi_at_ptt_7 = load_fermion<Spinors, +4, +4>(a, a.in, x, n);
+        const typename Spinors::Value v5 = {-times(0.5, psi_at_ptt_7[0]), -times(0.5, psi_at_ptt_7[1]),
+        times(0.5, psi_at_ptt_7[2]), times(0.5, psi_at_ptt_7[3])};
+        auto s5 = b * v5;
+        in_turns();
+        s5 += c * psi_at_ptt_7;
+        s3 += mul(u_t_at_pt_7, s5);
+        in_turns();
+        const auto u_t_9 = load_matrix<Links>(a.links, x, 3);
+        const auto psi_9 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v6 = {-times(0.5, psi_9[0]), -times(0.5, psi_9[1]), times(0.5, psi_9[2]),
+        times(0.5, psi_9[3])};
+        auto s6 = b * v6;
+        in_turns();
+        const auto v7 = c * psi_9;
+        s6 += v7;
+        s3 += mul_adj(u_t_9, s6);
+        in_turns();
+        const auto chi_11 = load_spinor<Spinors>(a.x, x, n);
+        s1 += outer(s3, chi_11);
+        in_turns();
+        const auto psi_12 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v8 = {-times(0.5, psi_12[0]), -times(0.5, psi_12[1]), times(0.5,
+        psi_12[2]), times(0.5, psi_12[3])};
+        auto s7 = v8;
+        in_turns();
+        const typename Spinors::Value v9 = {-psi_12[0], -psi_12[1], psi_12[2], psi_12[3]};
+        s7 += b * v9;
+        in_turns();
+        auto s8 = broadcast<R>(-2);
+        s8 += broadcast<R>(-2);
+        s7 += c * (s8 * psi_12);
+        in_turns();
+        const auto u_t_15 = load_matrix<Links>(a.links, x, 3);
+        const auto psi_at_pt_15 = load_fermion<Spinors, +4>(a, a.in, x, n);
+        const typename Spinors::Value v10 = {times(0.5, psi_at_pt_15[0]), times(0.5, psi_at_pt_15[1]),
+        -times(0.5, psi_at_pt_15[2]), -times(0.5, psi_at_pt_15[3])};
+        auto s9 = b * v10;
+        in_turns();
+        const auto v11 = c * psi_at_pt_15;
+        s9 += v11;
+        s7 += mul(u_t_15, s9);
+        in_turns();
+        const auto at_mt_17 = walk<-4>(a, x);
+        const auto u_t_at_mt_17 = load_matrix<Links>(a.links, at_mt_17, 3);
+        const auto psi_at_mt_17 = load_fermion<Spinors, -4>(a, a.in, x, n);
+        const typename Spinors::Value v12 = {times(0.5, psi_at_mt_17[0]), times(0.5, psi_at_mt_17[1]),
+        -times(0.5, psi_at_mt_17[2]), -times(0.5, psi_at_mt_17[3])};
+        auto s10 = b * v12;
+        in_turns();
+        s10 += c * psi_at_mt_17;
+        s7 += mul_adj(u_t_at_mt_17, s10);
+        in_turns();
+        const auto chi_at_pt_19 = load_fermion<Spinors, +4>(a, a.x, x, n);
+        s1 += adj(outer(s7, chi_at_pt_19));
+        in_turns();
+        const auto psi_20 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v13 = {times(0.5, psi_20[0]), times(0.5, psi_20[1]), -times(0.5,
+        psi_20[2]), -times(0.5, psi_20[3])};
+        auto s11 = b * v13;
+        in_turns();
+        const auto v14 = c * psi_20;
+        s11 += v14;
+        in_turns();
+        const auto at_pt_22 = walk<+4>(a, x);
+        const auto u_t_at_pt_22 = load_matrix<Links>(a.links, at_pt_22, 3);
+        const auto chi_at_ptt_22 = load_fermion<Spinors, +4, +4>(a, a.x, x, n);
+        s1 += adj(outer(s11, mul(u_t_at_pt_22, chi_at_ptt_22)));
+        in_turns();
+        const auto psi_23 = load_spinor<Spinors>(a.in, x, n);
+        const typename Spinors::Value v15 = {-times(0.5, psi_23[0]), -times(0.5, psi_23[1]), times(0.5,
+        psi_23[2]), times(0.5, psi_23[3])};
+        auto s12 = b * v15;
+        in_turns();
+        const auto v16 = c * psi_23;
+        s12 += v16;
+        in_turns();
+        const auto u_t_25 = load_matrix<Links>(a.links, x, 3);
+        const auto chi_25 = load_spinor<Spinors>(a.x, x, n);
+        s1 += adj(outer(s12, mul_adj(u_t_25, chi_25)));
+        in_turns();
+        const auto psi_at_pt_26 = load_fermion<Spinors, +4>(a, a.in, x, n);
+        const typename Spinors::Value v17 = {-times(0.5, psi_at_pt_26[0]), -times(0.5, psi_at_pt_26[1]),
+        times(0.5, psi_at_pt_26[2]), times(0.5, psi_at_pt_26[3])};
+        auto s13 = b * v17;
+        in_turns();
+        const auto v18 = c * psi_at_pt_26;
+        s13 += v18;
+        in_turns();
+        const auto at_mt_28 = walk<-4>(a, x);
+        const auto u_t_at_mt_28 = load_matrix<Links>(a.links, at_mt_28, 3);
+        const auto chi_at_mt_28 = load_fermion<Spinors, -4>(a, a.x, x, n);
+        s1 += outer(s13, mul_adj(u_t_at_mt_28, chi_at_mt_28));
       }
-      s1 -= weight * traceless_antihermitian(u_t * s2);
-      Matrices::store(a.out, x.place, x.parity, 3, s1);
+      const auto u_t_28 = load_matrix<Links>(a.links, x, 3);
+      auto s14 = -weight * traceless_antihermitian(u_t_28 * s1);
+      const auto p_t_28 = load_matrix<Matrices>(a.y, x, 3);
+      s14 += p_t_28;
+      Matrices::store(a.out, x.place, x.parity, 3, s14);
     }
   }
 };

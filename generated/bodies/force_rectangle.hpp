@@ -2,23 +2,25 @@
 // Do not edit: change the generator and run `make generate`.
 //
 // Written in generator/operators/forces.py, line 96:
-//   part1 = adj(shift(u[mu], +nu))
-//   part2 = shift(u[nu], +mu)
-//   part3 = adj(shift(u[mu], -nu))
-//   part4 = adj(shift(u[nu], +mu-nu))
-//   part5 = adj(u[mu])
-//   part6 = adj(shift(u[nu], +mu))
+//   part1 = shift(u[mu], +nu)
+//   part2 = adj(part1)
+//   part3 = shift(u[nu], +mu)
+//   part4 = (-0.16666666666666666)*(rectangle*ta(u[mu]*((shift(staples[nu], +mu)*part2 +
+//       part3*adj(shift(staples[mu], +nu)))*adj(u[nu]))))
+//   part5 = adj(shift(u[mu], -nu))
+//   part6 = adj(shift(u[nu], +mu-nu))
 //   part7 = shift(u[mu], -mu)
 //   part8 = adj(shift(u[nu], -mu))
-//   out[mu] = p[mu] + (-0.16666666666666666)*ta(u[mu]*(rectangle*((shift(staples[nu], +mu)*part1 +
-//       part2*adj(shift(staples[mu], +nu)))*adj(u[nu]) + ((adj(shift(staples[nu], +mu-nu))*part3 +
-//       part4*adj(shift(staples[mu], -nu)))*shift(u[nu], -nu) + (part2*part1*adj(staples[nu]) +
-//       part4*part3*shift(staples[nu], -nu)))) + plaquette*adj(staples[mu])))
-//   out[nu] = p[nu] + (-0.16666666666666666)*ta(u[nu]*(rectangle*(shift(u[mu],
-//       +nu)*(adj(shift(staples[nu], +mu))*part5 + part6*adj(staples[mu])) + (adj(shift(u[mu],
+//   out[mu] = p[mu] + part4 +
+//       (-0.16666666666666666)*(rectangle*ta(u[mu]*(part3*part2*adj(staples[nu])))) +
+//       (-0.16666666666666666)*(rectangle*ta(u[mu]*((adj(shift(staples[nu], +mu-nu))*part5 +
+//       part6*adj(shift(staples[mu], -nu)))*shift(u[nu], -nu) + part6*part5*shift(staples[nu], -nu)))) -
+//       0.16666666666666666*plaquette*ta(u[mu]*adj(staples[mu]))
+//   out[nu] = p[nu] - part4 + (-0.16666666666666666)*(rectangle*ta(u[nu]*(adj(shift(u[mu],
 //       -mu+nu))*(adj(shift(staples[nu], -mu))*part7 + part8*shift(staples[mu], -mu)) +
-//       (shift(staples[mu], +nu)*part6*part5 + adj(shift(staples[mu], -mu+nu))*part8*part7))) +
-//       plaquette*adj(staples[nu])))
+//       adj(shift(staples[mu], -mu+nu))*part8*part7))) +
+//       (-0.16666666666666666)*(rectangle*ta(u[nu]*(part1*adj(part3)*adj(staples[mu])))) -
+//       0.16666666666666666*plaquette*ta(u[nu]*adj(staples[nu]))
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -36,109 +38,102 @@ struct force_rectangle_body : SiteBody<LinkCodec, 0> {
     const R rectangle = R{} + scalar<R>(a.b.re);
     const int mu = a.direction & 3;
     const int nu = a.direction >> 2 & 3;
-    {  // direction mu
-      const auto at_pmu = walk<+1>(a, x, mu);
-      const auto staples_nu_at_pmu = load_matrix<Matrices>(a.x, at_pmu, nu);
-      const auto at_pnu = walk<+1>(a, x, nu);
-      const auto u_mu_at_pnu = load_matrix<Links>(a.links, at_pnu, mu);
-      auto s1 = product(staples_nu_at_pmu, adj(u_mu_at_pnu));
-      in_order();
-      const auto at_pmu_2 = walk<+1>(a, x, mu);
-      const auto u_nu_at_pmu_2 = load_matrix<Links>(a.links, at_pmu_2, nu);
-      const auto at_pnu_2 = walk<+1>(a, x, nu);
-      const auto staples_mu_at_pnu_2 = load_matrix<Matrices>(a.x, at_pnu_2, mu);
-      s1 += product(u_nu_at_pmu_2, adj(staples_mu_at_pnu_2));
-      const auto u_nu_2 = load_matrix<Links>(a.links, x, nu);
-      auto s2 = product(s1, adj(u_nu_2));
-      in_order();
-      const auto at_pmu_mnu_3 = walk<+1, -1>(a, x, mu, nu);
-      const auto staples_nu_at_pmu_mnu_3 = load_matrix<Matrices>(a.x, at_pmu_mnu_3, nu);
-      const auto at_mnu_3 = walk<-1>(a, x, nu);
-      const auto u_mu_at_mnu_3 = load_matrix<Links>(a.links, at_mnu_3, mu);
-      auto s3 = product(adj(staples_nu_at_pmu_mnu_3), adj(u_mu_at_mnu_3));
-      in_order();
-      const auto at_pmu_mnu_4 = walk<+1, -1>(a, x, mu, nu);
-      const auto u_nu_at_pmu_mnu_4 = load_matrix<Links>(a.links, at_pmu_mnu_4, nu);
-      const auto at_mnu_4 = walk<-1>(a, x, nu);
-      const auto staples_mu_at_mnu_4 = load_matrix<Matrices>(a.x, at_mnu_4, mu);
-      s3 += product(adj(u_nu_at_pmu_mnu_4), adj(staples_mu_at_mnu_4));
-      const auto u_nu_at_mnu_4 = load_matrix<Links>(a.links, at_mnu_4, nu);
-      s2 += product(s3, u_nu_at_mnu_4);
-      in_order();
-      const auto at_pmu_5 = walk<+1>(a, x, mu);
-      const auto u_nu_at_pmu_5 = load_matrix<Links>(a.links, at_pmu_5, nu);
-      const auto at_pnu_5 = walk<+1>(a, x, nu);
-      const auto u_mu_at_pnu_5 = load_matrix<Links>(a.links, at_pnu_5, mu);
-      const auto staples_nu_5 = load_matrix<Matrices>(a.x, x, nu);
-      s2 += product(product(u_nu_at_pmu_5, adj(u_mu_at_pnu_5)), adj(staples_nu_5));
-      in_order();
-      const auto at_pmu_mnu_6 = walk<+1, -1>(a, x, mu, nu);
-      const auto u_nu_at_pmu_mnu_6 = load_matrix<Links>(a.links, at_pmu_mnu_6, nu);
-      const auto at_mnu_6 = walk<-1>(a, x, nu);
-      const auto u_mu_at_mnu_6 = load_matrix<Links>(a.links, at_mnu_6, mu);
-      const auto staples_nu_at_mnu_6 = load_matrix<Matrices>(a.x, at_mnu_6, nu);
-      const auto v1 = product(product(adj(u_nu_at_pmu_mnu_6), adj(u_mu_at_mnu_6)), staples_nu_at_mnu_6);
-      s2 += v1;
-      auto s4 = rectangle * s2;
-      const auto staples_mu_6 = load_matrix<Matrices>(a.x, x, mu);
-      s4 += plaquette * adj(staples_mu_6);
-      const auto u_mu_6 = load_matrix<Links>(a.links, x, mu);
-      const auto v2 = broadcast<R>(-0.16666666666666666) * traceless_antihermitian(product(u_mu_6, s4));
-      auto s5 = v2;
-      const auto p_mu_6 = load_matrix<Matrices>(a.y, x, mu);
-      s5 += p_mu_6;
-      Matrices::store(a.out, x.place, x.parity, mu, s5);
-    }
-    {  // direction nu
-      const auto at_pmu = walk<+1>(a, x, mu);
-      const auto staples_nu_at_pmu = load_matrix<Matrices>(a.x, at_pmu, nu);
+    {
+      const auto v1 = broadcast<R>(0.16666666666666666) * plaquette;
       const auto u_mu = load_matrix<Links>(a.links, x, mu);
-      auto s1 = product(adj(staples_nu_at_pmu), adj(u_mu));
+      const auto staples_mu = load_matrix<Matrices>(a.x, x, mu);
+      auto s1 = -(v1 * traceless_antihermitian(product(u_mu, adj(staples_mu))));
       in_order();
-      const auto at_pmu_2 = walk<+1>(a, x, mu);
-      const auto u_nu_at_pmu_2 = load_matrix<Links>(a.links, at_pmu_2, nu);
-      const auto staples_mu_2 = load_matrix<Matrices>(a.x, x, mu);
-      s1 += product(adj(u_nu_at_pmu_2), adj(staples_mu_2));
-      const auto at_pnu_2 = walk<+1>(a, x, nu);
-      const auto u_mu_at_pnu_2 = load_matrix<Links>(a.links, at_pnu_2, mu);
-      auto s2 = product(u_mu_at_pnu_2, s1);
+      const auto v2 = broadcast<R>(0.16666666666666666) * plaquette;
+      const auto u_nu_2 = load_matrix<Links>(a.links, x, nu);
+      const auto staples_nu_2 = load_matrix<Matrices>(a.x, x, nu);
+      auto s2 = -(v2 * traceless_antihermitian(product(u_nu_2, adj(staples_nu_2))));
       in_order();
-      const auto at_mmu_3 = walk<-1>(a, x, mu);
-      const auto staples_nu_at_mmu_3 = load_matrix<Matrices>(a.x, at_mmu_3, nu);
-      const auto u_mu_at_mmu_3 = load_matrix<Links>(a.links, at_mmu_3, mu);
-      auto s3 = product(adj(staples_nu_at_mmu_3), u_mu_at_mmu_3);
+      const auto at_pmu_3 = walk<+1>(a, x, mu);
+      const auto u_nu_at_pmu_3 = load_matrix<Links>(a.links, at_pmu_3, nu);
+      const auto at_pnu_3 = walk<+1>(a, x, nu);
+      const auto u_mu_at_pnu_3 = load_matrix<Links>(a.links, at_pnu_3, mu);
+      const auto v3 = product(u_mu, product(product(u_nu_at_pmu_3, adj(u_mu_at_pnu_3)), adj(staples_nu_2)));
+      const auto v4 = broadcast<R>(-0.16666666666666666) * (rectangle * traceless_antihermitian(v3));
+      s1 += v4;
       in_order();
-      const auto at_mmu_4 = walk<-1>(a, x, mu);
-      const auto u_nu_at_mmu_4 = load_matrix<Links>(a.links, at_mmu_4, nu);
-      const auto staples_mu_at_mmu_4 = load_matrix<Matrices>(a.x, at_mmu_4, mu);
-      s3 += product(adj(u_nu_at_mmu_4), staples_mu_at_mmu_4);
-      const auto at_mmu_pnu_4 = walk<-1, +1>(a, x, mu, nu);
-      const auto u_mu_at_mmu_pnu_4 = load_matrix<Links>(a.links, at_mmu_pnu_4, mu);
-      s2 += product(adj(u_mu_at_mmu_pnu_4), s3);
+      const auto staples_mu_4 = load_matrix<Matrices>(a.x, x, mu);
+      const auto u_nu_4 = load_matrix<Links>(a.links, x, nu);
+      const auto v5 = product(u_nu_4, product(product(u_mu_at_pnu_3, adj(u_nu_at_pmu_3)), adj(staples_mu_4)));
+      const auto v6 = broadcast<R>(-0.16666666666666666) * (rectangle * traceless_antihermitian(v5));
+      s2 += v6;
       in_order();
-      const auto at_pnu_5 = walk<+1>(a, x, nu);
-      const auto staples_mu_at_pnu_5 = load_matrix<Matrices>(a.x, at_pnu_5, mu);
       const auto at_pmu_5 = walk<+1>(a, x, mu);
-      const auto u_nu_at_pmu_5 = load_matrix<Links>(a.links, at_pmu_5, nu);
-      const auto u_mu_5 = load_matrix<Links>(a.links, x, mu);
-      s2 += product(product(staples_mu_at_pnu_5, adj(u_nu_at_pmu_5)), adj(u_mu_5));
+      const auto staples_nu_at_pmu_5 = load_matrix<Matrices>(a.x, at_pmu_5, nu);
+      auto s3 = product(staples_nu_at_pmu_5, adj(u_mu_at_pnu_3));
       in_order();
-      const auto at_mmu_pnu_6 = walk<-1, +1>(a, x, mu, nu);
-      const auto staples_mu_at_mmu_pnu_6 = load_matrix<Matrices>(a.x, at_mmu_pnu_6, mu);
-      const auto at_mmu_6 = walk<-1>(a, x, mu);
-      const auto u_nu_at_mmu_6 = load_matrix<Links>(a.links, at_mmu_6, nu);
-      const auto u_mu_at_mmu_6 = load_matrix<Links>(a.links, at_mmu_6, mu);
-      const auto v1 = product(product(adj(staples_mu_at_mmu_pnu_6), adj(u_nu_at_mmu_6)), u_mu_at_mmu_6);
-      s2 += v1;
-      auto s4 = rectangle * s2;
-      const auto staples_nu_6 = load_matrix<Matrices>(a.x, x, nu);
-      s4 += plaquette * adj(staples_nu_6);
+      const auto at_pnu_6 = walk<+1>(a, x, nu);
+      const auto staples_mu_at_pnu_6 = load_matrix<Matrices>(a.x, at_pnu_6, mu);
+      s3 += product(u_nu_at_pmu_3, adj(staples_mu_at_pnu_6));
       const auto u_nu_6 = load_matrix<Links>(a.links, x, nu);
-      const auto v2 = broadcast<R>(-0.16666666666666666) * traceless_antihermitian(product(u_nu_6, s4));
-      auto s5 = v2;
-      const auto p_nu_6 = load_matrix<Matrices>(a.y, x, nu);
-      s5 += p_nu_6;
-      Matrices::store(a.out, x.place, x.parity, nu, s5);
+      const auto u_mu_6 = load_matrix<Links>(a.links, x, mu);
+      const auto v7 = rectangle * traceless_antihermitian(product(u_mu_6, product(s3, adj(u_nu_6))));
+      const auto v8 = broadcast<R>(-0.16666666666666666) * v7;
+      s1 += v8;
+      in_order();
+      s2 -= v8;
+      in_order();
+      const auto at_pmu_mnu_8 = walk<+1, -1>(a, x, mu, nu);
+      const auto staples_nu_at_pmu_mnu_8 = load_matrix<Matrices>(a.x, at_pmu_mnu_8, nu);
+      const auto at_mnu_8 = walk<-1>(a, x, nu);
+      const auto u_mu_at_mnu_8 = load_matrix<Links>(a.links, at_mnu_8, mu);
+      auto s4 = product(adj(staples_nu_at_pmu_mnu_8), adj(u_mu_at_mnu_8));
+      in_order();
+      const auto at_pmu_mnu_9 = walk<+1, -1>(a, x, mu, nu);
+      const auto u_nu_at_pmu_mnu_9 = load_matrix<Links>(a.links, at_pmu_mnu_9, nu);
+      const auto at_mnu_9 = walk<-1>(a, x, nu);
+      const auto staples_mu_at_mnu_9 = load_matrix<Matrices>(a.x, at_mnu_9, mu);
+      s4 += product(adj(u_nu_at_pmu_mnu_9), adj(staples_mu_at_mnu_9));
+      const auto u_nu_at_mnu_9 = load_matrix<Links>(a.links, at_mnu_9, nu);
+      auto s5 = product(s4, u_nu_at_mnu_9);
+      in_order();
+      const auto at_mnu_10 = walk<-1>(a, x, nu);
+      const auto u_mu_at_mnu_10 = load_matrix<Links>(a.links, at_mnu_10, mu);
+      const auto staples_nu_at_mnu_10 = load_matrix<Matrices>(a.x, at_mnu_10, nu);
+      const auto v9 = product(product(adj(u_nu_at_pmu_mnu_9), adj(u_mu_at_mnu_10)), staples_nu_at_mnu_10);
+      s5 += v9;
+      const auto u_mu_10 = load_matrix<Links>(a.links, x, mu);
+      const auto v10 = broadcast<R>(-0.16666666666666666) * (rectangle *
+        traceless_antihermitian(product(u_mu_10, s5)));
+      s1 += v10;
+      in_order();
+      const auto at_mmu_11 = walk<-1>(a, x, mu);
+      const auto staples_nu_at_mmu_11 = load_matrix<Matrices>(a.x, at_mmu_11, nu);
+      const auto u_mu_at_mmu_11 = load_matrix<Links>(a.links, at_mmu_11, mu);
+      auto s6 = product(adj(staples_nu_at_mmu_11), u_mu_at_mmu_11);
+      in_order();
+      const auto at_mmu_12 = walk<-1>(a, x, mu);
+      const auto u_nu_at_mmu_12 = load_matrix<Links>(a.links, at_mmu_12, nu);
+      const auto staples_mu_at_mmu_12 = load_matrix<Matrices>(a.x, at_mmu_12, mu);
+      s6 += product(adj(u_nu_at_mmu_12), staples_mu_at_mmu_12);
+      const auto at_mmu_pnu_12 = walk<-1, +1>(a, x, mu, nu);
+      const auto u_mu_at_mmu_pnu_12 = load_matrix<Links>(a.links, at_mmu_pnu_12, mu);
+      auto s7 = product(adj(u_mu_at_mmu_pnu_12), s6);
+      in_order();
+      const auto at_mmu_pnu_13 = walk<-1, +1>(a, x, mu, nu);
+      const auto staples_mu_at_mmu_pnu_13 = load_matrix<Matrices>(a.x, at_mmu_pnu_13, mu);
+      const auto at_mmu_13 = walk<-1>(a, x, mu);
+      const auto u_mu_at_mmu_13 = load_matrix<Links>(a.links, at_mmu_13, mu);
+      const auto v11 = product(product(adj(staples_mu_at_mmu_pnu_13), adj(u_nu_at_mmu_12)), u_mu_at_mmu_13);
+      s7 += v11;
+      const auto u_nu_13 = load_matrix<Links>(a.links, x, nu);
+      const auto v12 = broadcast<R>(-0.16666666666666666) * (rectangle *
+        traceless_antihermitian(product(u_nu_13, s7)));
+      s2 += v12;
+      in_order();
+      const auto p_mu_14 = load_matrix<Matrices>(a.y, x, mu);
+      s1 += p_mu_14;
+      in_order();
+      const auto p_nu_15 = load_matrix<Matrices>(a.y, x, nu);
+      s2 += p_nu_15;
+      in_order();
+      Matrices::store(a.out, x.place, x.parity, mu, s1);
+      Matrices::store(a.out, x.place, x.parity, nu, s2);
     }
   }
 };

@@ -30,10 +30,11 @@ EXP_FLOPS = PRODUCT_FLOPS + 31 + 90 + 2 * 54 + 42
 """Q^2, two traces, the three coefficients of eqs. 29-34 of hep-lat/0311018, and f0 + f1 Q + f2 Q^2."""
 EXP_ADJOINT_FLOPS = 5 * PRODUCT_FLOPS + 31 + 90 + 2 * 60 + 2 * 30 + 5 * 54
 """Q^2, Q C, C Q, two traces with each of Q and Q^2, coefficients of eqs. 60-69 there, and the sum of eq. 74."""
-PROJECT_U3_ADJOINT_FLOPS = 10 * (300 + 250 + 2 * PRODUCT_FLOPS) + 4 * PRODUCT_FLOPS
-"""Ten steps for the projection and for the sign function, and products before and after."""
 DAMPED_ADJOINT_FLOPS = 250 + 36
 """The inverse, and its norm."""
+PROJECT_U3_ADJOINT_FLOPS = DAMPED_ADJOINT_FLOPS + 4 * PRODUCT_FLOPS + 165 + 4 * 99 + 2 * 60 + 4 * 22 + 313
+"""Products: four whole, one without its trace, four of nine independent reals; invariants of two matrices, four steps
+of Newton's iteration for those of the root, sums and multiples."""
 PROJECT_FLOPS = PRODUCT_FLOPS + 3 * 300 + 150
 """One pass over the SU(2) subgroups; how many are needed depends on the matrix."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +12,12 @@ from typing import Any
 from generator.algebra.gamma import Basis
 from generator.cost import COLOUR_REALS, Cost
 from generator.emit.cpp import statements_of
-from generator.language.graph import NAMES, ExpressionError, Node, text
+from generator.language.graph import NAMES, ExpressionError, Node
 from generator.language.lower import AT_HOME, Lowering, Value, flops, topological
+from generator.language.printed import printed
+from generator.language.size import are_inlined
 from generator.language.symbols import SPINORS, Definition, define, directions
-from generator.language.text import Statements, are_inlined, cpp_direction, cpp_name
+from generator.language.text import Statements, cpp_direction, cpp_name
 from generator.operator import Operator
 from generator.spec import KernelSpec, SpecError
 
@@ -146,6 +147,8 @@ class Expression(Operator):
         if spinors:
             blocks.append(("", tuple(spinors)))
         matrices = [(o, r) for (o, kind), r in zip(outputs, results, strict=True) if kind not in SPINORS]
+        if self.together:
+            return (("", tuple((o, d.index, lowering.lower(v)) for o, r in matrices for d, v in r.items())),)
         for mu in sorted({d.index for _, r in matrices for d in r}):
             of = [(o, mu, lowering.lower(v)) for o, r in matrices for d, v in r.items() if d.index == mu]
             blocks.append((f"direction {NAMES[mu]}", tuple(of)))
@@ -165,6 +168,16 @@ class Expression(Operator):
     @property
     def sparing(self) -> bool:
         """Whether terms of sums load anew what they need, see Statements."""
+        return False
+
+    @property
+    def kept(self) -> int:
+        """As of Statements."""
+        return 0
+
+    @property
+    def together(self) -> bool:
+        """Whether the directions of a call are computed together, for what they share."""
         return False
 
     @cached_property
@@ -320,11 +333,14 @@ class Expression(Operator):
     def _block(self, title: str, results: Sequence[tuple[str, int, Value]], basis: Basis | None) -> dict[str, Any]:
         everything = [v for _, all_results in self.blocks for *_, v in all_results]
         roots = [v for *_, v in results]
-        statements = Statements(self.operands, self.kinds, roots, are_inlined(everything), basis, self.sparing)
+        inlined = are_inlined(everything)
+        statements = Statements(self.operands, self.kinds, roots, inlined, basis, self.sparing, self.kept)
         if self.sums:
             statements.add_up([v for *_, v in results])
             return {"title": title, "lines": statements.lines}
         stores = []
+        if self.together:
+            statements.gather(roots)
         for name, number, value in results:
             code = statements.value(value)
             if self.kinds[name] in SPINORS:
@@ -354,39 +370,12 @@ class Expression(Operator):
         }
 
 
-def printed(roots: Sequence[tuple[str, Node]]) -> str:
-    """Nodes, each after what stands to its left, as statements; parts that are needed twice come first, with names."""
-    counts: Counter[int] = Counter()
-    order: dict[int, Node] = {}
-
-    def visit(node: Node) -> None:
-        counts[id(node)] += 1
-        if counts[id(node)] == 1:
-            for a in node.args:
-                visit(a)
-            order[id(node)] = node
-
-    for _, root in roots:
-        visit(root)
-    names: dict[int, str] = {}
-    lines = []
-    for node in order.values():
-        if counts[id(node)] > 1 and node.args:
-            lines.append(f"{_letters(len(names))} = {text(node, names)}")
-            names[id(node)] = _letters(len(names))
-    return "; ".join([*lines, *(left + text(node, names) for left, node in roots)])
-
-
 def _cpp_type(kind: str) -> str:
     return _CPP_TYPES.get(kind, "LinkField")
 
 
 def _parameter(name: str, kind: str) -> str:
     return f"{_cpp_type(kind)} {name}" if kind in _VALUES else f"const {_cpp_type(kind)}& {name}"
-
-
-def _letters(n: int) -> str:
-    return f"part{n + 1}"
 
 
 def expression(function: Callable[..., Any] | str = "", *, group: str = "") -> Any:

@@ -10,12 +10,11 @@ from generator.algebra.gamma import Basis
 from generator.emit.cpp import combination, literal
 from generator.language.graph import NAMES
 from generator.language.lower import AT_HOME, Displacement, Value, is_imaginary, topological, uses
+from generator.language.size import first_sum, is_cheap
 from generator.language.symbols import SPINORS
 
 LONGEST = 72
 """An expression longer than this gets a name."""
-MOST_INLINED = 18
-"""Products of matrices in a body that are inlined at most: processors are faster, compilers slower."""
 _VIEWS = {"spinor": "Spinors", "fermion": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Matrices"}
 _FUNCTIONS = {
     "adj": "adj",
@@ -46,17 +45,6 @@ def cpp_direction(mu: int) -> str:
     return str(mu) if mu < 4 else NAMES[mu]
 
 
-def are_inlined(roots: Sequence[Value], most: int = MOST_INLINED) -> bool:
-    """Whether a body that computes these has so few products of matrices that they are inlined."""
-    products = [v for v in topological(roots) if v.op == "mul" and {a.kind for a in v.args} == {"matrix"}]
-    return len(products) <= most
-
-
-def _is_cheap(v: Value) -> bool:
-    """Whether a value takes a step of a sum, or less."""
-    return not v.args or v.op in ("add", "sub", "neg", "adj") or (v.op == "mul" and v.args[0].kind != "matrix")
-
-
 @dataclass
 class Statements:
     """Statements that compute some values; each value becomes a name or a short expression.
@@ -67,6 +55,7 @@ class Statements:
         roots: what is computed.
         inlined: whether products of matrices are.
         basis: in which constant matrices act on spins.
+        kept: how many matrices that later terms need may stay in registers from one term to the next.
         sparing: whether loads stay with their term of a sum and are made anew for the next: a compiler that starts all
             loads at once, or keeps what many terms read, runs out of registers.
     """
@@ -77,6 +66,7 @@ class Statements:
     inlined: bool = False
     basis: Basis | None = None
     sparing: bool = False
+    kept: int = 0
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -84,6 +74,7 @@ class Statements:
         self._names: dict[int, str] = {}
         self._walks: set[Displacement] = set()
         self._loaded: set[int] = set()
+        self._later: list[Value] = []
         self._round = 1
         self._counts = {"s": 0, "v": 0}
         self._rhs = "rhs"
@@ -122,6 +113,35 @@ class Statements:
             n, sign, term = left.pop(best)
             self.lines.append(f"sums[{n}] {'+' if sign > 0 else '-'}= convert<double, W>({self.value(term)});")
 
+    def gather(self, roots: Sequence[Value]) -> None:
+        """Names for the first long sums in roots, whose terms are taken in turns: what one loads serves the next."""
+        sums = [first_sum(root) for root in roots]
+        names: dict[int, str] = {}
+        left = [(n, sign, term) for n, root in enumerate(sums) for sign, term in self._terms(root, 1)]
+        while left:
+            order = [(t.op == "load", *self._effort(t), i) for i, (_, _, t) in enumerate(left)]
+            n, sign, term = left.pop(min(order)[-1])
+            self._later = [t for _, _, t in left]
+            if self.lines:
+                self._forget_loads(term)
+            code = self.value(term)
+            if n in names:
+                self.lines.append(f"{names[n]} {'+' if sign > 0 else '-'}= {code};")
+                continue
+            self._counts["s"] += 1
+            names[n] = f"s{self._counts['s']}"
+            self.lines.append(f"auto {names[n]} = {code if sign > 0 else f'-{_operand(code)}'};")
+        self._later = list(roots)
+        self._forget_loads()
+        self._names |= {id(v): names[n] for n, v in enumerate(sums)}
+
+    def _effort(self, v: Value) -> tuple[int, int]:
+        """Sorts first what uses values again, then what loads least beside what is there."""
+        loads, again = self._needs(v)
+        there: set[int] = set()
+        self._needs(v, there)
+        return -again, loads - len(there & self._names.keys())
+
     def _needs(self, v: Value, kept: set[int] | None = None) -> tuple[int, int]:
         """Loads that a value still needs, and values other than loads that it would use again; adds loads to `kept`."""
         loads, again, seen, open_ = 0, 0, set(), [v]
@@ -142,10 +162,15 @@ class Statements:
 
     def _forget_loads(self, before: Value | None = None) -> None:
         """All but those that the next value needs."""
-        self.lines.append("in_order();")
+        self.lines.append("in_turns();" if self._rhs == "n" else "in_order();")
         kept: set[int] = set()
         if before is not None:
             self._needs(before, kept)
+        for later in self._later:
+            needed: set[int] = set()
+            self._needs(later, needed)
+            more = sorted(needed & self._names.keys() - kept)
+            kept.update(more[: max(self.kept - len(kept & self._names.keys()), 0)])
         self._loaded -= kept
         self._names = {key: name for key, name in self._names.items() if key not in self._loaded}
         self._loaded = kept & self._names.keys()
@@ -162,7 +187,7 @@ class Statements:
     def _keep(self, v: Value, name: str) -> None:
         """A name for a value; what takes loads and sums alone is made again as loads are."""
         self._names[id(v)] = name
-        if self.sparing and not self._adds_up and all(map(_is_cheap, topological([v]))):
+        if self.sparing and not self._adds_up and all(map(is_cheap, topological([v]))):
             self._loaded.add(id(v))
 
     def _load(self, v: Value) -> str:
@@ -219,9 +244,11 @@ class Statements:
         start = self.value(first)
         name = self._name(v, "s", "auto {} = {};", start if sign > 0 else f"-{start}")
         del self._names[id(v)]
-        for sign, term in terms[1:]:
-            if self.sparing and term.kind == "matrix" and self._needs(term)[0] > 1:
+        for n, (sign, term) in enumerate(terms[1:], 2):
+            if self.sparing and term.kind in ("matrix", "spinor") and self._needs(term)[0] > (term.kind == "matrix"):
+                outside, self._later = self._later, [*(t for _, t in terms[n:]), *self._later]
                 self._forget_loads(None if self._adds_up else term)
+                self._later = outside
             self.lines.append(f"{name} {'+' if sign > 0 else '-'}= {self.value(term)};")
         self._keep(v, name)
         return name
@@ -233,13 +260,23 @@ class Statements:
         self.lines += [f"typename Matrices::Value {name} = {{}};", "for (int n = 0; n < a.columns; ++n) {"]
         outside = self.lines, dict(self._names), set(self._walks), set(self._loaded)
         self.lines, self._rhs = [], "n"
-        for sign, term in self._terms(v.args[0], 1):
+        for n, (sign, term) in enumerate(self._turned_terms(v.args[0])):
+            if n > 0 and self.sparing:
+                self._forget_loads(term)
             self.lines.append(f"{name} {'+' if sign > 0 else '-'}= {self.value(term)};")
         inside, self._rhs = self.lines, "rhs"
         self.lines, self._names, self._walks, self._loaded = outside
         self.lines += [*(f"  {line}" for line in inside), "}"]
         self._names[id(v)] = name
         return name
+
+    def _turned_terms(self, v: Value) -> list[tuple[int, Value]]:
+        """The terms of a sum, those of a conjugate sum conjugated one by one: it is not kept beside the whole."""
+        found: list[tuple[int, Value]] = []
+        for sign, term in self._terms(v, 1):
+            apart = self._terms(term.args[0], sign) if term.op == "adj" and self.sparing else []
+            found += [(s, Value("adj", t.kind, (t,))) for s, t in apart] or [(sign, term)]
+        return found
 
     def _turned(self, v: Value) -> str:
         """A spinor times a constant matrix: its rows as combinations of colour vectors."""
@@ -267,6 +304,8 @@ class Statements:
             return "unit_matrix<R>()"
         if v.op == "mul":
             return self._product(v)
+        if v.op == "outer" and self.sparing:
+            return f"outer({', '.join(self._in_turns(v.args))})"
         args = [self.value(a) for a in v.args]
         if v.op == "neg":
             return f"-{_operand(args[0])}"
@@ -284,6 +323,15 @@ class Statements:
             right = self.value(b)
             return self.value(a), right
         return self.value(a), self.value(b)
+
+    def _in_turns(self, args: Sequence[Value]) -> list[str]:
+        """Operands of which one is there before the next is loaded."""
+        found: list[str] = []
+        for a in args:
+            if found and self._needs(a)[0] > 0:
+                self._forget_loads(a)
+            found.append(self.value(a))
+        return found
 
     def _product(self, v: Value) -> str:
         a, b = v.args

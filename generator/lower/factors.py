@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
-from generator.language.derivative import Weighted, weighted
+from generator.language.derivative import Weighted, merged_together, weighted
 from generator.language.graph import NAMES, Node, Step, merged
 from generator.language.symbols import adj, shift
 
@@ -52,6 +52,40 @@ def factored(matrix: Node) -> Node:
     w = weighted(matrix)
     built = _built(_words(w.node, (0,) * len(NAMES), conjugated=False))
     return Weighted(w.factor, w.numbers, merged(built)).value
+
+
+def shared_loops(links: Sequence[Node], rest: Sequence[Node]) -> tuple[list[Node], list[list[Node]]] | None:
+    """Of two links, each times a sum of products, what they share up to conjugation, and what each has beside that.
+
+    The first has C + A, the second C^+ + B. Parts that have no further factor in common are apart. None if they share
+    nothing, or differ in what they are multiplied by.
+    """
+    a, b = map(weighted, rest)
+    if (a.factor, list(map(str, a.numbers))) != (b.factor, list(map(str, b.numbers))):
+        return None
+    loops = [u * w.node for u, w in zip(links, (a, b), strict=True)]
+    ones, others = (_words(loop, (0,) * len(NAMES), conjugated=False) for loop in loops)
+    turned = [(s, tuple(replace(x, conjugated=not x.conjugated) for x in reversed(w))) for s, w in others]
+    shared = [t for t in ones if t in turned]
+    own = [t for t in ones if t not in shared], [t for t, u in zip(others, turned, strict=True) if u not in shared]
+    if not shared:
+        return None
+    groups = [(n, group) for n, terms in enumerate((shared, *own)) for group in _connected(terms)]
+    ends = (links[0], *links)
+    built = merged_together([ends[n] * _built([(s, w[1:]) for s, w in group]) for n, group in groups])
+    parts: list[list[Node]] = [[], [], []]
+    for (n, _), node in zip(groups, built, strict=True):
+        parts[n].append(Weighted(a.factor, a.numbers, node).value)
+    return parts[0], parts[1:]
+
+
+def _connected(terms: _Sum) -> list[_Sum]:
+    """Terms apart that have no factor in common but the first."""
+    groups: list[_Sum] = []
+    for term in terms:
+        met = [g for g in groups if any(x in w[1:] for _, w in g for x in term[1][1:])]
+        groups = [g for g in groups if g not in met] + [[t for g in met for t in g] + [term]]
+    return groups
 
 
 def _has_products(node: Node) -> bool:

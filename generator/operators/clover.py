@@ -14,7 +14,7 @@ from generator.emit.cpp import combination, statements_of
 from generator.language.gauge import PLANES, field_strength
 from generator.language.graph import Direction, Node
 from generator.language.lower import Lowering, Value, flops, topological
-from generator.language.operator import printed
+from generator.language.printed import printed
 from generator.language.symbols import FourMatrices, time
 from generator.language.text import Statements
 from generator.operator import Operator

@@ -11,8 +11,9 @@ from generator.language import Direction, Expression, directions, summed, ta
 from generator.language.derivative import Weighted, parts, weighted
 from generator.language.graph import FIFTH, Node, Step
 from generator.language.lower import Lowering, topological
+from generator.language.size import are_inlined, many_spinors
 from generator.language.symbols import Definition, FourMatrices, define
-from generator.language.text import are_inlined
+from generator.lower.factors import factored, shared_loops
 from generator.spec import KernelSpec
 
 MOMENTA = FourMatrices("p", algebra=True)
@@ -26,10 +27,14 @@ class Derived(Expression):
 
     Attributes:
         derive: makes its definition, when that is first asked for.
+        together: as of Expression.
+        kept: as of Expression.
         room: for how many blocks of threads a GPU's multiprocessor is to have registers; if given, sums count as long.
     """
 
     derive: Callable[[], Definition] = field(kw_only=True)
+    together: bool = field(default=False, kw_only=True)
+    kept: int = field(default=0, kw_only=True)
     room: int = field(default=0, kw_only=True)
 
     @cached_property
@@ -40,7 +45,8 @@ class Derived(Expression):
     @property
     def sparing(self) -> bool:
         """Long sums of paths: on a GPU registers are short of matrices by far."""
-        return self.room > 0 or not all(are_inlined([v for *_, v in results]) for _, results in self.blocks)
+        roots = [[v for *_, v in results] for _, results in self.blocks]
+        return self.room > 0 or any(many_spinors(r) or not are_inlined(r) for r in roots)
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
         """A loop where all directions have the same long functions: four times their text does not stay in a cache."""
@@ -59,15 +65,37 @@ class Derived(Expression):
         return data | {"blocks": [{"title": "", "lines": [*head, *(f"  {line}" for line in lines), "}"]}]}
 
 
-def sparing(function: Callable[..., Any]) -> Derived:
+def sparing(room: int, **settings: Any) -> Callable[[Callable[..., Any]], Derived]:
     """Decorator: an expression with long sums of paths."""
-    return Derived(function, derive=lambda: define(function), room=3)
+    return lambda function: Derived(function, derive=lambda: define(function), room=room, **settings)
 
 
 def kicked(u: Any, derivatives: Mapping[Direction, Node], weight: Node | None = None) -> dict[Direction, Node]:
     """P + weight [U G]_TA / 2, in all directions or in those of the call."""
     along = derivatives if all(mu.comes_with_call for mu in derivatives) else directions
     return {mu: added(MOMENTA[mu], derivatives.get(mu), weight, u[mu]) for mu in along}
+
+
+def kicked_in_plane(u: Any, derivatives: Mapping[Direction, Node], weight: Node | None = None) -> dict[Direction, Node]:
+    """The same in two directions of a call; loops through both links are multiplied once: [L^+]_TA = -[L]_TA."""
+    (mu, by_mu), (nu, by_nu) = derivatives.items()
+    loops = shared_loops((u[mu], u[nu]), (by_mu, by_nu))
+    if loops is None:
+        return kicked(u, {a: factored(g) for a, g in derivatives.items()}, weight)
+    common, own = ([_weighed(ta, loop, weight) for loop in some] for some in (loops[0], sum(loops[1], [])))
+    moved = {mu: MOMENTA[mu], nu: MOMENTA[nu]}
+    for loop in common:
+        moved = {mu: moved[mu] + loop, nu: moved[nu] - loop}
+    for n, loop in enumerate(own):
+        a = mu if n < len(loops[1][0]) else nu
+        moved[a] = moved[a] + loop
+    return moved
+
+
+def _weighed(of: Callable[[Node], Node], g: Node, weight: Node | None) -> Node:
+    """Weight of(g) / 2, numbers last."""
+    w = weighted(g)
+    return Weighted(w.factor / 2, (*([weight] if weight else []), *w.numbers), of(w.node)).value
 
 
 def renamed(node: Node, names: Mapping[Direction, Direction]) -> Node:
@@ -88,7 +116,9 @@ def added(before: Node, g: Node | None, weight: Node | None, link: Node | None =
     """Before + weight G / 2, or [U G]_TA of a link; numbers come last, sums over right-hand sides where spinors are."""
     if g is None:
         return before
-    w = weighted(g)
-    core = summed(w.node) if any(n.kind == "spinor" for n in parts([w.node])) else w.node
-    core = core if link is None else ta(link * core)
-    return before + Weighted(w.factor / 2, (*([weight] if weight else []), *w.numbers), core).value
+
+    def core(node: Node) -> Node:
+        whole = summed(node) if any(n.kind == "spinor" for n in parts([node])) else node
+        return whole if link is None else ta(link * whole)
+
+    return before + _weighed(core, g, weight)

@@ -26,6 +26,7 @@ from generator.language import (
     gauge,
     re,
     shift,
+    ta,
     time,
     total,
     trace,
@@ -35,10 +36,9 @@ from generator.language.derivative import derivative, parts, pulled_back, substi
 from generator.language.gauge import PLANES
 from generator.language.graph import ExpressionError, Node, make
 from generator.language.symbols import Definition, FourMatrices
-from generator.lower.factors import factored
 from generator.lower.fifth import FifthForm
 from generator.lower.paths import along_paths
-from generator.operators.derived import CALLED, Derived, added, kicked, renamed, sparing
+from generator.operators.derived import CALLED, Derived, added, kicked, kicked_in_plane, renamed, sparing
 from generator.operators.formula import FormulaOperator
 from generator.operators.hopping import HoppingOperator
 from generator.operators.link_forces import link_forces
@@ -93,7 +93,7 @@ def plane_corners(u: Links, mu: Direction, nu: Direction, rho: Direction, sigma:
     return dict(zip((mu, nu, rho, sigma), (*ahead, u[mu] * shift(back, +mu), back * shift(u[mu], -nu)), strict=True))
 
 
-@sparing
+@sparing(room=2, together=True, kept=1)
 def force_rectangle(
     u: Links, staples: Matrices, p: Algebra, plaquette: Real, rectangle: Real, mu: Direction, nu: Direction
 ) -> Algebra:
@@ -103,10 +103,11 @@ def force_rectangle(
     """
     c = {a: adj(staples[a]) for a in (mu, nu)}
     long = pulled_back([(gauge.staple(u[b], u[a], a, b), c[a]) for a, b in ((mu, nu), (nu, mu))], "u")
-    return kicked(u, {a: -1 / 3 * (rectangle * factored(long[a]) + plaquette * c[a]) for a in (mu, nu)})
+    moved = kicked_in_plane(u, {a: -1 / 3 * (rectangle * long[a]) for a in (mu, nu)})
+    return {a: m - plaquette / 6 * ta(u[a] * c[a]) for a, m in moved.items()}
 
 
-@sparing
+@sparing(room=2, together=True, kept=2)
 def force_chair(
     u: Links, corners: Matrices, p: Algebra, c: Real, mu: Direction, nu: Direction, rho: Direction, sigma: Direction
 ) -> Algebra:
@@ -275,7 +276,7 @@ def block_force(action: Action) -> Derived:
         u = FourMatrices(links, algebra=False)
         source = 2.0 * FourMatrices("source", algebra=False)[CALLED[0]]
         back = pulled_back([(forms[0], source)], links)
-        moved = kicked(u, {mu: factored(g) for mu, g in back.items()}, _WEIGHT)
+        moved = kicked_in_plane(u, back, _WEIGHT)
         inputs = ((links, "links"), ("source", "matrices"), ("p", "algebra"), ("weight", "real"))
         plane = (("mu", "direction"), ("nu", "direction"))
         text = f"out = p + weight dP/dtau, given half the derivative by a field strength of {action.name}"
@@ -283,7 +284,7 @@ def block_force(action: Action) -> Derived:
             f"force_{action.name}", action.place, text, (*inputs, *plane), (("out", "algebra"),), (moved,)
         )
 
-    return Derived(action.statement, f"force_{action.name}", derive=derive, room=2)
+    return Derived(action.statement, f"force_{action.name}", derive=derive, room=2, together=True, kept=1)
 
 
 def force_operators(operators: Iterable[Any], actions: Iterable[Action]) -> list[Expression]:

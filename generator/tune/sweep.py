@@ -19,12 +19,11 @@ from typing import Any
 from generator.emit import ondemand
 from generator.emit.ondemand import ROOT, Build, CompileError, compile_module, record_module, run_compiler
 from generator.emit.registry import registry_data
-from generator.emit.render import exists_on, render, render_files, render_group
+from generator.emit.render import render, render_files, render_group
 from generator.emit.write import write_if_changed
-from generator.launch import REGISTERS
 from generator.profile import Profile
-from generator.shapes import SHAPES
 from generator.spec import KernelSpec, SpecError
+from generator.tune.candidates import candidates, tunable
 from generator.tune.evidence import check_candidate, read_field, read_lines
 from generator.tune.plan import COMPILE_SHARE, plan
 
@@ -44,17 +43,8 @@ SIZES = {
     "tiny": Size((8, 8, 8, 8)),
 }
 CPU_SIZES = {"large": Size((32, 32, 32, 16)), "small": Size((16, 16, 16, 16))}
-BLOCKS = (64, 128, 256)
-CAPS = {1: (56, 64, 72, 80, 96, 128), 2: (96, 128, 168, 255)}
-"""Registers a thread that launch bounds leave, by 4-byte words of the arithmetic type."""
-COMBINATIONS = (("box",), ("stream",), ("tfirst",), ("box", "stream"), ("stream", "tfirst"))
-"""Shapes beside the plain one; `box` with `tfirst` gained at most 2 % on an H200 and is left out."""
-BATCH_COMBINATIONS = (("kept",), ("box", "kept"))
-"""Shapes for several right-hand sides."""
-SHARED_LIMIT = 232448
-"""Bytes of shared memory that a block may have (compute capability 9.0)."""
 SPILL_LIMIT = 64
-"""Bytes of spilled registers beyond which a candidate is not measured."""
+"""Bytes of spilled registers, more than the least of all candidates of a kernel, beyond which one is not measured."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +57,7 @@ class Candidate:
         registers: a thread.
         spills: bytes stored to local memory.
         module: file that holds it, relative to the packed folder.
+        least_spills: those of the candidate for this kernel that has fewest.
     """
 
     spec: KernelSpec
@@ -74,63 +65,12 @@ class Candidate:
     registers: int
     spills: int
     module: str = "module.so"
+    least_spills: int = 0
 
     @property
     def rejected(self) -> str:
         """Why it is not measured; empty if it is."""
-        return f"spills {self.spills} bytes" if self.spills > SPILL_LIMIT else ""
-
-
-def tunable(profile: Profile, only: Sequence[str], target: str) -> list[KernelSpec]:
-    """Kernels that a sweep works on: those of a dagger take the result of their partner, whose code is alike."""
-    chosen = [
-        s
-        for s in profile.kernels
-        if s.operator.family in ("hopping", "update", "slices", "expression")
-        and not s.dagger
-        and exists_on(s, target)
-        and (not only or any(o in s.name for o in only))
-    ]
-    if not chosen:
-        raise SpecError(f"no kernel of profile {profile.name} that can be tuned has {' or '.join(only)} in its name")
-    return chosen
-
-
-def candidates(spec: KernelSpec, target: str, *, quick: bool) -> list[KernelSpec]:
-    """Variants of a kernel: shapes times launch numbers, without repetition."""
-    family = spec.operator.family
-    hopping = family == "hopping"
-    if family == "slices" and target == "cuda":  # larger blocks would not have the memory for as many slices
-        return [spec.as_variant((), spec.block, least) for least in ((1,) if quick else (1, 8, 12, 16))]
-    if target == "cpu":
-        names = [n for n, shape in SHAPES.items() if target in shape.targets and hopping]
-        return [spec.as_variant(shape, 0, 0) for shape in ((), *((n,) for n in sorted(names)))]
-    width = spec.format.element_bytes // 4
-    caps = (*CAPS[2], 255) if spec.tile > 1 else CAPS[width]
-    blocks = (128,) if quick else BLOCKS
-    shapes: list[tuple[str, ...]] = [()]
-    if hopping and not quick:
-        shapes += list(COMBINATIONS)
-    found: dict[tuple[int, int, tuple[str, ...]], KernelSpec] = {}
-    found[spec.block, spec.min_blocks, ()] = spec.as_variant((), spec.block, spec.min_blocks)
-    if hopping:
-        shapes += list(BATCH_COMBINATIONS[:1] if quick else BATCH_COMBINATIONS)
-    if hopping:
-        found[spec.block, spec.min_blocks, ("kept",)] = spec.as_variant(("kept",), spec.block, spec.min_blocks)
-    for shape in shapes:
-        for block in blocks if not shape else (128,) if quick else (128, 256) if "box" in shape else (64, 128):
-            for cap in caps if not shape else caps[2:] if "kept" in shape else caps[2:-1]:
-                if "kept" in shape and kept_bytes(spec) * block > SHARED_LIMIT:
-                    continue
-                least = max(min(REGISTERS // (cap * block), 2048 // block, 32), 1)
-                found.setdefault((block, least, shape), spec.as_variant(shape, block, least))
-    return list(found.values())
-
-
-def kept_bytes(spec: KernelSpec) -> float:
-    """Shared memory of a thread that keeps the links of its hops."""
-    operator = spec.operator
-    return spec.format.links.link_bytes(sum(operator.storage(spec, hop).reals for hop in operator.hops(spec)))
+        return f"spills {self.spills} bytes" if self.spills > self.least_spills + SPILL_LIMIT else ""
 
 
 def pack_cpu(
@@ -286,7 +226,8 @@ def _read_ptxas(log: str, base: str, specs: Sequence[KernelSpec]) -> list[Candid
     missing = [s.name for s in specs if s.name not in found]
     if missing:
         raise CompileError(f"the assembler's report does not name {missing[0]}; is this nvcc 12.4 or later?")
-    return [Candidate(s, base, *found[s.name]) for s in specs]
+    least = min(found[s.name][1] for s in specs)
+    return [Candidate(s, base, *found[s.name], least_spills=least) for s in specs]
 
 
 def _distinct(compiled: Sequence[Candidate]) -> list[Candidate]:

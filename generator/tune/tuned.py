@@ -68,6 +68,8 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     if path.is_file():
         old = read_field(path)
         earlier = {"device": check_device(old), "kernels": check_kernels(old["kernels"])}
+        if old.has("sizes"):  # kernels that stay have classes that this sweep may lack
+            facts["sizes"] = check_sizes(old["sizes"]) | facts["sizes"]
     if earlier["device"] != facts["device"]:
         raise SpecError(f"evidence {path} is of {earlier['device']}, not of {facts['device']}; rename it")
     kernels = earlier["kernels"]

@@ -7,6 +7,14 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
+/// As in_order, which an assembler for GPUs does not see: what waits for the other threads of a warp stays behind it.
+QUARKSMITH_INLINE void in_turns() {
+  in_order();
+#ifdef __CUDA_ARCH__
+  __syncwarp(__activemask());
+#endif
+}
+
 /// The site reached from x by the steps: +1 ... +4 forward along x, y, z, t, negative backward.
 template <int... Steps>
 QUARKSMITH_INLINE Walk<sizeof...(Steps)> walk(const Arguments& a, const Site& x) {
@@ -125,48 +133,51 @@ QUARKSMITH_OUTLINED Spinor<R, S> across(const Arguments& a, const Spinor<R, S>& 
   return psi;
 }
 
+/// The boundary that a step crosses, as across takes it, or none.
+QUARKSMITH_INLINE int boundary(int x, int extent, int mu, int back) {
+  return x == (back != 0 ? 0 : extent - 1) ? 2 * mu + back : -1;
+}
+
 /// One step of a fermion, which notes where it left its sub-lattice.
 template <int Step, int Length>
-QUARKSMITH_INLINE void noted_step(const Arguments& a, Walk<Length>& at, int* left, int& count) {
+QUARKSMITH_INLINE void noted_step(const Arguments& a, Walk<Length>& at, int& left) {
   constexpr int mu = (Step > 0 ? Step : -Step) - 1;
-  if (at.site.x[mu] == (Step > 0 ? a.geometry.extent[mu] - 1 : 0)) left[count++] = 2 * mu + (Step < 0);
+  left = boundary(at.site.x[mu], a.geometry.extent[mu], mu, Step < 0);
   step<mu, (Step > 0 ? 1 : -1)>(a, at);
 }
 
 template <int Sign, int Length>
-QUARKSMITH_INLINE void noted_step_along(const Arguments& a, Walk<Length>& at, int mu, int* left, int& count) {
-  const int before = chosen(at.site.x, mu);
+QUARKSMITH_INLINE void noted_step_along(const Arguments& a, Walk<Length>& at, int mu, int& left) {
+  left = boundary(chosen(at.site.x, mu), chosen(a.geometry.extent, mu), mu, Sign < 0);
   step_along<Sign>(a, at, mu);
-  if (before == (Sign > 0 ? chosen(a.geometry.extent, mu) - 1 : 0)) left[count++] = 2 * mu + (Sign < 0);
 }
 
 /// A fermion at the end of a walk, with the phases (Arguments::hops) of the boundaries on its way.
 template <class Spinors, int Length>
 QUARKSMITH_INLINE typename Spinors::Value load_arriving(const Arguments& a, const Operand& f, const Walk<Length>& at,
-                                                        int rhs, const int* left, int count) {
+                                                        int rhs, const int (&left)[Length]) {
   auto psi = load_spinor<Spinors>(f, at.site, rhs);
   QUARKSMITH_UNROLL
   for (int i = Length - 1; i >= 0; --i)
-    if (i < count) psi = across(a, psi, left[i] / 2, left[i] & 1);
+    if (left[i] >= 0) psi = across(a, psi, left[i] / 2, left[i] & 1);
   return psi;
 }
 template <class Spinors, int... Steps>
 QUARKSMITH_INLINE typename Spinors::Value load_fermion(const Arguments& a, const Operand& f, const Site& x, int rhs) {
   Walk<sizeof...(Steps)> at(x);
-  int left[sizeof...(Steps)], count = 0;
-  (noted_step<Steps>(a, at, left, count), ...);
-  return load_arriving<Spinors>(a, f, at, rhs, left, count);
+  int left[sizeof...(Steps)], n = 0;
+  (noted_step<Steps>(a, at, left[n++]), ...);
+  return load_arriving<Spinors>(a, f, at, rhs, left);
 }
 /// The same for steps +1 or -1 along directions of the call.
 template <class Spinors, int... Signs, class... Directions>
 QUARKSMITH_INLINE typename Spinors::Value load_fermion(const Arguments& a, const Operand& f, const Site& x, int rhs,
                                                        int mu, Directions... more) {
   Walk<sizeof...(Signs)> at(x);
-  int left[sizeof...(Signs)], count = 0;
   const int along[] = {mu, more...};
-  int n = 0;
-  (noted_step_along<Signs>(a, at, along[n++], left, count), ...);
-  return load_arriving<Spinors>(a, f, at, rhs, left, count);
+  int left[sizeof...(Signs)], n = 0;
+  ((noted_step_along<Signs>(a, at, along[n], left[n]), ++n), ...);
+  return load_arriving<Spinors>(a, f, at, rhs, left);
 }
 template <class Spinors>
 QUARKSMITH_INLINE void store_spinor(const Operand& f, const Site& x, int rhs, const typename Spinors::Value& psi) {

@@ -43,12 +43,12 @@ def swept(quarksmith, folder) -> list[dict]:
     return [line for line in lines if line["status"] != "started"]
 
 
-def planted(monkeypatch, change):
+def planted(monkeypatch, change, body="laplace4.hpp"):
     rendered = ondemand._render
 
     def render(specs, build):
         files = rendered(specs, build)
-        path = next(p for p in files if p.name == "laplace4.hpp")
+        path = next(p for p in files if p.name == body)
         files[path] = change(files[path])
         return files
 
@@ -85,6 +85,13 @@ def test_a_budget_ends_the_measurement_which_then_goes_on(quarksmith, tmp_path):
     assert '"ok"' in (folder / "results.jsonl").read_text()
 
 
+@pytest.mark.parametrize("budget", ["90", "90s", "1.5m", "0.025h"])
+def test_a_budget_has_the_same_spelling_in_both(budget, quarksmith, tmp_path):
+    assert sweep.seconds_of(budget) == 90
+    assert "candidates.json" in quarksmith.refuses("sweep", "--measure", tmp_path, "--budget", budget)
+    assert "--budget" in quarksmith.refuses("sweep", "--measure", tmp_path, "--budget", f"{budget}x")
+
+
 @pytest.mark.parametrize(
     ("option", "message"),
     [(["--budget", "soon"], "use a number of seconds"), (["--lattice", "8,8,8,7"], "four even extents")],
@@ -119,6 +126,48 @@ def test_a_sweep_says_what_it_takes_and_keeps_to_its_time(monkeypatch, tmp_path,
     monkeypatch.setattr(sweep.time, "monotonic", lambda: next(ticks))
     assert len(sweep.pack_cpu(load_profile("default"), tmp_path, [], build, quick=True, within=60)) < len(few)
     assert "longer than estimated" in capsys.readouterr().out
+
+
+def swept_plane(quarksmith, monkeypatch, folder, change) -> list[str]:
+    """Measures candidates for an expression of planes with `change` planted and returns how they ended."""
+    planted(monkeypatch, change, "plane_staples.hpp")
+    spec = load_profile("default").find("plane_staples_double_r18")
+    monkeypatch.setattr(sweep, "candidates", lambda *_, **__: [spec.as_variant((), block, 1) for block in (64, 128)])
+    # Two of the same, since one alone is not swept.
+    assert main(["sweep", "--device", "cpu", "--build", str(BUILD), "--pack", str(folder), "--only", spec.name]) == 0
+    candidates = json.loads((folder / "candidates.json").read_text())
+    candidates["sizes"] = {"small": {"lattice": [4, 4, 4, 8], "rhs": 1}}
+    (folder / "candidates.json").write_text(json.dumps(candidates))
+    quarksmith("sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01")
+    lines = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    return [line["status"] for line in lines if line["status"] != "started"]
+
+
+def test_a_candidate_that_writes_nothing_is_wrong(quarksmith, tmp_path, monkeypatch):
+    """What it is compared on held the right result of the kernel before."""
+    emptied = r"Matrices::store\(.*\);"
+    ends = swept_plane(quarksmith, monkeypatch, tmp_path / "packed", lambda text: re.sub(emptied, "", text))
+    assert set(ends) == {"wrong"}
+
+
+def test_an_expression_is_timed_along_all_directions(quarksmith, tmp_path, monkeypatch):
+    def noted(text: str) -> str:
+        mark = "const int nu = a.direction >> 2 & 3;\n"
+        assert mark in text
+        names = ", ".join(f'"{tmp_path}/{plane}"' for plane in ("xy", "yz", "zt", "tx"))
+        return text.replace(
+            mark,
+            f"""{mark}
+    static const char* const names[] = {{{names}}};
+    if (nu == (mu + 1) % 4) {{  // Planted: a folder for each plane.
+      long made = 83;  // mkdir
+      asm volatile("syscall" : "+a"(made) : "D"(names[mu]), "S"(0700L) : "rcx", "r11", "memory");
+    }}
+""",
+        )
+
+    assert set(swept_plane(quarksmith, monkeypatch, tmp_path / "packed", noted)) == {"ok"}
+    assert {p.name for p in tmp_path.iterdir()} == {"packed", "xy", "yz", "zt", "tx"}
 
 
 def test_a_faster_candidate_with_a_wrong_sign_is_rejected(quarksmith, tmp_path, monkeypatch):

@@ -141,6 +141,16 @@ def test_a_packed_folder_is_collected(tmp_path):
     assert tuning_of(DEV.kernels, (tmp_path / "tuned",)).devices
 
 
+def test_a_sweep_of_some_classes_leaves_the_others_their_lattices(tmp_path):
+    folder = packed(tmp_path / "p")
+    path = write_evidence(folder, DEV, tmp_path / "tuned")
+    candidates = json.loads((folder / "candidates.json").read_text())
+    tiny = {"tiny": {"lattice": [2, 2, 2, 2], "rhs": 1}}
+    (folder / "candidates.json").write_text(json.dumps(candidates | {"sizes": tiny}))
+    write_evidence(folder, DEV, tmp_path / "tuned")
+    assert json.loads(path.read_text())["sizes"] == candidates["sizes"] | tiny
+
+
 @pytest.mark.parametrize(
     ("changes", "file"),
     [

@@ -9,7 +9,7 @@ from slopes import EXTENT, evaluate, gaussian
 from generator.language import adj, shift, x, y
 from generator.language.derivative import parts
 from generator.language.symbols import FourMatrices
-from generator.lower.factors import factored
+from generator.lower.factors import factored, shared_loops
 
 U = FourMatrices("u", algebra=False)
 V = FourMatrices("v", algebra=False)
@@ -48,3 +48,13 @@ def test_conjugates_and_shifts_of_products_are_followed():
 def test_sums_without_products_are_factors():
     inner = V[x] - adj(V[x])
     assert_factored(reduce(lambda f, g: f + g, [U[x] * inner, U[y] * inner, U[x] * inner * U[y]]), 3)
+
+
+def test_loops_through_two_links_stand_once():
+    """Up to conjugation; what has another loop, or no factor in common with others, is apart."""
+    u, v, a, b, c = U[x], U[y], V[x], V[y], adj(V[x])
+    common, own = shared_loops((u, v), (0.5 * (a * b * adj(v) - b * c), 0.5 * (adj(u * a * b) + c * a + c * b)))
+    assert [str(n) for n in common] == [str(0.5 * (u * (a * b * adj(v))))]
+    assert [[str(n) for n in of] for of in own] == [[str(0.5 * (u * -(b * c)))], [str(0.5 * (v * (c * (a + b))))]]
+    assert shared_loops((u, v), (a * b, c * a)) is None
+    assert shared_loops((u, v), (2 * (a * adj(v)), 3 * (adj(a) * adj(u)))) is None

@@ -91,21 +91,37 @@ def test_gauge_forces(name):
     assert_force(action, p - before, u)
 
 
-@pytest.mark.parametrize(("name", "most"), {"force_rectangle": 11, "force_clover": 17, "force_chair": 17}.items())
-def test_long_loops_take_few_products(name, most):
-    """Of matrices, for each link: shared factors are taken out of sums; written out, these have 24, 25 and 33."""
-    for _, results in OPERATORS[name].blocks:
-        products = [v for v in topological([r for *_, r in results]) if v.op == "mul" and v.args[0].kind == "matrix"]
-        assert len(products) <= most
+OF_PLANES = {"force_rectangle": (24, 30), "force_clover": (33, 34), "force_chair": (34, 36)}
+"""Products of matrices, and matrices that are loaded, for both links; written out, they take 48, 50 and 66 products."""
+
+
+def lines_of(name, **axes):
+    spec = kernel(name, "double", "r18", **axes)
+    return [line for block in OPERATORS[name].body(spec)["blocks"] for line in block["lines"]]
+
+
+@pytest.mark.parametrize(("name", "products", "loads"), [(n, *most) for n, most in OF_PLANES.items()])
+def test_long_loops_take_few_products_and_loads(name, products, loads):
+    """Shared factors are taken out, loops through both links stand once, and what one loads serves the other."""
+    ((_, results),) = OPERATORS[name].blocks
+    found = [v for v in topological([r for *_, r in results]) if v.op == "mul" and v.args[0].kind == "matrix"]
+    assert len(found) <= products
+    assert sum("load_matrix" in line for line in lines_of(name)) <= loads
 
 
 def test_long_sums_are_told_how_many_threads_share_registers():
-    """Each term loads what it needs behind a barrier, so that 168 registers do; others may have all."""
-    for name, room in {"force_rectangle": 3, "force_chair": 3, "force_clover": 2, "force_plaquette": 1}.items():
-        spec = kernel(name, "double", "r18")
-        lines = [line for block in OPERATORS[name].body(spec)["blocks"] for line in block["lines"]]
-        assert default_launch(spec) == (128, room)
-        assert ("in_order();" in lines) == (room > 1)
+    """Each term loads what it needs behind a barrier; others may have all at once."""
+    for name, room in {"force_rectangle": 2, "force_chair": 2, "force_clover": 2, "force_plaquette": 1}.items():
+        assert default_launch(kernel(name, "double", "r18")) == (128, room)
+        assert ("in_order();" in lines_of(name)) == (room > 1)
+
+
+def test_formulas_with_many_spinors_load_them_in_turns():
+    """Eight spinors do not fit into registers with what is made of them: no two terms hold theirs together."""
+    nr = BASES["non_relativistic"]
+    many, few = (lines_of(name, basis=nr) for name in ("force_d234", "force_wilson"))
+    assert sum("in_turns();" in line for line in many) >= 4 * 11
+    assert not any("in_turns();" in line for line in few)
 
 
 def quark_action(name, fields):

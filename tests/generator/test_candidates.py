@@ -1,0 +1,64 @@
+"""Candidates of sweeps: what is compiled for a kernel, and what of it is measured."""
+
+import pytest
+
+from generator.emit.render import render_group
+from generator.profile import load_profile
+from generator.tune.candidates import candidates, tunable
+from generator.tune.sweep import SPILL_LIMIT, _distinct, _read_ptxas
+
+PROFILE = load_profile("default")
+FORCES = [
+    "plane_staples_double_r18",
+    "force_rectangle_double_r18",
+    "force_d234_double_r18_nr",
+    "back_project_u3_double",
+]
+
+
+def test_expressions_are_swept():
+    assert {spec.name for spec in tunable(PROFILE, FORCES, "cuda")} == set(FORCES)
+
+
+@pytest.mark.parametrize("name", FORCES)
+def test_of_expressions_launches_and_the_order_of_sites_are_compared(name):
+    spec = PROFILE.find(name)
+    found = candidates(spec, "cuda", quick=False)
+    launches = {shape: {(c.block, c.min_blocks) for c in found if c.shape == shape} for shape in ((), ("box",))}
+    assert len(found) == sum(map(len, launches.values())) == len({c.name for c in found})
+    assert launches[()] == launches["box",] | {(spec.block, spec.min_blocks)}
+    assert {block for block, _ in launches["box",]} == {64, 128, 256}
+    boxed = [c for c in found if c.shape][:1]
+    assert "Boxes" in render_group(boxed, "cuda", "a test") and "Boxes" not in render_group(found[:1], "cuda", "a test")
+
+
+def test_a_quick_sweep_has_launches_alone_and_processors_nothing_to_compare():
+    spec = PROFILE.find(FORCES[0])
+    assert {(c.shape, c.block) for c in candidates(spec, "cuda", quick=True)} == {((), 128)}
+    assert len(candidates(spec, "cpu", quick=False)) == 1
+
+
+def ptxas(spills):
+    """The assembler's report on some candidates, and these."""
+    specs = [PROFILE.find(FORCES[0]).as_variant((), 64, n + 1) for n in range(len(spills))]
+    log = "".join(
+        f"ptxas info    : Compiling entry function '_ZN10quarksmith4cuda6kernelINS0_{len(s.name) + 4}{s.name}_rowEEEvv'"
+        f" for 'sm_90'\n    0 bytes stack frame, {n} bytes spill stores, {n} bytes spill loads\n"
+        f"ptxas info    : Used {168 - n // 8} registers\n"
+        for s, n in zip(specs, spills, strict=True)
+    )
+    return log, specs
+
+
+@pytest.mark.parametrize("least", [0, 200])
+def test_candidates_are_left_out_that_spill_more_than_the_best_of_their_kernel(least):
+    """Where even all registers are not enough, what spills least is measured."""
+    log, specs = ptxas([least + SPILL_LIMIT + 8, least, least + SPILL_LIMIT])
+    found = _read_ptxas(log, FORCES[0], specs)
+    assert [c.spills - least for c in found] == [SPILL_LIMIT + 8, 0, SPILL_LIMIT]
+    assert [c.rejected for c in found] == [f"spills {least + SPILL_LIMIT + 8} bytes", "", ""]
+
+
+def test_bounds_that_leave_the_code_as_it_is_are_measured_once():
+    log, specs = ptxas([0, 0, 8])
+    assert [c.spec for c in _distinct(_read_ptxas(log, FORCES[0], specs))] == [specs[0], specs[2]]
