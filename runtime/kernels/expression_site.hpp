@@ -8,9 +8,10 @@
 namespace quarksmith::QUARKSMITH_TARGET {
 
 /// As in_order, which an assembler for GPUs does not see: what waits for the other threads of a warp stays behind it.
+/// Nothing on processors, which lose by it: what is loaded again is in their first cache.
 QUARKSMITH_INLINE void in_turns() {
-  in_order();
 #ifdef __CUDA_ARCH__
+  in_order();
   __syncwarp(__activemask());
 #endif
 }
