@@ -103,7 +103,8 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
         text.header(f"runtime/{name}.hpp")
     for name in ("colour", "codec", "scalars", "site", "view", "convert"):
         text.header(f"runtime/kernels/{name}.hpp")
-    for name in [*(["epilogue"] if spec.tile else []), *(["term", "twist"] if spec.has_term else [])]:
+    hops = ["targets/hops_cpu"] if target == "cpu" else []
+    for name in [*(["epilogue", *hops] if spec.tile else []), *(["term", "twist"] if spec.has_term else [])]:
         text.header(f"runtime/kernels/{name}.hpp")
     # The rows include everything; what this kernel does without counts as seen.
     text.seen |= {"runtime/kernels/kernel.hpp"}

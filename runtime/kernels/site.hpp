@@ -171,8 +171,8 @@ QUARKSMITH_INLINE V staggered_sign(const Site& s, const V& h) {
   return (sum & 1) != 0 ? -h : h;
 }
 
-/// What arrives over a hop that leaves the sub-lattice: lanes change places and the boundary phase is applied. In place:
-/// a call would have what registers hold stored, at every hop, whether it leaves or not.
+/// What arrives over a hop that leaves the sub-lattice: lanes change places and the boundary phase is applied. In
+/// place: a call would have what registers hold stored, at every hop, whether it leaves or not.
 template <bool HasComplexPhase, int Mu, int Step, class R>
 QUARKSMITH_INLINE Colour<R> arrive_across(const Arguments& a, const Colour<R>& from) {
   constexpr int back = Step > 0 ? 0 : 1;
