@@ -122,32 +122,23 @@ QUARKSMITH_INLINE void hop_site(const Arguments& a, int index, int rhs) {
 /// Has memory bring link and neighbour of the hop (Mu, Step) of kernel K nearer.
 template <class K, int W, int Mu, int Step>
 QUARKSMITH_INLINE void prefetch_hop(const Arguments& a, const Site& x, int rhs) {
-  using HalfSpinor = typename K::HalfSpinor;
-  if constexpr (decltype(HalfSpinor::parts(Hop<Mu, Step>{}))::count > 0) {
-    using View = typename K::template Links<W>::template of<Step>;
-    using Spinors = SpinorView<typename K::Format, HalfSpinor::spins, W>;
-    const auto there = neighbour<Mu, Step>(a.geometry, x);
-    const Site at = link_site(x, there);
-    const Operand& links = links_of<Step>(a);
-    prefetch_words<typename View::Word, W, View::words, directions>(links, at.place, at.parity * links.parity_stride,
-                                                                    Mu);
-    QUARKSMITH_UNROLL
-    for (int r = 0; r < K::tile; ++r) Spinors::prefetch(a.in, there.place, rhs + r);
-  }
+  using View = typename K::template Links<W>::template of<Step>;
+  using Spinors = SpinorView<typename K::Format, K::HalfSpinor::spins, W>;
+  const auto there = neighbour<Mu, Step>(a.geometry, x);
+  const Site at = link_site(x, there);
+  const Operand& links = links_of<Step>(a);
+  prefetch_words<typename View::Word, W, View::words, directions>(links, at.place, at.parity * links.parity_stride, Mu);
+  QUARKSMITH_UNROLL
+  for (int r = 0; r < K::tile; ++r) Spinors::prefetch(a.in, there.place, rhs + r);
 }
-template <class K, int W, int Length>
-QUARKSMITH_INLINE void prefetch_hops(const Arguments& a, const Site& x, int rhs) {
-  prefetch_hop<K, W, 0, Length>(a, x, rhs), prefetch_hop<K, W, 0, -Length>(a, x, rhs);
-  prefetch_hop<K, W, 1, Length>(a, x, rhs), prefetch_hop<K, W, 1, -Length>(a, x, rhs);
-  prefetch_hop<K, W, 2, Length>(a, x, rhs), prefetch_hop<K, W, 2, -Length>(a, x, rhs);
-  prefetch_hop<K, W, 3, Length>(a, x, rhs), prefetch_hop<K, W, 3, -Length>(a, x, rhs);
+template <class K, int W, int... Mu, int... Step>
+QUARKSMITH_INLINE void prefetch_hops(HopList<Hop<Mu, Step>...>, const Arguments& a, const Site& x, int rhs) {
+  (prefetch_hop<K, W, Mu, Step>(a, x, rhs), ...);
 }
 /// The same for all hops of a block.
 template <class K, int W>
-QUARKSMITH_OUTLINED void prefetch_block(const Arguments& a, int index, int rhs) {
-  const Site x = make_site(a.geometry, a.parity, index, rhs);
-  prefetch_hops<K, W, 1>(a, x, rhs);
-  if constexpr (K::long_hops) prefetch_hops<K, W, 3>(a, x, rhs);
+QUARKSMITH_INLINE void prefetch_block(const Arguments& a, int index, int rhs) {
+  prefetch_hops<K, W>(typename K::HalfSpinor::Hops{}, a, make_site(a.geometry, a.parity, index, rhs), rhs);
 }
 /// By how many blocks a kernel asks for what it will read: none where all its blocks stay in a cache anyway.
 template <class K, int W>

@@ -81,7 +81,7 @@ void pack_faces(const Arguments& a) {
 template <class K, int W>
 QUARKSMITH_INLINE void hop_site(const Arguments& a, int index, int rhs);
 template <class K, int W>
-void prefetch_block(const Arguments& a, int index, int rhs);
+QUARKSMITH_INLINE void prefetch_block(const Arguments& a, int index, int rhs);
 template <class K, int W>
 QUARKSMITH_INLINE int blocks_ahead(const Arguments& a);
 
