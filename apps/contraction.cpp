@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/io/checksum.hpp"
+#include "runtime/io/output.hpp"
 #include "runtime/error.hpp"
 #include "solvers/measure/source.hpp"
 
@@ -141,6 +142,7 @@ ColumnStore open_columns(const std::filesystem::path& out, const Lattice& lattic
   ColumnStore store;
   if (out.empty()) return store;
   if (!common.overwrite && contracts && exists_on_root(out, common)) {
+    if (common.ranks().rank() == 0) clear_stale_lock(out);  // of a run killed once it had finished the file
     store.finished = std::make_unique<PropagatorReader>(out, common.ranks());
     store.finished->require(header, lattice.global_extent(), "choose another --out or replace it with --overwrite");
     common.info(fmt::format("{}: finished; correlators are made of its columns", out.string()));

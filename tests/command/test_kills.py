@@ -186,6 +186,17 @@ def test_a_resumed_run_clears_the_lock_that_a_killed_one_left(quarksmith, tmp_pa
     assert not lock.exists()
 
 
+def test_a_finished_propagator_loses_the_lock_of_a_run_killed_after_it(quarksmith, tmp_path):
+    """One killed before its correlators, when the file had its name and not yet been given up."""
+    line = COMMANDS["staggered"].line
+    quarksmith(*line)
+    (tmp_path / "c.json").unlink()
+    lock = tmp_path / "p.h5.lock"
+    lock.write_text("host gone, process 1\n")
+    quarksmith(*line)
+    assert (tmp_path / "c.json").exists() and not lock.exists()
+
+
 def test_two_runs_go_on_with_one_unfinished_propagator(quarksmith, tmp_path):
     """One has it, the other is refused; what the two leave is that of one."""
     command = COMMANDS["wilson"]
