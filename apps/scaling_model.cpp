@@ -137,7 +137,7 @@ std::string_view ScalingModel::policy() const {
 /// Bytes and messages of the rank that takes longest.
 void ScalingModel::faces(HopTime& t) const {
   const int lanes = machine_.gpu ? 1 : Device::cpu()->full_lanes(find_precision(plain_->precision).element_bytes);
-  const LaneLayout layout(lattice_, LaneLayout::possible(lattice_, lanes) ? lanes : 1);
+  const LaneLayout layout(lattice_, lanes);
   std::array<std::uint64_t, directions> face{};
   for (int mu = 0; mu < directions; ++mu)
     if (lattice_.split(mu)) face[mu] = face_bytes(*plain_, layout.geometry(), mu, machine_.gpu, work_.rhs);

@@ -17,8 +17,7 @@ if(NOT QUARKSMITH_ALIAS_QUERIES)
   set(alias_queries "")
 endif()
 
-# Every CPU kernel twice: for blocks of full lanes, and for lattices that cannot be split into them, which get one lane
-# (and less optimisation, which halves the build).
+# Every CPU kernel for each instruction set of QUARKSMITH_CPU: targets quarksmith_cpu_v3, quarksmith_cpu_v4.
 function(quarksmith_cpu_kernels suffix generated)
   file(GLOB kernels CONFIGURE_DEPENDS "${generated}/cpu/*.cpp")
   if(NOT kernels)
@@ -26,18 +25,14 @@ function(quarksmith_cpu_kernels suffix generated)
             "run `python -m generator generate --profile PROFILE --out ${generated}`")
   endif()
   cmake_path(GET generated PARENT_PATH parent)  # where `generated/...` is found, whatever profile it came from
-  foreach(width full one_lane)
-    set(target quarksmith_cpu_${width}${suffix})
+  foreach(cpu ${cpus})
+    string(REPLACE "x86-64-" "cpu_" set ${cpu})
+    set(target quarksmith_${set}${suffix})
     quarksmith_objects(${target} ${kernels})
     target_include_directories(${target} PRIVATE "${parent}" "${CMAKE_SOURCE_DIR}")
-    target_compile_definitions(${target} PRIVATE QUARKSMITH_TARGET=${cpu_namespace}_${width}
-                               $<$<STREQUAL:${width},one_lane>:QUARKSMITH_ONE_LANE>)
-    # The second option of -O1: g++ then fuses the same products and sums in both widths, which give the same bits.
-    target_compile_options(${target} PRIVATE $<IF:$<STREQUAL:${width},one_lane>,-O1,-O3>
-                           $<$<STREQUAL:${width},one_lane>:-fexpensive-optimizations>
-                           $<$<STREQUAL:${width},full>:${alias_queries}>
-                           -march=${QUARKSMITH_CPU} -mprefer-vector-width=512 -ffp-contract=fast -fno-math-errno
-                           -Wno-psabi -Wall -Wextra)
+    target_compile_definitions(${target} PRIVATE QUARKSMITH_TARGET=${set})
+    target_compile_options(${target} PRIVATE -O3 ${alias_queries} -march=${cpu} -mprefer-vector-width=512
+                           -ffp-contract=fast -fno-math-errno -Wno-psabi -Wall -Wextra)
     target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
   endforeach()
 endfunction()
@@ -61,9 +56,14 @@ function(quarksmith_profile suffix generated cuda_generated cuda_options folder)
     set(tuned "${cuda_generated}")
   endif()
   quarksmith_cpu_kernels("${suffix}" "${generated}")
+  set(cpu_objects "")
+  foreach(cpu ${cpus})
+    string(REPLACE "x86-64-" "cpu_" set ${cpu})
+    list(APPEND cpu_objects $<TARGET_OBJECTS:quarksmith_${set}${suffix}>)
+  endforeach()
   add_library(${library} $<TARGET_OBJECTS:quarksmith_host> "${generated}/tables.cpp" "${generated}/actions.cpp"
               "${tuned}/tuned.cpp"
-              $<TARGET_OBJECTS:quarksmith_cpu_full${suffix}> $<TARGET_OBJECTS:quarksmith_cpu_one_lane${suffix}>)
+              ${cpu_objects})
   set_target_properties(${library} PROPERTIES OUTPUT_NAME quarksmith EXPORT_NAME quarksmith VERSION ${PROJECT_VERSION}
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                         POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}"

@@ -14,6 +14,7 @@ from generator.actions import ACTIONS
 from generator.algebra.gamma import find_basis
 from generator.emit.export import export_kernel, find_exported
 from generator.emit.ondemand import (
+    INSTRUCTION_SETS,
     Build,
     CompileError,
     compile_expressions,
@@ -113,6 +114,7 @@ def _add_kernel_options(kernel: argparse.ArgumentParser) -> None:
         "--row", metavar="TEXT", help="instead of a name: a [[kernel]] of a profile, with one value an axis"
     )
     kernel.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
+    kernel.add_argument("--cpu", choices=INSTRUCTION_SETS, help="instruction set (default: all of the build)")
 
 
 def _add_expression_options(sub: argparse.ArgumentParser) -> None:
@@ -208,6 +210,10 @@ def _kernel(options: argparse.Namespace) -> int:
         raise SpecError("name a kernel, or give its --row; one of the two")
     spec = one_of_row(options.row) if options.row else load_profile(options.profile).find(options.name)
     build = read_build(options.build)
+    if options.cpu:
+        if options.cpu not in build.commands:
+            raise SpecError(f"--cpu {options.cpu}: {options.build} has no kernels for it; leave it out")
+        build = replace(build, targets=(options.cpu, "cuda"))
     with exclusive(build):
         return _tested_kernel(spec, build, test_again=not options.row)
 
@@ -247,7 +253,7 @@ def _expression(options: argparse.Namespace) -> int:
         for e in found
         if not options.only or e.name in options.only
     ]
-    targets = {"all": ("full", "one_lane", "cuda"), "cpu": ("full", "one_lane"), "cuda": ("cuda",)}
+    targets = {"all": (*INSTRUCTION_SETS, "cuda"), "cpu": INSTRUCTION_SETS, "cuda": ("cuda",)}
     build = replace(read_build(options.build), targets=targets[options.target])
     module, new = compile_expressions(specs, build)
     how = f"compiled in {time.monotonic() - start:.1f} s" if new else "found in the cache"

@@ -12,19 +12,12 @@
 #include "runtime/clock.hpp"
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
+#include "runtime/processor.hpp"
 
 namespace quarksmith {
 namespace {
 
 constexpr std::size_t cache_line = 64, huge_page = std::size_t(2) << 20;
-
-/// Model name that the operating system reports.
-std::string processor_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "processor";
-}
 
 class CpuProgram final : public Program {
  public:
@@ -89,23 +82,19 @@ void move_words(const SiteMove& m) {
 class CpuDevice final : public Device {
  public:
   CpuDevice() {
-    if (!(QUARKSMITH_CPU_SUPPORTED))
-      throw Error(
-          fmt::format("this library was built for {} processors, which {} is not; build it with `make library CPU={}`",
-                      QUARKSMITH_CPU_ARCH, processor_model(),
-                      std::string_view(QUARKSMITH_CPU_ARCH) == "x86-64-v4" ? "v3" : "native"));
+    if (const std::string why = lacks(chosen_instruction_set()); !why.empty()) throw Error(why);
     choose_variants(device_name());
   }
 
   std::string name() const override { return "cpu"; }
   std::string description() const override {
-    return fmt::format("{}, {} threads, built for {}", processor_model(), omp_get_max_threads(), QUARKSMITH_CPU_ARCH);
+    return fmt::format("{}, {} threads, kernels for {}", processor_model(), omp_get_max_threads(), set_.name);
   }
   std::map<std::string, std::string> facts() const override {
     return {{"device", device_name()}, {"toolkit", __VERSION__}};
   }
   std::span<const Kernel> kernels() const override { return cpu_kernels(); }
-  int full_lanes(int element_bytes) const override { return QUARKSMITH_CPU_REGISTER_BYTES / element_bytes; }
+  int full_lanes(int element_bytes) const override { return set_.register_bytes / element_bytes; }
   bool short_vectors() const override { return false; }
 
   void* allocate(std::size_t bytes) override {
@@ -147,15 +136,14 @@ class CpuDevice final : public Device {
 
   void run(const Kernel& asked, const Arguments& arguments) override {
     const Kernel& kernel = variant(asked, arguments);
-    const Kernel& fitting = arguments.geometry.lanes == 1 ? one_lane_of(kernel) : kernel;
-    if (kernel.sums == 0) return fitting.apply(arguments, {});
+    if (kernel.sums == 0) return kernel.apply(arguments, {});
     sums_.assign(static_cast<std::size_t>(kernel.sums) * arguments.rhs, 0.0);
     const long long blocks = std::max<long long>(arguments.count, arguments.geometry.half_sites);
     partial_.resize(static_cast<std::size_t>(blocks + 1) * kernel.sums * 2);
     Arguments a = arguments;
     a.sums = sums_.data();
     a.partial = partial_.data();
-    fitting.apply(a, {});
+    kernel.apply(a, {});
   }
 
   std::vector<double> reduce(const Kernel& kernel, const Arguments& arguments) override {
@@ -176,7 +164,7 @@ class CpuDevice final : public Device {
   }
   std::shared_ptr<void> allocate_host(std::size_t bytes) override { return {allocate(bytes), std::free}; }
   void run_halo(const Kernel& kernel, const Arguments& a, const HaloWork& work, bool) override {
-    (a.geometry.lanes == 1 ? one_lane_of(kernel) : kernel).apply(a, {.halo = &work});
+    kernel.apply(a, {.halo = &work});
   }
   void run_program(const Kernel&, const Arguments&, const std::vector<double>&) override {
     throw UsageError("kernels of the CPU sum over ranks themselves");
@@ -194,7 +182,8 @@ class CpuDevice final : public Device {
 
  private:
   /// The name under which results of sweeps are kept: instruction sets are devices of their own.
-  static std::string device_name() { return processor_model() + " " + QUARKSMITH_CPU_ARCH; }
+  std::string device_name() const { return fmt::format("{} {}", processor_model(), set_.name); }
+  InstructionSet set_ = all_instruction_sets[chosen_instruction_set()];
   std::vector<double> partial_, sums_;
 };
 

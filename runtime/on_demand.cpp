@@ -95,13 +95,14 @@ std::string line_after(const std::string& text, std::string_view begin) {
 
 }  // namespace
 
-OnDemand compile_on_demand(const std::string& row) {
+OnDemand compile_on_demand(const std::string& row, std::string_view instruction_set) {
   if (!wanted() || !possible()) return {};
   std::error_code none;
   const std::filesystem::path own = sources / ".venv/bin/python";
   const std::string python = std::filesystem::exists(own, none) ? own.string() : "python3";
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "quarksmith: this build lacks a kernel; compiling it ...\n");
-  const Output output = run({python, "-m", "generator", "kernel", "--row", row, "--build", build.string()});
+  const Output output = run({python, "-m", "generator", "kernel", "--row", row, "--build", build.string(), "--cpu",
+                             std::string(instruction_set)});
   const std::string module = line_after(output.text, "use it with QUARKSMITH_KERNELS=");
   if (output.status != 0 || module.empty())
     return {{}, fmt::format("compiling it on demand failed:\n{}", output.text.empty() ? "no output" : output.text)};

@@ -25,15 +25,8 @@
 
 namespace quarksmith {
 
-// Defined by the generated registries, one for each target and width, and generated/tables.cpp.
-namespace QUARKSMITH_CPU_NAMESPACE {
-std::span<const Kernel> kernels();
-}
-namespace QUARKSMITH_CPU_ONE_LANE_NAMESPACE {
-std::span<const Kernel> kernels();
-}
 std::span<const Kernel> built_cuda_kernels();  // device_cuda.cpp, device_no_cuda.cpp
-void add_tables(KernelModule& module);
+void add_tables(KernelModule& module);         // generated/tables.cpp
 
 namespace {
 
@@ -69,14 +62,8 @@ std::string doubt(const std::filesystem::path& file) {
 class Registry {
  public:
   Registry() {
-    KernelModule built{KernelModule::current_layout,
-                       QUARKSMITH_CPU_NAMESPACE::kernels(),
-                       QUARKSMITH_CPU_ONE_LANE_NAMESPACE::kernels(),
-                       built_cuda_kernels(),
-                       {},
-                       {},
-                       {},
-                       {}};
+    KernelModule built{
+        KernelModule::current_layout, built_cpu_kernels(), built_cuda_kernels(), {}, {}, {}, {}};
     add_tables(built);
     add(built);
     const char* files = std::getenv("QUARKSMITH_KERNELS");
@@ -84,7 +71,7 @@ class Registry {
     for (std::string file; std::getline(list, file, ':');) add(load(file));
   }
 
-  std::vector<Kernel> cpu, cpu_one_lane, cuda;
+  std::vector<Kernel> cpu, cuda;  // cpu: of the instruction set that is used
   std::vector<PrecisionInfo> precisions;
   std::vector<StorageInfo> storages;
   std::vector<BasisInfo> bases;
@@ -111,8 +98,7 @@ class Registry {
     }
   }
   void add(const KernelModule& m) {
-    merge(cpu, m.cpu);
-    merge(cpu_one_lane, m.cpu_one_lane);
+    merge(cpu, m.cpu[chosen_instruction_set()]);
     merge(cuda, m.cuda);
     merge(precisions, m.precisions);
     merge(storages, m.storages);
@@ -134,7 +120,9 @@ const KernelModule& Registry::load(const std::string& file) {
   const KernelModule* module = entry == nullptr ? nullptr : entry();
   if (module == nullptr || module->layout != KernelModule::current_layout)
     throw refuse("no module of this version of Quarksmith");
-  if (module->cpu.empty() && module->cpu_one_lane.empty() && module->cuda.empty()) throw refuse("it holds no kernels");
+  const int set = chosen_instruction_set();
+  if (module->cpu[set].empty() && module->cuda.empty())
+    throw refuse(fmt::format("it holds no kernels for {}", all_instruction_sets[set].name));
   return *module;
 }
 
@@ -150,8 +138,7 @@ class Compiled {
   const Kernel* find(std::span<const Kernel> kernels, const KernelQuery& q, const std::string& row,
                      std::string& reason) {
     const auto of = [&](const KernelModule& m) -> std::span<const Kernel> {
-      if (kernels.data() == registry().cpu.data()) return m.cpu;
-      if (kernels.data() == registry().cpu_one_lane.data()) return m.cpu_one_lane;
+      if (kernels.data() == registry().cpu.data()) return m.cpu[chosen_instruction_set()];
       if (kernels.data() == registry().cuda.data()) return m.cuda;
       return {};
     };
@@ -159,20 +146,11 @@ class Compiled {
     for (const auto& [known, module] : modules_)
       if (const Kernel* k = module == nullptr ? nullptr : try_find(of(*module), q)) return k;
     if (modules_.contains(row) || kernels.empty()) return nullptr;
-    const OnDemand made = compile_on_demand(row);
+    const OnDemand made = compile_on_demand(row, all_instruction_sets[chosen_instruction_set()].name);
     reason = made.reason;
     const KernelModule* module = made.module.empty() ? nullptr : &Registry::load(made.module.string());
     modules_.emplace(row, module);
     return module == nullptr ? nullptr : try_find(of(*module), q);
-  }
-  /// The tables of both widths have one order.
-  const Kernel* one_lane(const Kernel& kernel) {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [row, module] : modules_) {
-      if (module == nullptr) continue;
-      if (const auto place = place_in(module->cpu, kernel)) return &module->cpu_one_lane[*place];
-    }
-    return nullptr;
   }
 
  private:
@@ -189,12 +167,6 @@ Compiled& compiled() {
 
 std::span<const Kernel> cpu_kernels() { return registry().cpu; }
 std::span<const Kernel> cuda_kernels() { return registry().cuda; }
-const Kernel& one_lane_of(const Kernel& kernel) {
-  if (const auto place = place_in(registry().cpu, kernel)) return registry().cpu_one_lane[*place];
-  const Kernel* found = compiled().one_lane(kernel);
-  if (found == nullptr) throw Error(fmt::format("kernel {} is in no table of this build", kernel.name));
-  return *found;
-}
 std::span<const PrecisionInfo> precisions() { return registry().precisions; }
 std::span<const StorageInfo> storages() { return registry().storages; }
 std::span<const BasisInfo> bases() { return registry().bases; }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "runtime/kernels/arguments.hpp"
+#include "runtime/processor.hpp"
 
 namespace quarksmith {
 
@@ -92,10 +93,11 @@ struct OperatorInfo {
 struct KernelModule {
   /// Changes with the records that kernels and host share and with what signatures say; a module of another layout is
   /// refused.
-  static constexpr int signatures = 3;
+  static constexpr int signatures = 4;
   static constexpr int current_layout = int((sizeof(Kernel) * 4096 + sizeof(Arguments)) * 8) + signatures;
   int layout;
-  std::span<const Kernel> cpu, cpu_one_lane, cuda;
+  CpuKernels cpu;
+  std::span<const Kernel> cuda;
   std::span<const PrecisionInfo> precisions;
   std::span<const StorageInfo> storages;
   std::span<const BasisInfo> bases;
@@ -106,10 +108,8 @@ struct KernelModule {
 // libraries separated by colons), what they add; a kernel of a module replaces the one of the same name. A file that is
 // no module of this version is an Error at the first use of any table.
 
-/// Kernels of the CPU target for blocks of full lanes; those for blocks of one lane: one_lane_of.
+/// Kernels of the CPU target, for the instruction set that this process uses.
 std::span<const Kernel> cpu_kernels();
-/// A kernel of cpu_kernels(), or one that was compiled when it was asked for, for blocks of one lane.
-const Kernel& one_lane_of(const Kernel& kernel);
 /// Kernels of the CUDA target; empty in a build without CUDA.
 std::span<const Kernel> cuda_kernels();
 std::span<const PrecisionInfo> precisions();

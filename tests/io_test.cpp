@@ -224,16 +224,20 @@ TEST_F(Files, PropagatorContinuesWhereItStopped) {
 }
 
 TEST(Lattices, NumberSitesAndLanesConsistently) {
-  for (const Coordinates& extent : {Coordinates{8, 8, 8, 8}, Coordinates{4, 6, 16, 2}, Coordinates{32, 4, 4, 8}}) {
+  for (const Coordinates& extent : {Coordinates{8, 8, 8, 8}, Coordinates{4, 6, 16, 2}, Coordinates{32, 4, 4, 8},
+                                    Coordinates{6, 6, 2, 12}, Coordinates{2, 2, 2, 2}}) {
     const Lattice lattice(extent);
-    for (int lanes = 1; lanes <= max_lanes && LaneLayout::possible(lattice, lanes); lanes *= 2) {
+    for (int lanes = 1; lanes <= max_lanes; lanes *= 2) {
       const LaneLayout layout(lattice, lanes);
+      ASSERT_EQ(layout.boxes() * layout.geometry().half_sites, lattice.half_sites());
       std::vector<int> seen(lattice.sites());
       for (long long i = 0; i < lattice.sites(); ++i) {
         const Coordinates x = lattice.coordinates(i);
         EXPECT_EQ(lattice.index(x), i);
         const auto p = layout.position(x);
-        ++seen[(static_cast<long long>(Lattice::parity(x)) * layout.geometry().half_sites + p.block) * lanes + p.lane];
+        ASSERT_LT(p.lane, layout.boxes());  // other lanes hold copies
+        ++seen[(static_cast<long long>(Lattice::parity(x)) * layout.geometry().half_sites + p.block) * layout.boxes() +
+               p.lane];
       }
       for (const int n : seen) EXPECT_EQ(n, 1);
     }

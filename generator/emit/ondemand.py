@@ -27,6 +27,10 @@ from generator.spec import KernelSpec, SpecError
 ROOT = Path(__file__).parents[2]
 
 
+INSTRUCTION_SETS = ("x86-64-v3", "x86-64-v4")  # in the order of runtime/processor.hpp
+TARGETS = (*INSTRUCTION_SETS, "cuda")
+
+
 class CompileError(RuntimeError):
     """A compiler refused a rendered file; the message is its own."""
 
@@ -37,7 +41,7 @@ class Build:
 
     Attributes:
         folder: where it lies.
-        commands: target (`full`, `one_lane`, `cuda`) -> compiler and flags as the build uses them.
+        commands: target (an instruction set of the CPU, or `cuda`) -> compiler and flags as the build uses them.
         kernels: names of those that it holds already.
         targets: those for which modules are compiled.
     """
@@ -45,7 +49,7 @@ class Build:
     folder: Path
     commands: dict[str, list[str]]
     kernels: frozenset[str]
-    targets: tuple[str, ...] = ("full", "one_lane", "cuda")
+    targets: tuple[str, ...] = TARGETS
 
     @property
     def devices(self) -> list[str]:
@@ -68,6 +72,16 @@ class Build:
         """Whether modules hold kernels for a target."""
         return target in self.commands and target in self.targets
 
+    @property
+    def cpu(self) -> list[str]:
+        """Its instruction sets."""
+        return [s for s in INSTRUCTION_SETS if s in self.commands]
+
+    @property
+    def host(self) -> list[str]:
+        """Compiler and flags of CPU kernels, those of its first instruction set."""
+        return self.commands[self.cpu[0]]
+
 
 def read_build(folder: Path) -> Build:
     """What the build system recorded of a build.
@@ -85,19 +99,19 @@ def read_build(folder: Path) -> Build:
     for entry in json.loads(record.read_text()):
         words = shlex.split(entry["command"])
         output = words[words.index("-o") + 1]
-        for target in ("full", "one_lane", "cuda"):
-            if any(f"/{name}{suffix}.dir/" in output for name in _objects(target)):
-                commands.setdefault(target, _flags(words))
-        if entry["file"].endswith("cpu/registry.cpp") and f"/{_objects('full')[0]}{suffix}.dir/" in output:
+        target = next((t for t in TARGETS if f"/{object_library(t)}{suffix}.dir/" in output), None)
+        if target is not None:
+            commands.setdefault(target, _flags(words))
+        if entry["file"].endswith("cpu/registry.cpp") and target in INSTRUCTION_SETS:
             names |= set(re.findall(r'^    kernel\("(\w+)"', Path(entry["file"]).read_text(), flags=re.M))
     if not commands:
         raise SpecError(f"{folder} holds no build; run `make test` or `make library TESTS=ON` first")
     return Build(folder, commands, frozenset(names))
 
 
-def _objects(target: str) -> tuple[str, ...]:
-    """The build system's names of the kernels of a target."""
-    return (f"quarksmith_cpu_{target}", f"quarksmith_{target}_kernels")
+def object_library(target: str) -> str:
+    """The build system's name of the kernels of a target."""
+    return "quarksmith_cuda_kernels" if target == "cuda" else f"quarksmith_cpu_{target.removeprefix('x86-64-')}"
 
 
 def _flags(words: Sequence[str]) -> list[str]:
@@ -188,11 +202,11 @@ def _render(specs: Sequence[KernelSpec], build: Build) -> dict[PurePosixPath, st
     command = f"python -m generator kernel {specs[0].name}"
     specs = [replace(s, ranks=True) for s in specs]  # one table serves all targets
     files = render_files(specs, command)
-    members = {"full": "cpu", "one_lane": "cpu_one_lane", "cuda": "cuda"}
-    spaces = {m: "cuda" if t == "cuda" else _namespace(build, t) for t, m in members.items() if build.compiled(t)}
+    members = {"cuda": "cuda", **{s: f"cpu[{n}]" for n, s in enumerate(INSTRUCTION_SETS)}}
+    spaces = {m: _namespace(build, t) for t, m in members.items() if build.compiled(t)}
     if build.compiled("cuda"):
         files[PurePosixPath("cuda/kernels.cu")] = render_group(specs, "cuda", command)
-    if build.compiled("full"):
+    if any(build.compiled(s) for s in INSTRUCTION_SETS):
         files[PurePosixPath("cpu/kernels.cpp")] = render_group(specs, "cpu", command)
     files[PurePosixPath("registry.cpp")] = render("registry.cpp.j2", command, **registry_data(specs, "cuda"))
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(specs))
@@ -203,12 +217,14 @@ def _render(specs: Sequence[KernelSpec], build: Build) -> dict[PurePosixPath, st
 
 
 def _namespace(build: Build, target: str) -> str:
+    if target == "cuda":
+        return target
     return next(w.split("=")[1] for w in build.commands[target] if w.startswith("-DQUARKSMITH_TARGET="))
 
 
 def _compile(work: Path, build: Build) -> None:
     """Compiles all files of a rendered module side by side and links them into module.so."""
-    plain = [w for w in build.commands["full"] if not w.startswith(("-DQUARKSMITH_TARGET", "-O"))]
+    plain = [w for w in build.host if not w.startswith(("-DQUARKSMITH_TARGET", "-O"))]
     jobs = []
     for target, flags in sorted(build.commands.items(), reverse=True):
         if not build.compiled(target):
@@ -216,8 +232,8 @@ def _compile(work: Path, build: Build) -> None:
         source = "cuda/kernels.cu" if target == "cuda" else "cpu/kernels.cpp"
         position = ["-Xcompiler=-fPIC,-fvisibility=hidden"] if target == "cuda" else ["-fPIC", "-fvisibility=hidden"]
         jobs.append(([*flags, *position], source, f"{target}.o"))
-        space = "cuda" if target == "cuda" else _namespace(build, target)
-        jobs.append(([*plain, "-fPIC", "-O0", f"-DQUARKSMITH_TARGET={space}"], "registry.cpp", f"{target}_registry.o"))
+        space = f"-DQUARKSMITH_TARGET={_namespace(build, target)}"
+        jobs.append(([*plain, "-fPIC", "-O0", space], "registry.cpp", f"{target}_registry.o"))
     jobs += [([*plain, "-fPIC", "-O0"], name, name.replace(".cpp", ".o")) for name in ("tables.cpp", "module.cpp")]
     jobs.sort(key=lambda job: job[1] == "cpu/kernels.cpp", reverse=True)
 
@@ -230,7 +246,7 @@ def _compile(work: Path, build: Build) -> None:
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         list(pool.map(run, jobs))
     objects = [str(work / output) for _, _, output in jobs]
-    link = [build.commands["full"][0], "-shared", "-fopenmp", "-o", str(work / "module.so"), *objects]
+    link = [build.host[0], "-shared", "-fopenmp", "-o", str(work / "module.so"), *objects]
     if build.compiled("cuda"):
         link += cuda_libraries(build.commands["cuda"][0])
     run_compiler(link)

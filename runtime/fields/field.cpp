@@ -24,8 +24,8 @@ Domain::Domain(const Lattice& lattice, std::shared_ptr<Device> device, std::shar
           "lattice {}{}: hops over {} sites need at least {} of them in every direction; use {}", lattice.text(),
           lattice.parts() > 1 ? fmt::format(" (a part of {})", lattice.global_text()) : "", reach, reach + reach % 2,
           lattice.split(mu) ? "another --grid or fewer ranks" : "a larger lattice"));
-  for (int bits = 0, lanes = 1; lanes <= max_lanes && LaneLayout::possible(lattice_, lanes); ++bits, lanes *= 2)
-    layouts_[bits] = std::make_unique<LaneLayout>(lattice_, lanes);
+  for (int bits = 0, lanes = 1; lanes <= max_lanes; ++bits, lanes *= 2)
+    layouts_[bits] = std::make_unique<LaneLayout>(lattice_, lanes, reach);
 }
 
 Domain::~Domain() = default;
@@ -41,10 +41,7 @@ const RankSums* Domain::rank_sums() const {
   return rank_sums_.get();
 }
 
-int Domain::lanes(int element_bytes) const {
-  const int full = device_->full_lanes(element_bytes);
-  return LaneLayout::possible(lattice_, full, reach_) ? full : 1;
-}
+int Domain::lanes(int element_bytes) const { return device_->full_lanes(element_bytes); }
 
 void Domain::require_reach(const Kernel& kernel) const {
   if (kernel.reach > reach_)

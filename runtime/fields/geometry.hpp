@@ -7,24 +7,13 @@
 
 namespace quarksmith {
 
-/// Direction to halve next: the longest whose half is still even; the slower one of equals. -1 if there is none.
-inline int next_halving(const int* extent) {
+/// Direction to halve next: the longest whose half is still even; the slower one of equals. -1 if there is none, or if
+/// the half would be shorter than `reach`.
+inline int next_halving(const int* extent, int reach) {
   int best = -1;
   for (int mu = directions - 1; mu >= 0; --mu)
     if (extent[mu] % 4 == 0 && (best < 0 || extent[mu] > extent[best])) best = mu;
-  return best;
-}
-
-/// Whether a lattice can be cut into so many boxes of even extents, none shorter than `reach` where it was cut.
-inline bool lanes_possible(const int* extent, int lanes, int reach = 1) {
-  int rest[directions] = {extent[0], extent[1], extent[2], extent[3]};
-  for (int n = 1; n < lanes; n *= 2) {
-    const int mu = next_halving(rest);
-    if (mu < 0) return false;
-    rest[mu] /= 2;
-    if (rest[mu] < reach) return false;
-  }
-  return true;
+  return best >= 0 && extent[best] / 2 >= reach ? best : -1;
 }
 
 /// Multiplier and shift that divide by d (Granlund and Montgomery, PLDI 1994, section 4).
@@ -53,9 +42,14 @@ inline int lane_at(const Geometry& g, int lane, int mu, int coordinate) {
   return lane;
 }
 
-/// The lattice in `lanes` boxes of even extents, each halving the longest direction; lanes_possible must be true. The
-/// halvings for 2^k lanes are the first k of those for more lanes. `tables` is filled, and must outlive the result.
-inline Geometry make_geometry(const int* lattice, int lanes, LaneTables& tables) {
+/// Boxes of a lattice that lanes cover; if there are fewer than lanes, each is covered by several.
+inline int boxes_of(const Geometry& g) { return 1 << g.lane_bits; }
+
+/// The lattice in boxes of even extents, one for each lane, each halving the longest direction, none shorter than
+/// `reach` where it was cut. If it cannot be cut that often, the lanes of the first boxes are repeated: all copies of a
+/// site always hold the same, and count once. The halvings for 2^k lanes are the first k of those for more lanes.
+/// `tables` is filled, and must outlive the result.
+inline Geometry make_geometry(const int* lattice, int lanes, LaneTables& tables, int reach = 1) {
   Geometry g{};
   int extent[directions], rest[directions];
   for (int mu = 0; mu < directions; ++mu) {
@@ -66,7 +60,7 @@ inline Geometry make_geometry(const int* lattice, int lanes, LaneTables& tables)
   // All halvings are recorded, those beyond `lanes` for fields that are stored with more lanes
   // (runtime/kernels/site.hpp: locate).
   for (int bit = 0; (1 << bit) < max_lanes; ++bit) {
-    const int mu = next_halving(rest);
+    const int mu = next_halving(rest, reach);
     g.lane_direction[bit] = mu;
     if (mu < 0) continue;
     rest[mu] /= 2;

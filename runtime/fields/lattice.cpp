@@ -89,15 +89,13 @@ long long Lattice::neighbour(long long index, int mu, int step) const {
 std::string Lattice::text() const { return extents_text(extent_); }
 std::string Lattice::global_text() const { return extents_text(global_); }
 
-bool LaneLayout::possible(const Lattice& lattice, int lanes, int reach) {
-  return lanes_possible(lattice.extent().data(), lanes, reach);
+LaneLayout::LaneLayout(const Lattice& lattice, int lanes, int reach) {
+  if (lanes < 1 || lanes > max_lanes || (lanes & (lanes - 1)) != 0)
+    throw UsageError(fmt::format("{} lanes; use a power of two up to {}", lanes, max_lanes));
+  geometry_ = make_geometry(lattice.extent().data(), lanes, tables_, reach);
 }
 
-LaneLayout::LaneLayout(const Lattice& lattice, int lanes) {
-  if (lanes < 1 || lanes > max_lanes || (lanes & (lanes - 1)) != 0 || !possible(lattice, lanes))
-    throw UsageError(fmt::format("lattice {} cannot be cut into {} boxes of even extents", lattice.text(), lanes));
-  geometry_ = make_geometry(lattice.extent().data(), lanes, tables_);
-}
+int LaneLayout::boxes() const { return boxes_of(geometry_); }
 
 LaneLayout::Position LaneLayout::position(const Coordinates& x) const {
   const Geometry& g = geometry_;

@@ -84,23 +84,22 @@ class Lattice {
   int half_sites_;
 };
 
-/// The lanes of a CPU block: each covers a box whose extents are the lattice's, halved once for every lane bit.
-/// The halvings for 2^k lanes are the first k of those for more lanes.
+/// The lanes of a CPU block: each covers a box whose extents are the lattice's, halved once for every lane bit. Where
+/// boxes of even extents, which hops of `reach` sites leave over one boundary at most, are fewer than lanes, several lanes
+/// cover the same box and hold the same. The halvings for 2^k lanes are the first k of those for more lanes.
 class LaneLayout {
  public:
   /// \param lanes a power of two; 1 means no lanes.
-  /// \throws UsageError the lattice cannot be cut that often into boxes of even extents (see `possible`).
-  LaneLayout(const Lattice& lattice, int lanes);
+  /// \throws UsageError lanes is no power of two up to max_lanes.
+  LaneLayout(const Lattice& lattice, int lanes, int reach = 1);
   LaneLayout(const LaneLayout&) = delete;
   LaneLayout& operator=(const LaneLayout&) = delete;
 
-  /// Whether boxes of even extents exist for so many lanes, which hops of `reach` sites leave over one boundary at
-  /// most.
-  static bool possible(const Lattice& lattice, int lanes, int reach = 1);
-
   /// What kernels need; valid as long as this object.
   const Geometry& geometry() const { return geometry_; }
-  /// Block and lane in which a site is stored; the block is numbered among those of the site's parity.
+  /// Boxes that lanes cover: lanes l, l + boxes(), ... hold the same sites.
+  int boxes() const;
+  /// Block and first lane in which a site is stored; the block is numbered among those of the site's parity.
   struct Position {
     int block, lane;
   };

@@ -19,7 +19,7 @@ inline MemoryOrder order_of(const SpinorField& f) {
           f.spins() * f.precision().spin_words,
           1,
           f.precision().word_bytes,
-          f.domain().lattice().half_sites() / f.lanes(),
+          f.domain().layout(f.lanes()).geometry().half_sites,
           parities(f.subset()),
           f.lanes()};
 }
@@ -28,13 +28,13 @@ inline MemoryOrder order_of(const LinkField& f) {
           link_words(f),
           directions,
           f.precision().word_bytes,
-          f.domain().lattice().half_sites() / f.lanes(),
+          f.domain().layout(f.lanes()).geometry().half_sites,
           2,
           f.lanes()};
 }
 inline MemoryOrder order_of(const TermField& f) {
   return {f.domain().device().short_vectors(),           36, 2,        f.precision().word_bytes,
-          f.domain().lattice().half_sites() / f.lanes(), 2,  f.lanes()};
+          f.domain().layout(f.lanes()).geometry().half_sites, 2,  f.lanes()};
 }
 
 /// Whether a subset holds the sites of a parity.

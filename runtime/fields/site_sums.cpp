@@ -42,8 +42,8 @@ SiteSums::SiteSums(DomainPointer domain, int lanes, int sums, int rhs)
 }
 
 MemoryOrder SiteSums::order() const {
-  return {domain_->device().short_vectors(),        sums_, 1,     sizeof(double),
-          domain_->lattice().half_sites() / lanes_, 2,     lanes_};
+  return {domain_->device().short_vectors(),               sums_, 1,     sizeof(double),
+          domain_->layout(lanes_).geometry().half_sites, 2,     lanes_};
 }
 
 Operand SiteSums::operand() const {
@@ -66,12 +66,13 @@ std::vector<double> SiteSums::totals() const {
   const auto copy = std::make_unique_for_overwrite<double[]>(data_.bytes() / sizeof(double));
   domain_->device().download(copy.get(), data_.data(), data_.bytes());
   const double* words = copy.get();
+  const int boxes = domain_->layout(lanes_).boxes();  // other lanes are copies
   std::vector<double> totals;
   for (int r = 0; r < rhs_; ++r, words += order.words())
     for (int n = 0; n < sums_; ++n)
       totals.push_back(exact_sum_of(
-          2 * order.blocks * lanes_,
-          [&](long long site) { return words[order.word(site / lanes_, static_cast<int>(site % lanes_), n)]; },
+          2 * order.blocks * boxes,
+          [&](long long site) { return words[order.word(site / boxes, static_cast<int>(site % boxes), n)]; },
           domain_->communicator()));
   return totals;
 }

@@ -50,19 +50,20 @@ std::unique_ptr<double[]> buffer_of(const MemoryOrder& order) {
   return buffer;
 }
 
-/// Calls visit(lexicographic site, block among all that are held, lane) for every site of a subset.
+/// Calls visit(lexicographic site, block among all that are held, lane) for every copy of every site of a subset.
 template <class Visit>
 void for_each_stored_site(const Domain& domain, int lanes, Subset subset, const Visit& visit) {
   const Lattice& lattice = domain.lattice();
   const LaneLayout& layout = domain.layout(lanes);
-  const long long half_blocks = lattice.half_sites() / lanes;
+  const int half_blocks = layout.geometry().half_sites, boxes = layout.boxes();
 #pragma omp parallel for schedule(static)
   for (long long i = 0; i < lattice.sites(); ++i) {
     const Coordinates x = lattice.coordinates(i);
     const Parity parity = Lattice::parity(x);
     if (!holds(subset, parity)) continue;
-    const auto [block, lane] = layout.position(x);
-    visit(i, subset == Subset::full && parity == Parity::odd ? half_blocks + block : block, lane);
+    const auto [block, first] = layout.position(x);
+    for (int lane = first; lane < lanes; lane += boxes)
+      visit(i, subset == Subset::full && parity == Parity::odd ? half_blocks + block : block, lane);
   }
 }
 

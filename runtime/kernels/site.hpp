@@ -281,8 +281,8 @@ QUARKSMITH_INLINE Place locate(const Geometry& g, const Site& s, const Operand& 
   if (f.lanes == 1) return p;
   int x[directions] = {s.x[0], s.x[1], s.x[2], s.x[3]};
   int extent[directions] = {g.extent[0], g.extent[1], g.extent[2], g.extent[3]};
-  int lane = 0;
-  for (int bit = 0; (1 << bit) < f.lanes; ++bit) {
+  int lane = 0, bit = 0;
+  for (; (1 << bit) < f.lanes && g.lane_direction[bit] >= 0; ++bit) {
     const int mu = g.lane_direction[bit];
     extent[mu] /= 2;
     if (x[mu] >= extent[mu]) {
@@ -291,7 +291,7 @@ QUARKSMITH_INLINE Place locate(const Geometry& g, const Site& s, const Operand& 
     }
   }
   p.block = ((x[3] * extent[2] + x[2]) * extent[1] + x[1]) * (extent[0] / 2) + x[0] / 2;
-  return with_lane(p, lane);
+  return with_lane(p, lane, 1 << bit);
 }
 
 /// Lexicographic number, x fastest, of the site that lane l of a block holds in the whole lattice.

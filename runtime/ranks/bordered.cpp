@@ -40,9 +40,9 @@ struct Cost {
   long long blocks, sites;
   friend auto operator<=>(const Cost&, const Cost&) = default;
 };
-Cost cost_of(const Lattice& part, const Coordinates& box, int lanes) {
+Cost cost_of(const Lattice& part, const Coordinates& box, int lanes, int reach) {
   LaneTables tables;
-  const Geometry g = make_geometry(box.data(), lanes, tables);
+  const Geometry g = make_geometry(box.data(), lanes, tables, reach);
   Cost cost{1, 1};
   for (int mu = 0; mu < directions; ++mu) {
     cost.blocks *= std::min(part.extent(mu), g.extent[mu]);
@@ -51,16 +51,10 @@ Cost cost_of(const Lattice& part, const Coordinates& box, int lanes) {
   return cost;
 }
 
-/// Whether fields on a lattice have the lanes of the device's registers.
-bool has_full_lanes(const Domain& domain, const Coordinates& extent, int element_bytes) {
-  return lanes_possible(extent.data(), domain.device().full_lanes(element_bytes), domain.reach());
-}
-
 /// Extents of a box: the part, its border, and what directions that are split have more for the sake of lanes.
 Coordinates box_of(const Domain& part, const BorderDepth& depth, int element_bytes) {
   const Lattice& lattice = part.lattice();
   const int full = part.device().full_lanes(element_bytes);
-  const bool wide = has_full_lanes(part, lattice.global_extent(), element_bytes);
   Coordinates least = lattice.extent(), most = least;
   for (int mu = 0; mu < directions; ++mu) {
     if (!lattice.split(mu)) continue;
@@ -73,11 +67,10 @@ Coordinates box_of(const Domain& part, const BorderDepth& depth, int element_byt
     for (box[2] = least[2]; box[2] <= most[2]; box[2] += 2)
       for (box[1] = least[1]; box[1] <= most[1]; box[1] += 2)
         for (box[0] = least[0]; box[0] <= most[0]; box[0] += 2) {
-          if (has_full_lanes(part, box, element_bytes) != wide) continue;
-          const std::pair choice{cost_of(lattice, box, wide ? full : 1), box};
+          const std::pair choice{cost_of(lattice, box, full, part.reach()), box};
           if (!best || choice < *best) best = choice;
         }
-  return best ? best->second : least;
+  return best->second;
 }
 
 Memory to_device(const Domain& domain, const std::vector<SitePair>& pairs) {
@@ -94,9 +87,15 @@ class Slots {
     const int blocks = layout_.geometry().half_sites;
     padded_ = domain.device().short_vectors() ? (blocks + site_block - 1) / site_block * site_block : blocks;
   }
+  /// The first of a site.
   int at(const Coordinates& x) const {
     const auto [block, lane] = layout_.position(x);
     return (int(Lattice::parity(x)) * padded_ + block) * lanes_ + lane;
+  }
+  /// Every copy of a site becomes what stands in slot `from`.
+  void take(std::vector<SitePair>& pairs, const Coordinates& x, int from) const {
+    const int first = at(x), boxes = layout_.boxes();
+    for (int copy = 0; copy < lanes_; copy += boxes) pairs.push_back({first + copy, from});
   }
 
  private:
@@ -154,15 +153,15 @@ void BorderedPart::list_sites() {
   const Lattice& lattice = part_->lattice();
   const Slots here(*part_, element_bytes_), there(*box_, element_bytes_);
   const LaneLayout& layout = box_->layout(box_->lanes(element_bytes_));
-  std::vector<SitePair> put(static_cast<std::size_t>(lattice.sites())), cut(put.size());
+  std::vector<SitePair> put, cut;
   std::array<std::vector<char>, 2> holds;
   for (auto& h : holds) h.assign(layout.geometry().half_sites, 0);
   for (long long i = 0; i < lattice.sites(); ++i) {
     const Coordinates x = lattice.coordinates(i);
     Coordinates inside = x;
     for (int mu = 0; mu < directions; ++mu) inside[mu] += offset_[mu];
-    put[i] = {there.at(inside), here.at(x)};
-    cut[i] = {put[i].from, put[i].to};
+    there.take(put, inside, here.at(x));
+    here.take(cut, x, there.at(inside));
     holds[int(Lattice::parity(x))][layout.position(inside).block] = 1;
   }
   put_ = to_device(*part_, put);
@@ -200,11 +199,11 @@ void BorderedPart::list_zones() {
         for (x[2] = first[2]; x[2] < last[2]; ++x[2])
           for (x[1] = first[1]; x[1] < last[1]; ++x[1])
             for (x[0] = first[0]; x[0] < last[0]; ++x[0]) {
-              const int number = static_cast<int>(pack.size());
+              const int number = static_cast<int>(pack.size());  // one for all copies of a site
               Coordinates y = x;
               y[mu] += side == 0 ? extent : -extent;
               pack.push_back({number, slots.at(y)});
-              unpack.push_back({slots.at(x), number});
+              slots.take(unpack, x, number);
             }
       zones_.push_back({mu, side, to_device(*part_, pack), to_device(*part_, unpack), static_cast<int>(pack.size())});
     }
@@ -303,8 +302,7 @@ void LinkField::changed() const {
 const BorderedPart* Domain::bordered(const BorderDepth& depth, int element_bytes, std::string_view what,
                                      bool shared) const {
   if (lattice_.parts() == 1) return nullptr;
-  bool inside = has_full_lanes(*this, lattice_.extent(), element_bytes) ==
-                has_full_lanes(*this, lattice_.global_extent(), element_bytes);
+  bool inside = true;
   for (int mu = 0; mu < directions; ++mu) inside = inside && (!lattice_.split(mu) || depth.sites[mu] == 0);
   if (inside) return nullptr;
   // One that others use, too, holds copies of links already: the deepest.

@@ -69,7 +69,7 @@ def test_tests_and_the_demo_add_objects_and_change_none(folder):
     added = demo.keys() - tests.keys()
     assert all("-dev.dir" in name for name in added) and not any("/apps/" in name for name in added)
     build = read_build(folder / "dev")
-    assert f"-I{folder}/dev" in build.commands["full"]
+    assert f"-I{folder}/dev" in build.host
     assert {s.name for s in load_profile("dev").kernels} == build.kernels < read_build(folder).kernels
 
 

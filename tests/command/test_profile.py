@@ -8,10 +8,11 @@ import subprocess
 import textwrap
 
 import pytest
-from conftest import ROOT, Command
+from conftest import BUILD, ROOT, Command
 from relink import compiled, linked
 
 from generator.__main__ import main
+from generator.emit.ondemand import object_library, read_build
 from generator.profile import load_profile
 
 DOCUMENT = ROOT / "docs" / "howto-profile.md"
@@ -49,10 +50,10 @@ def command_of(profile, folder):
     assert {s.name for s in load_profile(str(profile)).kernels} <= {s.name for s in load_profile("default").kernels}
     assert main(["generate", "--profile", str(profile), "--devices", "none", "--out", str(folder / "generated")]) == 0
     objects = []
-    for width in ("full", "one_lane"):  # the kernels of each width have a registry of their own
-        source = folder / f"{width}.cpp"
+    for target in read_build(BUILD).cpu:  # the kernels of each instruction set have a registry of their own
+        source = folder / f"{target}.cpp"
         shutil.copy(folder / "generated" / "cpu" / "registry.cpp", source)
-        objects.append(compiled(source, "/cpu/registry.cpp", command=f"quarksmith_cpu_{width}.dir"))
+        objects.append(compiled(source, "/cpu/registry.cpp", command=f"{object_library(target)}.dir"))
     for name in ("tables.cpp", "tuned.cpp"):
         objects.append(compiled(folder / "generated" / name, f"/{name}"))
     return Own(folder, linked(folder, objects))

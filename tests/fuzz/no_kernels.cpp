@@ -5,14 +5,18 @@
 
 namespace quarksmith {
 
-namespace QUARKSMITH_CPU_NAMESPACE {
+#if defined(QUARKSMITH_CPU_V3)
+namespace cpu_v3 {
 std::span<const Kernel> kernels();
 std::span<const Kernel> kernels() { return {}; }
-}  // namespace QUARKSMITH_CPU_NAMESPACE
-namespace QUARKSMITH_CPU_ONE_LANE_NAMESPACE {
+}  // namespace cpu_v3
+#endif
+#if defined(QUARKSMITH_CPU_V4)
+namespace cpu_v4 {
 std::span<const Kernel> kernels();
 std::span<const Kernel> kernels() { return {}; }
-}  // namespace QUARKSMITH_CPU_ONE_LANE_NAMESPACE
+}  // namespace cpu_v4
+#endif
 
 void add_tables(KernelModule& module);
 void add_tables(KernelModule&) {}

@@ -190,13 +190,15 @@ QUARKSMITH_INLINE double arc_cosine(double x) { return __builtin_acos(x); }
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
-/// Where a site lies in the blocks of a field: the block, and the lane when single lanes are addressed (W = 1).
+/// Where a site lies in the blocks of a field: the block, and when single lanes are addressed (W = 1) the first of its
+/// lanes, and how far the lane of its next copy is (runtime/fields/geometry.hpp).
 struct Place {
   int block = 0;
   int lane = 0;
+  int boxes = max_lanes;
 };
 
-QUARKSMITH_INLINE Place with_lane(const Place& p, int lane) { return {p.block, lane}; }
+QUARKSMITH_INLINE Place with_lane(const Place& p, int lane, int boxes) { return {p.block, lane, boxes}; }
 /// Where number `index` of the blocks that a field holds lies.
 QUARKSMITH_INLINE Place element_place(const Geometry&, int index) { return {index}; }
 
@@ -259,7 +261,7 @@ QUARKSMITH_INLINE void store_words(const Operand& f, const Place& p, long long s
   QUARKSMITH_UNROLL
   for (int n = 0; n < N; ++n) {
     if constexpr (W == 1) {
-      base[(first + n) * f.lanes + p.lane] = words.w[n];
+      for (int lane = p.lane; lane < f.lanes; lane += p.boxes) base[(first + n) * f.lanes + lane] = words.w[n];
     } else {
       store_lanes<Word, W>(base + (first + n) * W, words.w[n]);
     }
@@ -285,7 +287,11 @@ QUARKSMITH_INLINE Lanes<float, W> load_norm(const Operand& f, const Place& p, in
 template <int W>
 QUARKSMITH_INLINE void store_norm(const Operand& f, const Place& p, int rhs, const Lanes<float, W>& norm) {
   float* base = f.norm + rhs * f.norm_rhs_stride + (long long)p.block * f.lanes;
-  store_lanes<float, W>(base + p.lane, norm);
+  if constexpr (W == 1) {
+    for (int lane = p.lane; lane < f.lanes; lane += p.boxes) base[lane] = norm;
+  } else {
+    store_lanes<float, W>(base, norm);
+  }
 }
 
 /// N numbers for each of up to Most places that a thread keeps while it works on a block.

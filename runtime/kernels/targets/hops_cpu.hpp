@@ -82,41 +82,6 @@ QUARKSMITH_INLINE bool needs_ghosts(const Arguments& a, int index) {
   return on_boundary<K::HalfSpinor::depth>(a.geometry, make_site(a.geometry, a.parity, index, 0), cut);
 }
 
-/// Leaves D psi to somebody else's epilogue: a.out.data are spinors of registers, one a right-hand side.
-struct Keep {
-  static constexpr int vectors = 1;
-  template <class Spinors, int W, class Value>
-  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
-    static_cast<Value*>(a.out.data)[rhs - s.rhs] = *sum;
-  }
-};
-/// D psi at a block some of whose hops end in ghost zones. Compiled once for all epilogues.
-template <class Body, int W>
-QUARKSMITH_OUTLINED void hop_with_ghosts(const Arguments& a, int index, int rhs, void* sum) {
-  Arguments to = a;
-  to.out.data = sum;
-  Body::template site<W>(to, index, rhs, static_cast<Lanes<double, W>*>(nullptr));
-}
-/// Kernel K, whose body has that epilogue, at such a block.
-template <int W, template <class, class, class, class, bool, int> class Body, class Codec, class LinkCodec,
-          class Storage, class Epilogue, bool ComplexPhase, int Tile>
-QUARKSMITH_OUTLINED void site_with_ghosts(const Body<Codec, LinkCodec, Storage, Epilogue, ComplexPhase, Tile>&,
-                                          const Arguments& a, int index, int rhs) {
-  using Hopping = Body<Codec, LinkCodec, Storage, Keep, ComplexPhase, Tile>;
-  using Spinors = SpinorView<Codec, Hopping::HalfSpinor::spins, W>;
-  typename Spinors::Value sum[Tile];
-  hop_with_ghosts<Hopping, W>(a, index, rhs, sum);
-  const Site x = make_site(a.geometry, a.parity, index, rhs);
-  for (int r = 0; r < Tile; r += Epilogue::vectors) Epilogue::template finish<Spinors, W>(a, x, rhs + r, sum + r);
-}
-
-/// Kernel K at a block.
-template <class K, int W>
-QUARKSMITH_INLINE void hop_site(const Arguments& a, int index, int rhs) {
-  if (needs_ghosts<K>(a, index)) return site_with_ghosts<W>(K{}, a, index, rhs);
-  K::template site<W>(a, index, rhs, InFields<typename K::template Links<W>>{});
-}
-
 // --- ahead -----------------------------------------------------------------------------------------------------------
 
 /// Has memory bring link and neighbour of the hop (Mu, Step) of kernel K nearer.
@@ -149,6 +114,48 @@ QUARKSMITH_INLINE int blocks_ahead(const Arguments& a) {
   constexpr long long spinors = 2 * K::tile * Spinors::words * int(sizeof(typename Spinors::Word));
   constexpr long long cached = 8 << 20;  // bytes
   return a.geometry.half_sites * (links + spinors) * W > cached ? 2 : 0;
+}
+
+// --- blocks ----------------------------------------------------------------------------------------------------------
+
+/// Leaves D psi to somebody else's epilogue: a.out.data are spinors of registers, one a right-hand side.
+struct Keep {
+  static constexpr int vectors = 1;
+  template <class Spinors, int W, class Value>
+  static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
+    static_cast<Value*>(a.out.data)[rhs - s.rhs] = *sum;
+  }
+};
+/// D psi at a block some of whose hops end in ghost zones.
+template <class Hopping, int W>
+QUARKSMITH_OUTLINED void hop_with_ghosts(const Arguments& a, int index, int rhs) {
+  Hopping::template site<W>(a, index, rhs, static_cast<Lanes<double, W>*>(nullptr));
+}
+/// D psi at a block; `next` will follow soon (-1: nothing is asked for).
+template <class Hopping, int W>
+QUARKSMITH_OUTLINED void hop_at(const Arguments& a, int index, int next, int rhs) {
+  if (next >= 0) prefetch_block<Hopping, W>(a, next, rhs);
+  if (needs_ghosts<Hopping>(a, index)) return hop_with_ghosts<Hopping, W>(a, index, rhs);
+  Hopping::template site<W>(a, index, rhs, InFields<typename Hopping::template Links<W>>{});
+}
+
+/// A kernel at blocks number `first` to `end` of `count`. D psi is compiled once for all epilogues.
+template <int W, template <class, class, class, class, bool, int> class Body, class Codec, class LinkCodec,
+          class Storage, class Epilogue, bool ComplexPhase, int Tile, class Block>
+QUARKSMITH_INLINE void hop_blocks(const Body<Codec, LinkCodec, Storage, Epilogue, ComplexPhase, Tile>&,
+                                  const Arguments& a, int first, int end, int count, int rhs, const Block& block) {
+  using Hopping = Body<Codec, LinkCodec, Storage, Keep, ComplexPhase, Tile>;
+  using Spinors = SpinorView<Codec, Hopping::HalfSpinor::spins, W>;
+  typename Spinors::Value sum[Tile];
+  Arguments to = a;
+  to.out.data = sum;
+  const int ahead = blocks_ahead<Hopping, W>(a);
+  for (int number = first; number < end; ++number) {
+    const int index = block(number);
+    hop_at<Hopping, W>(to, index, ahead != 0 && number + ahead < count ? block(number + ahead) : -1, rhs);
+    const Site x = make_site(a.geometry, a.parity, index, rhs);
+    for (int r = 0; r < Tile; r += Epilogue::vectors) Epilogue::template finish<Spinors, W>(a, x, rhs + r, sum + r);
+  }
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -11,10 +11,10 @@ inline constexpr int chunk_blocks = 32;
 
 QUARKSMITH_INLINE bool at_rest(const Arguments& a, int rhs, int tile);  // runtime/kernels/scalars.hpp
 
-/// Calls body(index, rhs) for every block below `count` and every tile of right-hand sides, and then the program of
-/// kernel K on device scalars if it has one. Kernels with sums: runtime/kernels/targets/sums_cpu.hpp.
+/// Calls body(first, end, rhs) for chunks of the numbers below `count` and every tile of right-hand sides, and then the
+/// program of kernel K on device scalars if it has one. Kernels with sums: runtime/kernels/targets/sums_cpu.hpp.
 template <class K, class Body>
-QUARKSMITH_INLINE void for_each(const Arguments& a, int count, const Body& body) {
+QUARKSMITH_INLINE void for_each_chunk(const Arguments& a, int count, const Body& body) {
   static_assert(K::sums == 0, "sums_cpu.hpp adds up");
   const int chunks = (count + chunk_blocks - 1) / chunk_blocks;
   for (int rhs = 0; rhs < a.rhs; rhs += K::tile) {
@@ -22,7 +22,7 @@ QUARKSMITH_INLINE void for_each(const Arguments& a, int count, const Body& body)
 #pragma omp parallel for schedule(static)
     for (int chunk = 0; chunk < chunks; ++chunk) {
       const int end = (chunk + 1) * chunk_blocks < count ? (chunk + 1) * chunk_blocks : count;
-      for (int index = chunk * chunk_blocks; index < end; ++index) body(index, rhs);
+      body(chunk * chunk_blocks, end, rhs);
     }
     if constexpr (requires { K::then(a, rhs, nullptr); }) K::then(a, rhs, nullptr);
   }
@@ -44,13 +44,8 @@ struct Boxes {
   }
 };
 
-#if defined(QUARKSMITH_ONE_LANE)
-template <class K>
-inline constexpr int lanes_of = 1;
-#else
 template <class K>
 inline constexpr int lanes_of = K::vectorised ? full_lanes<typename K::Element> : 1;
-#endif
 
 template <class HalfSpinor, class Codec, int W, int Mu, int Step>
 void pack(const Arguments& a, const Operand& to, int index, int face, int rhs);  // runtime/kernels/view.hpp
@@ -77,15 +72,7 @@ void pack_faces(const Arguments& a) {
   pack_face<C, F, W, 3, +1>(a), pack_face<C, F, W, 3, -1>(a);
 }
 
-// Of hopping terms: runtime/kernels/targets/hops_cpu.hpp
-template <class K, int W>
-QUARKSMITH_INLINE void hop_site(const Arguments& a, int index, int rhs);
-template <class K, int W>
-QUARKSMITH_INLINE void prefetch_block(const Arguments& a, int index, int rhs);
-template <class K, int W>
-QUARKSMITH_INLINE int blocks_ahead(const Arguments& a);
-
-/// Runs kernel K; the build compiles every kernel twice, for blocks of full lanes and (QUARKSMITH_ONE_LANE) of one.
+/// Runs kernel K.
 template <class K, class Order = InOrder>
 void apply(const Arguments& a, const Launch& launch) {
   if constexpr (requires { typename K::HalfSpinor; })
@@ -93,17 +80,14 @@ void apply(const Arguments& a, const Launch& launch) {
   constexpr int lanes = lanes_of<K>;
   const int count = a.list != nullptr ? a.list_count : K::count(a);
   const auto block = [&](int number) { return a.list != nullptr ? a.list[number] : Order::block(a.geometry, number); };
-  if constexpr (lanes > 1 && requires { typename K::HalfSpinor; }) {
-    const int ahead = blocks_ahead<K, lanes>(a);
-    for_each<K>(a, count, [&](int number, int rhs) {
-      if (ahead != 0 && number + ahead < count) prefetch_block<K, lanes>(a, block(number + ahead), rhs);
-      hop_site<K, lanes>(a, block(number), rhs);
-    });
-  } else {
-    for_each<K>(a, count, [&](int number, int rhs) {
-      K::template site<lanes>(a, block(number), rhs, static_cast<Lanes<double, lanes>*>(nullptr));
-    });
-  }
+  for_each_chunk<K>(a, count, [&](int first, int end, int rhs) {
+    if constexpr (requires { typename K::HalfSpinor; }) {
+      hop_blocks<lanes>(K{}, a, first, end, count, rhs, block);  // runtime/kernels/targets/hops_cpu.hpp
+    } else {
+      for (int number = first; number < end; ++number)
+        K::template site<lanes>(a, block(number), rhs, static_cast<Lanes<double, lanes>*>(nullptr));
+    }
+  });
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

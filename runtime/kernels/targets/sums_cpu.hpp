@@ -25,6 +25,7 @@ template <class K, class Order = InOrder>
   requires K::exact_sums
 void apply(const Arguments& a, const Launch&) {
   constexpr int N = K::sums, W = lanes_of<K>;
+  const int boxes = W < (1 << a.geometry.lane_bits) ? W : 1 << a.geometry.lane_bits;  // other lanes are copies
   const int count = K::count(a), chunks = (count + chunk_blocks - 1) / chunk_blocks;
   for (int rhs = 0; rhs < a.rhs; rhs += K::tile) {
     if (at_rest(a, rhs, K::tile)) continue;
@@ -40,7 +41,7 @@ void apply(const Arguments& a, const Launch&) {
       for (int n = 0; n < N; ++n) {
         double* const pair = a.partial + 2 * (chunk * N + n);
         pair[0] = pair[1] = 0;
-        for (int l = 0; l < W; ++l) {
+        for (int l = 0; l < boxes; ++l) {
           add_exactly(pair[0], pair[1], get_lane(sums[n], l));
           pair[1] += get_lane(rests[n], l);
         }

@@ -12,7 +12,7 @@ struct Place {
   int block = 0;
 };
 
-QUARKSMITH_INLINE Place with_lane(const Place& p, int) { return p; }
+QUARKSMITH_INLINE Place with_lane(const Place& p, int, int) { return p; }
 /// Where number `index` of the sites that a field holds lies: the last block of the even ones may not be full.
 QUARKSMITH_INLINE Place element_place(const Geometry& g, int index) {
   return {index < g.half_sites ? index : index + (-g.half_sites & (site_block - 1))};
