@@ -73,9 +73,10 @@ int choose() {
       if (const std::string why = lacks(set); !why.empty()) throw UsageError("QUARKSMITH_CPU: " + why);
       return set;
     }
-    throw UsageError(fmt::format("QUARKSMITH_CPU={}: this library has kernels for {}; use one of these, or build "
-                                 "with `make library CPU=all`",
-                                 asked, names(sets)));
+    throw UsageError(
+        fmt::format("QUARKSMITH_CPU={}: this library has kernels for {}; use one of these, or build "
+                    "with `make library CPU=all`",
+                    asked, names(sets)));
   }
   for (auto set = sets.rbegin(); set != sets.rend(); ++set)
     if (has(*set)) return *set;

@@ -62,8 +62,7 @@ std::string doubt(const std::filesystem::path& file) {
 class Registry {
  public:
   Registry() {
-    KernelModule built{
-        KernelModule::current_layout, built_cpu_kernels(), built_cuda_kernels(), {}, {}, {}, {}};
+    KernelModule built{KernelModule::current_layout, built_cpu_kernels(), built_cuda_kernels(), {}, {}, {}, {}};
     add_tables(built);
     add(built);
     const char* files = std::getenv("QUARKSMITH_KERNELS");

@@ -87,8 +87,7 @@ TEST_P(Lanes, GiveTheSameBits) {
 INSTANTIATE_TEST_SUITE_P(
     Actions, Lanes,
     testing::Values(OperatorCase{"wilson", Reduction::none}, OperatorCase{"clover", Reduction::asymmetric},
-                    OperatorCase{"wilson", Reduction::symmetric},
-                    OperatorCase{"twisted_mass", Reduction::symmetric},
+                    OperatorCase{"wilson", Reduction::symmetric}, OperatorCase{"twisted_mass", Reduction::symmetric},
                     OperatorCase{"twisted_doublet", Reduction::asymmetric},
                     OperatorCase{"domain_wall", Reduction::asymmetric}, OperatorCase{"moebius", Reduction::symmetric},
                     OperatorCase{"naive", Reduction::none}, OperatorCase{"staggered", Reduction::asymmetric},

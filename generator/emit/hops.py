@@ -26,20 +26,14 @@ def hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) -
     started: set[int] = set()
     rows = []
     for hop in hops:
-        forward = hop.sign > 0
         names = [f"psi[{s}]" for s in range(operator.spins)]
-        products = [f"h{k}" for k in range(hop.factors.rank)]
+        products = [f"h[{k}]" for k in range(hop.factors.rank)]
+        weights = []
+        if hop.sign < 0 and hop.mu in operator.form.directed:
+            weights = [f"const auto w{k} = weighted<{hop.mu}>(a, {h});" for k, h in enumerate(products)]
+            products = [f"w{k}" for k in range(hop.factors.rank)]
         mask = sum(1 << nu for nu in hop.phase)
         results = [f"staggered_sign<{mask}>(x, {h})" if mask else h for h in products]
-        cross = []
-        for k, result in enumerate(products):
-            if forward:
-                crossed = f"mul(u, arrive<ComplexPhase>(a, there, h.scale, h[{k}]))"
-            else:
-                crossed = f"arrive<ComplexPhase>(a, there, h.scale, mul_adj(u, h[{k}]))"
-            if not forward and hop.mu in operator.form.directed:
-                crossed = f"weighted<{hop.mu}>(a, {crossed})"
-            cross.append(f"const auto {result} = {crossed};")
         accumulate = []
         for spin, row in enumerate(hop.factors.reconstruct):
             line = accumulation(f"sum[r][{spin}]", row, results, first=spin not in started)
@@ -57,7 +51,7 @@ def hop_rows(operator: HoppingOperator, spec: KernelSpec, hops: Sequence[Hop]) -
                 "step": f"{hop.step:+d}",
                 "parts": _parts(hop.factors.project),
                 "project": [f"value({combination(row, names)})" for row in hop.factors.project],
-                "cross": cross,
+                "weights": weights,
                 "accumulate": accumulate,
             }
         )

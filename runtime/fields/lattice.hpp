@@ -85,8 +85,8 @@ class Lattice {
 };
 
 /// The lanes of a CPU block: each covers a box whose extents are the lattice's, halved once for every lane bit. Where
-/// boxes of even extents, which hops of `reach` sites leave over one boundary at most, are fewer than lanes, several lanes
-/// cover the same box and hold the same. The halvings for 2^k lanes are the first k of those for more lanes.
+/// boxes of even extents, which hops of `reach` sites leave over one boundary at most, are fewer than lanes, several
+/// lanes cover the same box and hold the same. The halvings for 2^k lanes are the first k of those for more lanes.
 class LaneLayout {
  public:
   /// \param lanes a power of two; 1 means no lanes.

@@ -33,8 +33,13 @@ inline MemoryOrder order_of(const LinkField& f) {
           f.lanes()};
 }
 inline MemoryOrder order_of(const TermField& f) {
-  return {f.domain().device().short_vectors(),           36, 2,        f.precision().word_bytes,
-          f.domain().layout(f.lanes()).geometry().half_sites, 2,  f.lanes()};
+  return {f.domain().device().short_vectors(),
+          36,
+          2,
+          f.precision().word_bytes,
+          f.domain().layout(f.lanes()).geometry().half_sites,
+          2,
+          f.lanes()};
 }
 
 /// Whether a subset holds the sites of a parity.

@@ -42,8 +42,13 @@ SiteSums::SiteSums(DomainPointer domain, int lanes, int sums, int rhs)
 }
 
 MemoryOrder SiteSums::order() const {
-  return {domain_->device().short_vectors(),               sums_, 1,     sizeof(double),
-          domain_->layout(lanes_).geometry().half_sites, 2,     lanes_};
+  return {domain_->device().short_vectors(),
+          sums_,
+          1,
+          sizeof(double),
+          domain_->layout(lanes_).geometry().half_sites,
+          2,
+          lanes_};
 }
 
 Operand SiteSums::operand() const {

@@ -255,23 +255,29 @@ QUARKSMITH_INLINE Colour<R>& operator-=(Colour<R>& sum, const Scaled<R>& a) {
   return sum += -a;
 }
 
-/// What arrives over a hop, times its scale and coefficient: where no branch is taken, with the two as one factor.
+/// What arrives over a hop, times its scale and coefficient as one factor: for targets that take no branch.
 template <bool HasComplexPhase, int Mu, int Step, class Scale, class R>
 QUARKSMITH_INLINE auto arrive(const Arguments& a, const Neighbour<Mu, Step>& n, const Scale& scale,
                               const Colour<R>& h) {
   const Hops& hops = coefficients_of<Step>(a);
-  if constexpr (branch_on_crossing) {
-    if (n.crosses) return arrive_across<HasComplexPhase, Mu, Step>(a, scale * h);
-    const Element<R> bulk = scalar<R>(hops.bulk[Mu]);
-    return bulk == Element<R>(1) ? scale * h : (R{} + bulk) * (scale * h);
+  const R re = n.crosses ? scalar<R>(hops.edge_re[Mu][n.back]) : scalar<R>(hops.bulk[Mu]);
+  if constexpr (HasComplexPhase) {
+    const R im = n.crosses ? scalar<R>(hops.edge_im[Mu][n.back]) : R(0);
+    return Complex<R>{re * scale, (Step > 0 ? im : -im) * scale} * h;
   } else {
-    const R re = n.crosses ? scalar<R>(hops.edge_re[Mu][n.back]) : scalar<R>(hops.bulk[Mu]);
-    if constexpr (HasComplexPhase) {
-      const R im = n.crosses ? scalar<R>(hops.edge_im[Mu][n.back]) : R(0);
-      return Complex<R>{re * scale, (Step > 0 ? im : -im) * scale} * h;
-    } else {
-      return Scaled<R>{re * scale, h};
-    }
+    return Scaled<R>{re * scale, h};
+  }
+}
+/// The same of N vectors, where a branch is taken: one for all.
+template <bool HasComplexPhase, int N, int Mu, int Step, class R>
+QUARKSMITH_INLINE void arrive_in_place(const Arguments& a, const Neighbour<Mu, Step>& n, Colour<R>* h) {
+  const Element<R> bulk = scalar<R>(coefficients_of<Step>(a).bulk[Mu]);
+  if (n.crosses) {
+    QUARKSMITH_UNROLL
+    for (int k = 0; k < N; ++k) h[k] = arrive_across<HasComplexPhase, Mu, Step>(a, h[k]);
+  } else if (bulk != Element<R>(1)) {
+    QUARKSMITH_UNROLL
+    for (int k = 0; k < N; ++k) h[k] = (R{} + bulk) * h[k];
   }
 }
 

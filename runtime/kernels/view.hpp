@@ -190,6 +190,49 @@ QUARKSMITH_INLINE Projected<Scale, R, 1 + sizeof...(More)> projected(const Scale
   return {scale, {first, more...}};
 }
 
+/// Colour vectors that have crossed a link.
+template <class Vector, int N>
+struct Crossed {
+  Vector h[N];
+  QUARKSMITH_INLINE const Vector& operator[](int n) const { return h[n]; }
+};
+
+/// out = u in, or u^+ in, for N vectors.
+template <bool Adjoint, int N, class U, class Vector>
+QUARKSMITH_INLINE void mul_each(const U& u, const Vector* in, Vector* out) {
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; ++n) out[n] = Adjoint ? mul_adj(u, in[n]) : mul(u, in[n]);
+}
+
+/// What arrives over a hop: vectors times their scale, link and coefficient, which for a forward hop come with the
+/// neighbour.
+template <bool HasComplexPhase, int Mu, int Step, class U, class Scale, class R, int N>
+QUARKSMITH_INLINE auto cross(const Arguments& a, const Neighbour<Mu, Step>& n, const U& u,
+                             const Projected<Scale, R, N>& h) {
+  if constexpr (branch_on_crossing) {
+    Colour<R> before[N];
+    Crossed<Colour<R>, N> after;
+    QUARKSMITH_UNROLL
+    for (int k = 0; k < N; ++k) before[k] = h.scale * h[k];
+    if constexpr (Step > 0) arrive_in_place<HasComplexPhase, N>(a, n, before);
+    mul_each<(Step < 0), N>(u, before, after.h);
+    if constexpr (Step < 0) arrive_in_place<HasComplexPhase, N>(a, n, after.h);
+    return after;
+  } else if constexpr (Step > 0) {
+    const auto scaled = [&](int k) { return arrive<HasComplexPhase>(a, n, h.scale, h[k]); };
+    Crossed<decltype(mul(u, scaled(0))), N> after;
+    QUARKSMITH_UNROLL
+    for (int k = 0; k < N; ++k) after.h[k] = mul(u, scaled(k));
+    return after;
+  } else {
+    const auto scaled = [&](int k) { return arrive<HasComplexPhase>(a, n, h.scale, mul_adj(u, h[k])); };
+    Crossed<decltype(scaled(0)), N> after;
+    QUARKSMITH_UNROLL
+    for (int k = 0; k < N; ++k) after.h[k] = scaled(k);
+    return after;
+  }
+}
+
 /// How the colour vectors that cross a link follow from a spinor: they are some of its own, which travel as they are
 /// stored, or combinations.
 template <int... Spins>

@@ -5,8 +5,8 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// A link whose first numbers are read where they are stored whenever it multiplies a vector, the others decoded: a
-/// matrix beside two vectors and the sum is more than registers hold.
+/// A link whose numbers are read where they are stored (the first InPlace of them; others are decoded) when they
+/// multiply: a matrix beside two vectors and what becomes of them is more than registers hold.
 template <class R, int InPlace>
 struct LinkInMemory {
   static constexpr int lanes = sizeof(R) / sizeof(Element<R>), reals = 18;
@@ -16,19 +16,36 @@ struct LinkInMemory {
   QUARKSMITH_INLINE R real(int n) const {
     return n < InPlace ? load_lanes<Element<R>, lanes>(stored + n * lanes) : decoded[n < InPlace ? 0 : n - InPlace];
   }
-  QUARKSMITH_INLINE Complex<R> number(int n) const { return {real(2 * n), real(2 * n + 1)}; }
-  QUARKSMITH_INLINE Link<R> load() const {
-    in_order();  // or the compiler keeps what it read before, in memory of its own
-    return {number(0), number(1), number(2), number(3), number(4), number(5), number(6), number(7), number(8)};
+  /// Row i, column j of the link, or of its adjoint.
+  template <bool Adjoint>
+  QUARKSMITH_INLINE Complex<R> at(int i, int j) const {
+    const int n = Adjoint ? 3 * j + i : 3 * i + j;
+    return {real(2 * n), Adjoint ? -real(2 * n + 1) : real(2 * n + 1)};
   }
 };
-template <class R, int InPlace>
-QUARKSMITH_INLINE Colour<R> mul(const LinkInMemory<R, InPlace>& u, const Colour<R>& v) {
-  return mul(u.load(), v);
+
+/// Every number of the link is read once for N vectors. With 32 registers the sums of all rows grow side by side, with
+/// 16 one row comes after the other.
+template <bool Adjoint, int N, class R, int InPlace>
+QUARKSMITH_INLINE void mul_together(const LinkInMemory<R, InPlace>& u, const Colour<R>* in, Colour<R>* out) {
+  Complex<R> v[N][3], sum[N][3];
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; ++n) v[n][0] = in[n].c0, v[n][1] = in[n].c1, v[n][2] = in[n].c2;
+  QUARKSMITH_UNROLL
+  for (int step = 0; step < 9; ++step) {
+    const int i = register_bytes == 64 ? step % 3 : step / 3, j = register_bytes == 64 ? step / 3 : step % 3;
+    const Complex<R> e = u.template at<Adjoint>(i, j);
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < N; ++n) sum[n][i] = j == 0 ? e * v[n][0] : add_product<1>(sum[n][i], e, v[n][j]);
+  }
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; ++n) out[n] = {sum[n][0], sum[n][1], sum[n][2]};
 }
-template <class R, int InPlace>
-QUARKSMITH_INLINE Colour<R> mul_adj(const LinkInMemory<R, InPlace>& u, const Colour<R>& v) {
-  return mul_adj(u.load(), v);
+template <bool Adjoint, int N, class R, int InPlace>
+QUARKSMITH_INLINE void mul_each(const LinkInMemory<R, InPlace>& u, const Colour<R>* in, Colour<R>* out) {
+  constexpr int together = N % 2 == 0 ? 2 : 1;
+  QUARKSMITH_UNROLL
+  for (int n = 0; n < N; n += together) mul_together<Adjoint, together>(u, in + n, out + n);
 }
 
 /// Numbers of a link that a field holds as they are.
@@ -42,8 +59,9 @@ template <class View>
 QUARKSMITH_INLINE auto link_in_memory(const Operand& f, const Site& at, int mu) {
   using Real = typename View::Real;
   LinkInMemory<Real, in_place<View>> u;
-  u.stored = static_cast<const typename View::Word*>(f.data) + at.parity * f.parity_stride +
-             (at.place.block * static_cast<long long>(directions) + mu) * View::words * View::lanes;
+  if constexpr (in_place<View> > 0)
+    u.stored = static_cast<const typename View::Word*>(f.data) + at.parity * f.parity_stride +
+               (at.place.block * static_cast<long long>(directions) + mu) * View::words * View::lanes;
   if constexpr (in_place<View> < u.reals) {
     const Link<Real> v = View::load(f, at.place, at.parity, mu);
     const Complex<Real> all[] = {v.a0, v.a1, v.a2, v.b0, v.b1, v.b2, v.c0, v.c1, v.c2};
@@ -61,10 +79,10 @@ struct InFields {
   template <int Mu, int Step>
   QUARKSMITH_INLINE auto link(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there) const {
     using View = typename Links::template of<Step>;
-    if constexpr (in_place<View> > 0) {
-      return link_in_memory<View>(links_of<Step>(a), link_site(x, there), Mu);
-    } else {
+    if constexpr (View::temporal && Mu == 3) {
       return Stored<Links, 0>{}.link(a, x, there);
+    } else {
+      return link_in_memory<View>(links_of<Step>(a), link_site(x, there), Mu);
     }
   }
   template <class HalfSpinor, class Spinors, int Mu, int Step>
@@ -151,8 +169,8 @@ QUARKSMITH_INLINE void hop_blocks(const Body<Codec, LinkCodec, Storage, Epilogue
   to.out.data = sum;
   const int ahead = blocks_ahead<Hopping, W>(a);
   for (int number = first; number < end; ++number) {
-    const int index = block(number);
-    hop_at<Hopping, W>(to, index, ahead != 0 && number + ahead < count ? block(number + ahead) : -1, rhs);
+    const int index = block(number), next = ahead != 0 && number + ahead < count ? block(number + ahead) : -1;
+    hop_at<Hopping, W>(to, index, next, rhs);
     const Site x = make_site(a.geometry, a.parity, index, rhs);
     for (int r = 0; r < Tile; r += Epilogue::vectors) Epilogue::template finish<Spinors, W>(a, x, rhs + r, sum + r);
   }
