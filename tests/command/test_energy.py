@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-BENCH = ("bench", "--device", "cpu", "--lattice", "4,4,4,4", "--seconds", "0.01", "--only", "norm2_double", "--energy")
+BENCH = ("bench", "--device", "cpu", "--lattice", "4,4,4,4", "--seconds", "0.005", "--only", "algebra_norm2", "--energy")
 WATTS = 40
 
 
