@@ -7,7 +7,18 @@ import time
 
 import pytest
 
-BENCH = ("bench", "--device", "cpu", "--lattice", "4,4,4,4", "--seconds", "0.005", "--only", "algebra_norm2", "--energy")
+BENCH = (
+    "bench",
+    "--device",
+    "cpu",
+    "--lattice",
+    "4,4,4,4",
+    "--seconds",
+    "0.005",
+    "--only",
+    "algebra_norm2",
+    "--energy",
+)
 WATTS = 40
 
 
