@@ -103,7 +103,8 @@ def _solve(rows: list[KernelSpec]) -> Kernels:
         for needed in support(spec) if spec.operator.family in USED else ():
             if not _stored_as_computed(needed):
                 found.setdefault(needed.name, needed)
-        _add_methods(found, spec)
+    for spins, precision in dict.fromkeys((s.operator.spins, s.precision) for s in used if s.operator.is_dirac):
+        _add_methods(found, spins, precision)
     return found
 
 
@@ -166,18 +167,16 @@ _COMPLETE = {"hopping": _complete_hopping, "slices": _complete_slices, "expressi
 """What operators that methods solve with need beside themselves, by family."""
 
 
-def _add_methods(found: Kernels, spec: KernelSpec) -> None:
-    """Vector updates of the methods that solve for an operator."""
-    if not spec.operator.is_dirac:
-        return
+def _add_methods(found: Kernels, spins: int, precision: str) -> None:
+    """Vector updates of the methods that solve for operators on fields of these spins."""
     names: tuple[str, ...] = ITERATIONS
     axes: dict[str, object] = {}
-    if spec.operator.spins == 1:
+    if spins == 1:
         names, axes = STAGGERED, {"spins": 1}
-    elif spec.precision in EVERY_METHOD:
+    elif precision in EVERY_METHOD:
         names = (*COEFFICIENTS, *ITERATIONS, *METHODS, *SHIFTS, *BLOCKS)
     for name in names:
-        _add(found, name, spec.precision, **axes)
+        _add(found, name, precision, **axes)
 
 
 def _heatbath(rows: list[KernelSpec]) -> Kernels:

@@ -9,61 +9,97 @@ unset MAKEFLAGS MAKELEVEL MFLAGS  # tests start make on their own
 export QUARKSMITH_ON_DEMAND=off   # a test that lacks a kernel is to fail
 
 rm -f "$build"/tests*.xml
-# In three parts side by side, since references compute with one thread: two of kernels and actions, which have all
-# threads, and methods, of many steps on few sites, where these would only wait for each other. On a machine that is
-# busy otherwise, threads that spin while they wait would take each other's processors.
-kernels="Kernels/*:Devices/*:Actions/*"
-for part in 0 1 2; do
-  (
-    export GOMP_SPINCOUNT=1000 OMP_WAIT_POLICY=passive GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$part
-    tests=$kernels
-    [ $part != 2 ] || { tests="-$kernels" && export OMP_NUM_THREADS=1 GTEST_TOTAL_SHARDS=1 GTEST_SHARD_INDEX=0; }
-    exec "$build/bin/quarksmith_tests" --gtest_brief=1 "--gtest_filter=$tests" \
-      "--gtest_output=xml:$build/tests$part.xml"
-  ) > "$build/tests$part.log" 2>&1 &
-  parts[part]=$!
-done
-for part in 0 1 2; do
-  wait "${parts[part]}"
-  runs+=("$?:$build/tests$part.xml")
-done
-cat "$build"/tests[012].log > "$build/tests.log" && rm "$build"/tests[012].log
-grep -vE "^DATA|Skipped|^$|set QUARKSMITH_DATA|SKIPPED" "$build/tests.log"
-# Damaged files, the same ones each time; `make fuzz` goes on from where it was.
-"$build/bin/quarksmith_fuzz" --seconds 25 --workers 2 --seed 20261123 --keep "$build/fuzz"
-runs+=("$?:quarksmith_fuzz")
-# Several OpenMP teams share the processors there: waiting threads must not spin.
-(cd "$build" && OMP_WAIT_POLICY=passive bin/quarksmith_c_tests)
-runs+=("$?:quarksmith_c_tests")
-# Ranks share the processors too: those that wait give way, and each computes with one thread.
-if command -v mpirun >/dev/null && ldd "$build/bin/quarksmith" | grep -q libmpi; then
-  options=()
+processors=$(nproc)
+
+# start NAME RESULT COMMAND...: runs it beside others, with its output in NAME.log. Threads and ranks that spin while
+# they wait would take each other's processors.
+start() {
+  local name=$1 result=$2
+  shift 2
+  OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=1000 "$@" > "$build/$name.log" 2>&1 &
+  started+=("$!:$name:$result")
+}
+
+# Waits for all of them.
+finish() {
+  local job pid name result
+  for job in "${started[@]}"; do
+    IFS=: read -r pid name result <<< "$job"
+    wait "$pid"
+    runs+=("$?:$result")
+  done
+}
+
+# cpp_tests NAME FILTER VARIABLE=VALUE...: with its result in NAME.xml.
+cpp_tests() {
+  local name=$1 filter=$2
+  shift 2
+  [ $# = 0 ] || export "$@"
+  exec "$build/bin/quarksmith_tests" --gtest_brief=1 "--gtest_filter=$filter" "--gtest_output=xml:$build/$name.xml"
+}
+
+c_tests() { cd "$build" && exec bin/quarksmith_c_tests; }
+
+# Each rank computes with one thread, and gives way while it waits.
+on_ranks() {
+  local ranks=$1 options=()
   if mpirun --version 2>/dev/null | grep -q "Open MPI\|OpenRTE"; then
     options=(--allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 --bind-to none)
   fi
-  for ranks in 1 2 4 8; do
-    OMP_NUM_THREADS=1 mpirun "${options[@]}" -n $ranks \
-      "$build/bin/quarksmith_ranks_tests" --gtest_brief=1 "--gtest_output=xml:$build/tests_ranks$ranks.xml" \
-      > "$build/ranks.log" 2>&1
-    status=$?
-    runs+=("$status:$build/tests_ranks$ranks.xml")
-    [ $status = 0 ] || cat "$build/ranks.log"
-    grep -E "^ranks:" "$build/ranks.log"
+  OMP_NUM_THREADS=1 mpirun "${options[@]}" -n "$ranks" "$build/bin/quarksmith_ranks_tests" --gtest_brief=1 \
+    "--gtest_filter=${2:-*}" "--gtest_output=xml:$build/tests_ranks$ranks.xml"
+}
+
+several=""
+if command -v mpirun >/dev/null && ldd "$build/bin/quarksmith" | grep -q libmpi; then several=yes; fi
+# In three parts, since references compute with one thread: two of kernels and actions, which have all threads, and
+# methods, of many steps on few sites, where these would only wait for each other. Damaged files are the same ones each
+# time; `make fuzz` goes on from where it was.
+kernels="Kernels/*:Devices/*:Actions/*"
+started=()
+for part in 0 1; do
+  start tests$part "$build/tests$part.xml" cpp_tests tests$part "$kernels" GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$part
+done
+start tests2 "$build/tests2.xml" cpp_tests tests2 "-$kernels" OMP_NUM_THREADS=1
+start fuzz quarksmith_fuzz "$build/bin/quarksmith_fuzz" --files 44000 --workers 2 --seed 20261123 --keep "$build/fuzz"
+start c_tests quarksmith_c_tests c_tests
+[ -z "$several" ] || start ranks1 "$build/tests_ranks1.xml" on_ranks 1
+finish
+cat "$build"/tests[012].log > "$build/tests.log" && rm "$build"/tests[012].log
+grep -vE "^DATA|Skipped|^$|set QUARKSMITH_DATA|SKIPPED" "$build/tests.log"
+cat "$build/fuzz.log" "$build/c_tests.log"
+if [ -n "$several" ]; then
+  # Eight ranks cut a lattice in three directions. Where they share few processors, what is made of hops, expressions
+  # and sums is left to fewer of them: its parts are all tested on eight.
+  rest="*"
+  [ "$processors" -ge 8 ] || rest="-SmearingOfParts*:ForcesOnParts*:Staggered*:DomainWallOnRanks*:CorrelatorsOfParts*:\
+Solvers.*TwistedMass:Solvers.HaveTheResidual*:RankFiles.Damage*:RankFiles.Propagators*"
+  for ranks in 2 4 8; do
+    started=()
+    start ranks$ranks "$build/tests_ranks$ranks.xml" on_ranks $ranks "$([ $ranks = 8 ] && echo "$rest")"
+    finish
   done
+  for run in "${runs[@]}"; do
+    case $run in
+      0:*) ;;
+      *tests_ranks*) log=${run##*tests_} && cat "$build/${log%.xml}.log" ;;
+    esac
+  done
+  grep -hE "^ranks:" "$build"/ranks[1248].log
 else
   echo "ranks: not tested on several processes: that needs mpirun and a build with MPI (openmpi-bin, libopenmpi-dev)"
 fi
-# Python tests, two or more at once where pytest-xdist is there; programs that they start have threads of their own.
-# Those that measure times, and jobs of several ranks, follow one by one.
-processors=$(nproc)
+# Python tests, several at once where pytest-xdist is there; programs that they start have threads of their own, and
+# many wait: for files, for signals, for the start of ranks. Those that measure times follow one by one.
 together=()
 if [ "$processors" -gt 1 ] && .venv/bin/python -c "import xdist" 2>/dev/null; then
-  together=(-n $((processors < 4 ? 2 : processors < 16 ? processors / 2 : 8)) --dist worksteal)
+  together=(-n $((processors < 4 ? processors + 1 : processors < 16 ? processors / 2 : 8)) --dist worksteal)
 fi
 export QUARKSMITH_BUILD=$build
 .venv/bin/python -m pytest -m "not alone and not slow" "${together[@]}" "--junitxml=$build/tests_python.xml"
 runs+=("$?:$build/tests_python.xml")
-.venv/bin/python -m pytest -m "alone and not slow" "--junitxml=$build/tests_python_alone.xml"
+mapfile -t files < <(grep -rl --include="test_*.py" "mark\.alone" tests)
+.venv/bin/python -m pytest -m "alone and not slow" "${files[@]}" "--junitxml=$build/tests_python_alone.xml"
 runs+=("$?:$build/tests_python_alone.xml")
 echo "logs: $build/tests.log, $build/tests*.xml"
 exec .venv/bin/python tools/count_tests.py "${runs[@]}"

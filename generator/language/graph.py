@@ -307,7 +307,6 @@ def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0) -> 
         return names[id(node)]
     if node.op == "promote":
         return text(node.args[0], names, level=level)
-    parts = [text(a, names, level=_LEVEL.get(node.op, 0) + (i > 0)) for i, a in enumerate(node.args)]
     if node.op in ("load", "parameter"):
         return node.data if isinstance(node.data, str) else f"{node.data[0]}[{NAMES[node.data[1]]}]"
     if node.op == "constant":
@@ -322,6 +321,7 @@ def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0) -> 
         rows = (", ".join(_number_text(c if c.imag else c.real) for c in row) for row in node.data)
         return f"spin({', '.join(rows)})"
     if node.op in _LEVEL:
+        parts = [text(a, names, level=_LEVEL[node.op] + (i > 0)) for i, a in enumerate(node.args)]
         signs = {"add": " + ", "sub": " - ", "mul": "*", "div": "/"}
         written = f"-{parts[0]}" if node.op == "neg" else signs[node.op].join(parts)
         return f"({written})" if _LEVEL[node.op] < level else written

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -260,14 +260,18 @@ class Expression(Operator):
         ends = {n: f":{reach}" for n, reach in self.read_from.items()}
         return " ".join(f"{n}:{kind}:{self.operands[n]}:{flag[n]}{ends.get(n, '')}" for n, kind in self.kinds.items())
 
+    @cached_property
+    def _values(self) -> list[Value]:
+        """All that is computed, block by block."""
+        return [v for _, results in self.blocks for v in topological(r for *_, r in results)]
+
     def cost(self, spec: KernelSpec) -> Cost:
         """Arithmetic of what is emitted; each component of a field read once for each parity needed, written once.
 
         A launch works on the sites of one parity, as hopping terms do: their counts agree.
         """
         spins = spec.spins or 4
-        values = [v for _, results in self.blocks for v in topological(r for *_, r in results)]
-        count = sum(flops(v, spins, spec.basis) for v in values) + self.sums
+        values, count = self._values, _flops(self, spins, spec.basis)
         loads = [(v.data[0], v.data[1], sum(v.data[2]) % 2) for v in values if v.op == "load"]
         written = [(name, n, 0) for _, results in self.blocks for name, n, _ in results if name]
         moved = [*dict.fromkeys(loads), *written]
@@ -368,6 +372,11 @@ class Expression(Operator):
             "declaration": f"inline {returns} {self.name}({', '.join(parameters)})",
             "evaluation": f'{"return " if self.sums else ""}evaluate("{self.name}", {{{arguments}}}{settings})',
         }
+
+
+@cache
+def _flops(operator: Expression, spins: int, basis: Basis | None) -> int:
+    return sum(flops(v, spins, basis) for v in operator._values) + operator.sums
 
 
 def _cpp_type(kind: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -59,7 +60,7 @@ class SiteTerm:
         turn = DEGRAND_ROSSI if stored else basis
         assert turn is not None
         added = 2 * COLOUR_REALS * len(turn.gamma5)  # a real number times a spinor, added
-        twist = added + sum(combination_flops(1j * row, first=True) for row in np.asarray(turn.gamma5))
+        twist = added + _times_i_gamma5(turn)
         return TERM_FLOPS * stored + twist * self.twisted + added * (self.flavours - 1)
 
     def reported(self, basis: Basis | None, *, inverse: bool) -> int:
@@ -69,6 +70,11 @@ class SiteTerm:
     def reals(self, *, inverse: bool) -> int:
         """Stored reals that a site reads."""
         return TERM_REALS * self.stored[inverse]
+
+
+@cache
+def _times_i_gamma5(basis: Basis) -> int:
+    return sum(combination_flops(1j * row, first=True) for row in np.asarray(basis.gamma5))
 
 
 CLOVER = SiteTerm(

@@ -198,14 +198,21 @@ REPORT = np.dtype(
 """A record of /report (docs/files.md)."""
 
 
+def hdf5_of(program: Path) -> ctypes.CDLL:
+    """The HDF5 library that a program uses."""
+    listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    library = ctypes.CDLL(re.findall(r"=> (\S*libhdf5[^_\s]*(?:_serial|_openmpi)?\.so\S*)", listed)[0])
+    calls = ("Fopen", "Fcreate", "Gcreate2", "Dopen2", "Dcreate2", "Dget_type", "Dget_storage_size", "Screate_simple")
+    for name in calls:
+        getattr(library, f"H5{name}").restype = ctypes.c_int64
+    return library
+
+
 class Propagator:
     """Columns of a file and what their solver claims of them, read by the HDF5 library that a program uses."""
 
     def __init__(self, path: Path, program: Path, lattice: tuple[int, ...], spins: int = 4) -> None:
-        listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
-        self.library = ctypes.CDLL(re.findall(r"=> (\S*libhdf5[^_\s]*(?:_serial|_openmpi)?\.so\S*)", listed)[0])
-        for name in ("H5Fopen", "H5Dopen2", "H5Dget_type", "H5Dget_storage_size"):
-            getattr(self.library, name).restype = ctypes.c_int64
+        self.library = hdf5_of(program)
         self.file = ctypes.c_int64(self.library.H5Fopen(str(path).encode(), 0, ctypes.c_int64(0)))
         report = self.read("report").view(REPORT)
         shape = (*reversed(lattice), spins, 3) if spins > 1 else (*reversed(lattice), 3)

@@ -44,6 +44,7 @@ PLACEHOLDERS = (
     (r"\b(run_00300\.ildg|FILE|CFG|IN)(?=\s|$)", "run_00300.ildg"),
     (r"\bOUT(?=\s|$)", "out.ildg"),
     (r"((?<!model )--lattice |weak:[\d.]+:|peer-random:)\d+,\d+,\d+,\d+", r"\g<1>4,4,4,8"),
+    (r"unit:8,4,4,24", "unit:4,4,4,16"),
     (r"(gaussian:[\d,]+:[\d.]+),\d+", r"\1,2"),
     (r"--sweeps \d+", "--sweeps 2"),
     (r"--profile full", "--profile dev"),

@@ -7,8 +7,18 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.alone
-BENCH = ("bench", "--device", "cpu", "--lattice", "4,4,4,4", "--seconds", "0.01", "--only", "norm2_double", "--energy")
+BENCH = (
+    "bench",
+    "--device",
+    "cpu",
+    "--lattice",
+    "4,4,4,4",
+    "--seconds",
+    "0.005",
+    "--only",
+    "algebra_norm2",
+    "--energy",
+)
 WATTS = 40
 
 
@@ -44,6 +54,7 @@ def powercap(tmp_path):
     thread.join()
 
 
+@pytest.mark.alone
 def test_joules_are_watts_times_seconds(quarksmith, powercap, tmp_path):
     done = quarksmith(*BENCH, "--powercap", powercap, "--json", "b.json", "--csv", "b.csv")
     assert "energy: 2 RAPL zone(s)" in done.stdout and "      mJ       W\n" in done.stdout

@@ -122,13 +122,13 @@ def test_kappa_and_mass_say_the_same(quarksmith, tmp_path):
 
 def test_an_interrupted_propagator_continues(quarksmith, tmp_path):
     slow = ("--solver", "cg", "--even-odd", "none", "--tol", "1e-12")
-    arguments = ("propagator", "--gauge", "weak:0.2:8,8,8,16:3", "--mass", "-0.1", *slow, "--out", "p.h5")
+    arguments = ("propagator", "--gauge", "weak:0.2:8,8,8,8:3", "--mass", "-0.1", *slow, "--out", "p.h5")
     process = subprocess.Popen([BUILD / "bin" / "quarksmith", *arguments], cwd=tmp_path, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.05)
         if (tmp_path / "p.h5.part").exists():
-            time.sleep(0.4)
+            time.sleep(0.2)
             process.send_signal(signal.SIGKILL)
             break
     process.wait()

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 from conftest import BUILD
 
-LAUNCH = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "--bind-to", "none")
+LAUNCH = (
+    *("mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"),
+    *("--mca", "odls_base_sigkill_timeout", "0"),  # a job that fails waits a second otherwise
+)
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 AT_ONCE = 30
 """Seconds within which a job in trouble must have ended, beside other tests."""
@@ -211,7 +214,7 @@ def test_a_rank_that_is_killed_ends_the_job(mpirun):
         while len(children) < 2 and time.monotonic() < deadline:
             time.sleep(0.1)
             children = [int(pid) for pid in Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()]
-        time.sleep(2)  # now they solve
+        time.sleep(1)  # now they solve
         os.kill(children[1], signal.SIGKILL)
         assert job.wait(AT_ONCE) != 0
     finally:

@@ -6,8 +6,6 @@ import re
 import pytest
 from test_ranks import mpirun, several_ranks  # noqa: F401  (fixtures)
 
-pytestmark = pytest.mark.alone
-
 
 def test_one_process_tells_of_its_host(quarksmith):
     out = quarksmith("devices", "--json", "d.json").stdout
@@ -39,6 +37,7 @@ def test_ranks_that_share_processors_are_named(mpirun):  # noqa: F811
     assert warning.startswith("ranks 0, 1, 2 share 1 processor(s), 0 of ")
 
 
+@pytest.mark.alone
 def test_times_between_ranks_are_what_the_model_wants(mpirun, quarksmith):  # noqa: F811
     mpirun(2, "devices", "--device", "cpu", "--measure", "--json", "d.json")
     data = json.loads((mpirun.folder / "d.json").read_text())

@@ -1,6 +1,7 @@
 """tools/test.sh: what runs side by side, and that every run counts, with programs that stand for the tests."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,23 @@ for word; do
   esac
 done
 case "$*" in *"-m alone"*) exit ${ALONE_FAILS:-0} ;; esac
+"""
+MPIRUN = """#!/bin/bash
+[ "$1" != --version ] || exec echo "mpirun (Open MPI) 4"
+echo "mpirun $*" >> calls
+for word; do
+  case $word in
+    -*) ;;
+    *[0-9]) ranks=$word ;;
+  esac
+done
+for word; do
+  case $word in
+    *xml:*) echo '<testsuites><testcase name="a"/></testsuites>' > "${word##*xml:}" ;;
+  esac
+done
+echo "ranks: $ranks"
+[ $ranks != "${RANKS_FAIL:-none}" ] || { echo "lost on $ranks"; exit 1; }
 """
 CPP = """#!/bin/bash
 for word; do
@@ -47,6 +65,8 @@ def tree(tmp_path):
     for name in ("quarksmith", "quarksmith_tests", "quarksmith_c_tests", "quarksmith_fuzz"):
         program(tmp_path / "build/bin" / name, CPP)
     program(tmp_path / "bin/nproc", "#!/bin/bash\necho ${PROCESSORS:-2}\n")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_timed.py").write_text("@pytest.mark.alone\n")
     for name in ("bash", "dirname", "rm", "grep", "cat", "date"):
         (tmp_path / "bin" / name).symlink_to(shutil.which(name))
     return tmp_path
@@ -61,13 +81,14 @@ def outcome(tree: Path, **environment: str) -> tuple[int, str, list[str]]:
     return run.returncode, run.stdout.splitlines()[-1], calls
 
 
-@pytest.mark.parametrize(("processors", "processes"), [("2", "2"), ("8", "4"), ("64", "8")])
+@pytest.mark.parametrize(("processors", "processes"), [("2", "3"), ("8", "4"), ("64", "8")])
 def test_python_tests_run_side_by_side_but_for_those_that_must_not(tree, processors, processes):
     status, last, (together, alone) = outcome(tree, PROCESSORS=processors)
     assert (status, last) == (
         0,
         "tests: 6 passed, 0 failed, 0 skipped",
     )  # two programs count as one each
+    assert "tests/test_timed.py" in alone and "tests/test_timed.py" not in together
     assert f"-m not alone and not slow -n {processes} --dist worksteal" in together
     assert "-m alone and not slow" in alone and "-n" not in alone.split()
 
@@ -82,3 +103,30 @@ def test_they_fall_back_to_one_process(tree, lacking):
 def test_a_failure_of_either_run_fails_all(tree):
     status, last, _ = outcome(tree, ALONE_FAILS="1")
     assert (status, last) == (1, "tests: 6 passed, 1 failed, 0 skipped")
+
+
+@pytest.mark.parametrize(("processors", "left_out"), [("2", True), ("8", False)])
+def test_eight_ranks_on_few_processors_leave_what_is_made_of_tested_parts_to_fewer(tree, processors, left_out):
+    program(tree / "bin/mpirun", MPIRUN)
+    program(tree / "bin/ldd", "#!/bin/bash\necho libmpi.so\n")
+    status, last, _ = outcome(tree, PROCESSORS=processors)
+    assert (status, last) == (0, "tests: 10 passed, 0 failed, 0 skipped")
+    calls = [c for c in (tree / "calls").read_text().splitlines() if c.startswith("mpirun")]
+    assert [f"-n {ranks} " in c for ranks, c in zip((1, 2, 4, 8), calls, strict=True)] == [True] * 4
+    assert ["--gtest_filter=*" in c for c in calls] == [True, True, True, not left_out]
+    names = re.search(r"--gtest_filter=-(\S+)", calls[-1])
+    assert bool(names) == left_out
+    sources = "".join(path.read_text() for path in (ROOT / "tests/ranks").glob("*.cpp"))
+    for name in names[1].split(":") if names else ():  # a test that is called otherwise would be back
+        suite, _, case = name.replace("*", r"\w*").partition(".")
+        assert re.search(rf"TEST(_F|_P)?\({suite}, {case or r'.*'}\)", sources), name
+
+
+def test_a_failure_on_some_ranks_is_shown_and_fails_all(tree):
+    program(tree / "bin/mpirun", MPIRUN)
+    program(tree / "bin/ldd", "#!/bin/bash\necho libmpi.so\n")
+    environment = {"PATH": str(tree / "bin"), "RANKS_FAIL": "4"}
+    command = [shutil.which("bash"), "tools/test.sh", "build"]
+    run = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 1 and "1 failed" in run.stdout.splitlines()[-1]
+    assert "lost on 4" in run.stdout and "lost on 8" not in run.stdout
