@@ -53,8 +53,8 @@ double time_of(
   return median(std::move(samples));
 }
 
-/// Bytes a second of a copy, read and written bytes counted, well beyond the caches. On the CPU a quick look at kernels,
-/// with a small `budget`, is one at the copy too: a gigabyte of fresh pages takes seconds.
+/// Bytes a second of a copy, read and written bytes counted, well beyond the caches. On the CPU a quick look at
+/// kernels, with a small `budget`, is one at the copy too: a gigabyte of fresh pages takes seconds.
 double copy_bandwidth(const std::shared_ptr<Device>& device, double budget) {
   const bool quick = budget < 0.01;
   const std::size_t bytes = std::size_t(1) << (device->short_vectors() ? 31 : quick ? 26 : 29);

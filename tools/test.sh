@@ -61,7 +61,7 @@ for part in 0 1; do
   start tests$part "$build/tests$part.xml" cpp_tests tests$part "$kernels" GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$part
 done
 start tests2 "$build/tests2.xml" cpp_tests tests2 "-$kernels" OMP_NUM_THREADS=1
-start fuzz quarksmith_fuzz "$build/bin/quarksmith_fuzz" --files 44000 --workers 2 --seed 20261123 --keep "$build/fuzz"
+start fuzz quarksmith_fuzz "$build/bin/quarksmith_fuzz" --files 48000 --workers 2 --seed 20261123 --keep "$build/fuzz"
 start c_tests quarksmith_c_tests c_tests
 [ -z "$several" ] || start ranks1 "$build/tests_ranks1.xml" on_ranks 1
 finish
