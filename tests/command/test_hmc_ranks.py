@@ -26,8 +26,7 @@ def on_ranks(job: Job, ranks: int, grid: str, *arguments: object) -> list[dict]:
 
 @pytest.mark.parametrize("name", QUARKS)
 def test_every_quark_has_the_bits_of_one_process(mpirun, name):  # noqa: F811
-    # Parts have room for as many lanes as the whole: clover terms are rounded otherwise in one lane. Hops of three
-    # sites need more.
+    # Hops of three sites need parts of at least four.
     wide = name in ("asqtad", "hisq")
     extents = "[4, 8, 8, 8]" if wide else "[4, 4, 8, 8]"
     text = described(name, 1).replace("[4, 4, 4, 4]", extents).replace("[6, 6, 6, 6]", extents)

@@ -32,7 +32,7 @@ def test_any_kernel_is_compiled_and_tested(name, capsys):
 
 
 SIGNS = {
-    "laplace4_single_r12_n1": ("laplace4.hpp", "+= h0", "-= h0"),  # of one hop
+    "laplace4_single_r12_n1": ("laplace4.hpp", "+= h[0]", "-= h[0]"),  # of one hop
     "wilson_tinv_double_r8_nr_n1": (
         "wilson_nr.hpp",
         "psi[0] + times_i(psi[3])",
@@ -214,7 +214,7 @@ def test_a_module_is_loaded_as_it_was_built_and_not_otherwise(quarksmith, tmp_pa
         (
             '#include "runtime/registry.hpp"\nusing quarksmith::KernelModule;\n'
             'extern "C" const KernelModule* quarksmith_kernel_module() {\n'
-            "  static const KernelModule none{KernelModule::current_layout, {}, {}, {}, {}, {}, {}, {}};\n"
+            "  static const KernelModule none{KernelModule::current_layout, {}, {}, {}, {}, {}, {}};\n"
             "  return &none;\n}\n",
             "holds no kernels",
         ),

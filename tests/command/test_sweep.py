@@ -171,7 +171,7 @@ def test_an_expression_is_timed_along_all_directions(quarksmith, tmp_path, monke
 
 
 def test_a_faster_candidate_with_a_wrong_sign_is_rejected(quarksmith, tmp_path, monkeypatch):
-    planted(monkeypatch, lambda text: text.replace("+= h0", "-= h0", 1))
+    planted(monkeypatch, lambda text: text.replace("+= h[0]", "-= h[0]", 1))
     assert {e["status"] for e in swept(quarksmith, tmp_path / "packed")} == {"wrong"}
     write_evidence(tmp_path / "packed", load_profile("default"), tmp_path / "tuned")
     assert choices(load_profile("default").kernels, (tmp_path / "tuned",))[1] == []
@@ -191,7 +191,7 @@ def wrong_in_boxes(specs, build, rendered=ondemand._render):
     """The files of a module whose `__box` candidate alone has a wrong sign."""
     files = rendered(specs, build)
     body = next(p for p in files if p.name == "laplace4.hpp")
-    wrong = files[body].replace("+= h0", "-= h0", 1).replace("laplace4_", "laplace4_wrong_")
+    wrong = files[body].replace("+= h[0]", "-= h[0]", 1).replace("laplace4_", "laplace4_wrong_")
     files[body] += wrong.replace("#pragma once", "")
     rows = next(p for p in files if p.name == "kernels.cpp")
     start = files[rows].index(f"{NAME}__box_row")
