@@ -144,7 +144,8 @@ quarksmith_status quarksmith_field_describe(quarksmith_field* field, quarksmith_
          .site_words = order.group,
          .vector_words = order.short_vectors ? order.vector : 0,
          .block_sites = order.short_vectors ? site_block : 0,
-         .lanes = order.lanes};
+         .lanes = order.lanes,
+         .boxes = f.spinors.domain().layout(order.lanes).boxes()};
   });
 }
 

@@ -183,6 +183,8 @@ typedef struct {
   int vector_words; /**< GPU: words of a site that stand together; 0: see lanes */
   int block_sites;  /**< GPU: sites of a block; the next vector of a site follows those of its block */
   int lanes;        /**< CPU: word n of block b, lane l is number (b * site_words + n) * lanes + l */
+  int boxes;        /**< CPU: lanes l, l + boxes, ... hold copies of the same sites, and all are to be written; most
+                         lattices have as many boxes as lanes */
 } quarksmith_field_memory;
 quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory);
 /** Describes the memory of a field after waiting for the device. The caller must wait for its own kernels before it
@@ -190,7 +192,7 @@ quarksmith_status quarksmith_field_memory_init(quarksmith_field_memory* memory);
  * (s - s % b) * site_words + ((n / v) * b + s % b) * v + n % v, v = vector_words and b = block_sites; add odd for odd
  * sites of a full field. */
 quarksmith_status quarksmith_field_describe(quarksmith_field* field, quarksmith_field_memory* memory);
-/** Number of word `n` of the site x of right-hand side 0: the rule above for any device and lattice. */
+/** Number of word `n` of site x (its first copy) of right-hand side 0: the rule above for any device and lattice. */
 quarksmith_status quarksmith_field_word(quarksmith_field* field, const int x[4], int n, size_t* word);
 
 /* --- Dirac operators ---------------------------------------------------------------------------------------------- */

@@ -164,7 +164,8 @@ static void check_memory(const lattice* l, quarksmith_field* x, int sites, int h
   check_ok(quarksmith_field_memory_init(&memory), "memory");
   check_ok(quarksmith_field_describe(x, &memory), "describe");
   check((memory.scales != NULL) == half, "only half has scales");
-  check(memory.words == 24u * (size_t)l->sites / (sites == QUARKSMITH_FULL ? 1 : 2), "words of a right-hand side");
+  const size_t held = (size_t)l->sites / (sites == QUARKSMITH_FULL ? 1 : 2);
+  check(memory.words == 24u * held * (size_t)(memory.lanes / memory.boxes), "words of a right-hand side");
   for (int site = 0; site < l->sites; ++site) {
     int at[4];
     size_t word = 0;
@@ -179,8 +180,9 @@ static void check_memory(const lattice* l, quarksmith_field* x, int sites, int h
       const size_t expected = odd + (s - inside) * (size_t)memory.site_words + (5 / v * b + inside) * v + 5 % v;
       check(word == expected, "word of site %d", site);
     } else if (!half) {
-      check_below(fabs(real_at(&memory, (rhs - 1) * memory.words + word) - cimag(psi[12 * site + 2])), 1e-7,
-                  "the number in memory");
+      for (int copy = 0; copy < memory.lanes; copy += memory.boxes)
+        check_below(fabs(real_at(&memory, (rhs - 1) * memory.words + word + (size_t)copy) - cimag(psi[12 * site + 2])),
+                    1e-7, "the number in memory");
     }
   }
 }
