@@ -65,7 +65,7 @@ def limit(name):
     if re.search("wilson.* R(18|12)", name) and name.endswith((" false, 1", " true, 1")):
         return {"R18": 100, "R12": 140}[re.search(r"R1\d", name)[0]] * (4 if half == 2 else 1)
     if re.search("staggered", name):
-        return 60 * half
+        return 80 * half
     return 600 * half
 
 
