@@ -17,7 +17,8 @@ if(NOT QUARKSMITH_ALIAS_QUERIES)
   set(alias_queries "")
 endif()
 
-# Every CPU kernel for each instruction set of QUARKSMITH_CPU: targets quarksmith_cpu_v3, quarksmith_cpu_v4.
+# Every CPU kernel for each instruction set of QUARKSMITH_CPU: targets quarksmith_cpu_v3, quarksmith_cpu_v4, whose objects
+# are cpu_objects.
 function(quarksmith_cpu_kernels suffix generated)
   file(GLOB kernels CONFIGURE_DEPENDS "${generated}/cpu/*.cpp")
   if(NOT kernels)
@@ -25,16 +26,18 @@ function(quarksmith_cpu_kernels suffix generated)
             "run `python -m generator generate --profile PROFILE --out ${generated}`")
   endif()
   cmake_path(GET generated PARENT_PATH parent)  # where `generated/...` is found, whatever profile it came from
-  foreach(cpu ${cpus})
-    string(REPLACE "x86-64-" "cpu_" set ${cpu})
-    set(target quarksmith_${set}${suffix})
+  set(objects "")
+  foreach(set ${cpu_sets})
+    set(target quarksmith_cpu_${set}${suffix})
     quarksmith_objects(${target} ${kernels})
     target_include_directories(${target} PRIVATE "${parent}" "${CMAKE_SOURCE_DIR}")
-    target_compile_definitions(${target} PRIVATE QUARKSMITH_TARGET=${set})
-    target_compile_options(${target} PRIVATE -O3 ${alias_queries} -march=${cpu} -mprefer-vector-width=512
+    target_compile_definitions(${target} PRIVATE QUARKSMITH_TARGET=cpu_${set})
+    target_compile_options(${target} PRIVATE -O3 ${alias_queries} -march=x86-64-${set} -mprefer-vector-width=512
                            -ffp-contract=fast -fno-math-errno -Wno-psabi -Wall -Wextra)
     target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
+    list(APPEND objects $<TARGET_OBJECTS:${target}>)
   endforeach()
+  set(cpu_objects ${objects} PARENT_SCOPE)
 endfunction()
 
 function(quarksmith_cuda_kernels suffix generated options)
@@ -56,11 +59,6 @@ function(quarksmith_profile suffix generated cuda_generated cuda_options folder)
     set(tuned "${cuda_generated}")
   endif()
   quarksmith_cpu_kernels("${suffix}" "${generated}")
-  set(cpu_objects "")
-  foreach(cpu ${cpus})
-    string(REPLACE "x86-64-" "cpu_" set ${cpu})
-    list(APPEND cpu_objects $<TARGET_OBJECTS:quarksmith_${set}${suffix}>)
-  endforeach()
   add_library(${library} $<TARGET_OBJECTS:quarksmith_host> "${generated}/tables.cpp" "${generated}/actions.cpp"
               "${tuned}/tuned.cpp"
               ${cpu_objects})
