@@ -85,4 +85,11 @@ CloverTerm::CloverTerm(Double d, const PrecisionInfo& precision)
   term_.domain().device().synchronize();
 }
 
+CloverTerm::CloverTerm(const CloverTerm& high, const PrecisionInfo& precision)
+    : log_det_(high.log_det_),
+      term_(encode_term(high.term_, precision)),
+      inverse_(encode_term(high.inverse_, precision)) {
+  if (high.factor_) factor_.emplace(encode_term(*high.factor_, precision));
+}
+
 }  // namespace quarksmith

@@ -21,6 +21,8 @@ class CloverTerm {
   /// \throws UsageError the build lacks a kernel; Error T is singular at some site.
   CloverTerm(const LinkField& links, double space, double time, double diagonal, const PrecisionInfo& precision,
              std::optional<double> shift = {});
+  /// The same in another precision than double. \param high in double.
+  CloverTerm(const CloverTerm& high, const PrecisionInfo& precision);
 
   const TermField& term() const { return term_; }
   const TermField& inverse() const { return inverse_; }

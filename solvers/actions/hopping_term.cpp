@@ -10,35 +10,45 @@
 namespace quarksmith {
 namespace {
 
-SiteTerm term_of(const ActionValues& values, const PrecisionInfo& spinors, const LinkField* plain_links) {
+Twist twist_of(const ActionValues& values) {
+  const ActionInfo& info = values.info();
+  return {values(info.twist), values(info.splitting), info.flavours};
+}
+
+double diagonal_of(const ActionValues& values) {
   const ActionInfo& info = values.info();
   const double diagonal = info.chain.empty() ? values(info.diagonal) : 1;  // that of slices is another matter
-  const Twist twist{values(info.twist), values(info.splitting), info.flavours};
-  if (diagonal == 0 && (twist.any() || HoppingTerm::stores(values)))  // they are kept as multiples of it
+  if (diagonal == 0 && (twist_of(values).any() || HoppingTerm::stores(values)))  // they are kept as multiples of it
     throw UsageError(fmt::format("{}: the diagonal of the Dirac operator vanishes; use another mass", values.text()));
-  if (!HoppingTerm::stores(values)) return SiteTerm(diagonal, twist, nullptr);
-  return SiteTerm(diagonal, twist,
-                  std::make_shared<CloverTerm>(*plain_links, values(info.clover_space), values(info.clover_time),
-                                               diagonal, find_precision(spinors.links),
-                                               twist.any() ? std::optional(twist.shift()) : std::nullopt));
+  return diagonal;
 }
 
 }  // namespace
+
+std::shared_ptr<const CloverTerm> HoppingTerm::clover_of(const ActionValues& values, const LinkField& plain_links,
+                                                         const PrecisionInfo& spinors) {
+  if (!stores(values)) return nullptr;
+  const ActionInfo& info = values.info();
+  const Twist twist = twist_of(values);
+  return std::make_shared<CloverTerm>(plain_links, values(info.clover_space), values(info.clover_time),
+                                      diagonal_of(values), find_precision(spinors.links),
+                                      twist.any() ? std::optional(twist.shift()) : std::nullopt);
+}
 
 bool HoppingTerm::stores(const ActionValues& values) {
   return values(values.info().clover_space) != 0 || values(values.info().clover_time) != 0;
 }
 
 HoppingTerm::HoppingTerm(std::shared_ptr<const LinkField> links, const PrecisionInfo& spinors, const BasisInfo& basis,
-                         const ActionValues& values, const BoundaryPhases& boundary, const LinkField* plain_links,
-                         std::shared_ptr<const LinkField> long_links)
+                         const ActionValues& values, const BoundaryPhases& boundary,
+                         std::shared_ptr<const CloverTerm> clover, std::shared_ptr<const LinkField> long_links)
     : links_(std::move(links)),
       long_links_(std::move(long_links)),
       domain_(links_->domain_pointer()),
       precision_(&spinors),
       basis_(&basis),
       values_(values),
-      term_(term_of(values, spinors, plain_links)) {
+      term_(diagonal_of(values), twist_of(values), std::move(clover)) {
   set_hops(boundary);
   bool complex_phase = false;
   for (const Complex64& phase : boundary) complex_phase = complex_phase || phase.imag() != 0;
@@ -57,7 +67,7 @@ HoppingTerm::HoppingTerm(std::shared_ptr<const LinkField> links, const Precision
 HoppingTerm HoppingTerm::with(const ActionValues& values) const {
   HoppingTerm other = *this;
   other.values_ = values;
-  other.term_ = term_of(values, *precision_, nullptr);
+  other.term_ = SiteTerm(diagonal_of(values), twist_of(values), nullptr);
   return other;
 }
 

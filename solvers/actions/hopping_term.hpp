@@ -24,11 +24,12 @@ class HoppingTerm {
  public:
   /// \param spinors precision of the fields.
   /// \param values of an action of hopping shape.
-  /// \param plain_links the same gauge field with 18 doubles; needed if `stores`.
+  /// \param clover needed if `stores`: `clover_of` the same gauge field and values.
   /// \param long_links of hops over three sites, for actions that have such.
   /// \throws UsageError the build lacks a kernel; the message is the profile row to add.
   HoppingTerm(std::shared_ptr<const LinkField> links, const PrecisionInfo& spinors, const BasisInfo& basis,
-              const ActionValues& values, const BoundaryPhases& boundary, const LinkField* plain_links = nullptr,
+              const ActionValues& values, const BoundaryPhases& boundary,
+              std::shared_ptr<const CloverTerm> clover = nullptr,
               std::shared_ptr<const LinkField> long_links = nullptr);
 
   /// The same with other values of the parameters, for actions whose T is a number and whose hops have none.
@@ -36,6 +37,9 @@ class HoppingTerm {
 
   /// Whether T has a part made of links.
   static bool stores(const ActionValues& values);
+  /// The part of T that is made of links; null where there is none. \param plain_links with 18 doubles.
+  static std::shared_ptr<const CloverTerm> clover_of(const ActionValues& values, const LinkField& plain_links,
+                                                     const PrecisionInfo& spinors);
 
   /// The operator of this rank's part alone: hops that leave it find zero (Dirichlet boundaries, as for Schwarz
   /// preconditioning; M. Luescher, Comput. Phys. Commun. 156 (2004) 209). Its fields are of a domain without other

@@ -47,10 +47,23 @@ bool StatedAction::has_even_odd() const {
 
 std::string StatedAction::name() const { return option_name(values_.info().name); }
 
+/// That in double, while an operator has it, serves all operators with these values on these links.
+std::shared_ptr<const CloverTerm> StatedAction::clover(const LinkStore& links, const PrecisionInfo& precision) const {
+  if (!HoppingTerm::stores(values_)) return nullptr;
+  using Term = std::shared_ptr<const CloverTerm>;
+  const auto made = links.derived<std::shared_ptr<Term::weak_type>>(
+      fmt::format("clover term of {}: {}", values_.info().name, values_.text()),
+      [] { return std::make_shared<Term::weak_type>(); });
+  const PrecisionInfo& high = find_precision("double");
+  Term term = made->lock();
+  if (term == nullptr) *made = term = HoppingTerm::clover_of(values_, links.plain(), high);
+  return precision.links == high.links ? term : std::make_shared<const CloverTerm>(*term, find_precision(precision.links));
+}
+
 std::unique_ptr<DiracOperator> StatedAction::make(const LinkStore& links, const PrecisionInfo& precision) const {
-  const LinkField* plain = HoppingTerm::stores(values_) ? &links.plain() : nullptr;
-  return std::make_unique<StatedDirac>(
-      HoppingTerm(links.store(precision.links), precision, links.basis(), values_, boundary_, plain), source_, sink_);
+  return std::make_unique<StatedDirac>(HoppingTerm(links.store(precision.links), precision, links.basis(), values_,
+                                                   boundary_, clover(links, precision)),
+                                       source_, sink_);
 }
 
 }  // namespace quarksmith

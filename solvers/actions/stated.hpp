@@ -49,6 +49,8 @@ class StatedAction : public Action {
   std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const override;
 
  private:
+  std::shared_ptr<const CloverTerm> clover(const LinkStore& links, const PrecisionInfo& precision) const;
+
   ActionValues values_;
   BoundaryPhases boundary_;
   int source_, sink_;

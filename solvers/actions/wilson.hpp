@@ -33,7 +33,8 @@ class WilsonHopping : public HoppingTerm {
   /// \param plain_links the same gauge field with 18 doubles; needed if the action has a clover term.
   WilsonHopping(std::shared_ptr<const LinkField> links, const PrecisionInfo& spinors, const BasisInfo& basis,
                 const WilsonParameters& parameters, const LinkField* plain_links = nullptr)
-      : HoppingTerm(std::move(links), spinors, basis, parameters.values(), parameters.boundary, plain_links) {}
+      : HoppingTerm(std::move(links), spinors, basis, parameters.values(), parameters.boundary,
+                    plain_links == nullptr ? nullptr : clover_of(parameters.values(), *plain_links, spinors)) {}
 };
 using WilsonMatrix = HoppingMatrix;
 using WilsonEvenOdd = GeneralEvenOdd;

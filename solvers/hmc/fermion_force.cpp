@@ -3,6 +3,7 @@
 #include "runtime/error.hpp"
 #include "runtime/ranks/enclosure.hpp"
 #include "solvers/actions/domain_wall.hpp"
+#include "solvers/actions/improved_links.hpp"
 #include "solvers/hmc/improved_force.hpp"
 #include "solvers/hmc/stout_force.hpp"
 #include "solvers/krylov/blas.hpp"
@@ -16,18 +17,26 @@ const HoppingTerm& hopping_of(const DiracOperator& dirac) {
   return *dirac.hops();
 }
 
-/// Whether the action's statement makes its links.
-bool makes_links(const FermionOperator& fermion) { return !fermion.dirac().values().info().link_stages.empty(); }
+/// How the action's statement makes its links; empty if it does not.
+std::string links_of(const FermionOperator& fermion) {
+  const ActionValues& values = fermion.dirac().values();
+  return values.info().link_stages.empty() ? "" : links_made_by(values);
+}
 
 }  // namespace
 
 FermionForce::FermionForce(const FermionOperator& fermion, const EvolvingLinks& links)
-    : fermion_(&fermion),
-      links_(&links),
-      u_(links.steps(fermion.parameters().stout).back()),
-      z_(cleared()),
-      settings_{fermion.parameters().boundary, "non_relativistic"} {
+    : links_(&links), u_(links.steps(fermion.parameters().stout).back()), z_(cleared()) {
+  go_on_with(fermion);
+}
+
+void FermionForce::go_on_with(const FermionOperator& fermion) {
   const ActionValues& values = fermion.dirac().values();
+  if (fermion_ != nullptr &&
+      (fermion.parameters().stout != fermion_->parameters().stout || links_of(fermion) != links_of(*fermion_)))
+    throw UsageError("forces of operators on links that are smeared in different ways; take one for each");
+  fermion_ = &fermion;
+  settings_ = {fermion.parameters().boundary, "non_relativistic"};
   for (std::size_t n = 0; n < values.all().size(); ++n)
     numbers_.insert_or_assign(std::string(values.info().parameters[n].name), values.all()[n]);
 }
@@ -36,7 +45,7 @@ void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double w
   const SpinorField x = psi.by_slice(), y = chi.by_slice();
   ExpressionSettings settings = settings_;
   if (psi.spins() != 4) settings.basis = "";
-  if (makes_links(*fermion_)) {
+  if (!links_of(*fermion_).empty()) {
     if (!by_fat_) by_fat_ = cleared(), by_long_ = cleared();
     evaluate("derivative_improved_staggered", {x, y, *by_fat_, *by_long_, weight, *by_fat_, *by_long_}, settings);
     return;

@@ -11,11 +11,16 @@
 
 namespace quarksmith {
 
-/// Adds up terms of the force of one operator on the present links, and takes them back to the thin links.
+/// Adds up terms of the force of operators on the present links, smeared in one way, and takes them back to the thin
+/// links.
 class FermionForce {
  public:
   /// \param fermion has followed the links; both outlive this.
   FermionForce(const FermionOperator& fermion, const EvolvingLinks& links);
+
+  /// What is added from now on is of another operator.
+  /// \throws UsageError its links are smeared in another way.
+  void go_on_with(const FermionOperator& fermion);
 
   /// Adds what weight -2 Re Y^+ dM X gives for vectors of the operator, all right-hand sides.
   void add(const SpinorField& x, const SpinorField& y, double weight);
@@ -40,9 +45,9 @@ class FermionForce {
   SpinorField completed(const SpinorField& even, Dagger dagger) const;
   SpinorField completed_on_slices(const SpinorField& even, Dagger dagger) const;
 
-  const FermionOperator* fermion_;
+  const FermionOperator* fermion_ = nullptr;
   const EvolvingLinks* links_;
-  std::shared_ptr<const LinkField> u_;              ///< of the operator
+  std::shared_ptr<const LinkField> u_;              ///< of the operators
   std::shared_ptr<LinkField> z_;                    ///< [U G]_TA / 2 of these
   std::shared_ptr<LinkField> magnetic_, electric_;  ///< derivatives by field strengths
   std::shared_ptr<LinkField> by_fat_, by_long_;

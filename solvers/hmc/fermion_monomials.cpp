@@ -113,15 +113,13 @@ void RatioMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
   SpinorField b = phi_->like(), x = phi_->like(), y = phi_->like();
   denominator_.matrix().apply(b, *phi_, Dagger::yes);
   solve_for_force(x, y, b);
-  FermionForce above(operator_, links), below(denominator_, links);
-  above.add(x, y, 1);
-  below.add(x, *phi_, -1);
-  if (term_.log_det) {
-    above.add_log_det(2);
-    below.add_log_det(-2);
-  }
-  above.finish(out);
-  below.finish(out);
+  FermionForce force(operator_, links);
+  force.add(x, y, 1);
+  if (term_.log_det) force.add_log_det(2);
+  force.go_on_with(denominator_);
+  force.add(x, *phi_, -1);
+  if (term_.log_det) force.add_log_det(-2);
+  work_.damped += force.finish(out);
 }
 
 void RationalMonomial::apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance) {
