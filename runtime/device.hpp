@@ -36,6 +36,8 @@ class Snapshots {
   virtual const double* wait() = 0;
 };
 
+class ExactSum;
+
 /// A target at run time: its memory, its kernels. Calls from one thread at a time.
 class Device {
  public:
@@ -90,6 +92,10 @@ class Device {
   virtual void fill(void* memory, int byte, std::size_t bytes) = 0;
   /// Copies sites between fields, of which one may lie in memory that ranks share.
   virtual void move_sites(const SiteMove& move) = 0;
+  /// The largest absolute value of those that are finite.
+  virtual double largest(const SiteNumbers& numbers) = 0;
+  /// Their sum, rounded as suits the largest one of all ranks.
+  virtual ExactSum sum(const SiteNumbers& numbers, double largest) = 0;
   /// Waits for all kernels; reports an error that one of them met.
   virtual void synchronize() = 0;
 

@@ -3,15 +3,18 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <limits>
 
 #include "runtime/clock.hpp"
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
+#include "runtime/fields/exact_sum.hpp"
 #include "runtime/processor.hpp"
 
 namespace quarksmith {
@@ -131,6 +134,26 @@ class CpuDevice final : public Device {
       default:
         return move_words<std::uint8_t>(move);
     }
+  }
+  double largest(const SiteNumbers& numbers) override {
+    double largest = 0;
+#pragma omp parallel for schedule(static) reduction(max : largest)
+    for (long long n = 0; n < numbers.count(); ++n)
+      if (const double size = std::abs(numbers.at(n)); size <= std::numeric_limits<double>::max())
+        largest = std::max(largest, size);
+    return largest;
+  }
+  ExactSum sum(const SiteNumbers& numbers, double largest) override {
+    ExactSum sum(largest);
+#pragma omp parallel
+    {
+      ExactSum mine(largest);
+#pragma omp for schedule(static) nowait
+      for (long long n = 0; n < numbers.count(); ++n) mine.add(numbers.at(n));
+#pragma omp critical
+      sum.add(mine);
+    }
+    return sum;
   }
   void synchronize() override {}
 

@@ -3,6 +3,7 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -10,6 +11,8 @@
 #include "runtime/cuda_memory.hpp"
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
+#include "runtime/fields/exact_sum.hpp"
+#include "runtime/kernels/targets/sum_numbers.hpp"
 
 namespace quarksmith {
 
@@ -238,6 +241,24 @@ class CudaDevice final : public Device {
   void move_sites(const SiteMove& move) override {
     cuda::move_sites(move, stream_);
     check(cudaGetLastError(), name() + ": copies of sites");
+  }
+  double largest(const SiteNumbers& numbers) override {
+    std::array<double, cuda::sum_blocks> found;
+    cuda::find_largest(numbers, partial_, stream_);
+    check(cudaGetLastError(), name() + ": sums over sites");
+    download(found.data(), partial_, sizeof(found));
+    return *std::max_element(found.begin(), found.end());
+  }
+  ExactSum sum(const SiteNumbers& numbers, double largest) override {
+    ExactSum sum(largest);
+    std::array<cuda::UnitSum, cuda::sum_blocks> found;
+    static_assert(sizeof(found) <= sizeof(double) * reducing_blocks * most_sums * most_rhs);
+    auto* const partial = reinterpret_cast<cuda::UnitSum*>(partial_);
+    cuda::add_up(numbers, largest, sum.scale(), partial, stream_);
+    check(cudaGetLastError(), name() + ": sums over sites");
+    download(found.data(), partial, sizeof(found));
+    for (const cuda::UnitSum& part : found) sum.add(part.high, part.low, part.unusable);
+    return sum;
   }
   void synchronize() override { check(cudaStreamSynchronize(stream_), name()); }
 

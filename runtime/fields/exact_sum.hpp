@@ -35,6 +35,13 @@ class ExactSum {
     units_ += other.units_;
     unusable_ += other.unusable_;
   }
+  /// What was added up elsewhere: high 2^64 + low units.
+  void add(std::int64_t high, std::uint64_t low, std::uint64_t unusable) {
+    units_ += (static_cast<Units>(high) << 64) + static_cast<Units>(low);
+    unusable_ += unusable;
+  }
+  /// Units of 1.
+  double scale() const { return scale_; }
   /// The sum over all ranks. Collective.
   double total(Communicator& communicator) const {
     // Two numbers of 64 bits: their sums over the ranks must not overflow either.

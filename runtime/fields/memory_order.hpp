@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/kernels/arguments.hpp"
+#include "runtime/kernels/stored_sites.hpp"
 
 namespace quarksmith {
 
@@ -39,6 +40,12 @@ struct MemoryOrder {
     if (!short_vectors) return (block * site_words() + n) * lanes + lane;
     const long long inside = block % site_block;
     return (block - inside) * site_words() + (n / vector * site_block + inside) * vector + n % vector;
+  }
+  /// Word number n of all sites, with what fills blocks; of lanes those of `boxes`.
+  SiteNumbers numbers(const double* words, int n, int boxes) const {
+    const int side_by_side = short_vectors ? site_block : lanes;
+    return {words + word(0, 0, n), padded() * lanes / side_by_side * parities, short_vectors ? site_block : boxes,
+            short_vectors ? vector : 1, static_cast<long long>(side_by_side) * site_words()};
   }
 };
 

@@ -1,39 +1,9 @@
 #include "runtime/fields/site_sums.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
-
-#include "runtime/ranks/bordered.hpp"
 #include "runtime/fields/exact_sum.hpp"
+#include "runtime/ranks/bordered.hpp"
 
 namespace quarksmith {
-namespace {
-
-/// The sum of value(0) ... value(count - 1) of all ranks, of any size: with one thread it would take as long as the
-/// force whose norm it is. Collective.
-template <class Value>
-double exact_sum_of(long long count, const Value& value, Communicator& communicator) {
-  double largest = 0;
-#pragma omp parallel for schedule(static) reduction(max : largest)
-  for (long long n = 0; n < count; ++n)
-    if (const double size = std::abs(value(n)); size <= std::numeric_limits<double>::max())
-      largest = std::max(largest, size);
-  const ExactSum none(communicator.largest(largest));
-  ExactSum sum = none;
-#pragma omp parallel
-  {
-    ExactSum mine = none;
-#pragma omp for schedule(static) nowait
-    for (long long n = 0; n < count; ++n) mine.add(value(n));
-#pragma omp critical
-    sum.add(mine);
-  }
-  return sum.total(communicator);
-}
-
-}  // namespace
 
 SiteSums::SiteSums(DomainPointer domain, int lanes, int sums, int rhs)
     : domain_(std::move(domain)), lanes_(lanes), sums_(sums), rhs_(rhs) {
@@ -67,18 +37,17 @@ StoredSites SiteSums::stored() const {
 }
 
 std::vector<double> SiteSums::totals() const {
+  Device& device = domain_->device();
+  Communicator& communicator = domain_->communicator();
   const MemoryOrder order = this->order();
-  const auto copy = std::make_unique_for_overwrite<double[]>(data_.bytes() / sizeof(double));
-  domain_->device().download(copy.get(), data_.data(), data_.bytes());
-  const double* words = copy.get();
-  const int boxes = domain_->layout(lanes_).boxes();  // other lanes are copies
+  const int boxes = domain_->layout(lanes_).boxes();
+  const double* words = static_cast<const double*>(data_.data());
   std::vector<double> totals;
   for (int r = 0; r < rhs_; ++r, words += order.words())
-    for (int n = 0; n < sums_; ++n)
-      totals.push_back(exact_sum_of(
-          2 * order.blocks * boxes,
-          [&](long long site) { return words[order.word(site / boxes, static_cast<int>(site % boxes), n)]; },
-          domain_->communicator()));
+    for (int n = 0; n < sums_; ++n) {
+      const SiteNumbers numbers = order.numbers(words, n, boxes);
+      totals.push_back(device.sum(numbers, communicator.largest(device.largest(numbers))).total(communicator));
+    }
   return totals;
 }
 

@@ -19,6 +19,24 @@ struct StoredSites {
   long long site_bytes() const { return static_cast<long long>(pieces) * piece_bytes; }
 };
 
+/// One of the doubles that each site has.
+struct SiteNumbers {
+  const double* data = nullptr;
+  long long rows = 0;    ///< of sites, with what fills blocks
+  int row = 1;           ///< sites side by side that count: other lanes hold copies
+  int apart = 1;         ///< doubles from one of them to the next
+  long long stride = 0;  ///< doubles from row to row
+
+#ifdef __CUDACC__
+  __host__ __device__
+#endif
+      double
+      at(long long site) const {
+    return data[site / row * stride + site % row * apart];
+  }
+  long long count() const { return rows * row; }
+};
+
 /// A site of one field that becomes one of another.
 struct SitePair {
   int to, from;  ///< slots
