@@ -37,6 +37,7 @@ class Snapshots {
 };
 
 class ExactSum;
+struct SiteDraws;
 
 /// A target at run time: its memory, its kernels. Calls from one thread at a time.
 class Device {
@@ -92,6 +93,8 @@ class Device {
   virtual void fill(void* memory, int byte, std::size_t bytes) = 0;
   /// Copies sites between fields, of which one may lie in memory that ranks share.
   virtual void move_sites(const SiteMove& move) = 0;
+  /// Draws noise into the sites of a field; \param draws its numbers are memory of the device.
+  virtual void draw_sites(const SiteDraws& draws) = 0;
   /// The largest absolute value of those that are finite.
   virtual double largest(const SiteNumbers& numbers) = 0;
   /// Their sum, rounded as suits the largest one of all ranks.

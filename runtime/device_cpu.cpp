@@ -15,6 +15,7 @@
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/exact_sum.hpp"
+#include "runtime/kernels/site_draws.hpp"
 #include "runtime/processor.hpp"
 
 namespace quarksmith {
@@ -134,6 +135,10 @@ class CpuDevice final : public Device {
       default:
         return move_words<std::uint8_t>(move);
     }
+  }
+  void draw_sites(const SiteDraws& draws) override {
+#pragma omp parallel for schedule(static)
+    for (int slot = 0; slot < draws.slots; ++slot) draw_site(draws, slot);
   }
   double largest(const SiteNumbers& numbers) override {
     double largest = 0;

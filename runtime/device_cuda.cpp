@@ -12,6 +12,7 @@
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/exact_sum.hpp"
+#include "runtime/kernels/site_draws.hpp"
 #include "runtime/kernels/targets/sum_numbers.hpp"
 
 namespace quarksmith {
@@ -19,6 +20,7 @@ namespace quarksmith {
 namespace cuda {
 std::span<const Kernel> kernels();  // generated/cuda/registry.cpp
 void move_sites(const SiteMove& move, cudaStream_t stream);
+void draw_sites(const SiteDraws& draws, cudaStream_t stream);
 }  // namespace cuda
 
 namespace {
@@ -241,6 +243,10 @@ class CudaDevice final : public Device {
   void move_sites(const SiteMove& move) override {
     cuda::move_sites(move, stream_);
     check(cudaGetLastError(), name() + ": copies of sites");
+  }
+  void draw_sites(const SiteDraws& draws) override {
+    cuda::draw_sites(draws, stream_);
+    check(cudaGetLastError(), name() + ": noise");
   }
   double largest(const SiteNumbers& numbers) override {
     std::array<double, cuda::sum_blocks> found;

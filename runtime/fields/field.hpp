@@ -101,6 +101,8 @@ class Domain {
   /// Slots (SitePair) of the last `depth` slices along mu in a link field of so many lanes, and of what the next part
   /// gets of them; made once.
   const Memory& leaving_slots(int lanes, int mu, int depth) const;
+  /// The number in the whole lattice of the site of each slot of a full field (SiteDraws::numbers); made once.
+  const Memory& site_numbers(int lanes) const;
 
  private:
   Lattice lattice_;
@@ -112,6 +114,7 @@ class Domain {
   mutable std::vector<std::unique_ptr<BorderedPart>> bordered_;
   mutable std::unique_ptr<RankSums> rank_sums_;
   mutable std::map<std::array<int, 3>, Memory> leaving_slots_;  // by lanes, direction and depth
+  mutable std::map<int, Memory> site_numbers_;                  // by lanes
 };
 using DomainPointer = std::shared_ptr<const Domain>;
 

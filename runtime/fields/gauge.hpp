@@ -75,9 +75,6 @@ HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed);
 /// uniform in [0, 1); row 2 is normalised, row 3 made orthogonal to it and normalised, row 1 is conj(row 2 x row 3).
 HostGauge peer_random_gauge(const Lattice& lattice, std::uint64_t seed);
 
-/// A Gaussian number of unit variance (Box and Muller).
-double gaussian(Random& random);
-
 /// Row-major 3x3 products.
 Matrix3 multiply(const Matrix3& a, const Matrix3& b);
 Matrix3 adjoint(const Matrix3& a);

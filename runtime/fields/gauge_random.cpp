@@ -55,11 +55,6 @@ HostGauge drawn_gauge(const Lattice& lattice, std::uint64_t seed, const Draw& dr
 
 }  // namespace
 
-double gaussian(Random& random) {
-  const double radius = std::sqrt(-2 * std::log(random.uniform()));
-  return radius * std::cos(2 * std::numbers::pi * random.uniform());
-}
-
 HostGauge weak_gauge(const Lattice& lattice, double epsilon, std::uint64_t seed) {
   return drawn_gauge(lattice, seed, [epsilon](Random& random) {
     std::array<double, 8> c;

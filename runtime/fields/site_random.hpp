@@ -2,17 +2,20 @@
 /// Random numbers of sites, the same however a lattice is cut into parts.
 #pragma once
 
-#include "runtime/fields/lattice.hpp"
-#include "runtime/kernels/random.hpp"
+#include "runtime/fields/field.hpp"
+#include "runtime/kernels/site_draws.hpp"
 
 namespace quarksmith {
 
-/// The stream of a site of this part: it depends on `state` and the number of the site in the global lattice. Beyond
-/// 2^32 sites the high half of that number goes into the counter, which others use from the low end.
-inline Random random_at(const Lattice& lattice, long long site, RandomState state) {
-  const auto number = static_cast<unsigned long long>(lattice.global_index(site));
-  state.counter ^= number >> 32 << 32;
-  return {state, static_cast<unsigned>(number)};
+/// The stream of a site of this part: it depends on `state` and the number of the site in the global lattice.
+inline Random random_at(const Lattice& lattice, long long site, const RandomState& state) {
+  return stream_of(state, static_cast<unsigned long long>(lattice.global_index(site)));
 }
+
+/// All four links of each site become i p_a lambda_a / 2 with independent p_a of variance 1. \param p double, 18 reals.
+void draw_momenta(LinkField& p, const RandomState& state);
+/// Complex numbers with <|eta|^2> = 1 on the sites of a double field, for all of its right-hand sides and slices, drawn
+/// in the DeGrand-Rossi basis and turned to `basis`.
+void draw_noise(SpinorField& eta, const RandomState& state, const BasisInfo& basis);
 
 }  // namespace quarksmith

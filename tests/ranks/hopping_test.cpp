@@ -7,8 +7,8 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
+#include "runtime/fields/site_random.hpp"
 #include "runtime/ranks/halo.hpp"
-#include "runtime/kernels/random.hpp"
 #include "solvers/actions/clover.hpp"
 #include "tests/ranks/support.hpp"
 
