@@ -66,7 +66,9 @@ class Run {
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
         header_(header_of(o, named_, choice_, settings_, plaquette_)),
         columns_(lattice(), {}) {
-    if (!o.smear_links.empty()) smeared_ = smear(link_smearing_of(o.smear_links), named_.gauge, domain_);
+    if (!o.smear_links.empty())
+      smeared_ =
+          std::make_shared<const LinkField>(smear_on_device(link_smearing_of(o.smear_links), named_.gauge, domain_));
     store_ = open_columns(o.out, lattice(), header_, !o.correlators.empty() || !o.common.json.empty(), o.common);
     if (source_.smearing || sink_)
       smearing_links_ = std::make_shared<LinkField>(
@@ -153,7 +155,8 @@ class Run {
       progress.show(first_ + 0.99 * count_ * std::clamp(share, 0.0, 1.0),
                     fmt::format("{} iteration {} residual {:.1e}", columns_text(), iteration, residual));
     };
-    solver_ = std::make_unique<Solver>(choice_.action, smeared_ ? *smeared_ : named_.gauge, domain_, settings);
+    solver_ = smeared_ ? std::make_unique<Solver>(choice_.action, smeared_, settings)
+                       : std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings);
     tell(solver_->link_deviation(), settings, o_.common);
   }
 
@@ -242,7 +245,7 @@ class Run {
   DomainPointer domain_;
   double plaquette_;
   PropagatorHeader header_;
-  std::optional<HostGauge> smeared_;  // what the action sees with --smear-links
+  std::shared_ptr<const LinkField> smeared_;  // what the action sees with --smear-links
   ColumnStore store_;
   std::shared_ptr<const LinkField> smearing_links_;
   std::unique_ptr<Solver> solver_;

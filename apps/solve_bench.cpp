@@ -133,7 +133,7 @@ class Bench {
     nlohmann::ordered_json rows;
     for (const std::string& name : split(o_.precisions, ','))
       for (const int batch : batches_) {
-        const LinkStore links(gauge.gauge, domain_, settings_.links, settings_.basis, &gauge.stored());
+        const LinkStore links = gauge.store(domain_, settings_.links, settings_.basis);
         const auto dirac = choice_.action->make(links, find_precision(name));
         const SystemOperator system(*dirac, settings_.reduction, batch);
         const LinearOperator& a = system.a();

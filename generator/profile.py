@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +153,7 @@ def _expand(rows: list[_Row]) -> tuple[dict[str, KernelSpec], list[KernelSpec]]:
                 raise SpecError(f"include = {part!r} of a row; use true or false")
             for spec in expand_row({k: v for k, v in row.axes.items() if k != "include"}, row.path.parent):
                 before = specs.get(spec.name, spec)
-                specs[spec.name] = replace(spec, ranks=spec.ranks or before.ranks)
+                specs[spec.name] = before if before.ranks else spec
                 if part:
                     taking_part[spec.name] = specs[spec.name]
         except ValueError as error:

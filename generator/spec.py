@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 from generator.algebra.gamma import Basis
 from generator.algebra.su3 import STORAGES, Storage
@@ -87,7 +88,7 @@ class KernelSpec:
             parts.append(self.basis.short)
         return "_".join(parts + [s for s in self.shape if SHAPES[s].body])
 
-    @property
+    @cached_property
     def name(self) -> str:
         """operator[_dagger][_epilogue]_precision[_links][_basis][_nTILE][__shape]."""
         parts = [self.operator.name]

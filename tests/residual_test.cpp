@@ -128,10 +128,11 @@ TEST(LinksOfSu3, NeedNoOperatorOfTheirOwn) {
     upload(reference::random_spinor(lattice, 4), b, solver.basis());
     EXPECT_EQ(solver.solve(x, b).links, "r12");
   }
-  if (support::built("double", "r8"))
+  if (support::built("double", "r8")) {
     EXPECT_TRUE(WilsonSolver(hot_gauge(lattice, 2), domain, {}, settings({.links = "r8"}, 1e-10))
                     .link_deviation()
                     .negligible());
+  }
 }
 
 TEST(LinksOfSu3, ASingleLinkThatLeavesItCounts) {

@@ -42,6 +42,8 @@ class Tuning:
 
 
 NOT_TUNED = Tuning({}, ())
+_actions = cache(action_table)
+"""The same for all profiles."""
 
 
 class TemplateError(RuntimeError):
@@ -111,7 +113,7 @@ def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePos
         data = registry_data(listed, target)
         files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, **data)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
-    files[PurePosixPath("actions.cpp")] = render("actions.cpp.j2", command, **action_table())
+    files[PurePosixPath("actions.cpp")] = render("actions.cpp.j2", command, **_actions())
     devices = [
         {"name": name, "slug": slug(name), "rows": rows, "policies": tuning.policies.get(name, ())}
         for name, rows in tuning.devices.items()
@@ -175,6 +177,7 @@ def body_path(spec: KernelSpec) -> PurePosixPath | None:
     return PurePosixPath(f"bodies/{spec.body}.hpp") if spec.operator.template else None
 
 
+@cache
 def render_body(spec: KernelSpec, command: str) -> str:
     """Body of a kernel: the text that does not depend on precision, storage, epilogue or tile."""
     return render(spec.operator.template, command, name=spec.body, **spec.operator.body(spec))

@@ -42,9 +42,6 @@ inline int lane_at(const Geometry& g, int lane, int mu, int coordinate) {
   return lane;
 }
 
-/// Boxes of a lattice that lanes cover; if there are fewer than lanes, each is covered by several.
-inline int boxes_of(const Geometry& g) { return 1 << g.lane_bits; }
-
 /// The lattice in boxes of even extents, one for each lane, each halving the longest direction, none shorter than
 /// `reach` where it was cut. If it cannot be cut that often, the lanes of the first boxes are repeated: all copies of a
 /// site always hold the same, and count once. The halvings for 2^k lanes are the first k of those for more lanes.

@@ -33,10 +33,13 @@ struct Geometry {
   int half_sites;                 ///< sites (CUDA) or blocks of lanes (CPU) of one parity
   int lanes;                      ///< lanes to a block; 1 on CUDA
   int split[directions];          ///< lanes along each direction; extent * split = extent of the lattice
-  int lane_bits;                  ///< log2(lanes)
+  int lane_bits;                  ///< log2 of the boxes that lanes cover, see boxes_of
   int lane_direction[4];          ///< direction halved by each lane bit, in the order of the bits
   const LaneTables* lane_tables;  ///< null when lanes == 1
 };
+
+/// Boxes of a lattice that lanes cover; if there are fewer than lanes, each is covered by several.
+inline int boxes_of(const Geometry& g) { return 1 << g.lane_bits; }
 
 /// One field as a kernel sees it: component n of site i lies as runtime/kernels/view.hpp says.
 struct Operand {

@@ -76,7 +76,9 @@ const HostGauge& LinkStore::gauge() const {
 }
 
 void LinkStore::release() const {
-  if (gauge_ != nullptr) *kept_ = {};
+  std::shared_ptr<const LinkField> given = on_device() ? kept_->plain : nullptr;
+  *kept_ = {};
+  kept_->plain = std::move(given);
 }
 
 std::shared_ptr<const LinkField> LinkStore::store(std::string_view precision, std::string_view storage) const {

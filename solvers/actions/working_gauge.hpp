@@ -5,21 +5,27 @@
 #include <optional>
 
 #include "runtime/fields/gauge.hpp"
-#include "solvers/krylov/linear_operator.hpp"
+#include "solvers/actions/action.hpp"
 
 namespace quarksmith {
 
 /// The gauge in which a solver works, and how fields get there.
 struct WorkingGauge {
   WorkingGauge(const HostGauge& original, const DomainPointer& domain, const StorageInfo& storage) : gauge(original) {
+    if (storage.temporal) fix(original, domain);
+  }
+  /// Links on the device, with 18 doubles, in SU(3): they stay there, but for the fixing of temporal gauge.
+  WorkingGauge(std::shared_ptr<const LinkField> links, const StorageInfo& storage) : on_device(std::move(links)) {
     if (!storage.temporal) return;
-    TemporalGauge fixed = fix_temporal_gauge(original, domain->communicator());
-    HostGauge g(original.lattice);
-    for (std::size_t x = 0; x < g.site.size(); ++x) g.site[x].fill(fixed.transformation[x]);
-    gauge = std::move(fixed.rotated);
-    temporal = std::move(fixed.gauge);
-    transformation.emplace(upload(g, domain, find_precision("double"), find_storage("r18")));
-    kernel = &find(domain->device().kernels(), {.operation = "rotate_colour", .precision = "double"});
+    gauge = download(*on_device);
+    fix(*gauge, on_device->domain_pointer());
+    on_device = nullptr;
+  }
+
+  /// The links in this gauge, which outlives them. \param storage that of the constructor.
+  LinkStore store(const DomainPointer& domain, const std::string& storage, const std::string& basis) const {
+    if (on_device) return {on_device, storage, basis};
+    return {*gauge, domain, storage, basis, temporal ? &*temporal : nullptr};
   }
 
   /// out = g in, or g^+ in; without a transformation out = in.
@@ -37,12 +43,22 @@ struct WorkingGauge {
     }
   }
 
-  /// What the storage holds of `gauge`.
-  const HostGauge& stored() const { return temporal ? *temporal : gauge; }
+  std::optional<LinkField> transformation;  ///< none: fields are as they were given
 
-  HostGauge gauge;
-  std::optional<HostGauge> temporal;  ///< with time links of exactly 1
-  std::optional<LinkField> transformation;
+ private:
+  void fix(const HostGauge& original, const DomainPointer& domain) {
+    TemporalGauge fixed = fix_temporal_gauge(original, domain->communicator());
+    HostGauge g(original.lattice);
+    for (std::size_t x = 0; x < g.site.size(); ++x) g.site[x].fill(fixed.transformation[x]);
+    gauge = std::move(fixed.rotated);
+    temporal = std::move(fixed.gauge);
+    transformation.emplace(upload(g, domain, find_precision("double"), find_storage("r18")));
+    kernel = &find(domain->device().kernels(), {.operation = "rotate_colour", .precision = "double"});
+  }
+
+  std::optional<HostGauge> gauge;
+  std::optional<HostGauge> temporal;  ///< what the storage holds of `gauge`, with time links of exactly 1
+  std::shared_ptr<const LinkField> on_device;
   const Kernel* kernel = nullptr;
 };
 

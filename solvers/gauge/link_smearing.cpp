@@ -33,8 +33,7 @@ std::uint64_t LinkSmearing::steps() const {
   return 1;
 }
 
-HostGauge smear(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain) {
-  if (how.kind == nullptr) return gauge;
+LinkField smear_on_device(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain) {
   require_su3(gauge, "smearing", domain->communicator());
   LinkField u = upload(gauge, domain, find_precision("double"), find_storage("r18"));
   LinkField v(domain, u.precision(), u.storage());
@@ -42,7 +41,12 @@ HostGauge smear(const LinkSmearing& how, const HostGauge& gauge, const DomainPoi
     how.kind->step(how.values, u, v);
     std::swap(u, v);
   }
-  HostGauge smeared = download(u);
+  return u;
+}
+
+HostGauge smear(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain) {
+  if (how.kind == nullptr) return gauge;
+  HostGauge smeared = download(smear_on_device(how, gauge, domain));
   smeared.phase = gauge.phase;
   return smeared;
 }

@@ -41,8 +41,10 @@ LinkSmearing link_smearing_of(const std::string& text);
 /// All that it reads.
 std::string link_smearing_forms();
 
-/// The smeared links in double precision; of a part of a lattice that part. Collective.
+/// The smeared links on the device with 18 doubles; of a part of a lattice that part. Collective.
 /// \throws NotSU3 the links are not SU(3); MissingKernel the build lacks the expression.
+LinkField smear_on_device(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain);
+/// The same links on the host.
 HostGauge smear(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain);
 
 }  // namespace quarksmith

@@ -61,7 +61,13 @@ std::string remedy_of(const SolveSettings& settings, const SolveReport& report, 
 
 Solver::Solver(std::shared_ptr<const Action> action, const HostGauge& gauge, DomainPointer domain,
                const SolveSettings& settings)
-    : parts_(std::make_unique<Parts>(std::move(action), gauge, domain, settings)) {}
+    : parts_(std::make_unique<Parts>(std::move(action), WorkingGauge(gauge, domain, find_storage(settings.links)),
+                                     domain, settings)) {}
+
+Solver::Solver(std::shared_ptr<const Action> action, std::shared_ptr<const LinkField> links,
+               const SolveSettings& settings)
+    : parts_(std::make_unique<Parts>(std::move(action), WorkingGauge(links, find_storage(settings.links)),
+                                     links->domain_pointer(), settings)) {}
 
 Solver::~Solver() = default;
 

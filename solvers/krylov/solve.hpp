@@ -75,6 +75,8 @@ class Solver {
   /// \throws UsageError impossible settings or missing kernels; Error too little memory.
   Solver(std::shared_ptr<const Action> action, const HostGauge& gauge, DomainPointer domain,
          const SolveSettings& settings);
+  /// The same with links that are on the device, with 18 doubles, in SU(3).
+  Solver(std::shared_ptr<const Action> action, std::shared_ptr<const LinkField> links, const SolveSettings& settings);
   virtual ~Solver();
 
   /// x = M^-1 b for fields of double precision on all sites in the basis of the settings; x is overwritten. If a solve

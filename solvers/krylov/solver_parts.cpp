@@ -13,15 +13,15 @@
 
 namespace quarksmith {
 
-Solver::Parts::Parts(std::shared_ptr<const Action> a, const HostGauge& gauge, const DomainPointer& d,
+Solver::Parts::Parts(std::shared_ptr<const Action> a, WorkingGauge gauge, const DomainPointer& d,
                      const SolveSettings& s)
     : settings(s),
       falls_back(s.method == Method::automatic),
       action(std::move(a)),
       precision(precisions_of(s.precision, s.parameters.preconditioner ? 3 : 2)),
-      working_gauge(gauge, d, find_storage(s.links)),
+      working_gauge(std::move(gauge)),
       domain(d),
-      links(working_gauge.gauge, d, s.links, s.basis, &working_gauge.stored()) {
+      links(working_gauge.store(d, s.links, s.basis)) {
   if (working_gauge.transformation && action->spins() != 4)
     throw UsageError(fmt::format("links '{}': temporal gauge is for Dirac spinors; use r18 or r12", s.links));
   check(s.options);

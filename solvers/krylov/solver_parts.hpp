@@ -15,7 +15,7 @@
 namespace quarksmith {
 
 struct Solver::Parts {
-  Parts(std::shared_ptr<const Action> action, const HostGauge& gauge, const DomainPointer& domain,
+  Parts(std::shared_ptr<const Action> action, WorkingGauge gauge, const DomainPointer& domain,
         const SolveSettings& settings);
 
   /// The operator for fields of a precision, with links as they are stored; made when first asked for.

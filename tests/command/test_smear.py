@@ -50,6 +50,17 @@ def test_smeared_sources_and_links_change_the_propagator(quarksmith, tmp_path, s
     assert all(abs(a / b - 1) > 1e-3 for a, b in zip(pions[0], pions[2], strict=True))
 
 
+@pytest.mark.parametrize("reconstruct", ["18", "12", "12t"])
+def test_smeared_links_are_those_of_the_smeared_file(quarksmith, tmp_path, reconstruct):
+    common = ("propagator", "--action", "clover", "--csw", "1", "--mass", "0.5", "--reconstruct", reconstruct)
+    thin = "weak:0.2:4,4,4,8:1"
+    quarksmith(*common, "--gauge", thin, "--correlators", "here.json", "--smear-links", "stout:0.1,2")
+    quarksmith("smear", "stout", thin, "smeared.ildg", "--rho", "0.1", "--steps", "2")
+    quarksmith(*common, "--gauge", "smeared.ildg", "--correlators", "file.json")
+    here, file = (read(tmp_path, f"{n}.json")["correlators"]["pion"] for n in ("here", "file"))
+    assert here == pytest.approx(file, rel=1e-8)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,21 +1,16 @@
 """The plotting tools take every file that the commands write."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from drawing import draw
 
-ROOT = Path(__file__).parents[2]
 
-
-def draw(tool: str, data: dict, folder: Path) -> None:
+def check(tool: str, data: dict, folder: Path) -> None:
     """Draws data and looks at what was written."""
     (folder / "data.json").write_text(json.dumps(data))
-    command = [sys.executable, ROOT / "tools" / tool, folder / "data.json", "--out", folder / "plot.png"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert draw(tool, folder / "data.json", "--out", folder / "plot.png") == (0, "")
     assert (folder / "plot.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -28,7 +23,7 @@ def test_a_roofline_has_a_place_for_every_family(tmp_path):
     kernels = [kernel | {"name": n, "family": family} for family, of in names.items() for n in of]
     kernels.append(kernel | {"name": "import_single", "family": "convert", "gflops": 0.0})
     head = {"device": "X", "lattice": [4, 4, 4, 4], "copy_bytes_per_second": 1e10, "rotating_buffers": False}
-    draw("plot_roofline.py", head | {"kernels": kernels}, tmp_path)
+    check("plot_roofline.py", head | {"kernels": kernels}, tmp_path)
 
 
 @pytest.mark.parametrize("count", [1, 5])
@@ -38,7 +33,7 @@ def test_a_run_of_hmc_is_drawn(tmp_path, count):
     one["forces"] = {"g": [{"norm2": 3.0}, {"norm2": 4.0}], "q": [{"norm2": 0.1}]}
     other = one | {"accepted": False, "dH": 3.0, "plaquette": 0.61}
     data = {"lattice": [4, 4, 4, 4], "first": 2, "trajectories": [one, *[other, one, other, one][: count - 1]]}
-    draw("plot_hmc.py", data, tmp_path)
+    check("plot_hmc.py", data, tmp_path)
 
 
 MADE = {"provenance": {"action": "wilson", "mass": 0.1, "gauge": "unit:4,4,4,4"}, "solves": []}
@@ -58,6 +53,6 @@ MADE = {"provenance": {"action": "wilson", "mass": 0.1, "gauge": "unit:4,4,4,4"}
     ids=["wilson", "staggered", "staggered, two masses"],
 )
 def test_correlators_of_every_action_are_drawn(correlators, tmp_path):
-    draw(
+    check(
         "plot_correlators.py", {"lattice": [4, 4, 4, 4], "plaquette": 0.6, "correlators": correlators, **MADE}, tmp_path
     )

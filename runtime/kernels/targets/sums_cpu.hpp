@@ -25,7 +25,7 @@ template <class K, class Order = InOrder>
   requires K::exact_sums
 void apply(const Arguments& a, const Launch&) {
   constexpr int N = K::sums, W = lanes_of<K>;
-  const int boxes = W < (1 << a.geometry.lane_bits) ? W : 1 << a.geometry.lane_bits;  // other lanes are copies
+  const int covered = boxes_of(a.geometry), boxes = W < covered ? W : covered;  // other lanes are copies
   const int count = K::count(a), chunks = (count + chunk_blocks - 1) / chunk_blocks;
   for (int rhs = 0; rhs < a.rhs; rhs += K::tile) {
     if (at_rest(a, rhs, K::tile)) continue;
