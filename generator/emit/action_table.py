@@ -23,7 +23,7 @@ from generator.lower.stored import clover_coefficients
 from generator.lower.terms import HERE, product_value
 from generator.operators import OPERATORS
 from generator.operators.fat_links import link_stages
-from generator.operators.forces import force_arguments
+from generator.operators.forces import force_arguments, force_paths
 from generator.operators.formula import numbers_of
 from generator.operators.site_term import site_term_of
 
@@ -58,6 +58,8 @@ def _members(row: dict[str, Any]) -> dict[str, Any]:
         members["arguments"] = f"{row['name']}_arguments"
     if row["force_arguments"]:
         members["force_arguments"] = f"{row['name']}_force_arguments"
+    if row["paths"]["steps"]:
+        members |= {"path_ends": f"{row['name']}_path_ends", "path_steps": f"{row['name']}_path_steps"}
     if row["links"]["stages"]:
         members |= {"link_stages": f"{row['name']}_stages", "link_numbers": f"{row['name']}_numbers"}
     return members
@@ -95,6 +97,7 @@ def action_row(action: Action) -> dict[str, Any]:
         "links": links_row(action),
         "arguments": [],
         "force_arguments": [],
+        "paths": _paths_row(action),
     }
     if not form.has_shape:  # M and M^+ are a kernel each
         names = [p.name for p in action.parameters]
@@ -105,7 +108,7 @@ def action_row(action: Action) -> dict[str, Any]:
             "numbers": [],
             "weights": [],
             "arguments": [_function([(1.0, (n,))], names) for n in numbers_of(action)[1].values()],
-            "force_arguments": _force_arguments(action, names),
+            "force_arguments": [] if row["paths"]["steps"] else _force_arguments(action, names),
         }
     site = SiteForm(action, form.local)
     term = site_term_of(site)
@@ -130,6 +133,16 @@ def action_row(action: Action) -> dict[str, Any]:
         "weights": [[_function(_weight(form, mu, sign), names, "one") for sign in (1, -1)] for mu in range(4)],
         "force_arguments": _force_arguments(ACTIONS[owner], names),
     }
+
+
+def _paths_row(action: Action) -> dict[str, list[str]]:
+    """Rows of PathEnd and PathStep of an action whose force goes along its paths, several in a line."""
+    paths = force_paths(action)
+    if paths is None:
+        return {"ends": [], "steps": []}
+    ends = [f"{{{', '.join(map(literal, numbers))}}}" for numbers in paths.ends]
+    steps = [f"{{{s.start}, {s.to}, {s.step}}}" for s in paths.steps]
+    return {"ends": ends, "steps": [", ".join(steps[n : n + 8]) for n in range(0, len(steps), 8)]}
 
 
 def _force_arguments(owner: Action, names: Sequence[str]) -> list[str]:
