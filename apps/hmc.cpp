@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 #include "apps/hmc_file.hpp"
@@ -153,6 +154,7 @@ void print(std::uint64_t number, const TrajectoryReport& report, const Hmc& hmc)
     if (work.damped > 0) line += fmt::format(", {} projections damped", work.damped);
   }
   fmt::print("{}\n", line);
+  std::fflush(stdout);  // whoever follows a log, or reads that of a killed run, has every trajectory
 }
 
 void save(const HmcOptions& o, const Hmc& hmc, std::uint64_t trajectories, const Keys& keys, bool last) {

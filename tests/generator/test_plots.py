@@ -10,10 +10,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def draw(tool: str, data: dict, folder: Path) -> None:
-    """Draws data and looks at what was written."""
-    (folder / "data.json").write_text(json.dumps(data))
-    command = [sys.executable, ROOT / "tools" / tool, folder / "data.json", "--out", folder / "plot.png"]
+def draw(tool: str, data: dict, folder: Path, *more: dict) -> None:
+    """Draws data, of several files if there are more, and looks at what was written."""
+    files = [folder / f"data{n}.json" for n in range(1 + len(more))]
+    for file, one in zip(files, (data, *more), strict=True):
+        file.write_text(json.dumps(one))
+    command = [sys.executable, ROOT / "tools" / tool, *files, "--out", folder / "plot.png"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
     assert (folder / "plot.png").read_bytes().startswith(b"\x89PNG")
@@ -39,6 +41,7 @@ def test_a_run_of_hmc_is_drawn(tmp_path, count):
     other = one | {"accepted": False, "dH": 3.0, "plaquette": 0.61}
     data = {"lattice": [4, 4, 4, 4], "first": 2, "trajectories": [one, *[other, one, other, one][: count - 1]]}
     draw("plot_hmc.py", data, tmp_path)
+    draw("plot_hmc.py", data | {"first": 7}, tmp_path, data)
 
 
 MADE = {"provenance": {"action": "wilson", "mass": 0.1, "gauge": "unit:4,4,4,4"}, "solves": []}
