@@ -193,6 +193,12 @@ int run(const HmcOptions& o) {
   const HmcDescription d = plan.description;
   if (o.out.empty() && o.save_every > 0) throw UsageError("--save-every belongs to --out PREFIX; leave it out");
   if (o.energies && !o.out.empty()) throw UsageError("--out belongs to trajectories, which --energies does not make");
+  for (std::size_t n = 0; n < d.levels.size(); ++n)
+    if (d.metropolis && !is_reversible(d.levels[n]))
+      o.common.warn(fmt::format(
+          "{}: integrator level {}: the schedule is another one backwards, so that trajectories that are accepted miss "
+          "the distribution; give each kick at time t its like at 1 - t",
+          o.run.string(), n + 1));
   const Start start = begin(o, d);
   const std::uint64_t first = start.trajectories, end = static_cast<std::uint64_t>(d.count);
   if (first >= end)

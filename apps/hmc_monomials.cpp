@@ -131,6 +131,14 @@ void read_twist(TomlReader& table, FermionParameters& p) {
     table.fail(line, fmt::format("twist belongs to one Dirac quark in four dimensions, not to {}", p.action->name()));
 }
 
+/// Whether the site term of an action is made of links.
+bool has_log_det(const Action& action) {
+  const auto all = actions();
+  return std::any_of(all.begin(), all.end(), [&](const ActionInfo& info) {
+    return option_name(info.name) == action.name() && info.clover_space != nullptr;
+  });
+}
+
 StoutLinks read_stout(TomlReader table) {
   StoutLinks s;
   s.rho = table.number("rho");
@@ -334,6 +342,8 @@ std::unique_ptr<Monomial> read_monomial(TomlReader table, int& reach) {
   } else if (kind == "rational") {
     made = read_rational_monomial(table, name, f);
   } else {
+    if (!has_log_det(*f.term.fermion.action))
+      table.fail(fmt::format("the log det of action {} does not depend on the links; leave the monomial out", f.action));
     const std::string sites = table.word("sites", {"even", "odd", "all"}, "all");
     made = std::make_unique<LogDetMonomial>(name, f.term, table.number("flavours"),
                                             sites == "even"  ? Subset::even

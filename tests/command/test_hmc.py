@@ -220,7 +220,12 @@ WITH_QUARKS = [
         "solver 'bicgstab': kind rational is solved for all of its poles",
     ),
     ('"two-flavour"', '"rational"\nchronological = 3', "chronological: a first guess serves one system"),
-    ('"two-flavour"', '"log-det"\nflavours = 1\nprecision = "double"', "key 'precision' is unknown here"),
+    (
+        '"two-flavour"\naction = "wilson"',
+        '"log-det"\naction = "clover"\ncsw = 1.0\nflavours = 1\nprecision = "double"',
+        "key 'precision' is unknown here",
+    ),
+    ('"two-flavour"', '"log-det"\nflavours = 1', "the log det of action wilson does not depend on the links"),
     (
         '"two-flavour"\naction = "wilson"\nkappa = 0.12',
         '"rational"\naction = "staggered"\nmass = 0.1\nsolver = "bicgstab"',
