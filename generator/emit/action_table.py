@@ -41,7 +41,7 @@ def action_table() -> dict[str, Any]:
 
     Actions without parameters, as the Laplace operators, are tools of smearing.
     """
-    rows = [action_row(a) for a in solvable_actions()]
+    rows = [action_row(a) | {"paths": paths_row(a)} for a in solvable_actions()]
     return {"actions": [r | {"members": _members(r), "weights": [_pair(w) for w in r["weights"]]} for r in rows]}
 
 
@@ -97,7 +97,6 @@ def action_row(action: Action) -> dict[str, Any]:
         "links": links_row(action),
         "arguments": [],
         "force_arguments": [],
-        "paths": _paths_row(action),
     }
     if not form.has_shape:  # M and M^+ are a kernel each
         names = [p.name for p in action.parameters]
@@ -108,7 +107,7 @@ def action_row(action: Action) -> dict[str, Any]:
             "numbers": [],
             "weights": [],
             "arguments": [_function([(1.0, (n,))], names) for n in numbers_of(action)[1].values()],
-            "force_arguments": [] if row["paths"]["steps"] else _force_arguments(action, names),
+            "force_arguments": _force_arguments(action, names),
         }
     site = SiteForm(action, form.local)
     term = site_term_of(site)
@@ -135,18 +134,21 @@ def action_row(action: Action) -> dict[str, Any]:
     }
 
 
-def _paths_row(action: Action) -> dict[str, list[str]]:
+def paths_row(action: Action) -> dict[str, list[str]]:
     """Rows of PathEnd and PathStep of an action whose force goes along its paths, several in a line."""
     paths = force_paths(action)
     if paths is None:
         return {"ends": [], "steps": []}
-    ends = [f"{{{', '.join(map(literal, numbers))}}}" for numbers in paths.ends]
+    rows = [f"{{{', '.join(map(literal, numbers))}}}" for numbers in paths.ends]
+    ends = ["\n     ".join(textwrap.wrap(row, 100)) for row in rows]
     steps = [f"{{{s.start}, {s.to}, {s.step}}}" for s in paths.steps]
     return {"ends": ends, "steps": [", ".join(steps[n : n + 8]) for n in range(0, len(steps), 8)]}
 
 
 def _force_arguments(owner: Action, names: Sequence[str]) -> list[str]:
     """Numbers of the force of hops that an action shares; parameters that it has not are as by default."""
+    if force_paths(owner) is not None:
+        return []
     default = {p.name: p.default or 0.0 for p in owner.parameters if p.name not in names}
     rows: list[Product] = []
     for number in force_arguments(owner):
