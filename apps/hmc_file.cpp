@@ -53,9 +53,10 @@ std::vector<Kick> read_kicks(TomlReader& table, Names& names, int level) {
     kick.monomials = names.numbers(one, level, true);
     one.done();
     if (!(std::abs(kick.time) <= most_time))
-      one.fail(fmt::format("time = {}; times are in units of a step, from 0 to 1, and a little beyond where steps go "
-                           "back",
-                           kick.time));
+      one.fail(
+          fmt::format("time = {}; times are in units of a step, from 0 to 1, and a little beyond where steps go "
+                      "back",
+                      kick.time));
     kicks.push_back(std::move(kick));
   }
   if (kicks.empty())

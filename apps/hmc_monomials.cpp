@@ -21,8 +21,8 @@ constexpr double most_beta = 1e6;
 constexpr int most_guesses = 30;  ///< solutions that are kept
 
 /// Keys of all monomials and of their kinds; the others are parameters of an action.
-const std::vector<std::string> own_keys = {"name",     "kind",     "action",    "even_odd",     "stout", "denominator",
-                                           "log_det",  "flavours", "tol_force", "tol_action",   "sites", "fields",
+const std::vector<std::string> own_keys = {"name",     "kind",     "action",    "even_odd",      "stout", "denominator",
+                                           "log_det",  "flavours", "tol_force", "tol_action",    "sites", "fields",
                                            "rational", "solver",   "precision", "chronological", "twist"};
 
 std::string option_of(std::string key) {
@@ -298,7 +298,8 @@ std::unique_ptr<Monomial> read_rational_monomial(TomlReader& table, const std::s
         "and force with residues and poles");
   const int fields = static_cast<int>(table.integer("fields", 1, 64, 1)),
             flavours = static_cast<int>(table.integer("flavours", -64, 64, 1));
-  if (flavours == 0) table.fail(table.find("flavours")->line, "flavours = 0; use a number of flavours, or of bosons with -");
+  if (flavours == 0)
+    table.fail(table.find("flavours")->line, "flavours = 0; use a number of flavours, or of bosons with -");
   RationalFunctions r;
   if (functions->has("range")) {
     r = fitted(*functions, f.term.fermion.action->spins() == 1, flavours, fields);
@@ -343,7 +344,8 @@ std::unique_ptr<Monomial> read_monomial(TomlReader table, int& reach) {
     made = read_rational_monomial(table, name, f);
   } else {
     if (!has_log_det(*f.term.fermion.action))
-      table.fail(fmt::format("the log det of action {} does not depend on the links; leave the monomial out", f.action));
+      table.fail(
+          fmt::format("the log det of action {} does not depend on the links; leave the monomial out", f.action));
     const std::string sites = table.word("sites", {"even", "odd", "all"}, "all");
     made = std::make_unique<LogDetMonomial>(name, f.term, table.number("flavours"),
                                             sites == "even"  ? Subset::even

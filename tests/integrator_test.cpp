@@ -120,9 +120,10 @@ TEST(Integrator, AScheduleOfLeapfrogIsLeapfrog) {
 TEST(Integrator, AScheduleMayGoBack) {
   const double s = 1 / (2 - std::cbrt(2));
   const std::vector<int> both = {0, 1};
-  IntegratorLevel level{.scheme = Scheme::schedule,
-                        .monomials = {},
-                        .kicks = {{0, s / 2, both}, {s, (1 - s) / 2, both}, {1 - s, (1 - s) / 2, both}, {1, s / 2, both}}};
+  IntegratorLevel level{
+      .scheme = Scheme::schedule,
+      .monomials = {},
+      .kicks = {{0, s / 2, both}, {s, (1 - s) / 2, both}, {1 - s, (1 - s) / 2, both}, {1, s / 2, both}}};
   std::vector<double> errors;
   for (const int steps : {8, 16}) {
     Oscillator o;

@@ -39,7 +39,8 @@ struct PathsOfD234 {
 
 TEST(PathForces, AreThoseOfTheKernelOfTheSameFormula) {
   for (const auto& device : support::devices())
-    for (const BoundaryPhases& boundary : {BoundaryPhases{1, 1, 1, -1}, BoundaryPhases{1, Complex64(0.6, 0.8), 1, -1}}) {
+    for (const BoundaryPhases& boundary :
+         {BoundaryPhases{1, 1, 1, -1}, BoundaryPhases{1, Complex64(0.6, 0.8), 1, -1}}) {
       const auto domain = std::make_shared<Domain>(Lattice({4, 6, 4, 8}), device, Communicator::self(), 2);
       const EvolvingLinks links(weak_gauge(domain->lattice(), 0.4, 5), domain);
       const ExpressionSettings settings{boundary, "non_relativistic"};

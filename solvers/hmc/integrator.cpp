@@ -101,7 +101,7 @@ void run(const std::vector<IntegratorLevel>& levels, std::size_t at, double leng
 }  // namespace
 
 bool is_reversible(const IntegratorLevel& level) {
-  constexpr double rounding = 1e-8;  // numbers of files
+  constexpr double rounding = 1e-8;             // numbers of files
   std::vector<std::map<int, double>> kicks(1);  // weights by monomial, before and after each length of Q
   std::vector<double> lengths;
   for (const Stage& stage : stages_of(level)) {

@@ -296,7 +296,7 @@ QUARKS = {
     "moebius on all sites": ("two-flavour", "moebius", f'{MOEBIUS}; even_odd = "none"'),
     "d234": ("two-flavour", "d234", 'mass = 0.4; even_odd = "none"'),
     "brillouin": ("two-flavour", "brillouin", 'mass = 0.4; even_odd = "none"'),
-    "twist": ("two-flavour", "clover", f'{TWISTED}; {STOUT}1}}'),
+    "twist": ("two-flavour", "clover", f"{TWISTED}; {STOUT}1}}"),
     "ratio of twists": ("two-flavour-ratio", "twisted-clover", f"{TWISTED}; mu = 0.1; denominator = {{twist = 0.6}}"),
     "one flavour with a twist": ("rational", "wilson", f'{WIDER}; mass = 0.3; even_odd = "asymmetric"; twist = 0.2'),
     "naive": ("two-flavour", "naive", 'mass = 0.4; mu = 0.1; even_odd = "none"'),
