@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 #include "apps/hmc_file.hpp"
@@ -153,6 +154,7 @@ void print(std::uint64_t number, const TrajectoryReport& report, const Hmc& hmc)
     if (work.damped > 0) line += fmt::format(", {} projections damped", work.damped);
   }
   fmt::print("{}\n", line);
+  std::fflush(stdout);  // whoever follows a log, or reads that of a killed run, has every trajectory
 }
 
 void save(const HmcOptions& o, const Hmc& hmc, std::uint64_t trajectories, const Keys& keys, bool last) {
@@ -191,6 +193,12 @@ int run(const HmcOptions& o) {
   const HmcDescription d = plan.description;
   if (o.out.empty() && o.save_every > 0) throw UsageError("--save-every belongs to --out PREFIX; leave it out");
   if (o.energies && !o.out.empty()) throw UsageError("--out belongs to trajectories, which --energies does not make");
+  for (std::size_t n = 0; n < d.levels.size(); ++n)
+    if (d.metropolis && !is_reversible(d.levels[n]))
+      o.common.warn(fmt::format(
+          "{}: integrator level {}: the schedule is another one backwards, so that trajectories that are accepted miss "
+          "the distribution; give each kick at time t its like at 1 - t",
+          o.run.string(), n + 1));
   const Start start = begin(o, d);
   const std::uint64_t first = start.trajectories, end = static_cast<std::uint64_t>(d.count);
   if (first >= end)

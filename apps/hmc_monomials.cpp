@@ -21,9 +21,9 @@ constexpr double most_beta = 1e6;
 constexpr int most_guesses = 30;  ///< solutions that are kept
 
 /// Keys of all monomials and of their kinds; the others are parameters of an action.
-const std::vector<std::string> own_keys = {"name",     "kind",     "action",    "even_odd",     "stout", "denominator",
-                                           "log_det",  "flavours", "tol_force", "tol_action",   "sites", "fields",
-                                           "rational", "solver",   "precision", "chronological"};
+const std::vector<std::string> own_keys = {"name",     "kind",     "action",    "even_odd",      "stout", "denominator",
+                                           "log_det",  "flavours", "tol_force", "tol_action",    "sites", "fields",
+                                           "rational", "solver",   "precision", "chronological", "twist"};
 
 std::string option_of(std::string key) {
   std::replace(key.begin(), key.end(), '_', '-');
@@ -67,6 +67,7 @@ ActionKeys action_keys(const TomlTable& table) {
 /// Of a denominator: what stands for the same thing goes.
 void replace(ActionKeys& keys, const TomlTable& table) {
   for (const auto& [key, value] : table.entries) {
+    if (key == "twist") continue;
     for (const auto& [one, other] : {std::pair{"kappa", "mass"}, {"mass", "kappa"}})
       if (key == one) keys.erase(other);
     keys[key] = &value;
@@ -117,6 +118,25 @@ FermionParameters read_action(const TomlReader& table, const std::string& action
     table.fail(line, with_keys(e.what()));
   }
   return p;
+}
+
+/// A twisted mass on the sites of M alone; that of files from before there was one is not noted.
+void read_twist(TomlReader& table, FermionParameters& p) {
+  if (!table.has("twist")) return;
+  p.twist = table.number("twist");
+  const int line = table.find("twist")->line;
+  if (p.reduction == Reduction::symmetric)
+    table.fail(line, "twist belongs to even_odd \"asymmetric\" or \"none\", where gamma_5 M is Hermitian");
+  if (p.action->spins() != 4 || p.action->slices() != 1)
+    table.fail(line, fmt::format("twist belongs to one Dirac quark in four dimensions, not to {}", p.action->name()));
+}
+
+/// Whether the site term of an action is made of links.
+bool has_log_det(const Action& action) {
+  const auto all = actions();
+  return std::any_of(all.begin(), all.end(), [&](const ActionInfo& info) {
+    return option_name(info.name) == action.name() && info.clover_space != nullptr;
+  });
 }
 
 StoutLinks read_stout(TomlReader table) {
@@ -211,6 +231,7 @@ FermionKeys read_fermion(TomlReader& table, const std::string& kind, int& reach)
   if (auto stout = table.table("stout", table.called() + ": stout")) f.term.fermion.stout = read_stout(*stout);
   reach = std::max(reach, f.term.fermion.action->reach());
   if (kind == "log-det") return f;
+  read_twist(table, f.term.fermion);
   f.term.log_det = table.flag("log_det", true);
   f.term.tol_force = tolerance(table, "tol_force", f.term.tol_force);
   f.term.tol_action = tolerance(table, "tol_action", f.term.tol_action);
@@ -276,7 +297,9 @@ std::unique_ptr<Monomial> read_rational_monomial(TomlReader& table, const std::s
         "its rational functions are missing; give rational = {range = [lower, upper]}, or tables heatbath, action "
         "and force with residues and poles");
   const int fields = static_cast<int>(table.integer("fields", 1, 64, 1)),
-            flavours = static_cast<int>(table.integer("flavours", 1, 64, 1));
+            flavours = static_cast<int>(table.integer("flavours", -64, 64, 1));
+  if (flavours == 0)
+    table.fail(table.find("flavours")->line, "flavours = 0; use a number of flavours, or of bosons with -");
   RationalFunctions r;
   if (functions->has("range")) {
     r = fitted(*functions, f.term.fermion.action->spins() == 1, flavours, fields);
@@ -314,11 +337,15 @@ std::unique_ptr<Monomial> read_monomial(TomlReader table, int& reach) {
     replace(f.keys, below->contents());
     FermionParameters denominator = f.term.fermion;
     denominator.action = read_action(*below, f.action, f.keys).action;
+    read_twist(*below, denominator);
     for (const auto& [key, value] : below->contents().entries) below->note(key, option_text(*below, key, value));
     made = std::make_unique<RatioMonomial>(name, f.term, denominator);
   } else if (kind == "rational") {
     made = read_rational_monomial(table, name, f);
   } else {
+    if (!has_log_det(*f.term.fermion.action))
+      table.fail(
+          fmt::format("the log det of action {} does not depend on the links; leave the monomial out", f.action));
     const std::string sites = table.word("sites", {"even", "odd", "all"}, "all");
     made = std::make_unique<LogDetMonomial>(name, f.term, table.number("flavours"),
                                             sites == "even"  ? Subset::even

@@ -126,17 +126,26 @@ def _read(path: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any]:
     return found | data | {key: found[key] + data[key] for key in ("kernel", "expressions")}
 
 
-def one_of_row(text: str) -> KernelSpec:
-    """The record of a `[[kernel]]` that names one.
+def all_of_row(text: str) -> list[KernelSpec]:
+    """The records that a `[[kernel]]` names.
 
     Raises:
-        SpecError: the text is no such row, or its lists have several values.
+        SpecError: the text is no such row.
     """
     try:
         rows = tomllib.loads(text).get("kernel", [])
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"row {text!r}: {error}") from error
-    specs = [spec for row in rows for spec in expand_row(row, FOLDER)]
+    return [spec for row in rows for spec in expand_row(row, FOLDER)]
+
+
+def one_of_row(text: str) -> KernelSpec:
+    """The record of a row that names one.
+
+    Raises:
+        SpecError: the text is no such row, or its lists have several values.
+    """
+    specs = all_of_row(text)
     if len(specs) != 1:
         raise SpecError(f"row {text!r} names {len(specs)} kernels; give one value to each axis")
     return specs[0]

@@ -52,6 +52,14 @@ struct LinkStage {
   bool project;       ///< what is made is projected on U(3) for the next stage
 };
 
+/// M psi as a sum over paths of links: N_0 and what stands at x, for fields N_n = end_n psi + what steps bring.
+/// Factors of 1, gamma_x, gamma_y, gamma_z, gamma_t.
+using PathEnd = std::array<double, 5>;
+/// U_mu(x) N_to(x + mu) in N_from(x), or, where it is negative, U_mu(x - mu)^+ N_to(x - mu): step = +-(mu + 1).
+struct PathStep {
+  int from, to, step;
+};
+
 /// Another way to give parameters: an option with numbers of which they are functions.
 struct ActionSpelling {
   std::string_view name, help;
@@ -99,6 +107,9 @@ struct ActionInfo {
   std::span<const ActionNumber> arguments = {};  ///< of a formula: numbers that its kernels take, in their order
   /// The same of the force of its hops, after the weight.
   std::span<const ActionNumber> force_arguments = {};
+  /// Of a formula whose force goes along its paths, field by field; in the order in which those are read.
+  std::span<const PathEnd> path_ends = {};
+  std::span<const PathStep> path_steps = {};
   ActionNumber weight[directions][2] = {};  ///< of forward and backward hops of D
 };
 

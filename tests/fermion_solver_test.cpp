@@ -105,6 +105,37 @@ TEST(FermionSolvers, ReachTheTrueResidualOnLinksThatMove) {
         }
 }
 
+/// (M + i c gamma_5)^+ (M + i c gamma_5) = M^+ M + c^2, and solves with it in every precision.
+TEST(FermionSolvers, TwistsOnTheSitesOfTheReducedOperator) {
+  constexpr double twist = 0.3;
+  for (const auto& device : support::devices())
+    for (const char* precision : {"double", "double-single", "double-half"})
+      for (const Reduction form : {Reduction::none, Reduction::asymmetric}) {
+        MovingOperator run(device, clover(), form, {Method::automatic, precision});
+        MovingOperator bare(device, clover(), form, {Method::cg, precision});
+        run.parameters.twist = twist;
+        run.a = FermionOperator(run.parameters, {Method::automatic, precision});
+        run.a.follow(run.links);
+        const SpinorField b = run.source();
+        SpinorField x = b.like(), y = b.like(), z = b.like();
+        const Blas blas(b);
+        const auto normal = [&](const LinearOperator& m, SpinorField& out) {
+          m.apply(y, b, Dagger::no);
+          m.apply(out, y, Dagger::yes);
+        };
+        normal(run.a.matrix(), x);
+        normal(bare.a.matrix(), z);
+        blas.axpby(twist * twist, b, 1, z);
+        const double size = blas.norm2(z);
+        EXPECT_LT(std::sqrt(blas.residual(x, z) / size), support::rounding);
+        SolveWork work;
+        x.fill(0);
+        run.a.solve_normal(x, b, tolerance, work);
+        EXPECT_LE(run.residual(x, b), 20 * tolerance) << precision;
+        EXPECT_EQ(work.fallbacks, 0);
+      }
+}
+
 TEST(FermionSolvers, ShiftsReachTheirTrueResiduals) {
   const std::vector<double> shifts = {0.003, 0.1, 0.02, 1, 5, 0.5};
   for (const auto& device : support::devices())

@@ -116,5 +116,38 @@ TEST(Integrator, AScheduleOfLeapfrogIsLeapfrog) {
   EXPECT_NEAR(std::log2(std::abs(coarse.energy() - before) / std::abs(fine.energy() - before)), 2, 0.15);
 }
 
+/// Leapfrogs forth, back and forth (M. Creutz and A. Gocksch, Phys. Rev. Lett. 63 (1989) 9).
+TEST(Integrator, AScheduleMayGoBack) {
+  const double s = 1 / (2 - std::cbrt(2));
+  const std::vector<int> both = {0, 1};
+  IntegratorLevel level{
+      .scheme = Scheme::schedule,
+      .monomials = {},
+      .kicks = {{0, s / 2, both}, {s, (1 - s) / 2, both}, {1 - s, (1 - s) / 2, both}, {1, s / 2, both}}};
+  std::vector<double> errors;
+  for (const int steps : {8, 16}) {
+    Oscillator o;
+    const double before = o.energy();
+    level.steps = steps;
+    integrate({level}, 1, o);
+    errors.push_back(std::abs(o.energy() - before));
+  }
+  EXPECT_NEAR(std::log2(errors[0] / errors[1]), 4, 0.3);
+}
+
+TEST(Integrator, TellsWhetherItIsTheSameBackwards) {
+  IntegratorLevel level{.scheme = Scheme::schedule, .monomials = {}, .kicks = {{0.2, 0.5, {0, 1}}, {0.8, 0.5, {0}}}};
+  EXPECT_FALSE(is_reversible(level));
+  level.kicks.insert(level.kicks.end(), {{0.8, 0.25, {1}}, {0.8, 0.25, {1}}});  // kicks at one time commute
+  EXPECT_TRUE(is_reversible(level));
+  level.kicks[0].time = 0.3;
+  EXPECT_FALSE(is_reversible(level));
+  for (const Scheme scheme : {Scheme::leapfrog, Scheme::omelyan, Scheme::omelyan4, Scheme::force_gradient})
+    for (const bool momenta_first : {true, false}) {
+      if (scheme == Scheme::force_gradient && !momenta_first) continue;
+      EXPECT_TRUE(is_reversible({.scheme = scheme, .momenta_first = momenta_first, .monomials = {0}, .kicks = {}}));
+    }
+}
+
 }  // namespace
 }  // namespace quarksmith

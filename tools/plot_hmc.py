@@ -14,15 +14,19 @@ def with_error(series: np.ndarray) -> str:
 
 
 def plot_history(axes: np.ndarray, numbers: np.ndarray, trajectories: list[dict]) -> None:
-    """Plaquette; dH and the running mean of exp(-dH)."""
+    """Plaquette and dH; means are those of the second half, where a run has become thermal."""
+    half = len(trajectories) // 2
     plaquette = np.array([t["plaquette"] for t in trajectories])
     dh = np.array([t["dH"] for t in trajectories])
     accepted = np.array([t["accepted"] for t in trajectories])
     axes[0].plot(numbers, plaquette, lw=0.8, color="#0b5394")
-    axes[0].set(ylabel="plaquette", title=f"second half: {with_error(plaquette[len(plaquette) // 2 :])}")
+    axes[0].set(ylabel="plaquette", title=f"second half: {with_error(plaquette[half:])}")
     axes[1].plot(numbers[accepted], dh[accepted], ".", color="#0b5394", label="accepted")
-    axes[1].plot(numbers[~accepted], dh[~accepted], "x", color="#b45f06", label="rejected")
-    axes[1].set(ylabel="dH", title=f"acceptance {accepted.mean():.2f}, <exp(-dH)> = {with_error(np.exp(-dh))}")
+    if not accepted.all():
+        axes[1].plot(numbers[~accepted], dh[~accepted], "x", color="#b45f06", label="rejected")
+    kept = f"acceptance {accepted[half:].mean():.2f}, <exp(-dH)> {with_error(np.exp(-dh[half:]))}"
+    axes[1].set(ylabel="dH", title=f"second half: {kept}")
+    axes[1].title.set_fontsize("medium")
     axes[1].legend(frameon=False)
 
 
@@ -43,19 +47,21 @@ def plot_forces(axes: np.ndarray, numbers: np.ndarray, trajectories: list[dict],
     axes[1].legend(frameon=False)
 
 
-def plot(data: dict, out: Path) -> None:
-    """Four pictures of one run."""
-    trajectories = data["trajectories"]
+def plot(parts: list[dict], out: Path) -> None:
+    """Four pictures of one run, which may have been resumed."""
+    parts.sort(key=lambda part: part["first"])
+    trajectories = [t for part in parts for t in part["trajectories"]]
     if not trajectories or "dH" not in trajectories[0]:
         raise ValueError("there is no trajectory in it")
-    numbers = data["first"] + np.arange(len(trajectories))
+    numbers = np.concatenate([part["first"] + np.arange(len(part["trajectories"])) for part in parts])
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
     plot_history(axes[0], numbers, trajectories)
-    plot_forces(axes[1], numbers, trajectories, int(np.prod(data["lattice"])))
+    plot_forces(axes[1], numbers, trajectories, int(np.prod(parts[0]["lattice"])))
     for one in axes.flat:
         one.grid(alpha=0.3)
+        one.set_axisbelow(True)
     plots.save(figure, out)
 
 
 if __name__ == "__main__":
-    plots.run(__doc__, "JSON of `quarksmith hmc --json`", "hmc.png", plot)
+    plots.run(__doc__, "JSON of `quarksmith hmc --json`", "hmc.png", plot, several=True)

@@ -23,7 +23,7 @@ from generator.lower.stored import clover_coefficients
 from generator.lower.terms import HERE, product_value
 from generator.operators import OPERATORS
 from generator.operators.fat_links import link_stages
-from generator.operators.forces import force_arguments
+from generator.operators.forces import force_arguments, force_paths
 from generator.operators.formula import numbers_of
 from generator.operators.site_term import site_term_of
 
@@ -41,7 +41,7 @@ def action_table() -> dict[str, Any]:
 
     Actions without parameters, as the Laplace operators, are tools of smearing.
     """
-    rows = [action_row(a) for a in solvable_actions()]
+    rows = [action_row(a) | {"paths": paths_row(a)} for a in solvable_actions()]
     return {"actions": [r | {"members": _members(r), "weights": [_pair(w) for w in r["weights"]]} for r in rows]}
 
 
@@ -58,6 +58,8 @@ def _members(row: dict[str, Any]) -> dict[str, Any]:
         members["arguments"] = f"{row['name']}_arguments"
     if row["force_arguments"]:
         members["force_arguments"] = f"{row['name']}_force_arguments"
+    if row["paths"]["steps"]:
+        members |= {"path_ends": f"{row['name']}_path_ends", "path_steps": f"{row['name']}_path_steps"}
     if row["links"]["stages"]:
         members |= {"link_stages": f"{row['name']}_stages", "link_numbers": f"{row['name']}_numbers"}
     return members
@@ -132,8 +134,21 @@ def action_row(action: Action) -> dict[str, Any]:
     }
 
 
+def paths_row(action: Action) -> dict[str, list[str]]:
+    """Rows of PathEnd and PathStep of an action whose force goes along its paths, several in a line."""
+    paths = force_paths(action)
+    if paths is None:
+        return {"ends": [], "steps": []}
+    rows = [f"{{{', '.join(map(literal, numbers))}}}" for numbers in paths.ends]
+    ends = ["\n     ".join(textwrap.wrap(row, 100)) for row in rows]
+    steps = [f"{{{s.start}, {s.to}, {s.step}}}" for s in paths.steps]
+    return {"ends": ends, "steps": [", ".join(steps[n : n + 8]) for n in range(0, len(steps), 8)]}
+
+
 def _force_arguments(owner: Action, names: Sequence[str]) -> list[str]:
     """Numbers of the force of hops that an action shares; parameters that it has not are as by default."""
+    if force_paths(owner) is not None:
+        return []
     default = {p.name: p.default or 0.0 for p in owner.parameters if p.name not in names}
     rows: list[Product] = []
     for number in force_arguments(owner):

@@ -2,15 +2,20 @@
 
 sum_w S_w U_w psi(end of w) over paths w becomes Horner's form: what lies beyond a first step is added up at its end and
 then transported over that one link. What lies beyond the same steps in another order is the same graph, made once.
+
+The same as steps over one link each, from field to field, is what forces of long formulas are made of (`path_fields`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from generator.language.graph import Node, make, merged
+import numpy as np
+
+from generator.algebra.gamma import DEGRAND_ROSSI, TOLERANCE
+from generator.language.graph import ExpressionError, Node, make, merged
 from generator.language.symbols import adj, directions, shift, sign
-from generator.lower.terms import HERE, Term, expand
+from generator.lower.terms import HERE, Term, expand, product_value
 
 
 @dataclass
@@ -24,17 +29,89 @@ class _Point:
 
 def along_paths(matrix: Node, fermion: str) -> Node:
     """The same operator in Horner's form; the graph as it is where some term is not a path of links."""
+    root = _tree(matrix, fermion)
+    return matrix if root is None else merged(_value(root, make("load", "spinor", (), fermion)))
+
+
+@dataclass(frozen=True)
+class PathStep:
+    """N_from(x) has a term U_mu(x) N_to(x + mu), or of a step backward U_mu(x - mu)^+ N_to(x - mu)."""
+
+    start: int
+    to: int
+    step: int
+    """+1..+4 forward, -1..-4 backward."""
+
+
+@dataclass(frozen=True)
+class PathFields:
+    """M psi = what stands at x + N_0 for fields N_n = ends_n psi + what steps bring; each after those that read it.
+
+    Attributes:
+        ends: factors of 1, gamma_x, gamma_y, gamma_z, gamma_t.
+    """
+
+    ends: tuple[tuple[float, ...], ...]
+    steps: tuple[PathStep, ...]
+
+
+def path_fields(matrix: Node, fermion: str) -> PathFields | None:
+    """A sum over paths as steps between fields, None if the formula is no such sum.
+
+    Raises:
+        ExpressionError: a path is multiplied by a parameter or by spins that are not made of 1 and gamma_mu.
+    """
+    root = _tree(matrix, fermion)
+    if root is None:
+        return None
+    numbers: dict[_Key, int] = {}
+    fields: list[_Key] = []
+
+    def visit(point: _Point, ends: tuple[float, ...]) -> int:
+        key = ends, tuple((mu, visit(p, _ends(p.ends))) for (_, mu), p in sorted(point.beyond.items()))
+        if key not in numbers:
+            numbers[key] = len(fields)
+            fields.append(key)
+        return numbers[key]
+
+    last = visit(root, (0.0,) * 5)
+    steps = [PathStep(last - n, last - to, mu) for n, (_, beyond) in enumerate(fields) for mu, to in beyond]
+    order = tuple(sorted(steps, key=lambda s: (s.start, s.to)))
+    return PathFields(tuple(ends for ends, _ in reversed(fields)), order)
+
+
+_Key = tuple[tuple[float, ...], tuple[tuple[int, int], ...]]
+"""What ends at a point, and steps to others by number."""
+
+
+def _ends(terms: list[Term]) -> tuple[float, ...]:
+    """The spin matrix of all terms in units of 1 and gamma_mu."""
+    units = (np.eye(4), *DEGRAND_ROSSI.gamma)
+    total = np.zeros((4, 4), complex)
+    for t in terms:
+        if t.numbers or t.signs:
+            raise ExpressionError(f"{t.numbers or t.signs}: paths of a long formula have constant factors")
+        total = total + complex(t.factor) * product_value(t.spin, DEGRAND_ROSSI, 4)
+    found = [complex(np.vdot(unit, total)) / 4 for unit in units]
+    rest = total - sum(c * unit for c, unit in zip(found, units, strict=True))
+    if max(np.abs(rest).max(), *(abs(c.imag) for c in found)) > TOLERANCE:
+        raise ExpressionError("spins of a long formula are made of 1 and gamma_mu with real factors")
+    return tuple(c.real for c in found)
+
+
+def _tree(matrix: Node, fermion: str) -> _Point | None:
+    """All paths from x, None where some term is none."""
     terms = expand(matrix, fermion)
     words = [_word(t) for t in terms]
     if any(w is None for w in words):
-        return matrix
+        return None
     root = _Point()
     for term, word in zip(terms, words, strict=True):
         point = root
         for step in word or ():
             point = point.beyond.setdefault(step, _Point())
         point.ends.append(term)
-    return merged(_value(root, make("load", "spinor", (), fermion)))
+    return root
 
 
 def _word(term: Term) -> tuple[tuple[str, int], ...] | None:

@@ -37,13 +37,15 @@ from generator.language.gauge import PLANES
 from generator.language.graph import ExpressionError, Node, make
 from generator.language.symbols import Definition, FourMatrices
 from generator.lower.fifth import FifthForm
-from generator.lower.paths import along_paths
+from generator.lower.paths import PathFields, along_paths, path_fields
 from generator.operators.derived import CALLED, Derived, added, kicked, kicked_in_plane, renamed, sparing
 from generator.operators.formula import FormulaOperator
 from generator.operators.hopping import HoppingOperator
 from generator.operators.link_forces import link_forces
 
 _WEIGHT = make("parameter", "real", (), "weight")
+MOST_HOPS = 64
+"""Hops of a formula in Horner's form for which a kernel may hold its force: compilers take minutes for more."""
 
 
 # --- gauge actions, plane by plane and cube by cube: the sum over those is the caller's
@@ -172,6 +174,15 @@ def _exponentials(matrix: Node) -> list[tuple[Node, str]]:
     return [(n, "exp_" + re_sub(r"\W+", "", str(n.args[0]).replace("-", "minus_"))) for n in found]
 
 
+def force_paths(action: Action) -> PathFields | None:
+    """The paths of a formula that is too long for a kernel of its force, which goes along them step by step."""
+    fermion = action.fields[-1].name
+    if FifthForm(action).has_shape:
+        return None
+    hops = sum(n.op == "shift" for n in parts([along_paths(action.matrix, fermion)]))
+    return path_fields(action.matrix, fermion) if hops > MOST_HOPS else None
+
+
 def force_arguments(action: Action) -> list[Node]:
     """Numbers that the force of its hops takes after the weight: parameters of the action and exponentials of them."""
     inputs = [name for name, _ in hop_force(action).definition.inputs]
@@ -293,7 +304,8 @@ def force_operators(operators: Iterable[Any], actions: Iterable[Action]) -> list
     for o in operators:
         hops = isinstance(o, HoppingOperator) and not o.hops_of
         action = o.form.action if hops else o.action if isinstance(o, FormulaOperator) and not o.dagger else None
-        if action is not None and action.parameters:  # covariant derivatives without a mass are no actions of quarks
+        # Covariant derivatives without a mass are no actions of quarks.
+        if action is not None and action.parameters and force_paths(action) is None:
             found.append(hop_force(action))
     with_blocks = next(a for a in actions if _blocks(a.matrix))  # what all of them have is the clover term
     found += [block_source(with_blocks), block_force(with_blocks)]

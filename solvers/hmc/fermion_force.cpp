@@ -5,6 +5,7 @@
 #include "solvers/actions/domain_wall.hpp"
 #include "solvers/actions/improved_links.hpp"
 #include "solvers/hmc/improved_force.hpp"
+#include "solvers/hmc/path_force.hpp"
 #include "solvers/hmc/stout_force.hpp"
 #include "solvers/krylov/blas.hpp"
 
@@ -52,6 +53,7 @@ void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double w
   }
   const ActionValues& values = fermion_->dirac().values();
   const ActionInfo& info = values.info();
+  if (!info.path_steps.empty()) return add_path_force(info, *u_, x, y, weight, *z_, settings_);
   const std::string name = "force_" + std::string(info.hopping.empty() ? info.name : info.hopping);
   std::vector<ExpressionArgument> arguments = {*u_, x, y, *z_, weight};
   for (const ActionNumber number : values.info().force_arguments) arguments.emplace_back(values(number));

@@ -4,6 +4,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "solvers/hmc/even_twist.hpp"
 #include "solvers/krylov/solve.hpp"
 
 namespace quarksmith {
@@ -45,14 +46,17 @@ struct FermionOperator::Level {
       square = std::make_unique<StaggeredSquare>(*dirac->hops(), p.staggered_mass, rhs);
     else if (p.reduction != Reduction::none)
       reduced = dirac->reduced(p.reduction, rhs);
+    if (p.twist != 0) twisted = std::make_unique<TwistedOperator>(stated(), p.twist, links.basis(), rhs);
   }
-  const LinearOperator& matrix() const {
+  const LinearOperator& stated() const {
     return square ? *square : reduced ? static_cast<const LinearOperator&>(*reduced) : dirac->matrix();
   }
+  const LinearOperator& matrix() const { return twisted ? *twisted : stated(); }
 
   std::unique_ptr<DiracOperator> dirac;
   std::unique_ptr<LinearOperator> square;
   std::unique_ptr<ReducedOperator> reduced;
+  std::unique_ptr<TwistedOperator> twisted;
 };
 
 /// On the present links.
@@ -71,6 +75,7 @@ FermionOperator::FermionOperator(const FermionParameters& parameters, const Ferm
       solvers_(std::make_unique<FermionSolvers>(solver.method, parameters.action->spins() == 1)) {}
 FermionOperator::~FermionOperator() = default;
 FermionOperator::FermionOperator(FermionOperator&&) noexcept = default;
+FermionOperator& FermionOperator::operator=(FermionOperator&&) noexcept = default;
 
 void FermionOperator::follow(const EvolvingLinks& links) {
   if (parts_ && parts_->version == links.version()) return;

@@ -20,6 +20,8 @@ struct FermionParameters {
   BoundaryPhases boundary{1, 1, 1, -1};
   /// Of staggered quarks, whose operator is A = 4 m^2 - D_eo D_oe on even sites; the mass of `action` is of no meaning.
   double staggered_mass = 0;
+  /// Not of the symmetric form: M + i twist gamma_5 instead of M, on its sites (even_twist.hpp).
+  double twist = 0;
 };
 
 /// M, or of staggered quarks A = M^+ M, on the links of a trajectory; made anew when these have moved.
@@ -29,6 +31,7 @@ class FermionOperator {
   FermionOperator(const FermionParameters& parameters, const FermionSolver& solver, bool shifted = false);
   ~FermionOperator();
   FermionOperator(FermionOperator&&) noexcept;
+  FermionOperator& operator=(FermionOperator&&) noexcept;
 
   const FermionParameters& parameters() const { return parameters_; }
   /// Brings it to the present links.

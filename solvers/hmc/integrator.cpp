@@ -1,5 +1,9 @@
 #include "solvers/hmc/integrator.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+
 namespace quarksmith {
 namespace {
 
@@ -39,11 +43,11 @@ std::vector<Stage> scheduled(const IntegratorLevel& level) {
   std::vector<Stage> stages;
   double time = 0;
   for (const Kick& kick : level.kicks) {
-    if (kick.time > time) stages.push_back({kick.time - time});
+    if (kick.time != time) stages.push_back({kick.time - time});
     stages.push_back({kick.weight, &kick.monomials});
     time = kick.time;
   }
-  if (time < 1) stages.push_back({1 - time});
+  if (time != 1) stages.push_back({1 - time});
   return stages;
 }
 
@@ -95,6 +99,27 @@ void run(const std::vector<IntegratorLevel>& levels, std::size_t at, double leng
 }
 
 }  // namespace
+
+bool is_reversible(const IntegratorLevel& level) {
+  constexpr double rounding = 1e-8;             // numbers of files
+  std::vector<std::map<int, double>> kicks(1);  // weights by monomial, before and after each length of Q
+  std::vector<double> lengths;
+  for (const Stage& stage : stages_of(level)) {
+    if (stage.monomials == nullptr) {
+      lengths.push_back(stage.length);
+      kicks.emplace_back();
+    } else {
+      for (const int n : *stage.monomials) kicks.back()[n] += stage.length;
+    }
+  }
+  const auto close = [](double a, double b) { return std::abs(a - b) < rounding; };
+  const auto alike = [&](const std::map<int, double>& a, const std::map<int, double>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](const auto& x, const auto& y) { return x.first == y.first && close(x.second, y.second); });
+  };
+  return std::equal(lengths.begin(), lengths.end(), lengths.rbegin(), close) &&
+         std::equal(kicks.begin(), kicks.end(), kicks.rbegin(), alike);
+}
 
 void integrate(const std::vector<IntegratorLevel>& levels, double length, Dynamics& dynamics) {
   run(levels, 0, length, dynamics);

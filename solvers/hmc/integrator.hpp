@@ -38,8 +38,11 @@ struct IntegratorLevel {
   int steps = 1;
   double lambda = 0.1931833275037836;
   std::vector<int> monomials;
-  std::vector<Kick> kicks;  ///< of a schedule, in the order of their times
+  std::vector<Kick> kicks;  ///< of a schedule, in their order; times may go back
 };
+
+/// Whether a step is the same backwards, without which accepted trajectories miss the distribution.
+bool is_reversible(const IntegratorLevel& level);
 
 /// Moves `dynamics` on by `length`. \param levels the outermost first. Kicks or drifts that meet where steps join are
 /// one.

@@ -195,6 +195,13 @@ WITH_QUARKS = [
     ("kappa = 0.12", "kappa = -0.12", "monomial 'quark': kappa -0.12: use a positive number"),
     ("kappa = 0.12", "kappa = 0.12\ncsw = 1.0", "csw belongs to action clover"),
     ("kappa = 0.12", "kappa = 0.12\nmass = 0.1", "exactly one of mass and kappa"),
+    ("kappa = 0.12", "kappa = 0.12\ntwist = 0.1", 'twist belongs to even_odd "asymmetric" or "none"'),
+    (
+        '"wilson"\nkappa = 0.12',
+        '"domain-wall"\nmass = 0.1\nls = 4\nm5 = 1.4\neven_odd = "none"\ntwist = 0.1',
+        "twist belongs to one Dirac quark in four dimensions, not to domain-wall",
+    ),
+    ('"two-flavour"', '"rational"\nflavours = 0\nrational = {range = [1, 2]}', "flavours = 0"),
     ('"wilson"\nkappa', '"overlap"\nkappa', "action 'overlap' is unknown; use wilson"),
     ('"two-flavour"', '"two-flavour-ratio"', "monomial 'quark': denominator is missing"),
     ('"two-flavour"', '"rational"', "monomial 'quark': its rational functions are missing"),
@@ -213,7 +220,12 @@ WITH_QUARKS = [
         "solver 'bicgstab': kind rational is solved for all of its poles",
     ),
     ('"two-flavour"', '"rational"\nchronological = 3', "chronological: a first guess serves one system"),
-    ('"two-flavour"', '"log-det"\nflavours = 1\nprecision = "double"', "key 'precision' is unknown here"),
+    (
+        '"two-flavour"\naction = "wilson"',
+        '"log-det"\naction = "clover"\ncsw = 1.0\nflavours = 1\nprecision = "double"',
+        "key 'precision' is unknown here",
+    ),
+    ('"two-flavour"', '"log-det"\nflavours = 1', "the log det of action wilson does not depend on the links"),
     (
         '"two-flavour"\naction = "wilson"\nkappa = 0.12',
         '"rational"\naction = "staggered"\nmass = 0.1\nsolver = "bicgstab"',
@@ -266,6 +278,8 @@ WALL = "ls = 4; m5 = 1.6; mass = 0.1"
 MOEBIUS = f"{WALL}; b5 = 1.5; c5 = 0.5"
 STOUT = "stout = {rho = 0.1, steps = "
 RATIONAL = "rational = {range = [0.1, 30.0], error = 1e-8, force_error = 1e-8}"
+WIDER = RATIONAL.replace("30.0", "90.0")
+TWISTED = 'mass = 0.2; csw = 1.1; even_odd = "asymmetric"; twist = 0.3'
 QUARKS = {
     "wilson": ("two-flavour", "wilson", 'mass = 0.2; even_odd = "symmetric"'),
     "anisotropic": ("two-flavour", "clover", "mass = 0.2; csw_r = 1.2; csw_t = 0.9; anisotropy = [1.5, 0.9]"),
@@ -276,10 +290,15 @@ QUARKS = {
     "ratio": ("two-flavour-ratio", "clover", "mass = 0.1; csw = 1.1; denominator = {mass = 0.4}"),
     "one flavour": ("rational", "clover", f"{RATIONAL}; mass = 0.3; csw = 1.0; fields = 2"),
     "log det": ("log-det", "clover", 'mass = 0.2; csw = 1.0; flavours = 1; sites = "odd"'),
+    "bosons": ("rational", "clover", f"{RATIONAL}; mass = 0.3; csw = 1.0; flavours = -1"),
     "domain wall": ("two-flavour", "domain-wall", f'{WALL}; even_odd = "asymmetric"'),
     "moebius": ("two-flavour", "moebius", f'{MOEBIUS}; even_odd = "symmetric"'),
     "moebius on all sites": ("two-flavour", "moebius", f'{MOEBIUS}; even_odd = "none"'),
     "d234": ("two-flavour", "d234", 'mass = 0.4; even_odd = "none"'),
+    "brillouin": ("two-flavour", "brillouin", 'mass = 0.4; even_odd = "none"'),
+    "twist": ("two-flavour", "clover", f"{TWISTED}; {STOUT}1}}"),
+    "ratio of twists": ("two-flavour-ratio", "twisted-clover", f"{TWISTED}; mu = 0.1; denominator = {{twist = 0.6}}"),
+    "one flavour with a twist": ("rational", "wilson", f'{WIDER}; mass = 0.3; even_odd = "asymmetric"; twist = 0.2'),
     "naive": ("two-flavour", "naive", 'mass = 0.4; mu = 0.1; even_odd = "none"'),
     "staggered": ("rational", "staggered", f"{RATIONAL}; mass = 0.2; flavours = 2"),
     "asqtad": ("rational", "asqtad", f"{RATIONAL}; mass = 0.2; u0 = 0.9"),
@@ -312,6 +331,21 @@ def test_energy_is_kept_with_every_action(quarksmith, tmp_path, name):
     """With a wrong force dH would fall like the step, if at all."""
     coarse, fine = (quark(quarksmith, tmp_path, name, steps)["dH"] for steps in (4, 8))
     assert 1.8 < math.log2(abs(coarse / fine)) < 2.2
+
+
+def test_a_twist_on_all_sites_is_a_twisted_mass(quarksmith, tmp_path):
+    """The same numbers from two operators."""
+    found = []
+    for action, key in (("wilson", "twist"), ("twisted-mass", "mu")):
+        keys = f'kind = "two-flavour"\naction = "{action}"\nmass = 0.2\n{key} = 0.3\neven_odd = "none"'
+        (tmp_path / "run.toml").write_text(QUARK.format(quark=keys, steps=3))
+        quarksmith("hmc", "run.toml", "--json", "o.json", "--overwrite")
+        found.append(json.loads((tmp_path / "o.json").read_text())["trajectories"][0])
+    one, other = found
+    assert one["actions"]["quark"] == pytest.approx(other["actions"]["quark"], rel=1e-11)
+    assert one["dH"] == pytest.approx(other["dH"], abs=1e-9)
+    norms = [[f["norm2"] for f in t["forces"]["quark"]] for t in found]
+    assert norms[0] == pytest.approx(norms[1], rel=1e-10)
 
 
 def test_quarks_go_back_where_they_began(quarksmith, tmp_path):

@@ -4,10 +4,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from lattice import random_links
+from lattice import Interpreter, random_links
 from slopes import (
     EXTENT,
     PARAMETERS,
+    PHASES,
     ZERO,
     add_in_plane,
     algebra,
@@ -18,6 +19,7 @@ from slopes import (
     gaussian,
     in_plane,
     slope,
+    with_directions,
 )
 
 from generator.actions import ACTIONS
@@ -27,6 +29,8 @@ from generator.language.graph import ExpressionError
 from generator.language.lower import topological
 from generator.launch import default_launch
 from generator.operators import OPERATORS, kernel
+from generator.operators.derived import CALLED
+from generator.operators.forces import force_paths
 from generator.profile import one_of_row
 
 GAUGE_ACTIONS = {"plaquette": {"c": 1.3}, "rectangle": {"plaquette": 1.7, "rectangle": -0.3}, "chair": {"c": 0.45}}
@@ -143,10 +147,15 @@ def given_to_hops(name, fields):
     return {"u": fields["u"], "psi": psi, "chi": fields["y"], "p": ZERO}
 
 
-HOPS = {name: name for name in ("staggered", "naive", "d234", "brillouin")}
+HOPS = {name: name for name in ("staggered", "naive", "d234")}
+STEPWISE = [n for n, a in ACTIONS.items() if force_paths(a)]
+"""Actions whose force no kernel holds."""
+WITH_KERNELS = [
+    n for n, a in ACTIONS.items() if "u" in [f.name for f in a.fields] and a.parameters and n not in STEPWISE
+]
 
 
-@pytest.mark.parametrize("name", [n for n, a in ACTIONS.items() if "u" in [f.name for f in a.fields] and a.parameters])
+@pytest.mark.parametrize("name", WITH_KERNELS)
 def test_kernels_of_forces_give_the_slopes_of_their_actions(name):
     """Hops, and field strengths by way of the six sources."""
     fields, weight = fields_of(name), 0.37
@@ -161,6 +170,43 @@ def test_kernels_of_forces_give_the_slopes_of_their_actions(name):
             sign = -1.0 if nu < mu else 1.0  # what stands there is the derivative by F_xz
             add_in_plane(p, "force_clover", (mu, nu), {"u": fields["u"], "source": source, "p": p}, weight=sign)
     assert_force(quark_action(name, fields), p / weight, fields["u"])
+
+
+def along(name, mu, fields, **numbers):
+    """What an expression of one direction gives."""
+    result = OPERATORS[name].definition.results[0]
+    node = result[CALLED[0]] if isinstance(result, dict) else result
+    return Interpreter(EXTENT, fields, numbers, PHASES)(with_directions(node, (mu,)))
+
+
+@pytest.mark.parametrize("name", STEPWISE)
+def test_forces_of_long_formulas_go_along_their_paths(name):
+    """As solvers/hmc/path_force.cpp goes; what the fields add up to is the formula but for what stands at x."""
+    fields, weight, paths = fields_of(name), 0.37, force_paths(ACTIONS[name])
+    u, psi, chi = (fields[n] for n in ("u", "psi", "y"))
+
+    def carried(start, to, step):
+        kernel = "path_ahead" if step > 0 else "path_behind"
+        return along(kernel, abs(step) - 1, {"u": u, "psi": start, "before": to})
+
+    beyond = []
+    for numbers in paths.ends:
+        given = dict(zip(("one", "x", "y", "z", "t"), numbers, strict=True))
+        beyond.append(along("path_end", 0, {"psi": psi, "before": 0 * psi}, **given))
+    for s in reversed(paths.steps):
+        beyond[s.start] = carried(beyond[s.to], beyond[s.start], s.step)
+    action = quark_action(name, fields)
+    whole = evaluate(ACTIONS[name].matrix, fields)
+    local = evaluate(ACTIONS[name].matrix, fields | {"u": 0 * u})
+    assert np.allclose(beyond[0], whole - local, atol=1e-13 * np.abs(whole).max())
+    reached, p = {0: chi}, ZERO.copy()
+    for s in paths.steps:
+        ends = (beyond[s.to], reached[s.start])
+        after, before = ends if s.step > 0 else reversed(ends)
+        mu = abs(s.step) - 1
+        p[:, :, :, :, mu] = along("force_path", mu, {"u": u, "psi": after, "chi": before, "p": p}, weight=weight)
+        reached[s.to] = carried(reached[s.start], reached.get(s.to, 0 * chi), -s.step)
+    assert_force(action, p / weight, u)
 
 
 @pytest.mark.parametrize("field", ["fat", "long"])
@@ -198,5 +244,5 @@ def test_spinors_stand_in_sums_over_right_hand_sides_all_or_none():
 
 def test_the_row_that_a_program_asks_for_is_that_of_a_force():
     """As runtime/registry.cpp writes it for an expression with a basis."""
-    row = '[[kernel]]\noperator = "force_brillouin"\nprecision = ["double"]\nlinks = ["18"]\n'
-    assert one_of_row(row + 'basis = ["non_relativistic"]\n').name == "force_brillouin_double_r18_nr"
+    row = '[[kernel]]\noperator = "force_d234"\nprecision = ["double"]\nlinks = ["18"]\n'
+    assert one_of_row(row + 'basis = ["non_relativistic"]\n').name == "force_d234_double_r18_nr"

@@ -7,10 +7,12 @@ import pytest
 from drawing import draw
 
 
-def check(tool: str, data: dict, folder: Path) -> None:
-    """Draws data and looks at what was written."""
-    (folder / "data.json").write_text(json.dumps(data))
-    assert draw(tool, folder / "data.json", "--out", folder / "plot.png") == (0, "")
+def check(tool: str, data: dict, folder: Path, *more: dict) -> None:
+    """Draws data, of several files if there are more, and looks at what was written."""
+    files = [folder / f"data{n}.json" for n in range(1 + len(more))]
+    for file, one in zip(files, (data, *more), strict=True):
+        file.write_text(json.dumps(one))
+    assert draw(tool, *files, "--out", folder / "plot.png") == (0, "")
     assert (folder / "plot.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -34,6 +36,7 @@ def test_a_run_of_hmc_is_drawn(tmp_path, count):
     other = one | {"accepted": False, "dH": 3.0, "plaquette": 0.61}
     data = {"lattice": [4, 4, 4, 4], "first": 2, "trajectories": [one, *[other, one, other, one][: count - 1]]}
     check("plot_hmc.py", data, tmp_path)
+    check("plot_hmc.py", data | {"first": 7}, tmp_path, data)
 
 
 MADE = {"provenance": {"action": "wilson", "mass": 0.1, "gauge": "unit:4,4,4,4"}, "solves": []}

@@ -1,0 +1,16 @@
+/// \file
+/// Forces of long formulas: along their paths, one link at a time, from field to field
+/// (generator/operators/path_steps.py).
+#pragma once
+
+#include "runtime/action_info.hpp"
+#include "runtime/fields/expression.hpp"
+
+namespace quarksmith {
+
+/// p += weight dP/dtau of -2 Re chi^+ M psi, all right-hand sides, for an action with paths. Works in a field for each
+/// of ActionInfo::path_ends and some more.
+void add_path_force(const ActionInfo& action, const LinkField& u, const SpinorField& psi, const SpinorField& chi,
+                    double weight, const LinkField& p, const ExpressionSettings& settings);
+
+}  // namespace quarksmith
