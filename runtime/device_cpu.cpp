@@ -136,7 +136,7 @@ class CpuDevice final : public Device {
 
   void run(const Kernel& asked, const Arguments& arguments) override {
     const Kernel& kernel = variant(asked, arguments);
-    if (kernel.sums == 0) return kernel.apply(arguments, {});
+    if (kernel.sums == 0) return apply(kernel, arguments, {});
     sums_.assign(static_cast<std::size_t>(kernel.sums) * arguments.rhs, 0.0);
     const long long blocks = std::max<long long>(arguments.count, arguments.geometry.half_sites);
     partial_.resize(static_cast<std::size_t>(blocks + 1) * kernel.sums * 2);
@@ -164,7 +164,7 @@ class CpuDevice final : public Device {
   }
   std::shared_ptr<void> allocate_host(std::size_t bytes) override { return {allocate(bytes), std::free}; }
   void run_halo(const Kernel& kernel, const Arguments& a, const HaloWork& work, bool) override {
-    kernel.apply(a, {.halo = &work});
+    apply(kernel, a, {.halo = &work});
   }
   void run_program(const Kernel&, const Arguments&, const std::vector<double>&) override {
     throw UsageError("kernels of the CPU sum over ranks themselves");
@@ -181,6 +181,11 @@ class CpuDevice final : public Device {
   double time_graph(const std::function<void()>& enqueue) override { return time(enqueue); }
 
  private:
+  void apply(const Kernel& kernel, const Arguments& arguments, const Launch& launch) {
+    const double start = now();
+    kernel.apply(arguments, launch);
+    if (kernel.family == "hopping") hopping_seconds_ += now() - start;
+  }
   /// The name under which results of sweeps are kept: instruction sets are devices of their own.
   std::string device_name() const { return fmt::format("{} {}", processor_model(), set_.name); }
   InstructionSet set_ = all_instruction_sets[chosen_instruction_set()];
