@@ -134,8 +134,6 @@ class Device {
   virtual double time(const std::function<void()>& enqueue) = 0;
   /// The same for the work as one graph, where the device has such: without the cost of launches.
   virtual double time_graph(const std::function<void()>& enqueue) = 0;
-  /// Seconds that hopping terms have taken so far, on devices that finish a kernel before the call returns.
-  double hopping_seconds() const { return hopping_seconds_; }
   /// Kernels for which a sweep on this kind of device was frozen into the build, and how many of these changed since.
   std::pair<int, int> tuned() const { return tuned_; }
   /// From now on every kernel runs as itself, without its tuned variant.
@@ -147,7 +145,6 @@ class Device {
   void choose_variants(const std::string& device);
   /// The variant of a kernel that is fastest for such a launch, or the kernel itself.
   const Kernel& variant(const Kernel& kernel, const Arguments& arguments) const;
-  double hopping_seconds_ = 0;
 
  private:
   std::vector<std::array<const Kernel*, 4>> variants_;  // by index of the kernel and LaunchSize

@@ -12,6 +12,7 @@
 #include "runtime/clock.hpp"
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
+#include "runtime/hop_times.hpp"
 #include "runtime/processor.hpp"
 
 namespace quarksmith {
@@ -79,7 +80,7 @@ void move_words(const SiteMove& m) {
   }
 }
 
-class CpuDevice final : public Device {
+class CpuDevice final : public Device, public HopTimes {
  public:
   CpuDevice() {
     if (const std::string why = lacks(chosen_instruction_set()); !why.empty()) throw Error(why);
@@ -158,6 +159,7 @@ class CpuDevice final : public Device {
     return std::make_unique<CpuSnapshots>(from, bytes, depth);
   }
   bool asynchronous() const override { return false; }
+  double hopping_seconds() const override { return hopping_seconds_; }
   std::unique_ptr<SharedMemory> allocate_shared(std::size_t bytes, Communicator& communicator) override {
     if (static_cast<int>(communicator.host_ranks().size()) != communicator.size()) return nullptr;
     return communicator.shared_memory(bytes);
@@ -190,6 +192,7 @@ class CpuDevice final : public Device {
   std::string device_name() const { return fmt::format("{} {}", processor_model(), set_.name); }
   InstructionSet set_ = all_instruction_sets[chosen_instruction_set()];
   std::vector<double> partial_, sums_;
+  double hopping_seconds_ = 0;
 };
 
 }  // namespace
