@@ -284,8 +284,8 @@ class Bench {
                              {"megabytes", r.megabytes},
                              {"megabytes_sent", r.megabytes_sent()},
                              {"host_share", r.host_share},
+                             {"hop_share", r.hop_share ? nlohmann::ordered_json(*r.hop_share) : nullptr},
                              {"converged", r.converged()}});
-      if (r.hop_share) j["solves"].back()["hop_share"] = *r.hop_share;
       for (const ShiftReport& k : r.shifts)
         j["solves"].back()["shifts"].push_back({{"shift", k.shift},
                                                 {"iterations", k.iterations},
