@@ -157,21 +157,13 @@ class Run {
     tell(solver_->link_deviation(), settings, o_.common);
   }
 
-  /// Whether columns are solved faster together than one by one: on the CPU where the links do not stay in a cache,
-  /// unless the slices of a column share them already (docs/performance.md).
-  bool together_is_faster() const {
-    constexpr long long cache = 8 << 20;  // bytes
-    if (domain_->device().asynchronous()) return true;
-    const long long links = domain_->lattice().sites() * directions * 12 * int(sizeof(double));
-    return choice_.action->slices() == 1 && links > cache;
-  }
-
-  /// Right-hand sides of a batch: what --batch says, else as many as memory holds where that pays.
+  /// Right-hand sides of a batch: what --batch says, else as many as the device's memory holds. On the CPU links come
+  /// from a cache or do not limit: one at a time is faster there (docs/performance.md).
   int width(std::size_t left) {
     if (o_.batch > 0) return o_.batch;
     if (width_ == 0) {
       Device& device = domain_->device();
-      if (!together_is_faster()) return width_ = 1;
+      if (!device.asynchronous()) return width_ = 1;
       const SpinorField one(domain_, find_precision("double"), Subset::full);
       // Source and quark field, and with a fifth dimension the vectors of both and one to project.
       const int slices = choice_.action->slices(), fields = slices > 1 ? 4 + 3 * slices : 2;
@@ -306,8 +298,7 @@ void add_propagator(CLI::App& app, int& status) {
       ->capture_default_str();
   o->choices.add_to(*c);
   c->add_option("--batch", o->batch,
-                "columns solved together (default: as many as memory holds; on the CPU 1 for domain walls and for "
-                "lattices whose links a cache holds)")
+                "columns solved together (default: as many as the GPU's memory holds; on the CPU 1)")
       ->check(CLI::Range(1, 12));
   c->add_option("--out", o->out, "propagator (HDF5); an interrupted FILE.part is continued");
   c->add_option("--correlators", o->correlators, "correlators: JSON, or CSV if the name ends in .csv");
