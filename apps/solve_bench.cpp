@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "apps/option_rules.hpp"
 #include "apps/action_options.hpp"
 #include "apps/solver_options.hpp"
 #include "runtime/error.hpp"
+#include "runtime/hop_times.hpp"
 #include "runtime/fields/site_random.hpp"
 #include "runtime/text.hpp"
 #include "solvers/krylov/shifted.hpp"
@@ -38,6 +40,7 @@ struct TimedSolve {
   std::vector<ShiftReport> shifts;  ///< of multishift: the same with what belongs to shifts
   double seconds = 0;               ///< of the whole batch, the best of all repeats
   double megabytes = 0, host_share = 0;
+  std::optional<double> hop_share;  ///< of the seconds, in hopping terms, where the device tells
 
   int iterations() const { return most(&SolveReport::iterations); }
   double residual() const { return most(&SolveReport::residual); }
@@ -104,8 +107,8 @@ class Bench {
 
   int operator()() {
     if (o_.operators) return time_operators();
-    fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10} {:>10} {:>9} {:>9} {:>9} {:>7}\n", "solver", "precision", "batch",
-               "iter", "replaced", "residual", "criterion", "seconds", "GFLOP/s", "MB", "host");
+    fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10} {:>10} {:>9} {:>9} {:>9} {:>7} {:>7}\n", "solver", "precision",
+               "batch", "iter", "replaced", "residual", "criterion", "seconds", "GFLOP/s", "MB", "host", "hops");
     for (const std::string& solver : split(o_.solvers, ','))
       for (const std::string& precision : split(o_.precisions, ','))
         for (const int batch : solver == multishift ? std::vector{int(shifts_.size())} : batches_) {
@@ -221,17 +224,20 @@ class Bench {
                                 now() - start, residual);
     };
     Device& device = domain_->device();
+    const auto* hops = dynamic_cast<const HopTimes*>(&device);
     const std::size_t before = device.held();
     const Job job = solver == multishift ? shifted(settings) : plain(settings, batch);
     row.seconds = INFINITY;
     for (int repeat = 0; repeat < o_.repeats; ++repeat) {
       recording = repeat + 1 == o_.repeats && !o_.history.empty();
       device.synchronize();
+      const double hopped = hops != nullptr ? hops->hopping_seconds() : 0;
       start = now();
       TimedSolve again = row;
       job.solve(again);
       device.synchronize();
       again.seconds = now() - start;
+      if (hops != nullptr) again.hop_share = (hops->hopping_seconds() - hopped) / again.seconds;
       if (again.seconds < row.seconds) row = std::move(again);
     }
     row.host_share = device.asynchronous() ? job.host_share() : 1;
@@ -240,11 +246,12 @@ class Bench {
   }
 
   void print(const TimedSolve& r) const {
+    const std::string hops = r.hop_share ? fmt::format("{:.1f} %", 100 * *r.hop_share) : "-";
     std::string sent;
     if (domain_->lattice().parts() > 1) sent = fmt::format("  {:.1f} MB sent", r.megabytes_sent());
-    fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10.2e} {:>10.2e} {:>9.4f} {:>9.0f} {:>9.0f} {:>5.1f} %{}{}\n",
+    fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10.2e} {:>10.2e} {:>9.4f} {:>9.0f} {:>9.0f} {:>5.1f} % {:>7}{}{}\n",
                r.solver, r.precision, r.batch, r.iterations(), r.replacements(), r.residual(), r.measured(), r.seconds,
-               r.gflops(), r.megabytes, 100 * r.host_share, sent, r.converged() ? "" : "  not converged");
+               r.gflops(), r.megabytes, 100 * r.host_share, hops, sent, r.converged() ? "" : "  not converged");
     for (const ShiftReport& k : r.shifts)
       fmt::print("  shift {:<12g} {:>12} {:>6} {:>8} {:>10.2e}   {} in the common space\n", k.shift, "", k.iterations,
                  k.replacements, k.residual, k.shared_iterations);
@@ -262,8 +269,7 @@ class Bench {
                                 {"criterion", o_.criterion}};
     std::string text =
         "solver,precision,batch,iterations,replacements,residual,measured,seconds,gflops,megabytes,megabytes_sent,host_"
-        "share,"
-        "converged\n";
+        "share,hop_share,converged\n";
     for (const TimedSolve& r : rows_) {
       j["solves"].push_back({{"solver", r.solver},
                              {"precision", r.precision},
@@ -278,6 +284,7 @@ class Bench {
                              {"megabytes", r.megabytes},
                              {"megabytes_sent", r.megabytes_sent()},
                              {"host_share", r.host_share},
+                             {"hop_share", r.hop_share ? nlohmann::ordered_json(*r.hop_share) : nullptr},
                              {"converged", r.converged()}});
       for (const ShiftReport& k : r.shifts)
         j["solves"].back()["shifts"].push_back({{"shift", k.shift},
@@ -285,9 +292,10 @@ class Bench {
                                                 {"shared_iterations", k.shared_iterations},
                                                 {"residual", k.residual},
                                                 {"converged", k.converged}});
-      text += fmt::format("{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.4g},{}\n", r.solver, r.precision,
-                          r.batch, r.iterations(), r.replacements(), r.residual(), r.measured(), r.seconds, r.gflops(),
-                          r.megabytes, r.megabytes_sent(), r.host_share, int(r.converged()));
+      text += fmt::format("{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.4g},{},{}\n", r.solver,
+                          r.precision, r.batch, r.iterations(), r.replacements(), r.residual(), r.measured(), r.seconds,
+                          r.gflops(), r.megabytes, r.megabytes_sent(), r.host_share,
+                          r.hop_share ? fmt::format("{:.4g}", *r.hop_share) : "", int(r.converged()));
     }
     o_.common.write_json(j);
     if (!o_.csv.empty()) o_.common.write(o_.csv, text);

@@ -15,6 +15,7 @@
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/exact_sum.hpp"
+#include "runtime/hop_times.hpp"
 #include "runtime/kernels/site_draws.hpp"
 #include "runtime/processor.hpp"
 
@@ -83,7 +84,7 @@ void move_words(const SiteMove& m) {
   }
 }
 
-class CpuDevice final : public Device {
+class CpuDevice final : public Device, public HopTimes {
  public:
   CpuDevice() {
     if (const std::string why = lacks(chosen_instruction_set()); !why.empty()) throw Error(why);
@@ -164,7 +165,7 @@ class CpuDevice final : public Device {
 
   void run(const Kernel& asked, const Arguments& arguments) override {
     const Kernel& kernel = variant(asked, arguments);
-    if (kernel.sums == 0) return kernel.apply(arguments, {});
+    if (kernel.sums == 0) return apply(kernel, arguments, {});
     sums_.assign(static_cast<std::size_t>(kernel.sums) * arguments.rhs, 0.0);
     const long long blocks = std::max<long long>(arguments.count, arguments.geometry.half_sites);
     partial_.resize(static_cast<std::size_t>(blocks + 1) * kernel.sums * 2);
@@ -186,13 +187,14 @@ class CpuDevice final : public Device {
     return std::make_unique<CpuSnapshots>(from, bytes, depth);
   }
   bool asynchronous() const override { return false; }
+  double hopping_seconds() const override { return hopping_seconds_; }
   std::unique_ptr<SharedMemory> allocate_shared(std::size_t bytes, Communicator& communicator) override {
     if (static_cast<int>(communicator.host_ranks().size()) != communicator.size()) return nullptr;
     return communicator.shared_memory(bytes);
   }
   std::shared_ptr<void> allocate_host(std::size_t bytes) override { return {allocate(bytes), std::free}; }
   void run_halo(const Kernel& kernel, const Arguments& a, const HaloWork& work, bool) override {
-    kernel.apply(a, {.halo = &work});
+    apply(kernel, a, {.halo = &work});
   }
   void run_program(const Kernel&, const Arguments&, const std::vector<double>&) override {
     throw UsageError("kernels of the CPU sum over ranks themselves");
@@ -209,10 +211,16 @@ class CpuDevice final : public Device {
   double time_graph(const std::function<void()>& enqueue) override { return time(enqueue); }
 
  private:
+  void apply(const Kernel& kernel, const Arguments& arguments, const Launch& launch) {
+    const double start = now();
+    kernel.apply(arguments, launch);
+    if (kernel.family == "hopping") hopping_seconds_ += now() - start;
+  }
   /// The name under which results of sweeps are kept: instruction sets are devices of their own.
   std::string device_name() const { return fmt::format("{} {}", processor_model(), set_.name); }
   InstructionSet set_ = all_instruction_sets[chosen_instruction_set()];
   std::vector<double> partial_, sums_;
+  double hopping_seconds_ = 0;
 };
 
 }  // namespace

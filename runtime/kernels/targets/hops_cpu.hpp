@@ -157,22 +157,34 @@ QUARKSMITH_OUTLINED void hop_at(const Arguments& a, int index, int next, int rhs
   Hopping::template site<W>(a, index, rhs, InFields<typename Hopping::template Links<W>>{});
 }
 
-/// A kernel at blocks number `first` to `end` of `count`. D psi is compiled once for all epilogues.
+/// Blocks whose links serve all right-hand sides before those of the next are asked for: few, so that they stay in the
+/// second cache.
+inline constexpr int blocks_together = 4;
+
+/// A kernel at blocks number `first` to `end` of `count`, all right-hand sides. D psi is compiled once for all
+/// epilogues.
 template <int W, template <class, class, class, class, bool, int> class Body, class Codec, class LinkCodec,
           class Storage, class Epilogue, bool ComplexPhase, int Tile, class Block>
 QUARKSMITH_INLINE void hop_blocks(const Body<Codec, LinkCodec, Storage, Epilogue, ComplexPhase, Tile>&,
-                                  const Arguments& a, int first, int end, int count, int rhs, const Block& block) {
+                                  const Arguments& a, int first, int end, int count, const Block& block) {
   using Hopping = Body<Codec, LinkCodec, Storage, Keep, ComplexPhase, Tile>;
   using Spinors = SpinorView<Codec, Hopping::HalfSpinor::spins, W>;
   typename Spinors::Value sum[Tile];
   Arguments to = a;
   to.out.data = sum;
   const int ahead = blocks_ahead<Hopping, W>(a);
-  for (int number = first; number < end; ++number) {
+  const auto work = [&](int number, int rhs) {
     const int index = block(number), next = ahead != 0 && number + ahead < count ? block(number + ahead) : -1;
     hop_at<Hopping, W>(to, index, next, rhs);
     const Site x = make_site(a.geometry, a.parity, index, rhs);
     for (int r = 0; r < Tile; r += Epilogue::vectors) Epilogue::template finish<Spinors, W>(a, x, rhs + r, sum + r);
+  };
+  for (int begin = first; begin < end; begin += blocks_together) {
+    const int stop = begin + blocks_together < end ? begin + blocks_together : end;
+    for (int rhs = 0; rhs < a.rhs; rhs += Tile) {
+      if (at_rest(a, rhs, Tile)) continue;
+      for (int number = begin; number < stop; ++number) work(number, rhs);
+    }
   }
 }
 

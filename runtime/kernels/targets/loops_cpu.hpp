@@ -11,19 +11,26 @@ inline constexpr int chunk_blocks = 32;
 
 QUARKSMITH_INLINE bool at_rest(const Arguments& a, int rhs, int tile);  // runtime/kernels/scalars.hpp
 
-/// Calls body(first, end, rhs) for chunks of the numbers below `count` and every tile of right-hand sides, and then the
-/// program of kernel K on device scalars if it has one. Kernels with sums: runtime/kernels/targets/sums_cpu.hpp.
-template <class K, class Body>
-QUARKSMITH_INLINE void for_each_chunk(const Arguments& a, int count, const Body& body) {
-  static_assert(K::sums == 0, "sums_cpu.hpp adds up");
+/// Calls body(first, end) for chunks of the numbers below `count`, which the threads share.
+template <class Body>
+QUARKSMITH_INLINE void for_each_chunk(int count, const Body& body) {
   const int chunks = (count + chunk_blocks - 1) / chunk_blocks;
+#pragma omp parallel for schedule(static)
+  for (int chunk = 0; chunk < chunks; ++chunk)
+    body(chunk * chunk_blocks, (chunk + 1) * chunk_blocks < count ? (chunk + 1) * chunk_blocks : count);
+}
+
+/// Calls body(number, rhs) for the numbers below `count` and every tile of right-hand sides, one tile after the other
+/// since they share nothing, and then the program of kernel K on device scalars if it has one. Kernels with sums:
+/// runtime/kernels/targets/sums_cpu.hpp.
+template <class K, class Body>
+QUARKSMITH_INLINE void for_each_tile(const Arguments& a, int count, const Body& body) {
+  static_assert(K::sums == 0, "sums_cpu.hpp adds up");
   for (int rhs = 0; rhs < a.rhs; rhs += K::tile) {
     if (at_rest(a, rhs, K::tile)) continue;
-#pragma omp parallel for schedule(static)
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      const int end = (chunk + 1) * chunk_blocks < count ? (chunk + 1) * chunk_blocks : count;
-      body(chunk * chunk_blocks, end, rhs);
-    }
+    for_each_chunk(count, [&](int first, int end) {
+      for (int number = first; number < end; ++number) body(number, rhs);
+    });
     if constexpr (requires { K::then(a, rhs, nullptr); }) K::then(a, rhs, nullptr);
   }
 }
@@ -75,19 +82,19 @@ void pack_faces(const Arguments& a) {
 /// Runs kernel K.
 template <class K, class Order = InOrder>
 void apply(const Arguments& a, const Launch& launch) {
-  if constexpr (requires { typename K::HalfSpinor; })
-    if (launch.halo != nullptr) return pack_faces<K>(a);
   constexpr int lanes = lanes_of<K>;
   const int count = a.list != nullptr ? a.list_count : K::count(a);
   const auto block = [&](int number) { return a.list != nullptr ? a.list[number] : Order::block(a.geometry, number); };
-  for_each_chunk<K>(a, count, [&](int first, int end, int rhs) {
-    if constexpr (requires { typename K::HalfSpinor; }) {
-      hop_blocks<lanes>(K{}, a, first, end, count, rhs, block);  // runtime/kernels/targets/hops_cpu.hpp
-    } else {
-      for (int number = first; number < end; ++number)
-        K::template site<lanes>(a, block(number), rhs, static_cast<Lanes<double, lanes>*>(nullptr));
-    }
-  });
+  if constexpr (requires { typename K::HalfSpinor; }) {
+    if (launch.halo != nullptr) return pack_faces<K>(a);
+    for_each_chunk(count, [&](int first, int end) {
+      hop_blocks<lanes>(K{}, a, first, end, count, block);  // runtime/kernels/targets/hops_cpu.hpp
+    });
+  } else {
+    for_each_tile<K>(a, count, [&](int number, int rhs) {
+      K::template site<lanes>(a, block(number), rhs, static_cast<Lanes<double, lanes>*>(nullptr));
+    });
+  }
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

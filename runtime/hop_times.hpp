@@ -1,0 +1,15 @@
+/// \file
+/// How long hopping terms take, told by devices that know.
+#pragma once
+
+namespace quarksmith {
+
+/// What a Device also is whose kernels are done when the call that runs them returns.
+class HopTimes {
+ public:
+  virtual ~HopTimes() = default;
+  /// Seconds in hopping terms so far, ghost zones packed but not waited for.
+  virtual double hopping_seconds() const = 0;
+};
+
+}  // namespace quarksmith
