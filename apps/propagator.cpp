@@ -160,8 +160,8 @@ class Run {
     tell(solver_->link_deviation(), settings, o_.common);
   }
 
-  /// Right-hand sides of a batch: what --batch says, else as many as the device's memory holds. On the CPU links come
-  /// from a cache or do not limit: one at a time is faster there (docs/performance.md).
+  /// Right-hand sides of a batch: what --batch says, else as many as the device's memory holds. On the CPU solves
+  /// of several are no faster (docs/performance.md): one at a time.
   int width(std::size_t left) {
     if (o_.batch > 0) return o_.batch;
     if (width_ == 0) {
@@ -195,7 +195,7 @@ class Run {
     SpinorField b(domain_, find_precision("double"), Subset::full, count), x = b.like();
     for (int i = 0; i < count; ++i) {
       upload(make_source(source_, lattice(), columns[i] / 3, columns[i] % 3), b, solver_->basis(), i);
-      SpinorField one = b.slice(i, 1);
+      SpinorField one = b.columns(i, 1);
       smear(source_.smearing, smearing_links_, one);
     }
     SpinorField middle = b.like();
@@ -220,8 +220,8 @@ class Run {
               n % 3, r.residual, r.iterations, o_.choices.tolerance, remedy_of(settings_, r, option_names));
         continue;
       }
-      SpinorField one = x.slice(i, 1);
-      const SpinorField half_way = middle.slice(i, 1);
+      SpinorField one = x.columns(i, 1);
+      const SpinorField half_way = middle.columns(i, 1);
       take(n, one, header_.form.midpoint ? &half_way : nullptr, report);
     }
     if (failed.empty()) return;

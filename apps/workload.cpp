@@ -74,11 +74,11 @@ SpinorField Fields::spinor(std::string_view precision, Subset subset, int rhs, i
   const int distinct = domain_->lattice().sites() <= 1 << 16 ? rhs : 1;
   HostSpinor psi = psi_;
   for (int r = 0; r < distinct; ++r) {
-    SpinorField one = field.slice(r, 1);
+    SpinorField one = field.columns(r, 1);
     upload(psi, one, basis);
     std::rotate(psi.site.begin(), psi.site.begin() + 2, psi.site.end());
   }
-  for (int r = distinct; r < rhs; ++r) field.slice(r, 1).copy_from(field.slice(0, 1));
+  for (int r = distinct; r < rhs; ++r) field.columns(r, 1).copy_from(field.columns(0, 1));
   return field;
 }
 

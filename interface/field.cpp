@@ -75,7 +75,7 @@ quarksmith_status quarksmith_field_set(quarksmith_field* field, int rhs, const v
     require_rhs(f, rhs);
     HostSpinor host(f.lattice());
     arrays.read(array, f.spinors.subset(), host);
-    SpinorField one = f.spinors.slice(rhs, 1);
+    SpinorField one = f.spinors.columns(rhs, 1);
     upload(host, one, *f.basis);
     f.device().synchronize();
   });
@@ -88,7 +88,7 @@ quarksmith_status quarksmith_field_get(quarksmith_field* field, int rhs, void* a
     arrays.require_fits(f.spinors.subset());
     require_rhs(f, rhs);
     HostSpinor host(f.lattice());
-    download(f.spinors.slice(rhs, 1), host, *f.basis);
+    download(f.spinors.columns(rhs, 1), host, *f.basis);
     arrays.write(host, f.spinors.subset(), array);
   });
 }

@@ -189,11 +189,11 @@ TEST_P(BlockSolve, TakesRightHandSidesThatDependOnEachOther) {
     const System s(device, {4, 4, 4, 8}, GetParam().first, Method::block_cg);
     SpinorField b = s.sources(14);  // more than one block
     const Blas blas(*device, b.precision());
-    SpinorField third = b.slice(3, 1), nearly = b.slice(8, 1);
-    blas.axpby(Complex64(0, 2), b.slice(1, 1), Complex64(0), third);
-    blas.axpby(Complex64(1), b.slice(2, 1), Complex64(1), third);  // b_3 = 2i b_1 + b_2
-    b.slice(7, 1).copy_from(b.slice(1, 1));
-    blas.axpby(1.0, b.slice(6, 1), 1e-8, nearly);  // as good as dependent
+    SpinorField third = b.columns(3, 1), nearly = b.columns(8, 1);
+    blas.axpby(Complex64(0, 2), b.columns(1, 1), Complex64(0), third);
+    blas.axpby(Complex64(1), b.columns(2, 1), Complex64(1), third);  // b_3 = 2i b_1 + b_2
+    b.columns(7, 1).copy_from(b.columns(1, 1));
+    blas.axpby(1.0, b.columns(6, 1), 1e-8, nearly);  // as good as dependent
     SpinorField x = b.like();
     const std::vector<SolveReport> reports = s.solve(x, b);
     for (int n = 0; n < 14; ++n) {

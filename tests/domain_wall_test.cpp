@@ -210,14 +210,14 @@ TEST_P(DomainWall, SolvesReachTheTrueResidual) {
       constexpr int vectors = 2;
       SpinorField b = solver.field(vectors), x = b.like();
       for (int n = 0; n < vectors; ++n) {
-        SpinorField one = b.slice(n, 1);
+        SpinorField one = b.columns(n, 1);
         put(random_slices(lattice_, p.slices(), 3 + 100 * n), one);
       }
       const std::vector<SolveReport> reports = solver.solve_all(x, b);
       for (int n = 0; n < vectors; ++n) {
         EXPECT_TRUE(reports[n].converged) << precision << " " << form;
-        const Slices product = reference::domain_wall(gauge, get(x.slice(n, 1)), dense(p), false);
-        EXPECT_LT(compare(product, get(b.slice(n, 1))).norm, 2e-10) << precision << " " << form;
+        const Slices product = reference::domain_wall(gauge, get(x.columns(n, 1)), dense(p), false);
+        EXPECT_LT(compare(product, get(b.columns(n, 1))).norm, 2e-10) << precision << " " << form;
       }
     }
 }

@@ -46,7 +46,7 @@ TEST(PathForces, AreThoseOfTheKernelOfTheSameFormula) {
       const ExpressionSettings settings{boundary, "non_relativistic"};
       SpinorField psi(domain, find_precision("double"), Subset::full, 3), chi = psi.like();
       for (int k = 0; k < psi.rhs(); ++k) {
-        SpinorField x = psi.slice(k, 1), y = chi.slice(k, 1);
+        SpinorField x = psi.columns(k, 1), y = chi.columns(k, 1);
         GaussianNoise(7, 1).pseudofermion("", k, x, find_basis("non_relativistic"));
         GaussianNoise(7, 2).pseudofermion("", k, y, find_basis("non_relativistic"));
       }

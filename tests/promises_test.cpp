@@ -81,7 +81,7 @@ Results hermitian(const Call& c) {
 
 Results multishift(const Call& c) {
   const std::vector<ShiftResult> all =
-      MultishiftSolver(c.outer, c.inner, c.x.rhs()).solve(c.x, c.b.slice(0, 1), c.shifts, c.tolerances, c.options);
+      MultishiftSolver(c.outer, c.inner, c.x.rhs()).solve(c.x, c.b.columns(0, 1), c.shifts, c.tolerances, c.options);
   return {all.begin(), all.end()};
 }
 
@@ -239,8 +239,8 @@ TEST_P(Promised, ZeroHasZeroAsItsSolution) {
     const int others = solve(alone, b)[2].iterations;
     const int first = GetParam().one_source ? 0 : 1;  // all shifts have the same right-hand side
     for (int n = first; n <= 1; ++n) {
-      b.slice(n, 1).fill(0);
-      x.slice(n, 1).fill(255);
+      b.columns(n, 1).fill(0);
+      x.columns(n, 1).fill(255);
     }
     const Results results = solve(x, b);
     const int zeros = GetParam().one_source ? 3 : 2;

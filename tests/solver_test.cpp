@@ -176,8 +176,8 @@ TEST_P(BatchedSolve, GivesWhatSingleSolvesGive) {
       batch.solver->solve_all(again, b);
       int least = 1 << 20, most = 0;
       for (int n = 0; n < rhs; ++n) {
-        SpinorField one = y.slice(n, 1);
-        const SolveReport single = batch.solver->solve(one, b.slice(n, 1));
+        SpinorField one = y.columns(n, 1);
+        const SolveReport single = batch.solver->solve(one, b.columns(n, 1));
         EXPECT_TRUE(reports[n].converged) << n;
         EXPECT_LE(reports[n].residual, 1e-10) << n;
         if (method != Method::gcr || std::string_view(precision) == "double") {  // see solvers/krylov/methods/gcr.cpp

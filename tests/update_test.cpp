@@ -183,7 +183,7 @@ TEST_P(ScalarProgram, RecordsWhatWentWrong) {
     for (std::size_t r = 0; r < 3; ++r) bench.set(r, "active", 1);
     const PrecisionInfo& format = find_precision(kernel.precision);
     if (!vanish && (format.norm || format.bits != 8 * format.word_bytes)) continue;  // integers hold no NaN
-    for (SpinorField& f : bench.field) f.slice(1, 1).fill(vanish ? 0 : 255);
+    for (SpinorField& f : bench.field) f.columns(1, 1).fill(vanish ? 0 : 255);
     if (vanish)
       for (const auto& [name, place] : bench.place_of)
         if (name != "active") bench.set(1, name, 0);

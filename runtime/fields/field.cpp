@@ -124,7 +124,7 @@ long long SpinorField::norms() const {
 
 std::size_t SpinorField::bytes_per_rhs() const { return (data_bytes() + norm_bytes()) / rhs_; }
 
-SpinorField SpinorField::slice(int first, int count) const {
+SpinorField SpinorField::columns(int first, int count) const {
   if (first < 0 || count < 1 || first + count > rhs_)
     throw UsageError(fmt::format("right-hand sides {} to {} of a field that has {}", first, first + count - 1, rhs_));
   SpinorField part(*this);

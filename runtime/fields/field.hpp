@@ -157,7 +157,7 @@ class SpinorField {
   SpinorField like() const { return {domain_, *precision_, subset_, rhs_, spins_, slices_}; }
   /// Right-hand sides first ... first + count - 1 as a field that shares their memory.
   /// \throws UsageError there are not so many.
-  SpinorField slice(int first, int count) const;
+  SpinorField columns(int first, int count) const;
   /// Slice s of vector n as right-hand side n slices() + s of a field that shares the memory: what kernels that know
   /// four dimensions work on.
   SpinorField by_slice() const;
@@ -183,8 +183,8 @@ class SpinorField {
   const PrecisionInfo* precision_;
   Subset subset_;
   int rhs_, spins_, slices_, lanes_;
-  int first_ = 0;                        ///< where a slice begins
-  std::shared_ptr<Memory> data_, norm_;  ///< shared with slices only
+  int first_ = 0;                        ///< where a range of right-hand sides begins
+  std::shared_ptr<Memory> data_, norm_;  ///< shared with ranges of right-hand sides only
 };
 
 /// Links for kernels: both parities, four directions; of a part of a lattice also those that lead into it from the

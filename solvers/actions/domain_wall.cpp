@@ -93,8 +93,8 @@ void DomainWallMatrix::apply(SpinorField& out, const SpinorField& in, Dagger dag
     return;
   }
   for (int n = 0; n < in.rhs(); ++n) {
-    const SpinorField x = in.slice(n, 1);
-    SpinorField y = out.slice(n, 1);
+    const SpinorField x = in.columns(n, 1);
+    SpinorField y = out.columns(n, 1);
     for (const Parity parity : both) {
       d.a().apply(y, x, parity, dagger);
       if (dagger == Dagger::no) {
@@ -126,7 +126,7 @@ void DomainWallEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger da
 void DomainWallEvenOdd::apply_plain(SpinorField& out, const SpinorField& in) const {
   const DomainWallHopping& d = *parts_;
   constexpr Dagger no = Dagger::no;
-  SpinorField odd = odd_.slice(0, in.rhs());
+  SpinorField odd = odd_.columns(0, in.rhs());
   const bool symmetric = form_ == Reduction::symmetric, first = symmetric || d.has_b();
   if (first) (symmetric ? d.b_a_inverse() : d.b()).apply(out, in, Parity::even, no);  // C in, or B in
   d.hop(odd, first ? out : in, Parity::odd, no);
@@ -138,7 +138,7 @@ void DomainWallEvenOdd::apply_plain(SpinorField& out, const SpinorField& in) con
 void DomainWallEvenOdd::apply_conjugate(SpinorField& out, const SpinorField& in) const {
   const DomainWallHopping& d = *parts_;
   constexpr Dagger yes = Dagger::yes;
-  SpinorField odd = odd_.slice(0, in.rhs());
+  SpinorField odd = odd_.columns(0, in.rhs());
   d.hop(odd, in, Parity::odd, yes);
   d.b_a_inverse().apply(odd, odd, Parity::odd, yes);  // C^+ H^+ in
   d.hop(out, odd, Parity::even, yes);
@@ -158,7 +158,7 @@ double DomainWallEvenOdd::flops() const {
 }
 
 void DomainWallEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
-  SpinorField odd = odd_.slice(0, b.rhs());
+  SpinorField odd = odd_.columns(0, b.rhs());
   parts_->b_a_inverse().apply(odd, b, Parity::odd, Dagger::no);
   parts_->hop(reduced, 1, b, -parts_->h(), odd, Parity::even, Dagger::no);
 }
@@ -190,7 +190,7 @@ void DomainWallDirac::embed(SpinorField& b, const SpinorField& source) const {
   b.fill(0);
   SpinorField slices = b.by_slice();
   for (int n = 0; n < source.rhs(); ++n)
-    for (const int s : {0, last}) slices.slice(n * count + s, 1).copy_from(source.slice(n, 1));
+    for (const int s : {0, last}) slices.columns(n * count + s, 1).copy_from(source.columns(n, 1));
   SliceMatrix walls(count);
   walls(Chirality::plus).front() = 1;
   walls(Chirality::minus).back() = 1;
@@ -219,7 +219,7 @@ void DomainWallDirac::take_slice(SpinorField& quark, const SpinorField& x, int s
   SpinorField work = x.like();
   for (const Parity parity : both) transform.apply(work, x, parity, Dagger::no);
   const SpinorField all = work.by_slice();
-  for (int n = 0; n < x.rhs(); ++n) quark.slice(n, 1).copy_from(all.slice(n * slices + slice, 1));
+  for (int n = 0; n < x.rhs(); ++n) quark.columns(n, 1).copy_from(all.columns(n * slices + slice, 1));
 }
 
 void DomainWallDirac::project(SpinorField& quark, const SpinorField& x) const { take_slice(quark, x, 0); }

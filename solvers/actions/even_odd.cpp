@@ -22,7 +22,7 @@ GeneralEvenOdd::GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int r
 
 void GeneralEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
   const double s = hopping_->inverse_scale(), hh = h_ * h_;
-  SpinorField odd = odd_.slice(0, in.rhs());
+  SpinorField odd = odd_.columns(0, in.rhs());
   if (form_ == Reduction::asymmetric) {
     hopping_->apply_inverse(odd, in, Parity::odd, dagger);           // T_oo^-1 D_oe in
     hopping_->apply_t(out, in, -s * hh, odd, Parity::even, dagger);  // T_ee in - h^2 D_eo odd
@@ -30,7 +30,7 @@ void GeneralEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger dagge
     hopping_->apply_inverse(odd, in, Parity::odd, dagger);                        // T_oo^-1 D_oe in
     hopping_->apply_inverse(out, 1, in, -s * s * hh, odd, Parity::even, dagger);  // in - h^2 T_ee^-1 D_eo odd
   } else {
-    SpinorField even = even_->slice(0, in.rhs());
+    SpinorField even = even_->columns(0, in.rhs());
     hopping_->apply_inverse_term(even, 1, in, Parity::even, dagger);  // the conjugate has T_ee^-1 on the right
     hopping_->apply_inverse(odd, even, Parity::odd, dagger);
     hopping_->apply(out, 1, in, -hh, odd, Parity::even, dagger);
@@ -54,7 +54,7 @@ void GeneralEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
     hopping_->apply(reduced, scale, b, -h_ * scale * s, b, Parity::even, Dagger::no);
     return;
   }
-  SpinorField odd = odd_.slice(0, b.rhs()), even = even_->slice(0, b.rhs());
+  SpinorField odd = odd_.columns(0, b.rhs()), even = even_->columns(0, b.rhs());
   hopping_->apply_inverse_term(odd, 1, b, Parity::odd);
   SpinorField& sum = form_ == Reduction::symmetric ? even : reduced;
   hopping_->apply(sum, 1, b, -h_, odd, Parity::even, Dagger::no);
@@ -66,7 +66,7 @@ void GeneralEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, con
   if (!hopping_->has_term()) {
     hopping_->apply(x, s, b, -h_ * s, reduced, Parity::odd, Dagger::no);
   } else {
-    SpinorField odd = odd_.slice(0, b.rhs());
+    SpinorField odd = odd_.columns(0, b.rhs());
     hopping_->apply(odd, 1, b, -h_, reduced, Parity::odd, Dagger::no);
     hopping_->apply_inverse_term(x, 1, odd, Parity::odd);
   }
@@ -77,7 +77,7 @@ HermitianEvenOdd::HermitianEvenOdd(const HoppingTerm& hopping, int rhs, Parity p
     : HoppingEvenOdd(hopping, rhs, parity == Parity::even ? Subset::odd : Subset::even), parity_(parity) {}
 
 void HermitianEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger) const {
-  SpinorField other = odd_.slice(0, in.rhs());
+  SpinorField other = odd_.columns(0, in.rhs());
   hopping_->apply(other, in, opposite(parity_), Dagger::no);
   hopping_->apply(out, t_ * t_, in, -h_ * h_, other, parity_, Dagger::no);
 }

@@ -110,8 +110,8 @@ std::vector<SolveReport> StaggeredMassSolver::solve(SpinorField& x, const Spinor
   for (int k = 0; k < count; ++k) {
     const HoppingTerm hopping = p.high->with(p.high->values().with("mass", p.masses[k]));
     const HoppingMatrix matrix(hopping);
-    SpinorField one = x.slice(k, 1);
-    matrix.apply(one, y.slice(k, 1), Dagger::yes);
+    SpinorField one = x.columns(k, 1);
+    matrix.apply(one, y.columns(k, 1), Dagger::yes);
     matrix.apply(product, one, Dagger::no);
     reports[k].residual = std::sqrt(blas.residual(b, product)) / b_norm;
     reports[k].links = p.links_used;

@@ -20,13 +20,14 @@ void StatedDirac::embed(SpinorField& b, const SpinorField& source) const {
   b.fill(0);
   const SpinorField flavours = b.by_slice();
   for (int n = 0; n < source.rhs(); ++n)
-    flavours.slice(hopping_.slices() * n + source_, 1).copy_from(source.slice(n, 1));
+    flavours.columns(hopping_.slices() * n + source_, 1).copy_from(source.columns(n, 1));
 }
 
 void StatedDirac::project(SpinorField& quark, const SpinorField& x) const {
   if (!embeds()) return quark.copy_from(x);
   const SpinorField flavours = x.by_slice();
-  for (int n = 0; n < quark.rhs(); ++n) quark.slice(n, 1).copy_from(flavours.slice(hopping_.slices() * n + sink_, 1));
+  for (int n = 0; n < quark.rhs(); ++n)
+    quark.columns(n, 1).copy_from(flavours.columns(hopping_.slices() * n + sink_, 1));
 }
 
 StatedAction::StatedAction(ActionValues values, const BoundaryPhases& boundary, int source, int sink)
@@ -57,13 +58,14 @@ std::shared_ptr<const CloverTerm> StatedAction::clover(const LinkStore& links, c
   const PrecisionInfo& high = find_precision("double");
   Term term = made->lock();
   if (term == nullptr) *made = term = HoppingTerm::clover_of(values_, links.plain(), high);
-  return precision.links == high.links ? term : std::make_shared<const CloverTerm>(*term, find_precision(precision.links));
+  return precision.links == high.links ? term
+                                       : std::make_shared<const CloverTerm>(*term, find_precision(precision.links));
 }
 
 std::unique_ptr<DiracOperator> StatedAction::make(const LinkStore& links, const PrecisionInfo& precision) const {
-  return std::make_unique<StatedDirac>(HoppingTerm(links.store(precision.links), precision, links.basis(), values_,
-                                                   boundary_, clover(links, precision)),
-                                       source_, sink_);
+  return std::make_unique<StatedDirac>(
+      HoppingTerm(links.store(precision.links), precision, links.basis(), values_, boundary_, clover(links, precision)),
+      source_, sink_);
 }
 
 }  // namespace quarksmith

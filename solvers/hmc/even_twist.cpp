@@ -16,7 +16,7 @@ void TwistedOperator::apply(SpinorField& out, const SpinorField& in, Dagger dagg
   // The kernel is b (1 + i c gamma_5), in which a large c leaves nothing of the 1.
   constexpr double large = 0x1p70;
   m_->apply(out, in, dagger);
-  SpinorField turned = turned_.slice(0, in.rhs());
+  SpinorField turned = turned_.columns(0, in.rhs());
   Arguments a = arguments_for(*domain(), in.lanes(), in.rhs());
   a.b.re = twist_ / large;
   a.c.re = dagger == Dagger::yes ? -large : large;

@@ -142,8 +142,8 @@ void FermionForce::add(const SpinorField& x, const SpinorField& y, double weight
   if (p.reduction == Reduction::symmetric) {  // T_ee stands in front of 1 - M too
     SpinorField rest = x.like();
     for (int k = 0; k < x.rhs(); ++k) {
-      SpinorField one = rest.slice(k, 1);
-      fermion_->matrix().apply(one, x.slice(k, 1), Dagger::no);
+      SpinorField one = rest.columns(k, 1);
+      fermion_->matrix().apply(one, x.columns(k, 1), Dagger::no);
     }
     Blas(rest).axpby(1, x, -1, rest);
     psi.copy_half(Parity::even, rest);
@@ -157,7 +157,7 @@ void FermionForce::add_squared(const SpinorField& x, const std::vector<double>& 
   SpinorField odd = hopping.field(Subset::odd, x.rhs()), psi = hopping.field(Subset::full, x.rhs()), chi = psi.like();
   hopping.apply(odd, x, Parity::odd, Dagger::no);
   for (int k = 0; k < x.rhs(); ++k) {
-    SpinorField one = odd.slice(k, 1);
+    SpinorField one = odd.columns(k, 1);
     Blas(one).scale(residues[k], one, one);
   }
   psi.fill(0);

@@ -128,16 +128,16 @@ void RationalMonomial::apply(const RationalFunction& r, SpinorField& out, const 
   if (r.poles.empty()) return;
   SpinorField x = operator_.field(static_cast<int>(r.poles.size()));
   operator_.solve_shifted(x, in, r.poles, tolerance, solves_);
-  for (std::size_t k = 0; k < r.poles.size(); ++k) blas.axpby(r.residues[k], x.slice(int(k), 1), 1, out);
+  for (std::size_t k = 0; k < r.poles.size(); ++k) blas.axpby(r.residues[k], x.columns(int(k), 1), 1, out);
 }
 
 void RationalMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
   const SpinorField eta = drawn(noise, name(), number, operator_, fields_);
   phi_.emplace(eta.like());
-  if (functions_.range) require_covered(eta.slice(0, 1));
+  if (functions_.range) require_covered(eta.columns(0, 1));
   for (int n = 0; n < fields_; ++n) {
-    SpinorField phi = phi_->slice(n, 1);
-    apply(functions_.heatbath, phi, eta.slice(n, 1), term_.tol_action);
+    SpinorField phi = phi_->columns(n, 1);
+    apply(functions_.heatbath, phi, eta.columns(n, 1), term_.tol_action);
   }
 }
 
@@ -173,7 +173,7 @@ double RationalMonomial::value(const EvolvingLinks&) {
   double sum = 0;
   SpinorField y = operator_.field();
   for (int n = 0; n < fields_; ++n) {
-    apply(functions_.action, y, phi_->slice(n, 1), term_.tol_action);
+    apply(functions_.action, y, phi_->columns(n, 1), term_.tol_action);
     sum += Blas(y).norm2(y);
   }
   return sum - (term_.log_det ? flavours_ * operator_.log_det() : 0);
@@ -185,14 +185,14 @@ void RationalMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
   if (!r.poles.empty()) {
     SpinorField x = operator_.field(static_cast<int>(r.poles.size())), y = x.like();
     for (int n = 0; n < fields_; ++n) {
-      operator_.solve_shifted(x, phi_->slice(n, 1), r.poles, term_.tol_force, solves_);
+      operator_.solve_shifted(x, phi_->columns(n, 1), r.poles, term_.tol_force, solves_);
       if (operator_.is_squared()) {
         force.add_squared(x, r.residues);
         continue;
       }
       for (int k = 0; k < x.rhs(); ++k) {
-        SpinorField one = y.slice(k, 1);
-        operator_.matrix().apply(one, x.slice(k, 1), Dagger::no);
+        SpinorField one = y.columns(k, 1);
+        operator_.matrix().apply(one, x.columns(k, 1), Dagger::no);
         Blas(one).scale(r.residues[k], one, one);
       }
       force.add(x, y, 1);

@@ -20,7 +20,7 @@ class StaggeredSquare final : public LinearOperator {
   StaggeredSquare(const HoppingTerm& hopping, double mass, int rhs)
       : hopping_(&hopping), square_(4 * mass * mass), odd_(hopping.field(Subset::odd, rhs)) {}
   void apply(SpinorField& out, const SpinorField& in, Dagger) const override {
-    SpinorField odd = odd_.slice(0, in.rhs());
+    SpinorField odd = odd_.columns(0, in.rhs());
     hopping_->apply(odd, in, Parity::odd, Dagger::no);
     hopping_->apply(out, square_, in, -hopping_->h() * hopping_->h(), odd, Parity::even, Dagger::no);
   }

@@ -65,7 +65,8 @@ class Paths {
 
 void add_path_force(const ActionInfo& action, const LinkField& u, const SpinorField& psi, const SpinorField& chi,
                     double weight, const LinkField& p, const ExpressionSettings& settings) {
-  for (int k = 0; k < psi.rhs(); ++k) Paths(action, u, settings).add_force(psi.slice(k, 1), chi.slice(k, 1), weight, p);
+  for (int k = 0; k < psi.rhs(); ++k)
+    Paths(action, u, settings).add_force(psi.columns(k, 1), chi.columns(k, 1), weight, p);
 }
 
 }  // namespace quarksmith

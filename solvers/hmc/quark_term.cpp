@@ -26,22 +26,22 @@ void QuarkTerm::multiply(SpinorField& out, const SpinorField& in, Dagger dagger)
   if (operator_.is_squared())
     throw UsageError("staggered quarks have A = M^+ M alone; use a rational function of it for their noise");
   for (int n = 0; n < in.rhs(); ++n) {
-    SpinorField one = out.slice(n, 1);
-    present().matrix().apply(one, in.slice(n, 1), dagger);
+    SpinorField one = out.columns(n, 1);
+    present().matrix().apply(one, in.columns(n, 1), dagger);
   }
 }
 
 void QuarkTerm::apply(const RationalFunction& r, SpinorField& out, const SpinorField& in) {
   SolveWork work;
-  const Blas blas(in.slice(0, 1));
+  const Blas blas(in.columns(0, 1));
   for (int n = 0; n < in.rhs(); ++n) {
-    const SpinorField b = in.slice(n, 1);
-    SpinorField sum = out.slice(n, 1);
+    const SpinorField b = in.columns(n, 1);
+    SpinorField sum = out.columns(n, 1);
     blas.scale(r.constant, b, sum);
     if (r.poles.empty()) continue;
     SpinorField x = field(static_cast<int>(r.poles.size()));
     present().solve_shifted(x, b, r.poles, tolerance_, work);
-    for (int k = 0; k < x.rhs(); ++k) blas.axpby(r.residues[k], x.slice(k, 1), 1, sum);
+    for (int k = 0; k < x.rhs(); ++k) blas.axpby(r.residues[k], x.columns(k, 1), 1, sum);
   }
 }
 
@@ -49,7 +49,7 @@ double QuarkTerm::action(const RationalFunction& r, const SpinorField& phi) {
   SpinorField y = phi.like();
   apply(r, y, phi);
   double sum = 0;
-  for (int n = 0; n < phi.rhs(); ++n) sum += Blas(y.slice(n, 1)).dot(phi.slice(n, 1), y.slice(n, 1)).real();
+  for (int n = 0; n < phi.rhs(); ++n) sum += Blas(y.columns(n, 1)).dot(phi.columns(n, 1), y.columns(n, 1)).real();
   return sum;
 }
 
@@ -58,11 +58,11 @@ void QuarkTerm::add(FermionForce& force, const SpinorField& x, const SpinorField
   if (operator_.is_squared()) return force.add_squared(x, weights);
   SpinorField weighted = x.like();
   for (int k = 0; k < x.rhs(); ++k) {
-    SpinorField one = weighted.slice(k, 1);
+    SpinorField one = weighted.columns(k, 1);
     if (y == nullptr)
-      operator_.matrix().apply(one, x.slice(k, 1), Dagger::no);
+      operator_.matrix().apply(one, x.columns(k, 1), Dagger::no);
     else
-      one.copy_from(y->slice(k, 1));
+      one.copy_from(y->columns(k, 1));
     Blas(one).scale(weights[k], one, one);
   }
   force.add(x, weighted, 1);
@@ -76,7 +76,7 @@ void QuarkTerm::force(const RationalFunction& r, const SpinorField& phi, double 
   for (double& w : weights) w *= step;
   SpinorField x = field(static_cast<int>(r.poles.size()));
   for (int n = 0; n < phi.rhs(); ++n) {
-    operator_.solve_shifted(x, phi.slice(n, 1), r.poles, tolerance_, work);
+    operator_.solve_shifted(x, phi.columns(n, 1), r.poles, tolerance_, work);
     add(force, x, nullptr, weights);
   }
   force.finish(p);

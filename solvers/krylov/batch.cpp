@@ -74,13 +74,13 @@ KrylovBatch::Task KrylovBatch::task_of(SpinorField& x, const SpinorField& b, con
   const std::vector<double> norms = roots(blas_.norms2(b));
   std::vector<double> measures = norms;
   if (options.criterion == Criterion::normal) {
-    SpinorField s = d_.slice(0, b.rhs());
+    SpinorField s = d_.columns(0, b.rhs());
     outer_->apply(s, b, Dagger::yes);
     measures = roots(blas_.norms2(s));
   }
   for (int n = 0; n < b.rhs(); ++n) {
     if (norms[n] == 0) {
-      x.slice(n, 1).fill(0);
+      x.columns(n, 1).fill(0);
       task.results[n].converged = true;
       continue;
     }
@@ -230,7 +230,7 @@ void KrylovBatch::compact(Task& task) {
     live += !c.done;
     if (!c.done || c.index < 0) continue;
     if (c.saved && !c.result.converged) {
-      task.x->slice(c.index, 1).copy_from(best_->slice(c.index, 1));
+      task.x->columns(c.index, 1).copy_from(best_->columns(c.index, 1));
       c.result.measured = c.best;
       c.result.residual = c.best_residual;
     }
@@ -242,7 +242,7 @@ void KrylovBatch::compact(Task& task) {
   for (int hole = 0, last = task.width - 1; hole < live; ++hole) {
     if (!task.columns[hole].done) continue;
     while (task.columns[last].done) --last;
-    for (SpinorField* f : recurrence_->state()) f->slice(hole, 1).copy_from(f->slice(last, 1));
+    for (SpinorField* f : recurrence_->state()) f->columns(hole, 1).copy_from(f->columns(last, 1));
     scalars_.copy(hole, last);
     std::swap(task.columns[hole], task.columns[last]);
   }

@@ -133,18 +133,18 @@ std::vector<SolverResult> BlockConjugateGradients::improve(SpinorField& x, const
   std::vector<SolverResult> results(b.rhs());
   for (int first = 0; first < b.rhs(); first += r_.rhs()) {
     const int count = std::min(r_.rhs(), b.rhs() - first);
-    Columns all{x.slice(first, count),
-                b.slice(first, count),
+    Columns all{x.columns(first, count),
+                b.columns(first, count),
                 options,
                 {tolerances.begin() + first, tolerances.begin() + first + count},
                 results,
                 first,
                 {},
-                roots(blas_.norms2(b.slice(first, count))),
+                roots(blas_.norms2(b.columns(first, count))),
                 {}};
     all.b_measure = all.b_norm;
     if (options.criterion == Criterion::normal) {
-      SpinorField s = s_.slice(0, count);
+      SpinorField s = s_.columns(0, count);
       outer_->apply(s, all.b, Dagger::yes);
       all.b_measure = roots(blas_.norms2(s));
     }
@@ -181,7 +181,7 @@ void BlockConjugateGradients::improve_block(Columns& all) {
 /// True residuals. \return true if a column misses its tolerance.
 bool BlockConjugateGradients::measure(Columns& all) {
   const int count = all.x.rhs();
-  SpinorField r = r_.slice(0, count), s = s_.slice(0, count);
+  SpinorField r = r_.columns(0, count), s = s_.columns(0, count);
   outer_->apply(r, all.x, Dagger::no);
   const std::vector<double> norms = roots(blas_.residuals(all.b, r));
   outer_->apply(s, r, Dagger::yes);
@@ -209,8 +209,8 @@ bool BlockConjugateGradients::measure(Columns& all) {
 bool BlockConjugateGradients::begin(Columns& all) {
   width_ = static_cast<int>(all.open.size());
   for (int i = 0; i < width_; ++i) {
-    SpinorField to = q_.slice(i, 1);
-    convert_(s_.slice(all.open[i], 1), to);
+    SpinorField to = q_.columns(i, 1);
+    convert_(s_.columns(all.open[i], 1), to);
   }
   const int columns = width_;
   const double cut = std::max(least_pivot, std::pow(attainable(normal_.precision()), 2));
@@ -258,7 +258,7 @@ int BlockConjugateGradients::iterate(Columns& all) {
 
 /// One iteration. \return false if P^+ H P is not positive in this precision: nothing was changed then.
 bool BlockConjugateGradients::step(int columns) {
-  SpinorField p = p_.slice(0, width_), v = v_.slice(0, width_);
+  SpinorField p = p_.columns(0, width_), v = v_.columns(0, width_);
   normal_.apply(v, p, Dagger::no);
   const Dense php = dot(p_, width_, v_, width_);
   const double start = now();
@@ -285,12 +285,12 @@ void BlockConjugateGradients::correct(Columns& all) {
   for (std::size_t i = 0; i < all.open.size(); ++i) {
     const int n = all.open[i];
     SolverResult& result = all.results[all.first + n];
-    SpinorField d = s_.slice(0, 1), r = r_.slice(0, 1), x = all.x.slice(n, 1);
-    convert_(x_.slice(static_cast<int>(i), 1), d);
+    SpinorField d = s_.columns(0, 1), r = r_.columns(0, 1), x = all.x.columns(n, 1);
+    convert_(x_.columns(static_cast<int>(i), 1), d);
     blas_.axpby(1.0, x, 1.0, d);
     outer_->apply(r, d, Dagger::no);
     ++result.exact_applications;
-    const double residual = std::sqrt(blas_.residual(all.b.slice(n, 1), r)) / all.b_norm[n];
+    const double residual = std::sqrt(blas_.residual(all.b.columns(n, 1), r)) / all.b_norm[n];
     if (residual <= result.residual) {
       x.copy_from(d);
     } else {

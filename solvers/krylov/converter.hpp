@@ -19,7 +19,7 @@ class Converter {
   void operator()(const SpinorField& from, SpinorField& to) const {
     if (&from.precision() == &to.precision()) return to.copy_from(from);
     if (!staging_) return convert(from, to);
-    SpinorField between = staging_->slice(0, from.rhs());
+    SpinorField between = staging_->columns(0, from.rhs());
     convert(from, between);
     convert(between, to);
   }

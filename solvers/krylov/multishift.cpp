@@ -107,7 +107,7 @@ void MultishiftSolver::start(const SpinorField& b, double b_norm, const std::vec
 
 /// One iteration for all shifts. Recorded.
 void MultishiftSolver::iterate(int shifts) {
-  SpinorField x = x_.slice(0, shifts), p = p_.slice(0, shifts), first = p_.slice(0, 1);
+  SpinorField x = x_.columns(0, shifts), p = p_.columns(0, shifts), first = p_.columns(0, 1);
   direction_({.x = &p, .y = &x, .z = &r_});  // x_k += alpha_k p_k;  p_k = zeta_k r + beta_k p_k
   inner_.apply(q_, first, Dagger::no);
   curvature_({.x = &first, .y = &q_});  // q += sigma p;  alpha = (r, r) / (p, q)
@@ -171,17 +171,17 @@ void MultishiftSolver::complete(SpinorField& x) {
     scalars_.set(s, "alpha", 0);  // of the last but one
     const bool breakdown = status == Status::breakdown;
     if (!breakdown)
-      for (SpinorField* f : {&x_, &p_}) f->slice(s, 1).fill(0);
+      for (SpinorField* f : {&x_, &p_}) f->columns(s, 1).fill(0);
     ShiftResult& result = results_[order_[s]];
     result.events.push_back({result.iterations, breakdown ? "breakdown: a denominator vanished; goes on by itself"
                                                           : "a number was not finite; goes on by itself from 0"});
   }
   scalars_.upload(0, shifts);
-  SpinorField all = x_.slice(0, shifts), p = p_.slice(0, shifts);
+  SpinorField all = x_.columns(0, shifts), p = p_.columns(0, shifts);
   advance_.for_all({.x = &p, .y = &all});
   for (int s = 0; s < shifts; ++s) {
-    SpinorField to = x.slice(order_[s], 1);
-    convert_(x_.slice(s, 1), to);
+    SpinorField to = x.columns(order_[s], 1);
+    convert_(x_.columns(s, 1), to);
   }
   results_[order_[0]].applications = results_[order_[0]].shared_iterations;
 }
@@ -190,7 +190,7 @@ void MultishiftSolver::complete(SpinorField& x) {
 void MultishiftSolver::refine(SpinorField& x, const SpinorField& b, const std::vector<double>& shifts,
                               const std::vector<double>& tolerances, const SolverOptions& options) {
   const int count = static_cast<int>(shifts.size());
-  for (int n = 0; n < b_.rhs(); ++n) b_.slice(n, 1).copy_from(b);
+  for (int n = 0; n < b_.rhs(); ++n) b_.columns(n, 1).copy_from(b);
   for (int first = 0; first < count; first += b_.rhs()) {
     const int width = std::min(b_.rhs(), count - first);
     SolverOptions own = options;
@@ -200,8 +200,8 @@ void MultishiftSolver::refine(SpinorField& x, const SpinorField& b, const std::v
       own.rhs_observer = [&](int n, int iteration, double residual) {
         options.rhs_observer(first + n, results_[first + n].shared_iterations + iteration, residual);
       };
-    SpinorField part = x.slice(first, width);
-    const auto more = refinement_.solve(part, b_.slice(0, width), own,
+    SpinorField part = x.columns(first, width);
+    const auto more = refinement_.solve(part, b_.columns(0, width), own,
                                         {tolerances.begin() + first, tolerances.begin() + first + width},
                                         {shifts.begin() + first, shifts.begin() + first + width});
     for (int n = 0; n < width; ++n) results_[first + n].append(more[n]);

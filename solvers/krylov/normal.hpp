@@ -13,7 +13,7 @@ class NormalOperator final : public LinearOperator {
   /// \param rhs right-hand sides at most.
   NormalOperator(const LinearOperator& a, int rhs) : a_(&a), work_(a.field(rhs)) {}
   void apply(SpinorField& out, const SpinorField& in, Dagger) const override {
-    SpinorField work = work_.slice(0, in.rhs());
+    SpinorField work = work_.columns(0, in.rhs());
     a_->apply(work, in, Dagger::no);
     a_->apply(out, work, Dagger::yes);
   }

@@ -32,9 +32,9 @@ FixedSteps::FixedSteps(const LinearOperator& a, const InnerMethod& inner, const 
 
 void FixedSteps::apply(SpinorField& out, const SpinorField& in, int width) {
   scalars_.device().copy(scalars_.data(), begin_.data(), Scalars::bytes_per_rhs * width);
-  SpinorField fresh = recurrence_->fresh().slice(0, width);
+  SpinorField fresh = recurrence_->fresh().columns(0, width);
   if (residual_) {
-    SpinorField r = residual_->slice(0, width);
+    SpinorField r = residual_->columns(0, width);
     convert_(in, r);
     a_->apply(fresh, r, Dagger::yes);
   } else {
@@ -43,7 +43,7 @@ void FixedSteps::apply(SpinorField& out, const SpinorField& in, int width) {
   recurrence_->start(0, width);
   for (int n = 0; n < steps_; ++n) recurrence_->iterate(width, n % recurrence_->phases());
   recurrence_->complete(0, width);
-  convert_(recurrence_->correction().slice(0, width), out);
+  convert_(recurrence_->correction().columns(0, width), out);
 }
 
 }  // namespace quarksmith

@@ -35,8 +35,8 @@ void KrylovBatch::settle(Task& task, const std::vector<int>& positions) {
 void KrylovBatch::settle(Task& task, const Run& run) {
   const int index = task.columns[run.first].index;
   const ProfilerRange range(task.x->device(), "quarksmith true residual");
-  SpinorField x = task.x->slice(index, run.count), r = r_.slice(0, run.count), s = d_.slice(0, run.count);
-  const SpinorField b = task.b->slice(index, run.count);
+  SpinorField x = task.x->columns(index, run.count), r = r_.columns(0, run.count), s = d_.columns(0, run.count);
+  const SpinorField b = task.b->columns(index, run.count);
   std::vector<double> r_norms;
   if (!run.correct || !accept(task, run, x, r, r_norms)) {
     apply_outer(r, x, run.first);
@@ -52,7 +52,7 @@ void KrylovBatch::settle(Task& task, const Run& run) {
     c.result.exact_applications += task.needs_normal ? 2 : 1;
     judge(task, c, r_norms[n], s_norms[n]);
   }
-  SpinorField fresh = recurrence_->fresh().slice(run.first, run.count);
+  SpinorField fresh = recurrence_->fresh().columns(run.first, run.count);
   convert_(recurrence_->normal() ? s : r, fresh);
   for (int n = run.first; n < run.first + run.count;) {  // those that go on in the same way, together
     const Column& c = task.columns[n];
@@ -73,11 +73,11 @@ void KrylovBatch::settle(Task& task, const Run& run) {
 /// \return false if r has to be computed anew.
 bool KrylovBatch::accept(Task& task, const Run& run, SpinorField& x, SpinorField& r, std::vector<double>& r_norms) {
   recurrence_->complete(run.first, run.count);
-  SpinorField d = d_.slice(0, run.count);
-  convert_(recurrence_->correction().slice(run.first, run.count), d);
+  SpinorField d = d_.columns(0, run.count);
+  convert_(recurrence_->correction().columns(run.first, run.count), d);
   blas_.axpby(1.0, x, 1.0, d);  // x + y
   apply_outer(r, d, run.first);
-  r_norms = roots(blas_.residuals(task.b->slice(task.columns[run.first].index, run.count), r));
+  r_norms = roots(blas_.residuals(task.b->columns(task.columns[run.first].index, run.count), r));
   bool all = true;
   for (int n = 0; n < run.count; ++n) {
     Column& c = task.columns[run.first + n];
@@ -85,11 +85,11 @@ bool KrylovBatch::accept(Task& task, const Run& run, SpinorField& x, SpinorField
     const bool sound = std::isfinite(r_norms[n]) && r_norms[n] < 1e3 * before;
     if (sound && r_norms[n] > before && !c.saved) {  // x is the best so far
       if (!best_) best_ = std::make_unique<SpinorField>(r_.like());
-      best_->slice(c.index, 1).copy_from(x.slice(n, 1));
+      best_->columns(c.index, 1).copy_from(x.columns(n, 1));
       c.saved = true;
     }
     if (sound) {
-      x.slice(n, 1).copy_from(d.slice(n, 1));
+      x.columns(n, 1).copy_from(d.columns(n, 1));
     } else {
       all = false;
       if (c.trouble.empty()) c.trouble = "the correction made the residual much larger";

@@ -121,7 +121,7 @@ std::vector<ShiftReport> ShiftedSolver::solve(SpinorField& x, const SpinorField&
     report.shared_iterations = r.shared_iterations;
     report.iterations = r.iterations;
     report.links = p.links_used;
-    report.residual = p.exact_residual ? residual(x.slice(int(k), 1), b, shifts[k]) : r.residual;
+    report.residual = p.exact_residual ? residual(x.columns(int(k), 1), b, shifts[k]) : r.residual;
     report.measured = p.exact_residual ? report.residual : r.measured;
     report.converged = report.measured <= p.settings.options.tolerance;
     report.seconds = total > 0 ? elapsed * flops[k] / total : 0;

@@ -66,8 +66,8 @@ std::vector<double> Solver::Parts::defects(const SpinorField& x, const SpinorFie
   if (!residual_) residual_.emplace(matrix.field());
   std::vector<double> norms;
   for (int n = 0; n < b.rhs(); ++n) {
-    matrix.apply(*residual_, x.slice(n, 1), Dagger::no);
-    norms.push_back(std::sqrt(blas().residual(b.slice(n, 1), *residual_)));
+    matrix.apply(*residual_, x.columns(n, 1), Dagger::no);
+    norms.push_back(std::sqrt(blas().residual(b.columns(n, 1), *residual_)));
   }
   return norms;
 }
@@ -296,15 +296,15 @@ std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField&
   const std::vector<double> b_norm = usable_norms(b);
   reserve(rhs);
   x.fill(0);
-  SpinorField full_b = outer_b_ ? outer_b_->slice(0, rhs) : b.slice(0, rhs);
-  SpinorField full_x = outer_x_ ? outer_x_->slice(0, rhs) : x.slice(0, rhs);
+  SpinorField full_b = outer_b_ ? outer_b_->columns(0, rhs) : b.columns(0, rhs);
+  SpinorField full_x = outer_x_ ? outer_x_->columns(0, rhs) : x.columns(0, rhs);
   if (outer_b_) {
     convert(b, full_b);
     full_x.fill(0);
   }
   std::vector<Column> columns(rhs, {.tolerance = settings.options.tolerance, .method = settings.method});
-  System s{reduced_x_ ? reduced_x_->slice(0, rhs) : full_x.slice(0, rhs),
-           reduced_b_ ? reduced_b_->slice(0, rhs) : full_b.slice(0, rhs), columns};
+  System s{reduced_x_ ? reduced_x_->columns(0, rhs) : full_x.columns(0, rhs),
+           reduced_b_ ? reduced_b_->columns(0, rhs) : full_b.columns(0, rhs), columns};
   if (high_->even_odd() != nullptr) prepare(s, full_b, b_norm);
   std::vector<double> residuals;
   constexpr int attempts = 4;  // the reduced tolerance is an estimate

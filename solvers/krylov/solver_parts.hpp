@@ -52,7 +52,7 @@ struct Solver::Parts {
     std::span<Column> columns;
     int first = 0;
     System part(int from, int count) {
-      return {x.slice(from, count), b.slice(from, count), columns.subspan(from, count), first + from};
+      return {x.columns(from, count), b.columns(from, count), columns.subspan(from, count), first + from};
     }
   };
   using Chosen = std::function<bool(const Column&)>;

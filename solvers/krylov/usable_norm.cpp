@@ -29,7 +29,7 @@ std::vector<double> usable_norms(const SpinorField& b) {
     norms[n] = std::sqrt(norms[n]);
     if (norms[n] >= least && norms[n] <= most) continue;
     const bool small = norms[n] < least;
-    const double scaled = scaled_norm(blas, small ? 1e200 : 1e-200, b.slice(n, 1));
+    const double scaled = scaled_norm(blas, small ? 1e200 : 1e-200, b.columns(n, 1));
     const std::string which = fmt::format("right-hand side {} of {}", n, b.rhs());
     if (!std::isfinite(scaled))
       throw BadData(which + " holds numbers that are not finite; check its source and its smearing");

@@ -42,8 +42,8 @@ BiCGstab::BiCGstab(const LinearOperator& a, Scalars& scalars, int rhs)
       replace_(scalars, a.precision(), "bicgstab_replace") {}
 
 void BiCGstab::iterate(int width, int /*phase*/) {
-  SpinorField y = y_.slice(0, width), r = r_.slice(0, width), shadow = shadow_.slice(0, width), p = p_.slice(0, width),
-              v = v_.slice(0, width), t = t_.slice(0, width);
+  SpinorField y = y_.columns(0, width), r = r_.columns(0, width), shadow = shadow_.columns(0, width),
+              p = p_.columns(0, width), v = v_.columns(0, width), t = t_.columns(0, width);
   direction_({.x = &r, .y = &p, .z = &v});  // p = r + beta (p - omega v)
   a_->apply(v, p, Dagger::no);
   alpha_({.x = &shadow, .y = &v});  // alpha = rho / (shadow, v)
@@ -60,22 +60,22 @@ void BiCGstab::prepare(int first, int count) {
 }
 
 void BiCGstab::start(int first, int count) {
-  SpinorField y = y_.slice(first, count), p = p_.slice(first, count), v = v_.slice(first, count);
+  SpinorField y = y_.columns(first, count), p = p_.columns(first, count), v = v_.columns(first, count);
   y.fill(0);
   p.fill(0);
   v.fill(0);
-  shadow_.slice(first, count).copy_from(r_.slice(first, count));
+  shadow_.columns(first, count).copy_from(r_.columns(first, count));
   replace(first, count);
 }
 
 void BiCGstab::replace(int first, int count) {
-  SpinorField y = y_.slice(first, count), r = r_.slice(first, count), shadow = shadow_.slice(first, count);
+  SpinorField y = y_.columns(first, count), r = r_.columns(first, count), shadow = shadow_.columns(first, count);
   replace_.for_all({.x = &r, .y = &shadow}, first);
   y.fill(0);
 }
 
 void BiCGstab::complete(int first, int count) {
-  SpinorField y = y_.slice(first, count), p = p_.slice(first, count);
+  SpinorField y = y_.columns(first, count), p = p_.columns(first, count);
   advance_.for_all({.x = &p, .y = &y}, first);  // y += alpha p of an iteration that ended at its half step
 }
 

@@ -97,16 +97,16 @@ Step BiCGstabL::step(const char* operation,
 
 void BiCGstabL::iterate(int width, int /*phase*/) {
   Slices r, u;
-  for (SpinorField& f : r_) r.push_back(f.slice(0, width));
-  for (SpinorField& f : u_) u.push_back(f.slice(0, width));
-  const SpinorField y = y_.slice(0, width);
+  for (SpinorField& f : r_) r.push_back(f.columns(0, width));
+  for (SpinorField& f : u_) u.push_back(f.columns(0, width));
+  const SpinorField y = y_.columns(0, width);
   for (int j = 0; j < l_; ++j) bi_conjugate(y, r, u, j);
   minimise(y, r, u);
 }
 
 /// Step j of bi-conjugate gradients, on all A^i r and A^i u so far.
 void BiCGstabL::bi_conjugate(const SpinorField& y, Slices& r, Slices& u, int j) {
-  const SpinorField shadow = shadow_.slice(0, y.rhs());
+  const SpinorField shadow = shadow_.columns(0, y.rhs());
   if (j > 0) rho_({.x = &shadow, .y = &r[j]});  // beta = -alpha rho' / rho; before, it comes from the last iteration
   for (int i = 0; i <= j; ++i) direction_({.x = &r[i], .y = &u[i]});  // u_i = r_i + beta u_i
   a_->apply(u[j + 1], u[j], Dagger::no);
@@ -129,7 +129,7 @@ void BiCGstabL::minimise(const SpinorField& y, Slices& r, Slices& u) {
   // y += gamma_1 r_0 + sum gamma''_j r_j;  r_0 -= sum gamma'_j r_j;  u_0 -= sum gamma_j u_j
   for (int j = 1; j < l_; ++j) update_[j - 1]({.x = &r[j], .z = &r[0], .w = &y});
   for (int j = 1; j <= l_; ++j) lower_[j - 1]({.x = &u[j], .y = &u[0]});
-  const SpinorField shadow = shadow_.slice(0, y.rhs());
+  const SpinorField shadow = shadow_.columns(0, y.rhs());
   step_({.x = &r[l_], .y = &r[0], .w = &y, .u = &shadow});  // rho' = (shadow, r_0); beta = rho' / rho alpha / omega
 }
 
@@ -139,13 +139,13 @@ void BiCGstabL::prepare(int first, int count) {
 }
 
 void BiCGstabL::start(int first, int count) {
-  u_[0].slice(first, count).fill(0);
-  shadow_.slice(first, count).copy_from(r_[0].slice(first, count));
+  u_[0].columns(first, count).fill(0);
+  shadow_.columns(first, count).copy_from(r_[0].columns(first, count));
   replace(first, count);
 }
 
 void BiCGstabL::replace(int first, int count) {
-  SpinorField y = y_.slice(first, count), r = r_[0].slice(first, count), shadow = shadow_.slice(first, count);
+  SpinorField y = y_.columns(first, count), r = r_[0].columns(first, count), shadow = shadow_.columns(first, count);
   replace_.for_all({.x = &r, .y = &shadow}, first);
   y.fill(0);
 }

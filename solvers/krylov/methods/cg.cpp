@@ -19,8 +19,8 @@ ConjugateGradients::ConjugateGradients(const LinearOperator& a, Scalars& scalars
       reproject_(scalars, a.precision(), "cg_reproject") {}
 
 void ConjugateGradients::iterate(int width, int /*phase*/) {
-  SpinorField y = y_.slice(0, width), r = r_.slice(0, width), p = p_.slice(0, width), q = q_.slice(0, width),
-              w = w_.slice(0, width);
+  SpinorField y = y_.columns(0, width), r = r_.columns(0, width), p = p_.columns(0, width), q = q_.columns(0, width),
+              w = w_.columns(0, width);
   direction_({.x = &p, .y = &y, .z = &r});  // y += alpha p;  p = r + beta p
   if (form_ == CgForm::normal) {
     a_->apply(w, p, Dagger::no);
@@ -36,23 +36,23 @@ void ConjugateGradients::iterate(int width, int /*phase*/) {
 void ConjugateGradients::prepare(int first, int count) { set(first, count, {"alpha", "beta", "pp", "scale"}, 0); }
 
 void ConjugateGradients::start(int first, int count) {
-  SpinorField y = y_.slice(first, count), r = r_.slice(first, count), p = p_.slice(first, count);
+  SpinorField y = y_.columns(first, count), r = r_.columns(first, count), p = p_.columns(first, count);
   y.fill(0);
   p.fill(0);
-  r.copy_from(w_.slice(first, count));
+  r.copy_from(w_.columns(first, count));
   measure_.for_all({.x = &r}, first);
 }
 
 void ConjugateGradients::replace(int first, int count) {
-  SpinorField y = y_.slice(first, count), r = r_.slice(first, count), p = p_.slice(first, count),
-              q = q_.slice(first, count), w = w_.slice(first, count);
+  SpinorField y = y_.columns(first, count), r = r_.columns(first, count), p = p_.columns(first, count),
+              q = q_.columns(first, count), w = w_.columns(first, count);
   replace_.for_all({.x = &w, .y = &r, .z = &p, .w = &q}, first);  // r_{k-1} = r_k + alpha q
   reproject_.for_all({.x = &r, .y = &p}, first);                  // p = p - (r, p) / (r, r) r
   y.fill(0);
 }
 
 void ConjugateGradients::complete(int first, int count) {
-  SpinorField y = y_.slice(first, count), p = p_.slice(first, count);
+  SpinorField y = y_.columns(first, count), p = p_.columns(first, count);
   advance_.for_all({.x = &p, .y = &y}, first);  // y += alpha p of the last iteration
 }
 

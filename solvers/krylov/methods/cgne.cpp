@@ -40,8 +40,8 @@ CraigsMethod::CraigsMethod(const LinearOperator& a, Scalars& scalars, int rhs)
       replace_(scalars, a.precision(), "cgne_replace") {}
 
 void CraigsMethod::iterate(int width, int /*phase*/) {
-  SpinorField y = y_.slice(0, width), r = r_.slice(0, width), p = p_.slice(0, width), q = q_.slice(0, width),
-              w = w_.slice(0, width);
+  SpinorField y = y_.columns(0, width), r = r_.columns(0, width), p = p_.columns(0, width), q = q_.columns(0, width),
+              w = w_.columns(0, width);
   a_->apply(w, r, Dagger::yes);
   direction_({.x = &p, .y = &y, .z = &w});  // y += alpha p;  p = A^+ r + beta p;  alpha = (r, r) / (p, p)
   a_->apply(q, p, Dagger::no);
@@ -51,20 +51,20 @@ void CraigsMethod::iterate(int width, int /*phase*/) {
 void CraigsMethod::prepare(int first, int count) { set(first, count, {"alpha", "beta", "pp", "scale"}, 0); }
 
 void CraigsMethod::start(int first, int count) {
-  SpinorField y = y_.slice(first, count), r = r_.slice(first, count), p = p_.slice(first, count);
+  SpinorField y = y_.columns(first, count), r = r_.columns(first, count), p = p_.columns(first, count);
   y.fill(0);
   p.fill(0);
   measure_.for_all({.x = &r}, first);
 }
 
 void CraigsMethod::replace(int first, int count) {
-  SpinorField y = y_.slice(first, count), r = r_.slice(first, count), q = q_.slice(first, count);
+  SpinorField y = y_.columns(first, count), r = r_.columns(first, count), q = q_.columns(first, count);
   replace_.for_all({.x = &r, .y = &q}, first);  // beta = -Re (r', A p) / (p, p)
   y.fill(0);
 }
 
 void CraigsMethod::complete(int first, int count) {
-  SpinorField y = y_.slice(first, count), p = p_.slice(first, count);
+  SpinorField y = y_.columns(first, count), p = p_.columns(first, count);
   advance_.for_all({.x = &p, .y = &y}, first);  // y += alpha p of the last iteration
 }
 

@@ -88,7 +88,8 @@ GeneralisedConjugateResiduals::Group GeneralisedConjugateResiduals::make_group(i
 }
 
 void GeneralisedConjugateResiduals::iterate(int width, int j) {
-  SpinorField y = y_.slice(0, width), r = r_.slice(0, width), p = p_[j].slice(0, width), q = q_[j].slice(0, width);
+  SpinorField y = y_.columns(0, width), r = r_.columns(0, width), p = p_[j].columns(0, width),
+              q = q_[j].columns(0, width);
   // Directions of right-hand sides at rest stay as they are, and so do their images, which are computed again.
   if (preconditioner_) preconditioner_->apply(q, r, width);
   direction_({.x = preconditioner_ ? &q : &r, .y = &p});  // p = K r
@@ -99,10 +100,10 @@ void GeneralisedConjugateResiduals::iterate(int width, int j) {
 }
 
 void GeneralisedConjugateResiduals::orthogonalise(int width, int j) {
-  SpinorField p = p_[j].slice(0, width), q = q_[j].slice(0, width);
+  SpinorField p = p_[j].columns(0, width), q = q_[j].columns(0, width);
   for (const Group& g : groups_[j]) {
     const auto [x, z, w, u] = g.image;
-    const auto of = [width](std::vector<SpinorField>& fields, int n) { return fields[n].slice(0, width); };
+    const auto of = [width](std::vector<SpinorField>& fields, int n) { return fields[n].columns(0, width); };
     const SpinorField qx = of(q_, x), qz = of(q_, z), qw = of(q_, w), qu = of(q_, u);
     g.project({.x = &qx, .y = &q, .z = &qz, .w = &qw, .u = &qu});  // beta_i = (q_i, q) / (q_i, q_i)
     g.orthogonalise({.x = &qx, .y = &q, .z = &qz, .w = &qw, .u = &qu});
@@ -121,13 +122,13 @@ void GeneralisedConjugateResiduals::prepare(int first, int count) {
 }
 
 void GeneralisedConjugateResiduals::start(int first, int count) {
-  for (SpinorField& p : p_) p.slice(first, count).fill(0);  // weight 0 does not annul what is not finite
-  for (SpinorField& q : q_) q.slice(first, count).fill(0);
+  for (SpinorField& p : p_) p.columns(first, count).fill(0);  // weight 0 does not annul what is not finite
+  for (SpinorField& q : q_) q.columns(first, count).fill(0);
   replace(first, count);
 }
 
 void GeneralisedConjugateResiduals::replace(int first, int count) {
-  SpinorField y = y_.slice(first, count), r = r_.slice(first, count);
+  SpinorField y = y_.columns(first, count), r = r_.columns(first, count);
   y.fill(0);
   measure_.for_all({.x = &r}, first);
 }

@@ -37,7 +37,7 @@ MinimalResidual::MinimalResidual(const LinearOperator& a, Scalars& scalars, int 
       step_(scalars, a.precision(), "mr_step") {}
 
 void MinimalResidual::iterate(int width, int /*phase*/) {
-  SpinorField y = y_.slice(0, width), r = r_.slice(0, width), q = q_.slice(0, width);
+  SpinorField y = y_.columns(0, width), r = r_.columns(0, width), q = q_.columns(0, width);
   a_->apply(q, r, Dagger::no);
   alpha_({.x = &q, .y = &r});                   // alpha = omega (A r, r) / (A r, A r)
   step_({.x = &q, .y = &r, .z = &r, .w = &y});  // y += alpha r;  r -= alpha A r
@@ -49,7 +49,7 @@ void MinimalResidual::prepare(int first, int count) {
 }
 
 void MinimalResidual::start(int first, int count) {
-  SpinorField y = y_.slice(first, count), r = r_.slice(first, count);
+  SpinorField y = y_.columns(first, count), r = r_.columns(first, count);
   y.fill(0);
   measure_.for_all({.x = &r}, first);
 }
