@@ -12,15 +12,12 @@
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/exact_sum.hpp"
-#include "runtime/kernels/site_draws.hpp"
-#include "runtime/kernels/targets/sum_numbers.hpp"
+#include "runtime/kernels/targets/sites_cuda.hpp"
 
 namespace quarksmith {
 
 namespace cuda {
 std::span<const Kernel> kernels();  // generated/cuda/registry.cpp
-void move_sites(const SiteMove& move, cudaStream_t stream);
-void draw_sites(const SiteDraws& draws, cudaStream_t stream);
 }  // namespace cuda
 
 namespace {

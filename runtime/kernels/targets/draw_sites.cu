@@ -1,12 +1,7 @@
 // Gaussian noise of fields on GPUs.
-#include <cuda_runtime_api.h>
-
-#include "runtime/kernels/site_draws.hpp"
+#include "runtime/kernels/targets/sites_cuda.hpp"
 
 namespace quarksmith::cuda {
-
-void draw_sites(const SiteDraws& draws, cudaStream_t stream);
-
 namespace {
 
 constexpr int threads = 128;

@@ -1,12 +1,7 @@
 // Copies of sites on GPUs, into the memory of peers too.
-#include <cuda_runtime_api.h>
-
-#include "runtime/kernels/stored_sites.hpp"
+#include "runtime/kernels/targets/sites_cuda.hpp"
 
 namespace quarksmith::cuda {
-
-void move_sites(const SiteMove& move, cudaStream_t stream);
-
 namespace {
 
 constexpr int threads = 256;

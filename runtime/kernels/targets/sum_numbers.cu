@@ -1,4 +1,5 @@
-#include "runtime/kernels/targets/sum_numbers.hpp"
+// Sums over the sites of a field on GPUs.
+#include "runtime/kernels/targets/sites_cuda.hpp"
 
 #include <cfloat>
 

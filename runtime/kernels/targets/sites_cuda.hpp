@@ -1,16 +1,21 @@
 /// \file
-/// Sums over the sites of a field on GPUs, whose bits do not depend on the order of the terms.
+/// What GPUs do with the sites of a field, whatever they hold: copies, also into the memory of peers, noise, and sums
+/// whose bits do not depend on the order of the terms.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
+#include "runtime/kernels/site_draws.hpp"
 #include "runtime/kernels/stored_sites.hpp"
 
 namespace quarksmith::cuda {
 
-/// Results of either, one a block.
+void move_sites(const SiteMove& move, cudaStream_t stream);
+void draw_sites(const SiteDraws& draws, cudaStream_t stream);
+
+/// Results of the sums below, one a block.
 inline constexpr int sum_blocks = 264;
 
 /// high 2^64 + low units (see ExactSum), and how many terms were not finite or too large.
