@@ -11,11 +11,12 @@ inline constexpr int chunk_blocks = 32;
 
 QUARKSMITH_INLINE bool at_rest(const Arguments& a, int rhs, int tile);  // runtime/kernels/scalars.hpp
 
-/// Calls body(first, end) for chunks of the numbers below `count`, which the threads share.
+/// Calls body(first, end) for chunks of the numbers below `count`, which the threads share; a single one is not worth
+/// waking them.
 template <class Body>
 QUARKSMITH_INLINE void for_each_chunk(int count, const Body& body) {
   const int chunks = (count + chunk_blocks - 1) / chunk_blocks;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (chunks > 1)
   for (int chunk = 0; chunk < chunks; ++chunk)
     body(chunk * chunk_blocks, (chunk + 1) * chunk_blocks < count ? (chunk + 1) * chunk_blocks : count);
 }
