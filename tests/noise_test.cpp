@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "runtime/fields/site_random.hpp"
 #include "tests/support.hpp"
@@ -77,6 +78,13 @@ TEST_P(NoiseOfFields, SpinorsHaveTheNumbersOfTheirSites) {
           }
       }
     }
+}
+
+TEST_P(NoiseOfFields, IsDouble) {
+  LinkField p(domain(), find_precision("single"), find_storage("r18"));
+  SpinorField eta(domain(), find_precision("half"), Subset::full);
+  EXPECT_THROW(draw_momenta(p, state_), UsageError);
+  EXPECT_THROW(draw_noise(eta, state_, find_basis("non_relativistic")), UsageError);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, NoiseOfFields, testing::ValuesIn(support::devices()),

@@ -1,7 +1,10 @@
 #include "runtime/fields/site_random.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "runtime/error.hpp"
 #include "runtime/fields/memory_order.hpp"
 #include "runtime/ranks/bordered.hpp"
 
@@ -10,6 +13,11 @@ namespace {
 
 MemoryOrder order_of_sites(const Domain& domain, int lanes) {  // slots do not depend on what a site holds
   return {domain.device().short_vectors(), 1, 1, 8, domain.layout(lanes).geometry().half_sites, 2, lanes};
+}
+
+void require_double(const PrecisionInfo& precision) {
+  if (precision.word_bytes != sizeof(double))
+    throw UsageError(fmt::format("noise is drawn in double precision, the field is {}; convert it", precision.name));
 }
 
 /// On the sites that a field holds.
@@ -44,6 +52,7 @@ const Memory& Domain::site_numbers(int lanes) const {
 }
 
 void draw_momenta(LinkField& p, const RandomState& state) {
+  require_double(p.precision());
   SiteDraws draws;
   draws.to = stored_sites(p);
   draws.random = state;
@@ -53,6 +62,7 @@ void draw_momenta(LinkField& p, const RandomState& state) {
 }
 
 void draw_noise(SpinorField& eta, const RandomState& state, const BasisInfo& basis) {
+  require_double(eta.precision());
   const SpinorField slices = eta.by_slice();
   SiteDraws draws;
   draws.to = stored_sites(slices);

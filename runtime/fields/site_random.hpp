@@ -12,10 +12,12 @@ inline Random random_at(const Lattice& lattice, long long site, const RandomStat
   return stream_of(state, static_cast<unsigned long long>(lattice.global_index(site)));
 }
 
-/// All four links of each site become i p_a lambda_a / 2 with independent p_a of variance 1. \param p double, 18 reals.
+/// All four links of each site become i p_a lambda_a / 2 with independent p_a of variance 1. \param p 18 reals.
+/// \throws UsageError it is not double.
 void draw_momenta(LinkField& p, const RandomState& state);
 /// Complex numbers with <|eta|^2> = 1 on the sites of a double field, for all of its right-hand sides and slices, drawn
 /// in the DeGrand-Rossi basis and turned to `basis`.
+/// \throws UsageError the field is not double.
 void draw_noise(SpinorField& eta, const RandomState& state, const BasisInfo& basis);
 
 }  // namespace quarksmith
