@@ -32,11 +32,9 @@ class Shape:
 SHAPES = {
     s.name: s
     for s in (
-        Shape(
-            "box",
-            "neighbours in cache: boxes of 2x2x2 rows of sites (CUDA), slabs of z for all t (CPU)",
-            targets=("cuda", "cpu"),
-        ),
+        Shape("box", "neighbours in cache: boxes of 2x2x2 rows of sites"),
+        Shape("rows", "sites in the order of their numbers, not in slabs of z for all t", targets=("cpu",)),
+        Shape("unasked", "memory is not asked for the next block: it may foresee that itself", targets=("cpu",)),
         Shape("stream", "links are used once: loaded past L1, which is left to the neighbours' spinors"),
         Shape("kept", "several right-hand sides: links fetched into shared memory once serve them all"),
         Shape("tfirst", "hops in the order t, z, y, x: the far neighbours' loads are issued first", body=True),

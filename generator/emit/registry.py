@@ -82,5 +82,5 @@ def _works_on_ranks(spec: KernelSpec, target: str) -> bool:
 
 
 def order_of(spec: KernelSpec) -> str:
-    """C++ type of the order in which a kernel takes sites."""
+    """C++ type of the order in which a kernel for GPUs takes sites."""
     return "Boxes" if "box" in spec.shape else "InOrder"

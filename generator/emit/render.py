@@ -216,10 +216,9 @@ def _row(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec]) -> dic
 
 def _launch(spec: KernelSpec, target: str) -> str:
     """Template arguments of `apply` after the row."""
-    order = order_of(spec)
     if target == "cpu":
-        return f", {order}" if spec.shape else ""
+        return "".join(f", {name.capitalize()}" for name in spec.shape)
     numbers = f", {spec.block}, {spec.min_blocks}"
     if not spec.variant:
         return numbers
-    return f"{numbers}, {order}, Rhs::{'batch' if 'kept' in spec.shape else 'alone'}"
+    return f"{numbers}, {order_of(spec)}, Rhs::{'batch' if 'kept' in spec.shape else 'alone'}"

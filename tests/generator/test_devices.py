@@ -26,7 +26,7 @@ def evidence(folder, device, shape, **facts):
 def folders(tmp_path):
     evidence(tmp_path, "GPU A", [], compute_capability="9.0")
     evidence(tmp_path, "GPU B", ["stream"], compute_capability="8.0")
-    evidence(tmp_path, "Some CPU x86-64-v3", ["box"])
+    evidence(tmp_path, "Some CPU x86-64-v3", ["rows"])
     return (tmp_path,)
 
 
@@ -36,7 +36,7 @@ def test_a_build_holds_the_devices_asked_for_and_every_cpu(folders):
         return set(table), {v.name for v in variants if not v.dagger and v.epilogue == "none"}
 
     cpu, a, b = "Some CPU x86-64-v3", "GPU A", "GPU B"
-    variant = {cpu: f"{NAME}__box_b64m4", a: f"{NAME}__b64m4", b: f"{NAME}__stream_b64m4"}
+    variant = {cpu: f"{NAME}__rows_b64m4", a: f"{NAME}__b64m4", b: f"{NAME}__stream_b64m4"}
     assert found(None) == ({cpu, a, b}, set(variant.values()))
     assert found(select_devices("gpu_a", folders)) == ({cpu, a}, {variant[cpu], variant[a]})
     assert found(select_devices("GPU B,gpu_a", folders)) == ({cpu, a, b}, set(variant.values()))

@@ -275,7 +275,7 @@ QUARKSMITH_INLINE void prefetch_words(const Operand& f, const Place& p, long lon
   constexpr int line = 64, bytes = N * W * int(sizeof(Word));
   const long long first = p.block * static_cast<long long>(N * Groups) + group * N;
   const char* const base = reinterpret_cast<const char*>(static_cast<const Word*>(f.data) + shift + first * W);
-  QUARKSMITH_UNROLL
+  QUARKSMITH_ROLLED
   for (int at = 0; at < bytes; at += line) __builtin_prefetch(base + at, 0, 2);
 }
 

@@ -73,24 +73,6 @@ QUARKSMITH_INLINE auto link_in_memory(const Operand& f, const Site& at, int mu) 
   return u;
 }
 
-/// Where a kernel finds link and spinor of a hop if no hop leaves the part.
-template <class Links>
-struct InFields {
-  template <int Mu, int Step>
-  QUARKSMITH_INLINE auto link(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there) const {
-    using View = typename Links::template of<Step>;
-    if constexpr (View::temporal && Mu == 3) {
-      return Stored<Links, 0>{}.link(a, x, there);
-    } else {
-      return link_in_memory<View>(links_of<Step>(a), link_site(x, there), Mu);
-    }
-  }
-  template <class HalfSpinor, class Spinors, int Mu, int Step>
-  QUARKSMITH_INLINE auto spinor(const Arguments& a, const Site&, const Neighbour<Mu, Step>& there, int rhs) const {
-    return HalfSpinor::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
-  }
-};
-
 /// Whether kernel K finds hops of a block in ghost zones: once a block, not at each hop.
 template <class K>
 QUARKSMITH_INLINE bool needs_ghosts(const Arguments& a, int index) {
@@ -102,36 +84,48 @@ QUARKSMITH_INLINE bool needs_ghosts(const Arguments& a, int index) {
 
 // --- ahead -----------------------------------------------------------------------------------------------------------
 
-/// Has memory bring link and neighbour of the hop (Mu, Step) of kernel K nearer.
-template <class K, int W, int Mu, int Step>
-QUARKSMITH_INLINE void prefetch_hop(const Arguments& a, const Site& x, int rhs) {
-  using View = typename K::template Links<W>::template of<Step>;
-  using Spinors = SpinorView<typename K::Format, K::HalfSpinor::spins, W>;
-  const auto there = neighbour<Mu, Step>(a.geometry, x);
-  const Site at = link_site(x, there);
-  const Operand& links = links_of<Step>(a);
-  prefetch_words<typename View::Word, W, View::words, directions>(links, at.place, at.parity * links.parity_stride, Mu);
-  QUARKSMITH_UNROLL
-  for (int r = 0; r < K::tile; ++r) Spinors::prefetch(a.in, there.place, rhs + r);
-}
-template <class K, int W, int... Mu, int... Step>
-QUARKSMITH_INLINE void prefetch_hops(HopList<Hop<Mu, Step>...>, const Arguments& a, const Site& x, int rhs) {
-  (prefetch_hop<K, W, Mu, Step>(a, x, rhs), ...);
-}
-/// The same for all hops of a block.
+/// Where a kernel finds link and spinor of a hop if no hop leaves the part. Beside each it asks memory for those of the
+/// same hop at the block that follows: all at once would fill the processor's list of misses, and arithmetic would wait.
+template <class Links>
+struct InFields {
+  Site next;  ///< the block that follows
+  bool asks;  ///< whether it is asked for
+
+  template <int Mu, int Step>
+  QUARKSMITH_INLINE auto link(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there) const {
+    using View = typename Links::template of<Step>;
+    if (unforeseen(asks)) prefetch_link<View, Mu, Step>(links_of<Step>(a), neighbour<Mu, Step>(a.geometry, next));
+    if constexpr (View::temporal && Mu == 3) {
+      return Stored<Links, 0>{}.link(a, x, there);
+    } else {
+      return link_in_memory<View>(links_of<Step>(a), link_site(x, there), Mu);
+    }
+  }
+  template <class HalfSpinor, class Spinors, int Mu, int Step>
+  QUARKSMITH_INLINE auto spinor(const Arguments& a, const Site&, const Neighbour<Mu, Step>& there, int rhs) const {
+    if (unforeseen(asks)) Spinors::prefetch(a.in, neighbour<Mu, Step>(a.geometry, next).place, rhs);
+    return HalfSpinor::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
+  }
+
+ private:
+  template <class View, int Mu, int Step>
+  QUARKSMITH_INLINE void prefetch_link(const Operand& links, const Neighbour<Mu, Step>& there) const {
+    if (View::temporal && Mu == 3 && !there.crosses) return;  // known to be 1
+    const Site at = link_site(next, there);
+    prefetch_words<typename View::Word, View::lanes, View::words, directions>(links, at.place,
+                                                                              at.parity * links.parity_stride, Mu);
+  }
+};
+
+/// Whether blocks do not stay in a cache anyway.
 template <class K, int W>
-QUARKSMITH_INLINE void prefetch_block(const Arguments& a, int index, int rhs) {
-  prefetch_hops<K, W>(typename K::HalfSpinor::Hops{}, a, make_site(a.geometry, a.parity, index, rhs), rhs);
-}
-/// By how many blocks a kernel asks for what it will read: none where all its blocks stay in a cache anyway.
-template <class K, int W>
-QUARKSMITH_INLINE int blocks_ahead(const Arguments& a) {
+QUARKSMITH_INLINE bool exceeds_caches(const Arguments& a) {
   using Spinors = SpinorView<typename K::Format, K::HalfSpinor::spins, W>;
   using View = typename K::template Links<W>::template of<1>;
   constexpr long long links = 2 * directions * View::words * int(sizeof(typename View::Word));
   constexpr long long spinors = 2 * K::tile * Spinors::words * int(sizeof(typename Spinors::Word));
   constexpr long long cached = 8 << 20;  // bytes
-  return a.geometry.half_sites * (links + spinors) * W > cached ? 2 : 0;
+  return a.geometry.half_sites * (links + spinors) * W > cached;
 }
 
 // --- blocks ----------------------------------------------------------------------------------------------------------
@@ -152,9 +146,10 @@ QUARKSMITH_OUTLINED void hop_with_ghosts(const Arguments& a, int index, int rhs)
 /// D psi at a block; `next` will follow soon (-1: nothing is asked for).
 template <class Hopping, int W>
 QUARKSMITH_OUTLINED void hop_at(const Arguments& a, int index, int next, int rhs) {
-  if (next >= 0) prefetch_block<Hopping, W>(a, next, rhs);
   if (needs_ghosts<Hopping>(a, index)) return hop_with_ghosts<Hopping, W>(a, index, rhs);
-  Hopping::template site<W>(a, index, rhs, InFields<typename Hopping::template Links<W>>{});
+  const bool asks = next >= 0;
+  using Fields = InFields<typename Hopping::template Links<W>>;
+  Hopping::template site<W>(a, index, rhs, Fields{make_site(a.geometry, a.parity, asks ? next : index, rhs), asks});
 }
 
 /// Blocks whose links serve all right-hand sides before those of the next are asked for: few, so that they stay in the
@@ -163,7 +158,7 @@ inline constexpr int blocks_together = 4;
 
 /// A kernel at blocks number `first` to `end` of `count`, all right-hand sides. D psi is compiled once for all
 /// epilogues.
-template <int W, template <class, class, class, class, bool, int> class Body, class Codec, class LinkCodec,
+template <int W, bool Asks, template <class, class, class, class, bool, int> class Body, class Codec, class LinkCodec,
           class Storage, class Epilogue, bool ComplexPhase, int Tile, class Block>
 QUARKSMITH_INLINE void hop_blocks(const Body<Codec, LinkCodec, Storage, Epilogue, ComplexPhase, Tile>&,
                                   const Arguments& a, int first, int end, int count, const Block& block) {
@@ -172,10 +167,12 @@ QUARKSMITH_INLINE void hop_blocks(const Body<Codec, LinkCodec, Storage, Epilogue
   typename Spinors::Value sum[Tile];
   Arguments to = a;
   to.out.data = sum;
-  const int ahead = blocks_ahead<Hopping, W>(a);
+  const bool asks = Asks && exceeds_caches<Hopping, W>(a);
   const auto work = [&](int number, int rhs) {
-    const int index = block(number), next = ahead != 0 && number + ahead < count ? block(number + ahead) : -1;
+    const int index = block(number), next = asks && number + 1 < count ? block(number + 1) : -1;
     hop_at<Hopping, W>(to, index, next, rhs);
+    if (next >= 0)
+      for (int r = 0; r < Tile; ++r) Spinors::prefetch(a.out, element_place(a.geometry, next), rhs + r);
     const Site x = make_site(a.geometry, a.parity, index, rhs);
     for (int r = 0; r < Tile; r += Epilogue::vectors) Epilogue::template finish<Spinors, W>(a, x, rhs + r, sum + r);
   };

@@ -38,18 +38,26 @@ QUARKSMITH_INLINE void for_each_tile(const Arguments& a, int count, const Body& 
 
 /// Blocks in the order of their numbers.
 struct InOrder {
-  static QUARKSMITH_INLINE int block(const Geometry&, int index) { return index; }
+  static QUARKSMITH_INLINE int block(const Geometry&, int number) { return number; }
 };
-/// Slabs of a few z, for all t, one after the other: three time slices of a slab stay in the second cache.
-struct Boxes {
-  static constexpr int thickness = 4;
-  static QUARKSMITH_INLINE int block(const Geometry& g, int index) {
-    const int plane = g.extent[0] / 2 * g.extent[1], z_extent = g.extent[2];
-    if (z_extent % thickness != 0) return index;
-    const int number = index / plane, slab = number / (thickness * g.extent[3]);
-    const int inside = number - slab * thickness * g.extent[3], t = inside / thickness;
-    return (t * z_extent + slab * thickness + inside % thickness) * plane + index % plane;
+
+/// How hopping terms go over a lattice; `asks`: whether memory is asked for what the next block needs. Slabs of a few
+/// z, for all t, one after the other: three time slices of a slab stay in a cache.
+struct Slabs {
+  static constexpr bool asks = true;
+  static QUARKSMITH_INLINE int block(const Geometry& g, int number) {
+    const int z_extent = g.extent[2], plane = g.stride[2];
+    const int thickness = z_extent % 4 == 0 ? 4 : z_extent % 3 == 0 ? 3 : z_extent % 2 == 0 ? 2 : z_extent;
+    const int row = number / plane, slab = row / (thickness * g.extent[3]);
+    const int inside = row - slab * thickness * g.extent[3], t = inside / thickness;
+    return (t * z_extent + slab * thickness + inside % thickness) * plane + number % plane;
   }
+};
+struct Rows : InOrder {
+  static constexpr bool asks = true;
+};
+struct Unasked : Slabs {
+  static constexpr bool asks = false;
 };
 
 template <class K>
@@ -80,20 +88,21 @@ void pack_faces(const Arguments& a) {
   pack_face<C, F, W, 3, +1>(a), pack_face<C, F, W, 3, -1>(a);
 }
 
-/// Runs kernel K.
-template <class K, class Order = InOrder>
+/// Runs kernel K; Order is how hopping terms go over the lattice.
+template <class K, class Order = Slabs>
 void apply(const Arguments& a, const Launch& launch) {
   constexpr int lanes = lanes_of<K>;
   const int count = a.list != nullptr ? a.list_count : K::count(a);
-  const auto block = [&](int number) { return a.list != nullptr ? a.list[number] : Order::block(a.geometry, number); };
   if constexpr (requires { typename K::HalfSpinor; }) {
+    const auto block = [&](int n) { return a.list != nullptr ? a.list[n] : Order::block(a.geometry, n); };
     if (launch.halo != nullptr) return pack_faces<K>(a);
     for_each_chunk(count, [&](int first, int end) {
-      hop_blocks<lanes>(K{}, a, first, end, count, block);  // runtime/kernels/targets/hops_cpu.hpp
+      hop_blocks<lanes, Order::asks>(K{}, a, first, end, count, block);  // runtime/kernels/targets/hops_cpu.hpp
     });
   } else {
     for_each_tile<K>(a, count, [&](int number, int rhs) {
-      K::template site<lanes>(a, block(number), rhs, static_cast<Lanes<double, lanes>*>(nullptr));
+      const int index = a.list != nullptr ? a.list[number] : number;
+      K::template site<lanes>(a, index, rhs, static_cast<Lanes<double, lanes>*>(nullptr));
     });
   }
 }

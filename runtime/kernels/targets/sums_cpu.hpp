@@ -21,7 +21,7 @@ struct ExactSums : K {
 };
 
 /// apply() of such a kernel. A pair of numbers for each sum and chunk stands in a.partial, and goes to other ranks.
-template <class K, class Order = InOrder>
+template <class K, class = void>
   requires K::exact_sums
 void apply(const Arguments& a, const Launch&) {
   constexpr int N = K::sums, W = lanes_of<K>;
@@ -35,7 +35,7 @@ void apply(const Arguments& a, const Launch&) {
       const int end = (chunk + 1) * chunk_blocks < count ? (chunk + 1) * chunk_blocks : count;
       for (int index = chunk * chunk_blocks; index < end; ++index) {
         Lanes<double, W> site[N] = {};
-        K::template site<W>(a, Order::block(a.geometry, index), rhs, site);
+        K::template site<W>(a, index, rhs, site);
         for (int n = 0; n < N; ++n) add_exactly(sums[n], rests[n], site[n]);
       }
       for (int n = 0; n < N; ++n) {
