@@ -68,7 +68,9 @@ LIMITS = {  # beginning and storage of a hopping term -> by instruction set
     r"wilson.* Fixed<short.* R12,": {"v4": 400, "v3": 800, "neon": 490},
     r"staggered Ieee.* R18,": {"v4": 15, "v3": 40, "neon": 100},
     r"staggered Ieee.* R1[23],": {"v4": 75, "v3": 180, "neon": 145},
-    r"staggered Fixed<short": {"v4": 460, "v3": 710, "neon": 580},
+    r"improved_staggered Fixed<short": {"v4": 460, "v3": 710, "neon": 580},
+    r"staggered Fixed<short": {"v4": 230, "v3": 350, "neon": 290},
+    r"laplace3 Ieee.* R1[28],": {"v4": 580, "v3": 1030, "neon": 1000},
     r"(naive|laplace).* Ieee.* R1[28],": {"v4": 800, "v3": 1400, "neon": 1000},
     r"": {"v4": 1000, "v3": 2000, "neon": 1500},
 }
