@@ -16,7 +16,7 @@ RENDERED = $(if $(filter-out default,$(PROFILE)),$(BUILD)/generated,generated)
 
 given = $(if $(filter undefined,$(origin $(1))),,-D$(2)="$(3)")
 SETTINGS = -DQUARKSMITH_GENERATED=$(abspath $(RENDERED)) -DQUARKSMITH_PROFILE="$(PROFILE)" \
-  $(call given,CPU,QUARKSMITH_CPU,$(if $(filter all,$(CPU)),x86-64-v3;x86-64-v4,x86-64-$(CPU))) $(call given,CUDA,QUARKSMITH_CUDA,$(CUDA)) \
+  $(call given,CPU,QUARKSMITH_CPU,$(CPU)) $(call given,CUDA,QUARKSMITH_CUDA,$(CUDA)) \
   $(call given,CUDA_FLAGS,CMAKE_CUDA_FLAGS,$(CUDA_FLAGS)) $(call given,SHARED,BUILD_SHARED_LIBS,$(SHARED)) \
   $(call given,DEVICES,QUARKSMITH_DEVICES,$(subst $(comma),;,$(DEVICES))) $(CMAKE_FLAGS)
 
@@ -35,7 +35,7 @@ configure = @cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configu
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
-	@echo; echo "Variables: PROFILE=dev|default|wide|full|FILE.toml  CPU=v3|v4|all  CUDA=AUTO|ON|OFF  BUILD=FOLDER  PREFIX=FOLDER"; \
+	@echo; echo "Variables: PROFILE=dev|default|wide|full|FILE.toml  CPU=v3|v4|neon|...|all  CUDA=AUTO|ON|OFF  BUILD=FOLDER  PREFIX=FOLDER"; \
 	  echo "           DEVICES=nvidia_h200,...|none (GPUs whose tuned variants are built)  SHARED=ON|OFF (library)"; \
 	  echo "           QUARKSMITH_DATA=FOLDER (reference data for the tests)  CMAKE_FLAGS=... (anything else)"
 

@@ -17,8 +17,8 @@ if(NOT QUARKSMITH_ALIAS_QUERIES)
   set(alias_queries "")
 endif()
 
-# Every CPU kernel for each instruction set of QUARKSMITH_CPU: targets quarksmith_cpu_v3, quarksmith_cpu_v4, whose objects
-# are cpu_objects.
+# Every CPU kernel for each instruction set of the build: targets quarksmith_cpu_v3, quarksmith_cpu_neon, ..., whose
+# objects are cpu_objects.
 function(quarksmith_cpu_kernels suffix generated)
   file(GLOB kernels CONFIGURE_DEPENDS "${generated}/cpu/*.cpp")
   if(NOT kernels)
@@ -32,7 +32,7 @@ function(quarksmith_cpu_kernels suffix generated)
     quarksmith_objects(${target} ${kernels})
     target_include_directories(${target} PRIVATE "${parent}" "${CMAKE_SOURCE_DIR}")
     target_compile_definitions(${target} PRIVATE QUARKSMITH_TARGET=cpu_${set})
-    target_compile_options(${target} PRIVATE -O3 ${alias_queries} -march=x86-64-${set} -mprefer-vector-width=512
+    target_compile_options(${target} PRIVATE -O3 ${alias_queries} ${cpu_options_${set}}
                            -ffp-contract=fast -fno-math-errno -Wno-psabi -Wall -Wextra)
     target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
     list(APPEND objects $<TARGET_OBJECTS:${target}>)
@@ -62,7 +62,7 @@ function(quarksmith_profile suffix generated cuda_generated cuda_options folder)
   quarksmith_cpu_kernels("${suffix}" "${generated}")
   add_library(${library} $<TARGET_OBJECTS:quarksmith_host> "${generated}/tables.cpp" "${generated}/actions.cpp"
               "${tuned}/tuned.cpp"
-              ${cpu_objects})
+              "${cpu_list}" ${cpu_objects})
   set_target_properties(${library} PROPERTIES OUTPUT_NAME quarksmith EXPORT_NAME quarksmith VERSION ${PROJECT_VERSION}
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                         POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}"

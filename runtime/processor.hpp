@@ -11,18 +11,33 @@ namespace quarksmith {
 
 struct Kernel;
 
+enum class Architecture { x86_64, arm64 };
 /// One for which kernels can be compiled.
 struct InstructionSet {
-  std::string_view name;  ///< as compilers call it
+  std::string_view name;
+  std::string_view short_name;  ///< in namespaces, and as a build is asked for it (`CPU=`)
   int register_bytes;
+  Architecture architecture;
 };
-inline constexpr int instruction_sets = 2;
-inline constexpr std::array<InstructionSet, instruction_sets> all_instruction_sets = {
-    {{"x86-64-v3", 32}, {"x86-64-v4", 64}}};  // AVX2, AVX-512
+/// Those of an architecture from the narrowest, which all its processors are expected to have, to the widest.
+inline constexpr auto all_instruction_sets = std::to_array<InstructionSet>({
+    {"x86-64-v3", "v3", 32, Architecture::x86_64},  // AVX2
+    {"x86-64-v4", "v4", 64, Architecture::x86_64},  // AVX-512
+    {"neon", "neon", 16, Architecture::arm64},
+    {"sve256", "sve256", 32, Architecture::arm64},  // SVE, vectors of 256 bits
+    {"sve512", "sve512", 64, Architecture::arm64},
+});
+inline constexpr int instruction_sets = all_instruction_sets.size();
+/// The place of one in that list, by its short name.
+consteval int instruction_set(std::string_view short_name) {
+  int set = 0;
+  while (all_instruction_sets.at(set).short_name != short_name) ++set;
+  return set;
+}
 
 /// Kernels of one target, for each instruction set; empty if there are none.
 using CpuKernels = std::array<std::span<const Kernel>, instruction_sets>;
-/// Those of this build.
+/// Those of this build (cmake/instruction_sets.cmake).
 CpuKernels built_cpu_kernels();
 
 /// The widest for which this build has kernels and which this processor has, or the one that the environment variable

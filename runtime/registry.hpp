@@ -93,7 +93,7 @@ struct OperatorInfo {
 struct KernelModule {
   /// Changes with the records that kernels and host share and with what signatures say; a module of another layout is
   /// refused.
-  static constexpr int signatures = 4;
+  static constexpr int signatures = 5;
   static constexpr int current_layout = int((sizeof(Kernel) * 4096 + sizeof(Arguments)) * 8) + signatures;
   int layout;
   CpuKernels cpu;

@@ -16,11 +16,15 @@ namespace {
 
 using namespace quarksmith;
 
-const Lattice lattice({4, 4, 4, 8});
+/// Domains made for longer hops have room for fewer boxes here, which several lanes then cover: two, or one where
+/// registers hold no more than two numbers in double.
+const Lattice& lattice() {
+  static const Lattice all({4, 4, 4, Device::cpu()->full_lanes(sizeof(double)) > 2 ? 8 : 4});
+  return all;
+}
 
-/// Domains made for longer hops have room for fewer boxes here, which several lanes then cover.
 DomainPointer domain_of(int reach) {
-  return std::make_shared<Domain>(lattice, Device::cpu(), Communicator::self(), reach);
+  return std::make_shared<Domain>(lattice(), Device::cpu(), Communicator::self(), reach);
 }
 
 struct OperatorCase {
@@ -42,7 +46,7 @@ Found found_with(const OperatorCase& c, int reach) {
   for (const ActionParameter& p : info.parameters)
     if (p.required) values.emplace(p.name, p.name.starts_with("csw") ? 1.2 : 0.3);
   const auto action = make_action({.values = {info, values}, .slices = info.chain.empty() ? 1 : 4});
-  const HostGauge gauge = weak_gauge(lattice, 0.4, 3);
+  const HostGauge gauge = weak_gauge(lattice(), 0.4, 3);
   const LinkStore links(gauge, domain_of(reach), "r18", basis.name.data());
   const auto dirac = action->make(links, find_precision("double"));
   const SystemOperator system(*dirac, c.form, 1);
@@ -50,10 +54,10 @@ Found found_with(const OperatorCase& c, int reach) {
   Found found{{}, {}, b.domain().layout(b.lanes()).boxes()};
   const auto keep = [&](const SpinorField& f) {
     const SpinorField slices = f.by_slice();
-    for (int n = 0; n < slices.rhs(); ++n) download(slices, found.vectors.emplace_back(lattice), basis, n);
+    for (int n = 0; n < slices.rhs(); ++n) download(slices, found.vectors.emplace_back(lattice()), basis, n);
   };
   SpinorField slices = b.by_slice();
-  for (int n = 0; n < slices.rhs(); ++n) upload(reference::random_spinor(lattice, unsigned(n)), slices, basis, n);
+  for (int n = 0; n < slices.rhs(); ++n) upload(reference::random_spinor(lattice(), unsigned(n)), slices, basis, n);
   for (const Dagger dagger : {Dagger::no, Dagger::yes}) {
     system.a().apply(x, b, dagger);
     keep(x);

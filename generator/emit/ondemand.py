@@ -27,7 +27,7 @@ from generator.spec import KernelSpec, SpecError
 ROOT = Path(__file__).parents[2]
 
 
-INSTRUCTION_SETS = ("x86-64-v3", "x86-64-v4")  # in the order of runtime/processor.hpp
+INSTRUCTION_SETS = ("x86-64-v3", "x86-64-v4", "neon", "sve256", "sve512")  # in the order of runtime/processor.hpp
 TARGETS = (*INSTRUCTION_SETS, "cuda")
 
 

@@ -100,7 +100,7 @@ def test_a_folder_keeps_its_settings(tmp_path):
     text = planned(tmp_path, "install")
     assert f"--profile dev --out {tmp_path}/generated" in text
     assert not any(f"-D{s}" in text for s in ("QUARKSMITH_CPU", "QUARKSMITH_CUDA=", "QUARKSMITH_TESTS", "CMAKE_CUDA"))
-    assert '-DQUARKSMITH_CPU="x86-64-v4"' in planned(tmp_path, "library", "CPU=v4")
+    assert '-DQUARKSMITH_CPU="v4"' in planned(tmp_path, "library", "CPU=v4")
     assert '-DQUARKSMITH_DEVICES="a;b"' in planned(tmp_path, "library", "DEVICES=a,b")
     assert "-DQUARKSMITH_TESTS=OFF" in planned(tmp_path / "new", "library")
 

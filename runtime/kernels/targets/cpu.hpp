@@ -28,9 +28,13 @@ inline constexpr int ghosts_in_place = 15;
 inline constexpr int slices_ahead = 1;
 
 #if defined(__AVX512F__)
-inline constexpr int register_bytes = 64;
-#else
-inline constexpr int register_bytes = 32;
+inline constexpr int register_bytes = 64, registers = 32;
+#elif defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 0  // of a length that the compiler was told
+inline constexpr int register_bytes = __ARM_FEATURE_SVE_BITS / 8, registers = 32;
+#elif defined(__aarch64__)                                           // NEON
+inline constexpr int register_bytes = 16, registers = 32;
+#else                                                                // AVX2
+inline constexpr int register_bytes = 32, registers = 16;
 #endif
 
 // --- lanes -----------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ QUARKSMITH_INLINE void mul_together(const LinkInMemory<R, InPlace>& u, const Col
   for (int n = 0; n < N; ++n) v[n][0] = in[n].c0, v[n][1] = in[n].c1, v[n][2] = in[n].c2;
   QUARKSMITH_UNROLL
   for (int step = 0; step < 9; ++step) {
-    const int i = register_bytes == 64 ? step % 3 : step / 3, j = register_bytes == 64 ? step / 3 : step % 3;
+    const int i = registers == 32 ? step % 3 : step / 3, j = registers == 32 ? step / 3 : step % 3;
     const Complex<R> e = u.template at<Adjoint>(i, j);
     QUARKSMITH_UNROLL
     for (int n = 0; n < N; ++n) sum[n][i] = j == 0 ? e * v[n][0] : add_product<1>(sum[n][i], e, v[n][j]);
