@@ -41,7 +41,7 @@ double require_finite(double number, const char* name) {
 GaugeLoops loops_of(const quarksmith_gauge_loops* loops) {
   const auto& l = require_struct(loops, "quarksmith_gauge_loops");
   GaugeLoops result;
-  result.rectangle = require_finite(l.rectangle, "rectangle");
+  result.all_rectangles(require_finite(l.rectangle, "rectangle"));
   result.chair = require_finite(l.chair, "chair");
   if (l.constant != 0 && l.constant != 1)
     throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("constant {}; use 0 or 1", l.constant));

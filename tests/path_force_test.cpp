@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/fields/gauge.hpp"
+#include "solvers/actions/hopping_term.hpp"
 #include "solvers/hmc/links.hpp"
 #include "solvers/hmc/noise.hpp"
 #include "tests/support.hpp"

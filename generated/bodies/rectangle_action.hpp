@@ -6,7 +6,7 @@
 //   part2 = u[nu]*shift(u[nu], +nu)
 //   total((-0.3333333333333333)*(plaquette*re(trace(u[mu]*shift(u[nu], +mu)*adj(u[nu]*shift(u[mu],
 //       +nu)))) + rectangle*(re(trace(part1*shift(u[nu], +2*mu)*adj(u[nu]*shift(part1, +nu)))) +
-//       re(trace(part2*shift(u[mu], +2*nu)*adj(u[mu]*shift(part2, +mu)))))))
+//       ratio*re(trace(part2*shift(u[mu], +2*nu)*adj(u[mu]*shift(part2, +mu)))))))
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -21,6 +21,7 @@ struct rectangle_action_body : SiteBody<LinkCodec, 1> {
     const Site x = make_site(a.geometry, a.parity, index, rhs);
     const R plaquette = R{} + scalar<R>(a.a.re);
     const R rectangle = R{} + scalar<R>(a.b.re);
+    const R ratio = R{} + scalar<R>(a.c.re);
     const int mu = a.direction & 3;
     const int nu = a.direction >> 2 & 3;
     {
@@ -43,7 +44,7 @@ struct rectangle_action_body : SiteBody<LinkCodec, 1> {
       const auto u_mu_at_pnunu = load_matrix<Links>(a.links, at_pnunu, mu);
       const auto u_nu_at_pmu_pnu = load_matrix<Links>(a.links, at_pmu_pnu, nu);
       const auto v2 = u_nu * u_nu_at_pnu * u_mu_at_pnunu * adj(u_mu * (u_nu_at_pmu * u_nu_at_pmu_pnu));
-      s2 += trace(v2).re;
+      s2 += ratio * trace(v2).re;
       s1 += rectangle * s2;
       sums[0] += convert<double, W>(broadcast<R>(-0.3333333333333333) * s1);
     }

@@ -10,8 +10,8 @@ namespace quarksmith::expressions {
 /// The formula, statement by statement, heads generated/bodies/rectangle_action*.hpp.
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.
 inline std::vector<double> rectangle_action(const LinkField& u, double plaquette, double rectangle,
-        LatticeDirection mu, LatticeDirection nu) {
-  return evaluate("rectangle_action", {u, plaquette, rectangle, mu, nu});
+        double ratio, LatticeDirection mu, LatticeDirection nu) {
+  return evaluate("rectangle_action", {u, plaquette, rectangle, ratio, mu, nu});
 }
 
 }  // namespace quarksmith::expressions

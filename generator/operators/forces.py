@@ -58,10 +58,14 @@ def plaquette_action(u: Links, c: Real, mu: Direction, nu: Direction) -> Sum:
 
 
 @expression
-def rectangle_action(u: Links, plaquette: Real, rectangle: Real, mu: Direction, nu: Direction) -> Sum:
-    """The same with both rectangles: Luescher-Weisz, Iwasaki (UTHEP-118), DBW2 (hep-lat/9911033)."""
-    loops = gauge.rectangle(u, mu, nu), gauge.rectangle(u, nu, mu)
-    return total(-1 / 3 * (plaquette * re(trace(gauge.plaquette(u, mu, nu))) + rectangle * _sum_of_traces(loops)))
+def rectangle_action(u: Links, plaquette: Real, rectangle: Real, ratio: Real, mu: Direction, nu: Direction) -> Sum:
+    """The same with both rectangles: Luescher-Weisz, Iwasaki (UTHEP-118), DBW2 (hep-lat/9911033).
+
+    Those long in nu count `ratio` times: they differ on anisotropic lattices.
+    """
+    along_mu, along_nu = (re(trace(gauge.rectangle(u, *plane))) for plane in ((mu, nu), (nu, mu)))
+    square = re(trace(gauge.plaquette(u, mu, nu)))
+    return total(-1 / 3 * (plaquette * square + rectangle * (along_mu + ratio * along_nu)))
 
 
 @expression

@@ -17,7 +17,7 @@ Twist twist_of(const ActionValues& values) {
 
 double diagonal_of(const ActionValues& values) {
   const ActionInfo& info = values.info();
-  const double diagonal = info.chain.empty() ? values(info.diagonal) : 1;  // that of slices is another matter
+  const double diagonal = info.chain.empty() ? values(info.diagonal) : 1;        // that of slices is another matter
   if (diagonal == 0 && (twist_of(values).any() || HoppingTerm::stores(values)))  // they are kept as multiples of it
     throw UsageError(fmt::format("{}: the diagonal of the Dirac operator vanishes; use another mass", values.text()));
   return diagonal;

@@ -50,8 +50,13 @@ class Monomial {
 /// Loops of a gauge action, S = -1/3 sum of c Re tr, or 1/3 sum of c (3 - Re tr), and their coefficients c.
 struct GaugeLoops {
   std::array<double, 6> planes{};  ///< of plaquettes: xy, xz, yz, xt, yt, zt
-  double rectangle = 0, chair = 0;
+  /// Of 2x1 loops in these planes: those long in the first direction of the plane, and in the second.
+  std::array<std::array<double, 2>, 6> rectangles{};
+  double chair = 0;
   bool constant = false;  ///< with the constant 3 of each loop
+
+  void all_rectangles(double c) { rectangles.fill({c, c}); }
+  bool has_rectangles() const { return rectangles != decltype(rectangles){}; }
 };
 
 class GaugeMonomial final : public Monomial {
@@ -61,7 +66,6 @@ class GaugeMonomial final : public Monomial {
   void force(const EvolvingLinks& links, LinkField& out) override;
 
  private:
-  std::pair<std::string, std::vector<double>> form() const;
   GaugeLoops loops_;
 };
 

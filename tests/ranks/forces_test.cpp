@@ -67,8 +67,10 @@ TEST(ForcesOnParts, OfGaugeActionsExchangeTheLinksOnce) {
   GaugeLoops loops;
   loops.planes.fill(1.7);
   expect_same(force(loops), {1, 0, 1});
-  loops.rectangle = -0.1;
+  loops.all_rectangles(-0.1);
   loops.chair = -0.05;
+  expect_same(force(loops), {1, 0, 1});
+  for (int plane = 3; plane < 6; ++plane) loops.rectangles[plane] = {-0.2, 0.03 * (plane - 3)};
   expect_same(force(loops), {1, 0, 1});
 }
 
