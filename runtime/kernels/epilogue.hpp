@@ -1,6 +1,7 @@
 /// \file
 /// What happens to D psi before it is stored. A Term is a site term T or its inverse (runtime/kernels/term.hpp,
 /// runtime/kernels/twist.hpp): it says how many right-hand sides it mixes, which an epilogue finishes together.
+/// `prefetch` has memory bring nearer what `finish` will read, of one right-hand side.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -18,7 +19,6 @@ QUARKSMITH_INLINE Value combine(const Arguments& a, const Value& x, const Value&
 /// out = D in
 struct Plain {
   static constexpr int vectors = 1;
-  /// Has memory bring nearer what `finish` will read.
   template <class Spinors>
   static QUARKSMITH_INLINE void prefetch(const Arguments&, const Site&, int) {}
   template <class Spinors, int W, class Value>
@@ -45,6 +45,11 @@ struct Axpby {
 template <class Term>
 struct Taxpby {
   static constexpr int vectors = Term::vectors;
+  template <class Spinors>
+  static QUARKSMITH_INLINE void prefetch(const Arguments& a, const Site& s, int rhs) {
+    Spinors::prefetch(a.x, s.place, rhs);
+    Term::template prefetch<Spinors::lanes>(a, s);
+  }
   template <class Spinors, int W, class Value>
   static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
     Value x[vectors];
@@ -61,6 +66,10 @@ struct Taxpby {
 template <class Term>
 struct Tinv {
   static constexpr int vectors = Term::vectors;
+  template <class Spinors>
+  static QUARKSMITH_INLINE void prefetch(const Arguments& a, const Site& s, int) {
+    Term::template prefetch<Spinors::lanes>(a, s);
+  }
   template <class Spinors, int W, class Value>
   static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
     using R = typename Spinors::Real;
@@ -81,6 +90,11 @@ struct Tinv {
 template <class Term>
 struct AxpbyTinv {
   static constexpr int vectors = Term::vectors;
+  template <class Spinors>
+  static QUARKSMITH_INLINE void prefetch(const Arguments& a, const Site& s, int rhs) {
+    Spinors::prefetch(a.x, s.place, rhs);
+    Term::template prefetch<Spinors::lanes>(a, s);
+  }
   template <class Spinors, int W, class Value>
   static QUARKSMITH_INLINE void finish(const Arguments& a, const Site& s, int rhs, const Value* sum) {
     Value y[vectors];

@@ -51,6 +51,10 @@ struct TermView {
     for (int i = 0; i < 15; ++i) h.below[i] = {r.w[6 + 2 * i], r.w[7 + 2 * i]};
     return h;
   }
+  /// Has memory bring both blocks of a site nearer, which will be read soon.
+  static QUARKSMITH_INLINE void prefetch(const Operand& f, const Place& p, int parity) {
+    prefetch_words<Word, W, 2 * words>(f, p, parity * f.parity_stride);
+  }
   static QUARKSMITH_INLINE void store(const Operand& f, const Place& p, int parity, int block,
                                       const Hermitian6<Real>& h) {
     Reals<Element, W, reals> r;
@@ -70,6 +74,10 @@ struct TermView {
 template <class Codec, class Frame>
 struct StoredTerm {
   static constexpr int vectors = 1;
+  template <int W>
+  static QUARKSMITH_INLINE void prefetch(const Arguments& a, const Site& s) {
+    TermView<Codec, W>::prefetch(a.term, s.place, s.parity);
+  }
   template <int W, class R>
   static QUARKSMITH_INLINE void apply(const Arguments& a, const Site& s, Spinor<R, 4>* psi) {
     using Terms = TermView<Codec, W>;

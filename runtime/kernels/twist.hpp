@@ -9,6 +9,8 @@ namespace quarksmith::QUARKSMITH_TARGET {
 template <class Frame, int Flavours>
 struct Twist {
   static constexpr int vectors = Flavours;
+  template <int W>
+  static QUARKSMITH_INLINE void prefetch(const Arguments&, const Site&) {}
   template <int W, class R>
   static QUARKSMITH_INLINE void apply(const Arguments& a, const Site&, Spinor<R, 4>* psi) {
     const Complex<R> c = complex_scalar<R>(a.c);
@@ -32,6 +34,11 @@ struct Twist {
 template <class Codec, class Frame, int Flavours, bool Inverse>
 struct TwistedTerm {
   static constexpr int vectors = Flavours;
+  template <int W>
+  static QUARKSMITH_INLINE void prefetch(const Arguments& a, const Site& s) {
+    TermView<Codec, W>::prefetch(a.term, s.place, s.parity);
+    if constexpr (Inverse) TermView<Codec, W>::prefetch(a.twist, s.place, s.parity);
+  }
   template <int W, class R>
   static QUARKSMITH_INLINE void apply(const Arguments& a, const Site& s, Spinor<R, 4>* psi) {
     Spinor<R, 4> y[Flavours];

@@ -85,16 +85,17 @@ QUARKSMITH_INLINE bool needs_ghosts(const Arguments& a, int index) {
 // --- ahead -----------------------------------------------------------------------------------------------------------
 
 /// Where a kernel finds link and spinor of a hop if no hop leaves the part. Beside each it asks memory for those of the
-/// same hop at the block that follows: all at once would fill the processor's list of misses, and arithmetic would wait.
+/// same hop of what follows: all at once would fill the processor's list of misses, and arithmetic would wait.
 template <class Links>
 struct InFields {
-  Site next;  ///< the block that follows
-  bool asks;  ///< whether it is asked for
+  Site next;  ///< block and right-hand side that follow
+  bool asks;  ///< whether they are asked for
 
   template <int Mu, int Step>
   QUARKSMITH_INLINE auto link(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there) const {
     using View = typename Links::template of<Step>;
-    if (unforeseen(asks)) prefetch_link<View, Mu, Step>(links_of<Step>(a), neighbour<Mu, Step>(a.geometry, next));
+    if (unforeseen(asks && next.rhs == 0))  // others find it in a cache
+      prefetch_link<View, Mu, Step>(links_of<Step>(a), neighbour<Mu, Step>(a.geometry, next));
     if constexpr (View::temporal && Mu == 3) {
       return Stored<Links, 0>{}.link(a, x, there);
     } else {
@@ -102,8 +103,9 @@ struct InFields {
     }
   }
   template <class HalfSpinor, class Spinors, int Mu, int Step>
-  QUARKSMITH_INLINE auto spinor(const Arguments& a, const Site&, const Neighbour<Mu, Step>& there, int rhs) const {
-    if (unforeseen(asks)) Spinors::prefetch(a.in, neighbour<Mu, Step>(a.geometry, next).place, rhs);
+  QUARKSMITH_INLINE auto spinor(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there, int rhs) const {
+    if (unforeseen(asks))
+      Spinors::prefetch(a.in, neighbour<Mu, Step>(a.geometry, next).place, next.rhs + rhs - x.rhs);
     return HalfSpinor::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
   }
 
@@ -123,9 +125,9 @@ QUARKSMITH_INLINE bool exceeds_caches(const Arguments& a) {
   using Spinors = SpinorView<typename K::Format, K::HalfSpinor::spins, W>;
   using View = typename K::template Links<W>::template of<1>;
   constexpr long long links = 2 * directions * View::words * int(sizeof(typename View::Word));
-  constexpr long long spinors = 2 * K::tile * Spinors::words * int(sizeof(typename Spinors::Word));
+  constexpr long long spinors = 2 * Spinors::words * int(sizeof(typename Spinors::Word));
   constexpr long long cached = 8 << 20;  // bytes
-  return a.geometry.half_sites * (links + spinors) * W > cached;
+  return a.geometry.half_sites * (links + a.rhs * spinors) * W > cached;
 }
 
 // --- blocks ----------------------------------------------------------------------------------------------------------
@@ -143,21 +145,25 @@ template <class Hopping, int W>
 QUARKSMITH_OUTLINED void hop_with_ghosts(const Arguments& a, int index, int rhs) {
   Hopping::template site<W>(a, index, rhs, static_cast<Lanes<double, W>*>(nullptr));
 }
-/// D psi at a block; `next` will follow soon (-1: nothing is asked for).
+/// D psi at a block; `next`: what follows, if it is asked for.
 template <class Hopping, int W>
-QUARKSMITH_OUTLINED void hop_at(const Arguments& a, int index, int next, int rhs) {
+QUARKSMITH_OUTLINED void hop_at(const Arguments& a, int index, int rhs, const Site* next) {
   if (needs_ghosts<Hopping>(a, index)) return hop_with_ghosts<Hopping, W>(a, index, rhs);
-  const bool asks = next >= 0;
   using Fields = InFields<typename Hopping::template Links<W>>;
-  Hopping::template site<W>(a, index, rhs, Fields{make_site(a.geometry, a.parity, asks ? next : index, rhs), asks});
+  Hopping::template site<W>(a, index, rhs, Fields{next != nullptr ? *next : Site{}, next != nullptr});
 }
 
-/// Blocks whose links serve all right-hand sides before those of the next are asked for: few, so that they stay in the
-/// second cache.
-inline constexpr int blocks_together = 4;
+/// Has memory bring nearer what the end of the work on a block touches.
+template <class Epilogue, class Spinors, int Tile>
+QUARKSMITH_INLINE void prefetch_end(const Arguments& a, const Site& next) {
+  for (int r = 0; r < Tile; ++r) {
+    Spinors::prefetch(a.out, next.place, next.rhs + r);
+    Epilogue::template prefetch<Spinors>(a, next, next.rhs + r);
+  }
+}
 
-/// A kernel at blocks number `first` to `end` of `count`, all right-hand sides. D psi is compiled once for all
-/// epilogues.
+/// A kernel at blocks number `first` to `end` of `count`: the links of each serve all right-hand sides before the next.
+/// D psi is compiled once for all epilogues.
 template <int W, bool Asks, template <class, class, class, class, bool, int> class Body, class Codec, class LinkCodec,
           class Storage, class Epilogue, bool ComplexPhase, int Tile, class Block>
 QUARKSMITH_INLINE void hop_blocks(const Body<Codec, LinkCodec, Storage, Epilogue, ComplexPhase, Tile>&,
@@ -168,21 +174,17 @@ QUARKSMITH_INLINE void hop_blocks(const Body<Codec, LinkCodec, Storage, Epilogue
   Arguments to = a;
   to.out.data = sum;
   const bool asks = Asks && exceeds_caches<Hopping, W>(a);
-  const auto work = [&](int number, int rhs) {
-    const int index = block(number), next = asks && number + 1 < count ? block(number + 1) : -1;
-    hop_at<Hopping, W>(to, index, next, rhs);
-    if (next >= 0)
-      for (int r = 0; r < Tile; ++r) Spinors::prefetch(a.out, element_place(a.geometry, next), rhs + r);
-    const Site x = make_site(a.geometry, a.parity, index, rhs);
-    for (int r = 0; r < Tile; r += Epilogue::vectors) Epilogue::template finish<Spinors, W>(a, x, rhs + r, sum + r);
-  };
-  for (int begin = first; begin < end; begin += blocks_together) {
-    const int stop = begin + blocks_together < end ? begin + blocks_together : end;
+  for (int number = first; number < end; ++number)
     for (int rhs = 0; rhs < a.rhs; rhs += Tile) {
       if (at_rest(a, rhs, Tile)) continue;
-      for (int number = begin; number < stop; ++number) work(number, rhs);
+      const bool stays = rhs + Tile < a.rhs, asked = asks && (stays || number + 1 < count);
+      const Site x = make_site(a.geometry, a.parity, block(number), rhs);
+      Site next;
+      if (asked) next = make_site(a.geometry, a.parity, block(stays ? number : number + 1), stays ? rhs + Tile : 0);
+      hop_at<Hopping, W>(to, x.place.block, rhs, asked ? &next : nullptr);
+      if (asked) prefetch_end<Epilogue, Spinors, Tile>(a, next);
+      for (int r = 0; r < Tile; r += Epilogue::vectors) Epilogue::template finish<Spinors, W>(a, x, rhs + r, sum + r);
     }
-  }
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET
