@@ -104,8 +104,7 @@ struct InFields {
   }
   template <class HalfSpinor, class Spinors, int Mu, int Step>
   QUARKSMITH_INLINE auto spinor(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there, int rhs) const {
-    if (unforeseen(asks))
-      Spinors::prefetch(a.in, neighbour<Mu, Step>(a.geometry, next).place, next.rhs + rhs - x.rhs);
+    if (unforeseen(asks)) Spinors::prefetch(a.in, neighbour<Mu, Step>(a.geometry, next).place, next.rhs + rhs - x.rhs);
     return HalfSpinor::project(there, Spinors::load_unscaled(a.in, there.place, rhs));
   }
 
@@ -163,17 +162,20 @@ QUARKSMITH_INLINE void prefetch_end(const Arguments& a, const Site& next) {
 }
 
 /// A kernel at blocks number `first` to `end` of `count`: the links of each serve all right-hand sides before the next.
-/// D psi is compiled once for all epilogues.
-template <int W, bool Asks, template <class, class, class, class, bool, int> class Body, class Codec, class LinkCodec,
-          class Storage, class Epilogue, bool ComplexPhase, int Tile, class Block>
+/// Order is for lattices that caches do not hold. D psi is compiled once for all epilogues.
+template <int W, class Order, template <class, class, class, class, bool, int> class Body, class Codec, class LinkCodec,
+          class Storage, class Epilogue, bool ComplexPhase, int Tile>
 QUARKSMITH_INLINE void hop_blocks(const Body<Codec, LinkCodec, Storage, Epilogue, ComplexPhase, Tile>&,
-                                  const Arguments& a, int first, int end, int count, const Block& block) {
+                                  const Arguments& a, int first, int end, int count) {
   using Hopping = Body<Codec, LinkCodec, Storage, Keep, ComplexPhase, Tile>;
   using Spinors = SpinorView<Codec, Hopping::HalfSpinor::spins, W>;
   typename Spinors::Value sum[Tile];
   Arguments to = a;
   to.out.data = sum;
-  const bool asks = Asks && exceeds_caches<Hopping, W>(a);
+  const bool large = exceeds_caches<Hopping, W>(a), asks = Order::asks && large;
+  const auto block = [&](int number) {
+    return a.list != nullptr ? a.list[number] : large ? Order::block(a.geometry, number) : number;
+  };
   for (int number = first; number < end; ++number)
     for (int rhs = 0; rhs < a.rhs; rhs += Tile) {
       if (at_rest(a, rhs, Tile)) continue;

@@ -14,7 +14,7 @@ QUARKSMITH_INLINE bool at_rest(const Arguments& a, int rhs, int tile);  // runti
 /// Calls body(first, end) for chunks of the numbers below `count`, which the threads share; a single one is not worth
 /// waking them.
 template <class Body>
-QUARKSMITH_INLINE void for_each_chunk(int count, const Body& body) {
+void for_each_chunk(int count, const Body& body) {
   const int chunks = (count + chunk_blocks - 1) / chunk_blocks;
 #pragma omp parallel for schedule(static) if (chunks > 1)
   for (int chunk = 0; chunk < chunks; ++chunk)
@@ -94,10 +94,9 @@ void apply(const Arguments& a, const Launch& launch) {
   constexpr int lanes = lanes_of<K>;
   const int count = a.list != nullptr ? a.list_count : K::count(a);
   if constexpr (requires { typename K::HalfSpinor; }) {
-    const auto block = [&](int n) { return a.list != nullptr ? a.list[n] : Order::block(a.geometry, n); };
     if (launch.halo != nullptr) return pack_faces<K>(a);
     for_each_chunk(count, [&](int first, int end) {
-      hop_blocks<lanes, Order::asks>(K{}, a, first, end, count, block);  // runtime/kernels/targets/hops_cpu.hpp
+      hop_blocks<lanes, Order>(K{}, a, first, end, count);  // runtime/kernels/targets/hops_cpu.hpp
     });
   } else {
     for_each_tile<K>(a, count, [&](int number, int rhs) {
