@@ -48,6 +48,15 @@ GaugeLoops loops_of(const quarksmith_gauge_loops* loops) {
   result.constant = l.constant == 1;
   for (int plane = 0; plane < 6; ++plane) {
     result.planes[plane] = require_finite(l.planes[plane], "a member of planes");
+    for (int along = 0; along < 2; ++along) {
+      const double c = require_finite(l.rectangles[plane][along], "a member of rectangles");
+      if (c == 0) continue;
+      if (l.rectangle != 0)
+        throw StatusError(QUARKSMITH_BAD_ARGUMENT,
+                          fmt::format("rectangle {} beside rectangles[{}][{}] {}; give one or the others", l.rectangle,
+                                      plane, along, c));
+      result.rectangles[plane][along] = c;
+    }
     if (l.planes[plane] != l.planes[0] && (l.rectangle != 0 || l.chair != 0))
       throw StatusError(QUARKSMITH_BAD_ARGUMENT,
                         fmt::format("planes {} and {} beside rectangle {}, chair {}; actions with these loops are "

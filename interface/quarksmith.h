@@ -316,10 +316,11 @@ quarksmith_status quarksmith_dynamics_drift(quarksmith_dynamics* dynamics, doubl
 /** A gauge action, S = -1/3 sum of c Re tr over its loops, or 1/3 sum of c (3 - Re tr). */
 typedef struct {
   size_t size;
-  double planes[6]; /**< c of plaquettes in xy, xz, yz, xt, yt, zt; equal if there are other loops; default 0 */
+  double planes[6]; /**< c of plaquettes in xy, xz, yz, xt, yt, zt; equal if there is a rectangle or chair; default 0 */
   double rectangle; /**< c of 2x1 loops; default 0 */
-  double chair;     /**< c of twisted loops +x +y +z -x -y -z; default 0 */
-  int constant;     /**< 1: with the 3 of each loop; default 0 */
+  double rectangles[6][2]; /**< instead, for the same planes: c of those long in x, in y; in x, in z; ...; default 0 */
+  double chair;            /**< c of twisted loops +x +y +z -x -y -z; default 0 */
+  int constant;            /**< 1: with the 3 of each loop; default 0 */
 } quarksmith_gauge_loops;
 quarksmith_status quarksmith_gauge_loops_init(quarksmith_gauge_loops* loops);
 quarksmith_status quarksmith_gauge_action(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,

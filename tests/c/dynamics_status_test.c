@@ -138,6 +138,8 @@ static void check_arguments(set* s) {
   double value = 7;
   s->loops.rectangle = 1, s->loops.planes[3] = 2;
   refused(quarksmith_gauge_action(s->dynamics, &s->loops, &value), bad, "planes 0 and 2", "make all planes equal");
+  s->loops.planes[3] = 0, s->loops.rectangles[5][1] = 3;
+  refused(quarksmith_gauge_force(s->dynamics, &s->loops, 1), bad, "rectangle 1 beside rectangles[5][1] 3", "give one");
   s->loops.constant = 2, s->loops.rectangle = 0;
   refused(quarksmith_gauge_force(s->dynamics, &s->loops, 1), bad, "constant 2", "use 0 or 1");
   refused(quarksmith_dynamics_drift(s->dynamics, NAN), bad, "step nan", "finite");
