@@ -10,7 +10,7 @@ import pytest
 
 from generator.__main__ import main
 
-AS_STATED = ("wilson_single_r8_nr_n1__box", "residual_half")
+AS_STATED = ("wilson_single_r8_nr_n1__rows", "residual_half")
 """What is compiled with the very line of its file."""
 THREADS = os.environ | {"OMP_NUM_THREADS": "2"}
 
@@ -47,7 +47,7 @@ def test_updates_of_one_colour_vector_agree_with_their_reference(tmp_path):
     "name",
     [
         "wilson_double_r18_nr_n1",
-        "wilson_single_r8_nr_n1__box",
+        "wilson_single_r8_nr_n1__rows",
         "wilson_dagger_axpby_tinv_half_r12_dr_n2",
         "staggered_bits20_r18_n1__complex",
         "wilson_taxpby_quarter_r12t_rotated_n1",

@@ -188,31 +188,31 @@ def test_a_racy_candidate_is_rejected(quarksmith, tmp_path, monkeypatch):
     assert "racy" in {e["status"] for e in swept(quarksmith, tmp_path / "packed", large)}
 
 
-def wrong_in_boxes(specs, build, rendered=ondemand._render):
-    """The files of a module whose `__box` candidate alone has a wrong sign."""
+def wrong_in_rows(specs, build, rendered=ondemand._render):
+    """The files of a module whose `__rows` candidate alone has a wrong sign."""
     files = rendered(specs, build)
     body = next(p for p in files if p.name == "laplace4.hpp")
     wrong = files[body].replace("+= h[0]", "-= h[0]", 1).replace("laplace4_", "laplace4_wrong_")
     files[body] += wrong.replace("#pragma once", "")
     rows = next(p for p in files if p.name == "kernels.cpp")
-    start = files[rows].index(f"{NAME}__box_row")
+    start = files[rows].index(f"{NAME}__rows_row")
     files[rows] = files[rows][:start] + files[rows][start:].replace("laplace4_body", "laplace4_wrong_body", 1)
     return files
 
 
 def tuned_program(folder, device):
-    """The command linked as in the build, but with an earlier sweep that chose `__box` on this device."""
+    """The command linked as in the build, but with an earlier sweep that chose `__rows` on this device."""
     folder.mkdir()
-    rows = [Choice(NAME, size, f"{NAME}__box", False) for size in ("tiny", "small", "large", "batch")]
+    rows = [Choice(NAME, size, f"{NAME}__rows", False) for size in ("tiny", "small", "large", "batch")]
     text = render("tuned.cpp.j2", "a test", devices=[{"name": device, "slug": "here", "rows": rows, "policies": []}])
     (folder / "tuned.cpp").write_text(text)
     return linked(folder, [compiled(folder / "tuned.cpp", "/tuned.cpp")])
 
 
 def test_a_tuned_build_compares_with_the_kernel_itself(quarksmith, tmp_path, monkeypatch):
-    monkeypatch.setattr(ondemand, "_render", wrong_in_boxes)
+    monkeypatch.setattr(ondemand, "_render", wrong_in_rows)
     folder = tmp_path / "packed"
-    expected = {f"{NAME}__plain": "ok", f"{NAME}__box": "wrong"}
+    expected = {f"{NAME}__plain": "ok", f"{NAME}__rows": "wrong", f"{NAME}__unasked": "ok"}
     assert {e["kernel"]: e["status"] for e in swept(quarksmith, folder)} == expected
     program = tuned_program(tmp_path / "bin", json.loads((folder / "device.json").read_text())["device"])
     module = next(folder.glob("kernels/*/module.so"))
