@@ -68,10 +68,11 @@ def _variant(profile: Profile, name: str) -> KernelSpec:
     words = tail[: launch.start()] if launch else tail
     shape = tuple(sorted(s for s in SHAPES if re.search(rf"(?:^|_){s}(?:_|$)", words)))
     spec = base.as_variant(shape, *(map(int, launch.groups()) if launch else (0, 0)))
-    if spec.name != name:
+    of_a_gpu = {"cuda" in SHAPES[s].targets for s in shape} or {launch is not None}
+    if spec.name != name or of_a_gpu != {launch is not None}:
         raise SpecError(
             f"kernel '{name}' is no variant of {base.name}; after `__` come shapes ({', '.join(SHAPES)}) in "
-            f"alphabetical order and launch numbers, as in {base.name}__box_b128m3"
+            f"alphabetical order and, if they are of GPUs, launch numbers, as in {base.name}__box_b128m3"
         )
     return spec
 

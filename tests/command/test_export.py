@@ -108,7 +108,9 @@ def test_an_exported_file_stands_alone(tmp_path):
         (["wilson_triple_r12_nr_n1"], "is not in profile full"),
         (["wilson_half_r12_nr_n1__b64m12_tfirst"], "no variant of wilson_half_r12_nr_n1"),
         (["wilson_half_r12_nr_n1__tfirst_b64m12", "--target", "cpu"], "use --target cuda"),
-        (["wilson_half_r12_nr_n1__box", "--target", "cuda"], "use --target cpu"),
+        (["wilson_half_r12_nr_n1__rows", "--target", "cuda"], "use --target cpu"),
+        (["wilson_half_r12_nr_n1__box", "--target", "cuda"], "as in wilson_half_r12_nr_n1__box_b128m3"),
+        (["wilson_half_r12_nr_n1__rows_b128m3"], "as in wilson_half_r12_nr_n1__box_b128m3"),
         (["wilson_half_r12_nr_n1", "--lattice", "8,8,8"], "four even extents"),
     ],
 )
