@@ -136,7 +136,7 @@ TimedKernel measure(Workload& work, const Kernel& kernel, Device& device, double
   TimedKernel row{&kernel, work.rhs()};
   const auto launch = [&](int call) { work.launch(kernel, call); };
   row.seconds = time_of(device, launch, budget, [&](int calls) { return work.whole_rounds(calls); });
-  const double sites = double(lattice.half_sites()) * row.rhs;
+  const double sites = double(lattice.half_sites()) * kernel.parities * row.rhs;
   row.gflops = kernel.flops * sites / row.seconds * 1e-9;
   row.gbytes = kernel.bytes * sites / row.seconds * 1e-9;
   row.fraction = row.gbytes * 1e9 / copy;

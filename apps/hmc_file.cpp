@@ -113,6 +113,7 @@ HmcDescription read_run(TomlReader& file) {
   run.count = trajectory->integer("count", 1, static_cast<long long>(GaussianNoise::most_trajectories) - 1, 1);
   run.seed = static_cast<std::uint64_t>(trajectory->integer("seed", 0, INT64_MAX, 1));
   run.metropolis = trajectory->flag("metropolis", true);
+  run.norms = trajectory->word("force_norms", {"all", "first"}, "all") == "all" ? ForceNorms::all : ForceNorms::first;
   trajectory->done();
   return run;
 }

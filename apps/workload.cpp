@@ -278,7 +278,7 @@ void Workload::prepare_expression() {
     }
     if (p.is_output() && !p.is_spinor()) written_.push_back(links_.size() - 1);
   }
-  arguments_ = expression_arguments(*kernel_, arguments, Parity::even);
+  arguments_ = expression_arguments(*kernel_, arguments);
   along_ = arguments_.direction;
   if (kernel_->sums == 0) return;
   sums_.emplace(fields_->domain(), arguments_.geometry.lanes, kernel_->sums, rhs_);

@@ -55,6 +55,8 @@ class Operator:
         @property
         def fields(self) -> int: ...  # of an element-wise kernel; else 0
         @property
+        def parities(self) -> int: ...  # whose sites a launch works on
+        @property
         def room(self) -> int: ...  # blocks of threads that registers are to suffice for; 0 for one
         @property
         def terms(self) -> int: ...  # stored site terms that it applies
@@ -75,6 +77,7 @@ class Operator:
         spins = sums = fields = room = terms = reach = 0
         is_dirac = complex_scalars = False
         hops_of = None
+        parities = 1
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
         """Data of the template; nothing where the body is in runtime/."""

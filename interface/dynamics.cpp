@@ -142,9 +142,6 @@ quarksmith_status quarksmith_gauge_force(quarksmith_dynamics* dynamics, const qu
                                          double step) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
     GaugeMonomial monomial("gauge", loops_of(loops));
-    const double dt = require_finite(step, "step");
-    LinkField force = d.links.cleared();
-    monomial.force(d.links, force);
-    evaluate("kick", {d.momenta, force, dt, d.momenta});
+    monomial.force(d.links, require_finite(step, "step"), d.momenta);
   });
 }

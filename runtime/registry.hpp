@@ -40,7 +40,8 @@ struct Kernel {
   std::string_view slots;    ///< names of its device scalars, separated by blanks
   std::string_view then;     ///< program that it runs on them after its sums
   Apply apply;
-  bool ranks;  ///< it does the work at the boundaries of parts, too
+  bool ranks;    ///< it does the work at the boundaries of parts, too
+  int parities;  ///< whose sites a launch works on: one, or both
   /// Fields and numbers of an expression in the order of a call, `name:kind:operand:flag` and perhaps `:reach`
   /// (language/operator.py).
   std::string_view signature;

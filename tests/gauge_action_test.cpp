@@ -60,7 +60,7 @@ class GaugeAction : public testing::TestWithParam<std::shared_ptr<Device>> {
 
   LinkField force(const GaugeLoops& loops) const {
     LinkField f = links.cleared();
-    GaugeMonomial("gauge", loops).force(links, f);
+    GaugeMonomial("gauge", loops).force(links, 1, f);
     return f;
   }
 };

@@ -16,7 +16,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=Path, help="of `quarksmith bench --family expression --json FILE`")
     data = json.loads(parser.parse_args().results.read_text())
-    half_sites = prod(data["lattice"]) / 2
+    sites = prod(data["lattice"])
     microseconds = {k["name"]: k["microseconds"] for k in data["kernels"]}
     for fused in (k for k in data["kernels"] if k["name"].startswith("jacobi_single")):
         _, precision, links, spins = fused["name"].split("_")
@@ -24,7 +24,7 @@ def main() -> None:
         for p in ("shift_forward", "shift_backward", "add", "scale_add"):
             time[p] = microseconds[f"{p}_{precision}_{spins}"]
         unfused = 3 * sum(time[p] for p in PARTS) + time["scale_add"] - time["add"]
-        gflops = fused["flop_per_site"] * half_sites * 1e-3
+        gflops = fused["flop_per_site"] * sites * 1e-3
         print(
             f"{fused['name']}: fused {fused['microseconds']:.1f} us, {gflops / fused['microseconds']:.0f} GFLOP/s, "
             f"{fused['gbytes_per_second']:.0f} GB/s ({100 * fused['fraction_of_copy']:.0f} % of copy); "

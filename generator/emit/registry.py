@@ -25,6 +25,7 @@ def registry_data(specs: Sequence[KernelSpec], target: str) -> dict[str, Any]:
                 "then": _literal_lines(operator.then),
                 "complex_scalars": str(operator.complex_scalars).lower(),
                 "sums": str(operator.sums),
+                "parities": str(operator.parities),
                 "signature": _literal_lines(operator.signature),
             }
             for name, operator in operators.items()

@@ -58,6 +58,7 @@ class Expression(Operator):
     unit: str = ""
 
     family = "expression"
+    parities = 2
     template = "expression.hpp.j2"
 
     def __post_init__(self) -> None:
@@ -266,14 +267,11 @@ class Expression(Operator):
         return [v for _, results in self.blocks for v in topological(r for *_, r in results)]
 
     def cost(self, spec: KernelSpec) -> Cost:
-        """Arithmetic of what is emitted; each component of a field read once for each parity needed, written once.
-
-        A launch works on the sites of one parity, as hopping terms do: their counts agree.
-        """
+        """Arithmetic of what is emitted; each component of a field read and written once."""
         spins = spec.spins or 4
         values, count = self._values, _flops(self, spins, spec.basis)
-        loads = [(v.data[0], v.data[1], sum(v.data[2]) % 2) for v in values if v.op == "load"]
-        written = [(name, n, 0) for _, results in self.blocks for name, n, _ in results if name]
+        loads = [(v.data[0], v.data[1]) for v in values if v.op == "load"]
+        written = [(name, n) for _, results in self.blocks for name, n, _ in results if name]
         moved = [*dict.fromkeys(loads), *written]
 
         def reals(name: str) -> int:

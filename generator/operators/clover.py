@@ -67,6 +67,7 @@ class CloverTerm(Operator):
     group = "clover"
     template = "clover.hpp.j2"
     headers = ("expression_site",)
+    parities = 2
     axes = ("precision", "links")
 
     @cached_property
@@ -103,12 +104,11 @@ class CloverTerm(Operator):
         return Lowering().lower(self._term)
 
     def cost(self, spec: KernelSpec) -> Cost:
-        """Planes and what they add to the blocks; links read once for each parity needed, the term written."""
+        """Planes and what they add to the blocks; links read once, the term written."""
         values = topological([self._value()])
         sums = sum(3 * combination_flops(row, first=True) for block in blocks() for row in block.values())
         count = len(PLANES) * (sum(flops(v, 0) for v in values) + _MATRIX_REALS) + sums
-        parities = {(v.data[1], sum(v.data[2]) % 2) for v in values if v.op == "load"}
-        reals = 4 * spec.storage.reals * len({parity for _, parity in parities}) + TERM_REALS
+        reals = 4 * spec.storage.reals + TERM_REALS
         return Cost(count, count, spec.format.link_bytes(reals), reals)
 
 

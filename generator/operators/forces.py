@@ -131,20 +131,22 @@ def force_chair(
     return kicked(u, derivative(action(rho) + action(sigma), "u"))
 
 
-def gauge_force(action: Expression) -> Derived:
-    """P + dP/dtau of an expression whose result is the action: its coefficients are multiplied by the step of time."""
-    name = "force_" + action.name.removesuffix("_action")
-
-    def derive() -> Definition:
-        stated = action.definition
-        (links,) = (n for n, kind in stated.inputs if kind == "links")
-        u = FourMatrices(links, algebra=False)
-        moved = kicked(u, derivative(stated.results[0], links))
-        inputs = ((links, "links"), ("p", "algebra"), *(i for i in stated.inputs if i[0] != links))
-        text = f"out = p + dP/dtau of {action.name}"
-        return Definition(name, stated.place, text, inputs, (("out", "algebra"),), (moved,))
-
-    return Derived(action.function, name, derive=derive)
+@sparing(room=2, kept=1)
+def force_plaquettes(
+    u: Links,
+    p: Algebra,
+    a: Real,
+    b: Real,
+    c: Real,
+    mu: Direction,
+    nu: Direction,
+    rho: Direction,
+    sigma: Direction,
+) -> Algebra:
+    """P + dP/dtau of plaquette_action by the links along mu, of the planes with nu, rho and sigma."""
+    planes = ((a, nu), (b, rho), (c, sigma))
+    action = -1 / 3 * sum(w * re(trace(gauge.plaquette(u, mu, other))) for w, other in planes)
+    return kicked(u, {mu: derivative(action, "u")[mu]})
 
 
 # --- fermions
@@ -304,7 +306,7 @@ def block_force(action: Action) -> Derived:
 
 def force_operators(operators: Iterable[Any], actions: Iterable[Action]) -> list[Expression]:
     """Forces of gauge actions, of all hops and formulas, of field strengths, and through smeared links."""
-    found: list[Expression] = [*GAUGE_ACTIONS, gauge_force(plaquette_action)]
+    found: list[Expression] = [*GAUGE_ACTIONS]
     for o in operators:
         hops = isinstance(o, HoppingOperator) and not o.hops_of
         action = o.form.action if hops else o.action if isinstance(o, FormulaOperator) and not o.dagger else None

@@ -28,7 +28,7 @@ class Measured:
     Attributes:
         spec: the kernel.
         size: class of launches.
-        sites: sites of one parity that a launch works on.
+        sites: those that a launch works on.
         rhs: right-hand sides of a launch.
         rows: candidates, the fastest first.
     """
@@ -147,7 +147,8 @@ def _usable(row: Row) -> bool:
 
 def _measured(spec: KernelSpec, size: str, launch: Mapping[str, Any], good: list[Row]) -> Measured:
     rhs = launch["rhs"] if launch["rhs"] > 1 else max(spec.tile, 1)
-    return Measured(spec, size, prod(launch["lattice"]) // 2, rhs, tuple(good))
+    sites = prod(launch["lattice"]) // 2 * spec.operator.parities
+    return Measured(spec, size, sites, rhs, tuple(good))
 
 
 def evidence_files(device: str = "", folder: Path = FOLDER) -> list[Path]:

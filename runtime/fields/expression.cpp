@@ -179,13 +179,12 @@ std::vector<ExpressionParameter> parameters_of(const Kernel& expression) {
   return parameters;
 }
 
-Arguments expression_arguments(const Kernel& expression, std::span<const ExpressionArgument> arguments, Parity parity) {
+Arguments expression_arguments(const Kernel& expression, std::span<const ExpressionArgument> arguments) {
   const auto parameters = parameters_of(expression);
   check(expression, parameters, arguments);
   const Kind kind = kind_of(arguments);
   Arguments a = arguments_for(*kind.domain, kind.domain->lanes(find_precision(kind.precision).element_bytes),
                               sums_up(parameters) ? 1 : kind.rhs);
-  a.parity = int(parity);
   a.columns = kind.rhs;
   for (std::size_t n = 0, place = 1; n < parameters.size(); ++n) {
     const ExpressionParameter& p = parameters[n];
@@ -309,13 +308,11 @@ std::vector<double> evaluate(std::string_view expression, std::span<const Expres
   const DomainPointer &domain = domain_of(fields), &home = domain_of(arguments);
   std::optional<SiteSums> sums;
   if (kernel.sums > 0) sums.emplace(domain, domain->lanes(element_bytes), kernel.sums, kind.rhs);
-  for (const Parity parity : {Parity::even, Parity::odd}) {
-    Arguments a = expression_arguments(kernel, fields, parity);
-    a.hops = hops_of(domain->lattice(), {1, 1, 1, 1}, settings.boundary);
-    if (sums) a.out = sums->operand();
-    if (part != nullptr) part->restrict(a);
-    domain->device().run(kernel, a);
-  }
+  Arguments a = expression_arguments(kernel, fields);
+  a.hops = hops_of(domain->lattice(), {1, 1, 1, 1}, settings.boundary);
+  if (sums) a.out = sums->operand();
+  if (part != nullptr) part->restrict(a);
+  domain->device().run(kernel, a);
   take_results(part, parameters, boxed, arguments);
   if (!sums) return {};
   if (part == nullptr) return sums->totals();

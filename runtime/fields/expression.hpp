@@ -67,9 +67,9 @@ struct ExpressionSettings {
 /// In the order of a call.
 std::vector<ExpressionParameter> parameters_of(const Kernel& expression);
 
-/// The arguments of a launch for the sites of one parity; an expression with sums also needs `out` (SiteSums).
+/// The arguments of a launch, which works on all sites; an expression with sums also needs `out` (SiteSums).
 /// \throws UsageError a field is not of the kind, lattice, precision or storage that the expression needs.
-Arguments expression_arguments(const Kernel& expression, std::span<const ExpressionArgument> arguments, Parity parity);
+Arguments expression_arguments(const Kernel& expression, std::span<const ExpressionArgument> arguments);
 
 /// Evaluates an expression at all sites; returns its sums over the lattice. Arguments are what it is given (fields,
 /// numbers, directions), in the order of its function, then fields that it writes. On parts of a lattice it is

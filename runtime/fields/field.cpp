@@ -267,7 +267,9 @@ Operand TermField::operand(Parity parity) const {
   f.data = data_.data();
   f.parity_stride = order.parity_words();
   f.lanes = lanes_;
-  if (norm_.data() != nullptr) f.norm = static_cast<float*>(norm_.data()) + (parity == Parity::odd ? norms() / 2 : 0);
+  f.norm_rhs_stride = static_cast<long long>(norms() / 2);
+  if (norm_.data() != nullptr)
+    f.norm = static_cast<float*>(norm_.data()) + (parity == Parity::odd ? f.norm_rhs_stride : 0);
   return f;
 }
 

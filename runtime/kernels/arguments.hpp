@@ -46,7 +46,7 @@ struct Operand {
   void* data = nullptr;
   float* norm = nullptr;          ///< one scale a site and right-hand side for formats that need it
   long long rhs_stride = 0;       ///< words between right-hand sides
-  long long norm_rhs_stride = 0;  ///< norms between right-hand sides
+  long long norm_rhs_stride = 0;  ///< norms between right-hand sides; of site terms: between parities
   long long parity_stride = 0;    ///< words from the even to the odd half (link fields)
   int lanes = 1;                  ///< lanes of the blocks in which this field is stored
 };

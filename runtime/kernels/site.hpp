@@ -42,7 +42,13 @@ struct SiteBody {
   static constexpr bool vectorised = true;
   static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return a.geometry.half_sites; }
 };
-/// The same for elements of fields, whatever their order.
+/// This one takes all sites: number 2 n + parity stands for site n of a parity.
+template <class Codec, int Sums = 0>
+struct LatticeBody : SiteBody<Codec, Sums> {
+  static constexpr bool both_parities = true;
+  static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return 2 * a.geometry.half_sites; }
+};
+/// Elements of fields, whatever their order.
 template <class Codec, int Sums = 0>
 struct ElementBody : SiteBody<Codec, Sums> {
   static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return int(a.count); }

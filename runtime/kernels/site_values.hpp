@@ -13,15 +13,15 @@ struct SiteValues : K {
   static constexpr int sums = 0;
 
   template <int W>
-  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>*) {
+  static QUARKSMITH_INLINE void site(const Arguments& a, int number, int rhs, Lanes<double, W>*) {
     Lanes<double, W> values[K::sums] = {};
-    K::template site<W>(a, index, rhs, values);
+    K::template site<W>(a, number, rhs, values);
     Words<double, W, K::sums> words;
     QUARKSMITH_UNROLL
     for (int n = 0; n < K::sums; ++n) words.w[n] = values[n];
     Place place;
-    place.block = index;
-    const long long shift = rhs * a.out.rhs_stride + a.parity * a.out.parity_stride;
+    place.block = number >> 1;
+    const long long shift = rhs * a.out.rhs_stride + (number & 1) * a.out.parity_stride;
     store_words<double, W, K::sums, 1>(a.out, place, shift, 0, words);
   }
 };

@@ -129,12 +129,13 @@ QUARKSMITH_INLINE R largest_part(const Hermitian6<R>& h) {
   return m;
 }
 
-/// Keeps the larger of what the first block left and this block's largest modulus in the scale of the site.
+/// Keeps the larger of what the first block left and this block's largest modulus in the scale of the site, in one half
+/// of the scales.
 template <int W, class R>
-QUARKSMITH_INLINE void store_largest(const Operand& f, const Place& p, int block, const R& largest) {
+QUARKSMITH_INLINE void store_largest(const Operand& f, const Place& p, int half, int block, const R& largest) {
   Lanes<float, W> m = convert<float, W>(largest);
-  if (block > 0) m = maximum(m, load_norm<W>(f, p, 0));
-  store_norm<W>(f, p, 0, m);
+  if (block > 0) m = maximum(m, load_norm<W>(f, p, half));
+  store_norm<W>(f, p, half, m);
 }
 
 /// Block with diagonal part a.c + upper, a.c + lower and `across` below the diagonal.
@@ -147,7 +148,20 @@ QUARKSMITH_INLINE void store_block(const Arguments& a, const Site& x, int block,
       {upper.b0, upper.c0, upper.c1, across.a0, across.a1, across.a2, across.b0, across.b1, across.b2, lower.b0,
        across.c0, across.c1, across.c2, lower.c0, lower.c1}};
   TermView<Codec, W>::store(a.out, x.place, x.parity, block, h);
-  store_largest<W>(a.out, x.place, block, largest_part(h));
+  store_largest<W>(a.out, x.place, x.parity, block, largest_part(h));
+}
+
+/// What a Hermitian matrix has on its diagonal and below.
+inline constexpr int hermitian_reals = 9;
+template <int W, class R>
+QUARKSMITH_INLINE Words<Element<R>, W, hermitian_reals> hermitian_words(const Link<R>& m) {
+  return {{m.a0.re, m.b1.re, m.c2.re, m.b0.re, m.b0.im, m.c0.re, m.c0.im, m.c1.re, m.c1.im}};
+}
+template <class R, class Reals>
+QUARKSMITH_INLINE Link<R> hermitian_matrix(const Reals& r) {
+  const R zero{};
+  const Complex<R> b0 = {r.w[3], r.w[4]}, c0 = {r.w[5], r.w[6]}, c1 = {r.w[7], r.w[8]};
+  return {{r.w[0], zero}, conj(b0), conj(c0), b0, {r.w[1], zero}, conj(c1), c0, c1, {r.w[2], zero}};
 }
 
 /// The colour matrix of elements of one spin, s = 0 or 1.
@@ -191,7 +205,7 @@ struct ConvertTerm : TermKernel<To, 0> {
       for (int i = 0; i < 6; ++i) e.diagonal[i] = T(factor * h.diagonal[i]);
       for (int i = 0; i < 15; ++i) e.below[i] = {T(factor * h.below[i].re), T(factor * h.below[i].im)};
       TermView<To, W>::store(a.out, to, a.parity, block, e);
-      if (a.out.norm != nullptr) store_largest<W>(a.out, to, block, largest_part(e));
+      if (a.out.norm != nullptr) store_largest<W>(a.out, to, 0, block, largest_part(e));
     }
   }
 };
@@ -248,7 +262,7 @@ struct InvertTerm : TermKernel<Codec, 1> {
       typename Terms::Real det = broadcast<typename Terms::Real>(1);
       const auto inverse = invert_block(Terms::load(a.term, x.place, x.parity, block), det);
       Terms::store(a.out, x.place, x.parity, block, inverse);
-      store_largest<W>(a.out, x.place, block, largest_part(inverse));
+      store_largest<W>(a.out, x.place, 0, block, largest_part(inverse));
       add_log_det<W>(det, sums);
     }
   }

@@ -121,8 +121,8 @@ struct InvertTwistedTerm : TermKernel<Codec, 1> {
       const auto b = invert_block(square, det), cb = product(c, b);
       Terms::store(a.y, x.place, x.parity, block, b);
       Terms::store(a.out, x.place, x.parity, block, cb);
-      store_largest<W>(a.y, x.place, block, largest_part(b));
-      store_largest<W>(a.out, x.place, block, largest_part(cb));
+      store_largest<W>(a.y, x.place, 0, block, largest_part(b));
+      store_largest<W>(a.out, x.place, 0, block, largest_part(cb));
       add_log_det<W>(det, sums);
     }
   }

@@ -154,29 +154,26 @@ void BorderedPart::list_sites() {
   const Slots here(*part_, element_bytes_), there(*box_, element_bytes_);
   const LaneLayout& layout = box_->layout(box_->lanes(element_bytes_));
   std::vector<SitePair> put, cut;
-  std::array<std::vector<char>, 2> holds;
-  for (auto& h : holds) h.assign(layout.geometry().half_sites, 0);
+  std::vector<char> holds(2 * static_cast<std::size_t>(layout.geometry().half_sites), 0);
   for (long long i = 0; i < lattice.sites(); ++i) {
     const Coordinates x = lattice.coordinates(i);
     Coordinates inside = x;
     for (int mu = 0; mu < directions; ++mu) inside[mu] += offset_[mu];
     there.take(put, inside, here.at(x));
     here.take(cut, x, there.at(inside));
-    holds[int(Lattice::parity(x))][layout.position(inside).block] = 1;
+    holds[2 * layout.position(inside).block + int(Lattice::parity(x))] = 1;
   }
   put_ = to_device(*part_, put);
   cut_ = to_device(*part_, cut);
   if (part_->device().asynchronous()) return;
-  for (int parity = 0; parity < 2; ++parity)
-    for (int block = 0; block < layout.geometry().half_sites; ++block)
-      if (holds[parity][block]) blocks_[parity].push_back(block);
+  for (std::size_t number = 0; number < holds.size(); ++number)
+    if (holds[number] != 0) blocks_.push_back(static_cast<int>(number));
 }
 
 void BorderedPart::restrict(Arguments& a) const {
-  const std::vector<int>& list = blocks_[a.parity];
-  if (list.empty()) return;
-  a.list = list.data();
-  a.list_count = static_cast<int>(list.size());
+  if (blocks_.empty()) return;
+  a.list = blocks_.data();
+  a.list_count = static_cast<int>(blocks_.size());
 }
 
 void BorderedPart::list_zones() {

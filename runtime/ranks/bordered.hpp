@@ -109,8 +109,8 @@ class BorderedPart {
   int element_bytes_;
   DomainPointer box_;
   Coordinates offset_{};
-  Memory put_, cut_;            ///< pairs of all sites of the part
-  std::vector<int> blocks_[2];  ///< CPU: those that hold sites of the part
+  Memory put_, cut_;         ///< pairs of all sites of the part
+  std::vector<int> blocks_;  ///< CPU: 2 n + parity of the blocks n that hold sites of the part
   std::vector<Zone> zones_;
   mutable std::unique_ptr<Buffers> buffers_;
   mutable std::vector<std::unique_ptr<SpinorField>> scratch_;

@@ -15,16 +15,13 @@ TermField term_of(const LinkField& links, double space, double time, double diag
   const Kernel& build_term =
       find(domain.device().kernels(), {.operation = "clover_term", .precision = "double", .links = "r18"});
   TermField term(links.domain_pointer(), find_precision("double"));
-  for (const Parity parity : {Parity::even, Parity::odd}) {
-    Arguments a = arguments_for(domain, links.lanes());
-    a.parity = int(parity);
-    a.links = links.operand();
-    a.out = term.operand(parity);
-    a.a.re = space;
-    a.b.re = time;
-    a.c.re = diagonal;
-    domain.device().run(build_term, a);
-  }
+  Arguments a = arguments_for(domain, links.lanes());
+  a.links = links.operand();
+  a.out = term.operand();
+  a.a.re = space;
+  a.b.re = time;
+  a.c.re = diagonal;
+  domain.device().run(build_term, a);
   return term;
 }
 

@@ -33,13 +33,16 @@ FermionForce::FermionForce(const FermionOperator& fermion, const EvolvingLinks& 
 
 void FermionForce::go_on_with(const FermionOperator& fermion) {
   const ActionValues& values = fermion.dirac().values();
-  if (fermion_ != nullptr &&
-      (fermion.parameters().stout != fermion_->parameters().stout || links_of(fermion) != links_of(*fermion_)))
+  if (fermion_ != nullptr && !alike(fermion, *fermion_))
     throw UsageError("forces of operators on links that are smeared in different ways; take one for each");
   fermion_ = &fermion;
   settings_ = {fermion.parameters().boundary, "non_relativistic"};
   for (std::size_t n = 0; n < values.all().size(); ++n)
     numbers_.insert_or_assign(std::string(values.info().parameters[n].name), values.all()[n]);
+}
+
+bool FermionForce::alike(const FermionOperator& one, const FermionOperator& other) {
+  return one.parameters().stout == other.parameters().stout && links_of(one) == links_of(other);
 }
 
 void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double weight) {
@@ -211,7 +214,7 @@ std::shared_ptr<LinkField> FermionForce::cleared() const {
   return field;
 }
 
-long long FermionForce::finish(LinkField& out) {
+long long FermionForce::finish(LinkField& out, double step) {
   long long damped = 0;
   if (magnetic_) field_strengths();
   const StoutLinks& stout = fermion_->parameters().stout;
@@ -219,7 +222,7 @@ long long FermionForce::finish(LinkField& out) {
     damped = add_improved_force(*links_, links_->store(stout), fermion_->dirac().values(), *by_fat_, *by_long_, *z_);
   const auto& steps = links_->steps(stout);
   for (int n = stout.steps - 1; n >= 0; --n) stout_force(*links_, *steps[n], stout, *z_);
-  evaluate("kick", {out, *z_, 1, out});
+  evaluate("kick", {out, *z_, step, out});
   return damped;
 }
 

@@ -21,6 +21,8 @@ class FermionForce {
   /// What is added from now on is of another operator.
   /// \throws UsageError its links are smeared in another way.
   void go_on_with(const FermionOperator& fermion);
+  /// Whether the links of two operators are made in one way.
+  static bool alike(const FermionOperator& one, const FermionOperator& other);
 
   /// Adds what weight -2 Re Y^+ dM X gives for vectors of the operator, all right-hand sides.
   void add(const SpinorField& x, const SpinorField& y, double weight);
@@ -30,9 +32,9 @@ class FermionForce {
   void add_log_det(Parity parity, double flavours);
   /// As the action of a monomial has it, on the sites that the even-odd form of its operator leaves out.
   void add_log_det(double flavours);
-  /// out += dP/dtau of all that was added.
+  /// out += step dP/dtau of all that was added.
   /// \return links whose projection on U(3) was damped.
-  long long finish(LinkField& out);
+  long long finish(LinkField& out, double step = 1);
 
  private:
   void hops(const SpinorField& psi, const SpinorField& chi, double weight);

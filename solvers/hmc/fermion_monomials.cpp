@@ -62,12 +62,30 @@ double FermionMonomial::action(const EvolvingLinks& links) {
   return s;
 }
 
-void FermionMonomial::force(const EvolvingLinks& links, LinkField& out) {
+void FermionMonomial::force(const EvolvingLinks& links, double step, LinkField& out) {
+  std::unique_ptr<FermionForce> sum;
+  join(links, sum);
+  take_back(*sum, step, out);
+}
+
+bool FermionMonomial::joins(const Monomial& other) const {
+  const auto* quarks = dynamic_cast<const FermionMonomial*>(&other);
+  return quarks != nullptr && FermionForce::alike(operator_, quarks->operator_);
+}
+
+void FermionMonomial::join(const EvolvingLinks& links, std::unique_ptr<FermionForce>& sum) {
   recorded([&] {
     operator_.follow(links);
-    out.fill(0);
-    add_force(links, out);
+    if (sum == nullptr)
+      sum = std::make_unique<FermionForce>(operator_, links);
+    else
+      sum->go_on_with(operator_);
+    add_force(links, *sum);
   });
+}
+
+void FermionMonomial::take_back(FermionForce& sum, double step, LinkField& out) {
+  recorded([&] { work_.damped += sum.finish(out, step); });
 }
 
 void TwoFlavourMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
@@ -82,13 +100,11 @@ double TwoFlavourMonomial::value(const EvolvingLinks&) {
   return Blas(y).norm2(y) - (term_.log_det ? 2 * operator_.log_det() : 0);
 }
 
-void TwoFlavourMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
+void TwoFlavourMonomial::add_force(const EvolvingLinks&, FermionForce& sum) {
   SpinorField x = phi_->like(), y = phi_->like();
   solve_for_force(x, y, *phi_);
-  FermionForce force(operator_, links);
-  force.add(x, y, 1);
-  if (term_.log_det) force.add_log_det(2);
-  force.finish(out);
+  sum.add(x, y, 1);
+  if (term_.log_det) sum.add_log_det(2);
 }
 
 void RatioMonomial::draw(Noise& noise, int number, const EvolvingLinks& links) {
@@ -108,18 +124,16 @@ double RatioMonomial::value(const EvolvingLinks& links) {
   return Blas(y).norm2(y) - (term_.log_det ? 2 * (operator_.log_det() - denominator_.log_det()) : 0);
 }
 
-void RatioMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
+void RatioMonomial::add_force(const EvolvingLinks& links, FermionForce& sum) {
   denominator_.follow(links);
   SpinorField b = phi_->like(), x = phi_->like(), y = phi_->like();
   denominator_.matrix().apply(b, *phi_, Dagger::yes);
   solve_for_force(x, y, b);
-  FermionForce force(operator_, links);
-  force.add(x, y, 1);
-  if (term_.log_det) force.add_log_det(2);
-  force.go_on_with(denominator_);
-  force.add(x, *phi_, -1);
-  if (term_.log_det) force.add_log_det(-2);
-  work_.damped += force.finish(out);
+  sum.add(x, y, 1);
+  if (term_.log_det) sum.add_log_det(2);
+  sum.go_on_with(denominator_);
+  sum.add(x, *phi_, -1);
+  if (term_.log_det) sum.add_log_det(-2);
 }
 
 void RationalMonomial::apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance) {
@@ -179,15 +193,14 @@ double RationalMonomial::value(const EvolvingLinks&) {
   return sum - (term_.log_det ? flavours_ * operator_.log_det() : 0);
 }
 
-void RationalMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
+void RationalMonomial::add_force(const EvolvingLinks&, FermionForce& sum) {
   const RationalFunction& r = functions_.force;
-  FermionForce force(operator_, links);
   if (!r.poles.empty()) {
     SpinorField x = operator_.field(static_cast<int>(r.poles.size())), y = x.like();
     for (int n = 0; n < fields_; ++n) {
       operator_.solve_shifted(x, phi_->columns(n, 1), r.poles, term_.tol_force, solves_);
       if (operator_.is_squared()) {
-        force.add_squared(x, r.residues);
+        sum.add_squared(x, r.residues);
         continue;
       }
       for (int k = 0; k < x.rhs(); ++k) {
@@ -195,11 +208,10 @@ void RationalMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
         operator_.matrix().apply(one, x.columns(k, 1), Dagger::no);
         Blas(one).scale(r.residues[k], one, one);
       }
-      force.add(x, y, 1);
+      sum.add(x, y, 1);
     }
   }
-  if (term_.log_det) force.add_log_det(flavours_);
-  work_.damped += force.finish(out);
+  if (term_.log_det) sum.add_log_det(flavours_);
 }
 
 double LogDetMonomial::value(const EvolvingLinks&) {
@@ -209,11 +221,9 @@ double LogDetMonomial::value(const EvolvingLinks&) {
   return sum;
 }
 
-void LogDetMonomial::add_force(const EvolvingLinks& links, LinkField& out) {
-  FermionForce force(operator_, links);
-  if (sites_ != Subset::odd) force.add_log_det(Parity::even, flavours_);
-  if (sites_ != Subset::even) force.add_log_det(Parity::odd, flavours_);
-  force.finish(out);
+void LogDetMonomial::add_force(const EvolvingLinks&, FermionForce& sum) {
+  if (sites_ != Subset::odd) sum.add_log_det(Parity::even, flavours_);
+  if (sites_ != Subset::even) sum.add_log_det(Parity::odd, flavours_);
 }
 
 }  // namespace quarksmith

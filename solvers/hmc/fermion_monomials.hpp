@@ -34,15 +34,18 @@ class FermionMonomial : public Monomial {
         earlier_(term.chronological) {}
   bool of_quarks() const final { return true; }
   double action(const EvolvingLinks& links) final;
-  void force(const EvolvingLinks& links, LinkField& out) final;
+  void force(const EvolvingLinks& links, double step, LinkField& out) final;
+  bool joins(const Monomial& other) const final;
+  void join(const EvolvingLinks& links, std::unique_ptr<FermionForce>& sum) final;
+  void take_back(FermionForce& sum, double step, LinkField& out) final;
   void refresh(Noise& noise, int number, const EvolvingLinks& links) final;
 
  protected:
   /// The pseudofermions of the noise; the operators follow the links.
   virtual void draw(Noise& noise, int number, const EvolvingLinks& links) = 0;
   virtual double value(const EvolvingLinks& links) = 0;
-  /// out += dP/dtau
-  virtual void add_force(const EvolvingLinks& links, LinkField& out) = 0;
+  /// Adds its force; the sum has gone on with its operator.
+  virtual void add_force(const EvolvingLinks& links, FermionForce& sum) = 0;
   /// x = (M^+ M)^-1 b and y = M x for a force.
   void solve_for_force(SpinorField& x, SpinorField& y, const SpinorField& b);
 
@@ -64,7 +67,7 @@ class TwoFlavourMonomial final : public FermionMonomial {
  private:
   void draw(Noise& noise, int number, const EvolvingLinks& links) override;
   double value(const EvolvingLinks& links) override;
-  void add_force(const EvolvingLinks& links, LinkField& out) override;
+  void add_force(const EvolvingLinks& links, FermionForce& sum) override;
   std::optional<SpinorField> phi_;
 };
 
@@ -77,7 +80,7 @@ class RatioMonomial final : public FermionMonomial {
  private:
   void draw(Noise& noise, int number, const EvolvingLinks& links) override;
   double value(const EvolvingLinks& links) override;
-  void add_force(const EvolvingLinks& links, LinkField& out) override;
+  void add_force(const EvolvingLinks& links, FermionForce& sum) override;
   FermionOperator denominator_;
   std::optional<SpinorField> phi_;
 };
@@ -102,7 +105,7 @@ class RationalMonomial final : public FermionMonomial {
  private:
   void draw(Noise& noise, int number, const EvolvingLinks& links) override;
   double value(const EvolvingLinks& links) override;
-  void add_force(const EvolvingLinks& links, LinkField& out) override;
+  void add_force(const EvolvingLinks& links, FermionForce& sum) override;
   void require_covered(const SpinorField& start);
   /// out = r(A) in
   void apply(const RationalFunction& r, SpinorField& out, const SpinorField& in, double tolerance);
@@ -122,7 +125,7 @@ class LogDetMonomial final : public FermionMonomial {
  private:
   void draw(Noise&, int, const EvolvingLinks&) override {}
   double value(const EvolvingLinks& links) override;
-  void add_force(const EvolvingLinks& links, LinkField& out) override;
+  void add_force(const EvolvingLinks& links, FermionForce& sum) override;
   double flavours_;
   Subset sites_;
 };

@@ -11,14 +11,20 @@ struct Plane {
   std::array<double, 2> rectangles;
   LatticeDirection mu, nu;
   std::vector<LatticeDirection> rest;
+
+  /// Its plaquettes and rectangles follow from the same sums of staples.
+  bool has_equal_rectangles() const { return rectangles[0] == rectangles[1] && rectangles[0] != 0; }
+  bool has_rectangles() const { return rectangles[0] != 0 || rectangles[1] != 0; }
 };
 
-std::vector<Plane> planes_of(const GaugeLoops& loops) {
+/// \param factor of their coefficients.
+std::vector<Plane> planes_of(const GaugeLoops& loops, double factor = 1) {
   std::vector<Plane> planes;
   for (int nu = 1; nu < directions; ++nu)
     for (int mu = 0; mu < nu; ++mu) {
       const std::size_t n = planes.size();
-      planes.push_back({loops.planes[n], loops.rectangles[n], {mu}, {nu}, {}});
+      const auto [along_mu, along_nu] = loops.rectangles[n];
+      planes.push_back({factor * loops.planes[n], {factor * along_mu, factor * along_nu}, {mu}, {nu}, {}});
       for (int rho = 0; rho < directions; ++rho)
         if (rho != mu && rho != nu) planes.back().rest.push_back({rho});
     }
@@ -28,19 +34,33 @@ std::vector<Plane> planes_of(const GaugeLoops& loops) {
 /// Plaquettes and rectangles. What the ratio divides by is not 0: the other direction comes first where it is.
 double action_of(const Plane& plane, const LinkField& u) {
   const auto [along_mu, along_nu] = plane.rectangles;
-  if (along_mu == 0 && along_nu == 0) return evaluate("plaquette_action", {u, plane.square, plane.mu, plane.nu})[0];
+  if (!plane.has_rectangles()) return evaluate("plaquette_action", {u, plane.square, plane.mu, plane.nu})[0];
   if (along_mu == 0) return evaluate("rectangle_action", {u, plane.square, along_nu, 0.0, plane.nu, plane.mu})[0];
   return evaluate("rectangle_action", {u, plane.square, along_mu, along_nu / along_mu, plane.mu, plane.nu})[0];
 }
 
-/// p += their dP/dtau. The staple along mu stands for rectangles long in nu, with their coefficient if it is not that
-/// of the others: force_rectangle is linear in staples.
-void add_force(const Plane& plane, const LinkField& u, const LinkField* staples, const LinkField& p) {
+/// p += dP/dtau of plaquettes whose planes have no equal rectangles: of the links along one direction at a time.
+void add_plaquettes(const std::vector<Plane>& planes, const LinkField& u, const LinkField& p) {
+  double c[directions][directions] = {};
+  bool some = false;
+  for (const Plane& plane : planes) {
+    if (plane.has_equal_rectangles()) continue;
+    c[plane.mu.mu][plane.nu.mu] = c[plane.nu.mu][plane.mu.mu] = plane.square;
+    some = some || plane.square != 0;
+  }
+  if (!some) return;
+  for (int mu = 0; mu < directions; ++mu) {
+    const LatticeDirection along{mu}, nu{(mu + 1) % 4}, rho{(mu + 2) % 4}, sigma{(mu + 3) % 4};
+    evaluate("force_plaquettes", {u, p, c[mu][nu.mu], c[mu][rho.mu], c[mu][sigma.mu], along, nu, rho, sigma, p});
+  }
+}
+
+/// p += dP/dtau of rectangles, and of plaquettes if they are equal. The staple along mu stands for rectangles long in
+/// nu, with their coefficient if it is not that of the others: force_rectangle is linear in staples.
+void add_rectangles(const Plane& plane, const LinkField& u, const LinkField* staples, const LinkField& p) {
   const auto [along_mu, along_nu] = plane.rectangles;
   const LatticeDirection mu = plane.mu, nu = plane.nu;
-  if (along_mu != along_nu || along_mu == 0) evaluate("force_plaquette", {u, p, plane.square, mu, nu, p});
-  if (along_mu == 0 && along_nu == 0) return;
-  if (along_mu == along_nu) {
+  if (plane.has_equal_rectangles()) {
     evaluate("plane_staples", {u, mu, nu, *staples});
     evaluate("force_rectangle", {u, *staples, p, plane.square, along_mu, mu, nu, p});
     return;
@@ -78,19 +98,20 @@ double GaugeMonomial::action(const EvolvingLinks& links) {
   return sum + coefficients_of_a_site(loops_) * static_cast<double>(links.domain()->lattice().global_sites());
 }
 
-void GaugeMonomial::force(const EvolvingLinks& links, LinkField& out) {
+void GaugeMonomial::force(const EvolvingLinks& links, double step, LinkField& out) {
   const int reach = loops_.has_rectangles() ? 2 : 1;
   const Enclosure around(links.domain(), {{reach, reach, reach, reach}, true}, "the force of the gauge action");
-  const LinkField &u = around.read(links.field()), &p = around.write(out, false);
+  const LinkField &u = around.read(links.field()), &p = around.write(out, true);
   const bool long_loops = loops_.has_rectangles() || loops_.chair != 0;
   const auto parts = long_loops ? links.scratch(around.domain()) : nullptr;  // of the loops of a plane
-  p.fill(0);
-  for (const Plane& plane : planes_of(loops_)) {
-    add_force(plane, u, parts.get(), p);
+  const std::vector<Plane> planes = planes_of(loops_, step);
+  add_plaquettes(planes, u, p);
+  for (const Plane& plane : planes) {
+    if (plane.has_rectangles()) add_rectangles(plane, u, parts.get(), p);
     if (loops_.chair == 0) continue;
     const LatticeDirection mu = plane.mu, nu = plane.nu, rho = plane.rest[0], sigma = plane.rest[1];
     evaluate("plane_corners", {u, mu, nu, rho, sigma, *parts});
-    evaluate("force_chair", {u, *parts, p, loops_.chair, mu, nu, rho, sigma, p});
+    evaluate("force_chair", {u, *parts, p, step * loops_.chair, mu, nu, rho, sigma, p});
   }
   around.written(out);
 }

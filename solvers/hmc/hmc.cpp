@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
+#include "solvers/hmc/fermion_force.hpp"
 
 namespace quarksmith {
 namespace {
@@ -26,13 +28,14 @@ double distance(const LinkField& a, const LinkField& b) {
 }  // namespace
 
 Hmc::Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
-         std::vector<IntegratorLevel> levels, double length)
+         std::vector<IntegratorLevel> levels, double length, ForceNorms norms)
     : links_(start, domain),
       momenta_(algebra_field(domain)),
       force_(algebra_field(domain)),
       monomials_(std::move(monomials)),
       levels_(std::move(levels)),
-      length_(length) {
+      length_(length),
+      norms_(norms) {
   if (monomials_.size() > GaussianNoise::most_monomials)
     throw UsageError(fmt::format("{} monomials; use {} at most", monomials_.size(), GaussianNoise::most_monomials));
 }
@@ -51,21 +54,46 @@ void Hmc::timed(int monomial, const std::function<void(Monomial&)>& work) {
   seconds_[monomial] += now() - begun;
 }
 
+bool Hmc::reports_norm(int monomial) const {
+  return report_ != nullptr && (norms_ == ForceNorms::all || report_->forces[monomial].empty());
+}
+
+void Hmc::add_forces(const std::vector<int>& monomials, double step, LinkField& out) {
+  std::vector<int> left = monomials;
+  while (!left.empty()) {
+    const int first = left.front();
+    const auto apart = std::stable_partition(left.begin() + 1, left.end(),
+                                             [&](int n) { return monomials_[first]->joins(*monomials_[n]); });
+    if (apart == left.begin() + 1) {
+      timed(first, [&](Monomial& m) { m.force(links_, step, out); });
+    } else {
+      std::unique_ptr<FermionForce> sum;
+      std::for_each(left.begin(), apart, [&](int n) { timed(n, [&](Monomial& m) { m.join(links_, sum); }); });
+      timed(first, [&](Monomial& m) { m.take_back(*sum, step, out); });
+    }
+    left.erase(left.begin(), apart);
+  }
+}
+
 void Hmc::kick(const std::vector<int>& monomials, double step, double displacement) {
   const std::shared_ptr<const LinkField> here = links_.keep();
   if (displacement != 0) {
-    LinkField sum = algebra_field(links_.domain());
-    for (const int n : monomials) {
-      timed(n, [&](Monomial& m) { m.force(links_, n == monomials.front() ? sum : force_); });
-      if (n != monomials.front()) evaluate("kick", {sum, force_, 1, sum});
-    }
-    links_.move(sum, displacement);
+    force_.fill(0);
+    add_forces(monomials, 1, force_);
+    links_.move(force_, displacement);
   }
+  std::vector<int> others;
   for (const int n : monomials) {
-    timed(n, [&](Monomial& m) { m.force(links_, force_); });
-    if (report_ != nullptr) report_->forces[n].push_back(evaluate("algebra_norm2", {force_})[0]);
+    if (!reports_norm(n)) {
+      others.push_back(n);
+      continue;
+    }
+    force_.fill(0);
+    timed(n, [&](Monomial& m) { m.force(links_, 1, force_); });
+    report_->forces[n].push_back(evaluate("algebra_norm2", {force_})[0]);
     evaluate("kick", {momenta_, force_, step, momenta_});
   }
+  add_forces(others, step, momenta_);
   if (displacement != 0) links_.restore(here);
 }
 

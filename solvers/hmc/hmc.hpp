@@ -25,6 +25,10 @@ struct TrajectoryReport {
   double seconds = 0;
 };
 
+/// Forces whose norms are reported: each, or the first of each monomial in a trajectory. The others go to the momenta
+/// at once, those of monomials that join taken back to the thin links together.
+enum class ForceNorms { all, first };
+
 /// How far the links and H are from where they were after a trajectory there and back.
 struct Reversibility {
   double links = 0;  ///< largest |difference| of an element
@@ -35,8 +39,9 @@ struct Reversibility {
 class Hmc final : private Dynamics {
  public:
   /// \throws UsageError more monomials than GaussianNoise has streams.
+  /// \param norms of forces that trajectories report.
   Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
-      std::vector<IntegratorLevel> levels, double length);
+      std::vector<IntegratorLevel> levels, double length, ForceNorms norms = ForceNorms::all);
 
   /// Momenta and pseudofermions anew; kinetic energy and actions.
   TrajectoryReport begin(Noise& noise);
@@ -52,6 +57,9 @@ class Hmc final : private Dynamics {
  private:
   void kick(const std::vector<int>& monomials, double step, double displacement) override;
   void drift(double step) override { links_.move(momenta_, step); }
+  bool reports_norm(int monomial) const;
+  /// out += step times the forces of some monomials.
+  void add_forces(const std::vector<int>& monomials, double step, LinkField& out);
   /// What a monomial does counts as its time, and nothing else does.
   void timed(int monomial, const std::function<void(Monomial&)>& work);
   /// The energies at the end of the vectors of the report; returns their sum.
@@ -63,6 +71,7 @@ class Hmc final : private Dynamics {
   std::vector<std::unique_ptr<Monomial>> monomials_;
   std::vector<IntegratorLevel> levels_;
   double length_;
+  ForceNorms norms_;
   std::vector<double> seconds_;         ///< of each monomial in this trajectory
   TrajectoryReport* report_ = nullptr;  ///< of the trajectory that is integrated
 };

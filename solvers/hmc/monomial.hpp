@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "solvers/hmc/noise.hpp"
 
 namespace quarksmith {
+
+class FermionForce;
 
 /// What a monomial did since it was last asked.
 struct MonomialWork {
@@ -33,9 +36,16 @@ class Monomial {
   /// Draws its pseudofermions, if it has any. \param number of the monomial among all.
   virtual void refresh(Noise&, int /*number*/, const EvolvingLinks&) {}
   virtual double action(const EvolvingLinks& links) = 0;
-  /// out = dP/dtau of this term: 1/2 [U G]_TA with dS = sum Re tr(dU G), [A]_TA = (A - A^+)/2 minus its trace.
+  /// out += step dP/dtau of this term: 1/2 [U G]_TA with dS = sum Re tr(dU G), [A]_TA = (A - A^+)/2 minus its trace.
   /// \throws MissingKernel the build has no force of it.
-  virtual void force(const EvolvingLinks& links, LinkField& out) = 0;
+  virtual void force(const EvolvingLinks& links, double step, LinkField& out) = 0;
+
+  /// Whether its force and that of another one can be added up before they are taken back to the thin links.
+  virtual bool joins(const Monomial&) const { return false; }
+  /// Adds its force to those of monomials that it joins; the first of them begins the sum.
+  virtual void join(const EvolvingLinks&, std::unique_ptr<FermionForce>&) {}
+  /// out += step times such a sum.
+  virtual void take_back(FermionForce&, double /*step*/, LinkField&) {}
 
   /// What it did so far; then begins anew.
   MonomialWork work() { return std::exchange(work_, {}); }
@@ -63,7 +73,7 @@ class GaugeMonomial final : public Monomial {
  public:
   GaugeMonomial(std::string name, const GaugeLoops& loops) : Monomial(std::move(name)), loops_(loops) {}
   double action(const EvolvingLinks& links) override;
-  void force(const EvolvingLinks& links, LinkField& out) override;
+  void force(const EvolvingLinks& links, double step, LinkField& out) override;
 
  private:
   GaugeLoops loops_;

@@ -79,6 +79,14 @@ def add_in_plane(field, name, along, fields, **numbers):
         field[:, :, :, :, mu] = m
 
 
+def add_plaquettes(p, u, weights):
+    """The force of plaquettes with coefficients of their planes, of the links along one direction after the other."""
+    for mu in range(4):
+        others = [nu for nu in range(4) if nu != mu]
+        a, b, c = (weights[min(mu, nu), max(mu, nu)] for nu in others)
+        add_in_plane(p, "force_plaquettes", (mu, *others), {"u": u, "p": p}, a=a, b=b, c=c)
+
+
 def with_directions(node, along):
     data = node.data
     place = lambda mu: along[mu - 4] if mu >= 4 else mu  # noqa: E731

@@ -11,6 +11,7 @@ from slopes import (
     PHASES,
     ZERO,
     add_in_plane,
+    add_plaquettes,
     algebra,
     applied,
     assert_force,
@@ -81,7 +82,17 @@ def test_gauge_actions_are_sums_over_their_loops(name):
         assert np.isclose(given, -sums_of_loops(name, u, along) / 3, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", GAUGE_ACTIONS)
+def test_force_of_plaquettes():
+    """Of planes with coefficients of their own, on top of what was there."""
+    u, weights = random_links(EXTENT, 1), dict(zip(places("plaquette"), (0.4, 1.3, 2.1, -0.6, 0.9, 1.6), strict=True))
+    before = algebra(np.random.default_rng(2), (*EXTENT, 4))
+    p = before.copy()
+    add_plaquettes(p, u, weights)
+    action = lambda v: sum(in_plane("plaquette_action", at, {"u": v}, c=c)[0] for at, c in weights.items())  # noqa: E731
+    assert_force(action, p - before, u)
+
+
+@pytest.mark.parametrize("name", PARTS_OF_LOOPS)
 def test_gauge_forces(name):
     """Of all planes or cubes, one after the other, on top of what was there."""
     c, u = GAUGE_ACTIONS[name], random_links(EXTENT, 1)
@@ -89,11 +100,10 @@ def test_gauge_forces(name):
     before = algebra(np.random.default_rng(2), (*EXTENT, 4))
     p = before.copy()
     for along in combinations(range(4), 2):
-        given, rest = {"u": u, "p": p}, ()
-        if name != "plaquette":
-            rest = tuple(mu for mu in range(4) if mu not in along) if name == "chair" else ()
-            given[PARTS_OF_LOOPS[name]] = of_loops = np.full_like(p, np.nan)
-            add_in_plane(of_loops, f"plane_{PARTS_OF_LOOPS[name]}", (*along, *rest), {"u": u})
+        rest = tuple(mu for mu in range(4) if mu not in along) if name == "chair" else ()
+        of_loops = np.full_like(p, np.nan)
+        given = {"u": u, "p": p, PARTS_OF_LOOPS[name]: of_loops}
+        add_in_plane(of_loops, f"plane_{PARTS_OF_LOOPS[name]}", (*along, *rest), {"u": u})
         add_in_plane(p, f"force_{name}", (*along, *rest), given, **c)
     assert_force(action, p - before, u)
 
@@ -118,7 +128,13 @@ def test_long_loops_take_few_products_and_loads(name, products, loads):
 
 def test_long_sums_are_told_how_many_threads_share_registers():
     """Each term loads what it needs behind a barrier; others may have all at once."""
-    for name, room in {"force_rectangle": 2, "force_chair": 2, "force_clover": 2, "force_plaquette": 1}.items():
+    for name, room in {
+        "force_rectangle": 2,
+        "force_chair": 2,
+        "force_clover": 2,
+        "force_plaquettes": 2,
+        "back_staple": 1,
+    }.items():
         assert default_launch(kernel(name, "double", "r18")) == (128, room)
         assert ("in_order();" in lines_of(name)) == (room > 1)
 

@@ -6,7 +6,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 import pytest
 from lattice import exponential, random_links
-from slopes import EXTENT, ZERO, add_in_plane, applied, assert_force, gaussian, in_plane
+from slopes import EXTENT, ZERO, add_in_plane, add_plaquettes, applied, assert_force, gaussian, in_plane
 
 from generator.operators import OPERATORS
 from generator.operators.derived import Derived
@@ -41,8 +41,7 @@ def test_forces_through_two_steps_of_stout_smearing(dimensions):
         return sum(in_plane("plaquette_action", plane, {"u": v}, c=c)[0] for plane, c in weights.items())
 
     z = ZERO.copy()
-    for plane, c in weights.items():
-        add_in_plane(z, "force_plaquette", plane, {"u": twice, "p": z}, c=c)
+    add_plaquettes(z, twice, weights)
     for links in (once, u):
         z = back_through_stout(links, z, rho, dimensions)
     assert_force(lambda v: plain(stouted(stouted(v, rho, dimensions), rho, dimensions)), z, u)

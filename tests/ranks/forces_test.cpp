@@ -59,8 +59,8 @@ void expect_same(const Force& force, const std::array<long long, 3>& exchanges, 
 TEST(ForcesOnParts, OfGaugeActionsExchangeTheLinksOnce) {
   const auto force = [](const GaugeLoops& loops) {
     return [loops](const Fields& f) {
-      LinkField out = f.matrices(3);
-      GaugeMonomial("gauge", loops).force(f.links, out);
+      LinkField out = f.links.cleared();
+      GaugeMonomial("gauge", loops).force(f.links, 1, out);
       return out;
     };
   };
@@ -80,7 +80,7 @@ TEST(ForcesOnParts, ThroughSmearingExchangeTheForceOnce) {
     LinkField z = f.links.cleared();
     GaugeLoops loops;
     loops.planes.fill(1.7);
-    GaugeMonomial("gauge", loops).force(f.links, z);
+    GaugeMonomial("gauge", loops).force(f.links, 1, z);
     stout_force(f.links, f.links.field(), {.rho = 0.1, .steps = 1}, z);
     return z;
   };

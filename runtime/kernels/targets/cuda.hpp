@@ -312,13 +312,32 @@ struct Boxes {
 template <class K>
 QUARKSMITH_INLINE bool left_out(const Arguments& a, int index);  // runtime/kernels/site.hpp
 
+/// Whether a launch of kernel K works on all sites, not on those of one parity.
+template <class K, class = int>
+inline constexpr bool takes_both_parities = false;
+template <class K>
+inline constexpr bool takes_both_parities<K, decltype(int(K::both_parities))> = true;
+
+/// What a thread of such a kernel works on, -1: nothing. Half of each block takes even sites, the other half the odd
+/// ones among them: what they share comes from the multiprocessor's own cache.
+template <int Block, class Order>
+QUARKSMITH_INLINE int number_in_halves(const Geometry& g, int count) {
+  constexpr int half = Block / 2;
+  const int odd = threadIdx.x / half, index = blockIdx.x * half + threadIdx.x - odd * half;
+  return 2 * index < count ? 2 * Order::site(g, index) + odd : -1;
+}
+
 /// The kernel of every row K: one thread a site, blockIdx.y numbers the tiles of right-hand sides.
 template <class K, int Block, int MinBlocks, class Order>
 __global__ __launch_bounds__(Block, MinBlocks) void kernel(const __grid_constant__ Arguments a) {
   const int count = K::count(a), rhs = blockIdx.y * K::tile;
   int index = blockIdx.x * Block + threadIdx.x;
   if (at_rest(a, rhs, K::tile)) return;  // the same for all threads of a block
-  if constexpr (K::sums == 0) {
+  if constexpr (takes_both_parities<K>) {
+    static_assert(K::sums == 0);
+    if (index = number_in_halves<Block, Order>(a.geometry, count); index < 0) return;
+    K::template site<1>(a, index, rhs, static_cast<double*>(nullptr));
+  } else if constexpr (K::sums == 0) {
     if (index >= count) return;
     index = Order::site(a.geometry, index);
     if (!left_out<K>(a, index)) K::template site<1>(a, index, rhs, static_cast<double*>(nullptr));

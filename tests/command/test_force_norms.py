@@ -1,0 +1,77 @@
+"""Molecular dynamics: forces whose norms nobody asks for are added up before they go back to the thin links."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+RUN = """\
+[lattice]
+extents = [4, 4, 4, 4]
+gauge = "weak:0.3"
+
+[trajectory]
+length = 0.2
+force_norms = "NORMS"
+MONOMIALS
+[[monomial]]
+name = "gauge"
+kind = "gauge"
+action = "symanzik"
+beta = 6.5
+plaquette = 1.0
+rectangle = -0.067
+chair = -0.0056
+
+[[integrator]]
+kind = "KIND"
+steps = 2
+monomials = NAMES
+"""
+
+QUARK = """
+[[monomial]]
+name = "{name}"
+kind = "{kind}"
+{keys}
+"""
+
+RATIONAL = 'action = "hisq"\nmass = {mass}\nrational = {{range = [{low}, 120.0], error = 1e-8, force_error = 1e-7}}'
+STOUT = 'action = "clover"\nkappa = {kappa}\ncsw = 1.5\neven_odd = "{form}"\nstout = {{rho = 0.1, steps = 2}}'
+
+HISQ = (
+    ("light", "rational", RATIONAL.format(mass=0.3, low=0.35)),
+    ("strange", "rational", RATIONAL.format(mass=0.5, low=0.99)),
+)
+CLOVER = (
+    ("light", "two-flavour-ratio", STOUT.format(kappa=0.12, form="symmetric") + "\ndenominator = {kappa = 0.11}"),
+    ("thin", "two-flavour", 'action = "clover"\nkappa = 0.1\ncsw = 1.1\neven_odd = "asymmetric"'),
+    ("heavy", "two-flavour", STOUT.format(kappa=0.11, form="asymmetric")),
+)
+
+
+def trajectory(quarksmith, tmp_path: Path, quarks, norms: str, kind: str) -> dict:
+    text = RUN.replace("NORMS", norms).replace("KIND", kind)
+    text = text.replace("NAMES", json.dumps(["gauge", *(name for name, *_ in quarks)]))
+    monomials = "".join(QUARK.format(name=name, kind=which, keys=keys) for name, which, keys in quarks)
+    (tmp_path / "run.toml").write_text(text.replace("MONOMIALS", monomials))
+    quarksmith("hmc", "run.toml", "--reversibility", "1", "--json", "o.json", "--overwrite")
+    return json.loads((tmp_path / "o.json").read_text())["trajectories"][0]
+
+
+@pytest.mark.parametrize(("quarks", "kind"), [(HISQ, "omelyan"), (CLOVER, "force-gradient")])
+def test_forces_that_join_give_the_same_trajectory(quarksmith, tmp_path, quarks, kind):
+    each, first = (trajectory(quarksmith, tmp_path, quarks, norms, kind) for norms in ("all", "first"))
+    assert abs(each["dH"] - first["dH"]) < 1e-7
+    assert first["reversibility"]["links"] < 1e-9
+    for name, norms in each["forces"].items():
+        assert len(norms) > 1
+        assert first["forces"][name] == norms[:1]
+        assert first["actions"][name][1] == pytest.approx(each["actions"][name][1], rel=1e-9)
+        assert first["work"][name]["iterations"] == pytest.approx(each["work"][name]["iterations"], rel=0.02)
+
+
+def test_norms_are_all_or_the_first(quarksmith, tmp_path):
+    (tmp_path / "run.toml").write_text(RUN.replace("NORMS", "some").replace("MONOMIALS", "").replace("NAMES", "[]"))
+    message = quarksmith("hmc", "run.toml", status=2).stderr
+    assert "run.toml:7: [trajectory]: force_norms 'some' is unknown; use all, first" in message
