@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from generator.profile import all_of_row, load_profile
+from generator.tune.tuned import choices
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / os.environ.get("QUARKSMITH_BUILD", "build")
@@ -75,3 +76,9 @@ def quarksmith(tmp_path: Path) -> Command:
     if not (BUILD / "bin" / "quarksmith").exists():
         pytest.fail(f"{BUILD}/bin/quarksmith is missing; run `make library`")
     return Command(tmp_path)
+
+
+def built_for_cpus(profile: str) -> set[str]:
+    """Names of the kernels of a profile, and of the variants that were the fastest on some CPU."""
+    kernels = load_profile(profile).kernels
+    return {s.name for s in (*kernels, *choices(kernels, devices=())[1])}
