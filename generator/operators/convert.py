@@ -60,7 +60,7 @@ class SiteKernel(Operator):
 
 
 def _spinor_bytes(spec: KernelSpec) -> float:
-    return spec.format.spinor_bytes(spec.spins) + _DOUBLE.spinor_bytes(spec.spins)
+    return spec.format.spinor_bytes(spec.colour_vectors) + _DOUBLE.spinor_bytes(spec.colour_vectors)
 
 
 def _link_bytes(spec: KernelSpec) -> float:
@@ -94,7 +94,7 @@ SITE_KERNELS = (
         formula="out = in, from double to the precision of the record",
         axes=("precision", "spins"),
         runtime_body="ConvertSpinor",
-        arguments=lambda spec: [spec.format.spinor_codec, _DOUBLE.spinor_codec, str(spec.spins)],
+        arguments=lambda spec: [spec.format.spinor_codec, _DOUBLE.spinor_codec, str(spec.colour_vectors)],
         moved=_spinor_bytes,
     ),
     SiteKernel(
@@ -102,7 +102,7 @@ SITE_KERNELS = (
         formula="out = in, from the precision of the record to double",
         axes=("precision", "spins"),
         runtime_body="ConvertSpinor",
-        arguments=lambda spec: [_DOUBLE.spinor_codec, spec.format.spinor_codec, str(spec.spins)],
+        arguments=lambda spec: [_DOUBLE.spinor_codec, spec.format.spinor_codec, str(spec.colour_vectors)],
         moved=_spinor_bytes,
     ),
     SiteKernel(

@@ -198,3 +198,10 @@ def test_the_module_runs():
 @pytest.mark.parametrize("name", ["dev", "default"])
 def test_profiles_keep_their_budget_with_all_tuned_variants(name, tmp_path, capsys):
     assert main(["generate", "--profile", name, "--out", str(tmp_path)]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["import", "export", "scale"])
+def test_rows_without_spins_have_fields_of_four_colour_vectors(name):
+    spec, stated = (kernel(name, "half", **axes) for axes in ({}, {"spins": 4}))
+    assert spec.operator.arguments(spec) == stated.operator.arguments(stated)
+    assert spec.operator.cost(spec) == stated.operator.cost(stated)
