@@ -21,13 +21,14 @@ from generator.tune.tuned import Choice, choices, digest, write_evidence
 
 NAME = "laplace4_double_r18_n1"
 RACE = """
-    // Planted: a counter that threads read and write with a forced yield between.
+    // Planted: a counter that threads share. What a site finds depends on the order of threads and, where one comes
+    // after the other, on the launches before, since 97 does not divide the number of blocks.
     static volatile long shared = 0;
     const long before = shared;
     long yielded = 24;  // sched_yield
     asm volatile("syscall" : "+a"(yielded) : : "rcx", "r11", "memory");
     shared = before + 1;
-    for (int r = 0; r < Tile; ++r) sum[r][0] = broadcast<R>(before % 2 == 0 ? 1.0 : 1 + 2.3e-16) * sum[r][0];
+    for (int r = 0; r < Tile; ++r) sum[r][0] = broadcast<R>(before / 97 % 2 == 0 ? 1.0 : 1 + 2.3e-16) * sum[r][0];
 """
 
 
