@@ -68,9 +68,8 @@ void FermionMonomial::force(const EvolvingLinks& links, double step, LinkField& 
   take_back(*sum, step, out);
 }
 
-bool FermionMonomial::joins(const Monomial& other) const {
-  const auto* quarks = dynamic_cast<const FermionMonomial*>(&other);
-  return quarks != nullptr && FermionForce::alike(operator_, quarks->operator_);
+bool FermionMonomial::joins(const FermionMonomial& other) const {
+  return FermionForce::alike(operator_, other.operator_);
 }
 
 void FermionMonomial::join(const EvolvingLinks& links, std::unique_ptr<FermionForce>& sum) {

@@ -12,6 +12,8 @@
 
 namespace quarksmith {
 
+class FermionForce;
+
 /// What all of them have.
 struct FermionTerm {
   FermionParameters fermion;
@@ -32,13 +34,17 @@ class FermionMonomial : public Monomial {
         term_(term),
         operator_(term.fermion, term.solver, shifted),
         earlier_(term.chronological) {}
-  bool of_quarks() const final { return true; }
+  FermionMonomial* of_quarks() final { return this; }
+  void refresh(Noise& noise, int number, const EvolvingLinks& links) final;
   double action(const EvolvingLinks& links) final;
   void force(const EvolvingLinks& links, double step, LinkField& out) final;
-  bool joins(const Monomial& other) const final;
-  void join(const EvolvingLinks& links, std::unique_ptr<FermionForce>& sum) final;
-  void take_back(FermionForce& sum, double step, LinkField& out) final;
-  void refresh(Noise& noise, int number, const EvolvingLinks& links) final;
+
+  /// Whether its force and that of another one can be added up before they are taken back to the thin links.
+  bool joins(const FermionMonomial& other) const;
+  /// Adds its force to those of monomials that it joins; the first of them begins the sum.
+  void join(const EvolvingLinks& links, std::unique_ptr<FermionForce>& sum);
+  /// out += step times such a sum.
+  void take_back(FermionForce& sum, double step, LinkField& out);
 
  protected:
   /// The pseudofermions of the noise; the operators follow the links.

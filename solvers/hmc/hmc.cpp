@@ -9,6 +9,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/expression.hpp"
 #include "solvers/hmc/fermion_force.hpp"
+#include "solvers/hmc/fermion_monomials.hpp"
 
 namespace quarksmith {
 namespace {
@@ -58,18 +59,23 @@ bool Hmc::reports_norm(int monomial) const {
   return report_ != nullptr && (norms_ == ForceNorms::all || report_->forces[monomial].empty());
 }
 
+bool Hmc::join(int a, int b) const {
+  const FermionMonomial *one = monomials_[a]->of_quarks(), *other = monomials_[b]->of_quarks();
+  return one != nullptr && other != nullptr && one->joins(*other);
+}
+
 void Hmc::add_forces(const std::vector<int>& monomials, double step, LinkField& out) {
   std::vector<int> left = monomials;
   while (!left.empty()) {
     const int first = left.front();
-    const auto apart = std::stable_partition(left.begin() + 1, left.end(),
-                                             [&](int n) { return monomials_[first]->joins(*monomials_[n]); });
+    const auto apart = std::stable_partition(left.begin() + 1, left.end(), [&](int n) { return join(first, n); });
     if (apart == left.begin() + 1) {
       timed(first, [&](Monomial& m) { m.force(links_, step, out); });
     } else {
       std::unique_ptr<FermionForce> sum;
-      std::for_each(left.begin(), apart, [&](int n) { timed(n, [&](Monomial& m) { m.join(links_, sum); }); });
-      timed(first, [&](Monomial& m) { m.take_back(*sum, step, out); });
+      std::for_each(left.begin(), apart,
+                    [&](int n) { timed(n, [&](Monomial& m) { m.of_quarks()->join(links_, sum); }); });
+      timed(first, [&](Monomial& m) { m.of_quarks()->take_back(*sum, step, out); });
     }
     left.erase(left.begin(), apart);
   }

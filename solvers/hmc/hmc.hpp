@@ -58,6 +58,8 @@ class Hmc final : private Dynamics {
   void kick(const std::vector<int>& monomials, double step, double displacement) override;
   void drift(double step) override { links_.move(momenta_, step); }
   bool reports_norm(int monomial) const;
+  /// Whether the forces of two monomials are taken back to the thin links together.
+  bool join(int a, int b) const;
   /// out += step times the forces of some monomials.
   void add_forces(const std::vector<int>& monomials, double step, LinkField& out);
   /// What a monomial does counts as its time, and nothing else does.

@@ -13,8 +13,6 @@
 
 namespace quarksmith {
 
-class FermionForce;
-
 /// What a monomial did since it was last asked.
 struct MonomialWork {
   long long iterations = 0;  ///< of its solves
@@ -24,14 +22,16 @@ struct MonomialWork {
   long long damped = 0;      ///< links whose projection on U(3) was damped in its forces
 };
 
+class FermionMonomial;
+
 /// One term of the action: its heat bath, its value and its force.
 class Monomial {
  public:
   explicit Monomial(std::string name) : name_(std::move(name)) {}
   virtual ~Monomial() = default;
   const std::string& name() const { return name_; }
-  /// Of quarks, not of the gauge action.
-  virtual bool of_quarks() const { return false; }
+  /// Itself if it is of quarks with pseudofermions; null for others.
+  virtual FermionMonomial* of_quarks() { return nullptr; }
 
   /// Draws its pseudofermions, if it has any. \param number of the monomial among all.
   virtual void refresh(Noise&, int /*number*/, const EvolvingLinks&) {}
@@ -39,13 +39,6 @@ class Monomial {
   /// out += step dP/dtau of this term: 1/2 [U G]_TA with dS = sum Re tr(dU G), [A]_TA = (A - A^+)/2 minus its trace.
   /// \throws MissingKernel the build has no force of it.
   virtual void force(const EvolvingLinks& links, double step, LinkField& out) = 0;
-
-  /// Whether its force and that of another one can be added up before they are taken back to the thin links.
-  virtual bool joins(const Monomial&) const { return false; }
-  /// Adds its force to those of monomials that it joins; the first of them begins the sum.
-  virtual void join(const EvolvingLinks&, std::unique_ptr<FermionForce>&) {}
-  /// out += step times such a sum.
-  virtual void take_back(FermionForce&, double /*step*/, LinkField&) {}
 
   /// What it did so far; then begins anew.
   MonomialWork work() { return std::exchange(work_, {}); }
