@@ -33,6 +33,10 @@ QUARKSMITH_INLINE Site make_site(const Geometry& g, int parity, int index, int r
   s.x[0] = 2 * (index - row * (g.extent[0] / 2)) + odd;
   return s;
 }
+/// Site of a number among all sites: 2 n + parity for site n of a parity, whose neighbours are near in memory.
+QUARKSMITH_INLINE Site make_site(const Geometry& g, int number, int rhs) {
+  return make_site(g, number & 1, number >> 1, rhs);
+}
 
 /// What bodies say of themselves: this one takes the sites of a parity, in lanes, and adds up some numbers.
 template <class Codec, int Sums = 0>
@@ -42,7 +46,7 @@ struct SiteBody {
   static constexpr bool vectorised = true;
   static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return a.geometry.half_sites; }
 };
-/// This one takes all sites: number 2 n + parity stands for site n of a parity.
+/// This one takes all sites, by their numbers among all.
 template <class Codec, int Sums = 0>
 struct LatticeBody : SiteBody<Codec, Sums> {
   static constexpr bool both_parities = true;

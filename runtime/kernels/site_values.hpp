@@ -19,10 +19,9 @@ struct SiteValues : K {
     Words<double, W, K::sums> words;
     QUARKSMITH_UNROLL
     for (int n = 0; n < K::sums; ++n) words.w[n] = values[n];
-    Place place;
-    place.block = number >> 1;
-    const long long shift = rhs * a.out.rhs_stride + (number & 1) * a.out.parity_stride;
-    store_words<double, W, K::sums, 1>(a.out, place, shift, 0, words);
+    const Site x = make_site(a.geometry, number, rhs);
+    const long long shift = rhs * a.out.rhs_stride + x.parity * a.out.parity_stride;
+    store_words<double, W, K::sums, 1>(a.out, x.place, shift, 0, words);
   }
 };
 

@@ -157,21 +157,23 @@ template <int W, class R>
 QUARKSMITH_INLINE Words<Element<R>, W, hermitian_reals> hermitian_words(const Link<R>& m) {
   return {{m.a0.re, m.b1.re, m.c2.re, m.b0.re, m.b0.im, m.c0.re, m.c0.im, m.c1.re, m.c1.im}};
 }
-template <class R, class Reals>
-QUARKSMITH_INLINE Link<R> hermitian_matrix(const Reals& r) {
+/// Of three diagonal elements and the three below them, row by row.
+template <class R>
+QUARKSMITH_INLINE Link<R> hermitian_matrix(const R* diagonal, const Complex<R>& b0, const Complex<R>& c0,
+                                           const Complex<R>& c1) {
   const R zero{};
-  const Complex<R> b0 = {r.w[3], r.w[4]}, c0 = {r.w[5], r.w[6]}, c1 = {r.w[7], r.w[8]};
-  return {{r.w[0], zero}, conj(b0), conj(c0), b0, {r.w[1], zero}, conj(c1), c0, c1, {r.w[2], zero}};
+  return {{diagonal[0], zero}, conj(b0), conj(c0), b0, {diagonal[1], zero}, conj(c1), c0, c1, {diagonal[2], zero}};
+}
+template <int W, class R>
+QUARKSMITH_INLINE Link<R> hermitian_matrix(const Words<Element<R>, W, hermitian_reals>& m) {
+  return hermitian_matrix<R>(m.w, {m.w[3], m.w[4]}, {m.w[5], m.w[6]}, {m.w[7], m.w[8]});
 }
 
 /// The colour matrix of elements of one spin, s = 0 or 1.
 template <class R>
 QUARKSMITH_INLINE Link<R> diagonal_matrix(const Hermitian6<R>& h, int s) {
-  const R zero{};
   const auto below = [&](int i, int j) { return h.below[(3 * s + i) * (3 * s + i - 1) / 2 + 3 * s + j]; };
-  const Complex<R> e10 = below(1, 0), e20 = below(2, 0), e21 = below(2, 1);
-  return {{h.diagonal[3 * s], zero},    conj(e10), conj(e20), e10, {h.diagonal[3 * s + 1], zero}, conj(e21), e20, e21,
-          {h.diagonal[3 * s + 2], zero}};
+  return hermitian_matrix<R>(h.diagonal + 3 * s, below(1, 0), below(2, 0), below(2, 1));
 }
 /// That of spin 1 and spin 0.
 template <class R>
