@@ -121,23 +121,24 @@ FermionParameters read_action(const TomlReader& table, const std::string& action
   return p;
 }
 
+/// Whether an action has one of its numbers: a site term made of links, a twisted mass.
+bool has_number(const Action& action, ActionNumber ActionInfo::* number) {
+  const auto all = actions();
+  return std::any_of(all.begin(), all.end(), [&](const ActionInfo& info) {
+    return option_name(info.name) == action.name() && info.*number != nullptr;
+  });
+}
+
 /// A twisted mass on the sites of M alone; that of files from before there was one is not noted.
 void read_twist(TomlReader& table, FermionParameters& p) {
   if (!table.has("twist")) return;
   p.twist = table.number("twist");
   const int line = table.find("twist")->line;
-  if (p.reduction == Reduction::symmetric)
-    table.fail(line, "twist belongs to even_odd \"asymmetric\" or \"none\", where gamma_5 M is Hermitian");
   if (p.action->spins() != 4 || p.action->slices() != 1)
     table.fail(line, fmt::format("twist belongs to one Dirac quark in four dimensions, not to {}", p.action->name()));
-}
-
-/// Whether the site term of an action is made of links.
-bool has_log_det(const Action& action) {
-  const auto all = actions();
-  return std::any_of(all.begin(), all.end(), [&](const ActionInfo& info) {
-    return option_name(info.name) == action.name() && info.clover_space != nullptr;
-  });
+  if (p.reduction == Reduction::symmetric && has_number(*p.action, &ActionInfo::twist))
+    table.fail(line, fmt::format("twist with mu belongs to even_odd \"asymmetric\" or \"none\": action {} has a mu",
+                                 p.action->name()));
 }
 
 StoutLinks read_stout(TomlReader table) {
@@ -380,7 +381,7 @@ std::unique_ptr<Monomial> read_monomial(TomlReader table, int& reach) {
   } else if (kind == "rational") {
     made = read_rational_monomial(table, name, f);
   } else {
-    if (!has_log_det(*f.term.fermion.action))
+    if (!has_number(*f.term.fermion.action, &ActionInfo::clover_space))
       table.fail(
           fmt::format("the log det of action {} does not depend on the links; leave the monomial out", f.action));
     const std::string sites = table.word("sites", {"even", "odd", "all"}, "all");
