@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/hmc_gauge.hpp"
 #include "apps/hmc_monomials.hpp"
 #include "runtime/error.hpp"
 
@@ -114,6 +115,7 @@ HmcDescription read_run(TomlReader& file) {
   run.seed = static_cast<std::uint64_t>(trajectory->integer("seed", 0, INT64_MAX, 1));
   run.metropolis = trajectory->flag("metropolis", true);
   run.norms = trajectory->word("force_norms", {"all", "first"}, "all") == "all" ? ForceNorms::all : ForceNorms::first;
+  if (trajectory->has("momenta_anisotropy")) run.anisotropy = positive(*trajectory, "momenta_anisotropy");
   trajectory->done();
   return run;
 }

@@ -195,13 +195,32 @@ WITH_QUARKS = [
     ("kappa = 0.12", "kappa = -0.12", "monomial 'quark': kappa -0.12: use a positive number"),
     ("kappa = 0.12", "kappa = 0.12\ncsw = 1.0", "csw belongs to action clover"),
     ("kappa = 0.12", "kappa = 0.12\nmass = 0.1", "exactly one of mass and kappa"),
-    ("kappa = 0.12", "kappa = 0.12\ntwist = 0.1", 'twist belongs to even_odd "asymmetric" or "none"'),
+    (
+        '"wilson"\nkappa = 0.12',
+        '"twisted-mass"\nkappa = 0.12\nmu = 0.2\ntwist = 0.1',
+        'twist with mu belongs to even_odd "asymmetric" or "none": action twisted-mass has a mu',
+    ),
     (
         '"wilson"\nkappa = 0.12',
         '"domain-wall"\nmass = 0.1\nls = 4\nm5 = 1.4\neven_odd = "none"\ntwist = 0.1',
         "twist belongs to one Dirac quark in four dimensions, not to domain-wall",
     ),
     ('"two-flavour"', '"rational"\nflavours = 0\nrational = {range = [1, 2]}', "flavours = 0"),
+    (
+        '"two-flavour"',
+        '"rational"\nrational = {range = [1, 2], poles = 5}',
+        "monomial 'quark': rational: force_poles is missing",
+    ),
+    (
+        '"two-flavour"',
+        '"rational"\nrational = {range = [1, 2], poles = 41, force_poles = 5}',
+        "poles = 41; use a whole number from 1 to 40",
+    ),
+    (
+        '"two-flavour"',
+        '"rational"\nrational = {range = [1, 2], poles = 5, force_poles = 5, error = 1e-9}',
+        "key 'error' is unknown here",
+    ),
     ('"wilson"\nkappa', '"overlap"\nkappa', "action 'overlap' is unknown; use wilson"),
     ('"two-flavour"', '"two-flavour-ratio"', "monomial 'quark': denominator is missing"),
     ('"two-flavour"', '"rational"', "monomial 'quark': its rational functions are missing"),
@@ -278,6 +297,7 @@ WALL = "ls = 4; m5 = 1.6; mass = 0.1"
 MOEBIUS = f"{WALL}; b5 = 1.5; c5 = 0.5"
 STOUT = "stout = {rho = 0.1, steps = "
 RATIONAL = "rational = {range = [0.1, 30.0], error = 1e-8, force_error = 1e-8}"
+POLES = "rational = {range = [0.1, 30.0], poles = 7, force_poles = 6}"
 WIDER = RATIONAL.replace("30.0", "90.0")
 TWISTED = 'mass = 0.2; csw = 1.1; even_odd = "asymmetric"; twist = 0.3'
 QUARKS = {
@@ -289,6 +309,7 @@ QUARKS = {
     "doublet": ("two-flavour", "twisted-mass", "mass = 0.2; mu = 0.3; epsilon = 0.1"),
     "ratio": ("two-flavour-ratio", "clover", "mass = 0.1; csw = 1.1; denominator = {mass = 0.4}"),
     "one flavour": ("rational", "clover", f"{RATIONAL}; mass = 0.3; csw = 1.0; fields = 2"),
+    "poles of a number": ("rational", "clover", f"{POLES}; mass = 0.3; csw = 1.0; fields = 2"),
     "log det": ("log-det", "clover", 'mass = 0.2; csw = 1.0; flavours = 1; sites = "odd"'),
     "bosons": ("rational", "clover", f"{RATIONAL}; mass = 0.3; csw = 1.0; flavours = -1"),
     "domain wall": ("two-flavour", "domain-wall", f'{WALL}; even_odd = "asymmetric"'),
@@ -299,6 +320,13 @@ QUARKS = {
     "twist": ("two-flavour", "clover", f"{TWISTED}; {STOUT}1}}"),
     "ratio of twists": ("two-flavour-ratio", "twisted-clover", f"{TWISTED}; mu = 0.1; denominator = {{twist = 0.6}}"),
     "one flavour with a twist": ("rational", "wilson", f'{WIDER}; mass = 0.3; even_odd = "asymmetric"; twist = 0.2'),
+    "symmetric twist": ("two-flavour", "clover", f"mass = 0.2; csw = 1.1; twist = 0.3; {STOUT}1}}"),
+    "ratio of symmetric twists": (
+        "two-flavour-ratio",
+        "clover",
+        "mass = 0.2; csw_r = 1.2; csw_t = 0.9; anisotropy = [1.5, 0.9]; denominator = {twist = 0.6}",
+    ),
+    "one flavour with a symmetric twist": ("rational", "clover", f"{WIDER}; mass = 0.3; csw = 1.0; twist = 0.2"),
     "naive": ("two-flavour", "naive", 'mass = 0.4; mu = 0.1; even_odd = "none"'),
     "staggered": ("rational", "staggered", f"{RATIONAL}; mass = 0.2; flavours = 2"),
     "asqtad": ("rational", "asqtad", f"{RATIONAL}; mass = 0.2; u0 = 0.9"),
