@@ -72,12 +72,19 @@ std::vector<Kick> read_kicks(TomlReader& table, Names& names, int level) {
   return kicks;
 }
 
-IntegratorLevel read_level(TomlReader table, Names& names, int number) {
+/// \param length of a trajectory.
+IntegratorLevel read_level(TomlReader table, Names& names, int number, double length) {
   using Scheme = IntegratorLevel::Scheme;
   IntegratorLevel level;
   const std::string kind = table.word("kind", schemes);
   level.scheme = static_cast<Scheme>(std::find(schemes.begin(), schemes.end(), kind) - schemes.begin());
-  level.steps = static_cast<int>(table.integer("steps", 1, most_steps));
+  if (table.has("longest_step")) {
+    level.longest = positive(table, "longest_step");
+    if (level.longest * most_steps < length)
+      table.fail(fmt::format("longest_step = {}; use at least {}", level.longest, length / most_steps));
+  } else {
+    level.steps = static_cast<int>(table.integer("steps", 1, most_steps));
+  }
   if (level.scheme == Scheme::schedule) {
     level.kicks = read_kicks(table, names, number);
   } else {
@@ -141,7 +148,7 @@ HmcPlan read_hmc(const std::filesystem::path& path) {
   for (TomlReader& table : file.tables("integrator", "")) {
     const int number = static_cast<int>(plan.description.levels.size());
     table.call(fmt::format("integrator level {}", number + 1));
-    plan.description.levels.push_back(read_level(table, names, number));
+    plan.description.levels.push_back(read_level(table, names, number, plan.description.length));
   }
   if (plan.description.levels.empty()) file.fail("there is no [[integrator]]; give at least one level");
   for (std::size_t n = 0; n < names.names.size(); ++n)

@@ -117,7 +117,7 @@ GaugeLoops symanzik(TomlReader& table, double beta) {
 
 double positive(TomlReader& table, const std::string& key, std::optional<double> fallback) {
   const double number = table.number(key, fallback);
-  if (!(number > 0)) table.fail(fmt::format("{} = {}; use a positive number", key, number));
+  if (!(number > 0)) table.fail(table.find(key)->line, fmt::format("{} = {}; use a positive number", key, number));
   return number;
 }
 
