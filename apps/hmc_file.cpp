@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/hmc_gauge.hpp"
 #include "apps/hmc_monomials.hpp"
 #include "runtime/error.hpp"
 
@@ -79,7 +78,7 @@ IntegratorLevel read_level(TomlReader table, Names& names, int number, double le
   const std::string kind = table.word("kind", schemes);
   level.scheme = static_cast<Scheme>(std::find(schemes.begin(), schemes.end(), kind) - schemes.begin());
   if (table.has("longest_step")) {
-    level.longest = positive(table, "longest_step");
+    level.longest = table.positive("longest_step");
     if (level.longest * most_steps < length)
       table.fail(fmt::format("longest_step = {}; use at least {}", level.longest, length / most_steps));
   } else {
@@ -122,7 +121,7 @@ HmcDescription read_run(TomlReader& file) {
   run.seed = static_cast<std::uint64_t>(trajectory->integer("seed", 0, INT64_MAX, 1));
   run.metropolis = trajectory->flag("metropolis", true);
   run.norms = trajectory->word("force_norms", {"all", "first"}, "all") == "all" ? ForceNorms::all : ForceNorms::first;
-  if (trajectory->has("momenta_anisotropy")) run.anisotropy = positive(*trajectory, "momenta_anisotropy");
+  if (trajectory->has("momenta_anisotropy")) run.anisotropy = trajectory->positive("momenta_anisotropy");
   trajectory->done();
   return run;
 }

@@ -52,7 +52,7 @@ GaugeLoops read_loops(TomlReader& table, double beta) {
 /// Rectangles that are long in time are left out: C. Morningstar and M. Peardon, Phys. Rev. D 60 (1999) 034509; with
 /// omega, hep-lat/9911003.
 GaugeLoops anisotropic_symanzik(TomlReader& table, double beta) {
-  const double xi0 = positive(table, "anisotropy"), s = positive(table, "u_s", 1), t = positive(table, "u_t", 1);
+  const double xi0 = table.positive("anisotropy"), s = table.positive("u_s", 1), t = table.positive("u_t", 1);
   const double omega = later_number(table, "omega", 0), s2 = s * s, s4 = s2 * s2, t2 = t * t;
   GaugeLoops loops;
   for (int plane = 0; plane < 6; ++plane) {
@@ -66,7 +66,7 @@ GaugeLoops anisotropic_symanzik(TomlReader& table, double beta) {
 }
 
 GaugeLoops anisotropic_wilson(TomlReader& table, double beta) {
-  const double xi0 = positive(table, "anisotropy", 1);
+  const double xi0 = table.positive("anisotropy", 1);
   GaugeLoops loops;
   for (int plane = 0; plane < 6; ++plane) loops.planes[plane] = plane < space_planes ? beta / xi0 : beta * xi0;
   return loops;
@@ -114,12 +114,6 @@ GaugeLoops symanzik(TomlReader& table, double beta) {
 }
 
 }  // namespace
-
-double positive(TomlReader& table, const std::string& key, std::optional<double> fallback) {
-  const double number = table.number(key, fallback);
-  if (!(number > 0)) table.fail(table.find(key)->line, fmt::format("{} = {}; use a positive number", key, number));
-  return number;
-}
 
 GaugeLoops read_gauge_action(TomlReader& table) {
   const std::string action =

@@ -121,7 +121,7 @@ FermionParameters read_action(const TomlReader& table, const std::string& action
 }
 
 /// Whether an action has one of its numbers: a site term made of links, a twisted mass.
-bool has_number(const Action& action, ActionNumber ActionInfo::* number) {
+bool has_number(const Action& action, ActionNumber ActionInfo::*number) {
   const auto all = actions();
   return std::any_of(all.begin(), all.end(), [&](const ActionInfo& info) {
     return option_name(info.name) == action.name() && info.*number != nullptr;
@@ -245,7 +245,8 @@ FermionKeys read_fermion(TomlReader& table, const std::string& kind, int& reach)
 }
 
 /// Powers of A = M^+ M with which `fields` pseudofermions give |det M|^flavours, or with staggered quarks, four of
-/// which are one M, det A^(flavours/4). With so many poles the heat bath has the inverse of the action, as Chroma has it.
+/// which are one M, det A^(flavours/4). Of a given number of poles the heat bath has the inverse of the action, as
+/// Chroma has it.
 RationalFunctions fitted(TomlReader& functions, bool staggered, int flavours, int fields) {
   const std::vector<double> range = functions.numbers("range");
   if (range.size() != 2) functions.fail(functions.find("range")->line, "range is not [lower, upper] of M^+ M");

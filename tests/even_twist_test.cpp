@@ -166,9 +166,8 @@ TEST_P(EvenTwist, HasTheDeterminantOfDenseMatrices) {
   const Square t = matrix_of(u.lattice, true, [&](const Flavours& psi) { return dense.multiply(psi); });
   EXPECT_NEAR(ours, log_abs_det(all, 2 * n) - log_abs_det(t, 2 * n), 1e-10);
 
-  const Square m = matrix_of(u.lattice, false, [&](const Flavours& psi) {
-    return dense.even_odd(psi, Reduction::symmetric, false);
-  });
+  const Square m = matrix_of(u.lattice, false,
+                             [&](const Flavours& psi) { return dense.even_odd(psi, Reduction::symmetric, false); });
   const Square even = matrix_of(u.lattice, false, [&](const Flavours& psi) { return dense.multiply(psi); });
   Square sum = product_of(adjoint_of(m, n), m, n);
   const Square squared = product_of(even, even, n);

@@ -83,9 +83,7 @@ std::shared_ptr<const LinkField> Hmc::stretched(const LinkField& p, double facto
   return result;
 }
 
-void Hmc::move(const LinkField& p, double step) {
-  links_.move(*stretched(p, 1 / (anisotropy_ * anisotropy_)), step);
-}
+void Hmc::move(const LinkField& p, double step) { links_.move(*stretched(p, 1 / (anisotropy_ * anisotropy_)), step); }
 
 void Hmc::kick(const std::vector<int>& monomials, double step, double displacement) {
   const std::shared_ptr<const LinkField> here = links_.keep();

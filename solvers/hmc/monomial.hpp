@@ -57,8 +57,8 @@ class Monomial {
   std::string name_;
 };
 
-/// Loops of a gauge action, S = -1/3 sum of c Re tr, or 1/3 sum of c (3 - Re tr), and their coefficients c; then what is
-/// not linear in them.
+/// Loops of a gauge action, S = -1/3 sum of c Re tr, or 1/3 sum of c (3 - Re tr), and their coefficients c; then what
+/// is not linear in them.
 struct GaugeLoops {
   std::array<double, 6> planes{};  ///< of plaquettes: xy, xz, yz, xt, yt, zt
   /// Of 2x1 loops in these planes: those long in the first direction of the plane, and in the second.

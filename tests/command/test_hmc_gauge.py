@@ -83,9 +83,7 @@ def test_pairs_of_plaquettes_are_those_of_omega(quarksmith, tmp_path):
 
 @pytest.mark.parametrize("action", [with_omega(0.7)[0], 'action = "wilson"\nbeta = 5.5\nanisotropy = 2.0\n'])
 def test_an_action_is_its_parts_in_space_and_time(quarksmith, tmp_path, action):
-    found = [
-        trajectory(quarksmith, tmp_path, f'{action}planes = "{part}"\n', 3) for part in ("all", "space", "time")
-    ]
+    found = [trajectory(quarksmith, tmp_path, f'{action}planes = "{part}"\n', 3) for part in ("all", "space", "time")]
     whole, space, time = (t["actions"]["gauge"][0] for t in found)
     assert whole == pytest.approx(space + time, rel=1e-12)
     assert space != 0 and time != 0
