@@ -101,6 +101,14 @@ def test_a_resumed_run_has_the_same_bits(quarksmith, tmp_path):
     assert "count" in quarksmith.refuses("hmc", three, "--resume", "part_00003.ildg")
 
 
+SECOND = """\
+[[monomial]]
+name = "quark"
+kind = "two-flavour"
+action = "wilson"
+kappa = 0.12
+"""
+
 CHANGES = [
     ("steps = 10", "steps = 11", "integrator level 1: steps was 10, now 11"),
     ("beta = 5.6", "beta = 5.7", "monomial 'gauge': beta was 5.6, now 5.7"),

@@ -1,7 +1,7 @@
 """Molecular dynamics: what a wrong description is answered."""
 
 import pytest
-from test_hmc import GAUGE, pure_gauge
+from test_hmc import GAUGE, SECOND, pure_gauge
 
 BAD = [
     (("beta = 5.6", "beat = 5.6"), "run.toml:10: monomial 'gauge': beta is missing"),
@@ -48,13 +48,6 @@ def test_a_wrong_description_is_one_clear_error(quarksmith, tmp_path, change, me
     assert not (tmp_path / "o.json").exists()
 
 
-SECOND = """\
-[[monomial]]
-name = "quark"
-kind = "two-flavour"
-action = "wilson"
-kappa = 0.12
-"""
 WITH_QUARKS = [
     ("", "", "monomial 'quark' is in no level of the integrator"),
     (
