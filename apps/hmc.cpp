@@ -207,7 +207,7 @@ int run(const HmcOptions& o) {
   const PathLock prefix = claim(o, first, end);
   if (!o.resume.empty() && o.common.ranks().rank() == 0) clear_stale_lock(o.resume);
   const auto domain = o.common.open_domain(start.gauge.lattice, d.reach);
-  Hmc hmc(start.gauge, domain, std::move(plan.monomials), d.levels, d.length, d.norms);
+  Hmc hmc(start.gauge, domain, std::move(plan.monomials), d.levels, d.length, d.norms, d.anisotropy);
   nlohmann::ordered_json result = {{"lattice", d.extents},
                                    {"gauge", start.origin},
                                    {"seed", d.seed},

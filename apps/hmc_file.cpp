@@ -71,12 +71,19 @@ std::vector<Kick> read_kicks(TomlReader& table, Names& names, int level) {
   return kicks;
 }
 
-IntegratorLevel read_level(TomlReader table, Names& names, int number) {
+/// \param length of a trajectory.
+IntegratorLevel read_level(TomlReader table, Names& names, int number, double length) {
   using Scheme = IntegratorLevel::Scheme;
   IntegratorLevel level;
   const std::string kind = table.word("kind", schemes);
   level.scheme = static_cast<Scheme>(std::find(schemes.begin(), schemes.end(), kind) - schemes.begin());
-  level.steps = static_cast<int>(table.integer("steps", 1, most_steps));
+  if (table.has("longest_step")) {
+    level.longest = table.positive("longest_step");
+    if (level.longest * most_steps < length)
+      table.fail(fmt::format("longest_step = {}; use at least {}", level.longest, length / most_steps));
+  } else {
+    level.steps = static_cast<int>(table.integer("steps", 1, most_steps));
+  }
   if (level.scheme == Scheme::schedule) {
     level.kicks = read_kicks(table, names, number);
   } else {
@@ -114,6 +121,7 @@ HmcDescription read_run(TomlReader& file) {
   run.seed = static_cast<std::uint64_t>(trajectory->integer("seed", 0, INT64_MAX, 1));
   run.metropolis = trajectory->flag("metropolis", true);
   run.norms = trajectory->word("force_norms", {"all", "first"}, "all") == "all" ? ForceNorms::all : ForceNorms::first;
+  if (trajectory->has("momenta_anisotropy")) run.anisotropy = trajectory->positive("momenta_anisotropy");
   trajectory->done();
   return run;
 }
@@ -139,7 +147,7 @@ HmcPlan read_hmc(const std::filesystem::path& path) {
   for (TomlReader& table : file.tables("integrator", "")) {
     const int number = static_cast<int>(plan.description.levels.size());
     table.call(fmt::format("integrator level {}", number + 1));
-    plan.description.levels.push_back(read_level(table, names, number));
+    plan.description.levels.push_back(read_level(table, names, number, plan.description.length));
   }
   if (plan.description.levels.empty()) file.fail("there is no [[integrator]]; give at least one level");
   for (std::size_t n = 0; n < names.names.size(); ++n)

@@ -21,6 +21,7 @@ struct HmcDescription {
   std::uint64_t seed = 1;
   bool metropolis = true;
   ForceNorms norms = ForceNorms::all;
+  double anisotropy = 1;  ///< of momenta
   std::vector<IntegratorLevel> levels;
   int reach = 1;  ///< sites of the longest hop of its operators
   /// All keys with their values or defaults, `WHAT: KEY`, but for the number of trajectories and where they begin: what

@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <regex>
 
 #include "apps/action_options.hpp"
 #include "apps/command_table.hpp"
+#include "apps/hmc_gauge.hpp"
 #include "apps/option_rules.hpp"
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
@@ -18,7 +18,6 @@
 namespace quarksmith::apps {
 namespace {
 
-constexpr double most_beta = 1e6;
 constexpr int most_guesses = 30;  ///< solutions that are kept
 
 /// Keys of all monomials and of their kinds; the others are parameters of an action.
@@ -121,23 +120,24 @@ FermionParameters read_action(const TomlReader& table, const std::string& action
   return p;
 }
 
+/// Whether an action has one of its numbers: a site term made of links, a twisted mass.
+bool has_number(const Action& action, ActionNumber ActionInfo::*number) {
+  const auto all = actions();
+  return std::any_of(all.begin(), all.end(), [&](const ActionInfo& info) {
+    return option_name(info.name) == action.name() && info.*number != nullptr;
+  });
+}
+
 /// A twisted mass on the sites of M alone; that of files from before there was one is not noted.
 void read_twist(TomlReader& table, FermionParameters& p) {
   if (!table.has("twist")) return;
   p.twist = table.number("twist");
   const int line = table.find("twist")->line;
-  if (p.reduction == Reduction::symmetric)
-    table.fail(line, "twist belongs to even_odd \"asymmetric\" or \"none\", where gamma_5 M is Hermitian");
   if (p.action->spins() != 4 || p.action->slices() != 1)
     table.fail(line, fmt::format("twist belongs to one Dirac quark in four dimensions, not to {}", p.action->name()));
-}
-
-/// Whether the site term of an action is made of links.
-bool has_log_det(const Action& action) {
-  const auto all = actions();
-  return std::any_of(all.begin(), all.end(), [&](const ActionInfo& info) {
-    return option_name(info.name) == action.name() && info.clover_space != nullptr;
-  });
+  if (p.reduction == Reduction::symmetric && has_number(*p.action, &ActionInfo::twist))
+    table.fail(line, fmt::format("twist with mu belongs to even_odd \"asymmetric\" or \"none\": action {} has a mu",
+                                 p.action->name()));
 }
 
 StoutLinks read_stout(TomlReader table) {
@@ -244,81 +244,22 @@ FermionKeys read_fermion(TomlReader& table, const std::string& kind, int& reach)
   return f;
 }
 
-const std::array<std::string, 6> plane_names = {"xy", "xz", "yz", "xt", "yt", "zt"};
-
-double positive(TomlReader& table, const std::string& key, std::optional<double> fallback) {
-  const double number = table.number(key, fallback);
-  if (!(number > 0)) table.fail(fmt::format("{} = {}; use a positive number", key, number));
-  return number;
-}
-
-/// Coefficients by orientation: xxy is two links long in x and one in y, xyy the other one of this plane.
-void read_rectangles(TomlReader& table, double beta, GaugeLoops& loops) {
-  auto given = table.table("rectangle_coefficients", table.called() + ": rectangle_coefficients");
-  if (!given) return;
-  for (std::size_t n = 0; n < plane_names.size(); ++n) {
-    const std::string& plane = plane_names[n];
-    loops.rectangles[n] = {beta * given->number(plane[0] + plane, 0), beta * given->number(plane + plane[1], 0)};
-  }
-  given->done();
-}
-
-/// Rectangles that are long in time are left out: C. Morningstar and M. Peardon, Phys. Rev. D 60 (1999) 034509.
-GaugeLoops anisotropic_symanzik(TomlReader& table, double beta) {
-  const double xi0 = positive(table, "anisotropy", {}), s = positive(table, "u_s", 1), t = positive(table, "u_t", 1);
-  const double s2 = s * s, s4 = s2 * s2, t2 = t * t;
-  GaugeLoops loops;
-  for (int plane = 0; plane < 6; ++plane) {
-    const bool space = plane < 3;
-    loops.planes[plane] = space ? 5 * beta / (3 * xi0 * s4) : 4 * beta * xi0 / (3 * s2 * t2);
-    const double rectangle = space ? -beta / (12 * xi0 * s4 * s2) : -beta * xi0 / (12 * s4 * t2);
-    loops.rectangles[plane] = {rectangle, space ? rectangle : 0};
-  }
-  return loops;
-}
-
-GaugeLoops read_gauge_action(TomlReader& table) {
-  const std::string action =
-      table.word("action", {"wilson", "loops", "symanzik", "anisotropic-symanzik", "iwasaki", "dbw2"});
-  const double beta = table.number("beta");
-  if (!(std::abs(beta) <= most_beta)) table.fail(fmt::format("beta = {}; use a number up to {}", beta, most_beta));
-  GaugeLoops loops;
-  loops.planes.fill(beta);
-  if (action == "wilson") {
-    const double xi0 = positive(table, "anisotropy", 1);
-    for (int plane = 0; plane < 6; ++plane) loops.planes[plane] = plane < 3 ? beta / xi0 : beta * xi0;
-  } else if (action == "loops") {
-    auto planes = table.table("plane_coefficients", table.called() + ": plane_coefficients");
-    if (!planes)
-      table.fail("plane_coefficients is missing; give {xy = ..., xz = ..., yz = ..., xt = ..., yt = ..., zt = ...}");
-    int n = 0;
-    for (const std::string& plane : plane_names) loops.planes[n++] = beta * planes->number(plane);
-    planes->done();
-    read_rectangles(table, beta, loops);
-  } else if (action == "anisotropic-symanzik") {
-    loops = anisotropic_symanzik(table, beta);
-  } else {
-    // c_0 + 8 c_1 = 1; Y. Iwasaki, arXiv:1111.7054; T. Takaishi, Phys. Rev. D 54 (1996) 1050.
-    const double c1 = action == "iwasaki" ? -0.331 : -1.4088;
-    const bool given = action == "symanzik";
-    loops.planes.fill(beta * (given ? table.number("plaquette") : 1 - 8 * c1));
-    loops.all_rectangles(beta * (given ? table.number("rectangle") : c1));
-    loops.chair = given ? beta * table.number("chair", 0) : 0;
-    loops.constant = true;
-    if (given) table.find("u0");  // the coefficients hold it already
-  }
-  return loops;
-}
-
 /// Powers of A = M^+ M with which `fields` pseudofermions give |det M|^flavours, or with staggered quarks, four of
-/// which are one M, det A^(flavours/4).
+/// which are one M, det A^(flavours/4). Of a given number of poles the heat bath has the inverse of the action, as
+/// Chroma has it.
 RationalFunctions fitted(TomlReader& functions, bool staggered, int flavours, int fields) {
   const std::vector<double> range = functions.numbers("range");
   if (range.size() != 2) functions.fail(functions.find("range")->line, "range is not [lower, upper] of M^+ M");
-  const double error = functions.number("error", 1e-10), force_error = functions.number("force_error", 1e-7);
   const int part = (staggered ? 8 : 4) * fields;
   const Interval interval{range[0], range[1]};
   try {
+    if (functions.has("poles")) {
+      const auto poles = [&](const char* key) { return static_cast<int>(functions.integer(key, 1, most_poles)); };
+      const RationalFit action = remez({-flavours, part}, poles("poles"), interval),
+                        force = remez({-flavours, part / 2}, poles("force_poles"), interval);
+      return {action.inverse, action.function, force.function, interval};
+    }
+    const double error = functions.number("error", 1e-10), force_error = functions.number("force_error", 1e-7);
     return {fit_to_error({flavours, part}, error, interval).function,
             fit_to_error({-flavours, part}, error, interval).function,
             fit_to_error({-flavours, part / 2}, force_error, interval).function, interval};
@@ -380,7 +321,7 @@ std::unique_ptr<Monomial> read_monomial(TomlReader table, int& reach) {
   } else if (kind == "rational") {
     made = read_rational_monomial(table, name, f);
   } else {
-    if (!has_log_det(*f.term.fermion.action))
+    if (!has_number(*f.term.fermion.action, &ActionInfo::clover_space))
       table.fail(
           fmt::format("the log det of action {} does not depend on the links; leave the monomial out", f.action));
     const std::string sites = table.word("sites", {"even", "odd", "all"}, "all");

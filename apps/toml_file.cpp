@@ -83,6 +83,12 @@ double TomlReader::number(const std::string& key, std::optional<double> fallback
   return noted(key, fallback && !has(key) ? *fallback : as_number(key, need(key, "a number")));
 }
 
+double TomlReader::positive(const std::string& key, std::optional<double> fallback) {
+  const double n = number(key, fallback);
+  if (!(n > 0)) fail(find(key)->line, fmt::format("{} = {}; use a positive number", key, n));
+  return n;
+}
+
 long long TomlReader::integer(const std::string& key, long long least, long long most,
                               std::optional<long long> fallback) {
   if (fallback && !has(key)) return noted(key, *fallback);

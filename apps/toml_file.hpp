@@ -55,6 +55,7 @@ class TomlReader {
   bool has(const std::string& key) const;
   // A value of a kind. \throws UsageError it is another, or it is missing and there is no fallback.
   double number(const std::string& key, std::optional<double> fallback = {});
+  double positive(const std::string& key, std::optional<double> fallback = {});
   long long integer(const std::string& key, long long least, long long most, std::optional<long long> fallback = {});
   bool flag(const std::string& key, bool fallback);
   std::string text(const std::string& key, std::optional<std::string> fallback = {});

@@ -51,7 +51,7 @@ MADE_LINKS = dict.fromkeys(
     for kernel in (*(launch.kernel for launch in stage.launches), *(["project_u3"] if stage.project else ()))
 )
 """What makes the links of actions from those of a configuration."""
-MOLECULAR_DYNAMICS = ("move_links", "kick", "algebra_norm2", "back_to_su3")
+MOLECULAR_DYNAMICS = ("move_links", "kick", "stretch_time", "algebra_norm2", "back_to_su3")
 
 Kernels = dict[str, KernelSpec]
 

@@ -1,4 +1,5 @@
-// Gauge actions whose rectangles have a coefficient for each orientation: values, and forces against differences.
+// Gauge actions whose rectangles have a coefficient for each orientation, and such with products of plaquettes: values,
+// and forces against differences.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +8,7 @@
 #include "solvers/hmc/monomial.hpp"
 #include "solvers/hmc/noise.hpp"
 #include "tests/reference/reference.hpp"
+#include "tests/slope.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -21,35 +23,50 @@ GaugeLoops anisotropic_loops() {
   return loops;
 }
 
+/// What is not linear in plaquettes beside them, or alone.
+GaugeLoops products_of_plaquettes(bool alone) {
+  GaugeLoops loops = alone ? GaugeLoops{} : anisotropic_loops();
+  loops.two_plaquettes = {-2.1, 0, 1.7};
+  loops.squares = {1.4, -0.6};
+  return loops;
+}
+
+Complex64 trace_of(const HostGauge& gauge, long long x, const std::vector<int>& path) {
+  const Matrix3 p = reference::path(gauge, x, path);
+  return p[0] + p[4] + p[8];
+}
+
 double traces(const HostGauge& gauge, const std::vector<int>& path) {
   double sum = 0;
-  for (long long x = 0; x < gauge.lattice.sites(); ++x) {
-    const Matrix3 p = reference::path(gauge, x, path);
-    sum += (p[0] + p[4] + p[8]).real();
-  }
+  for (long long x = 0; x < gauge.lattice.sites(); ++x) sum += trace_of(gauge, x, path).real();
   return sum;
+}
+
+/// Of the plaquettes of a plane in space those at x times those at x + t; |tr|^2 and Re tr^2.
+std::array<double, 3> products(const HostGauge& gauge, int mu, int nu) {
+  std::array<double, 3> sums{};
+  for (long long x = 0; x < gauge.lattice.sites(); ++x) {
+    const Complex64 z = trace_of(gauge, x, {mu, nu, -mu, -nu});
+    sums[0] += z.real() * trace_of(gauge, x, {4, mu, nu, -mu, -nu, -4}).real();
+    sums[1] += std::norm(z);
+    sums[2] += (z * z).real();
+  }
+  return sums;
 }
 
 double reference_action(const HostGauge& gauge, const GaugeLoops& loops) {
   double sum = 0;
   std::size_t plane = 0;
   for (int nu = 2; nu <= 4; ++nu)
-    for (int mu = 1; mu < nu; ++mu, ++plane)
+    for (int mu = 1; mu < nu; ++mu, ++plane) {
+      const auto [pairs, adjoint, square] = products(gauge, mu, nu);
       sum += loops.planes[plane] * traces(gauge, {mu, nu, -mu, -nu}) +
              loops.rectangles[plane][0] * traces(gauge, {mu, mu, nu, -mu, -mu, -nu}) +
-             loops.rectangles[plane][1] * traces(gauge, {nu, nu, mu, -nu, -nu, -mu});
+             loops.rectangles[plane][1] * traces(gauge, {nu, nu, mu, -nu, -nu, -mu}) +
+             (loops.squares[0] * adjoint + loops.squares[1] * square) / 3;
+      if (nu < 4) sum += loops.two_plaquettes[plane] * pairs / 6;
+    }
   return -sum / 3;
-}
-
-/// The sum of Re tr P F over links.
-double product(const LinkField& p, const LinkField& f) {
-  const HostGauge one = download(p), other = download(f);
-  double sum = 0;
-  for (std::size_t x = 0; x < one.site.size(); ++x)
-    for (int mu = 0; mu < directions; ++mu)
-      for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) sum += (one.site[x][mu][3 * i + j] * other.site[x][mu][3 * j + i]).real();
-  return sum;
 }
 
 class GaugeAction : public testing::TestWithParam<std::shared_ptr<Device>> {
@@ -66,30 +83,25 @@ class GaugeAction : public testing::TestWithParam<std::shared_ptr<Device>> {
 };
 
 TEST_P(GaugeAction, IsTheSumOverLoopsOfEachOrientation) {
-  const GaugeLoops loops = anisotropic_loops();
-  const double expected = reference_action(gauge, loops);
-  EXPECT_NEAR(GaugeMonomial("gauge", loops).action(links) / expected, 1, 1e-13);
+  for (const GaugeLoops& loops : {anisotropic_loops(), products_of_plaquettes(false), products_of_plaquettes(true)}) {
+    const double expected = reference_action(gauge, loops);
+    EXPECT_NEAR(GaugeMonomial("gauge", loops).action(links) / expected, 1, 1e-13);
+  }
 }
 
-/// Along U' = P U dS/dtau = 2 sum tr P F, with F = dP/dtau of S; differences of sixth order.
+TEST_P(GaugeAction, WithItsConstantIsZeroOnUnitLinks) {
+  const EvolvingLinks unit(unit_gauge(domain->lattice()), domain);
+  GaugeLoops loops = products_of_plaquettes(false);
+  const double without = GaugeMonomial("gauge", loops).action(unit);
+  loops.constant = true;
+  EXPECT_LT(std::abs(GaugeMonomial("gauge", loops).action(unit)), 1e-12 * std::abs(without));
+}
+
 TEST_P(GaugeAction, HasTheForceOfItsDifferences) {
-  GaugeMonomial monomial("gauge", anisotropic_loops());
-  const LinkField f = force(anisotropic_loops());
-  const double h = 0.005, weights[] = {0.75, -0.15, 1.0 / 60};
-  for (const int number : {1, 2, 3}) {
-    LinkField p = links.cleared();
-    GaussianNoise(3, number).momenta(p);
-    const auto start = links.keep();
-    const auto action_at = [&](double time) {
-      links.move(p, time);
-      const double action = monomial.action(links);
-      links.restore(start);
-      return action;
-    };
-    double slope = 0;
-    for (int n = 1; n <= 3; ++n) slope += weights[n - 1] * (action_at(n * h) - action_at(-n * h)) / h;
-    const double expected = 2 * product(p, f);
-    EXPECT_NEAR(slope, expected, 1e-9 * std::abs(expected)) << number;
+  for (const GaugeLoops& loops : {anisotropic_loops(), products_of_plaquettes(false), products_of_plaquettes(true)}) {
+    GaugeMonomial monomial("gauge", loops);
+    for (const auto& [slope, expected, size] : support::slopes(monomial, links, 0.005))
+      EXPECT_NEAR(slope, expected, 1e-9 * std::abs(expected));
   }
 }
 

@@ -95,6 +95,20 @@ TEST(Integrator, KicksThatMeetAreOne) {
   EXPECT_EQ(omelyan.sequence, "Q0Q0Q0Q0Q");
 }
 
+TEST(Integrator, StepsOfAGivenLengthAreAsManyAsTheIntervalTakes) {
+  std::vector<IntegratorLevel> levels = nested(Scheme::omelyan, false, 1);
+  levels[1].scheme = Scheme::leapfrog;
+  levels[1].momenta_first = true;
+  levels[1].longest = 0.25;
+  Oscillator o;
+  integrate(levels, 1, o);  // 0.193, 0.614 and 0.193 long
+  EXPECT_EQ(o.sequence, "1Q101Q1Q1Q101Q1");
+  levels[1].longest = 1.0 / 3;
+  Oscillator exact;
+  integrate({levels[1]}, 1, exact);
+  EXPECT_EQ(exact.sequence, "1Q1Q1Q1");
+}
+
 TEST(Integrator, AScheduleOfLeapfrogIsLeapfrog) {
   IntegratorLevel schedule{.scheme = Scheme::schedule, .steps = 4, .monomials = {}, .kicks = {{0.5, 1, {0, 1}}}};
   IntegratorLevel leapfrog{

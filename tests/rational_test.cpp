@@ -47,6 +47,15 @@ TEST(Rational, DeviationsAlternate) {
   }
 }
 
+TEST(Rational, InverseIsThatOfTheSameFunction) {
+  for (const RootCase& c : cases) {
+    const RationalFit fit = remez(c.power, c.poles, c.interval);
+    ASSERT_EQ(fit.inverse.poles.size(), fit.function.poles.size());
+    for (double x = c.interval.lower; x < c.interval.upper; x *= 1.3)
+      EXPECT_NEAR(fit.function(x) * fit.inverse(x), 1, 1e-11);
+  }
+}
+
 TEST(Rational, ClosedFormOfSquareRoots) {
   for (const int sign : {1, -1})
     for (const int poles : {1, 5, 14}) {

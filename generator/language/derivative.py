@@ -210,9 +210,12 @@ def _collapsed(parts: Sequence[Weighted]) -> Weighted:
 
 
 def _product(a: Node, b: Node) -> Node:
-    """A b of matrices, where one may be 1."""
-    if a.op == "identity" or b.op == "identity":
-        return b if a.op == "identity" else a
+    """A b of matrices, where one may be 1 or a number of each site."""
+    for one, other in ((a, b), (b, a)):
+        if one.op == "identity":
+            return other
+        if one.op == "mul" and one.args[1].op == "identity":
+            return one.args[0] * other
     return a * b
 
 

@@ -74,11 +74,33 @@ def chair_action(u: Links, c: Real, mu: Direction, nu: Direction, rho: Direction
     return total(-1 / 3 * (c * _sum_of_traces(gauge.twisted_loops(u, mu, nu, rho))))
 
 
+@expression
+def two_plaquette_action(u: Links, c: Real, mu: Direction, nu: Direction, rho: Direction) -> Sum:
+    """S = -sum c/18 Re tr U_p(x) Re tr U_p(x + rho) of one plane (C. Morningstar and M. Peardon, hep-lat/9911003)."""
+    return total(_two_plaquettes(u, c, mu, nu, rho))
+
+
+def _two_plaquettes(u: Any, c: Node, mu: Direction, nu: Direction, rho: Direction) -> Node:
+    square = re(trace(gauge.plaquette(u, mu, nu)))
+    return -1 / 18 * (c * (square * shift(square, +rho)))
+
+
+@expression
+def squares_action(u: Links, adjoint: Real, square: Real, mu: Direction, nu: Direction) -> Sum:
+    """S = -sum (adjoint |tr U_p|^2 + square Re (tr U_p)^2)/9 of one plane: |tr|^2 - 1 is the trace in the adjoint."""
+    return total(_squares(u, adjoint, square, mu, nu))
+
+
+def _squares(u: Any, adjoint: Node, square: Node, mu: Direction, nu: Direction) -> Node:
+    z = trace(gauge.plaquette(u, mu, nu))
+    return -1 / 9 * (adjoint * re(adj(z) * z) + square * re(z * z))
+
+
 def _sum_of_traces(loops: Iterable[Node]) -> Any:
     return sum(re(trace(loop)) for loop in loops)
 
 
-GAUGE_ACTIONS = (plaquette_action, rectangle_action, chair_action)
+GAUGE_ACTIONS = (plaquette_action, rectangle_action, chair_action, two_plaquette_action, squares_action)
 
 
 # Forces of long loops take half the arithmetic in two steps: parts of loops of a plane, of which many sites need the
@@ -147,6 +169,18 @@ def force_plaquettes(
     planes = ((a, nu), (b, rho), (c, sigma))
     action = -1 / 3 * sum(w * re(trace(gauge.plaquette(u, mu, other))) for w, other in planes)
     return kicked(u, {mu: derivative(action, "u")[mu]})
+
+
+@sparing(room=1, kept=1)
+def force_two_plaquettes(u: Links, p: Algebra, c: Real, mu: Direction, nu: Direction, rho: Direction) -> Algebra:
+    """P + dP/dtau of two_plaquette_action by the links along mu."""
+    return kicked(u, {mu: derivative(_two_plaquettes(u, c, mu, nu, rho), "u")[mu]})
+
+
+@sparing(room=1, kept=1)
+def force_squares(u: Links, p: Algebra, adjoint: Real, square: Real, mu: Direction, nu: Direction) -> Algebra:
+    """P + dP/dtau of squares_action by the links along mu."""
+    return kicked(u, {mu: derivative(_squares(u, adjoint, square, mu, nu), "u")[mu]})
 
 
 # --- fermions

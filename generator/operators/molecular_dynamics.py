@@ -6,7 +6,7 @@ U' = exp(eps P) U (S. Duane, A. D. Kennedy, B. J. Pendleton and D. Roweth, Phys.
 
 from __future__ import annotations
 
-from generator.language import Algebra, Links, Real, Sum, directions, exp, expression, project, re, total, trace
+from generator.language import Algebra, Links, Real, Sum, directions, exp, expression, project, re, time, total, trace
 
 
 @expression
@@ -19,6 +19,12 @@ def move_links(u: Links, p: Algebra, step: Real) -> Links:
 def kick(p: Algebra, force: Algebra, step: Real) -> Algebra:
     """P' = P + step F."""
     return {mu: p[mu] + step * force[mu] for mu in directions}
+
+
+@expression
+def stretch_time(p: Algebra, factor: Real) -> Algebra:
+    """P' = P, in time factor P: momenta of anisotropic lattices."""
+    return {mu: factor * p[mu] if mu == time else p[mu] for mu in directions}
 
 
 @expression

@@ -191,13 +191,24 @@ void HoppingTerm::apply_inverse(SpinorField& out, double alpha, const SpinorFiel
   run(Epilogue::axpby_tinv, a, out, &x, in, parity, dagger);
 }
 
-void HoppingTerm::apply_inverse_term(SpinorField& out, double beta, const SpinorField& x, Parity parity,
-                                     Dagger dagger) const {
+Arguments HoppingTerm::arguments_of_term(SpinorField& out, const SpinorField& x, Parity parity) const {
   const SpinorField to = out.by_slice();
   Arguments a = arguments_for(*domain(), to.lanes(), to.rhs());
   a.parity = int(parity);
   a.out = to.operand(parity);
   a.x = x.by_slice().operand(parity);
+  return a;
+}
+
+void HoppingTerm::apply_term(SpinorField& out, const SpinorField& x, Parity parity) const {
+  Arguments a = arguments_of_term(out, x, parity);
+  term_.set_alone(a);
+  domain()->device().run(*apply_term_, a);
+}
+
+void HoppingTerm::apply_inverse_term(SpinorField& out, double beta, const SpinorField& x, Parity parity,
+                                     Dagger dagger) const {
+  Arguments a = arguments_of_term(out, x, parity);
   term_.set_inverse(a, beta, dagger);
   domain()->device().run(*apply_term_, a);
 }

@@ -59,6 +59,8 @@ class HoppingTerm {
   /// out = a x + b T^-1 D in / inverse_scale
   void apply_inverse(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
                      Dagger dagger) const;
+  /// out = T x where T is a clover term without a twisted mass.
+  void apply_term(SpinorField& out, const SpinorField& x, Parity parity) const;
   /// out = b T^-1 x where T is no number.
   void apply_inverse_term(SpinorField& out, double b, const SpinorField& x, Parity parity,
                           Dagger dagger = Dagger::no) const;
@@ -101,6 +103,7 @@ class HoppingTerm {
   ActionValues values_;
   std::array<Hops, 2> hops_, more_hops_;  // of D and D^+; those of long hops, or runtime/kernels/hop_weights.hpp
   SiteTerm term_;
+  Arguments arguments_of_term(SpinorField& out, const SpinorField& x, Parity parity) const;
   const Kernel* apply_term_ = nullptr;
   std::array<std::map<Epilogue, Tiles>, 2> kernel_;  // of D and D^+
 };

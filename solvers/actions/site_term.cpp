@@ -42,6 +42,12 @@ void SiteTerm::set_inverse(Arguments& a, double factor, Dagger dagger) const {
   a.c.im = -twist_.epsilon * scale;
 }
 
+void SiteTerm::set_alone(Arguments& a) const {
+  if (!clover_ || twist_.any()) throw UsageError("a site term that is no clover term alone has no kernel of its own");
+  a.term = clover_->term().operand();
+  a.b.re = clover_->term().scale();
+}
+
 double SiteTerm::log_det(Parity parity, long long sites) const {
   // |det(C + i mu gamma_5)|^2 = det(C^2 + mu^2); for two flavours det T = det(C^2 + mu^2 - epsilon^2).
   if (clover_) return clover_->log_det(parity) * (twist_.any() && twist_.flavours == 1 ? 0.5 : 1);

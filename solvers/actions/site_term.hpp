@@ -40,6 +40,8 @@ class SiteTerm {
   void set(Arguments& a, double factor, Dagger dagger) const;
   /// Makes a.b such that an epilogue applies factor T^-1 or its conjugate.
   void set_inverse(Arguments& a, double factor, Dagger dagger) const;
+  /// Makes a.b such that a kernel of T^-1 alone applies T. \throws UsageError T is not a clover term alone.
+  void set_alone(Arguments& a) const;
   /// Sum over the sites of a parity of log |det T|, with all flavours.
   double log_det(Parity parity, long long sites) const;
   /// Null where there is none.

@@ -2,20 +2,28 @@
 /// A twisted mass on the sites that an even-odd form keeps.
 #pragma once
 
-#include <optional>
-
-#include "solvers/krylov/linear_operator.hpp"
+#include "solvers/actions/hopping_term.hpp"
 
 namespace quarksmith {
 
 /// M + i twist gamma_5 for an operator M of four spins: with gamma_5 M Hermitian it gives det(M^+ M + twist^2), where
 /// M may leave the odd sites out (M. Luescher and F. Palombi, arXiv:0810.0946; T_oo^-1 has no twist).
+///
+/// For M = 1 - T_ee^-1 D_eo T_oo^-1 D_oe / 4 it is M + i twist gamma_5 T_ee, where T_ee M has that symmetry:
+/// det(M^+ M + twist^2 T_ee^2), as Chroma has it (shifted_linop_w.h, seoprec_clover_linop_w.cc).
 class TwistedOperator final : public LinearOperator {
  public:
   /// \param m outlives this. \param rhs right-hand sides at most.
+  /// \param term the T of M if it is of the symmetric form, else null; outlives this.
   /// \throws MissingKernel the build cannot multiply by gamma_5 in this precision.
-  TwistedOperator(const LinearOperator& m, double twist, const BasisInfo& basis, int rhs);
+  TwistedOperator(const LinearOperator& m, double twist, const BasisInfo& basis, int rhs,
+                  const HoppingTerm* term = nullptr);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
+  /// M
+  const LinearOperator& untwisted() const { return *m_; }
+  /// out = i twist gamma_5 in, or its conjugate: what the twist adds, but for a T_ee made of links. \param out may be
+  /// in.
+  void turn(SpinorField& out, const SpinorField& in, Dagger dagger) const;
   Subset subset() const override { return m_->subset(); }
   const DomainPointer& domain() const override { return m_->domain(); }
   const PrecisionInfo& precision() const override { return m_->precision(); }
@@ -24,7 +32,8 @@ class TwistedOperator final : public LinearOperator {
 
  private:
   const LinearOperator* m_;
-  double twist_;
+  const HoppingTerm* term_;  ///< null where T is a number
+  double twist_;             ///< times that
   const Kernel* turn_;
   mutable SpinorField turned_;
 };

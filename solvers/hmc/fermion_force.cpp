@@ -4,6 +4,7 @@
 #include "runtime/ranks/enclosure.hpp"
 #include "solvers/actions/domain_wall.hpp"
 #include "solvers/actions/improved_links.hpp"
+#include "solvers/hmc/even_twist.hpp"
 #include "solvers/hmc/improved_force.hpp"
 #include "solvers/hmc/path_force.hpp"
 #include "solvers/hmc/stout_force.hpp"
@@ -139,18 +140,26 @@ void FermionForce::add(const SpinorField& x, const SpinorField& y, double weight
       Blas(left).scale(hopping.inverse_scale(), y, left);
   }
   SpinorField psi = completed(x, Dagger::no);
-  const SpinorField chi = completed(left, Dagger::yes);
+  SpinorField chi = completed(left, Dagger::yes);
   hops(psi, chi, weight);
   if (hopping.clover() == nullptr) return;
+  const TwistedOperator* twisted = p.reduction == Reduction::symmetric ? fermion_->twisted() : nullptr;
   if (p.reduction == Reduction::symmetric) {  // T_ee stands in front of 1 - M too
+    const LinearOperator& matrix = twisted != nullptr ? twisted->untwisted() : fermion_->matrix();
     SpinorField rest = x.like();
     for (int k = 0; k < x.rhs(); ++k) {
       SpinorField one = rest.columns(k, 1);
-      fermion_->matrix().apply(one, x.columns(k, 1), Dagger::no);
+      matrix.apply(one, x.columns(k, 1), Dagger::no);
     }
     Blas(rest).axpby(1, x, -1, rest);
     psi.copy_half(Parity::even, rest);
   }
+  site_term(psi, chi, weight);
+  if (twisted == nullptr) return;
+  psi.copy_half(Parity::even, x);  // Y^+ i twist gamma_5 dT_ee X
+  chi.fill(0);
+  twisted->turn(left, y, Dagger::yes);
+  chi.copy_half(Parity::even, left);
   site_term(psi, chi, weight);
 }
 

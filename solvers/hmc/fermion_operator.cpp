@@ -46,7 +46,9 @@ struct FermionOperator::Level {
       square = std::make_unique<StaggeredSquare>(*dirac->hops(), p.staggered_mass, rhs);
     else if (p.reduction != Reduction::none)
       reduced = dirac->reduced(p.reduction, rhs);
-    if (p.twist != 0) twisted = std::make_unique<TwistedOperator>(stated(), p.twist, links.basis(), rhs);
+    if (p.twist == 0) return;
+    const HoppingTerm* term = p.reduction == Reduction::symmetric ? dirac->hops() : nullptr;
+    twisted = std::make_unique<TwistedOperator>(stated(), p.twist, links.basis(), rhs, term);
   }
   const LinearOperator& stated() const {
     return square ? *square : reduced ? static_cast<const LinearOperator&>(*reduced) : dirac->matrix();
@@ -86,6 +88,7 @@ void FermionOperator::follow(const EvolvingLinks& links) {
 }
 
 const LinearOperator& FermionOperator::matrix() const { return parts_->high.matrix(); }
+const TwistedOperator* FermionOperator::twisted() const { return parts_->high.twisted.get(); }
 const DiracOperator& FermionOperator::dirac() const { return *parts_->high.dirac; }
 
 double FermionOperator::log_det(Parity parity) const {

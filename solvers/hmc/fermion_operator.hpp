@@ -12,6 +12,8 @@
 
 namespace quarksmith {
 
+class TwistedOperator;
+
 /// Which operator.
 struct FermionParameters {
   std::shared_ptr<const Action> action;
@@ -20,7 +22,8 @@ struct FermionParameters {
   BoundaryPhases boundary{1, 1, 1, -1};
   /// Of staggered quarks, whose operator is A = 4 m^2 - D_eo D_oe on even sites; the mass of `action` is of no meaning.
   double staggered_mass = 0;
-  /// Not of the symmetric form: M + i twist gamma_5 instead of M, on its sites (even_twist.hpp).
+  /// M + i twist gamma_5 instead of M, on its sites; of the symmetric form, which has no `mu`, M + i twist gamma_5 T_ee
+  /// (even_twist.hpp).
   double twist = 0;
 };
 
@@ -39,6 +42,8 @@ class FermionOperator {
   /// M, or A where that stands for M^+ M. What follows is that of the last links that it followed.
   const LinearOperator& matrix() const;
   bool is_squared() const { return parameters_.action->spins() == 1; }
+  /// The same as a twisted one; null without twist.
+  const TwistedOperator* twisted() const;
   const DiracOperator& dirac() const;
   /// Fields of its sites. \param rhs vectors.
   SpinorField field(int rhs = 1) const { return matrix().field(rhs); }

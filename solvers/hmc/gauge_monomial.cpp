@@ -5,10 +5,14 @@
 namespace quarksmith {
 namespace {
 
-/// A plane: coefficients of its plaquettes and of rectangles long in mu and in nu, its directions, those that are left.
+constexpr LatticeDirection time_direction{directions - 1};
+
+/// A plane: coefficients of its plaquettes, of rectangles long in mu and in nu, of pairs of plaquettes; its directions,
+/// those that are left.
 struct Plane {
   double square;
   std::array<double, 2> rectangles;
+  double pair;
   LatticeDirection mu, nu;
   std::vector<LatticeDirection> rest;
 
@@ -24,7 +28,8 @@ std::vector<Plane> planes_of(const GaugeLoops& loops, double factor = 1) {
     for (int mu = 0; mu < nu; ++mu) {
       const std::size_t n = planes.size();
       const auto [along_mu, along_nu] = loops.rectangles[n];
-      planes.push_back({factor * loops.planes[n], {factor * along_mu, factor * along_nu}, {mu}, {nu}, {}});
+      const double pair = nu < time_direction.mu ? factor * loops.two_plaquettes[n] : 0;
+      planes.push_back({factor * loops.planes[n], {factor * along_mu, factor * along_nu}, pair, {mu}, {nu}, {}});
       for (int rho = 0; rho < directions; ++rho)
         if (rho != mu && rho != nu) planes.back().rest.push_back({rho});
     }
@@ -71,15 +76,24 @@ void add_rectangles(const Plane& plane, const LinkField& u, const LinkField* sta
   evaluate("force_rectangle", {u, *staples, p, 0.0, 1.0, mu, nu, p});
 }
 
-/// Of a site: the sum of the coefficients of its loops, 12 rectangles, 16 chairs and a plaquette of each plane. Equal
-/// rectangles add up without rounding.
-double coefficients_of_a_site(const GaugeLoops& loops) {
+/// p += dP/dtau of what is not linear in plaquettes, of the links along both directions.
+void add_products(const Plane& plane, const std::array<double, 2>& squares, const LinkField& u, const LinkField& p) {
+  for (const auto& [mu, nu] : {std::pair{plane.mu, plane.nu}, {plane.nu, plane.mu}}) {
+    if (plane.pair != 0) evaluate("force_two_plaquettes", {u, p, plane.pair, mu, nu, time_direction, p});
+    if (squares[0] != 0 || squares[1] != 0) evaluate("force_squares", {u, p, squares[0], squares[1], mu, nu, p});
+  }
+}
+
+/// The value of all terms of a site on unit links: coefficients of 12 rectangles, 16 chairs, a plaquette of each plane
+/// and its square, and pairs of these. Equal rectangles add up without rounding.
+double value_of_a_site(const GaugeLoops& loops) {
   double sum = 0;
   for (int n = 0; n < 6; n += 2)
     sum +=
         (loops.rectangles[n][0] + loops.rectangles[n][1]) + (loops.rectangles[n + 1][0] + loops.rectangles[n + 1][1]);
   sum += 16 * loops.chair;
-  for (const double c : loops.planes) sum += c;
+  for (const double c : loops.planes) sum += c + loops.squares[0] + loops.squares[1];
+  for (const double c : loops.two_plaquettes) sum += c / 2;
   return sum;
 }
 
@@ -90,12 +104,16 @@ double GaugeMonomial::action(const EvolvingLinks& links) {
   const LinkField& u = links.field();
   for (const Plane& plane : planes_of(loops_)) {
     sum += action_of(plane, u);
+    if (plane.pair != 0)
+      sum += evaluate("two_plaquette_action", {u, plane.pair, plane.mu, plane.nu, time_direction})[0];
+    if (loops_.has_squares())
+      sum += evaluate("squares_action", {u, loops_.squares[0], loops_.squares[1], plane.mu, plane.nu})[0];
     for (const LatticeDirection rho : plane.rest)
       if (rho.mu > plane.nu.mu && loops_.chair != 0)
         sum += evaluate("chair_action", {u, loops_.chair, plane.mu, plane.nu, rho})[0];
   }
   if (!loops_.constant) return sum;
-  return sum + coefficients_of_a_site(loops_) * static_cast<double>(links.domain()->lattice().global_sites());
+  return sum + value_of_a_site(loops_) * static_cast<double>(links.domain()->lattice().global_sites());
 }
 
 void GaugeMonomial::force(const EvolvingLinks& links, double step, LinkField& out) {
@@ -105,8 +123,10 @@ void GaugeMonomial::force(const EvolvingLinks& links, double step, LinkField& ou
   const bool long_loops = loops_.has_rectangles() || loops_.chair != 0;
   const auto parts = long_loops ? links.scratch(around.domain()) : nullptr;  // of the loops of a plane
   const std::vector<Plane> planes = planes_of(loops_, step);
+  const std::array<double, 2> squares = {step * loops_.squares[0], step * loops_.squares[1]};
   add_plaquettes(planes, u, p);
   for (const Plane& plane : planes) {
+    add_products(plane, squares, u, p);
     if (plane.has_rectangles()) add_rectangles(plane, u, parts.get(), p);
     if (loops_.chair == 0) continue;
     const LatticeDirection mu = plane.mu, nu = plane.nu, rho = plane.rest[0], sigma = plane.rest[1];

@@ -29,14 +29,15 @@ double distance(const LinkField& a, const LinkField& b) {
 }  // namespace
 
 Hmc::Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
-         std::vector<IntegratorLevel> levels, double length, ForceNorms norms)
+         std::vector<IntegratorLevel> levels, double length, ForceNorms norms, double anisotropy)
     : links_(start, domain),
       momenta_(algebra_field(domain)),
       force_(algebra_field(domain)),
       monomials_(std::move(monomials)),
       levels_(std::move(levels)),
       length_(length),
-      norms_(norms) {
+      norms_(norms),
+      anisotropy_(anisotropy) {
   if (monomials_.size() > GaussianNoise::most_monomials)
     throw UsageError(fmt::format("{} monomials; use {} at most", monomials_.size(), GaussianNoise::most_monomials));
 }
@@ -81,12 +82,21 @@ void Hmc::add_forces(const std::vector<int>& monomials, double step, LinkField& 
   }
 }
 
+std::shared_ptr<const LinkField> Hmc::stretched(const LinkField& p, double factor) const {
+  if (factor == 1) return {std::shared_ptr<void>(), &p};
+  auto result = links_.scratch(links_.domain());
+  evaluate("stretch_time", {p, factor, *result});
+  return result;
+}
+
+void Hmc::move(const LinkField& p, double step) { links_.move(*stretched(p, 1 / (anisotropy_ * anisotropy_)), step); }
+
 void Hmc::kick(const std::vector<int>& monomials, double step, double displacement) {
   const std::shared_ptr<const LinkField> here = links_.keep();
   if (displacement != 0) {
     force_.fill(0);
     add_forces(monomials, 1, force_);
-    links_.move(force_, displacement);
+    move(force_, displacement);
   }
   std::vector<int> others;
   for (const int n : monomials) {
@@ -104,7 +114,7 @@ void Hmc::kick(const std::vector<int>& monomials, double step, double displaceme
 }
 
 void Hmc::measure(TrajectoryReport& report) {
-  report.kinetic.push_back(evaluate("algebra_norm2", {momenta_})[0]);
+  report.kinetic.push_back(evaluate("algebra_norm2", {*stretched(momenta_, 1 / anisotropy_)})[0]);
   for (std::size_t n = 0; n < monomials_.size(); ++n)
     timed(int(n), [&](Monomial& m) { report.actions[n].push_back(m.action(links_)); });
 }
@@ -121,6 +131,7 @@ TrajectoryReport Hmc::begin(Noise& noise) {
   report.actions.resize(monomials_.size());
   report.forces.resize(monomials_.size());
   noise.momenta(momenta_);
+  if (anisotropy_ != 1) evaluate("stretch_time", {momenta_, anisotropy_, momenta_});
   seconds_.assign(monomials_.size(), 0);
   for (std::size_t n = 0; n < monomials_.size(); ++n)
     timed(int(n), [&](Monomial& m) { m.refresh(noise, static_cast<int>(n), links_); });

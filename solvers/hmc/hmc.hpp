@@ -40,8 +40,9 @@ class Hmc final : private Dynamics {
  public:
   /// \throws UsageError more monomials than GaussianNoise has streams.
   /// \param norms of forces that trajectories report.
+  /// \param anisotropy steps of links in time and of their momenta are those of others divided by it.
   Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
-      std::vector<IntegratorLevel> levels, double length, ForceNorms norms = ForceNorms::all);
+      std::vector<IntegratorLevel> levels, double length, ForceNorms norms = ForceNorms::all, double anisotropy = 1);
 
   /// Momenta and pseudofermions anew; kinetic energy and actions.
   TrajectoryReport begin(Noise& noise);
@@ -56,7 +57,11 @@ class Hmc final : private Dynamics {
 
  private:
   void kick(const std::vector<int>& monomials, double step, double displacement) override;
-  void drift(double step) override { links_.move(momenta_, step); }
+  void drift(double step) override { move(momenta_, step); }
+  /// The links along P, or along a force: steps in time are smaller.
+  void move(const LinkField& p, double step);
+  /// P with its matrices in time times a factor; P itself for 1.
+  std::shared_ptr<const LinkField> stretched(const LinkField& p, double factor) const;
   bool reports_norm(int monomial) const;
   /// Whether the forces of two monomials are taken back to the thin links together.
   bool join(int a, int b) const;
@@ -69,11 +74,13 @@ class Hmc final : private Dynamics {
   static double difference(const TrajectoryReport& report);
 
   EvolvingLinks links_;
-  LinkField momenta_, force_;
+  LinkField momenta_;  ///< in time times the anisotropy, so that kicks have one step
+  LinkField force_;
   std::vector<std::unique_ptr<Monomial>> monomials_;
   std::vector<IntegratorLevel> levels_;
   double length_;
   ForceNorms norms_;
+  double anisotropy_;
   std::vector<double> seconds_;         ///< of each monomial in this trajectory
   TrajectoryReport* report_ = nullptr;  ///< of the trajectory that is integrated
 };

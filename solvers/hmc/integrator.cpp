@@ -73,10 +73,10 @@ std::vector<Stage> stages_of(const IntegratorLevel& level) {
 }
 
 /// All steps; where they join, what is of one kind is one.
-std::vector<Stage> all_stages(const IntegratorLevel& level) {
+std::vector<Stage> all_stages(const IntegratorLevel& level, int steps) {
   const std::vector<Stage> step = stages_of(level);
   std::vector<Stage> all;
-  for (int n = 0; n < level.steps; ++n)
+  for (int n = 0; n < steps; ++n)
     for (const Stage& stage : step) {
       const bool joins = &stage == &step.front() && !all.empty() && all.back().monomials == stage.monomials;
       if (joins)
@@ -87,11 +87,18 @@ std::vector<Stage> all_stages(const IntegratorLevel& level) {
   return all;
 }
 
+/// Of an interval. Rounding makes no step more.
+int steps_of(const IntegratorLevel& level, double length) {
+  if (level.longest == 0) return level.steps;
+  return std::max(1, static_cast<int>(std::ceil(std::abs(length) / level.longest - 1e-9)));
+}
+
 void run(const std::vector<IntegratorLevel>& levels, std::size_t at, double length, Dynamics& dynamics) {
   if (at == levels.size()) return dynamics.drift(length);
   const IntegratorLevel& level = levels[at];
-  const double dt = length / level.steps;
-  for (const Stage& stage : all_stages(level))
+  const int steps = steps_of(level, length);
+  const double dt = length / steps;
+  for (const Stage& stage : all_stages(level, steps))
     if (stage.monomials == nullptr)
       run(levels, at + 1, stage.length * dt, dynamics);
     else

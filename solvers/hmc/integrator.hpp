@@ -36,6 +36,7 @@ struct IntegratorLevel {
   } scheme = Scheme::leapfrog;
   bool momenta_first = true;  ///< PQP; false: QPQ
   int steps = 1;
+  double longest = 0;  ///< not 0: as few steps as are not longer than this, instead
   double lambda = 0.1931833275037836;
   std::vector<int> monomials;
   std::vector<Kick> kicks;  ///< of a schedule, in their order; times may go back

@@ -12,7 +12,6 @@
 namespace quarksmith {
 namespace {
 
-constexpr int most_poles = 40;
 using PreciseNumbers = std::vector<Precise>;
 
 /// c[0] + c[1] x + ...
@@ -231,6 +230,10 @@ RationalFunction parted(const Fraction& f, const Precise& power, const Precise& 
   return r;
 }
 
+RationalFit fit_of(const Fraction& f, const Precise& power, const Precise& upper, double error) {
+  return {parted(f, power, upper), error, parted({f.q, f.p, {}}, -power, upper)};
+}
+
 void check(Power power, int poles, Interval interval) {
   if (power.denominator == 0 || power.numerator == 0 || !(std::abs(power.value()) < 1))
     throw UsageError(fmt::format("rational approximation of x^({}/{}): use a power between -1 and 1, and not 0",
@@ -256,7 +259,7 @@ RationalFit remez(Power power, int poles, Interval interval) {
   check(power, poles, interval);
   const Precise p = Precise(power.numerator) / Precise(power.denominator), upper = interval.upper;
   const Fraction f = best(p, poles, Precise(interval.lower) / upper);
-  return {parted(f, p, upper), f.error.rounded()};
+  return fit_of(f, p, upper, f.error.rounded());
 }
 
 RationalFit zolotarev(Power power, int poles, Interval interval) {
@@ -274,7 +277,7 @@ RationalFit zolotarev(Power power, int poles, Interval interval) {
     if (ratio > high) high = ratio;
   }
   for (Precise& c : f.p) c *= 2.0 / (low + high);
-  return {parted(f, p, upper), ((high - low) / (high + low)).rounded()};
+  return fit_of(f, p, upper, ((high - low) / (high + low)).rounded());
 }
 
 RationalFit fit_to_error(Power power, double error, Interval interval) {

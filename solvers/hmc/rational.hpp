@@ -31,7 +31,11 @@ struct Power {
 struct RationalFit {
   RationalFunction function;
   double error;
+  RationalFunction inverse;  ///< 1/r, of x^-p
 };
+
+/// Of an approximation.
+inline constexpr int most_poles = 40;
 
 /// The best approximation of x^p with n poles, numerator and denominator of degree n, in the sense of least relative
 /// error: Remez' second algorithm; started from the points at which that of x^(-1/2) is worst. Its poles and zeros are

@@ -1,4 +1,4 @@
-"""Molecular dynamics: trajectories of other codes, order, reversibility, resumed runs, wrong descriptions."""
+"""Molecular dynamics: trajectories of other codes, order, reversibility, resumed runs."""
 
 import json
 import math
@@ -101,6 +101,14 @@ def test_a_resumed_run_has_the_same_bits(quarksmith, tmp_path):
     assert "count" in quarksmith.refuses("hmc", three, "--resume", "part_00003.ildg")
 
 
+SECOND = """\
+[[monomial]]
+name = "quark"
+kind = "two-flavour"
+action = "wilson"
+kappa = 0.12
+"""
+
 CHANGES = [
     ("steps = 10", "steps = 11", "integrator level 1: steps was 10, now 11"),
     ("beta = 5.6", "beta = 5.7", "monomial 'gauge': beta was 5.6, now 5.7"),
@@ -135,124 +143,6 @@ def test_a_changed_key_is_not_resumed(quarksmith, tmp_path):
     quarksmith("hmc", "other.toml", "--resume", "a_00001.ildg", "--out", "a")
 
 
-BAD = [
-    (("beta = 5.6", "beat = 5.6"), "run.toml:10: monomial 'gauge': beta is missing"),
-    (
-        ("beta = 5.6", "beta = 5.6\nbeat = 1"),
-        "run.toml:15: monomial 'gauge': key 'beat' is unknown here; did you mean beta?",
-    ),
-    (
-        ('kind = "gauge"', 'kind = "guage"'),
-        "run.toml:12: monomial 'gauge': kind 'guage' is unknown; did you mean gauge?",
-    ),
-    (
-        ('action = "wilson"', 'action = "willson"'),
-        "run.toml:13: monomial 'gauge': action 'willson' is unknown; did you mean wilson?",
-    ),
-    (
-        ('monomials = ["gauge"]', 'monomials = ["gluon"]'),
-        "run.toml:19: integrator level 1: there is no monomial 'gluon'; use gauge",
-    ),
-    (('monomials = ["gauge"]', "monomials = []"), "a level without monomials does nothing"),
-    (('monomials = ["gauge"]', 'monomials = ["gauge", "gauge"]'), "named twice"),
-    (("steps = 10", "steps = 0"), "run.toml:18: integrator level 1: steps = 0; use a whole number from 1"),
-    (("steps = 10", "steps = 2.5"), "steps is not a whole number"),
-    (("length = 0.5", "length = -1"), "length = -1; use a positive number"),
-    (('kind = "leapfrog"', 'kind = "leapfrog'), "run.toml:17: "),
-    (("[4, 4, 4, 4]", "[4, 4, 4]"), "run.toml:2: [lattice]: extents are four even numbers"),
-    (("[[integrator]]", "[integrator]"), "integrator is not a list of tables"),
-    (('gauge = "hot"', 'gauge = "missing.ildg"'), "missing.ildg"),
-]
-
-
-@pytest.mark.parametrize(("change", "message"), BAD, ids=[m for _, m in BAD])
-def test_a_wrong_description_is_one_clear_error(quarksmith, tmp_path, change, message):
-    name = pure_gauge(tmp_path)
-    text = (tmp_path / name).read_text()
-    assert change[0] in text
-    (tmp_path / name).write_text(text.replace(*change))
-    error = quarksmith.refuses("hmc", name, "--json", "o.json", status=1 if "missing.ildg" in message else 2)
-    assert message in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "o.json").exists()
-
-
-SECOND = """\
-[[monomial]]
-name = "quark"
-kind = "two-flavour"
-action = "wilson"
-kappa = 0.12
-"""
-WITH_QUARKS = [
-    ("", "", "monomial 'quark' is in no level of the integrator"),
-    (
-        '["gauge"]',
-        '["gauge", "quark"]\n[[integrator]]\nkind = "leapfrog"\nsteps = 1\nmonomials = ["gauge"]',
-        "monomial 'gauge' is in level 1 already",
-    ),
-    ("kappa = 0.12", "kapa = 0.12", "monomial 'quark': key 'kapa' is unknown; did you mean kappa?"),
-    ("kappa = 0.12", "kappa = -0.12", "monomial 'quark': kappa -0.12: use a positive number"),
-    ("kappa = 0.12", "kappa = 0.12\ncsw = 1.0", "csw belongs to action clover"),
-    ("kappa = 0.12", "kappa = 0.12\nmass = 0.1", "exactly one of mass and kappa"),
-    ("kappa = 0.12", "kappa = 0.12\ntwist = 0.1", 'twist belongs to even_odd "asymmetric" or "none"'),
-    (
-        '"wilson"\nkappa = 0.12',
-        '"domain-wall"\nmass = 0.1\nls = 4\nm5 = 1.4\neven_odd = "none"\ntwist = 0.1',
-        "twist belongs to one Dirac quark in four dimensions, not to domain-wall",
-    ),
-    ('"two-flavour"', '"rational"\nflavours = 0\nrational = {range = [1, 2]}', "flavours = 0"),
-    ('"wilson"\nkappa', '"overlap"\nkappa', "action 'overlap' is unknown; use wilson"),
-    ('"two-flavour"', '"two-flavour-ratio"', "monomial 'quark': denominator is missing"),
-    ('"two-flavour"', '"rational"', "monomial 'quark': its rational functions are missing"),
-    ("kappa = 0.12", "kappa = 0.12\ntol_force = 0", "tol_force = 0; use a number between 0 and 1"),
-    ('"wilson"\nkappa = 0.12', '"staggered"\nmass = 0.1', "staggered quarks are of kind rational"),
-    ('"quark"\n', '"gauge"\n', "there is a monomial 'gauge' already"),
-    ("kappa = 0.12", 'kappa = 0.12\nsolver = "gcr"', "solver 'gcr': forces are solved for by auto, cg or bicgstab"),
-    ("kappa = 0.12", 'kappa = 0.12\nsolver = "cgs"', "solver 'cgs' is unknown"),
-    ("kappa = 0.12", 'kappa = 0.12\nprecision = "single"', "precision 'single': residuals are those in double"),
-    ("kappa = 0.12", 'kappa = 0.12\nprecision = "double-threequarter"', "precision 'threequarter' is unknown"),
-    ("kappa = 0.12", 'kappa = 0.12\nprecision = "double-single-half"', "3 parts"),
-    ("kappa = 0.12", "kappa = 0.12\nchronological = -1", "chronological = -1; use a whole number from 0 to 30"),
-    (
-        '"two-flavour"',
-        '"rational"\nsolver = "bicgstab"',
-        "solver 'bicgstab': kind rational is solved for all of its poles",
-    ),
-    ('"two-flavour"', '"rational"\nchronological = 3', "chronological: a first guess serves one system"),
-    (
-        '"two-flavour"\naction = "wilson"',
-        '"log-det"\naction = "clover"\ncsw = 1.0\nflavours = 1\nprecision = "double"',
-        "key 'precision' is unknown here",
-    ),
-    ('"two-flavour"', '"log-det"\nflavours = 1', "the log det of action wilson does not depend on the links"),
-    (
-        '"two-flavour"\naction = "wilson"\nkappa = 0.12',
-        '"rational"\naction = "staggered"\nmass = 0.1\nsolver = "bicgstab"',
-        "solver 'bicgstab': kind rational",
-    ),
-]
-
-
-@pytest.mark.parametrize(("old", "new", "message"), WITH_QUARKS, ids=[m for *_, m in WITH_QUARKS])
-def test_a_wrong_quark_is_one_clear_error(quarksmith, tmp_path, old, new, message):
-    text = GAUGE.format(gauge="unit", count=1, kind="leapfrog", steps=2).replace(
-        "[[integrator]]", SECOND + "\n[[integrator]]"
-    )
-    assert old in text
-    (tmp_path / "run.toml").write_text(text.replace(old, new))
-    error = quarksmith.refuses("hmc", "run.toml")
-    assert message in error and error.startswith("quarksmith: error: run.toml:") and error.count("\n") == 1
-
-
-def test_a_replay_without_the_numbers_is_one_clear_error(quarksmith, tmp_path):
-    name = pure_gauge(tmp_path)
-    quarksmith("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1", "--out", "p.h5")
-    assert "holds no trajectory 0" in quarksmith.refuses("hmc", name, "--replay", "p.h5", status=1)
-    (tmp_path / "damaged.h5").write_bytes((tmp_path / "p.h5").read_bytes()[:700])
-    assert "damaged.h5" in quarksmith.refuses("hmc", name, "--replay", "damaged.h5", status=1)
-
-
 QUARK = """\
 [lattice]
 extents = [4, 4, 4, 4]
@@ -278,6 +168,7 @@ WALL = "ls = 4; m5 = 1.6; mass = 0.1"
 MOEBIUS = f"{WALL}; b5 = 1.5; c5 = 0.5"
 STOUT = "stout = {rho = 0.1, steps = "
 RATIONAL = "rational = {range = [0.1, 30.0], error = 1e-8, force_error = 1e-8}"
+POLES = "rational = {range = [0.1, 30.0], poles = 7, force_poles = 6}"
 WIDER = RATIONAL.replace("30.0", "90.0")
 TWISTED = 'mass = 0.2; csw = 1.1; even_odd = "asymmetric"; twist = 0.3'
 QUARKS = {
@@ -289,6 +180,7 @@ QUARKS = {
     "doublet": ("two-flavour", "twisted-mass", "mass = 0.2; mu = 0.3; epsilon = 0.1"),
     "ratio": ("two-flavour-ratio", "clover", "mass = 0.1; csw = 1.1; denominator = {mass = 0.4}"),
     "one flavour": ("rational", "clover", f"{RATIONAL}; mass = 0.3; csw = 1.0; fields = 2"),
+    "poles of a number": ("rational", "clover", f"{POLES}; mass = 0.3; csw = 1.0; fields = 2"),
     "log det": ("log-det", "clover", 'mass = 0.2; csw = 1.0; flavours = 1; sites = "odd"'),
     "bosons": ("rational", "clover", f"{RATIONAL}; mass = 0.3; csw = 1.0; flavours = -1"),
     "domain wall": ("two-flavour", "domain-wall", f'{WALL}; even_odd = "asymmetric"'),
@@ -299,6 +191,13 @@ QUARKS = {
     "twist": ("two-flavour", "clover", f"{TWISTED}; {STOUT}1}}"),
     "ratio of twists": ("two-flavour-ratio", "twisted-clover", f"{TWISTED}; mu = 0.1; denominator = {{twist = 0.6}}"),
     "one flavour with a twist": ("rational", "wilson", f'{WIDER}; mass = 0.3; even_odd = "asymmetric"; twist = 0.2'),
+    "symmetric twist": ("two-flavour", "clover", f"mass = 0.2; csw = 1.1; twist = 0.3; {STOUT}1}}"),
+    "ratio of symmetric twists": (
+        "two-flavour-ratio",
+        "clover",
+        "mass = 0.2; csw_r = 1.2; csw_t = 0.9; anisotropy = [1.5, 0.9]; denominator = {twist = 0.6}",
+    ),
+    "one flavour with a symmetric twist": ("rational", "clover", f"{WIDER}; mass = 0.3; csw = 1.0; twist = 0.2"),
     "naive": ("two-flavour", "naive", 'mass = 0.4; mu = 0.1; even_odd = "none"'),
     "staggered": ("rational", "staggered", f"{RATIONAL}; mass = 0.2; flavours = 2"),
     "asqtad": ("rational", "asqtad", f"{RATIONAL}; mass = 0.2; u0 = 0.9"),

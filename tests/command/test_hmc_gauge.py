@@ -64,12 +64,81 @@ def test_energy_is_kept_with_rectangles_by_orientation(quarksmith, tmp_path):
     assert max(t["reversibility"]["links"] for t in (coarse, fine)) < 1e-12
 
 
+def with_omega(omega: float) -> tuple[str, str]:
+    """The action of hep-lat/9911003 by its name and by its loops."""
+    numbers = COEFFICIENTS | {"SPACE": 10 / 3 * (1 + omega)}
+    text = re.sub(r"\b(SPACE|TIME|R|L)\b", lambda m: repr(numbers[m[0]]), LOOPS)
+    pair = -5 * omega / (3 * 2 * 0.5**4)
+    pairs = f"two_plaquette_coefficients = {{xy = {pair!r}, xz = {pair!r}, yz = {pair!r}}}\n"
+    return f"{NAMED}omega = {omega}\n", text + pairs
+
+
+def test_pairs_of_plaquettes_are_those_of_omega(quarksmith, tmp_path):
+    named, loops = (trajectory(quarksmith, tmp_path, action) for action in with_omega(0.7))
+    assert named["actions"]["gauge"] == pytest.approx(loops["actions"]["gauge"], rel=1e-12)
+    assert named["actions"]["gauge"] != pytest.approx(trajectory(quarksmith, tmp_path, NAMED)["actions"]["gauge"])
+    finer = trajectory(quarksmith, tmp_path, with_omega(0.7)[0], 24)
+    assert 1.6 < math.log2(abs(named["dH"] / finer["dH"])) < 2.4
+
+
+@pytest.mark.parametrize("action", [with_omega(0.7)[0], 'action = "wilson"\nbeta = 5.5\nanisotropy = 2.0\n'])
+def test_an_action_is_its_parts_in_space_and_time(quarksmith, tmp_path, action):
+    found = [trajectory(quarksmith, tmp_path, f'{action}planes = "{part}"\n', 3) for part in ("all", "space", "time")]
+    whole, space, time = (t["actions"]["gauge"][0] for t in found)
+    assert whole == pytest.approx(space + time, rel=1e-12)
+    assert space != 0 and time != 0
+    assert trajectory(quarksmith, tmp_path, action, 3)["actions"]["gauge"][0] == whole
+
+
+ADJOINT = """\
+action = "adjoint"
+beta = 5.0
+beta_adjoint = 1.5
+beta_square = -0.8
+"""
+
+
+def test_energy_is_kept_with_the_adjoint_trace(quarksmith, tmp_path):
+    coarse, fine = (trajectory(quarksmith, tmp_path, ADJOINT, steps) for steps in (12, 24))
+    assert 1.6 < math.log2(abs(coarse["dH"] / fine["dH"])) < 2.4
+    unit = (tmp_path / "run.toml").read_text().replace('"hot"', '"unit"')
+    (tmp_path / "run.toml").write_text(unit)
+    quarksmith("hmc", "run.toml", "--energies", "--json", "o.json", "--overwrite")
+    start = json.loads((tmp_path / "o.json").read_text())["trajectories"][0]
+    assert abs(start["actions"]["gauge"][0]) < 1e-9
+
+
+def test_momenta_in_time_take_smaller_steps(quarksmith, tmp_path):
+    """Energy is kept; the first force is the same; P has the same energy at the start."""
+    wilson = 'action = "wilson"\nbeta = 5.5\nanisotropy = 3.0\n'
+    plain = trajectory(quarksmith, tmp_path, wilson)
+    text = RUN.replace("length = 0.5", "length = 0.5\nmomenta_anisotropy = 3.0")
+    found = []
+    for steps in (12, 24):
+        (tmp_path / "run.toml").write_text(text.replace("ACTION", wilson).replace("STEPS", str(steps)))
+        quarksmith("hmc", "run.toml", "--reversibility", "1", "--json", "o.json", "--overwrite")
+        found.append(json.loads((tmp_path / "o.json").read_text())["trajectories"][0])
+    coarse, fine = found
+    assert coarse["kinetic"][0] == pytest.approx(plain["kinetic"][0], rel=1e-13)
+    assert coarse["forces"]["gauge"][0] == plain["forces"]["gauge"][0]
+    assert coarse["forces"]["gauge"][1] != plain["forces"]["gauge"][1]
+    assert 1.6 < math.log2(abs(coarse["dH"] / fine["dH"])) < 2.4
+    assert abs(coarse["dH"]) < abs(plain["dH"])
+    assert max(t["reversibility"]["links"] for t in found) < 1e-12
+
+
 PLANES = "plane_coefficients = {xy = 1, xz = 1, yz = 1, xt = 1, yt = 1, zt = 1}\n"
 
 BAD = [
     ('action = "anisotropic-symanzik"\nbeta = 1', "run.toml:8: monomial 'gauge': anisotropy is missing"),
     (NAMED.replace("u_s", "u_s = 0 #"), "u_s = 0; use a positive number"),
     ('action = "wilson"\nbeta = 1\nanisotropy = -1', "anisotropy = -1; use a positive number"),
+    ('action = "wilson"\nbeta = 1\nplanes = "spacelike"', "planes 'spacelike' is unknown"),
+    ('action = "iwasaki"\nbeta = 1\nplanes = "space"', "key 'planes' is unknown here"),
+    (
+        'action = "loops"\nbeta = 1\n' + PLANES + "two_plaquette_coefficients = {xt = 1}",
+        "two_plaquette_coefficients: key 'xt' is unknown here",
+    ),
     (
         'action = "loops"\nbeta = 1\n' + PLANES + "rectangle_coefficients = {xyx = 1}",
         "run.toml:14: monomial 'gauge': rectangle_coefficients: key 'xyx' is unknown here; did you mean xxy?",

@@ -92,6 +92,37 @@ def test_force_of_plaquettes():
     assert_force(action, p - before, u)
 
 
+PRODUCTS = {"two_plaquette": {"c": -1.3}, "squares": {"adjoint": 0.8, "square": -0.5}}
+"""Actions that are not linear in plaquettes; the pairs of the first are side by side in another direction."""
+
+
+def sum_of_products(name, u, mu, nu, rho):
+    """Traces of plaquettes at each site, by shifted fields: nothing of the language."""
+    ahead = lambda field, d: np.roll(field, -1, d)  # noqa: E731
+    a, b = u[:, :, :, :, mu], u[:, :, :, :, nu]
+    corner, other = a @ ahead(b, mu), b @ ahead(a, nu)
+    z = np.einsum("...ij,...ij->...", corner, other.conj())
+    if name == "two_plaquette":
+        return -1.3 / 2 * np.sum(z.real * ahead(z.real, rho))
+    return np.sum(0.8 * np.abs(z) ** 2 - 0.5 * (z**2).real)
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_of_plaquettes(name):
+    """Of one plane: the action, and its force by the links along one direction after the other."""
+    numbers, u = PRODUCTS[name], random_links(EXTENT, 1)
+    mu, nu, rho = 0, 3, 1
+    along = lambda *plane: (*plane, rho)[: 3 if name == "two_plaquette" else 2]  # noqa: E731
+    action = lambda v: in_plane(f"{name}_action", along(mu, nu), {"u": v}, **numbers)[0]  # noqa: E731
+    assert np.isclose(action(u), -sum_of_products(name, u, mu, nu, rho) / 9, rtol=1e-12)
+    before = algebra(np.random.default_rng(2), (*EXTENT, 4))
+    p = before.copy()
+    operator = "force_two_plaquettes" if name == "two_plaquette" else "force_squares"
+    for plane in ((mu, nu), (nu, mu)):
+        add_in_plane(p, operator, along(*plane), {"u": u, "p": p}, **numbers)
+    assert_force(action, p - before, u)
+
+
 @pytest.mark.parametrize("name", PARTS_OF_LOOPS)
 def test_gauge_forces(name):
     """Of all planes or cubes, one after the other, on top of what was there."""

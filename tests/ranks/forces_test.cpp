@@ -72,6 +72,9 @@ TEST(ForcesOnParts, OfGaugeActionsExchangeTheLinksOnce) {
   expect_same(force(loops), {1, 0, 1});
   for (int plane = 3; plane < 6; ++plane) loops.rectangles[plane] = {-0.2, 0.03 * (plane - 3)};
   expect_same(force(loops), {1, 0, 1});
+  loops.two_plaquettes.fill(-0.7);
+  loops.squares = {0.4, 0.3};
+  expect_same(force(loops), {1, 0, 1});
 }
 
 /// Links before and after it, and the force on the latter.

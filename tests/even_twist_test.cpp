@@ -1,0 +1,218 @@
+// A twist of the symmetric even-odd form: its matrix, determinant, heat bath and force.
+#include <gtest/gtest.h>
+
+#include "runtime/fields/gauge.hpp"
+#include "solvers/actions/wilson.hpp"
+#include "solvers/hmc/fermion_monomials.hpp"
+#include "solvers/krylov/blas.hpp"
+#include "tests/slope.hpp"
+#include "tests/support.hpp"
+#include "tests/twisted.hpp"
+
+namespace {
+
+using namespace quarksmith;
+using twisted::Dense;
+using twisted::Flavours;
+
+constexpr double twist = 0.35;
+
+struct TwistCase {
+  std::shared_ptr<Device> device;
+  double csw;
+};
+
+/// Row-major.
+using Square = std::vector<Complex64>;
+
+Square product_of(const Square& a, const Square& b, int n) {
+  Square c(a.size());
+  for (int i = 0; i < n; ++i)
+    for (int k = 0; k < n; ++k)
+      for (int j = 0; j < n; ++j) c[n * i + j] += a[n * i + k] * b[n * k + j];
+  return c;
+}
+
+Square adjoint_of(const Square& a, int n) {
+  Square c(a.size());
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) c[n * i + j] = std::conj(a[n * j + i]);
+  return c;
+}
+
+/// By Gaussian elimination with the largest element of each column.
+double log_abs_det(Square a, int n) {
+  double sum = 0;
+  for (int k = 0; k < n; ++k) {
+    int pivot = k;
+    for (int i = k + 1; i < n; ++i)
+      if (std::abs(a[n * i + k]) > std::abs(a[n * pivot + k])) pivot = i;
+    for (int j = 0; j < n; ++j) std::swap(a[n * k + j], a[n * pivot + j]);
+    sum += std::log(std::abs(a[n * k + k]));
+    for (int i = k + 1; i < n; ++i) {
+      const Complex64 factor = a[n * i + k] / a[n * k + k];
+      for (int j = k; j < n; ++j) a[n * i + j] -= factor * a[n * k + j];
+    }
+  }
+  return sum;
+}
+
+/// The matrix of what acts on fields, between sites of one parity or all: index 12 times the site plus 3 spin + colour.
+template <class Apply>
+Square matrix_of(const Lattice& lattice, bool all, const Apply& apply) {
+  std::vector<std::size_t> sites;
+  for (long long x = 0; x < lattice.sites(); ++x)
+    if (all || Lattice::parity(lattice.coordinates(x)) == Parity::even) sites.push_back(static_cast<std::size_t>(x));
+  const std::size_t n = 12 * sites.size();
+  Square m(n * n);
+  for (std::size_t column = 0; column < n; ++column) {
+    Flavours unit(1, HostSpinor(lattice));
+    unit[0].site[sites[column / 12]][column % 12] = 1;
+    const Flavours image = apply(unit);
+    for (std::size_t row = 0; row < n; ++row) m[n * row + column] = image[0].site[sites[row / 12]][row % 12];
+  }
+  return m;
+}
+
+/// Remembers how much noise was drawn.
+class CountedNoise final : public Noise {
+ public:
+  void momenta(LinkField& p) override { noise_.momenta(p); }
+  void pseudofermion(const std::string& name, int number, SpinorField& eta, const BasisInfo& basis) override {
+    noise_.pseudofermion(name, number, eta, basis);
+    for (int n = 0; n < eta.rhs(); ++n) norm2 += Blas(eta.columns(n, 1)).norm2(eta.columns(n, 1));
+  }
+  double norm2 = 0;
+
+ private:
+  GaussianNoise noise_{11, 0};
+};
+
+class EvenTwist : public testing::TestWithParam<TwistCase> {
+ protected:
+  WilsonParameters wilson() const {
+    WilsonParameters p;
+    p.mass = 0.1;
+    p.xi0 = 1.4;
+    p.nu = 0.9;
+    p.csw_r = GetParam().csw;
+    p.csw_t = 0.8 * GetParam().csw;
+    return p;
+  }
+  FermionTerm term(double with = twist) const {
+    FermionTerm t;
+    t.fermion = {std::make_shared<WilsonAction>(wilson()), Reduction::symmetric};
+    t.fermion.twist = with;
+    t.log_det = false;
+    t.tol_force = t.tol_action = 1e-14;
+    t.solver = {Method::cg, "double"};
+    return t;
+  }
+  HostGauge gauge(const Lattice& lattice) const { return weak_gauge(lattice, 0.4, 5); }
+  DomainPointer domain(const Coordinates& extents) const {
+    return std::make_shared<Domain>(Lattice(extents), GetParam().device);
+  }
+
+  /// What the operator of molecular dynamics gives for a field on even sites.
+  class Operator {
+   public:
+    Operator(const FermionTerm& term, const EvolvingLinks& links) : a_(term.fermion, term.solver) { a_.follow(links); }
+    Flavours operator()(const Flavours& psi, Dagger dagger = Dagger::no) const {
+      SpinorField in = a_.field(), out = a_.field();
+      twisted::upload_all(psi, in, find_basis("non_relativistic"));
+      a_.matrix().apply(out, in, dagger);
+      return twisted::download_all(out, find_basis("non_relativistic"));
+    }
+
+   private:
+    FermionOperator a_;
+  };
+};
+
+TEST_P(EvenTwist, AddsITwistGamma5T) {
+  const DomainPointer where = domain({4, 4, 4, 4});
+  const HostGauge u = gauge(where->lattice());
+  const EvolvingLinks links(u, where);
+  const Dense dense(u, wilson());
+  const Flavours psi = twisted::half(twisted::random(u.lattice, 1, 3), Parity::even);
+  const Operator ours(term(), links);
+  for (const bool dagger : {false, true}) {
+    const Flavours turned = twisted::gamma5(dense.multiply(psi));
+    const auto with = [&](double sign) {
+      const Complex64 c(0, (dagger ? -sign : sign) * twist);
+      return twisted::half(twisted::combine(1, dense.even_odd(psi, Reduction::symmetric, dagger), c, turned),
+                           Parity::even);
+    };
+    const Flavours found = ours(psi, dagger ? Dagger::yes : Dagger::no);
+    EXPECT_LT(twisted::deviation(found, with(1)), support::rounding);
+    EXPECT_GT(twisted::deviation(found, with(-1)), 0.1);
+  }
+}
+
+/// On 2^4: the even sites of F = M + i twist gamma_5 T_ee^2, M on all sites, have Schur's complement T_ee times ours.
+/// With gamma_5 it is also det(M^+ M + twist^2 T_ee^2) of the untwisted form.
+TEST_P(EvenTwist, HasTheDeterminantOfDenseMatrices) {
+  const DomainPointer where = domain({2, 2, 2, 2});
+  const HostGauge u = gauge(where->lattice());
+  const EvolvingLinks links(u, where);
+  const Dense dense(u, wilson());
+  const Complex64 i(0, twist);
+  constexpr int n = 96;
+  const double ours = log_abs_det(matrix_of(u.lattice, false, Operator(term(), links)), n);
+  const Square all = matrix_of(u.lattice, true, [&](const Flavours& psi) {
+    const Flavours squared = dense.multiply(dense.multiply(twisted::half(psi, Parity::even)));
+    return twisted::combine(1, dense.matrix(psi), i, twisted::gamma5(squared));
+  });
+  const Square t = matrix_of(u.lattice, true, [&](const Flavours& psi) { return dense.multiply(psi); });
+  EXPECT_NEAR(ours, log_abs_det(all, 2 * n) - log_abs_det(t, 2 * n), 1e-10);
+
+  const Square m = matrix_of(u.lattice, false,
+                             [&](const Flavours& psi) { return dense.even_odd(psi, Reduction::symmetric, false); });
+  const Square even = matrix_of(u.lattice, false, [&](const Flavours& psi) { return dense.multiply(psi); });
+  Square sum = product_of(adjoint_of(m, n), m, n);
+  const Square squared = product_of(even, even, n);
+  for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += twist * twist * squared[k];
+  EXPECT_NEAR(2 * ours, log_abs_det(sum, n), 1e-10);
+}
+
+TEST_P(EvenTwist, HeatBathHasTheActionOfItsNoise) {
+  const DomainPointer where = domain({4, 4, 4, 4});
+  const EvolvingLinks links(gauge(where->lattice()), where);
+  TwoFlavourMonomial quarks("quarks", term());
+  RatioMonomial ratio("ratio", term(), term(0.9).fermion);
+  for (Monomial* monomial : {static_cast<Monomial*>(&quarks), static_cast<Monomial*>(&ratio)}) {
+    CountedNoise noise;
+    monomial->refresh(noise, 0, links);
+    EXPECT_NEAR(monomial->action(links) / noise.norm2, 1, 1e-12) << monomial->name();
+  }
+}
+
+TEST_P(EvenTwist, HasTheForceOfItsDifferences) {
+  const DomainPointer where = domain({4, 4, 4, 4});
+  EvolvingLinks links(gauge(where->lattice()), where);
+  FermionTerm with_log_det = term(), smeared = term();
+  with_log_det.log_det = true;
+  smeared.fermion.stout = {.rho = 0.1, .steps = 2};
+  TwoFlavourMonomial quarks("quarks", with_log_det), on_stout_links("stout", smeared);
+  RatioMonomial ratio("ratio", term(), term(0.9).fermion), other("other ratio", term(0), term().fermion);
+  for (Monomial* monomial : {static_cast<Monomial*>(&quarks), static_cast<Monomial*>(&on_stout_links),
+                             static_cast<Monomial*>(&ratio), static_cast<Monomial*>(&other)}) {
+    SCOPED_TRACE(monomial->name());
+    CountedNoise noise;
+    monomial->refresh(noise, 0, links);
+    for (const auto& [slope, expected, size] : support::slopes(*monomial, links, 0.005))
+      EXPECT_NEAR(slope, expected, 1e-10 * size);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, EvenTwist, testing::ValuesIn([] {
+                           std::vector<TwistCase> cases;
+                           for (const auto& device : support::devices())
+                             for (const double csw : {0.0, 1.2}) cases.push_back({device, csw});
+                           return cases;
+                         }()),
+                         [](const auto& info) {
+                           return support::test_name(info.param.device->name()) + (info.param.csw > 0 ? "Clover" : "");
+                         });
+
+}  // namespace
