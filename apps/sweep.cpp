@@ -229,7 +229,7 @@ int supervise(const SweepOptions& o) {
   const double start = now();
   for (int crashes = 0; crashes < 100; ++crashes) {
     // A child that is started again has what is left of the budget; a last moment, so that 0 stays "no limit".
-    const double left = o.budget > 0 ? std::max(o.budget - now() - start, 1e-3) : 0;
+    const double left = o.budget > 0 ? std::max(o.budget - (now() - start), 1e-3) : 0;
     const std::string budget = fmt::format("{}", left);
     const pid_t child = fork();
     if (child == 0) {

@@ -82,7 +82,7 @@ def test_a_budget_ends_the_measurement_which_then_goes_on(quarksmith, tmp_path):
     quick = ["sweep", "--measure", folder, "--device", "cpu", "--seconds", "0.01"]
     quarksmith(*quick, "--budget", "1e-9")
     assert not (folder / "results.jsonl").exists()
-    quarksmith(*quick)
+    assert "the budget is spent" not in quarksmith(*quick, "--budget", "10m").stderr
     assert '"ok"' in (folder / "results.jsonl").read_text()
 
 
