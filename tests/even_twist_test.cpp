@@ -101,7 +101,8 @@ class EvenTwist : public testing::TestWithParam<TwistCase> {
   }
   FermionTerm term(double with = twist) const {
     FermionTerm t;
-    t.fermion = {std::make_shared<WilsonAction>(wilson()), Reduction::symmetric};
+    t.fermion.action = std::make_shared<WilsonAction>(wilson());
+    t.fermion.reduction = Reduction::symmetric;
     t.fermion.twist = with;
     t.log_det = false;
     t.tol_force = t.tol_action = 1e-14;
