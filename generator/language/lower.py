@@ -120,6 +120,8 @@ class Lowering:
         if node.op == "mul" and node.kind == "spinor" and node.args[0].kind in LINEAR:
             return self._applied(node.args[0], at, self.lower(node.args[1], at))
         args = tuple(self.lower(a, at) for a in node.args)
+        if node.op in ("add", "sub") and node.kind == "complex":
+            args = tuple(self._as_complex(a) for a in args)
         if node.op == "total":
             return args[0]
         if node.op == "outer":
@@ -134,6 +136,14 @@ class Lowering:
             kind = "complex" if "complex" in (args[0].kind, factor.kind) else "real"
             args = (self._value("constant", kind, (), args[0].data * factor.data), rest)
         return self._value(node.op, node.kind, args, node.data)
+
+    def _as_complex(self, v: Value) -> Value:
+        """A number as a term of a complex sum."""
+        if v.kind == "complex":
+            return v
+        if v.op == "constant":
+            return self._value("constant", "complex", (), complex(v.data))
+        return self._value("promote", "complex", (v,), None)
 
     def _applied(self, op: Node, at: Displacement, psi: Value) -> Value:
         """A spinor after what stands before it: a constant matrix in spin, one in colour, a number, sums of these."""
@@ -245,5 +255,5 @@ def is_imaginary(v: Value) -> bool:
 
 def is_number(v: Value) -> bool:
     """Whether a value is the same at all sites."""
-    arithmetic = ("mul", "neg", "add", "sub", "div")
+    arithmetic = ("mul", "neg", "add", "sub", "div", "promote")
     return v.op in ("parameter", "constant") or (v.op in arithmetic and all(map(is_number, v.args)))

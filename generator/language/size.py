@@ -27,7 +27,8 @@ def many_spinors(roots: Sequence[Value]) -> bool:
 
 def is_cheap(v: Value) -> bool:
     """Whether a value takes a step of a sum, or less."""
-    return not v.args or v.op in ("add", "sub", "neg", "adj", "spin") or (v.op == "mul" and v.args[0].kind != "matrix")
+    cheap = ("add", "sub", "neg", "adj", "spin", "promote")
+    return not v.args or v.op in cheap or (v.op == "mul" and v.args[0].kind != "matrix")
 
 
 def first_sum(v: Value) -> Value:

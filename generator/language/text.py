@@ -309,6 +309,8 @@ class Statements:
         args = [self.value(a) for a in v.args]
         if v.op == "neg":
             return f"-{_operand(args[0])}"
+        if v.op == "promote":
+            return f"Complex<R>{{{args[0]}, broadcast<R>(0)}}"
         if v.op == "div":
             return f"{_operand(args[0])} / {_operand(args[1])}"
         if v.op == "adj" and v.kind == "complex":

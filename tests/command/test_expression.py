@@ -146,6 +146,12 @@ def everything(u: Links, psi: Fermion, chi: Spinor, mass: Real, c: Complex) -> F
 @expression
 def force_like(u: Links, x_: Fermion, y_: Fermion) -> Algebra:
     return {mu: ta(u[mu] * outer((1 - gamma[mu]) * shift(x_, +mu), y_)) for mu in directions}
+
+
+@expression
+def numbers(u: Links, psi: Spinor, c: Real) -> Spinor:
+    z = dot(psi, shift(psi, +x)) + trace(u[y])
+    return (c + z) * psi + (z - 1) * (u[x] * shift(psi, +x)) - (im(z) - z * (1 + 2j)) * psi
 """
 
 
@@ -156,5 +162,5 @@ def test_spins_signs_corners_and_phases_in_both_bases(tmp_path, capsys):
     for axes in (("double",), ("single", "--basis", "degrand_rossi", "--links", "12")):
         assert main(["expression", str(file), "--build", str(BUILD), "--test", "--precision", *axes]) == 0
         report = capsys.readouterr().out
-        assert re.search(r"everything_\w+: [1-9]\d* tests passed", report), report
-        assert re.search(r"force_like_\w+: [1-9]\d* tests passed", report), report
+        for name in ("everything", "force_like", "numbers"):
+            assert re.search(rf"{name}_\w+: [1-9]\d* tests passed", report), report
