@@ -46,6 +46,9 @@ GaugeLoops loops_of(const quarksmith_gauge_loops* loops) {
   if (l.constant != 0 && l.constant != 1)
     throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("constant {}; use 0 or 1", l.constant));
   result.constant = l.constant == 1;
+  for (int n = 0; n < 3; ++n)
+    result.two_plaquettes[n] = require_finite(l.two_plaquettes[n], "a member of two_plaquettes");
+  for (int n = 0; n < 2; ++n) result.squares[n] = require_finite(l.squares[n], "a member of squares");
   for (int plane = 0; plane < 6; ++plane) {
     result.planes[plane] = require_finite(l.planes[plane], "a member of planes");
     for (int along = 0; along < 2; ++along) {

@@ -318,9 +318,11 @@ typedef struct {
   size_t size;
   double planes[6]; /**< c of plaquettes in xy, xz, yz, xt, yt, zt; equal if there is a rectangle or chair; default 0 */
   double rectangle; /**< c of 2x1 loops; default 0 */
-  double rectangles[6][2]; /**< instead, for the same planes: c of those long in x, in y; in x, in z; ...; default 0 */
-  double chair;            /**< c of twisted loops +x +y +z -x -y -z; default 0 */
-  int constant;            /**< 1: with the 3 of each loop; default 0 */
+  double rectangles[6][2];  /**< instead, for the same planes: c of those long in x, in y; in x, in z; ...; default 0 */
+  double chair;             /**< c of twisted loops +x +y +z -x -y -z; default 0 */
+  int constant;             /**< 1: with the constant that makes S of unit links 0; default 0 */
+  double two_plaquettes[3]; /**< c of -c/18 sum Re tr U_p(x) Re tr U_p(x + t) in xy, xz, yz; default 0 */
+  double squares[2];        /**< c of -1/9 sum (c_0 |tr U_p|^2 + c_1 Re (tr U_p)^2); default 0 */
 } quarksmith_gauge_loops;
 quarksmith_status quarksmith_gauge_loops_init(quarksmith_gauge_loops* loops);
 quarksmith_status quarksmith_gauge_action(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,

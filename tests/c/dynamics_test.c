@@ -93,28 +93,36 @@ static void gauge_force(quarksmith_dynamics* d, void* of, double step) {
 static void check_gauge(quarksmith_dynamics* d, const lattice* l) {
   static const struct {
     const char* name;
-    double planes[6], rectangle, chair, rectangles[6][2];
-  } all[] = {{"Wilson", {6, 6, 6, 6, 6, 6}, 0, 0, {{0}}},
-             {"anisotropic", {2, 2, 2, 8, 8, 8}, 0, 0, {{0}}},
-             {"rectangles", {8, 8, 8, 8, 8, 8}, -0.7, 0, {{0}}},
-             {"twisted loops", {7, 7, 7, 7, 7, 7}, -0.5, 0.2, {{0}}},
+    double planes[6], rectangle, chair, rectangles[6][2], two_plaquettes[3], squares[2];
+  } all[] = {{"Wilson", {6, 6, 6, 6, 6, 6}, 0, 0, {{0}}, {0}, {0}},
+             {"anisotropic", {2, 2, 2, 8, 8, 8}, 0, 0, {{0}}, {0}, {0}},
+             {"rectangles", {8, 8, 8, 8, 8, 8}, -0.7, 0, {{0}}, {0}, {0}},
+             {"twisted loops", {7, 7, 7, 7, 7, 7}, -0.5, 0.2, {{0}}, {0}, {0}},
              {"rectangles by orientation",
               {3, 3, 3, 7, 7, 7},
               0,
               0,
-              {{-0.2, -0.2}, {-0.2, -0.2}, {-0.2, -0.2}, {-0.5, 0}, {-0.5, 0}, {-0.5, 0.1}}}};
+              {{-0.2, -0.2}, {-0.2, -0.2}, {-0.2, -0.2}, {-0.5, 0}, {-0.5, 0}, {-0.5, 0.1}},
+              {0},
+              {0}},
+             {"pairs of plaquettes", {9, 9, 9, 5, 5, 5}, 0, 0, {{0}}, {-2, -1, 0.5}, {0}},
+             {"squares of plaquettes", {4, 4, 4, 4, 4, 4}, 0, 0, {{0}}, {0}, {0.7, -0.3}}};
   for (size_t n = 0; n < sizeof all / sizeof *all; ++n) {
     quarksmith_gauge_loops loops;
     check_ok(quarksmith_gauge_loops_init(&loops), "loops");
     memcpy(loops.planes, all[n].planes, sizeof loops.planes);
     memcpy(loops.rectangles, all[n].rectangles, sizeof loops.rectangles);
+    memcpy(loops.two_plaquettes, all[n].two_plaquettes, sizeof loops.two_plaquettes);
+    memcpy(loops.squares, all[n].squares, sizeof loops.squares);
     loops.rectangle = all[n].rectangle, loops.chair = all[n].chair;
     const double s = gauge_value(d, &loops);
     if (n == 0) check_below(fabs(s / (-6.0 * 6 * sites * plaquette_of(l)) - 1), 1e-13, "Wilson's action");
     loops.constant = 1;
     double coefficients = 12 * loops.rectangle + 16 * loops.chair;
     for (int plane = 0; plane < 6; ++plane)
-      coefficients += loops.planes[plane] + loops.rectangles[plane][0] + loops.rectangles[plane][1];
+      coefficients += loops.planes[plane] + loops.rectangles[plane][0] + loops.rectangles[plane][1] + loops.squares[0] +
+                      loops.squares[1];
+    for (int plane = 0; plane < 3; ++plane) coefficients += loops.two_plaquettes[plane] / 2;
     check_below(fabs(gauge_value(d, &loops) - s - coefficients * sites), 1e-8, "its constant");
     check_force(d, &(term){all[n].name, gauge_value, gauge_force, &loops}, 1e-9);
   }
