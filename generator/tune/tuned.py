@@ -45,11 +45,19 @@ class Choice:
     stale: bool
 
 
-def digest(spec: KernelSpec) -> str:
-    """Identifies what a kernel computes with: the text of its body and its row, launch numbers and command left out."""
+def digest(spec: KernelSpec, target: str = "cuda") -> str:
+    """Identifies what a kernel computes with: the text of its body and its row, launch numbers and command left out.
+
+    Args:
+        target: `cuda` or `cpu`, whose row it is: what a profile adds for one of them concerns no measurement on the other.
+    """
     plain = replace(spec, block=128, min_blocks=1)
     text = render_body(plain, "") if body_path(plain) else ""
-    return hashlib.sha256((text + render_group([plain], "cuda", "")).encode()).hexdigest()[:12]
+    return hashlib.sha256((text + render_group([plain], target, "")).encode()).hexdigest()[:12]
+
+
+def _target(gpu: bool) -> str:
+    return "cuda" if gpu else "cpu"
 
 
 def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
@@ -78,7 +86,11 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
         if name not in known:
             raise SpecError(f"evidence {folder}: {name} is no kernel of the profile; give the --profile of the sweep")
         spilled = [r for r in rejected.value if r["base"] == name][:1]
-        entry: dict[str, Any] = {"digest": digest(profile.find(name)), "toolkit": facts["toolkit"], "classes": {}}
+        entry: dict[str, Any] = {
+            "digest": digest(profile.find(name), _target("compute_capability" in facts)),
+            "toolkit": facts["toolkit"],
+            "classes": {},
+        }
         for size, rows in sizes.items():
             good = [r for r in rows if r["status"] == "ok"]
             bad = {r["status"]: r for r in reversed(rows) if r["status"] != "ok"}
@@ -175,7 +187,7 @@ def choices(
             entry = evidence.get(partner.name)
             if entry is None:
                 continue
-            stale = entry.get("digest") != digest(partner)
+            stale = entry.get("digest") != digest(partner, _target(gpu))
             for size, variant in sorted(_winners(spec, entry["classes"]).items()):
                 table[device].append(Choice(spec.name, size, variant.name, stale))
                 if variant.variant:

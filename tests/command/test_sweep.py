@@ -230,7 +230,7 @@ def test_a_tuned_build_compares_with_the_kernel_itself(quarksmith, tmp_path, mon
 def evidence(tmp_path, entry) -> tuple:
     folder = tmp_path / "tuned"
     folder.mkdir()
-    (folder / "x.json").write_text(json.dumps({"device": "Some GPU", "kernels": entry}))
+    (folder / "x.json").write_text(json.dumps({"device": "Some GPU", "compute_capability": "9.0", "kernels": entry}))
     return (folder,)
 
 
@@ -260,6 +260,12 @@ def test_shapes_that_no_longer_exist_and_small_gains_are_passed_over(tmp_path):
     assert variants == []
     assert {c.variant for c in table["Some GPU"] if c.kernel == spec.name} == {spec.name}
     assert not any(c.stale for c in table["Some GPU"] if c.kernel == spec.name)
+
+
+def test_evidence_of_a_processor_does_not_depend_on_what_gpus_have():
+    spec = load_profile("default").find("wilson_double_r12_nr_n1")
+    alone = dataclasses.replace(spec, ranks=False)
+    assert spec.ranks and digest(spec) != digest(alone) and digest(spec, "cpu") == digest(alone, "cpu")
 
 
 def test_damaged_evidence_is_refused(tmp_path):
