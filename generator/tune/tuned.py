@@ -49,7 +49,8 @@ def digest(spec: KernelSpec, target: str = "cuda") -> str:
     """Identifies what a kernel computes with: the text of its body and its row, launch numbers and command left out.
 
     Args:
-        target: `cuda` or `cpu`, whose row it is: what a profile adds for one of them concerns no measurement on the other.
+        spec: the kernel.
+        target: `cuda` or `cpu`, whose row it is: what a profile adds for one concerns no measurement on the other.
     """
     plain = replace(spec, block=128, min_blocks=1)
     text = render_body(plain, "") if body_path(plain) else ""
