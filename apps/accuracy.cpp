@@ -57,9 +57,9 @@ HostSpinor apply(const Kernel& kernel, const HostGauge& gauge, const HostSpinor&
   const PrecisionInfo& precision = find_precision(kernel.precision);
   const BasisInfo& basis = find_basis(kernel.basis.empty() ? "degrand_rossi" : kernel.basis);
   const LinkField links = upload(gauge, domain, find_precision(precision.links), find_storage(kernel.links));
-  const LinkField fat =
-      upload(gauge, domain, find_precision(precision.links), find_storage(two ? "r18" : kernel.links));
-  SpinorField in(domain, precision, Subset::full, 1, kernel.spins), out = in.like();
+  const LinkField fat = upload(gauge, domain, find_precision(precision.links),
+                               two ? full_storage(kernel.colours) : find_storage(kernel.links));
+  SpinorField in(domain, precision, Subset::full, 1, Components(kernel.spins, kernel.colours)), out = in.like();
   upload(psi, in, basis);
   Arguments a = arguments_for(*domain, in.lanes());
   a.links = fat.operand();
@@ -105,7 +105,7 @@ nlohmann::ordered_json distribution(const Certificate& c) {
   return points;
 }
 
-/// The most exact kernel of the same operator; null if there is none beside the kernel itself.
+/// The most exact kernel of the same operator; null if there is none besides the kernel itself.
 const Kernel* reference_of(const Kernel& k, std::span<const Kernel> kernels) {
   for (const std::string_view links : {"r18", "r12", "r13"}) {
     const Kernel* exact = try_find(
@@ -126,7 +126,8 @@ int run(const AccuracyOptions& o) {
   std::vector<Certificate> certificates;
   Skipped skipped;
   for (const Kernel& k : device->kernels()) {
-    const bool plain = k.family == "hopping" && k.epilogue == "none" && !k.dagger && !k.complex_coefficients;
+    const bool plain =
+        k.colours == 3 && k.family == "hopping" && k.epilogue == "none" && !k.dagger && !k.complex_coefficients;
     if (!plain || k.tile != 1 || k.name.find(o.filter) == std::string_view::npos || find_storage(k.links).temporal)
       continue;
     const Kernel* exact = reference_of(k, device->kernels());

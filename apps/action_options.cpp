@@ -4,19 +4,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "apps/contraction.hpp"
 #include "runtime/error.hpp"
+#include "runtime/io/field_file.hpp"
 #include "solvers/actions/slice_transform.hpp"
-#include "solvers/actions/wilson.hpp"
 
 namespace quarksmith::apps {
 namespace {
 
-std::string dashed(std::string_view name) { return "--" + option_name(name); }
-
-std::string upper_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
-  return text;
+const ActionWording& wording() {
+  static const ActionWording words{"--", '-', ""};
+  return words;
 }
 
 bool given(const CLI::App& command, const std::string& option) {
@@ -24,24 +24,13 @@ bool given(const CLI::App& command, const std::string& option) {
   return found != nullptr && found->count() > 0;
 }
 
-std::string spelled(const CLI::App& command, const std::string& option) {
-  return command.get_option(option)->results().back();
-}
-
-const ActionParameter* find_parameter(const ActionInfo& a, std::string_view name) {
-  const auto found =
-      std::find_if(a.parameters.begin(), a.parameters.end(), [&](const ActionParameter& p) { return p.name == name; });
-  return found == a.parameters.end() ? nullptr : &*found;
-}
-
-/// The actions that another one means if parameters are given that they alone have, and those parameters.
-std::vector<std::pair<const ActionInfo*, const ActionParameter*>> extensions(const ActionInfo& of) {
-  std::vector<std::pair<const ActionInfo*, const ActionParameter*>> found;
-  for (const ActionInfo& a : actions())
-    if (a.extends == of.name)
-      for (const ActionParameter& p : a.parameters)
-        if (find_parameter(of, p.name) == nullptr) found.emplace_back(&a, &p);
-  return found;
+/// The parameters of all actions on a command line.
+ActionReader::Texts texts_of(const CLI::App& command) {
+  ActionReader::Texts texts;
+  for (const ActionOption& o : action_options())
+    if (given(command, o.name))
+      texts.emplace(stated_name(o.name.substr(2)), command.get_option(o.name)->results().back());
+  return texts;
 }
 
 /// What an option is; actions for which it is the same stand together.
@@ -60,116 +49,6 @@ std::string help_of(const ActionOption& o) {
   return text;
 }
 
-/// What a command line gives for a parameter.
-struct Given {
-  std::string option, text;
-  std::vector<Complex64> numbers;  ///< one, several masses, or one for each slice
-};
-
-/// Reads the parameters of an action from a command line.
-class Reader {
- public:
-  Reader(const CLI::App& command, const ActionInfo& info, int slices)
-      : command_(command), info_(info), slices_(slices) {
-    for (const ActionParameter& p : info.parameters)
-      if (given(command, dashed(p.name))) read(p);
-    for (const ActionSpelling& s : info.spellings)
-      if (given(command, dashed(s.name))) read(s);
-    for (const ActionParameter& p : info.parameters) require(p);
-  }
-
-  ActionSettings settings() const {
-    std::map<std::string, double> values;
-    std::map<std::string, std::vector<Complex64>> of_slices;
-    for (const auto& [name, g] : given_) {
-      values.emplace(name, g.numbers[0].real());
-      if (find_parameter(info_, name)->each_slice) of_slices.emplace(name, g.numbers);
-    }
-    return {.values = {info_, values}, .slices = slices_, .of_slices = of_slices};
-  }
-  /// Those given, or the default; 0 for actions without a mass.
-  std::vector<double> masses() const {
-    const ActionParameter* p = find_parameter(info_, "mass");
-    const auto found = given_.find("mass");
-    if (found == given_.end()) return {p == nullptr ? 0 : p->fallback};
-    std::vector<double> all;
-    for (const Complex64& z : found->second.numbers) all.push_back(z.real());
-    return all;
-  }
-
- private:
-  void read(const ActionParameter& p) {
-    Given g{dashed(p.name), spelled(command_, dashed(p.name)), {}};
-    const std::vector<std::string> parts = split(g.text, ',');
-    if (parts.size() > 1 && !p.several && !p.each_slice) one_alone(g, p);
-    for (const std::string& part : parts) {
-      const auto re_im = split(part, ':');
-      if (re_im.size() > (p.each_slice ? 2 : 1))
-        throw UsageError(
-            fmt::format("{} '{}' is {}", g.option, part, p.each_slice ? "neither a number nor re:im" : "not a number"));
-      g.numbers.emplace_back(number(re_im[0], g.option), re_im.size() == 2 ? number(re_im[1], g.option) : 0);
-    }
-    if (p.each_slice && g.numbers.size() == 1) g.numbers.assign(std::size_t(slices_), g.numbers[0]);
-    if (p.each_slice && int(g.numbers.size()) != slices_)
-      throw UsageError(fmt::format("{} has {} numbers for --ls {}; give one, or one for each slice", g.option,
-                                   g.numbers.size(), slices_));
-    add(p, std::move(g));
-  }
-
-  void read(const ActionSpelling& s) {
-    const std::string option = dashed(s.name), text = spelled(command_, option);
-    const std::vector<std::string> parts = split(text, ',');
-    if (parts.size() != split(std::string(s.numbers), ',').size())
-      throw UsageError(fmt::format("{} '{}' is not {}", option, text, s.numbers));
-    std::vector<double> numbers;
-    for (const std::string& part : parts) {
-      numbers.push_back(number(part, option));
-      if (!(numbers.back() >= s.lower && numbers.back() <= s.upper))
-        throw UsageError(fmt::format("{} {}: use {}", option, text, s.range));
-    }
-    for (const auto& [name, function] : s.gives)
-      if (function != nullptr) add(*find_parameter(info_, name), {option, text, {function(numbers.data())}});
-  }
-
-  void add(const ActionParameter& p, Given g) {
-    if (const auto other = given_.find(std::string(p.name)); other != given_.end())
-      throw UsageError(fmt::format("{} needs exactly one of {} and {}: both give {}", command_.get_name(),
-                                   other->second.option, g.option, option_name(p.name)));
-    for (const Complex64& z : g.numbers)
-      if (!(z.real() >= p.lower && z.real() <= p.upper))
-        throw UsageError(fmt::format("{} {} of action {}: {}use {}", g.option, g.text, listed_name(info_),
-                                     g.option == dashed(p.name) ? "" : fmt::format("{} {}; ", p.name, z.real()),
-                                     p.range));
-    given_.emplace(p.name, std::move(g));
-  }
-
-  /// \throws UsageError the parameter has no default and nothing gives it.
-  void require(const ActionParameter& p) const {
-    if (!p.required || given_.contains(std::string(p.name))) return;
-    std::vector<std::string> options = {dashed(p.name)};
-    for (const ActionSpelling& s : info_.spellings)
-      for (const auto& [name, function] : s.gives)
-        if (name == p.name) options.push_back(dashed(s.name));
-    const std::string needs = options.size() > 1 ? fmt::format("exactly one of {}", fmt::join(options, " and "))
-                                                 : fmt::format("{} {}", options[0], upper_case(option_name(p.name)));
-    throw UsageError(fmt::format("--action {} needs {}: {}", option_name(info_.name), needs, p.help));
-  }
-
-  [[noreturn]] static void one_alone(const Given& g, const ActionParameter& p) {
-    const auto takes = action_names([&](const ActionInfo& a) {
-      const ActionParameter* same = find_parameter(a, p.name);
-      return same != nullptr && same->several;
-    });
-    throw UsageError(fmt::format("{} {}: {}give one", g.option, g.text,
-                                 takes.empty() ? "" : fmt::format("several belong to {}; ", fmt::join(takes, ", "))));
-  }
-
-  const CLI::App& command_;
-  const ActionInfo& info_;
-  int slices_;
-  std::map<std::string, Given> given_;
-};
-
 /// SOURCE,SINK of two flavours.
 std::array<int, 2> flavours_of(const std::string& text) {
   if (text != "0,0" && text != "0,1" && text != "1,0" && text != "1,1")
@@ -181,7 +60,7 @@ std::array<int, 2> flavours_of(const std::string& text) {
 [[noreturn]] void refuse_flavours(const ActionInfo& info) {
   std::vector<std::string> makers;
   for (const auto& [action, p] : extensions(info))
-    if (action->flavours > 1) makers.push_back(dashed(p->name));
+    if (action->flavours > 1) makers.push_back(wording().called(p->name));
   throw UsageError(fmt::format("--flavours belongs to two flavours, which {} makes", fmt::join(makers, " or ")));
 }
 
@@ -193,22 +72,25 @@ ProvenanceValue recorded(const std::vector<Complex64>& numbers) {
   return real;
 }
 
-Provenance provenance_of(const ActionSettings& s, const std::vector<double>& masses) {
-  const ActionInfo& info = s.values.info();
+Provenance provenance_of(const Action& action, const std::vector<double>& masses, const CommonOptions& common) {
+  const ActionInfo& info = action.info();
   Provenance all = {{"action", listed_name(info)}};
   for (const ActionParameter& p : info.parameters) {
     const std::string name(p.name);
-    if (p.each_slice)
-      all[name] = recorded(s.of_slices.contains(name) ? s.of_slices.at(name)
-                                                      : std::vector<Complex64>(s.slices, s.values[name]));
+    const auto values = action.values().all(name);
+    if (p.each_slice || values[0].imag() != 0)
+      all[name] = recorded(p.each_slice ? values : std::vector{values[0]});
+    else if (p.several)
+      all[name] = masses;  // columns of each
     else
-      all[name] = s.values[name];
+      all[name] = values[0].real();
   }
-  if (info.spins == 1) all["mass"] = masses;                                         // columns of each
-  for (const auto& [action, p] : extensions(info)) all[std::string(p->name)] = 0.0;  // is not that action
-  if (!info.chain.empty()) all["ls"] = static_cast<long long>(s.slices);
-  if (info.flavours > 1) all["flavours"] = std::vector<long long>{s.source, s.sink};
-  all["boundary"] = std::vector<Complex64>(s.boundary.begin(), s.boundary.end());
+  for (const auto& [extension, p] : extensions(info)) all[std::string(p->name)] = 0.0;  // is not that action
+  if (!info.chain.empty()) all["ls"] = static_cast<long long>(action.slices());
+  if (info.flavours > 1) all["flavours"] = std::vector<long long>{action.setting().source, action.setting().sink};
+  for (const auto& [name, field] : action.setting().fields) all["field_" + name] = gauge_digest(field->links, common);
+  const Phases& boundary = action.setting().boundary;
+  all["boundary"] = std::vector<Complex64>(boundary.begin(), boundary.end());
   return all;
 }
 
@@ -231,14 +113,15 @@ const std::vector<ActionOption>& action_options() {
   static const std::vector<ActionOption> all = [] {
     std::vector<ActionOption> found;
     const auto add = [&](std::string_view name, const ActionInfo& a, std::string_view help, bool list) {
-      auto option = std::find_if(found.begin(), found.end(), [&](const auto& o) { return o.name == dashed(name); });
-      if (option == found.end()) option = found.insert(option, {dashed(name), false, {}});
+      auto option =
+          std::find_if(found.begin(), found.end(), [&](const auto& o) { return o.name == wording().called(name); });
+      if (option == found.end()) option = found.insert(option, {wording().called(name), false, {}});
       option->list |= list;
       option->help.emplace(&a, help);
     };
     for (const ActionInfo& a : actions()) {
       if (!a.offered) continue;
-      for (const ActionParameter& p : a.parameters) add(p.name, a, p.help, p.several || p.each_slice);
+      for (const ActionParameter& p : a.parameters) add(p.name, a, p.help, p.several || p.each_slice || p.complex);
       for (const ActionSpelling& s : a.spellings) add(s.name, a, s.help, s.numbers != s.name);
     }
     return found;
@@ -246,22 +129,12 @@ const std::vector<ActionOption>& action_options() {
   return all;
 }
 
-std::string listed_name(const ActionInfo& a) { return option_name(a.extends.empty() ? a.name : a.extends); }
-
-std::vector<std::string> action_names(const std::function<bool(const ActionInfo&)>& has) {
-  std::vector<std::string> names;
-  for (const ActionInfo& a : actions())
-    if (a.offered && has(a) && std::find(names.begin(), names.end(), listed_name(a)) == names.end())
-      names.push_back(listed_name(a));
-  return names;
-}
-
 Phases boundary_phases(const std::string& text) {
   if (text == "periodic") return {1, 1, 1, 1};
   if (text == "antiperiodic") return {1, 1, 1, -1};
   Phases phases;
   const std::array<double, 4> angles = four_numbers(text, "--boundary (periodic, antiperiodic or a,b,c,d)");
-  for (int mu = 0; mu < directions; ++mu) phases[mu] = WilsonParameters::phase_of(angles[mu]);
+  for (int mu = 0; mu < directions; ++mu) phases[mu] = phase_of(angles[mu]);
   return phases;
 }
 
@@ -307,41 +180,88 @@ void ActionOptions::add_to(CLI::App& c) {
   c.add_option("--ls", slices, "slices of actions with a fifth dimension")
       ->check(CLI::Range(1, most_slices))
       ->capture_default_str();
+  c.add_option(
+       "--field", fields,
+       "a field that the action takes besides the links, NAME=FILE[:DATASET] (HDF5), or NAME=NUMBER; may be given "
+       "again")
+      ->type_name("NAME=FILE")
+      ->expected(1)
+      ->take_all();
   c.add_option("--boundary", boundary, "periodic, antiperiodic (default) or phases a,b,c,d in units of pi");
 }
 
 const ActionInfo& ActionOptions::info(const CLI::App& command) const {
-  const auto chosen = std::find_if(actions().begin(), actions().end(),
-                                   [&](const ActionInfo& a) { return a.offered && option_name(a.name) == action; });
-  if (chosen == actions().end())
-    throw UsageError(fmt::format("action '{}' is unknown; use {}", action, fmt::join(action_names(), ", ")));
-  for (const auto& [extension, p] : extensions(*chosen))
-    if (given(command, dashed(p->name))) return *extension;
-  return *chosen;
+  return ActionReader::meant(action, texts_of(command));
 }
 
-std::string default_solver(const ActionInfo& a) { return a.spins == 1 || !a.chain.empty() ? "cg" : "auto"; }
+std::string default_solver(const ActionInfo& a) { return a.anti_hermitian || !a.chain.empty() ? "cg" : "auto"; }
+
+GivenFields read_fields(const ActionInfo& action, const std::vector<std::string>& given, const Lattice& lattice) {
+  GivenFields fields;
+  for (const std::string& text : given) {
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    const auto all = action.fields;
+    const auto field = std::find_if(all.begin(), all.end(),
+                                    [&](const ActionField& f) { return f.name == name && f.origin == Origin::given; });
+    if (equals == std::string::npos) throw UsageError(fmt::format("--field '{}' is not NAME=FILE", text));
+    if (field == all.end()) {
+      std::vector<std::string_view> known;
+      for (const ActionField& f : all)
+        if (f.origin == Origin::given) known.push_back(f.name);
+      throw UsageError(
+          fmt::format("--field {}: action {} takes {}", name, listed_name(action),
+                      known.empty() ? "no field besides the links" : fmt::format("{}", fmt::join(known, ", "))));
+    }
+    const std::string value = text.substr(equals + 1);
+    std::shared_ptr<const GivenField> read;
+    if (field->kind == "scalars" && !value.empty() &&
+        value.find_first_not_of("0123456789+-.eE:") == std::string::npos) {
+      const auto parts = split(value, ':');
+      const Complex64 z(number(parts[0], "--field " + name),
+                        parts.size() > 1 ? number(parts[1], "--field " + name) : 0);
+      const std::vector<Complex64> everywhere(std::size_t(lattice.sites()), z);
+      read = std::make_shared<const GivenField>(given_field(field->kind, lattice, everywhere));
+    } else {
+      const std::size_t colon = std::filesystem::exists(value) ? std::string::npos : value.rfind(':');
+      const std::string dataset = colon == std::string::npos ? name : value.substr(colon + 1);
+      read = std::make_shared<const GivenField>(read_field(value.substr(0, colon), dataset, field->kind, lattice));
+    }
+    if (!fields.emplace(name, std::move(read)).second)
+      throw UsageError(fmt::format("--field {} is given twice; give it once", name));
+  }
+  for (const ActionField& f : action.fields)
+    if (f.origin == Origin::given && !fields.contains(f.name))
+      throw UsageError(
+          fmt::format("--action {} needs --field {}=FILE: {} of its statement", listed_name(action), f.name, f.kind));
+  return fields;
+}
 
 void ActionOptions::check(const CLI::App& command) const {
-  choose(command, boundary_phases(boundary.empty() ? "periodic" : boundary));
+  const ActionInfo& a = info(command);
+  ActionWording words = wording();
+  words.user = command.get_name();
+  const ActionReader reader(a, texts_of(command), a.chain.empty() ? 1 : slices, words);
+  reader.values();
+  if (!boundary.empty()) boundary_phases(boundary);
+  if (a.flavours == 1 && given(command, "--flavours")) refuse_flavours(a);
+  flavours_of(flavours);
 }
 
 ActionChoice ActionOptions::choose(const CLI::App& command, const HostGauge& links, const CommonOptions& common) const {
   require_su3(links, gauge, allow_non_su3, common);
-  return choose(command, choose_boundary(boundary, links, common));
-}
-
-ActionChoice ActionOptions::choose(const CLI::App& command, const Phases& phases) const {
+  check(command);
   const ActionInfo& a = info(command);
-  const Reader reader(command, a, a.chain.empty() ? 1 : slices);
-  ActionSettings settings = reader.settings();
-  settings.boundary = phases;
-  if (a.flavours == 1 && given(command, "--flavours")) refuse_flavours(a);
+  ActionWording words = wording();
+  words.user = command.get_name();
+  const ActionReader reader(a, texts_of(command), a.chain.empty() ? 1 : slices, words);
   const auto [source, sink] = flavours_of(flavours);
-  settings.source = source;
-  settings.sink = sink;
+  const Action chosen(reader.values(), {.boundary = choose_boundary(boundary, links, common),
+                                        .source = source,
+                                        .sink = sink,
+                                        .fields = read_fields(a, fields, links.lattice)});
   const std::vector<double> masses = reader.masses();
-  return {make_action(settings), phases, provenance_of(settings, masses), masses, default_solver(a)};
+  return {chosen, provenance_of(chosen, masses, common), masses, default_solver(a)};
 }
 
 }  // namespace quarksmith::apps

@@ -3,12 +3,12 @@
 /// statements give (generated/actions.cpp).
 #pragma once
 
-#include <functional>
 #include <map>
 
 #include "apps/options.hpp"
 #include "runtime/io/propagator.hpp"
-#include "solvers/actions/make.hpp"
+#include "solvers/actions/action.hpp"
+#include "solvers/actions/action_reader.hpp"
 
 namespace quarksmith::apps {
 
@@ -17,9 +17,8 @@ using Phases = BoundaryPhases;
 
 /// An action by the options of a command.
 struct ActionChoice {
-  std::shared_ptr<const Action> action;
-  Phases boundary;
-  Provenance provenance;       ///< name, parameters and boundary
+  Action action;
+  Provenance provenance;       ///< name, parameters, fields and boundary
   std::vector<double> masses;  ///< several of actions that take such, else one
   std::string solver;          ///< that serves it best
 };
@@ -27,6 +26,7 @@ struct ActionChoice {
 /// Which operator on which links.
 struct ActionOptions {
   std::string gauge, lattice, action = "wilson", boundary, flavours = "0,0";
+  std::vector<std::string> fields;
   int slices = 16;
   bool allow_non_su3 = false;
 
@@ -38,7 +38,6 @@ struct ActionOptions {
   void check(const CLI::App& command) const;
   /// \throws UsageError likewise.
   ActionChoice choose(const CLI::App& command, const HostGauge& gauge, const CommonOptions& common) const;
-  ActionChoice choose(const CLI::App& command, const Phases& boundary) const;
 };
 
 /// An option of actions.
@@ -49,14 +48,12 @@ struct ActionOption {
 };
 /// All of them.
 const std::vector<ActionOption>& action_options();
-/// The name by which an action is chosen and recorded: of one that extends another (`twisted-doublet`) that of this.
-std::string listed_name(const ActionInfo& action);
-/// Those names of the actions that commands offer, where `has` is true.
-std::vector<std::string> action_names(const std::function<bool(const ActionInfo&)>& has = [](const ActionInfo&) {
-  return true;
-});
 /// The method that is used for an action unless another is named.
 std::string default_solver(const ActionInfo& action);
+/// The fields that a command gives, as `NAME=FILE[:DATASET]`, NAME=NUMBER of one that is the same at all sites.
+/// \param links of the configuration. \throws UsageError one that the action does not take, or lacks; Error it cannot
+/// be read.
+GivenFields read_fields(const ActionInfo& action, const std::vector<std::string>& given, const Lattice& lattice);
 
 /// periodic, antiperiodic (in time) or four phases in units of pi.
 Phases boundary_phases(const std::string& text);

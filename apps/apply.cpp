@@ -6,6 +6,7 @@
 
 #include "apps/action_options.hpp"
 #include "runtime/error.hpp"
+#include "runtime/io/field_file.hpp"
 #include "runtime/fields/exact_sum.hpp"
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/host_averages.hpp"
@@ -88,9 +89,10 @@ class Call {
 
   /// Applies the expression and says what came out.
   nlohmann::ordered_json operator()() {
-    evaluate(kernel_.operation, arguments_, settings_);  // once for what is loaded at the first call
+    evaluate(kernel_.operation, inputs_, outputs_, settings_);  // once for what is loaded at the first call
     std::vector<double> sums;
-    const double seconds = domain_->device().time([&] { sums = evaluate(kernel_.operation, arguments_, settings_); });
+    const double seconds =
+        domain_->device().time([&] { sums = evaluate(kernel_.operation, inputs_, outputs_, settings_); });
     nlohmann::ordered_json j = {{"expression", kernel_.operation},
                                 {"kernel", kernel_.name},
                                 {"formula", kernel_.formula},
@@ -101,8 +103,8 @@ class Call {
                  sums[n] / double(gauge_.lattice.global_sites()));
       j["sums"].push_back(sums[n]);
     }
-    for (std::size_t n = 0; n < parameters_.size(); ++n)
-      if (parameters_[n].is_output()) describe(std::string(parameters_[n].name), arguments_[n], j);
+    for (std::size_t n = 0; n < outputs_.size(); ++n)
+      describe(std::string(parameters_[inputs_.size() + n].name), outputs_[n], j);
     fmt::print("{}: {:.6f} s\n", kernel_.name, seconds);
     return j;
   }
@@ -114,30 +116,42 @@ class Call {
       const auto parts = split(value, ',');
       if (parts.size() > (p.kind == "complex" ? 2 : 1))
         throw UsageError(fmt::format("{}={} is no {} number", p.name, value, p.kind));
-      arguments_.emplace_back(Complex64(number(parts[0], std::string(p.name)),
-                                        parts.size() > 1 ? number(parts[1], std::string(p.name)) : 0));
+      inputs_.emplace_back(Complex64(number(parts[0], std::string(p.name)),
+                                     parts.size() > 1 ? number(parts[1], std::string(p.name)) : 0));
     } else if (p.is_direction()) {
       const std::size_t mu = value.size() == 1 ? std::string_view("xyzt").find(value) : std::string_view::npos;
       if (mu == std::string_view::npos) throw UsageError(fmt::format("{} needs {}=x, y, z or t", o_.name, p.name));
-      arguments_.emplace_back(LatticeDirection{int(mu)});
+      inputs_.emplace_back(LatticeDirection{int(mu)});
     } else if (p.is_spinor()) {
-      SpinorField& f =
-          spinors_.emplace_back(domain_, find_precision(kernel_.precision), Subset::full, 1, kernel_.spins);
+      SpinorField& f = spinors_.emplace_back(domain_, find_precision(kernel_.precision), Subset::full, 1,
+                                             Components(kernel_.spins, kernel_.colours));
       f.fill(0);
       if (!p.is_output())
         upload(make_source(source_of(value.empty() ? "noise:1,z4" : value, gauge_.lattice), gauge_.lattice, 0, 0), f,
                basis());
-      arguments_.emplace_back(f);
+      give(p, f);
     } else {
-      const StorageInfo& storage = find_storage(p.kind == "links" ? kernel_.links : "r18");
+      const bool numbers = p.kind == "scalars" || p.kind == "phases";
+      const StorageInfo& storage =
+          p.kind == "links" ? find_storage(kernel_.links) : full_storage(numbers ? 1 : kernel_.colours);
       HostGauge u = gauge_;
-      if (!value.empty()) u = open_gauge(value, o_.lattice, o_.common).gauge;
-      if (p.kind == "algebra" && value.empty())
-        for (auto& site : u.site) site.fill({});
-      arguments_.emplace_back(
-          links_.emplace_back(upload(u, domain_, find_precision(find_precision(kernel_.precision).links), storage)));
+      if (numbers)
+        u = value.empty() ? units() : read_field(value, std::string(p.name), p.kind, gauge_.lattice).links;
+      else if (!value.empty())
+        u = open_gauge(value, o_.lattice, o_.common).gauge;
+      if (p.kind == "algebra" && value.empty()) u.site.clear();
+      give(p,
+           links_.emplace_back(upload(u, domain_, find_precision(find_precision(kernel_.precision).links), storage)));
     }
   }
+  template <class Field>
+  void give(const ExpressionParameter& p, Field& field) {
+    if (p.is_output())
+      outputs_.emplace_back(field);
+    else
+      inputs_.emplace_back(field);
+  }
+  HostGauge units() const { return unit_gauge(gauge_.lattice, 1); }
 
   void describe(const std::string& name, const ExpressionArgument& a, nlohmann::ordered_json& j) const {
     if (const SpinorField* f = a.spinors()) {
@@ -174,7 +188,8 @@ class Call {
   std::vector<ExpressionParameter> parameters_;
   std::vector<LinkField> links_;
   std::vector<SpinorField> spinors_;
-  std::vector<ExpressionArgument> arguments_;
+  std::vector<ExpressionArgument> inputs_;
+  std::vector<ExpressionOutput> outputs_;
   ExpressionSettings settings_;
 };
 

@@ -119,7 +119,7 @@ std::string to_csv(const std::vector<TimedKernel>& rows, bool energy) {
 std::unique_ptr<EnergyMeter> open_meter(const BenchOptions& o, const Device& device) {
   if (!o.energy) return nullptr;
   std::string why;
-  auto meter = EnergyMeter::open(device, o.powercap, why);
+  auto meter = open_energy_meter(device, o.powercap, why);
   fmt::print("energy: {}\n", meter ? meter->description() : "not reported: " + why);
   return meter;
 }
@@ -161,7 +161,7 @@ int run(const BenchOptions& o) {
   std::vector<const Kernel*> chosen;
   for (const Kernel& k : device->kernels())
     if (k.name.find(o.filter) != std::string_view::npos && k.family.find(o.family) != std::string_view::npos &&
-        k.family != "convert" && k.family != "block" && (o.rhs <= 0 || o.rhs % k.tile == 0) &&
+        k.colours == 3 && k.family != "convert" && k.family != "block" && (o.rhs <= 0 || o.rhs % k.tile == 0) &&
         found_by_name(device->kernels(), k))
       chosen.push_back(&k);
   if (chosen.empty())

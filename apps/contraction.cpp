@@ -73,7 +73,7 @@ std::string csv(const Json& j) {
 }  // namespace
 
 std::string gauge_digest(const HostGauge& gauge, const CommonOptions& common) {
-  return checksum_of(gauge.lattice, gauge.site.data(), sizeof gauge.site[0], common.ranks()).text();
+  return checksum_of(gauge.lattice, gauge.site.at(0), gauge.site.each() * sizeof(Complex64), common.ranks()).text();
 }
 
 Json to_json(const Provenance& all) {

@@ -39,7 +39,8 @@ void add_convert(CLI::App& app, int& status) {
   c->add_option("out", o->out, "file to write")->required();
   add_format(*c, o->format, "OUT", &o->bits);
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
-  o->common.add_to(*c, CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
+  o->common.add_to(*c,
+                   CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces | CommonOptions::colourful);
   c->callback([o, &status] { status = run(*o); });
 }
 

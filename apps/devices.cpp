@@ -71,8 +71,8 @@ class Devices {
   void list_devices() {
     std::vector<std::shared_ptr<Device>> found;
     if (o_.common.device == "auto") {
-      found.push_back(Device::cpu());
-      for (int i = 0; i < Device::cuda_devices(); ++i) found.push_back(Device::cuda(i));
+      for (const Target* target : targets())
+        for (int i = 0; i < target->devices(); ++i) found.push_back(target->open(i));
     } else {
       found.push_back(Device::select(o_.common.device));
     }
@@ -88,10 +88,9 @@ class Devices {
                                   {"kernels", device->kernels().size()},
                                   {"tuned", tuned},
                                   {"stale", stale}});
-      addresses_.push_back(device->pci_address());
+      if (!device->pci_address().empty()) gpus_.push_back(device);
     }
-    addresses_.erase(addresses_.begin());  // of the processors, which have none
-    if (found.size() == 1) say("no GPU is in use: none was found, or this build has no CUDA kernels");
+    if (gpus_.empty()) say("no GPU is in use: none was found, or this build has no kernels for any");
     const std::string mpi = Communicator::library();
     json_["mpi"] = mpi;
     say(mpi.empty() ? "MPI: this library was built without; one process is all it can use" : "MPI: " + mpi);
@@ -100,32 +99,31 @@ class Devices {
 
   /// Links between the GPUs that this process sees.
   void list_pairs() {
-    if (addresses_.size() < 2) return;
+    if (gpus_.size() < 2) return;
     std::string why;
-    const std::unique_ptr<GpuLinks> links = GpuLinks::open(why);
-    if (links == nullptr) say(fmt::format("links between GPUs: unknown: {}", why));
-    const int count = static_cast<int>(addresses_.size());
+    const int count = static_cast<int>(gpus_.size());
     for (int a = 0; a < count; ++a)
       for (int b = a + 1; b < count; ++b) {
-        const bool reach = Device::cuda_reaches(a, b) && Device::cuda_reaches(b, a);
+        const Device &one = *gpus_[a], &other = *gpus_[b];
+        const bool reach = one.reaches(other) && other.reaches(one);
         all_reach_ = all_reach_ && reach;
-        const std::string way = links != nullptr ? links->between(addresses_[a], addresses_[b]) : "unknown";
-        say(fmt::format("cuda:{} - cuda:{}: {}; they {} each other's memory", a, b, way,
+        const std::string way = one.link(one.pci_address(), other.pci_address(), why);
+        say(fmt::format("{} - {}: {}; they {} each other's memory", one.name(), other.name(), way,
                         reach ? "reach" : "cannot reach"));
         json_["gpu_pairs"].push_back({{"gpus", {a, b}}, {"link", way}, {"peer_access", reach}});
       }
+    if (!why.empty()) say(fmt::format("links between GPUs: unknown: {}", why));
   }
 
   /// Links between the GPUs of ranks of this host that see one each.
-  static void list_links(const std::vector<Place>& places) {
+  static void list_links(const Device& device, const std::vector<Place>& places) {
+    if (!places[0].gpu) return;
     std::string why;
-    const std::unique_ptr<GpuLinks> links = places[0].gpu ? GpuLinks::open(why) : nullptr;
-    if (!why.empty()) say(fmt::format("links between GPUs: unknown: {}", why));
-    if (links == nullptr) return;
     for (std::size_t a = 0; a < places.size(); ++a)
       for (std::size_t b = a + 1; b < places.size(); ++b)
         if (std::string(places[a].host) == places[0].host && std::string(places[b].host) == places[0].host)
-          say(fmt::format("rank {} - rank {}: {}", a, b, links->between(places[a].address, places[b].address)));
+          say(fmt::format("rank {} - rank {}: {}", a, b, device.link(places[a].address, places[b].address, why)));
+    if (!why.empty()) say(fmt::format("links between GPUs: unknown: {}", why));
   }
 
   void one_rank() {
@@ -133,9 +131,9 @@ class Devices {
     say(fmt::format("host {}: processors {}, NUMA node(s) {}", host_name(), ranges_text(processors),
                     ranges_text(numa_nodes_of(processors))));
     json_["host"] = {{"name", host_name()}, {"processors", processors}, {"numa_nodes", numa_nodes_of(processors)}};
-    for (std::size_t n = 0; n < addresses_.size(); ++n)
-      say(fmt::format("cuda:{} at {}, NUMA node {}", n, addresses_[n], numa_node_of(addresses_[n])));
-    if (addresses_.size() > 1)
+    for (const auto& gpu : gpus_)
+      say(fmt::format("{} at {}, NUMA node {}", gpu->name(), gpu->pci_address(), numa_node_of(gpu->pci_address())));
+    if (gpus_.size() > 1)
       say(all_reach_ ? "a rank on each GPU can use policy fused: all reach each other's memory"
                      : "ranks on these GPUs use policy overlap: not all reach each other's memory");
     say("one rank: policies and times between ranks are shown by `mpirun -n N quarksmith devices --measure`");
@@ -148,7 +146,7 @@ class Devices {
     std::vector<Place> places(count);
     ranks_.all_gather(&mine, sizeof(mine), places.data());
     show_places(places);
-    if (ranks_.rank() == 0 && addresses_.size() < 2) list_links(places);
+    if (ranks_.rank() == 0 && gpus_.size() < 2) list_links(*device, places);
     const Lattice part({4, 4, 4, 4 * count}, {1, 1, 1, count}, {0, 0, 0, ranks_.rank()});
     const auto domain = std::make_shared<Domain>(part, device, Communicator::world());
     show_policies(*domain);
@@ -261,7 +259,7 @@ class Devices {
   const DevicesOptions& o_;
   Communicator& ranks_;
   Json json_;
-  std::vector<std::string> addresses_;  ///< of the GPUs that this process sees
+  std::vector<std::shared_ptr<Device>> gpus_;  ///< that this process sees
   bool all_reach_ = true;
   double stores_ = 0;  ///< of the last route
 };

@@ -1,6 +1,5 @@
 #include "apps/energy.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,56 +14,6 @@ namespace quarksmith::apps {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The counter of NVML (NVIDIA Management Library, nvmlDeviceGetTotalEnergyConsumption: millijoules since the driver
-/// was loaded; Volta and later). Its header is not needed: the functions used have had these types since driver 410.
-class NvmlMeter final : public EnergyMeter {
- public:
-  NvmlMeter(const std::string& pci_address, std::string& why) {
-    library_ = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library_ == nullptr) {
-      why = "libnvidia-ml.so.1 cannot be loaded; it comes with the driver";
-      return;
-    }
-    const auto init = function<int()>("nvmlInit_v2");
-    const auto find = function<int(const char*, void**)>("nvmlDeviceGetHandleByPciBusId_v2");
-    energy_ = function<int(void*, unsigned long long*)>("nvmlDeviceGetTotalEnergyConsumption");
-    shutdown_ = function<int()>("nvmlShutdown");
-    const auto text = function<const char*(int)>("nvmlErrorString");
-    if (!init || !find || !energy_ || !shutdown_ || !text) {
-      why = "libnvidia-ml.so.1 has no energy counter; a newer driver has";
-      return;
-    }
-    int status = init();
-    started_ = status == 0;
-    unsigned long long now = 0;
-    if (status == 0) status = find(pci_address.c_str(), &device_);
-    if (status == 0) status = energy_(device_, &now);
-    ready_ = status == 0;
-    if (!ready_) why = fmt::format("NVML, GPU at {}: {}", pci_address, text(status));
-  }
-  ~NvmlMeter() override {
-    if (started_) shutdown_();
-    if (library_ != nullptr) dlclose(library_);
-  }
-  bool ready() const { return ready_; }
-  double joules() override {
-    unsigned long long millijoules = 0;
-    return energy_(device_, &millijoules) == 0 ? 1e-3 * static_cast<double>(millijoules) : NAN;
-  }
-  std::string description() const override { return "the whole board, by NVML"; }
-
- private:
-  template <class Signature>
-  Signature* function(const char* name) const {
-    return reinterpret_cast<Signature*>(dlsym(library_, name));
-  }
-  void* library_ = nullptr;
-  void* device_ = nullptr;
-  bool started_ = false, ready_ = false;
-  int (*energy_)(void*, unsigned long long*) = nullptr;
-  int (*shutdown_)() = nullptr;
-};
 
 std::optional<double> read_number(const fs::path& file) {
   std::ifstream in(file);
@@ -122,17 +71,12 @@ class RaplMeter final : public EnergyMeter {
   double total_ = 0;
 };
 
-template <class Meter, class Place>
-std::unique_ptr<EnergyMeter> open_as(const Place& place, std::string& why) {
-  auto meter = std::make_unique<Meter>(place, why);
-  return meter->ready() ? std::move(meter) : nullptr;
-}
-
 }  // namespace
 
-std::unique_ptr<EnergyMeter> EnergyMeter::open(const Device& device, const fs::path& powercap, std::string& why) {
-  const std::string address = device.pci_address();
-  return address.empty() ? open_as<RaplMeter>(powercap, why) : open_as<NvmlMeter>(address, why);
+std::unique_ptr<EnergyMeter> open_energy_meter(const Device& device, const fs::path& powercap, std::string& why) {
+  if (!device.pci_address().empty()) return device.energy_meter(why);
+  auto meter = std::make_unique<RaplMeter>(powercap, why);
+  return meter->ready() ? std::move(meter) : nullptr;
 }
 
 Energy energy_of(EnergyMeter& meter, Device& device, const std::function<void(int)>& work, double seconds) {

@@ -11,20 +11,10 @@
 
 namespace quarksmith::apps {
 
-/// A counter of joules.
-class EnergyMeter {
- public:
-  virtual ~EnergyMeter() = default;
-  /// Joules drawn since some moment; never falls.
-  virtual double joules() = 0;
-  /// What is counted, in words.
-  virtual std::string description() const = 0;
-
-  /// The meter of a device: NVML's counter of a GPU, loaded at run time; for the CPU the RAPL zones of packages and
-  /// memory under `powercap` (Linux, /sys/class/powercap). If there is none, null, and `why` says why.
-  static std::unique_ptr<EnergyMeter> open(const Device& device, const std::filesystem::path& powercap,
-                                           std::string& why);
-};
+/// The meter of a device; of the host's processors the RAPL zones of packages and memory under `powercap` (Linux,
+/// /sys/class/powercap). If there is none, null, and `why` says why.
+std::unique_ptr<EnergyMeter> open_energy_meter(const Device& device, const std::filesystem::path& powercap,
+                                               std::string& why);
 
 /// What one call of some work drew, and the mean power meanwhile. NaN if the counter stood still.
 struct Energy {

@@ -107,8 +107,8 @@ void add_flow(CLI::App& app, int& status) {
   add_format(*c, o->format, "--out");
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
   add_allow_non_su3(*c, o->allow_non_su3);
-  o->common.add_to(*c,
-                   CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::reports |
+                           CommonOptions::replaces | CommonOptions::colourful);
   c->callback([o, &status] { status = run(*o); });
 }
 

@@ -54,9 +54,9 @@ std::pair<HostGauge, HeatbathState> begin(const HeatbathOptions& o, const CLI::A
   if (o.resume.empty()) {
     if (o.lattice.empty()) throw UsageError("heatbath needs --lattice X,Y,Z,T, or --resume FILE");
     const Lattice lattice(four_integers(o.lattice, "--lattice"));
-    return {start_gauge(o.state.start, lattice, o.state.seed), o.state};
+    return {start_gauge(o.state.start, lattice, o.state.seed, o.common.colours > 0 ? o.common.colours : 3), o.state};
   }
-  for (const char* option : {"--lattice", "--beta", "--start", "--overrelax", "--seed"})
+  for (const char* option : {"--lattice", "--beta", "--start", "--overrelax", "--seed", "--colours"})
     if (command.count(option) > 0)
       throw UsageError(fmt::format("{} comes from the file of --resume; leave it out", option));
   const std::string record = read_lime_text(o.resume, heatbath_record);
@@ -75,6 +75,7 @@ int run(const HeatbathOptions& o, const CLI::App& command) {
   const auto domain = std::make_shared<Domain>(start.lattice, o.common.open_device());
   HeatbathRun run(start, domain, state);
   nlohmann::ordered_json result = {{"lattice", start.lattice.extent()},
+                                   {"colours", start.colours()},
                                    {"beta", state.beta},
                                    {"seed", state.seed},
                                    {"start", state.start},
@@ -107,9 +108,9 @@ int run(const HeatbathOptions& o, const CLI::App& command) {
 
 void add_heatbath(CLI::App& app, int& status) {
   auto o = std::make_shared<HeatbathOptions>();
-  CLI::App* c = app.add_subcommand("heatbath", "Make quenched SU(3) configurations with the Wilson plaquette action");
+  CLI::App* c = app.add_subcommand("heatbath", "Make quenched SU(N) configurations with the Wilson plaquette action");
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T");
-  c->add_option("--beta", o->state.beta, "6/g^2")->capture_default_str();
+  c->add_option("--beta", o->state.beta, "2 N/g^2")->capture_default_str();
   c->add_option("--start", o->state.start, "cold, hot or weak:EPS")->capture_default_str();
   c->add_option("--sweeps", o->sweeps, "sweeps to do")->required()->check(CLI::Range(most_sweeps));
   c->add_option("--overrelax", o->state.overrelax, "microcanonical passes a sweep")
@@ -120,7 +121,8 @@ void add_heatbath(CLI::App& app, int& status) {
       ->check(CLI::Range(1, most_sweeps));
   c->add_option("--out", o->out, "write PREFIX_<sweeps>.ildg");
   c->add_option("--resume", o->resume, "continue from a file that heatbath wrote, to the same bits");
-  o->common.add_to(*c, CommonOptions::computes | CommonOptions::reports | CommonOptions::replaces);
+  o->common.add_to(
+      *c, CommonOptions::computes | CommonOptions::reports | CommonOptions::replaces | CommonOptions::colourful);
   c->callback([o, c, &status] { status = run(*o, *c); });
 }
 

@@ -84,7 +84,8 @@ std::uint64_t trajectories_of(const HmcOptions& o, const HmcDescription& run) {
   return j["trajectories"];
 }
 
-Start begin(const HmcOptions& o, const HmcDescription& d) {
+Start begin(HmcOptions o, const HmcDescription& d) {
+  o.common.colours = d.colours;
   const std::string lattice = fmt::format("{},{},{},{}", d.extents[0], d.extents[1], d.extents[2], d.extents[3]);
   if (!o.resume.empty()) {
     const std::uint64_t done = trajectories_of(o, d);
@@ -189,16 +190,16 @@ std::unique_ptr<Noise> noise_of(const HmcOptions& o, const HmcDescription& d, st
 }
 
 int run(const HmcOptions& o) {
-  HmcPlan plan = read_hmc(o.run);
+  HmcPlan plan = read_hmc(o.run, o.common.partition());
   const HmcDescription d = plan.description;
   if (o.out.empty() && o.save_every > 0) throw UsageError("--save-every belongs to --out PREFIX; leave it out");
   if (o.energies && !o.out.empty()) throw UsageError("--out belongs to trajectories, which --energies does not make");
   for (std::size_t n = 0; n < d.levels.size(); ++n)
     if (d.metropolis && !is_reversible(d.levels[n]))
-      o.common.warn(fmt::format(
-          "{}: integrator level {}: the schedule is another one backwards, so that trajectories that are accepted miss "
-          "the distribution; give each kick at time t its like at 1 - t",
-          o.run.string(), n + 1));
+      o.common.warn(
+          fmt::format("{}: integrator level {}: the scheme is not time-reversible, so that detailed balance fails; "
+                      "give it an equal kick at 1 - t for each one at t",
+                      o.run.string(), n + 1));
   const Start start = begin(o, d);
   const std::uint64_t first = start.trajectories, end = static_cast<std::uint64_t>(d.count);
   if (first >= end)

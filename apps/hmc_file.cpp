@@ -113,6 +113,7 @@ HmcDescription read_run(TomlReader& file) {
   if (extents.empty()) lattice->fail(lattice->find("extents")->line, "extents are four even numbers [X, Y, Z, T]");
   std::copy(extents.begin(), extents.end(), run.extents.begin());
   run.gauge = lattice->text("gauge");
+  if (lattice->has("colours")) run.colours = static_cast<int>(lattice->integer("colours", 2, most_colours));
   lattice->done();
   run.length = trajectory->number("length", 1);
   if (!(run.length > 0 && run.length <= 1e4))
@@ -128,15 +129,16 @@ HmcDescription read_run(TomlReader& file) {
 
 }  // namespace
 
-HmcPlan read_hmc(const std::filesystem::path& path) {
+HmcPlan read_hmc(const std::filesystem::path& path, const Partition& partition) {
   const TomlTable tree = read_toml(path);
   TomlReader file(tree, path.string(), "run");
   std::map<std::string, std::string> keys;
   file.note_in(keys);
   HmcPlan plan{read_run(file), {}};
+  RunPlace place{partition.part(plan.description.extents), path.parent_path(), plan.description.colours};
   Names names;
   for (TomlReader& table : file.tables("monomial", "a monomial")) {
-    plan.monomials.push_back(read_monomial(table, plan.description.reach));
+    plan.monomials.push_back(read_monomial(table, place));
     const std::string& name = plan.monomials.back()->name();
     if (std::find(names.names.begin(), names.names.end(), name) != names.names.end())
       table.fail(fmt::format("there is a monomial '{}' already; give each a name of its own", name));
@@ -144,6 +146,7 @@ HmcPlan read_hmc(const std::filesystem::path& path) {
     names.level.push_back(-1);
   }
   if (plan.monomials.empty()) file.fail("there is no [[monomial]]; give at least one");
+  plan.description.reach = place.reach;
   for (TomlReader& table : file.tables("integrator", "")) {
     const int number = static_cast<int>(plan.description.levels.size());
     table.call(fmt::format("integrator level {}", number + 1));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/ranks/partition.hpp"
 #include "solvers/hmc/hmc.hpp"
 
 namespace quarksmith::apps {
@@ -15,6 +16,7 @@ namespace quarksmith::apps {
 /// A run as its file states it.
 struct HmcDescription {
   Coordinates extents{};
+  int colours = 3;
   std::string gauge;  ///< a path, or unit, hot, weak:EPS
   double length = 1;
   long long count = 1;
@@ -36,6 +38,6 @@ struct HmcPlan {
 };
 
 /// \throws UsageError what the file says is no run: the message names file, line and remedy. Error it cannot be read.
-HmcPlan read_hmc(const std::filesystem::path& path);
+HmcPlan read_hmc(const std::filesystem::path& path, const Partition& partition);
 
 }  // namespace quarksmith::apps

@@ -4,13 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
-#include <regex>
 
 #include "apps/action_options.hpp"
 #include "apps/command_table.hpp"
 #include "apps/hmc_gauge.hpp"
-#include "apps/option_rules.hpp"
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
 #include "solvers/krylov/solve.hpp"
@@ -23,109 +22,112 @@ constexpr int most_guesses = 30;  ///< solutions that are kept
 /// Keys of all monomials and of their kinds; the others are parameters of an action.
 const std::vector<std::string> own_keys = {"name",     "kind",     "action",    "even_odd",      "stout", "denominator",
                                            "log_det",  "flavours", "tol_force", "tol_action",    "sites", "fields",
-                                           "rational", "solver",   "precision", "chronological", "twist"};
+                                           "rational", "solver",   "precision", "chronological", "twist", "boundary",
+                                           "ls",       "field",    "smearing",  "representation"};
+const ActionWording key_wording{"", '_', "monomial"};
 
-std::string option_of(std::string key) {
-  std::replace(key.begin(), key.end(), '_', '-');
-  return "--" + key;
-}
-
-/// Options in a message as keys.
-std::string with_keys(const std::string& message) {
-  static const std::regex option("--([a-z][a-z0-9-]*)");
-  std::string text;
-  auto from = message.cbegin();
-  for (std::sregex_iterator at(message.begin(), message.end(), option), end; at != end; ++at) {
-    std::string key = (*at)[1];
-    std::replace(key.begin(), key.end(), '-', '_');
-    text.append(from, (*at)[0].first).append(key);
-    from = (*at)[0].second;
-  }
-  return text.append(from, message.cend());
-}
-
-/// A number or a list of numbers as the option takes it.
-std::string option_text(const TomlReader& table, const std::string& key, const TomlValue& value) {
+/// A number, a list of numbers or text as options take them.
+std::string key_text(const TomlReader& table, const std::string& key, const TomlValue& value) {
   if (const auto* text = std::get_if<std::string>(&value.value)) return *text;
   const auto* list = std::get_if<std::vector<TomlValue>>(&value.value);
   if (list == nullptr) return fmt::format("{}", table.as_number(key, value));
   std::string all;
-  for (const TomlValue& one : *list) all += fmt::format("{}{}", all.empty() ? "" : ",", table.as_number(key, one));
+  for (const TomlValue& one : *list) all += fmt::format("{}{}", all.empty() ? "" : ",", key_text(table, key, one));
   return all;
 }
 
-/// Parameters of an action by key, of a monomial and, instead of these, of its denominator.
-using ActionKeys = std::map<std::string, const TomlValue*>;
+/// What a table says of an action: parameters and spellings by key, the boundary, slices and fields.
+struct ActionKeys {
+  std::map<std::string, const TomlValue*, std::less<>> parameters;
+  Phases boundary{1, 1, 1, -1};
+  int slices = 16;
+  bool has_slices = false;
+  std::vector<std::string> fields;  ///< NAME=FILE
+};
 
-ActionKeys action_keys(const TomlTable& table) {
-  ActionKeys keys;
-  for (const auto& [key, value] : table.entries)
-    if (std::find(own_keys.begin(), own_keys.end(), key) == own_keys.end()) keys.emplace(key, &value);
-  return keys;
-}
-
-/// Of a denominator: what stands for the same thing goes.
-void replace(ActionKeys& keys, const TomlTable& table) {
-  for (const auto& [key, value] : table.entries) {
-    if (key == "twist") continue;
-    for (const auto& [one, other] : {std::pair{"kappa", "mass"}, {"mass", "kappa"}})
-      if (key == one) keys.erase(other);
-    keys[key] = &value;
+/// Reads them, in place of those of the same names that are there already.
+void read_keys(TomlReader& table, const ActionInfo* info, ActionKeys& keys) {
+  for (const auto& [key, value] : table.contents().entries) {
+    if (std::find(own_keys.begin(), own_keys.end(), key) != own_keys.end()) continue;
+    if (info != nullptr)  // what gives the same parameter goes
+      std::erase_if(keys.parameters, [&, k = std::string_view(key)](const auto& other) {
+        const auto gives = [&](std::string_view name) {
+          std::vector<std::string_view> all = {name};
+          for (const ActionSpelling& s : info->spellings)
+            for (const NamedNumber& n : s.gives)
+              if (s.name == name) all.push_back(n.name);
+          return all;
+        };
+        const auto mine = gives(k), theirs = gives(other.first);
+        return std::any_of(mine.begin(), mine.end(), [&](std::string_view n) {
+          return !n.empty() && std::find(theirs.begin(), theirs.end(), n) != theirs.end();
+        });
+      });
+    keys.parameters[key] = &value;
+    table.find(key);
+    table.note(key, key_text(table, key, value));
   }
-}
-
-/// Keys of an action, and what makes them options.
-std::string option_for(const CLI::App& command, const std::string& key) {
-  const CLI::Option* option = command.get_option_no_throw(option_of(key));
-  if (option != nullptr && key != "gauge" && key != "lattice" && key != "allow_non_su3" && key != "help")
-    return option_of(key);
-  std::vector<std::string> known = own_keys;
-  for (const CLI::Option* o : command.get_options()) known.push_back(with_keys(o->get_name()));
-  const std::string meant = nearest(key, known);
-  throw UsageError(fmt::format("key '{}' is unknown{}; the keys of an action are options of `quarksmith propagator`",
-                               printable(key), meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
-}
-
-/// The action as the options of `propagator` make it: its rules, ranges and messages are theirs. A staggered mass may
-/// be 0: the poles of rational functions have masses of their own.
-FermionParameters read_action(const TomlReader& table, const std::string& action, const ActionKeys& keys) {
-  CLI::App command("", "monomial");
-  ActionOptions options;
-  options.add_to(command);
-  command.get_option("--gauge")->required(false);
-  FermionParameters p;
-  std::vector<std::string> words = {"--action=" + action};
-  int line = table.line();
-  try {
-    options.action = action;
-    const bool staggered = options.info(command).spins == 1;
-    for (const auto& [key, value] : keys) {
-      line = value->line;
-      const std::string option = option_for(command, key), text = option_text(table, key, *value);
-      const bool massless = staggered && key == "mass" && table.as_number(key, *value) == 0;
-      words.push_back(option + "=" + (massless ? "1" : text));
-      if (staggered && key == "mass") p.staggered_mass = table.as_number(key, *value);
+  if (const TomlValue* boundary = table.find("boundary")) {
+    const std::string text = key_text(table, "boundary", *boundary);
+    try {
+      keys.boundary = boundary_phases(text);
+    } catch (const UsageError& e) {
+      table.fail(boundary->line, fmt::format("boundary '{}' is not periodic, antiperiodic or four phases", text));
     }
-    line = table.line();
-    std::reverse(words.begin(), words.end());
-    command.parse(words);
-    check_options(command, {.action = action, .solvers = {}, .precisions = {}});
-    p.boundary = boundary_phases(options.boundary.empty() ? "antiperiodic" : options.boundary);
-    p.action = options.choose(command, p.boundary).action;
-  } catch (const CLI::ParseError& e) {
-    table.fail(line, with_keys(e.what()));
-  } catch (const UsageError& e) {
-    table.fail(line, with_keys(e.what()));
+    table.note("boundary", text);
   }
-  return p;
+  if (table.has("ls")) {
+    keys.slices = static_cast<int>(table.integer("ls", 1, most_slices));
+    keys.has_slices = true;
+  }
+  if (auto fields = table.table("field", table.called() + ": field")) {
+    for (const auto& [name, value] : fields->contents().entries) keys.fields.push_back(name + "=" + fields->text(name));
+    fields->done();
+  }
 }
 
-/// Whether an action has one of its numbers: a site term made of links, a twisted mass.
-bool has_number(const Action& action, ActionNumber ActionInfo::*number) {
-  const auto all = actions();
-  return std::any_of(all.begin(), all.end(), [&](const ActionInfo& info) {
-    return option_name(info.name) == action.name() && info.*number != nullptr;
-  });
+/// The line of the key that a message begins with.
+int line_of(const TomlReader& table, const ActionKeys& keys, const std::string& message) {
+  for (const auto& [key, value] : keys.parameters)
+    if (message.starts_with(key + " ")) return value->line;
+  return table.line();
+}
+
+/// The action of these keys.
+FermionParameters read_action(const TomlReader& table, const std::string& name, const ActionKeys& keys,
+                              const RunPlace& place) {
+  try {
+    ActionReader::Texts texts;
+    std::vector<std::string> known = own_keys;
+    for (const ActionInfo& a : actions()) {
+      for (const ActionParameter& p : a.parameters) known.emplace_back(p.name);
+      for (const ActionSpelling& s : a.spellings) known.emplace_back(s.name);
+    }
+    for (const auto& [key, value] : keys.parameters) {
+      if (std::find(known.begin(), known.end(), key) == known.end()) {
+        const std::string meant = nearest(key, known);
+        table.fail(value->line,
+                   fmt::format("key '{}' is unknown{}; the keys of an action are options of `quarksmith propagator`",
+                               printable(key), meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
+      }
+      texts.emplace(key, key_text(table, key, *value));
+    }
+    const ActionInfo& info = ActionReader::meant(name, texts);
+    if (keys.has_slices && info.chain.empty())
+      table.fail(fmt::format("ls belongs to actions with a fifth dimension, not to {}; leave it out", name));
+    const ActionReader reader(info, texts, info.chain.empty() ? 1 : keys.slices, key_wording);
+    if (reader.masses().size() > 1) throw UsageError("mass has several values; a monomial has one: give one");
+    std::vector<std::string> fields;
+    for (const std::string& field : keys.fields) {
+      const std::size_t at = field.find('=') + 1;
+      const std::filesystem::path file = field.substr(at);
+      const bool is_file = std::filesystem::exists(place.folder / file);
+      fields.push_back(field.substr(0, at) + (is_file ? (place.folder / file).string() : file.string()));
+    }
+    return {Action(reader.values(), {.boundary = keys.boundary, .fields = read_fields(info, fields, place.lattice)})};
+  } catch (const UsageError& e) {
+    table.fail(line_of(table, keys, e.what()), e.what());
+  }
 }
 
 /// A twisted mass on the sites of M alone; that of files from before there was one is not noted.
@@ -133,22 +135,38 @@ void read_twist(TomlReader& table, FermionParameters& p) {
   if (!table.has("twist")) return;
   p.twist = table.number("twist");
   const int line = table.find("twist")->line;
-  if (p.action->spins() != 4 || p.action->slices() != 1)
-    table.fail(line, fmt::format("twist belongs to one Dirac quark in four dimensions, not to {}", p.action->name()));
-  if (p.reduction == Reduction::symmetric && has_number(*p.action, &ActionInfo::twist))
+  if (p.action.spins() != 4 || p.action.slices() != 1)
+    table.fail(line, fmt::format("twist belongs to one Dirac quark in four dimensions, not to {}", p.action.name()));
+  if (p.reduction == Reduction::symmetric && p.action.info().twist)
     table.fail(line, fmt::format("twist with mu belongs to even_odd \"asymmetric\" or \"none\": action {} has a mu",
-                                 p.action->name()));
+                                 p.action.name()));
 }
 
-StoutLinks read_stout(TomlReader table) {
-  StoutLinks s;
-  s.rho = table.number("rho");
+StatedSmearing read_stout(TomlReader table) {
+  StatedSmearing s;
+  const double rho = table.number("rho");
   s.steps = static_cast<int>(table.integer("steps", 0, 1000));
-  const std::string along = table.word("directions", {"xyzt", "xyz"}, "xyzt");
-  s.space = along == "xyz";
-  if (!(std::abs(s.rho) <= 1)) table.fail(fmt::format("rho = {}; use a number between -1 and 1", s.rho));
+  s.name = table.word("directions", {"xyzt", "xyz"}, "xyzt") == "xyz" ? "stout_space" : "stout";
+  s.parameters = {{"rho", rho}};
+  if (!(std::abs(rho) <= 1)) table.fail(fmt::format("rho = {}; use a number between -1 and 1", rho));
   table.done();
-  return s.rho == 0 ? StoutLinks{} : s;
+  return rho == 0 ? StatedSmearing{} : s;
+}
+
+/// Any smearing of the table by its name, with its parameters.
+StatedSmearing read_smearing(TomlReader table) {
+  StatedSmearing s;
+  s.name = stated_name(table.text("name"));
+  s.steps = static_cast<int>(table.integer("steps", 0, 1000));
+  try {
+    for (const ActionParameter& p : find_smearing(s.name).parameters)
+      if (p.required || table.has(std::string(p.name))) s.parameters.emplace(p.name, table.number(std::string(p.name)));
+    program_of(s);
+  } catch (const UsageError& e) {
+    table.fail(e.what());
+  }
+  table.done();
+  return s;
 }
 
 RationalFunction read_rational(TomlReader table) {
@@ -213,24 +231,36 @@ struct FermionKeys {
   ActionKeys keys;
 };
 
-FermionKeys read_fermion(TomlReader& table, const std::string& kind, int& reach) {
-  FermionKeys f{kind, table.text("action"), {}, action_keys(table.contents())};
-  for (const auto& [key, value] : f.keys) table.find(key);
-  f.term.fermion = read_action(table, f.action, f.keys);
-  for (const auto& [key, value] : f.keys) table.note(key, option_text(table, key, *value));
-  const bool even_odd = f.term.fermion.action->has_even_odd(), staggered = f.term.fermion.action->spins() == 1;
+FermionKeys read_fermion(TomlReader& table, const std::string& kind, RunPlace& place) {
+  ActionKeys keys;
+  const std::string name = table.text("action");
+  read_keys(table, nullptr, keys);
+  FermionKeys f{kind, name, {read_action(table, name, keys, place)}, keys};
+  const Action& action = f.term.fermion.action;
+  const bool even_odd = action.has_even_odd(), squared = action.is_squared();
   const std::string form = table.word("even_odd", {"symmetric", "asymmetric", "none"}, even_odd ? "symmetric" : "none");
-  if (form != "none" && !even_odd)
+  if (form != "none" && !even_odd && !squared)
     table.fail(table.find("even_odd")->line, fmt::format("action {} has no even-odd form; use none", f.action));
-  if (staggered && (kind != "rational" || table.has("even_odd")))
+  if (squared && (kind != "rational" || table.has("even_odd")))
     table.fail(kind != "rational"
                    ? fmt::format("kind {} with action {}: staggered quarks are of kind rational, with A = "
                                  "4 m^2 - D_eo D_oe on even sites",
                                  kind, f.action)
                    : fmt::format("even_odd belongs to Dirac quarks, not to {}; leave it out", f.action));
-  f.term.fermion.reduction = staggered ? Reduction::asymmetric : reduction_of(form);
-  if (auto stout = table.table("stout", table.called() + ": stout")) f.term.fermion.stout = read_stout(*stout);
-  reach = std::max(reach, f.term.fermion.action->reach());
+  f.term.fermion.reduction = squared ? Reduction::asymmetric : reduction_of(form);
+  if (auto stout = table.table("stout", table.called() + ": stout")) f.term.fermion.smearing = read_stout(*stout);
+  if (auto smearing = table.table("smearing", table.called() + ": smearing")) {
+    if (table.has("stout")) smearing->fail("stout is there too; give one of them");
+    f.term.fermion.smearing = read_smearing(*smearing);
+  }
+  if (table.has("representation"))
+    read_name(table, "representation", [&](const std::string& of) {
+      f.term.fermion.smearing.representation = representation_of(of);
+      if (const int colours = dimension(representation_of(of), place.colours); colours > most_colours)
+        throw UsageError(fmt::format("representation '{}' of SU({}) has {} colours; fields have {} at most", of,
+                                     place.colours, colours, most_colours));
+    });
+  place.reach = std::max(place.reach, action.reach());
   if (kind == "log-det") return f;
   read_twist(table, f.term.fermion);
   f.term.log_det = table.flag("log_det", true);
@@ -280,7 +310,7 @@ std::unique_ptr<Monomial> read_rational_monomial(TomlReader& table, const std::s
     table.fail(table.find("flavours")->line, "flavours = 0; use a number of flavours, or of bosons with -");
   RationalFunctions r;
   if (functions->has("range")) {
-    r = fitted(*functions, f.term.fermion.action->spins() == 1, flavours, fields);
+    r = fitted(*functions, f.term.fermion.action.is_squared(), flavours, fields);
   } else {
     for (const auto& [key, to] : {std::pair{"heatbath", &r.heatbath}, {"action", &r.action}, {"force", &r.force}}) {
       auto one = functions->table(key, fmt::format("monomial '{}': rational.{}", name, key));
@@ -294,7 +324,7 @@ std::unique_ptr<Monomial> read_rational_monomial(TomlReader& table, const std::s
 
 }  // namespace
 
-std::unique_ptr<Monomial> read_monomial(TomlReader table, int& reach) {
+std::unique_ptr<Monomial> read_monomial(TomlReader table, RunPlace& place) {
   const std::string name = table.text("name");
   if (name.empty() || name.find('/') != std::string::npos || name != printable(name))
     table.fail(fmt::format("name '{}'; use letters, digits and the like without /", printable(name)));
@@ -306,22 +336,22 @@ std::unique_ptr<Monomial> read_monomial(TomlReader table, int& reach) {
     table.done();
     return made;
   }
-  FermionKeys f = read_fermion(table, kind, reach);
+  FermionKeys f = read_fermion(table, kind, place);
   if (kind == "two-flavour") {
     made = std::make_unique<TwoFlavourMonomial>(name, f.term);
   } else if (kind == "two-flavour-ratio") {
     auto below = table.table("denominator", fmt::format("monomial '{}': denominator", name));
     if (!below) table.fail("denominator is missing; give {kappa = ...}: the keys in which its operator differs");
-    replace(f.keys, below->contents());
+    read_keys(*below, &f.term.fermion.action.info(), f.keys);
     FermionParameters denominator = f.term.fermion;
-    denominator.action = read_action(*below, f.action, f.keys).action;
+    denominator.action = read_action(*below, f.action, f.keys, place).action;
     read_twist(*below, denominator);
-    for (const auto& [key, value] : below->contents().entries) below->note(key, option_text(*below, key, value));
+    below->done();
     made = std::make_unique<RatioMonomial>(name, f.term, denominator);
   } else if (kind == "rational") {
     made = read_rational_monomial(table, name, f);
   } else {
-    if (!has_number(*f.term.fermion.action, &ActionInfo::clover_space))
+    if (f.term.fermion.action.info().blocks.empty())
       table.fail(
           fmt::format("the log det of action {} does not depend on the links; leave the monomial out", f.action));
     const std::string sites = table.word("sites", {"even", "odd", "all"}, "all");

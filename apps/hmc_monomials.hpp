@@ -9,7 +9,15 @@
 
 namespace quarksmith::apps {
 
-/// A monomial by its table. \param reach becomes at least that of its operator.
-std::unique_ptr<Monomial> read_monomial(TomlReader table, int& reach);
+/// Of a run.
+struct RunPlace {
+  Lattice lattice;               ///< this rank's part
+  std::filesystem::path folder;  ///< from which paths in its file start
+  int colours = 3;               ///< of its links
+  int reach = 1;                 ///< sites of the longest hop of its operators
+};
+
+/// A monomial by its table. \param place whose reach becomes at least that of its operator.
+std::unique_ptr<Monomial> read_monomial(TomlReader table, RunPlace& place);
 
 }  // namespace quarksmith::apps

@@ -18,6 +18,7 @@ nlohmann::ordered_json to_json(const GaugeFile& f, const GaugeAverages& g, const
   j["bits"] = f.bits;
   j["byte_order"] = f.byte_order;
   j["lattice"] = f.gauge.lattice.global_extent();
+  j["colours"] = f.gauge.colours();
   j["plaquette"] = g.plaquette;
   j["space_plaquette"] = g.space_plaquette;
   j["time_plaquette"] = g.time_plaquette;
@@ -93,10 +94,13 @@ int run(const InfoOptions& o) {
   fmt::print("format       {}, {} bit, {}{}\n", f.format, f.bits, f.byte_order,
              f.byte_order == "ascii" ? "" : "-endian");
   fmt::print("lattice      {}\n", f.gauge.lattice.global_text());
+  if (f.gauge.colours() != 3) fmt::print("colours      {}\n", f.gauge.colours());
   fmt::print("plaquette    {:.12f}  (space {:.12f}, time {:.12f})\n", g.plaquette, g.space_plaquette, g.time_plaquette);
   fmt::print("link trace   {:.12f}\n", g.link_trace);
   fmt::print("unitarity    max |U U^+ - 1| = {:.1e}, max |det U - 1| = {:.1e}\n", u.unitary, u.determinant);
-  if (!is_su3(u)) fmt::print("             not SU(3): propagator, smear and flow take it with --allow-non-su3 alone\n");
+  if (!is_su3(u))
+    fmt::print("             not SU({}): propagator, smear and flow take it with --allow-non-su3 alone\n",
+               f.gauge.colours());
   for (int mu = 0; mu < directions; ++mu)
     if (f.gauge.phase[mu] != 1.0)
       fmt::print("boundary     phase {:.6g}{:+.6g}i found in the links across {}\n", f.gauge.phase[mu].real(),

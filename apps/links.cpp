@@ -1,10 +1,9 @@
 // quarksmith links: fat and long links of a configuration.
-#include "solvers/actions/improved_links.hpp"
-
 #include <fmt/format.h>
 
 #include "apps/option_rules.hpp"
 #include "runtime/error.hpp"
+#include "solvers/actions/action_fields.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -16,6 +15,13 @@ struct LinksOptions {
   std::string action = "hisq", gauge, lattice, fat, longs;
   double u0 = 1, epsilon = 0, charm = 0;
 };
+
+/// The epsilon with which a free quark of this bare mass (2m on the diagonal of M) moves at the speed of light at order
+/// p^2: the series of hep-lat/0610092 to (a m)^8; for charm.
+double naik_epsilon(double mass) {
+  const double m2 = mass * mass;
+  return m2 * (-27.0 / 40 + m2 * (327.0 / 1120 + m2 * (-15607.0 / 268800 + m2 * (-73697.0 / 3942400))));
+}
 
 /// What was made of what, in words for a file.
 nlohmann::ordered_json provenance(const LinksOptions& o, const std::string& origin) {
@@ -57,11 +63,14 @@ int run(LinksOptions o, const CLI::App& command) {
   o.common.claim({{"--fat", o.fat}, {"--long", o.longs}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, o.common);
   const DomainPointer domain = o.common.open_domain(named.gauge.lattice);
-  const ImprovedLinks links = improved_links(values, named.gauge, domain);
+  const ActionFields fields(
+      values, {},
+      LinkStore(named.gauge, domain, std::string(full_storage(named.gauge.colours()).name), "degrand_rossi"));
   nlohmann::ordered_json result = provenance(o, named.origin);
   const nlohmann::ordered_json text = result;
-  result["fat"] = put(o, o.fat, "fat", links.fat, domain, text);
-  result["long"] = put(o, o.longs, "long", links.longs, domain, text);
+  const auto made = [&](int length) { return download(*fields.in_double()[std::size_t(fields.hops(length))]); };
+  result["fat"] = put(o, o.fat, "fat", made(1), domain, text);
+  result["long"] = put(o, o.longs, "long", made(3), domain, text);
   o.common.write_json(result);
   return 0;
 }

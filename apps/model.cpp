@@ -14,7 +14,7 @@ namespace {
 struct ModelOptions {
   CommonOptions common;
   std::vector<std::string> lattices, grids, files;
-  std::string ranks, precisions, links = "12", link, network, schwarz, target = "cuda";
+  std::string ranks, precisions, links = "12", link, network, schwarz, target{target_names().back()};
   int batch = 1, ranks_per_host = 0;
   double launch = 2;
   bool local = false, calibrate = false;
@@ -49,7 +49,7 @@ class Model {
     machine_.link = link_of(o.link, "--link");
     if (!o.network.empty()) machine_.network = link_of(o.network, "--network");
     machine_.ranks_per_host = o.ranks_per_host;
-    machine_.gpu = o.target == "cuda";
+    machine_.gpu = o.target != "cpu";
     precisions_ = o.precisions.empty() ? measured_.precisions() : split(o.precisions, ',');
     if (precisions_.empty()) (void)measured_.seconds("double", o.batch, 1);  // tells that there are no times
     for (const std::string& p : precisions_) find_precision(p);
@@ -211,8 +211,8 @@ void add_model(CLI::App& app, int& status) {
   c->add_option("--schwarz", o->schwarz, "also GCR with STEPS[:PRECISION] local steps of MR as preconditioner");
   c->add_option("--launch", o->launch, "us that a kernel takes even on few sites")->capture_default_str();
   c->add_flag("--calibrate", o->calibrate, "scale kernels of several ranks to the times of these in the files");
-  c->add_option("--target", o->target, "cuda or cpu: how faces are stored, and the policy")
-      ->check(CLI::IsMember({"cuda", "cpu"}))
+  c->add_option("--target", o->target, "how faces are stored, and the policy")
+      ->check(CLI::IsMember(std::vector<std::string>(target_names().begin(), target_names().end())))
       ->capture_default_str();
   o->common.add_to(*c, CommonOptions::reports);
   c->callback([o, &status] {

@@ -19,7 +19,8 @@ namespace quarksmith::apps {
 
 void CommonOptions::add_to(CLI::App& command, unsigned uses) {
   if (uses & computes)
-    command.add_option("--device", device, "cpu, cuda, cuda:N or auto (a GPU if there is one)")->capture_default_str();
+    command.add_option("--device", device, Device::choices() + " or auto (a GPU if there is one)")
+        ->capture_default_str();
   if (uses & shares) command.add_option("--grid", grid, "ranks along x,y,z,t (default: with the smallest boundaries)");
   if (uses & crosses)
     command.add_option(
@@ -27,6 +28,10 @@ void CommonOptions::add_to(CLI::App& command, unsigned uses) {
         fmt::format("how spinors are sent to other ranks: {} (default: by device)", one_of(policy_names())));
   if (uses & reports) command.add_option("--json", json, "write the result as JSON to this file");
   if (uses & (reports | replaces)) command.add_flag("--overwrite", overwrite, "replace files that exist");
+  takes_any = (uses & colourful) != 0;
+  if (takes_any)
+    command.add_option("--colours", colours, "colours N of links in SU(N) (default: those of the file, or 3)")
+        ->check(CLI::Range(2, most_colours));
   command.add_flag("--quiet", quiet, "print nothing but results and errors");
   command.add_option("--log-level", log_level, "info, warn or error")
       ->check(CLI::IsMember({"info", "warn", "error"}))
@@ -87,9 +92,7 @@ void check_places(const Device& device, const CommonOptions& common) {
 }  // namespace
 
 std::shared_ptr<Device> CommonOptions::open_device() const {
-  const int gpus = ranks().size() > 1 ? Device::cuda_devices() : 0;
-  auto chosen = gpus > 0 && (device == "auto" || device == "cuda") ? Device::cuda(ranks().host_rank() % gpus)
-                                                                   : Device::select(device);
+  auto chosen = Device::select(device, ranks().size() > 1 ? ranks().host_rank() : 0);
   if (ranks().size() > 1) check_places(*chosen, *this);
   if (device == "auto" && chosen->name() == "cpu")
     info(fmt::format("no GPU in use: running on {}", chosen->description()));
@@ -110,34 +113,6 @@ void CommonOptions::info(const std::string& line) const {
 
 void CommonOptions::warn(const std::string& line) const {
   if (log_level != "error" && ranks().rank() == 0) fmt::print(stderr, "quarksmith: {}\n", line);
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
-}
-
-double number(const std::string& text, const std::string& option) {
-  double value = 0;
-  const char *begin = text.data(), *end = begin + text.size();
-  if (const auto [rest, error] = std::from_chars(begin, end, value); error != std::errc() || rest != end)
-    throw UsageError(fmt::format("{}: '{}' is not a number", option, text));
-  if (!std::isfinite(value)) throw UsageError(fmt::format("{}: '{}' is not a finite number", option, text));
-  return value;
-}
-
-long long integer(const std::string& text, const std::string& option) {
-  long long value = 0;
-  const char *begin = text.data(), *end = begin + text.size();
-  if (const auto [rest, error] = std::from_chars(begin, end, value); error != std::errc() || rest != end)
-    throw UsageError(fmt::format("{}: '{}' is not an integer", option, text));
-  return value;
 }
 
 std::array<double, 4> four_numbers(const std::string& text, const std::string& option) {
@@ -167,15 +142,17 @@ namespace {
 /// Gauge fields that are made, not read, and the parts of their texts.
 const std::map<std::string, std::size_t> made_gauges = {{"unit", 2}, {"weak", 4}, {"hot", 3}, {"peer-random", 3}};
 
-HostGauge make_gauge(const std::string& text, const Partition& partition) {
+HostGauge make_gauge(const std::string& text, const Partition& partition, int colours) {
   const auto parts = split(text, ':');
   const std::string &kind = parts[0], option = "--gauge " + kind;
   if (parts.size() != made_gauges.at(kind)) throw UsageError(fmt::format("--gauge: '{}' is not {}", text, gauge_forms));
   const Lattice part = partition.part(four_integers(parts[kind == "weak" ? 2 : 1], option));
-  if (kind == "unit") return unit_gauge(part);
+  if (kind == "unit") return unit_gauge(part, colours);
   const long long seed = integer(parts.back(), option);
-  if (kind == "weak") return weak_gauge(part, number(parts[1], option), seed);
-  return kind == "hot" ? hot_gauge(part, seed) : peer_random_gauge(part, seed);
+  if (kind == "weak") return weak_gauge(part, number(parts[1], option), seed, colours);
+  if (kind == "hot") return hot_gauge(part, seed, colours);
+  if (colours != 3) throw UsageError(fmt::format("{} has three colours, not {}; use hot", option, colours));
+  return peer_random_gauge(part, seed);
 }
 
 }  // namespace
@@ -190,10 +167,18 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, const
     throw UsageError(fmt::format(
         "--lattice {} belongs to files that do not record their extents, not to {}; leave it out", lattice, text));
   const Partition partition = common.partition();
-  if (is_generated(text)) return {make_gauge(text, partition), text};
+  if (is_generated(text)) return {make_gauge(text, partition, common.colours > 0 ? common.colours : 3), text};
   std::optional<Lattice> expected;
   if (!lattice.empty()) expected.emplace(four_integers(lattice, "--lattice"));
   GaugeFile file = read_gauge(text, expected, true, partition);
+  if (common.colours > 0 && file.gauge.colours() != common.colours)
+    throw UsageError(fmt::format("{}: its links have {} colours, {} were asked for; give the right number, or none",
+                                 text, file.gauge.colours(), common.colours));
+  if (file.gauge.colours() != 3 && common.colours == 0 && !common.takes_any)
+    throw UsageError(
+        fmt::format("{}: its links have {} colours; this command is for three (heatbath, hmc, smear, flow, "
+                    "convert and info take others)",
+                    text, file.gauge.colours()));
   std::string origin = std::filesystem::path(text).filename().string() + " (" + file.format;
   for (const RecordedCheck& c : file.checks) origin += ", " + c.what + " " + c.recorded;
   if (file.phases_folded) {

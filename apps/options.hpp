@@ -11,6 +11,7 @@
 #include "runtime/fields/gauge.hpp"
 #include "runtime/io/gauge.hpp"
 #include "runtime/ranks/partition.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith::apps {
 
@@ -28,14 +29,17 @@ struct CommonOptions {
   std::filesystem::path json;
   bool quiet = false, overwrite = false;
   std::string log_level = "info";
+  int colours = 0;         ///< of links; 0: three of those that are made, of a file those that it has
+  bool takes_any = false;  ///< whether a command takes links of other colours than three
 
   /// What a command has a use for, besides messages.
   enum Use : unsigned {
-    computes = 1,   ///< --device
-    shares = 2,     ///< a lattice among ranks: --grid
-    crosses = 4,    ///< boundaries of ranks with spinors: --policy
-    reports = 8,    ///< --json
-    replaces = 16,  ///< files: --overwrite
+    computes = 1,    ///< --device
+    shares = 2,      ///< a lattice among ranks: --grid
+    crosses = 4,     ///< boundaries of ranks with spinors: --policy
+    reports = 8,     ///< --json
+    replaces = 16,   ///< files: --overwrite
+    colourful = 32,  ///< links of any group SU(N): --colours
   };
   /// Adds --quiet, --log-level and what `uses` names.
   void add_to(CLI::App& command, unsigned uses);
@@ -77,10 +81,6 @@ struct CommonOptions {
 /// \throws UsageError anything else; the message names `option`.
 std::array<double, 4> four_numbers(const std::string& text, const std::string& option);
 Coordinates four_integers(const std::string& text, const std::string& option);
-/// The text between colons.
-std::vector<std::string> split(const std::string& text, char separator);
-double number(const std::string& text, const std::string& option);
-long long integer(const std::string& text, const std::string& option);
 
 /// A gauge field and what is known of its origin.
 struct NamedGauge {

@@ -4,11 +4,13 @@
 
 #include <cmath>
 
+#include "apps/action_options.hpp"
 #include "apps/contraction.hpp"
 #include "apps/option_rules.hpp"
-#include "apps/staggered_propagator.hpp"
+#include "apps/solver_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
+#include "solvers/actions/mass_solver.hpp"
 #include "solvers/gauge/link_smearing.hpp"
 #include "solvers/measure/source.hpp"
 
@@ -26,7 +28,7 @@ struct PropagatorOptions {
 
 SolveSettings settings_of(const PropagatorOptions& o, const CLI::App& command, const HostGauge& gauge,
                           const ActionChoice& choice) {
-  SolveSettings s = o.choices.settings(command, gauge, *choice.action, o.common);
+  SolveSettings s = o.choices.settings(command, gauge, choice.action, o.common);
   s.method = method_of(o.solver.empty() ? choice.solver : o.solver);
   s.precision = o.precision;
   return s;
@@ -35,24 +37,29 @@ SolveSettings settings_of(const PropagatorOptions& o, const CLI::App& command, c
 /// What of the run decides the columns, and what else is worth to know of them. The sink does not touch them.
 PropagatorHeader header_of(const PropagatorOptions& o, const NamedGauge& named, const ActionChoice& choice,
                            const SolveSettings& settings, double plaquette) {
+  const bool spinors = choice.action.spins() == 4;
   PropagatorHeader header(choice.provenance);
   header.provenance.insert({{"gauge_digest", gauge_digest(named.gauge, o.common)},
                             {"source", o.source},
-                            {"smear_links", o.smear_links.empty() ? "none" : o.smear_links},
-                            {"basis", "degrand_rossi"},
                             {"tolerance", o.choices.tolerance}});
+  if (spinors)
+    header.provenance.insert(
+        {{"smear_links", o.smear_links.empty() ? "none" : o.smear_links}, {"basis", "degrand_rossi"}});
   header.remarks = {{"gauge", named.origin},
                     {"plaquette", plaquette},
                     {"program_version", QUARKSMITH_VERSION},
-                    {"solver", o.solver.empty() ? choice.solver : o.solver},
+                    {"solver", choice.masses.size() > 1 ? "multi-shift cg"
+                               : o.solver.empty()       ? choice.solver
+                                                        : o.solver},
                     {"precision", o.precision},
                     {"even_odd", settings.reduction == Reduction::none ? "none" : o.choices.even_odd},
                     {"links", settings.links}};
-  header.form.midpoint = choice.action->has_midpoint();
+  header.form = {!spinors, spinors ? 4 : static_cast<int>(choice.masses.size()), choice.action.has_midpoint()};
   return header;
 }
 
-/// One run of the command.
+/// One run of the command. Column n = 3 a + colour is of spin a, or of one colour vector a site of mass number a: the
+/// columns of all masses are of one solve.
 class Run {
  public:
   Run(const PropagatorOptions& o, const CLI::App& command)
@@ -62,10 +69,16 @@ class Run {
         settings_(settings_of(o, command, named_.gauge, choice_)),
         source_(source_of(o.source, lattice())),
         sink_(sink_of(o.sink)),
-        domain_(o.common.open_domain(lattice())),
+        domain_(o.common.open_domain(lattice(), choice_.action.reach())),
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
         header_(header_of(o, named_, choice_, settings_, plaquette_)),
-        columns_(lattice(), {}) {
+        columns_(lattice(), spinors() ? std::vector<double>() : choice_.masses) {
+    if (masses().size() > 1)
+      refuse_options(command, {"--batch", "--even-odd", "--solver"},
+                     "is no choice with several masses, which are solved for from one Krylov space; leave it out");
+    if (source_.smearing && !spinors())
+      throw UsageError(fmt::format("--source {}: smearing is for Dirac spinors; with --action {} use {}", o.source,
+                                   o.action.action, source_forms(1)));
     if (!o.smear_links.empty())
       smeared_ =
           std::make_shared<const LinkField>(smear_on_device(link_smearing_of(o.smear_links), named_.gauge, domain_));
@@ -76,19 +89,20 @@ class Run {
   }
 
   int operator()() {
-    Progress progress("propagator", 12, o_.common);
+    const int sources = 3 * (spinors() ? 4 : 1);
+    Progress progress("propagator", sources, o_.common);
     std::vector<int> left;
-    for (int n = 0; n < 12; ++n)
+    for (int n = 0; n < sources; ++n)
       if (!keep(n)) left.push_back(n);
     for (std::size_t first = 0; first < left.size();) {
-      if (!solver_) make_solver(progress);
+      if (!solver_ && !many_) make_solver(progress);
       const std::size_t count = std::min(left.size() - first, static_cast<std::size_t>(width(left.size())));
       solve({left.begin() + first, left.begin() + first + count});
       first += count;
-      progress.show(static_cast<double>(12 - left.size() + first));
+      progress.show(static_cast<double>(sources - left.size() + first));
     }
-    const nlohmann::ordered_json result =
-        columns_.result(contraction_of(header_, plaquette_, source_.time(), choice_.boundary[3], o_.sink));
+    const nlohmann::ordered_json result = columns_.result(contraction_of(
+        header_, plaquette_, source_.time(), choice_.action.setting().boundary[3], spinors() ? o_.sink : ""));
     if (store_.file) {
       store_.file->finish();
       o_.common.info(fmt::format("wrote {}", o_.out.string()));
@@ -101,25 +115,39 @@ class Run {
 
  private:
   const Lattice& lattice() const { return named_.gauge.lattice; }
+  bool spinors() const { return choice_.action.spins() == 4; }
+  const std::vector<double>& masses() const { return choice_.masses; }
+  const BasisInfo& basis() const { return solver_ ? solver_->basis() : find_basis("degrand_rossi"); }
+  /// The columns of a source: one, or one for each mass.
+  std::vector<int> columns_of(int source) const {
+    std::vector<int> all = {source};
+    if (!spinors())
+      for (int k = 1; k < static_cast<int>(masses().size()); ++k) all.push_back(3 * k + source);
+    return all;
+  }
+  std::string title(int n) const {
+    return spinors() ? fmt::format("spin {} colour {}", n / 3, n % 3)
+                     : fmt::format("colour {} mass {}", n % 3, masses()[std::size_t(n) / 3]);
+  }
 
-  /// Takes a column from the file, if it is there and whole.
-  bool keep(int n) {
+  /// Takes a source's columns from the file, if all of them are there and whole.
+  bool keep(int source) {
+    if (!store_.file && !store_.finished) return false;
     HostSpinor solution(lattice());
-    if (store_.finished) {
-      read_sound(*store_.finished, o_.out, n, solution);
-      take(n, solution, store_.finished->report(n / 3, n % 3));
-      return true;
+    const std::vector<int> all = columns_of(source);
+    for (const int n : all) {
+      if (store_.finished) {
+        read_sound(*store_.finished, o_.out, n, solution);
+      } else if (!store_.file->has(n / 3, n % 3) || !store_.file->read(n / 3, n % 3, solution)) {
+        if (store_.file->touched(n / 3, n % 3))
+          o_.common.warn(fmt::format("{}: damaged in {}.part: solved again", title(n), o_.out.string()));
+        return false;
+      }
+      take(n, solution, store_.finished ? store_.finished->report(n / 3, n % 3) : store_.file->report(n / 3, n % 3));
     }
-    if (!store_.file) return false;
-    const bool sound = store_.file->has(n / 3, n % 3) && store_.file->read(n / 3, n % 3, solution);
-    if (!sound) {
-      if (store_.file->touched(n / 3, n % 3))
-        o_.common.warn(
-            fmt::format("spin {} colour {}: damaged in {}.part: solved again", n / 3, n % 3, o_.out.string()));
-      return false;
-    }
-    o_.common.info(fmt::format("spin {} colour {}: taken from {}.part", n / 3, n % 3, o_.out.string()));
-    take(n, solution, store_.file->report(n / 3, n % 3));
+    if (store_.file)
+      o_.common.info(fmt::format("{}: taken from {}.part", spinors() ? title(source) : fmt::format("colour {}", source),
+                                 o_.out.string()));
     return true;
   }
 
@@ -135,15 +163,15 @@ class Run {
   void take(int n, SpinorField& x, const SpinorField* middle, ColumnReport report) {
     HostSpinor column(lattice());
     if (middle != nullptr) {
-      download(*middle, column, solver_->basis());
+      download(*middle, column, basis());
       report.midpoint = slice_norms(column, o_.common.ranks());
     }
-    if (!sink_ || store_.file || middle != nullptr) download(x, column, solver_->basis());
+    if (!sink_ || store_.file || middle != nullptr) download(x, column, basis());
     if (store_.file) store_.file->write(n / 3, n % 3, column, report);
     columns_.note(n, column, report);
     if (sink_) {
       smear(sink_, smearing_links_, x);
-      download(x, column, solver_->basis());
+      download(x, column, basis());
     }
     columns_.take(n, column);
   }
@@ -155,9 +183,12 @@ class Run {
       progress.show(first_ + 0.99 * count_ * std::clamp(share, 0.0, 1.0),
                     fmt::format("{} iteration {} residual {:.1e}", columns_text(), iteration, residual));
     };
-    solver_ = smeared_ ? std::make_unique<Solver>(choice_.action, smeared_, settings)
-                       : std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings);
-    tell(solver_->link_deviation(), settings, o_.common);
+    if (masses().size() > 1)
+      many_ = std::make_unique<MassSolver>(choice_.action, masses(), named_.gauge, domain_, settings);
+    else
+      solver_ = smeared_ ? std::make_unique<Solver>(choice_.action, smeared_, settings)
+                         : std::make_unique<Solver>(choice_.action, named_.gauge, domain_, settings);
+    tell(many_ ? many_->link_deviation() : solver_->link_deviation(), settings, o_.common);
   }
 
   /// Right-hand sides of a batch: what --batch says, else as many as the device's memory holds. On the CPU solves
@@ -166,10 +197,10 @@ class Run {
     if (o_.batch > 0) return o_.batch;
     if (width_ == 0) {
       Device& device = domain_->device();
-      if (!device.asynchronous()) return width_ = 1;
-      const SpinorField one(domain_, find_precision("double"), Subset::full);
+      if (!device.asynchronous() || many_) return width_ = 1;
+      const SpinorField one(domain_, find_precision("double"), Subset::full, 1, choice_.action.spins());
       // Source and quark field, and with a fifth dimension the vectors of both and one to project.
-      const int slices = choice_.action->slices(), fields = slices > 1 ? 4 + 3 * slices : 2;
+      const int slices = choice_.action.slices(), fields = slices > 1 ? 4 + 3 * slices : 2;
       const std::size_t each = solver_->bytes_per_rhs() + fields * one.bytes_per_rhs();
       const std::size_t margin = device.free_memory() / 10;
       // As many as fit on every rank.
@@ -182,47 +213,49 @@ class Run {
     return width_;
   }
 
-  std::string columns_text() const {
-    if (count_ > 1) return fmt::format("{} columns", count_);
-    return fmt::format("spin {} colour {}", first_ / 3, first_ % 3);
-  }
+  std::string columns_text() const { return count_ > 1 ? fmt::format("{} columns", count_) : title(first_); }
 
-  /// Solves some columns together; what converged is kept.
-  void solve(const std::vector<int>& columns) {
-    const int count = static_cast<int>(columns.size());
-    first_ = columns[0];
+  /// Solves for some sources together; what converged is kept.
+  void solve(const std::vector<int>& sources) {
+    const int count = static_cast<int>(sources.size()), spins = choice_.action.spins();
+    first_ = sources[0];
     count_ = count;
-    SpinorField b(domain_, find_precision("double"), Subset::full, count), x = b.like();
+    SpinorField b(domain_, find_precision("double"), Subset::full, count, spins);
     for (int i = 0; i < count; ++i) {
-      upload(make_source(source_, lattice(), columns[i] / 3, columns[i] % 3), b, solver_->basis(), i);
+      upload(make_source(source_, lattice(), spinors() ? sources[i] / 3 : 0, sources[i] % 3), b, basis(), i);
       SpinorField one = b.columns(i, 1);
       smear(source_.smearing, smearing_links_, one);
     }
-    SpinorField middle = b.like();
-    const std::vector<SolveReport> reports = solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
-      if (header_.form.midpoint) solver_->dirac().midpoint(middle, vectors);
-    });
+    std::vector<int> columns;
+    for (const int n : sources)
+      for (const int of : columns_of(n)) columns.push_back(of);
+    SpinorField x(domain_, find_precision("double"), Subset::full, static_cast<int>(columns.size()), spins);
+    std::optional<SpinorField> middle;
+    if (header_.form.midpoint) middle.emplace(b.like());
+    const std::vector<SolveReport> reports =
+        many_ ? many_->solve(x, b) : solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
+          if (middle) solver_->dirac().midpoint(*middle, vectors);
+        });
     std::string failed;
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
       const int n = columns[i];
       const SolveReport& r = reports[i];
       const ColumnReport report = report_of(r);
       nlohmann::ordered_json& entry = columns_.solve(n, report);
       for (const SolverEvent& e : r.events) {
         entry["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
-        o_.common.warn(fmt::format("spin {} colour {}, iteration {}: {}", n / 3, n % 3, e.iteration, e.what));
+        o_.common.warn(fmt::format("{}, iteration {}: {}", title(n), e.iteration, e.what));
       }
       if (!r.converged) {
         entry["converged"] = false;
         if (failed.empty())
-          failed = fmt::format(
-              "spin {} colour {}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", n / 3,
-              n % 3, r.residual, r.iterations, o_.choices.tolerance, remedy_of(settings_, r, option_names));
+          failed = fmt::format("{}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", title(n),
+                               r.residual, r.iterations, o_.choices.tolerance, remedy_of(settings_, r, option_names));
         continue;
       }
       SpinorField one = x.columns(i, 1);
-      const SpinorField half_way = middle.columns(i, 1);
-      take(n, one, header_.form.midpoint ? &half_way : nullptr, report);
+      const std::optional<SpinorField> half_way = middle ? std::optional(middle->columns(i, 1)) : std::nullopt;
+      take(n, one, half_way ? &*half_way : nullptr, report);
     }
     if (failed.empty()) return;
     o_.common.write_json(
@@ -232,8 +265,15 @@ class Run {
 
   ColumnReport report_of(const SolveReport& r) const {
     const auto remark = [this](const char* key) { return std::get<std::string>(header_.remarks.at(key)); };
-    return {double(r.iterations), r.residual,         r.seconds, r.gflops, std::string(name_of(r.method)),
-            remark("precision"),  remark("even_odd"), r.links,   {}};
+    return {double(r.iterations),
+            r.residual,
+            r.seconds,
+            r.gflops,
+            many_ ? remark("solver") : std::string(name_of(r.method)),
+            remark("precision"),
+            remark("even_odd"),
+            r.links,
+            {}};
   }
 
   const PropagatorOptions& o_;
@@ -248,7 +288,8 @@ class Run {
   std::shared_ptr<const LinkField> smeared_;  // what the action sees with --smear-links
   ColumnStore store_;
   std::shared_ptr<const LinkField> smearing_links_;
-  std::unique_ptr<Solver> solver_;
+  std::unique_ptr<Solver> solver_;  // or, of several masses:
+  std::unique_ptr<MassSolver> many_;
   Columns columns_;
   int first_ = 0, count_ = 0;  // the batch under way
   int width_ = 0;
@@ -266,19 +307,10 @@ void check(const PropagatorOptions& o, const CLI::App& command) {
   if (o.correlators.empty() && o.common.json.empty())
     refuse_options(command, {"--sink"},
                    "acts on correlators, of which none are asked for; add --correlators FILE.json");
-  if (action.spins == 1)
-    refuse_options(command, {"--batch", "--even-odd"},
-                   fmt::format("does not belong to --action {} here; leave it out", o.action.action));
   // Of a finished propagator correlators are made again.
   const bool done = !o.out.empty() && exists_on_root(o.out, o.common);
   o.common.claim({{"--out", o.out, true}, {"--correlators", o.correlators, false, done}},
                  {{"--gauge", o.action.gauge}});
-}
-
-int staggered(const PropagatorOptions& o, const CLI::App& command) {
-  if (command.count("--solver") > 0 && o.solver != "cg")
-    throw UsageError(fmt::format("--solver {}: --action {} is solved by cg", o.solver, o.action.action));
-  return run_staggered({command, o.common, o.action, o.choices, o.source, o.precision, o.correlators, o.out});
 }
 
 }  // namespace
@@ -309,7 +341,7 @@ void add_propagator(CLI::App& app, int& status) {
                            CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] {
     check(*o, *c);
-    status = o->action.info(*c).spins == 1 ? staggered(*o, *c) : Run(*o, *c)();
+    status = Run(*o, *c)();
   });
 }
 

@@ -58,7 +58,7 @@ LinkBench::LinkBench(DomainPointer domain)
     : domain_(std::move(domain)),
       device_(domain_->device()),
       ranks_(domain_->communicator()),
-      staged_(device_.asynchronous() && !ranks_.device_aware()),
+      staged_(device_.staged(ranks_)),
       out_(domain_->device_pointer(), large),
       in_(domain_->device_pointer(), large),
       host_(staged_ ? device_.allocate_host(2 * large) : nullptr),

@@ -8,7 +8,7 @@
 
 namespace quarksmith::apps {
 
-/// Seconds of one application, the slowest rank's; all ranks start the same number. \param recorded as a CUDA graph
+/// Seconds of one application, the slowest rank's; all ranks start the same number. \param recorded as a graph
 /// \param budget seconds to spend
 double time_on_ranks(const Domain& domain, const std::function<void()>& apply, bool recorded, double budget);
 

@@ -22,8 +22,8 @@ constexpr double patience = 3;
 /// Version and a digest of the names of all kernels (FNV-1a).
 std::string build_text() {
   std::uint64_t digest = 0xcbf29ce484222325;
-  for (const auto kernels : {cpu_kernels(), cuda_kernels()})
-    for (const Kernel& k : kernels)
+  for (const Target* target : targets())
+    for (const Kernel& k : kernels_of(target->name))
       for (const char c : k.name) digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return fmt::format("{}, kernels {:016x}", QUARKSMITH_VERSION, digest);
 }

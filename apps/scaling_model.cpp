@@ -13,11 +13,11 @@ namespace quarksmith::apps {
 namespace {
 
 const Kernel& hopping(const Work& work, const std::string& precision, std::string_view epilogue) {
-  return find(cpu_kernels(), {.operation = "wilson",
-                              .precision = precision,
-                              .links = "r" + work.links,
-                              .basis = work.basis,
-                              .epilogue = epilogue});
+  return find(kernels_of("cpu"), {.operation = "wilson",
+                                  .precision = precision,
+                                  .links = "r" + work.links,
+                                  .basis = work.basis,
+                                  .epilogue = epilogue});
 }
 
 /// Bytes of a stored spinor.
@@ -65,7 +65,7 @@ class ScalingModel::Tally {
   }
 
   void update(std::string_view operation, const std::string& precision, double count = 1, bool local = false) {
-    const Kernel& kernel = find(cpu_kernels(), {.operation = operation, .precision = precision});
+    const Kernel& kernel = find(kernels_of("cpu"), {.operation = operation, .precision = precision});
     traffic(kernel.bytes, precision, count);
     if (kernel.sums == 0 || local) return;
     time_.seconds += count * sum_;

@@ -74,8 +74,8 @@ void add_smear(CLI::App& app, int& status) {
   add_format(*c, o->format, "OUT", &o->bits);
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T, for formats that do not record them");
   add_allow_non_su3(*c, o->allow_non_su3);
-  o->common.add_to(*c,
-                   CommonOptions::computes | CommonOptions::shares | CommonOptions::reports | CommonOptions::replaces);
+  o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::reports |
+                           CommonOptions::replaces | CommonOptions::colourful);
   c->callback([o, c, &status] { status = run(*o, *c); });
 }
 

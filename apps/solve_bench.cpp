@@ -92,9 +92,8 @@ class Bench {
       : o_(o),
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
         choice_(o.action.choose(command, named_.gauge, o.common)),
-        settings_(o.choices.settings(command, named_.gauge, *choice_.action, o.common)),
-        domain_(o.common.open_domain(named_.gauge.lattice, choice_.action->reach())) {
-    choose_storage(settings_, *choice_.action, command);
+        settings_(o.choices.settings(command, named_.gauge, choice_.action, o.common)),
+        domain_(o.common.open_domain(named_.gauge.lattice, choice_.action.reach())) {
     settings_.options.criterion = criterion_of(o.criterion);
     settings_.options.look_ahead = o.look_ahead;
     for (const std::string& text : split(o.batches, ',')) {
@@ -137,7 +136,7 @@ class Bench {
     for (const std::string& name : split(o_.precisions, ','))
       for (const int batch : batches_) {
         const LinkStore links = gauge.store(domain_, settings_.links, settings_.basis);
-        const auto dirac = choice_.action->make(links, find_precision(name));
+        const auto dirac = choice_.action.make(links, find_precision(name));
         const SystemOperator system(*dirac, settings_.reduction, batch);
         const LinearOperator& a = system.a();
         SpinorField in = a.field(batch, find_precision("double")), x = a.field(batch), y = x.like();
@@ -196,7 +195,7 @@ class Bench {
   /// One right-hand side with all shifts.
   Job shifted(const SolveSettings& settings) {
     const int count = static_cast<int>(shifts_.size());
-    const auto solver = std::make_shared<ShiftedSolver>(*choice_.action, named_.gauge, domain_, settings, count);
+    const auto solver = std::make_shared<ShiftedSolver>(choice_.action, named_.gauge, domain_, settings, count);
     tell_once(solver->link_deviation());
     const auto b = std::make_shared<SpinorField>(domain_, find_precision("double"), solver->subset());
     const auto x = std::make_shared<SpinorField>(domain_, b->precision(), b->subset(), count);

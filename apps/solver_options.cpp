@@ -66,14 +66,11 @@ SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& 
   s.parameters = parameters;
   s.parameters.preconditioner = preconditioner_of(preconditioner);
   if (command.count("--reconstruct") == 0) {
-    s.links = default_links(gauge, common.ranks());
-    if (s.links == "r18") common.info("the links are not SU(3): stored with 18 reals");
+    const std::string of_gauge(default_links(gauge, common.ranks()));
+    s.links = action.default_links(of_gauge);
+    if (of_gauge == "r18") common.info("the links are not SU(3): stored with 18 reals");
   }
   return s;
-}
-
-void choose_storage(SolveSettings& settings, const Action& action, const CLI::App& command) {
-  if (action.reach() > 1 && command.count("--reconstruct") == 0) settings.links = "r13";
 }
 
 }  // namespace quarksmith::apps

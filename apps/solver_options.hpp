@@ -31,7 +31,4 @@ struct SolverChoices {
                          const CommonOptions& common) const;
 };
 
-/// Long links, products of links, are stored with 13 reals unless the command line says otherwise.
-void choose_storage(SolveSettings& settings, const Action& action, const CLI::App& command);
-
 }  // namespace quarksmith::apps

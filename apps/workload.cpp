@@ -8,8 +8,9 @@
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "runtime/fields/site_random.hpp"
-#include "solvers/actions/clover.hpp"
+#include "solvers/actions/action_fields.hpp"
 #include "solvers/actions/slice_chain.hpp"
+#include "solvers/actions/stored_term.hpp"
 
 namespace quarksmith::apps {
 
@@ -37,7 +38,7 @@ std::string Skipped::text() const {
   for (const auto& [name, row] : kernels_) names[row] += (names[row].empty() ? "" : ", ") + name;
   std::string text;
   for (const auto& [row, list] : names)
-    text += fmt::format("{}{}, for want of {}", text.empty() ? "" : "; ", list, row);
+    text += fmt::format("{}{}, for lack of {}", text.empty() ? "" : "; ", list, row);
   return "skipped: " + text;
 }
 
@@ -110,9 +111,11 @@ const TermField& Fields::term(std::string_view precision, int number) {
   const auto key = std::pair(std::string(precision), number);
   auto found = terms_.find(key);
   if (found == terms_.end()) {
-    const LinkField plain = upload(*gauge_, domain_, find_precision("double"), find_storage("r18"));
-    const CloverTerm clover(plain, 1.0, 1.0, 4.5, find_precision(precision));
-    found = terms_.emplace(key, encode_term(decode_term(clover.term()), find_precision(precision))).first;
+    const std::map<std::string, double> parameters = {{"mass", 0.5}, {"csw_r", 1.0}, {"csw_t", 1.0}};
+    const ActionValues values(find_action("clover"), parameters);
+    const ActionFields fields(values, {}, LinkStore(*gauge_, domain_, "r18", "degrand_rossi"));
+    const StoredTerm term(values, fields.in_double(), find_precision("double"));
+    found = terms_.emplace(key, encode_term(decode_term(term.term()), find_precision(precision))).first;
   }
   return found->second;
 }
@@ -150,8 +153,8 @@ SpinorField Workload::fresh(Subset subset) const {
 void Workload::make_buffers(Subset from, bool rotate) {
   const PrecisionInfo& precision = find_precision(kernel_->precision);
   constexpr double beyond_cache = 400e6;
-  const double bytes = 2.0 * kernel_->spins * precision.spin_words * precision.word_bytes * rhs_ *
-                       fields_->domain()->lattice().half_sites();
+  const double bytes = 2.0 * kernel_->spins * precision.spin_words * kernel_->colours / 3 * precision.word_bytes *
+                       rhs_ * fields_->domain()->lattice().half_sites();
   const int buffers = rotate && bytes < beyond_cache ? std::clamp(int(std::ceil(beyond_cache / bytes)), 2, 64) : 1;
   for (int n = 0; n < buffers; ++n) {
     in_.push_back(fresh(from));
@@ -169,7 +172,9 @@ void Workload::prepare_hopping(bool rotate) {
   const PrecisionInfo& precision = find_precision(kernel_->precision);
   give_terms(precision.links);
   const bool two = kernel_->reach > 1;
-  arguments_.links = fields_->links(precision.links, two ? "r18" : kernel_->links, kernel_->reach).operand();
+  arguments_.links =
+      fields_->links(precision.links, two ? full_storage(kernel_->colours).name : kernel_->links, kernel_->reach)
+          .operand();
   arguments_.hops = hops_of(fields_->domain()->lattice(), {1, 1, 1, 1}, {1, 1, 1, -1});
   if (!two) return;
   constexpr double naik = -1.0 / 24;
@@ -208,7 +213,7 @@ void Workload::prepare_update() {
   if (kernel_->slots.empty()) return;
   in_.push_back(fresh(Subset::even));
   arguments_.in = in_[4].operand();
-  // Scalars below 1, so that repeated updates stay finite; kernels are timed with no right-hand side at rest.
+  // Scalars below 1, so that repeated updates stay finite; kernels are timed with all right-hand sides active.
   constexpr int stride = 2 * (most_slots + 2);
   scalars_.resize(static_cast<std::size_t>(rhs_) * stride);
   for (std::size_t n = 0; n < scalars_.size(); ++n) scalars_[n] = 0.5 / double(1 + n % 7);
@@ -243,15 +248,17 @@ void Workload::prepare_term() {
   arguments_ = arguments_for(*fields_->domain(), terms_[0].lanes(), rhs_);
   give_terms(precision);
   arguments_.x = in_[0].operand(Parity::even);
-  arguments_.out = kernel_->operation != "clover_term" ? out_[0].operand(Parity::even) : terms_[0].operand();
-  if (!kernel_->links.empty()) arguments_.links = fields_->links(precision, kernel_->links).operand();
+  arguments_.out = out_[0].operand(Parity::even);
   arguments_.a.re = arguments_.b.re = 1;
-  if (kernel_->operation == "source_log_det") {
-    for (Operand* out : {&arguments_.out, &arguments_.w})
-      *out = links_.emplace_back(fields_->copy_of_links(precision, "r18")).operand();
-    return;
-  }
+  const std::string_view name = kernel_->operation;
+  if (!name.starts_with("term_") && !name.starts_with("source_")) return;
+  arguments_.out = terms_[0].operand();
+  arguments_.term = fields_->term(precision).operand();
   arguments_.c.re = 4.5;
+  // One field in place of all that are read, or written: what is timed is the traffic.
+  const Operand matrices = links_.emplace_back(fields_->copy_of_links(precision, "r18")).operand();
+  arguments_.x = arguments_.y = arguments_.z = arguments_.w = matrices;
+  for (Operand& more : arguments_.more) more = matrices;
 }
 
 void Workload::prepare_expression() {
@@ -270,10 +277,12 @@ void Workload::prepare_expression() {
       arguments.emplace_back(in_.emplace_back(fresh(Subset::full)));
     } else if (p.kind == "algebra") {  // zeros: SU(3) matrices have no place there
       const DomainPointer& domain = fields_->domain();
-      arguments.emplace_back(links_.emplace_back(
-          upload(HostGauge(domain->lattice()), domain, find_precision(links), find_storage("r18"))));
+      arguments.emplace_back(links_.emplace_back(upload(HostGauge(domain->lattice(), kernel_->colours), domain,
+                                                        find_precision(links), full_storage(kernel_->colours))));
     } else {
-      const std::string_view storage = p.kind == "links" ? kernel_->links : "r18";
+      const bool numbers = p.kind == "scalars" || p.kind == "phases";
+      const std::string_view storage =
+          p.kind == "links" ? kernel_->links : full_storage(numbers ? 1 : kernel_->colours).name;
       arguments.emplace_back(links_.emplace_back(fields_->copy_of_links(links, storage)));
     }
     if (p.is_output() && !p.is_spinor()) written_.push_back(links_.size() - 1);
@@ -338,7 +347,7 @@ Workload::Result Workload::result(const Kernel& kernel) {
     for (SpinorField& f : in_) f.copy_from(start);
     sums = scalars_;
     if (!sums.empty()) device.upload(memory_.data(), sums.data(), memory_.bytes());
-    if (kernel.sums > 0 && kernel.then.empty()) {
+    if (kernel.sums > 0 && kernel.scalar_program.empty()) {
       sums = device.reduce(kernel, arguments_);
     } else {
       device.run(kernel, arguments_);

@@ -23,7 +23,7 @@ class Skipped {
  public:
   void add(const Kernel& kernel, const MissingKernel& missing);
   bool empty() const { return kernels_.empty(); }
-  /// `skipped, for want of ...: NAME, NAME; ...`
+  /// `skipped, for lack of ...: NAME, NAME; ...`
   std::string text() const;
   nlohmann::ordered_json json() const;
 

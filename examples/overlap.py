@@ -28,7 +28,7 @@ class OverlapError(Exception):
     """What a user can mend."""
 
 
-def structure(name: str, **members: object) -> type[ctypes.Structure]:
+def structure(name: str, /, **members: object) -> type[ctypes.Structure]:
     """A struct of quarksmith.h; each begins with its size."""
     fields = [("size", ctypes.c_size_t), *members.items()]
     return type(name, (ctypes.Structure,), {"_fields_": fields})
@@ -39,9 +39,19 @@ LinkFormat = structure(
     "link_format", precision=WHOLE, sites=WHOLE, axes=FOUR, order=WHOLE, directions=FOUR, colour=WHOLE
 )
 SpinorFormat = structure("spinor_format", precision=WHOLE, sites=WHOLE, axes=FOUR, order=WHOLE, half=WHOLE, basis=TEXT)
+
+
+class Parameter(ctypes.Structure):
+    """A number of an action by its name."""
+
+    _fields_ = (
+        ("name", TEXT), ("value", NUMBER), ("imaginary", NUMBER), ("slices", ctypes.POINTER(NUMBER)),
+    )  # fmt: skip
+
+
 Action = structure(
-    "wilson_parameters", mass=NUMBER, xi0=NUMBER, nu=NUMBER, csw=NUMBER, csw_r=NUMBER, csw_t=NUMBER,
-    boundary=NUMBER * 4, boundary_from_links=WHOLE,
+    "action", name=TEXT, parameters=ctypes.POINTER(Parameter), count=WHOLE, fields=ctypes.c_void_p, field_count=WHOLE,
+    slices=WHOLE, flavours=WHOLE * 2, boundary=NUMBER * 4, boundary_from_links=WHOLE,
 )  # fmt: skip
 OperatorSettings = structure("operator_settings", precision=TEXT, links=TEXT, basis=TEXT)
 SolverSettings = structure(
@@ -98,7 +108,8 @@ class Wilson:
             unit = np.broadcast_to(np.eye(3, dtype=complex), (*extent[::-1], 4, 3, 3)).copy()
             links = (ctypes.c_void_p * 1)(unit.ctypes.data)
             self._gauge = library.make("gauge_load", self._context, links, library.struct(LinkFormat))
-        self._action = library.struct(Action, mass=mass)
+        parameters = (Parameter * 1)((b"mass", mass))
+        self._action = library.struct(Action, name=b"wilson", parameters=parameters, count=1)
         settings = library.struct(OperatorSettings)
         self._operator = library.make("operator_create", self._gauge, self._action, settings)
         self._format = library.struct(SpinorFormat)

@@ -1,1 +1,1 @@
-"""Quarksmith's generator: from one record per kernel to specialised CUDA and CPU sources."""
+"""Quarksmith's generator: from one record per kernel to specialised sources for CPUs and GPUs."""

@@ -10,11 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from generator.actions import ACTIONS
 from generator.algebra.gamma import find_basis
 from generator.emit.export import export_kernel, find_exported
 from generator.emit.ondemand import (
-    INSTRUCTION_SETS,
     Build,
     CompileError,
     compile_expressions,
@@ -25,21 +23,24 @@ from generator.emit.ondemand import (
     run_apply,
     run_tests,
 )
-from generator.emit.render import TARGETS, TemplateError, render_profile
+from generator.emit.render import TemplateError, render_profile
 from generator.emit.write import write_files, write_if_changed
-from generator.explain import explain_kernel, explain_profile
-from generator.language.action import option_name
-from generator.operators import add_expressions
+from generator.errors import SpecError
+from generator.explain import explain_kernel, explain_profile, explain_record
+from generator.operators import RECORDS, REFUSED, add_expressions
 from generator.profile import Profile, load_profile, one_of_row
-from generator.schema import actions_table, explain_action
-from generator.spec import KernelSpec, SpecError
+from generator.schema import actions_table, shown_in
+from generator.spec import KernelSpec
+from generator.targets import GPU, HOST, TABLES, TARGETS, target_of_device
 from generator.tune.policies import add_evidence, policy_choices, tuning_of
 from generator.tune.report import evidence_files, read_evidence, report
-from generator.tune.sweep import Candidate, measure, pack, pack_cpu, seconds_of
+from generator.tune.sweep import Candidate, measure, pack, pack_for_build, seconds_of
 from generator.tune.tuned import FOLDER, gains, select_devices, write_evidence
 from generator.usage import Parser
 
 ROOT = Path(__file__).parent.parent
+ACTIONS_PAGE = ROOT / "docs" / "actions.md"
+"""Which shows the tables of options."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -83,9 +84,9 @@ def _parser() -> Parser:
     export = command("export", _export, "Write one kernel, a reference and a timing loop as one self-contained file.")
     export.set_defaults(profile="full")
     export.add_argument("name", help="a hopping or update kernel of the profile (default: full), or a variant of it")
-    export.add_argument("--target", choices=tuple(TARGETS), help="default: by the ending of --out, else cuda")
+    export.add_argument("--target", choices=tuple(TARGETS), help=f"default: by the ending of --out, else {GPU.name}")
     export.add_argument("--lattice", default="", metavar="X,Y,Z,T", help="what it runs on unless told otherwise")
-    export.add_argument("--out", type=Path, metavar="FILE", help="default: NAME.cu or NAME.cpp in this folder")
+    export.add_argument("--out", type=Path, metavar="FILE", help="default: NAME and the target's ending, here")
     summary = command("report", _report, "Print what sweeps found, and what each axis was worth, as Markdown tables.")
     summary.set_defaults(profile="full")
     summary.add_argument("--device", default="", help="as in the names of generated/tuned (default: all)")
@@ -114,7 +115,7 @@ def _add_kernel_options(kernel: argparse.ArgumentParser) -> None:
         "--row", metavar="TEXT", help="instead of a name: a [[kernel]] of a profile, with one value an axis"
     )
     kernel.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
-    kernel.add_argument("--cpu", choices=INSTRUCTION_SETS, help="instruction set (default: all of the build)")
+    kernel.add_argument("--cpu", choices=list(HOST.tables), help="instruction set (default: all of the build)")
 
 
 def _add_expression_options(sub: argparse.ArgumentParser) -> None:
@@ -143,7 +144,7 @@ def _add_sweep_options(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--pack", type=Path, metavar="DIR", help="stop after compiling into DIR")
     sweep.add_argument("--collect", type=Path, metavar="DIR", help="only read the results of a packed folder")
     sweep.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build that measures")
-    sweep.add_argument("--device", default="cuda", help="cuda, cuda:N or cpu (default: cuda)")
+    sweep.add_argument("--device", default=GPU.name, help=f"{', '.join(TARGETS)}, or NAME:N (default: {GPU.name})")
     sweep.add_argument("--arch", default="90", help="compute capability without its point (default: 90)")
     sweep.add_argument(
         "--out", type=Path, default=ROOT / "generated", help="folder of the evidence (default: generated/)"
@@ -157,15 +158,17 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _explain(options: argparse.Namespace) -> int:
-    actions = {option_name(name): a for name, a in ACTIONS.items() if a.parameters}
-    if options.name == "actions" or options.name in actions:
-        print(actions_table() if options.name == "actions" else explain_action(actions[options.name]))
-        return 0
-    profile = load_profile(options.profile)
-    if options.name:
-        print(explain_kernel(profile.find(options.name)))
+    name = (options.name or "").replace("-", "_")
+    if name == "actions":
+        print(actions_table())
+    elif name in REFUSED:
+        raise SpecError(f"{name}: {REFUSED[name]}")
+    elif name in RECORDS:
+        print(explain_record(RECORDS[name]))
     else:
-        print(explain_profile(profile, tuning_of(profile.kernels)))
+        profile = load_profile(options.profile)
+        kernel = explain_kernel(profile.find(options.name)) if name else ""
+        print(kernel or explain_profile(profile, tuning_of(profile.kernels)))
     return 0
 
 
@@ -185,6 +188,10 @@ def _generate(options: argparse.Namespace) -> int:
     devices = None if options.devices is None else select_devices(options.devices, folders)
     tuning = tuning_of(profile.kernels, folders, devices)
     written = write_files(render_profile(profile, tuning), options.out)
+    if profile.name == "default" and options.out.resolve() == ROOT / "generated" and ACTIONS_PAGE.is_file():
+        write_if_changed(ACTIONS_PAGE, shown_in(ACTIONS_PAGE.read_text()))
+    for name, why in REFUSED.items():
+        print(f"generator: warning: {name} is left out: {why}", file=sys.stderr)
     families = Counter(s.operator.family for s in profile.kernels)
     kinds = ", ".join(f"{n} {family}" for family, n in sorted(families.items()))
     print(f"profile {profile.name}: {len(profile.kernels)} kernels ({kinds})")
@@ -213,7 +220,8 @@ def _kernel(options: argparse.Namespace) -> int:
     if options.cpu:
         if options.cpu not in build.commands:
             raise SpecError(f"--cpu {options.cpu}: {options.build} has no kernels for it; leave it out")
-        build = replace(build, targets=(options.cpu, "cuda"))
+        others = tuple(table for table in TABLES if table not in HOST.tables)
+        build = replace(build, tables=(options.cpu, *others))
     with exclusive(build):
         return _tested_kernel(spec, build, test_again=not options.row)
 
@@ -253,8 +261,9 @@ def _expression(options: argparse.Namespace) -> int:
         for e in found
         if not options.only or e.name in options.only
     ]
-    targets = {"all": (*INSTRUCTION_SETS, "cuda"), "cpu": INSTRUCTION_SETS, "cuda": ("cuda",)}
-    build = replace(read_build(options.build), targets=targets[options.target])
+    chosen = TARGETS.values() if options.target == "all" else [TARGETS[options.target]]
+    tables = tuple(table for target in chosen for table in target.tables)
+    build = replace(read_build(options.build), tables=tables)
     module, new = compile_expressions(specs, build)
     how = f"compiled in {time.monotonic() - start:.1f} s" if new else "found in the cache"
     print(f"{', '.join(s.name for s in specs)}: {how}")
@@ -273,9 +282,10 @@ def _expression(options: argparse.Namespace) -> int:
 
 def _export(options: argparse.Namespace) -> int:
     ending = options.out.suffix if options.out else ""
-    target = options.target or next((t for t, e in TARGETS.items() if ending == f".{e}"), "cuda")
+    by_ending = next((t for t in TARGETS.values() if ending == f".{t.suffix}"), GPU)
+    target = TARGETS[options.target] if options.target else by_ending
     spec = find_exported(load_profile(options.profile), options.name, target)
-    path = options.out or Path(f"{spec.name}.{TARGETS[target]}")
+    path = options.out or Path(f"{spec.name}.{target.suffix}")
     write_if_changed(path, export_kernel(spec, target, options.lattice, path.name))
     print(f"wrote {path}; its first lines say how to compile and run it")
     return 0
@@ -312,20 +322,11 @@ def _sweep(options: argparse.Namespace) -> int:
 
 def _pack(profile: Profile, folder: Path, options: argparse.Namespace, within: float) -> list[Candidate]:
     """Compiles the candidates for the device of the sweep."""
-    if options.device == "cpu":
-        host = read_build(options.build)
-        return pack_cpu(
-            profile, folder, options.only, host, quick=options.quick, lattice=options.lattice, within=within
-        )
-    return pack(
-        profile,
-        folder,
-        options.only,
-        quick=options.quick,
-        architecture=options.arch,
-        lattice=options.lattice,
-        within=within,
-    )
+    target = target_of_device(options.device)
+    common = {"quick": options.quick, "lattice": options.lattice, "within": within}
+    if target.compiler is None:
+        return pack_for_build(target, profile, folder, options.only, read_build(options.build), **common)
+    return pack(target, target.compiler, profile, folder, options.only, architecture=options.arch, **common)
 
 
 if __name__ == "__main__":

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 
-from generator.emit.render import NOT_TUNED, TARGETS, Tuning, body_path, group_of, render_profile
-from generator.profile import Profile, row_for
-from generator.spec import KernelSpec
+import numpy as np
 
-SECONDS_PER_KERNEL = {"cpu": 0.55, "cuda": 0.35}
-"""Compile time of one kernel on one core, measured on the default profile (docs/performance.md)."""
+from generator.algebra.gamma import TOLERANCE, Matrix
+from generator.emit.render import NOT_TUNED, Tuning, body_path, group_of, render_profile
+from generator.emit.words import slice_numbers, weight
+from generator.lower.hopping import DIRECTION_NAMES, clifford_text
+from generator.lower.numbers import Product, printed_sum
+from generator.lower.record import Lowered
+from generator.operators.programs import kernel_name
+from generator.profile import Profile, row_for
+from generator.schema import explain_action
+from generator.spec import KernelSpec
+from generator.targets import HOST, TARGETS
+
+FLAVOURS = {
+    "": np.eye(2),
+    " tau_1": np.array([[0, 1], [1, 0]]),
+    " tau_2": np.array([[0, -1j], [1j, 0]]),
+    " tau_3": np.diag([1, -1]),
+}
+"""Matrices of two flavours."""
 
 
 def explain_kernel(spec: KernelSpec) -> str:
@@ -31,25 +48,96 @@ def explain_kernel(spec: KernelSpec) -> str:
         lines.append(f"  tile        {spec.tile} right-hand side(s) a thread; {spec.coefficient} hop coefficients")
     if spec.epilogue != "none":
         lines.append(f"  epilogue    {spec.epilogue}: out = {spec.ends.formula}, d = D psi")
-    lines.append(f"  launch      {spec.block} threads a block, registers for {spec.min_blocks} block(s) (CUDA)")
+    lines.append(f"  launch      {spec.block} threads a block, registers for {spec.min_blocks} block(s) (GPUs)")
     lines.append(f"  cost        {cost.reported} flop, {cost.bytes:g} bytes a site and right-hand side")
     body = body_path(spec)
     lines.append(f"  body        {'generated/' + str(body) if body else 'runtime/kernels/convert.hpp'}")
-    for target, ending in TARGETS.items():
-        lines.append(f"  {target:<11} generated/{target}/{group_of(spec)}.{ending}")
+    for t in TARGETS.values():
+        lines.append(f"  {t.name:<11} generated/{t.name}/{group_of(spec)}.{t.suffix}")
     return "\n".join([*lines, "", "profile row:", row_for(spec)])
+
+
+def explain_record(record: Lowered) -> str:
+    """What follows from the statement of an action: its options, and the record that everything else reads."""
+    head = explain_action(record.action) if record.action.has_matrix else f"{record.name}\n\n  {record.action.text}\n"
+    return "\n".join([head, "", "lowered:", *(f"  {line}" for line in _lowered(record))])
+
+
+def _lowered(record: Lowered) -> list[str]:
+    origins = {f.name: f.origin for f in record.action.fields}
+    lines = [
+        f"field       {name}: {kind}, {origins.get(name, 'made')}{_group(record, name)}"
+        for name, kind in record.fields.items()
+        if name in origins or name in record.read or any(name == slot[0] for _, slot in record.stored)
+    ]
+    for p in record.action.parameters:
+        kind = "complex" if p.complex else "real"
+        lines.append(f"parameter   {p.name}: {kind}{'' if p.default is None else f', default {p.default:g}'}")
+    if record.form is None:
+        lines += [f"body        M and M^+ as they stand: {record.why}"] if record.matrix is not None else []
+        lines += [f"number      {name} = {node}" for name, node in (record.numbers or {}).items()]
+    else:
+        lines += _hops(record) + _site(record)
+    for n, stage in enumerate(record.stages, start=1):
+        kernels = Counter(map(kernel_name, stage.launches))
+        text = ", ".join(f"{count} {name}" if count > 1 else name for name, count in kernels.items())
+        lines.append(f"links       stage {n} makes {', '.join(stage.fields)}, reach {_numbers(stage.reach)}: {text}")
+    return [line for long in lines for line in textwrap.wrap(long, 110, subsequent_indent=" " * 12)]
+
+
+def _group(record: Lowered, name: str) -> str:
+    return f", {record.group(name)}" if record.fields[name] in ("links", "matrices") else ""
+
+
+def _numbers(values: Sequence[int]) -> str:
+    return ",".join(map(str, values))
+
+
+def _hops(record: Lowered) -> list[str]:
+    form = record.form
+    assert form is not None and record.links is not None
+    lines = [f"hops        h = {form.factor.real:g}; {form.formula.partition('   (')[0]}"]
+    lines += [f"hop links   over {n} site{'s' if n > 1 else ''}: {field}" for n, field in record.links.items()]
+    for mu in form.directions:
+        ways = [printed_sum(weight(form, mu, sign)) for sign in (1, -1)]
+        lines += [f"hop weight  {DIRECTION_NAMES[mu]}: {' and back '.join(dict.fromkeys(ways))}"] * (set(ways) != {"1"})
+    if form.has_slices:
+        lines += [f"slices      {name} = {printed_sum(rows)}" for name, rows in slice_numbers(record).items()]
+    return lines
+
+
+def _site(record: Lowered) -> list[str]:
+    site = record.site
+    assert site is not None
+    size = 4 * site.flavours
+    lines = [f"site term   {_matrix(numbers, m[:size, :size])}" for numbers, m in site.constant]
+    if site.exponential is not None:
+        lines.append(f"site term   {printed_sum([site.exponential])} exp(the sum of the blocks)")
+    for block, (name, mu) in record.stored:
+        lines.append(f"block       {_matrix(block.number, block.spin)} {name}[{DIRECTION_NAMES[mu]}]")
+    return lines
+
+
+def _matrix(number: Product, matrix: Matrix) -> str:
+    """A number times a matrix: as a sum of products of gammas, times those of flavours."""
+    printed = printed_sum([number])
+    if len(matrix) == len(DIRECTION_NAMES):
+        return f"({printed}) {clifford_text(matrix)}"
+    blocks = matrix.reshape(2, 4, 2, 4)
+    parts = {name: np.einsum("ij,jsit->st", tau, blocks) / 2 for name, tau in FLAVOURS.items()}
+    words = [f"{clifford_text(part)}{name}" for name, part in parts.items() if np.abs(part).max() > TOLERANCE]
+    return f"({printed}) {' + '.join(words)}"
 
 
 def explain_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> str:
     """Kernels, lines and estimated build time; how many kernels each value of each axis accounts for."""
     texts = render_profile(profile, tuning)
     count = len(profile.kernels)
-    variants = {t: sum((v.block == 0) == (t == "cpu") for v in tuning.variants) for t in SECONDS_PER_KERNEL}
-    seconds = {t: s * (count + variants[t]) for t, s in SECONDS_PER_KERNEL.items()}
+    seconds = {n: t.kernel_seconds * (count + len(tuning.variants.get(n, ()))) for n, t in TARGETS.items()}
     lines = [
         f"profile {profile.name} ({profile.path.name})",
         f"  {count} kernels of a budget of {profile.budget.get('kernels', 'any number')}; "
-        f"{len(tuning.variants)} variants tuned for {', '.join(tuning.devices) or 'no device'}",
+        f"{len(tuning.all_variants)} variants tuned for {', '.join(tuning.devices) or 'no device'}",
         f"  {sum(t.count(chr(10)) for t in texts.values())} lines in {len(texts)} files",
         "  estimated compile time on one core: " + ", ".join(f"{t} {s:.0f} s" for t, s in seconds.items()),
         *_explain_include(profile, tuning),
@@ -86,7 +174,7 @@ def _explain_include(profile: Profile, tuning: Tuning) -> list[str]:
 
 
 def _cost_row(name: str, kernels: int, lines: int) -> str:
-    return f"  {name:<12} {kernels:>7} {lines:>7}  {SECONDS_PER_KERNEL['cpu'] * kernels:.0f}"
+    return f"  {name:<12} {kernels:>7} {lines:>7}  {HOST.kernel_seconds * kernels:.0f}"
 
 
 def _lines(profile: Profile, kernels: list[KernelSpec], tuning: Tuning) -> int:

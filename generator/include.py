@@ -1,4 +1,4 @@
-"""What a profile gets beside its rows: kernels without which solvers, conversions and commands cannot use those.
+"""What a profile gets besides its rows: kernels without which solvers, conversions and commands cannot use those.
 
 Each set follows from what the rows ask for: their precisions, links, bases, spins and site terms. A row with
 `include = false` takes no part: it is built for tests or comparisons, and no solver asks for it.
@@ -7,13 +7,22 @@ Each set follows from what the rows ask for: their precisions, links, bases, spi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
-from generator.actions import ACTIONS
+from generator.algebra.gamma import find_basis
+from generator.algebra.su3 import full_storage
 from generator.epilogue import EPILOGUES
-from generator.operators import kernel
-from generator.operators.fat_links import link_stages
-from generator.spec import KernelSpec, SpecError
+from generator.errors import SpecError
+from generator.lower.hopping import same_hops
+from generator.lower.record import Lowered
+from generator.operator import Operator
+from generator.operators import OPERATORS, RECORDS, kernel
+from generator.operators.blocks import pattern_of
+from generator.operators.programs import back_names, forward_names
+from generator.operators.quark_forces import body_fields, force_paths
+from generator.operators.stated import same_steps
+from generator.spec import KernelSpec
 
 COEFFICIENTS = ("scale", "axpby", "caxpby", "norm2", "cdot", "residual")
 """Updates whose coefficients come with the call."""
@@ -34,24 +43,28 @@ SHIFTS = ("hermitian_curvature", "shift_residual", "shift_coefficients", "shift_
 BLOCKS = ("block_dot", "block_product", "block_update")
 """Conjugate gradients with a block of right-hand sides."""
 STAGGERED = (
-    *(*COEFFICIENTS, "measure", "advance", "cg_direction", "cg_residual", "cg_replace", "cg_reproject"),
+    *(*COEFFICIENTS, "measure", "advance", "cg_direction", "cg_curvature", "cg_residual", "cg_replace", "cg_reproject"),
     *SHIFTS,
 )
 """What staggered quarks are solved with: one colour vector a site, conjugate gradients of a Hermitian operator."""
 EVERY_METHOD = ("double", "single", "half")
 """Precisions in which all methods run; in the others those of ITERATIONS do, inside mixed precision."""
 LINK_EXPRESSIONS = (
-    *("stout3_step", "stout4_step", "ape3_step", "ape4_step", "one_link", "last_staple", "hyp_link"),
+    *("stout3_step", "stout4_step", "ape3_step", "ape4_step", "set_staple", "add_staple", "hyp_link"),
     *("flow_step", "plaquette_energy", "clover_energy"),
 )
-MADE_LINKS = dict.fromkeys(
-    kernel
-    for action in ACTIONS.values()
-    for stage in link_stages(action)
-    for kernel in (*(launch.kernel for launch in stage.launches), *(["project_u3"] if stage.project else ()))
-)
-"""What makes the links of actions from those of a configuration."""
 MOLECULAR_DYNAMICS = ("move_links", "kick", "stretch_time", "algebra_norm2", "back_to_su3")
+GAUGE_ACTIONS = (
+    *("plaquette_action", "rectangle_action", "chair_action", "two_plaquette_action", "squares_action"),
+    *("force_plaquettes", "force_two_plaquettes", "force_squares", "plane_staples", "force_rectangle"),
+    *("plane_corners", "force_chair"),
+)
+FORCES = ("force_link", "derivative_of_force")
+"""Where the way back through fields that statements make ends and begins."""
+PATHS = ("path_end", "path_ahead", "path_behind", "force_path")
+"""The force of formulas that are too long for one kernel."""
+WORKING_BASIS = "non_relativistic"
+"""Of spinors in molecular dynamics."""
 
 Kernels = dict[str, KernelSpec]
 
@@ -59,6 +72,49 @@ Kernels = dict[str, KernelSpec]
 def _add(found: Kernels, operator: str, precision: str, **axes: object) -> None:
     spec = kernel(operator, precision, **axes)
     found.setdefault(spec.name, spec)
+
+
+def _add_plain(found: Kernels, operator: str, spins: int = 4) -> None:
+    """A kernel in double, as molecular dynamics and what makes links take it."""
+    axes = {"links": "r18", "basis": find_basis(WORKING_BASIS), "spins": spins}
+    _add(found, operator, "double", **{a: v for a, v in axes.items() if a in OPERATORS[operator].axes})
+
+
+def served(operator: Operator) -> list[Lowered]:
+    """The actions that an operator's kernels are solved with."""
+    name = (operator.hops_of or operator).name
+    owner = OPERATORS[name]
+    found = []
+    for record in RECORDS.values():
+        if record.form is None:
+            if record.matrix is not None and name in (record.name, f"{record.name}_dagger"):
+                found.append(record)
+        elif owner.family == "hopping" and same_hops(owner.form, record.form):
+            found.append(record)
+    return found
+
+
+def operators_of(record: Lowered) -> list[tuple[Operator, dict[str, Any]]]:
+    """The operators whose kernels an action is solved with, and axes that they have for it."""
+    if record.form is None:
+        return [(OPERATORS[name], {}) for name in (record.name, f"{record.name}_dagger") if record.matrix is not None]
+    assert record.site is not None
+    own = OPERATORS.get(record.name)
+    hopping = [o for o in OPERATORS.values() if o.family == "hopping" and not o.hops_of]
+    owner = next(o for o in hopping if same_hops(o.form, record.form))
+    found: list[tuple[Operator, dict[str, Any]]] = [(owner, {"tile": 1})]
+    if record.site.stored or record.site.twisted or record.site.is_general or record.flavours > 1:
+        with_term = own if own is not None and own.family == "hopping" else owner
+        found.append((with_term, {"tile": record.flavours, "epilogue": "taxpby"}))
+    if record.form.has_slices:
+        chains = (o for o in OPERATORS.values() if o.family == "slices")
+        found.append((next(o for o in chains if _has_chain(o.name, record)), {}))
+    return found
+
+
+def _has_chain(name: str, record: Lowered) -> bool:
+    form = RECORDS[name].form
+    return form is not None and record.form is not None and same_steps(form, record.form)
 
 
 def support(spec: KernelSpec) -> list[KernelSpec]:
@@ -73,13 +129,29 @@ def support(spec: KernelSpec) -> list[KernelSpec]:
         _add(found, name, "double", links="r18")
         for storage in {spec.links, "r18" if expression else ""} - {""}:
             _add(found, name, links, links=storage)
-    if operator.family == "term" or spec.has_term or "term" in operator.name:
-        _add(found, "clover_term", "double", links="r18")
+    if operator.family == "term" or operator.stored_terms(spec):
         _add(found, "invert_term", "double")
         _add(found, "invert_twisted_term", "double")
         for name in ("encode_term", "decode_term"):
             _add(found, name, links)
     return list(found.values())
+
+
+def _add_made(found: Kernels, record: Lowered, precision: str) -> None:
+    """What makes the fields of a statement, and its site term."""
+    for name in forward_names(record.launches):
+        _add_plain(found, name)
+    if any("project_u3(" in str(launch.core.node) for launch in record.launches):
+        _add_plain(found, "off_unitarity")
+    if record.links is not None and set(record.links.values()) & set(record.graphs.made):
+        for name in ("matrices_norm2", "set_links"):
+            _add_plain(found, name)
+    for stored in {"double", precision} if set(record.given.values()) & {"scalars", "phases"} else ():
+        _add(found, "encode_links", stored, links="c1r2")
+    if pattern := pattern_of(record):
+        _add_plain(found, f"term_{pattern.name}")
+    if record.site is not None and record.site.exponential is not None:
+        _add_plain(found, "exp_term")
 
 
 def _stored_as_computed(spec: KernelSpec) -> bool:
@@ -118,7 +190,7 @@ def _complete_hopping(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) 
     Those of links that fewer reals do not hold to rounding are taken with all 18.
     """
     operator, term = spec.operator, spec.operator.site_term
-    dirac = operator.spins == 4
+    dirac = not operator.form.anti_hermitian
     for precision, links in dict.fromkeys(((spec.precision, spec.links), ("double", spec.links), ("double", "r18"))):
         axes: dict[str, Any] = {"basis": spec.basis, "coefficient": spec.coefficient, "ranks": spec.ranks}
         axes |= {"precision": precision, "links": links}
@@ -137,10 +209,11 @@ def _complete_hopping(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) 
     if spec.storage.exact and not spec.storage.temporal and dirac:
         _add(found, "laplace3", "double", links=spec.links, epilogue="axpby", tile=1)
     if operator.reach > 1:
-        for name in MADE_LINKS:
-            _add(found, name, "double", links="r18")
         for name in ("encode_links", "decode_links"):
             _add(found, name, spec.format.links.name, links="r18")
+    for record in served(operator):
+        if spec.has_term or not record.stored:
+            _add_made(found, record, spec.format.links.name)
 
 
 def _complete_slices(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) -> None:
@@ -159,12 +232,14 @@ def _complete_slices(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) -
 
 
 def _complete_formula(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) -> None:
-    """Boundary phases on several ranks."""
+    """Boundary phases on several ranks, and the fields that its statement makes."""
     _add(found, "rotate_colour", spec.precision)
+    for record in served(spec.operator):
+        _add_made(found, record, spec.format.links.name)
 
 
 _COMPLETE = {"hopping": _complete_hopping, "slices": _complete_slices, "expression": _complete_formula}
-"""What operators that methods solve with need beside themselves, by family."""
+"""What operators that methods solve with need besides themselves, by family."""
 
 
 def _add_methods(found: Kernels, spins: int, precision: str) -> None:
@@ -189,7 +264,7 @@ def _heatbath(rows: list[KernelSpec]) -> Kernels:
 def _smear(rows: list[KernelSpec]) -> Kernels:
     found: Kernels = {}
     for name in ("plaquette", *LINK_EXPRESSIONS):
-        _add(found, name, "double", links="r18")
+        _add_plain(found, name)
     for spec in rows:
         if spec.operator.name == "wilson" and spec.storage.exact and not spec.storage.temporal:
             for name in ("jacobi_step", "wuppertal_step"):
@@ -199,9 +274,47 @@ def _smear(rows: list[KernelSpec]) -> Kernels:
 
 def _hmc(rows: list[KernelSpec]) -> Kernels:
     found: Kernels = {}
-    for name in ("plaquette", *MOLECULAR_DYNAMICS):
-        _add(found, name, "double", links="" if name in ("kick", "algebra_norm2") else "r18")
+    for name in ("plaquette", *MOLECULAR_DYNAMICS, *GAUGE_ACTIONS, *FORCES, *PATHS):
+        _add_plain(found, name)
+    for record in RECORDS.values():
+        if not record.action.has_matrix:
+            _add_back(found, record)
+    for spec in rows:
+        if spec.operator.is_dirac and spec.precision == "double" and _serves_dynamics(spec):
+            for record in served(spec.operator):
+                if record.stored and not spec.has_term:
+                    continue
+                _add_force(found, record, (spec.operator.hops_of or spec.operator).name, spec.operator.spins)
     return found
+
+
+def _serves_dynamics(spec: KernelSpec) -> bool:
+    return spec.basis is None or spec.basis.name == WORKING_BASIS
+
+
+def _add_back(found: Kernels, record: Lowered) -> None:
+    """Both ways through the fields that a statement makes of the links of a configuration."""
+    for name in (*forward_names(record.launches), *back_names(record.launches, record.moving, record.gauge)):
+        _add_plain(found, name)
+    if any("project_u3(" in str(launch.core.node) for launch in record.launches):
+        _add_plain(found, "damped_projections")
+
+
+def _add_force(found: Kernels, record: Lowered, owner: str, spins: int) -> None:
+    """The force of an action: of its hops or its formula, of its site term, and back to the links."""
+    _add_back(found, record)
+    if record.form is not None:
+        turns = record.links is not None and all(map(record.turns_in_su3, record.links.values()))
+        _add_plain(found, f"{'force' if turns else 'derivative'}_{owner}", spins)
+        if spins == 1:
+            _add_plain(found, "turn_colour", spins)
+    elif force_paths(record) is None and body_fields(record):
+        _add_plain(found, f"force_{record.name}")
+    if pattern := pattern_of(record):
+        for name in (f"source_{pattern.name}", "add_outer", "add_term"):
+            _add_plain(found, name)
+    if record.site is not None and record.site.exponential is not None:
+        _add_plain(found, "exp_term_adjoint")
 
 
 SETS: dict[str, Callable[[list[KernelSpec]], Kernels]] = {
@@ -226,6 +339,20 @@ def included(rows: Iterable[KernelSpec], sets: Iterable[str]) -> dict[str, list[
     for name in sets:
         if name not in SETS:
             raise SpecError(f"include = '{name}' is unknown; use some of {', '.join(SETS)}, or [] for the rows alone")
-        added[name] = [s for s in SETS[name](rows).values() if s.name not in have]
-        have |= {s.name for s in added[name]}
+        added[name] = []
+        for n in sorted({s.colours for s in rows}) or [3]:
+            found = (_in_colours(s, n) for s in SETS[name]([s for s in rows if s.colours == n]).values())
+            new = {s.name: s for s in found if s is not None and s.name not in have}
+            added[name] += new.values()
+            have |= new.keys()
     return added
+
+
+def _in_colours(spec: KernelSpec, n: int) -> KernelSpec | None:
+    """What a set names in three colours, in those of its rows; None if there is none."""
+    if spec.colours == n:
+        return spec
+    try:
+        return replace(spec, links=full_storage(n).name) if spec.links else replace(spec, colours=n)
+    except SpecError:
+        return None

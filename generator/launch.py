@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from generator.spec import KernelSpec
+from generator.targets import LIMITS
 
 BLOCK = 128
-REGISTERS = 65536
-"""32-bit registers of a multiprocessor (compute capability 7.0 to 9.0)."""
 
 
 def launched(spec: KernelSpec) -> KernelSpec:
@@ -28,7 +27,7 @@ def default_launch(spec: KernelSpec) -> tuple[int, int]:
         return 32, 1
     sums_neighbours = operator.family == "hopping" or (operator.family == "expression" and spec.spins > 0)
     if not sums_neighbours:
-        return BLOCK, max(operator.room, 1)
+        return BLOCK, max(operator.min_blocks, 1)
     packed = spec.format.bits < 32 and width == 1
     one = 96 if packed else 128 if width == 1 else 168
     if operator.spins == 1:  # six reals a right-hand side
@@ -36,4 +35,4 @@ def default_launch(spec: KernelSpec) -> tuple[int, int]:
     else:
         registers = {1: one, 2: 168 * width}.get(max(spec.tile, 1), 255)
     registers = min(registers, 255)
-    return BLOCK, max(REGISTERS // (registers * BLOCK), 1)
+    return BLOCK, max(LIMITS.registers // (registers * BLOCK), 1)

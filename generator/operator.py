@@ -1,4 +1,4 @@
-"""What the generator asks of an operator: a record carries its own, and no room looks it up or tells kinds apart."""
+"""What the generator asks of an operator: a record carries its own, and no stage looks it up or tells kinds apart."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from generator.algebra.su3 import Storage
     from generator.cost import Cost
     from generator.lower.hopping import HoppingForm
-    from generator.operators.hopping import Hop
-    from generator.operators.site_term import SiteTerm
+    from generator.lower.hops import Hop
+    from generator.site_term import SiteTerm
     from generator.spec import KernelSpec
 
 
@@ -37,7 +37,7 @@ class Operator:
         @property
         def shared_body(self) -> str: ...  # name of a body that is also that of others; empty for its own
         @property
-        def headers(self) -> Sequence[str]: ...  # of runtime/kernels, which its body needs beside the usual ones
+        def headers(self) -> Sequence[str]: ...  # of runtime/kernels, which its body needs besides the usual ones
         @property
         def spins(self) -> int: ...  # colour vectors of a site; 0 if records choose, or there are none
         @property
@@ -45,9 +45,11 @@ class Operator:
         @property
         def sums(self) -> int: ...  # real numbers that it adds up
         @property
+        def own_sums(self) -> str: ...  # C++ template around the body, if sums are not left to the target
+        @property
         def slots(self) -> Sequence[str]: ...  # scalars on the device that it reads or writes
         @property
-        def then(self) -> str: ...  # its scalar program
+        def scalar_program(self) -> str: ...  # its scalar program
         @property
         def complex_scalars(self) -> bool: ...
         @property
@@ -57,9 +59,13 @@ class Operator:
         @property
         def parities(self) -> int: ...  # whose sites a launch works on
         @property
-        def room(self) -> int: ...  # blocks of threads that registers are to suffice for; 0 for one
+        def min_blocks(self) -> int: ...  # blocks of threads that registers are to suffice for; 0 for one
         @property
         def terms(self) -> int: ...  # stored site terms that it applies
+        @property
+        def of_three_colours(self) -> str: ...  # what of it knows no other number of colours; empty if it does
+        @property
+        def names_colours(self) -> bool: ...  # whether the text of its body depends on their number
         @property
         def form(self) -> HoppingForm: ...  # of hopping terms alone, as what follows
         @property
@@ -72,12 +78,18 @@ class Operator:
         def arguments(self, spec: KernelSpec) -> list[str]: ...  # C++ template arguments of a row
         def cost(self, spec: KernelSpec) -> Cost: ...
     else:
-        shared_body = then = signature = ""
+        shared_body = scalar_program = signature = own_sums = of_three_colours = ""
+        names_colours = False
         headers = slots = ()
-        spins = sums = fields = room = terms = reach = 0
+        spins = sums = fields = min_blocks = terms = reach = 0
         is_dirac = complex_scalars = False
         hops_of = None
         parities = 1
+
+    @property
+    def all_axes(self) -> tuple[str, ...]:
+        """Those of the record: what has links takes their colours."""
+        return self.axes if "links" in self.axes else (*self.axes, "colours")
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
         """Data of the template; nothing where the body is in runtime/."""
@@ -86,10 +98,6 @@ class Operator:
     def cpp_body(self, spec: KernelSpec) -> str:
         """C++ template that the kernel of a record instantiates."""
         return f"{spec.body}_body"
-
-    def adds_up(self, target: str) -> str:
-        """C++ template around a body that adds something up; empty if it needs none."""
-        return "ExactSums" if self.sums and target == "cpu" else ""
 
     def most_tile(self, spec: KernelSpec) -> int:
         """Right-hand sides of a tile on GPUs at most: there batches share links whatever the tile."""
@@ -102,6 +110,10 @@ class Operator:
     def stored_terms(self, spec: KernelSpec) -> int:
         """Stored site terms that the kernel of a record reads."""
         return self.terms
+
+    def more_storages(self, spec: KernelSpec) -> Sequence[str]:
+        """Link storages that its body names beside that of the record and of all elements."""
+        return ()
 
     def call(self) -> dict[str, Any]:
         """Data of a typed C++ call (templates/call.hpp.j2), empty if there is none."""

@@ -15,7 +15,7 @@ class Precision:
         bits: bits stored per real.
         spinor_codec: C++ type (runtime/kernels/codec.hpp) for site fields.
         link_codec: C++ type for links, whose elements have modulus at most 1; empty if the format holds spinors only.
-        norm: True when each site carries one float scale beside its reals.
+        norm: True when each site carries one float scale besides its reals.
     """
 
     name: str
@@ -47,12 +47,12 @@ class Precision:
 
     @property
     def spin_words(self) -> int:
-        """Words of one colour vector (six reals) of a site field."""
+        """Words of one vector of three colours (six reals) of a site field; those of others in proportion."""
         return -(-(6 * self.bits + EXPONENT_BITS) // 32) if self.packed else 6
 
-    def spinor_bytes(self, spins: int) -> int:
+    def spinor_bytes(self, spins: int, colours: int = 3) -> int:
         """Bytes of a site field of so many colour vectors, its scale included."""
-        return spins * self.spin_words * self.word_bytes + (4 if self.norm else 0)
+        return spins * self.spin_words * colours // 3 * self.word_bytes + (4 if self.norm else 0)
 
     def link_bytes(self, reals: int) -> int:
         """Bytes of `reals` numbers of a link or of a site term."""

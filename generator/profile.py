@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from generator.algebra.gamma import find_basis
-from generator.include import SETS, included
+from generator.algebra.su3 import STORAGES, numbers_of
+from generator.errors import SpecError
+from generator.include import SETS, WORKING_BASIS, included, operators_of
 from generator.launch import launched
-from generator.operators import add_expressions, find_operator
-from generator.spec import KernelSpec, SpecError
+from generator.operators import RECORDS, REFUSED, add_expressions, find_operator
+from generator.spec import KernelSpec
 
+DIRAC = 4
+"""Colour vectors of a site where a row does not say how many."""
 FOLDER = Path(__file__).parent / "profiles"
 
 
@@ -187,15 +191,21 @@ def _check_budget(path: Path, budget: dict[str, int], rows: int, count: int) -> 
 
 
 def expand_row(row: dict[str, Any], folder: Path) -> list[KernelSpec]:
-    """All records of one row: the product of its lists."""
+    """All records of one row: the product of its lists; of a row with `action` what that action is solved with."""
+    if "action" in row:
+        given = {k: v for k, v in row.items() if k != "action"}
+        rows = [r for name in _as_list(row["action"]) for r in rows_of_action(name, given)]
+        return [spec for r in rows for spec in expand_row(r, folder)]
     names = _as_list(row.get("operator"))
     result = []
     for name in names:
         operator = find_operator(name)
         given = {k: v for k, v in row.items() if k != "operator"}
-        extra = sorted(set(given) - set(operator.axes))
+        extra = sorted(set(given) - set(operator.all_axes))
         if extra:
-            raise SpecError(f"operator {name} has no axis {', '.join(extra)}; it has {', '.join(operator.axes)}")
+            raise SpecError(f"operator {name} has no axis {', '.join(extra)}; it has {', '.join(operator.all_axes)}")
+        if operator.family == "expression" and "spins" in operator.axes:
+            given.setdefault("spins", DIRAC)
         missing = [a for a in ("precision", "links", "basis", "tile") if a in operator.axes and a not in given]
         if missing:
             raise SpecError(f"operator {name} needs {', '.join(missing)}")
@@ -205,20 +215,47 @@ def expand_row(row: dict[str, Any], folder: Path) -> list[KernelSpec]:
     return result
 
 
+def rows_of_action(name: str, given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows of the operators that an action is solved with, each with those of the given axes that it has.
+
+    Links are stored with 12 reals, or 18 where they are not SU(3), and the basis is that of the solvers, unless given.
+
+    Raises:
+        SpecError: there is no such action, it was refused, or an axis is none.
+    """
+    stated = name.replace("-", "_")
+    if stated not in RECORDS:
+        why = REFUSED.get(stated, f"use one of {', '.join(sorted(RECORDS))}")
+        raise SpecError(f"action '{name}': {why}")
+    unknown = set(given) - {"precision", "links", "basis", "coefficient", "ranks"}
+    if unknown or "precision" not in given:
+        wrong = f"has no axis {', '.join(sorted(unknown))}" if unknown else "needs precision"
+        raise SpecError(f"a row of action {name} {wrong}; it takes precision, links, basis, coefficient and ranks")
+    record = RECORDS[stated]
+    in_su3 = all(group == "SU(3)" for group in record.groups.values())
+    axes = {"links": 12 if in_su3 else 18, "basis": WORKING_BASIS} | given
+    found = []
+    for operator, own in operators_of(record):
+        found.append({"operator": operator.name} | {a: v for a, v in (axes | own).items() if a in operator.axes})
+    return found
+
+
 def row_for(spec: KernelSpec) -> str:
     """The profile row that adds one kernel."""
     text = {
         "dagger": str(spec.dagger).lower(),
         "epilogue": f'"{spec.epilogue}"',
         "precision": f'"{spec.precision}"',
-        "links": f'"{spec.links[1:]}"',
+        "links": f'"{numbers_of(spec.links)}"',
         "basis": f'"{spec.basis.source or spec.basis.name}"' if spec.basis else "",
         "coefficient": f'"{spec.coefficient}"',
         "tile": str(spec.tile),
         "ranks": str(spec.ranks).lower(),
         "spins": str(spec.spins),
+        "colours": str(spec.colours),
     }
-    pairs = [f'operator = "{spec.operator.name}"'] + [f"{axis} = [{text[axis]}]" for axis in spec.operator.axes]
+    axes = [axis for axis in spec.operator.all_axes if axis != "colours" or spec.colours != 3]
+    pairs = [f'operator = "{spec.operator.name}"'] + [f"{axis} = [{text[axis]}]" for axis in axes]
     return "[[kernel]]\n" + "\n".join(pairs)
 
 
@@ -232,5 +269,5 @@ def _value(axis: str, value: Any, folder: Path) -> Any:
     if axis == "basis":
         return find_basis(value, folder)
     if axis == "links":
-        return f"r{value}"
+        return str(value) if str(value) in STORAGES else f"r{value}"
     return value

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from generator.emit.action_table import action_row, is_offered, solvable_actions
+from generator.emit.action_table import is_offered, solvable_actions
+from generator.emit.words import formula
 from generator.language import Action, Option, Parameter
 from generator.language.action import option_name
+from generator.operators import RECORDS
 
 
 def explain_action(action: Action) -> str:
     """What an action is, its formula and its options."""
-    formula = " ".join(str(action_row(action)["formula"]).replace('"', "").split())
-    lines = [option_name(action.name), "", f"  {action.text}", "", f"  {formula}", ""]
+    lines = [option_name(action.name), "", f"  {action.text}", "", f"  {formula(RECORDS[action.name])}", ""]
     if not is_offered(action):
         return "\n".join([*lines, "  Its links are given; commands offer the actions that make them."])
     if action.extends:
@@ -40,6 +41,12 @@ def actions_table() -> str:
     return "\n".join(lines)
 
 
+def shown_in(text: str) -> str:
+    """A document with the tables as they are now in place of those that it has; as it is if it has none."""
+    first, last = text.find("| `--action` |"), text.find("\n\nConventions:")
+    return text if -1 in (first, last) else text[:first] + actions_table() + text[last:]
+
+
 def _choosing(action: Action) -> str:
     """Options that an action alone has, not the one that it extends."""
     base = action.extends.options if action.extends else {}
@@ -47,8 +54,9 @@ def _choosing(action: Action) -> str:
 
 
 def _of_shape(action: Action) -> list[str]:
-    row = action_row(action)
-    return ["--ls"] * bool(row.get("chain")) + ["--flavours"] * (row.get("flavours", 1) > 1)
+    record = RECORDS[action.name]
+    has_slices = record.form is not None and record.form.has_slices
+    return ["--ls"] * has_slices + ["--flavours"] * (record.flavours > 1)
 
 
 def _default(option: Option) -> str:

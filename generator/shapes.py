@@ -1,4 +1,7 @@
-"""Shape axes: choices that change the text or the types of a kernel but not what it computes, each with its reason."""
+"""Shape axes: choices that change the text or the types of a kernel but not what it computes, each with its reason.
+
+Which of them a target has is stated in its row (generator/targets.py).
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shape:
-    """One choice beside the plain shape.
+    """One choice besides the plain shape.
 
     Attributes:
         name: as in kernel names, after `__`.
         why: what it is for.
-        targets: where it can differ from the plain shape.
         body: True if it changes the rendered text of the body, False if only types of the row.
     """
 
     name: str
     why: str
-    targets: tuple[str, ...] = ("cuda",)
     body: bool = False
 
 
@@ -33,8 +34,8 @@ SHAPES = {
     s.name: s
     for s in (
         Shape("box", "neighbours in cache: boxes of 2x2x2 rows of sites"),
-        Shape("rows", "sites in the order of their numbers, not in slabs of z for all t", targets=("cpu",)),
-        Shape("unasked", "memory is not asked for the next block: it may foresee that itself", targets=("cpu",)),
+        Shape("rows", "sites in the order of their numbers, not in slabs of z for all t"),
+        Shape("noprefetch", "the next block is not prefetched: the hardware prefetcher may suffice"),
         Shape("stream", "links are used once: loaded past L1, which is left to the neighbours' spinors"),
         Shape("kept", "several right-hand sides: links fetched into shared memory once serve them all"),
         Shape("tfirst", "hops in the order t, z, y, x: the far neighbours' loads are issued first", body=True),

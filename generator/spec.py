@@ -6,8 +6,9 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 from generator.algebra.gamma import Basis
-from generator.algebra.su3 import STORAGES, Storage
+from generator.algebra.su3 import MOST_COLOURS, STORAGES, Storage
 from generator.epilogue import EPILOGUES, Epilogue
+from generator.errors import SpecError
 from generator.operator import Operator
 from generator.precision import PRECISIONS, Precision
 from generator.shapes import SHAPES
@@ -17,10 +18,6 @@ COEFFICIENTS = ("real", "complex")
 
 TILES = (0, 1, 2, 4, 8)
 """Right-hand sides that share one load of the links; 0 for kernels that have no such axis."""
-
-
-class SpecError(ValueError):
-    """A record asks for something that cannot be built."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +34,11 @@ class KernelSpec:
         coefficient: one of COEFFICIENTS.
         tile: right-hand sides that one thread works on together, one of TILES.
         spins: colour vectors per site, for kernels that serve several kinds of site fields; 0 if there is no choice.
+        colours: numbers of a colour vector; the storage of links implies it.
         shape: names of generator.shapes, sorted; empty for the plain shape.
         variant: True for one of several kernels that compute the same: shape and launch numbers are part of its name.
-        ranks: True if a kernel for the boundaries of parts is built on GPUs too (kernels/targets/halo_cuda.hpp).
-        block: threads of a CUDA block, a multiple of 32 up to 1024; 0 for a variant of the CPU alone.
+        ranks: True if a kernel for the boundaries of parts is built on GPUs too (halo.hpp of their target).
+        block: threads of a block of a GPU, a multiple of 32 up to 1024; 0 for a variant of the CPU alone.
         min_blocks: blocks that the compiler must leave registers for on one multiprocessor.
     """
 
@@ -53,6 +51,7 @@ class KernelSpec:
     coefficient: str = "real"
     tile: int = 0
     spins: int = 0
+    colours: int = 3
     shape: tuple[str, ...] = ()
     variant: bool = False
     ranks: bool = False
@@ -63,7 +62,11 @@ class KernelSpec:
         _check("precision", self.precision, PRECISIONS)
         if self.links:
             _check("links", self.links, STORAGES)
-        _check("spins", self.spins, (0, 1, 4))
+            object.__setattr__(self, "colours", self.storage.colours)
+        _check("spins", self.spins, (0, 1, 2, 4))
+        _check("colours", self.colours, range(1, MOST_COLOURS + 1))
+        if self.colours != 3 and self.of_three_colours:
+            raise SpecError(f"{self.operator.name}: {self.of_three_colours} have three colours, not {self.colours}")
         _check("epilogue", self.epilogue, EPILOGUES)
         _check("coefficient", self.coefficient, COEFFICIENTS)
         _check("tile", self.tile, TILES)
@@ -79,6 +82,13 @@ class KernelSpec:
             )
 
     @property
+    def of_three_colours(self) -> str:
+        """What of this kernel is written for three colours alone; empty if nothing is."""
+        if self.format.packed:
+            return f"fields in {self.precision}, where six reals share an exponent,"
+        return self.operator.of_three_colours or ("stored site terms" if self.operator.stored_terms(self) else "")
+
+    @property
     def body(self) -> str:
         """Name of the rendered text that this kernel instantiates: operators with the same hops share it."""
         parts = [self.operator.shared_body or self.operator.name]
@@ -86,11 +96,13 @@ class KernelSpec:
             parts.append("dagger")
         if self.basis is not None:
             parts.append(self.basis.short)
+        if self.colours != 3 and self.operator.names_colours:
+            parts.append(f"c{self.colours}")
         return "_".join(parts + [s for s in self.shape if SHAPES[s].body])
 
     @cached_property
     def name(self) -> str:
-        """operator[_dagger][_epilogue]_precision[_links][_basis][_nTILE][__shape]."""
+        """operator[_dagger][_epilogue]_precision[_links][_basis][_sSPINS][_cCOLOURS][_nTILE][__shape]."""
         parts = [self.operator.name]
         if self.dagger:
             parts.append("dagger")
@@ -103,6 +115,8 @@ class KernelSpec:
             parts.append(self.basis.short)
         if self.spins:
             parts.append(f"s{self.spins}")
+        if self.colours != 3 and not self.links:
+            parts.append(f"c{self.colours}")
         if self.tile:
             parts.append(f"n{self.tile}")
         last = ["complex"] if self.coefficient == "complex" else []
@@ -139,10 +153,27 @@ class KernelSpec:
         """The record of the storage format."""
         return PRECISIONS[self.precision]
 
+    def in_colours(self, codec: str) -> str:
+        """C++ type of a format of fields with the colours of this kernel."""
+        return codec if self.colours == 3 else f"OfColours<{codec}, {self.colours}>"
+
+    @property
+    def spinor_codec(self) -> str:
+        """That of its site fields."""
+        return self.in_colours(self.format.spinor_codec)
+
     @property
     def storage(self) -> Storage:
         """The record of the link storage."""
         return STORAGES[self.links]
+
+    def reals_of(self, kind: str) -> int:
+        """Of a site and direction of a field of that kind (generator/language/symbols.py)."""
+        if kind in ("spinor", "fermion"):
+            return 2 * self.colours * self.colour_vectors
+        of_matrices = {"links": self.storage.reals if self.links else 0}
+        of_matrices |= dict.fromkeys(("matrices", "algebra"), 2 * self.colours**2)
+        return of_matrices.get(kind, 2)
 
     def __lt__(self, other: KernelSpec) -> bool:
         return self.name < other.name

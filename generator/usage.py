@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
         return super().add_argument(*names, **settings)
 
     def parse(self, arguments: Sequence[str] | None) -> argparse.Namespace:
-        """The options of a whole command line; what is left over is told by the command that it belongs to."""
+        """The options of a whole command line; what is left over is reported by the command that it belongs to."""
         options, left = self.parse_known_args(arguments)
         if left:
             parser: Parser = options.parser

@@ -157,30 +157,33 @@ void SpinorArrays::require_fits(Subset subset) const {
                       "arrays of one parity (half = 1) for a field or operator on all sites; use half = 0");
 }
 
-SpinorField upload_all(const SpinorArrays& arrays, const void* const* from, int n, const DomainPointer& domain,
-                       const PrecisionInfo& precision, Subset subset, const BasisInfo& basis) {
-  HostSpinor host(domain->lattice());
-  SpinorField exact(domain, find_precision("double"), subset, n);
-  for (int i = 0; i < n; ++i) {
-    arrays.read(from[i], subset, host);
-    upload(host, exact, basis, i);
+void upload_all(const SpinorArrays& arrays, const void* const* from, SpinorField& to, const BasisInfo& basis) {
+  const PrecisionInfo& high = find_precision("double");
+  if (&to.precision() != &high) {
+    SpinorField exact(to.domain_pointer(), high, to.subset(), to.rhs(), to.spins(), to.slices());
+    upload_all(arrays, from, exact, basis);
+    convert(exact, to);
+    return to.device().synchronize();  // before the double field goes
   }
-  if (&precision == &exact.precision()) return exact;
-  SpinorField result(domain, precision, subset, n);
-  convert(exact, result);
-  domain->device().synchronize();  // before the double field goes
-  return result;
+  HostSpinor host(to.domain().lattice());
+  SpinorField slices = to.by_slice();
+  for (int i = 0; i < slices.rhs(); ++i) {
+    arrays.read(from[i], to.subset(), host);
+    upload(host, slices, basis, i);
+  }
 }
 
 void download_all(const SpinorField& from, const BasisInfo& basis, const SpinorArrays& arrays, void* const* to) {
-  if (&from.precision() != &find_precision("double")) {
-    SpinorField exact(from.domain_pointer(), find_precision("double"), from.subset(), from.rhs());
+  const PrecisionInfo& high = find_precision("double");
+  if (&from.precision() != &high) {
+    SpinorField exact(from.domain_pointer(), high, from.subset(), from.rhs(), from.spins(), from.slices());
     convert(from, exact);
     return download_all(exact, basis, arrays, to);
   }
   HostSpinor host(from.domain().lattice());
-  for (int i = 0; i < from.rhs(); ++i) {
-    download(from, host, basis, i);
+  const SpinorField slices = from.by_slice();
+  for (int i = 0; i < slices.rhs(); ++i) {
+    download(slices, host, basis, i);
     arrays.write(host, from.subset(), to[i]);
   }
 }

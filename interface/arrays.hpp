@@ -57,9 +57,8 @@ class SpinorArrays {
   std::array<std::array<Complex64, 4>, 4> rotation_;  ///< from DeGrand-Rossi to the basis of the arrays
 };
 
-/// `n` arrays as the right-hand sides of one field, converted once.
-SpinorField upload_all(const SpinorArrays& arrays, const void* const* from, int n, const DomainPointer& domain,
-                       const PrecisionInfo& precision, Subset subset, const BasisInfo& basis);
+/// Arrays as the right-hand sides of one field, converted once; of a field of several slices those of a vector in turn.
+void upload_all(const SpinorArrays& arrays, const void* const* from, SpinorField& to, const BasisInfo& basis);
 /// The inverse.
 void download_all(const SpinorField& from, const BasisInfo& basis, const SpinorArrays& arrays, void* const* to);
 

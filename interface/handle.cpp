@@ -112,9 +112,13 @@ void quarksmith_free(void* handle) {
 
 const char* quarksmith_version() { return QUARKSMITH_VERSION; }
 
-int quarksmith_cuda_devices() {
+int quarksmith_devices(const char* target) {
   int count = 0;
-  guarded(__func__, [&] { count = Device::cuda_devices(); });
+  guarded(__func__, [&] {
+    require(target, "target");
+    const Target* found = find_target(target);
+    count = found == nullptr ? 0 : found->devices();
+  });
   return count;
 }
 

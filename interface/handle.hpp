@@ -13,7 +13,7 @@
 #include "interface/quarksmith.h"
 #include "runtime/error.hpp"
 #include "runtime/fields/field.hpp"
-#include "solvers/actions/clover.hpp"
+#include "solvers/actions/action.hpp"
 #include "solvers/hmc/quark_term.hpp"
 #include "solvers/krylov/shifted.hpp"
 #include "solvers/krylov/solve.hpp"
@@ -41,6 +41,13 @@ struct Handle {
   std::string message;  ///< of the last call that failed
 };
 
+/// The domain of a session, or one for hops that reach farther.
+inline DomainPointer domain_for(const Session& session, const Action& action) {
+  const Domain& d = *session.domain;
+  if (action.reach() <= d.reach()) return session.domain;
+  return std::make_shared<Domain>(d.lattice(), d.device_pointer(), d.communicator_pointer(), action.reach());
+}
+
 struct Context final : Handle {
   using Handle::Handle;
   static constexpr HandleKind kind = HandleKind::context;
@@ -61,24 +68,27 @@ struct Field final : Handle {
 };
 
 struct Operator final : Handle {
-  Operator(std::shared_ptr<Session> s, WilsonHopping h) : Handle(std::move(s)), hopping(std::move(h)) {}
+  Operator(std::shared_ptr<Session> s, std::unique_ptr<DiracOperator> d, const BasisInfo& b)
+      : Handle(std::move(s)), dirac(std::move(d)), basis(&b) {}
   static constexpr HandleKind kind = HandleKind::op;
-  WilsonHopping hopping;
+  const DiracMatrix& matrix() const { return dirac->matrix(); }
+  std::unique_ptr<DiracOperator> dirac;
+  const BasisInfo* basis;
 };
 
 struct SolverHandle final : Handle {
-  SolverHandle(std::shared_ptr<Session> s, const HostGauge& gauge, const WilsonParameters& p,
-               const SolveSettings& chosen)
-      : Handle(s), settings(chosen), solver(gauge, s->domain, p, chosen) {}
+  SolverHandle(std::shared_ptr<Session> s, const HostGauge& gauge, const Action& action, const SolveSettings& chosen)
+      : Handle(s), settings(chosen), spins(action.spins()), solver(action, gauge, domain_for(*s, action), chosen) {}
   static constexpr HandleKind kind = HandleKind::solver;
   SolveSettings settings;
-  WilsonSolver solver;
+  int spins;
+  Solver solver;
 };
 
 struct ShiftedHandle final : Handle {
-  ShiftedHandle(std::shared_ptr<Session> s, const HostGauge& gauge, const WilsonParameters& p,
-                const SolveSettings& chosen, int shifts)
-      : Handle(s), settings(chosen), most(shifts), solver(WilsonAction(p), gauge, s->domain, chosen, shifts) {}
+  ShiftedHandle(std::shared_ptr<Session> s, const HostGauge& gauge, const Action& action, const SolveSettings& chosen,
+                int shifts)
+      : Handle(s), settings(chosen), most(shifts), solver(action, gauge, s->domain, chosen, shifts) {}
   static constexpr HandleKind kind = HandleKind::shifted;
   SolveSettings settings;
   int most;
@@ -104,14 +114,19 @@ struct Quark final : Handle {
   Quark(std::shared_ptr<Session> s, std::shared_ptr<Dynamics> d, const FermionParameters& p, double tolerance)
       : Handle(std::move(s)),
         dynamics(std::move(d)),
-        slices(p.action->slices()),
-        spins(p.action->spins()),
+        slices(p.action.slices()),
+        spins(p.action.spins()),
+        squared(p.action.is_squared()),
         term(p, dynamics->links, tolerance) {}
   static constexpr HandleKind kind = HandleKind::quark;
   std::shared_ptr<Dynamics> dynamics;
   int slices, spins;
+  bool squared;  ///< A stands for M^+ M
   QuarkTerm term;
 };
+
+/// \throws StatusError QUARKSMITH_BAD_ARGUMENT
+[[noreturn]] inline void refuse(const std::string& text) { throw StatusError(QUARKSMITH_BAD_ARGUMENT, text); }
 
 /// Keeps the exception that is being handled as message of the thread and of `handle`, if there is one.
 quarksmith_status fail(const char* function, Handle* handle) noexcept;

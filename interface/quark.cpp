@@ -1,11 +1,9 @@
 // Quarks of molecular dynamics of quarksmith.h.
 #include <algorithm>
 #include <cmath>
-#include <map>
 
+#include "interface/action.hpp"
 #include "interface/arrays.hpp"
-#include "runtime/fields/gauge.hpp"
-#include "solvers/actions/make.hpp"
 
 using namespace quarksmith;
 using namespace quarksmith::interface;
@@ -15,51 +13,8 @@ namespace {
 /// In which spinors are on the device.
 constexpr const char* kernel_basis = "non_relativistic";
 
-[[noreturn]] void refuse(const std::string& text) { throw StatusError(QUARKSMITH_BAD_ARGUMENT, text); }
-
-double require_finite(double number, std::string_view name) {
-  if (!std::isfinite(number)) refuse(fmt::format("{} {}: use a finite number", name, number));
-  return number;
-}
-
-/// An action as options name it.
-const ActionInfo& action_of(const char* name) {
-  std::string listed;
-  for (const ActionInfo& a : actions()) {
-    if (a.offered && option_name(a.name) == name) return a;
-    if (a.offered) listed += (listed.empty() ? "" : ", ") + option_name(a.name);
-  }
-  throw StatusError(QUARKSMITH_UNKNOWN_NAME, fmt::format("action '{}' is unknown; use one of {}", name, listed));
-}
-
-/// Parameters by their names or by spellings that are one number, as kappa.
-std::map<std::string, double> values_of(const ActionInfo& info, const quarksmith_parameter* given, int count) {
-  std::map<std::string, double> values;
-  const auto add = [&](std::string_view name, double value) {
-    if (!values.emplace(name, value).second) refuse(fmt::format("parameter {} is given twice; give it once", name));
-  };
-  for (int n = 0; n < count; ++n) {
-    const std::string name = require(given[n].name, "the name of a parameter");
-    const double value = require_finite(given[n].value, name);
-    const auto spelling = std::find_if(info.spellings.begin(), info.spellings.end(), [&](const ActionSpelling& s) {
-      return option_name(s.name) == name && s.numbers.find(',') == std::string_view::npos;
-    });
-    if (spelling == info.spellings.end()) {
-      std::string stated = name;
-      std::replace(stated.begin(), stated.end(), '-', '_');
-      add(stated, value);
-      continue;
-    }
-    if (!(value >= spelling->lower && value <= spelling->upper))
-      refuse(fmt::format("{} {} of action {}: use {}", name, value, option_name(info.name), spelling->range));
-    for (const auto& [parameter, number] : spelling->gives)
-      if (number != nullptr) add(parameter, number(&value));
-  }
-  return values;
-}
-
 Reduction form_of(const char* asked, const Action& action) {
-  if (action.spins() == 1) {
+  if (action.is_squared()) {
     if (asked != nullptr && std::string(asked) != "asymmetric")
       refuse(fmt::format("even_odd {} of staggered quarks, whose operator is A on even sites; use NULL", asked));
     return Reduction::asymmetric;
@@ -73,28 +28,14 @@ Reduction form_of(const char* asked, const Action& action) {
 }
 
 FermionParameters fermion_of(const quarksmith_quark_parameters& p, const Dynamics& d) {
-  const ActionInfo& info = action_of(require(p.action, "action"));
-  if (p.count < 0) refuse(fmt::format("{} parameters; use 0 or more", p.count));
-  if (p.count > 0) require(p.parameters, "parameters");
-  if (p.slices < 1 || (info.chain.empty() && p.slices != 1))
-    refuse(fmt::format("slices {} of action {}; use {}", p.slices, option_name(info.name),
-                       info.chain.empty() ? "1: it has no fifth dimension" : "at least 1"));
-  auto values = values_of(info, p.parameters, p.count);
-  FermionParameters f;
-  if (const auto mass = values.find("mass"); info.spins == 1 && mass != values.end()) {
-    f.staggered_mass = mass->second;
-    if (mass->second == 0) mass->second = 1;  // poles may hold the masses
-  }
-  for (int mu = 0; mu < directions; ++mu)
-    f.boundary[mu] = WilsonParameters::phase_of(require_finite(p.boundary[mu], "a member of boundary"));
-  if (p.boundary_from_links != 0 && d.phase != std::array<Complex64, directions>{1, 1, 1, 1}) f.boundary = d.phase;
-  f.action = make_action({.values = {info, values}, .boundary = f.boundary, .slices = p.slices});
-  f.reduction = form_of(p.even_odd, *f.action);
+  FermionParameters f{action_of(require(p.action, "action"), d.phase, d.lattice())};
+  f.reduction = form_of(p.even_odd, f.action);
   if (p.stout_steps < 0 || p.stout_steps > 1000) refuse(fmt::format("stout_steps {}; use 0 to 1000", p.stout_steps));
   if (!(std::abs(p.stout_rho) <= 1)) refuse(fmt::format("stout_rho {}; use a number from -1 to 1", p.stout_rho));
   if (p.stout_directions != 3 && p.stout_directions != 4)
     refuse(fmt::format("stout_directions {}; use 4, or 3 for links in space alone", p.stout_directions));
-  if (p.stout_rho != 0) f.stout = {p.stout_rho, p.stout_steps, p.stout_directions == 3};
+  if (p.stout_rho != 0)
+    f.smearing = {p.stout_directions == 3 ? "stout_space" : "stout", {{"rho", p.stout_rho}}, p.stout_steps};
   return f;
 }
 
@@ -153,9 +94,6 @@ class Vectors {
 
 quarksmith_status quarksmith_quark_parameters_init(quarksmith_quark_parameters* parameters) {
   return init(__func__, parameters, [](auto& p) {
-    p.slices = 1;
-    p.boundary[3] = 1;
-    p.boundary_from_links = 1;
     p.stout_directions = 4;
     p.tolerance = SolverOptions{}.tolerance;
   });
@@ -226,9 +164,9 @@ quarksmith_status quarksmith_quark_outer(quarksmith_quark* quark, int n, const v
     for (int k = 0; k < n; ++k) require_finite(weights[k], "a weight");
     const std::vector<double> all(weights, weights + n);
     const double dt = require_finite(step, "step");
-    if (q.spins == 1 && y != nullptr) refuse("y of staggered quarks follows from x; pass NULL");
+    if (q.squared && y != nullptr) refuse("y of staggered quarks follows from x; pass NULL");
     const SpinorField right = vectors.read(x, "x");
-    if (q.spins == 1) return q.term.force(right, nullptr, all, dt, q.dynamics->momenta);
+    if (q.squared) return q.term.force(right, nullptr, all, dt, q.dynamics->momenta);
     const SpinorField left = vectors.read(y, "y");
     q.term.force(right, &left, all, dt, q.dynamics->momenta);
   });

@@ -1,6 +1,6 @@
 /** \file
- * The C interface of Quarksmith, for C11 and C++: Wilson and Wilson-clover operators and solvers on host arrays of an
- * existing lattice code, or on fields that stay on the device; forces and actions of molecular dynamics of all actions.
+ * The C interface of Quarksmith, for C11 and C++: operators and solvers of all actions on host arrays of an existing
+ * lattice code, or on fields that stay on the device; forces and actions of molecular dynamics.
  * docs/howto-c.md and docs/forces.md show its use; docs/conventions.md says what is computed.
  *
  * Every function that can fail returns a status; quarksmith_message() then has the text for this thread, and
@@ -22,7 +22,6 @@ extern "C" {
 #endif
 
 /* --- status and messages ------------------------------------------------------------------------------------------ */
-
 /** What became of a call. */
 typedef enum {
   QUARKSMITH_OK = 0,
@@ -38,7 +37,6 @@ typedef enum {
   QUARKSMITH_DEVICE_ERROR = 10,  /**< no such device, or it failed */
   QUARKSMITH_FAILED = 11         /**< anything else, e.g. a solver that broke down */
 } quarksmith_status;
-
 /** `QUARKSMITH_OK` and so on; "unknown status" for other numbers. Never NULL. */
 const char* quarksmith_status_name(quarksmith_status status);
 /** Text of the last call of this thread that did not return QUARKSMITH_OK; empty before. The next one replaces it. */
@@ -52,7 +50,6 @@ quarksmith_status quarksmith_handle_message(const void* handle, char* text, size
 void quarksmith_free(void* handle);
 
 /* --- context: a lattice on a device ------------------------------------------------------------------------------- */
-
 typedef struct quarksmith_context quarksmith_context;   /**< a lattice on a device */
 typedef struct quarksmith_gauge quarksmith_gauge;       /**< links, in double on the host */
 typedef struct quarksmith_field quarksmith_field;       /**< spinors on the device, one or several right-hand sides */
@@ -63,7 +60,7 @@ typedef struct quarksmith_dynamics quarksmith_dynamics; /**< links and momenta o
 typedef struct quarksmith_quark quarksmith_quark;       /**< a Dirac operator on these links: actions and forces */
 
 /** Opens a device for a lattice.
- * \param device `cpu`, `cuda`, `cuda:N` or `auto` (a GPU if there is one, else the CPU).
+ * \param device `cpu`, another target, `TARGET:N` (its device N) or `auto` (a GPU if there is one, else the CPU).
  * \param extent x, y, z, t; all even. CPU kernels use OpenMP; a call for a GPU makes it the thread's current device. */
 quarksmith_status quarksmith_open(const char* device, const int extent[4], quarksmith_context** context);
 /** Waits for the device's work; reports an error that a kernel met. */
@@ -72,16 +69,15 @@ quarksmith_status quarksmith_synchronize(quarksmith_context* context);
 /** Version of the library, e.g. `0.1.0`. Texts below are copied with their 0 into `size` bytes; if these are too few,
  * the status is QUARKSMITH_BAD_ARGUMENT and the message says how many are needed. */
 const char* quarksmith_version(void);
-/** Number of GPUs that can be opened; 0 in a build without CUDA. */
-int quarksmith_cuda_devices(void);
-/** `cpu` or `cuda:N`, then model, memory and instruction set. */
+/** Number of devices of a target (`cpu`, ...) that can be opened; 0 if it is not built in. */
+int quarksmith_devices(const char* target);
+/** `cpu` or `TARGET:N`, then model, memory and instruction set. */
 quarksmith_status quarksmith_device_name(quarksmith_context* context, char* text, size_t size);
 /** Kernels of the build that run on the device of the context: how many, and the name of number `index`. */
 quarksmith_status quarksmith_kernel_count(quarksmith_context* context, size_t* count);
 quarksmith_status quarksmith_kernel_name(quarksmith_context* context, size_t index, char* text, size_t size);
 
 /* --- orders of arrays --------------------------------------------------------------------------------------------- */
-
 /** Precision of the numbers of an array. */
 enum { QUARKSMITH_DOUBLE = 0, QUARKSMITH_SINGLE = 1 };
 /** Order of sites. Lexicographic: `axes[0]` fastest, `axes[3]` slowest. Even-odd: all even sites in that order, then
@@ -121,7 +117,6 @@ typedef struct {
 quarksmith_status quarksmith_spinor_format_init(quarksmith_spinor_format* format);
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
-
 /** Copies links from the caller's arrays. If all links that leave the last slice of a direction share a phase (a sign
  * of antiperiodic boundaries), it is divided out and kept: see quarksmith_gauge_phase.
  * \param links one array (site-major) or four (direction-major). */
@@ -143,7 +138,6 @@ quarksmith_status quarksmith_gauge_plaquette(quarksmith_gauge* gauge, double pla
 quarksmith_status quarksmith_gauge_phase(quarksmith_gauge* gauge, double angle[4]);
 
 /* --- spinors on the device ---------------------------------------------------------------------------------------- */
-
 /** How a field is stored on the device. */
 typedef struct {
   size_t size;
@@ -196,18 +190,34 @@ quarksmith_status quarksmith_field_describe(quarksmith_field* field, quarksmith_
 quarksmith_status quarksmith_field_word(quarksmith_field* field, const int x[4], int n, size_t* word);
 
 /* --- Dirac operators ---------------------------------------------------------------------------------------------- */
-
-/** The Wilson action, M = m + 1 + 3 nu/xi0 - D/2 + clover (docs/conventions.md). */
+/** A parameter of an action (docs/actions.md): as its option without dashes, `mass`, `kappa`, `csw`, `m5`. */
+typedef struct {
+  const char* name;
+  double value;
+  double imaginary;     /**< of complex parameters */
+  const double* slices; /**< instead: (re, im) for each slice, of those that may differ; NULL: `value` in all */
+} quarksmith_parameter;
+/** A field that an action takes besides the links, on all sites: (re, im) of double, x fastest, then y, z, t slowest;
+ * of a site one number (scalars), one of modulus 1 a direction x, y, z, t (phases), [direction][row][column] (links,
+ * matrices) or [spin][colour] in the DeGrand-Rossi basis (spinor). Copied. */
+typedef struct {
+  const char* name; /**< as in the statement of the action */
+  const double* numbers;
+} quarksmith_action_field;
+/** A discretisation of the Dirac operator M (docs/actions.md, docs/conventions.md). */
 typedef struct {
   size_t size;
-  double mass;             /**< default 0; quarksmith_mass_of_kappa helps */
-  double xi0, nu;          /**< bare anisotropy and ratio of speeds; default 1, 1 */
-  double csw;              /**< clover coefficient of all planes; default 0: no clover term */
-  double csw_r, csw_t;     /**< instead: of space planes (divided by xi0 there) and of time planes */
+  const char* name;                       /**< as `--action` of `quarksmith propagator`; required */
+  const quarksmith_parameter* parameters; /**< those without a default are required */
+  int count;                              /**< of parameters */
+  const quarksmith_action_field* fields;
+  int field_count;
+  int slices;              /**< of a fifth dimension; default 1 */
+  int flavours[2];         /**< of two: in which one sources stand, and which one is the quark field; default 0, 0 */
   double boundary[4];      /**< phase of the hop across the last slice in units of pi; default 0,0,0,1: antiperiodic */
   int boundary_from_links; /**< 1 (default): phases that were found in the links replace `boundary`; 0: never */
-} quarksmith_wilson_parameters;
-quarksmith_status quarksmith_wilson_parameters_init(quarksmith_wilson_parameters* parameters);
+} quarksmith_action;
+quarksmith_status quarksmith_action_init(quarksmith_action* action);
 /** m = 1 / (2 kappa) - 4 */
 double quarksmith_mass_of_kappa(double kappa);
 
@@ -220,27 +230,28 @@ typedef struct {
 } quarksmith_operator_settings;
 quarksmith_status quarksmith_operator_settings_init(quarksmith_operator_settings* settings);
 
-/** Prepares an operator; the clover term is built and inverted here. */
-quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* parameters,
+/** Prepares an operator; site terms are built and inverted here. */
+quarksmith_status quarksmith_operator_create(quarksmith_gauge* gauge, const quarksmith_action* action,
                                              const quarksmith_operator_settings* settings, quarksmith_operator** op);
-/** out = D in (dagger 0) or D^+ in (1) at the sites of `parity`, from fields on the device. Fields must have the
- * precision, basis and number of right-hand sides of each other and the operator; full fields keep their other sites.
+/** out = D in (dagger 0) or D^+ in (1) at the sites of `parity`, from fields on the device, D the hops of M = T + h D;
+ * of actions made of hops, in four dimensions, of one flavour. Fields must have the precision, basis and number of
+ * right-hand sides of each other and the operator; full fields keep their other sites.
  * The work may still run when the call returns: quarksmith_synchronize. */
 quarksmith_status quarksmith_dslash(quarksmith_operator* op, int parity, int dagger, quarksmith_field* out,
                                     quarksmith_field* in);
-/** out = M in (dagger 0) or M^+ in (1), full fields on the device. */
+/** out = M in (dagger 0) or M^+ in (1), full fields on the device: of actions whose vectors are Dirac spinors. */
 quarksmith_status quarksmith_matrix(quarksmith_operator* op, int dagger, quarksmith_field* out, quarksmith_field* in);
-/** The same for `n` pairs of host arrays; out[i] may be in[i]. Arrays that hold all sites keep those of the other
- * parity. */
+/** The same for `n` pairs of host arrays, of a fifth dimension or two flavours one for each slice or flavour, the
+ * slices of a vector in turn; out[i] may be in[i]. Arrays that hold all sites keep those of the other parity. */
 quarksmith_status quarksmith_dslash_host(quarksmith_operator* op, int parity, int dagger, int n, void* const* out,
                                          const void* const* in, const quarksmith_spinor_format* format);
 quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, int n, void* const* out,
                                          const void* const* in, const quarksmith_spinor_format* format);
-/** log |det T| over the sites of a parity, T the site term with clover; without clover QUARKSMITH_BAD_ARGUMENT. */
-quarksmith_status quarksmith_clover_log_det(quarksmith_operator* op, int parity, double* log_det);
+/** log |det T| over the sites of a parity, T a site term made of fields, as the clover term; else
+ * QUARKSMITH_BAD_ARGUMENT. */
+quarksmith_status quarksmith_term_log_det(quarksmith_operator* op, int parity, double* log_det);
 
 /* --- solvers ------------------------------------------------------------------------------------------------------ */
-
 /** How M x = b is solved. */
 typedef struct {
   size_t size;
@@ -270,9 +281,10 @@ typedef struct {
 /** Sets the size; for an array of reports, call it for the first one: the others get theirs from the solve. */
 quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report);
 
-quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* parameters,
+quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarksmith_action* action,
                                            const quarksmith_solver_settings* settings, quarksmith_solver** solver);
-/** x[i] = M^-1 b[i] for `n` pairs of host arrays of all sites, which may not overlap. x needs no first guess.
+/** x[i] = M^-1 b[i] for `n` pairs of host arrays of all sites, which may not overlap: quark fields in four dimensions,
+ * whatever the vectors of M. x needs no first guess.
  * \param reports n reports, or NULL.
  * \return QUARKSMITH_NOT_CONVERGED if any right-hand side missed the tolerance: all x are written then too. */
 quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const* x, const void* const* b,
@@ -284,7 +296,7 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
 /** Prepares solves of (A^+ A + shift) x = b for up to `shifts` shifts in one Krylov space: rational functions of A^+ A.
  * A is M with `even_odd` none, else the operator of that reduction on the even sites. `method` has no meaning, and
  * `tolerance` is on |b - (A^+ A + shift) x| / |b|. Links in temporal gauge are refused. */
-quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* parameters,
+quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const quarksmith_action* action,
                                             const quarksmith_solver_settings* settings, int shifts,
                                             quarksmith_shifted** solver);
 /** x[i] = (A^+ A + shifts[i])^-1 b for n shifts, none negative, as host arrays on the sites of A; b is no x[i].
@@ -294,7 +306,6 @@ quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, co
                                            quarksmith_solve_report* reports);
 
 /* --- molecular dynamics: docs/forces.md --------------------------------------------------------------------------- */
-
 /** Links U of a gauge field and momenta P = 0, in double on the device. H = sum -tr P^2 + S, U' = exp(step P) U. The
  * links must be SU(3); phases that were found in them stay those of the quarks. */
 quarksmith_status quarksmith_dynamics_create(quarksmith_gauge* gauge, quarksmith_dynamics** dynamics);
@@ -331,27 +342,16 @@ quarksmith_status quarksmith_gauge_action(quarksmith_dynamics* dynamics, const q
 quarksmith_status quarksmith_gauge_force(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,
                                          double step);
 
-/** A parameter of an action (docs/actions.md): as its option without dashes, `mass`, `kappa`, `csw`, `m5`. */
-typedef struct {
-  const char* name;
-  double value;
-} quarksmith_parameter;
-
 /** The Dirac operator M of a quark. */
 typedef struct {
   size_t size;
-  const char* action;                     /**< as `--action` of `quarksmith propagator`; required */
-  const quarksmith_parameter* parameters; /**< of the action */
-  int count;                              /**< of parameters */
-  int slices;                             /**< of a fifth dimension; default 1 */
-  const char* even_odd;                   /**< `symmetric`, `asymmetric` or `none`; NULL (default): `symmetric` where
-                                             the action has it, else `none`. Staggered: A = 4 m^2 - D_eo D_oe */
-  double boundary[4];                     /**< as in quarksmith_wilson_parameters */
-  int boundary_from_links;                /**< likewise */
-  double stout_rho;                       /**< of the links in M; default 0 */
-  int stout_steps;                        /**< default 0 */
-  int stout_directions;                   /**< 4 (default), or 3: links in space alone */
-  double tolerance;                       /**< of solves; default 1e-10 */
+  const quarksmith_action* action; /**< required */
+  const char* even_odd; /**< `symmetric`, `asymmetric` or `none`; NULL (default): `symmetric` where the action
+                           has it, else `none`. Staggered: A = 4 m^2 - D_eo D_oe */
+  double stout_rho;     /**< of the links in M; default 0 */
+  int stout_steps;      /**< default 0 */
+  int stout_directions; /**< 4 (default), or 3: links in space alone */
+  double tolerance;     /**< of solves; default 1e-10 */
 } quarksmith_quark_parameters;
 quarksmith_status quarksmith_quark_parameters_init(quarksmith_quark_parameters* parameters);
 quarksmith_status quarksmith_quark_create(quarksmith_dynamics* dynamics, const quarksmith_quark_parameters* parameters,

@@ -1,15 +1,15 @@
 // Solvers of quarksmith.h.
 #include <cmath>
 
+#include "interface/action.hpp"
 #include "interface/arrays.hpp"
-#include "interface/wilson.hpp"
 
 using namespace quarksmith;
 using namespace quarksmith::interface;
 
 namespace {
 
-SolveSettings settings_of(const quarksmith_solver_settings* settings, const HostGauge& gauge) {
+SolveSettings settings_of(const quarksmith_solver_settings* settings, const Action& action, const HostGauge& gauge) {
   const auto& s = require_struct(settings, "quarksmith_solver_settings");
   SolveSettings chosen;
   chosen.method = method_of(require(s.method, "method"));
@@ -17,7 +17,7 @@ SolveSettings settings_of(const quarksmith_solver_settings* settings, const Host
   chosen.precision = require(s.precision, "precision");
   chosen.options.updates = updates_of(require(s.updates, "updates"));
   chosen.options.delta = s.delta;
-  chosen.links = links_of(s.links, gauge);
+  chosen.links = links_of(s.links, action, gauge);
   chosen.basis = require(s.basis, "basis");
   chosen.options.tolerance = s.tolerance;
   chosen.options.max_iterations = s.max_iterations;
@@ -60,28 +60,29 @@ quarksmith_status quarksmith_solver_settings_init(quarksmith_solver_settings* se
 
 quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report) { return init(__func__, report); }
 
-quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* parameters,
+quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarksmith_action* action,
                                            const quarksmith_solver_settings* settings, quarksmith_solver** solver) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
-    const WilsonParameters p = parameters_of(parameters, g.gauge);
-    const SolveSettings chosen = settings_of(settings, g.gauge);
+    const Action a = action_of(action, g.gauge.phase, g.lattice());
+    const SolveSettings chosen = settings_of(settings, a, g.gauge);
     require(solver, "solver");
-    give<SolverHandle>(solver, g.session, g.gauge, p, chosen);
+    give<SolverHandle>(solver, g.session, g.gauge, a, chosen);
   });
 }
 
 quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const* x, const void* const* b,
                                    const quarksmith_spinor_format* format, quarksmith_solve_report* reports) {
   return call<SolverHandle>(__func__, "solver", solver, [&](SolverHandle& s) {
-    const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"));
+    const SpinorArrays arrays(s.lattice(), require_struct(format, "quarksmith_spinor_format"), s.spins);
     arrays.require_fits(Subset::full);
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
     require_all(b, n, "b");
     require_all(x, n, "x");
     const BasisInfo& basis = s.solver.basis();
-    const SpinorField from = upload_all(arrays, b, n, s.solver.domain(), find_precision("double"), Subset::full, basis);
+    SpinorField from(s.solver.domain(), find_precision("double"), Subset::full, n, s.spins);
+    upload_all(arrays, b, from, basis);
     SpinorField to = from.like();
-    const std::vector<SolveReport> solved = s.solver.solve_all(to, from);
+    const std::vector<SolveReport> solved = s.solver.solve_sources(to, from);
     download_all(to, basis, arrays, x);
     report_all(solved, s.settings, reports);
   });
@@ -106,15 +107,15 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
   });
 }
 
-quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* parameters,
+quarksmith_status quarksmith_shifted_create(quarksmith_gauge* gauge, const quarksmith_action* action,
                                             const quarksmith_solver_settings* settings, int shifts,
                                             quarksmith_shifted** solver) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
-    const WilsonParameters p = parameters_of(parameters, g.gauge);
-    const SolveSettings chosen = settings_of(settings, g.gauge);
+    const Action a = action_of(action, g.gauge.phase, g.lattice());
+    const SolveSettings chosen = settings_of(settings, a, g.gauge);
     require(solver, "solver");
     if (shifts < 1) throw StatusError(QUARKSMITH_BAD_ARGUMENT, fmt::format("{} shifts; use at least 1", shifts));
-    give<ShiftedHandle>(solver, g.session, g.gauge, p, chosen, shifts);
+    give<ShiftedHandle>(solver, g.session, g.gauge, a, chosen, shifts);
   });
 }
 
@@ -134,7 +135,8 @@ quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, co
                         fmt::format("{} shifts for a solver of {}; create it for as many", n, s.most));
     const BasisInfo& basis = s.solver.basis();
     const PrecisionInfo& precision = find_precision("double");
-    const SpinorField from = upload_all(arrays, &b, 1, s.session->domain, precision, subset, basis);
+    SpinorField from(s.session->domain, precision, subset, 1);
+    upload_all(arrays, &b, from, basis);
     SpinorField to(s.session->domain, precision, subset, n);
     const std::vector<ShiftReport> solved = s.solver.solve(to, from, {shifts, shifts + n});
     download_all(to, basis, arrays, x);

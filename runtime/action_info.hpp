@@ -1,10 +1,11 @@
 /// \file
-/// The actions as generated: what C++ knows of a discretisation beside its kernels. The table is generated/actions.cpp,
-/// from the statements in generator/actions.
+/// The actions as generated: what C++ knows of a discretisation besides its kernels. The table is
+/// generated/actions.cpp, from the statements in generator/actions.
 #pragma once
 
 #include <array>
 #include <complex>
+#include <initializer_list>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -17,39 +18,100 @@ namespace quarksmith {
 /// A bound that is none.
 inline constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-/// A real parameter of an action.
+/// A parameter of an action.
 struct ActionParameter {
   std::string_view name, help;
-  std::string_view range;  ///< `a number from 0 to 1`; empty if it may be any
-  double lower, upper;
+  std::string_view range;   ///< `a number from 0 to 1`; empty if it may be any
+  double lower, upper;      ///< of its real part
   bool required;            ///< it has no default
   double fallback;          ///< its value where none is given
   bool several = false;     ///< a run takes several values: masses of one Krylov space
   bool each_slice = false;  ///< it may differ from slice to slice of a fifth dimension, and be complex
+  bool complex = false;
 };
 
-/// A number of an action for the values of its parameters, in the order of ActionInfo::parameters.
-using ActionNumber = double (*)(const double* values);
-/// The same of an action with a fifth dimension, whose parameters may be complex and differ from slice to slice.
-using SliceValue = std::complex<double>;
-using SliceNumber = SliceValue (*)(const SliceValue* values);
+/// A number of an action for the values of its parameters, in their order: real for real values, or complex. An action
+/// may not have it.
+class ActionNumber {
+ public:
+  using Value = std::complex<double>;
+  using Real = double (*)(const double* values);
+  using Complex = Value (*)(const Value* values);
 
-/// An operand of a kernel that makes links; fields count from 0, that which is read.
-struct LinkOperand {
-  enum class Kind { none, field, number, direction } kind = Kind::none;
-  int n = 0;  ///< of the stage's fields, of ActionInfo::link_numbers, or 0 to 3
+  constexpr ActionNumber() = default;
+  constexpr ActionNumber(Real f) : real_(f) {}
+  constexpr ActionNumber(Complex f) : complex_(f) {}
+  constexpr explicit operator bool() const { return real_ != nullptr || complex_ != nullptr; }
+  Value operator()(const double* reals, const Value* values) const {
+    return real_ != nullptr ? real_(reals) : complex_ != nullptr ? complex_(values) : 0;
+  }
+
+ private:
+  Real real_ = nullptr;
+  Complex complex_ = nullptr;
 };
-/// A call of an expression.
-struct LinkStep {
-  std::string_view expression;
-  std::array<LinkOperand, 8> operands;
+
+/// The same under the name that a kernel has for it.
+struct NamedNumber {
+  std::string_view name;
+  ActionNumber number;
 };
-/// What is made from one field: number 1 and, in the last stage, the long links, number 2.
+
+/// Where a field of a statement comes from: the links of a configuration, the caller, or the statement itself.
+enum class Origin { gauge, given, made };
+
+/// A field of a statement besides the fermion.
+struct ActionField {
+  std::string_view name;
+  std::string_view kind;  ///< links, matrices, scalars, phases, spinor
+  Origin origin;
+  bool moves = false;    ///< it depends on the links of a configuration
+  unsigned slots = 0xf;  ///< bits of the directions that have a matrix
+  bool kept = false;     ///< made once; others that are made are so on the way to these
+  /// Of the matrices, if kernels of M read it: SU(3), as links are stored; U(3) times a number; any.
+  std::string_view group = "";
+};
+
+/// Small numbers of a launch.
+class Places {
+ public:
+  constexpr Places(std::initializer_list<int> places) {
+    for (const int place : places) values_[count_++] = static_cast<signed char>(place);
+  }
+  constexpr int size() const { return count_; }
+  constexpr int operator[](int n) const { return values_[n]; }
+
+ private:
+  std::array<signed char, 8> values_{};
+  signed char count_ = 0;
+};
+
+/// A term of a field that a statement makes: weight times a core, which kernels set_, add_, keep_ and back_ with this
+/// name evaluate (generator/operators/programs.py). Fields are numbers of ActionInfo::fields.
+struct LinkLaunch {
+  enum How { sets, adds };
+  std::string_view core;
+  How how;        ///< whether it begins a sum
+  int field;      ///< to which it is added
+  int direction;  ///< of the matrix; -1: all four
+  int weight;     ///< of ActionInfo::numbers; -1: 1
+  Places operands, numbers, directions;
+  int kept = -1;          ///< field that holds the core itself as well
+  bool kicks = false;     ///< kernel force_ of this name gives the force of its loops of links
+  bool projects = false;  ///< it is the projection of its operand on U(3)
+
+  constexpr bool reads(int number) const {
+    for (int k = 0; k < operands.size(); ++k)
+      if (operands[k] == number) return true;
+    return false;
+  }
+  constexpr bool writes(int number) const { return field == number || kept == number; }
+};
+
+/// What is made between fields that are kept.
 struct LinkStage {
-  std::span<const LinkStep> steps;
-  int fields;         ///< that are in use at a time, the one that is read included
+  std::span<const LinkLaunch> launches;
   Coordinates reach;  ///< sites on either side from which it is read
-  bool project;       ///< what is made is projected on U(3) for the next stage
 };
 
 /// M psi as a sum over paths of links: N_0 and what stands at x, for fields N_n = end_n psi + what steps bring.
@@ -67,53 +129,82 @@ struct ActionSpelling {
   double lower, upper;
   std::string_view numbers;  ///< their names, separated by commas
   /// What it gives; those without a name are none.
-  struct Given {
-    std::string_view parameter;
-    ActionNumber number = nullptr;
+  std::array<NamedNumber, 2> gives;
+};
+
+/// A constant part of a site term that has no other form: a number times a matrix, flavour outside spin, in the
+/// DeGrand-Rossi basis, by the elements that are not zero.
+struct ConstantPart {
+  struct Element {
+    int row, column;
+    std::complex<double> value;
   };
-  std::array<Given, 2> gives;
+  ActionNumber number;
+  std::array<Element, 64> elements;
+};
+
+/// A part of a site term that is made of fields: a number times a matrix in spin times a matrix of a field.
+struct SiteBlock {
+  ActionNumber number;
+  int field, direction;
 };
 
 /// An action. Of hopping shape M = T + h D: D the normalised hops of a kernel, T diagonal + i twist gamma_5 (tau_3) +
-/// splitting tau_1 - (1/2) sum_{mu<nu} c_munu sigma_munu F_munu. With a fifth dimension M = (alpha + beta R) + h D (b +
-/// c R), R the step along it (docs/operator-domain-wall.md). Numbers that an action does not have are null.
+/// splitting tau_1 + blocks, or + exponential exp(blocks), or any constant matrix. With a fifth dimension M = (alpha +
+/// beta R) + h D (b + c R), R the step along it (docs/operator-domain-wall.md). A smearing has no M: it makes links.
 struct ActionInfo {
   std::string_view name;
-  std::string_view text;     ///< what it is, in one line
-  std::string_view formula;  ///< M, as stated
-  int spins;                 ///< colour vectors a site
-  std::span<const ActionParameter> parameters;
+  std::string_view text;          ///< what it is, in one line
+  std::string_view formula = "";  ///< M, as stated
+  std::span<const ActionParameter> parameters = {};
   std::span<const ActionSpelling> spellings = {};
   std::string_view extends = "";  ///< action that means this one where its parameters are given
-  bool offered = true;            ///< commands can make it: its links follow from a gauge field
+  bool offered = true;            ///< commands offer it
+  int spins = 0;                  ///< colour vectors a site
+  int flavours = 1;               ///< that M mixes or tells apart
+
+  std::span<const ActionField> fields = {};  ///< those of the caller before those that are made
+  std::span<const LinkStage> stages = {};    ///< how these are made
+  std::span<const ActionNumber> numbers = {};
+
+  std::string_view conjugate = "";              ///< operator of kernels of M^+ where that of M is the action's name
+  std::span<const NamedNumber> arguments = {};  ///< that these kernels take
+  std::span<const PathEnd> path_ends = {};      ///< where the force goes along the paths of M, in the order in which
+  std::span<const PathStep> path_steps = {};    ///< they are read
 
   std::string_view hopping = "";        ///< operator of kernels of D; empty: M is not of hopping shape
-  std::string_view conjugate = "";      ///< operator of kernels of M^+ where that of M is the action's name
   std::string_view with_term = "";      ///< operator of kernels with T in their epilogue
   std::string_view apply_inverse = "";  ///< operator of kernels that apply T^-1 alone
   std::string_view chain = "";          ///< operator along the fifth dimension; empty without one
-  int flavours = 1;                     ///< that T mixes or tells apart
   int reach = 1;                        ///< sites of the longest hop
   unsigned directed = 0;        ///< bits of the directions in which forward and backward hops have weights that differ
   bool has_basis = true;        ///< hops have spin matrices
   bool anti_hermitian = false;  ///< D^+ = -D
   double h = 1;
-  ActionNumber diagonal = nullptr, twist = nullptr, splitting = nullptr;
-  ActionNumber clover_space = nullptr, clover_time = nullptr;
-  SliceNumber alpha = nullptr, beta = nullptr, b = nullptr, c = nullptr;
-  SliceNumber wall = nullptr;                   ///< factor of what comes from beyond the ends of the fifth dimension
-  std::span<const LinkStage> link_stages = {};  ///< how its links are made; empty if they are those of the gauge field
-  std::span<const ActionNumber> link_numbers = {};
-  std::span<const ActionNumber> arguments = {};  ///< of a formula: numbers that its kernels take, in their order
-  /// The same of the force of its hops, after the weight.
-  std::span<const ActionNumber> force_arguments = {};
-  /// Of a formula whose force goes along its paths, field by field; in the order in which those are read.
-  std::span<const PathEnd> path_ends = {};
-  std::span<const PathStep> path_steps = {};
+  std::array<int, 2> links{};  ///< fields whose links hops of each length take, the shortest first
+  bool turns = false;          ///< a change of a configuration's links in SU(3) turns these by elements of SU(3) too
   ActionNumber weight[directions][2] = {};  ///< of forward and backward hops of D
+  ActionNumber diagonal = {}, twist = {}, splitting = {};
+  std::span<const ConstantPart> constant = {};  ///< T as their sum, in place of the three
+  std::string_view blocks_of = "";              ///< kernels term_ and source_ of this name are those of the blocks
+  std::span<const SiteBlock> blocks = {};
+  ActionNumber exponential = {};
+  ActionNumber alpha = {}, beta = {}, b = {}, c = {};
+  ActionNumber wall = {};  ///< factor of what comes from beyond the ends of the fifth dimension
+
+  bool has_hops() const { return !hopping.empty(); }
+};
+
+/// A statement from which nothing follows.
+struct RefusedAction {
+  std::string_view name, why;
 };
 
 /// All actions that can be solved for.
 std::span<const ActionInfo> actions();
+/// Statements that make links in place of those of a configuration.
+std::span<const ActionInfo> smearings();
+/// Statements that the generator refused, with its message.
+std::span<const RefusedAction> refused_actions();
 
 }  // namespace quarksmith

@@ -10,17 +10,48 @@
 
 namespace quarksmith {
 
-std::shared_ptr<Device> Device::select(const std::string& choice) {
-  if (choice == "cpu") return cpu();
-  if (choice == "auto") return cuda_devices() > 0 ? cuda(0) : cpu();
-  if (choice == "cuda") return cuda(0);
-  if (choice.starts_with("cuda:")) {
-    int index = -1;
-    const char* end = choice.data() + choice.size();
-    const auto [rest, error] = std::from_chars(choice.data() + 5, end, index);
-    if (error == std::errc() && rest == end && index >= 0) return cuda(index);
+const Target* find_target(std::string_view name) {
+  const auto all = targets();
+  const auto found = std::ranges::find(all, name, &Target::name);
+  return found == all.end() ? nullptr : *found;
+}
+
+const Target* accelerator() {
+  for (const Target* t : targets().subspan(1))
+    if (t->devices() > 0) return t;
+  return nullptr;
+}
+
+std::string Device::choices() {
+  std::string text(target_names().front());
+  for (const std::string_view name : target_names().subspan(1)) text += fmt::format(", {0}, {0}:N", name);
+  return text;
+}
+
+std::shared_ptr<Device> Device::cpu() { return targets().front()->open(0); }
+
+std::shared_ptr<Device> Device::select(const std::string& choice, int rank) {
+  if (choice == "auto") {
+    const Target* found = accelerator();
+    return found == nullptr ? cpu() : found->open(rank % found->devices());
   }
-  throw UnknownName(fmt::format("device '{}' is unknown; use cpu, cuda, cuda:N or auto", choice));
+  const auto names = target_names();
+  const std::string name = choice.substr(0, choice.find(':'));
+  int index = -1;
+  if (name.size() < choice.size() && name != names.front()) {  // the host is one device
+    const char *begin = choice.data() + name.size() + 1, *end = choice.data() + choice.size();
+    const auto [rest, error] = std::from_chars(begin, end, index);
+    if (error != std::errc() || rest != end) index = -1;
+  }
+  if (std::ranges::find(names, name) == names.end() || (name.size() < choice.size() && index < 0))
+    throw UnknownName(fmt::format("device '{}' is unknown; use {} or auto", choice, choices()));
+  const Target* target = find_target(name);
+  if (target == nullptr)
+    throw Error(
+        fmt::format("{}: this library was built without {} kernels; build it again where their compiler is, or "
+                    "use device {}",
+                    choice, name, names.front()));
+  return target->open(index >= 0 ? index : rank % std::max(target->devices(), 1));
 }
 
 void Device::choose_variants(const std::string& device) {

@@ -15,6 +15,7 @@
 #include "runtime/ranks/communicator.hpp"
 #include "runtime/registry.hpp"
 #include "runtime/kernels/stored_sites.hpp"
+#include "runtime/targets/target.hpp"
 
 namespace quarksmith {
 
@@ -36,6 +37,16 @@ class Snapshots {
   virtual const double* wait() = 0;
 };
 
+/// A counter of the energy that a device draws.
+class EnergyMeter {
+ public:
+  virtual ~EnergyMeter() = default;
+  /// Joules drawn since some moment; never falls.
+  virtual double joules() = 0;
+  /// What is counted, in words.
+  virtual std::string description() const = 0;
+};
+
 class ExactSum;
 struct SiteDraws;
 
@@ -49,18 +60,14 @@ class Device {
   /// The host's processors.
   /// \throws Error this processor lacks the instruction set the library was built for.
   static std::shared_ptr<Device> cpu();
-  /// GPU number `index`.
-  /// \throws Error there is none, or the library was built without CUDA.
-  static std::shared_ptr<Device> cuda(int index);
-  /// `cpu`, `cuda`, `cuda:N` or `auto` (a GPU if there is one, else the CPU).
-  /// \throws UnknownName any other text; Error as above.
-  static std::shared_ptr<Device> select(const std::string& choice);
-  /// GPUs that can be used; 0 without CUDA.
-  static int cuda_devices();
-  /// True if GPU `from` can reach the memory of GPU `to`.
-  static bool cuda_reaches(int from, int to);
+  /// `cpu`, another target, `TARGET:N` for its device number N, or `auto` (an accelerator if there is one, else the
+  /// CPU). \param rank of this process on its host: ranks that name no number take the devices in turn.
+  /// \throws UnknownName any other text. \throws Error there is no such device, or no kernels for it.
+  static std::shared_ptr<Device> select(const std::string& choice, int rank = 0);
+  /// What `select` takes besides `auto`, in words.
+  static std::string choices();
 
-  /// `cpu` or `cuda:N`.
+  /// `cpu` or `TARGET:N`.
   virtual std::string name() const = 0;
   /// Model, memory and instruction set in words.
   virtual std::string description() const = 0;
@@ -68,6 +75,16 @@ class Device {
   virtual std::map<std::string, std::string> facts() const = 0;
   /// Address of a GPU on its bus, e.g. `00000000:19:00.0`; empty for the host's processors.
   virtual std::string pci_address() const { return {}; }
+  /// True if it can access the memory of another device.
+  virtual bool reaches(const Device&) const { return false; }
+  /// How two devices of its kind are joined, in words; they are named by their addresses on the bus. If that is not
+  /// known, `why` says why.
+  virtual std::string link(const std::string&, const std::string&, std::string&) const { return "unknown"; }
+  /// Its meter; null, and `why` says why, if there is none.
+  virtual std::unique_ptr<EnergyMeter> energy_meter(std::string& why) const {
+    why = "this device reports no energy";
+    return nullptr;
+  }
   /// Kernels that run here.
   virtual std::span<const Kernel> kernels() const = 0;
   /// Lanes of a block that fill a register with numbers of so many bytes; 1 on GPUs.
@@ -107,7 +124,7 @@ class Device {
   /// Applies a reducing kernel and returns kernel.sums numbers for each right-hand side.
   virtual std::vector<double> reduce(const Kernel& kernel, const Arguments& arguments) = 0;
 
-  /// The kernels and copies that `enqueue` starts, recorded where the device can (a CUDA graph) when they are launched
+  /// The kernels and copies that `enqueue` starts, recorded where the device can (as a graph) when they are launched
   /// for the second time. `enqueue` must start the same work each time, allocate nothing and wait for nothing.
   virtual std::unique_ptr<Program> program(std::function<void()> enqueue) = 0;
   /// Copies of `bytes` bytes at `from`, of which up to `depth` are kept.
@@ -115,6 +132,10 @@ class Device {
   /// True if kernels run while the host does other things.
   virtual bool asynchronous() const = 0;
 
+  /// True if MPI reads and writes memory of the device.
+  virtual bool in_reach_of_mpi() const { return true; }
+  /// True if what goes to other ranks must pass through memory of the host.
+  bool staged(const Communicator& c) const { return c.size() > 1 && !in_reach_of_mpi(); }
   /// Memory here that all ranks of the host can store into, zero at first; null on all of them if one cannot.
   /// Collective.
   virtual std::unique_ptr<SharedMemory> allocate_shared(std::size_t bytes, Communicator& communicator) = 0;

@@ -19,7 +19,7 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-// Kinds that callers tell apart; the C interface has a status for each.
+// Kinds that callers distinguish; the C interface has a status for each.
 
 /// A name of a device, precision, storage, basis, method or format that does not exist.
 class UnknownName : public UsageError {

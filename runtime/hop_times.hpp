@@ -1,5 +1,5 @@
 /// \file
-/// How long hopping terms take, told by devices that know.
+/// How long hopping terms take, reported by devices that measure it.
 #pragma once
 
 namespace quarksmith {

@@ -25,8 +25,7 @@
 
 namespace quarksmith {
 
-std::span<const Kernel> built_cuda_kernels();  // device_cuda.cpp, device_no_cuda.cpp
-void add_tables(KernelModule& module);         // generated/tables.cpp
+void add_tables(KernelModule& module);  // generated/tables.cpp
 
 namespace {
 
@@ -62,7 +61,7 @@ std::string doubt(const std::filesystem::path& file) {
 class Registry {
  public:
   Registry() {
-    KernelModule built{KernelModule::current_layout, built_cpu_kernels(), built_cuda_kernels(), {}, {}, {}, {}};
+    KernelModule built{KernelModule::current_layout, built_kernels(), {}, {}, {}, {}};
     add_tables(built);
     add(built);
     const char* files = std::getenv("QUARKSMITH_KERNELS");
@@ -70,7 +69,7 @@ class Registry {
     for (std::string file; std::getline(list, file, ':');) add(load(file));
   }
 
-  std::vector<Kernel> cpu, cuda;  // cpu: of the instruction set that is used
+  std::map<std::string_view, std::vector<Kernel>> kernels;  // by target
   std::vector<PrecisionInfo> precisions;
   std::vector<StorageInfo> storages;
   std::vector<BasisInfo> bases;
@@ -97,8 +96,7 @@ class Registry {
     }
   }
   void add(const KernelModule& m) {
-    merge(cpu, m.cpu[chosen_instruction_set()]);
-    merge(cuda, m.cuda);
+    for (const Target* t : targets()) merge(kernels[t->name], kernels_in(m.kernels, t->table()));
     merge(precisions, m.precisions);
     merge(storages, m.storages);
     merge(bases, m.bases);
@@ -119,9 +117,8 @@ const KernelModule& Registry::load(const std::string& file) {
   const KernelModule* module = entry == nullptr ? nullptr : entry();
   if (module == nullptr || module->layout != KernelModule::current_layout)
     throw refuse("no module of this version of Quarksmith");
-  const int set = chosen_instruction_set();
-  if (module->cpu[set].empty() && module->cuda.empty())
-    throw refuse(fmt::format("it holds no kernels for {}", all_instruction_sets[set].name));
+  if (std::ranges::all_of(targets(), [&](const Target* t) { return kernels_in(module->kernels, t->table()).empty(); }))
+    throw refuse(fmt::format("it holds no kernels for {}", targets().front()->table()));
   return *module;
 }
 
@@ -136,16 +133,15 @@ class Compiled {
   /// \param kernels those of one target of the registry; of others there are none.
   const Kernel* find(std::span<const Kernel> kernels, const KernelQuery& q, const std::string& row,
                      std::string& reason) {
-    const auto of = [&](const KernelModule& m) -> std::span<const Kernel> {
-      if (kernels.data() == registry().cpu.data()) return m.cpu[chosen_instruction_set()];
-      if (kernels.data() == registry().cuda.data()) return m.cuda;
-      return {};
-    };
+    const auto table =
+        std::ranges::find_if(targets(), [&](const Target* t) { return kernels_of(t->name).data() == kernels.data(); });
+    if (kernels.empty() || table == targets().end()) return nullptr;
+    const auto of = [&](const KernelModule& m) { return kernels_in(m.kernels, (*table)->table()); };
     const std::lock_guard lock(mutex_);
     for (const auto& [known, module] : modules_)
       if (const Kernel* k = module == nullptr ? nullptr : try_find(of(*module), q)) return k;
-    if (modules_.contains(row) || kernels.empty()) return nullptr;
-    const OnDemand made = compile_on_demand(row, all_instruction_sets[chosen_instruction_set()].name);
+    if (modules_.contains(row)) return nullptr;
+    const OnDemand made = compile_on_demand(row, targets().front()->table());
     reason = made.reason;
     const KernelModule* module = made.module.empty() ? nullptr : &Registry::load(made.module.string());
     modules_.emplace(row, module);
@@ -164,8 +160,16 @@ Compiled& compiled() {
 
 }  // namespace
 
-std::span<const Kernel> cpu_kernels() { return registry().cpu; }
-std::span<const Kernel> cuda_kernels() { return registry().cuda; }
+std::span<const Kernel> kernels_in(std::span<const KernelTable> tables, std::string_view name) {
+  const auto found = std::ranges::find(tables, name, &KernelTable::name);
+  return found == tables.end() ? std::span<const Kernel>() : found->kernels;
+}
+
+std::span<const Kernel> kernels_of(std::string_view target) {
+  const auto& all = registry().kernels;
+  const auto found = all.find(target);
+  return found == all.end() ? std::span<const Kernel>() : found->second;
+}
 std::span<const PrecisionInfo> precisions() { return registry().precisions; }
 std::span<const StorageInfo> storages() { return registry().storages; }
 std::span<const BasisInfo> bases() { return registry().bases; }
@@ -180,7 +184,7 @@ std::optional<std::size_t> place_in(std::span<const Kernel> table, const Kernel&
 bool fits(const Kernel& k, const KernelQuery& q) {
   return k.operation == q.operation && k.precision == q.precision && k.links == q.links && k.basis == q.basis &&
          k.dagger == q.dagger && k.epilogue == q.epilogue && k.complex_coefficients == q.complex_coefficients &&
-         k.tile == q.tile && k.spins == q.spins;
+         k.tile == q.tile && k.spins == q.spins && (!q.links.empty() || k.colours == q.colours);
 }
 
 const Kernel* try_find(std::span<const Kernel> kernels, const KernelQuery& q) {
@@ -192,15 +196,16 @@ namespace {
 
 /// The row of a profile that would build the kernel asked for.
 std::string profile_row(std::span<const Kernel> kernels, const KernelQuery& q) {
-  bool hopping = !q.basis.empty() && !q.expression;
+  bool hopping = !q.expression && (!q.basis.empty() || (q.spins == 1 && !q.links.empty()));
   for (const Kernel& k : kernels) hopping = hopping || (k.operation == q.operation && k.family == "hopping");
   std::string row = fmt::format("[[kernel]]\noperator = \"{}\"\n", q.operation);
   if (hopping) row += fmt::format("dagger = [{}]\nepilogue = [\"{}\"]\n", q.dagger, q.epilogue);
   row += fmt::format("precision = [\"{}\"]\n", q.precision);
-  if (!q.links.empty()) row += fmt::format("links = [\"{}\"]\n", q.links.substr(1));
+  if (!q.links.empty()) row += fmt::format("links = [\"{}\"]\n", q.links.substr(q.links[0] == 'r'));
   if (!q.basis.empty()) row += fmt::format("basis = [\"{}\"]\n", q.basis);
   if (hopping && !q.links.empty()) row += fmt::format("tile = [{}]\n", q.tile);
   if (!hopping && q.spins != 4) row += fmt::format("spins = [{}]\n", q.spins);
+  if (q.links.empty() && q.colours != 3) row += fmt::format("colours = [{}]\n", q.colours);
   if (q.complex_coefficients) row += "coefficient = [\"complex\"]\n";
   return row;
 }
@@ -228,6 +233,23 @@ const Kernel& find(std::span<const Kernel> kernels, const KernelQuery& q) {
 
 const PrecisionInfo& find_precision(std::string_view name) { return by_name(precisions(), "precision", name); }
 const StorageInfo& find_storage(std::string_view name) { return by_name(storages(), "link storage", name); }
+
+const StorageInfo& full_storage(int colours) {
+  int most = 0;
+  for (const StorageInfo& s : storages()) {
+    if (s.colours == colours && s.group == "any" && !s.temporal) return s;
+    most = std::max(most, s.colours);
+  }
+  throw UsageError(fmt::format("links of {} colours; use 1 to {}", colours, most));
+}
+
+const StorageInfo& compact_storage(int colours) {
+  const StorageInfo* least = &full_storage(colours);
+  for (const StorageInfo& s : storages())
+    if (s.colours == colours && s.group.starts_with("SU(") && s.exact && !s.temporal && s.reals < least->reals)
+      least = &s;
+  return *least;
+}
 
 const BasisInfo& find_basis(std::string_view name) {
   for (const BasisInfo& b : bases())

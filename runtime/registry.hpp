@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "runtime/kernels/arguments.hpp"
-#include "runtime/processor.hpp"
+#include "runtime/targets/target.hpp"
 
 namespace quarksmith {
 
@@ -27,18 +27,19 @@ struct Kernel {
   std::string_view links;  ///< r18, r12, r8 or empty
   std::string_view basis;  ///< long name or empty
   bool complex_coefficients;
-  int tile;                  ///< right-hand sides must be a multiple of this
-  int spins;                 ///< colour vectors a site of its spinor fields
-  int half_spins;            ///< colour vectors of the half spinor that crosses a link with a hop
-  int reach;                 ///< sites of its longest hop; those over 3 have links of their own
-  int sums;                  ///< numbers added up for each right-hand side
-  int terms;                 ///< stored site terms that it reads: Arguments::term, then Arguments::twist
-  double flops;              ///< as the field reports them, per site and right-hand side
-  double bytes;              ///< least traffic, per site and right-hand side
-  std::string_view formula;  ///< what it computes
-  bool complex_scalars;      ///< a, b, c and the slots of the formula may be complex
-  std::string_view slots;    ///< names of its device scalars, separated by blanks
-  std::string_view then;     ///< program that it runs on them after its sums
+  int tile;                         ///< right-hand sides must be a multiple of this
+  int spins;                        ///< colour vectors a site of its spinor fields
+  int colours;                      ///< numbers of such a vector, rows of a link
+  int half_spins;                   ///< colour vectors of the half spinor that crosses a link with a hop
+  int reach;                        ///< sites of its longest hop; those over 3 have links of their own
+  int sums;                         ///< numbers added up for each right-hand side
+  int terms;                        ///< stored site terms that it reads: Arguments::term, then Arguments::twist
+  double flops;                     ///< as the field reports them, per site and right-hand side
+  double bytes;                     ///< least traffic, per site and right-hand side
+  std::string_view formula;         ///< what it computes
+  bool complex_scalars;             ///< a, b, c and the slots of the formula may be complex
+  std::string_view slots;           ///< names of its device scalars, separated by blanks
+  std::string_view scalar_program;  ///< program that it runs on them after its sums
   Apply apply;
   bool ranks;    ///< it does the work at the boundaries of parts, too
   int parities;  ///< whose sites a launch works on: one, or both
@@ -53,7 +54,7 @@ struct PrecisionInfo {
   std::string_view links;  ///< format of the links that go with it
   int bits;                ///< of a real
   int word_bytes;          ///< bytes of a stored word
-  int spin_words;          ///< words of a colour vector (six reals) of a site field
+  int spin_words;          ///< words of a vector of three colours (six reals) of a site field
   int element_bytes;       ///< bytes of the type in which kernels compute; decides the number of lanes
   bool norm;               ///< site fields carry one float scale a site
 };
@@ -64,7 +65,8 @@ struct StorageInfo {
   int reals;
   bool exact;              ///< false: loses more than rounding
   bool temporal;           ///< the links must be in temporal gauge
-  std::string_view group;  ///< `any` matrix, `SU(3)`, or `U(3)` times one real number for the field
+  std::string_view group;  ///< `any` matrix, `SU(N)`, or `U(N)` times one real number for the field
+  int colours;             ///< rows of a link
 };
 
 /// A gamma basis; matrices row by row, (re, im).
@@ -89,16 +91,21 @@ struct OperatorInfo {
   std::span<const HopInfo> hops;
 };
 
+/// The kernels of one target, or of one instruction set of the CPU.
+struct KernelTable {
+  std::string_view name;  ///< as generator/targets.py has it: `x86-64-v3`, ...
+  std::span<const Kernel> kernels;
+};
+
 /// The kernels and tables of one library: the one built in, or a module compiled on demand
 /// (generator/emit/ondemand.py).
 struct KernelModule {
   /// Changes with the records that kernels and host share and with what signatures say; a module of another layout is
   /// refused.
-  static constexpr int signatures = 5;
+  static constexpr int signatures = 6;
   static constexpr int current_layout = int((sizeof(Kernel) * 4096 + sizeof(Arguments)) * 8) + signatures;
   int layout;
-  CpuKernels cpu;
-  std::span<const Kernel> cuda;
+  std::span<const KernelTable> kernels;
   std::span<const PrecisionInfo> precisions;
   std::span<const StorageInfo> storages;
   std::span<const BasisInfo> bases;
@@ -109,10 +116,12 @@ struct KernelModule {
 // libraries separated by colons), what they add; a kernel of a module replaces the one of the same name. A file that is
 // no module of this version is an Error at the first use of any table.
 
-/// Kernels of the CPU target, for the instruction set that this process uses.
-std::span<const Kernel> cpu_kernels();
-/// Kernels of the CUDA target; empty in a build without CUDA.
-std::span<const Kernel> cuda_kernels();
+/// Tables of kernels that are built in (cmake/targets.cmake).
+std::span<const KernelTable> built_kernels();
+/// Their table of that name; empty if there is none.
+std::span<const Kernel> kernels_in(std::span<const KernelTable> tables, std::string_view name);
+/// All kernels of a target, for the instruction set that this process uses; empty if it is not built in.
+std::span<const Kernel> kernels_of(std::string_view target);
 std::span<const PrecisionInfo> precisions();
 std::span<const StorageInfo> storages();
 std::span<const BasisInfo> bases();
@@ -129,6 +138,7 @@ struct KernelQuery {
   bool complex_coefficients = false;
   int tile = 1;
   int spins = 4;
+  int colours = 3;          ///< of a kernel without links; theirs say it otherwise
   bool expression = false;  ///< a lattice expression: its row has neither conjugate nor epilogue
 };
 
@@ -145,6 +155,11 @@ const Kernel& find(std::span<const Kernel> kernels, const KernelQuery& query);
 /// \throws UnknownName no such precision; the message lists those that exist. Likewise for the others.
 const PrecisionInfo& find_precision(std::string_view name);
 const StorageInfo& find_storage(std::string_view name);
+/// The storage of any matrices of so many colours: r18, c2r8, c1r2 for numbers.
+/// \throws UsageError there is none of so many.
+const StorageInfo& full_storage(int colours);
+/// That of SU(N) links which has the fewest reals and loses no more than rounding: r12, c2r4.
+const StorageInfo& compact_storage(int colours);
 const BasisInfo& find_basis(std::string_view name);
 
 }  // namespace quarksmith

@@ -2,6 +2,10 @@
 
 #include <fmt/ranges.h>
 
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
 #include "runtime/error.hpp"
 
 namespace quarksmith {
@@ -37,6 +41,12 @@ std::string printable(std::string text) {
   return text;
 }
 
+std::string short_pci_address(std::string address) {
+  if (address.size() > 12) address = address.substr(address.size() - 12);
+  for (char& c : address) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return address;
+}
+
 std::string one_of(std::span<const std::string_view> names) {
   if (names.size() < 2) return fmt::format("{}", fmt::join(names, ""));
   return fmt::format("{} or {}", fmt::join(names.first(names.size() - 1), ", "), names.back());
@@ -44,6 +54,34 @@ std::string one_of(std::span<const std::string_view> names) {
 
 void unknown_name(std::string_view kind, std::string_view name, std::span<const std::string_view> known) {
   throw UnknownName(fmt::format("{} '{}' is unknown; use {}", kind, name, one_of(known)));
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+double number(const std::string& text, const std::string& name) {
+  double value = 0;
+  const char *begin = text.data(), *end = begin + text.size();
+  if (const auto [rest, error] = std::from_chars(begin, end, value); error != std::errc() || rest != end)
+    throw UsageError(fmt::format("{}: '{}' is not a number", name, text));
+  if (!std::isfinite(value)) throw UsageError(fmt::format("{}: '{}' is not a finite number", name, text));
+  return value;
+}
+
+long long integer(const std::string& text, const std::string& name) {
+  long long value = 0;
+  const char *begin = text.data(), *end = begin + text.size();
+  if (const auto [rest, error] = std::from_chars(begin, end, value); error != std::errc() || rest != end)
+    throw UsageError(fmt::format("{}: '{}' is not an integer", name, text));
+  return value;
 }
 
 }  // namespace quarksmith

@@ -13,6 +13,16 @@ namespace quarksmith {
 /// The text in one line of UTF-8: control characters, and bytes that are no UTF-8, become `?`.
 std::string printable(std::string text);
 
+/// The text between separators: one part at least.
+std::vector<std::string> split(const std::string& text, char separator);
+// \param name of what is read, for messages. \throws UsageError it is no such number, or not finite.
+double number(const std::string& text, const std::string& name);
+long long integer(const std::string& text, const std::string& name);
+
+/// Domain, bus, device and function of an address on the PCI bus alone, in small letters: `0000:19:00.0`. Some write
+/// eight digits of the domain.
+std::string short_pci_address(std::string address);
+
 /// `a, b or c`
 std::string one_of(std::span<const std::string_view> names);
 

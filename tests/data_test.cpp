@@ -13,8 +13,8 @@ namespace {
 
 using namespace quarksmith;
 using reference::operator*;
+using data::antiperiodic;
 using data::load;
-using data::parameters;
 using data::Quark;
 using data::report;
 using reference::SpinMatrix;
@@ -105,7 +105,7 @@ TEST(Readers, MovesASignFoldedIntoTheLinksToTheBoundary) {
 TEST_P(Data, BridgeOperatorsAndPion) {
   REQUIRE_DATA();
   const HostGauge gauge = load("bridge/conf_04040408.txt.gz", {4, 4, 4, 8});
-  const WilsonParameters p = parameters(0.12, {-1, -1, -1, -1});
+  const Action action = data::wilson(0.12, {-1, -1, -1, -1});
   const double kappa2 = 2 * 0.12;
   const auto domain = std::make_shared<Domain>(gauge.lattice, GetParam());
   int found = 0;
@@ -117,29 +117,11 @@ TEST_P(Data, BridgeOperatorsAndPion) {
     ++found;
     double ours = 0;
     if (name == "pion t=0 Wilson") {
-      ours = Quark(gauge, p, GetParam()).pion("point:0,0,0,0")[0] / (kappa2 * kappa2);
+      ours = Quark(gauge, action, GetParam()).pion("point:0,0,0,0")[0] / (kappa2 * kappa2);
     } else {
-      // The peer's source is 1 + i in its Dirac basis, which is that of the kernel: the numbers go in unrotated.
-      const auto links =
-          std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r18")));
-      const WilsonHopping hopping(links, find_precision("double"), find_basis("non_relativistic"), p);
-      HostSpinor ones(gauge.lattice);
-      for (HostSite& site : ones.site) site.fill({1, 1});
-      const BasisInfo& unrotated = find_basis("degrand_rossi");
-      SpinorField b(domain, find_precision("double"), Subset::full), x = b.like();
-      upload(ones, b, unrotated);
-      if (name == "Mult Wilson") {
-        WilsonMatrix(hopping).apply(x, b, Dagger::no);
-      } else {
-        SpinorField even(domain, find_precision("double"), Subset::even), result = even.like();
-        even.copy_half(Parity::even, b);
-        WilsonEvenOdd(hopping, Reduction::symmetric).apply(result, even, Dagger::no);
-        x.fill(0);
-        x.copy_half(Parity::even, result);
-      }
-      HostSpinor result(gauge.lattice);
-      download(x, result, unrotated);
-      ours = std::sqrt(reference::dot(result, result).real()) * (name == "Mult Wilson" ? kappa2 : 1);
+      const auto dirac = dense::dirac(action, gauge, domain);
+      ours = name == "Mult Wilson" ? kappa2 * data::norm_on_ones(dirac->matrix())
+                                   : data::norm_on_ones(*dirac->reduced(Reduction::symmetric, 1));
     }
     report("bridge", name, theirs, ours);
     EXPECT_NEAR(ours / theirs, 1, 2e-13) << name;
@@ -172,21 +154,13 @@ double largest_difference(const HostSpinor& a, const HostSpinor& b) {
 TEST_P(Data, PyqcdOperatorAndSolution) {
   REQUIRE_DATA();
   const HostGauge gauge = load("pyqcd/chroma_config.ildg", {4, 4, 4, 8});
-  WilsonParameters p;
-  p.mass = 0.4;
+  const Action action = dense::wilson(0.4);
   // Their gammas are (gx, -gy, gz, -gt): W = gy gt turns ours into theirs.
   const SpinMatrix w = reference::gamma(1) * reference::gamma(3), back = reference::adjoint(w);
   HostSpinor unit(gauge.lattice);
   unit.site[0][0] = 1;
-  const Quark quark(gauge, p, GetParam());
-  const auto links =
-      std::make_shared<LinkField>(upload(gauge, quark.domain, find_precision("double"), find_storage("r18")));
-  const WilsonHopping hopping(links, find_precision("double"), find_basis("non_relativistic"), p);
-  SpinorField b(quark.domain, find_precision("double"), Subset::full), x = b.like();
-  upload(rotate(back, unit), b, hopping.basis());
-  WilsonMatrix(hopping).apply(x, b, Dagger::no);
-  HostSpinor result(gauge.lattice);
-  download(x, result, hopping.basis());
+  const Quark quark(gauge, action, GetParam());
+  const HostSpinor result = dense::apply(dense::dirac(action, gauge, quark.domain)->matrix(), {rotate(back, unit)})[0];
   const double d =
       largest_difference(rotate(w, result), from_txyz(data::read_npy("pyqcd/Dpsi_wilson.npy"), gauge.lattice));
   report("pyqcd", "D e, largest element-wise difference", 0, d);
@@ -200,7 +174,7 @@ TEST_P(Data, PyqcdOperatorAndSolution) {
 
 TEST_P(Data, Cl2qcdUnitGauge) {
   REQUIRE_DATA();
-  const Quark quark(unit_gauge(Lattice({4, 4, 4, 4})), parameters(0.15, {1, 1, 1, 1}), GetParam());
+  const Quark quark(unit_gauge(Lattice({4, 4, 4, 4})), data::wilson(0.15, {1, 1, 1, 1}), GetParam());
   const std::vector<double> ours = quark.pion("point:0,0,0,0");
   const nlohmann::json theirs = data::read_json("cl2qcd/reference.json")["unit_gauge_4444"]["wilson_kappa015"];
   for (int t = 0; t < 4; ++t) {
@@ -213,7 +187,7 @@ TEST_P(Data, TmlqcdPropagator) {
   REQUIRE_DATA();
   const HostGauge gauge = load("nissa/L4T8conf", {4, 4, 4, 8});
   const Lattice& lattice = gauge.lattice;
-  const Quark quark(gauge, parameters(0.15, {1, 1, 1, -1}), GetParam());
+  const Quark quark(gauge, data::wilson(0.15, antiperiodic), GetParam());
   // Their gammas are (-gx, gy, -gz, -gt): W = gy turns ours into theirs.
   const SpinMatrix w = reference::gamma(1), back = reference::adjoint(w);
   double largest = 0;
@@ -253,16 +227,14 @@ TEST_P(Data, ChromaAnisotropicWilson) {
   for (auto& site : gauge.site)  // their runs used the single precision rounding of the field
     for (Matrix3& u : site)
       for (Complex64& z : u) z = {static_cast<float>(z.real()), static_cast<float>(z.imag())};
-  WilsonParameters p = parameters(0.135, {1, 1, 1, -1});
-  p.xi0 = 2.464;
-  p.nu = 0.95;
+  const Action action("wilson", {{"mass", data::mass_of(0.135)}, {"xi0", 2.464}, {"nu", 0.95}});
   int found = 0;
   const nlohmann::json peer = data::read_json("chroma/reference/propagators_weak_field.json");
   for (const auto& entry : peer["entries"]) {
     const std::string test = entry["test"];
     if (!test.ends_with("_wilson")) continue;  // five preconditionings of one matrix
     ++found;
-    const Quark quark(gauge, p, GetParam(), 1e-12, test == "prec_wilson" ? "symmetric" : "none");
+    const Quark quark(gauge, action, GetParam(), 1e-12, test == "prec_wilson" ? "symmetric" : "none");
     const std::vector<double> ours = quark.pion("gaussian:0,0,0,0:2.0,5");
     for (int t = 0; t < 8; ++t) {
       const double theirs = entry["prop_corr"][t];
@@ -276,9 +248,9 @@ TEST_P(Data, ChromaAnisotropicWilson) {
 TEST_P(Data, ChromaFreeFieldTwistedBoundary) {
   REQUIRE_DATA();
   if (!support::built("double", "r12", "wilson", "non_relativistic", 4, true)) GTEST_SKIP() << support::wide;
-  const WilsonParameters p =
-      parameters(0.1, {std::polar(1.0, 0.2 * std::numbers::pi), std::polar(1.0, 0.4 * std::numbers::pi), 1, 1});
-  const std::vector<double> ours = Quark(unit_gauge(Lattice({4, 4, 4, 8})), p, GetParam()).pion("point:0,0,0,0");
+  const Action action =
+      data::wilson(0.1, {std::polar(1.0, 0.2 * std::numbers::pi), std::polar(1.0, 0.4 * std::numbers::pi), 1, 1});
+  const std::vector<double> ours = Quark(unit_gauge(Lattice({4, 4, 4, 8})), action, GetParam()).pion("point:0,0,0,0");
   const nlohmann::json theirs =
       data::read_json("chroma/reference/propagator_free_field_twisted_bc.json")["entries"][0]["prop_corr"];
   for (int t = 0; t < 8; ++t) {
@@ -291,10 +263,8 @@ TEST_P(Data, LalibeCloverPropagator) {
   REQUIRE_DATA();
   const HostGauge gauge = load("chroma/weak_field.lime", {4, 4, 4, 8});
   const Lattice& lattice = gauge.lattice;
-  WilsonParameters p;
-  p.mass = 0.1;
-  p.csw_r = p.csw_t = 1.17;
-  const Propagator ours = Quark(gauge, p, GetParam(), 1e-14).propagator("gaussian:0,0,0,4:2.0,5");
+  const Propagator ours =
+      Quark(gauge, dense::wilson(0.1, 1.17), GetParam(), 1e-14).propagator("gaussian:0,0,0,4:2.0,5");
   // axes t, z, y, x, sink spin, source spin, sink colour, source colour
   const std::vector<Complex64> theirs = data::read_npy("lalibe/PS_up_4.npy");
   ASSERT_EQ(theirs.size(), static_cast<std::size_t>(lattice.sites()) * 144);

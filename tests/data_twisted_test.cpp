@@ -15,10 +15,8 @@ using data::load;
 using data::Quark;
 using data::report;
 
-WilsonParameters parameters(double kappa, double mu, std::array<Complex64, 4> boundary) {
-  WilsonParameters p = data::parameters(kappa, boundary);
-  p.twist.mu = mu;
-  return p;
+Action twisted_mass(double kappa, double mu, const BoundaryPhases& boundary = data::antiperiodic) {
+  return {"twisted_mass", {{"mass", data::mass_of(kappa)}, {"mu", mu}}, boundary};
 }
 
 class TwistedData : public testing::TestWithParam<std::shared_ptr<Device>> {};
@@ -44,8 +42,7 @@ TEST_P(TwistedData, NissaMesons) {
   const nlohmann::json peer = data::read_json("nissa/reference/twisted_mass_2pt.json");
   std::map<double, Propagator> quarks;
   for (const double mu : {0.5, -0.5, 2.0, -2.0})
-    quarks.emplace(mu,
-                   Quark(gauge, parameters(0.177, mu, {1, 1, 1, -1}), GetParam(), 1e-14).propagator("point:0,0,0,4"));
+    quarks.emplace(mu, Quark(gauge, twisted_mass(0.177, mu), GetParam(), 1e-14).propagator("point:0,0,0,4"));
   int found = 0;
   for (const auto& entry : peer["correlators"]) {
     ++found;
@@ -68,24 +65,14 @@ TEST_P(TwistedData, BridgeOperator) {
   REQUIRE_DATA();
   const HostGauge gauge = load("bridge/conf_04040408.txt.gz", {4, 4, 4, 8});
   const auto domain = std::make_shared<Domain>(gauge.lattice, GetParam());
-  const auto links = std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r12")));
-  HostSpinor ones(gauge.lattice);
-  for (HostSite& site : ones.site) site.fill({1, 1});
   int found = 0;
   const nlohmann::json peer = data::read_json("bridge/reference.json");
   for (const auto& entry : peer["entries"]) {
     if (entry["name"] != "Mult twisted mass") continue;
     ++found;
     const double kappa = entry["kappa"], mu = entry["twisted_mass"];
-    const WilsonHopping hopping(links, find_precision("double"), find_basis("non_relativistic"),
-                                parameters(kappa, mu, {1, 1, 1, -1}));
-    // The peer's source is 1 + i in its Dirac basis, which is that of the kernel: the numbers go in unrotated.
-    SpinorField b = hopping.field(Subset::full, 1), x = b.like();
-    upload(ones, b, find_basis("degrand_rossi"));
-    WilsonMatrix(hopping).apply(x, b, Dagger::no);
-    HostSpinor result(gauge.lattice);
-    download(x, result, find_basis("degrand_rossi"));
-    const double ours = 2 * kappa * std::sqrt(reference::dot(result, result).real());
+    const auto dirac = dense::dirac(twisted_mass(kappa, mu), gauge, domain, "r12");
+    const double ours = 2 * kappa * data::norm_on_ones(dirac->matrix());
     report("bridge", "Mult twisted mass", entry["value"], ours);
     EXPECT_NEAR(ours / entry["value"].get<double>(), 1, 1e-13);
   }
@@ -95,7 +82,7 @@ TEST_P(TwistedData, BridgeOperator) {
 TEST_P(TwistedData, Cl2qcdUnitGauge) {
   REQUIRE_DATA();
   // Their twisted mass has the opposite sign.
-  const Quark quark(unit_gauge(Lattice({4, 4, 4, 4})), parameters(0.15, -4, {1, 1, 1, 1}), GetParam());
+  const Quark quark(unit_gauge(Lattice({4, 4, 4, 4})), twisted_mass(0.15, -4, {1, 1, 1, 1}), GetParam());
   const std::vector<double> ours = quark.pion("point:0,0,0,0");
   const nlohmann::json theirs =
       data::read_json("cl2qcd/reference.json")["unit_gauge_4444"]["twisted_mass_kappa015_mu4"];

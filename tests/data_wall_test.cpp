@@ -3,7 +3,6 @@
 
 #include "runtime/fields/gauge.hpp"
 #include "runtime/io/gauge.hpp"
-#include "solvers/actions/domain_wall.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "tests/quark.hpp"
 #include "tests/reference/reference.hpp"
@@ -25,8 +24,8 @@ class DataWall : public testing::TestWithParam<std::shared_ptr<Device>> {
     settings.method = Method::cg;
     settings.links = "r18";
     settings.options.tolerance = 1e-13;
-    const auto action = std::make_shared<DomainWallAction>(DomainWallParameters::uniform(mass, m5, slices));
-    return Solver(action, gauge, std::make_shared<Domain>(gauge.lattice, GetParam()), settings);
+    const ActionValues values(find_action("domain_wall"), {{"mass", mass}, {"m5", m5}}, slices);
+    return Solver(Action(values), gauge, std::make_shared<Domain>(gauge.lattice, GetParam()), settings);
   }
 };
 
@@ -40,30 +39,17 @@ TEST_P(DataWall, BridgeOperatorAndPion) {
     if (name != "Mult domain wall" && name != "pion t=0 domain wall") continue;
     ++found;
     const Solver quark = solver(gauge, entry["mass"], entry["M0"], entry["Ls"]);
-    // The peer's spinors are in its Dirac basis, which is that of the kernel: numbers go in unrotated.
-    const BasisInfo& unrotated = find_basis("degrand_rossi");
-    SpinorField b = quark.field(), x = b.like();
     double ours = 0;
     if (name == "Mult domain wall") {
-      HostSpinor ones(gauge.lattice), result(gauge.lattice);
-      for (HostSite& site : ones.site) site.fill({1, 1});
-      SpinorField slices = b.by_slice();
-      for (int s = 0; s < slices.rhs(); ++s) upload(ones, slices, unrotated, s);
-      quark.dirac().matrix().apply(x, b, Dagger::no);
-      for (int s = 0; s < slices.rhs(); ++s) {
-        download(x.by_slice(), result, unrotated, s);
-        ours += reference::dot(result, result).real();
-      }
-      ours = std::sqrt(ours);
+      ours = data::norm_on_ones(quark.dirac().matrix());
     } else {
       SpinorField four(quark.domain(), find_precision("double"), Subset::full), result = four.like();
-      HostSpinor column(gauge.lattice);
       for (int n = 0; n < 12; ++n) {
         HostSpinor source(gauge.lattice);
         source.site[0][n] = 1;
         upload(source, four, quark.basis());
         EXPECT_TRUE(quark.solve_sources(result, four).front().converged);
-        download(result, column, quark.basis());
+        const HostSpinor column = dense::get_one(result, quark.basis());
         for (long long i = 0; i < gauge.lattice.sites(); ++i)
           if (gauge.lattice.coordinates(i)[3] == 0)
             for (const Complex64& z : column.site[i]) ours += std::norm(z);
@@ -83,25 +69,22 @@ TEST_P(DataWall, PyqcdOperator) {
   const Solver quark = solver(gauge, 0.4, 1.6, slices);
   // Their gammas are (gx, -gy, gz, -gt): W = gy gt turns ours into theirs; gamma_5 is the same.
   const SpinMatrix w = reference::gamma(1) * reference::gamma(3), back = reference::adjoint(w);
-  HostSpinor unit(gauge.lattice), ours(gauge.lattice);
+  HostSpinor unit(gauge.lattice);
   unit.site[0][0] = 1;
-  SpinorField b = quark.field(), x = b.like();
-  b.fill(0);
-  SpinorField first = b.by_slice();
-  upload(reference::multiply(back, unit), first, quark.basis(), 0);
-  quark.dirac().matrix().apply(x, b, Dagger::no);
+  dense::Vectors b(slices, HostSpinor(gauge.lattice));
+  b[0] = reference::multiply(back, unit);
+  const dense::Vectors all = dense::multiply(w, dense::apply(quark.dirac().matrix(), b));
   const std::vector<Complex64> theirs = data::read_npy("pyqcd/Dpsi_dwf_wilson.npy");
   ASSERT_EQ(theirs.size(), static_cast<std::size_t>(slices * 12 * gauge.lattice.sites()));
   double largest = 0;
   std::size_t n = 0;
   for (int s = 0; s < slices; ++s) {
-    download(x.by_slice(), ours, quark.basis(), s);
-    ours = reference::multiply(w, ours);
     for (int t = 0; t < 8; ++t)
       for (int i = 0; i < 64; ++i)  // x, y, z, z fastest
         for (int k = 0; k < 12; ++k)
-          largest = std::max(largest,
-                             std::abs(theirs[n++] - ours.site[gauge.lattice.index({i / 16, i / 4 % 4, i % 4, t})][k]));
+          largest = std::max(
+              largest,
+              std::abs(theirs[n++] - all[std::size_t(s)].site[gauge.lattice.index({i / 16, i / 4 % 4, i % 4, t})][k]));
   }
   report("pyqcd", "D_5 e, largest element-wise difference", 0, largest);
   EXPECT_LT(largest, 1e-14);

@@ -2,18 +2,17 @@
 #include <gtest/gtest.h>
 
 #include "runtime/fields/gauge.hpp"
-#include "solvers/actions/wilson.hpp"
 #include "solvers/hmc/fermion_monomials.hpp"
 #include "solvers/krylov/blas.hpp"
+#include "tests/dense.hpp"
 #include "tests/slope.hpp"
 #include "tests/support.hpp"
-#include "tests/twisted.hpp"
 
 namespace {
 
 using namespace quarksmith;
-using twisted::Dense;
-using twisted::Flavours;
+using dense::DenseAction;
+using dense::Vectors;
 
 constexpr double twist = 0.35;
 
@@ -66,9 +65,9 @@ Square matrix_of(const Lattice& lattice, bool all, const Apply& apply) {
   const std::size_t n = 12 * sites.size();
   Square m(n * n);
   for (std::size_t column = 0; column < n; ++column) {
-    Flavours unit(1, HostSpinor(lattice));
+    Vectors unit(1, HostSpinor(lattice));
     unit[0].site[sites[column / 12]][column % 12] = 1;
-    const Flavours image = apply(unit);
+    const Vectors image = apply(unit);
     for (std::size_t row = 0; row < n; ++row) m[n * row + column] = image[0].site[sites[row / 12]][row % 12];
   }
   return m;
@@ -90,21 +89,14 @@ class CountedNoise final : public Noise {
 
 class EvenTwist : public testing::TestWithParam<TwistCase> {
  protected:
-  WilsonParameters wilson() const {
-    WilsonParameters p;
-    p.mass = 0.1;
-    p.xi0 = 1.4;
-    p.nu = 0.9;
-    p.csw_r = GetParam().csw;
-    p.csw_t = 0.8 * GetParam().csw;
-    return p;
+  Action action() const {
+    const double csw = GetParam().csw;
+    std::map<std::string, double> p = {{"mass", 0.1}, {"xi0", 1.4}, {"nu", 0.9}};
+    if (csw != 0) p.insert({{"csw_r", csw}, {"csw_t", 0.8 * csw}});
+    return {csw != 0 ? "clover" : "wilson", p};
   }
   FermionTerm term(double with = twist) const {
-    FermionTerm t;
-    t.fermion.action = std::make_shared<WilsonAction>(wilson());
-    t.fermion.reduction = Reduction::symmetric;
-    t.fermion.twist = with;
-    t.log_det = false;
+    FermionTerm t{.fermion = {action(), Reduction::symmetric, {}, with}, .log_det = false};
     t.tol_force = t.tol_action = 1e-14;
     t.solver = {Method::cg, "double"};
     return t;
@@ -118,11 +110,8 @@ class EvenTwist : public testing::TestWithParam<TwistCase> {
   class Operator {
    public:
     Operator(const FermionTerm& term, const EvolvingLinks& links) : a_(term.fermion, term.solver) { a_.follow(links); }
-    Flavours operator()(const Flavours& psi, Dagger dagger = Dagger::no) const {
-      SpinorField in = a_.field(), out = a_.field();
-      twisted::upload_all(psi, in, find_basis("non_relativistic"));
-      a_.matrix().apply(out, in, dagger);
-      return twisted::download_all(out, find_basis("non_relativistic"));
+    Vectors operator()(const Vectors& psi, Dagger dagger = Dagger::no) const {
+      return dense::apply(a_.matrix(), psi, dagger);
     }
 
    private:
@@ -134,19 +123,18 @@ TEST_P(EvenTwist, AddsITwistGamma5T) {
   const DomainPointer where = domain({4, 4, 4, 4});
   const HostGauge u = gauge(where->lattice());
   const EvolvingLinks links(u, where);
-  const Dense dense(u, wilson());
-  const Flavours psi = twisted::half(twisted::random(u.lattice, 1, 3), Parity::even);
+  const DenseAction dense(action(), u);
+  const Vectors psi = dense::half(dense::random(u.lattice, 1, 3), Parity::even);
   const Operator ours(term(), links);
   for (const bool dagger : {false, true}) {
-    const Flavours turned = twisted::gamma5(dense.multiply(psi));
+    const Vectors turned = dense::gamma5(dense.multiply(psi));
     const auto with = [&](double sign) {
       const Complex64 c(0, (dagger ? -sign : sign) * twist);
-      return twisted::half(twisted::combine(1, dense.even_odd(psi, Reduction::symmetric, dagger), c, turned),
-                           Parity::even);
+      return dense::half(dense::combine(1, dense.even_odd(psi, Reduction::symmetric, dagger), c, turned), Parity::even);
     };
-    const Flavours found = ours(psi, dagger ? Dagger::yes : Dagger::no);
-    EXPECT_LT(twisted::deviation(found, with(1)), support::rounding);
-    EXPECT_GT(twisted::deviation(found, with(-1)), 0.1);
+    const Vectors found = ours(psi, dagger ? Dagger::yes : Dagger::no);
+    EXPECT_LT(dense::deviation(found, with(1)), support::rounding);
+    EXPECT_GT(dense::deviation(found, with(-1)), 0.1);
   }
 }
 
@@ -156,20 +144,20 @@ TEST_P(EvenTwist, HasTheDeterminantOfDenseMatrices) {
   const DomainPointer where = domain({2, 2, 2, 2});
   const HostGauge u = gauge(where->lattice());
   const EvolvingLinks links(u, where);
-  const Dense dense(u, wilson());
+  const DenseAction dense(action(), u);
   const Complex64 i(0, twist);
   constexpr int n = 96;
   const double ours = log_abs_det(matrix_of(u.lattice, false, Operator(term(), links)), n);
-  const Square all = matrix_of(u.lattice, true, [&](const Flavours& psi) {
-    const Flavours squared = dense.multiply(dense.multiply(twisted::half(psi, Parity::even)));
-    return twisted::combine(1, dense.matrix(psi), i, twisted::gamma5(squared));
+  const Square all = matrix_of(u.lattice, true, [&](const Vectors& psi) {
+    const Vectors squared = dense.multiply(dense.multiply(dense::half(psi, Parity::even)));
+    return dense::combine(1, dense.matrix(psi), i, dense::gamma5(squared));
   });
-  const Square t = matrix_of(u.lattice, true, [&](const Flavours& psi) { return dense.multiply(psi); });
+  const Square t = matrix_of(u.lattice, true, [&](const Vectors& psi) { return dense.multiply(psi); });
   EXPECT_NEAR(ours, log_abs_det(all, 2 * n) - log_abs_det(t, 2 * n), 1e-10);
 
-  const Square m = matrix_of(u.lattice, false,
-                             [&](const Flavours& psi) { return dense.even_odd(psi, Reduction::symmetric, false); });
-  const Square even = matrix_of(u.lattice, false, [&](const Flavours& psi) { return dense.multiply(psi); });
+  const Square m =
+      matrix_of(u.lattice, false, [&](const Vectors& psi) { return dense.even_odd(psi, Reduction::symmetric, false); });
+  const Square even = matrix_of(u.lattice, false, [&](const Vectors& psi) { return dense.multiply(psi); });
   Square sum = product_of(adjoint_of(m, n), m, n);
   const Square squared = product_of(even, even, n);
   for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += twist * twist * squared[k];
@@ -193,7 +181,7 @@ TEST_P(EvenTwist, HasTheForceOfItsDifferences) {
   EvolvingLinks links(gauge(where->lattice()), where);
   FermionTerm with_log_det = term(), smeared = term();
   with_log_det.log_det = true;
-  smeared.fermion.stout = {.rho = 0.1, .steps = 2};
+  smeared.fermion.smearing = {"stout", {{"rho", 0.1}}, 2};
   TwoFlavourMonomial quarks("quarks", with_log_det), on_stout_links("stout", smeared);
   RatioMonomial ratio("ratio", term(), term(0.9).fermion), other("other ratio", term(0), term().fermion);
   for (Monomial* monomial : {static_cast<Monomial*>(&quarks), static_cast<Monomial*>(&on_stout_links),

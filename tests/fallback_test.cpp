@@ -4,7 +4,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/solve.hpp"
-#include "tests/reference/reference.hpp"
+#include "tests/dense.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -25,21 +25,17 @@ class Fallback : public testing::TestWithParam<std::tuple<const char*, const cha
     s.options.tolerance = tolerance;
     return s;
   }
-  std::unique_ptr<WilsonSolver> solver(const SolveSettings& s, const DomainPointer& domain, double mass) const {
-    WilsonParameters p;
-    p.mass = mass;
-    return std::make_unique<WilsonSolver>(gauge, domain, p, s);
+  std::unique_ptr<Solver> solver(const SolveSettings& s, const DomainPointer& domain, double mass) const {
+    return std::make_unique<Solver>(dense::wilson(mass), gauge, domain, s);
   }
-  SpinorField sources(const WilsonSolver& s) const {
+  SpinorField sources(const Solver& s) const {
     SpinorField b = s.field(rhs);
     for (int n = 0; n < rhs; ++n) upload(reference::random_spinor(gauge.lattice, 3 + unsigned(n)), b, s.basis(), n);
     return b;
   }
-  double true_residual(const WilsonSolver& s, const SpinorField& x, int n, double mass) const {
-    HostSpinor solution(gauge.lattice);
-    download(x, solution, s.basis(), n);
+  double true_residual(const Solver& s, const SpinorField& x, int n, double mass) const {
     return reference::residual(reference::random_spinor(gauge.lattice, 3 + unsigned(n)),
-                               reference::wilson(gauge, solution, mass));
+                               reference::wilson(gauge, dense::get_one(x, s.basis(), n), mass));
   }
 
   const HostGauge gauge = weak_gauge(Lattice({4, 4, 4, 8}), 0.25, 5);
@@ -79,10 +75,7 @@ TEST_P(Fallback, GoesOnWithCgColumnByColumn) {
     }
     EXPECT_EQ(reports[0].method, Method::cg);
     const auto again = automatic->solve_all(y, b);
-    HostSpinor first(gauge.lattice), second(gauge.lattice);
-    download(x, first, automatic->basis(), 0);
-    download(y, second, automatic->basis(), 0);
-    EXPECT_EQ(first.site, second.site);  // the same bits after methods have changed places
+    EXPECT_EQ(dense::get(x)[0].site, dense::get(y)[0].site);  // the same bits after methods have changed places
   }
 }
 
@@ -151,13 +144,13 @@ TEST(SolverNumbers, OutOfRangeAreRefused) {
   for (const double bad : {0.0, -1.0, 1.0, 1e300, std::nan(""), double(INFINITY)}) {
     SolveSettings s;
     s.options.tolerance = bad;
-    EXPECT_THROW(WilsonSolver(gauge, domain, {}, s), UsageError) << bad;
+    EXPECT_THROW(Solver(dense::wilson(0), gauge, domain, s), UsageError) << bad;
     s = {};
     s.options.delta = bad == 0 ? -0.5 : bad;
-    EXPECT_THROW(WilsonSolver(gauge, domain, {}, s), UsageError) << bad;
+    EXPECT_THROW(Solver(dense::wilson(0), gauge, domain, s), UsageError) << bad;
     s = {};
     s.parameters.omega = bad == 1 ? 2 : bad;
-    EXPECT_THROW(WilsonSolver(gauge, domain, {}, s), UsageError) << bad;
+    EXPECT_THROW(Solver(dense::wilson(0), gauge, domain, s), UsageError) << bad;
   }
 }
 
@@ -165,12 +158,10 @@ TEST(SolverNumbers, OutOfRangeAreRefused) {
 TEST(RightHandSide, OfNoUsableNormIsRefused) {
   const HostGauge gauge = weak_gauge(Lattice({4, 4, 4, 4}), 0.2, 5);
   const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu());
-  WilsonParameters p;
-  p.mass = 0.2;
   SolveSettings s;
   int iterations = 0;
   s.options.observer = [&](int, double) { ++iterations; };
-  const WilsonSolver solver(gauge, domain, p, s);
+  const Solver solver(dense::wilson(0.2), gauge, domain, s);
   SpinorField b = solver.field(3), x = b.like();
   for (const auto& [number, text] : {std::pair{0.0, "is zero"},
                                      {1e-200, "too small"},

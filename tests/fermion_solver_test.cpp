@@ -8,8 +8,8 @@
 #include "runtime/fields/gauge.hpp"
 #include "solvers/hmc/chronological.hpp"
 #include "solvers/hmc/noise.hpp"
-#include "solvers/actions/wilson.hpp"
 #include "solvers/krylov/blas.hpp"
+#include "tests/dense.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -20,13 +20,12 @@ constexpr double tolerance = 1e-11;
 
 /// Links that move, and an operator that follows them.
 struct MovingOperator {
-  MovingOperator(const std::shared_ptr<Device>& device, std::shared_ptr<const Action> action, Reduction form,
+  MovingOperator(const std::shared_ptr<Device>& device, const Action& action, Reduction form,
                  const FermionSolver& solver, bool shifted = false)
-      : domain(
-            std::make_shared<Domain>(Lattice(action->reach() > 1 ? Coordinates{6, 6, 6, 6} : Coordinates{4, 4, 4, 8}),
-                                     device, Communicator::self(), action->reach())),
+      : domain(std::make_shared<Domain>(Lattice(action.reach() > 1 ? Coordinates{6, 6, 6, 6} : Coordinates{4, 4, 4, 8}),
+                                        device, Communicator::self(), action.reach())),
         links(weak_gauge(domain->lattice(), 0.15, 5), domain),
-        parameters{std::move(action), form, {}, {1, 1, 1, -1}, 0.1},
+        parameters{action, form},
         a(parameters, solver, shifted),
         momenta(links.cleared()) {
     GaussianNoise(3, 0).momenta(momenta);
@@ -63,24 +62,8 @@ struct MovingOperator {
   LinkField momenta;
 };
 
-std::shared_ptr<const Action> wilson(double mass, double csw) {
-  WilsonParameters p;
-  p.mass = mass;
-  p.csw_r = p.csw_t = csw;
-  return std::make_shared<WilsonAction>(p);
-}
-std::shared_ptr<const Action> clover() { return wilson(0.05, 1.1); }
-StaggeredAction staggered(StaggeredParameters::Kind kind) {
-  StaggeredParameters p;
-  p.kind = kind;
-  p.mass = 0.1;
-  p.u0 = 0.9;
-  p.naik_epsilon = -0.05;
-  return StaggeredAction(p);
-}
-std::shared_ptr<const Action> hisq() {
-  return std::make_shared<StaggeredAction>(staggered(StaggeredParameters::Kind::hisq));
-}
+Action clover() { return dense::wilson(0.05, 1.1); }
+Action hisq() { return {"hisq", {{"mass", 0.1}, {"naik_epsilon", -0.05}}}; }
 
 TEST(FermionSolvers, ReachTheTrueResidualOnLinksThatMove) {
   for (const auto& device : support::devices())
@@ -155,7 +138,7 @@ TEST(FermionSolvers, ShiftsReachTheirTrueResiduals) {
 
 /// What BiCGstab does not solve, conjugate gradients do; by itself it says so.
 TEST(FermionSolvers, FallBackWhereBiCGstabFails) {
-  const auto light = wilson(-1.2, 0);
+  const Action light = dense::wilson(-1.2);
   const auto solve = [&](Method method) {
     MovingOperator run(Device::cpu(), light, Reduction::none, {method, "double"});
     const SpinorField b = run.source();
@@ -177,8 +160,7 @@ TEST(FermionSolvers, FallBackWhereBiCGstabFails) {
 }
 
 TEST(FermionSolvers, ThePrecisionOfTheBuildIsTheDefault) {
-  const auto naive = std::make_shared<StatedAction>(ActionValues(find_action("naive"), {{"mass", 0.4}, {"mu", 0.1}}),
-                                                    BoundaryPhases{1, 1, 1, -1});
+  const Action naive("naive", {{"mass", 0.4}, {"mu", 0.1}});
   const auto solve = [&](const std::string& precision) {
     MovingOperator run(Device::cpu(), naive, Reduction::none, {Method::cg, precision});
     const SpinorField b = run.source();
@@ -195,8 +177,7 @@ TEST(FermionSolvers, ThePrecisionOfTheBuildIsTheDefault) {
 /// Fat and long links that never leave the device against those that hosts hold, in every precision.
 TEST(FermionSolvers, LinksMadeOnTheDeviceAreThoseOfTheHost) {
   for (const auto& device : support::devices())
-    for (const auto kind : {StaggeredParameters::Kind::asqtad, StaggeredParameters::Kind::hisq}) {
-      const StaggeredAction action = staggered(kind);
+    for (const Action& action : {Action("asqtad", {{"mass", 0.1}, {"u0", 0.9}}), hisq()}) {
       const auto domain = std::make_shared<Domain>(Lattice({6, 6, 6, 6}), device, Communicator::self(), 3);
       const HostGauge gauge = weak_gauge(domain->lattice(), 0.3, 5);
       const auto field =

@@ -25,7 +25,7 @@ SpinMatrix spin_matrix(const double* numbers, int spins) {
   return m;
 }
 
-/// What backward hops carry beside forward ones, for operators that tell them apart.
+/// What backward hops carry besides forward ones, for operators that tell them apart.
 constexpr std::array<double, directions> back_weight = {1.3, 0.7, -0.4, 0.6};
 
 /// General matrices, some larger than 1, as sums over paths are.

@@ -6,7 +6,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/solve.hpp"
-#include "tests/reference/reference.hpp"
+#include "tests/dense.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -252,9 +252,7 @@ TEST_P(Paper, GivesTheSameResiduals) {
     std::vector<History> residuals(sources.size());
     settings.options.rhs_observer = [&](int n, int, double residual) { residuals.at(n).push_back(residual); };
     const auto domain = std::make_shared<Domain>(lattice, device);
-    WilsonParameters parameters;
-    parameters.mass = mass;
-    const WilsonSolver solver(test_gauge(lattice), domain, parameters, settings);
+    const Solver solver(dense::wilson(mass), test_gauge(lattice), domain, settings);
     SpinorField b(domain, find_precision("double"), Subset::full, c.columns), x = b.like();
     for (int n = 0; n < c.columns; ++n) upload(sources[n], b, solver.basis(), n);
     const std::vector<SolveReport> reports = solver.solve_all(x, b);
@@ -288,19 +286,15 @@ TEST(Preconditioner, MayBeAnyMethodInAnyPrecision) {
         settings.options.tolerance = std::string_view(precision) == "single-half" ? 2e-6 : 1e-11;
         settings.options.max_iterations = 200;
         const auto domain = std::make_shared<Domain>(lattice, device);
-        WilsonParameters parameters;
-        parameters.mass = -0.2;
-        const WilsonSolver solver(gauge, domain, parameters, settings);
+        const Solver solver(dense::wilson(-0.2), gauge, domain, settings);
         SpinorField b(domain, find_precision("double"), Subset::full, 3), x = b.like(), again = b.like();
         for (int n = 0; n < 3; ++n) upload(reference::random_spinor(lattice, 3 + n), b, solver.basis(), n);
         const std::vector<SolveReport> reports = solver.solve_all(x, b);
         solver.solve_all(again, b);
         for (int n = 0; n < 3; ++n) {
           EXPECT_TRUE(reports[n].converged) << inner << " " << precision << " " << reports[n].residual;
-          HostSpinor one(lattice), two(lattice);
-          download(x, one, solver.basis(), n);
-          download(again, two, solver.basis(), n);
-          EXPECT_EQ(one.site, two.site) << inner << " " << precision;
+          EXPECT_EQ(dense::get(x, solver.basis(), n)[0].site, dense::get(again, solver.basis(), n)[0].site)
+              << inner << " " << precision;
         }
       }
 }
@@ -314,9 +308,7 @@ TEST(Stagnation, IsReported) {
       settings.method = method;
       settings.options.max_iterations = 100000;
       const auto domain = std::make_shared<Domain>(lattice, device);
-      WilsonParameters parameters;
-      parameters.mass = -2.1;
-      const WilsonSolver solver(test_gauge(lattice), domain, parameters, settings);
+      const Solver solver(dense::wilson(-2.1), test_gauge(lattice), domain, settings);
       SpinorField b(domain, find_precision("double"), Subset::full), x = b.like();
       upload(reference::random_spinor(lattice, 3), b, solver.basis());
       const SolveReport report = solver.solve(x, b);

@@ -5,11 +5,10 @@
 
 #include "runtime/fields/gauge.hpp"
 #include "runtime/ranks/bordered.hpp"
-#include "solvers/actions/make.hpp"
 #include "solvers/krylov/batch.hpp"
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/normal.hpp"
-#include "tests/reference/reference.hpp"
+#include "tests/dense.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -45,10 +44,9 @@ Found found_with(const OperatorCase& c, int reach) {
   std::map<std::string, double> values;
   for (const ActionParameter& p : info.parameters)
     if (p.required) values.emplace(p.name, p.name.starts_with("csw") ? 1.2 : 0.3);
-  const auto action = make_action({.values = {info, values}, .slices = info.chain.empty() ? 1 : 4});
+  const Action action({info, values, info.chain.empty() ? 1 : 4});
   const HostGauge gauge = weak_gauge(lattice(), 0.4, 3);
-  const LinkStore links(gauge, domain_of(reach), "r18", basis.name.data());
-  const auto dirac = action->make(links, find_precision("double"));
+  const auto dirac = dense::dirac(action, gauge, domain_of(reach));
   const SystemOperator system(*dirac, c.form, 1);
   SpinorField b = system.a().field(1), x = b.like(), y = b.like();
   Found found{{}, {}, b.domain().layout(b.lanes()).boxes()};
@@ -122,7 +120,7 @@ TEST(StoredSites, GroupsOfASiteAreItsWords) {
               for (int n = 0; n < group; ++n) {
                 const long long piece =
                     (static_cast<long long>(slot / links.row) * links.pieces + n / in_piece) * links.row +
-                    slot % links.row;  // as runtime/kernels/targets/move_sites.cu counts them
+                    slot % links.row;  // as runtime/targets/cuda/sites.cu counts them
                 const long long word = (links.data - &memory) / word_bytes + piece * in_piece + n % in_piece;
                 ASSERT_EQ(word, order.word(parity * order.blocks + block, lane, mu * group + n));
               }

@@ -2,9 +2,7 @@
 /// An operator that fails once.
 #pragma once
 
-#include "runtime/fields/gauge.hpp"
-#include "solvers/actions/wilson.hpp"
-#include "tests/reference/reference.hpp"
+#include "tests/dense.hpp"
 
 namespace support {
 
@@ -31,13 +29,6 @@ class Lossy final : public LinearOperator {
 /// The even-odd operator in double on a hot lattice; an operator whose result is lost in its eleventh application. Only
 /// on the CPU: a recorded program has no eleventh call.
 struct LossySystem {
-  LossySystem()
-      : domain(std::make_shared<Domain>(Lattice({4, 4, 4, 4}), Device::cpu())),
-        hopping(std::make_shared<LinkField>(
-                    upload(hot_gauge(domain->lattice(), 5), domain, find_precision("double"), find_storage("r12"))),
-                find_precision("double"), find_basis("non_relativistic"), {}),
-        exact(hopping, Reduction::symmetric, 12),
-        lossy(exact) {}
   /// Random right-hand sides.
   SpinorField sources(int rhs) const {
     SpinorField b(domain, find_precision("double"), Subset::even, rhs);
@@ -46,10 +37,11 @@ struct LossySystem {
     return b;
   }
 
-  DomainPointer domain;
-  WilsonHopping hopping;
-  WilsonEvenOdd exact;
-  Lossy lossy;
+  DomainPointer domain = std::make_shared<Domain>(Lattice({4, 4, 4, 4}), Device::cpu());
+  HostGauge gauge = hot_gauge(domain->lattice(), 5);
+  std::unique_ptr<DiracOperator> dirac = dense::dirac(dense::wilson(0), gauge, domain, "r12");
+  std::unique_ptr<ReducedOperator> exact = dirac->reduced(Reduction::symmetric, 12);
+  Lossy lossy{*exact};
 };
 
 }  // namespace support

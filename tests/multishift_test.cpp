@@ -19,12 +19,11 @@ struct ShiftedSystem {
   ShiftedSystem(const std::shared_ptr<Device>& device, const Coordinates& extent, const std::string& precision,
                 Reduction reduction, int shifts = int(all_shifts.size()), int max_iterations = 3000)
       : lattice(extent), gauge(weak_gauge(lattice, 0.3, 5)), domain(std::make_shared<Domain>(lattice, device)) {
-    parameters.mass = -0.25;
     settings.precision = precision;
     settings.reduction = reduction;
     settings.options.tolerance = 1e-10;
     settings.options.max_iterations = max_iterations;
-    solver = std::make_unique<ShiftedSolver>(WilsonAction(parameters), gauge, domain, settings, shifts);
+    solver = std::make_unique<ShiftedSolver>(action, gauge, domain, settings, shifts);
     source = reference::random_spinor(lattice, 3);
   }
   SpinorField field(int rhs = 1) const { return {domain, find_precision("double"), solver->subset(), rhs}; }
@@ -33,21 +32,11 @@ struct ShiftedSystem {
     upload(source, b, solver->basis());
     return b;
   }
-  HostSpinor host(const SpinorField& x, int n) const {
-    HostSpinor h(lattice);
-    download(x, h, solver->basis(), n);
-    return h;
-  }
-  HostSpinor hops(const HostSpinor& x, bool dagger) const {
-    reference::Coefficients c;
-    c.phase = parameters.boundary;
-    return reference::hopping(gauge, x, reference::wilson_hops(dagger), c);
-  }
-  /// The operator A of the shifted equations on host fields: M, or 1 - D_eo D_oe / (4 (4 + m)^2).
+  HostSpinor host(const SpinorField& x, int n) const { return dense::get_one(x, solver->basis(), n); }
+  /// The operator A of the shifted equations on host fields: M, or its even-odd form.
   HostSpinor apply(const HostSpinor& x, bool dagger) const {
-    if (settings.reduction == Reduction::none) return reference::wilson(gauge, x, parameters.mass, dagger);
-    const double diagonal = parameters.mass + 4;
-    return reference::combine(1, x, -0.25 / (diagonal * diagonal), hops(hops(x, dagger), dagger));
+    const dense::DenseAction m(action, gauge);
+    return settings.reduction == Reduction::none ? m.matrix(x, dagger) : m.even_odd({x}, settings.reduction, dagger)[0];
   }
   /// (A^+ A + shift) x
   HostSpinor shifted(const HostSpinor& x, double shift) const {
@@ -60,7 +49,7 @@ struct ShiftedSystem {
   Lattice lattice;
   HostGauge gauge;
   DomainPointer domain;
-  WilsonParameters parameters;
+  Action action = dense::wilson(-0.25);
   SolveSettings settings;
   std::unique_ptr<ShiftedSolver> solver;
   HostSpinor source{lattice};
@@ -126,7 +115,7 @@ TEST(MultishiftSolver, GivesTheResidualsOfEveryShiftAlone) {
     s.settings.options.rhs_observer = [&](int n, int iteration, double residual) {
       if (iteration <= count) seen.at(n).push_back(residual);  // those that follow are of other recurrences
     };
-    const ShiftedSolver solver(WilsonAction(s.parameters), s.gauge, s.domain, s.settings, int(all_shifts.size()));
+    const ShiftedSolver solver(s.action, s.gauge, s.domain, s.settings, int(all_shifts.size()));
     const SpinorField b = s.right_hand_side();
     SpinorField x = s.field(int(all_shifts.size()));
     solver.solve(x, b, all_shifts);
@@ -172,7 +161,7 @@ TEST(MultishiftSolver, ReportsWhatDidNotConverge) {
 
 TEST(MultishiftSolver, SurvivesNumbersThatAreNotFinite) {
   const support::LossySystem s;
-  MultishiftSolver solver(s.exact, s.lossy, 3);
+  MultishiftSolver solver(*s.exact, s.lossy, 3);
   const SpinorField b = s.sources(1);
   SpinorField x(s.domain, b.precision(), b.subset(), 3);
   const std::vector<ShiftResult> results = solver.solve(x, b, {0.5, 0.01, 0.1}, {1e-10, 1e-10, 1e-10}, {});

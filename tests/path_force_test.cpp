@@ -54,7 +54,7 @@ TEST(PathForces, AreThoseOfTheKernelOfTheSameFormula) {
       LinkField p = links.cleared(), expected = links.cleared();
       GaussianNoise(3, 0).momenta(p);
       GaussianNoise(3, 0).momenta(expected);
-      evaluate("force_d234", {links.field(), psi, chi, expected, 0.37, b, c, expected}, settings);
+      evaluate("force_d234", {links.field(), psi, chi, expected, 0.37, b, c}, {expected}, settings);
       add_path_force(PathsOfD234().info, links.field(), psi, chi, 0.37, p, settings);
       EXPECT_GT(support::largest_difference(download(expected), download(links.cleared())), 1);
       EXPECT_LT(support::largest_difference(download(p), download(expected)), 1e-12);

@@ -1,4 +1,4 @@
-// Properties that hold whatever the implementation: hermiticity, gauge covariance, dispersion, even-odd.
+// Properties that hold whatever the implementation: gauge covariance, dispersion, invariance of correlators.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,7 +9,7 @@
 #include "solvers/measure/smearing.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/measure/source.hpp"
-#include "tests/reference/reference.hpp"
+#include "tests/dense.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -20,33 +20,18 @@ class Physics : public testing::TestWithParam<std::shared_ptr<Device>> {
  protected:
   DomainPointer domain(const Lattice& lattice) const { return std::make_shared<Domain>(lattice, GetParam()); }
 
-  static WilsonParameters parameters() {
-    WilsonParameters p;
-    p.mass = 0.1;
-    p.xi0 = 1.3;
-    p.nu = 0.8;
-    return p;
-  }
+  static Action parameters() { return {"wilson", {{"mass", 0.1}, {"xi0", 1.3}, {"nu", 0.8}}}; }
   /// M psi, or M^+ psi.
-  HostSpinor dirac(const HostGauge& gauge, const HostSpinor& psi, const WilsonParameters& p,
-                   Dagger dagger = Dagger::no) const {
-    const auto d = domain(gauge.lattice);
-    const auto links = std::make_shared<LinkField>(upload(gauge, d, find_precision("double"), find_storage("r12")));
-    const WilsonHopping hopping(links, find_precision("double"), find_basis("non_relativistic"), p);
-    SpinorField in(d, find_precision("double"), Subset::full), out = in.like();
-    upload(psi, in, hopping.basis());
-    WilsonMatrix(hopping).apply(out, in, dagger);
-    HostSpinor result(gauge.lattice);
-    download(out, result, hopping.basis());
-    return result;
+  HostSpinor dirac(const HostGauge& gauge, const HostSpinor& psi, const Action& p, Dagger dagger = Dagger::no) const {
+    return dense::apply(dense::dirac(p, gauge, domain(gauge.lattice), "r12")->matrix(), {psi}, dagger)[0];
   }
-  WilsonSolver solver(const HostGauge& gauge, const WilsonParameters& p, double tolerance = 1e-12) const {
+  Solver solver(const HostGauge& gauge, const Action& p, double tolerance = 1e-12) const {
     SolveSettings s;
     s.options.tolerance = tolerance;
-    return WilsonSolver(gauge, domain(gauge.lattice), p, s);
+    return Solver(p, gauge, domain(gauge.lattice), s);
   }
-  Propagator propagator(const HostGauge& gauge, const WilsonParameters& p, const std::string& source) const {
-    const WilsonSolver s = solver(gauge, p);
+  Propagator propagator(const HostGauge& gauge, const Action& p, const std::string& source) const {
+    const Solver s = solver(gauge, p);
     Propagator result(gauge.lattice);
     const SourceSettings settings = source_of(source, gauge.lattice);
     const SpinorField shape(s.domain(), find_precision("double"), Subset::full);
@@ -54,27 +39,13 @@ class Physics : public testing::TestWithParam<std::shared_ptr<Device>> {
       SpinorField b = shape.like(), x = shape.like();
       upload(make_source(settings, gauge.lattice, n / 3, n % 3), b, s.basis());
       EXPECT_TRUE(s.solve(x, b).converged);
-      HostSpinor solution(gauge.lattice);
-      download(x, solution, s.basis());
-      result.set_column(n / 3, n % 3, solution);
+      result.set_column(n / 3, n % 3, dense::get_one(x, s.basis()));
     }
     return result;
   }
 };
 
 using support::rounding;
-
-TEST_P(Physics, DaggerIsTheHermitianConjugateAndGamma5Hermitian) {
-  const Lattice lattice({4, 4, 4, 8});
-  const HostGauge gauge = hot_gauge(lattice, 8);
-  const HostSpinor x = reference::random_spinor(lattice, 1), y = reference::random_spinor(lattice, 2);
-  const Complex64 left = reference::dot(y, dirac(gauge, x, parameters()));
-  const Complex64 right = reference::dot(dirac(gauge, y, parameters(), Dagger::yes), x);
-  EXPECT_LT(std::abs(left - right), 1e-13 * lattice.sites());
-  const auto g5 = reference::gamma5();
-  const HostSpinor a = reference::multiply(g5, dirac(gauge, reference::multiply(g5, x), parameters()));
-  EXPECT_LT(support::compare(a, dirac(gauge, x, parameters(), Dagger::yes)).norm, rounding);
-}
 
 TEST_P(Physics, OperatorIsGaugeCovariant) {
   const Lattice lattice({4, 6, 4, 8});
@@ -89,12 +60,11 @@ TEST_P(Physics, OperatorIsGaugeCovariant) {
 TEST_P(Physics, FreeFieldHasWilsonDispersion) {
   // On a plane wave of momentum p, M is m + sum_mu (1 - cos p_mu) + i sum_mu gamma_mu sin p_mu.
   const Lattice lattice({4, 6, 8, 4});
-  WilsonParameters p;
-  p.mass = 0.3;
+  const Action p = dense::wilson(0.3);
   const std::array<double, 4> momentum = {2 * std::numbers::pi / 4, -2 * std::numbers::pi / 6, 4 * std::numbers::pi / 8,
                                           std::numbers::pi / 4};  // antiperiodic in time
   HostSpinor wave(lattice), expected(lattice);
-  double scalar = p.mass;
+  double scalar = 0.3;
   reference::SpinMatrix symbol = {};
   for (int mu = 0; mu < 4; ++mu) {
     scalar += 1 - std::cos(momentum[mu]);
@@ -110,36 +80,6 @@ TEST_P(Physics, FreeFieldHasWilsonDispersion) {
   }
   const HostSpinor result = dirac(unit_gauge(lattice), wave, p);
   EXPECT_LT(support::compare(result, reference::multiply(symbol, wave)).norm, rounding);
-}
-
-TEST_P(Physics, EvenOddReductionIsTheSchurComplementOfTheFullMatrix) {
-  // Solving in every form gives the same solution: see Solve; here the operators themselves, on even sites.
-  const Lattice lattice({4, 4, 4, 8});
-  const HostGauge gauge = hot_gauge(lattice, 8);
-  const auto d = domain(lattice);
-  const auto links = std::make_shared<LinkField>(upload(gauge, d, find_precision("double"), find_storage("r18")));
-  const WilsonHopping hopping(links, find_precision("double"), find_basis("non_relativistic"), parameters());
-  const double t = parameters().mass + 1 + 3 * parameters().nu / parameters().xi0;
-  HostSpinor even = reference::random_spinor(lattice, 1);
-  for (long long i = 0; i < lattice.sites(); ++i)
-    if (Lattice::parity(lattice.coordinates(i)) == Parity::odd) even.site[i].fill(0);
-  reference::Coefficients c;
-  c.bulk = {0.8 / 1.3, 0.8 / 1.3, 0.8 / 1.3, 1};
-  c.phase = {1, 1, 1, -1};
-  for (const Dagger dagger : {Dagger::no, Dagger::yes}) {
-    const auto hops = reference::wilson_hops(dagger == Dagger::yes);
-    const HostSpinor twice = reference::hopping(gauge, reference::hopping(gauge, even, hops, c), hops, c);
-    for (const Reduction form : {Reduction::symmetric, Reduction::asymmetric}) {
-      SpinorField in(d, find_precision("double"), Subset::even), out = in.like();
-      upload(even, in, hopping.basis());
-      WilsonEvenOdd(hopping, form).apply(out, in, dagger);
-      HostSpinor result(lattice);
-      download(out, result, hopping.basis());
-      const HostSpinor expected = form == Reduction::symmetric ? reference::combine(1, even, -1 / (4 * t * t), twice)
-                                                               : reference::combine(t, even, -1 / (4 * t), twice);
-      EXPECT_LT(support::compare(result, expected, Subset::even).norm, rounding);
-    }
-  }
 }
 
 TEST_P(Physics, SmearingIsGaugeCovariantAndKeepsTimeSlices) {
@@ -174,15 +114,14 @@ TEST_P(Physics, SmearingIsGaugeCovariantAndKeepsTimeSlices) {
 TEST_P(Physics, CorrelatorsAreGaugeInvariantAndMoveWithTheSource) {
   const Lattice lattice({4, 4, 4, 6});
   const HostGauge gauge = weak_gauge(lattice, 0.3, 8);
-  WilsonParameters p;
-  p.mass = 0.2;
+  const Action p = dense::wilson(0.2);
   const Propagator s = propagator(gauge, p, "point:0,1,2,3");
   const auto mesons = meson_correlators(s, 3);
-  const auto proton = proton_correlator(s, 3, p.boundary[3]);
+  const auto proton = proton_correlator(s, 3, p.setting().boundary[3]);
   const auto g = reference::random_gauge_transformation(lattice, 5);
   const Propagator moved = propagator(reference::transform(gauge, g), p, "point:0,1,2,3");
   const auto mesons_g = meson_correlators(moved, 3);
-  const auto proton_g = proton_correlator(moved, 3, p.boundary[3]);
+  const auto proton_g = proton_correlator(moved, 3, p.setting().boundary[3]);
   for (int t = 0; t < 6; ++t) {
     for (int k = 0; k < 16; ++k)
       EXPECT_NEAR(mesons_g[k][t], mesons[k][t], 1e-9 * mesons[15][t]) << meson_names()[k] << t;
@@ -202,10 +141,9 @@ TEST_P(Physics, HeavyProtonFallsWithThreeQuarkMasses) {
   // C(t+1)/C(t) -> (2 kappa)^3 as kappa -> 0; the pion falls with (2 kappa)^2.
   const Lattice lattice({4, 4, 4, 12});
   const double kappa = 0.01;
-  WilsonParameters p;
-  p.mass = WilsonParameters::mass_of_kappa(kappa);
+  const Action p = dense::wilson(1 / (2 * kappa) - 4);
   const Propagator s = propagator(unit_gauge(lattice), p, "point:0,0,0,9");
-  const auto proton = proton_correlator(s, 9, p.boundary[3]);
+  const auto proton = proton_correlator(s, 9, p.setting().boundary[3]);
   const auto mesons = meson_correlators(s, 9);
   for (int t = 0; t < 4; ++t) {  // crosses the boundary between t = 2 and 3
     EXPECT_GT(proton[t].real(), 0) << t;

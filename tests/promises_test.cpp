@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include "runtime/fields/gauge.hpp"
-#include "solvers/actions/wilson.hpp"
 #include "solvers/krylov/block_cg.hpp"
 #include "solvers/krylov/multishift.hpp"
-#include "tests/reference/reference.hpp"
+#include "tests/dense.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -103,12 +102,8 @@ class Promised : public testing::TestWithParam<Promise> {
  protected:
   void set(const std::shared_ptr<Device>& device, int columns, const char* inner = "double") {
     domain = std::make_shared<Domain>(lattice, device);
-    WilsonParameters parameters;
-    parameters.mass = light_mass;
-    const LinkStore links(gauge, domain, "r12", "non_relativistic");
-    const WilsonAction action(parameters);
-    high = action.make(links, find_precision("double"));
-    low = action.make(links, find_precision(inner));
+    high = dense::dirac(dense::wilson(light_mass), gauge, domain, "r12");
+    low = dense::dirac(dense::wilson(light_mass), gauge, domain, "r12", inner);
     outer = std::make_unique<Counted>(high->matrix());
     inner_ = std::make_unique<Counted>(low->matrix());
     tolerances.assign(columns, 1e-10);
@@ -140,11 +135,7 @@ class Promised : public testing::TestWithParam<Promise> {
   Results solve(SpinorField& x, const SpinorField& b) const {
     return GetParam().solve({*outer, *inner_, x, b, options, tolerances, shifts});
   }
-  HostSpinor host(const SpinorField& x, int n) const {
-    HostSpinor h(lattice);
-    download(x, h, basis, n);
-    return h;
-  }
+  HostSpinor host(const SpinorField& x, int n) const { return dense::get_one(x, basis, n); }
   double residual(const SpinorField& x, int n) const { return reference::residual(sources[n], image(host(x, n), n)); }
   /// Of A or A^+ in one application that the method counts.
   int factors() const { return GetParam().shifted ? 2 : 1; }

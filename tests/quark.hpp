@@ -10,6 +10,7 @@
 #include "solvers/krylov/solve.hpp"
 #include "solvers/measure/source.hpp"
 #include "tests/data.hpp"
+#include "tests/dense.hpp"
 
 namespace data {
 
@@ -26,8 +27,8 @@ inline HostGauge load(const std::string& name, const Coordinates& extent) {
 
 /// Everything between a gauge field and its propagator, on one device.
 struct Quark {
-  Quark(const HostGauge& gauge, const WilsonParameters& parameters, const std::shared_ptr<Device>& device,
-        double tolerance = 1e-13, const std::string& even_odd = "symmetric")
+  Quark(const HostGauge& gauge, const Action& action, const std::shared_ptr<Device>& device, double tolerance = 1e-13,
+        const std::string& even_odd = "symmetric")
       : gauge(gauge), domain(std::make_shared<Domain>(gauge.lattice, device)) {
     SolveSettings settings;
     settings.method = Method::cg;
@@ -37,7 +38,7 @@ struct Quark {
     const Unitarity u = check_unitarity(gauge);
     if (std::max(u.unitary, u.determinant) > 1e-9) settings.links = "r18";  // keep the file's own rounding
     links = settings.links;
-    solver = std::make_unique<WilsonSolver>(gauge, domain, parameters, settings);
+    solver = std::make_unique<Solver>(action, gauge, domain, settings);
   }
   HostSpinor solve(const HostSpinor& source, const QuarkSmearing& smearing = {}) const {
     SpinorField b(domain, find_precision("double"), Subset::full), x = b.like();
@@ -48,9 +49,7 @@ struct Quark {
       smear(smearing, u, b);
     }
     EXPECT_TRUE(solver->solve(x, b).converged);
-    HostSpinor solution(gauge.lattice);
-    download(x, solution, solver->basis());
-    return solution;
+    return dense::get_one(x, solver->basis());
   }
   Propagator propagator(const std::string& source) const {
     const SourceSettings s = source_of(source, gauge.lattice);
@@ -68,15 +67,24 @@ struct Quark {
   std::optional<HostGauge> unsmeared;  ///< links of sources, if they are not those of the action
   DomainPointer domain;
   std::string links;
-  std::unique_ptr<WilsonSolver> solver;
+  std::unique_ptr<Solver> solver;
 };
 
-/// Wilson's action in the normalisation of kappa.
-inline WilsonParameters parameters(double kappa, std::array<Complex64, 4> boundary) {
-  WilsonParameters p;
-  p.mass = WilsonParameters::mass_of_kappa(kappa);
-  p.boundary = boundary;
-  return p;
+/// The mass of Wilson's action in the normalisation of kappa.
+inline double mass_of(double kappa) { return 1 / (2 * kappa) - 4; }
+inline Action wilson(double kappa, const BoundaryPhases& boundary) {
+  return {"wilson", {{"mass", mass_of(kappa)}}, boundary};
+}
+/// Antiperiodic in time.
+inline constexpr BoundaryPhases antiperiodic{1, 1, 1, -1};
+
+/// |A b| for b = 1 + i everywhere, the source of a code whose numbers go in unrotated, as the basis of its spinors is
+/// that of the kernels.
+inline double norm_on_ones(const LinearOperator& a) {
+  HostSpinor ones(a.domain()->lattice());
+  for (HostSite& site : ones.site) site.fill({1, 1});
+  const dense::Vectors all(std::size_t(a.slices()), ones);
+  return dense::norm(dense::apply(a, all, Dagger::no, find_basis("degrand_rossi")));
 }
 
 }  // namespace data

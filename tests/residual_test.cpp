@@ -3,18 +3,17 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
-#include "solvers/actions/domain_wall.hpp"
 #include "solvers/krylov/shifted.hpp"
 #include "solvers/krylov/solve.hpp"
-#include "tests/reference/domain_wall.hpp"
+#include "tests/dense.hpp"
 #include "tests/rounded.hpp"
 #include "tests/support.hpp"
-#include "tests/twisted.hpp"
 
 namespace {
 
 using namespace quarksmith;
-using twisted::Flavours;
+using dense::DenseAction;
+using dense::Vectors;
 
 using support::rounded;
 HostGauge rounded_gauge() { return rounded(weak_gauge(Lattice({4, 4, 4, 8}), 0.4, 5)); }
@@ -30,15 +29,14 @@ void PrintTo(const PrecisionCase& c, std::ostream* out) {
                       c.mu, c.xi0, c.flavours, c.rhs, c.preconditioner, c.reduction, c.updates);
 }
 
-WilsonParameters parameters(const PrecisionCase& c) {
-  WilsonParameters p;
-  p.mass = -0.2;
-  p.csw_r = p.csw_t = c.csw;
-  p.xi0 = c.xi0;
-  p.twist.mu = c.mu;
-  p.twist.flavours = c.flavours;
-  if (c.flavours == 2) p.twist.epsilon = 0.1;
-  return p;
+Action action_of(const PrecisionCase& c) {
+  std::map<std::string, double> p = {{"mass", -0.2}, {"xi0", c.xi0}};
+  if (c.csw != 0) p["csw_r"] = p["csw_t"] = c.csw;
+  if (c.mu != 0) p["mu"] = c.mu;
+  if (c.flavours == 2) p["epsilon"] = 0.1;
+  if (c.mu == 0) return {c.csw != 0 ? "clover" : "wilson", p};
+  if (c.csw == 0) return {c.flavours == 2 ? "twisted_doublet" : "twisted_mass", p};
+  return {c.flavours == 2 ? "twisted_clover_doublet" : "twisted_clover", p};
 }
 
 SolveSettings settings(const PrecisionCase& c, double tolerance) {
@@ -53,9 +51,7 @@ SolveSettings settings(const PrecisionCase& c, double tolerance) {
   return s;
 }
 
-double relative(const Flavours& r, const Flavours& b) {
-  return std::sqrt(twisted::dot(r, r).real() / twisted::dot(b, b).real());
-}
+double relative(const Vectors& r, const Vectors& b) { return dense::norm(r) / dense::norm(b); }
 
 class LinksAsGiven : public testing::TestWithParam<PrecisionCase> {};
 
@@ -66,21 +62,21 @@ TEST_P(LinksAsGiven, TheResidualIsTheirs) {
     GTEST_SKIP() << support::wide;
   const double tolerance = c.precision == "single" ? 1e-6 : 1e-12;
   const HostGauge gauge = rounded_gauge();
-  const twisted::Dense dense(gauge, parameters(c));
+  const DenseAction dense(action_of(c), gauge);
   for (const auto& device : support::devices()) {
     const auto domain = std::make_shared<Domain>(gauge.lattice, device);
-    const WilsonSolver solver(gauge, domain, parameters(c), settings(c, tolerance));
+    const Solver solver(action_of(c), gauge, domain, settings(c, tolerance));
     EXPECT_FALSE(solver.link_deviation().negligible());
     SpinorField b = solver.field(c.rhs), x = b.like();
-    std::vector<Flavours> sources;
+    std::vector<Vectors> sources;
     for (int n = 0; n < c.rhs; ++n) {
-      sources.push_back(twisted::random(gauge.lattice, c.flavours, 3 + 2 * unsigned(n)));
-      twisted::upload_all(sources[n], b, solver.basis(), n);
+      sources.push_back(dense::random(gauge.lattice, c.flavours, 3 + 2 * unsigned(n)));
+      dense::put(sources[n], b, solver.basis(), n);
     }
     const std::vector<SolveReport> reports = solver.solve_all(x, b);
     for (int n = 0; n < c.rhs; ++n) {
-      const Flavours solution = twisted::download_all(x, solver.basis(), n);
-      const Flavours r = twisted::combine(1, sources[n], -1, dense.matrix(solution));
+      const Vectors solution = dense::get(x, solver.basis(), n);
+      const Vectors r = dense::combine(1, sources[n], -1, dense.matrix(solution));
       EXPECT_TRUE(reports[n].converged) << reports[n].residual;
       EXPECT_LE(reports[n].residual, tolerance);
       EXPECT_NEAR(relative(r, sources[n]), reports[n].residual, 0.1 * reports[n].residual);
@@ -119,7 +115,7 @@ TEST(LinksOfSu3, NeedNoOperatorOfTheirOwn) {
   const auto domain = std::make_shared<Domain>(lattice, Device::cpu());
   for (const HostGauge& gauge : {hot_gauge(lattice, 2), weak_gauge(lattice, 0.25, 5)}) {
     const std::size_t before = domain->device().held();
-    const WilsonSolver solver(gauge, domain, {}, {});
+    const Solver solver(dense::wilson(0), gauge, domain, {});
     EXPECT_TRUE(solver.link_deviation().negligible()) << solver.link_deviation().largest;
     EXPECT_EQ(text_of(solver.link_deviation(), "r12"), "");
     // One set of links in 12 doubles, and nothing else of that size.
@@ -129,7 +125,7 @@ TEST(LinksOfSu3, NeedNoOperatorOfTheirOwn) {
     EXPECT_EQ(solver.solve(x, b).links, "r12");
   }
   if (support::built("double", "r8")) {
-    EXPECT_TRUE(WilsonSolver(hot_gauge(lattice, 2), domain, {}, settings({.links = "r8"}, 1e-10))
+    EXPECT_TRUE(Solver(dense::wilson(0), hot_gauge(lattice, 2), domain, settings({.links = "r8"}, 1e-10))
                     .link_deviation()
                     .negligible());
   }
@@ -139,7 +135,7 @@ TEST(LinksOfSu3, ASingleLinkThatLeavesItCounts) {
   HostGauge gauge = hot_gauge(Lattice({4, 4, 4, 8}), 2);
   gauge.site[77][2][8] += 1e-9;
   const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu());
-  const LinkDeviation d = WilsonSolver(gauge, domain, {}, {}).link_deviation();
+  const LinkDeviation d = Solver(dense::wilson(0), gauge, domain, {}).link_deviation();
   EXPECT_NEAR(d.largest, 1e-9, 1e-14);
   EXPECT_NEAR(d.typical, 1e-9 / std::sqrt(3.0 * 4 * 512), 1e-13);
   EXPECT_FALSE(d.negligible());
@@ -167,7 +163,7 @@ TEST(LinksAsGivenOrNot, ABuildWithoutTheirKernelSaysWhatForItIs) {
 TEST(LinksAsGivenOrNot, AToleranceOutOfReachIsMissedOpenly) {
   const HostGauge gauge = rounded_gauge();
   const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu());
-  const WilsonSolver solver(gauge, domain, parameters({}), settings({.method = "cg", .precision = "single"}, 1e-9));
+  const Solver solver(action_of({}), gauge, domain, settings({.method = "cg", .precision = "single"}, 1e-9));
   SpinorField b = solver.field(), x = b.like();
   upload(reference::random_spinor(gauge.lattice, 4), b, solver.basis());
   const SolveReport r = solver.solve(x, b);
@@ -180,13 +176,13 @@ TEST(LinksAsGivenOrNot, ANormalCriterionIsTheirsToo) {
   const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu());
   SolveSettings s = settings({.method = "cg", .reduction = "none"}, 1e-11);
   s.options.criterion = Criterion::normal;
-  const WilsonSolver solver(gauge, domain, parameters({}), s);
+  const Solver solver(action_of({}), gauge, domain, s);
   SpinorField b = solver.field(), x = b.like();
-  const Flavours source = twisted::random(gauge.lattice, 1, 4);
-  twisted::upload_all(source, b, solver.basis());
+  const Vectors source = dense::random(gauge.lattice, 1, 4);
+  dense::put(source, b, solver.basis());
   const SolveReport report = solver.solve(x, b);
-  const twisted::Dense dense(gauge, parameters({}));
-  const Flavours r = twisted::combine(1, source, -1, dense.matrix(twisted::download_all(x, solver.basis())));
+  const DenseAction dense(action_of({}), gauge);
+  const Vectors r = dense::combine(1, source, -1, dense.matrix(dense::get(x, solver.basis())));
   EXPECT_TRUE(report.converged);
   EXPECT_NEAR(relative(dense.matrix(r, true), dense.matrix(source, true)), report.measured, 0.1 * report.measured);
 }
@@ -195,24 +191,22 @@ TEST(LinksAsGivenOrNot, EveryShiftHasItsTrueResidual) {
   const std::string reals = support::built("double-half", "r8") ? "r8" : "r12", both = "r18-" + reals;
   const HostGauge gauge = rounded_gauge();
   const std::vector<double> shifts = {0.3, 0.001, 0.02};
-  const twisted::Dense dense(gauge, parameters({}));
+  const DenseAction dense(action_of({}), gauge);
   for (const auto& device : support::devices())
     for (const auto& [precision, tolerance, links] :
          {std::tuple{"double", 1e-12, "r18"}, {"double-half", 1e-12, both.c_str()}, {"single", 4e-6, both.c_str()}}) {
       const auto domain = std::make_shared<Domain>(gauge.lattice, device);
       const PrecisionCase c = {.precision = precision, .links = reals, .reduction = "none"};
-      const ShiftedSolver solver(WilsonAction(parameters(c)), gauge, domain, settings(c, tolerance),
-                                 int(shifts.size()));
-      const Flavours source = twisted::random(gauge.lattice, 1, 4);
+      const ShiftedSolver solver(action_of(c), gauge, domain, settings(c, tolerance), int(shifts.size()));
+      const Vectors source = dense::random(gauge.lattice, 1, 4);
       SpinorField b(domain, find_precision("double"), Subset::full), x(domain, b.precision(), Subset::full, 3);
-      twisted::upload_all(source, b, solver.basis());
+      dense::put(source, b, solver.basis());
       const std::vector<ShiftReport> reports = solver.solve(x, b, shifts);
       for (int k = 0; k < int(shifts.size()); ++k) {
-        const Flavours y = twisted::download_all(x, solver.basis(), k);
-        const Flavours a = twisted::combine(1, dense.matrix(dense.matrix(y), true), shifts[k], y);
+        const Vectors y = dense::get(x, solver.basis(), k);
+        const Vectors a = dense::combine(1, dense.matrix(dense.matrix(y), true), shifts[k], y);
         EXPECT_TRUE(reports[k].converged) << precision << " " << shifts[k] << " " << reports[k].residual;
-        EXPECT_NEAR(relative(twisted::combine(1, source, -1, a), source), reports[k].residual,
-                    0.1 * reports[k].residual);
+        EXPECT_NEAR(relative(dense::combine(1, source, -1, a), source), reports[k].residual, 0.1 * reports[k].residual);
         EXPECT_EQ(reports[k].links, links);
       }
     }
@@ -223,20 +217,18 @@ TEST(LinksAsGivenOrNot, WallsHaveTheResidualOfFiveDimensions) {
   for (const auto& device : support::devices())
     for (const char* links : {"r12", "r8"}) {
       if (!support::built("double", links)) continue;
-      for (const auto& p :
-           {DomainWallParameters::uniform(0.1, 1.8, 6), DomainWallParameters::uniform(0.1, 1.6, 4, 1.5, 0.5)}) {
+      for (const Action& walls :
+           {Action({find_action("domain_wall"), {{"mass", 0.1}, {"m5", 1.8}}, 6}),
+            Action({find_action("moebius"), {{"mass", 0.1}, {"m5", 1.6}, {"b5", 1.5}, {"c5", 0.5}}, 4})}) {
         const auto domain = std::make_shared<Domain>(gauge.lattice, device);
-        const Solver solver(std::make_shared<DomainWallAction>(p), gauge, domain,
-                            settings({.method = "cg", .links = links}, 1e-12));
+        const Solver solver(walls, gauge, domain, settings({.method = "cg", .links = links}, 1e-12));
         SpinorField b = solver.field(), x = b.like();
-        const Flavours source = twisted::random(gauge.lattice, p.slices(), 4);
-        twisted::upload_all(source, b, solver.basis());
+        const Vectors source = dense::random(gauge.lattice, walls.slices(), 4);
+        dense::put(source, b, solver.basis());
         const SolveReport report = solver.solve(x, b);
-        reference::Moebius dense{p.m5, p.mass, p.b, p.c, {}};
-        dense.coefficients.phase = p.boundary;
-        const Flavours a = reference::domain_wall(gauge, twisted::download_all(x, solver.basis()), dense, false);
+        const Vectors a = DenseAction(walls, gauge).matrix(dense::get(x, solver.basis()));
         EXPECT_TRUE(report.converged);
-        EXPECT_NEAR(relative(twisted::combine(1, source, -1, a), source), report.residual, 0.1 * report.residual);
+        EXPECT_NEAR(relative(dense::combine(1, source, -1, a), source), report.residual, 0.1 * report.residual);
       }
     }
 }

@@ -15,8 +15,8 @@ inline double product(const quarksmith::LinkField& p, const quarksmith::LinkFiel
   double sum = 0;
   for (std::size_t x = 0; x < one.site.size(); ++x)
     for (int mu = 0; mu < quarksmith::directions; ++mu)
-      for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) sum += (one.site[x][mu][3 * i + j] * other.site[x][mu][3 * j + i]).real();
+      for (int i = 0, n = one.colours(); i < n; ++i)
+        for (int j = 0; j < n; ++j) sum += (one.link(x, mu)[n * i + j] * other.link(x, mu)[n * j + i]).real();
   return sum;
 }
 

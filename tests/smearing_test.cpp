@@ -14,7 +14,6 @@
 #include "solvers/gauge/link_smearing.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/measure/source.hpp"
-#include "solvers/actions/wilson.hpp"
 #include "tests/quark.hpp"
 #include "tests/reference/lattice_expression.hpp"
 #include "tests/reference/operators.hpp"
@@ -97,7 +96,7 @@ TEST_P(Smearing, ExponentialAndProjectionHoldForExtremeMatrices) {
   const LinkField u = upload(unit, domain, find_precision("double"), find_storage("r18"));
   const LinkField z = upload(drift, domain, find_precision("double"), find_storage("r18"));
   LinkField moved(domain, u.precision(), u.storage()), left(domain, u.precision(), u.storage());
-  evaluate("flow_step", {u, z, 0.0, 1.0, moved, left});
+  evaluate("flow_step", {u, z, 0.0, 1.0}, {moved, left});
   const HostGauge result = download(moved);
   double largest = 0;
   for (long long x = 0; x < lattice.sites(); ++x)
@@ -208,19 +207,14 @@ TEST_P(Smearing, ChromaCloverOnStoutLinks) {
   REQUIRE_DATA();
   const HostGauge gauge = in_single(read_gauge(data::folder() / "chroma/weak_field.lime", Lattice({4, 4, 4, 8})).gauge);
   const DomainPointer domain = this->domain(gauge.lattice);
-  WilsonParameters p;
-  p.mass = WilsonParameters::mass_of_kappa(0.115);
-  p.xi0 = 2.464;
-  p.nu = 0.95;
-  p.csw_r = 0.91;
-  p.csw_t = 1.07;
-  p.boundary = {1, 1, 1, -1};
+  const Action action("clover",
+                      {{"mass", data::mass_of(0.115)}, {"xi0", 2.464}, {"nu", 0.95}, {"csw_r", 0.91}, {"csw_t", 1.07}});
   SolveSettings settings;
   settings.method = Method::cg;
   settings.links = "r18";
   settings.options.tolerance = 1e-12;
   const HostGauge stout = smear(link_smearing_of("stout:0.22,2,space"), gauge, domain);
-  Solver solver(std::make_shared<WilsonAction>(p), stout, domain, settings);
+  Solver solver(action, stout, domain, settings);
   const auto links = std::make_shared<LinkField>(upload(gauge, domain, find_precision("double"), find_storage("r18")));
   Propagator propagator(gauge.lattice);
   const SourceSettings source = source_of("gaussian:0,0,0,0:2.0,5", gauge.lattice);

@@ -6,7 +6,6 @@
 #include "solvers/krylov/batch.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "tests/lossy.hpp"
-#include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
 
 namespace {
@@ -70,18 +69,6 @@ std::vector<Mode> modes() {
   return all;
 }
 
-/// M x by the dense reference.
-HostSpinor dirac(const HostGauge& gauge, const HostSpinor& x, const WilsonParameters& p) {
-  reference::Coefficients c;
-  c.bulk = {p.nu / p.xi0, p.nu / p.xi0, p.nu / p.xi0, 1};
-  c.phase = p.boundary;
-  const HostSpinor d = reference::hopping(gauge, x, reference::wilson_hops(false), c);
-  const double diagonal = p.mass + 1 + 3 * p.nu / p.xi0;
-  if (!p.has_clover()) return reference::combine(diagonal, x, -0.5, d);
-  const auto t = reference::clover(gauge, diagonal, p.csw_r / p.xi0, p.csw_t);
-  return reference::combine(1, reference::multiply(t, x), -0.5, d);
-}
-
 class Solve : public testing::TestWithParam<Mode> {};
 
 TEST_P(Solve, ReachesTheTrueResidual) {
@@ -89,12 +76,9 @@ TEST_P(Solve, ReachesTheTrueResidual) {
   if (!support::built(mode.precision, mode.links, "wilson", mode.basis)) GTEST_SKIP() << support::wide;
   const Lattice lattice({4, 4, 4, 8});
   const HostGauge gauge = weak_gauge(lattice, 0.25, 5);
-  WilsonParameters parameters;
-  parameters.mass = -0.2;
-  parameters.xi0 = 1.5;
-  parameters.nu = 0.9;
-  parameters.csw_r = mode.csw;
-  parameters.csw_t = 0.8 * mode.csw;
+  std::map<std::string, double> parameters = {{"mass", -0.2}, {"xi0", 1.5}, {"nu", 0.9}};
+  if (mode.csw != 0) parameters.insert({{"csw_r", mode.csw}, {"csw_t", 0.8 * mode.csw}});
+  const Action action(mode.csw != 0 ? "clover" : "wilson", parameters);
   SolveSettings settings;
   settings.method = method_of(mode.method);
   settings.reduction = reduction_of(mode.reduction);
@@ -105,16 +89,15 @@ TEST_P(Solve, ReachesTheTrueResidual) {
   settings.options.max_iterations = 2000;
   settings.options.updates = updates_of(mode.updates);
   const auto domain = std::make_shared<Domain>(lattice, mode.device);
-  const WilsonSolver solver(gauge, domain, parameters, settings);
+  const Solver solver(action, gauge, domain, settings);
   const HostSpinor source = reference::random_spinor(lattice, 3);
   SpinorField b(domain, find_precision("double"), Subset::full), x = b.like();
   upload(source, b, solver.basis());
   const SolveReport report = solver.solve(x, b);
   EXPECT_TRUE(report.converged) << report.residual;
   EXPECT_GT(report.iterations, 5);
-  HostSpinor solution(lattice);
-  download(x, solution, solver.basis());
-  const double residual = reference::residual(source, dirac(gauge, solution, parameters));
+  const HostSpinor solution = dense::get_one(x, solver.basis());
+  const double residual = reference::residual(source, dense::DenseAction(action, gauge).matrix(solution));
   EXPECT_LE(residual, mode.tolerance);
   EXPECT_NEAR(residual, report.residual, 1e-3 * mode.tolerance + (mode.links == "r8" ? mode.tolerance : 0));
 }
@@ -122,10 +105,9 @@ TEST_P(Solve, ReachesTheTrueResidual) {
 /// A solver on a device, and sources for it.
 struct Batch {
   Batch(const std::shared_ptr<Device>& device, const Lattice& lattice, double mass, const SolveSettings& settings)
-      : gauge(hot_gauge(lattice, 5)), domain(std::make_shared<Domain>(lattice, device)) {
-    parameters.mass = mass;
-    solver = std::make_unique<WilsonSolver>(gauge, domain, parameters, settings);
-  }
+      : gauge(hot_gauge(lattice, 5)),
+        domain(std::make_shared<Domain>(lattice, device)),
+        solver(std::make_unique<Solver>(dense::wilson(mass), gauge, domain, settings)) {}
   /// Random sources; those of odd number live on one site, so that they converge at other iterations.
   SpinorField sources(int rhs) const {
     SpinorField b(domain, find_precision("double"), Subset::full, rhs);
@@ -136,16 +118,11 @@ struct Batch {
     }
     return b;
   }
-  HostSpinor host(const SpinorField& x, int rhs) const {
-    HostSpinor h(gauge.lattice);
-    download(x, h, solver->basis(), rhs);
-    return h;
-  }
+  HostSpinor host(const SpinorField& x, int rhs) const { return dense::get_one(x, solver->basis(), rhs); }
 
   HostGauge gauge;
   DomainPointer domain;
-  WilsonParameters parameters;
-  std::unique_ptr<WilsonSolver> solver;
+  std::unique_ptr<Solver> solver;
 };
 
 SolveSettings settings_of(Method method, const std::string& precision, double tolerance) {
@@ -226,7 +203,7 @@ TEST(FailedSolve, ReturnsTheBestIterateWithItsTrueResidual) {
           EXPECT_LE(reports[n].iterations, 60);
           EXPECT_LE(reports[n].residual, 1.5) << n;  // x = 0 has 1 on the reduced system
           const double residual =
-              reference::residual(batch.host(b, n), dirac(batch.gauge, batch.host(x, n), batch.parameters));
+              reference::residual(batch.host(b, n), reference::wilson(batch.gauge, batch.host(x, n), -2.1));
           EXPECT_NEAR(residual, reports[n].residual, 1e-9 * residual);
         }
       }
@@ -288,17 +265,10 @@ TEST(Breakdown, IsAnsweredAndReported) {
 }
 
 TEST(Breakdown, NumbersThatAreNotFiniteAreSurvived) {
-  const Lattice lattice({4, 4, 4, 4});
-  const auto domain = std::make_shared<Domain>(lattice, Device::cpu());  // a recorded program has no eleventh call
-  const PrecisionInfo& precision = find_precision("double");
-  const auto links = std::make_shared<LinkField>(upload(hot_gauge(lattice, 5), domain, precision, find_storage("r12")));
-  const WilsonHopping hopping(links, precision, find_basis("non_relativistic"), {});
-  const WilsonEvenOdd exact(hopping, Reduction::symmetric);
   for (const Method method : all_methods) {
-    const support::Lossy poisoned(exact);
-    KrylovBatch krylov(exact, poisoned, method, 1);
-    SpinorField b(domain, precision, Subset::even), x = b.like();
-    upload(reference::random_spinor(lattice, 7), b, find_basis("degrand_rossi"));
+    const support::LossySystem s;
+    KrylovBatch krylov(*s.exact, s.lossy, method, 1);
+    SpinorField b = s.sources(1), x = b.like();
     x.fill(0);
     const SolverResult r = krylov.solve(x, b, {}, {1e-10}).front();
     EXPECT_TRUE(r.converged) << r.residual;

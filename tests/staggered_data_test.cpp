@@ -7,8 +7,7 @@
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/measure/source.hpp"
-#include "solvers/actions/staggered.hpp"
-#include "solvers/actions/staggered_masses.hpp"
+#include "solvers/actions/mass_solver.hpp"
 #include "solvers/measure/correlators.hpp"
 #include "tests/quark.hpp"
 #include "tests/support.hpp"
@@ -17,7 +16,6 @@ namespace {
 
 using namespace quarksmith;
 using data::report;
-using Kind = StaggeredParameters::Kind;
 
 /// Single precision complex numbers of a SciDAC file.
 std::vector<Complex64> read_scidac(const std::string& name) {
@@ -57,13 +55,12 @@ HostGauge read_links(const std::string& name, const Lattice& lattice, int length
 
 /// A solver for staggered quarks with its fields.
 struct StaggeredQuark {
-  StaggeredQuark(const HostGauge& gauge, const StaggeredParameters& parameters, const std::shared_ptr<Device>& device,
-                 const std::string& links, std::shared_ptr<const ImprovedLinks> improved = nullptr)
+  StaggeredQuark(const HostGauge& gauge, const Action& action, const std::shared_ptr<Device>& device,
+                 const std::string& links)
       : lattice(gauge.lattice), domain(std::make_shared<Domain>(lattice, device, Communicator::self(), 3)) {
     settings.method = Method::cg;
     settings.links = links;
     settings.options.tolerance = 1e-12;
-    action = std::make_shared<StaggeredAction>(parameters, std::move(improved));
     solver = std::make_unique<Solver>(action, gauge, domain, settings);
   }
   SpinorField upload(const HostSpinor& host) const {
@@ -75,15 +72,12 @@ struct StaggeredQuark {
     const SpinorField b = upload(source);
     SpinorField x = b.like();
     EXPECT_TRUE(solver->solve(x, b).converged);
-    HostSpinor solution(lattice);
-    download(x, solution, solver->basis());
-    return solution;
+    return dense::get_one(x, solver->basis());
   }
 
   Lattice lattice;
   DomainPointer domain;
   SolveSettings settings;
-  std::shared_ptr<const StaggeredAction> action;
   std::unique_ptr<Solver> solver;
 };
 
@@ -104,41 +98,35 @@ TEST_P(StaggeredData, AsqtadSolution) {
   const HostGauge gauge = read_gauge(data::folder() / "milc/lat.sample.l8", lattice).gauge;
   const HostSpinor b = read_vector("milc/ksvector.src.sample.l8", lattice);
   const HostSpinor theirs = read_vector("milc/ksvector.ans.Minv.sample.l8", lattice);
-  StaggeredParameters parameters;
-  parameters.kind = Kind::asqtad;
-  parameters.mass = 0.1;
-  parameters.u0 = 0.502;
-  const auto files = std::make_shared<ImprovedLinks>(
-      ImprovedLinks{read_links("milc/fat.l8", lattice, 1), read_links("milc/long.l8", lattice, 3)});
+  const Action asqtad("asqtad", {{"mass", 0.1}, {"u0", 0.502}});
+  const Action with_files =
+      dense::with_links(asqtad, {read_links("milc/fat.l8", lattice, 1), read_links("milc/long.l8", lattice, 3)});
   for (const char* storage : {"r18", "r13"}) {
-    const StaggeredQuark with_files(gauge, parameters, GetParam(), storage, files);
-    const double stored = with_files.solver->residual(with_files.upload(theirs), with_files.upload(b));
+    const StaggeredQuark quark(gauge, with_files, GetParam(), storage);
+    const double stored = quark.solver->residual(quark.upload(theirs), quark.upload(b));
     report(source, fmt::format("|b - M x| / |b| of the stored x, links of the files, long {}", storage), 7.6e-8,
            stored);
     EXPECT_LT(stored, 1.5e-7);
-    const double difference = relative(with_files.solve(b), theirs);
+    const double difference = relative(quark.solve(b), theirs);
     report(source, fmt::format("|x - x'| / |x'|, links of the files, long {}", storage), 0, difference);
     EXPECT_LT(difference, 1e-6);
   }
-  const StaggeredQuark own(gauge, parameters, GetParam(), "r13");
+  const StaggeredQuark own(gauge, asqtad, GetParam(), "r13");
   const double difference = relative(own.solve(b), theirs);
   report(source, "|x - x'| / |x'|, links made from the gauge field", 0, difference);
   EXPECT_LT(difference, 2e-6);
 }
 
 /// Correlators sum conj(A) B of point propagators, which the files give times 2.44141e-4.
-void compare_pions(const std::string& file, Kind kind, const std::vector<double>& masses,
+void compare_pions(const std::string& file, const char* name_of_action, const std::vector<double>& masses,
                    const std::shared_ptr<Device>& device) {
   const nlohmann::json expected = data::read_json("milc/reference/" + file)["correlators"];
   constexpr double factor = 2.44141e-4;
   const Lattice lattice({4, 4, 4, 8});
   const HostGauge gauge = read_gauge(data::folder() / "milc/lat.sample.l4448.gf", lattice).gauge;
-  StaggeredParameters parameters;
-  parameters.kind = kind;
-  parameters.mass = masses[0];
-  parameters.boundary = {1, 1, 1, 1};
-  const StaggeredQuark quark(gauge, parameters, device, "r18");
-  const StaggeredMassSolver solver(*quark.action, masses, gauge, quark.domain, quark.settings);
+  const Action action(name_of_action, {{"mass", masses[0]}}, {1, 1, 1, 1});
+  const StaggeredQuark quark(gauge, action, device, "r18");
+  const MassSolver solver(action, masses, gauge, quark.domain, quark.settings);
   std::vector<StaggeredPropagator> propagators(masses.size(), StaggeredPropagator(lattice));
   const SourceSettings source = source_of("point:0,0,0,0", lattice);
   for (int colour = 0; colour < 3; ++colour) {
@@ -171,12 +159,12 @@ void compare_pions(const std::string& file, Kind kind, const std::vector<double>
 
 TEST_P(StaggeredData, AsqtadPionsOfTwoMasses) {
   REQUIRE_DATA();
-  compare_pions("ks_point_kaon_l4448gf_asqtad.json", Kind::asqtad, {0.05, 0.02}, GetParam());
+  compare_pions("ks_point_kaon_l4448gf_asqtad.json", "asqtad", {0.05, 0.02}, GetParam());
 }
 
 TEST_P(StaggeredData, HisqPion) {
   REQUIRE_DATA();
-  compare_pions("ks_point_kaon_l4448gf_hisq_m05.json", Kind::hisq, {0.05}, GetParam());
+  compare_pions("ks_point_kaon_l4448gf_hisq_m05.json", "hisq", {0.05}, GetParam());
 }
 
 /// Rows 1 and 2 orthonormal, the third the conjugate cross product: what the program did with links that it had read.
@@ -223,10 +211,8 @@ TEST_P(StaggeredData, LowestEigenvalues) {
   const Lattice lattice({8, 8, 8, 8});
   HostGauge gauge = read_gauge(data::folder() / "milc/lat.sample.l8888", lattice).gauge;
   make_special_unitary(gauge);
-  StaggeredParameters parameters;
-  parameters.kind = Kind::asqtad;
-  parameters.mass = 0.02;
-  const StaggeredQuark quark(gauge, parameters, GetParam(), "r18");
+  constexpr double mass = 0.02;
+  const StaggeredQuark quark(gauge, {"asqtad", {{"mass", mass}}}, GetParam(), "r18");
   const auto reduced = quark.solver->dirac().reduced(Reduction::symmetric, 1);
   MultishiftSolver inverse(*reduced, *reduced, 1, MultishiftSolver::Form::hermitian);
   const Blas blas(*reduced);
@@ -247,7 +233,7 @@ TEST_P(StaggeredData, LowestEigenvalues) {
     basis.push_back(std::move(next));
   }
   for (int n = 0; n < 10; ++n) {
-    const double ours = 1 / tridiagonal_eigenvalue(diagonal, beside, n) - 4 * parameters.mass * parameters.mass;
+    const double ours = 1 / tridiagonal_eigenvalue(diagonal, beside, n) - 4 * mass * mass;
     report("ks_eigenvalues_l8888_asqtad.json", fmt::format("eigenvalue {}", n), expected[n], ours);
     EXPECT_NEAR(ours, expected[n].get<double>(), 1e-11);
   }

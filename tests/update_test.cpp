@@ -7,9 +7,8 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
-#include "solvers/actions/clover.hpp"
 #include "tests/formula.hpp"
-#include "tests/support.hpp"
+#include "tests/site_terms.hpp"
 
 namespace {
 
@@ -76,7 +75,7 @@ class Bench {
   /// Runs the kernel; scalars and sums are what it has left.
   void run() {
     if (!scalars.empty()) device->upload(memory.data(), scalars.data(), memory.bytes());
-    if (kernel.sums > 0 && kernel.then.empty()) {
+    if (kernel.sums > 0 && kernel.scalar_program.empty()) {
       sums = device->reduce(kernel, arguments);
     } else {
       device->run(kernel, arguments);
@@ -122,10 +121,10 @@ TEST_P(VectorUpdate, AgreesWithItsFormula) {
       bench.run();
       for (std::size_t r = 0; r < bench.environment.size(); ++r) {
         formula::Environment& e = bench.environment[r];
-        if (kernel.slots.empty() || r != 1) {  // that one is at rest: nothing of it changes
+        if (kernel.slots.empty() || r != 1) {  // that one is inactive: nothing of it changes
           formula::Interpreter interpreter(e);
           interpreter.run(std::string(kernel.formula));
-          interpreter.run(std::string(kernel.then));
+          interpreter.run(std::string(kernel.scalar_program));
         }
         expect_fields(bench, lattice, r);
         const double accuracy = kernel.precision == "double" ? 1e-11 : 1e-3;
@@ -138,7 +137,7 @@ TEST_P(VectorUpdate, AgreesWithItsFormula) {
           EXPECT_EQ(bench.slot(r, status_slot), 0.0);
         }
       }
-      if (kernel.sums == 0 || !kernel.then.empty()) continue;
+      if (kernel.sums == 0 || !kernel.scalar_program.empty()) continue;
       const formula::Environment& e = bench.environment[0];
       ASSERT_EQ(bench.sums.size(), e.sums.size());
       const double size = 24.0 * lattice.sites();
@@ -172,10 +171,10 @@ TEST_P(Reduction, GivesTheSameBitsAgain) {
 
 class ScalarProgram : public testing::TestWithParam<support::KernelCase> {};
 
-/// A sum that vanishes, or that is not a number, puts a right-hand side at rest and is recorded; the others go on.
+/// A sum that vanishes, or that is not a number, deactivates a right-hand side and is recorded; the others go on.
 TEST_P(ScalarProgram, RecordsWhatWentWrong) {
   const auto& kernel = *GetParam().kernel;
-  const bool divides = kernel.then.find('/') != std::string_view::npos;
+  const bool divides = kernel.scalar_program.find('/') != std::string_view::npos;
   const Lattice lattice({4, 4, 4, 4});
   const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
   for (const bool vanish : {true, false}) {
@@ -200,7 +199,7 @@ TEST_P(ScalarProgram, RecordsWhatWentWrong) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, ScalarProgram, testing::ValuesIn(support::kernel_cases([](const Kernel& k) {
-                           return k.family == "update" && !k.then.empty();
+                           return k.family == "update" && !k.scalar_program.empty();
                          })),
                          support::kernel_case_name);
 INSTANTIATE_TEST_SUITE_P(Kernels, VectorUpdate,
@@ -274,9 +273,7 @@ void check_links(const DomainPointer& domain, const PrecisionInfo& precision, co
 }
 
 void check_term(const DomainPointer& domain, const PrecisionInfo& precision) {
-  const LinkField links =
-      upload(hot_gauge(domain->lattice(), 3), domain, find_precision("double"), find_storage("r18"));
-  const CloverTerm clover(links, 1.1, 0.7, 4.2, find_precision("double"));
+  const StoredTerm clover = support::clover_term(hot_gauge(domain->lattice(), 3), domain, 1.1, 0.7, 4.2);
   const std::vector<HostTerm> original = download(clover.term());
   const std::vector<HostTerm> result = download(decode_term(encode_term(clover.term(), precision)));
   double largest = 0, worst = 0;

@@ -18,9 +18,9 @@ fi
 .venv/bin/mypy
 $python -m pytest tests/generator
 $python -m generator generate
-changed=$(git status --porcelain generated)
+changed=$(git status --porcelain generated docs/actions.md)
 if [ -n "$changed" ]; then
-  echo "check: generated/ differs from what is committed; commit the result of 'make generate':" >&2
+  echo "check: generated/ or docs/actions.md differs from what is committed; commit the result of 'make generate':" >&2
   echo "$changed" >&2
   exit 1
 fi

@@ -15,8 +15,8 @@ import plots
 from matplotlib.lines import Line2D
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from generator.errors import SpecError
 from generator.profile import load_profile
-from generator.spec import SpecError
 from generator.tune.report import read_evidence
 
 COLOURS = {"double": "#0b5394", "single": "#38761d", "half": "#cc0000", "quarter": "#a64d79"}
@@ -78,12 +78,11 @@ def read(path: Path, copy: float, size: str) -> tuple[str, float, list[Point]]:
         title = f"{data['device'].split(',')[0]}, {'x'.join(map(str, data['lattice']))}, {buffers}"
         return title, copy or data["copy_bytes_per_second"] * 1e-9, points
     evidence = read_evidence(path, load_profile("full").kernels)
-    copy = copy or float(evidence.facts.get("copy_bytes_per_second", 0)) * 1e-9
     if not copy:
-        raise SystemExit(f"{path} does not record the copy bandwidth; give it with --copy GB/S")
+        raise SystemExit(f"{path} records no copy bandwidth; give it with --copy GB/S")
     size = size or evidence.sizes[0]
     points = [
-        Point(m.spec.name, "hopping" if m.spec.links else "update", m.spec.precision, m.gflops() or 0, m.gbytes())
+        Point(m.spec.name, "hopping" if m.spec.links else "update", m.spec.precision, m.gflops(), m.gbytes())
         for m in evidence.kernels
         if m.size == size
     ]

@@ -14,8 +14,8 @@ import plots
 from matplotlib.axes import Axes
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from generator.errors import SpecError
 from generator.profile import load_profile
-from generator.spec import SpecError
 from generator.tune.report import Evidence, Measured, evidence_files, read_evidence, sensitivity
 
 COLOURS = ("#0b5394", "#e69138", "#6aa84f", "#a64d79")

@@ -1,4 +1,4 @@
-"""The actions of the project, one statement a file. docs/howto-operator.md tells how to add one."""
+"""The actions of the project, one statement a file. docs/howto-operator.md explains how to add one."""
 
 from __future__ import annotations
 
@@ -18,5 +18,8 @@ def _found() -> dict[str, Action]:
     return dict(sorted(actions.items(), key=lambda item: len(item[1].statement.__mro__)))
 
 
-ACTIONS: dict[str, Action] = _found()
+_STATEMENTS = _found()
+ACTIONS: dict[str, Action] = {name: a for name, a in _STATEMENTS.items() if a.has_matrix}
 """All actions by name, those that others build on first."""
+SMEARINGS: dict[str, Action] = {name: a for name, a in _STATEMENTS.items() if not a.has_matrix}
+"""Statements that make links and nothing else: smearings that any action can be given."""

@@ -13,13 +13,16 @@ class Moebius:
 
     mass: Real = parameter(help="mass of the quark", unit="1/a")
     m5: Real = parameter(1.8, help="domain-wall height M5", unit="1/a")
+    xi0: Real = Wilson.xi0
+    nu: Real = Wilson.nu
+    anisotropy = Wilson.anisotropy
     b5: Real = parameter(1, help="Moebius b: coefficient of D_W in a slice", each_slice=True)
     c5: Real = parameter(0, help="Moebius c: coefficient of D_W between slices", each_slice=True)
 
     def wilson(self, u: Links, psi: Fermion) -> Fermion:
         """D_W with mass -M5."""
         kernel = Wilson()
-        kernel.mass, kernel.xi0, kernel.nu = -self.m5, 1.0, 1.0
+        kernel.mass, kernel.xi0, kernel.nu = -self.m5, self.xi0, self.nu
         return kernel.dirac(u, psi)
 
     def dirac(self, u: Links, psi: Fermion) -> Fermion:

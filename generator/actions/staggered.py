@@ -3,7 +3,6 @@
 from typing import Any
 
 from generator.language import (
-    ABOVE_ZERO,
     Direction,
     Links,
     Matrices,
@@ -20,7 +19,7 @@ from generator.language import (
     t,
     time,
 )
-from generator.language.gauge import line, others, staple, two_aside
+from generator.language.gauge import line, others, staple
 from generator.language.graph import Node
 
 
@@ -28,7 +27,7 @@ from generator.language.graph import Node
 class Staggered:
     """Staggered quarks (J. Kogut and L. Susskind, Phys. Rev. D 11 (1975) 395)."""
 
-    mass: Real = parameter(help="m of M = 2m + D", unit="1/a", lower=ABOVE_ZERO, several=True)
+    mass: Real = parameter(help="m of M = 2m + D", unit="1/a", lower=0, several=True)
 
     def dirac(self, u: Links, psi: StaggeredFermion) -> StaggeredFermion:
         hop = sum(
@@ -42,7 +41,7 @@ class Staggered:
 class ImprovedStaggered:
     """Staggered quarks with any fat and long links, phases with time first as of the MILC collaboration."""
 
-    mass: Real = parameter(help="m of M = 2m + D", unit="1/a", lower=ABOVE_ZERO, several=True)
+    mass: Real = parameter(help="m of M = 2m + D", unit="1/a", lower=0, several=True)
 
     reported_flops = 1146
 
@@ -50,7 +49,7 @@ class ImprovedStaggered:
         """(-1)^t, (-1)^(t+x), (-1)^(t+x+y), 1 for x, y, z, t."""
         return sign() if mu == time else sign(t, *directions[: mu.index])
 
-    def dirac(self, fat: Matrices, long: Links, psi: StaggeredFermion) -> StaggeredFermion:
+    def dirac(self, fat: Matrices, long: Matrices, psi: StaggeredFermion) -> StaggeredFermion:
         hop = sum(
             self.eta(mu) * (v[mu] * shift(psi, n * mu) - shift(adj(v[mu]) * psi, -n * mu))
             for mu in directions
@@ -63,15 +62,18 @@ FourLinks = dict[Direction, Node]
 
 
 def fat7(u: Any, one: Any, three: Any, five: Any, seven: Any, lepage: Any = None) -> FourLinks:
-    """Sums of paths of 1, 3, 5 and 7 links whose steps aside differ, and of Lepage's 5 (hep-lat/9903032)."""
+    """Sums of paths of 1, 3, 5 and 7 links whose steps aside differ, and of Lepage's 5 (hep-lat/9903032).
+
+    Those go two steps aside in one direction (hep-lat/9809157): staples of staples, but for the six that are the link.
+    """
     fat = {}
     for mu in directions:
-        fat[mu] = one * u[mu]
+        fat[mu] = (one if lepage is None else one - 6 * lepage) * u[mu]
         for nu in others(mu):
             staple3 = stored({mu: staple(u[nu], u[mu], mu, nu)})
             fat[mu] += three * staple3[mu]
             if lepage is not None:
-                fat[mu] += lepage * two_aside(u, mu, nu)
+                fat[mu] += lepage * staple(u[nu], staple3[mu], mu, nu)
             for rho in others(mu, nu):
                 staple5 = stored({mu: staple(u[rho], staple3[mu], mu, rho)})
                 (sigma,) = others(mu, nu, rho)

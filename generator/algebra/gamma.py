@@ -169,3 +169,17 @@ def find_basis(name: str, folder: Path = Path()) -> Basis:
     if name.endswith(".json"):
         return read_basis(folder / name)
     raise BasisError(f"basis '{name}' is unknown; use {', '.join(BASES)} or the path of a .json file")
+
+
+def clifford(matrix: Matrix) -> dict[tuple[int, ...], complex]:
+    """What multiplies products of gammas in ascending order in a matrix of the DeGrand-Rossi basis."""
+    found = {}
+    for count in range(5):
+        for indices in itertools.combinations(range(4), count):
+            product = np.eye(4, dtype=complex)
+            for mu in indices:
+                product = product @ DEGRAND_ROSSI.gamma[mu]
+            c = complex(np.vdot(product, matrix)) / 4
+            if abs(c) > TOLERANCE:
+                found[indices] = c
+    return found

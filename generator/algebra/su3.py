@@ -1,7 +1,7 @@
-"""Storage of links in 18, 13, 12, 9 or 8 reals: one statement of each, evaluated on numbers and on text.
+"""Storage of links of any colours: one statement of each, evaluated on numbers and on text.
 
 `encode` and `decode` are written once against an `Ops` object. With `Numeric` they run on NumPy arrays (tests); the
-emitter passes an object that prints C++ instead (`generator.emit.cpp.Tracer`).
+emitter passes an object that prints C++ instead (`generator.cpp.expressions.Tracer`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 
 Row = Sequence[Any]
-"""Three complex numbers."""
+"""Complex numbers, one a colour."""
+Rows = Sequence[Row]
+"""A link, row by row."""
+MOST_COLOURS = 16
 
 
 class Ops(Protocol):
@@ -75,24 +78,26 @@ class Storage:
     """How many reals hold a link, and how.
 
     Attributes:
-        name: as in kernel names, `r12`.
+        name: as in kernel names, `r12`; of other than three colours their number comes first, `c2r4`.
         reals: real numbers stored per link.
-        encode: (rows a, b, c of a link, ops) -> reals in [-1, 1].
-        decode: (reals, ops) -> rows a, b, c.
+        encode: (rows of a link, ops) -> reals in [-1, 1].
+        decode: (reals, ops) -> rows.
         formula: one line for the generated file.
         exact: False when encoding loses accuracy beyond rounding (kernel tests then allow more).
         temporal: True if links in time are known to be 1 except across the last slice (temporal gauge).
-        group: which matrices it holds: `any`, `SU(3)` or `U(3)`.
+        group: which matrices it holds: `any`, or `SU(N)` or `U(N)` with its colours.
+        colours: rows of a link.
     """
 
     name: str
     reals: int
-    encode: Callable[[Row, Row, Row, Ops], list[Any]]
-    decode: Callable[[Sequence[Any], Ops], tuple[Row, Row, Row]]
+    encode: Callable[[Rows, Ops], list[Any]]
+    decode: Callable[[Sequence[Any], Ops], Rows]
     formula: str
     exact: bool = True
     temporal: bool = False
     group: str = "SU(3)"
+    colours: int = 3
 
 
 def cross_conj(a: Row, b: Row, ops: Ops) -> list[Any]:
@@ -108,20 +113,36 @@ def _complexes(p: Sequence[Any], ops: Ops) -> list[Any]:
     return [ops.complex(p[i], p[i + 1]) for i in range(0, len(p), 2)]
 
 
-def _encode_18(a: Row, b: Row, c: Row, ops: Ops) -> list[Any]:
-    return _parts([*a, *b, *c], ops)
+def all_elements(colours: int) -> Storage:
+    """Any matrices of so many colours; of one, numbers."""
+
+    def encode(u: Rows, ops: Ops) -> list[Any]:
+        return _parts([z for row in u for z in row], ops)
+
+    def decode(p: Sequence[Any], ops: Ops) -> Rows:
+        z = _complexes(p, ops)
+        return [z[n : n + colours] for n in range(0, len(z), colours)]
+
+    reals = 2 * colours**2
+    name = f"r{reals}" if colours == 3 else f"c{colours}r{reals}"
+    formula = "all nine complex elements" if colours == 3 else f"all {colours**2} complex elements"
+    return Storage(name, reals, encode, decode, formula, group="any", colours=colours)
 
 
-def _decode_18(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
-    z = _complexes(p, ops)
-    return z[0:3], z[3:6], z[6:9]
+def _encode_su2(u: Rows, ops: Ops) -> list[Any]:
+    return _parts(u[0], ops)
 
 
-def _encode_12(a: Row, b: Row, c: Row, ops: Ops) -> list[Any]:
-    return _parts([*a, *b], ops)
+def _decode_su2(p: Sequence[Any], ops: Ops) -> Rows:
+    a, b = (ops.let(name, z) for name, z in zip(("a", "b"), _complexes(p, ops), strict=True))
+    return (a, b), (-ops.conj(b), ops.conj(a))
 
 
-def _decode_12(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
+def _encode_12(u: Rows, ops: Ops) -> list[Any]:
+    return _parts([*u[0], *u[1]], ops)
+
+
+def _decode_12(p: Sequence[Any], ops: Ops) -> Rows:
     z = [
         ops.let(name, value)
         for name, value in zip(("a0", "a1", "a2", "b0", "b1", "b2"), _complexes(p, ops), strict=True)
@@ -130,17 +151,18 @@ def _decode_12(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
     return a, b, cross_conj(a, b, ops)
 
 
-def _encode_8(a: Row, b: Row, c: Row, ops: Ops) -> list[Any]:
+def _encode_8(u: Rows, ops: Ops) -> list[Any]:
     # Clark et al., arXiv:0911.3191, section 5: a_2, a_3, b_1 and the phases of a_1 and c_1 of rows (a, b, c). Applied
     # to (b, a, -c), which also has determinant 1, so that the unit matrix is a regular point: |b_2|^2 + |b_3|^2 = 1.
     # The singular points b_2 = b_3 = 0 are moved by a rotation of the first two columns by the smallest useful angle.
+    a, b, c = u
     d = ops.let("d", ops.norm2(b[1]) + ops.norm2(b[2]))
     angle = ops.let("angle", ops.where_less(d, ops.smallest * ops.smallest, ops.smallest))
     first = [row[0] - angle * row[1] for row in (a, b, c)]
     return [*_parts([b[1] + angle * b[0], b[2], first[0]], ops), ops.chart(first[1]), ops.chart(-first[2])]
 
 
-def _decode_8(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
+def _decode_8(p: Sequence[Any], ops: Ops) -> Rows:
     # Rows r, s, q = b, a, -c. With D = |r_2|^2 + |r_3|^2: unitarity of the first row and column gives |r_1|, |q_1|;
     # s and q follow from s.r^* = q.r^* = 0 and q = (r x s)^*, s = (q x r)^*.
     r2, r3, s1 = (ops.let(n, z) for n, z in zip(("r2", "r3", "s1"), _complexes(p[:6], ops), strict=True))
@@ -165,28 +187,29 @@ def _decode_8(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
 # field, which multiplies hops.
 
 
-def _determinant(a: Row, b: Row, c: Row, ops: Ops) -> Any:
+def _determinant(u: Rows, ops: Ops) -> Any:
+    a, b, c = u
     x0, x1, x2 = (ops.let(n, z) for n, z in zip(("x0", "x1", "x2"), cross_conj(a, b, ops), strict=True))
     return ops.let("det", ops.conj(x0) * c[0] + ops.conj(x1) * c[1] + ops.conj(x2) * c[2])
 
 
-def _encode_13(a: Row, b: Row, c: Row, ops: Ops) -> list[Any]:
-    return [*_encode_12(a, b, c, ops), ops.chart(_determinant(a, b, c, ops))]
+def _encode_13(u: Rows, ops: Ops) -> list[Any]:
+    return [*_encode_12(u, ops), ops.chart(_determinant(u, ops))]
 
 
-def _decode_13(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
+def _decode_13(p: Sequence[Any], ops: Ops) -> Rows:
     a, b, c = _decode_12(p[:12], ops)
     phase = ops.let("phase", ops.unit(p[12]))
     return a, b, [phase * z for z in c]
 
 
-def _encode_9(a: Row, b: Row, c: Row, ops: Ops) -> list[Any]:
-    det = _determinant(a, b, c, ops)
-    first, second = (ops.let(n, ops.conj(det) * z) for n, z in zip(("c0", "c1"), c[:2], strict=True))
-    return [*_encode_8(a, b, (first, second, None), ops), ops.chart(det)]
+def _encode_9(u: Rows, ops: Ops) -> list[Any]:
+    det = _determinant(u, ops)
+    first, second = (ops.let(n, ops.conj(det) * z) for n, z in zip(("c0", "c1"), u[2][:2], strict=True))
+    return [*_encode_8((*u[:2], (first, second, None)), ops), ops.chart(det)]
 
 
-def _decode_9(p: Sequence[Any], ops: Ops) -> tuple[Row, Row, Row]:
+def _decode_9(p: Sequence[Any], ops: Ops) -> Rows:
     a, b, c = _decode_8(p[:8], ops)
     phase = ops.let("phase", ops.unit(p[8]))
     return a, b, [phase * z for z in c]
@@ -201,7 +224,7 @@ def temporal_gauge(storage: Storage) -> Storage:
 _STORED = {
     s.name: s
     for s in (
-        Storage("r18", 18, _encode_18, _decode_18, "all nine complex elements", group="any"),
+        all_elements(3),
         Storage("r12", 12, _encode_12, _decode_12, "rows a, b; c = conj(a x b)"),
         Storage(
             "r8",
@@ -228,8 +251,20 @@ _STORED = {
             exact=False,
             group="U(3)",
         ),
+        *(all_elements(n) for n in range(1, MOST_COLOURS + 1) if n != 3),
+        Storage("c2r4", 4, _encode_su2, _decode_su2, "row a, b; then -conj b, conj a", group="SU(2)", colours=2),
     )
 }
 
 STORAGES = _STORED | {s.name: s for s in map(temporal_gauge, (_STORED["r18"], _STORED["r12"]))}
 """All link storages by name."""
+
+
+def full_storage(colours: int) -> Storage:
+    """That of any matrices of so many colours."""
+    return next(s for s in STORAGES.values() if s.group == "any" and s.colours == colours)
+
+
+def numbers_of(name: str) -> str:
+    """A storage as rows of profiles name it: three colours by their reals alone."""
+    return name.removeprefix("r")

@@ -1,377 +1,296 @@
-"""Statements to the table of actions that C++ has: parameters, kernels, and functions of the parameters' values."""
+"""Records of actions to the table that C++ has: parameters, kernels, link programs, functions of the parameters."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from generator.actions import ACTIONS
-from generator.algebra.gamma import BASES, TOLERANCE
-from generator.emit.cpp import literal
+from generator.cpp.numbers import is_one, number_function
+from generator.emit.link_table import Numbers, program_rows
+from generator.emit.words import formula, site_numbers, weight
+from generator.errors import ExpressionError
 from generator.language import Action, Option, Parameter, Spelling
-from generator.language.graph import FIFTH, ExpressionError
-from generator.lower.fifth import FifthForm
-from generator.lower.hopping import DIRECTION_NAMES, ShapeError, same_hops
-from generator.lower.links import Operand
-from generator.lower.numbers import Product, cpp_sum, printed_sum
-from generator.lower.site import SiteForm
-from generator.lower.stored import clover_coefficients
-from generator.lower.terms import HERE, product_value
-from generator.operators import OPERATORS
-from generator.operators.fat_links import link_stages
-from generator.operators.forces import force_arguments, force_paths
-from generator.operators.formula import numbers_of
-from generator.operators.site_term import site_term_of
+from generator.language.printed import literal
+from generator.lower.hopping import same_hops
+from generator.lower.numbers import Product
+from generator.lower.paths import PathFields
+from generator.lower.record import Lowered
+from generator.operators import OPERATORS, RECORDS, REFUSED
+from generator.operators.blocks import pattern_of
+from generator.operators.quark_forces import force_paths
+from generator.operators.stated import same_steps
+from generator.site_term import site_term_of
 
 MOST_SPELLED = 2
 """Parameters that one option gives at most: runtime/action_info.hpp."""
-SHAPE = {
-    "extends": "", "offered": True, "hopping": "", "conjugate": "", "with_term": "", "apply_inverse": "", "chain": "",
-    "flavours": 1, "reach": 1, "directed": 0, "has_basis": True, "anti_hermitian": False,
-}  # fmt: skip
-"""Members of ActionInfo with their defaults."""
+MOST_COLUMNS = 90
+"""Of a row, indented by as much as 20."""
+
+
+@dataclass
+class Row:
+    """An entry of a table in C++: its members in their order, and arrays that they refer to."""
+
+    name: str
+    members: dict[str, str] = field(default_factory=dict)
+    arrays: list[tuple[str, str, list[str]]] = field(default_factory=list)
+
+    def set(self, member: str, value: str | bool | int, default: str | bool | int = "") -> None:
+        """A member, unless it is as by default."""
+        if value != default:
+            quoted = isinstance(value, str) and not isinstance(default, bool)
+            self.members[member] = f'"{value}"' if quoted else str(value).lower()
+
+    def code(self, member: str, value: str) -> None:
+        """A member as an expression of C++."""
+        if value:
+            self.members[member] = _broken(value)
+
+    def array(self, member: str, kind: str, rows: Sequence[str]) -> None:
+        """A member that is a span of an array; none where that is empty."""
+        if rows:
+            self.arrays.append((kind, f"{self.name}_{member}", list(map(_broken, rows))))
+            self.members[member] = f"{self.name}_{member}"
+
+
+def _broken(code: str) -> str:
+    """Long lines of functions, each function on a line of its own, its body on the next if need be."""
+    for before, after in (("}, +[]", "},\n         +[]"), (" { return ", " {\n          return ")):
+        lines = code.split("\n")
+        code = "\n".join(line.replace(before, after) if len(line) > MOST_COLUMNS else line for line in lines)
+    return code
 
 
 def action_table() -> dict[str, Any]:
-    """Data of templates/actions.cpp.j2: every action that can be solved for.
+    """Data of templates/actions.cpp.j2: every action that can be solved for, smearings, and what was refused.
 
     Actions without parameters, as the Laplace operators, are tools of smearing.
     """
-    rows = [action_row(a) | {"paths": paths_row(a)} for a in solvable_actions()]
-    return {"actions": [r | {"members": _members(r), "weights": [_pair(w) for w in r["weights"]]} for r in rows]}
-
-
-def _members(row: dict[str, Any]) -> dict[str, Any]:
-    """Members of ActionInfo in their order, those that are not as by default."""
-    members = {"spins": row["spins"], "parameters": f"{row['name']}_parameters"}
-    if row["spellings"]:
-        members["spellings"] = f"{row['name']}_spellings"
-    for name, default in SHAPE.items():
-        if (value := row.get(name, default)) != default:
-            members[name] = f'"{value}"' if isinstance(value, str) else str(value).lower()
-    members |= dict(row["numbers"])
-    if row["arguments"]:
-        members["arguments"] = f"{row['name']}_arguments"
-    if row["force_arguments"]:
-        members["force_arguments"] = f"{row['name']}_force_arguments"
-    if row["paths"]["steps"]:
-        members |= {"path_ends": f"{row['name']}_path_ends", "path_steps": f"{row['name']}_path_steps"}
-    if row["links"]["stages"]:
-        members |= {"link_stages": f"{row['name']}_stages", "link_numbers": f"{row['name']}_numbers"}
-    return members
+    smearings = [r for r in RECORDS.values() if not r.action.has_matrix]
+    refused = [{"name": name, "why": _lines(_escaped(str(why)))} for name, why in sorted(REFUSED.items())]
+    return {
+        "actions": [action_row(RECORDS[a.name]) for a in solvable_actions()],
+        "smearings": [smearing_row(r) for r in smearings],
+        "refused": refused,
+    }
 
 
 def solvable_actions() -> list[Action]:
     """Those with parameters: each is followed by those that build on it, the largest such families first."""
     families: dict[type, list[Action]] = {}
     for a in ACTIONS.values():
-        if a.parameters:
+        if a.parameters and a.name in RECORDS:
             families.setdefault(a.statement.__mro__[-2], []).append(a)
     return [a for family in sorted(families.values(), key=len, reverse=True) for a in family]
 
 
 def is_offered(action: Action) -> bool:
-    """Commands can make it from a gauge field: an action whose links others make is one through these alone."""
-    links = [f for f in action.fields if f.kind in ("links", "matrices")]
-    return len(links) == 1 or not any(
-        issubclass(a.statement, action.statement) for a in ACTIONS.values() if a is not action
+    """Whether commands offer it: not where another action makes the matrices that this one is given."""
+    given = [f for f in action.fields if f.origin != "made" and f.kind == "matrices"]
+    return not given or not any(
+        a is not action and issubclass(a.statement, action.statement) and a.links for a in ACTIONS.values()
     )
 
 
-def action_row(action: Action) -> dict[str, Any]:
+def action_row(record: Lowered) -> Row:
     """An action of the table."""
-    form = FifthForm(action)
-    _check_kinds(action, form)
-    row = {
-        "name": action.name,
-        "text": _lines(action.text),
-        "parameters": [_parameter_row(p) for p in action.parameters],
-        "spellings": [_spelling_row(s) for s in action.spellings],
-        "extends": action.extends.name if action.extends else "",
-        "offered": is_offered(action),
-        "spins": action.spins,
-        "links": links_row(action),
-        "arguments": [],
-        "force_arguments": [],
-    }
-    if not form.has_shape:  # M and M^+ are a kernel each
-        names = [p.name for p in action.parameters]
-        return row | {
-            "formula": _lines(f"M {form.fermion} = {_short(str(action.matrix))}"),
-            "hopping": "",
-            "conjugate": f"{action.name}_dagger",
-            "numbers": [],
-            "weights": [],
-            "arguments": [_function([(1.0, (n,))], names) for n in numbers_of(action)[1].values()],
-            "force_arguments": _force_arguments(action, names),
-        }
-    site = SiteForm(action, form.local)
-    term = site_term_of(site)
+    action = record.action
     names = [p.name for p in action.parameters]
-    slices = _fifth_numbers(form)
-    numbers = slices or _site_numbers(site)
-    own = OPERATORS.get(action.name)
-    owner = _owner(form)
-    return row | {
-        "formula": _lines(formula(form, numbers)),
-        "hopping": owner,
-        "with_term": action.name if own and own.family == "hopping" else owner,
-        "apply_inverse": f"apply_{term.name}",
-        "chain": _chain(form),
-        "flavours": site.flavours,
-        "reach": max(form.lengths),
-        "directed": sum(1 << mu for mu in form.directed),
-        "has_basis": form.has_basis,
-        "anti_hermitian": form.anti_hermitian,
-        "numbers": [("h", literal(_real(form)))]
-        + [(n, (_complex if slices else _function)(rows, names)) for n, rows in numbers.items()],
-        "weights": [[_function(_weight(form, mu, sign), names, "one") for sign in (1, -1)] for mu in range(4)],
-        "force_arguments": _force_arguments(ACTIONS[owner], names),
-    }
-
-
-def paths_row(action: Action) -> dict[str, list[str]]:
-    """Rows of PathEnd and PathStep of an action whose force goes along its paths, several in a line."""
-    paths = force_paths(action)
-    if paths is None:
-        return {"ends": [], "steps": []}
-    rows = [f"{{{', '.join(map(literal, numbers))}}}" for numbers in paths.ends]
-    ends = ["\n     ".join(textwrap.wrap(row, 100)) for row in rows]
-    steps = [f"{{{s.start}, {s.to}, {s.step}}}" for s in paths.steps]
-    return {"ends": ends, "steps": [", ".join(steps[n : n + 8]) for n in range(0, len(steps), 8)]}
-
-
-def _force_arguments(owner: Action, names: Sequence[str]) -> list[str]:
-    """Numbers of the force of hops that an action shares; parameters that it has not are as by default."""
-    if force_paths(owner) is not None:
-        return []
-    default = {p.name: p.default or 0.0 for p in owner.parameters if p.name not in names}
-    rows: list[Product] = []
-    for number in force_arguments(owner):
-        rows.append((default[number.data], ()) if number.data in default else (1.0, (number,)))
-    return [_function([row], names) for row in rows]
-
-
-def links_row(action: Action) -> dict[str, Any]:
-    """How the links of an action are made: rows of LinkStep by stage, and the numbers of its parameters in them.
-
-    Raises:
-        ExpressionError: they are not one field for hops over one site and one for longer ones, which solvers take.
-    """
-    if action.links and len(action.links) != 2:
-        raise ExpressionError(f"{action.place}: {action.name} makes {', '.join(action.links)}; make fat and long links")
-    names = [p.name for p in action.parameters]
-    numbers: dict[str, int] = {}
-
-    def operand(o: Operand, fields: dict[Any, int]) -> str:
-        if o.kind == "number":
-            code = _function([(1.0, o.value)], names)
-            return f"number({numbers.setdefault(code, len(numbers))})"
-        return f"field({fields[o.value]})" if o.kind == "field" else f"along({o.value})"
-
-    rows = []
-    for stage in link_stages(action):
-        steps = [
-            f'{{"{launch.kernel}", {{{", ".join(operand(o, fields) for o in launch.operands)}}}}}'
-            for launch, fields in zip(stage.launches, stage.numbered, strict=True)
-        ]
-        reach = ", ".join(map(str, stage.reach))
-        rows.append({"steps": steps, "rest": f"{stage.fields}, {{{reach}}}, {str(stage.project).lower()}"})
-    return {"stages": rows, "numbers": list(numbers)}
-
-
-def formula(form: FifthForm, numbers: dict[str, tuple[Product, ...]]) -> str:
-    """M in one line: T as it was recognised, h D, and what multiplies hops."""
-    printed = {name: printed_sum(rows) for name, rows in numbers.items()}
-    h = _real(form)
-    factor = "" if abs(h) == 1 else f"{literal(abs(h))} "
-    sign = "-" if h < 0 else "+"
-    after = ""
-    if form.has_slices:
-        site, hops = f"{printed['alpha']} + {_atom(printed['beta'])} R", f"({printed['b']} + {printed['c']} R) psi"
-        after = f"; {form.shift_formula}, {form.wall} times what comes from beyond the ends"
+    _check_kinds(record)
+    row = Row(action.name)
+    row.code("text", f'"{_lines(_escaped(action.text))}"')
+    row.code("formula", f'"{_lines(_escaped(formula(record)))}"')
+    _add_parameters(row, action)
+    row.set("extends", action.extends.name if action.extends else "")
+    row.set("offered", is_offered(action), True)
+    row.set("spins", action.spins, 0)
+    row.set("flavours", record.flavours, 1)
+    numbers = Numbers(names)
+    _add_program(row, record, numbers)
+    if record.form is None:
+        _add_body(row, record, numbers)
     else:
-        site, hops = _site_text(form, printed), "psi"
-    if "clover_space" in printed:
-        after = f"; c = {printed['clover_space']} in space, {printed['clover_time']} in time"
-    hopping = form.formula.partition("   (")[0]
-    return f"M psi = {_atom(site)} psi {sign} {factor}D {hops}; {hopping}{_weights_text(form)}{after}"
+        _add_hops(row, record, names)
+        _add_site(row, record, names, numbers)
+    return row
 
 
-def _site_text(form: FifthForm, printed: dict[str, str]) -> str:
-    text = printed.get("diagonal", "")
-    tau = " tau_3" if SiteForm(form.action, form.local).flavours > 1 else ""
-    if "twist" in printed:
-        text += f" + i {_atom(printed['twist'])} gamma_5{tau}"
-    if "splitting" in printed:
-        text += f" + {_atom(printed['splitting'])} tau_1"
-    if "clover_space" in printed:
-        text += " - (1/2) sum_{mu<nu} c_munu sigma_munu F_munu"
-    return text.removeprefix(" + ")
+def smearing_row(record: Lowered) -> Row:
+    """A smearing of the table."""
+    row = Row(record.name)
+    row.code("text", f'"{_lines(_escaped(record.action.text))}"')
+    _add_parameters(row, record.action)
+    _add_program(row, record, Numbers([p.name for p in record.action.parameters]))
+    return row
 
 
-def _weights_text(form: FifthForm) -> str:
-    found: dict[str, list[str]] = {}
-    for mu in form.directions:
-        ways = [printed_sum(_weight(form, mu, sign)) for sign in (1, -1)]
-        axis = DIRECTION_NAMES[mu]
-        for way, weight in ((axis, ways[0]),) if ways[0] == ways[1] else ((f"+{axis}", ways[0]), (f"-{axis}", ways[1])):
-            found.setdefault(weight, []).append(way)
-    return "".join(f"; hops along {', '.join(axes)} times {w}" for w, axes in found.items() if w != "1")
+def _add_parameters(row: Row, action: Action) -> None:
+    row.array("parameters", "ActionParameter", [_parameter_row(p) for p in action.parameters])
+    row.array("spellings", "ActionSpelling", [_spelling_row(s) for s in action.spellings])
 
 
-def _atom(printed: str) -> str:
-    return f"({printed})" if " " in printed or printed.startswith("-") else printed
+def _add_program(row: Row, record: Lowered, numbers: Numbers) -> None:
+    """Fields by name, and the launches that make some of them."""
+    program = program_rows(record, numbers)
+    row.array("fields", "ActionField", program.fields)
+    for n, launches in enumerate(program.launches, start=1):
+        row.arrays.append(("LinkLaunch", f"{row.name}_launches_{n}", launches))
+    stages = [f"{{{row.name}_launches_{n}, {reach}}}" for n, reach in enumerate(program.reaches, start=1)]
+    row.array("stages", "LinkStage", stages)
+    row.array("numbers", "ActionNumber", numbers.functions)
 
 
-def _real(form: FifthForm) -> float:
-    if abs(form.factor.imag) > 0:
-        raise ExpressionError(f"{form.action.place}: hops of {form.action.name} have the complex factor {form.factor}")
-    return form.factor.real
+def _add_body(row: Row, record: Lowered, numbers: Numbers) -> None:
+    """A general body: M and M^+ are a kernel each."""
+    assert record.numbers is not None
+    row.set("conjugate", f"{record.name}_dagger")
+    rows = [
+        f'{{"{n}", {number_function(((1.0, (node,)),), numbers.parameters)}}}' for n, node in record.numbers.items()
+    ]
+    row.array("arguments", "NamedNumber", rows)
+    _add_paths(row, force_paths(record))
+    row.set("has_basis", "basis" in OPERATORS[record.name].axes, True)
 
 
-def _weight(form: FifthForm, mu: int, sign: int) -> tuple[Product, ...]:
-    """What multiplies a hop within a slice: beside the b of a fifth dimension."""
-    if form.has_slices or mu not in form.directions:
-        return ((float(mu in form.directions), ()),)
-    found = {tuple(map(str, form.numbers(mu, sign, n))): form.numbers(mu, sign, n) for n in form.lengths}
-    if len(found) > 1:
-        raise ShapeError(f"{form.action.place}: short and long hops of {form.action.name} have numbers that differ")
-    return ((1.0, next(iter(found.values()))),)
+def _add_paths(row: Row, paths: PathFields | None) -> None:
+    if paths is None:
+        return
+    ends = [f"{{{', '.join(map(literal, numbers))}}}" for numbers in paths.ends]
+    steps = [f"{{{s.start}, {s.to}, {s.step}}}" for s in paths.steps]
+    row.array("path_ends", "PathEnd", ["\n     ".join(textwrap.wrap(end, 100)) for end in ends])
+    row.array("path_steps", "PathStep", [", ".join(steps[n : n + 8]) for n in range(0, len(steps), 8)])
 
 
-def _site_numbers(site: SiteForm) -> dict[str, tuple[Product, ...]]:
-    parts = site.parts
-    if parts["twist"] and parts["twist_of_one"]:
-        raise ExpressionError(
-            f"{site.action.place}: {site.action.name} has i gamma_5 and i gamma_5 tau_3; use one of them"
-        )
-    if site.flavours > 1 and parts["twist_of_one"]:
-        raise ExpressionError(f"{site.action.place}: i gamma_5 of two flavours has no kernel; use i gamma_5 tau_3")
-    found = {
-        "diagonal": parts["diagonal"],
-        "twist": parts["twist"] or parts["twist_of_one"],
-        "splitting": parts["splitting"],
-    }
-    if site.stored:
-        clover = clover_coefficients(site.action, site.terms)
-        found |= {"clover_space": clover["space"], "clover_time": clover["time"]}
-    return {name: rows for name, rows in found.items() if rows}
+def _add_hops(row: Row, record: Lowered, names: Sequence[str]) -> None:
+    form = record.form
+    assert form is not None and record.links is not None and record.site is not None
+    own, owner = OPERATORS.get(record.name), _owner(record)
+    row.set("hopping", owner)
+    row.set("with_term", record.name if own and own.family == "hopping" else owner)
+    row.set("apply_inverse", f"apply_{site_term_of(record.site).name}")
+    row.set("chain", _chain(record))
+    row.set("reach", max(form.lengths), 1)
+    row.set("directed", sum(1 << mu for mu in form.directed), 0)
+    row.set("has_basis", form.has_basis, True)
+    row.set("anti_hermitian", form.anti_hermitian, False)
+    row.code("h", literal(form.factor.real))
+    fields = list(record.fields)
+    row.code("links", f"{{{', '.join(str(fields.index(name)) for name in record.links.values())}}}")
+    row.set("turns", all(map(record.turns_in_su3, record.links.values())), False)
+    weights = [[_number(weight(form, mu, sign), names) for sign in (1, -1)] for mu in range(4)]
+    row.code("weight", "{" + ",\n             ".join(f"{{{', '.join(w)}}}" for w in weights) + "}")
 
 
-def _fifth_numbers(form: FifthForm) -> dict[str, tuple[Product, ...]]:
-    """The alpha, beta, b, c of M = (alpha + beta R) + h D (b + c R), and the wall of R.
-
-    Raises:
-        ExpressionError: hops of different directions have different numbers.
-    """
-    if not form.has_slices:
-        return {}
-    basis = BASES["degrand_rossi"]
-    place = f"{form.action.place}: {form.action.name}"
-    if len({h.weight for h in form.stated}) > 1:
-        raise ExpressionError(f"{place}: hops within a slice have numbers that differ from direction to direction")
-    found: dict[str, list[Product]] = {"alpha": list(SiteForm(form.action, form.local).parts["diagonal"]), "beta": []}
-    for t in form.terms:
-        if t.at[:4] == HERE[:4] and t.at[FIFTH] == 1:
-            found["beta"].append((_part(t.factor * product_value(t.spin, basis, 4), form.steps[1]), t.numbers))
-    hop = form.stated[0]
-    there = tuple(hop.sign * (mu == hop.mu) + (mu == FIFTH) for mu in range(len(HERE)))
-    across = [t for t in form.terms if t.links and t.at == there]
-    unit = hop.matrix(basis, 4) @ form.steps[1]
-    found["b"] = [(1.0, hop.terms[0].numbers)]
-    found["c"] = [(_part(t.factor * product_value(t.spin, basis, 4), unit), t.numbers) for t in across] or [(0.0, ())]
-    found["wall"] = [(1.0, (next(w for t in form.terms for _, w in t.walls),))]
-    form.check_hops()
-    return {name: tuple(rows) for name, rows in found.items()}
+def _number(rows: tuple[Product, ...], names: Sequence[str]) -> str:
+    return "one" if is_one(rows) else number_function(rows, names) if rows else "{}"
 
 
-def _part(matrix: np.ndarray, unit: np.ndarray) -> float:
-    """The number c of c unit, for a term that is one of several."""
-    c = complex(np.vdot(unit, matrix) / np.vdot(unit, unit))
-    if abs(c.imag) > TOLERANCE:
-        raise ExpressionError(f"numbers along the fifth dimension are real, not {c}")
-    return c.real
+def _add_site(row: Row, record: Lowered, names: Sequence[str], numbers: Numbers) -> None:
+    form, site = record.form, record.site
+    assert form is not None and site is not None
+    if form.has_slices:
+        along = form.numbers_along_slices | {"alpha": site.parts["diagonal"]}
+        for name in ("alpha", "beta", "b", "c", "wall"):
+            row.code(name, number_function(along[name], names, is_complex=True))
+        return
+    for name, rows in site_numbers(site).items():
+        row.code(name, number_function(rows, names))
+    if site.is_general:
+        size = 4 * site.flavours
+        parts = [
+            f"{{{number_function((n,), names)}, {{{{{_elements(matrix[:size, :size])}}}}}}}"
+            for n, matrix in site.constant
+        ]
+        row.array("constant", "ConstantPart", parts)
+    if pattern := pattern_of(record):
+        row.set("blocks_of", pattern.name)
+        fields = list(record.fields)
+        blocks = [
+            f"{{{number_function((b.number,), names)}, {fields.index(name)}, {mu}}}" for b, (name, mu) in record.stored
+        ]
+        row.array("blocks", "SiteBlock", blocks)
+    if site.exponential is not None:
+        row.code("exponential", number_function((site.exponential,), names))
 
 
-def _owner(form: FifthForm) -> str:
+def _elements(matrix: np.ndarray) -> str:
+    """The elements of a matrix that are not zero: {row, column, value}."""
+    found = [
+        f"{{{i}, {j}, {{{literal(z.real + 0.0)}, {literal(z.imag + 0.0)}}}}}"
+        for (i, j), z in np.ndenumerate(np.asarray(matrix, complex))
+        if abs(z) > 0
+    ]
+    return textwrap.fill(", ".join(found), 100, subsequent_indent=" " * 6)
+
+
+def _owner(record: Lowered) -> str:
     """The operator whose kernels hop as an action does."""
     return next(
-        name for name, o in OPERATORS.items() if o.family == "hopping" and not o.hops_of and same_hops(o.form, form)
+        name
+        for name, o in OPERATORS.items()
+        if o.family == "hopping" and not o.hops_of and record.form is not None and same_hops(o.form, record.form)
     )
 
 
-def _chain(form: FifthForm) -> str:
-    if not form.has_slices:
+def _chain(record: Lowered) -> str:
+    form = record.form
+    if form is None or not form.has_slices:
         return ""
-    chains = {n: FifthForm(ACTIONS[n]) for n, o in OPERATORS.items() if o.family == "slices"}
-    return next(n for n, f in chains.items() if all(np.allclose(f.steps[k], form.steps[k]) for k in (1, -1)))
+    chains = {n: RECORDS[n].form for n, o in OPERATORS.items() if o.family == "slices"}
+    return next(n for n, f in chains.items() if f is not None and same_steps(f, form))
 
 
-def _check_kinds(action: Action, form: FifthForm) -> None:
-    for p in action.parameters:
-        if p.several and (p.name != "mass" or action.spins != 1):
-            raise ExpressionError(f"{action.place}: {p.name} of {action.name}: several values are for staggered masses")
-        if p.each_slice and not (form.has_shape and form.has_slices):
-            raise ExpressionError(f"{action.place}: {p.name} of {action.name}: there are no slices to differ on")
+def _check_kinds(record: Lowered) -> None:
+    for p in record.action.parameters:
+        if p.several and not _has_masses(record, p):
+            raise ExpressionError(
+                f"{p.place}: {p.name} of {record.name}: several values are for a mass beside D with D^+ = -D"
+            )
+        if p.each_slice and not (record.form is not None and record.form.has_slices):
+            raise ExpressionError(f"{p.place}: {p.name} of {record.name}: there are no slices to differ on")
+
+
+def _has_masses(record: Lowered, p: Parameter) -> bool:
+    """Whether M M^+ = T^2 - h^2 D^2 for a number T with a parameter in it: one Krylov space for all its values."""
+    return p.name == "mass" and record.form is not None and record.form.anti_hermitian and record.flavours == 1
 
 
 def _parameter_row(p: Parameter) -> str:
-    kinds = ", true" if p.several else ", false, true" if p.each_slice else ""
+    kinds = {"several": p.several, "each_slice": p.each_slice, "complex": p.complex}
+    more = "".join(f", .{name} = true" for name, there in kinds.items() if there)
     default = "" if p.default is None else f" (default {p.default:g})"
-    required = str(p.default is None).lower()
-    return f'{{"{p.name}",\n     {_words(p, default)}, {required}, {literal(p.default or 0)}{kinds}}}'
+    bounds = _words(p, default)
+    return f'{{.name = "{p.name}",\n     {bounds},\n     ' + (
+        f".required = {str(p.default is None).lower()}, .fallback = {literal(p.default or 0)}{more}}}"
+    )
 
 
 def _spelling_row(s: Spelling) -> str:
-    gives = [f'{{"{name}", {_function(((1.0, (number,)),), s.numbers)}}}' for name, number in s.parameters.items()]
+    gives = [
+        f'{{"{name}", {number_function(((1.0, (number,)),), s.numbers)}}}' for name, number in s.parameters.items()
+    ]
     if len(gives) > MOST_SPELLED:
-        raise ExpressionError(f"{s.name} gives {len(gives)} parameters; {MOST_SPELLED} at most (ActionSpelling)")
+        raise ExpressionError(f"{s.place}: {s.name} gives {len(gives)} parameters; {MOST_SPELLED} at most")
     functions = ",\n       ".join(gives)
-    return f'{{"{s.name}",\n     {_words(s)}, "{",".join(s.numbers)}",\n     {{{{{functions}}}}}}}'
+    numbers = ",".join(s.numbers)
+    return f'{{.name = "{s.name}",\n     {_words(s)}, .numbers = "{numbers}",\n     .gives = {{{{{functions}}}}}}}'
 
 
 def _words(o: Option, default: str = "") -> str:
     """Help, range in words, bounds."""
-    bounds = [("-" if b < 0 else "") + "unbounded" if math.isinf(b) else literal(b) for b in (o.lower, o.upper)]
+    low, high = (("-" if b < 0 else "") + "unbounded" if math.isinf(b) else literal(b) for b in (o.lower, o.upper))
     text = f"{o.meaning}{', ' if o.range else ''}{o.range}{default}"
-    return f'"{_lines(_escaped(text))}",\n     "{o.range}", {", ".join(bounds)}'
+    return f'.help = "{_lines(_escaped(text))}",\n     .range = "{o.range}", .lower = {low}, .upper = {high}'
 
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _function(rows: Iterable[Product], names: Sequence[str], one: str = "") -> str:
-    """A function of the values; `one`, if given, is the name of that which is 1."""
-    code = cpp_sum(rows, names)
-    if one and code == "1":
-        return one
-    return (
-        f"[](const double* p) {{ return {code}; }}"
-        if "p[" in code
-        else f"[](const double*) -> double {{ return {code}; }}"
-    )
-
-
-def _complex(rows: Iterable[Product], names: Sequence[str]) -> str:
-    """A function of complex values, of what may differ from slice to slice."""
-    code = cpp_sum(rows, names, repr)
-    return f"[](const SliceValue*{' p' if 'p[' in code else ''}) -> SliceValue {{ return {code}; }}"
-
-
-def _pair(functions: Sequence[str]) -> str:
-    """Two functions in one line, if they fit."""
-    return (", " if sum(map(len, functions)) <= 96 else ",\n              ").join(functions)
-
-
-def _short(text: str) -> str:
-    """What fits a page; the whole formula heads the body of the kernel."""
-    return text if len(text) <= 600 else text[:597] + "..."
 
 
 def _lines(text: str) -> str:

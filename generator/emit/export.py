@@ -8,18 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from generator.emit.harness import harness
-from generator.emit.render import TARGETS, body_path, exists_on, render, render_files, render_group
+from generator.emit.render import body_path, exists_on, render, render_files, render_group
+from generator.errors import SpecError
 from generator.operators import kernel
 from generator.profile import Profile
 from generator.shapes import SHAPES
-from generator.spec import KernelSpec, SpecError
+from generator.spec import KernelSpec
+from generator.targets import TARGETS, Target
 
 ROOT = Path(__file__).parents[2]
-COMPILERS = {
-    "cpu": "g++ -std=c++20 -O3 -march=native -fopenmp",
-    "cuda": "nvcc -std=c++20 -O3 -arch=sm_90",
-}
-"""Lines that compile an exported file, without its name."""
 HEADERS = (
     "algorithm",
     "array",
@@ -36,7 +33,7 @@ HEADERS = (
 """Standard headers of the harness."""
 
 
-def find_exported(profile: Profile, name: str, target: str) -> KernelSpec:
+def find_exported(profile: Profile, name: str, target: Target) -> KernelSpec:
     """The record of a kernel or of a variant of one, such as `wilson_double_r12_nr_n1__box_stream_b256m1`.
 
     Raises:
@@ -53,9 +50,9 @@ def find_exported(profile: Profile, name: str, target: str) -> KernelSpec:
             f"kernel {name} takes its coefficients from the scalars of a solver on the device; export one that takes "
             "numbers, such as axpby_double"
         )
-    foreign = [s for s in spec.shape if target not in SHAPES[s].targets] or not exists_on(spec, target)
-    if foreign or (spec.variant and spec.block == 0 and target != "cpu"):
-        known = ", ".join(t for t in TARGETS if t != target)
+    foreign = set(spec.shape) - set(target.shapes) or not exists_on(spec, target)
+    if foreign or (spec.variant and (spec.block > 0) != (target.threads is not None)):
+        known = " or ".join(t for t in TARGETS if t != target.name)
         raise SpecError(f"kernel {name} is a variant for another target; use --target {known}")
     return spec
 
@@ -68,8 +65,9 @@ def _variant(profile: Profile, name: str) -> KernelSpec:
     words = tail[: launch.start()] if launch else tail
     shape = tuple(sorted(s for s in SHAPES if re.search(rf"(?:^|_){s}(?:_|$)", words)))
     spec = base.as_variant(shape, *(map(int, launch.groups()) if launch else (0, 0)))
-    of_a_gpu = {"cuda" in SHAPES[s].targets for s in shape} or {launch is not None}
-    if spec.name != name or of_a_gpu != {launch is not None}:
+    if spec.name != name or not any(
+        set(shape) <= set(t.shapes) and (launch is None) == (t.threads is None) for t in TARGETS.values()
+    ):
         raise SpecError(
             f"kernel '{name}' is no variant of {base.name}; after `__` come shapes ({', '.join(SHAPES)}) in "
             f"alphabetical order and, if they are of GPUs, launch numbers, as in {base.name}__box_b128m3"
@@ -77,7 +75,7 @@ def _variant(profile: Profile, name: str) -> KernelSpec:
     return spec
 
 
-def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = "") -> str:
+def export_kernel(spec: KernelSpec, target: Target, lattice: str = "", file: str = "") -> str:
     """The text of a file of that name; `lattice` (X,Y,Z,T) is what it runs on unless told otherwise.
 
     Raises:
@@ -87,28 +85,28 @@ def export_kernel(spec: KernelSpec, target: str, lattice: str = "", file: str = 
         raise SpecError(f"--lattice {lattice}: use four even extents X,Y,Z,T, such as 16,16,16,32")
     command = f"python -m generator export {spec.name}"
     helpers = _helpers(spec)
-    headers = [*(["cuda_runtime.h"] if target == "cuda" else []), *HEADERS]
+    headers = [*target.export_headers, *HEADERS]
     head = render(
         "export/head.j2",
         command,
         name=spec.name,
         formula=spec.operator.formula,
         facts=_facts(spec),
-        compiler=COMPILERS[target],
-        file=file or f"{spec.name}.{TARGETS[target]}",
+        compiler=target.export,
+        file=file or f"{spec.name}.{target.suffix}",
         body=spec.operator.cpp_body(spec),
         headers=headers,
     )
-    text = Sections(head, target if target == "cpu" else "")
-    for name in ("kernels/arguments", "fields/geometry", "fields/memory_order", f"kernels/targets/{target}"):
-        text.header(f"runtime/{name}.hpp")
+    text = Sections(head, "" if target.threads else target.name)
+    text.header(target.include("kernel"))
+    for name in ("geometry", "memory_order"):
+        text.header(f"runtime/fields/{name}.hpp")
     for name in ("colour", "codec", "scalars", "site", "view", "convert"):
         text.header(f"runtime/kernels/{name}.hpp")
-    hops = ["targets/hops_cpu"] if target == "cpu" else []
-    for name in [*(["epilogue", *hops] if spec.tile else []), *(["term", "twist"] if spec.has_term else [])]:
+    for name in [*(["epilogue"] if spec.tile else []), *(["term", "twist"] if spec.has_term else [])]:
         text.header(f"runtime/kernels/{name}.hpp")
-    # The rows include everything; what this kernel does without counts as seen.
-    text.seen |= {"runtime/kernels/kernel.hpp"}
+    # The rows include everything; what this kernel does not need counts as seen.
+    text.seen |= {"runtime/kernels/kernel.hpp", *([] if spec.tile else map(target.include, target.headers))}
     text.rendered = {f"generated/{path}": part for path, part in _parts(spec, command).items()}
     rows = render_group([spec, *helpers.values()], target, command)
     text.source("the kernel, and those that bring its fields to the device and back", rows)

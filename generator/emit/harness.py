@@ -8,24 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from generator.emit.cpp import literal
 from generator.emit.render import render
+from generator.language.printed import literal
 from generator.spec import KernelSpec
+from generator.targets import Target
 
-LATTICES = {"cpu": "16,16,16,16", "cuda": "32,32,32,32"}
-"""What an exported file runs on unless told otherwise."""
 BACK_WEIGHT = 0.8
-"""Of backward hops beside forward ones, where an operator tells them apart."""
+"""Of backward hops besides forward ones, where an operator distinguishes them."""
 TERMS = {"term_": "term", "second_": "twist"}
 """Stored site terms of the harness, and the members of Arguments that they are given as."""
 
 
-def harness(spec: KernelSpec, target: str, helpers: dict[str, KernelSpec], command: str, lattice: str) -> str:
+def harness(spec: KernelSpec, target: Target, helpers: dict[str, KernelSpec], command: str, lattice: str) -> str:
     """Fields, reference, comparison and timing of a kernel as C++.
 
     Args:
         spec: the kernel.
-        target: cpu or cuda.
+        target: it runs on.
         helpers: by operator, the kernels that convert its fields from and to double.
         command: as in the banner of rendered files.
         lattice: X,Y,Z,T that the program runs on unless told otherwise; empty for the target's own.
@@ -38,7 +37,7 @@ def harness(spec: KernelSpec, target: str, helpers: dict[str, KernelSpec], comma
         "kernel": spec.name,
         "row": f"{spec.name}_row",
         "formula": operator.formula,
-        "lattice": lattice or LATTICES[target],
+        "lattice": lattice or target.export_lattice,
         "codec": spec.format.spinor_codec,
         "spins": spec.colour_vectors,
         "flops": cost.reported,
@@ -49,7 +48,7 @@ def harness(spec: KernelSpec, target: str, helpers: dict[str, KernelSpec], comma
         "storage_largest": f"10 * {largest}",
         **{s.operator.name.removesuffix("_links"): s.name for s in helpers.values()},
     }
-    pieces = [f"device_{target}", "fields", "compare", "spinors"]
+    pieces = ["fields", "compare", "spinors"]
     if operator.family == "hopping":
         data |= _hopping(spec)
         pieces += ["links", "reference_hopping", *(["term"] if data["terms"] else []), "hopping", "main"]
@@ -57,7 +56,8 @@ def harness(spec: KernelSpec, target: str, helpers: dict[str, KernelSpec], comma
         im = float(operator.complex_scalars)
         data |= {"sums": operator.sums, "a": [0.7, 0.4 * im], "b": [-1.2, 0.3 * im], "c": [0.1, -0.9 * im]}
         pieces += ["reference_update", "update", "main"]
-    return "\n".join(render(f"export/{piece}.j2", command, **data) for piece in pieces)
+    templates = [f"targets/{target.name}/device.j2", *(f"export/{piece}.j2" for piece in pieces)]
+    return "\n".join(render(template, command, **data) for template in templates)
 
 
 def _hopping(spec: KernelSpec) -> dict[str, Any]:

@@ -21,14 +21,12 @@ from generator.emit.registry import registry_data
 from generator.emit.render import render, render_files, render_group
 from generator.emit.tables import tables
 from generator.emit.write import write_if_changed
+from generator.errors import SpecError
 from generator.include import support
-from generator.spec import KernelSpec, SpecError
+from generator.spec import KernelSpec
+from generator.targets import HOST, TABLES, Target
 
 ROOT = Path(__file__).parents[2]
-
-
-INSTRUCTION_SETS = ("x86-64-v3", "x86-64-v4", "neon", "sve256", "sve512")  # in the order of runtime/processor.hpp
-TARGETS = (*INSTRUCTION_SETS, "cuda")
 
 
 class CompileError(RuntimeError):
@@ -41,20 +39,20 @@ class Build:
 
     Attributes:
         folder: where it lies.
-        commands: target (an instruction set of the CPU, or `cuda`) -> compiler and flags as the build uses them.
+        commands: table (generator/targets.py) -> compiler and flags as the build uses them.
         kernels: names of those that it holds already.
-        targets: those for which modules are compiled.
+        tables: those for which modules are compiled.
     """
 
     folder: Path
     commands: dict[str, list[str]]
     kernels: frozenset[str]
-    targets: tuple[str, ...] = TARGETS
+    tables: tuple[str, ...] = tuple(TABLES)
 
     @property
     def devices(self) -> list[str]:
         """Kinds of devices that the build computes on."""
-        return ["cpu", *(["cuda"] if "cuda" in self.commands else [])]
+        return list(dict.fromkeys(TABLES[table].name for table in TABLES if table in self.commands))
 
     @property
     def has_tests(self) -> bool:
@@ -68,19 +66,20 @@ class Build:
             return self.folder / "kernels"
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "quarksmith" / "kernels"
 
-    def compiled(self, target: str) -> bool:
-        """Whether modules hold kernels for a target."""
-        return target in self.commands and target in self.targets
+    @property
+    def compiled(self) -> list[str]:
+        """Tables that modules hold."""
+        return [name for name in TABLES if name in self.commands and name in self.tables]
 
     @property
-    def cpu(self) -> list[str]:
-        """Its instruction sets."""
-        return [s for s in INSTRUCTION_SETS if s in self.commands]
+    def host_tables(self) -> list[str]:
+        """Those of the host's processors, one for each instruction set."""
+        return [table for table in HOST.tables if table in self.commands]
 
     @property
     def host(self) -> list[str]:
-        """Compiler and flags of CPU kernels, those of its first instruction set."""
-        return self.commands[self.cpu[0]]
+        """Compiler and flags of kernels for the host, those of its first instruction set."""
+        return self.commands[self.host_tables[0]]
 
 
 def read_build(folder: Path) -> Build:
@@ -99,19 +98,15 @@ def read_build(folder: Path) -> Build:
     for entry in json.loads(record.read_text()):
         words = shlex.split(entry["command"])
         output = words[words.index("-o") + 1]
-        target = next((t for t in TARGETS if f"/{object_library(t)}{suffix}.dir/" in output), None)
-        if target is not None:
-            commands.setdefault(target, _flags(words))
-        if entry["file"].endswith("cpu/registry.cpp") and target in INSTRUCTION_SETS:
+        spaces = ((table, target.tables[table]) for table, target in TABLES.items())
+        table = next((t for t, space in spaces if f"/quarksmith_{space}{suffix}.dir/" in output), None)
+        if table is not None:
+            commands.setdefault(table, _flags(words))
+        if entry["file"].endswith(f"{HOST.name}/registry.cpp") and table is not None:
             names |= set(re.findall(r'^    kernel\("(\w+)"', Path(entry["file"]).read_text(), flags=re.M))
     if not commands:
         raise SpecError(f"{folder} holds no build; run `make test` or `make library TESTS=ON` first")
     return Build(folder, commands, frozenset(names))
-
-
-def object_library(target: str) -> str:
-    """The build system's name of the kernels of a target."""
-    return "quarksmith_cuda_kernels" if target == "cuda" else f"quarksmith_cpu_{target.removeprefix('x86-64-')}"
 
 
 def _flags(words: Sequence[str]) -> list[str]:
@@ -175,7 +170,7 @@ def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, boo
     for header in sorted((ROOT / "runtime").rglob("*.hpp")):
         digest.update(header.read_bytes())
     digest.update(repr(sorted(build.commands.items())).encode())
-    digest.update(repr([t for t in build.commands if build.compiled(t)]).encode())
+    digest.update(repr(build.compiled).encode())
     folder = build.cache / f"{specs[0].name}-{digest.hexdigest()[:12]}"
     module = folder / "module.so"
     if module.is_file():
@@ -202,40 +197,32 @@ def _render(specs: Sequence[KernelSpec], build: Build) -> dict[PurePosixPath, st
     command = f"python -m generator kernel {specs[0].name}"
     specs = [replace(s, ranks=True) for s in specs]  # one table serves all targets
     files = render_files(specs, command)
-    members = {"cuda": "cuda", **{s: f"cpu[{n}]" for n, s in enumerate(INSTRUCTION_SETS)}}
-    spaces = {m: _namespace(build, t) for t, m in members.items() if build.compiled(t)}
-    if build.compiled("cuda"):
-        files[PurePosixPath("cuda/kernels.cu")] = render_group(specs, "cuda", command)
-    if any(build.compiled(s) for s in INSTRUCTION_SETS):
-        files[PurePosixPath("cpu/kernels.cpp")] = render_group(specs, "cpu", command)
-    files[PurePosixPath("registry.cpp")] = render("registry.cpp.j2", command, **registry_data(specs, "cuda"))
+    for target in {TABLES[table].name: TABLES[table] for table in build.compiled}.values():
+        files[PurePosixPath(_kernels(target))] = render_group(specs, target, command)
+        text = render("registry.cpp.j2", command, **registry_data(specs, target))
+        files[PurePosixPath(f"{target.name}/registry.cpp")] = text
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(specs))
     files[PurePosixPath("module.cpp")] = render(
-        "module.cpp.j2", command, namespaces=list(spaces.values()), members=list(spaces.items()), tables=True
+        "module.cpp.j2", command, kernels=[(t, TABLES[t].tables[t]) for t in build.compiled], tables=True
     )
     return files
 
 
-def _namespace(build: Build, target: str) -> str:
-    if target == "cuda":
-        return target
-    return next(w.split("=")[1] for w in build.commands[target] if w.startswith("-DQUARKSMITH_TARGET="))
+def _kernels(target: Target) -> str:
+    return f"{target.name}/kernels.{target.suffix}"
 
 
 def _compile(work: Path, build: Build) -> None:
     """Compiles all files of a rendered module side by side and links them into module.so."""
     plain = [w for w in build.host if not w.startswith(("-DQUARKSMITH_TARGET", "-O"))]
     jobs = []
-    for target, flags in sorted(build.commands.items(), reverse=True):
-        if not build.compiled(target):
-            continue
-        source = "cuda/kernels.cu" if target == "cuda" else "cpu/kernels.cpp"
-        position = ["-Xcompiler=-fPIC,-fvisibility=hidden"] if target == "cuda" else ["-fPIC", "-fvisibility=hidden"]
-        jobs.append(([*flags, *position], source, f"{target}.o"))
-        space = f"-DQUARKSMITH_TARGET={_namespace(build, target)}"
-        jobs.append(([*plain, "-fPIC", "-O0", space], "registry.cpp", f"{target}_registry.o"))
+    for name in build.compiled:
+        target = TABLES[name]
+        jobs.append(([*build.commands[name], *target.code_flags], _kernels(target), f"{name}.o"))
+        space = f"-DQUARKSMITH_TARGET={target.tables[name]}"
+        jobs.append(([*plain, "-fPIC", "-O0", space], f"{target.name}/registry.cpp", f"{name}_registry.o"))
     jobs += [([*plain, "-fPIC", "-O0"], name, name.replace(".cpp", ".o")) for name in ("tables.cpp", "module.cpp")]
-    jobs.sort(key=lambda job: job[1] == "cpu/kernels.cpp", reverse=True)
+    jobs.sort(key=lambda job: job[1] == _kernels(HOST), reverse=True)
 
     def run(job: tuple[list[str], str, str]) -> None:
         flags, source, output = job
@@ -247,8 +234,8 @@ def _compile(work: Path, build: Build) -> None:
         list(pool.map(run, jobs))
     objects = [str(work / output) for _, _, output in jobs]
     link = [build.host[0], "-shared", "-fopenmp", "-o", str(work / "module.so"), *objects]
-    if build.compiled("cuda"):
-        link += cuda_libraries(build.commands["cuda"][0])
+    for name in build.compiled:
+        link += TABLES[name].link(build.commands[name][0])
     run_compiler(link)
     for output in objects:
         Path(output).unlink()
@@ -296,12 +283,6 @@ def run_compiler(command: list[str]) -> str:
     if done.returncode != 0:
         raise CompileError(f"{shlex.join(command)}\n{done.stderr.strip()}")
     return done.stderr + done.stdout
-
-
-def cuda_libraries(nvcc: str) -> list[str]:
-    """Options that link a module with the CUDA runtime of a toolkit."""
-    toolkit = Path(shutil.which(nvcc) or nvcc).resolve().parents[1]
-    return [f"-L{toolkit}/lib64", "-lcudart_static", "-lrt", "-ldl", "-lpthread"]
 
 
 def run_tests(module: Path, spec: KernelSpec, build: Build) -> tuple[int, str]:

@@ -6,13 +6,14 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from generator.emit.cpp import literal
+from generator.language.printed import literal
 from generator.spec import KernelSpec
+from generator.targets import Target
 
 NO_VARIANTS: Mapping[str, KernelSpec] = {}
 
 
-def registry_data(specs: Sequence[KernelSpec], target: str) -> dict[str, Any]:
+def registry_data(specs: Sequence[KernelSpec], target: Target) -> dict[str, Any]:
     """Data of templates/registry.cpp.j2: operators once, then their kernels (runtime/registry.hpp: Kernel)."""
     operators = {spec.operator.name: spec.operator for spec in specs}
     return {
@@ -22,7 +23,7 @@ def registry_data(specs: Sequence[KernelSpec], target: str) -> dict[str, Any]:
                 "family": operator.family,
                 "formula": _literal_lines(operator.formula),
                 "slots": _literal_lines(" ".join(operator.slots)),
-                "then": _literal_lines(operator.then),
+                "scalar_program": _literal_lines(operator.scalar_program),
                 "complex_scalars": str(operator.complex_scalars).lower(),
                 "sums": str(operator.sums),
                 "parities": str(operator.parities),
@@ -34,7 +35,7 @@ def registry_data(specs: Sequence[KernelSpec], target: str) -> dict[str, Any]:
     }
 
 
-def registry_row(spec: KernelSpec, target: str) -> dict[str, str]:
+def registry_row(spec: KernelSpec, target: Target) -> dict[str, str]:
     """A kernel of the table, its fields in order; those of its operator are left out."""
     operator = spec.operator
     cost = operator.cost(spec)
@@ -49,6 +50,7 @@ def registry_row(spec: KernelSpec, target: str) -> dict[str, str]:
         "complex": str(spec.coefficient == "complex").lower(),
         "tile": str(max(spec.tile, 1)),
         "spins": str(spec.colour_vectors),
+        "colours": str(spec.colours),
         "half_spins": str(max((hop.factors.rank for hop in operator.hops(spec)), default=0)),
         "reach": str(operator.reach),
         "terms": str(operator.stored_terms(spec)),
@@ -75,9 +77,9 @@ def halo_arguments(spec: KernelSpec, chosen: Mapping[str, KernelSpec] = NO_VARIA
     return f"{best.name}_row, {best.block}, {best.min_blocks}, {order_of(best)}"
 
 
-def _works_on_ranks(spec: KernelSpec, target: str) -> bool:
+def _works_on_ranks(spec: KernelSpec, target: Target) -> bool:
     """Kernels of the CPU look for ghosts where hops leave their lanes anyway."""
-    if target == "cuda":
+    if target.threads:
         return halo_arguments(spec) is not None
     return spec.operator.family == "hopping"
 

@@ -15,33 +15,36 @@ from typing import Any
 
 import jinja2
 
-from generator.algebra.su3 import STORAGES
+from generator.algebra.su3 import STORAGES, Storage, full_storage
+from generator.cpp.expressions import frame_text, storage_text
 from generator.emit.action_table import action_table
-from generator.emit.cpp import frame_text, literal, storage_text
 from generator.emit.registry import NO_VARIANTS, halo_arguments, order_of, registry_data
 from generator.emit.tables import tables
+from generator.language.printed import literal
 from generator.profile import Profile
 from generator.spec import KernelSpec
+from generator.targets import TARGETS, Target
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
-_SUMS = {"ExactSums": "targets/sums_cpu", "SiteValues": "site_values"}
-"""Headers of what adds up, of runtime/kernels."""
-_HEADERS = ("expression_site", "su3_adjoint", *_SUMS.values(), "hop_weights")
-"""Those that some kernels need, in the order in which units include them."""
-TARGETS = {"cpu": "cpp", "cuda": "cu"}
-"""Targets and the ending of their translation units."""
+_HEADERS = ("expression_site", "su3", "su3_adjoint", "site_values", "hop_weights", "term_exp")
+"""Headers of runtime/kernels that some kernels need, in the order in which units include them."""
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What sweeps chose: rows of templates/tuned.cpp.j2 by device, the variants that they name, and policies."""
+    """What sweeps chose: rows of templates/tuned.cpp.j2 by device, their variants by target, and policies."""
 
-    devices: Mapping[str, Sequence[Any]]
-    variants: Sequence[KernelSpec]
+    devices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    variants: Mapping[str, Sequence[KernelSpec]] = field(default_factory=dict)
     policies: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
+    @property
+    def all_variants(self) -> list[KernelSpec]:
+        """Those of all targets, each once."""
+        return sorted({v for variants in self.variants.values() for v in variants})
 
-NOT_TUNED = Tuning({}, ())
+
+NOT_TUNED = Tuning()
 _actions = cache(action_table)
 """The same for all profiles."""
 
@@ -99,19 +102,19 @@ def render(template: str, command: str, **data: Any) -> str:
 def render_profile(profile: Profile, tuning: Tuning = NOT_TUNED) -> dict[PurePosixPath, str]:
     """All files of a profile and of the variants that sweeps chose: path relative to the output folder -> text."""
     command = f"python -m generator generate --profile {profile.name}"
-    files = render_files([*profile.kernels, *tuning.variants], command)
+    files = render_files([*profile.kernels, *tuning.all_variants], command)
     groups: dict[str, list[KernelSpec]] = defaultdict(list)
     for spec in profile.kernels:
         groups[group_of(spec)].append(spec)
-    for target, ending in TARGETS.items():
-        variants = [v for v in tuning.variants if (v.block == 0) == (target == "cpu")]
+    for target in TARGETS.values():
+        variants = tuning.variants.get(target.name, ())
         chosen = _chosen_for_large(tuning, variants)
         for group, specs in sorted(groups.items()):
             rows = [s for s in (*specs, *variants) if group_of(s) == group and exists_on(s, target)]
-            files[PurePosixPath(f"{target}/{group}.{ending}")] = render_group(rows, target, command, chosen)
+            files[PurePosixPath(f"{target.name}/{group}.{target.suffix}")] = render_group(rows, target, command, chosen)
         listed = [spec for spec in (*profile.kernels, *variants) if exists_on(spec, target)]
         data = registry_data(listed, target)
-        files[PurePosixPath(f"{target}/registry.cpp")] = render("registry.cpp.j2", command, **data)
+        files[PurePosixPath(f"{target.name}/registry.cpp")] = render("registry.cpp.j2", command, **data)
     files[PurePosixPath("tables.cpp")] = render("tables.cpp.j2", command, **tables(profile.kernels))
     files[PurePosixPath("actions.cpp")] = render("actions.cpp.j2", command, **_actions())
     devices = [
@@ -137,27 +140,30 @@ def group_of(spec: KernelSpec) -> str:
     """Name of the translation unit that holds a kernel.
 
     Conjugates have one of their own: hopping terms with all their variants are what a build waits for, and two halves
-    compile side by side.
+    compile side by side. So do other numbers of colours.
     """
     dagger = "_dagger" if spec.dagger else ""
-    return f"{spec.operator.group}{dagger}_{spec.precision}"
+    colours = f"_c{spec.colours}" if spec.colours != 3 else ""
+    return f"{spec.operator.group}{dagger}_{spec.precision}{colours}"
 
 
-def exists_on(spec: KernelSpec, target: str) -> bool:
+def exists_on(spec: KernelSpec, target: Target) -> bool:
     """Whether a kernel is built for a target."""
-    return target == "cpu" or spec.tile <= spec.operator.most_tile(spec)
+    return target.batches or spec.tile <= spec.operator.most_tile(spec)
 
 
 def slug(device: str) -> str:
-    """`NVIDIA H200` -> `nvidia_h200`."""
+    """`Some GPU` -> `some_gpu`."""
     return re.sub(r"\W+", "_", device.lower()).strip("_")
 
 
 def render_files(specs: Iterable[KernelSpec], command: str) -> dict[PurePosixPath, str]:
     """What translation units include: link storages, bases and bodies."""
     files: dict[PurePosixPath, str] = {}
-    for storage in STORAGES.values():
-        text = render("links.hpp.j2", command, name=storage.name.upper(), **storage_text(storage))
+    specs = list(specs)
+    for storage in _storages(specs):
+        template = "links.hpp.j2" if storage.colours == 3 else "storage.hpp.j2"
+        text = render(template, command, name=storage.name.upper(), **storage_text(storage))
         files[PurePosixPath(f"links/{storage.name}.hpp")] = text
     for basis in {s.basis.short: s.basis for s in specs if s.basis}.values():
         text = render("basis.hpp.j2", command, name=f"Frame_{basis.short}", **frame_text(basis))
@@ -172,6 +178,13 @@ def render_files(specs: Iterable[KernelSpec], command: str) -> dict[PurePosixPat
     return files
 
 
+def _storages(specs: Iterable[KernelSpec]) -> list[Storage]:
+    """Link storages that kernels name: all of three colours, of others those in use."""
+    specs = list(specs)
+    used = {name for s in specs for name in (full_storage(s.colours).name, s.links, *s.operator.more_storages(s))}
+    return [s for s in STORAGES.values() if s.colours == 3 or s.name in used]
+
+
 def body_path(spec: KernelSpec) -> PurePosixPath | None:
     """File of the body that a kernel instantiates, None if it is part of runtime/."""
     return PurePosixPath(f"bodies/{spec.body}.hpp") if spec.operator.template else None
@@ -184,39 +197,50 @@ def render_body(spec: KernelSpec, command: str) -> str:
 
 
 def render_group(
-    specs: Sequence[KernelSpec], target: str, command: str, chosen: Mapping[str, KernelSpec] = NO_VARIANTS
+    specs: Sequence[KernelSpec], target: Target, command: str, chosen: Mapping[str, KernelSpec] = NO_VARIANTS
 ) -> str:
     """One translation unit; `chosen` as for halo_arguments."""
-    headers = ["runtime/kernels/batch.hpp", "runtime/kernels/targets/halo_cuda.hpp"] if target == "cuda" else []
-    needed = {h for s in specs for h in (*s.operator.headers, _SUMS.get(s.operator.adds_up(target), ""))}
+    headers = [target.include(h) for h in target.headers]
+    if any(_around(s, target) == target.sums != "" for s in specs):
+        headers.append(target.include("sums"))
+    needed = {h for s in specs for h in s.operator.headers}
     headers += [f"runtime/kernels/{h}.hpp" for h in _HEADERS if h in needed]
-    headers += [f"generated/links/{s}.hpp" for s in STORAGES]
+    headers += [f"generated/links/{s.name}.hpp" for s in _storages(specs)]
     headers += sorted({f"generated/bases/{spec.basis.short}.hpp" for spec in specs if spec.basis})
     headers += sorted({f"generated/{path}" for spec in specs if (path := body_path(spec))})
     return render(
-        "kernels.cpp.j2", command, target=target, headers=headers, rows=[_row(s, target, chosen) for s in specs]
+        "kernels.cpp.j2",
+        command,
+        target_header=target.include("kernel"),
+        headers=headers,
+        rows=[_row(s, target, chosen) for s in specs],
     )
 
 
-def _row(spec: KernelSpec, target: str, chosen: Mapping[str, KernelSpec]) -> dict[str, str | None]:
+def _around(spec: KernelSpec, target: Target) -> str:
+    """C++ template around a body that adds something up; empty if it needs none."""
+    return spec.operator.own_sums or (target.sums if spec.operator.sums else "")
+
+
+def _row(spec: KernelSpec, target: Target, chosen: Mapping[str, KernelSpec]) -> dict[str, str | None]:
     operator = spec.operator
     cost = operator.cost(spec)
     instance = f"{operator.cpp_body(spec)}<{', '.join(operator.arguments(spec))}>"
-    if around := operator.adds_up(target):
+    if around := _around(spec, target):
         instance = f"{around}<{instance}>"
     return {
         "name": spec.name,
         "instance": textwrap.fill(instance, 105, subsequent_indent=" " * 10),
         "launch": _launch(spec, target),
-        "halo": halo_arguments(spec, chosen) if target == "cuda" else None,
+        "halo": halo_arguments(spec, chosen) if target.threads else None,
         "cost": f"{cost.reported} flop, {literal(cost.bytes)} bytes a site and right-hand side; "
         f"{cost.reals} reals without reuse",
     }
 
 
-def _launch(spec: KernelSpec, target: str) -> str:
+def _launch(spec: KernelSpec, target: Target) -> str:
     """Template arguments of `apply` after the row."""
-    if target == "cpu":
+    if target.threads is None:
         return "".join(f", {name.capitalize()}" for name in spec.shape)
     numbers = f", {spec.block}, {spec.min_blocks}"
     if not spec.variant:

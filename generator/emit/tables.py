@@ -1,4 +1,4 @@
-"""Records to the tables that the runtime has beside the kernels: precisions, storages, bases, hops."""
+"""Records to the tables that the runtime has besides the kernels: precisions, storages, bases, hops."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from generator.algebra.gamma import BASES, Basis
 from generator.algebra.su3 import STORAGES
-from generator.emit.cpp import literal
 from generator.epilogue import EPILOGUES
+from generator.language.printed import literal
 from generator.precision import PRECISIONS, Precision
 from generator.spec import KernelSpec
 
 
 def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:
-    """Data of templates/tables.cpp.j2: what the runtime must know beside the kernels."""
+    """Data of templates/tables.cpp.j2: what the runtime must know besides the kernels."""
     specs = list(specs)
     bases = {b.name: b for b in (*BASES.values(), *(s.basis for s in specs if s.basis))}
     hopping: dict[str, dict[str, Any]] = {}
@@ -44,7 +44,7 @@ def tables(specs: Iterable[KernelSpec]) -> dict[str, Any]:
     return {
         "precisions": [_precision_row(p) for p in PRECISIONS.values()],
         "storages": [
-            f'{{"{s.name}", {s.reals}, {str(s.exact).lower()}, {str(s.temporal).lower()}, "{s.group}"}}'
+            f'{{"{s.name}", {s.reals}, {str(s.exact).lower()}, {str(s.temporal).lower()}, "{s.group}", {s.colours}}}'
             for s in STORAGES.values()
         ],
         "bases": [_basis_row(b) for b in bases.values()],

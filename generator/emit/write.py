@@ -6,12 +6,14 @@ import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from generator.targets import TARGETS
+
 READ = ("links", "bases", "bodies", "expressions")
 """Folders of what a person reads: git keeps them. The others hold rows and tables."""
-OWNED = (*READ, "cpu", "cuda")
+OWNED = (*READ, *TARGETS)
 """Folders whose files all come from the generator."""
 STAMP = ".rendered"
-"""As old as the last rendering: the build renders anew what is older than the generator (cmake/render.cmake)."""
+"""As old as the last rendering: the build renders again what is older than the generator (cmake/render.cmake)."""
 
 
 @dataclass(frozen=True)

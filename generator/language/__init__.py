@@ -1,15 +1,17 @@
-"""Lattice formulas: what a user's file imports. docs/expressions.md tells the language."""
+"""Lattice formulas: what a user's file imports. docs/expressions.md describes the language."""
 
 from generator.language.action import ABOVE_ZERO, Action, Option, Parameter, Spelling, action, parameter, spelling
+from generator.language.formula import Formula, expression
 from generator.language.graph import Direction
-from generator.language.operator import Expression, expression
 from generator.language.symbols import (
     Algebra,
     Complex,
     Fermion,
     Links,
     Matrices,
+    Phases,
     Real,
+    Scalars,
     Spinor,
     StaggeredFermion,
     Sum,
@@ -50,13 +52,15 @@ __all__ = [
     "Algebra",
     "Complex",
     "Direction",
-    "Expression",
+    "Formula",
     "Fermion",
     "Links",
     "Matrices",
     "Option",
     "Parameter",
+    "Phases",
     "Real",
+    "Scalars",
     "Spelling",
     "Spinor",
     "StaggeredFermion",

@@ -19,21 +19,37 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
-from generator.language.graph import Direction, ExpressionError, Node, Place, all_merged, here, make, merged
-from generator.language.symbols import Fermion, FourMatrices, Links, Matrices, Spinor, StaggeredFermion, directions
+from generator.errors import ExpressionError
+from generator.language.graph import Direction, Node, Place, all_merged, at_their_line, here, make, merged
+from generator.language.symbols import (
+    Complex,
+    Fermion,
+    Links,
+    Matrices,
+    Phases,
+    Scalars,
+    Spinor,
+    StaggeredFermion,
+    directions,
+    symbol,
+)
 
-COMPONENTS = {"fermion": 4, "spinor": 4, "staggered": 1}
-"""Colour vectors of a site by kind of field."""
+COMPONENTS = {"fermion": 4, "staggered": 1}
+"""Colour vectors of a site by kind of the field that a matrix acts on."""
 ARGUMENTS: dict[Any, str] = {
     Links: "links",
     Matrices: "matrices",
-    Fermion: "fermion",
+    Scalars: "scalars",
+    Phases: "phases",
     Spinor: "spinor",
+    Fermion: "fermion",
     StaggeredFermion: "staggered",
 }
 """Annotations of a formula's arguments."""
+SMEARED = ("smeared", "links")
+"""The field that a statement without a Dirac operator makes."""
 ABOVE_ZERO = sys.float_info.min
 """The lower bound of positive numbers."""
 OPTIONS = frozenset(
@@ -41,7 +57,7 @@ OPTIONS = frozenset(
     help gauge lattice allow_non_su3 action flavours ls boundary source sink smear_links solver precision
     even_odd updates delta reconstruct basis tol restart bicgstab_l omega preconditioner max_iterations batch out
     correlators device grid policy json overwrite quiet log_level shifts criterion look_ahead operator repeat seed csv
-    history
+    history field
     """.split()
 )
 """What options of the commands that solve mean already, whatever the action."""
@@ -95,23 +111,26 @@ class Parameter(Option):
         unit: its unit, empty for pure numbers.
         several: one run takes several values (masses of one Krylov space).
         each_slice: it may differ from slice to slice of a fifth dimension, and be complex.
+        complex: it is annotated as Complex.
     """
 
     default: float | None = None
     unit: str = ""
     several: bool = False
     each_slice: bool = False
+    complex: bool = False
 
     @property
     def meaning(self) -> str:
         """The help, and what form the value has."""
         several = ", or several: M1,M2,..." if self.several else ""
         slices = ", or one for each slice, complex ones as re:im" if self.each_slice else ""
-        return f"{self.help}{f' in {self.unit}' if self.unit else ''}{several}{slices}"
+        numbers = ", a number or re:im" if self.complex else ""
+        return f"{self.help}{f' in {self.unit}' if self.unit else ''}{several}{slices}{numbers}"
 
 
 def parameter(default: float | None = None, **more: Any) -> Any:
-    """What a class of an action says of a parameter beside its name; see Parameter."""
+    """What a class of an action says of a parameter besides its name; see Parameter."""
     return Parameter(default=default, place=here(), **more)
 
 
@@ -153,10 +172,18 @@ def option_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Field:
-    """An argument of a formula: its name and kind (links, matrices, fermion, staggered, spinor)."""
+    """A field of a statement besides the fermion that its matrix acts on.
+
+    Attributes:
+        name: of the argument.
+        kind: one of ARGUMENTS.
+        origin: `gauge`: the links of a configuration; `given`: the caller brings it, by its name; `made`: the
+            statement makes it of the others.
+    """
 
     name: str
     kind: str
+    origin: Literal["gauge", "given", "made"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,9 +203,14 @@ class Action:
         object.__setattr__(self, "name", self.name or "_".join(w.lower() for w in words))
 
     @property
+    def has_matrix(self) -> bool:
+        """Whether it states a Dirac operator; one that does not makes links alone, as smearings do."""
+        return hasattr(self.statement, "dirac")
+
+    @property
     def place(self) -> Place:
         """Where the formula stands."""
-        code = self.statement.dirac.__code__  # type: ignore[attr-defined]
+        code = getattr(self.statement, "dirac" if self.has_matrix else "links").__code__
         return Place(code.co_filename, code.co_firstlineno)
 
     @property
@@ -199,6 +231,8 @@ class Action:
                     f"{p.place}: {p.name} of {self.name}: the commands have an option {p.option} of another meaning; "
                     "use another name"
                 )
+            if p.name.endswith("_"):
+                raise ExpressionError(f"{p.place}: {p.name} of {self.name}: names end without an underscore")
         return tuple(stated)
 
     @cached_property
@@ -227,8 +261,15 @@ class Action:
             for name, value in vars(cls).items():
                 found.pop(name, None)  # a class that gives it a value leaves no choice
                 if isinstance(value, kind):
-                    found[name] = replace(value, name=name)
+                    found[name] = self._named(value, name, cls)
         return list(found.values())
+
+    @staticmethod
+    def _named(option: Option, name: str, of: type) -> Option:
+        """An option under its name in a class, whose annotation says whether a parameter is complex."""
+        if not isinstance(option, Parameter):
+            return replace(option, name=name)
+        return replace(option, name=name, complex=inspect.get_annotations(of, eval_str=True).get(name) is Complex)
 
     @property
     def extends(self) -> Action | None:
@@ -238,27 +279,55 @@ class Action:
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        """Arguments of the formula.
+        """Fields that the statement reads, the gauge field first, then those that it makes.
+
+        The gauge field is the argument of `links`, if there is such a method, else the first argument of the kind
+        Links.
 
         Raises:
-            ExpressionError: one has no annotation, or one that is no field.
+            ExpressionError: an argument has no annotation, or one that is no field.
         """
-        signature = inspect.signature(self.statement.dirac, eval_str=True)  # type: ignore[attr-defined]
-        result = []
+        inner = self._arguments("links") if hasattr(self.statement, "links") else []
+        outer = [a for a in self._arguments("dirac")[:-1] if a not in inner] if self.has_matrix else [SMEARED]
+        made = [a for a in outer if a[1] in ("links", "matrices")] if inner else []
+        read = [*inner, *(a for a in outer if a not in made)]
+        gauge = next((a for a in read if a[1] == "links"), None)
+        given = [Field(*a, "gauge" if a == gauge else "given") for a in read]
+        return (*sorted(given, key=lambda f: f.origin != "gauge"), *(Field(*a, "made") for a in made))
+
+    def field(self, name: str) -> Field:
+        """One of them."""
+        return next(f for f in self.fields if f.name == name)
+
+    @property
+    def fermion(self) -> str:
+        """Name of the field that the matrix acts on; empty if there is none."""
+        return self._arguments("dirac")[-1][0] if self.has_matrix else ""
+
+    def _arguments(self, method: str) -> list[tuple[str, str]]:
+        """Names and kinds of what a method takes."""
+        signature = inspect.signature(getattr(self.statement, method), eval_str=True)
+        found = []
         for argument in list(signature.parameters.values())[1:]:
             kind = ARGUMENTS.get(argument.annotation)
             if kind is None:
                 known = ", ".join(c.__name__ for c in ARGUMENTS)
                 raise ExpressionError(f"{self.place}: {argument.name} of {self.name} needs an annotation: {known}")
-            result.append(Field(argument.name, kind))
-        if [f.kind in COMPONENTS for f in result] != [False] * (len(result) - 1) + [True]:
-            raise ExpressionError(f"{self.place}: dirac takes links, and last the fermion that it acts on")
-        return tuple(result)
+            if argument.name.endswith("_"):
+                raise ExpressionError(f"{self.place}: {argument.name} of {self.name}: names end without an underscore")
+            found.append((argument.name, kind))
+        fermions = [kind in COMPONENTS for _, kind in found]
+        if fermions != [False] * (len(found) - 1) + [method == "dirac"]:
+            raise ExpressionError(
+                f"{self.place}: {method} of {self.name} takes fields"
+                + (", and last the fermion that it acts on" if method == "dirac" else " without a fermion")
+            )
+        return found
 
     @property
     def spins(self) -> int:
         """Colour vectors of a site of the fermion."""
-        return COMPONENTS[self.fields[-1].kind]
+        return COMPONENTS[self._arguments("dirac")[-1][1]]
 
     @property
     def reported_flops(self) -> int:
@@ -267,47 +336,62 @@ class Action:
 
     @cached_property
     def matrix(self) -> Node:
-        """M psi as a graph.
+        """M psi as a graph, of fields by their names.
 
         Raises:
             ExpressionError: at the line of the statement that means nothing.
         """
-        statement = self._with_symbols()
-        symbols = [
-            make("load", "spinor", (), f.name) if f.kind in COMPONENTS else FourMatrices(f.name, algebra=False)
-            for f in self.fields
-        ]
-        result = statement.dirac(*symbols)
+        result = self._evaluated("dirac")
         if not isinstance(result, Node) or result.kind != "spinor":
             raise ExpressionError(f"{self.place}: dirac of {self.name} returns {result}, no spinor")
         return merged(result)
 
     @cached_property
     def links(self) -> dict[str, dict[Direction, Node]]:
-        """The links of the formula as one graph of the gauge field `u`: by argument, by direction.
-
-        Empty if `dirac` takes the gauge field itself, or any links.
+        """Fields that the statement makes, as one graph of those that it reads: by name, by direction.
 
         Raises:
             ExpressionError: the statement gives other fields than the formula has, or not four matrices of each.
         """
-        statement = self._with_symbols()
-        if not hasattr(statement, "links"):
+        names = [f.name for f in self.fields if f.origin == "made"]
+        if not hasattr(self.statement, "links"):
             return {}
-        names = [f.name for f in self.fields[:-1]]
-        given = statement.links(FourMatrices("u", algebra=False))
-        four = {mu.index for mu in directions}
-        if len(given) != len(names) or any({mu.index for mu in field} != four for field in given):
-            raise ExpressionError(f"{self.place}: links of {self.name} returns four matrices for {', '.join(names)}")
-        nodes = iter(all_merged([field[mu] for field in given for mu in directions]))
+        given = self._evaluated("links")
+        made = given if isinstance(given, tuple) else (given,)
+        four = [[self._matrix_of(field, mu) for mu in directions] for field in made]
+        if len(four) != len(names):
+            takes = ", ".join(names) or "no fields of links beside those that links takes: give them another name there"
+            raise ExpressionError(
+                f"{self.place}: links of {self.name} returns {len(four)} fields, but dirac takes {takes}"
+            )
+        nodes = iter(all_merged([node for field in four for node in field]))
         return {name: {mu: next(nodes) for mu in directions} for name in names}
 
-    def _with_symbols(self) -> Any:
-        """The statement with symbols for its parameters."""
+    def _matrix_of(self, field: Any, mu: Direction) -> Node:
+        try:
+            node = field[mu]
+        except (KeyError, TypeError):
+            node = None
+        if not isinstance(node, Node) or node.kind != "matrix":
+            raise ExpressionError(
+                f"{self.place}: links of {self.name} returns no matrix for direction {mu.name}; give four of each field"
+            )
+        return node
+
+    def _evaluated(self, method: str) -> Any:
+        """What a method gives for symbols in place of fields and parameters.
+
+        Raises:
+            ExpressionError: it raises anything, at the line of the statement where it does.
+        """
         statement = self.statement()
         for p in self.parameters:
-            setattr(statement, p.name, make("parameter", "real", (), p.name))
-        return statement
+            setattr(statement, p.name, Node("parameter", "complex" if p.complex else "real", (), p.name, place=p.place))
+        arguments = [symbol(name, "spinor" if kind in COMPONENTS else kind) for name, kind in self._arguments(method)]
+        with at_their_line(self.place):
+            return getattr(statement, method)(
+                *(replace(a, place=self.place) if isinstance(a, Node) else a for a in arguments)
+            )
 
 
 def action(statement: type) -> Any:

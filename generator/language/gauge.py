@@ -53,12 +53,6 @@ def staple(side: Node, path: Node, mu: Direction, nu: Direction) -> Node:
     return moved_up(side, path, mu, nu) + moved_down(side, path, mu, nu)
 
 
-def two_aside(u: Any, mu: Direction, nu: Direction) -> Node:
-    """Both paths from x to x + mu that go two steps aside (G. P. Lepage, hep-lat/9809157)."""
-    up, down = (move(u[nu], move(u[nu], u[mu], mu, nu), mu, nu) for move in (moved_up, moved_down))
-    return up + down
-
-
 def staples(u: Any, mu: Direction, around: Sequence[Direction] = directions) -> Any:
     """The sum of the open paths from x to x + mu round plaquettes with the other directions."""
     return sum(staple(u[nu], u[mu], mu, nu) for nu in around if nu != mu)

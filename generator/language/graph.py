@@ -5,13 +5,15 @@ A node is what a user's Python built, shifts where they stood. Nothing here know
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generator.spec import SpecError
+from generator.errors import ExpressionError, SpecError
 
 FOLDER = str(Path(__file__).parent)
 KINDS = ("real", "complex", "spin", "flavour", "matrix", "block", "spinor")
@@ -19,14 +21,10 @@ KINDS = ("real", "complex", "spin", "flavour", "matrix", "block", "spinor")
 colour vectors (one or four)."""
 NUMBERS = ("real", "complex")
 LINEAR = ("spin", "flavour", "matrix", "block")
-"""What multiplies a spinor from the left beside numbers."""
+"""What multiplies a spinor from the left besides numbers."""
 NAMES = ("x", "y", "z", "t", "mu", "nu", "rho", "sigma", "s")
 """Directions of the lattice, then those that come with a call, and the fifth dimension."""
 FIFTH = NAMES.index("s")
-
-
-class ExpressionError(SpecError):
-    """An expression that means nothing; the message names the user's file and line and prints the expression."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,19 @@ def here() -> Place:
     while frame.f_back is not None and frame.f_code.co_filename.startswith((FOLDER, "<string>", "<frozen")):
         frame = frame.f_back
     return Place(frame.f_code.co_filename, frame.f_lineno)
+
+
+@contextlib.contextmanager
+def at_their_line(place: Place) -> Iterator[None]:
+    """What a user's function raises as an error at the last line of the user's on the way there, or else at `place`."""
+    try:
+        yield
+    except SpecError:
+        raise
+    except Exception as error:
+        theirs = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(FOLDER)]
+        where = f"{theirs[-1].filename}:{theirs[-1].lineno}" if theirs[1:] else str(place)
+        raise ExpressionError(f"{where}: {type(error).__name__}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -130,13 +141,13 @@ class Node:
 
     Attributes:
         op: what makes it: load, parameter, constant, identity, gamma, gamma5, tau, spin, sign, add, sub, neg, mul, div,
-            shift, adj, trace, re, im, dot, outer, summed, ta, exp, exp_adjoint, project, project_u3,
+            shift, adj, trace, re, im, dot, outer, summed, ta, exp, exp_adjoint, project, project_adjoint, project_u3,
             project_u3_adjoint, damped_adjoint, total; or promote: the argument as another kind; stored: the argument,
             kept in a field.
         kind: one of KINDS, or `sum` for a number of the whole lattice.
         args: nodes it is made of; of a shift along the fifth dimension the second is the factor at its walls.
-        data: what else `op` needs: (field, direction) of a load or of what is stored, a name, a number, a Step,
-            directions, a matrix.
+        data: what else `op` needs: the field of a load, (field, direction) where it has several, likewise of what is
+            stored; a name, a number, a Step, directions, a matrix.
         algebra: True if a matrix is known to be anti-Hermitian and traceless.
         place: the user's line that made it.
     """
@@ -172,11 +183,13 @@ class Node:
     def __truediv__(self, other: object) -> Node:
         if isinstance(other, int | float) and other != 0:
             return _product(constant(1 / other), self)
-        if isinstance(other, Node) and other.kind == "real" and is_uniform(other):
-            if self.kind == "real" and is_uniform(self):
-                return make("div", "real", (self, other))
-            return _product(make("div", "real", (constant(1.0), other)), self)
-        raise wrong(f"{self} / {other}", "divide by a real number that is the same at all sites, and not 0", self)
+        if isinstance(other, complex) and other != 0:
+            return _product(constant(1 / other), self)
+        if isinstance(other, Node) and other.kind in NUMBERS and is_uniform(other):
+            if self.kind in NUMBERS and is_uniform(self):
+                return make("div", "complex" if "complex" in (self.kind, other.kind) else "real", (self, other))
+            return _product(make("div", other.kind, (constant(1.0), other)), self)
+        raise wrong(f"{self} / {other}", "divide by a number that is the same at all sites, and not 0", self)
 
     def __rtruediv__(self, other: object) -> Node:
         return number(other, self) / self
@@ -184,8 +197,24 @@ class Node:
     def __getitem__(self, index: object) -> Node:
         raise wrong(str(self), "only fields with four matrices a site have directions, u[mu]", self)
 
+    def __eq__(self, other: object) -> bool:
+        raise wrong(f"{self} == {other}", _UNDECIDED)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise wrong(str(self), _UNDECIDED)
+
+    def __lt__(self, other: object) -> bool:
+        raise wrong(f"comparison of {self} and {other}", _UNDECIDED)
+
+    __le__ = __gt__ = __ge__ = __lt__
+
     def __str__(self) -> str:
         return text(self)
+
+
+_UNDECIDED = "a formula is made once, for all values: no condition can depend on one; write a formula for each case"
 
 
 def make(op: str, kind: str, args: tuple[Node, ...] = (), data: Any = None, *, algebra: bool = False) -> Node:
@@ -226,7 +255,7 @@ def is_uniform(node: Node) -> bool:
     """Whether a number is the same at all sites."""
     if node.op in ("parameter", "constant"):
         return node.kind in NUMBERS
-    uniform = ("add", "sub", "neg", "mul", "div", "exp")
+    uniform = ("add", "sub", "neg", "mul", "div", "exp", "adj", "re", "im", "promote")
     return node.kind in NUMBERS and node.op in uniform and all(map(is_uniform, node.args))
 
 

@@ -8,6 +8,12 @@ from collections.abc import Sequence
 from generator.language.graph import Node, text
 
 
+def literal(value: float) -> str:
+    """Shortest decimal that reads back as the same double."""
+    text = repr(float(value))
+    return text[:-2] if text.endswith(".0") and "e" not in text else text
+
+
 def printed(roots: Sequence[tuple[str, Node]]) -> str:
     """Nodes, each after what stands to its left, as statements; parts that are needed twice come first, with names."""
     counts: Counter[int] = Counter()

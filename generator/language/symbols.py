@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
-from re import fullmatch as re_match
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from generator.language.graph import (
-    FIFTH,
-    NAMES,
-    Direction,
-    ExpressionError,
-    Node,
-    Place,
-    Step,
-    is_uniform,
-    make,
-    number,
-    wrong,
-)
+from generator.language.graph import FIFTH, Direction, Node, Step, is_uniform, make, number, wrong
 
 x, y, z, t = (Direction(i) for i in range(4))
 s = Direction(FIFTH)
@@ -39,6 +23,8 @@ if TYPE_CHECKING:  # annotations say which symbol a function is given, not a typ
     Links: TypeAlias = Any
     Matrices: TypeAlias = Any
     Algebra: TypeAlias = Any
+    Scalars: TypeAlias = Any
+    Phases: TypeAlias = Any
     Real: TypeAlias = Any
     Complex: TypeAlias = Any
     Sum: TypeAlias = Any
@@ -62,6 +48,12 @@ else:
     class Algebra:
         """Annotation: four anti-Hermitian traceless matrices a site, z[mu], with all 18 reals."""
 
+    class Scalars:
+        """Annotation: a complex number a site; `re(f)` where it is known to be real."""
+
+    class Phases:
+        """Annotation: four complex numbers of modulus 1 a site, a[mu]: links of U(1)."""
+
     class Real:
         """Annotation: a real number that comes with the call."""
 
@@ -80,6 +72,8 @@ FIELDS: dict[Any, str] = {
     Links: "links",
     Matrices: "matrices",
     Algebra: "algebra",
+    Scalars: "scalars",
+    Phases: "phases",
 }
 NUMBERS: dict[Any, str] = {Real: "real", Complex: "complex"}
 PARAMETERS = {**FIELDS, **NUMBERS, Direction: "direction"}
@@ -87,16 +81,28 @@ PARAMETERS = {**FIELDS, **NUMBERS, Direction: "direction"}
 
 
 @dataclass(frozen=True)
-class FourMatrices:
-    """A field with a matrix for each direction."""
+class Four:
+    """A field with a matrix, or a number, for each direction."""
 
     name: str
-    algebra: bool
+    algebra: bool = False
+    kind: str = "matrix"
 
     def __getitem__(self, mu: Direction) -> Node:
         if not isinstance(mu, Direction):
             raise wrong(f"{self.name}[{mu}]", "the index is no direction; use x, y, z, t or a loop over directions")
-        return make("load", "matrix", (), (self.name, mu.index), algebra=self.algebra)
+        return make("load", self.kind, (), (self.name, mu.index), algebra=self.algebra)
+
+
+def symbol(name: str, kind: str) -> Any:
+    """What a formula is given for a field or number of that kind."""
+    if kind in ("links", "matrices", "algebra"):
+        return Four(name, algebra=kind == "algebra")
+    if kind == "phases":
+        return Four(name, kind="complex")
+    if kind in NUMBERS.values():
+        return make("parameter", kind, (), name)
+    return make("load", "complex" if kind == "scalars" else "spinor", (), name)
 
 
 def shift(value: Node, step: Step, *, wall: Any = None) -> Node:
@@ -123,6 +129,8 @@ def adj(value: Node) -> Node:
         return value.args[0]
     if value.kind == "real":
         return value
+    if value.op == "constant":
+        return make("constant", "complex", (), complex(value.data).conjugate())
     return make("adj", value.kind, (value,), algebra=value.algebra)
 
 
@@ -157,21 +165,24 @@ def ta(value: Node) -> Node:
     return make("ta", "matrix", (value,), algebra=True)
 
 
-def exp(value: Node) -> Node:
+def exp(value: Any) -> Node:
     """The exponential of an element of the Lie algebra (C. Morningstar and M. Peardon, hep-lat/0311018).
 
-    In statements of actions of a number, too, that is the same at all sites.
+    In statements of actions also of a number that is the same at all sites, and of a Hermitian matrix in spin and
+    colour of a site: the exponential clover term of arXiv:1911.04533.
     """
-    _need(value, ("matrix", "real"), "exp")
-    if value.kind == "real":
+    if isinstance(value, int | float | complex):
+        value = number(value, identity)
+    _need(value, ("matrix", "real", "complex", "block"), "exp")
+    if value.kind in NUMBERS.values():
         if not is_uniform(value):
             raise wrong(f"exp({value})", "exp takes a number that is the same at all sites, or a matrix", value)
-        return make("exp", "real", (value,))
-    if not value.algebra:
+        return make("exp", value.kind, (value,))
+    if value.kind == "matrix" and not value.algebra:
         raise wrong(
             f"exp({value})", "the matrix is not known to be anti-Hermitian and traceless; write exp(ta(...))", value
         )
-    return make("exp", "matrix", (value,))
+    return make("exp", value.kind, (value,))
 
 
 def project(value: Node) -> Node:
@@ -278,106 +289,7 @@ identity = Node("identity", "matrix")
 
 def _need(value: object, kinds: tuple[str, ...], function: str, remedy: str = "") -> None:
     if not isinstance(value, Node):
-        raise wrong(f"{function}({value})", "the argument is no expression; links need an index, u[mu]")
+        raise wrong(f"{function}({value})", "the argument is no expression; fields of links need an index, u[mu]")
     if value.kind not in kinds:
         allowed = " or a ".join(kinds)
         raise wrong(f"{function}({value})", f"{function} takes a {allowed}" + (f"; {remedy}" if remedy else ""), value)
-
-
-@dataclass(frozen=True)
-class Definition:
-    """A user's function, called once with symbols.
-
-    Attributes:
-        name: of the expression and its kernels.
-        place: where it stands.
-        text: its docstring's first line.
-        inputs: (name, kind) of fields, numbers and directions, in the order of the function: spinor, links, matrices,
-            algebra, real, complex, direction.
-        outputs: (name, kind) of fields it writes; empty if it returns sums.
-        results: for each output its components (one for a spinor, a dictionary by direction for matrices: all four, or
-            those of directions that come with the call), or the sums.
-    """
-
-    name: str
-    place: Place
-    text: str
-    inputs: tuple[tuple[str, str], ...]
-    outputs: tuple[tuple[str, str], ...]
-    results: tuple[Any, ...]
-
-
-def define(function: Callable[..., Any], name: str = "") -> Definition:
-    """Calls a function with symbols and checks what it returns.
-
-    Raises:
-        ExpressionError: an annotation is missing, or the results are not what the annotation says.
-    """
-    function = functools.partial(function) if not hasattr(function, "__code__") else function
-    signature = inspect.signature(function, eval_str=True)
-    inner = getattr(function, "func", function)
-    place = Place(inner.__code__.co_filename, inner.__code__.co_firstlineno)
-    name = name or inner.__name__
-    symbols: list[Any] = []
-    inputs = []
-    for parameter in signature.parameters.values():
-        kind = PARAMETERS.get(parameter.annotation)
-        if kind is None:
-            known = ", ".join(c.__name__ for c in PARAMETERS)
-            raise ExpressionError(f"{place}: parameter {parameter.name} of {name} needs an annotation: {known}")
-        if parameter.name in ("i", "identity") or re_match(r"part\d+", parameter.name):
-            raise ExpressionError(f"{place}: {parameter.name} means something else in formulas; rename the parameter")
-        inputs.append((parameter.name, kind))
-        if kind == "direction":
-            symbols.append(_direction(place, parameter.name))
-        elif kind in ("links", "matrices", "algebra"):
-            symbols.append(FourMatrices(parameter.name, kind == "algebra"))
-        else:
-            symbols.append(make(*(("load", "spinor") if kind in SPINORS else ("parameter", kind)), (), parameter.name))
-    value = function(*symbols)
-    results = value if isinstance(value, tuple) else (value,)
-    returns = signature.return_annotation
-    kinds = returns if isinstance(returns, tuple) else getattr(returns, "__args__", (returns,))
-    doc = (inspect.getdoc(inner) or "").partition("\n\n")[0].replace("\n", " ")
-    if all(isinstance(r, Node) and r.kind == "sum" for r in results):
-        return Definition(name, place, doc, tuple(inputs), (), results)
-    outputs = _outputs(place, name, kinds, results, {n for n, _ in inputs})
-    return Definition(name, place, doc, tuple(inputs), outputs, results)
-
-
-def _direction(place: Place, name: str) -> Direction:
-    if name not in NAMES[4:FIFTH]:
-        raise ExpressionError(f"{place}: directions of a call are called mu, nu, rho and sigma; rename {name}")
-    return Direction(NAMES.index(name))
-
-
-def _outputs(
-    place: Place, name: str, kinds: tuple[Any, ...], results: tuple[Any, ...], taken: set[str]
-) -> tuple[tuple[str, str], ...]:
-    """Names and kinds of the fields written; `out`, or `u_out` of what shares its kind with one input."""
-    if len(kinds) != len(results) or any(k not in FIELDS for k in kinds):
-        known = ", ".join(c.__name__ for c in FIELDS)
-        raise ExpressionError(f"{place}: {name} returns {len(results)} values; annotate each with one of {known}")
-    outputs = []
-    for n, (kind, result) in enumerate(zip(kinds, results, strict=True)):
-        out = "out" if len(results) == 1 else f"out_{n + 1}"
-        while out in taken:
-            out += "_"
-        outputs.append((out, FIELDS[kind]))
-        if FIELDS[kind] in SPINORS:
-            if not (isinstance(result, Node) and result.kind == "spinor"):
-                raise ExpressionError(f"{place}: {name} promises a Spinor and returns {result}")
-            continue
-        keys = list(result) if isinstance(result, dict) else [None]
-        called = [isinstance(d, Direction) and d.comes_with_call for d in keys]
-        if not (keys and all(called)) and {getattr(d, "index", -1) for d in keys} != set(range(4)):
-            raise ExpressionError(
-                f"{place}: {name} promises matrices; return a dictionary {{mu: matrix}} of all four, or of directions "
-                "that come with the call"
-            )
-        for mu, m in result.items():
-            m = number(m, identity)
-            if m.kind != "matrix" or (kind is Algebra and not m.algebra):
-                what = "an element of the algebra; use ta(...)" if kind is Algebra else "a matrix"
-                raise ExpressionError(f"{m.place}: {name}, direction {mu.name}: {m} is not {what}")
-    return tuple(outputs)

@@ -1,1 +1,1 @@
-"""From statements to the shapes that templates know: hops and site terms, chains along a fifth dimension."""
+"""From statements to one record of each that everything else reads (record.py): hops, site term, fields, programs."""

@@ -6,9 +6,10 @@ receives the sum of what those above it pass on, conjugated: for c S L psi(x + d
 
 from __future__ import annotations
 
-from generator.language.constants import conjugate
-from generator.language.graph import ExpressionError, Node, Step, make
+from generator.errors import ExpressionError
+from generator.language.graph import Node, Step, make
 from generator.language.symbols import shift
+from generator.lower.constants import conjugate
 
 
 def adjoint(matrix: Node, fermion: str) -> Node:

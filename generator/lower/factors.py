@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from generator.language.derivative import Weighted, merged_together, weighted
 from generator.language.graph import NAMES, Node, Step, merged
 from generator.language.symbols import adj, shift
+from generator.lower.derivative import Weighted, merged_together, weighted
 
 _MOVES = ("add", "sub", "neg", "shift", "adj")
 
@@ -55,7 +55,7 @@ def factored(matrix: Node) -> Node:
 
 
 def shared_loops(links: Sequence[Node], rest: Sequence[Node]) -> tuple[list[Node], list[list[Node]]] | None:
-    """Of two links, each times a sum of products, what they share up to conjugation, and what each has beside that.
+    """Of two links, each times a sum of products, what they share up to conjugation, and what each has in addition.
 
     The first has C + A, the second C^+ + B. Parts that have no further factor in common are apart. None if they share
     nothing, or differ in what they are multiplied by.

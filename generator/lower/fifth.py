@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from generator.algebra.gamma import BASES, TOLERANCE, Basis, Matrix
-from generator.language.graph import FIFTH, ExpressionError
-from generator.lower.hopping import HoppingForm
+from generator.errors import ExpressionError
+from generator.language.graph import FIFTH, Node
+from generator.lower.hopping import HoppingForm, StatedHop
+from generator.lower.numbers import Product, collected, printed_sum
 from generator.lower.terms import HERE, Term, product_value
 
 
@@ -33,9 +36,9 @@ class FifthForm(HoppingForm):
         found: dict[tuple[str, ...], dict[int, list[Term]]] = defaultdict(lambda: defaultdict(list))
         for t in self.terms:
             if t.at[:4] == HERE[:4] and t.at[FIFTH]:
-                if abs(t.at[FIFTH]) > 1 or t.links or t.blocks or t.flavour:
+                if abs(t.at[FIFTH]) > 1 or t.colour or t.site or t.flavour:
                     raise ExpressionError(f"{self.action.place}: {self.action.name}: steps along s are of one slice")
-                found[tuple(map(str, t.numbers))][t.at[FIFTH]].append(t)
+                found[t.number_key][t.at[FIFTH]].append(t)
         return found
 
     @property
@@ -72,26 +75,78 @@ class FifthForm(HoppingForm):
             raise ExpressionError(f"{self.action.place}: {self.action.name} moves along s in different ways")
         return np.asarray(found[0])
 
+    @cached_property
+    def common(self) -> tuple[Node, ...]:
+        """The numbers that hops of all directions have in common: the b of M = A + h D (b + c R)."""
+        left = [list(h.numbers) for h in self.stated]
+        found = []
+        for n in self.stated[0].numbers:
+            if all(str(n) in map(str, numbers) for numbers in left):
+                found.append(n)
+                for numbers in left:
+                    del numbers[[str(m) for m in numbers].index(str(n))]
+        return tuple(found)
+
+    def own_numbers(self, hop: StatedHop) -> tuple[Node, ...]:
+        """What multiplies a hop besides these: anisotropy."""
+        return without(hop.numbers, self.common)
+
+    def across(self, hop: StatedHop, step: int) -> list[Term]:
+        """The terms of a hop that leads to another slice as well."""
+        there = list(HERE)
+        there[hop.mu], there[FIFTH] = hop.sign * hop.length, step
+        return [t for t in self.terms if t.at == tuple(there)]
+
     def check_hops(self) -> None:
-        """That hops to other slices are those within a slice, times R from the right.
+        """That hops to other slices are those within a slice, times c R from the right.
 
         Raises:
             ExpressionError: they are not.
         """
         basis = BASES["degrand_rossi"]
-        groups: dict[tuple[int, ...], list[Term]] = defaultdict(list)
-        for t in self.terms:
-            if t.links and t.at[FIFTH]:
-                groups[t.at].append(t)
-        for at, terms in groups.items():
-            same = [t for t in self.terms if t.links and t.at == (*at[:FIFTH], 0)]
-            expected = _matrix(same, basis) @ self.step_matrix(at[FIFTH], basis)
-            given = _matrix(terms, basis)
-            ratio = np.vdot(expected, given) / np.vdot(expected, expected) if same else 0
-            if not same or np.abs(given - ratio * expected).max() > TOLERANCE:
-                raise ExpressionError(
-                    f"{self.action.place}: hops of {self.action.name} to other slices are not D times the step along s"
-                )
+        known = 0
+        for hop in self.stated:
+            for step in (1, -1):
+                terms = self.across(hop, step)
+                known += len(terms)
+                expected = hop.matrix(basis, 4) @ self.step_matrix(step, basis)
+                ratio = np.vdot(expected, _matrix(terms, basis)) / np.vdot(expected, expected)
+                if np.abs(_matrix(terms, basis) - ratio * expected).max() > TOLERANCE:
+                    raise self._not_chained()
+        if known != sum(1 for t in self.terms if t.at[FIFTH] and t.at[:4] != HERE[:4]):
+            raise self._not_chained()
+
+    def _not_chained(self) -> ExpressionError:
+        return ExpressionError(
+            f"{self.action.place}: hops of {self.action.name} to other slices are not D times the step along s"
+        )
+
+    @cached_property
+    def numbers_along_slices(self) -> dict[str, tuple[Product, ...]]:
+        """The beta, b and c of M = (alpha + beta R) + h D (b + c R), and the wall of R.
+
+        Raises:
+            ExpressionError: hops of different directions have different ones.
+        """
+        beta = [
+            (_part(_matrix([t], self._basis), self.steps[1]), t.numbers)
+            for t in self.terms
+            if t.at[:4] == HERE[:4] and t.at[FIFTH] == 1
+        ]
+        c = {printed_sum(rows): rows for rows in map(self._across_numbers, self.stated)}
+        if len(c) > 1:
+            raise self._not_chained()
+        wall = next(w for t in self.terms for _, w in t.walls)
+        return {"beta": tuple(beta), "b": ((1.0, self.common),), "c": c.popitem()[1], "wall": ((1.0, (wall,)),)}
+
+    _basis = BASES["degrand_rossi"]
+
+    def _across_numbers(self, hop: StatedHop) -> tuple[Product, ...]:
+        """The c of one hop."""
+        unit = hop.matrix(self._basis, 4) @ self.steps[1]
+        own = self.own_numbers(hop)
+        rows = [(_part(_matrix([t], self._basis), unit), without(t.numbers, own)) for t in self.across(hop, 1)]
+        return collected(rows) or ((0.0, ()),)
 
     @cached_property
     def shift_formula(self) -> str:
@@ -113,3 +168,30 @@ def _matrix(terms: object, basis: Basis) -> Matrix:
     for t in terms:  # type: ignore[attr-defined]
         total = total + t.factor * product_value(t.spin, basis, 4)
     return total
+
+
+def _part(matrix: Matrix, unit: Matrix) -> float:
+    """The number c of c unit, for a term that is one of several.
+
+    Raises:
+        ExpressionError: it is not real.
+    """
+    c = complex(np.vdot(unit, matrix) / np.vdot(unit, unit))
+    if abs(c.imag) > TOLERANCE:
+        raise ExpressionError(f"numbers along the fifth dimension are real, not {c}")
+    return c.real
+
+
+def without(numbers: Sequence[Node], taken: Sequence[Node]) -> tuple[Node, ...]:
+    """Numbers but for some of them.
+
+    Raises:
+        ExpressionError: these are not among them.
+    """
+    left = list(numbers)
+    for n in taken:
+        texts = [str(m) for m in left]
+        if str(n) not in texts:
+            raise ExpressionError(f"{n.place}: {n} does not multiply all hops")
+        del left[texts.index(str(n))]
+    return tuple(left)

@@ -7,37 +7,38 @@ positive; what depends on parameters alone (anisotropy) multiplies hops when the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from generator.algebra.gamma import BASES, TOLERANCE, Basis, Matrix, snap
-from generator.language import Action
-from generator.language.graph import FIFTH, ExpressionError, Node, text
-from generator.lower.terms import HERE, Link, Term, expand, product_value
+from generator.algebra.gamma import BASES, TOLERANCE, Basis, Matrix, clifford, snap
+from generator.errors import ShapeError
+from generator.language.action import Action
+from generator.language.graph import FIFTH, Node, text
+from generator.lower.numeric import random_values, value_of
+from generator.lower.terms import HERE, Term, expand, product_value
+from generator.lower.transport import plain_field, transporter
 
 DIRECTION_NAMES = "xyzt"
+LENGTHS = ((1,), (1, 3))
+"""Sites of hops that kernels know."""
 
 
-class ShapeError(ExpressionError):
-    """A statement is not made of hops over one link and terms at a site."""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StatedHop:
     """The hop to one neighbour: all terms of a statement with that displacement of psi.
 
     Attributes:
         mu, sign, length: psi stands at x + sign * length * mu.
-        field: whose link it takes.
+        link: the matrix that it takes, at the end that is left in forward direction.
         terms: one, or several that differ in their spin matrices.
     """
 
     mu: int
     sign: int
     length: int
-    field: str
+    link: Node
     terms: tuple[Term, ...]
 
     @property
@@ -46,81 +47,135 @@ class StatedHop:
         return self.terms[0].signs
 
     @property
+    def numbers(self) -> tuple[Node, ...]:
+        """The numbers that multiply it."""
+        return self.terms[0].numbers
+
+    @property
     def weight(self) -> str:
-        """The numbers that multiply it, in words: one text, one run-time coefficient."""
-        return " * ".join(map(str, self.terms[0].numbers))
+        """These in words: one text, one run-time coefficient."""
+        return " * ".join(map(str, self.numbers))
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether one of these is not real."""
+        return any(n.kind == "complex" for n in self.numbers)
+
+    def value(self, seed: int) -> complex:
+        """The product of these for random values of the parameters."""
+        values = random_values(sorted(set(_names(self.numbers))), seed)
+        return complex(np.prod([value_of(n, values) for n in self.numbers]))
 
     def matrix(self, basis: Basis | None, spins: int) -> Matrix:
         """Its spin matrix, constants included."""
         return np.asarray(sum(t.factor * product_value(t.spin, basis, spins) for t in self.terms))
 
 
+def _names(nodes: Sequence[Node]) -> list[str]:
+    return [name for n in nodes for name in ([n.data] if n.op == "parameter" else _names(n.args))]
+
+
 @dataclass(frozen=True, eq=False)
 class HoppingForm:
-    """M = T + h D of an action."""
+    """M = T + h D of an action.
+
+    Attributes:
+        action: whose parameters these are.
+        matrix: M psi, of fields by their names.
+    """
 
     action: Action
+    matrix: Node
 
     @property
     def fermion(self) -> str:
         """Name of the field that the matrix acts on."""
-        return self.action.fields[-1].name
+        return self.action.fermion
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
         """All terms of M psi; steps along the fifth dimension that hops share are left out (lower/fifth.py)."""
-        return tuple(expand(self.action.matrix, self.fermion))
+        return tuple(expand(self.matrix, self.fermion))
 
     @cached_property
     def local(self) -> tuple[Term, ...]:
         """The site term T."""
-        return tuple(t for t in self.terms if t.is_local and not t.links)
+        return tuple(t for t in self.terms if t.is_local)
 
     @cached_property
     def stated(self) -> tuple[StatedHop, ...]:
         """All hops in the order of emission: x forward, x backward, y forward, ...; of a direction short ones first.
 
         Raises:
-            ShapeError: some term is neither a hop over one link nor local.
+            ShapeError: some term is neither a hop over one link nor local, or hops there and back differ.
         """
         groups: dict[tuple[int, int, int], list[Term]] = {}
         for term in self.terms:
-            if term.at[:4] == HERE[:4] and not term.links:
-                continue
-            if term.at[FIFTH] == 0:  # hops to other slices: lower/fifth.py
+            if term.at[:4] != HERE[:4] and term.at[FIFTH] == 0:  # hops to other slices: lower/fifth.py
                 groups.setdefault(self._direction(term), []).append(term)
-        hops = [self._hop(key, terms) for key, terms in groups.items()]
-        return tuple(sorted(hops, key=lambda h: (h.mu, h.length, -h.sign)))
+        hops = {key: self._hop(key, terms) for key, terms in groups.items()}
+        for (mu, sign, length), hop in hops.items():
+            back = hops.get((mu, -sign, length))
+            if back is None or str(back.link) != str(hop.link):
+                raise self._refused(f"hops along {DIRECTION_NAMES[mu]} differ there and back")
+        folded = [self._with_phase(hop, hops[hop.mu, -hop.sign, hop.length]) for hop in hops.values()]
+        return tuple(sorted(folded, key=lambda h: (h.mu, h.length, -h.sign)))
+
+    def _refused(self, why: str) -> ShapeError:
+        return ShapeError(f"{self.action.place}: {self.action.name}: {why}")
 
     def _direction(self, term: Term) -> tuple[int, int, int]:
         along = [mu for mu in range(4) if term.at[mu]]
-        if len(along) != 1 or len(term.links) != 1 or term.flavour or term.blocks:
-            raise ShapeError(f"{self.action.place}: {self.action.name} has a term that is no hop over one link")
-        mu = along[0]
-        steps = term.at[mu]
-        there = tuple(min(n, 0) for n in term.at)
-        if term.links != (Link(term.links[0].field, mu, (*there[:FIFTH], 0), steps < 0),):
-            raise ShapeError(
-                f"{self.action.place}: {self.action.name} takes {term.links[0]} for a hop of {steps} along "
-                f"{DIRECTION_NAMES[mu]}"
-            )
-        return mu, 1 if steps > 0 else -1, abs(steps)
+        if len(along) != 1 or term.flavour or term.site:
+            raise self._refused("a term is no hop along one direction")
+        return along[0], 1 if term.at[along[0]] > 0 else -1, abs(term.at[along[0]])
 
     def _hop(self, key: tuple[int, int, int], terms: list[Term]) -> StatedHop:
-        alike = {(t.signs, tuple(map(str, t.numbers)), t.links[0].field) for t in terms}
+        mu, sign, length = key
+        links = [transporter(t, mu, sign * length) for t in terms]
+        alike = {(t.signs, t.number_key, str(v)) for t, v in zip(terms, links, strict=True)}
         if len(alike) > 1:
-            raise ShapeError(
-                f"{self.action.place}: terms of {self.action.name} for one neighbour differ in numbers, signs or links"
+            raise self._refused("terms for one neighbour differ in numbers, signs or links")
+        return StatedHop(mu, sign, length, links[0], tuple(terms))
+
+    def _with_phase(self, hop: StatedHop, back: StatedHop) -> StatedHop:
+        """A complex number and its conjugate on the way back are part of the link, as a field of U(1) would be."""
+        if not (hop.is_complex or back.is_complex):
+            return hop
+        if any(abs(hop.value(seed) - back.value(seed).conjugate()) > TOLERANCE for seed in (1, 2)):
+            raise self._refused(
+                f"hops along {DIRECTION_NAMES[hop.mu]} have complex numbers that are not conjugate there and back"
             )
-        return StatedHop(*key, terms[0].links[0].field, tuple(terms))
+        link, forward = hop.link, hop if hop.sign > 0 else back
+        for n in reversed(forward.numbers):
+            link = n * link
+        return replace(hop, link=link, terms=tuple(replace(t, numbers=()) for t in hop.terms))
 
     @cached_property
-    def has_shape(self) -> bool:
-        """Whether the statement is of this shape."""
-        try:
-            return bool(self.stated and self.lengths in ((1,), (1, 3)))
-        except ShapeError:
-            return False
+    def fields(self) -> dict[int, str]:
+        """The link field of hops of each length; empty for links that are made (lower/record.py gives them a name)."""
+        return {n: plain_field(self.links(n)) for n in self.lengths}
+
+    def links(self, length: int) -> dict[int, Node]:
+        """The matrices of hops of a length, by direction."""
+        return {h.mu: h.link for h in self.stated if h.length == length}
+
+    def check(self) -> None:
+        """That the statement is of this shape.
+
+        Raises:
+            ShapeError: it is not; the message says why.
+        """
+        if not self.stated:
+            raise self._refused("nothing hops")
+        if self.lengths not in LENGTHS:
+            raise self._refused(f"hops go over {' and '.join(map(str, self.lengths))} sites")
+        if self.directed is None or abs(self.factor.imag) > 0:
+            raise self._refused("hops have a complex factor")
+        for mu in self.directions:
+            for sign in (1, -1):
+                if len({self._find(mu, sign, n).weight for n in self.lengths}) > 1:
+                    raise self._refused("short and long hops have numbers that differ")
 
     @property
     def spins(self) -> int:
@@ -134,9 +189,13 @@ class HoppingForm:
 
     @cached_property
     def factor(self) -> complex:
-        """The h of M = T + h D."""
+        """The h of M = T + h D: the first hop of D has a matrix with a coefficient 1."""
         basis = BASES["degrand_rossi"]
         matrices = [h.matrix(basis, self.spins) for h in self.stated]
+        if self.spins == len(basis.gamma):
+            real = (c.real for c in clifford(matrices[0]).values() if abs(c.real) > TOLERANCE)
+            if number := next(real, 0.0):
+                return complex(number)
         first = matrices[0].flat[np.flatnonzero(np.abs(matrices[0]) > 1e-12)[0]]
         return complex(max(np.abs(m).max() for m in matrices) * np.sign(first.real or first.imag))
 
@@ -157,16 +216,16 @@ class HoppingForm:
         """Sites of its hops.
 
         Raises:
-            ShapeError: not every direction has the same hops, both ways.
+            ShapeError: not every direction has the same hops.
         """
         found = sorted({h.length for h in self.stated})
         if len(self.stated) != 2 * len(found) * len(self.directions):
-            raise ShapeError(f"{self.action.place}: hops of {self.action.name} differ from direction to direction")
+            raise self._refused("hops differ from direction to direction")
         return tuple(found)
 
     def numbers(self, mu: int, sign: int, length: int = 1) -> tuple[Node, ...]:
-        """What multiplies a hop of D when it runs, beside boundary phases."""
-        return self._find(mu, sign, length).terms[0].numbers
+        """What multiplies a hop of D when it runs, besides boundary phases."""
+        return self._find(mu, sign, length).numbers
 
     @cached_property
     def directed(self) -> tuple[int, ...]:
@@ -181,10 +240,7 @@ class HoppingForm:
             if any(self._find(mu, 1, n).weight != self._find(mu, -1, n).weight for n in self.lengths)
         )
         if found and len(self.lengths) > 1:
-            raise ShapeError(
-                f"{self.action.place}: numbers of {self.action.name} differ for forward and backward hops; that is for "
-                "actions whose hops have one length"
-            )
+            raise self._refused("numbers differ for forward and backward hops of several lengths")
         return found
 
     @cached_property
@@ -209,6 +265,10 @@ class HoppingForm:
     def term_text(self, mu: int, sign: int, name: str = "", length: int = 0) -> str:
         """The spin matrix of a hop of D, e.g. `(1 - gamma_x)`; empty for 1. `name` stands for the direction."""
         hop = self._find(mu, sign, length or self.lengths[0])
+        if any((t.factor / self.factor).imag or any("*" in str(n) for n in t.spin) for t in hop.terms):
+            return clifford_text(
+                hop.matrix(BASES["degrand_rossi"], self.spins) / self.factor, DIRECTION_NAMES[mu], name
+            )
         printed = [_signed(t, t.factor / self.factor, DIRECTION_NAMES[mu], name) for t in hop.terms]
         if len(printed) == 1:
             return printed[0]
@@ -229,7 +289,7 @@ class HoppingForm:
         return f"D psi(x) = {total}{self._constant_term()}"
 
     def _row(self, mu: int, name: str) -> str:
-        """Hops along mu. Longer ones of the same form are told by their field and length."""
+        """Hops along mu. Longer ones of the same form are distinguished by field and length."""
         hops = [self._pair(mu, name, length) for length in self.lengths]
         text_of = hops[0]
         if len(hops) > 1:
@@ -249,13 +309,12 @@ class HoppingForm:
         return any(h.phase for h in self.stated)
 
     def field_letter(self, length: int) -> str:
-        """How the links of hops of a length are called: U, or by the fields' first letters if there are several."""
-        if len(self.lengths) == 1:
-            return "U"
-        return next(h.field[0].upper() for h in self.stated if h.length == length)
+        """How the links of hops of a length are called: by their field's first letter, V where that has no name."""
+        return (self.fields[length] or "V")[0].upper()
 
     def _pair(self, mu: int, name: str, length: int) -> str:
-        u, there = self.field_letter(length), name if length == 1 else f"{length}{name}"
+        unit = f"e{name}" if name in DIRECTION_NAMES else name
+        u, there = self.field_letter(length), unit if length == 1 else f"{length}{unit}"
         ahead, back = (self.term_text(mu, sign, name, length) for sign in (1, -1))
         first = f"{ahead} {u}_{name}(x) psi(x+{there})".lstrip()
         sign, back = ("-", back[1:]) if back.startswith("-") else ("+", back)
@@ -263,8 +322,8 @@ class HoppingForm:
         return f"{first} {sign} {second}"
 
     def _constant_term(self) -> str:
-        """What M is beside D, if that is a number alone."""
-        if self.factor != 1 or any(t.numbers or t.spin or t.flavour or t.blocks for t in self.local):
+        """What M is besides D, if that is a number alone."""
+        if self.factor != 1 or any(t.numbers or t.spin or t.flavour or t.colour or t.site for t in self.local):
             return ""
         t = sum(t.factor for t in self.local).real
         name = self.action.statement.__name__.rstrip("0123456789")
@@ -282,6 +341,21 @@ def _signed(term: Term, factor: complex, axis: str, name: str) -> str:
     return " ".join(factors)
 
 
+def clifford_text(matrix: Matrix, axis: str = "", name: str = "") -> str:
+    """A matrix in the DeGrand-Rossi basis as a sum of products of gammas; `name` stands for the direction `axis`."""
+    total = ""
+    for indices, c in clifford(matrix).items():
+        gammas = " ".join(
+            f"gamma_{name if name and DIRECTION_NAMES[mu] == axis else DIRECTION_NAMES[mu]}" for mu in indices
+        )
+        for size, unit in ((c.real, ""), (c.imag, "i")):
+            if abs(size) > TOLERANCE:
+                number = f"{abs(size):g}" if abs(abs(size) - 1) > TOLERANCE or not (unit or gammas) else ""
+                term = " ".join(filter(None, (number, unit, gammas)))
+                total += f" {'-' if size < 0 else '+'} {term}" if total else f"{'-' if size < 0 else ''}{term}"
+    return f"({total})" if " + " in total or " - " in total else total
+
+
 def _spin_text(node: Node, axis: str, name: str) -> str:
     printed = text(node, level=2)
     for old, new in ((f"gamma[{axis}]", f"gamma_{name}"), *((f"gamma[{a}]", f"gamma_{a}") for a in DIRECTION_NAMES)):
@@ -290,7 +364,7 @@ def _spin_text(node: Node, axis: str, name: str) -> str:
 
 
 def same_hops(a: HoppingForm, b: HoppingForm) -> bool:
-    """Whether two actions share D."""
+    """Whether two actions share the kernels of D, whatever their links are made of."""
     if (a.spins, a.has_basis, [_key(h) for h in a.stated]) != (b.spins, b.has_basis, [_key(h) for h in b.stated]):
         return False
     if a.directed != b.directed:

@@ -1,16 +1,17 @@
-"""Numbers of a statement as C++: sums of constants times functions of the action's parameters."""
+"""Numbers of a statement: sums of constants times functions of the action's parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import frexp
 
-from generator.emit.cpp import literal
-from generator.language.graph import ExpressionError, Node
+from generator.language.graph import Node, make
+from generator.language.printed import literal
 
 Product = tuple[float, tuple[Node, ...]]
 """A constant and the numbers that multiply it."""
-_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-_LEVELS = {"add": 1, "sub": 1, "neg": 3, "mul": 2, "div": 2}
+LEVELS = {"add": 1, "sub": 1, "neg": 3, "mul": 2, "div": 2}
+"""How strongly operators bind."""
 
 
 def collected(rows: Iterable[Product]) -> tuple[Product, ...]:
@@ -36,56 +37,35 @@ def _taken_apart(row: Product) -> list[Product]:
     if node.op in ("add", "sub"):
         second = -constant if node.op == "sub" else constant
         return [*_taken_apart((constant, node.args[:1])), *_taken_apart((second, node.args[1:]))]
+    if node.op == "div" and node.args[0].op == "neg":
+        return _taken_apart((-constant, (make("div", node.kind, (node.args[0].args[0], node.args[1])),)))
+    if node.op == "div" and node.args[1].op == "mul" and node.args[1].args[0].op == "constant":
+        size, rest = node.args[1].args
+        if not isinstance(size.data, complex) and frexp(size.data)[0] == 0.5 and node.args[0].op != "constant":
+            return _taken_apart((constant / size.data, (make("div", node.kind, (node.args[0], rest)),)))
     if node.op == "mul" and node.args[0].op == "constant" and not isinstance(node.args[0].data, complex):
         return _taken_apart((constant * node.args[0].data, node.args[1:]))
     return [row]
 
 
-Writer = Callable[[float], str]
-"""How a constant is written."""
-
-
-def cpp_sum(rows: Iterable[Product], parameters: Sequence[str], write: Writer = literal) -> str:
-    """A C++ expression of the values `p[n]` of the parameters."""
-    terms = [(c, [_cpp(n, parameters, write, 2) for n in numbers]) for c, numbers in collected(rows)]
-    return _written(terms, " * ", write(0), write)
-
-
 def printed_sum(rows: Iterable[Product]) -> str:
-    """The same for people."""
-    return _written([(c, [_text(n) for n in numbers]) for c, numbers in collected(rows)], " ", "0")
+    """A sum for people."""
+    return written([(c, [_text(n) for n in numbers]) for c, numbers in collected(rows)], " ", "0")
 
 
-def _written(terms: Sequence[tuple[float, list[str]]], times: str, nothing: str, write: Writer = literal) -> str:
-    written = ""
+def written(
+    terms: Sequence[tuple[float, list[str]]], times: str, nothing: str, write: Callable[[float], str] = literal
+) -> str:
+    """Constants times factors, one after the other with their signs."""
+    text = ""
     for constant, factors in terms:
         size = abs(constant)
         term = times.join(([write(size)] if size != 1 or not factors else []) + factors)
-        sign = "-" if constant < 0 else "+" if written else ""
-        written += f" {sign} {term}" if written else f"{sign}{term}"
-    return written or nothing
+        sign = "-" if constant < 0 else "+" if text else ""
+        text += f" {sign} {term}" if text else f"{sign}{term}"
+    return text or nothing
 
 
 def _text(node: Node) -> str:
     printed = str(node)
-    return f"({printed})" if _LEVELS.get(node.op, 9) < 2 else printed
-
-
-def _cpp(node: Node, parameters: Sequence[str], write: Writer, level: int = 0) -> str:
-    """An expression of a number; in parentheses where it stands in one that binds more strongly.
-
-    Raises:
-        ExpressionError: it is complex, or no function of the parameters.
-    """
-    if node.op == "parameter":
-        return f"p[{parameters.index(node.data)}]"
-    if node.op == "constant" and not isinstance(node.data, complex):
-        return write(node.data) if node.data >= 0 else f"({write(node.data)})"
-    if node.op == "exp":
-        return f"std::exp({_cpp(node.args[0], parameters, write)})"
-    own = _LEVELS.get(node.op, 0)
-    if not own:
-        raise ExpressionError(f"{node.place}: {node}: numbers of an action are real functions of its parameters")
-    parts = [_cpp(a, parameters, write, own + (n > 0)) for n, a in enumerate(node.args)]
-    written = f"-{parts[0]}" if node.op == "neg" else f" {_SIGNS[node.op]} ".join(parts)
-    return f"({written})" if own < level else written
+    return f"({printed})" if LEVELS.get(node.op, 9) < 2 or printed.startswith("-") else printed

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from generator.algebra.gamma import DEGRAND_ROSSI, TOLERANCE
-from generator.language.graph import ExpressionError, Node, make, merged
+from generator.errors import ExpressionError, ShapeError
+from generator.language.graph import Node, make, merged
 from generator.language.symbols import adj, directions, shift, sign
 from generator.lower.terms import HERE, Term, expand, product_value
 
@@ -101,7 +102,10 @@ def _ends(terms: list[Term]) -> tuple[float, ...]:
 
 def _tree(matrix: Node, fermion: str) -> _Point | None:
     """All paths from x, None where some term is none."""
-    terms = expand(matrix, fermion)
+    try:
+        terms = expand(matrix, fermion)
+    except ShapeError:
+        return None
     words = [_word(t) for t in terms]
     if any(w is None for w in words):
         return None
@@ -115,18 +119,21 @@ def _tree(matrix: Node, fermion: str) -> _Point | None:
 
 
 def _word(term: Term) -> tuple[tuple[str, int], ...] | None:
-    """The steps of a term from x to where psi stands, None if its links do not lead there."""
-    if term.blocks or term.walls or term.flavour:
+    """The steps of a term from x to where psi stands, None if its matrices are no links that lead there."""
+    if term.site or term.walls or term.flavour:
         return None
     steps, at = [], list(HERE)
-    for link in term.links:
-        if link.adjoint:
-            at[link.mu] -= 1
-        if tuple(at) != link.at:
+    for factor in term.colour:
+        if factor.link is None:
             return None
-        if not link.adjoint:
-            at[link.mu] += 1
-        steps.append((link.field, -link.mu - 1 if link.adjoint else link.mu + 1))
+        field, mu = factor.link
+        if factor.adjoint:
+            at[mu] -= 1
+        if tuple(at) != factor.at:
+            return None
+        if not factor.adjoint:
+            at[mu] += 1
+        steps.append((field, -mu - 1 if factor.adjoint else mu + 1))
     return tuple(steps) if tuple(at) == term.at else None
 
 
@@ -134,7 +141,7 @@ def _value(point: _Point, psi: Node) -> Node:
     total: Node | None = None
     groups: dict[object, list[Term]] = {}
     for t in point.ends:
-        groups.setdefault((tuple(map(str, t.numbers)), t.signs), []).append(t)
+        groups.setdefault((t.number_key, t.signs), []).append(t)
     for alike in groups.values():
         total = _plus(total, _coefficient(alike, psi))
     for (name, step), further in point.beyond.items():

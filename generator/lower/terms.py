@@ -1,33 +1,41 @@
-"""A formula linear in a fermion, written out: the sum of terms number * spin * links * psi at another site."""
+"""A formula linear in a fermion, written out: the sum of terms number * spin * colour * psi at another site."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from generator.algebra.gamma import Basis, Matrix
-from generator.language.constants import is_constant, spin_value
-from generator.language.graph import FIFTH, NAMES, NUMBERS, ExpressionError, Node, is_uniform
+from generator.errors import ExpressionError, ShapeError
+from generator.language.graph import FIFTH, NAMES, NUMBERS, Node, is_uniform
+from generator.language.symbols import adj
+from generator.lower.constants import is_constant, spin_value
 
 Place = tuple[int, ...]
 """Sites or slices along each of NAMES."""
 HERE: Place = (0,) * len(NAMES)
+MOST_TERMS = 20000
+"""Of a formula written out: more take minutes and are a mistake."""
 
 
-@dataclass(frozen=True)
-class Link:
-    """A matrix of a field at a displaced site, or its conjugate."""
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A colour matrix, or a number of the site, at a displaced site, or its conjugate."""
 
-    field: str
-    mu: int
+    node: Node
     at: Place
     adjoint: bool
 
+    @property
+    def link(self) -> tuple[str, int] | None:
+        """Field and direction where it is a matrix that stands in memory under a name."""
+        return self.node.data if self.node.op == "load" and self.node.kind == "matrix" else None
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Term:
     """One term of M psi(x).
 
@@ -35,18 +43,19 @@ class Term:
         numbers: factors that are the same at all sites.
         signs: (-1) to the sum of these coordinates of x.
         spin, flavour: constant matrices, each a product from left to right.
-        links: product of links from left to right.
-        blocks: matrices of a site that are no products of links, such as field strengths.
+        colour: matrices in colour and numbers of sites, from left to right.
+        site: functions of matrices in spin and colour at x.
         at: displacement of psi.
         walls: (direction +1 or -1, factor) for steps along the fifth dimension.
+        factor: a constant.
     """
 
     numbers: tuple[Node, ...] = ()
     signs: tuple[int, ...] = ()
     spin: tuple[Node, ...] = ()
     flavour: tuple[Node, ...] = ()
-    links: tuple[Link, ...] = ()
-    blocks: tuple[Node, ...] = ()
+    colour: tuple[Factor, ...] = ()
+    site: tuple[Node, ...] = ()
     at: Place = HERE
     walls: tuple[tuple[int, Node], ...] = ()
     factor: complex = 1
@@ -56,20 +65,29 @@ class Term:
         """Whether psi stands at x and in the same slice."""
         return self.at == HERE
 
+    @property
+    def number_key(self) -> tuple[str, ...]:
+        """Its numbers as text: equal ones are one number."""
+        return tuple(map(str, self.numbers))
+
 
 def expand(node: Node, fermion: str, at: Place = HERE) -> list[Term]:
     """The terms of a spinor node.
 
     Raises:
         ExpressionError: the formula is not linear in the fermion.
+        ShapeError: it acts on other spinors too, or has functions of sums at other sites.
     """
     if node.op == "load" and node.kind == "spinor":
         if node.data != fermion:
-            raise ExpressionError(f"{node.place}: {node}: a Dirac operator acts on {fermion} alone")
+            raise ShapeError(f"{node.place}: {node}: a sum of terms acts on {fermion} alone")
         return [Term(at=at)]
     if node.op in ("add", "sub"):
         second = expand(node.args[1], fermion, at)
-        return expand(node.args[0], fermion, at) + (_times(second, -1) if node.op == "sub" else second)
+        found = expand(node.args[0], fermion, at) + (_times(second, -1) if node.op == "sub" else second)
+        if len(found) > MOST_TERMS:
+            raise ShapeError(f"{node.place}: more than {MOST_TERMS} terms")
+        return found
     if node.op == "neg":
         return _times(expand(node.args[0], fermion, at), -1)
     if node.op == "shift":
@@ -80,6 +98,11 @@ def expand(node: Node, fermion: str, at: Place = HERE) -> list[Term]:
     if node.op == "mul":
         return _apply(node.args[0], at, expand(node.args[1], fermion, at))
     raise ExpressionError(f"{node.place}: {node} is not linear in {fermion}")
+
+
+def apply_matrix(matrix: Node) -> list[Term]:
+    """The terms of a matrix in spin, flavour and colour that multiplies psi at its site."""
+    return _apply(matrix, HERE, [Term()])
 
 
 def _moved(at: Place, steps: Sequence[int]) -> Place:
@@ -98,18 +121,24 @@ def _apply(op: Node, at: Place, terms: list[Term]) -> list[Term]:
         return _apply(op.args[0], at, terms)
     if op.kind in NUMBERS:
         return _number(op, at, terms)
-    if op.op == "mul" and (op.kind in ("block", "matrix") or op.args[0].kind in NUMBERS or not is_constant(op)):
+    if op.kind == "matrix":
+        return _colour(op, at, terms)
+    if op.op == "mul" and (op.kind == "block" or op.args[0].kind in NUMBERS or not is_constant(op)):
         return _apply(op.args[0], at, _apply(op.args[1], at, terms))
-    if op.op == "neg" and op.kind != "matrix":
+    if op.op == "neg":
         return _times(_apply(op.args[0], at, terms), -1)
-    if op.kind == "block" or (op.kind in ("spin", "flavour") and not is_constant(op)):
+    if op.op == "exp":
+        if at != HERE:
+            raise ShapeError(f"{op.place}: {op}: exponentials multiply psi at its own site")
+        return [replace(t, site=(op, *t.site)) for t in terms]
+    if op.op in ("add", "sub") and not is_constant(op):
         second = _apply(op.args[1], at, terms)
         return _apply(op.args[0], at, terms) + (_times(second, -1) if op.op == "sub" else second)
-    if op.kind == "spin":
+    if op.kind == "spin" and is_constant(op):
         return [replace(t, spin=(op, *t.spin)) for t in terms]
-    if op.kind == "flavour":
+    if op.kind == "flavour" and is_constant(op):
         return [replace(t, flavour=(op, *t.flavour)) for t in terms]
-    return [_with_colour(op, at, t) for t in terms]
+    raise ShapeError(f"{op.place}: {op} is no sum of products")
 
 
 def _number(op: Node, at: Place, terms: list[Term]) -> list[Term]:
@@ -123,48 +152,34 @@ def _number(op: Node, at: Place, terms: list[Term]) -> list[Term]:
         return _number(op.args[0], at, _number(op.args[1], at, terms))
     if op.op == "neg":
         return _times(_number(op.args[0], at, terms), -1)
-    if not is_uniform(op):
-        raise ExpressionError(f"{op.place}: {op}: numbers of an action are parameters and signs of the site")
-    return [replace(t, numbers=(op, *t.numbers)) for t in terms]
+    if is_uniform(op):
+        return [replace(t, numbers=(op, *t.numbers)) for t in terms]
+    return _colour(op, at, terms)
 
 
-def _with_colour(op: Node, at: Place, term: Term) -> Term:
-    """A matrix in colour: products of links are taken apart, anything else is a block."""
-    link = _links(op, at, adjoint=False)
-    if link is None:
-        if at != HERE:
-            raise ExpressionError(f"{op.place}: {op}: sums of links may multiply psi at its own site alone")
-        return replace(term, blocks=(op, *term.blocks))
-    return replace(term, links=(*link, *term.links))
+def _colour(op: Node, at: Place, terms: list[Term]) -> list[Term]:
+    """A matrix in colour or a number of the site; what is the same at all sites stands among the numbers."""
+    factors = _factors(op, at, adjoint=False)
+    colour = tuple(f for f in factors if not is_uniform(f.node))
+    numbers = tuple(adj(f.node) if f.adjoint else f.node for f in factors if is_uniform(f.node))
+    constant = complex(np.prod([complex(n.data) for n in numbers if n.op == "constant"]))
+    rest = tuple(n for n in numbers if n.op != "constant")
+    factor = constant if constant.imag else constant.real
+    return [
+        replace(t, colour=(*colour, *t.colour), numbers=(*rest, *t.numbers), factor=factor * t.factor) for t in terms
+    ]
 
 
-def _links(op: Node, at: Place, *, adjoint: bool) -> tuple[Link, ...] | None:
-    if op.op == "load":
-        field, mu = op.data
-        return (Link(field, mu, at, adjoint),)
+def _factors(op: Node, at: Place, *, adjoint: bool) -> tuple[Factor, ...]:
+    """A product of matrices and numbers of sites, taken apart."""
     if op.op == "shift":
-        return _links(op.args[0], _moved(at, op.data.vector), adjoint=adjoint)
+        return _factors(op.args[0], _moved(at, op.data.vector), adjoint=adjoint)
     if op.op == "adj":
-        return _links(op.args[0], at, adjoint=not adjoint)
-    if op.op == "mul" and op.args[0].kind == "matrix":
-        parts = [_links(a, at, adjoint=adjoint) for a in op.args]
-        if parts[0] is None or parts[1] is None:
-            return None
-        return parts[1] + parts[0] if adjoint else parts[0] + parts[1]
-    return () if op.op == "identity" else None
-
-
-def value_of(node: Node, values: Mapping[str, float]) -> complex:
-    """A number with given parameters."""
-    if node.op == "constant":
-        return complex(node.data)
-    if node.op == "parameter":
-        return complex(values[node.data])
-    args = [value_of(a, values) for a in node.args]
-    if node.op in ("neg", "exp"):
-        return -args[0] if node.op == "neg" else complex(np.exp(args[0]))
-    a, b = args
-    return {"add": a + b, "sub": a - b, "mul": a * b, "div": a / b if b else math.nan}[node.op]
+        return _factors(op.args[0], at, adjoint=not adjoint)
+    if op.op == "mul":
+        parts = [_factors(a, at, adjoint=adjoint) for a in op.args]
+        return (*parts[1], *parts[0]) if adjoint else (*parts[0], *parts[1])
+    return () if op.op == "identity" else (Factor(op, at, adjoint),)
 
 
 def product_value(nodes: Sequence[Node], basis: Basis | None, size: int) -> Matrix:

@@ -10,47 +10,64 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from generator.actions import ACTIONS
-from generator.language.operator import Expression
+from generator.actions import ACTIONS, SMEARINGS
+from generator.errors import SpecError
+from generator.language import Formula
 from generator.launch import launched
+from generator.lower.record import Lowered, Refused, try_lower
 from generator.operator import Operator
 from generator.operators.blas import UPDATES
 from generator.operators.block import BLOCK_KERNELS
 from generator.operators.convert import SITE_KERNELS
-from generator.operators.forces import force_operators
+from generator.operators.expression import Expression
 from generator.operators.gauge import GAUGE_KERNELS
+from generator.operators.represent import REPRESENT
 from generator.operators.stated import stated_operators
-from generator.spec import KernelSpec, SpecError
+from generator.spec import KernelSpec
 
 
-def _modules() -> list[Operator]:
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
-    loaded = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    alone = [m.OPERATOR for m in loaded if hasattr(m, "OPERATOR")]
-    stated = stated_operators(ACTIONS.values())
-    return [
-        *stated,
-        *force_operators(stated, ACTIONS.values()),
-        *alone,
-        *(e for m in loaded for e in _expressions(m)),
-    ]
+def _statements() -> tuple[dict[str, Lowered], dict[str, Refused]]:
+    """Records of all actions and smearings by name, and why others have none: others are unaffected."""
+    found = {name: try_lower(action) for name, action in (ACTIONS | SMEARINGS).items()}
+    lowered = {n: r for n, r in found.items() if isinstance(r, Lowered)}
+    return lowered, {n: r for n, r in found.items() if isinstance(r, Refused)}
+
+
+RECORDS, REFUSED = _statements()
+"""By name what follows from each statement; and those from which nothing does, with the reason."""
 
 
 def _expressions(module: ModuleType) -> list[Expression]:
-    return [value for value in vars(module).values() if isinstance(value, Expression)]
+    """What a module states: functions with the decorator `expression`, and expressions with more said of them."""
+    found = [Expression(value) if isinstance(value, Formula) else value for value in vars(module).values()]
+    return [e for e in found if isinstance(e, Expression)]
 
 
-OPERATORS: dict[str, Operator] = {
-    o.name: o for o in (*_modules(), *UPDATES, *BLOCK_KERNELS, *SITE_KERNELS, *GAUGE_KERNELS)
-}
+def _library() -> dict[str, Operator]:
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    all_operators = [
+        *stated_operators(RECORDS.values()),
+        *(e for m in modules for e in _expressions(m)),
+        *(*UPDATES, *BLOCK_KERNELS, *SITE_KERNELS, *GAUGE_KERNELS, *REPRESENT),
+    ]
+    found: dict[str, Operator] = {}
+    for operator in all_operators:
+        if found.setdefault(operator.name, operator) is not operator:
+            raise SpecError(f"two operators are called {operator.name}; rename the action or expression")
+    return found
+
+
+OPERATORS: dict[str, Operator] = _library()
 """All operators by name."""
+_LIBRARY = frozenset(OPERATORS)
 
 
 def add_expressions(file: Path) -> list[Expression]:
     """Makes the expressions of a user's file known under their names.
 
     Raises:
-        SpecError: the file cannot be run, or holds none.
+        SpecError: the file cannot be run, holds none, or one has the name of an operator of the library.
     """
     spec = importlib.util.spec_from_file_location(file.stem, file)
     if spec is None or spec.loader is None or not file.is_file():
@@ -63,13 +80,14 @@ def add_expressions(file: Path) -> list[Expression]:
     except Exception as error:
         line = traceback.extract_tb(error.__traceback__)[-1]
         raise SpecError(f"{line.filename}:{line.lineno}: {type(error).__name__}: {error}") from error
-    found = _expressions(module)
+    found = [e for e in _expressions(module) if getattr(OPERATORS.get(e.name), "stated", None) is not e.stated]
     if not found:
         raise SpecError(f"{file} holds no expression; write @expression above a function (docs/expressions.md)")
     for e in found:
-        other = OPERATORS.get(e.name)
-        if other is not None and not isinstance(other, Expression):
-            raise SpecError(f"{e.definition.place}: {e.name} is the name of another operator; rename the function")
+        if e.name in _LIBRARY:
+            raise SpecError(
+                f"{e.definition.place}: {e.name} is the name of an operator of the library; rename the function"
+            )
         OPERATORS[e.name] = e
     return found
 
@@ -80,6 +98,8 @@ def find_operator(name: str) -> Operator:
     Raises:
         SpecError: there is none.
     """
+    if name in REFUSED:
+        raise SpecError(f"operator '{name}': {REFUSED[name]}")
     if name not in OPERATORS:
         raise SpecError(f"operator '{name}' is unknown; use one of {', '.join(sorted(OPERATORS))}")
     return OPERATORS[name]

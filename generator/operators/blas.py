@@ -5,9 +5,9 @@ A formula assigns spinor fields x, y, z, w, u, v from fields and coefficients, s
 the same for all right-hand sides. Every other name is a slot: a complex number in device memory that each right-hand
 side has for itself.
 
-A record with slots may have a scalar program, `then`: it runs once for each right-hand side, after the sums (which the
+A record with slots may have a scalar program: it runs once for each right-hand side, after the sums (which the
 formula names) are complete, on the device: `alpha = rr / ww`. It knows + - * /, comparisons (1 or 0), `max`, `sqrt`,
-`real` and `conj`. A quotient whose denominator is zero or not finite is 0 and puts the right-hand side at rest.
+`real` and `conj`. A quotient whose denominator is zero or not finite is 0 and deactivates the right-hand side.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from generator.cost import Cost
 from generator.operator import Operator
 from generator.spec import KernelSpec
 
-COLOUR_REALS = 6
-"""Reals of a colour vector."""
 MOST_SLOTS = 20
 """Slots of one kernel at most: runtime/kernels/arguments.hpp."""
 _FIELDS, _COEFFICIENTS = "xyzwuv", "abc"
@@ -58,13 +56,13 @@ class Update(Operator):
         name: as in kernel names.
         formula: statements separated by `;`.
         complex_scalars: True if the coefficients and slots of the formula are complex; else their real parts are used.
-        then: the scalar program.
+        scalar_program: statements on device scalars that follow its sums.
     """
 
     name: str
     formula: str
     complex_scalars: bool = False
-    then: str = ""
+    scalar_program: str = ""
 
     family = "update"
     group = "blas"
@@ -105,7 +103,7 @@ class Update(Operator):
     def slots(self) -> list[str]:
         """Slots read or written, in the order of the text."""
         sums = {name for name, _ in self.sum_names}
-        names = [n for s in (*self._statements, *_statements(self.then)) for n in _names(s)]
+        names = [n for s in (*self._statements, *_statements(self.scalar_program)) for n in _names(s)]
         found = list(dict.fromkeys(n for n in names if n not in sums and n not in _FIELDS + _COEFFICIENTS))
         assert len(found) <= MOST_SLOTS
         return found
@@ -145,15 +143,15 @@ class Update(Operator):
             "slot_function": f"{kind}_slot",
             "lines": lines,
             "sums": self.sums,
-            "then": self.then,
+            "scalar_program": self.scalar_program,
             "program": self._program(),
         }
 
     def _program(self) -> list[str]:
         """The scalar program in C++: sums and slots by name, then its statements."""
-        if not self.then:
+        if not self.scalar_program:
             return []
-        statements = _statements(self.then)
+        statements = _statements(self.scalar_program)
         known = {name for s in statements for name in _names(s)}
         lines, n = [], 0
         for name, kind in self.sum_names:
@@ -196,7 +194,7 @@ class Update(Operator):
     def cost(self, spec: KernelSpec) -> Cost:
         """Additions count one flop a real; a scalar costs 1 (real) or 3 (complex); norm 2 and dot 4 flops a real."""
         spins = spec.spins or 4
-        reals = COLOUR_REALS * spins
+        reals = 2 * spec.colours * spins
         flops = 0
         for s in self._statements:
             for node in ast.walk(s):
@@ -205,12 +203,12 @@ class Update(Operator):
                     flops += reals * (scale if isinstance(node.op, ast.Mult) else 1)
         flops += sum(2 * _SUMS[kind] * reals for _, kind in self.sum_names)
         moved = len(self.inputs) + len(self.outputs)
-        size = spec.format.spinor_bytes(spins)
+        size = spec.format.spinor_bytes(spins, spec.colours)
         return Cost(flops=flops, reported=flops, bytes=moved * size, reals=moved * reals)
 
     def arguments(self, spec: KernelSpec) -> list[str]:
         """C++ template arguments of a row."""
-        return [spec.format.spinor_codec, str(spec.spins or 4)]
+        return [spec.spinor_codec, str(spec.spins or 4)]
 
 
 _IMMEDIATE = (
@@ -222,7 +220,7 @@ _IMMEDIATE = (
     Update("residual", "y = x - y; norm(y)"),
 )
 
-# When a right-hand side comes to rest: at its target, or where the residual calls for a replacement. Either it fell by
+# When a right-hand side stops: at its target, or where the residual calls for a replacement. Either it fell by
 # a factor (`fall`, squared) below its largest value, or the deviation between it and the true residual, estimated as
 # H. A. van der Vorst and Q. Ye, SIAM J. Sci. Comput. 22 (2000) 835, section 3, outgrew root = sqrt(epsilon) of it; with
 # epsilon 0 it never does.
@@ -235,110 +233,113 @@ _STOP = (
 _BEGIN = "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(rr_new); deviation_first = deviation"
 
 _RESIDENT = (
-    Update("measure", "rr_new = norm(x)", then=_BEGIN),
+    Update("measure", "rr_new = norm(x)", scalar_program=_BEGIN),
     Update("advance", "y = y + alpha*x"),
     # Conjugate gradients on the normal equations (krylov/methods/cg.cpp).
     Update("cg_direction", "y = y + alpha*x; x = z + beta*x"),
     Update(
         "cg_curvature",
         "ww = norm(x)",
-        then="pp = rr + beta*beta*pp; scale = max(scale, ww/pp); alpha = rr/ww; size = size + alpha*sqrt(pp)",
+        scalar_program="pp = rr + beta*beta*pp; scale = max(scale, ww/pp); alpha = rr/ww; size = size + alpha*sqrt(pp)",
     ),
-    Update("cg_residual", "y = y - alpha*x; rr_new = norm(y)", then=f"{_STOP}; beta = rr_new/rr; rr = rr_new"),
+    Update(
+        "cg_residual", "y = y - alpha*x; rr_new = norm(y)", scalar_program=f"{_STOP}; beta = rr_new/rr; rr = rr_new"
+    ),
     Update(
         "cg_replace",
         "y = y + alpha*w; rq = dot(x, y); rp = dot(x, z); rr_new = norm(x); y = x",
-        then=f"beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; {_BEGIN}",
+        scalar_program=f"beta = beta*(rr_new - real(rq))/rr; shift = real(rp)/rr_new; alpha = 0*rr_new; {_BEGIN}",
     ),
-    Update("cg_reproject", "y = y - shift*x; pp_new = norm(y)", then="pp = pp_new"),
+    Update("cg_reproject", "y = y - shift*x; pp_new = norm(y)", scalar_program="pp = pp_new"),
     # Conjugate gradients for a Hermitian matrix plus a multiple of one (krylov/methods/cg.cpp), and for many such
     # multiples in one Krylov space (solvers/krylov/multishift.cpp): names with `base` are those of the smallest.
     Update(
         "hermitian_curvature",
         "y = y + sigma*x; pq = dot(x, y)",
-        then="pp = rr + beta*beta*pp; scale = max(scale, real(pq)/pp); alpha = rr/real(pq); "
+        scalar_program="pp = rr + beta*beta*pp; scale = max(scale, real(pq)/pp); alpha = rr/real(pq); "
         "size = size + alpha*sqrt(pp)",
     ),
     Update(
         "shift_residual",
         "y = y - alpha*x; rr_new = norm(y)",
-        then="factor = alpha*beta/alpha_old; alpha_old = alpha; beta = rr_new/rr; rr = rr_new",
+        scalar_program="factor = alpha*beta/alpha_old; alpha_old = alpha; beta = rr_new/rr; rr = rr_new",
     ),
     Update(
         "shift_coefficients",
         "pp = norm(x)",
-        then="ratio = 1/(1 + base_alpha*sigma + base_factor*(1 - ratio)); zeta = zeta*ratio; "
+        scalar_program="ratio = 1/(1 + base_alpha*sigma + base_factor*(1 - ratio)); zeta = zeta*ratio; "
         "alpha = base_alpha*ratio; beta = base_beta*ratio*ratio; rr = zeta*zeta*base_rr + 0*pp; "
         "fraction = rr/bb; iterations = iterations + 1; active = (rr > target)*(limit > iterations)",
     ),
     Update("shift_direction", "y = y + alpha*x; x = zeta*z + beta*x"),
     # Stabilised bi-conjugate gradients (krylov/methods/bicgstab.cpp).
     Update("bicgstab_direction", "y = x + beta*(y - omega*z)", complex_scalars=True),
-    Update("bicgstab_alpha", "sigma = dot(x, y)", then="alpha = rho/sigma; half = alpha"),
+    Update("bicgstab_alpha", "sigma = dot(x, y)", scalar_program="alpha = rho/sigma; half = alpha"),
     Update("bicgstab_half_step", "y = y - alpha*x", complex_scalars=True),
     Update("bicgstab_advance", "y = y + half*x", complex_scalars=True),
     Update(
         "bicgstab_omega",
         "ts = dot(x, y); tt = norm(x); ss = norm(y)",
-        then="omega = ts/tt; scale = max(scale, sqrt(tt/ss))",
+        scalar_program="omega = ts/tt; scale = max(scale, sqrt(tt/ss))",
     ),
     Update(
         "bicgstab_step",
         "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
         complex_scalars=True,
-        then=f"size = sqrt(xx); {_STOP}; beta = (rho_new/rho)*(alpha/omega); rho_old = rho; "
+        scalar_program=f"size = sqrt(xx); {_STOP}; beta = (rho_new/rho)*(alpha/omega); rho_old = rho; "
         "rho = rho_new; rr = rr_new; half = 0*rr",
     ),
     Update(
         "bicgstab_replace",
         "rr_new = norm(x); rho_new = dot(y, x)",
-        then=f"beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; {_BEGIN}",
+        scalar_program=f"beta = (rho_new/rho_old)*(alpha/omega); rho = rho_new; half = 0*rho; {_BEGIN}",
     ),
     # Craig's method, CGNE (krylov/methods/cgne.cpp), which shares cg_residual.
     Update(
         "cgne_direction",
         "y = y + alpha*x; x = z + beta*x; pp_new = norm(x); ww = norm(z)",
-        then="scale = max(scale, sqrt(ww/rr)); alpha = rr/pp_new; pp = pp_new; size = size + alpha*sqrt(pp_new)",
+        scalar_program="scale = max(scale, sqrt(ww/rr)); alpha = rr/pp_new; pp = pp_new; "
+        "size = size + alpha*sqrt(pp_new)",
     ),
     Update(
         "cgne_replace",
         "rq = dot(x, y); rr_new = norm(x)",
-        then=f"beta = 0 - real(rq)/pp; alpha = 0*rr_new; {_BEGIN}",
+        scalar_program=f"beta = 0 - real(rq)/pp; alpha = 0*rr_new; {_BEGIN}",
     ),
     # Minimal residual and generalised conjugate residuals (krylov/methods/mr.cpp, gcr.cpp). In the former the direction
     # z is the residual y itself.
     Update(
         "mr_alpha",
         "qr = dot(x, y); qq_new = norm(x)",
-        then="qq = qq_new; weight = 1/qq_new; alpha = omega*qr/qq_new",
+        scalar_program="qq = qq_new; weight = 1/qq_new; alpha = omega*qr/qq_new",
     ),
     Update(
         "mr_step",
         "w = w + alpha*z; y = y - alpha*x; rr_new = norm(y); xx = norm(w); pp = norm(z)",
         complex_scalars=True,
-        then=f"scale = max(scale, sqrt(qq/pp)); size = sqrt(xx); {_STOP}; rr = rr_new",
+        scalar_program=f"scale = max(scale, sqrt(qq/pp)); size = sqrt(xx); {_STOP}; rr = rr_new",
     ),
     Update("gcr_direction", "y = x"),
     Update(
         "gcr_project",
         "qx = dot(x, y); qz = dot(z, y); qw = dot(w, y); qu = dot(u, y)",
-        then="beta_x = weight_x*qx; beta_z = weight_z*qz; beta_w = weight_w*qw; beta_u = weight_u*qu",
+        scalar_program="beta_x = weight_x*qx; beta_z = weight_z*qz; beta_w = weight_w*qw; beta_u = weight_u*qu",
     ),
     Update("gcr_orthogonalise", "y = y - beta_x*x - beta_z*z - beta_w*w - beta_u*u", complex_scalars=True),
     # BiCGstab(l) (krylov/methods/bicgstab_l.cpp), which shares half_step, advance, alpha and replace of BiCGstab. Names
     # that end in a number count down from l: gamma_0 is gamma_l of the paper, gamma_1 is gamma_{l-1}.
     Update("bicgstab_l_direction", "y = x + beta*y", complex_scalars=True),
-    Update("bicgstab_l_rho", "rho_new = dot(x, y)", then="beta = 0 - alpha*(rho_new/rho); rho = rho_new"),
-    Update("bicgstab_l_tau", "projection = dot(x, y)", then="tau = projection/sigma"),
+    Update("bicgstab_l_rho", "rho_new = dot(x, y)", scalar_program="beta = 0 - alpha*(rho_new/rho); rho = rho_new"),
+    Update("bicgstab_l_tau", "projection = dot(x, y)", scalar_program="tau = projection/sigma"),
     Update(
         "bicgstab_l_minimise",
         "rs = dot(x, y); sigma_new = norm(x); ss = norm(y)",
-        then="sigma = sigma_new; first = rs/sigma_new; scale = max(scale, sqrt(sigma_new/ss))",
+        scalar_program="sigma = sigma_new; first = rs/sigma_new; scale = max(scale, sqrt(sigma_new/ss))",
     ),
     Update(
         "bicgstab_l_solve",
         "rs = dot(x, y); sigma = norm(x); ss = norm(y)",
-        then="scale = max(scale, sqrt(sigma/ss)); gamma_0 = rs/sigma; gamma_1 = first_1 - tau_10*gamma_0; "
+        scalar_program="scale = max(scale, sqrt(sigma/ss)); gamma_0 = rs/sigma; gamma_1 = first_1 - tau_10*gamma_0; "
         "gamma_2 = first_2 - tau_21*gamma_1 - tau_20*gamma_0; "
         "gamma_3 = first_3 - tau_32*gamma_2 - tau_31*gamma_1 - tau_30*gamma_0; "
         "second_1 = gamma_0; second_2 = gamma_1 + tau_21*gamma_0; "
@@ -349,7 +350,8 @@ _RESIDENT = (
         "bicgstab_l_step",
         "w = w + gamma*y; y = y - omega*x; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
         complex_scalars=True,
-        then=f"size = sqrt(xx); {_STOP}; beta = (rho_new/rho)*(alpha/omega); rho_old = rho; rho = rho_new; rr = rr_new",
+        scalar_program=f"size = sqrt(xx); {_STOP}; beta = (rho_new/rho)*(alpha/omega); rho_old = rho; "
+        "rho = rho_new; rr = rr_new",
     ),
 )
 

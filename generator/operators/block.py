@@ -10,11 +10,11 @@ TILE = 4
 
 
 REALS = 24
-"""Of a Dirac spinor."""
+"""Of a Dirac spinor of three colours."""
 
 
 def _bytes(fields: int, spec: KernelSpec) -> float:
-    return fields * spec.format.spinor_bytes(4)
+    return fields * spec.format.spinor_bytes(4, spec.colours)
 
 
 BLOCK_KERNELS = (
@@ -23,7 +23,7 @@ BLOCK_KERNELS = (
         formula="<x_i, y_j>",
         axes=("precision",),
         runtime_body="BlockDot",
-        arguments=lambda spec: [spec.format.spinor_codec],
+        arguments=lambda spec: [spec.spinor_codec],
         moved=lambda spec: _bytes(2 * TILE, spec),
         flops=(4 * TILE * TILE * REALS, 4 * TILE * TILE * REALS),
         sums=2 * TILE * TILE,
@@ -35,7 +35,7 @@ BLOCK_KERNELS = (
         formula="y_j = sum_i x_i m_ij",
         axes=("precision",),
         runtime_body="BlockCombination",
-        arguments=lambda spec: [spec.format.spinor_codec, "false"],
+        arguments=lambda spec: [spec.spinor_codec, "false"],
         moved=lambda spec: _bytes(2 * TILE, spec),
         flops=(4 * TILE * TILE * REALS, 4 * TILE * TILE * REALS),
         family="block",
@@ -46,7 +46,7 @@ BLOCK_KERNELS = (
         formula="y_j = z_j + sum_i x_i m_ij",
         axes=("precision",),
         runtime_body="BlockCombination",
-        arguments=lambda spec: [spec.format.spinor_codec, "true"],
+        arguments=lambda spec: [spec.spinor_codec, "true"],
         moved=lambda spec: _bytes(3 * TILE, spec),
         flops=(4 * TILE * TILE * REALS, 4 * TILE * TILE * REALS),
         family="block",

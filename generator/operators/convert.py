@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from generator.algebra.gamma import DEGRAND_ROSSI
+from generator.algebra.gamma import DEGRAND_ROSSI, Basis
+from generator.algebra.su3 import full_storage
 from generator.cost import Cost
 from generator.operator import Operator
-from generator.operators.site_term import SITE_TERMS, TERM_REALS, SiteTerm
 from generator.precision import PRECISIONS
+from generator.site_term import SITE_TERMS, TERM_REALS, SiteTerm
 from generator.spec import TILES, KernelSpec
 
 _DOUBLE = PRECISIONS["double"]
@@ -29,6 +30,7 @@ class SiteKernel(Operator):
         flops: (counted, reported) per site.
         sums: numbers it adds up.
         terms: stored site terms that it applies.
+        headers: of runtime/kernels, which its body needs besides the usual ones.
     """
 
     name: str
@@ -42,8 +44,14 @@ class SiteKernel(Operator):
     terms: int = 0
     family: str = "convert"
     group: str = "convert"
+    headers: tuple[str, ...] = ()
 
     template = ""
+
+    @property
+    def of_three_colours(self) -> str:
+        """Site terms are Hermitian blocks of two spins and three colours."""
+        return "stored site terms" if self.group in ("term", "term_exp") else ""
 
     def cpp_body(self, spec: KernelSpec) -> str:
         """As declared."""
@@ -60,11 +68,26 @@ class SiteKernel(Operator):
 
 
 def _spinor_bytes(spec: KernelSpec) -> float:
-    return spec.format.spinor_bytes(spec.colour_vectors) + _DOUBLE.spinor_bytes(spec.colour_vectors)
+    size = spec.colour_vectors, spec.colours
+    return spec.format.spinor_bytes(*size) + _DOUBLE.spinor_bytes(*size)
 
 
 def _link_bytes(spec: KernelSpec) -> float:
-    return 4 * (spec.format.link_bytes(spec.storage.reals) + _DOUBLE.link_bytes(18))
+    return 4 * (spec.format.link_bytes(spec.storage.reals) + _DOUBLE.link_bytes(full_storage(spec.colours).reals))
+
+
+def _full(spec: KernelSpec) -> str:
+    """C++ type of the storage of any matrices."""
+    return full_storage(spec.colours).name.upper()
+
+
+def _size(spec: KernelSpec) -> list[str]:
+    return [str(spec.colour_vectors), *colours_of(spec)]
+
+
+def colours_of(spec: KernelSpec) -> list[str]:
+    """The last template argument, which is left out for three colours."""
+    return [] if spec.colours == 3 else [str(spec.colours)]
 
 
 def _term_bytes(spec: KernelSpec) -> float:
@@ -79,7 +102,7 @@ def _apply_term(term: SiteTerm) -> SiteKernel:
         formula=f"out = b T^-1 x, {term.formula}",
         axes=("precision", "basis", "tile") if term.flavours > 1 else ("precision", "basis"),
         runtime_body="ApplyTerm",
-        arguments=lambda spec: [spec.format.spinor_codec, term.cpp(spec, inverse=True)],
+        arguments=lambda spec: [spec.spinor_codec, term.cpp(spec, inverse=True)],
         moved=lambda spec: 2 * spec.format.spinor_bytes(4) + spec.format.links.link_bytes(reals) / term.flavours,
         flops=(term.flops(DEGRAND_ROSSI, inverse=True), term.reported(DEGRAND_ROSSI, inverse=True)),
         terms=term.stored[True],
@@ -88,13 +111,18 @@ def _apply_term(term: SiteTerm) -> SiteKernel:
     )
 
 
+def _basis(spec: KernelSpec) -> Basis:
+    assert spec.basis is not None
+    return spec.basis
+
+
 SITE_KERNELS = (
     SiteKernel(
         name="import",
         formula="out = in, from double to the precision of the record",
         axes=("precision", "spins"),
         runtime_body="ConvertSpinor",
-        arguments=lambda spec: [spec.format.spinor_codec, _DOUBLE.spinor_codec, str(spec.colour_vectors)],
+        arguments=lambda spec: [spec.spinor_codec, spec.in_colours(_DOUBLE.spinor_codec), str(spec.colour_vectors)],
         moved=_spinor_bytes,
     ),
     SiteKernel(
@@ -102,43 +130,32 @@ SITE_KERNELS = (
         formula="out = in, from the precision of the record to double",
         axes=("precision", "spins"),
         runtime_body="ConvertSpinor",
-        arguments=lambda spec: [_DOUBLE.spinor_codec, spec.format.spinor_codec, str(spec.colour_vectors)],
+        arguments=lambda spec: [spec.in_colours(_DOUBLE.spinor_codec), spec.spinor_codec, str(spec.colour_vectors)],
         moved=_spinor_bytes,
     ),
     SiteKernel(
         name="encode_links",
-        formula="out = links, from 18 doubles to the precision and storage of the record",
+        formula="out = links, from all reals in double to the precision and storage of the record",
         axes=("precision", "links"),
         runtime_body="ConvertLinks",
-        arguments=lambda spec: [spec.format.link_codec, spec.links.upper(), _DOUBLE.link_codec, "R18"],
+        arguments=lambda spec: [spec.format.link_codec, spec.links.upper(), _DOUBLE.link_codec, _full(spec)],
         moved=_link_bytes,
     ),
     SiteKernel(
         name="decode_links",
-        formula="out = links, from the precision and storage of the record to 18 doubles",
+        formula="out = links, from the precision and storage of the record to all reals in double",
         axes=("precision", "links"),
         runtime_body="ConvertLinks",
-        arguments=lambda spec: [_DOUBLE.link_codec, "R18", spec.format.link_codec, spec.links.upper()],
+        arguments=lambda spec: [_DOUBLE.link_codec, _full(spec), spec.format.link_codec, spec.links.upper()],
         moved=_link_bytes,
-    ),
-    SiteKernel(
-        name="project_u3",
-        formula="out = V (V^+ V)^(-1/2) for the four links V of a site; adds up |out out^+ - 1|^2",
-        axes=("precision", "links"),
-        runtime_body="ProjectU3",
-        arguments=lambda spec: [spec.format.link_codec, spec.links.upper()],
-        moved=lambda spec: 8 * spec.format.link_bytes(spec.storage.reals),
-        sums=1,
-        family="links",
-        group="fat",
     ),
     SiteKernel(
         name="rotate_colour",
         formula="out = g in, or g^+ in if a.direction is 1; g stands in direction 0 of the links",
         axes=("precision",),
         runtime_body="RotateColour",
-        arguments=lambda spec: [spec.format.spinor_codec, spec.format.link_codec, "R18"],
-        moved=lambda spec: 2 * spec.format.spinor_bytes(4) + spec.format.link_bytes(18),
+        arguments=lambda spec: [spec.spinor_codec, spec.format.link_codec, _full(spec)],
+        moved=lambda spec: 2 * spec.format.spinor_bytes(4, spec.colours) + spec.format.link_bytes(2 * spec.colours**2),
         flops=(4 * 66, 4 * 66),
     ),
     SiteKernel(
@@ -177,6 +194,45 @@ SITE_KERNELS = (
         arguments=lambda spec: [spec.format.link_codec],
         moved=lambda spec: 3 * spec.format.link_bytes(TERM_REALS),
         sums=1,
+        group="term",
+    ),
+    SiteKernel(
+        name="exp_term",
+        formula="out = a exp(term) + c for both Hermitian blocks of a site",
+        axes=("precision",),
+        runtime_body="ExpTerm",
+        arguments=lambda spec: [spec.format.link_codec],
+        moved=lambda spec: 2 * spec.format.link_bytes(TERM_REALS),
+        group="term_exp",
+        headers=("term_exp",),
+    ),
+    SiteKernel(
+        name="exp_term_adjoint",
+        formula="out = a int_0^1 ds exp(s A) x exp((1 - s) A), A the term: derivatives by exp(A) taken back to A",
+        axes=("precision",),
+        runtime_body="ExpTermAdjoint",
+        arguments=lambda spec: [spec.format.link_codec],
+        moved=lambda spec: 3 * spec.format.link_bytes(TERM_REALS),
+        group="term_exp",
+        headers=("term_exp",),
+    ),
+    SiteKernel(
+        name="add_term",
+        formula="out = out + a term",
+        axes=("precision",),
+        runtime_body="AddTerm",
+        arguments=lambda spec: [spec.format.link_codec],
+        moved=lambda spec: 3 * spec.format.link_bytes(TERM_REALS),
+        group="term",
+    ),
+    SiteKernel(
+        name="add_outer",
+        formula="out = out - a times the sum over right-hand sides of the Hermitian part of in x^+, in both blocks",
+        axes=("precision", "basis"),
+        runtime_body="AddOuter",
+        arguments=lambda spec: [spec.format.spinor_codec, spec.format.link_codec, f"Frame_{_basis(spec).short}"],
+        moved=lambda spec: 2 * spec.format.spinor_bytes(4) + 2 * spec.format.link_bytes(TERM_REALS),
+        flops=(2 * 36 * 8, 2 * 36 * 8),
         group="term",
     ),
     *map(_apply_term, SITE_TERMS),

@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from generator.cost import Cost
+from generator.cost import Cost, multiply_flops
+from generator.cpp.text import Statements
 from generator.language import Links, Sum, adj, directions, expression, re, total, trace
 from generator.language.gauge import SPACE_PLANES, TIME_PLANES, moved_down, moved_up, plaquette, staples
-from generator.language.lower import PRODUCT_FLOPS, Lowering, flops, topological
-from generator.language.symbols import FourMatrices
-from generator.language.text import Statements
+from generator.language.symbols import Four
+from generator.lower.program import CALLED
+from generator.lower.values import Lowering, flops, topological
 from generator.operator import Operator
-from generator.operators.derived import CALLED
 from generator.spec import KernelSpec
 
-_LINKS = FourMatrices("u", algebra=False)
+_LINKS = Four("u")
 _MU, _NU = CALLED[:2]
 _PATHS = tuple(moved(_LINKS[_NU], _LINKS[_MU], _MU, _NU) for moved in (moved_up, moved_down))
 """The open paths from x to x + mu of a plane."""
-_UPDATE_FLOPS = PRODUCT_FLOPS + 3 * 4 * 3 * 14
-"""U A, and in each SU(2) subgroup two rows of U and of U A rotated; the choice of the rotation is left out."""
+_ROTATION_FLOPS = 4 * 14
+"""Of one colour of two rows of U and of U A, rotated in an SU(2) subgroup; its choice is left out."""
 
 
 @expression("plaquette", group="gauge")
@@ -32,7 +32,7 @@ def plaquettes(u: Links) -> tuple[Sum, Sum, Sum]:
 
 @dataclass(frozen=True, eq=False)
 class GaugeUpdate(Operator):
-    """Replaces links U of one parity and direction, whose weight is exp(beta/3 Re tr(U A)) with the sum A of staples.
+    """Replaces links U of one parity and direction, whose weight is exp(beta/N Re tr(U A)) with the sum A of staples.
 
     Attributes:
         name: as in kernel names.
@@ -72,10 +72,15 @@ class GaugeUpdate(Operator):
     def cost(self, spec: KernelSpec) -> Cost:
         """Staples and rotations; each link read once for each parity needed, one written."""
         values = topological([Lowering().lower(adj(staples(_LINKS, directions[0])))])
-        count = sum(flops(v, 0) for v in values) + _UPDATE_FLOPS
+        count = sum(flops(v, 0, colours=spec.colours) for v in values) + _update_flops(spec.colours)
         loads = [(v.data[1], sum(v.data[2]) % 2) for v in values if v.op == "load"]
         link = spec.storage.reals
         return Cost(count, count, spec.format.link_bytes((len(set(loads)) + 2) * link), (len(loads) + 2) * link)
+
+
+def _update_flops(n: int) -> int:
+    """U A, and the rotations in each SU(2) subgroup."""
+    return n * multiply_flops(n) + n * (n - 1) // 2 * n * _ROTATION_FLOPS
 
 
 GAUGE_KERNELS = (

@@ -8,40 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from generator.algebra.gamma import Basis, Matrix
-from generator.algebra.projector import Factors, factorise
-from generator.algebra.su3 import STORAGES, Storage
-from generator.cost import COLOUR_REALS, Cost, hopping_flops
-from generator.emit.hops import hop_list, hop_rows
+from generator.algebra.gamma import Basis
+from generator.algebra.projector import factorise
+from generator.algebra.su3 import Storage, full_storage
+from generator.cost import Cost, hopping_flops
+from generator.cpp.hops import hop_list, hop_rows
 from generator.lower.hopping import HoppingForm
+from generator.lower.hops import Hop
 from generator.operator import Operator
-from generator.operators.site_term import CLOVER, SiteTerm
 from generator.shapes import link_codec, reordered
+from generator.site_term import CLOVER, SiteTerm
 from generator.spec import TILES, KernelSpec
-
-FAT_STORAGE = STORAGES["r18"]
-"""Links of hops over one site beside longer ones: sums of products of links."""
-
-
-@dataclass(frozen=True)
-class Hop:
-    """One of the neighbours: direction mu, sign +1 (forward) or -1, and the factors of its spin matrix.
-
-    `phase` lists the coordinates whose sum's parity gives the hop a sign (staggered phases). Hops of `length` 1 take
-    `links` and `hops` of runtime/kernels/arguments.hpp, those of length 3 `long_links` and `long_hops`.
-    """
-
-    mu: int
-    sign: int
-    matrix: Matrix
-    factors: Factors
-    phase: tuple[int, ...] = ()
-    length: int = 1
-
-    @property
-    def step(self) -> int:
-        """Sites by which the coordinate along mu changes."""
-        return self.sign * self.length
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +80,7 @@ class HoppingOperator(Operator):
         """Sites of its hops, 1 or 3.
 
         The axis `links` of the record is the storage of the links of the longest ones; with several lengths those of
-        one site are general matrices in 18 reals (`storage`).
+        one site are general matrices (`storage`).
         """
         return self.form.lengths
 
@@ -124,7 +101,7 @@ class HoppingOperator(Operator):
 
     def storage(self, spec: KernelSpec, hop: Hop) -> Storage:
         """How the link of a hop is stored."""
-        return spec.storage if hop.length == self.reach else FAT_STORAGE
+        return spec.storage if hop.length == self.reach else full_storage(spec.colours)
 
     def most_tile(self, spec: KernelSpec) -> int:
         """Flavours that a site term mixes are one tile; where a site is one colour vector, registers hold several."""
@@ -144,10 +121,10 @@ class HoppingOperator(Operator):
         The field reports 2 flops a real for a x + b D psi (1368 for Wilson), as if b were 1.
         """
         hops = self.hops(spec)
-        reals = self.spins * COLOUR_REALS
-        spinor = spec.format.spinor_bytes(self.spins)
+        reals = self.spins * 2 * spec.colours
+        spinor = spec.format.spinor_bytes(self.spins, spec.colours)
         read = [self.storage(spec, hop).reals for hop in hops if not (spec.storage.temporal and hop.mu == 3)]
-        flops = _flops(self, spec.basis, spec.dagger)
+        flops = _flops(self, spec.basis, spec.dagger, spec.colours)
         reads_x = spec.ends.reads_x
         term, inverse, more, reported, stored = self.site_term, spec.applies_inverse, 0, 0, 0
         if spec.has_term:
@@ -155,7 +132,7 @@ class HoppingOperator(Operator):
             stored = term.reals(inverse=inverse)
         return Cost(
             flops=flops + 3 * reals * reads_x + more,
-            reported=(self.form.action.reported_flops or flops) + 2 * reals * reads_x + reported,
+            reported=(spec.colours == 3 and self.form.action.reported_flops or flops) + 2 * reals * reads_x + reported,
             bytes=spec.format.links.link_bytes(sum(read)) / max(spec.tile, 1)
             + (2 + reads_x) * spinor
             + spec.format.links.link_bytes(stored) / term.flavours,
@@ -166,8 +143,8 @@ class HoppingOperator(Operator):
         """C++ template arguments that turn the body into the kernel of `spec`."""
         term = f"<{self.site_term.cpp(spec, inverse=spec.applies_inverse)}>" if spec.has_term else ""
         return [
-            spec.format.spinor_codec,
-            link_codec(spec),
+            spec.spinor_codec,
+            spec.in_colours(link_codec(spec)),
             spec.links.upper(),
             spec.ends.cpp + term,
             "true" if spec.coefficient == "complex" else "false",
@@ -180,10 +157,10 @@ class HoppingOperator(Operator):
             return self.hops_of.body(spec)
         hops = reordered(spec.shape, self.hops(spec))
         return {
-            "hops": hop_rows(self, spec, hops),
+            "hops": hop_rows(self.form, hops, [self.term(spec, hop) for hop in hops]),
             "list": hop_list(hops),
             "basis": spec.basis.name if spec.basis else "any",
-            "flops": _flops(self, spec.basis, spec.dagger),
+            "flops": _flops(self, spec.basis, spec.dagger, 3),
             "spins": self.spins,
             "formula": self.formula,
             "dagger": spec.dagger,
@@ -212,7 +189,7 @@ def _hops(operator: HoppingOperator, basis: Basis | None, dagger: bool) -> list[
 
 
 @cache
-def _flops(operator: HoppingOperator, basis: Basis | None, dagger: bool) -> int:
+def _flops(operator: HoppingOperator, basis: Basis | None, dagger: bool, colours: int) -> int:
     hops = _hops(operator, basis, dagger)
     weighted = sum(h.factors.rank for h in hops if h.sign < 0 and h.mu in operator.form.directed)
-    return hopping_flops([h.factors for h in hops]) + COLOUR_REALS * weighted
+    return hopping_flops([h.factors for h in hops], colours) + 2 * colours * weighted

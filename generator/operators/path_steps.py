@@ -7,10 +7,13 @@ links and spinors as M itself, twice: those that lie beyond each link, and chi t
 from __future__ import annotations
 
 from generator.language import Direction, Fermion, Links, Real, adj, directions, dot, expression, gamma, re, shift
-from generator.language.derivative import derivative
+from generator.language.formula import Definition, Formula, parameter_symbol
 from generator.language.graph import make
-from generator.language.symbols import Definition, FourMatrices
-from generator.operators.derived import CALLED, Derived, kicked
+from generator.language.symbols import Four
+from generator.lower.derivative import derivative
+from generator.lower.program import CALLED
+from generator.operators.derived import kicked
+from generator.operators.expression import LONG, Expression
 
 
 @expression(group="paths")
@@ -33,14 +36,14 @@ def path_behind(u: Links, psi: Fermion, before: Fermion, mu: Direction) -> Fermi
 
 
 def _force() -> Definition:
-    mu, u = CALLED[0], FourMatrices("u", algebra=False)
+    mu, u = CALLED[0], Four("u")
     psi, chi = (make("load", "spinor", (), name) for name in ("psi", "chi"))
     functional = -2.0 * re(dot(chi, u[mu] * shift(psi, +mu)))
-    moved = kicked(u, derivative(functional, "u"), make("parameter", "real", (), "weight"))
+    moved = kicked(u, derivative(functional, "u"), parameter_symbol("weight"))
     fields = (("u", "links"), ("psi", "fermion"), ("chi", "fermion"), ("p", "algebra"))
     inputs = (*fields, ("weight", "real"), ("mu", "direction"))
     text = "out = p + weight dP/dtau of -2 Re chi(x)^+ U_mu(x) psi(x + mu)"
     return Definition("force_path", path_ahead.definition.place, text, inputs, (("out", "algebra"),), (moved,))
 
 
-force_path = Derived(_force, "force_path", "paths", derive=_force)
+force_path = Expression(Formula("force_path", _force, "paths"), LONG)

@@ -21,11 +21,12 @@ import numpy as np
 
 from generator.algebra.gamma import TOLERANCE, Basis, Matrix
 from generator.algebra.projector import Factors, factorise
-from generator.cost import COLOUR_REALS, Cost, combination_flops
-from generator.emit.cpp import combination
+from generator.cost import Cost, combination_flops
+from generator.cpp.expressions import combination
 from generator.epilogue import EPILOGUES
+from generator.errors import SpecError
 from generator.operator import Operator
-from generator.spec import KernelSpec, SpecError
+from generator.spec import KernelSpec
 
 CHAIN_FLOPS = {"real": 8, "complex": 18}
 """Flops a real number of a part: one product for `close`, two each for y and k, and the additions."""
@@ -60,6 +61,7 @@ class SliceOperator(Operator):
     axes = ("dagger", "epilogue", "precision", "basis", "coefficient")
     spins = 4
     is_dirac = True
+    of_three_colours = "chains along a fifth dimension"
 
     @property
     def group(self) -> str:
@@ -84,15 +86,15 @@ class SliceOperator(Operator):
 
     def cost(self, spec: KernelSpec) -> Cost:
         """Of one slice; every slice is read once and written once, with a x + b (...) one more field is read."""
-        reals = self.spins * COLOUR_REALS
+        reals = self.spins * 2 * spec.colours
         parts = self.parts_of(spec)
-        flops = sum(combination_flops(row, first=True) for part in parts for row in part.factors.project)
-        flops += sum(combination_flops(row, first=True) for row in _reconstruct(parts))
+        flops = sum(combination_flops(r, first=True, colours=spec.colours) for p in parts for r in p.factors.project)
+        flops += sum(combination_flops(row, first=True, colours=spec.colours) for row in _reconstruct(parts))
         flops += CHAIN_FLOPS[spec.coefficient] * reals
         reads_x = spec.ends.reads_x
         flops += 3 * reals * reads_x
         fields = 2 + reads_x
-        return Cost(flops, flops, fields * spec.format.spinor_bytes(self.spins), fields * reals)
+        return Cost(flops, flops, fields * spec.format.spinor_bytes(self.spins, spec.colours), fields * reals)
 
     def body(self, spec: KernelSpec) -> dict[str, Any]:
         """Data of the template that do not depend on precision, epilogue or kind of coefficients."""

@@ -1,52 +1,70 @@
-"""The operators of the actions: hopping terms, with their site terms, and chains along a fifth dimension."""
+"""The operators of the actions: hopping terms, with their site terms, and chains along a fifth dimension; forces."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from generator.algebra.gamma import Basis, Matrix
-from generator.language import Action
 from generator.lower.fifth import FifthForm
 from generator.lower.hopping import same_hops
-from generator.lower.site import SiteForm
-from generator.operators.formula import FormulaOperator, formula_operators
+from generator.lower.record import Lowered
+from generator.operator import Operator
+from generator.operators.blocks import block_operators
+from generator.operators.expression import Expression
+from generator.operators.formula import formula_operators
 from generator.operators.hopping import HoppingOperator
-from generator.operators.site_term import CLOVER, site_term_of
+from generator.operators.programs import ENDS, program_kernels
+from generator.operators.quark_forces import body_fields, body_force, force_paths, hop_derivative, hop_force
 from generator.operators.slices import SliceOperator
+from generator.site_term import CLOVER, site_term_of
 
 
-def stated_operators(actions: Iterable[Action]) -> list[HoppingOperator | SliceOperator | FormulaOperator]:
+def stated_operators(records: Iterable[Lowered]) -> list[Operator]:
     """Kernels of all actions, each once: those of equal hops share a body, those of equal site terms everything.
 
     Formulas that are not made of hops over one link and terms at a site are kernels as they stand.
     """
-    owners: list[HoppingOperator] = []
+    records = list(records)
+    with_hops = [r for r in records if r.form is not None]
+    owners = _owners(with_hops)
     others: list[HoppingOperator] = []
-    chains: list[FifthForm] = []
+    for record in with_hops:
+        assert record.form is not None and record.site is not None
+        term, owner = site_term_of(record.site), owner_of(record.form, owners)
+        if owner.name != record.name and term is not CLOVER:
+            others.append(HoppingOperator(record.name, record.form, term, owner))
+    formulas = [o for r in records if r.matrix is not None for o in formula_operators(r)]
+    return [*owners, *others, *_chains(with_hops), *formulas, *_forces(records, owners)]
+
+
+def _owners(records: Sequence[Lowered]) -> list[HoppingOperator]:
+    """One operator for the hops of each form; the first action with them gives it its name."""
+    owners: list[HoppingOperator] = []
+    for record in records:
+        assert record.form is not None and record.site is not None
+        if not any(same_hops(o.form, record.form) for o in owners):
+            owners.append(HoppingOperator(record.name, record.form, site_term_of(record.site)))
+    return owners
+
+
+def owner_of(form: FifthForm, owners: Iterable[HoppingOperator]) -> HoppingOperator:
+    """The operator whose kernels hop as a statement does."""
+    return next(o for o in owners if same_hops(o.form, form))
+
+
+def _chains(records: Iterable[Lowered]) -> list[SliceOperator]:
     found: list[FifthForm] = []
-    formulas: list[FormulaOperator] = []
-    for action in actions:
-        form = FifthForm(action)
-        if not form.has_shape:
-            formulas += formula_operators(action)
-            continue
-        owner = next((o for o in owners if same_hops(o.form, form)), None)
-        term = site_term_of(SiteForm(action, form.local))
-        if owner is None:
-            owners.append(HoppingOperator(action.name, form, term))
-        elif term is not CLOVER:
-            others.append(HoppingOperator(action.name, form, term, owner))
-        if form.has_slices:
-            chains.append(form)
-    for form in sorted(chains, key=lambda f: len(f.terms)):  # the simplest action gives the chain its name
-        if not any(_same_steps(form, c) for c in found):
+    forms = [r.form for r in records if r.form is not None and r.form.has_slices]
+    for form in sorted(forms, key=lambda f: len(f.terms)):  # the simplest action gives the chain its name
+        if not any(same_steps(form, c) for c in found):
             found.append(form)
-    return [*owners, *others, *map(slice_operator, found), *formulas]
+    return list(map(slice_operator, found))
 
 
-def _same_steps(a: FifthForm, b: FifthForm) -> bool:
+def same_steps(a: FifthForm, b: FifthForm) -> bool:
+    """Whether two statements step alike along the fifth dimension."""
     return all(np.allclose(a.steps[n], b.steps[n]) for n in a.steps)
 
 
@@ -59,3 +77,17 @@ def slice_operator(form: FifthForm) -> SliceOperator:
 
     formula = f"out = (p + q R) (d + e R)^-1 in, {form.shift_formula}; p, q, d, e of each slice"
     return SliceOperator(form.action.name, formula, parts)
+
+
+def _forces(records: Sequence[Lowered], owners: Sequence[HoppingOperator]) -> list[Operator]:
+    """What forces of quarks are made of: hops, formulas, site terms, and the fields that statements make."""
+    programs: dict[str, Expression] = {}
+    for record in records:
+        programs |= program_kernels(record.launches, record.moving, record.gauge)
+    # Covariant derivatives without a mass are no actions of quarks.
+    hops = [o for o in owners if o.is_dirac]
+    found: list[Operator] = [hop_force(o.name, o.form) for o in hops if len(o.lengths) == 1]
+    found += [hop_derivative(o.name, o.form) for o in hops]
+    bodies = [r for r in records if r.matrix is not None and body_fields(r)]
+    found += [body_force(r) for r in bodies if force_paths(r) is None]
+    return [*found, *programs.values(), *ENDS, *block_operators(records)]

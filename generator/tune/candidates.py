@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from generator.emit.render import exists_on
-from generator.launch import REGISTERS
+from generator.errors import SpecError
 from generator.profile import Profile
-from generator.shapes import SHAPES
-from generator.spec import KernelSpec, SpecError
+from generator.spec import KernelSpec
+from generator.targets import Target
 
 BLOCKS = (64, 128, 256)
 CAPS = {1: (56, 64, 72, 80, 96, 128), 2: (96, 128, 168, 255)}
 """Registers a thread that launch bounds leave, by 4-byte words of the arithmetic type."""
 COMBINATIONS = (("box",), ("stream",), ("tfirst",), ("box", "stream"), ("stream", "tfirst"))
-"""Shapes beside the plain one; `box` with `tfirst` gained at most 2 % on an H200 and is left out."""
+"""Shapes besides the plain one; `box` with `tfirst` gained at most 2 % on an H200 and is left out."""
 BATCH_COMBINATIONS = (("kept",), ("box", "kept"))
 """Shapes for several right-hand sides."""
-SHARED_LIMIT = 232448
-"""Bytes of shared memory that a block may have (compute capability 9.0)."""
 
 
-def tunable(profile: Profile, only: Sequence[str], target: str) -> list[KernelSpec]:
+def tunable(profile: Profile, only: Sequence[str], target: Target) -> list[KernelSpec]:
     """Kernels that a sweep works on: those of a dagger take the result of their partner, whose code is alike."""
     chosen = [
         s
@@ -36,15 +34,16 @@ def tunable(profile: Profile, only: Sequence[str], target: str) -> list[KernelSp
     return chosen
 
 
-def candidates(spec: KernelSpec, target: str, *, quick: bool) -> list[KernelSpec]:
+def candidates(spec: KernelSpec, target: Target, *, quick: bool) -> list[KernelSpec]:
     """Variants of a kernel: shapes times launch numbers, without repetition."""
     family = spec.operator.family
     hopping = family == "hopping"
-    if family == "slices" and target == "cuda":  # larger blocks would not have the memory for as many slices
+    limits = target.threads
+    if limits is None:
+        names = target.shapes if hopping else ()
+        return [spec.as_variant(shape, 0, 0) for shape in ((), *((n,) for n in names))]
+    if family == "slices":  # larger blocks would not have the memory for as many slices
         return [spec.as_variant((), spec.block, least) for least in ((1,) if quick else (1, 8, 12, 16))]
-    if target == "cpu":
-        names = [n for n, shape in SHAPES.items() if target in shape.targets and hopping]
-        return [spec.as_variant(shape, 0, 0) for shape in ((), *((n,) for n in sorted(names)))]
     width = spec.format.element_bytes // 4
     caps = (*CAPS[2], 255) if spec.tile > 1 else CAPS[width]
     shapes: list[tuple[str, ...]] = [()]
@@ -62,9 +61,9 @@ def candidates(spec: KernelSpec, target: str, *, quick: bool) -> list[KernelSpec
         some = hopping and bool(shape)  # of a shape that was compared with others in all launches, those that won
         for block in (128,) if quick else BLOCKS if not some else (128, 256) if "box" in shape else (64, 128):
             for cap in caps if not some else caps[2:] if "kept" in shape else caps[2:-1]:
-                if "kept" in shape and kept_bytes(spec) * block > SHARED_LIMIT:
+                if "kept" in shape and kept_bytes(spec) * block > limits.shared:
                     continue
-                least = max(min(REGISTERS // (cap * block), 2048 // block, 32), 1)
+                least = max(min(limits.registers // (cap * block), limits.most // block, 32), 1)
                 found.setdefault((block, least, shape), spec.as_variant(shape, block, least))
     return list(found.values())
 

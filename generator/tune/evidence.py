@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from generator.spec import SpecError
+from generator.errors import SpecError
+from generator.targets import TARGETS, Target
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,199}")
 """Of kernels, shapes, classes of launches, policies, states, formats."""
@@ -27,7 +28,7 @@ _KINDS: dict[type, str] = {dict: "an object", list: "a list", int: "an integer",
 
 
 class Field:
-    """A value of a file, and where it stands: what is wrong with it is told by file and field."""
+    """A value of a file, and where it stands: errors name file and field."""
 
     def __init__(self, file: Path, path: str, value: Any) -> None:
         self.file, self.path, self.value = file, path, value
@@ -134,8 +135,6 @@ def check_row(row: Field, *, measured: bool = True) -> None:
     for key in ("registers", "spills"):
         if row.has(key):
             row[key].integer()
-    if row.has("same_buffers_microseconds"):
-        row["same_buffers_microseconds"].number()
     if measured and row["status"].text() == "ok":
         row["microseconds"].number()
         threads, blocks = row["block"], row["min_blocks"]
@@ -176,8 +175,7 @@ def check_kernels(table: Field) -> Mapping[str, Any]:
     """Candidates by kernel, as generated/tuned keeps them."""
     kernels: dict[str, Any] = {}
     for name, entry in table.items():
-        if entry.has("digest"):
-            entry["digest"].text(WORD)
+        entry["digest"].text(WORD)
         classes = {}
         for size, rows in entry["classes"].items():
             found = [row_of(row) for row in rows.each()]
@@ -197,6 +195,13 @@ def check_sizes(sizes: Field) -> Mapping[str, Any]:
             extent.integer(2, 1 << 16)
         size["rhs"].integer(1, 1 << 16)
     return dict(sizes.value)
+
+
+def check_target(data: Field) -> Target:
+    """Target of the device of a file."""
+    if data["target"].text() not in TARGETS:
+        raise data["target"].refuse(f"one of {', '.join(TARGETS)}")
+    return TARGETS[data["target"].value]
 
 
 def check_device(data: Field) -> str:

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 
 from generator.epilogue import EPILOGUES
 from generator.spec import KernelSpec
+from generator.targets import Target
 
-COMPILE_SECONDS = {"cpu": 5.0, "cuda": 3.0}
-"""Of one candidate on one processor, both widths of the CPU target together (docs/performance.md)."""
-MEASURE_SECONDS = {"cpu": 0.6, "cuda": 0.15}
-"""Of one candidate in one class of launches: comparisons, then samples."""
 COMPILE_SHARE = 0.7
 """Of a limited time: the rest is for measuring."""
 _FAMILIES = ("hopping", "update", "slices", "expression")
@@ -41,7 +38,7 @@ class Plan:
     def text(self) -> str:
         """One line."""
         count = sum(map(len, self.groups.values()))
-        more = f"; {self.left} more for want of time (--within, make tune BUDGET=30m)" if self.left else ""
+        more = f"; {self.left} more for lack of time (--within, make tune BUDGET=30m)" if self.left else ""
         return (
             f"sweep: {len(self.groups)} kernels, {count} candidates, {self.processors} processor(s): "
             f"about {self.compiling:.0f} s to compile and {self.measuring:.0f} s to measure{more}"
@@ -74,15 +71,15 @@ def processors() -> int:
 
 
 def plan(
-    groups: Mapping[str, list[KernelSpec]], bases: Mapping[str, KernelSpec], target: str, classes: int, within: float
+    groups: Mapping[str, list[KernelSpec]], bases: Mapping[str, KernelSpec], target: Target, classes: int, within: float
 ) -> Plan:
     """The groups for which `within` seconds suffice (0: all), at least one."""
     count = processors()
     kept: dict[str, list[KernelSpec]] = {}
     compiling = measuring = 0.0
     for name in sorted(groups, key=lambda n: importance(bases[n])):
-        more = len(groups[name]) * COMPILE_SECONDS[target] / count
-        longer = len(groups[name]) * MEASURE_SECONDS[target] * classes
+        more = len(groups[name]) * target.compile_seconds / count
+        longer = len(groups[name]) * target.measure_seconds * classes
         if within and kept and compiling + more + measuring + longer > within:
             break
         kept[name] = groups[name]

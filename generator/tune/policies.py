@@ -12,7 +12,8 @@ from typing import Any
 
 from generator.emit.render import Tuning, slug
 from generator.emit.write import write_if_changed
-from generator.spec import KernelSpec, SpecError
+from generator.errors import SpecError
+from generator.spec import KernelSpec
 from generator.tune.evidence import CASE, DEVICE, Field, check_device, read_field
 from generator.tune.tuned import FOLDER, choices
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from generator.emit.render import slug
-from generator.launch import REGISTERS
+from generator.errors import SpecError
 from generator.shapes import SHAPES
-from generator.spec import KernelSpec, SpecError
+from generator.spec import KernelSpec
+from generator.targets import LIMITS
 from generator.tune.evidence import check_device, check_kernels, check_sizes, read_field
-from generator.tune.sweep import SIZES, collect
+from generator.tune.sweep import collect
 from generator.tune.tuned import FOLDER, _is_default, _kernel, read_facts
 
 Row = Mapping[str, Any]
@@ -59,9 +60,9 @@ class Measured:
         """Time of the default over that of the best."""
         return self.default["microseconds"] / self.best["microseconds"] if self.default else None
 
-    def gflops(self, key: str = "microseconds") -> float | None:
-        """GFLOP/s of the best candidate by the time of that key; None if it was not recorded."""
-        return self._rate(self.spec.operator.cost(self.spec).reported, key)
+    def gflops(self) -> float:
+        """GFLOP/s of the best candidate."""
+        return self._rate(self.spec.operator.cost(self.spec).reported)
 
     def gbytes(self) -> float:
         """Least traffic over time of the best candidate, GB/s."""
@@ -70,12 +71,10 @@ class Measured:
         if self.spec.tile == 1:  # links are read once for all right-hand sides
             links = 2 * (moved - cost(replace(self.spec, tile=2)).bytes)
             moved -= links * (1 - 1 / self.rhs)
-        return self._rate(moved, "microseconds") or 0.0
+        return self._rate(moved)
 
-    def _rate(self, amount: float, key: str) -> float | None:
-        if key not in self.best:
-            return None
-        return amount * self.sites * self.rhs / self.best[key] * 1e-3
+    def _rate(self, amount: float) -> float:
+        return amount * self.sites * self.rhs / self.best["microseconds"] * 1e-3
 
 
 @dataclass(frozen=True)
@@ -120,15 +119,7 @@ def read_evidence(path: Path, kernels: Iterable[KernelSpec]) -> Evidence:
         check_device(data)
         table = {name: entry["classes"] for name, entry in check_kernels(data["kernels"]).items()}
         facts = {key: value for key, value in data.value.items() if key != "kernels"}
-        if "sizes" in facts:
-            check_sizes(data["sizes"])
-        if "copy_bytes_per_second" in facts:
-            data["copy_bytes_per_second"].number()
-    if "sizes" not in facts:
-        # Evidence of the first sweeps does not say; GPUs have always been measured on these.
-        if "compute_capability" not in facts:
-            raise SpecError(f"evidence {path} does not say on which lattices it was measured; run the sweep again")
-        facts["sizes"] = {name: {"lattice": s.lattice, "rhs": s.rhs} for name, s in SIZES.items()}
+        check_sizes(data["sizes"])
     sizes = facts["sizes"]
     specs = {s.name: s for s in kernels}
     found = []
@@ -169,7 +160,7 @@ def evidence_files(device: str = "", folder: Path = FOLDER) -> list[Path]:
 
 def knobs(row: Row, names: Iterable[str]) -> dict[str, str]:
     """The choices that a candidate stands for: threads of a block, registers that its bounds leave, each shape."""
-    left = REGISTERS // max(row["block"] * row["min_blocks"], 1)
+    left = LIMITS.registers // max(row["block"] * row["min_blocks"], 1)
     cap = next((c for c in (64, 80, 96, 128, 168) if left <= c), 255)
     launch = {"block": str(row["block"]), "registers": f"<= {cap}"} if row["block"] else {}
     return launch | {name: "with" if name in row["shape"] else "without" for name in names}
@@ -240,9 +231,8 @@ def report(evidence: Evidence, copy: float = 0) -> str:
 
     Args:
         evidence: of one device.
-        copy: its copy bandwidth in bytes/s; 0 takes what the evidence recorded, if it did.
+        copy: its copy bandwidth in bytes/s, for fractions of the floor; 0: without them.
     """
-    copy = copy or float(evidence.facts.get("copy_bytes_per_second", 0))
     facts = [f"{k} {v}" for k, v in evidence.facts.items() if k in ("driver", "toolkit", "clock_mhz")]
     lines = [f"### {evidence.device}", "", f"Evidence: {', '.join(facts)}."]
     if copy:
@@ -257,14 +247,12 @@ def report(evidence: Evidence, copy: float = 0) -> str:
 
 
 def _kernel_table(kernels: list[Measured], copy: float) -> list[str]:
-    same = any("same_buffers_microseconds" in m.best for m in kernels)
     header = ["kernel", "best candidate", "registers", "us", "GFLOP/s"]
-    header += ["same buffers"] * same + ["of the floor"] * bool(copy) + ["default/best time"]
+    header += ["of the floor"] * bool(copy) + ["default/best time"]
     rows = []
     for m in kernels:
-        again = m.gflops("same_buffers_microseconds")
         row = [f"`{m.spec.name}`", m.variant, str(m.best.get("registers") or ""), f"{m.best['microseconds']:.4g}"]
-        row += [f"{m.gflops():.0f}"] + [f"{again:.0f}" if again else ""] * same
+        row += [f"{m.gflops():.0f}"]
         row += [f"{1e9 * m.gbytes() / copy:.0%}"] if copy else []
         rows.append([*row, f"{m.gain:.2f}" if m.gain else ""])
     return markdown(header, rows)

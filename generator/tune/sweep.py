@@ -16,33 +16,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from generator.emit import ondemand
 from generator.emit.ondemand import ROOT, Build, CompileError, compile_module, record_module, run_compiler
 from generator.emit.registry import registry_data
 from generator.emit.render import render, render_files, render_group
 from generator.emit.write import write_if_changed
+from generator.errors import SpecError
 from generator.profile import Profile
-from generator.spec import KernelSpec, SpecError
+from generator.spec import KernelSpec
+from generator.targets import Compiler, Size, Target
 from generator.tune.candidates import candidates, tunable
 from generator.tune.evidence import check_candidate, read_field, read_lines
 from generator.tune.plan import COMPILE_SHARE, plan
 
-
-@dataclass(frozen=True)
-class Size:
-    """A class of launches (runtime/tuning.hpp) and the launch that stands for it."""
-
-    lattice: tuple[int, int, int, int]
-    rhs: int = 1
-
-
-SIZES = {
-    "large": Size((32, 32, 32, 64)),
-    "batch": Size((32, 32, 32, 64), 12),
-    "small": Size((16, 16, 16, 16)),
-    "tiny": Size((8, 8, 8, 8)),
-}
-CPU_SIZES = {"large": Size((32, 32, 32, 16)), "small": Size((16, 16, 16, 16))}
 SPILL_LIMIT = 64
 """Bytes of spilled registers, more than the least of all candidates of a kernel, beyond which one is not measured."""
 
@@ -73,7 +58,8 @@ class Candidate:
         return f"spills {self.spills} bytes" if self.spills > self.least_spills + SPILL_LIMIT else ""
 
 
-def pack_cpu(
+def pack_for_build(
+    target: Target,
     profile: Profile,
     folder: Path,
     only: Sequence[str],
@@ -83,7 +69,7 @@ def pack_cpu(
     lattice: str = "",
     within: float = 0,
 ) -> list[Candidate]:
-    """Compiles the candidates for the processors of a build into `folder` and lists them in candidates.json.
+    """Compiles the candidates of a target with the commands of a build into `folder`; lists them in candidates.json.
 
     With `within` seconds for the whole sweep, the most important kernels alone; compiling ends when its share is spent.
 
@@ -91,14 +77,14 @@ def pack_cpu(
         CompileError: the compiler failed.
         OSError: the folder cannot be written.
     """
-    sizes = on_lattice(CPU_SIZES, lattice)
-    host = replace(build, folder=folder, commands={k: v for k, v in build.commands.items() if k != "cuda"})
-    bases = {spec.name: spec for spec in tunable(profile, only, "cpu")}
-    groups = {name: candidates(spec, "cpu", quick=quick) for name, spec in bases.items()}
+    sizes = on_lattice(target.sizes, lattice)
+    host = replace(build, folder=folder, tables=tuple(target.tables))
+    bases = {spec.name: spec for spec in tunable(profile, only, target)}
+    groups = {name: candidates(spec, target, quick=quick) for name, spec in bases.items()}
     groups = {name: variants for name, variants in groups.items() if len(variants) > 1}
     if not groups:
-        raise SpecError("none of these kernels has more than one shape on the CPU")
-    planned = plan(groups, bases, "cpu", 1 if quick else len(sizes), within)
+        raise SpecError(f"none of these kernels has more than one shape on target {target.name}")
+    planned = plan(groups, bases, target, 1 if quick else len(sizes), within)
     print(planned.text, flush=True)
     shutil.rmtree(folder, ignore_errors=True)
     bar, start = Bar("compile", len(planned.groups)), time.monotonic()
@@ -115,6 +101,8 @@ def pack_cpu(
 
 
 def pack(
+    target: Target,
+    compiler: Compiler,
     profile: Profile,
     folder: Path,
     only: Sequence[str],
@@ -124,19 +112,18 @@ def pack(
     lattice: str = "",
     within: float = 0,
 ) -> list[Candidate]:
-    """Compiles all candidates for GPUs into `folder`/module.so and lists them in candidates.json.
+    """Compiles all candidates of a target into `folder`/module.so and lists them in candidates.json.
 
     Raises:
-        CompileError: there is no nvcc, or it failed.
+        CompileError: its compiler is missing, or failed.
         OSError: the folder cannot be written.
     """
-    sizes = on_lattice(SIZES, lattice)
-    bases = {spec.name: spec for spec in tunable(profile, only, "cuda")}
-    groups = {name: candidates(spec, "cuda", quick=quick) for name, spec in bases.items()}
-    nvcc = shutil.which("nvcc")
-    if nvcc is None or shutil.which("g++") is None:
-        raise CompileError("the sweep of CUDA kernels compiles them: nvcc and g++ must be on PATH")
-    planned = plan(groups, bases, "cuda", len(sizes), within)
+    sizes = on_lattice(target.sizes, lattice)
+    bases = {spec.name: spec for spec in tunable(profile, only, target)}
+    groups = {name: candidates(spec, target, quick=quick) for name, spec in bases.items()}
+    if shutil.which(compiler.program) is None or shutil.which("g++") is None:
+        raise CompileError(f"a sweep for {target.name} compiles kernels: {compiler.program} and g++ must be on PATH")
+    planned = plan(groups, bases, target, len(sizes), within)
     groups = dict(planned.groups)
     print(planned.text, flush=True)
     command = f"python -m generator sweep --profile {profile.name}"
@@ -148,7 +135,7 @@ def pack(
     bar = Bar("compile", len(groups))
 
     def build(item: tuple[str, list[KernelSpec]]) -> list[Candidate]:
-        done = _build_cuda(folder, *item, nvcc, architecture, command)
+        done = _compile_group(target, compiler, folder, *item, architecture, command)
         bar.step(item[0])
         return done
 
@@ -156,38 +143,50 @@ def pack(
         for part in pool.map(build, sorted(groups.items(), key=lambda g: -len(g[1]))):
             compiled += part
     kept = [c for c in _distinct(compiled) if not c.rejected]
-    _link(folder, kept, list(groups), command)
-    for left in [*folder.glob("*.o"), *folder.glob("*.cu"), *folder.glob("*.cpp")]:
+    _link(target, compiler, folder, kept, list(groups), command)
+    for left in [*folder.glob("*.o"), *folder.glob(f"*.{target.suffix}"), *folder.glob("*.cpp")]:
         left.unlink()
     shutil.rmtree(folder / "generated")
     _list(folder, sizes, kept, [c for c in compiled if c.rejected])
     return compiled
 
 
-def _build_cuda(
-    folder: Path, name: str, specs: Sequence[KernelSpec], nvcc: str, architecture: str, command: str
+def _compile_group(
+    target: Target,
+    compiler: Compiler,
+    folder: Path,
+    name: str,
+    specs: Sequence[KernelSpec],
+    architecture: str,
+    command: str,
 ) -> list[Candidate]:
-    """Compiles the candidates of one kernel for GPUs."""
-    source = folder / f"{name}.cu"
-    write_if_changed(source, render_group(specs, "cuda", command))
-    flags = [f"-I{folder}", f"-I{ROOT}", "-O3", "-std=c++17", f"-arch=sm_{architecture}", "-Xptxas=-v"]
-    flags += ["-Xcompiler=-fPIC,-fvisibility=hidden"]
-    log = run_compiler([nvcc, *flags, "-c", str(source), "-o", str(source.with_suffix(".o"))])
-    return _read_ptxas(log, name, specs)
+    """Compiles the candidates of one kernel."""
+    source = folder / f"{name}.{target.suffix}"
+    write_if_changed(source, render_group(specs, target, command))
+    flags = [f"-I{folder}", f"-I{ROOT}", *(f.format(architecture) for f in compiler.flags), *target.code_flags]
+    log = run_compiler([compiler.program, *flags, "-c", str(source), "-o", str(source.with_suffix(".o"))])
+    return _read_report(compiler, log, name, specs)
 
 
-def _link(folder: Path, kept: Sequence[Candidate], kernels: Sequence[str], command: str) -> None:
+def _link(
+    target: Target,
+    compiler: Compiler,
+    folder: Path,
+    kept: Sequence[Candidate],
+    kernels: Sequence[str],
+    command: str,
+) -> None:
     """Makes module.so of the compiled `kernels`; its registry lists the candidates `kept`."""
-    data = registry_data([c.spec for c in kept], "cuda")
+    data = registry_data([c.spec for c in kept], target)
     write_if_changed(folder / "registry.cpp", render("registry.cpp.j2", command, **data))
-    members = [("cuda", "cuda")]
-    write_if_changed(
-        folder / "module.cpp", render("module.cpp.j2", command, namespaces=["cuda"], members=members, tables=False)
-    )
+    ((table, space),) = target.tables.items()
+    text = render("module.cpp.j2", command, kernels=[(table, space)], tables=False)
+    write_if_changed(folder / "module.cpp", text)
     sources = [str(folder / "registry.cpp"), str(folder / "module.cpp")]
     objects = [str(folder / f"{name}.o") for name in kernels]
-    link = ["g++", "-shared", "-fPIC", "-std=c++20", "-O0", "-DQUARKSMITH_TARGET=cuda", f"-I{ROOT}", *sources, *objects]
-    run_compiler([*link, *ondemand.cuda_libraries("nvcc"), "-o", str(folder / "module.so")])
+    flags = ["-shared", "-fPIC", "-std=c++20", "-O0", f"-DQUARKSMITH_TARGET={space}", f"-I{ROOT}"]
+    libraries = target.link(compiler.program)
+    run_compiler(["g++", *flags, *sources, *objects, *libraries, "-o", str(folder / "module.so")])
     record_module(folder / "module.so")
 
 
@@ -212,20 +211,20 @@ def _record(c: Candidate) -> dict[str, Any]:
     }
 
 
-def _read_ptxas(log: str, base: str, specs: Sequence[KernelSpec]) -> list[Candidate]:
-    """Registers and spills of each candidate from the assembler's report."""
+def _read_report(compiler: Compiler, log: str, base: str, specs: Sequence[KernelSpec]) -> list[Candidate]:
+    """Registers and spills of each candidate from what its compiler reports."""
     found: dict[str, tuple[int, int]] = {}
     name, spills = "", 0
     for line in log.splitlines():
-        if entry := re.search(r"Compiling entry function '\w*?kernelINS0_(\d+)(\w+)'", line):
+        if entry := re.search(compiler.entry, line):
             name = entry[2][: int(entry[1])].removesuffix("_row")
-        elif spilled := re.search(r"(\d+) bytes spill stores", line):
+        elif spilled := re.search(compiler.spills, line):
             spills = int(spilled[1])
-        elif used := re.search(r"Used (\d+) registers", line):
+        elif used := re.search(compiler.registers, line):
             found[name] = (int(used[1]), spills)
     missing = [s.name for s in specs if s.name not in found]
     if missing:
-        raise CompileError(f"the assembler's report does not name {missing[0]}; is this nvcc 12.4 or later?")
+        raise CompileError(f"the report of {compiler.program} does not name {missing[0]}; is it recent enough?")
     least = min(found[s.name][1] for s in specs)
     return [Candidate(s, base, *found[s.name], least_spills=least) for s in specs]
 

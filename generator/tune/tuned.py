@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,9 +14,11 @@ from typing import Any
 
 from generator.emit.render import body_path, render_body, render_group, slug
 from generator.emit.write import write_if_changed
+from generator.errors import SpecError
 from generator.profile import Profile
 from generator.shapes import SHAPES
-from generator.spec import KernelSpec, SpecError
+from generator.spec import KernelSpec
+from generator.targets import TARGETS, Target
 from generator.tune.evidence import (
     COLUMNS,
     FACT,
@@ -23,10 +26,11 @@ from generator.tune.evidence import (
     check_device,
     check_kernels,
     check_sizes,
+    check_target,
     read_field,
     row_text,
 )
-from generator.tune.sweep import SIZES, collect
+from generator.tune.sweep import collect
 
 FOLDER = Path(__file__).parents[2] / "generated" / "tuned"
 KEPT = 20
@@ -45,20 +49,16 @@ class Choice:
     stale: bool
 
 
-def digest(spec: KernelSpec, target: str = "cuda") -> str:
+def digest(spec: KernelSpec, target: Target) -> str:
     """Identifies what a kernel computes with: the text of its body and its row, launch numbers and command left out.
 
     Args:
         spec: the kernel.
-        target: `cuda` or `cpu`, whose row it is: what a profile adds for one concerns no measurement on the other.
+        target: whose row it is: what a profile adds for one concerns no measurement on the other.
     """
     plain = replace(spec, block=128, min_blocks=1)
     text = render_body(plain, "") if body_path(plain) else ""
     return hashlib.sha256((text + render_group([plain], target, "")).encode()).hexdigest()[:12]
-
-
-def _target(gpu: bool) -> str:
-    return "cuda" if gpu else "cpu"
 
 
 def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
@@ -88,7 +88,7 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
             raise SpecError(f"evidence {folder}: {name} is no kernel of the profile; give the --profile of the sweep")
         spilled = [r for r in rejected.value if r["base"] == name][:1]
         entry: dict[str, Any] = {
-            "digest": digest(profile.find(name), _target("compute_capability" in facts)),
+            "digest": digest(profile.find(name), TARGETS[facts["target"]]),
             "toolkit": facts["toolkit"],
             "classes": {},
         }
@@ -109,6 +109,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
     facts = read_field(folder / "device.json")
     check_device(facts)
     facts["toolkit"].text(FACT)
+    check_target(facts)
     sizes = check_sizes(read_field(folder / "candidates.json")["sizes"])
     return {key: value.text(FACT) for key, value in facts.items()} | {"sizes": sizes}
 
@@ -143,22 +144,22 @@ def _wrapped(texts: Iterable[str]) -> str:
 
 
 @cache
-def _read(folder: Path) -> tuple[tuple[str, bool, dict[str, Any]], ...]:
-    """(device, whether it is a GPU, evidence by kernel) of each file."""
+def _read(folder: Path) -> tuple[tuple[str, Target, dict[str, Any]], ...]:
+    """(device, its target, evidence by kernel) of each file."""
     found = []
     for path in sorted(folder.glob("*.json")):
         data = read_field(path)
-        found.append((check_device(data), data.has("compute_capability"), dict(check_kernels(data["kernels"]))))
+        found.append((check_device(data), check_target(data), dict(check_kernels(data["kernels"]))))
     return tuple(found)
 
 
 def select_devices(names: str, folders: tuple[Path, ...] = (FOLDER,)) -> tuple[str, ...]:
-    """Devices of a list such as `nvidia_h200,NVIDIA A100` or `none`.
+    """Devices of a list such as `some_gpu,Other GPU` or `none`.
 
     Raises:
         SpecError: there is no evidence of one of them.
     """
-    known = {d: d for folder in folders for d, gpu, _ in _read(folder) if gpu}
+    known = {d: d for folder in folders for d, target, _ in _read(folder) if target.threads}
     known |= {slug(d): d for d in known}
     wanted = [n.strip() for n in names.split(",") if n.strip() not in ("", "none")]
     for name in wanted:
@@ -170,17 +171,17 @@ def select_devices(names: str, folders: tuple[Path, ...] = (FOLDER,)) -> tuple[s
 
 def choices(
     kernels: Iterable[KernelSpec], folders: tuple[Path, ...] = (FOLDER,), devices: Sequence[str] | None = None
-) -> tuple[dict[str, list[Choice]], list[KernelSpec]]:
-    """Winners by device, and the variants that they need; of GPUs only `devices`, None for all.
+) -> tuple[dict[str, list[Choice]], dict[str, list[KernelSpec]]]:
+    """Winners by device, and the variants that they need by target; of GPUs only `devices`, None for all.
 
     Evidence of a kernel that names a shape that no longer exists is left out; kernels of a dagger take that of their
     partner.
     """
     table: dict[str, list[Choice]] = {}
-    variants: dict[str, KernelSpec] = {}
+    variants: dict[str, set[KernelSpec]] = defaultdict(set)
     kernels = list(kernels)
-    for device, gpu, evidence in itertools.chain.from_iterable(map(_read, folders)):
-        if gpu and devices is not None and device not in devices:
+    for device, target, evidence in itertools.chain.from_iterable(map(_read, folders)):
+        if target.threads and devices is not None and device not in devices:
             continue
         table.setdefault(device, [])
         for spec in kernels:
@@ -188,12 +189,12 @@ def choices(
             entry = evidence.get(partner.name)
             if entry is None:
                 continue
-            stale = entry.get("digest") != digest(partner, _target(gpu))
-            for size, variant in sorted(_winners(spec, entry["classes"]).items()):
+            stale = entry.get("digest") != digest(partner, target)
+            for size, variant in sorted(_winners(spec, entry["classes"], target).items()):
                 table[device].append(Choice(spec.name, size, variant.name, stale))
                 if variant.variant:
-                    variants[variant.name] = variant
-    return table, sorted(variants.values())
+                    variants[target.name].add(variant)
+    return table, {name: sorted(found) for name, found in variants.items()}
 
 
 def gains(folder: Path, profile: Profile) -> str:
@@ -214,7 +215,7 @@ def gains(folder: Path, profile: Profile) -> str:
     return "\n".join(lines)
 
 
-def _winners(spec: KernelSpec, classes: dict[str, list[dict[str, Any]]]) -> dict[str, KernelSpec]:
+def _winners(spec: KernelSpec, classes: dict[str, list[dict[str, Any]]], target: Target) -> dict[str, KernelSpec]:
     """The kernel to use in each class: `spec` itself, one variant for all classes, or one for each.
 
     The first of these that loses less than LEAST_GAIN. Rows of shapes that no longer exist are passed over.
@@ -222,9 +223,9 @@ def _winners(spec: KernelSpec, classes: dict[str, list[dict[str, Any]]]) -> dict
     times: dict[str, dict[KernelSpec, float]] = {}
     for size, rows in classes.items():
         good = [r for r in rows if r["status"] == "ok" and all(s in SHAPES for s in r["shape"])]
-        if good and size in SIZES:
+        if good and size in target.sizes:
             times[size] = {_kernel(spec, r): r["microseconds"] for r in good}
-    alone = {size: t for size, t in times.items() if SIZES[size].rhs == 1}
+    alone = {size: t for size, t in times.items() if target.sizes[size].rhs == 1}
     return _compromise(spec, alone) | _compromise(spec, {size: t for size, t in times.items() if size not in alone})
 
 

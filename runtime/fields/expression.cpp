@@ -13,6 +13,9 @@
 namespace quarksmith {
 namespace {
 
+/// The place in brackets of a name such as `more[2]`.
+int index_in(std::string_view name) { return name[name.find('[') + 1] - '0'; }
+
 /// The field of Arguments with that name.
 Operand& operand_of(Arguments& a, std::string_view name) {
   if (name == "x") return a.x;
@@ -22,14 +25,19 @@ Operand& operand_of(Arguments& a, std::string_view name) {
   if (name == "in") return a.in;
   if (name == "term") return a.term;
   if (name == "links") return a.links;
+  if (name.starts_with("more[")) return a.more[index_in(name)];
   return a.out;
 }
 
 void set_number(Arguments& a, std::string_view name, Complex64 value) {
-  ComplexScalar& c = name[0] == 'a' ? a.a : name[0] == 'b' ? a.b : a.c;
-  if (name.size() == 1) c = {value.real(), value.imag()};
-  if (name.ends_with(".re")) c.re = value.real();
-  if (name.ends_with(".im")) c.im = value.real();
+  const bool many = name.starts_with("numbers[");
+  ComplexScalar& c = many ? a.numbers[index_in(name)] : name[0] == 'a' ? a.a : name[0] == 'b' ? a.b : a.c;
+  if (name.ends_with(".re"))
+    c.re = value.real();
+  else if (name.ends_with(".im"))
+    c.im = value.real();
+  else
+    c = {value.real(), value.imag()};
 }
 
 /// Both parities, with the distance between them.
@@ -82,8 +90,8 @@ std::string described(const ExpressionArgument& a) {
     return fmt::format("a link field of {} in {}, {}", u->domain().lattice().text(), u->precision().name,
                        u->storage().name);
   const SpinorField& f = *a.spinors();
-  return fmt::format("a spinor field of {} in {} with {} colour vectors a site and {} right-hand sides, {}",
-                     f.domain().lattice().text(), f.precision().name, f.spins(), f.rhs(),
+  return fmt::format("a spinor field of {} in {} with {} vectors of {} colours a site and {} right-hand sides, {}",
+                     f.domain().lattice().text(), f.precision().name, f.spins(), f.colours(), f.rhs(),
                      f.subset() == Subset::full ? "all sites" : "sites of one parity");
 }
 
@@ -91,8 +99,16 @@ std::string described(const ExpressionArgument& a) {
 struct Kind {
   const Domain* domain = nullptr;
   std::string_view precision, storage = "";
-  int spins = 4, rhs = 1;
+  Components components = {};
+  int rhs = 1;
 };
+
+/// Right-hand sides that belong together.
+int flavours_of(std::span<const ExpressionParameter> parameters) {
+  int flavours = 1;
+  for (const ExpressionParameter& p : parameters) flavours = std::max(flavours, p.flavours);
+  return flavours;
+}
 
 /// Whether a kernel adds up what its right-hand sides give.
 bool sums_up(std::span<const ExpressionParameter> parameters) {
@@ -102,11 +118,11 @@ bool sums_up(std::span<const ExpressionParameter> parameters) {
 Kind kind_of(std::span<const ExpressionArgument> arguments) {
   Kind kind;
   for (const ExpressionArgument& a : arguments)
-    if (const SpinorField* f = a.spinors(); f != nullptr && kind.domain == nullptr)
-      kind = {&f->domain(), f->precision().name, "", f->spins(), f->rhs()};
+    if (const SpinorField* f = a.spinors(); f != nullptr && (kind.domain == nullptr || f->rhs() > kind.rhs))
+      kind = {&f->domain(), f->precision().name, "", f->components(), f->rhs()};
   for (const ExpressionArgument& a : arguments)
     if (a.links() != nullptr && kind.domain == nullptr)
-      kind.domain = &a.links()->domain(), kind.precision = a.links()->precision().name;
+      kind = {&a.links()->domain(), a.links()->precision().name, "", {4, a.links()->colours()}, 1};
   return kind;
 }
 
@@ -124,14 +140,19 @@ std::string objection(const ExpressionParameter& p, const ExpressionArgument& a,
   if (!alike(*domain_of(a), *kind.domain)) return "all fields must be of one lattice on one device";
   if (const SpinorField* f = a.spinors()) {
     if (!p.is_spinor()) return "it must be a link field";
-    if (f->precision().name != k.precision || f->spins() != k.spins || f->rhs() != kind.rhs)
-      return "spinor fields must share precision, colour vectors and right-hand sides";
+    if (f->precision().name != k.precision || f->components() != Components(k.spins, k.colours))
+      return fmt::format("spinor fields must share precision and colour vectors; this kernel is for {} of {} colours",
+                         k.spins, k.colours);
+    if (f->rhs() != kind.rhs && (f->rhs() > 1 || p.is_output() || f->precision().norm))
+      return "spinor fields must share right-hand sides, or have one that serves for all, in double or single";
+    if (kind.rhs % p.flavours != 0) return fmt::format("its right-hand sides must be multiples of {}", p.flavours);
     if (f->slices() != 1) return "it has several slices; give by_slice()";
     return f->subset() == Subset::full ? "" : "it must hold all sites";
   }
   if (p.is_spinor()) return "it must be a spinor field";
   if (a.links()->precision().name != find_precision(k.precision).links) return "its precision is not that of the call";
-  const std::string_view storage = p.kind == "links" ? k.links : "r18";
+  const bool numbers = p.kind == "scalars" || p.kind == "phases";
+  const std::string_view storage = p.kind == "links" ? k.links : full_storage(numbers ? 1 : k.colours).name;
   return a.links()->storage().name == storage ? "" : fmt::format("its storage must be {}", storage);
 }
 
@@ -173,7 +194,9 @@ std::vector<ExpressionParameter> parameters_of(const Kernel& expression) {
   std::vector<ExpressionParameter> parameters;
   for (const std::string_view word : words(expression.signature, ' ')) {
     const auto part = words(word, ':');
-    parameters.push_back({part.at(0), part.at(1), part.at(2), part.at(3), {}});
+    const auto kind = words(part.at(1), '*');
+    parameters.push_back({part.at(0), kind.at(0), part.at(2), part.at(3), 1, {}});
+    if (kind.size() > 1) parameters.back().flavours = kind[1][0] - '0';
     if (part.size() > 4) parameters.back().reach = reach_of(part[4]);
   }
   return parameters;
@@ -183,32 +206,39 @@ Arguments expression_arguments(const Kernel& expression, std::span<const Express
   const auto parameters = parameters_of(expression);
   check(expression, parameters, arguments);
   const Kind kind = kind_of(arguments);
+  const int flavours = flavours_of(parameters), columns = kind.rhs / flavours;
   Arguments a = arguments_for(*kind.domain, kind.domain->lanes(find_precision(kind.precision).element_bytes),
-                              sums_up(parameters) ? 1 : kind.rhs);
-  a.columns = kind.rhs;
+                              sums_up(parameters) ? 1 : columns);
+  a.columns = columns;
   for (std::size_t n = 0, place = 1; n < parameters.size(); ++n) {
     const ExpressionParameter& p = parameters[n];
-    if (const LatticeDirection* direction = arguments[n].direction())
+    if (const LatticeDirection* direction = arguments[n].direction()) {
       a.direction += direction->mu * int(place), place *= directions;
-    else if (p.is_number())
+    } else if (p.is_number()) {
       set_number(a, p.operand, arguments[n].number());
-    else if (const LinkField* links = arguments[n].links())
+    } else if (const LinkField* links = arguments[n].links()) {
       operand_of(a, p.operand) = links->operand();
-    else
-      operand_of(a, p.operand) = both_halves(*arguments[n].spinors());
+    } else {
+      Operand& operand = operand_of(a, p.operand) = both_halves(*arguments[n].spinors());
+      if (arguments[n].spinors()->rhs() < kind.rhs) operand.rhs_stride = 0;
+    }
   }
   return a;
 }
 
 namespace {
 
-/// The kernel for these arguments. The storage that a record names is that of SU(3) links: of the first link field for
+/// The kernel for these arguments. The storage that a record names is that of SU(N) links: of the first link field for
 /// which there is a kernel.
 const Kernel& kernel_for(std::string_view expression, std::span<const ExpressionArgument> arguments, Kind kind,
                          std::string_view basis) {
   const auto kernels = kind.domain->device().kernels();
-  KernelQuery query{
-      .operation = expression, .precision = kind.precision, .basis = basis, .spins = kind.spins, .expression = true};
+  KernelQuery query{.operation = expression,
+                    .precision = kind.precision,
+                    .basis = basis,
+                    .spins = kind.components.spins,
+                    .colours = kind.components.colours,
+                    .expression = true};
   for (const ExpressionArgument& a : arguments) {
     if (a.links() == nullptr) continue;
     query.links = kind.storage = a.links()->storage().name;
@@ -231,16 +261,17 @@ BorderDepth depth_of(const std::vector<ExpressionParameter>& parameters) {
 }
 
 /// Gives what came from beyond the ends of the whole lattice the phase of a fermion.
-void take_phases(const BorderedPart& part, const SpinorField& box, const std::array<Complex64, directions>& boundary) {
-  const LinkField* matrices = part.phases(boundary, find_precision(box.precision().links));
+void take_phases(const BorderedPart& part, SpinorField& box, const std::array<Complex64, directions>& boundary) {
+  const LinkField* matrices = part.phases(boundary, find_precision(box.precision().links), box.colours());
   if (matrices == nullptr) return;
   if (box.spins() != 4) {
-    evaluate("turn_colour", {*matrices, box, box});
+    evaluate("turn_colour", {*matrices, box}, {box});
     return;
   }
   const Domain& domain = *part.domain();
   const Kernel& rotate =
-      find(domain.device().kernels(), {.operation = "rotate_colour", .precision = box.precision().name});
+      find(domain.device().kernels(),
+           {.operation = "rotate_colour", .precision = box.precision().name, .colours = box.colours()});
   for (const Parity parity : {Parity::even, Parity::odd}) {
     Arguments a = arguments_for(domain, box.lanes(), box.rhs());
     a.parity = int(parity);
@@ -253,8 +284,9 @@ void take_phases(const BorderedPart& part, const SpinorField& box, const std::ar
 /// The fields of a call in the box of a part, those that are read as they are now.
 std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vector<ExpressionParameter>& parameters,
                                        std::span<const ExpressionArgument> arguments,
-                                       const ExpressionSettings& settings) {
+                                       std::span<const ExpressionOutput> outputs, const ExpressionSettings& settings) {
   std::vector<ExpressionArgument> boxed;
+  const std::size_t inputs = arguments.size() - outputs.size();
   std::size_t spinors = 0;
   const bool along =
       std::any_of(parameters.begin(), parameters.end(), [](const ExpressionParameter& p) { return p.is_direction(); });
@@ -264,11 +296,13 @@ std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vect
       boxed.push_back(arguments[n]);
     } else if (const LinkField* links = arguments[n].links()) {
       // What is written in some directions, or those of the call, keeps its others.
-      const bool all = p.flag == "out" && !along;
-      boxed.emplace_back(all ? part.write(*links) : part.read(*links, p.reaches_beyond()));
+      if (p.flag == "out" && !along)
+        boxed.emplace_back(part.write(*outputs[n - inputs].links()));
+      else
+        boxed.emplace_back(part.read(*links, p.reaches_beyond()));
     } else {
       const SpinorField& f = *arguments[n].spinors();
-      const SpinorField& box = part.scratch(spinors++, f);
+      SpinorField& box = part.scratch(spinors++, f);
       if (!p.is_output()) part.put(stored_sites(f), stored_sites(box));
       if (p.reaches_beyond()) part.exchange(stored_sites(box));
       if (p.reaches_beyond() && p.kind == "fermion") take_phases(part, box, settings.boundary);
@@ -279,32 +313,41 @@ std::vector<ExpressionArgument> in_box(const BorderedPart& part, const std::vect
 }
 
 /// What was written, from the box or where it is, to where it belongs.
-void take_results(const BorderedPart* part, const std::vector<ExpressionParameter>& parameters,
-                  std::span<const ExpressionArgument> boxed, std::span<const ExpressionArgument> arguments) {
-  for (std::size_t n = 0; n < parameters.size(); ++n) {
-    if (!parameters[n].is_output()) continue;
-    if (const LinkField* links = arguments[n].links())
+void take_results(const BorderedPart* part, std::span<const ExpressionArgument> boxed,
+                  std::span<const ExpressionOutput> outputs) {
+  for (std::size_t n = 0; n < outputs.size(); ++n) {
+    if (LinkField* links = outputs[n].links())
       part != nullptr ? part->written(*links) : links->changed();
     else if (part != nullptr)
-      part->cut(stored_sites(*boxed[n].spinors()), stored_sites(*arguments[n].spinors()));
+      part->cut(stored_sites(*boxed[n].spinors()), stored_sites(*outputs[n].spinors()));
   }
 }
 
 }  // namespace
 
-std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> arguments,
-                             const ExpressionSettings& settings) {
+std::vector<ExpressionParameter> parameters_of(const Device& device, std::string_view expression) {
+  for (const Kernel& kernel : device.kernels())
+    if (kernel.operation == expression) return parameters_of(kernel);
+  return parameters_of(find(device.kernels(), {.operation = expression, .precision = "double"}));
+}
+
+std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> inputs,
+                             std::span<const ExpressionOutput> outputs, const ExpressionSettings& settings) {
+  std::vector<ExpressionArgument> arguments(inputs.begin(), inputs.end());
+  arguments.insert(arguments.end(), outputs.begin(), outputs.end());
   const Kind kind = kind_of(arguments);
   if (kind.domain == nullptr) throw UsageError(fmt::format("{} was given no field", expression));
   const Kernel& kernel = kernel_for(expression, arguments, kind, settings.basis);
   if (kernel.family != "expression") throw UsageError(fmt::format("{} is no lattice expression", expression));
   const auto parameters = parameters_of(kernel);
   check(kernel, parameters, arguments);
+  const auto written =
+      std::count_if(parameters.begin(), parameters.end(), [](const ExpressionParameter& p) { return p.is_output(); });
+  if (written != std::ptrdiff_t(outputs.size()))
+    throw UsageError(fmt::format("{} writes {} fields, {} were given as outputs", expression, written, outputs.size()));
   const int element_bytes = find_precision(kind.precision).element_bytes;
   const BorderedPart* part = kind.domain->bordered(depth_of(parameters), element_bytes, expression);
-  std::vector<ExpressionArgument> boxed;
-  if (part != nullptr) boxed = in_box(*part, parameters, arguments, settings);
-  const auto fields = part != nullptr ? std::span<const ExpressionArgument>(boxed) : arguments;
+  const auto fields = part != nullptr ? in_box(*part, parameters, arguments, outputs, settings) : arguments;
   const DomainPointer &domain = domain_of(fields), &home = domain_of(arguments);
   std::optional<SiteSums> sums;
   if (kernel.sums > 0) sums.emplace(domain, domain->lanes(element_bytes), kernel.sums, kind.rhs);
@@ -313,7 +356,7 @@ std::vector<double> evaluate(std::string_view expression, std::span<const Expres
   if (sums) a.out = sums->operand();
   if (part != nullptr) part->restrict(a);
   domain->device().run(kernel, a);
-  take_results(part, parameters, boxed, arguments);
+  take_results(part, std::span(fields).last(outputs.size()), outputs);
   if (!sums) return {};
   if (part == nullptr) return sums->totals();
   const SiteSums cut(home, home->lanes(element_bytes), kernel.sums, kind.rhs);

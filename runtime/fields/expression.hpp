@@ -17,6 +17,19 @@ struct LatticeDirection {
   int mu;
 };
 
+/// A field that an expression writes.
+class ExpressionOutput {
+ public:
+  ExpressionOutput(LinkField& links) : links_(&links) {}
+  ExpressionOutput(SpinorField& spinors) : spinors_(&spinors) {}
+  LinkField* links() const { return links_; }
+  SpinorField* spinors() const { return spinors_; }
+
+ private:
+  LinkField* links_ = nullptr;
+  SpinorField* spinors_ = nullptr;
+};
+
 /// A field, number or direction given to an expression.
 class ExpressionArgument {
  public:
@@ -25,6 +38,12 @@ class ExpressionArgument {
   ExpressionArgument(double number) : value_(Complex64(number)) {}
   ExpressionArgument(Complex64 number) : value_(number) {}
   ExpressionArgument(LatticeDirection direction) : value_(direction) {}
+  ExpressionArgument(const ExpressionOutput& out) {
+    if (out.links() != nullptr)
+      value_ = out.links();
+    else
+      value_ = out.spinors();
+  }
 
   const LinkField* links() const { return get<const LinkField*>(); }
   const SpinorField* spinors() const { return get<const SpinorField*>(); }
@@ -39,17 +58,18 @@ class ExpressionArgument {
     const T* found = std::get_if<T>(&value_);
     return found == nullptr ? nullptr : *found;
   }
-  std::variant<const LinkField*, const SpinorField*, Complex64, LatticeDirection> value_;
+  std::variant<const LinkField*, const SpinorField*, Complex64, LatticeDirection> value_ = Complex64(0);
 };
 
 /// One field, number or direction of an expression, from Kernel::signature.
 struct ExpressionParameter {
   std::string_view name;
-  std::string_view kind;     ///< spinor, fermion, links, matrices, algebra, real, complex, direction
+  std::string_view kind;     ///< spinor, fermion, links, matrices, algebra, scalars, phases, real, complex, direction
   std::string_view operand;  ///< member of Arguments; the place among the directions
   /// out: it is written; some: in some directions; apart: read where something else is written; each: a kernel that
   /// writes matrices adds up over its right-hand sides; here
   std::string_view flag;
+  int flavours = 1;   ///< consecutive right-hand sides of spinors that belong together
   BorderDepth reach;  ///< how far from there it is read
   bool is_number() const { return kind == "real" || kind == "complex"; }
   bool is_spinor() const { return kind == "spinor" || kind == "fermion"; }
@@ -58,7 +78,7 @@ struct ExpressionParameter {
   bool is_output() const { return flag == "out" || flag == "some"; }
   bool reaches_beyond() const { return reach != BorderDepth{}; }
 };
-/// What an expression needs beside its arguments.
+/// What an expression needs besides its arguments.
 struct ExpressionSettings {
   /// Phases of hops of fermions across the last slice of each direction.
   std::array<Complex64, directions> boundary{1, 1, 1, 1};
@@ -68,20 +88,28 @@ struct ExpressionSettings {
 std::vector<ExpressionParameter> parameters_of(const Kernel& expression);
 
 /// The arguments of a launch, which works on all sites; an expression with sums also needs `out` (SiteSums).
+/// \param arguments inputs, then outputs.
 /// \throws UsageError a field is not of the kind, lattice, precision or storage that the expression needs.
 Arguments expression_arguments(const Kernel& expression, std::span<const ExpressionArgument> arguments);
 
-/// Evaluates an expression at all sites; returns its sums over the lattice. Arguments are what it is given (fields,
-/// numbers, directions), in the order of its function, then fields that it writes. On parts of a lattice it is
-/// collective, and gives what it gives on the whole, in double the same bits: fields that it reads elsewhere get a
-/// border from the neighbours (runtime/ranks/bordered.hpp). \throws MissingKernel this build has no such kernel for
-/// fields of this precision and storage. \throws UsageError as above. \throws WrongLattice a part is shorter than the
-/// expression reads.
-std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> arguments,
-                             const ExpressionSettings& settings = {});
-inline std::vector<double> evaluate(std::string_view expression, std::initializer_list<ExpressionArgument> arguments,
+/// Evaluates an expression at all sites; returns its sums over the lattice. \param inputs what it is given (fields,
+/// numbers, directions), in the order of its function; a spinor field of one right-hand side serves for all of the
+/// others. \param outputs fields that it writes.
+///
+/// On parts of a lattice it is collective, and gives what it gives on the whole, in double the same bits: fields that
+/// it reads elsewhere get a border from the neighbours (runtime/ranks/bordered.hpp). \throws MissingKernel this build
+/// has no such kernel for fields of this precision and storage. \throws UsageError as above. \throws WrongLattice a
+/// part is shorter than the expression reads.
+std::vector<double> evaluate(std::string_view expression, std::span<const ExpressionArgument> inputs,
+                             std::span<const ExpressionOutput> outputs, const ExpressionSettings& settings = {});
+inline std::vector<double> evaluate(std::string_view expression, std::initializer_list<ExpressionArgument> inputs,
+                                    std::initializer_list<ExpressionOutput> outputs = {},
                                     const ExpressionSettings& settings = {}) {
-  return evaluate(expression, std::span(arguments.begin(), arguments.size()), settings);
+  return evaluate(expression, std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()),
+                  settings);
 }
+/// The parameters of an expression in the order of a call, whatever its precision and storage.
+/// \throws MissingKernel this build has no such kernel.
+std::vector<ExpressionParameter> parameters_of(const Device& device, std::string_view expression);
 
 }  // namespace quarksmith

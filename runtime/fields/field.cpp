@@ -84,23 +84,37 @@ std::vector<double> reduce(const Domain& domain, const Kernel& kernel, const Arg
 
 void update(const Domain& domain, const Kernel& kernel, const Arguments& arguments) {
   const bool by_host = domain.rank_sums() != nullptr && domain.rank_sums()->team() == nullptr;
-  if (!by_host || kernel.sums == 0 || kernel.then.empty()) return domain.device().run(kernel, arguments);
+  if (!by_host || kernel.sums == 0 || kernel.scalar_program.empty()) return domain.device().run(kernel, arguments);
   Arguments a = arguments;
   a.stage = SumStage::sums;
   domain.device().run_program(kernel, arguments, reduce(domain, kernel, a));
 }
 
-SpinorField::SpinorField(DomainPointer domain, const PrecisionInfo& precision, Subset subset, int rhs, int spins,
-                         int slices)
+void throw_not_three(std::size_t each, std::size_t of_three) {
+  throw UsageError(
+      fmt::format("a field with {} complex numbers a site does not have three colours, which have {}; use "
+                  "links of three colours here",
+                  each, of_three));
+}
+
+SpinorField::SpinorField(DomainPointer domain, const PrecisionInfo& precision, Subset subset, int rhs,
+                         Components components, int slices)
     : domain_(std::move(domain)),
       precision_(&precision),
       subset_(subset),
       rhs_(rhs),
-      spins_(spins),
       slices_(slices),
-      lanes_(domain_->lanes(precision.element_bytes)) {
+      lanes_(domain_->lanes(precision.element_bytes)),
+      components_(components) {
+  const auto [spins, colours] = components;
   if (rhs < 1) throw UsageError(fmt::format("a spinor field needs at least one right-hand side, not {}", rhs));
-  if (spins != 1 && spins != 4) throw UsageError(fmt::format("a site field of {} colour vectors; use 1 or 4", spins));
+  if (spins < 1 || spins == 3 || spins > 4)
+    throw UsageError(fmt::format("a site field of {} colour vectors; use 1, 2 or 4", spins));
+  if (colours < 1 || colours > most_colours)
+    throw UsageError(fmt::format("a site field of {} colours; use 1 to {}", colours, most_colours));
+  if (colours != 3 && precision.spin_words != 6)
+    throw UsageError(fmt::format("{} stores vectors of three colours, not of {}; use double, single, half or quarter",
+                                 precision.name, colours));
   if (slices < 1) throw UsageError(fmt::format("a spinor field of {} slices; use at least one", slices));
   data_ = std::make_shared<Memory>(domain_->device_pointer(), data_bytes());
   if (precision.norm) norm_ = std::make_shared<Memory>(domain_->device_pointer(), norm_bytes());
@@ -191,12 +205,12 @@ namespace {
 
 void check_kind(const SpinorField& a, const SpinorField& b, const char* what) {
   if (!alike(a.domain(), b.domain()) || &a.precision() != &b.precision() || a.rhs() != b.rhs() ||
-      a.spins() != b.spins() || a.slices() != b.slices())
+      a.components() != b.components() || a.slices() != b.slices())
     throw UsageError(
         fmt::format("{} between spinor fields of different kinds: {} {} with {} right-hand sides, {} "
-                    "spins and {} slices, {} {} with {}, {} and {}",
-                    what, a.domain().lattice().text(), a.precision().name, a.rhs(), a.spins(), a.slices(),
-                    b.domain().lattice().text(), b.precision().name, b.rhs(), b.spins(), b.slices()));
+                    "spins, {} colours and {} slices, {} {} with {}, {}, {} and {}",
+                    what, a.domain().lattice().text(), a.precision().name, a.rhs(), a.spins(), a.colours(), a.slices(),
+                    b.domain().lattice().text(), b.precision().name, b.rhs(), b.spins(), b.colours(), b.slices()));
 }
 
 }  // namespace
@@ -242,7 +256,7 @@ Operand LinkField::operand() const {
   return f;
 }
 
-void LinkField::fill(int byte) const {
+void LinkField::fill(int byte) {
   domain_->device().fill(data_.data(), byte, data_.bytes());
   changed();
 }
@@ -272,6 +286,8 @@ Operand TermField::operand(Parity parity) const {
     f.norm = static_cast<float*>(norm_.data()) + (parity == Parity::odd ? f.norm_rhs_stride : 0);
   return f;
 }
+
+void TermField::fill(int byte) { domain_->device().fill(data_.data(), byte, data_.bytes()); }
 
 double TermField::largest() const {
   std::vector<float> sites(norms());

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -23,20 +24,77 @@ using HostSite = std::array<Complex64, 12>;
 /// A 3x3 matrix, row by row.
 using Matrix3 = std::array<Complex64, 9>;
 
-/// Spinor field on the host: DeGrand-Rossi basis, lexicographic sites.
+/// \throws UsageError always: it names how many numbers a site has, and how many it would have with three colours.
+[[noreturn]] void throw_not_three(std::size_t each, std::size_t of_three);
+
+/// What a field of any number of colours has at each site, as complex numbers one after the other; where there are
+/// three colours, as values of type Three.
+template <class Three>
+class HostSites {
+ public:
+  HostSites(std::size_t sites, std::size_t each) : each_(each), numbers_(sites * each) {}
+  std::size_t size() const { return numbers_.size() / each_; }
+  /// Complex numbers of a site.
+  std::size_t each() const { return each_; }
+  Complex64* at(std::size_t site) { return numbers_.data() + site * each_; }
+  const Complex64* at(std::size_t site) const { return numbers_.data() + site * each_; }
+  /// \throws UsageError there are not three colours.
+  Three& operator[](std::size_t site) { return begin()[site]; }
+  const Three& operator[](std::size_t site) const { return begin()[site]; }
+  Three* begin() { return reinterpret_cast<Three*>(checked()); }
+  Three* end() { return begin() + size(); }
+  const Three* begin() const { return reinterpret_cast<const Three*>(const_cast<HostSites*>(this)->checked()); }
+  const Three* end() const { return begin() + size(); }
+  Three* data() { return begin(); }
+  const Three* data() const { return begin(); }
+  void clear() { numbers_.assign(numbers_.size(), 0); }
+  friend bool operator==(const HostSites&, const HostSites&) = default;
+
+ private:
+  Complex64* checked() {
+    if (each_ * sizeof(Complex64) != sizeof(Three)) throw_not_three(each_, sizeof(Three) / sizeof(Complex64));
+    return numbers_.data();
+  }
+  std::size_t each_;
+  std::vector<Complex64> numbers_;
+};
+/// Spinor field on the host: DeGrand-Rossi basis, lexicographic sites; at each 4 spins, colour fastest.
 struct HostSpinor {
   Lattice lattice;
-  std::vector<HostSite> site;
-  explicit HostSpinor(const Lattice& l) : lattice(l), site(static_cast<std::size_t>(l.sites())) {}
+  HostSites<HostSite> site;
+  explicit HostSpinor(const Lattice& l, int colours = 3)
+      : lattice(l), site(static_cast<std::size_t>(l.sites()), std::size_t(4 * colours)) {}
+  int colours() const { return static_cast<int>(site.each() / 4); }
 };
 
-/// Gauge field on the host: lexicographic sites, then directions x, y, z, t. Links of `phase` 1 are meant to be SU(3).
+/// Gauge field on the host: lexicographic sites, then directions x, y, z, t. Links of `phase` 1 are meant to be SU(N).
 struct HostGauge {
   Lattice lattice;
-  std::vector<std::array<Matrix3, directions>> site;
+  HostSites<std::array<Matrix3, directions>> site;
   /// Phases that multiply the links across the last slice of each direction; see fold_boundary_phases.
   std::array<Complex64, directions> phase{1, 1, 1, 1};
-  explicit HostGauge(const Lattice& l) : lattice(l), site(static_cast<std::size_t>(l.sites())) {}
+  explicit HostGauge(const Lattice& l, int colours = 3)
+      : lattice(l),
+        site(static_cast<std::size_t>(l.sites()), std::size_t(directions * colours * colours)),
+        n_(colours) {}
+  int colours() const { return n_; }
+  /// Complex numbers of a link.
+  int elements() const { return n_ * n_; }
+  /// A link, row by row.
+  std::span<Complex64> link(long long i, int mu) { return {site.at(i) + mu * elements(), std::size_t(elements())}; }
+  std::span<const Complex64> link(long long i, int mu) const {
+    return {site.at(i) + mu * elements(), std::size_t(elements())};
+  }
+
+ private:
+  int n_;
+};
+
+/// What a site of a field holds: vectors of so many colours.
+struct Components {
+  int spins, colours;
+  Components(int spins_ = 4, int colours_ = 3) : spins(spins_), colours(colours_) {}
+  friend bool operator==(const Components&, const Components&) = default;
 };
 
 class BorderedPart;
@@ -129,10 +187,10 @@ constexpr int parities(Subset s) { return s == Subset::full ? 2 : 1; }
 class SpinorField {
  public:
   /// \throws Error the device has not enough memory.
-  /// \param spins colour vectors a site: 4, or 1 for staggered fields.
+  /// \param components colour vectors a site, 4, or 1 for staggered fields, and their colours.
   /// \param slices four-dimensional fields of a vector.
-  SpinorField(DomainPointer domain, const PrecisionInfo& precision, Subset subset, int rhs = 1, int spins = 4,
-              int slices = 1);
+  SpinorField(DomainPointer domain, const PrecisionInfo& precision, Subset subset, int rhs = 1,
+              Components components = {}, int slices = 1);
 
   const Domain& domain() const { return *domain_; }
   const DomainPointer& domain_pointer() const { return domain_; }
@@ -140,7 +198,11 @@ class SpinorField {
   const PrecisionInfo& precision() const { return *precision_; }
   Subset subset() const { return subset_; }
   int rhs() const { return rhs_; }
-  int spins() const { return spins_; }
+  int spins() const { return components_.spins; }
+  int colours() const { return components_.colours; }
+  const Components& components() const { return components_; }
+  /// Words of a colour vector.
+  int colour_words() const { return precision_->spin_words * colours() / 3; }
   int slices() const { return slices_; }
   int lanes() const { return lanes_; }
   /// The half of one parity.
@@ -154,7 +216,7 @@ class SpinorField {
   /// Right-hand side `rhs` alone.
   Operand select(Operand operand, int rhs) const;
   /// A field of the same kind, not initialised.
-  SpinorField like() const { return {domain_, *precision_, subset_, rhs_, spins_, slices_}; }
+  SpinorField like() const { return {domain_, *precision_, subset_, rhs_, components_, slices_}; }
   /// Right-hand sides first ... first + count - 1 as a field that shares their memory.
   /// \throws UsageError there are not so many.
   SpinorField columns(int first, int count) const;
@@ -182,7 +244,8 @@ class SpinorField {
   DomainPointer domain_;
   const PrecisionInfo* precision_;
   Subset subset_;
-  int rhs_, spins_, slices_, lanes_;
+  int rhs_, slices_, lanes_;
+  Components components_;
   int first_ = 0;                        ///< where a range of right-hand sides begins
   std::shared_ptr<Memory> data_, norm_;  ///< shared with ranges of right-hand sides only
 };
@@ -198,6 +261,7 @@ class LinkField {
   const DomainPointer& domain_pointer() const { return domain_; }
   const PrecisionInfo& precision() const { return *precision_; }
   const StorageInfo& storage() const { return *storage_; }
+  int colours() const { return storage_->colours; }
   int lanes() const { return lanes_; }
   int depth() const { return depth_; }
   /// What the coefficients of hops carry, since links are stored divided by it.
@@ -210,9 +274,9 @@ class LinkField {
   /// Fetches these now.
   void exchange_ghosts() const;
   /// Tells that kernels have written into the links: what was copied of them is old.
-  void changed() const;
+  void changed();
   /// Sets every byte.
-  void fill(int byte) const;
+  void fill(int byte);
 
  private:
   friend class BorderedPart;
@@ -244,6 +308,8 @@ class TermField {
   void set_scale(double scale) { scale_ = scale; }
   /// Both parities; the scale array that building kernels fill belongs to `parity`.
   Operand operand(Parity parity = Parity::even) const;
+  /// Sets every byte of the numbers.
+  void fill(int byte);
   /// Largest modulus of a real or imaginary part, as the kernel that made a double field has left it.
   double largest() const;
 
@@ -273,21 +339,25 @@ void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, i
 /// \throws UsageError the kinds differ or no conversion kernel was built.
 void convert(const SpinorField& from, SpinorField& to);
 
-/// Sets all links of a double field of 18 reals: make(lexicographic site of this part, links), sites in any order and
-/// several at once.
-void upload_each(LinkField& to, const std::function<void(long long, std::array<Matrix3, directions>&)>& make);
+/// Sets all links of a double field with all reals: make(lexicographic site of this part, links), which are row by row
+/// one after the other; sites in any order and several at once.
+void upload_each(LinkField& to, const std::function<void(long long, Complex64*)>& make);
 /// Links on the device, stored as asked for.
-/// \throws NotSU3 links farther from SU(3) than 1e-5 for a storage that assumes SU(3), or from U(3) for one of U(3).
+/// \throws NotSU3 links farther from SU(N) than 1e-5 for a storage that assumes SU(N), or from U(N) for one of U(N).
+/// \throws UsageError the storage is of other colours.
 LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
                  const StorageInfo& storage, int depth = 1);
-/// Links that are on the device with 18 doubles in another precision and storage, in whose group they are: that is not
-/// checked.
+/// Links that are on the device with all reals in double in another precision and storage, in whose group they are:
+/// that is not checked.
 LinkField encode_links(const LinkField& from, const PrecisionInfo& precision, const StorageInfo& storage);
 /// General links divided by a number of the field, its scale(): where the storage assumes U(3), the real multiple of
 /// unitary matrices that they are; in integer formats, the largest part of an element.
 /// \throws NotSU3 they are no such multiple to 1e-5.
 LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
                         const StorageInfo& storage, int depth = 1);
+/// The same from links on the device with all reals in double; that they are such multiples is not checked.
+LinkField encode_scaled(const LinkField& from, const PrecisionInfo& precision, const StorageInfo& storage,
+                        int depth = 1);
 /// Links times their scale, decompressed.
 HostGauge download(const LinkField& from);
 

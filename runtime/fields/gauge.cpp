@@ -15,14 +15,14 @@
 namespace quarksmith {
 namespace {
 
-/// Deviation of links that still count as SU(3).
+/// Deviation of links that still count as SU(N).
 constexpr double su3_limit = 1e-5;
 
 /// Largest number in a link that is taken for one, fat and rescaled ones included.
 constexpr double most_element = 1e10;
 
 /// Why a link cannot be one; empty if it can. `may_vanish`: open boundary conditions are kept as time links of zero.
-std::string_view flaw_of(const Matrix3& u, bool may_vanish) {
+std::string_view flaw_of(std::span<const Complex64> u, bool may_vanish) {
   double largest = 0;
   bool finite = true;
   for (const Complex64& z : u) {
@@ -44,7 +44,7 @@ bool on_last_slice(const Lattice& lattice, long long site, int mu) {
 void tell_flaw(const HostGauge& gauge, long long site) {
   const Lattice& lattice = gauge.lattice;
   for (int mu = 0; mu < directions; ++mu) {
-    const std::string_view flaw = flaw_of(gauge.site[site][mu], mu == 3 && on_last_slice(lattice, site, mu));
+    const std::string_view flaw = flaw_of(gauge.link(site, mu), mu == 3 && on_last_slice(lattice, site, mu));
     if (flaw.empty()) continue;
     const Coordinates x = lattice.coordinates(site);
     throw BadData(fmt::format(
@@ -55,11 +55,44 @@ void tell_flaw(const HostGauge& gauge, long long site) {
 
 }  // namespace
 
+void multiply(const Complex64* a, const Complex64* b, Complex64* c, int n) {
+  const auto of = [=](int m) __attribute__((always_inline)) {
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < m; ++j) {
+        Complex64 sum = 0;
+        for (int k = 0; k < m; ++k) sum += a[m * i + k] * b[m * k + j];
+        c[m * i + j] = sum;
+      }
+  };
+  n == 3 ? of(3) : of(n);  // the compiler unrolls what it knows
+}
+
+Complex64 determinant(const Complex64* a, int n) {
+  if (n == 3)
+    return a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) + a[2] * (a[3] * a[7] - a[4] * a[6]);
+  std::vector<Complex64> m(a, a + n * n);  // elimination with exchange of rows
+  Complex64 det = 1;
+  for (int k = 0; k < n; ++k) {
+    int pivot = k;
+    for (int i = k + 1; i < n; ++i)
+      if (std::norm(m[n * i + k]) > std::norm(m[n * pivot + k])) pivot = i;
+    if (m[n * pivot + k] == 0.0) return 0;
+    if (pivot != k) {
+      std::swap_ranges(&m[n * k], &m[n * k] + n, &m[n * pivot]);
+      det = -det;
+    }
+    det *= m[n * k + k];
+    for (int i = k + 1; i < n; ++i) {
+      const Complex64 factor = m[n * i + k] / m[n * k + k];
+      for (int j = k; j < n; ++j) m[n * i + j] -= factor * m[n * k + j];
+    }
+  }
+  return det;
+}
+
 Matrix3 multiply(const Matrix3& a, const Matrix3& b) {
-  Matrix3 c{};
-  for (int i = 0; i < 3; ++i)
-    for (int k = 0; k < 3; ++k)
-      for (int j = 0; j < 3; ++j) c[3 * i + j] += a[3 * i + k] * b[3 * k + j];
+  Matrix3 c;
+  multiply(a.data(), b.data(), c.data(), 3);
   return c;
 }
 
@@ -70,22 +103,25 @@ Matrix3 adjoint(const Matrix3& a) {
   return c;
 }
 
-Complex64 determinant(const Matrix3& a) {
-  return a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) + a[2] * (a[3] * a[7] - a[4] * a[6]);
-}
+Complex64 determinant(const Matrix3& a) { return determinant(a.data(), 3); }
 
 Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator) {
   const Lattice& lattice = gauge.lattice;
+  const int n = gauge.colours();
   double unitary = 0, determinants = 0;
   long long flawed = lattice.sites();
 #pragma omp parallel for schedule(static) reduction(max : unitary, determinants) reduction(min : flawed)
   for (long long i = 0; i < lattice.sites(); ++i)
     for (int mu = 0; mu < directions; ++mu) {
-      const Matrix3& u = gauge.site[i][mu];
+      const auto u = gauge.link(i, mu);
       if (!flaw_of(u, mu == 3 && on_last_slice(lattice, i, mu)).empty()) flawed = std::min(flawed, i);
-      const Matrix3 product = multiply(u, adjoint(u));
-      determinants = std::max(determinants, std::abs(determinant(u) - 1.0));
-      for (int n = 0; n < 9; ++n) unitary = std::max(unitary, std::abs(product[n] - (n % 4 == 0 ? 1.0 : 0.0)));
+      determinants = std::max(determinants, std::abs(determinant(u.data(), n) - 1.0));
+      for (int r = 0; r < n; ++r)
+        for (int s = 0; s <= r; ++s) {
+          Complex64 dot = r == s ? -1.0 : 0.0;
+          for (int c = 0; c < n; ++c) dot += u[n * r + c] * std::conj(u[n * s + c]);
+          unitary = std::max(unitary, std::abs(dot));
+        }
     }
   communicator.together([&] {
     if (flawed < lattice.sites()) tell_flaw(gauge, flawed);
@@ -99,9 +135,9 @@ void require_su3(const HostGauge& gauge, std::string_view what, Communicator& co
   const Unitarity u = check_unitarity(gauge, communicator);
   if (!is_su3(u))
     throw NotSU3(
-        fmt::format("{} needs SU(3) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
-                    "determinant 1 (limit {:.0e}); use 18 reals",
-                    what, u.unitary, u.determinant, su3_limit));
+        fmt::format("{} needs SU({}) links, but these deviate by {:.1e} from unitarity and {:.1e} from "
+                    "determinant 1 (limit {:.0e}); use {} reals",
+                    what, gauge.colours(), u.unitary, u.determinant, su3_limit, 2 * gauge.elements()));
 }
 
 void require_u3(const HostGauge& gauge, std::string_view what, Communicator& communicator) {
@@ -109,12 +145,35 @@ void require_u3(const HostGauge& gauge, std::string_view what, Communicator& com
   if (deviation > su3_limit)
     throw NotSU3(
         fmt::format("{} needs unitary links, or one real number times unitary links, but these deviate by {:.1e} from "
-                    "unitarity (limit {:.0e}); use 18 reals",
-                    what, deviation, su3_limit));
+                    "unitarity (limit {:.0e}); use {} reals",
+                    what, deviation, su3_limit, 2 * gauge.elements()));
 }
 
 std::string_view default_links(const HostGauge& gauge, Communicator& communicator) {
-  return is_su3(check_unitarity(gauge, communicator)) ? "r12" : "r18";
+  return (is_su3(check_unitarity(gauge, communicator)) ? compact_storage : full_storage)(gauge.colours()).name;
+}
+
+void orthonormalise(Complex64* g, int n) {
+  if (n == 3) {  // links that were drawn before there were other colours keep their bits
+    Matrix3 three;
+    std::copy_n(g, 9, three.begin());
+    std::ranges::copy(orthonormal(three), g);
+    return;
+  }
+  for (int i = 0; i < n; ++i) {
+    Complex64* row = g + n * i;
+    for (int again = 0; again < 2; ++again)  // rows may be nearly parallel
+      for (int k = 0; k < i; ++k) {
+        Complex64 along = 0;
+        for (int c = 0; c < n; ++c) along += std::conj(g[n * k + c]) * row[c];
+        for (int c = 0; c < n; ++c) row[c] -= along * g[n * k + c];
+      }
+    double square = 0;
+    for (int c = 0; c < n; ++c) square += std::norm(row[c]);
+    for (int c = 0; c < n; ++c) row[c] /= std::sqrt(square);
+  }
+  const Complex64 turn = std::conj(determinant(g, n));
+  for (int c = 0; c < n; ++c) g[n * (n - 1) + c] *= turn;
 }
 
 Matrix3 orthonormal(Matrix3 g) {
@@ -211,7 +270,7 @@ Complex64 shared_determinant(const HostGauge& gauge, int mu, Communicator& commu
   std::vector<First> all(communicator.size());
   for (long long i = 0; i < lattice.sites(); ++i)
     if (on_last_slice(lattice, i, mu)) {
-      const Complex64 det = determinant(gauge.site[i][mu]);
+      const Complex64 det = determinant(gauge.link(i, mu).data(), gauge.colours());
       mine = {lattice.global_index(i), det.real(), det.imag()};
       break;
     }
@@ -221,7 +280,8 @@ Complex64 shared_determinant(const HostGauge& gauge, int mu, Communicator& commu
   const Complex64 shared(first.re, first.im);
   bool same = true;
   for (long long i = 0; i < lattice.sites() && same; ++i)
-    if (on_last_slice(lattice, i, mu)) same = std::abs(determinant(gauge.site[i][mu]) - shared) < 1e-5;
+    if (on_last_slice(lattice, i, mu))
+      same = std::abs(determinant(gauge.link(i, mu).data(), gauge.colours()) - shared) < 1e-5;
   return communicator.largest(same ? 0 : 1) > 0 ? 0 : shared;
 }
 
@@ -233,11 +293,12 @@ bool fold_boundary_phases(HostGauge& gauge, Communicator& communicator) {
   for (int mu = 0; mu < directions; ++mu) {
     const Complex64 shared = shared_determinant(gauge, mu, communicator);
     if (!(std::abs(std::abs(shared) - 1) <= 1e-5) || std::abs(shared - 1.0) < 1e-5) continue;
-    // Any cube root gives the same operator; for a determinant of -1 the sign is what was folded in.
-    const Complex64 root = std::abs(shared + 1.0) < 1e-5 ? Complex64(-1) : std::polar(1.0, std::arg(shared) / 3);
+    // Any root gives the same operator; for a determinant of -1 the sign is what was folded in, of odd N.
+    const bool sign = std::abs(shared + 1.0) < 1e-5 && gauge.colours() % 2 == 1;
+    const Complex64 root = sign ? Complex64(-1) : std::polar(1.0, std::arg(shared) / gauge.colours());
     for (long long i = 0; i < lattice.sites(); ++i)
       if (on_last_slice(lattice, i, mu))
-        for (Complex64& z : gauge.site[i][mu]) z *= std::conj(root);
+        for (Complex64& z : gauge.link(i, mu)) z *= std::conj(root);
     gauge.phase[mu] *= root;
     moved = true;
   }
@@ -248,19 +309,19 @@ GaugeAverages gauge_averages(const LinkField& links) {
   const Domain& domain = links.domain();
   if (domain.lattice().parts() > 1) return host_averages(download(links), domain.communicator());
   const std::vector<double> sums = evaluate("plaquette", {links});
-  const double sites = static_cast<double>(domain.lattice().sites());
+  const double sites = static_cast<double>(domain.lattice().sites()), colours = links.colours();
   GaugeAverages result;
-  result.space_plaquette = sums[0] / (9 * sites);
-  result.time_plaquette = sums[1] / (9 * sites);
+  result.space_plaquette = sums[0] / (3 * colours * sites);
+  result.time_plaquette = sums[1] / (3 * colours * sites);
   result.plaquette = (result.space_plaquette + result.time_plaquette) / 2;
-  result.link_trace = sums[2] / (12 * sites);
+  result.link_trace = sums[2] / (4 * colours * sites);
   return result;
 }
 
 GaugeAverages gauge_averages(const HostGauge& gauge, const DomainPointer& domain) {
   if (gauge.lattice == domain->lattice() && gauge.lattice.parts() > 1)
     return host_averages(gauge, domain->communicator());
-  return gauge_averages(upload(gauge, domain, find_precision("double"), find_storage("r18")));
+  return gauge_averages(upload(gauge, domain, find_precision("double"), full_storage(gauge.colours())));
 }
 
 }  // namespace quarksmith

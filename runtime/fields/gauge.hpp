@@ -14,7 +14,7 @@ namespace quarksmith {
 
 class Random;
 
-/// Largest deviations from SU(3) over all links.
+/// Largest deviations from SU(N) over all links.
 struct Unitarity {
   double unitary = 0;      ///< max |(U U^+ - 1)_ij|
   double determinant = 0;  ///< max |det U - 1|
@@ -22,18 +22,18 @@ struct Unitarity {
 
 /// \throws BadData a link holds a NaN or an infinity; the message says which.
 Unitarity check_unitarity(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
-/// Whether links that deviate so much count as SU(3): by no more than 1e-5.
+/// Whether links that deviate so much count as SU(N): by no more than 1e-5.
 bool is_su3(const Unitarity& deviation);
-/// \throws NotSU3 a link is farther from SU(3) than that; `what` needs SU(3) links.
+/// \throws NotSU3 a link is farther from SU(N) than that; `what` needs SU(N) links.
 void require_su3(const HostGauge& gauge, std::string_view what, Communicator& communicator = *Communicator::self());
 /// \throws NotSU3 a link is farther from unitary than that.
 void require_u3(const HostGauge& gauge, std::string_view what, Communicator& communicator = *Communicator::self());
-/// The link storage for callers that ask for none: r12, or r18 if the links are not SU(3).
-/// \throws BadData as check_unitarity.
+/// The link storage for callers that ask for none: of those that lose no more than rounding the one with fewest reals,
+/// r12 for three colours, or that of all reals if the links are not SU(N). \throws BadData as check_unitarity.
 std::string_view default_links(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
 
 /// Links of a gauge field in temporal gauge (time links 1 but across the last slice), and the transformation that led
-/// there.
+/// there; of three colours.
 struct TemporalGauge {
   HostGauge gauge;
   HostGauge rotated;  ///< the same but for rounding and what the links leave SU(3) by: time links as they came out
@@ -45,7 +45,7 @@ TemporalGauge fix_temporal_gauge(const HostGauge& gauge, Communicator& communica
 void require_temporal_gauge(const HostGauge& gauge, Communicator& communicator = *Communicator::self());
 
 /// If all links that cross the last slice of a direction share a determinant other than 1 (a file with the sign of
-/// antiperiodic boundaries folded in), divides them by its cube root and records that in `gauge.phase`.
+/// antiperiodic boundaries folded in), divides them by its N-th root and records that in `gauge.phase`.
 /// \return true if a phase was moved.
 bool fold_boundary_phases(HostGauge& gauge, Communicator& communicator = *Communicator::self());
 
@@ -54,10 +54,10 @@ struct GaugeAverages {
   double plaquette = 0;
   double space_plaquette = 0;  ///< planes xy, xz, yz
   double time_plaquette = 0;   ///< planes xt, yt, zt
-  double link_trace = 0;       ///< Re tr U / 3
+  double link_trace = 0;       ///< Re tr U / N
 };
-/// By the generated kernel on the device of `links`, which needs plaquette_double_r18. Of a lattice over several ranks
-/// by host_averages: a kernel would need a border, whose sites it cannot leave out.
+/// By the generated kernel on the device of `links`, which needs the kernel plaquette in double. Of a lattice over
+/// several ranks by host_averages: a kernel would need a border, whose sites it cannot leave out.
 GaugeAverages gauge_averages(const LinkField& links);
 /// Likewise, for a field on the host.
 GaugeAverages gauge_averages(const HostGauge& gauge, const DomainPointer& domain);
@@ -65,16 +65,22 @@ GaugeAverages gauge_averages(const HostGauge& gauge, const DomainPointer& domain
 // Generated fields: a part of a lattice has the links of the whole.
 
 /// All links 1.
-HostGauge unit_gauge(const Lattice& lattice);
-/// exp(i epsilon H) with H traceless Hermitian, its eight coefficients in terms of Gell-Mann matrices Gaussian with
-/// unit variance. The same for any number of threads.
-HostGauge weak_gauge(const Lattice& lattice, double epsilon, std::uint64_t seed);
+HostGauge unit_gauge(const Lattice& lattice, int colours = 3);
+/// exp(i epsilon H) with H traceless Hermitian, its N^2 - 1 coefficients in terms of Gell-Mann matrices, or their like
+/// with tr lambda_a lambda_b = 2, Gaussian with unit variance. The same for any number of threads.
+HostGauge weak_gauge(const Lattice& lattice, double epsilon, std::uint64_t seed, int colours = 3);
 /// Links distributed with the Haar measure (Gram-Schmidt on Gaussian matrices).
-HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed);
-/// Links as the test programs of QUDA draw them, not uniform in SU(3): real and imaginary parts of rows 2 and 3 are
-/// uniform in [0, 1); row 2 is normalised, row 3 made orthogonal to it and normalised, row 1 is conj(row 2 x row 3).
+HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed, int colours = 3);
+/// Links of three colours as the test programs of QUDA draw them, not uniform in SU(3): real and imaginary parts of
+/// rows 2 and 3 are uniform in [0, 1); row 2 is normalised, row 3 made orthogonal to it and normalised, row 1 is
+/// conj(row 2 x row 3).
 HostGauge peer_random_gauge(const Lattice& lattice, std::uint64_t seed);
 
+/// c = a b of row-major matrices of n colours; c is neither.
+void multiply(const Complex64* a, const Complex64* b, Complex64* c, int n);
+Complex64 determinant(const Complex64* a, int n);
+/// Rows made orthonormal from the first on, the last turned so that the determinant is 1.
+void orthonormalise(Complex64* g, int n);
 /// Row-major 3x3 products.
 Matrix3 multiply(const Matrix3& a, const Matrix3& b);
 Matrix3 adjoint(const Matrix3& a);

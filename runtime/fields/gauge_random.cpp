@@ -1,89 +1,100 @@
 // Gauge fields that are drawn.
+#include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "runtime/fields/gauge.hpp"
 #include "runtime/fields/site_random.hpp"
 
 namespace quarksmith {
 
-HostGauge unit_gauge(const Lattice& lattice) {
-  HostGauge gauge(lattice);
-  for (auto& site : gauge.site)
-    for (Matrix3& u : site) u = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+HostGauge unit_gauge(const Lattice& lattice, int colours) {
+  HostGauge gauge(lattice, colours);
+  for (long long i = 0; i < lattice.sites(); ++i)
+    for (int mu = 0; mu < directions; ++mu)
+      for (int c = 0; c < colours; ++c) gauge.link(i, mu)[c * (colours + 1)] = 1;
   return gauge;
 }
 
 namespace {
 
-/// sum_a c_a lambda_a with the Gell-Mann matrices.
-Matrix3 gell_mann_sum(const std::array<double, 8>& c) {
-  const double d = c[7] / std::numbers::sqrt3;
-  return {Complex64(c[2] + d, 0), Complex64(c[0], -c[1]), Complex64(c[3], -c[4]),
-          Complex64(c[0], c[1]),  Complex64(d - c[2], 0), Complex64(c[5], -c[6]),
-          Complex64(c[3], c[4]),  Complex64(c[5], c[6]),  Complex64(-2 * d, 0)};
-}
-
 /// exp(i h) by scaling and squaring of its Taylor series.
-Matrix3 exp_i(Matrix3 h) {
+std::vector<Complex64> exp_i(std::vector<Complex64> h, int n) {
   double size = 0;
   for (const Complex64& z : h) size = std::max(size, std::abs(z));
   int halvings = 0;
-  while (size > 0.125) size /= 2, ++halvings;
+  while (size > 0.375 / n) size /= 2, ++halvings;
   const Complex64 factor = Complex64(0, std::ldexp(1.0, -halvings));
   for (Complex64& z : h) z *= factor;
-  Matrix3 sum = {1, 0, 0, 0, 1, 0, 0, 0, 1}, term = sum;
+  std::vector<Complex64> sum(h.size(), 0), product(h.size());
+  for (int c = 0; c < n; ++c) sum[c * (n + 1)] = 1;
+  auto term = sum;
   for (int k = 1; k <= 14; ++k) {
-    term = multiply(term, h);
-    for (Complex64& z : term) z /= k;
-    for (int n = 0; n < 9; ++n) sum[n] += term[n];
+    multiply(term.data(), h.data(), product.data(), n);
+    for (std::size_t m = 0; m < h.size(); ++m) sum[m] += term[m] = product[m] / double(k);
   }
-  for (int k = 0; k < halvings; ++k) sum = multiply(sum, sum);
+  for (int k = 0; k < halvings; ++k) {
+    multiply(sum.data(), sum.data(), product.data(), n);
+    sum = product;
+  }
   return sum;
 }
 
+/// sum_a c_a lambda_a with the matrices of Gell-Mann, or their like of n colours, c_a Gaussian: in the order in which
+/// momenta draw them (runtime/kernels/site_draws.hpp).
+std::vector<Complex64> gell_mann_sum(Random& random, double epsilon, int n) {
+  std::vector<Complex64> h(std::size_t(n * n));
+  const auto draw = [&] { return epsilon * gaussian(random); };
+  for (int j = 1; j < n; ++j) {
+    for (int i = 0; i < j; ++i) {
+      const double p = draw(), q = draw();
+      h[n * i + j] = {p, -q};
+      h[n * j + i] = {p, q};
+    }
+    const double d = draw() / std::sqrt(0.5 * j * (j + 1));
+    for (int i = 0; i < j; ++i) h[i * (n + 1)] += d;
+    h[j * (n + 1)] = -j * d;
+  }
+  return h;
+}
+
 template <class Draw>
-HostGauge drawn_gauge(const Lattice& lattice, std::uint64_t seed, const Draw& draw) {
-  HostGauge gauge(lattice);
+HostGauge drawn_gauge(const Lattice& lattice, std::uint64_t seed, int colours, const Draw& draw) {
+  HostGauge gauge(lattice, colours);
 #pragma omp parallel for schedule(static)
   for (long long i = 0; i < lattice.sites(); ++i) {
     Random random = random_at(lattice, i, {seed, ~0ull});
-    for (Matrix3& u : gauge.site[i]) u = draw(random);
+    for (int mu = 0; mu < directions; ++mu) draw(random, gauge.link(i, mu));
   }
   return gauge;
 }
 
 }  // namespace
 
-HostGauge weak_gauge(const Lattice& lattice, double epsilon, std::uint64_t seed) {
-  return drawn_gauge(lattice, seed, [epsilon](Random& random) {
-    std::array<double, 8> c;
-    for (double& x : c) x = epsilon * gaussian(random);
-    return exp_i(gell_mann_sum(c));
+HostGauge weak_gauge(const Lattice& lattice, double epsilon, std::uint64_t seed, int colours) {
+  return drawn_gauge(lattice, seed, colours, [=](Random& random, std::span<Complex64> u) {
+    std::ranges::copy(exp_i(gell_mann_sum(random, epsilon, colours), colours), u.begin());
   });
 }
 
-HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed) {
-  return drawn_gauge(lattice, seed, [](Random& random) {
-    Matrix3 u;
+HostGauge hot_gauge(const Lattice& lattice, std::uint64_t seed, int colours) {
+  return drawn_gauge(lattice, seed, colours, [=](Random& random, std::span<Complex64> u) {
     for (Complex64& z : u) {
       const double re = gaussian(random);
       z = {re, gaussian(random)};
     }
-    u = orthonormal(u);
-    return u;
+    orthonormalise(u.data(), colours);
   });
 }
 
 HostGauge peer_random_gauge(const Lattice& lattice, std::uint64_t seed) {
-  return drawn_gauge(lattice, seed, [](Random& random) {
+  return drawn_gauge(lattice, seed, 3, [](Random& random, std::span<Complex64> link) {
     Matrix3 u;
     for (int n = 0; n < 6; ++n) {
       const double re = random.uniform();
       u[n] = {re, random.uniform()};
     }
     u = orthonormal(u);
-    return Matrix3{u[6], u[7], u[8], u[0], u[1], u[2], u[3], u[4], u[5]};  // a cyclic change of rows
+    std::ranges::rotate_copy(u, u.begin() + 6, link.begin());  // a cyclic change of rows
   });
 }
 

@@ -7,47 +7,53 @@
 namespace quarksmith {
 namespace {
 
-using Links = std::array<Matrix3, directions>;
-
 /// The links one step ahead of the sites of a part.
 class LinksAhead {
  public:
   LinksAhead(const HostGauge& gauge, Communicator& communicator) : gauge_(gauge) {
-    for (int mu = 0; mu < directions; ++mu)
-      if (gauge.lattice.split(mu))
-        next_[mu] =
-            from_neighbour(gauge.lattice, mu, 1,
-                           slice_of(gauge.lattice, mu, 0, [&](long long i) { return gauge.site[i]; }), communicator);
+    for (int mu = 0; mu < directions; ++mu) {
+      if (!gauge.lattice.split(mu)) continue;
+      std::vector<Complex64> first;
+      for (const long long i : slice_of(gauge.lattice, mu, 0, [](long long site) { return site; }))
+        first.insert(first.end(), gauge.site.at(i), gauge.site.at(i) + gauge.site.each());
+      next_[mu] = from_neighbour(gauge.lattice, mu, 1, std::move(first), communicator);
+    }
   }
-  const Links& at(long long site, const Coordinates& x, int mu) const {
+  /// Those of the site ahead along mu.
+  const Complex64* at(long long site, const Coordinates& x, int mu) const {
     const Lattice& lattice = gauge_.lattice;
-    if (lattice.split(mu) && x[mu] + 1 == lattice.extent(mu)) return next_[mu][number_in_slice(lattice, mu, x)];
-    return gauge_.site[lattice.neighbour(site, mu, 1)];
+    if (lattice.split(mu) && x[mu] + 1 == lattice.extent(mu))
+      return next_[mu].data() + number_in_slice(lattice, mu, x) * gauge_.site.each();
+    return gauge_.site.at(lattice.neighbour(site, mu, 1));
   }
 
  private:
   const HostGauge& gauge_;
-  std::array<std::vector<Links>, directions> next_;
+  std::array<std::vector<Complex64>, directions> next_;
 };
 
 /// Re tr(a b (c d)^+)
-double real_trace(const Matrix3& a, const Matrix3& b, const Matrix3& c, const Matrix3& d) {
-  const Matrix3 up = multiply(a, b), down = multiply(c, d);
+double real_trace(const Complex64* a, const Complex64* b, const Complex64* c, const Complex64* d, int n) {
+  Complex64 up[most_colours * most_colours], down[most_colours * most_colours];
+  multiply(a, b, up, n);
+  multiply(c, d, down, n);
   double sum = 0;
-  for (int n = 0; n < 9; ++n) sum += up[n].real() * down[n].real() + up[n].imag() * down[n].imag();
+  for (int m = 0; m < n * n; ++m) sum += up[m].real() * down[m].real() + up[m].imag() * down[m].imag();
   return sum;
 }
 
 struct Sums {
   ExactSum space, time, trace;
 
-  void add_site(const LinksAhead& ahead, const Links& here, long long site, const Coordinates& x) {
+  void add_site(const LinksAhead& ahead, const HostGauge& gauge, long long site, const Coordinates& x) {
+    const Complex64* here = gauge.site.at(site);
+    const int n = gauge.colours(), each = gauge.elements();
     double spatial = 0, temporal = 0, diagonal = 0;
     for (int mu = 0; mu < directions; ++mu) {
-      diagonal += here[mu][0].real() + here[mu][4].real() + here[mu][8].real();
+      for (int c = 0; c < n; ++c) diagonal += here[each * mu + c * (n + 1)].real();
       for (int nu = 0; nu < mu; ++nu)
-        (mu == 3 ? temporal : spatial) +=
-            real_trace(here[nu], ahead.at(site, x, nu)[mu], here[mu], ahead.at(site, x, mu)[nu]);
+        (mu == 3 ? temporal : spatial) += real_trace(here + each * nu, ahead.at(site, x, nu) + each * mu,
+                                                     here + each * mu, ahead.at(site, x, mu) + each * nu, n);
     }
     space.add(spatial);
     time.add(temporal);
@@ -71,16 +77,16 @@ GaugeAverages host_averages(const HostGauge& gauge, Communicator& communicator) 
   {
     Sums mine;
 #pragma omp for schedule(static)
-    for (long long i = 0; i < lattice.sites(); ++i) mine.add_site(ahead, gauge.site[i], i, lattice.coordinates(i));
+    for (long long i = 0; i < lattice.sites(); ++i) mine.add_site(ahead, gauge, i, lattice.coordinates(i));
 #pragma omp critical
     sums.add(mine);
   }
-  const double sites = static_cast<double>(lattice.global_sites());
+  const double sites = static_cast<double>(lattice.global_sites()), colours = gauge.colours();
   GaugeAverages result;
-  result.space_plaquette = sums.space.total(communicator) / (9 * sites);
-  result.time_plaquette = sums.time.total(communicator) / (9 * sites);
+  result.space_plaquette = sums.space.total(communicator) / (3 * colours * sites);
+  result.time_plaquette = sums.time.total(communicator) / (3 * colours * sites);
   result.plaquette = (result.space_plaquette + result.time_plaquette) / 2;
-  result.link_trace = sums.trace.total(communicator) / (12 * sites);
+  result.link_trace = sums.trace.total(communicator) / (4 * colours * sites);
   return result;
 }
 

@@ -16,7 +16,7 @@ inline int link_words(const LinkField& f) {
 /// Orders of the kinds of fields.
 inline MemoryOrder order_of(const SpinorField& f) {
   return {f.device().short_vectors(),
-          f.spins() * f.precision().spin_words,
+          f.spins() * f.colour_words(),
           1,
           f.precision().word_bytes,
           f.domain().layout(f.lanes()).geometry().half_sites,

@@ -57,6 +57,7 @@ void draw_momenta(LinkField& p, const RandomState& state) {
   draws.to = stored_sites(p);
   draws.random = state;
   draws.kind = SiteDraws::Kind::algebra;
+  draws.colours = p.colours();
   draw(p.domain(), p.lanes(), Subset::full, draws);
   p.changed();
 }
@@ -68,6 +69,7 @@ void draw_noise(SpinorField& eta, const RandomState& state, const BasisInfo& bas
   draws.to = stored_sites(slices);
   draws.random = state;
   draws.spins = eta.spins();
+  draws.colours = eta.colours();
   std::copy(std::begin(basis.rotation), std::end(basis.rotation), draws.rotation);
   draw(eta.domain(), eta.lanes(), eta.subset(), draws);
 }

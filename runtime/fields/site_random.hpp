@@ -12,8 +12,8 @@ inline Random random_at(const Lattice& lattice, long long site, const RandomStat
   return stream_of(state, static_cast<unsigned long long>(lattice.global_index(site)));
 }
 
-/// All four links of each site become i p_a lambda_a / 2 with independent p_a of variance 1. \param p 18 reals.
-/// \throws UsageError it is not double.
+/// All four links of each site become i p_a T_a, tr T_a T_b = 1/2, with independent p_a of variance 1. \param p all
+/// reals. \throws UsageError it is not double.
 void draw_momenta(LinkField& p, const RandomState& state);
 /// Complex numbers with <|eta|^2> = 1 on the sites of a double field, for all of its right-hand sides and slices, drawn
 /// in the DeGrand-Rossi basis and turned to `basis`.

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/error.hpp"
+#include "runtime/fields/expression.hpp"
 #include "runtime/fields/field.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "runtime/fields/order.hpp"
@@ -26,17 +27,22 @@ void check_same(const Lattice& a, const char* what_a, const Lattice& b, const ch
     throw WrongLattice(fmt::format("{} is {}, {} is {}; they must be equal", what_a, a.text(), what_b, b.text()));
 }
 
-/// x -> M x on the spin index; M is 4x4 row-major (re, im), conjugate-transposed if asked.
-HostSite rotate(const double* m, bool adjoint, const HostSite& in) {
-  HostSite out{};
+/// out = M in on the spin index of a site; M is 4x4 row-major (re, im), conjugate-transposed if asked.
+void rotate(const double* m, bool adjoint, int colours, const Complex64* in, Complex64* out) {
+  std::fill_n(out, 4 * colours, Complex64(0));
   for (int r = 0; r < 4; ++r)
     for (int s = 0; s < 4; ++s) {
       const double* e = adjoint ? m + 2 * (4 * s + r) : m + 2 * (4 * r + s);
       const Complex64 factor(e[0], adjoint ? -e[1] : e[1]);
       if (factor == 0.0) continue;
-      for (int c = 0; c < 3; ++c) out[3 * r + c] += factor * in[3 * s + c];
+      for (int c = 0; c < colours; ++c) out[colours * r + c] += factor * in[colours * s + c];
     }
-  return out;
+}
+
+void check_colours(const HostSpinor& host, const SpinorField& f) {
+  if (host.colours() != f.colours())
+    throw UsageError(fmt::format("the host field has {} colours, the device field {}; they must be equal",
+                                 host.colours(), f.colours()));
 }
 
 std::size_t bytes_of(const MemoryOrder& order) { return static_cast<std::size_t>(order.words()) * sizeof(double); }
@@ -81,9 +87,10 @@ void on_both_parities(const Domain& domain, const Kernel& kernel, int rhs, const
 
 void upload(const HostSpinor& from, SpinorField& to, const BasisInfo& basis, int rhs) {
   require_four_dimensions(to);
+  check_colours(from, to);
   check_same(from.lattice, "the host field", to.domain().lattice(), "the device field");
   if (!is_double(to.precision())) {
-    SpinorField staging(to.domain_pointer(), double_precision(), to.subset(), to.rhs(), to.spins());
+    SpinorField staging(to.domain_pointer(), double_precision(), to.subset(), to.rhs(), to.components());
     if (to.rhs() > 1) convert(to, staging);
     upload(from, staging, basis, rhs);
     return convert(staging, to);
@@ -91,7 +98,12 @@ void upload(const HostSpinor& from, SpinorField& to, const BasisInfo& basis, int
   const MemoryOrder order = order_of(to);
   const auto packed = buffer_of(order);
   for_each_stored_site(to.domain(), to.lanes(), to.subset(), [&](long long i, long long block, int lane) {
-    const HostSite psi = to.spins() == 4 ? rotate(basis.rotation, false, from.site[i]) : from.site[i];
+    Complex64 turned[4 * most_colours];
+    const Complex64* psi = from.site.at(i);
+    if (to.spins() == 4) {
+      rotate(basis.rotation, false, to.colours(), psi, turned);
+      psi = turned;
+    }
     for (int n = 0; n < order.group; ++n)
       packed[order.word(block, lane, n)] = n % 2 == 0 ? psi[n / 2].real() : psi[n / 2].imag();
   });
@@ -100,21 +112,25 @@ void upload(const HostSpinor& from, SpinorField& to, const BasisInfo& basis, int
 
 void download(const SpinorField& from, HostSpinor& to, const BasisInfo& basis, int rhs) {
   require_four_dimensions(from);
+  check_colours(to, from);
   check_same(to.lattice, "the host field", from.domain().lattice(), "the device field");
   if (!is_double(from.precision())) {
-    SpinorField staging(from.domain_pointer(), double_precision(), from.subset(), from.rhs(), from.spins());
+    SpinorField staging(from.domain_pointer(), double_precision(), from.subset(), from.rhs(), from.components());
     convert(from, staging);
     return download(staging, to, basis, rhs);
   }
   const MemoryOrder order = order_of(from);
   const auto packed = buffer_of(order);
   from.device().download(packed.get(), from.select(from.operand(), rhs).data, bytes_of(order));
-  to.site.assign(to.site.size(), HostSite{});
+  to.site.clear();
   for_each_stored_site(from.domain(), from.lanes(), from.subset(), [&](long long i, long long block, int lane) {
-    HostSite psi{};
+    Complex64 psi[4 * most_colours], *out = to.site.at(i);
     for (int n = 0; n < order.group / 2; ++n)
       psi[n] = {packed[order.word(block, lane, 2 * n)], packed[order.word(block, lane, 2 * n + 1)]};
-    to.site[i] = from.spins() == 4 ? rotate(basis.rotation, true, psi) : psi;
+    if (from.spins() == 4)
+      rotate(basis.rotation, true, from.colours(), psi, out);
+    else
+      std::copy_n(psi, order.group / 2, out);
   });
 }
 
@@ -124,7 +140,7 @@ void convert(const SpinorField& from, SpinorField& to) {
     return convert(from.by_slice(), slices);
   }
   if (!alike(from.domain(), to.domain()) || from.subset() != to.subset() || from.rhs() != to.rhs() ||
-      from.spins() != to.spins() || from.slices() != to.slices())
+      from.components() != to.components() || from.slices() != to.slices())
     throw UsageError("conversion between spinor fields of different kinds");
   const bool importing = is_double(from.precision());
   if (!importing && !is_double(to.precision()))
@@ -133,7 +149,8 @@ void convert(const SpinorField& from, SpinorField& to) {
   const Kernel& kernel =
       find(from.device().kernels(), {.operation = importing ? "import" : "export",
                                      .precision = importing ? to.precision().name : from.precision().name,
-                                     .spins = from.spins()});
+                                     .spins = from.spins(),
+                                     .colours = from.colours()});
   on_both_parities(from.domain(), kernel, from.rhs(), [&](Arguments& a, Parity parity) {
     if (!holds(from.subset(), parity)) return false;
     a.in = from.operand(parity);
@@ -159,17 +176,16 @@ void convert_links(const LinkField& from, LinkField& to, bool encode) {
 
 }  // namespace
 
-void upload_each(LinkField& to, const std::function<void(long long, std::array<Matrix3, directions>&)>& make) {
+void upload_each(LinkField& to, const std::function<void(long long, Complex64*)>& make) {
   const MemoryOrder order = order_of(to);
   const auto packed = buffer_of(order);
   for_each_stored_site(to.domain(), to.lanes(), Subset::full, [&](long long i, long long block, int lane) {
-    std::array<Matrix3, directions> site;
-    make(i, site);
-    for (int mu = 0; mu < directions; ++mu)
-      for (int n = 0; n < 9; ++n) {
-        packed[order.word(block, lane, 18 * mu + 2 * n)] = site[mu][n].real();
-        packed[order.word(block, lane, 18 * mu + 2 * n + 1)] = site[mu][n].imag();
-      }
+    std::array<Complex64, directions * most_colours * most_colours> site;
+    make(i, site.data());
+    for (int n = 0; n < order.site_words() / 2; ++n) {
+      packed[order.word(block, lane, 2 * n)] = site[n].real();
+      packed[order.word(block, lane, 2 * n + 1)] = site[n].imag();
+    }
   });
   to.domain().device().upload(to.operand().data, packed.get(), bytes_of(order));
   to.exchange_ghosts();
@@ -178,12 +194,17 @@ void upload_each(LinkField& to, const std::function<void(long long, std::array<M
 LinkField upload(const HostGauge& from, DomainPointer domain, const PrecisionInfo& precision,
                  const StorageInfo& storage, int depth) {
   check_same(from.lattice, "the gauge field", domain->lattice(), "the domain");
-  if (storage.group == "SU(3)") require_su3(from, fmt::format("link storage {}", storage.name), domain->communicator());
-  if (storage.group == "U(3)") require_u3(from, fmt::format("link storage {}", storage.name), domain->communicator());
+  if (storage.colours != from.colours())
+    throw UsageError(fmt::format("link storage {} holds {} colours, the links have {}; use {}", storage.name,
+                                 storage.colours, from.colours(), full_storage(from.colours()).name));
+  if (storage.group.starts_with("SU("))
+    require_su3(from, fmt::format("link storage {}", storage.name), domain->communicator());
+  if (storage.group.starts_with("U("))
+    require_u3(from, fmt::format("link storage {}", storage.name), domain->communicator());
   if (storage.temporal) require_temporal_gauge(from, domain->communicator());
-  LinkField plain(domain, double_precision(), find_storage("r18"), depth);
-  upload_each(plain, [&](long long i, std::array<Matrix3, directions>& site) { site = from.site[i]; });
-  if (is_double(precision) && storage.name == "r18") return plain;
+  LinkField plain(domain, double_precision(), full_storage(from.colours()), depth);
+  upload_each(plain, [&](long long i, Complex64* site) { std::copy_n(from.site.at(i), from.site.each(), site); });
+  if (is_double(precision) && &storage == &plain.storage()) return plain;
   return encode_links(plain, precision, storage);
 }
 
@@ -197,7 +218,7 @@ LinkField encode_links(const LinkField& from, const PrecisionInfo& precision, co
 
 namespace {
 
-/// Largest real or imaginary part, and the mean of tr U U^+ / 3.
+/// Largest real or imaginary part, and the mean of tr U U^+ / N.
 struct LinkSizes {
   double largest = 0, mean_square = 0;
 };
@@ -205,14 +226,14 @@ LinkSizes sizes_of(const HostGauge& gauge, Communicator& communicator) {
   double largest = 0, sum = 0;
 #pragma omp parallel for schedule(static) reduction(max : largest)
   for (std::size_t i = 0; i < gauge.site.size(); ++i)
-    for (const Matrix3& u : gauge.site[i])
-      for (const Complex64& z : u) largest = std::max({largest, std::abs(z.real()), std::abs(z.imag())});
-  for (const auto& site : gauge.site)
-    for (const Matrix3& u : site)
-      for (const Complex64& z : u) sum += std::norm(z);
+    for (const Complex64& z : std::span(gauge.site.at(i), gauge.site.each()))
+      largest = std::max({largest, std::abs(z.real()), std::abs(z.imag())});
+  for (std::size_t i = 0; i < gauge.site.size(); ++i)
+    for (const Complex64& z : std::span(gauge.site.at(i), gauge.site.each())) sum += std::norm(z);
   std::vector<double> sums = {sum};
   communicator.sum(sums);
-  return {communicator.largest(largest), sums[0] / (3.0 * directions * double(gauge.lattice.global_sites()))};
+  return {communicator.largest(largest),
+          sums[0] / (double(gauge.colours()) * directions * double(gauge.lattice.global_sites()))};
 }
 
 }  // namespace
@@ -221,34 +242,63 @@ LinkField upload_scaled(const HostGauge& from, DomainPointer domain, const Preci
                         const StorageInfo& storage, int depth) {
   const LinkSizes sizes = sizes_of(from, domain->communicator());
   double scale = precision.word_bytes < 4 ? sizes.largest : 1;
-  if (storage.group == "U(3)") scale = std::sqrt(sizes.mean_square);
+  if (storage.group.starts_with("U(")) scale = std::sqrt(sizes.mean_square);
   if (scale == 0 || scale == 1) return upload(from, std::move(domain), precision, storage, depth);
-  HostGauge divided(from.lattice);
+  HostGauge divided(from.lattice, from.colours());
 #pragma omp parallel for schedule(static)
   for (std::size_t i = 0; i < divided.site.size(); ++i)
-    for (int mu = 0; mu < directions; ++mu)
-      for (int n = 0; n < 9; ++n) divided.site[i][mu][n] = from.site[i][mu][n] / scale;
+    for (std::size_t n = 0; n < from.site.each(); ++n) divided.site.at(i)[n] = from.site.at(i)[n] / scale;
   LinkField links = upload(divided, std::move(domain), precision, storage, depth);
   links.set_scale(scale);
   return links;
 }
 
+namespace {
+
+/// The same of links on the device.
+LinkSizes sizes_of(const LinkField& links) {
+  Communicator& communicator = links.domain().communicator();
+  const MemoryOrder order = order_of(links);
+  const int boxes = links.domain().layout(links.lanes()).boxes();
+  const auto* words = static_cast<const double*>(links.operand().data);
+  double largest = 0;
+  for (int n = 0; n < order.site_words(); ++n)
+    largest = std::max(largest, links.domain().device().largest(order.numbers(words, n, boxes)));
+  const double sum = evaluate("matrices_norm2", {links})[0];
+  return {communicator.largest(largest),
+          sum / (double(links.colours()) * directions * double(links.domain().lattice().global_sites()))};
+}
+
+}  // namespace
+
+LinkField encode_scaled(const LinkField& from, const PrecisionInfo& precision, const StorageInfo& storage, int depth) {
+  const bool integers = precision.word_bytes < 4, unitary = storage.group.starts_with("U(");
+  LinkSizes sizes;
+  if (integers || unitary) sizes = sizes_of(from);
+  const double scale = unitary ? std::sqrt(sizes.mean_square) : integers ? sizes.largest : 1;
+  LinkField divided(from.domain_pointer(), from.precision(), from.storage(), depth);
+  evaluate("set_links", {from, scale == 0 ? 1 : 1 / scale}, {divided});
+  LinkField to = encode_links(divided, precision, storage);
+  if (scale != 0) to.set_scale(scale);
+  return to;
+}
+
 HostGauge download(const LinkField& from) {
-  if (!is_double(from.precision()) || from.storage().name != "r18") {
-    LinkField plain(from.domain_pointer(), double_precision(), find_storage("r18"));
+  const StorageInfo& full = full_storage(from.colours());
+  if (!is_double(from.precision()) || &from.storage() != &full) {
+    LinkField plain(from.domain_pointer(), double_precision(), full);
     convert_links(from, plain, false);
     plain.set_scale(from.scale());
     return download(plain);
   }
-  HostGauge to(from.domain().lattice());
+  HostGauge to(from.domain().lattice(), from.colours());
   const MemoryOrder order = order_of(from);
   const auto packed = buffer_of(order);
   from.domain().device().download(packed.get(), from.operand().data, bytes_of(order));
   for_each_stored_site(from.domain(), from.lanes(), Subset::full, [&](long long i, long long block, int lane) {
-    for (int mu = 0; mu < directions; ++mu)
-      for (int n = 0; n < 9; ++n)
-        to.site[i][mu][n] = from.scale() * Complex64(packed[order.word(block, lane, 18 * mu + 2 * n)],
-                                                     packed[order.word(block, lane, 18 * mu + 2 * n + 1)]);
+    for (int n = 0; n < order.site_words() / 2; ++n)
+      to.site.at(i)[n] =
+          from.scale() * Complex64(packed[order.word(block, lane, 2 * n)], packed[order.word(block, lane, 2 * n + 1)]);
   });
   return to;
 }

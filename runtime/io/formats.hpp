@@ -18,6 +18,7 @@ struct GaugeHead {
   int bits = 64;
   std::string byte_order;
   Coordinates extent{};
+  int colours = 3;
   std::map<std::string, std::string> notes;
   /// Reads the links of gauge.lattice, a part of a lattice of these extents. Collective.
   std::function<void(const InputFile&, HostGauge& gauge, Communicator&)> read_links;
@@ -54,7 +55,8 @@ struct LinkLayout {
   std::uint64_t offset = 0;
   int bits = 64;
   bool big_endian = true;
-  int rows = 3;                               ///< 2: the third is the conjugate cross product
+  int rows = 3;  ///< of three colours 2: the third is the conjugate cross product
+  int colours = 3;
   std::array<int, 4> link_order{0, 1, 2, 3};  ///< directions in the order in which their links stand
 };
 /// Bytes of all links of a lattice.
@@ -70,7 +72,7 @@ inline auto link_reader(const LinkLayout& layout, std::shared_ptr<SiteChecksum> 
 }
 /// Likewise writes them, boundary phases included.
 void write_links(NewFile& file, const LinkLayout& layout, const HostGauge& gauge, SiteChecksum* checksum);
-/// A link with the boundary phase, if it crosses the last slice of the whole lattice.
+/// A link of three colours with the boundary phase, if it crosses the last slice of the whole lattice.
 Matrix3 link_with_phase(const HostGauge& gauge, long long site, int mu);
 
 /// Sites of a lattice of these extents.

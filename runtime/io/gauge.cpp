@@ -53,7 +53,8 @@ GaugeFile read_part(const InputFile& file, const Candidate& candidate, Communica
   const GaugeHead& head = candidate.head;
   std::optional<GaugeFile> f;
   communicator.together([&] {  // memory may be short on one rank alone
-    f.emplace(GaugeFile{HostGauge(candidate.part), head.format, head.bits, head.byte_order, {}, head.notes, false});
+    f.emplace(GaugeFile{
+        HostGauge(candidate.part, head.colours), head.format, head.bits, head.byte_order, {}, head.notes, false});
   });
   head.read_links(file, f->gauge, communicator);
   if (head.checksum) {
@@ -101,6 +102,10 @@ const GaugeFormat& check_format(const std::string& name, int bits) {
 /// What a format cannot hold, and what no file shall.
 void check_writable(const HostGauge& gauge, const GaugeFormat& format, Communicator& communicator) {
   require_spread(gauge.lattice, communicator);
+  if (!format.any_links && gauge.colours() != 3)
+    throw UsageError(fmt::format("the {} format is for links of three colours, these have {}; write them as {}",
+                                 format.title, gauge.colours(),
+                                 writable_names([](const GaugeFormatInfo& f) { return f.any_links; })));
   const Unitarity u = check_unitarity(gauge, communicator);
   if (!format.any_links && !is_su3(u))
     throw NotSU3(fmt::format(

@@ -51,7 +51,7 @@ struct GaugeFormatInfo {
   std::string_view name = "";                 ///< by which write_gauge knows it; empty: it is read alone
   std::array<std::string_view, 2> endings{};  ///< of file names that ask for it
   int bits = 0;                               ///< of its reals; 0: 32 or 64
-  bool any_links = false;                     ///< holds links that are not SU(3) too, as fat ones
+  bool any_links = false;                     ///< holds links that are not SU(3) too: fat ones, and other colours
 };
 
 /// What read_gauge understands, for messages.
@@ -62,7 +62,7 @@ std::vector<GaugeFormatInfo> writable_formats();
 /// Their names, as `ildg, nersc or milc`; those that `with` tells, if it is given.
 std::string writable_names(bool (*with)(const GaugeFormatInfo&) = nullptr);
 
-/// A LIME record that goes into an ILDG file beside the links.
+/// A LIME record that goes into an ILDG file besides the links.
 struct ExtraRecord {
   std::string type, text;
 };

@@ -22,6 +22,17 @@ Handle open_for_reading(const std::string& path) {
           path + ": cannot open it as HDF5 (damaged, or in use by another program)"};
 }
 
+namespace {
+
+bool is_real(hid_t file, const std::string& name, const std::string& what) {
+  if (H5Lexists(file, name.c_str(), H5P_DEFAULT) <= 0) return false;  // open_dataset says so
+  const Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, what);
+  const Handle type(H5Dget_type(set), H5Tclose, what);
+  return H5Tget_class(type) == H5T_FLOAT;
+}
+
+}  // namespace
+
 std::vector<Complex64> load_part(const std::string& path, const LatticeArray& array, const Lattice& part) {
   Extent whole = array.before, here = array.before, first(array.before.size());
   for (int mu = directions - 1; mu >= 0; --mu) {
@@ -36,14 +47,20 @@ std::vector<Complex64> load_part(const std::string& path, const LatticeArray& ar
       [&] {
         const std::string what = fmt::format("{}: cannot read {}", path, array.name);
         const Handle file = open_for_reading(path), complex = complex_type();
-        const Handle set = open_dataset(file, array.name, complex, whole, path);
+        const bool real = array.real_too && is_real(file, array.name, what);
+        const hid_t type = real ? H5T_NATIVE_DOUBLE : hid_t(complex);
+        const Handle set = open_dataset(file, array.name, type, whole, path);
         const Handle memory(H5Screate_simple(static_cast<int>(here.size()), here.data(), nullptr), H5Sclose, what),
             space(H5Dget_space(set), H5Sclose, what);
         check(H5Sselect_hyperslab(space, H5S_SELECT_SET, first.data(), nullptr, here.data(), nullptr), what);
         std::string numbers(count * sizeof(Complex64), '\0');
         errno = 0;
-        check(H5Dread(set, complex, memory, space, H5P_DEFAULT, numbers.data()), what);
-        return numbers;
+        check(H5Dread(set, type, memory, space, H5P_DEFAULT, numbers.data()), what);
+        if (!real) return numbers;
+        std::string pairs(numbers.size(), '\0');  // the first half are the real parts
+        for (std::size_t n = 0; n < count; ++n)
+          std::memcpy(&pairs[n * sizeof(Complex64)], &numbers[n * sizeof(double)], sizeof(double));
+        return pairs;
       },
       count * sizeof(Complex64), unreadable(path));
   if (reply.size() != count * sizeof(Complex64)) throw Error(unreadable(path));

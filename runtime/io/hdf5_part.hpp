@@ -18,6 +18,7 @@ std::string unreadable(const std::string& path);
 struct LatticeArray {
   std::string name;
   Extent before, after;
+  bool real_too = false;  ///< its numbers may be real
 };
 /// The numbers of a part of the lattice, in that order.
 /// \throws Error the file holds no such array, or cannot be read.

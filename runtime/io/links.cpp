@@ -11,7 +11,14 @@ namespace quarksmith {
 namespace {
 
 std::size_t site_bytes(const LinkLayout& layout) {
-  return static_cast<std::size_t>(directions) * layout.rows * 6 * layout.bits / 8;
+  return static_cast<std::size_t>(directions) * layout.rows * 2 * layout.colours * layout.bits / 8;
+}
+
+/// The boundary phase of a link: 1 but across the last slice of the whole lattice.
+Complex64 phase_of_link(const HostGauge& gauge, long long site, int mu) {
+  const Lattice& lattice = gauge.lattice;
+  if (gauge.phase[mu] == 1.0) return 1;
+  return lattice.origin(mu) + lattice.coordinates(site)[mu] == lattice.global_extent(mu) - 1 ? gauge.phase[mu] : 1;
 }
 
 bool must_swap(const LinkLayout& layout) { return layout.big_endian != (std::endian::native == std::endian::big); }
@@ -21,13 +28,14 @@ double get_real(const unsigned char* p, int bits) {
   return *reinterpret_cast<const float*>(p);
 }
 
-void decode_site(const unsigned char* data, const LinkLayout& layout, std::array<Matrix3, directions>& links) {
+/// \param links of a site, one after the other.
+void decode_site(const unsigned char* data, const LinkLayout& layout, Complex64* links) {
   const int bytes = layout.bits / 8;
   for (const int mu : layout.link_order) {
-    Matrix3& u = links[mu];
-    for (int n = 0; n < 3 * layout.rows; ++n, data += 2 * bytes)
+    Complex64* u = links + mu * layout.colours * layout.colours;
+    for (int n = 0; n < layout.colours * layout.rows; ++n, data += 2 * bytes)
       u[n] = {get_real(data, layout.bits), get_real(data + bytes, layout.bits)};
-    if (layout.rows == 2)
+    if (layout.rows == 2 && layout.colours == 3)
       for (int j = 0; j < 3; ++j) {
         const int k = (j + 1) % 3, l = (j + 2) % 3;
         u[6 + j] = std::conj(u[k] * u[3 + l] - u[l] * u[3 + k]);
@@ -35,10 +43,11 @@ void decode_site(const unsigned char* data, const LinkLayout& layout, std::array
   }
 }
 
-void encode_site(const std::array<Matrix3, directions>& links, const LinkLayout& layout, unsigned char* data) {
+void encode_site(const HostGauge& gauge, long long i, const LinkLayout& layout, unsigned char* data) {
   for (const int mu : layout.link_order)
-    for (int n = 0; n < 3 * layout.rows; ++n)
-      for (const double part : {links[mu][n].real(), links[mu][n].imag()}) {
+    for (int n = 0; n < layout.colours * layout.rows; ++n) {
+      const Complex64 z = phase_of_link(gauge, i, mu) * gauge.link(i, mu)[n];
+      for (const double part : {z.real(), z.imag()}) {
         if (layout.bits == 64) {
           std::memcpy(data, &part, 8);
         } else {
@@ -47,6 +56,7 @@ void encode_site(const std::array<Matrix3, directions>& links, const LinkLayout&
         }
         data += layout.bits / 8;
       }
+    }
 }
 
 }  // namespace
@@ -70,17 +80,15 @@ void read_links(const InputFile& file, const LinkLayout& layout, HostGauge& gaug
     for (long long i = 0; i < slice; ++i) {
       unsigned char* site = buffer.data() + i * each;
       if (must_swap(layout)) swap_bytes(site, each, layout.bits / 8);
-      decode_site(site, layout, gauge.site[t * slice + i]);
+      decode_site(site, layout, gauge.site.at(t * slice + i));
     }
   }
   if (checksum != nullptr) checksum->combine(communicator);
 }
 
 Matrix3 link_with_phase(const HostGauge& gauge, long long site, int mu) {
-  const Lattice& lattice = gauge.lattice;
   Matrix3 u = gauge.site[site][mu];
-  if (gauge.phase[mu] != 1.0 && lattice.origin(mu) + lattice.coordinates(site)[mu] == lattice.global_extent(mu) - 1)
-    for (Complex64& z : u) z *= gauge.phase[mu];
+  for (Complex64& z : u) z *= phase_of_link(gauge, site, mu);
   return u;
 }
 
@@ -94,9 +102,7 @@ void write_links(NewFile& file, const LinkLayout& layout, const HostGauge& gauge
 #pragma omp parallel for schedule(static)
     for (long long i = 0; i < slice; ++i) {
       unsigned char* site = buffer.data() + i * each;
-      std::array<Matrix3, directions> links;
-      for (int mu = 0; mu < directions; ++mu) links[mu] = link_with_phase(gauge, t * slice + i, mu);
-      encode_site(links, layout, site);
+      encode_site(gauge, t * slice + i, layout, site);
       if (must_swap(layout)) swap_bytes(site, each, layout.bits / 8);
     }
     if (checksum != nullptr) add_sites(*checksum, lattice, t * slice, slice, buffer.data(), each);

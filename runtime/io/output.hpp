@@ -9,8 +9,8 @@ namespace quarksmith {
 
 class Communicator;
 
-/// A name that one process at a time has to itself. `<path>.lock` tells host and process of the owner and goes when it
-/// does; what a process that was killed leaves of it bars nobody.
+/// A name that one process at a time has to itself. `<path>.lock` names host and process of the owner and is removed
+/// with it; a stale lock of a process that was killed is ignored.
 class PathLock {
  public:
   PathLock() = default;
@@ -52,8 +52,8 @@ class Output {
   const std::filesystem::path& temporary() const { return temporary_; }
   Existing existing() const { return existing_; }
   Communicator& communicator() const { return *communicator_; }
-  /// Creates the temporary file anew, empty; for rank 0. \param suffix of a name beside it, for a file that is to be
-  /// renamed to it when it has its form. \return its descriptor, which the caller closes. \throws Error it cannot be
+  /// Creates the temporary file, or truncates it; for rank 0. \param suffix of a name beside it, for a file that is to
+  /// be renamed to it when it has its form. \return its descriptor, which the caller closes. \throws Error it cannot be
   /// created.
   int create(const char* suffix = "") const;
   /// Removes the temporary file, on rank 0.

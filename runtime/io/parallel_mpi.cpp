@@ -50,7 +50,7 @@ class RanksFile final : public SharedFile {
     if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
   }
   void read(const FileBox& box, void* to) override {
-    // Not every implementation tells of a read that fails on another rank: what is missing shall not look like numbers.
+    // Not every implementation reports a read that fails on another rank: what is missing shall not look like numbers.
     std::memset(to, 0xff, box.elements() * box.element_bytes);
     transfer(box, "read", [&](int count, MPI_Datatype element, MPI_Status* status) {
       return MPI_File_read_all(file_, to, count, element, status);
@@ -123,7 +123,7 @@ class RanksFile final : public SharedFile {
   FileMessages messages_;
   Communicator& communicator_;
   MPI_File file_ = MPI_FILE_NULL;
-  /// Not every implementation (OMPIO of Open MPI 4) tells of collective writes that fail: sync reads them again.
+  /// Not every implementation (OMPIO of Open MPI 4) reports collective writes that fail: sync reads them again.
   std::vector<Written> unproved_;
 };
 

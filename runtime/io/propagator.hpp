@@ -50,11 +50,11 @@ struct PropagatorHeader {
 };
 
 /// docs/files.md describes the format: HDF5, followed by a seal that holds its structure once more, so that a damaged
-/// file is told without libhdf5, which crashes on some. Written as `<path>.part` and renamed by finish(). All datasets
-/// are laid out when the file is created, so that writing a column changes no structure: a run that is killed leaves a
-/// readable file, and every rank writes its part of a column to where it stands. Each column has a checksum, the same
-/// on any grid of ranks. All calls but `has` and `report` are collective, the end of the object's life too; if one rank
-/// throws, all do.
+/// file is detected without libhdf5, which crashes on some. Written as `<path>.part` and renamed by finish(). All
+/// datasets are laid out when the file is created, so that writing a column changes no structure: a run that is killed
+/// leaves a readable file, and every rank writes its part of a column to where it stands. Each column has a checksum,
+/// the same on any grid of ranks. All calls but `has` and `report` are collective, the end of the object's life too; if
+/// one rank throws, all do.
 class PropagatorFile {
  public:
   using Provenance = quarksmith::Provenance;

@@ -9,7 +9,7 @@
 
 namespace quarksmith {
 
-/// What `/report` holds of a column. Written at once; its own checksum tells a torn one.
+/// What `/report` holds of a column. Written at once; its own checksum detects a torn one.
 struct ColumnRecord {
   std::int32_t done = 0;
   std::uint32_t a = 0, b = 0;  ///< SciDAC checksum of the column's sites

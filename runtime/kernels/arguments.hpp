@@ -2,10 +2,17 @@
 /// What a kernel receives: plain records shared by host code and every target. No host library is used here.
 #pragma once
 
+/// Functions that hosts and kernels share; a target whose compiler needs attributes defines it before.
+#if !defined(QUARKSMITH_ANYWHERE)
+#define QUARKSMITH_ANYWHERE inline __attribute__((always_inline))
+#endif
+
 namespace quarksmith {
 
 /// Number of space-time directions; the order is x, y, z, t.
 inline constexpr int directions = 4;
+/// Colours of a field at most (generator/algebra/su3.py).
+inline constexpr int most_colours = 16;
 /// Sites of a block in the memory of a GPU: the threads of a warp.
 inline constexpr int site_block = 32;
 /// Widest block of SIMD lanes that any target uses.
@@ -30,8 +37,8 @@ struct Geometry {
   int extent[directions];         ///< extents of the sub-lattice that one lane covers; even
   int stride[directions];         ///< distance of neighbours in the numbering of sites; [0] is not used
   Divisor by_half_x, by_y, by_z;  ///< division by extent[0]/2, extent[1], extent[2]
-  int half_sites;                 ///< sites (CUDA) or blocks of lanes (CPU) of one parity
-  int lanes;                      ///< lanes to a block; 1 on CUDA
+  int half_sites;                 ///< sites (GPU) or blocks of lanes (CPU) of one parity
+  int lanes;                      ///< lanes to a block; 1 on GPUs
   int split[directions];          ///< lanes along each direction; extent * split = extent of the lattice
   int lane_bits;                  ///< log2 of the boxes that lanes cover, see boxes_of
   int lane_direction[4];          ///< direction halved by each lane bit, in the order of the bits
@@ -75,7 +82,7 @@ struct Hops {
 /// Ranks of a host that can store into each other's device memory, at most.
 inline constexpr int most_peers = 16;
 
-/// Counters in device memory by which peers tell each other that something has arrived; each in a sector of its own.
+/// Counters in device memory by which peers signal arrivals to each other; each in a sector of its own.
 struct HaloSignals {
   static constexpr int stride = 32;
   unsigned arrived[2 * directions * stride];  ///< spinors in the ghost zone [2 mu + backward], of all exchanges so far
@@ -101,7 +108,7 @@ struct Halo {
   long long buffer = 0;                 ///< bytes from one set of zones to the next
 };
 
-/// Which work of a hopping term one launch does, in blocks of threads (CUDA), and how.
+/// Which work of a hopping term one launch does, in blocks of threads (GPU), and how.
 struct HaloWork {
   bool pack = false, interior = false, exterior = false;
   bool whole = false;  ///< `exterior` means all sites
@@ -150,19 +157,22 @@ struct FieldArguments {
   int direction = 0;    ///< link direction that a gauge update changes
   long long count = 0;  ///< sites of an element-wise kernel (both parities counted when the fields hold both)
   Operand out, in, x, y, z, w;
-  Operand links;  ///< forward links of both parities
-  Operand term;   ///< site terms of both parities (runtime/kernels/term.hpp)
+  Operand more[4];  ///< of expressions with many fields
+  Operand links;    ///< forward links of both parities
+  Operand term;     ///< site terms of both parities (runtime/kernels/term.hpp)
   ComplexScalar a, b, c;
+  ComplexScalar numbers[6];  ///< of expressions with many numbers
 };
 
 /// Hopping terms.
 struct HoppingArguments {
-  Operand long_links;  ///< as links, for hops over three sites
-  Operand twist;       ///< second factor of the inverse of a twisted term (runtime/kernels/twist.hpp)
+  Operand long_links;            ///< as links, for hops over three sites
+  Operand twist;                 ///< second factor of the inverse of a twisted term (runtime/kernels/twist.hpp)
+  const void* matrix = nullptr;  ///< elements of a constant site term (SpinMatrix there)
   Hops hops, long_hops;
   const int* list = nullptr;  ///< CPU: numbers of the blocks to work on, of which there are list_count; null: all
   int list_count = 0;
-  int skip = 0;                ///< CUDA: bits of directions; sites with a hop that leaves the part there are left out
+  int skip = 0;                ///< GPU: bits of directions; sites with a hop that leaves the part there are left out
   const Halo* halo = nullptr;  ///< boundaries of a part; null: hops that leave it come in again on the other side
 };
 
@@ -176,7 +186,7 @@ struct SliceArguments {
 struct SumArguments {
   double* sums = nullptr;      ///< results
   double* partial = nullptr;   ///< scratch: one row of sums per chunk
-  unsigned* ticket = nullptr;  ///< scratch: chunks done so far (CUDA); zero between calls
+  unsigned* ticket = nullptr;  ///< scratch: chunks done so far (GPU); zero between calls
 };
 
 /// Updates whose coefficients stay on the device.
@@ -201,7 +211,7 @@ struct Arguments : FieldArguments, HoppingArguments, SliceArguments, SumArgument
 /// Launch numbers of one kernel; ignored by the CPU target.
 struct Launch {
   int block = 128;         ///< threads of a block
-  void* stream = nullptr;  ///< cudaStream_t
+  void* stream = nullptr;  ///< queue of a GPU
   /// Work of a hopping term at the boundaries of a part, arguments.halo, instead of the plain kernel; null: the latter.
   const HaloWork* halo = nullptr;
 };

@@ -23,7 +23,7 @@ struct BlockDot {
     const int first_y = pair / groups * tile, first_x = pair % groups * tile;
     QUARKSMITH_UNROLL
     for (int s = 0; s < 4; ++s) {  // loads of the other spins are left out by the compiler
-      Colour<typename Spinors::Real> x[tile];
+      Colour<typename Spinors::Real, Spinors::colours> x[tile];
       QUARKSMITH_UNROLL
       for (int i = 0; i < tile; ++i) x[i] = Spinors::load(a.x, place, first_x + i)[s];
       QUARKSMITH_UNROLL

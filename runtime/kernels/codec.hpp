@@ -48,16 +48,22 @@ struct Ieee {
   }
 };
 
+/// A format of fields of N colours; by themselves formats are of three.
+template <class Codec, int N>
+struct OfColours : Codec {
+  static constexpr int colours = N;
+};
+
 /// Links that are loaded past the first cache, since no other site uses them.
 template <class Codec>
 struct Streamed : Codec {
   static constexpr bool streamed = true;
 };
 
-/// Integers of the size of Word that share one scale: value = integer * step * norm; their sign bit is stored turned
-/// round, so that they count from zero, which decodes faster. The step is 1/127 or 1/32766 to 4e-9, with so few digits
-/// that the decoding of target_cuda.hpp: integers is exact. With HasNorm the scale is the largest modulus of the group,
-/// kept beside it; without, it is 1.
+/// Integers of the size of Word that share one scale: value = integer * step * norm; their sign bit is stored inverted
+/// (offset binary), which decodes faster. The step is 1/127 or 1/32766 to 4e-9, with so few digits
+/// that the decoding on GPUs (`integers`) is exact. With HasNorm the scale is the largest modulus of the group,
+/// kept with it; without, it is 1.
 template <class WordType, bool HasNorm>
 struct Fixed {
   static constexpr bool streamed = false;
@@ -72,8 +78,8 @@ struct Fixed {
   template <int N>
   static constexpr int words = sizeof(Word) == 2 ? N + N % 2 : N;
 
-  /// With a norm the integers themselves, as the target likes to add them: their scale is applied later, to fewer
-  /// numbers.
+  /// With a norm the integers themselves, in the form that the target adds fastest: their scale is applied later, to
+  /// fewer numbers.
   template <int W, int N>
   static QUARKSMITH_INLINE auto decode(const Words<Word, W, words<N>>& stored) {
     if constexpr (HasNorm) {

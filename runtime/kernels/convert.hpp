@@ -20,7 +20,8 @@ struct ConvertSpinor {
     using Out = SpinorView<To, Spins, W>;
     const auto reals = as_reals<W>(In::load(a.in, locate(a.geometry, x, a.in), rhs));
     const auto converted = cast<Element, W>(reals);
-    Out::store(a.out, locate(a.geometry, x, a.out), rhs, as_spinor<typename Out::Real, W, Spins>(converted));
+    Out::store(a.out, locate(a.geometry, x, a.out), rhs,
+               as_spinor<typename Out::Real, W, Spins, Out::colours>(converted));
   }
 };
 

@@ -1,7 +1,7 @@
 /// \file
 /// What happens to D psi before it is stored. A Term is a site term T or its inverse (runtime/kernels/term.hpp,
 /// runtime/kernels/twist.hpp): it says how many right-hand sides it mixes, which an epilogue finishes together.
-/// `prefetch` has memory bring nearer what `finish` will read, of one right-hand side.
+/// `prefetch` prefetches what `finish` will read for one right-hand side.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -12,7 +12,7 @@ QUARKSMITH_INLINE Value combine(const Arguments& a, const Value& x, const Value&
   const R alpha = real_scalar<R>(a.a), beta = real_scalar<R>(a.b);
   Value out;
   QUARKSMITH_UNROLL
-  for (int i = 0; i < int(sizeof(Value) / sizeof(Colour<R>)); ++i) out[i] = alpha * x[i] + beta * y[i];
+  for (int i = 0; i < int(sizeof(x.s) / sizeof(x.s[0])); ++i) out[i] = alpha * x[i] + beta * y[i];
   return out;
 }
 

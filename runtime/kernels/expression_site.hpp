@@ -7,15 +7,6 @@
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-/// As in_order, which an assembler for GPUs does not see: what waits for the other threads of a warp stays behind it.
-/// Nothing on processors, which lose by it: what is loaded again is in their first cache.
-QUARKSMITH_INLINE void in_turns() {
-#ifdef __CUDA_ARCH__
-  in_order();
-  __syncwarp(__activemask());
-#endif
-}
-
 /// The site reached from x by the steps: +1 ... +4 forward along x, y, z, t, negative backward.
 template <int... Steps>
 QUARKSMITH_INLINE Walk<sizeof...(Steps)> walk(const Arguments& a, const Site& x) {
@@ -66,13 +57,13 @@ QUARKSMITH_INLINE Complex<R> seen_from_start(const Walk<Length>& at, const Compl
 }
 
 /// In place: to return a matrix is to copy it.
-template <int Length, class R>
-QUARKSMITH_OUTLINED void seen_from_start(const Walk<Length>& at, Link<R>& there) {
+template <int Length, class R, int N>
+QUARKSMITH_OUTLINED void seen_from_start(const Walk<Length>& at, Link<R, N>& there) {
   there = map(there, [&](const Complex<R>& z) { return seen_from_start(at, z); });
 }
-template <int Length, class R>
-QUARKSMITH_OUTLINED Colour<R> seen_from_start(const Walk<Length>& at, const Colour<R>& there) {
-  return {seen_from_start(at, there.c0), seen_from_start(at, there.c1), seen_from_start(at, there.c2)};
+template <int Length, class R, int N>
+QUARKSMITH_OUTLINED Colour<R, N> seen_from_start(const Walk<Length>& at, const Colour<R, N>& there) {
+  return each_colour<R, N>([&](int n) { return seen_from_start(at, there.c[n]); });
 }
 
 /// A matrix of direction mu.
@@ -86,6 +77,30 @@ QUARKSMITH_INLINE typename Links::Value load_matrix(const Operand& f, const Walk
   if constexpr (Links::lanes > 1)
     if (at.exchanges > 0) seen_from_start(at, u);
   return u;
+}
+
+/// Complex numbers, one for each direction, as links of one colour would be stored.
+template <class Codec, int W>
+struct NumberView {
+  static constexpr int reals = 2, words = Codec::template words<reals>, lanes = W;
+  using Word = typename Codec::Word;
+  using Value = Complex<Lanes<typename Codec::Element, W>>;
+
+  static QUARKSMITH_INLINE Value load(const Operand& f, const Place& p, int parity, int mu) {
+    const auto packed = load_words<Word, W, words, directions, false>(f, p, parity * f.parity_stride, mu);
+    const auto r = Codec::template decode<W, reals>(packed);
+    return {r.w[0], r.w[1]};
+  }
+};
+/// The number of direction mu; of fields with one number a site it stands in that of x.
+template <class Numbers>
+QUARKSMITH_INLINE typename Numbers::Value load_number(const Operand& f, const Site& x, int mu) {
+  return Numbers::load(f, x.place, x.parity, mu);
+}
+template <class Numbers, int Length>
+QUARKSMITH_INLINE typename Numbers::Value load_number(const Operand& f, const Walk<Length>& at, int mu) {
+  const auto z = load_number<Numbers>(f, at.site, mu);
+  return Numbers::lanes > 1 && at.exchanges > 0 ? seen_from_start(at, z) : z;
 }
 
 /// The half of a field of both parities that holds one of them.
@@ -112,13 +127,13 @@ QUARKSMITH_INLINE typename Spinors::Value load_spinor(const Operand& f, const Wa
 }
 
 /// What a fermion finds beyond the end of its lane's sub-lattice: lanes change places, the boundary phase is applied.
-template <class R, int S>
-QUARKSMITH_OUTLINED Spinor<R, S> across(const Arguments& a, const Spinor<R, S>& from, int mu, int back) {
+template <class R, int S, int N>
+QUARKSMITH_OUTLINED Spinor<R, S, N> across(const Arguments& a, const Spinor<R, S, N>& from, int mu, int back) {
   using E = Element<R>;
   const E re = scalar<R>(a.hops.edge_re[mu][back]), forward = scalar<R>(a.hops.edge_im[mu][back]);
   const E im = back != 0 ? -forward : forward;  // a backward hop takes the conjugate phase
   Complex<R> phase = {R{} + re, R{} + im};
-  Spinor<R, S> psi = from;
+  Spinor<R, S, N> psi = from;
   if (a.geometry.split[mu] > 1) {
     const int* table = a.geometry.lane_tables->permutation[mu][back];
     const int* crossing = a.geometry.lane_tables->crossing[mu][back];
@@ -127,7 +142,7 @@ QUARKSMITH_OUTLINED Spinor<R, S> across(const Arguments& a, const Spinor<R, S>& 
       return Complex<R>{exchange(z.re, table), exchange(z.im, table)};
     };
     QUARKSMITH_UNROLL
-    for (auto& v : psi.s) v = {moved(v.c0), moved(v.c1), moved(v.c2)};
+    for (auto& v : psi.s) v = each_colour<R, N>([&](int n) { return moved(v.c[n]); });
   }
   QUARKSMITH_UNROLL
   for (auto& v : psi.s) v = phase * v;
@@ -188,60 +203,60 @@ QUARKSMITH_INLINE void store_spinor(const Operand& f, const Site& x, int rhs, co
 // --- arithmetic ------------------------------------------------------------------------------------------------------
 
 /// f of each colour vector.
-template <class R, int S, class F>
-QUARKSMITH_INLINE Spinor<R, S> each(const F& f) {
-  Spinor<R, S> result;
+template <class R, int S, int N, class F>
+QUARKSMITH_INLINE Spinor<R, S, N> each(const F& f) {
+  Spinor<R, S, N> result;
   QUARKSMITH_UNROLL
   for (int s = 0; s < S; ++s) result[s] = f(s);
   return result;
 }
-template <class R, int S>
-QUARKSMITH_INLINE Spinor<R, S> operator+(const Spinor<R, S>& a, const Spinor<R, S>& b) {
-  return each<R, S>([&](int s) { return a[s] + b[s]; });
+template <class R, int S, int N>
+QUARKSMITH_INLINE Spinor<R, S, N> operator+(const Spinor<R, S, N>& a, const Spinor<R, S, N>& b) {
+  return each<R, S, N>([&](int s) { return a[s] + b[s]; });
 }
-template <class R, int S>
-QUARKSMITH_INLINE Spinor<R, S> operator-(const Spinor<R, S>& a, const Spinor<R, S>& b) {
-  return each<R, S>([&](int s) { return a[s] - b[s]; });
+template <class R, int S, int N>
+QUARKSMITH_INLINE Spinor<R, S, N> operator-(const Spinor<R, S, N>& a, const Spinor<R, S, N>& b) {
+  return each<R, S, N>([&](int s) { return a[s] - b[s]; });
 }
-template <class R, int S>
-QUARKSMITH_INLINE Spinor<R, S> operator-(const Spinor<R, S>& a) {
-  return each<R, S>([&](int s) { return -a[s]; });
+template <class R, int S, int N>
+QUARKSMITH_INLINE Spinor<R, S, N> operator-(const Spinor<R, S, N>& a) {
+  return each<R, S, N>([&](int s) { return -a[s]; });
 }
-template <class R, int S>
-QUARKSMITH_INLINE Spinor<R, S> operator*(const R& a, const Spinor<R, S>& b) {
-  return each<R, S>([&](int s) { return a * b[s]; });
+template <class R, int S, int N>
+QUARKSMITH_INLINE Spinor<R, S, N> operator*(const R& a, const Spinor<R, S, N>& b) {
+  return each<R, S, N>([&](int s) { return a * b[s]; });
 }
-template <class R, int S>
-QUARKSMITH_INLINE Spinor<R, S> operator*(const Complex<R>& a, const Spinor<R, S>& b) {
-  return each<R, S>([&](int s) { return a * b[s]; });
+template <class R, int S, int N>
+QUARKSMITH_INLINE Spinor<R, S, N> operator*(const Complex<R>& a, const Spinor<R, S, N>& b) {
+  return each<R, S, N>([&](int s) { return a * b[s]; });
 }
-template <class R, int S>
-QUARKSMITH_INLINE Spinor<R, S> mul(const Link<R>& u, const Spinor<R, S>& b) {
-  return each<R, S>([&](int s) { return mul(u, b[s]); });
+template <class R, int S, int N>
+QUARKSMITH_INLINE Spinor<R, S, N> mul(const Link<R, N>& u, const Spinor<R, S, N>& b) {
+  return each<R, S, N>([&](int s) { return mul(u, b[s]); });
 }
-template <class R, int S>
-QUARKSMITH_INLINE Spinor<R, S> mul_adj(const Link<R>& u, const Spinor<R, S>& b) {
-  return each<R, S>([&](int s) { return mul_adj(u, b[s]); });
+template <class R, int S, int N>
+QUARKSMITH_INLINE Spinor<R, S, N> mul_adj(const Link<R, N>& u, const Spinor<R, S, N>& b) {
+  return each<R, S, N>([&](int s) { return mul_adj(u, b[s]); });
 }
-template <class R, int S>
-QUARKSMITH_INLINE Spinor<R, S>& operator+=(Spinor<R, S>& a, const Spinor<R, S>& b) {
+template <class R, int S, int N>
+QUARKSMITH_INLINE Spinor<R, S, N>& operator+=(Spinor<R, S, N>& a, const Spinor<R, S, N>& b) {
   return a = a + b;
 }
-template <class R, int S>
-QUARKSMITH_INLINE Spinor<R, S>& operator-=(Spinor<R, S>& a, const Spinor<R, S>& b) {
+template <class R, int S, int N>
+QUARKSMITH_INLINE Spinor<R, S, N>& operator-=(Spinor<R, S, N>& a, const Spinor<R, S, N>& b) {
   return a = a - b;
 }
-template <class R>
-QUARKSMITH_INLINE Link<R>& operator-=(Link<R>& a, const Link<R>& b) {
+template <class R, int N>
+QUARKSMITH_INLINE Link<R, N>& operator-=(Link<R, N>& a, const Link<R, N>& b) {
   return a = a - b;
 }
-template <class R>
-QUARKSMITH_INLINE Link<R> operator*(const Complex<R>& a, const Link<R>& u) {
+template <class R, int N>
+QUARKSMITH_INLINE Link<R, N> operator*(const Complex<R>& a, const Link<R, N>& u) {
   return map(u, [&a](const Complex<R>& z) { return a * z; });
 }
 /// u v as a function, of which bodies hold many: inlined everywhere they take a compiler for the CPU minutes.
-template <class R>
-QUARKSMITH_FUNCTION Link<R> product(const Link<R>& u, const Link<R>& v) {
+template <class R, int N>
+QUARKSMITH_FUNCTION Link<R, N> product(const Link<R, N>& u, const Link<R, N>& v) {
   return u * v;
 }
 template <class R>
@@ -253,29 +268,26 @@ QUARKSMITH_INLINE Complex<R>& operator-=(Complex<R>& a, const Complex<R>& b) {
   return a = a - b;
 }
 /// The matrix sum a b^+ over spins.
-template <class R, int S>
-QUARKSMITH_FUNCTION Link<R> outer(const Spinor<R, S>& a, const Spinor<R, S>& b) {
-  Link<R> sum = {};
+template <class R, int S, int N>
+QUARKSMITH_FUNCTION Link<R, N> outer(const Spinor<R, S, N>& a, const Spinor<R, S, N>& b) {
+  MatrixRows<R, N> sum = {};
   QUARKSMITH_UNROLL
   for (int s = 0; s < S; ++s) {
-    const Complex<R> b0 = conj(b[s].c0), b1 = conj(b[s].c1), b2 = conj(b[s].c2);
-    sum.a0 = add_product<1>(sum.a0, a[s].c0, b0), sum.a1 = add_product<1>(sum.a1, a[s].c0, b1);
-    sum.a2 = add_product<1>(sum.a2, a[s].c0, b2), sum.b0 = add_product<1>(sum.b0, a[s].c1, b0);
-    sum.b1 = add_product<1>(sum.b1, a[s].c1, b1), sum.b2 = add_product<1>(sum.b2, a[s].c1, b2);
-    sum.c0 = add_product<1>(sum.c0, a[s].c2, b0), sum.c1 = add_product<1>(sum.c1, a[s].c2, b1);
-    sum.c2 = add_product<1>(sum.c2, a[s].c2, b2);
+    const Colour<R, N> right = each_colour<R, N>([&](int n) { return conj(b[s].c[n]); });
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < N * N; ++n)
+      sum(n / N, n % N) = add_product<1>(sum(n / N, n % N), a[s].c[n / N], right.c[n % N]);
   }
-  return sum;
+  return matrix(sum);
 }
 /// sum conj(a) b
-template <class R, int S>
-QUARKSMITH_INLINE Complex<R> dot(const Spinor<R, S>& a, const Spinor<R, S>& b) {
+template <class R, int S, int N>
+QUARKSMITH_INLINE Complex<R> dot(const Spinor<R, S, N>& a, const Spinor<R, S, N>& b) {
   Complex<R> sum = {R{}, R{}};
   QUARKSMITH_UNROLL
   for (int s = 0; s < S; ++s) {
-    sum = add_product<1>(sum, conj(a[s].c0), b[s].c0);
-    sum = add_product<1>(sum, conj(a[s].c1), b[s].c1);
-    sum = add_product<1>(sum, conj(a[s].c2), b[s].c2);
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < N; ++n) sum = add_product<1>(sum, conj(a[s].c[n]), b[s].c[n]);
   }
   return sum;
 }

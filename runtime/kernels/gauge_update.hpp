@@ -1,6 +1,6 @@
 /// \file
-/// Updates of one SU(3) link in the field of its staples, through the SU(2) subgroups of Cabibbo and Marinari
-/// (Phys. Lett. B 119 (1982) 387). The weight of a link U with sum of staples A is exp(beta/3 Re tr(U A)).
+/// Updates of one SU(N) link in the field of its staples, through the SU(2) subgroups of Cabibbo and Marinari
+/// (Phys. Lett. B 119 (1982) 387). The weight of a link U with sum of staples A is exp(beta/N Re tr(U A)).
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
@@ -26,21 +26,50 @@ QUARKSMITH_INLINE Quaternion block_direction(const Complex<double>& p, const Com
 }
 
 /// Rows (x, y) of a matrix become g (x, y).
-QUARKSMITH_INLINE void rotate_rows(const Quaternion& g, Colour<double>& x, Colour<double>& y) {
+template <int N>
+QUARKSMITH_INLINE void rotate_rows(const Quaternion& g, Colour<double, N>& x, Colour<double, N>& y) {
   const Complex<double> g00 = {g.a0, g.a3}, g01 = {g.a2, g.a1}, g10 = {-g.a2, g.a1}, g11 = {g.a0, -g.a3};
-  const Colour<double> top = g00 * x + g01 * y;
+  const Colour<double, N> top = g00 * x + g01 * y;
   y = g10 * x + g11 * y;
   x = top;
 }
 
-/// Rows made orthonormal from the first on, the third the conjugate cross product: removes accumulated rounding.
-QUARKSMITH_INLINE void reunitarise(Colour<double>& a, Colour<double>& b, Colour<double>& c) {
-  const auto norm = [](const Colour<double>& v) { return norm2(v.c0) + norm2(v.c1) + norm2(v.c2); };
-  a = (1 / square_root(norm(a))) * a;
-  const Complex<double> overlap = sum_of_conj_products(a.c0, b.c0, a.c1, b.c1, a.c2, b.c2);
-  b = b - overlap * a;
-  b = (1 / square_root(norm(b))) * b;
-  c = {conj(a.c1 * b.c2 - a.c2 * b.c1), conj(a.c2 * b.c0 - a.c0 * b.c2), conj(a.c0 * b.c1 - a.c1 * b.c0)};
+/// By elimination with exchange of rows.
+template <int N>
+QUARKSMITH_INLINE Complex<double> determinant(MatrixRows<double, N> m) {
+  Complex<double> det = {1, 0};
+  for (int k = 0; k < N; ++k) {
+    int pivot = k;
+    for (int i = k + 1; i < N; ++i)
+      if (norm2(m(i, k)) > norm2(m(pivot, k))) pivot = i;
+    if (pivot != k) {
+      const Colour<double, N> row = m.row[k];
+      m.row[k] = m.row[pivot];
+      m.row[pivot] = row;
+      det = -det;
+    }
+    det = det * m(k, k);
+    const Complex<double> inverse = (1 / norm2(m(k, k))) * conj(m(k, k));
+    for (int i = k + 1; i < N; ++i) m.row[i] -= (m(i, k) * inverse) * m.row[k];
+  }
+  return det;
+}
+
+/// Rows made orthonormal from the first on, the last turned so that the determinant is 1: removes accumulated rounding.
+template <int N>
+QUARKSMITH_INLINE void reunitarise(MatrixRows<double, N>& m) {
+  for (int i = 0; i < N; ++i) {
+    Colour<double, N>& v = m.row[i];
+    for (int k = 0; k < i; ++k) {
+      Complex<double> overlap = {0, 0};
+      for (int c = 0; c < N; ++c) overlap = add_product<1>(overlap, conj(m(k, c)), v.c[c]);
+      v -= overlap * m.row[k];
+    }
+    double square = 0;
+    for (int c = 0; c < N; ++c) square += norm2(v.c[c]);
+    v = (1 / square_root(square)) * v;
+  }
+  m.row[N - 1] = conj(determinant(m)) * m.row[N - 1];
 }
 
 /// SU(2) element g v distributed with weight exp(alpha (g v)_0): Kennedy and Pendleton, Phys. Lett. B 156 (1985) 393.
@@ -63,9 +92,10 @@ QUARKSMITH_INLINE Quaternion draw_su2(double alpha, Random& random) {
 
 /// Heat bath: beta is a.a.re.
 struct Heatbath {
+  template <int N>
   static QUARKSMITH_INLINE Quaternion choose_su2(const Arguments& a, const Quaternion& v, double size, Random& random) {
     // At a vanishing staple every element is equally likely; alpha is kept where the acceptance is not negligible.
-    const double alpha = maximum(a.a.re.d * 2 / 3 * size, 1e-3);
+    const double alpha = maximum(a.a.re.d * 2 / N * size, 1e-3);
     return draw_su2(alpha, random) * conj(v);
   }
 };
@@ -73,47 +103,38 @@ struct Heatbath {
 /// Over-relaxation: the SU(2) element that leaves the action unchanged, g v = v^+ (M. Creutz, Phys. Rev. D 36 (1987)
 /// 515).
 struct Overrelax {
+  template <int N>
   static QUARKSMITH_INLINE Quaternion choose_su2(const Arguments&, const Quaternion& v, double, Random&) {
     return conj(v) * conj(v);
   }
 };
 
-/// One pass over the three SU(2) subgroups of the link that one lane holds.
-template <class Update>
-QUARKSMITH_FUNCTION void update_link(const Arguments& a, Link<double>& u, const Link<double>& staple, Random& random) {
-  Colour<double> row[3] = {{u.a0, u.a1, u.a2}, {u.b0, u.b1, u.b2}, {u.c0, u.c1, u.c2}};
-  const Link<double> w = u * staple;
-  Colour<double> product[3] = {{w.a0, w.a1, w.a2}, {w.b0, w.b1, w.b2}, {w.c0, w.c1, w.c2}};
-  const auto hit = [&](int i, int j, const Complex<double>& p, const Complex<double>& q, const Complex<double>& r,
-                       const Complex<double>& s) {
-    double size;
-    const Quaternion v = block_direction(p, q, r, s, size);
-    if (size <= 1e-30) return;  // no direction to update towards
-    const Quaternion g = Update::choose_su2(a, v, size, random);
-    rotate_rows(g, row[i], row[j]);
-    rotate_rows(g, product[i], product[j]);
-  };
-  hit(0, 1, product[0].c0, product[0].c1, product[1].c0, product[1].c1);
-  hit(0, 2, product[0].c0, product[0].c2, product[2].c0, product[2].c2);
-  hit(1, 2, product[1].c1, product[1].c2, product[2].c1, product[2].c2);
-  reunitarise(row[0], row[1], row[2]);
-  u = {row[0].c0, row[0].c1, row[0].c2, row[1].c0, row[1].c1, row[1].c2, row[2].c0, row[2].c1, row[2].c2};
+/// One pass over the SU(2) subgroups, of each pair of colours, of the link that one lane holds.
+template <class Update, int N>
+QUARKSMITH_FUNCTION void update_link(const Arguments& a, Link<double, N>& u, const Link<double, N>& staple,
+                                     Random& random) {
+  auto link = rows(u), product = rows(u * staple);
+  for (int i = 0; i < N; ++i)
+    for (int j = i + 1; j < N; ++j) {
+      double size;
+      const Quaternion v = block_direction(product(i, i), product(i, j), product(j, i), product(j, j), size);
+      if (size <= 1e-30) continue;  // no direction to update towards
+      const Quaternion g = Update::template choose_su2<N>(a, v, size, random);
+      rotate_rows(g, link.row[i], link.row[j]);
+      rotate_rows(g, product.row[i], product.row[j]);
+    }
+  reunitarise(link);
+  u = matrix(link);
 }
 
 /// update_link for every lane of a block.
-template <class Update, int W, class R>
-QUARKSMITH_INLINE void update_lanes(const Arguments& a, const Site& x, Link<R>& u, const Link<R>& staple) {
+template <class Update, int W, class R, int N>
+QUARKSMITH_INLINE void update_lanes(const Arguments& a, const Site& x, Link<R, N>& u, const Link<R, N>& staple) {
   for (int l = 0; l < W; ++l) {
-    const auto pick = [l](const Complex<R>& z) { return Complex<double>{get_lane(z.re, l), get_lane(z.im, l)}; };
-    Link<double> link = map(u, pick);
+    Link<double, N> link = lane_of(u, l);
     Random random(a.random, global_site(a.geometry, x, l));
-    update_link<Update>(a, link, map(staple, pick), random);
-    const auto put = [l](Complex<R>& to, const Complex<double>& z) {
-      set_lane(to.re, l, z.re), set_lane(to.im, l, z.im);
-    };
-    put(u.a0, link.a0), put(u.a1, link.a1), put(u.a2, link.a2);
-    put(u.b0, link.b0), put(u.b1, link.b1), put(u.b2, link.b2);
-    put(u.c0, link.c0), put(u.c1, link.c1), put(u.c2, link.c2);
+    update_link<Update>(a, link, lane_of(staple, l), random);
+    set_lane_of(u, l, link);
   }
 }
 

@@ -1,8 +1,10 @@
 /// \file
-/// Everything that a generated kernel is made of. Include after the target's header.
+/// What generated kernels of all targets are made of. Include after the target's kernel.hpp and before its other
+/// headers.
 #pragma once
 
 #include "runtime/kernels/random.hpp"
+#include "runtime/kernels/complex.hpp"
 #include "runtime/kernels/colour.hpp"
 #include "runtime/kernels/codec.hpp"
 #include "runtime/kernels/scalars.hpp"
@@ -17,6 +19,3 @@
 #include "runtime/kernels/term.hpp"
 #include "runtime/kernels/twist.hpp"
 #include "runtime/kernels/gauge_update.hpp"
-#if !defined(__CUDACC__)
-#include "runtime/kernels/targets/hops_cpu.hpp"
-#endif

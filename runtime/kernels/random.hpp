@@ -6,12 +6,6 @@
 
 #include "runtime/kernels/arguments.hpp"
 
-#if defined(__CUDACC__)
-#define QUARKSMITH_ANYWHERE __host__ __device__ __forceinline__
-#else
-#define QUARKSMITH_ANYWHERE inline __attribute__((always_inline))
-#endif
-
 namespace quarksmith {
 
 class Random {

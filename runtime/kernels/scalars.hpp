@@ -65,7 +65,7 @@ class Slots {
     broken_ = true;
     return {0, 0};
   }
-  /// Records what went wrong, and puts the right-hand side at rest then.
+  /// Records what went wrong and deactivates the right-hand side.
   QUARKSMITH_INLINE void finish() {
     if (finite_ && !broken_) return;
     double* base = a_.scalars + static_cast<long long>(rhs_) * a_.scalar_stride;
@@ -79,8 +79,8 @@ class Slots {
   bool finite_ = true, broken_ = false;
 };
 
-/// True if the right-hand sides rhs ... rhs + tile - 1 are at rest, so that a kernel has nothing to do for them.
-QUARKSMITH_INLINE bool at_rest(const Arguments& a, int rhs, int tile) {
+/// True if the right-hand sides rhs ... rhs + tile - 1 are inactive: kernels skip them.
+QUARKSMITH_INLINE bool inactive(const Arguments& a, int rhs, int tile) {
   if (a.scalars == nullptr || a.mask < 0) return false;
   for (int r = rhs; r < rhs + tile; ++r)
     if (a.scalars[static_cast<long long>(r) * a.scalar_stride + 2 * a.mask] != 0) return false;

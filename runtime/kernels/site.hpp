@@ -181,21 +181,20 @@ QUARKSMITH_INLINE V staggered_sign(const Site& s, const V& h) {
   return (sum & 1) != 0 ? -h : h;
 }
 
-/// What arrives over a hop that leaves the sub-lattice: lanes change places and the boundary phase is applied. In
-/// place: a call would have what registers hold stored, at every hop, whether it leaves or not.
-template <bool HasComplexPhase, int Mu, int Step, class R>
-QUARKSMITH_INLINE Colour<R> arrive_across(const Arguments& a, const Colour<R>& from) {
+/// What arrives over a hop that leaves the sub-lattice: lanes change places and the boundary phase is applied.
+/// Inlined: a call would spill registers at every hop, whether it leaves or not.
+template <bool HasComplexPhase, int Mu, int Step, class R, int N>
+QUARKSMITH_INLINE Colour<R, N> arrive_across(const Arguments& a, const Colour<R, N>& from) {
   constexpr int back = Step > 0 ? 0 : 1;
   const Hops& hops = coefficients_of<Step>(a);
   const Element<R> bulk = scalar<R>(hops.bulk[Mu]);
   const int* crossing = nullptr;
-  Colour<R> h = from;
+  Colour<R, N> h = from;
   if (a.geometry.split[Mu] > 1) {
     const int* table = a.geometry.lane_tables->permutation[Mu][back];
     crossing = a.geometry.lane_tables->crossing[Mu][back];
-    h = {{exchange(h.c0.re, table), exchange(h.c0.im, table)},
-         {exchange(h.c1.re, table), exchange(h.c1.im, table)},
-         {exchange(h.c2.re, table), exchange(h.c2.im, table)}};
+    h = each_colour<R, N>(
+        [&](int n) { return Complex<R>{exchange(from.c[n].re, table), exchange(from.c[n].im, table)}; });
   }
   const Element<R> re = scalar<R>(hops.edge_re[Mu][back]);
   if constexpr (HasComplexPhase) {
@@ -211,76 +210,75 @@ QUARKSMITH_INLINE Colour<R> arrive_across(const Arguments& a, const Colour<R>& f
 }
 
 /// A colour vector times a factor that is applied when it is added to a sum: no instruction of its own.
-template <class R>
+template <class R, int N>
 struct Scaled {
   R factor;
-  Colour<R> h;
-  QUARKSMITH_INLINE operator Colour<R>() const { return factor * h; }
+  Colour<R, N> h;
+  QUARKSMITH_INLINE operator Colour<R, N>() const { return factor * h; }
 };
-template <class R>
-QUARKSMITH_INLINE Scaled<R> operator-(const Scaled<R>& a) {
+template <class R, int N>
+QUARKSMITH_INLINE Scaled<R, N> operator-(const Scaled<R, N>& a) {
   return {a.factor, -a.h};
 }
-/// Six numbers keep their signs.
-template <int Mask, class R>
-QUARKSMITH_INLINE Scaled<R> staggered_sign(const Site& s, const Scaled<R>& a) {
+/// The numbers of the vector keep their signs.
+template <int Mask, class R, int N>
+QUARKSMITH_INLINE Scaled<R, N> staggered_sign(const Site& s, const Scaled<R, N>& a) {
   return {staggered_sign<Mask>(s, a.factor), a.h};
 }
 /// Both have the factor of one hop.
-template <class R>
-QUARKSMITH_INLINE Scaled<R> operator+(const Scaled<R>& a, const Scaled<R>& b) {
+template <class R, int N>
+QUARKSMITH_INLINE Scaled<R, N> operator+(const Scaled<R, N>& a, const Scaled<R, N>& b) {
   return {a.factor, a.h + b.h};
 }
-template <class R>
-QUARKSMITH_INLINE Scaled<R> operator-(const Scaled<R>& a, const Scaled<R>& b) {
+template <class R, int N>
+QUARKSMITH_INLINE Scaled<R, N> operator-(const Scaled<R, N>& a, const Scaled<R, N>& b) {
   return {a.factor, a.h - b.h};
 }
-template <class R>
-QUARKSMITH_INLINE Scaled<R> times_i(const Scaled<R>& a) {
+template <class R, int N>
+QUARKSMITH_INLINE Scaled<R, N> times_i(const Scaled<R, N>& a) {
   return {a.factor, times_i(a.h)};
 }
-template <class R>
-QUARKSMITH_INLINE Scaled<R> times(double re, const Scaled<R>& a) {
+template <class R, int N>
+QUARKSMITH_INLINE Scaled<R, N> times(double re, const Scaled<R, N>& a) {
   return {broadcast<R>(re) * a.factor, a.h};
 }
-template <class R>
-QUARKSMITH_INLINE Scaled<R> times(double re, double im, const Scaled<R>& a) {
+template <class R, int N>
+QUARKSMITH_INLINE Scaled<R, N> times(double re, double im, const Scaled<R, N>& a) {
   return {a.factor, times(re, im, a.h)};
 }
-template <class U, class R>
-QUARKSMITH_INLINE Scaled<R> mul(const U& u, const Scaled<R>& a) {
+template <class U, class R, int N>
+QUARKSMITH_INLINE Scaled<R, N> mul(const U& u, const Scaled<R, N>& a) {
   return {a.factor, mul(u, a.h)};
 }
 template <class R>
 QUARKSMITH_INLINE Complex<R> multiply_add(const R& a, const Complex<R>& b, const Complex<R>& c) {
   return {multiply_add(a, b.re, c.re), multiply_add(a, b.im, c.im)};
 }
-template <class R>
-QUARKSMITH_INLINE Colour<R>& operator+=(Colour<R>& sum, const Scaled<R>& a) {
-  return sum = {multiply_add(a.factor, a.h.c0, sum.c0), multiply_add(a.factor, a.h.c1, sum.c1),
-                multiply_add(a.factor, a.h.c2, sum.c2)};
+template <class R, int N>
+QUARKSMITH_INLINE Colour<R, N>& operator+=(Colour<R, N>& sum, const Scaled<R, N>& a) {
+  return sum = each_colour<R, N>([&](int n) { return multiply_add(a.factor, a.h.c[n], sum.c[n]); });
 }
-template <class R>
-QUARKSMITH_INLINE Colour<R>& operator-=(Colour<R>& sum, const Scaled<R>& a) {
+template <class R, int N>
+QUARKSMITH_INLINE Colour<R, N>& operator-=(Colour<R, N>& sum, const Scaled<R, N>& a) {
   return sum += -a;
 }
 
 /// What arrives over a hop, times its scale and coefficient as one factor: for targets that take no branch.
-template <bool HasComplexPhase, int Mu, int Step, class Scale, class R>
+template <bool HasComplexPhase, int Mu, int Step, class Scale, class R, int C>
 QUARKSMITH_INLINE auto arrive(const Arguments& a, const Neighbour<Mu, Step>& n, const Scale& scale,
-                              const Colour<R>& h) {
+                              const Colour<R, C>& h) {
   const Hops& hops = coefficients_of<Step>(a);
   const R re = n.crosses ? scalar<R>(hops.edge_re[Mu][n.back]) : scalar<R>(hops.bulk[Mu]);
   if constexpr (HasComplexPhase) {
     const R im = n.crosses ? scalar<R>(hops.edge_im[Mu][n.back]) : R(0);
     return Complex<R>{re * scale, (Step > 0 ? im : -im) * scale} * h;
   } else {
-    return Scaled<R>{re * scale, h};
+    return Scaled<R, C>{re * scale, h};
   }
 }
 /// The same of N vectors, where a branch is taken: one for all.
-template <bool HasComplexPhase, int N, int Mu, int Step, class R>
-QUARKSMITH_INLINE void arrive_in_place(const Arguments& a, const Neighbour<Mu, Step>& n, Colour<R>* h) {
+template <bool HasComplexPhase, int N, int Mu, int Step, class R, int C>
+QUARKSMITH_INLINE void arrive_in_place(const Arguments& a, const Neighbour<Mu, Step>& n, Colour<R, C>* h) {
   const Element<R> bulk = scalar<R>(coefficients_of<Step>(a).bulk[Mu]);
   if (n.crosses) {
     QUARKSMITH_UNROLL

@@ -23,9 +23,9 @@ struct SiteDraws {
   const unsigned long long* numbers = nullptr;  ///< of the slots in the whole lattice; `nowhere`: no site is there
   int slots = 0;
   RandomState random;
-  /// Matrices i p_a lambda_a / 2 with independent p_a of variance 1, or z with <|z|^2> = 1.
+  /// Matrices i p_a T_a, tr T_a T_b = 1/2, with independent p_a of variance 1, or z with <|z|^2> = 1.
   Kind kind = Kind::complex_numbers;
-  int spins = 1;
+  int spins = 1, colours = 3;
   double rotation[32] = {};  ///< what turns four spins, row by row
 
   static constexpr unsigned long long nowhere = ~0ull;
@@ -55,28 +55,39 @@ class SiteWords {
   int vector_, row_;
 };
 
-/// i sum_a p_a lambda_a / 2 with the Gell-Mann matrices, from word `at` on.
-QUARKSMITH_ANYWHERE void draw_algebra(Random& random, const SiteWords& words, int at) {
-  double p[8];
-  for (double& component : p) component = gaussian(random) / 2;
-  const double d = p[7] / 1.732050807568877293527;
-  const double matrix[18] = {0,        p[2] + d, p[1], p[0],  p[4], p[3],  -p[1], p[0], 0,
-                             d - p[2], p[6],     p[5], -p[4], p[3], -p[6], p[5],  0,    -2 * d};
-  for (int n = 0; n < 18; ++n) words[at + n] = matrix[n];
+/// i sum_a p_a T_a of SU(n) from word `at` on, T_a half the matrices of Gell-Mann and their like for other n: column
+/// after column those above the diagonal, then the diagonal one that ends there.
+QUARKSMITH_ANYWHERE void draw_algebra(Random& random, const SiteWords& words, int at, int n) {
+  const auto put = [&](int i, int j, double re, double im) {
+    words[at + 2 * (n * i + j)] = re;
+    words[at + 2 * (n * i + j) + 1] = im;
+  };
+  double diagonal[most_colours] = {};
+  for (int j = 1; j < n; ++j) {
+    for (int i = 0; i < j; ++i) {
+      const double p = gaussian(random) / 2, q = gaussian(random) / 2;
+      put(i, j, q, p);
+      put(j, i, -q, p);
+    }
+    const double d = gaussian(random) / 2 / sqrt(0.5 * j * (j + 1));
+    for (int i = 0; i < j; ++i) diagonal[i] += d;
+    diagonal[j] = -j * d;
+  }
+  for (int i = 0; i < n; ++i) put(i, i, 0, diagonal[i]);
 }
 
 /// \param psi complex numbers of a site, as they are drawn.
-QUARKSMITH_ANYWHERE void turn_spins(const double* rotation, const double* psi, const SiteWords& words) {
+QUARKSMITH_ANYWHERE void turn_spins(const double* rotation, const double* psi, const SiteWords& words, int colours) {
   for (int r = 0; r < 4; ++r)
-    for (int c = 0; c < 3; ++c) {
+    for (int c = 0; c < colours; ++c) {
       double re = 0, im = 0;
       for (int s = 0; s < 4; ++s) {
-        const double *e = rotation + 2 * (4 * r + s), *z = psi + 2 * (3 * s + c);
+        const double *e = rotation + 2 * (4 * r + s), *z = psi + 2 * (colours * s + c);
         re += e[0] * z[0] - e[1] * z[1];
         im += e[0] * z[1] + e[1] * z[0];
       }
-      words[2 * (3 * r + c)] = re;
-      words[2 * (3 * r + c) + 1] = im;
+      words[2 * (colours * r + c)] = re;
+      words[2 * (colours * r + c) + 1] = im;
     }
 }
 
@@ -86,15 +97,16 @@ QUARKSMITH_ANYWHERE void draw_site(const SiteDraws& d, int slot) {
   for (int rhs = 0; rhs < d.to.rhs; ++rhs) {
     const SiteWords words(d.to, slot, rhs);
     if (d.kind == SiteDraws::Kind::algebra) {
-      for (int mu = 0; mu < directions; ++mu) draw_algebra(random, words, 18 * mu);
+      for (int mu = 0; mu < directions; ++mu) draw_algebra(random, words, 2 * d.colours * d.colours * mu, d.colours);
       continue;
     }
-    double psi[24];
-    for (int n = 0; n < 6 * d.spins; ++n) psi[n] = gaussian(random) * 0.7071067811865475244008;
+    double psi[8 * most_colours];
+    const int reals = 2 * d.colours * d.spins;
+    for (int n = 0; n < reals; ++n) psi[n] = gaussian(random) * 0.7071067811865475244008;
     if (d.spins == 4)
-      turn_spins(d.rotation, psi, words);
+      turn_spins(d.rotation, psi, words, d.colours);
     else
-      for (int n = 0; n < 6 * d.spins; ++n) words[n] = psi[n];
+      for (int n = 0; n < reals; ++n) words[n] = psi[n];
   }
 }
 

@@ -2,6 +2,8 @@
 /// The sites of a field as devices copy them, whatever they hold.
 #pragma once
 
+#include "runtime/kernels/arguments.hpp"
+
 namespace quarksmith {
 
 /// Where the sites of a field lie: all words of a site in pieces (a word of a CPU's lane, a short vector of a GPU), a
@@ -27,13 +29,7 @@ struct SiteNumbers {
   int apart = 1;         ///< doubles from one of them to the next
   long long stride = 0;  ///< doubles from row to row
 
-#ifdef __CUDACC__
-  __host__ __device__
-#endif
-      double
-      at(long long site) const {
-    return data[site / row * stride + site % row * apart];
-  }
+  QUARKSMITH_ANYWHERE double at(long long site) const { return data[site / row * stride + site % row * apart]; }
   long long count() const { return rows * row; }
 };
 

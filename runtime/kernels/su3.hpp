@@ -1,24 +1,25 @@
 /// \file
-/// Functions of 3x3 matrices that lattice expressions use: Lie algebra, exponential, closest element of SU(3). Include
+/// Functions of NxN matrices that lattice expressions use: Lie algebra, exponential, closest element of SU(N). Include
 /// after runtime/kernels/kernel.hpp.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
-template <class R>
-QUARKSMITH_INLINE Link<R> unit_matrix() {
-  const Complex<R> one = {broadcast<R>(1), R{}}, zero = {R{}, R{}};
-  return {one, zero, zero, zero, one, zero, zero, zero, one};
+template <class R, int N = 3>
+QUARKSMITH_INLINE Link<R, N> unit_matrix() {
+  return matrix_of<R, N>([](int i, int j) { return Complex<R>{broadcast<R>(i == j ? 1 : 0), R{}}; });
 }
 
-/// (m - m^+)/2 - tr(m - m^+)/6
-template <class R>
-QUARKSMITH_INLINE Link<R> traceless_antihermitian(const Link<R>& m) {
-  const R half = broadcast<R>(0.5), third = broadcast<R>(1.0 / 3);
-  const R mean = third * (m.a0.im + m.b1.im + m.c2.im);
-  const Complex<R> a1 = half * (m.a1 - conj(m.b0)), a2 = half * (m.a2 - conj(m.c0)), b2 = half * (m.b2 - conj(m.c1));
-  return {{R{}, m.a0.im - mean}, a1, a2, -conj(a1), {R{}, m.b1.im - mean}, b2, -conj(a2), -conj(b2),
-          {R{}, m.c2.im - mean}};
+/// (m - m^+)/2 - tr(m - m^+)/(2 N)
+template <class R, int N>
+QUARKSMITH_INLINE Link<R, N> traceless_antihermitian(const Link<R, N>& m) {
+  const auto e = rows(m);
+  R sum = e(0, 0).im;
+  QUARKSMITH_UNROLL
+  for (int n = 1; n < N; ++n) sum = sum + e(n, n).im;
+  const R half = broadcast<R>(0.5), mean = broadcast<R>(1.0 / N) * sum;
+  return matrix_of<R, N>(
+      [&](int i, int j) { return i == j ? Complex<R>{R{}, e(i, i).im - mean} : half * (e(i, j) - conj(e(j, i))); });
 }
 
 /// exp(iQ) = f[0] + f[1] Q + f[2] Q^2 for Hermitian traceless Q with c0 = det Q and c1 = tr Q^2 / 2: C. Morningstar
@@ -76,27 +77,67 @@ QUARKSMITH_FUNCTION Link<R> exponential(const Link<R>& a) {
   return sum;
 }
 
+/// exp(a) and, in *d, its derivative along c, int_0^1 ds exp(s a) c exp((1 - s) a), of one lane: series of a / 2^k,
+/// squared k times.
+template <int N>
+QUARKSMITH_FUNCTION Link<double, N> exponential_series(Link<double, N> a, Link<double, N> c, Link<double, N>* d) {
+  double size = trace(a * adj(a)).re, scale = 1;
+  int squarings = 0;
+  for (; size > 1.0 / 64; size /= 4, scale /= 2) ++squarings;
+  a = scale * a, c = scale * c;
+  Link<double, N> power = unit_matrix<double, N>(), sum = power, along = {}, derivative = {};
+  constexpr int terms = 10;  // what is left of |a| = 1/8 is 1e-17
+  for (int n = 1; n <= terms; ++n) {
+    const double weight = 1.0 / n;
+    along = weight * (c * power + a * along);
+    power = weight * (a * power);
+    sum += power;
+    derivative += along;
+  }
+  for (int k = 0; k < squarings; ++k) {
+    derivative = derivative * sum + sum * derivative;
+    sum = sum * sum;
+  }
+  *d = derivative;
+  return sum;
+}
+
+/// exp(a) of an anti-Hermitian matrix of any number of colours.
+template <class R, int N>
+QUARKSMITH_FUNCTION Link<R, N> exponential(const Link<R, N>& a) {
+  Link<R, N> u = a;
+  constexpr int lanes = sizeof(R) / sizeof(Element<R>);
+  for (int l = 0; l < lanes; ++l) {
+    Link<double, N> derivative;
+    set_lane_of(u, l, exponential_series<N>(lane_of(a, l), {}, &derivative));
+  }
+  return u;
+}
+
 /// The SU(2) element that maximises Re tr of the product.
 struct Maximise {
+  template <int N>
   static QUARKSMITH_INLINE Quaternion choose_su2(const Arguments&, const Quaternion& v, double, Random&) {
     return conj(v);
   }
 };
 
-/// The SU(3) matrix u that maximises Re tr(u^+ m), for one lane: passes over the SU(2) subgroups until u^+ m is
+/// The SU(N) matrix u that maximises Re tr(u^+ m), for one lane: passes over the SU(2) subgroups until u^+ m is
 /// Hermitian up to a multiple of i.
-QUARKSMITH_FUNCTION Link<double> closest_su3_of(const Link<double>& m) {
-  Colour<double> a = {m.a0, m.a1, m.a2}, b = {m.b0, m.b1, m.b2}, c = {m.c0, m.c1, m.c2};
-  reunitarise(a, b, c);
-  Link<double> u = {a.c0, a.c1, a.c2, b.c0, b.c1, b.c2, c.c0, c.c1, c.c2};
-  const Link<double> to = adj(m);
+template <int N>
+QUARKSMITH_FUNCTION Link<double, N> closest_su3_of(const Link<double, N>& m) {
+  auto start = rows(m);
+  reunitarise(start);
+  Link<double, N> u = matrix(start);
+  const Link<double, N> to = adj(m);
   const Arguments none{};
   Random unused(none.random, 0);
   for (int pass = 0; pass < 200; ++pass) {
-    const Link<double> product = u * to;
-    const Link<double> left = traceless_antihermitian(product);
-    const double off =
-        norm2(left.a0) + norm2(left.a1) + norm2(left.a2) + norm2(left.b1) + norm2(left.b2) + norm2(left.c2);
+    const Link<double, N> product = u * to;
+    const auto left = rows(traceless_antihermitian(product));
+    double off = 0;
+    for (int i = 0; i < N; ++i)
+      for (int j = i; j < N; ++j) off += norm2(left(i, j));
     const double size = trace(product).re;
     if (!(off > 1e-31 * size * size)) break;
     update_link<Maximise>(none, u, to, unused);
@@ -105,23 +146,11 @@ QUARKSMITH_FUNCTION Link<double> closest_su3_of(const Link<double>& m) {
 }
 
 /// The same for all lanes.
-template <class R>
-QUARKSMITH_FUNCTION Link<R> closest_su3(const Link<R>& m) {
-  Link<R> u = m;
+template <class R, int N>
+QUARKSMITH_FUNCTION Link<R, N> closest_su3(const Link<R, N>& m) {
+  Link<R, N> u = m;
   constexpr int lanes = sizeof(R) / sizeof(Element<R>);
-  for (int l = 0; l < lanes; ++l) {
-    const auto pick = [l](const Complex<R>& z) {
-      return Complex<double>{double(get_lane(z.re, l)), double(get_lane(z.im, l))};
-    };
-    const Link<double> one = closest_su3_of(map(m, pick));
-    const auto put = [l](Complex<R>& to, const Complex<double>& z) {
-      set_lane(to.re, l, Element<R>(z.re));
-      set_lane(to.im, l, Element<R>(z.im));
-    };
-    put(u.a0, one.a0), put(u.a1, one.a1), put(u.a2, one.a2);
-    put(u.b0, one.b0), put(u.b1, one.b1), put(u.b2, one.b2);
-    put(u.c0, one.c0), put(u.c1, one.c1), put(u.c2, one.c2);
-  }
+  for (int l = 0; l < lanes; ++l) set_lane_of(u, l, closest_su3_of(lane_of(m, l)));
   return u;
 }
 

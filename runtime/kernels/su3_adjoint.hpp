@@ -107,6 +107,19 @@ QUARKSMITH_FUNCTION Link<R> exponential_adjoint(const Link<R>& a, const Link<R>&
   return traceless_antihermitian(sum);
 }
 
+/// The same of any number of colours: the derivative along c of exp(a).
+template <class R, int N>
+QUARKSMITH_FUNCTION Link<R, N> exponential_adjoint(const Link<R, N>& a, const Link<R, N>& c) {
+  Link<R, N> sum = a;
+  constexpr int lanes = sizeof(R) / sizeof(Element<R>);
+  for (int l = 0; l < lanes; ++l) {
+    Link<double, N> derivative;
+    exponential_series<N>(lane_of(a, l), lane_of(c, l), &derivative);
+    set_lane_of(sum, l, derivative);
+  }
+  return traceless_antihermitian(sum);
+}
+
 /// Matrices v with |(v^+ v)^-1| of more than the inverse of this have their adjoint damped: rounding and forces explode
 /// where the projection is singular (A. Bazavov et al., arXiv:1004.0342, appendix).
 inline constexpr double smallest_eigenvalue = 5e-5;
@@ -204,6 +217,21 @@ QUARKSMITH_FUNCTION Link<R> nearest_unitary_adjoint(const Link<R>& v, const Link
   const Link<R> w = unitary_part(scale * v + reciprocal(scale) * inverse);
   const Link<R> cw = c * w, h = plus_multiple_of_unit(mirrored<1>(adj(w) * v), damped);
   return half_of_anticommutator(h, cw - adj(cw)) * adj(w);
+}
+
+/// The matrix A with Re tr(dx c) = Re tr(dv A) for the element x of SU(3) that maximises Re tr(x^+ v): there x^+ v = h
+/// + i alpha with a Hermitian h, so that dx = x y with {y, h}/2 = [x^+ dv]_TA but for traces, and A = z x^+ with {z,
+/// h}/2 = [c x]_TA likewise, y and z traceless.
+template <class R>
+QUARKSMITH_FUNCTION Link<R> closest_su3_adjoint(const Link<R>& v, const Link<R>& c) {
+  const Link<R> x = closest_su3(v), p = adj(x) * v;
+  const R half = broadcast<R>(0.5);
+  const Link<R> h = mirrored<1>(half * (p + adj(p)));
+  const Link<R> y = half_of_anticommutator(h, traceless_antihermitian(c * x));
+  const Invariants<R> of(h);
+  const R tau = -trace(y).im * reciprocal(of.e2);  // times i / h, which solves for i times the unit matrix
+  const R two = broadcast<R>(2);
+  return (two * y + two * times_i(tau * of.adjugate)) * adj(x);
 }
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

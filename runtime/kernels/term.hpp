@@ -16,7 +16,7 @@ struct Hermitian6 {
 template <class R>
 QUARKSMITH_INLINE void apply_block(const Hermitian6<R>& h, const Colour<R>& upper, const Colour<R>& lower,
                                    Colour<R>& out_upper, Colour<R>& out_lower) {
-  const Complex<R> x[6] = {upper.c0, upper.c1, upper.c2, lower.c0, lower.c1, lower.c2};
+  const Complex<R> x[6] = {upper.c[0], upper.c[1], upper.c[2], lower.c[0], lower.c[1], lower.c[2]};
   Complex<R> y[6];
   QUARKSMITH_UNROLL
   for (int i = 0; i < 6; ++i) y[i] = h.diagonal[i] * x[i];
@@ -51,7 +51,7 @@ struct TermView {
     for (int i = 0; i < 15; ++i) h.below[i] = {r.w[6 + 2 * i], r.w[7 + 2 * i]};
     return h;
   }
-  /// Has memory bring both blocks of a site nearer, which will be read soon.
+  /// Prefetches both blocks of a site.
   static QUARKSMITH_INLINE void prefetch(const Operand& f, const Place& p, int parity) {
     prefetch_words<Word, W, 2 * words>(f, p, parity * f.parity_stride);
   }
@@ -208,6 +208,69 @@ struct ConvertTerm : TermKernel<To, 0> {
       for (int i = 0; i < 15; ++i) e.below[i] = {T(factor * h.below[i].re), T(factor * h.below[i].im)};
       TermView<To, W>::store(a.out, to, a.parity, block, e);
       if (a.out.norm != nullptr) store_largest<W>(a.out, to, 0, block, largest_part(e));
+    }
+  }
+};
+
+/// out = out + a.a term
+template <class Codec>
+struct AddTerm : TermKernel<Codec, 0> {
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>*) {
+    using Terms = TermView<Codec, W>;
+    using R = typename Terms::Real;
+    const Site x = make_site(a.geometry, a.parity, index, rhs);
+    const R factor = real_scalar<R>(a.a);
+    QUARKSMITH_ROLLED
+    for (int block = 0; block < 2; ++block) {
+      const auto h = Terms::load(a.term, x.place, x.parity, block);
+      auto sum = Terms::load(a.out, x.place, x.parity, block);
+      QUARKSMITH_UNROLL
+      for (int i = 0; i < 6; ++i) sum.diagonal[i] = sum.diagonal[i] + factor * h.diagonal[i];
+      QUARKSMITH_UNROLL
+      for (int i = 0; i < 15; ++i) sum.below[i] = sum.below[i] + factor * h.below[i];
+      Terms::store(a.out, x.place, x.parity, block, sum);
+    }
+  }
+};
+
+/// Component i = 3 s + c of a block's two colour vectors.
+template <class R>
+QUARKSMITH_INLINE Complex<R> component(const Spinor<R, 4>& psi, int block, int i) {
+  return psi[2 * block + i / 3].c[i % 3];
+}
+
+/// out = out - a.a times the sum over all right-hand sides, of which there are a.columns, of (in x^+ + x in^+)/2
+/// between spins of one eigenvalue of gamma_5.
+template <class Codec, class TermCodec, class Frame>
+struct AddOuter : TermKernel<Codec, 0> {
+  template <int W>
+  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>*) {
+    using Spinors = SpinorView<Codec, 4, W>;
+    using Terms = TermView<TermCodec, W>;
+    using R = typename Terms::Real;
+    const Site x = make_site(a.geometry, a.parity, index, rhs);
+    const R factor = real_scalar<R>(a.a), half = broadcast<R>(0.5) * factor;
+    QUARKSMITH_ROLLED
+    for (int block = 0; block < 2; ++block) {
+      auto sum = Terms::load(a.out, x.place, x.parity, block);
+      QUARKSMITH_ROLLED
+      for (int k = 0; k < a.columns; ++k) {
+        const Spinor<R, 4> psi = Frame::to_chiral(Spinors::load(a.in, x.place, k));
+        const Spinor<R, 4> chi = Frame::to_chiral(Spinors::load(a.x, x.place, k));
+        QUARKSMITH_UNROLL
+        for (int i = 0; i < 6; ++i) {
+          const Complex<R> p = component(psi, block, i), c = component(chi, block, i);
+          sum.diagonal[i] = sum.diagonal[i] - factor * (p.re * c.re + p.im * c.im);
+          QUARKSMITH_UNROLL
+          for (int j = 0; j < i; ++j) {
+            const Complex<R> q = component(psi, block, j), d = component(chi, block, j);
+            Complex<R>& e = sum.below[i * (i - 1) / 2 + j];
+            e = e - half * sum_of_products(p, conj(d), c, conj(q));
+          }
+        }
+      }
+      Terms::store(a.out, x.place, x.parity, block, sum);
     }
   }
 };

@@ -11,13 +11,13 @@ struct Twist {
   static constexpr int vectors = Flavours;
   template <int W>
   static QUARKSMITH_INLINE void prefetch(const Arguments&, const Site&) {}
-  template <int W, class R>
-  static QUARKSMITH_INLINE void apply(const Arguments& a, const Site&, Spinor<R, 4>* psi) {
+  template <int W, class R, int N>
+  static QUARKSMITH_INLINE void apply(const Arguments& a, const Site&, Spinor<R, 4, N>* psi) {
     const Complex<R> c = complex_scalar<R>(a.c);
-    Spinor<R, 4> out[Flavours];
+    Spinor<R, 4, N> out[Flavours];
     QUARKSMITH_UNROLL
     for (int f = 0; f < Flavours; ++f) {
-      const Spinor<R, 4> turned = Frame::i_gamma5(psi[f]);
+      const Spinor<R, 4, N> turned = Frame::i_gamma5(psi[f]);
       QUARKSMITH_UNROLL
       for (int s = 0; s < 4; ++s) {
         out[f][s] = psi[f][s] + (f == 0 ? c.re : -c.re) * turned[s];
@@ -76,6 +76,33 @@ struct TwistedTerm {
         if constexpr (Flavours == 2) y[f][s] += c.im * x[1 - f][s];
       }
     }
+  }
+};
+
+/// T psi for any constant matrix T in flavour and spin, in the basis of the kernel: a.matrix holds its elements row by
+/// row, flavour outside spin, as numbers of the kernel's arithmetic.
+template <class Frame, int Flavours>
+struct SpinMatrix {
+  static constexpr int vectors = Flavours;
+  template <int W>
+  static QUARKSMITH_INLINE void prefetch(const Arguments&, const Site&) {}
+  template <int W, class R, int N>
+  static QUARKSMITH_INLINE void apply(const Arguments& a, const Site&, Spinor<R, 4, N>* psi) {
+    constexpr int size = 4 * Flavours;
+    const auto* element = static_cast<const Element<R>*>(a.matrix);
+    Spinor<R, 4, N> out[Flavours];
+    QUARKSMITH_UNROLL
+    for (int row = 0; row < size; ++row) {
+      Colour<R, N> sum{};
+      QUARKSMITH_UNROLL
+      for (int column = 0; column < size; ++column) {
+        const Element<R>* z = element + 2 * (row * size + column);
+        sum = sum + Complex<R>{broadcast<R>(z[0]), broadcast<R>(z[1])} * psi[column / 4][column % 4];
+      }
+      out[row / 4][row % 4] = sum;
+    }
+    QUARKSMITH_UNROLL
+    for (int f = 0; f < Flavours; ++f) psi[f] = out[f];
   }
 };
 

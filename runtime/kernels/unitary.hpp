@@ -1,14 +1,48 @@
 /// \file
-/// The unitary matrix nearest to a 3x3 matrix.
+/// The unitary matrix nearest to an NxN matrix.
 #pragma once
 
 namespace quarksmith::QUARKSMITH_TARGET {
 
 /// Sum of the squared moduli of all elements.
-template <class R>
-QUARKSMITH_INLINE R norm2(const Link<R>& u) {
-  return norm2(u.a0) + norm2(u.a1) + norm2(u.a2) + norm2(u.b0) + norm2(u.b1) + norm2(u.b2) + norm2(u.c0) + norm2(u.c1) +
-         norm2(u.c2);
+template <class R, int N>
+QUARKSMITH_INLINE R norm2(const Link<R, N>& u) {
+  const auto m = rows(u);
+  R sum = norm2(m(0, 0));
+  QUARKSMITH_UNROLL
+  for (int n = 1; n < N * N; ++n) sum = sum + norm2(m(n / N, n % N));
+  return sum;
+}
+
+/// (u^+)^-1 of any number of colours, lane by lane: Gauss and Jordan with exchange of rows.
+template <class R, int N>
+QUARKSMITH_FUNCTION Link<R, N> adjoint_inverse(const Link<R, N>& u) {
+  Link<R, N> result = u;
+  constexpr int lanes = sizeof(R) / sizeof(Element<R>);
+  for (int l = 0; l < lanes; ++l) {
+    auto m = rows(adj(lane_of(u, l)));
+    MatrixRows<double, N> inverse = {};
+    for (int k = 0; k < N; ++k) inverse(k, k) = {1, 0};
+    for (int k = 0; k < N; ++k) {
+      int pivot = k;
+      for (int i = k + 1; i < N; ++i)
+        if (norm2(m(i, k)) > norm2(m(pivot, k))) pivot = i;
+      for (auto* rows : {&m, &inverse}) {
+        const auto row = rows->row[k];
+        rows->row[k] = rows->row[pivot];
+        rows->row[pivot] = row;
+      }
+      const Complex<double> scale = (1 / norm2(m(k, k))) * conj(m(k, k));
+      m.row[k] = scale * m.row[k], inverse.row[k] = scale * inverse.row[k];
+      for (int i = 0; i < N; ++i) {
+        if (i == k) continue;
+        const Complex<double> factor = m(i, k);
+        m.row[i] -= factor * m.row[k], inverse.row[i] -= factor * inverse.row[k];
+      }
+    }
+    set_lane_of(result, l, matrix(inverse));
+  }
+  return result;
 }
 
 /// (u^+)^-1: conjugate cofactors over the conjugate determinant.
@@ -32,41 +66,16 @@ inline constexpr int polar_steps = 10;
 /// v (v^+ v)^(-1/2), by Newton's iteration for the polar decomposition with scaled iterates: N. J. Higham, SIAM J. Sci.
 /// Stat. Comput. 7 (1986) 1160, eqs. 3.1 and 3.9 (norms of Frobenius). It has no case to distinguish, neither equal
 /// nor small eigenvalues of v^+ v, and no function but square roots. Not finite if v is singular.
-template <class R>
-QUARKSMITH_INLINE Link<R> nearest_unitary(const Link<R>& v) {
+template <class R, int N>
+QUARKSMITH_INLINE Link<R, N> nearest_unitary(const Link<R, N>& v) {
   const R half = broadcast<R>(0.5);
-  Link<R> x = v;
+  Link<R, N> x = v;
   for (int n = 0; n < polar_steps; ++n) {
-    const Link<R> y = adjoint_inverse(x);
+    const Link<R, N> y = adjoint_inverse(x);
     const R scale = square_root(square_root(norm2(y) * reciprocal(norm2(x))));
     x = (half * scale) * x + (half * reciprocal(scale)) * y;
   }
   return x;
 }
-
-/// out = v (v^+ v)^(-1/2) for the links v of a site in all directions; adds up |out out^+ - 1|^2.
-template <class Codec, class Storage>
-struct ProjectU3 {
-  using Element = typename Codec::Element;
-  static constexpr int tile = 1, sums = 1;
-  static constexpr bool vectorised = true;
-
-  static QUARKSMITH_HOST_DEVICE int count(const Arguments& a) { return a.geometry.half_sites; }
-
-  template <int W>
-  static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>* sums) {
-    using Links = LinkView<Codec, Storage, W>;
-    using R = typename Links::Real;
-    const Site x = make_site(a.geometry, a.parity, index, rhs);
-    for (int mu = 0; mu < directions; ++mu) {
-      const auto w = nearest_unitary(Links::load(a.links, x.place, x.parity, mu));
-      Links::store(a.out, x.place, x.parity, mu, w);
-      auto rest = w * adj(w);
-      const R one = broadcast<R>(1);
-      rest.a0.re = rest.a0.re - one, rest.b1.re = rest.b1.re - one, rest.c2.re = rest.c2.re - one;
-      *sums += convert<double, W>(norm2(rest));
-    }
-  }
-};
 
 }  // namespace quarksmith::QUARKSMITH_TARGET

@@ -1,6 +1,6 @@
 /// \file
 /// Sites of stored fields as spinors and links. All words of a block of sites are consecutive
-/// (runtime/fields/order.hpp): on the CPU a block is one of SIMD lanes, on CUDA one of a warp's threads, a group of N
+/// (runtime/fields/order.hpp): on the CPU a block is one of SIMD lanes, on a GPU one of a warp's threads, a group of N
 /// components cut into short vectors of 16 (8, 4) bytes.
 #pragma once
 
@@ -11,30 +11,27 @@ template <class R>
 QUARKSMITH_INLINE R value(const R& a) {
   return a;
 }
-template <class R>
-QUARKSMITH_INLINE auto value(const Colour<R>& v) -> Colour<decltype(value(v.c0.re))> {
-  return {{value(v.c0.re), value(v.c0.im)}, {value(v.c1.re), value(v.c1.im)}, {value(v.c2.re), value(v.c2.im)}};
+template <class R, int N>
+QUARKSMITH_INLINE auto value(const Colour<R, N>& v) {
+  return each_colour<decltype(value(v.c[0].re)), N>(
+      [&](int n) { return Complex<decltype(value(v.c[0].re))>{value(v.c[n].re), value(v.c[n].im)}; });
 }
 
-template <class R, int W, int S, class Group>
-QUARKSMITH_INLINE Spinor<R, S> as_spinor(const Group& r) {
-  Spinor<R, S> psi;
+template <class R, int W, int S, int N = 3, class Group>
+QUARKSMITH_INLINE Spinor<R, S, N> as_spinor(const Group& r) {
+  Spinor<R, S, N> psi;
   QUARKSMITH_UNROLL
   for (int s = 0; s < S; ++s)
-    psi[s] = {{r.w[6 * s], r.w[6 * s + 1]}, {r.w[6 * s + 2], r.w[6 * s + 3]}, {r.w[6 * s + 4], r.w[6 * s + 5]}};
+    psi[s] = each_colour<R, N>([&](int n) { return Complex<R>{r.w[2 * (N * s + n)], r.w[2 * (N * s + n) + 1]}; });
   return psi;
 }
-template <int W, class R, int S>
-QUARKSMITH_INLINE Reals<Element<R>, W, 6 * S> as_reals(const Spinor<R, S>& psi) {
-  Reals<Element<R>, W, 6 * S> r;
+template <int W, class R, int S, int N>
+QUARKSMITH_INLINE Reals<Element<R>, W, 2 * N * S> as_reals(const Spinor<R, S, N>& psi) {
+  Reals<Element<R>, W, 2 * N * S> r;
   QUARKSMITH_UNROLL
-  for (int s = 0; s < S; ++s) {
-    r.w[6 * s] = psi[s].c0.re;
-    r.w[6 * s + 1] = psi[s].c0.im;
-    r.w[6 * s + 2] = psi[s].c1.re;
-    r.w[6 * s + 3] = psi[s].c1.im;
-    r.w[6 * s + 4] = psi[s].c2.re;
-    r.w[6 * s + 5] = psi[s].c2.im;
+  for (int n = 0; n < N * S; ++n) {
+    r.w[2 * n] = psi[n / N].c[n % N].re;
+    r.w[2 * n + 1] = psi[n / N].c[n % N].im;
   }
   return r;
 }
@@ -42,25 +39,26 @@ QUARKSMITH_INLINE Reals<Element<R>, W, 6 * S> as_reals(const Spinor<R, S>& psi) 
 /// Site fields of S colour vectors stored with `Codec`, W lanes at a time.
 template <class Codec, int S, int W>
 struct SpinorView {
-  static constexpr int reals = 6 * S, words = Codec::template words<reals>, lanes = W;
+  static constexpr int N = colours_of<Codec>();
+  static constexpr int reals = 2 * N * S, words = Codec::template words<reals>, lanes = W, colours = N;
   using Format = Codec;
   using Word = typename Codec::Word;
   using Real = Lanes<typename Codec::Element, W>;
-  using Value = Spinor<Real, S>;
+  using Value = Spinor<Real, S, N>;
 
   /// A spinor up to its scale, of numbers that may be added and subtracted before their value is taken.
   struct Unscaled {
     using Number = __typeof__(Codec::template decode<W, reals>(Words<Word, W, words>{}).w[0]);
-    Spinor<Number, S> psi;
+    Spinor<Number, S, N> psi;
     decltype(Codec::template scale<W>(Lanes<float, W>{})) scale;
-    QUARKSMITH_INLINE const Colour<Number>& operator[](int s) const { return psi[s]; }
+    QUARKSMITH_INLINE const Colour<Number, N>& operator[](int s) const { return psi[s]; }
   };
 
   static QUARKSMITH_INLINE Unscaled load_unscaled(const Operand& f, const Place& p, int rhs) {
     const auto w = load_words<Word, W, words, 1>(f, p, rhs * f.rhs_stride, 0);
     Lanes<float, W> norm{};
     if constexpr (Codec::has_norm) norm = load_norm<W>(f, p, rhs);
-    return {as_spinor<typename Unscaled::Number, W, S>(Codec::template decode<W, reals>(w)),
+    return {as_spinor<typename Unscaled::Number, W, S, N>(Codec::template decode<W, reals>(w)),
             Codec::template scale<W>(norm)};
   }
   static QUARKSMITH_INLINE Value load(const Operand& f, const Place& p, int rhs) {
@@ -70,7 +68,7 @@ struct SpinorView {
     for (int s = 0; s < S; ++s) psi[s] = u.scale * value(u.psi[s]);
     return psi;
   }
-  /// Has memory bring the spinor nearer, which will be read soon.
+  /// Prefetches a spinor.
   static QUARKSMITH_INLINE void prefetch(const Operand& f, const Place& p, int rhs) {
     prefetch_words<Word, W, words>(f, p, rhs * f.rhs_stride);
   }
@@ -91,20 +89,29 @@ QUARKSMITH_INLINE Reals<To, W, N> cast(const Words<From, W, N>& r) {
   return result;
 }
 
-/// Link fields stored with `Codec` and the reals of `Storage` (generated/links); four directions a site.
-template <class Codec, class Storage, int W>
+/// The storage that bodies for any number of colours mean by one of three: R18 is that of all elements
+/// (generated/links).
+template <class Storage, int Colours>
+struct StorageOf {
+  using type = Storage;
+};
+
+/// Link fields stored with `Codec` and the reals of a storage (generated/links); four directions a site.
+template <class Codec, class Named, int W>
 struct LinkView {
+  using Storage = typename StorageOf<Named, colours_of<Codec>()>::type;
   static constexpr int reals = Storage::reals, words = Codec::template words<reals>, lanes = W;
+  static constexpr int colours = colours_of<Storage>();
   static constexpr bool temporal = Storage::temporal;
   using Word = typename Codec::Word;
   /// The view of the links of a hop: the same for all.
   template <int Step>
   using of = LinkView;
   static constexpr int bytes = words * int(sizeof(Word)), vector = vector_bytes_of<bytes>;
-  /// Shared memory takes no shorter vectors (runtime/kernels/batch.hpp).
+  /// Shared memory takes no shorter vectors (batch.hpp of a GPU target).
   static constexpr bool can_be_kept = vector >= 4;
   using Real = Lanes<typename Codec::Element, W>;
-  using Value = Link<Real>;
+  using Value = Link<Real, colours>;
 
   using Stored = Reals<typename Codec::Element, W, reals>;
 
@@ -164,11 +171,11 @@ QUARKSMITH_INLINE Site link_site(const Site& x, const Neighbour<Mu, Step>& there
   return s;
 }
 
-/// The link of a hop; `packed()` gives its words. Links known to be 1 are not asked for.
+/// The link of a hop; `packed()` gives its words. Links known to be 1 are not loaded.
 template <class Links, int Mu, class Packed>
 QUARKSMITH_INLINE auto link_of_hop(bool crosses, const Packed& packed) {
   if constexpr (Links::temporal && Mu == 3) {
-    LinkOrUnit<typename Links::Real> u;
+    LinkOrUnit<typename Links::Real, Links::colours> u;
     u.unit = !crosses;
     if (crosses) u.u = Links::decode(packed());
     return u;
@@ -178,15 +185,15 @@ QUARKSMITH_INLINE auto link_of_hop(bool crosses, const Packed& packed) {
 }
 
 /// Colour vectors that cross a link, up to their scale.
-template <class Scale, class R, int N>
+template <class Scale, class Vector, int N>
 struct Projected {
   Scale scale;
-  Colour<R> h[N];
-  QUARKSMITH_INLINE const Colour<R>& operator[](int n) const { return h[n]; }
+  Vector h[N];
+  QUARKSMITH_INLINE const Vector& operator[](int n) const { return h[n]; }
 };
-template <class Scale, class R, class... More>
-QUARKSMITH_INLINE Projected<Scale, R, 1 + sizeof...(More)> projected(const Scale& scale, const Colour<R>& first,
-                                                                     const More&... more) {
+template <class Scale, class Vector, class... More>
+QUARKSMITH_INLINE Projected<Scale, Vector, 1 + sizeof...(More)> projected(const Scale& scale, const Vector& first,
+                                                                          const More&... more) {
   return {scale, {first, more...}};
 }
 
@@ -206,12 +213,12 @@ QUARKSMITH_INLINE void mul_each(const U& u, const Vector* in, Vector* out) {
 
 /// What arrives over a hop: vectors times their scale, link and coefficient, which for a forward hop come with the
 /// neighbour.
-template <bool HasComplexPhase, int Mu, int Step, class U, class Scale, class R, int N>
+template <bool HasComplexPhase, int Mu, int Step, class U, class Scale, class Vector, int N>
 QUARKSMITH_INLINE auto cross(const Arguments& a, const Neighbour<Mu, Step>& n, const U& u,
-                             const Projected<Scale, R, N>& h) {
+                             const Projected<Scale, Vector, N>& h) {
   if constexpr (branch_on_crossing) {
-    Colour<R> before[N];
-    Crossed<Colour<R>, N> after;
+    Vector before[N];
+    Crossed<Vector, N> after;
     QUARKSMITH_UNROLL
     for (int k = 0; k < N; ++k) before[k] = h.scale * h[k];
     if constexpr (Step > 0) arrive_in_place<HasComplexPhase, N>(a, n, before);
@@ -339,9 +346,8 @@ QUARKSMITH_OUTLINED auto ghost_spinor(const Arguments& a, const Halo& halo, long
     const auto pick = [&](const auto& g, const auto& l) { return from_ghost<Mu, Step>(a, g, l); };
     if constexpr (Spinors::Format::has_norm) p.scale = pick(p.scale, here.scale);
     for (int n = 0; n < count; ++n) {
-      p.h[n].c0 = {pick(p.h[n].c0.re, here.h[n].c0.re), pick(p.h[n].c0.im, here.h[n].c0.im)};
-      p.h[n].c1 = {pick(p.h[n].c1.re, here.h[n].c1.re), pick(p.h[n].c1.im, here.h[n].c1.im)};
-      p.h[n].c2 = {pick(p.h[n].c2.re, here.h[n].c2.re), pick(p.h[n].c2.im, here.h[n].c2.im)};
+      for (int c = 0; c < Spinors::colours; ++c)
+        p.h[n].c[c] = {pick(p.h[n].c[c].re, here.h[n].c[c].re), pick(p.h[n].c[c].im, here.h[n].c[c].im)};
     }
   }
   return p;
@@ -381,7 +387,7 @@ struct Stored {
 
   template <int Mu, int Step>
   QUARKSMITH_INLINE bool leaves(const Neighbour<Mu, Step>& there) const {
-    return unforeseen(there.crosses && halo != nullptr && halo->face[Mu] != 0);
+    return opaque(there.crosses && halo != nullptr && halo->face[Mu] != 0);
   }
 };
 

@@ -234,9 +234,12 @@ const LinkField& BorderedPart::read(const LinkField& links, bool beyond) const {
   return copy.links;
 }
 
-const LinkField& BorderedPart::write(const LinkField& links) const { return copy_of(links).links; }
+LinkField& BorderedPart::write(LinkField& links, bool keep) const {
+  if (keep) read(links, false);
+  return copy_of(links).links;
+}
 
-void BorderedPart::written(const LinkField& links) const {
+void BorderedPart::written(LinkField& links) const {
   BorderedLinks& copy = copy_of(links);
   cut(stored_sites(copy.links), stored_sites(links));
   links.changed();
@@ -255,17 +258,17 @@ BorderedLinks& BorderedPart::copy_of(const LinkField& links) const {
 SpinorField& BorderedPart::scratch(std::size_t n, const SpinorField& like) const {
   if (scratch_.size() <= n) scratch_.resize(n + 1);
   auto& field = scratch_[n];
-  if (field == nullptr || &field->precision() != &like.precision() || field->spins() != like.spins() ||
+  if (field == nullptr || &field->precision() != &like.precision() || field->components() != like.components() ||
       field->rhs() != like.rhs()) {
     field.reset();
-    field = std::make_unique<SpinorField>(box_, like.precision(), Subset::full, like.rhs(), like.spins());
+    field = std::make_unique<SpinorField>(box_, like.precision(), Subset::full, like.rhs(), like.components());
     field->fill(0xff);
   }
   return *field;
 }
 
-const LinkField* BorderedPart::phases(const std::array<Complex64, directions>& boundary,
-                                      const PrecisionInfo& precision) const {
+const LinkField* BorderedPart::phases(const std::array<Complex64, directions>& boundary, const PrecisionInfo& precision,
+                                      int colours) const {
   const Lattice& part = part_->lattice();
   bool any = false;
   for (int mu = 0; mu < directions; ++mu)
@@ -273,8 +276,9 @@ const LinkField* BorderedPart::phases(const std::array<Complex64, directions>& b
                   (part.origin(mu) == 0 || part.origin(mu) + part.extent(mu) == part.global_extent(mu)));
   if (!any) return nullptr;
   for (const Phases& p : phases_)
-    if (p.boundary == boundary && &p.links->precision() == &precision) return p.links.get();
-  HostGauge matrices(box_->lattice());
+    if (p.boundary == boundary && &p.links->precision() == &precision && p.links->colours() == colours)
+      return p.links.get();
+  HostGauge matrices(box_->lattice(), colours);
   for (long long i = 0; i < box_->lattice().sites(); ++i) {
     const Coordinates x = box_->lattice().coordinates(i);
     Complex64 phase = 1;
@@ -284,14 +288,15 @@ const LinkField* BorderedPart::phases(const std::array<Complex64, directions>& b
       if (global < 0) phase *= std::conj(boundary[mu]);
       if (global >= part.global_extent(mu)) phase *= boundary[mu];
     }
-    for (Matrix3& m : matrices.site[i]) m = {phase, 0, 0, 0, phase, 0, 0, 0, phase};
+    for (int mu = 0; mu < directions; ++mu)
+      for (int c = 0; c < colours; ++c) matrices.link(i, mu)[c * (colours + 1)] = phase;
   }
-  LinkField links = upload(matrices, box_, precision, find_storage("r18"));
+  LinkField links = upload(matrices, box_, precision, full_storage(colours));
   phases_.push_back({boundary, std::make_unique<LinkField>(std::move(links))});
   return phases_.back().links.get();
 }
 
-void LinkField::changed() const {
+void LinkField::changed() {
   ghosts_are_old_ = true;
   for (const auto& copy : bordered_) copy->inside = copy->border = false;
 }

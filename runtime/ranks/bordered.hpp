@@ -63,14 +63,16 @@ class BorderedPart {
 
   /// The colour matrices 1, and in the border beyond an end of the whole lattice 1 times the phase that a fermion takes
   /// up on the way there, in direction 0 of all links; null if no part of the border lies there or all phases are 1.
-  const LinkField* phases(const std::array<Complex64, directions>& boundary, const PrecisionInfo& precision) const;
+  const LinkField* phases(const std::array<Complex64, directions>& boundary, const PrecisionInfo& precision,
+                          int colours) const;
 
   /// The copy of links in the box, with what `beyond` asks for in its border. Collective if so. The links keep it, for
   /// as long as they live and this does.
   const LinkField& read(const LinkField& links, bool beyond) const;
-  /// Memory of links in the box for kernels to write into, and what is done after they have.
-  const LinkField& write(const LinkField& links) const;
-  void written(const LinkField& links) const;
+  /// Memory of links in the box for kernels to write into, with what the links hold if `keep`, and what is done after
+  /// they have.
+  LinkField& write(LinkField& links, bool keep = false) const;
+  void written(LinkField& links) const;
   /// Field number `n` of the box of the kind of another: kept for the next call.
   SpinorField& scratch(std::size_t n, const SpinorField& like) const;
   const BorderTraffic& traffic() const { return traffic_; }

@@ -87,7 +87,7 @@ void BorderedPart::exchange(std::span<const Zone> zones, const StoredSites& box,
   Device& device = part_->device();
   Communicator& communicator = part_->communicator();
   const bool staged =
-      !b.peers && device.asynchronous() && (!communicator.device_aware() || part_->halos().policy() == Policy::staged);
+      !b.peers && (device.staged(communicator) || (device.asynchronous() && part_->halos().policy() == Policy::staged));
   char* const arriving = b.arriving(communicator, communicator.rank());
   char* const host = static_cast<char*>(b.host.get());
   std::vector<Message> sends, receives;

@@ -12,7 +12,7 @@
 
 namespace quarksmith {
 
-/// Bytes that go to another rank, or come from it. Messages of one pair of ranks are told apart by their tags.
+/// Bytes that go to another rank, or come from it. Messages of one pair of ranks are distinguished by their tags.
 struct Message {
   int rank;
   int tag;
@@ -58,8 +58,6 @@ class Communicator {
   /// Number of this rank among those of its host, how many these are, and the rank that each of them has here.
   virtual int host_rank() const = 0;
   virtual const std::vector<int>& host_ranks() const = 0;
-  /// True if MPI reads and writes the memory of GPUs.
-  virtual bool device_aware() const = 0;
 
   virtual void barrier() = 0;
   /// Waits until all ranks have called this, for so many seconds at most; true if they have. For a rank that failed:

@@ -14,10 +14,6 @@
 #include "runtime/ranks/communicator.hpp"
 #include "runtime/error.hpp"
 
-#if defined(OPEN_MPI) && OPEN_MPI
-#include <mpi-ext.h>
-#endif
-
 namespace quarksmith {
 namespace {
 
@@ -97,13 +93,6 @@ class World final : public Communicator {
   int size() const override { return size_; }
   int host_rank() const override { return host_rank_; }
   const std::vector<int>& host_ranks() const override { return host_ranks_; }
-  bool device_aware() const override {
-#if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
-    return MPIX_Query_cuda_support() == 1;
-#else
-    return false;
-#endif
-  }
   void barrier() override { check(MPI_Barrier(MPI_COMM_WORLD), "barrier"); }
   bool meet(double seconds) override {
     MPI_Request met = MPI_REQUEST_NULL;  // beside all other messages, in which the rest may still be

@@ -11,7 +11,7 @@ const LinkField& Enclosure::read(const LinkField& links) const {
   return part_ == nullptr ? links : part_->read(links, true);
 }
 
-const LinkField& Enclosure::read(const LinkField& links, const LinkField& copy) const {
+const LinkField& Enclosure::read(const LinkField& links, LinkField& copy) const {
   if (part_ == nullptr) return links;
   part_->put(stored_sites(links), stored_sites(copy));
   part_->exchange(stored_sites(copy));
@@ -19,20 +19,17 @@ const LinkField& Enclosure::read(const LinkField& links, const LinkField& copy) 
   return copy;
 }
 
-const LinkField& Enclosure::write(const LinkField& links, bool keep) const {
-  if (part_ == nullptr) return links;
-  return keep ? part_->read(links, false) : part_->write(links);
+LinkField& Enclosure::write(LinkField& links, bool keep) const {
+  return part_ == nullptr ? links : part_->write(links, keep);
 }
 
-void Enclosure::written(const LinkField& links) const {
-  if (part_ != nullptr) part_->written(links);
-}
-
-const LinkField& Enclosure::take(const LinkField& from, const LinkField& links) const {
-  if (part_ == nullptr) return from;
+void Enclosure::cut(const LinkField& from, LinkField& links) const {
   part_->cut(stored_sites(from), stored_sites(links));
   links.changed();
-  return links;
+}
+
+void Enclosure::written(LinkField& links) const {
+  if (part_ != nullptr) part_->written(links);
 }
 
 }  // namespace quarksmith

@@ -21,12 +21,12 @@ class Enclosure {
   /// Links with their border, which is fetched if they have changed since. Collective. They keep the copy.
   const LinkField& read(const LinkField& links) const;
   /// The same for links that go soon: into a field of the domain. \return that, or the links of a whole lattice.
-  const LinkField& read(const LinkField& links, const LinkField& copy) const;
+  const LinkField& read(const LinkField& links, LinkField& copy) const;
   /// Where results are to be written, and back from there; with what the links held if `keep`.
-  const LinkField& write(const LinkField& links, bool keep) const;
-  void written(const LinkField& links) const;
-  /// What a field of the domain holds, into links.
-  const LinkField& take(const LinkField& from, const LinkField& links) const;
+  LinkField& write(LinkField& links, bool keep) const;
+  void written(LinkField& links) const;
+  /// The sites of a part from a field of the domain.
+  void cut(const LinkField& from, LinkField& links) const;
 
  private:
   DomainPointer domain_;

@@ -27,7 +27,7 @@ struct Face {
 
  private:
   Face(bool short_vectors, const Kernel& kernel, const PrecisionInfo& p, int blocks, int lanes, int rhs)
-      : order(short_vectors, kernel.half_spins * p.spin_words, 1, p.word_bytes, blocks, 1, lanes),
+      : order(short_vectors, kernel.half_spins * p.spin_words * kernel.colours / 3, 1, p.word_bytes, blocks, 1, lanes),
         data(static_cast<std::size_t>(order.words()) * p.word_bytes * rhs),
         norm(p.norm ? order.padded() * lanes * sizeof(float) * rhs : 0) {}
 };

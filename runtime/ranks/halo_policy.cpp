@@ -21,7 +21,7 @@ class Exchange {
       : device_(domain.device()),
         communicator_(domain.communicator()),
         zones_(zones),
-        staged_(staged || (device_.asynchronous() && !communicator_.device_aware())) {
+        staged_(staged || device_.staged(communicator_)) {
     char* const device_zones = static_cast<char*>(zones.own.data());
     char* const host_zones = static_cast<char*>(zones.host.get());
     arriving_ = staged_ ? host_zones : device_zones;

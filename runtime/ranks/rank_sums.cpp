@@ -7,7 +7,7 @@ namespace quarksmith {
 
 namespace {
 
-/// Adds up pairs of numbers, a sum and what it was rounded by, as kernels do (runtime/kernels/targets/sums_cpu.hpp).
+/// Adds up pairs of numbers, a sum and what it was rounded by, as kernels do (runtime/targets/cpu/sums.hpp).
 void sum_pairs(void* context, double* pairs, int count) {
   Communicator& communicator = *static_cast<Communicator*>(context);
   std::vector<double> all(static_cast<std::size_t>(count) * communicator.size());

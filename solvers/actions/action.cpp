@@ -2,119 +2,53 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
 #include "runtime/error.hpp"
-#include "runtime/fields/gauge.hpp"
+#include "solvers/actions/domain_wall.hpp"
+#include "solvers/actions/formula.hpp"
+#include "solvers/actions/hopping_dirac.hpp"
 
 namespace quarksmith {
 
-std::unique_ptr<DiracOperator> DiracOperator::dirichlet() const {
-  throw UsageError("this action has no operator of a rank's part alone; use a preconditioner without schwarz-");
+Action::Action(std::string_view name, const std::map<std::string, double>& parameters, const BoundaryPhases& boundary)
+    : Action(ActionValues(find_action(name), parameters), {.boundary = boundary}) {}
+
+bool Action::has_even_odd() const {
+  return info().has_hops() && (!info().chain.empty() || SiteTerm::has_inverse(values_));
 }
 
-void DiracOperator::embed(SpinorField& b, const SpinorField& source) const { b.copy_from(source); }
-
-void DiracOperator::project(SpinorField& quark, const SpinorField& x) const { quark.copy_from(x); }
-
-void DiracOperator::midpoint(SpinorField&, const SpinorField&) const {
-  throw UsageError("this action has no fifth dimension, and nothing in the middle of one");
+bool Action::is_squared() const {
+  return info().anti_hermitian && info().flavours == 1 && info().constant.empty() && values_(info().twist) == 0 &&
+         !StoredTerm::is_part_of(values_);
 }
 
-LinkDeviation deviation_of(const LinkField& stored, const HostGauge& given) {
-  const HostGauge found = download(stored);
-  const Lattice& lattice = given.lattice;
-  const long long space = lattice.space_sites();
-  std::vector<double> squares(lattice.extent(3));  // by slices: the same for any number of threads
-  double largest = 0;
-#pragma omp parallel for schedule(static) reduction(max : largest)
-  for (int t = 0; t < lattice.extent(3); ++t)
-    for (long long i = t * space; i < (t + 1) * space; ++i)
-      for (int mu = 0; mu < directions; ++mu)
-        for (std::size_t n = 0; n < 9; ++n) {
-          const double d = std::norm(found.site[i][mu][n] - given.site[i][mu][n]);
-          largest = std::max(largest, d);
-          squares[t] += d;
-        }
-  Communicator& ranks = stored.domain().communicator();
-  std::vector<double> sums = {std::accumulate(squares.begin(), squares.end(), 0.0), double(lattice.sites())};
-  ranks.sum(sums);
-  // Of nine elements three act on each colour.
-  const double typical = std::sqrt(sums[0] / (3 * directions * sums[1]));
-  return {ranks.largest(std::sqrt(largest)) / stored.scale(), typical / stored.scale()};
+std::unique_ptr<DiracOperator> Action::make(const LinkStore& links, const PrecisionInfo& precision) const {
+  auto fields = std::make_shared<const ActionFields>(values_, setting_.fields, links);
+  if (!info().has_hops())
+    return std::make_unique<FormulaDirac>(std::move(fields), precision, setting_.boundary, setting_.source,
+                                          setting_.sink);
+  HoppingTerm hopping(*fields, precision, setting_.boundary);
+  if (!info().chain.empty() && links.colours() != 3)
+    throw UsageError(fmt::format("action {}: a fifth dimension is built for three colours, these links have {}",
+                                 info().name, links.colours()));
+  if (!info().chain.empty())
+    return std::make_unique<DomainWallDirac>(std::move(fields), DomainWallHopping(std::move(hopping)));
+  return std::make_unique<HoppingDirac>(std::move(fields), std::move(hopping), setting_.source, setting_.sink);
 }
 
-LinkStore::LinkStore(const HostGauge& gauge, DomainPointer domain, std::string storage, std::string basis,
-                     const HostGauge* temporal)
-    : gauge_(&gauge),
-      temporal_(temporal != nullptr ? temporal : &gauge),
-      domain_(std::move(domain)),
-      storage_(std::move(storage)),
-      basis_(&find_basis(basis)) {}
-
-LinkStore::LinkStore(std::shared_ptr<const LinkField> links, std::string storage, std::string basis)
-    : gauge_(nullptr),
-      temporal_(nullptr),
-      domain_(links->domain_pointer()),
-      storage_(std::move(storage)),
-      basis_(&find_basis(basis)) {
-  kept_->plain = std::move(links);
+LinkDeviation Action::deviation(const LinkStore& links) const {
+  const ActionFields fields(values_, setting_.fields, links);
+  return info().has_hops() ? fields.deviation(links.storage()) : links.deviation();
 }
 
-LinkStore LinkStore::with(std::string_view storage) const {
-  LinkStore other = *this;
-  other.storage_ = storage;
-  return other;
-}
-
-const HostGauge& LinkStore::gauge() const {
-  if (gauge_ != nullptr) return *gauge_;
-  if (!kept_->gauge) kept_->gauge = std::make_shared<const HostGauge>(download(*kept_->plain));
-  return *kept_->gauge;
-}
-
-void LinkStore::release() const {
-  std::shared_ptr<const LinkField> given = on_device() ? kept_->plain : nullptr;
-  *kept_ = {};
-  kept_->plain = std::move(given);
-}
-
-std::shared_ptr<const LinkField> LinkStore::store(std::string_view precision, std::string_view storage) const {
-  const bool high = precision == "double", plain = high && storage == "r18";
-  if (plain && kept_->plain) return kept_->plain;
-  if (high && kept_->stored && kept_->stored->storage().name == storage) return kept_->stored;
-  const StorageInfo& info = find_storage(storage);
-  if (info.temporal && temporal_ == nullptr)
-    throw UsageError(fmt::format("links '{}': temporal gauge is not for links that change; use r12", storage));
-  const PrecisionInfo& in = find_precision(precision);
-  const auto made = std::make_shared<const LinkField>(
-      gauge_ == nullptr ? encode_links(*kept_->plain, in, info)
-                        : upload(info.temporal ? *temporal_ : gauge(), domain_, in, info));
-  if (plain) kept_->plain = made;
-  return made;
-}
-
-LinkDeviation LinkStore::deviation() const {
-  if (find_storage(storage_).group == "any") return {};
-  if (!kept_->stored) kept_->stored = store("double");
-  return deviation_of(*kept_->stored, gauge());
-}
-
-const LinkField& LinkStore::plain() const {
-  store("double", "r18");
-  return *kept_->plain;
-}
-
-std::string links_text(const std::string& residuals, const std::string& iterations) {
-  return residuals == iterations ? residuals : residuals + "-" + iterations;
-}
-
-std::string text_of(const LinkDeviation& deviation, const std::string& storage) {
-  if (deviation.negligible()) return "";
-  return fmt::format("{} reals miss these links by up to {:.1e}: residuals are computed with all 18",
-                     find_storage(storage).reals, deviation.largest);
+std::string Action::default_links(std::string_view of_gauge) const {
+  const int colours = find_storage(of_gauge).colours;
+  if (info().reach > 1 && colours == 3) return "r13";
+  for (const int field : info().links) {
+    const ActionField& f = info().fields[std::size_t(field)];
+    if (info().reach > 1 || (info().has_hops() && !f.group.empty() && f.group != "SU(3)"))
+      return std::string(full_storage(colours).name);
+  }
+  return std::string(of_gauge);
 }
 
 }  // namespace quarksmith

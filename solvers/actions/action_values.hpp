@@ -2,6 +2,7 @@
 /// An action of the generated table with values of its parameters.
 #pragma once
 
+#include <concepts>
 #include <map>
 #include <string>
 #include <vector>
@@ -10,26 +11,52 @@
 
 namespace quarksmith {
 
-/// \throws UnknownName no such action; the message lists those that exist.
+/// \throws UnknownName no such action, or one that the generator refused; the message lists those that exist, or says
+/// why it was.
 const ActionInfo& find_action(std::string_view name);
+/// A statement that makes links (generator/actions/stout.py). \throws UnknownName likewise.
+const ActionInfo& find_smearing(std::string_view name);
 
 /// A name of the table as options have it: `twisted_mass` -> `twisted-mass`.
 std::string option_name(std::string_view name);
+/// And back.
+std::string stated_name(std::string_view option);
 
 /// What an action's statement gives for values of its parameters.
 class ActionValues {
  public:
-  /// \param given by the names of parameters; those with a default may be left out.
-  /// \throws UsageError a parameter that the action does not have, that is missing, or out of its range.
-  ActionValues(const ActionInfo& info, const std::map<std::string, double>& given);
+  using Value = ActionNumber::Value;
+  /// One value, or one for each slice of a fifth dimension.
+  struct Numbers : std::vector<Value> {
+    using std::vector<Value>::vector;
+    Numbers(double x) : vector{Value(x)} {}
+    Numbers(std::vector<Value> all) : vector(std::move(all)) {}
+  };
+  /// By the names of parameters.
+  using Given = std::map<std::string, Numbers>;
+
+  /// \param given those with a default may be left out.
+  /// \param slices of a fifth dimension; 1 where there is none.
+  /// \throws UsageError a parameter that the action does not have, that is missing, out of its range, or complex where
+  /// it is real; slices that do not suit the action or the values.
+  ActionValues(const ActionInfo& info, const Given& given, int slices = 1);
+  ActionValues(const ActionInfo& info, const std::same_as<std::map<std::string, double>> auto& given, int slices = 1)
+      : ActionValues(info, Given(given.begin(), given.end()), slices) {}
 
   const ActionInfo& info() const { return *info_; }
-  /// In the order of ActionInfo::parameters.
-  const std::vector<double>& all() const { return values_; }
-  /// Of one of the numbers of ActionInfo; 0 if the action does not have it.
-  double operator()(ActionNumber number) const { return number == nullptr ? 0 : number(values_.data()); }
-  /// Of a parameter. \throws UsageError the action does not have it.
-  double operator[](std::string_view parameter) const { return values_[place(parameter)]; }
+  int slices() const { return static_cast<int>(values_.size()); }
+  /// Of one of the numbers of ActionInfo in the first slice; 0 if the action does not have it.
+  double operator()(const ActionNumber& number) const { return complex(number).real(); }
+  Value complex(const ActionNumber& number, int slice = 0) const {
+    return number(reals_[slice].data(), values_[slice].data());
+  }
+  /// In every slice.
+  std::vector<Value> of_slices(const ActionNumber& number) const;
+  /// Of a parameter, in the first slice. \throws UsageError the action does not have it.
+  double operator[](std::string_view parameter) const { return reals_[0][place(parameter)]; }
+  /// Of a parameter in every slice. \throws UsageError likewise.
+  std::vector<Value> all(std::string_view parameter) const;
+  bool has(std::string_view parameter) const;
   /// The same values but for one. \throws UsageError likewise, or it is out of its range.
   ActionValues with(std::string_view parameter, double value) const;
   /// Names and values as a message has them: `mass 0.1, mu 0.3`.
@@ -37,29 +64,14 @@ class ActionValues {
 
  private:
   std::size_t place(std::string_view parameter) const;
-  void set(std::size_t n, double value);
+  void set(int slice, std::size_t n, Value value);
 
   const ActionInfo* info_;
-  std::vector<double> values_;
+  std::vector<std::vector<Value>> values_;  // [slice][parameter]
+  std::vector<std::vector<double>> reals_;
 };
 
-/// What the statement of an action with a fifth dimension gives in each slice.
-class SliceValues {
- public:
-  /// \param given by the names of parameters, one value or one for each slice; those with a default may be left out.
-  /// \throws UsageError no slices, values for more or fewer of them, no fifth dimension; as ActionValues.
-  SliceValues(const ActionInfo& info, int slices, const std::map<std::string, std::vector<SliceValue>>& given);
-
-  const ActionInfo& info() const { return *info_; }
-  int slices() const { return static_cast<int>(values_.size()); }
-  /// Of one of the numbers of ActionInfo, of every slice.
-  std::vector<SliceValue> operator()(SliceNumber number) const;
-  /// The real parts in the first slice: what hops are made for, which depend on no parameter.
-  ActionValues first() const;
-
- private:
-  const ActionInfo* info_;
-  std::vector<std::vector<SliceValue>> values_;  // [slice][parameter]
-};
+/// One number, all digits: `0.5` or `0.5:0.25` of a complex one.
+std::string text_of(const ActionValues::Value& value);
 
 }  // namespace quarksmith

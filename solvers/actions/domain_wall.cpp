@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/error.hpp"
+#include "solvers/krylov/blas.hpp"
 
 namespace quarksmith {
 namespace {
@@ -18,30 +19,10 @@ bool are(const ComplexNumbers& numbers, double value) {
 
 }  // namespace
 
-DomainWallParameters DomainWallParameters::uniform(double mass, double m5, int slices, double b5, double c5) {
-  DomainWallParameters p;
-  p.mass = mass;
-  p.m5 = m5;
-  p.b.assign(std::max(slices, 0), b5);
-  p.c.assign(std::max(slices, 0), c5);
-  return p;
-}
-
-SliceValues DomainWallParameters::values() const {
-  if (b.empty() || b.size() != c.size())
-    throw UsageError(
-        fmt::format("a fifth dimension of {} coefficients b and {} c; use at least one slice and as many of both",
-                    b.size(), c.size()));
-  std::map<std::string, ComplexNumbers> given = {{"mass", {mass}}, {"m5", {m5}}};
-  const bool shamir = are(b, 1) && are(c, 0);
-  if (!shamir) given.insert({{"b5", b}, {"c5", c}});
-  return {find_action(shamir ? "domain_wall" : "moebius"), slices(), given};
-}
-
-DomainWallHopping::DomainWallHopping(HoppingTerm hopping, SliceValues values)
-    : hopping_(std::move(hopping)), values_(std::move(values)) {
-  const ComplexNumbers diagonal = values_(info().b), shifted = values_(info().c), walls = values_(info().wall);
-  const SliceMatrix b(diagonal, shifted, walls), a(values_(info().alpha), values_(info().beta), walls);
+DomainWallHopping::DomainWallHopping(HoppingTerm hopping) : hopping_(std::move(hopping)) {
+  const auto of_slices = [&](const ActionNumber& number) { return values().of_slices(number); };
+  const ComplexNumbers diagonal = of_slices(info().b), shifted = of_slices(info().c), walls = of_slices(info().wall);
+  const SliceMatrix b(diagonal, shifted, walls), a(of_slices(info().alpha), of_slices(info().beta), walls);
   const auto made = [&](const SliceMatrix& numerator, const SliceMatrix& denominator) {
     return std::make_shared<SliceTransform>(transform(numerator, denominator));
   };
@@ -108,6 +89,13 @@ void DomainWallMatrix::apply(SpinorField& out, const SpinorField& in, Dagger dag
   }
 }
 
+void DomainWallMatrix::add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const {
+  if (!parts_->has_b()) return force.add_hops(x, y, weight);
+  SpinorField z = x.like();
+  for (const Parity parity : both) parts_->b().apply(z, x, parity, Dagger::no);
+  force.add_hops(z, y, weight);
+}
+
 double DomainWallMatrix::flops() const {
   const DomainWallHopping& d = *parts_;
   const double b = d.has_b() ? d.b().flops(false, d.half_sites()) : 0;
@@ -150,6 +138,30 @@ void DomainWallEvenOdd::apply_conjugate(SpinorField& out, const SpinorField& in)
   }
 }
 
+/// X is what H acts on: B x, or of the symmetric form, whose unknown is A x_e, C x; on odd sites -h C H_oe of that. Y_o
+/// = -h C^+ (H^+)_oe y_e.
+SpinorField DomainWallEvenOdd::completed(const SpinorField& even, Dagger dagger) const {
+  const DomainWallHopping& d = *parts_;
+  SpinorField odd(even.domain_pointer(), even.precision(), Subset::odd, even.rhs(), even.components(), even.slices());
+  SpinorField all(even.domain_pointer(), even.precision(), Subset::full, even.rhs(), even.components(), even.slices());
+  SpinorField first = even.like();
+  first.copy_from(even);
+  if (dagger == Dagger::no && form_ == Reduction::symmetric)
+    d.b_a_inverse().apply(first, even, Parity::even, dagger);
+  else if (dagger == Dagger::no && d.has_b())
+    d.b().apply(first, even, Parity::even, dagger);
+  d.hop(odd, first, Parity::odd, dagger);
+  d.b_a_inverse().apply(odd, odd, Parity::odd, dagger);
+  Blas(odd).scale(-d.h(), odd, odd);
+  all.copy_half(Parity::even, first);
+  all.copy_half(Parity::odd, odd);
+  return all;
+}
+
+void DomainWallEvenOdd::add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const {
+  force.add_hops(completed(x, Dagger::no), completed(y, Dagger::yes), weight);
+}
+
 double DomainWallEvenOdd::flops() const {
   const DomainWallHopping& d = *parts_;
   const double c = d.b_a_inverse().flops(false, d.half_sites()), hops = d.flops(false) + d.flops(true);
@@ -182,7 +194,7 @@ std::unique_ptr<ReducedOperator> DomainWallDirac::reduced(Reduction form, int rh
 }
 
 std::unique_ptr<DiracOperator> DomainWallDirac::dirichlet() const {
-  return std::make_unique<DomainWallDirac>(parts_.dirichlet());
+  return std::make_unique<DomainWallDirac>(fields_, parts_.dirichlet());
 }
 
 void DomainWallDirac::embed(SpinorField& b, const SpinorField& source) const {
@@ -196,7 +208,8 @@ void DomainWallDirac::embed(SpinorField& b, const SpinorField& source) const {
   walls(Chirality::minus).back() = 1;
   const SliceTransform to_walls = parts_.transform(walls);
   for (const Parity parity : both) to_walls.apply(b, b, parity, Dagger::no);
-  const ComplexNumbers beta = parts_.values()(parts_.info().beta), c = parts_.values()(parts_.info().c);
+  const ComplexNumbers beta = parts_.values().of_slices(parts_.info().beta),
+                       c = parts_.values().of_slices(parts_.info().c);
   if (are(beta, -1) && are(c, 0)) return;
   SliceMatrix diagonal(count), hops(count);
   diagonal.diagonal.fill(beta);
@@ -226,11 +239,6 @@ void DomainWallDirac::project(SpinorField& quark, const SpinorField& x) const { 
 
 void DomainWallDirac::midpoint(SpinorField& quark, const SpinorField& x) const {
   take_slice(quark, x, parts_.slices() / 2);
-}
-
-std::unique_ptr<DiracOperator> DomainWallAction::make(const LinkStore& links, const PrecisionInfo& precision) const {
-  HoppingTerm hopping(links.store(precision.links), precision, links.basis(), values_.first(), boundary_);
-  return std::make_unique<DomainWallDirac>(DomainWallHopping(std::move(hopping), values_));
 }
 
 }  // namespace quarksmith

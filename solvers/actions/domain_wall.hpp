@@ -3,34 +3,17 @@
 /// Orginos, Comput. Phys. Commun. 220 (2017) 1, arXiv:1206.5214).
 #pragma once
 
+#include "solvers/actions/hopping_term.hpp"
 #include "solvers/actions/slice_transform.hpp"
-#include "solvers/actions/stated.hpp"
 
 namespace quarksmith {
-
-/// Moebius fermions: D psi_s = (b_s D_W + 1) psi_s + (c_s D_W - 1) R psi_s with R psi_s = P_- psi_{s+1} + P_+
-/// psi_{s-1}, and -m times what comes from beyond the ends; D_W is the Wilson operator with mass -M5 (arXiv:1206.5214).
-struct DomainWallParameters {
-  double mass = 0;  ///< of the quark
-  double m5 = 1.8;  ///< domain-wall height
-  /// Of each slice: 1 and 0 for Shamir's form; complex ones as of rational approximations (zMoebius).
-  std::vector<Complex64> b, c;
-  BoundaryPhases boundary{1, 1, 1, -1};
-
-  /// The same b and c on Ls slices.
-  static DomainWallParameters uniform(double mass, double m5, int slices, double b5 = 1, double c5 = 0);
-  int slices() const { return static_cast<int>(b.size()); }
-  /// The stated action that these are parameters of: Shamir's if b = 1 and c = 0 everywhere.
-  /// \throws UsageError no slices, or b and c of different length.
-  SliceValues values() const;
-};
 
 /// What the operators of an action along a fifth dimension are made of, in one precision: M = A + h H B, where the
 /// hopping term H stays in a slice and A = alpha + beta R and B = b + c R at a site. All numbers are those of the
 /// statement.
 class DomainWallHopping {
  public:
-  DomainWallHopping(HoppingTerm hopping, SliceValues values);
+  explicit DomainWallHopping(HoppingTerm hopping);
   /// See HoppingTerm::dirichlet.
   DomainWallHopping dirichlet() const;
 
@@ -39,9 +22,9 @@ class DomainWallHopping {
   void hop(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
            Dagger dagger) const;
   const HoppingTerm& hopping() const { return hopping_; }
-  const SliceValues& values() const { return values_; }
-  const ActionInfo& info() const { return values_.info(); }
-  int slices() const { return values_.slices(); }
+  const ActionValues& values() const { return hopping_.values(); }
+  const ActionInfo& info() const { return values().info(); }
+  int slices() const { return values().slices(); }
   double h() const { return info().h; }
   /// Any matrix along the fifth dimension for its fields.
   SliceTransform transform(const SliceMatrix& numerator, const SliceMatrix& denominator) const;
@@ -60,15 +43,15 @@ class DomainWallHopping {
 
  private:
   HoppingTerm hopping_;
-  SliceValues values_;
   std::shared_ptr<const SliceTransform> b_, a_, a_inverse_, b_a_inverse_;
 };
 
 /// M = A + h H B on all sites.
-class DomainWallMatrix final : public LinearOperator {
+class DomainWallMatrix final : public DiracMatrix {
  public:
   explicit DomainWallMatrix(const DomainWallHopping& parts);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
+  void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const override;
   Subset subset() const override { return Subset::full; }
   const DomainPointer& domain() const override { return parts_->hopping().domain(); }
   const PrecisionInfo& precision() const override { return parts_->hopping().precision(); }
@@ -89,6 +72,7 @@ class DomainWallEvenOdd final : public ReducedOperator {
   /// \param rhs right-hand sides at most.
   DomainWallEvenOdd(const DomainWallHopping& parts, Reduction form, int rhs = 1);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
+  void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const override;
   const DomainPointer& domain() const override { return parts_->hopping().domain(); }
   const PrecisionInfo& precision() const override { return parts_->hopping().precision(); }
   int slices() const override { return parts_->slices(); }
@@ -103,6 +87,7 @@ class DomainWallEvenOdd final : public ReducedOperator {
  private:
   void apply_plain(SpinorField& out, const SpinorField& in) const;
   void apply_conjugate(SpinorField& out, const SpinorField& in) const;
+  SpinorField completed(const SpinorField& even, Dagger dagger) const;
 
   const DomainWallHopping* parts_;
   Reduction form_;
@@ -112,10 +97,11 @@ class DomainWallEvenOdd final : public ReducedOperator {
 /// The domain-wall operators in one precision.
 class DomainWallDirac final : public DiracOperator {
  public:
-  explicit DomainWallDirac(DomainWallHopping parts) : parts_(std::move(parts)), matrix_(parts_) {}
-  const DomainWallHopping* walls() const override { return &parts_; }
-  const ActionValues& values() const override { return parts_.hopping().values(); }
-  const LinearOperator& matrix() const override { return matrix_; }
+  DomainWallDirac(std::shared_ptr<const ActionFields> fields, DomainWallHopping parts)
+      : fields_(std::move(fields)), parts_(std::move(parts)), matrix_(parts_) {}
+  const DomainWallHopping& parts() const { return parts_; }
+  const ActionFields& fields() const override { return *fields_; }
+  const DomainWallMatrix& matrix() const override { return matrix_; }
   std::unique_ptr<ReducedOperator> reduced(Reduction form, int rhs) const override;
   std::unique_ptr<DiracOperator> dirichlet() const override;
 
@@ -131,25 +117,9 @@ class DomainWallDirac final : public DiracOperator {
 
  private:
   void take_slice(SpinorField& quark, const SpinorField& x, int slice) const;
+  std::shared_ptr<const ActionFields> fields_;
   DomainWallHopping parts_;
   DomainWallMatrix matrix_;
-};
-
-/// Actions along a fifth dimension.
-class DomainWallAction final : public Action {
- public:
-  DomainWallAction(SliceValues values, const BoundaryPhases& boundary)
-      : values_(std::move(values)), boundary_(boundary) {}
-  /// Domain-wall and Moebius actions. \throws UsageError no slices, or b and c of different length.
-  explicit DomainWallAction(const DomainWallParameters& p) : DomainWallAction(p.values(), p.boundary) {}
-  std::string name() const override { return option_name(values_.info().name); }
-  int slices() const override { return values_.slices(); }
-  bool has_midpoint() const override { return slices() > 1; }
-  std::unique_ptr<DiracOperator> make(const LinkStore& links, const PrecisionInfo& precision) const override;
-
- private:
-  SliceValues values_;
-  BoundaryPhases boundary_;
 };
 
 }  // namespace quarksmith

@@ -5,15 +5,12 @@
 #include <cmath>
 
 #include "runtime/error.hpp"
+#include "solvers/krylov/blas.hpp"
 
 namespace quarksmith {
 
 HoppingEvenOdd::HoppingEvenOdd(const HoppingTerm& hopping, int rhs, Subset others)
-    : hopping_(&hopping), odd_(hopping.field(others, rhs)), t_(hopping.term().diagonal()), h_(hopping.h()) {
-  if (t_ == 0)
-    throw UsageError(fmt::format("{}: the diagonal of the Dirac operator vanishes: solve on all sites (even-odd none)",
-                                 hopping.values().text()));
-}
+    : hopping_(&hopping), odd_(hopping.field(others, rhs)), t_(hopping.term().diagonal()), h_(hopping.h()) {}
 
 GeneralEvenOdd::GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int rhs)
     : HoppingEvenOdd(hopping, rhs), form_(form) {
@@ -43,9 +40,54 @@ double GeneralEvenOdd::flops() const {
          hopping_->flops(form_ == Reduction::symmetric ? Epilogue::axpby_tinv : Epilogue::taxpby);
 }
 
-double GeneralEvenOdd::residual_scale() const {
-  const double twist = hopping_->values()(hopping_->values().info().twist);
-  return form_ == Reduction::symmetric ? std::hypot(t_, twist) : 1;  // |T|
+double GeneralEvenOdd::residual_scale() const { return form_ == Reduction::symmetric ? hopping_->term().size() : 1; }
+
+SpinorField GeneralEvenOdd::completed(const SpinorField& even, Dagger dagger) const {
+  SpinorField odd = hopping_->field(Subset::odd, even.rhs()), all = hopping_->field(Subset::full, even.rhs());
+  const double s = -h_ * hopping_->inverse_scale();
+  if (hopping_->has_term()) {
+    hopping_->apply_inverse(odd, even, Parity::odd, dagger);
+    Blas(odd).scale(s, odd, odd);
+  } else {
+    odd.fill(0);
+    hopping_->apply(odd, 0, odd, s, even, Parity::odd, dagger);
+  }
+  all.copy_half(Parity::even, even);
+  all.copy_half(Parity::odd, odd);
+  return all;
+}
+
+void GeneralEvenOdd::multiply_term(SpinorField& out, const SpinorField& in) const {
+  if (form_ != Reduction::symmetric) return ReducedOperator::multiply_term(out, in);
+  if (hopping_->has_term())
+    hopping_->apply_term(out, in, Parity::even);
+  else
+    Blas(out).scale(t_, in, out);
+}
+
+/// Of the symmetric form y^+ dA x = -((T_ee^-1)^+ y)^+ d(D_eo T_oo^-1 D_oe) x h^2 - ((T_ee^-1)^+ y)^+ dT_ee (A - 1) x.
+void GeneralEvenOdd::add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const {
+  const bool symmetric = form_ == Reduction::symmetric;
+  SpinorField left = y.like();
+  left.copy_from(y);
+  if (symmetric && hopping_->has_term())
+    hopping_->apply_inverse_term(left, 1, y, Parity::even, Dagger::yes);
+  else if (symmetric)
+    Blas(left).scale(hopping_->inverse_scale(), y, left);
+  SpinorField psi = completed(x, Dagger::no);
+  const SpinorField chi = completed(left, Dagger::yes);
+  force.add_hops(psi, chi, weight);
+  if (hopping_->term().stored() == nullptr) return;
+  if (symmetric) {
+    SpinorField rest = x.like();
+    for (int k = 0; k < x.rhs(); ++k) {
+      SpinorField one = rest.columns(k, 1);
+      apply(one, x.columns(k, 1), Dagger::no);
+    }
+    Blas(rest).axpby(1, x, -1, rest);
+    psi.copy_half(Parity::even, rest);
+  }
+  force.add_site_term(psi, chi, weight);
 }
 
 void GeneralEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
@@ -82,6 +124,28 @@ void HermitianEvenOdd::apply(SpinorField& out, const SpinorField& in, Dagger) co
   hopping_->apply(out, t_ * t_, in, -h_ * h_, other, parity_, Dagger::no);
 }
 
+void HermitianEvenOdd::add_force(ForceSink&, const SpinorField&, const SpinorField&, double) const {
+  throw UsageError("an operator that stands for M^+ M has the force of x alone; leave y out");
+}
+
+/// With D^+ = -D that of x^+ D D x is -2 Re (D x)^+ dD x: x on the sites of this, D x on the others.
+void HermitianEvenOdd::add_squared_force(ForceSink& force, const SpinorField& x,
+                                         const std::vector<double>& residues) const {
+  const Parity others = opposite(parity_);
+  SpinorField hopped = hopping_->field(others == Parity::even ? Subset::even : Subset::odd, x.rhs());
+  SpinorField psi = hopping_->field(Subset::full, x.rhs()), chi = psi.like();
+  hopping_->apply(hopped, x, others, Dagger::no);
+  for (int k = 0; k < x.rhs(); ++k) {
+    SpinorField one = hopped.columns(k, 1);
+    Blas(one).scale(h_ * residues[std::size_t(k)], one, one);
+  }
+  psi.fill(0);
+  chi.fill(0);
+  psi.copy_half(parity_, x);
+  chi.copy_half(others, hopped);
+  force.add_hops(psi, chi, 1);
+}
+
 double HermitianEvenOdd::flops() const { return hopping_->flops(Epilogue::none) + hopping_->flops(Epilogue::axpby); }
 
 void HermitianEvenOdd::prepare(SpinorField& reduced, const SpinorField& b) const {
@@ -97,6 +161,11 @@ void HermitianEvenOdd::reconstruct(SpinorField& x, const SpinorField& reduced, c
 double HermitianEvenOdd::residual_scale() const { return 1 / std::abs(t_); }
 
 std::unique_ptr<ReducedOperator> even_odd(const HoppingTerm& hopping, Reduction form, int rhs) {
+  if (!hopping.term().is_invertible())
+    throw UsageError(
+        fmt::format("{}: the part of the Dirac operator that does not hop is singular: solve on all sites (even-odd "
+                    "none)",
+                    hopping.values().text()));
   if (hopping.values().info().anti_hermitian && !hopping.has_term())
     return std::make_unique<HermitianEvenOdd>(hopping, rhs);
   return std::make_unique<GeneralEvenOdd>(hopping, form, rhs);

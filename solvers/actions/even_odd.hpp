@@ -14,14 +14,13 @@ class HoppingEvenOdd : public ReducedOperator {
  public:
   const DomainPointer& domain() const override { return hopping_->domain(); }
   const PrecisionInfo& precision() const override { return hopping_->precision(); }
-  int spins() const override { return hopping_->spins(); }
+  Components components() const override { return hopping_->components(); }
   int slices() const override { return hopping_->slices(); }
   double bytes_sent() const override { return 2 * hopping_->bytes_sent(); }
 
  protected:
   /// \param hopping outlives this.
   /// \param rhs right-hand sides at most.
-  /// \throws UsageError T is 0.
   HoppingEvenOdd(const HoppingTerm& hopping, int rhs, Subset others = Subset::odd);
 
   const HoppingTerm* hopping_;
@@ -34,6 +33,8 @@ class GeneralEvenOdd final : public HoppingEvenOdd {
  public:
   GeneralEvenOdd(const HoppingTerm& hopping, Reduction form, int rhs = 1);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
+  void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const override;
+  void multiply_term(SpinorField& out, const SpinorField& in) const override;
   double flops() const override;
   /// Right-hand side of the reduced system: b_e - h D_eo T_oo^-1 b_o, times T_ee^-1 if symmetric. `b` holds all sites.
   void prepare(SpinorField& reduced, const SpinorField& b) const override;
@@ -42,6 +43,9 @@ class GeneralEvenOdd final : public HoppingEvenOdd {
   double residual_scale() const override;
 
  private:
+  /// psi_o = -T_oo^-1 h D_oe psi_e, or -(T_oo^-1)^+ h (D_eo)^+ psi_e.
+  SpinorField completed(const SpinorField& even, Dagger dagger) const;
+
   Reduction form_;
   mutable std::optional<SpinorField> even_;  // where T is no number
 };
@@ -55,6 +59,9 @@ class HermitianEvenOdd final : public HoppingEvenOdd {
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
   double flops() const override;
   bool hermitian() const override { return true; }
+  /// \throws UsageError always: it stands for M^+ M.
+  void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const override;
+  void add_squared_force(ForceSink& force, const SpinorField& x, const std::vector<double>& residues) const override;
   /// t b_e - h D_eo b_o
   void prepare(SpinorField& reduced, const SpinorField& b) const override;
   /// x_o = (b_o - h D_oe x_e) / t
@@ -65,7 +72,7 @@ class HermitianEvenOdd final : public HoppingEvenOdd {
   Parity parity_;
 };
 
-/// The form that an action has.
+/// The form that an action has. \throws UsageError T is singular.
 std::unique_ptr<ReducedOperator> even_odd(const HoppingTerm& hopping, Reduction form, int rhs);
 
 }  // namespace quarksmith

@@ -8,47 +8,38 @@
 #include "runtime/ranks/halo.hpp"
 
 namespace quarksmith {
-namespace {
-
-Twist twist_of(const ActionValues& values) {
-  const ActionInfo& info = values.info();
-  return {values(info.twist), values(info.splitting), info.flavours};
+std::shared_ptr<const StoredTerm> HoppingTerm::stored_term(const ActionFields& fields, const PrecisionInfo& precision) {
+  const ActionValues& values = fields.values();
+  if (!StoredTerm::is_part_of(values)) return nullptr;
+  if (fields.links().colours() != 3)
+    throw UsageError(
+        fmt::format("action {}: its site term is made of links of three colours, these have {}; leave csw out",
+                    values.info().name, fields.links().colours()));
+  // That in double, while an operator has it, serves all operators with these values on these links.
+  using Term = std::shared_ptr<const StoredTerm>;
+  const StatementFields& made = fields.in_double();
+  const auto known = fields.links().derived<std::shared_ptr<Term::weak_type>>(
+      fmt::format("site term of {}: {} {}", values.info().name, values.text(), static_cast<const void*>(&made)),
+      [] { return std::make_shared<Term::weak_type>(); });
+  const PrecisionInfo& high = find_precision("double");
+  Term term = known->lock();
+  if (term == nullptr)
+    *known = term = std::make_shared<const StoredTerm>(values, made, high, SiteTerm::shift_of(values));
+  return precision.links == high.links ? term
+                                       : std::make_shared<const StoredTerm>(*term, find_precision(precision.links));
 }
 
-double diagonal_of(const ActionValues& values) {
-  const ActionInfo& info = values.info();
-  const double diagonal = info.chain.empty() ? values(info.diagonal) : 1;        // that of slices is another matter
-  if (diagonal == 0 && (twist_of(values).any() || HoppingTerm::stores(values)))  // they are kept as multiples of it
-    throw UsageError(fmt::format("{}: the diagonal of the Dirac operator vanishes; use another mass", values.text()));
-  return diagonal;
-}
-
-}  // namespace
-
-std::shared_ptr<const CloverTerm> HoppingTerm::clover_of(const ActionValues& values, const LinkField& plain_links,
-                                                         const PrecisionInfo& spinors) {
-  if (!stores(values)) return nullptr;
-  const ActionInfo& info = values.info();
-  const Twist twist = twist_of(values);
-  return std::make_shared<CloverTerm>(plain_links, values(info.clover_space), values(info.clover_time),
-                                      diagonal_of(values), find_precision(spinors.links),
-                                      twist.any() ? std::optional(twist.shift()) : std::nullopt);
-}
-
-bool HoppingTerm::stores(const ActionValues& values) {
-  return values(values.info().clover_space) != 0 || values(values.info().clover_time) != 0;
-}
-
-HoppingTerm::HoppingTerm(std::shared_ptr<const LinkField> links, const PrecisionInfo& spinors, const BasisInfo& basis,
-                         const ActionValues& values, const BoundaryPhases& boundary,
-                         std::shared_ptr<const CloverTerm> clover, std::shared_ptr<const LinkField> long_links)
-    : links_(std::move(links)),
-      long_links_(std::move(long_links)),
+HoppingTerm::HoppingTerm(const ActionFields& fields, const PrecisionInfo& precision, const BoundaryPhases& boundary)
+    : links_(fields.stored(fields.hops(1), precision,
+                           fields.info().reach > 1 ? fields.links().exact().storage() : fields.links().storage())),
+      long_links_(fields.info().reach == 1
+                      ? nullptr
+                      : fields.stored(fields.hops(3), precision, fields.links().storage(), fields.info().reach)),
       domain_(links_->domain_pointer()),
-      precision_(&spinors),
-      basis_(&basis),
-      values_(values),
-      term_(diagonal_of(values), twist_of(values), std::move(clover)) {
+      precision_(&precision),
+      basis_(&fields.links().basis()),
+      values_(fields.values()),
+      term_(values_, stored_term(fields, precision), domain_, precision, *basis_) {
   set_hops(boundary);
   bool complex_phase = false;
   for (const Complex64& phase : boundary) complex_phase = complex_phase || phase.imag() != 0;
@@ -59,15 +50,17 @@ HoppingTerm::HoppingTerm(std::shared_ptr<const LinkField> links, const Precision
       if (!(dagger && lacks_dagger())) kernel_[dagger][epilogue] = kernels_of(epilogue, dagger, complex_phase);
   domain_->require_reach(*kernel_[0][Epilogue::none].back());
   if (!has_term()) return;
-  apply_term_ = &find(
-      domain_->device().kernels(),
-      {.operation = values_.info().apply_inverse, .precision = spinors.name, .basis = basis.name, .tile = slices()});
+  apply_term_ = &find(domain_->device().kernels(), {.operation = values_.info().apply_inverse,
+                                                    .precision = precision.name,
+                                                    .basis = basis_->name,
+                                                    .tile = slices(),
+                                                    .colours = components().colours});
 }
 
 HoppingTerm HoppingTerm::with(const ActionValues& values) const {
   HoppingTerm other = *this;
   other.values_ = values;
-  other.term_ = SiteTerm(diagonal_of(values), twist_of(values), nullptr);
+  other.term_ = SiteTerm(values, nullptr, domain_, *precision_, *basis_);
   return other;
 }
 
@@ -224,6 +217,11 @@ double HoppingTerm::bytes_sent() const {
 
 void HoppingMatrix::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
   for (const Parity parity : {Parity::even, Parity::odd}) hopping_->apply_t(out, in, hopping_->h(), in, parity, dagger);
+}
+
+void HoppingMatrix::add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const {
+  force.add_hops(x, y, weight);
+  if (hopping_->term().stored() != nullptr) force.add_site_term(x, y, weight);
 }
 
 double HoppingMatrix::flops() const {

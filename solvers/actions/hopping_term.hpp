@@ -7,39 +7,25 @@
 #include <memory>
 #include <vector>
 
-#include "solvers/actions/action.hpp"
-#include "solvers/actions/action_values.hpp"
+#include "solvers/actions/action_fields.hpp"
+#include "solvers/actions/dirac.hpp"
 #include "solvers/actions/site_term.hpp"
 
 namespace quarksmith {
 
-/// Phases that multiply the hops across the last slice of each direction.
-using BoundaryPhases = std::array<Complex64, directions>;
-
 /// D and T of M = T + h D on one device, for one precision, link storage and basis.
 ///
-/// Without clover and twist T is a number t: T^-1 is then left to the caller as `inverse_scale`, and the forms below
-/// use the plain kernels. `inverse_scale` is 1/t then and 1 else.
+/// Where T is a number t, T^-1 is left to the caller as `inverse_scale`, and the forms below use the plain kernels.
+/// `inverse_scale` is 1/t then and 1 else.
 class HoppingTerm {
  public:
-  /// \param spinors precision of the fields.
-  /// \param values of an action of hopping shape.
-  /// \param clover needed if `stores`: `clover_of` the same gauge field and values.
-  /// \param long_links of hops over three sites, for actions that have such.
+  /// \param fields of an action of hopping shape; its links as the storage of their store says, short ones beside
+  /// longer ones with all reals.
   /// \throws UsageError the build lacks a kernel; the message is the profile row to add.
-  HoppingTerm(std::shared_ptr<const LinkField> links, const PrecisionInfo& spinors, const BasisInfo& basis,
-              const ActionValues& values, const BoundaryPhases& boundary,
-              std::shared_ptr<const CloverTerm> clover = nullptr,
-              std::shared_ptr<const LinkField> long_links = nullptr);
+  HoppingTerm(const ActionFields& fields, const PrecisionInfo& precision, const BoundaryPhases& boundary);
 
   /// The same with other values of the parameters, for actions whose T is a number and whose hops have none.
   HoppingTerm with(const ActionValues& values) const;
-
-  /// Whether T has a part made of links.
-  static bool stores(const ActionValues& values);
-  /// The part of T that is made of links; null where there is none. \param plain_links with 18 doubles.
-  static std::shared_ptr<const CloverTerm> clover_of(const ActionValues& values, const LinkField& plain_links,
-                                                     const PrecisionInfo& spinors);
 
   /// The operator of this rank's part alone: hops that leave it find zero (Dirichlet boundaries, as for Schwarz
   /// preconditioning; M. Luescher, Comput. Phys. Commun. 156 (2004) 209). Its fields are of a domain without other
@@ -59,7 +45,7 @@ class HoppingTerm {
   /// out = a x + b T^-1 D in / inverse_scale
   void apply_inverse(SpinorField& out, double a, const SpinorField& x, double b, const SpinorField& in, Parity parity,
                      Dagger dagger) const;
-  /// out = T x where T is a clover term without a twisted mass.
+  /// out = T x where T is no number and has no twisted mass.
   void apply_term(SpinorField& out, const SpinorField& x, Parity parity) const;
   /// out = b T^-1 x where T is no number.
   void apply_inverse_term(SpinorField& out, double b, const SpinorField& x, Parity parity,
@@ -73,15 +59,15 @@ class HoppingTerm {
   const SiteTerm& term() const { return term_; }
   /// Flavours: slices of a vector.
   int slices() const { return term_.flavours(); }
-  int spins() const { return values_.info().spins; }
+  Components components() const { return {values_.info().spins, links_->colours()}; }
   /// A vector of its space.
-  SpinorField field(Subset subset, int rhs) const { return {domain_, *precision_, subset, rhs, spins(), slices()}; }
+  SpinorField field(Subset subset, int rhs) const {
+    return {domain_, *precision_, subset, rhs, components(), slices()};
+  }
   const ActionValues& values() const { return values_; }
   const BasisInfo& basis() const { return *basis_; }
   const DomainPointer& domain() const { return domain_; }
   const PrecisionInfo& precision() const { return *precision_; }
-  /// Null without clover.
-  const CloverTerm* clover() const { return term_.clover(); }
   /// Flops of one parity and right-hand side.
   double flops(Epilogue epilogue) const;
   /// Bytes that this rank sends to others for D on the sites of one parity, one right-hand side.
@@ -90,6 +76,7 @@ class HoppingTerm {
  private:
   using Tiles = std::vector<const Kernel*>;  // from the largest tile down
   void set_hops(const BoundaryPhases& boundary);
+  static std::shared_ptr<const StoredTerm> stored_term(const ActionFields& fields, const PrecisionInfo& precision);
   Tiles kernels_of(Epilogue epilogue, bool dagger, bool complex_phase) const;
   bool lacks_dagger() const { return values_.info().anti_hermitian; }
   double sign(Dagger dagger) const { return dagger == Dagger::yes && lacks_dagger() ? -1 : 1; }
@@ -109,15 +96,16 @@ class HoppingTerm {
 };
 
 /// M = T + h D on all sites.
-class HoppingMatrix final : public LinearOperator {
+class HoppingMatrix final : public DiracMatrix {
  public:
   /// \param hopping outlives this.
   explicit HoppingMatrix(const HoppingTerm& hopping) : hopping_(&hopping) {}
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
+  void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const override;
   Subset subset() const override { return Subset::full; }
   const DomainPointer& domain() const override { return hopping_->domain(); }
   const PrecisionInfo& precision() const override { return hopping_->precision(); }
-  int spins() const override { return hopping_->spins(); }
+  Components components() const override { return hopping_->components(); }
   int slices() const override { return hopping_->slices(); }
   double flops() const override;
   double bytes_sent() const override { return 2 * hopping_->bytes_sent(); }

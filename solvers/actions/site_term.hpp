@@ -1,56 +1,65 @@
 /// \file
-/// The part of a Wilson-type action that does not hop.
+/// The part of an action that does not hop.
 #pragma once
 
 #include <memory>
 
-#include "solvers/actions/clover.hpp"
+#include "solvers/actions/stored_term.hpp"
 #include "solvers/krylov/linear_operator.hpp"
 
 namespace quarksmith {
 
-/// A twisted mass beside the mass, in the same normalisation; tau act on two flavours.
-struct Twist {
-  double mu = 0;       ///< i mu gamma_5, or i mu gamma_5 tau_3 for two flavours
-  double epsilon = 0;  ///< epsilon tau_1, two flavours alone
-  int flavours = 1;    ///< 2: a doublet, whose flavours are the slices of a vector
-  int source = 0;      ///< flavour of a doublet in which four-dimensional sources stand
-  int sink = 0;        ///< flavour of a doublet that is its four-dimensional quark field
-
-  /// T^-1 = (C - i mu gamma_5 tau_3 - epsilon tau_1) / (C^2 + shift) for T = C + i mu gamma_5 tau_3 + epsilon tau_1, C
-  /// the mass and the clover term (R. Frezzotti and G. C. Rossi, hep-lat/0311008).
-  double shift() const { return mu * mu - epsilon * epsilon; }
-  /// False: neither term is there.
-  bool any() const { return mu != 0 || flavours > 1; }
-};
-
-/// T of M = T - D/2 and T^-1, as the epilogues of hopping kernels take them (generator/operators/site_term.py). Where T
-/// is a number, it is left to the plain kernels: `is_number`.
+/// T of M = T + h D and T^-1, as the epilogues of hopping kernels take them (generator/operators/site_term.py): a
+/// number, which is left to the plain kernels (`is_number`); i mu gamma_5 (tau_3) + epsilon tau_1 beside a number or a
+/// stored term C, with
+///   T^-1 = (C - i mu gamma_5 tau_3 - epsilon tau_1) / (C^2 + mu^2 - epsilon^2)
+/// (R. Frezzotti and G. C. Rossi, hep-lat/0311008); or any constant matrix in flavour and spin, which is inverted here.
 class SiteTerm {
  public:
-  /// \param diagonal the part that is a number, not 0.
-  /// \param clover null where there is none; made for `twist.shift()` if `twist.any()`.
-  /// \throws UsageError T is singular.
-  SiteTerm(double diagonal, const Twist& twist, std::shared_ptr<const CloverTerm> clover);
+  /// \param stored the part made of fields; null where there is none.
+  SiteTerm(const ActionValues& values, std::shared_ptr<const StoredTerm> stored, const DomainPointer& domain,
+           const PrecisionInfo& precision, const BasisInfo& basis);
+  /// What StoredTerm is made for: mu^2 - epsilon^2 where a twisted mass stands beside it.
+  static std::optional<double> shift_of(const ActionValues& values);
+  /// Whether T can be inverted, as far as its constant part alone decides: true where links or fields are in it.
+  static bool has_inverse(const ActionValues& values);
 
-  bool is_number() const { return !clover_ && !twist_.any(); }
+  bool is_number() const { return !stored_ && !twisted_ && !matrix_; }
+  /// The part that is a number.
   double diagonal() const { return diagonal_; }
-  int flavours() const { return twist_.flavours; }
+  /// About |T|.
+  double size() const { return size_; }
+  int flavours() const { return flavours_; }
   /// Makes a.a such that an epilogue applies factor T or its conjugate.
   void set(Arguments& a, double factor, Dagger dagger) const;
-  /// Makes a.b such that an epilogue applies factor T^-1 or its conjugate.
+  /// Makes a.b such that an epilogue applies factor T^-1 or its conjugate. \throws UsageError T is singular.
   void set_inverse(Arguments& a, double factor, Dagger dagger) const;
-  /// Makes a.b such that a kernel of T^-1 alone applies T. \throws UsageError T is not a clover term alone.
+  /// Makes a.b such that a kernel of T^-1 alone applies T. \throws UsageError there is no such kernel: a twisted mass.
   void set_alone(Arguments& a) const;
-  /// Sum over the sites of a parity of log |det T|, with all flavours.
+  /// Sum over the sites of a parity of log |det T|, with all flavours. \param sites of a parity.
   double log_det(Parity parity, long long sites) const;
-  /// Null where there is none.
-  const CloverTerm* clover() const { return clover_.get(); }
+  bool is_invertible() const { return invertible_; }
+  /// The part made of fields; null where there is none.
+  const StoredTerm* stored() const { return stored_.get(); }
 
  private:
-  double diagonal_;
-  Twist twist_;
-  std::shared_ptr<const CloverTerm> clover_;
+  /// T, T^+, T^-1, (T^-1)^+ as numbers of the kernel's arithmetic; the latter if there is an inverse.
+  struct Matrix {
+    std::array<Memory, 4> elements;
+    double log_det;
+  };
+  double shift() const { return mu_ * mu_ - epsilon_ * epsilon_; }
+  const void* element(bool inverse, Dagger dagger) const {
+    return matrix_->elements[2 * inverse + (dagger == Dagger::yes)].data();
+  }
+  void require_inverse() const;
+
+  double diagonal_, mu_, epsilon_, size_;
+  int flavours_;
+  bool twisted_, invertible_ = true;
+  std::string text_;
+  std::shared_ptr<const StoredTerm> stored_;
+  std::shared_ptr<const Matrix> matrix_;
 };
 
 }  // namespace quarksmith

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "runtime/fields/gauge.hpp"
-#include "solvers/actions/action.hpp"
+#include "solvers/actions/link_store.hpp"
 
 namespace quarksmith {
 
@@ -14,7 +14,7 @@ struct WorkingGauge {
   WorkingGauge(const HostGauge& original, const DomainPointer& domain, const StorageInfo& storage) : gauge(original) {
     if (storage.temporal) fix(original, domain);
   }
-  /// Links on the device, with 18 doubles, in SU(3): they stay there, but for the fixing of temporal gauge.
+  /// Links on the device, with all reals in double, in SU(N): they stay there, but for the fixing of temporal gauge.
   WorkingGauge(std::shared_ptr<const LinkField> links, const StorageInfo& storage) : on_device(std::move(links)) {
     if (!storage.temporal) return;
     gauge = download(*on_device);
@@ -52,7 +52,7 @@ struct WorkingGauge {
     for (std::size_t x = 0; x < g.site.size(); ++x) g.site[x].fill(fixed.transformation[x]);
     gauge = std::move(fixed.rotated);
     temporal = std::move(fixed.gauge);
-    transformation.emplace(upload(g, domain, find_precision("double"), find_storage("r18")));
+    transformation.emplace(upload(g, domain, find_precision("double"), full_storage(3)));
     kernel = &find(domain->device().kernels(), {.operation = "rotate_colour", .precision = "double"});
   }
 

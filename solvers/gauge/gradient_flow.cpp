@@ -26,12 +26,12 @@ const HostGauge& checked(const HostGauge& gauge, const Domain& domain) {
 }  // namespace
 
 GradientFlow::GradientFlow(const HostGauge& gauge, DomainPointer domain, const PrecisionInfo& precision)
-    : u_(upload(checked(gauge, *domain), domain, precision, find_storage("r18"))),
+    : u_(upload(checked(gauge, *domain), domain, precision, full_storage(gauge.colours()))),
       next_(domain, precision, u_.storage()),
       drift_(upload(zeros(gauge.lattice), domain, precision, u_.storage())) {}
 
 void GradientFlow::stage(double now, double before) {
-  evaluate("flow_step", {u_, drift_, now, before, next_, drift_});
+  evaluate("flow_step", {u_, drift_, now, before}, {next_, drift_});
   std::swap(u_, next_);
 }
 

@@ -16,12 +16,13 @@ constexpr std::uint64_t most_overrelax = 1000, most_sweeps = std::uint64_t(1) <<
 }  // namespace
 
 HeatbathRun::HeatbathRun(const HostGauge& start, DomainPointer domain, const HeatbathState& state)
-    : state_(state), links_(upload(start, domain, find_precision("double"), find_storage("r18"))) {
+    : state_(state), links_(upload(start, domain, find_precision("double"), full_storage(start.colours()))) {
   if (!(state.beta > 0 && state.beta <= most_beta))
     throw UsageError(fmt::format("beta = {}; use a positive number up to {}", state.beta, most_beta));
   if (state.overrelax < 0) throw UsageError(fmt::format("{} over-relaxation passes; use 0 or more", state.overrelax));
   const auto kernel = [&](std::string_view name) {
-    return &find(domain->device().kernels(), {.operation = name, .precision = "double", .links = "r18"});
+    return &find(domain->device().kernels(),
+                 {.operation = name, .precision = "double", .links = links_.storage().name});
   };
   heatbath_ = kernel("heatbath");
   overrelax_ = kernel("overrelax");
@@ -74,14 +75,14 @@ HeatbathState state_of(const std::string& text, const std::string& file) {
   }
 }
 
-HostGauge start_gauge(const std::string& start, const Lattice& lattice, std::uint64_t seed) {
-  if (start == "cold") return unit_gauge(lattice);
-  if (start == "hot") return hot_gauge(lattice, seed);
+HostGauge start_gauge(const std::string& start, const Lattice& lattice, std::uint64_t seed, int colours) {
+  if (start == "cold") return unit_gauge(lattice, colours);
+  if (start == "hot") return hot_gauge(lattice, seed, colours);
   if (start.starts_with("weak:")) {
     char* end = nullptr;
     const double epsilon = std::strtod(start.c_str() + 5, &end);
     if (*end == '\0' && end != start.c_str() + 5 && epsilon >= 0 && epsilon <= 100)
-      return weak_gauge(lattice, epsilon, seed);
+      return weak_gauge(lattice, epsilon, seed, colours);
   }
   throw UsageError(fmt::format("start '{}' is unknown; use cold, hot or weak:EPS, EPS from 0 to 100", start));
 }

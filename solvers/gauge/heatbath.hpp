@@ -1,5 +1,5 @@
 /// \file
-/// Quenched SU(3) configurations with the Wilson plaquette action.
+/// Quenched SU(N) configurations with the Wilson plaquette action.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,6 @@ HeatbathState state_of(const std::string& text, const std::string& file);
 
 /// cold, hot or weak:EPS.
 /// \throws UsageError any other text.
-HostGauge start_gauge(const std::string& start, const Lattice& lattice, std::uint64_t seed);
+HostGauge start_gauge(const std::string& start, const Lattice& lattice, std::uint64_t seed, int colours = 3);
 
 }  // namespace quarksmith

@@ -35,7 +35,7 @@ std::uint64_t LinkSmearing::steps() const {
 
 LinkField smear_on_device(const LinkSmearing& how, const HostGauge& gauge, const DomainPointer& domain) {
   require_su3(gauge, "smearing", domain->communicator());
-  LinkField u = upload(gauge, domain, find_precision("double"), find_storage("r18"));
+  LinkField u = upload(gauge, domain, find_precision("double"), full_storage(gauge.colours()));
   LinkField v(domain, u.precision(), u.storage());
   for (std::uint64_t n = 0; n < how.steps(); ++n) {
     how.kind->step(how.values, u, v);

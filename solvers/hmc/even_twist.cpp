@@ -6,20 +6,35 @@
 namespace quarksmith {
 
 TwistedOperator::TwistedOperator(const LinearOperator& m, double twist, const BasisInfo& basis, int rhs,
-                                 const HoppingTerm* term)
+                                 const ReducedOperator* symmetric)
     : m_(&m),
-      term_(term != nullptr && term->has_term() ? term : nullptr),
-      twist_(term != nullptr && !term->has_term() ? twist * term->term().diagonal() : twist),
-      turn_(&find(m.domain()->device().kernels(),
-                  {.operation = "apply_twist", .precision = m.precision().name, .basis = basis.name})),
+      symmetric_(symmetric),
+      twist_(twist),
+      turn_(&find(m.domain()->device().kernels(), {.operation = "apply_twist",
+                                                   .precision = m.precision().name,
+                                                   .basis = basis.name,
+                                                   .colours = m.components().colours})),
       turned_(m.field(rhs)) {}
 
 void TwistedOperator::apply(SpinorField& out, const SpinorField& in, Dagger dagger) const {
   m_->apply(out, in, dagger);
   SpinorField turned = turned_.columns(0, in.rhs());
-  if (term_ != nullptr) term_->apply_term(turned, in, Parity::even);
-  turn(turned, term_ == nullptr ? in : turned, dagger);
+  if (symmetric_ != nullptr) symmetric_->multiply_term(turned, in);
+  turn(turned, symmetric_ == nullptr ? in : turned, dagger);
   Blas(out).axpby(1, turned, 1, out);
+}
+
+/// y^+ i twist gamma_5 dT_ee x; on odd sites nothing.
+void TwistedOperator::add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const {
+  if (symmetric_ == nullptr) return;
+  SpinorField psi(domain(), precision(), Subset::full, x.rhs(), x.components(), x.slices()), chi = psi.like();
+  SpinorField left = y.like();
+  turn(left, y, Dagger::yes);
+  psi.fill(0);
+  chi.fill(0);
+  psi.copy_half(Parity::even, x);
+  chi.copy_half(Parity::even, left);
+  force.add_site_term(psi, chi, weight);
 }
 
 void TwistedOperator::turn(SpinorField& out, const SpinorField& in, Dagger dagger) const {

@@ -2,7 +2,7 @@
 /// A twisted mass on the sites that an even-odd form keeps.
 #pragma once
 
-#include "solvers/actions/hopping_term.hpp"
+#include "solvers/actions/dirac.hpp"
 
 namespace quarksmith {
 
@@ -14,15 +14,15 @@ namespace quarksmith {
 class TwistedOperator final : public LinearOperator {
  public:
   /// \param m outlives this. \param rhs right-hand sides at most.
-  /// \param term the T of M if it is of the symmetric form, else null; outlives this.
+  /// \param symmetric M itself if it is of the symmetric form, else null.
   /// \throws MissingKernel the build cannot multiply by gamma_5 in this precision.
   TwistedOperator(const LinearOperator& m, double twist, const BasisInfo& basis, int rhs,
-                  const HoppingTerm* term = nullptr);
+                  const ReducedOperator* symmetric = nullptr);
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
-  /// M
-  const LinearOperator& untwisted() const { return *m_; }
-  /// out = i twist gamma_5 in, or its conjugate: what the twist adds, but for a T_ee made of links. \param out may be
-  /// in.
+  /// Adds the force of what the twist adds to M: of the symmetric form i twist gamma_5 T_ee. \param x,y as of
+  /// DiracMatrix::add_force.
+  void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const;
+  /// out = i twist gamma_5 in, or its conjugate. \param out may be in.
   void turn(SpinorField& out, const SpinorField& in, Dagger dagger) const;
   Subset subset() const override { return m_->subset(); }
   const DomainPointer& domain() const override { return m_->domain(); }
@@ -32,8 +32,8 @@ class TwistedOperator final : public LinearOperator {
 
  private:
   const LinearOperator* m_;
-  const HoppingTerm* term_;  ///< null where T is a number
-  double twist_;             ///< times that
+  const ReducedOperator* symmetric_;
+  double twist_;
   const Kernel* turn_;
   mutable SpinorField turned_;
 };

@@ -1,200 +1,263 @@
 #include "solvers/hmc/fermion_force.hpp"
 
+#include <utility>
+
 #include "runtime/error.hpp"
-#include "runtime/ranks/enclosure.hpp"
-#include "solvers/actions/domain_wall.hpp"
-#include "solvers/actions/improved_links.hpp"
-#include "solvers/hmc/even_twist.hpp"
-#include "solvers/hmc/improved_force.hpp"
+#include "solvers/actions/formula.hpp"
+#include "solvers/actions/stored_term.hpp"
 #include "solvers/hmc/path_force.hpp"
-#include "solvers/hmc/stout_force.hpp"
-#include "solvers/krylov/blas.hpp"
 
 namespace quarksmith {
-namespace {
 
-const HoppingTerm& hopping_of(const DiracOperator& dirac) {
-  if (const DomainWallHopping* walls = dirac.walls()) return walls->hopping();
-  if (dirac.hops() == nullptr) throw MissingKernel("molecular dynamics has no force of actions of this shape");
-  return *dirac.hops();
-}
+/// The forces of operators that make the same fields of the links.
+class FermionForce::Part {
+ public:
+  Part(const ActionFields& fields, const LinkField& u, LinkField& z, const ScratchFields& scratch)
+      : fields_(&fields), u_(u), z_(z), scratch_(scratch), back_(fields.program(), fields.in_double(), scratch) {}
 
-/// How the action's statement makes its links; empty if it does not.
-std::string links_of(const FermionOperator& fermion) {
-  const ActionValues& values = fermion.dirac().values();
-  return values.info().link_stages.empty() ? "" : links_made_by(values);
-}
+  /// What follows is of an operator with these fields and parameters.
+  void go_on_with(const ActionFields& fields, const BoundaryPhases& boundary) {
+    std::vector<double> numbers;
+    for (const SiteBlock& block : fields.info().blocks) numbers.push_back(fields.values()(block.number));
+    numbers.push_back(fields.values()(fields.info().exponential));
+    if (numbers != numbers_) take_site_term();  // with the numbers for which it was added up
+    numbers_ = std::move(numbers);
+    fields_ = &fields;
+    settings_ = {boundary, fields.links().basis().name};
+  }
 
-}  // namespace
+  void add_hops(const SpinorField& psi, const SpinorField& chi, double weight) {
+    const SpinorField x = psi.by_slice(), y = chi.by_slice();
+    if (!info().fields[std::size_t(fields_->hops(1))].moves) return;
+    const ExpressionSettings settings = with_basis(info().has_basis);
+    std::vector<ExpressionArgument> inputs;
+    std::vector<ExpressionOutput> outputs;
+    std::string kernel = "derivative_";
+    if (info().turns && info().reach == 1) {
+      const int field = fields_->hops(1);
+      LinkField& force = field == 0 ? z_ : turned(field);
+      kernel = "force_";
+      inputs = {link(field), x, y, force};
+      outputs = {force};
+    } else {
+      inputs = {x, y};
+      for (const int length : info().reach > 1 ? std::vector{1, info().reach} : std::vector{1}) {
+        inputs.emplace_back(back_.by(fields_->hops(length)));
+        outputs.emplace_back(back_.by(fields_->hops(length)));
+      }
+    }
+    for (const int backward : {0, 1})
+      for (int mu = 0; mu < directions; ++mu) {
+        const ActionNumber& number = info().weight[mu][backward];
+        const bool apart = (info().directed >> mu & 1) != 0;
+        if (number && (backward == 0 || apart)) inputs.emplace_back(weight * info().h * fields_->values()(number));
+      }
+    evaluate(kernel + std::string(info().hopping), inputs, outputs, settings);
+  }
+
+  void add_site_term(const SpinorField& psi, const SpinorField& chi, double weight) {
+    if (info().blocks.empty()) return;
+    const SpinorField x = psi.by_slice(), y = chi.by_slice();
+    TermField& sum = site_term();
+    const Domain& domain = sum.domain();
+    const Kernel& kernel =
+        find(domain.device().kernels(), {.operation = "add_outer", .precision = "double", .basis = settings_.basis});
+    for (const Parity parity : {Parity::even, Parity::odd}) {
+      Arguments a = arguments_for(domain, sum.lanes());
+      a.parity = int(parity);
+      a.columns = x.rhs();
+      a.in = x.operand(parity);
+      a.x = y.operand(parity);
+      a.out = sum.operand(parity);
+      a.a.re = weight;
+      domain.device().run(kernel, a);
+    }
+  }
+
+  /// dS = -factor Re tr T^-1 dT; of T^-1 with a twisted mass the Hermitian part alone counts.
+  void add_log_det(const StoredTerm& term, Parity parity, double factor) {
+    TermField& sum = site_term();
+    const Domain& domain = sum.domain();
+    Arguments a = arguments_for(domain, sum.lanes());
+    a.parity = int(parity);
+    a.term = term.inverse().operand(parity);
+    a.out = sum.operand(parity);
+    a.a.re = -factor / 2 * term.inverse().scale();
+    domain.device().run(find(domain.device().kernels(), {.operation = "add_term", .precision = "double"}), a);
+  }
+
+  void add_formula(const SpinorField& psi, const SpinorField& chi, double weight) {
+    const SpinorField x = psi.by_slice(), y = chi.by_slice();
+    if (!info().path_steps.empty()) return add_path_force(info(), u_, x, y, weight, z_, with_basis(info().has_basis));
+    const auto all = info().fields;
+    if (std::none_of(all.begin(), all.end(), [](const ActionField& f) { return f.moves && !f.group.empty(); })) return;
+    const NamedArguments named(*fields_, find_precision("double"), u_.storage().name);
+    const std::string operation = "force_" + std::string(info().name);
+    const ExpressionSettings settings = with_basis(info().has_basis);
+    const Kernel& kernel =
+        find(u_.domain().device().kernels(), {.operation = operation,
+                                              .precision = "double",
+                                              .links = all[0].moves && !all[0].group.empty() ? u_.storage().name : "",
+                                              .basis = settings.basis,
+                                              .spins = info().spins,
+                                              .colours = u_.colours(),
+                                              .expression = true});
+    std::vector<ExpressionArgument> inputs;
+    std::vector<ExpressionOutput> outputs;
+    // Names of the kernel beside those of the statement: p, weight, by_FIELD, out, FIELD_out
+    // (operators/quark_forces.py), which end with underscores where the statement has these.
+    const SpinorField* next = &x;
+    for (const ExpressionParameter& p : parameters_of(kernel)) {
+      const std::string_view name = p.name.substr(0, p.name.find_last_not_of('_') + 1);
+      if (p.is_output() && p.kind == "algebra")
+        outputs.emplace_back(z_);
+      else if (p.is_output())
+        outputs.emplace_back(back_.by(field(name.substr(0, name.size() - 4))));
+      else if (const auto known = named.find(p.name))
+        inputs.push_back(*known);
+      else if (p.is_spinor())
+        inputs.emplace_back(*std::exchange(next, &y));
+      else if (p.kind == "algebra")
+        inputs.emplace_back(z_);
+      else if (p.is_number())
+        inputs.emplace_back(weight);
+      else
+        inputs.emplace_back(back_.by(field(name.substr(3))));
+    }
+    evaluate(operation, inputs, outputs, settings);
+  }
+
+  /// Adds all of it to the force on the links of a configuration.
+  long long finish() {
+    take_site_term();
+    for (auto& [field, force] : turned_) {
+      const auto derivative = scratch_.field(u_.domain_pointer(), u_.colours());
+      evaluate("derivative_of_force", {link(field), *force}, {*derivative});
+      evaluate("kick", {back_.by(field), *derivative, 1}, {back_.by(field)});
+    }
+    turned_.clear();
+    const long long damped = back_.back(z_);
+    if (back_.has(0) && info().fields[0].moves) evaluate("force_link", {u_, back_.by(0), z_}, {z_});
+    return damped;
+  }
+
+ private:
+  const ActionInfo& info() const { return fields_->info(); }
+  const LinkField& link(int n) const { return *fields_->in_double()[std::size_t(n)]; }
+  int field(std::string_view name) const {
+    const auto all = info().fields;
+    return int(std::find_if(all.begin(), all.end(), [&](const ActionField& f) { return f.name == name; }) -
+               all.begin());
+  }
+  ExpressionSettings with_basis(bool there) const {
+    ExpressionSettings settings = settings_;
+    if (!there) settings.basis = "";
+    return settings;
+  }
+  /// The force on links that are made, as on those of a configuration.
+  LinkField& turned(int field) {
+    auto& force = turned_[field];
+    if (force == nullptr) force = scratch_.zero(u_.domain_pointer(), u_.colours());
+    return *force;
+  }
+  TermField& site_term() {
+    if (!site_term_) site_term_.emplace(u_.domain_pointer(), find_precision("double")).fill(0);
+    return *site_term_;
+  }
+
+  /// From the derivative by the site term to those by the matrices of its blocks.
+  void take_site_term() {
+    if (!site_term_) return;
+    const Domain& domain = site_term_->domain();
+    Device& device = domain.device();
+    if (info().exponential) take_exponential();
+    const std::vector<int> fields = fields_of_blocks(info());
+    std::vector<std::shared_ptr<LinkField>> apart(fields.size());
+    std::vector<const LinkField*> operands;
+    for (std::size_t k = 0; k < fields.size(); ++k) {  // directions without a matrix stay zero
+      const bool first = info().fields[std::size_t(fields[k])].moves && !back_.has(fields[k]);
+      if (!first) apart[k] = scratch_.zero(site_term_->domain_pointer(), u_.colours());
+      operands.push_back(first ? &back_.by(fields[k]) : apart[k].get());
+    }
+    Arguments a = arguments_for(domain, site_term_->lanes());
+    set_blocks(a, fields_->values(), operands);
+    a.term = site_term_->operand();
+    device.run(find(device.kernels(), {.operation = "source_" + std::string(info().blocks_of), .precision = "double"}),
+               a);
+    for (std::size_t k = 0; k < fields.size(); ++k) {
+      if (!info().fields[std::size_t(fields[k])].moves) continue;
+      LinkField& sum = back_.by(fields[k]);
+      if (!apart[k]) {
+        sum.changed();
+        continue;
+      }
+      apart[k]->changed();
+      evaluate("kick", {sum, *apart[k], 1}, {sum});
+    }
+    site_term_.reset();
+  }
+  /// Of d exp(A) + c: the derivative by A.
+  void take_exponential() {
+    const Domain& domain = site_term_->domain();
+    const StoredTerm term(fields_->values(), fields_->in_double(), find_precision("double"));
+    const Kernel& kernel = find(domain.device().kernels(), {.operation = "exp_term_adjoint", .precision = "double"});
+    for (const Parity parity : {Parity::even, Parity::odd}) {
+      Arguments a = arguments_for(domain, site_term_->lanes());
+      a.parity = int(parity);
+      a.term = term.exponent().operand(parity);
+      a.x = a.out = site_term_->operand(parity);
+      a.a.re = fields_->values()(info().exponential);
+      domain.device().run(kernel, a);
+    }
+  }
+
+  const ActionFields* fields_;
+  const LinkField& u_;
+  LinkField& z_;
+  const ScratchFields& scratch_;
+  LinkForce back_;
+  ExpressionSettings settings_;
+  std::vector<double> numbers_;  ///< of the site term
+  std::optional<TermField> site_term_;
+  std::map<int, std::shared_ptr<LinkField>> turned_;
+};
 
 FermionForce::FermionForce(const FermionOperator& fermion, const EvolvingLinks& links)
-    : links_(&links), u_(links.steps(fermion.parameters().stout).back()), z_(cleared()) {
+    : links_(&links),
+      smearing_(fermion.parameters().smearing),
+      u_(links.store(smearing_).plain()),
+      z_(links.scratch().zero(links.domain(), u_->colours())) {
   go_on_with(fermion);
 }
+FermionForce::~FermionForce() = default;
 
 void FermionForce::go_on_with(const FermionOperator& fermion) {
-  const ActionValues& values = fermion.dirac().values();
   if (fermion_ != nullptr && !alike(fermion, *fermion_))
     throw UsageError("forces of operators on links that are smeared in different ways; take one for each");
   fermion_ = &fermion;
-  settings_ = {fermion.parameters().boundary, "non_relativistic"};
-  for (std::size_t n = 0; n < values.all().size(); ++n)
-    numbers_.insert_or_assign(std::string(values.info().parameters[n].name), values.all()[n]);
+  const ActionFields& fields = fermion.dirac().fields();
+  auto& part = parts_[fields.program().text()];
+  if (part == nullptr) part = std::make_unique<Part>(fields, *u_, *z_, links_->scratch());
+  part_ = part.get();
+  part_->go_on_with(fields, fermion.parameters().action.setting().boundary);
 }
 
-bool FermionForce::alike(const FermionOperator& one, const FermionOperator& other) {
-  return one.parameters().stout == other.parameters().stout && links_of(one) == links_of(other);
+void FermionForce::add_hops(const SpinorField& psi, const SpinorField& chi, double weight) {
+  part_->add_hops(psi, chi, weight);
+}
+void FermionForce::add_site_term(const SpinorField& psi, const SpinorField& chi, double weight) {
+  part_->add_site_term(psi, chi, weight);
+}
+void FermionForce::add_log_det(const StoredTerm& term, Parity parity, double factor) {
+  part_->add_log_det(term, parity, factor);
+}
+void FermionForce::add_formula(const SpinorField& psi, const SpinorField& chi, double weight) {
+  part_->add_formula(psi, chi, weight);
 }
 
-void FermionForce::hops(const SpinorField& psi, const SpinorField& chi, double weight) {
-  const SpinorField x = psi.by_slice(), y = chi.by_slice();
-  ExpressionSettings settings = settings_;
-  if (psi.spins() != 4) settings.basis = "";
-  if (!links_of(*fermion_).empty()) {
-    if (!by_fat_) by_fat_ = cleared(), by_long_ = cleared();
-    evaluate("derivative_improved_staggered", {x, y, *by_fat_, *by_long_, weight, *by_fat_, *by_long_}, settings);
-    return;
-  }
-  const ActionValues& values = fermion_->dirac().values();
-  const ActionInfo& info = values.info();
-  if (!info.path_steps.empty()) return add_path_force(info, *u_, x, y, weight, *z_, settings_);
-  const std::string name = "force_" + std::string(info.hopping.empty() ? info.name : info.hopping);
-  std::vector<ExpressionArgument> arguments = {*u_, x, y, *z_, weight};
-  for (const ActionNumber number : values.info().force_arguments) arguments.emplace_back(values(number));
-  arguments.emplace_back(*z_);
-  evaluate(name, arguments, settings);
-}
-
-LinkField& FermionForce::magnetic() {
-  if (!magnetic_) {
-    magnetic_ = cleared();
-    electric_ = cleared();
-  }
-  return *magnetic_;
-}
-
-void FermionForce::site_term(const SpinorField& psi, const SpinorField& chi, double weight) {
-  const LinkField &space = magnetic(), &time = *electric_;
-  evaluate("source_clover",
-           {psi.by_slice(), chi.by_slice(), space, time, weight, numbers_.at("xi0"), numbers_.at("csw_r"),
-            numbers_.at("csw_t"), space, time},
-           settings_);
-}
-
-/// psi_o = -T_oo^-1 M_oe psi_e, or -(T_oo^-1)^+ (M_eo)^+ psi_e.
-SpinorField FermionForce::completed(const SpinorField& even, Dagger dagger) const {
-  const HoppingTerm& hopping = hopping_of(fermion_->dirac());
-  SpinorField odd = hopping.field(Subset::odd, even.rhs()), all = hopping.field(Subset::full, even.rhs());
-  hopping.apply_inverse(odd, even, Parity::odd, dagger);
-  Blas(odd).scale(-hopping.h() * hopping.inverse_scale(), odd, odd);
-  all.copy_half(Parity::even, even);
-  all.copy_half(Parity::odd, odd);
-  return all;
-}
-
-/// Of domain walls X is what D_W acts on: B X, or of the symmetric form, whose unknown is A x_e, C X with C = B A^-1;
-/// on odd sites -h C H_oe of that. Y_o = -h C^+ (H^+)_oe Y_e.
-SpinorField FermionForce::completed_on_slices(const SpinorField& even, Dagger dagger) const {
-  const DomainWallHopping& walls = *fermion_->dirac().walls();
-  SpinorField odd(even.domain_pointer(), even.precision(), Subset::odd, even.rhs(), even.spins(), even.slices());
-  SpinorField all(even.domain_pointer(), even.precision(), Subset::full, even.rhs(), even.spins(), even.slices());
-  SpinorField first = even.like();
-  first.copy_from(even);
-  if (dagger == Dagger::no) {
-    if (fermion_->parameters().reduction == Reduction::symmetric)
-      walls.b_a_inverse().apply(first, even, Parity::even, dagger);
-    else if (walls.has_b())
-      walls.b().apply(first, even, Parity::even, dagger);
-  }
-  walls.hop(odd, first, Parity::odd, dagger);
-  walls.b_a_inverse().apply(odd, odd, Parity::odd, dagger);
-  Blas(odd).scale(-walls.h(), odd, odd);
-  all.copy_half(Parity::even, first);
-  all.copy_half(Parity::odd, odd);
-  return all;
-}
-
-void FermionForce::add(const SpinorField& x, const SpinorField& y, double weight) {
-  const FermionParameters& p = fermion_->parameters();
-  if (fermion_->dirac().values().info().hopping.empty()) return hops(x, y, weight);
-  const HoppingTerm& hopping = hopping_of(fermion_->dirac());
-  if (const DomainWallHopping* walls = fermion_->dirac().walls()) {
-    if (p.reduction != Reduction::none)
-      return hops(completed_on_slices(x, Dagger::no), completed_on_slices(y, Dagger::yes), weight);
-    if (!walls->has_b()) return hops(x, y, weight);
-    SpinorField z = x.like();
-    for (const Parity parity : {Parity::even, Parity::odd}) walls->b().apply(z, x, parity, Dagger::no);
-    return hops(z, y, weight);
-  }
-  if (p.reduction == Reduction::none) {
-    hops(x, y, weight);
-    if (hopping.clover() != nullptr) site_term(x, y, weight);
-    return;
-  }
-  SpinorField left = y.like();
-  left.copy_from(y);
-  if (p.reduction == Reduction::symmetric) {  // (T_ee^-1)^+ Y
-    if (hopping.has_term())
-      hopping.apply_inverse_term(left, 1, y, Parity::even, Dagger::yes);
-    else
-      Blas(left).scale(hopping.inverse_scale(), y, left);
-  }
-  SpinorField psi = completed(x, Dagger::no);
-  SpinorField chi = completed(left, Dagger::yes);
-  hops(psi, chi, weight);
-  if (hopping.clover() == nullptr) return;
-  const TwistedOperator* twisted = p.reduction == Reduction::symmetric ? fermion_->twisted() : nullptr;
-  if (p.reduction == Reduction::symmetric) {  // T_ee stands in front of 1 - M too
-    const LinearOperator& matrix = twisted != nullptr ? twisted->untwisted() : fermion_->matrix();
-    SpinorField rest = x.like();
-    for (int k = 0; k < x.rhs(); ++k) {
-      SpinorField one = rest.columns(k, 1);
-      matrix.apply(one, x.columns(k, 1), Dagger::no);
-    }
-    Blas(rest).axpby(1, x, -1, rest);
-    psi.copy_half(Parity::even, rest);
-  }
-  site_term(psi, chi, weight);
-  if (twisted == nullptr) return;
-  psi.copy_half(Parity::even, x);  // Y^+ i twist gamma_5 dT_ee X
-  chi.fill(0);
-  twisted->turn(left, y, Dagger::yes);
-  chi.copy_half(Parity::even, left);
-  site_term(psi, chi, weight);
-}
-
-/// X on even sites, D X on odd ones.
-void FermionForce::add_squared(const SpinorField& x, const std::vector<double>& residues) {
-  const HoppingTerm& hopping = hopping_of(fermion_->dirac());
-  SpinorField odd = hopping.field(Subset::odd, x.rhs()), psi = hopping.field(Subset::full, x.rhs()), chi = psi.like();
-  hopping.apply(odd, x, Parity::odd, Dagger::no);
-  for (int k = 0; k < x.rhs(); ++k) {
-    SpinorField one = odd.columns(k, 1);
-    Blas(one).scale(residues[k], one, one);
-  }
-  psi.fill(0);
-  chi.fill(0);
-  psi.copy_half(Parity::even, x);
-  chi.copy_half(Parity::odd, odd);
-  hops(psi, chi, 1);
-}
-
-/// d log |det T| = Re tr T^-1 dT. Of a twisted mass T^-1 has a part A that is Hermitian, which alone counts.
 void FermionForce::add_log_det(Parity parity, double flavours) {
-  const HoppingTerm& hopping = hopping_of(fermion_->dirac());
-  if (hopping.clover() == nullptr) return;
-  const TermField& inverse = hopping.clover()->inverse();
-  const double factor = flavours / 4 * hopping.slices() * inverse.scale();
-  const LinkField &space = magnetic(), &time = *electric_;
-  Arguments a = arguments_for(inverse.domain(), inverse.lanes());
-  a.parity = int(parity);
-  a.term = inverse.operand();
-  a.out = space.operand();
-  a.w = time.operand();
-  a.a.re = factor * numbers_.at("csw_r") / numbers_.at("xi0");
-  a.b.re = factor * numbers_.at("csw_t");
-  Device& device = inverse.domain().device();
-  device.run(find(device.kernels(), {.operation = "source_log_det", .precision = "double"}), a);
+  const StoredTerm* term = fermion_->dirac().stored_term();
+  if (term != nullptr) add_log_det(*term, parity, flavours * fermion_->dirac().matrix().slices());
 }
 
 void FermionForce::add_log_det(double flavours) {
@@ -203,35 +266,29 @@ void FermionForce::add_log_det(double flavours) {
   if (form == Reduction::symmetric) add_log_det(Parity::even, flavours);
 }
 
-/// The planes xy, yz, zx of the first, whose source is that of xz with the other sign, and xt, yt, zt of the second.
-void FermionForce::field_strengths() {
-  constexpr int time = directions - 1;
-  const Enclosure around(links_->domain(), {{1, 1, 1, 1}, true}, "the force of the clover term");
-  const LinkField &u = around.read(*u_), &space = around.read(*magnetic_), &with_time = around.read(*electric_);
-  const LinkField& z = around.write(*z_, true);
-  for (int mu = 0; mu < time; ++mu) {
-    const int nu = (mu + 1) % time;
-    evaluate("force_clover", {u, space, z, mu < nu ? 1.0 : -1.0, LatticeDirection{mu}, LatticeDirection{nu}, z});
-    evaluate("force_clover", {u, with_time, z, 1, LatticeDirection{mu}, LatticeDirection{time}, z});
+void FermionForce::take_through_smearing() {
+  const auto& steps = links_->steps(smearing_);
+  for (std::size_t n = steps.size(); n-- > 0;) {
+    const LinkProgram program = program_of(smearing_);
+    const int made = smeared_field(program.info());
+    LinkForce back(program, steps[n], links_->scratch());
+    evaluate("derivative_of_force", {*steps[n][std::size_t(made)], *z_}, {back.by(made)});
+    z_->fill(0);
+    back.back(*z_);
+    evaluate("force_link", {*steps[n][0], back.by(0), *z_}, {*z_});
   }
-  around.written(*z_);
-}
-
-std::shared_ptr<LinkField> FermionForce::cleared() const {
-  auto field = links_->scratch(links_->domain());
-  field->fill(0);
-  return field;
 }
 
 long long FermionForce::finish(LinkField& out, double step) {
   long long damped = 0;
-  if (magnetic_) field_strengths();
-  const StoutLinks& stout = fermion_->parameters().stout;
-  if (by_fat_)
-    damped = add_improved_force(*links_, links_->store(stout), fermion_->dirac().values(), *by_fat_, *by_long_, *z_);
-  const auto& steps = links_->steps(stout);
-  for (int n = stout.steps - 1; n >= 0; --n) stout_force(*links_, *steps[n], stout, *z_);
-  evaluate("kick", {out, *z_, step, out});
+  for (auto& [name, part] : parts_) damped += part->finish();
+  if (smearing_.representation != Representation::fundamental) {
+    auto force = links_->scratch().zero(links_->domain(), links_->field().colours());
+    take_back(*z_, smearing_.representation, *force);
+    z_ = std::move(force);
+  }
+  take_through_smearing();
+  evaluate("kick", {out, *z_, step}, {out});
   return damped;
 }
 

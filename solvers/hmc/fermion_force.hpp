@@ -8,26 +8,32 @@
 
 #include "runtime/fields/expression.hpp"
 #include "solvers/hmc/fermion_operator.hpp"
+#include "solvers/links/link_force.hpp"
 
 namespace quarksmith {
 
 /// Adds up terms of the force of operators on the present links, smeared in one way, and takes them back to the thin
 /// links.
-class FermionForce {
+class FermionForce final : public ForceSink {
  public:
   /// \param fermion has followed the links; both outlive this.
   FermionForce(const FermionOperator& fermion, const EvolvingLinks& links);
+  ~FermionForce() override;
 
   /// What is added from now on is of another operator.
   /// \throws UsageError its links are smeared in another way.
   void go_on_with(const FermionOperator& fermion);
-  /// Whether the links of two operators are made in one way.
-  static bool alike(const FermionOperator& one, const FermionOperator& other);
+  /// Whether the links of two operators are smeared in one way.
+  static bool alike(const FermionOperator& one, const FermionOperator& other) {
+    return one.parameters().smearing == other.parameters().smearing;
+  }
 
   /// Adds what weight -2 Re Y^+ dM X gives for vectors of the operator, all right-hand sides.
-  void add(const SpinorField& x, const SpinorField& y, double weight);
-  /// The same for staggered quarks: what -residue X^+ dA X gives for each right-hand side.
-  void add_squared(const SpinorField& x, const std::vector<double>& residues);
+  void add(const SpinorField& x, const SpinorField& y, double weight) { fermion_->add_force(*this, x, y, weight); }
+  /// The same where the operator stands for M^+ M: what -residue X^+ dA X gives for each right-hand side.
+  void add_squared(const SpinorField& x, const std::vector<double>& residues) {
+    fermion_->add_squared_force(*this, x, residues);
+  }
   /// Adds -flavours d log |det T| on the sites of one parity.
   void add_log_det(Parity parity, double flavours);
   /// As the action of a monomial has it, on the sites that the even-odd form of its operator leaves out.
@@ -37,24 +43,20 @@ class FermionForce {
   long long finish(LinkField& out, double step = 1);
 
  private:
-  void hops(const SpinorField& psi, const SpinorField& chi, double weight);
-  void site_term(const SpinorField& psi, const SpinorField& chi, double weight);
-  void field_strengths();
-  /// The first of both fields, which are there from now on.
-  LinkField& magnetic();
-  std::shared_ptr<LinkField> cleared() const;
-  /// A vector of the full matrix from one of the reduced operator.
-  SpinorField completed(const SpinorField& even, Dagger dagger) const;
-  SpinorField completed_on_slices(const SpinorField& even, Dagger dagger) const;
+  class Part;
+  void add_hops(const SpinorField& psi, const SpinorField& chi, double weight) override;
+  void add_site_term(const SpinorField& psi, const SpinorField& chi, double weight) override;
+  void add_log_det(const StoredTerm& term, Parity parity, double factor) override;
+  void add_formula(const SpinorField& psi, const SpinorField& chi, double weight) override;
+  void take_through_smearing();
 
   const FermionOperator* fermion_ = nullptr;
   const EvolvingLinks* links_;
-  std::shared_ptr<const LinkField> u_;              ///< of the operators
-  std::shared_ptr<LinkField> z_;                    ///< [U G]_TA / 2 of these
-  std::shared_ptr<LinkField> magnetic_, electric_;  ///< derivatives by field strengths
-  std::shared_ptr<LinkField> by_fat_, by_long_;
-  ExpressionSettings settings_;
-  std::map<std::string, double, std::less<>> numbers_;  ///< parameters of the action
+  StatedSmearing smearing_;
+  std::shared_ptr<const LinkField> u_;                  ///< the links of configurations of the operators' statements
+  std::shared_ptr<LinkField> z_;                        ///< [U G]_TA / 2 of these
+  std::map<std::string, std::unique_ptr<Part>> parts_;  ///< by what operators make of the links
+  Part* part_ = nullptr;                                ///< of the present operator
 };
 
 }  // namespace quarksmith

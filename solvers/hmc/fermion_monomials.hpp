@@ -20,7 +20,7 @@ struct FermionTerm {
   /// The exact log det of the site terms that even-odd forms leave out is part of the action.
   bool log_det = true;
   double tol_force = 1e-10, tol_action = 1e-12;
-  FermionSolver solver;
+  FermionSolver solver = {};
   /// Solutions of which solves for forces, those of one system, take their first guess; dropped at each heat bath.
   int chronological = 0;
 };

@@ -13,50 +13,22 @@ namespace {
 /// Of iterations, where a run does not say it and the build has the kernels.
 constexpr const char* default_precision = "double-single";
 
-/// A = 4 m^2 - D_eo D_oe on even sites.
-class StaggeredSquare final : public LinearOperator {
- public:
-  /// \param hopping outlives this.
-  StaggeredSquare(const HoppingTerm& hopping, double mass, int rhs)
-      : hopping_(&hopping), square_(4 * mass * mass), odd_(hopping.field(Subset::odd, rhs)) {}
-  void apply(SpinorField& out, const SpinorField& in, Dagger) const override {
-    SpinorField odd = odd_.columns(0, in.rhs());
-    hopping_->apply(odd, in, Parity::odd, Dagger::no);
-    hopping_->apply(out, square_, in, -hopping_->h() * hopping_->h(), odd, Parity::even, Dagger::no);
-  }
-  Subset subset() const override { return Subset::even; }
-  const DomainPointer& domain() const override { return hopping_->domain(); }
-  const PrecisionInfo& precision() const override { return hopping_->precision(); }
-  int spins() const override { return hopping_->spins(); }
-  double flops() const override { return hopping_->flops(Epilogue::none) + hopping_->flops(Epilogue::axpby); }
-
- private:
-  const HoppingTerm* hopping_;
-  double square_;
-  mutable SpinorField odd_;
-};
-
 }  // namespace
 
 /// In one precision.
 struct FermionOperator::Level {
   Level(const FermionParameters& p, const LinkStore& links, const PrecisionInfo& precision, int rhs)
-      : dirac(p.action->make(links, precision)) {
-    if (p.action->spins() == 1)
-      square = std::make_unique<StaggeredSquare>(*dirac->hops(), p.staggered_mass, rhs);
-    else if (p.reduction != Reduction::none)
-      reduced = dirac->reduced(p.reduction, rhs);
+      : dirac(p.action.make(links, precision)) {
+    if (p.reduction != Reduction::none)
+      reduced = p.action.is_squared() ? dirac->square(Parity::even, rhs) : dirac->reduced(p.reduction, rhs);
     if (p.twist == 0) return;
-    const HoppingTerm* term = p.reduction == Reduction::symmetric ? dirac->hops() : nullptr;
-    twisted = std::make_unique<TwistedOperator>(stated(), p.twist, links.basis(), rhs, term);
+    const ReducedOperator* symmetric = p.reduction == Reduction::symmetric ? reduced.get() : nullptr;
+    twisted = std::make_unique<TwistedOperator>(stated(), p.twist, links.basis(), rhs, symmetric);
   }
-  const LinearOperator& stated() const {
-    return square ? *square : reduced ? static_cast<const LinearOperator&>(*reduced) : dirac->matrix();
-  }
-  const LinearOperator& matrix() const { return twisted ? *twisted : stated(); }
+  const DiracMatrix& stated() const { return reduced ? *reduced : dirac->matrix(); }
+  const LinearOperator& matrix() const { return twisted ? *twisted : static_cast<const LinearOperator&>(stated()); }
 
   std::unique_ptr<DiracOperator> dirac;
-  std::unique_ptr<LinearOperator> square;
   std::unique_ptr<ReducedOperator> reduced;
   std::unique_ptr<TwistedOperator> twisted;
 };
@@ -74,7 +46,8 @@ FermionOperator::FermionOperator(const FermionParameters& parameters, const Ferm
     : parameters_(parameters),
       precision_(solver.precision),
       rhs_(shifted ? MultishiftSolver::most_refined : 1),
-      solvers_(std::make_unique<FermionSolvers>(solver.method, parameters.action->spins() == 1)) {}
+      solvers_(std::make_unique<FermionSolvers>(
+          solver.method, parameters.action.is_squared() && parameters.reduction != Reduction::none)) {}
 FermionOperator::~FermionOperator() = default;
 FermionOperator::FermionOperator(FermionOperator&&) noexcept = default;
 FermionOperator& FermionOperator::operator=(FermionOperator&&) noexcept = default;
@@ -82,19 +55,25 @@ FermionOperator& FermionOperator::operator=(FermionOperator&&) noexcept = defaul
 void FermionOperator::follow(const EvolvingLinks& links) {
   if (parts_ && parts_->version == links.version()) return;
   parts_.reset();
-  const LinkStore& store = links.store(parameters_.stout);
+  const LinkStore& store = links.store(parameters_.smearing);
   parts_ = std::make_unique<Parts>(
       Parts{links.version(), store, Level(parameters_, store, find_precision("double"), rhs_), {}});
 }
 
 const LinearOperator& FermionOperator::matrix() const { return parts_->high.matrix(); }
-const TwistedOperator* FermionOperator::twisted() const { return parts_->high.twisted.get(); }
 const DiracOperator& FermionOperator::dirac() const { return *parts_->high.dirac; }
 
-double FermionOperator::log_det(Parity parity) const {
-  const HoppingTerm* hops = dirac().hops();
-  return hops == nullptr || hops->clover() == nullptr ? 0 : hops->term().log_det(parity, 0);
+void FermionOperator::add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const {
+  parts_->high.stated().add_force(force, x, y, weight);
+  if (parts_->high.twisted) parts_->high.twisted->add_force(force, x, y, weight);
 }
+
+void FermionOperator::add_squared_force(ForceSink& force, const SpinorField& x,
+                                        const std::vector<double>& residues) const {
+  parts_->high.reduced->add_squared_force(force, x, residues);
+}
+
+double FermionOperator::log_det(Parity parity) const { return dirac().log_det(parity); }
 
 double FermionOperator::log_det() const {
   const double odd = parameters_.reduction == Reduction::none ? 0 : log_det(Parity::odd);
@@ -106,10 +85,11 @@ FermionSolvers& FermionOperator::solvers() {
   Parts& p = *parts_;
   if (p.solved) return *solvers_;
   const PrecisionInfo* inner = precisions_of(precision_.empty() ? default_precision : precision_, 2).inner;
-  const bool long_links = is_squared() && parameters_.action->reach() > 1;
   if (inner != &matrix().precision()) {
     try {
-      p.low.emplace(parameters_, p.links.with(long_links ? "r13" : "r12"), *inner, rhs_);
+      p.low.emplace(parameters_,
+                    p.links.with(parameters_.action.default_links(compact_storage(p.links.colours()).name)), *inner,
+                    rhs_);
     } catch (const MissingKernel&) {
       if (!precision_.empty()) throw;
       precision_ = "double";

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "solvers/actions/staggered.hpp"
+#include "solvers/actions/action.hpp"
 #include "solvers/hmc/fermion_solvers.hpp"
 #include "solvers/hmc/links.hpp"
 
@@ -16,18 +16,16 @@ class TwistedOperator;
 
 /// Which operator.
 struct FermionParameters {
-  std::shared_ptr<const Action> action;
+  Action action;
   Reduction reduction = Reduction::none;
-  StoutLinks stout;
-  BoundaryPhases boundary{1, 1, 1, -1};
-  /// Of staggered quarks, whose operator is A = 4 m^2 - D_eo D_oe on even sites; the mass of `action` is of no meaning.
-  double staggered_mass = 0;
+  StatedSmearing smearing = {};
   /// M + i twist gamma_5 instead of M, on its sites; of the symmetric form, which has no `mu`, M + i twist gamma_5 T_ee
   /// (even_twist.hpp).
   double twist = 0;
 };
 
-/// M, or of staggered quarks A = M^+ M, on the links of a trajectory; made anew when these have moved.
+/// M, or where the even-odd form is that (staggered quarks) A = M^+ M, on the links of a trajectory; made anew when
+/// these have moved.
 class FermionOperator {
  public:
   /// \param shifted it serves solve_shifted too.
@@ -41,9 +39,11 @@ class FermionOperator {
   void follow(const EvolvingLinks& links);
   /// M, or A where that stands for M^+ M. What follows is that of the last links that it followed.
   const LinearOperator& matrix() const;
-  bool is_squared() const { return parameters_.action->spins() == 1; }
-  /// The same as a twisted one; null without twist.
-  const TwistedOperator* twisted() const;
+  bool is_squared() const { return parameters_.action.is_squared() && parameters_.reduction != Reduction::none; }
+  /// Adds the force of -2 weight Re y^+ dM x, all right-hand sides; or where A stands for M^+ M, of -residue x^+ dA x
+  /// for each of them.
+  void add_force(ForceSink& force, const SpinorField& x, const SpinorField& y, double weight) const;
+  void add_squared_force(ForceSink& force, const SpinorField& x, const std::vector<double>& residues) const;
   const DiracOperator& dirac() const;
   /// Fields of its sites. \param rhs vectors.
   SpinorField field(int rhs = 1) const { return matrix().field(rhs); }

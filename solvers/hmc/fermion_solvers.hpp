@@ -43,7 +43,7 @@ class PresentOperator final : public LinearOperator {
   Subset subset() const override { return a_->subset(); }
   const DomainPointer& domain() const override { return a_->domain(); }
   const PrecisionInfo& precision() const override { return a_->precision(); }
-  int spins() const override { return a_->spins(); }
+  Components components() const override { return a_->components(); }
   int slices() const override { return a_->slices(); }
   double flops() const override { return a_->flops(); }
   double bytes_sent() const override { return a_->bytes_sent(); }

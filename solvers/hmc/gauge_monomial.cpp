@@ -21,15 +21,19 @@ struct Plane {
   bool has_rectangles() const { return rectangles[0] != 0 || rectangles[1] != 0; }
 };
 
-/// \param factor of their coefficients.
-std::vector<Plane> planes_of(const GaugeLoops& loops, double factor = 1) {
+/// What kernels, which divide traces of three colours by 3, need as the coefficients of traces divided by N.
+double per_trace(const LinkField& u) { return 3.0 / u.colours(); }
+
+/// \param trace of one trace. \param factor of all coefficients.
+std::vector<Plane> planes_of(const GaugeLoops& loops, double trace, double factor = 1) {
   std::vector<Plane> planes;
   for (int nu = 1; nu < directions; ++nu)
     for (int mu = 0; mu < nu; ++mu) {
       const std::size_t n = planes.size();
       const auto [along_mu, along_nu] = loops.rectangles[n];
-      const double pair = nu < time_direction.mu ? factor * loops.two_plaquettes[n] : 0;
-      planes.push_back({factor * loops.planes[n], {factor * along_mu, factor * along_nu}, pair, {mu}, {nu}, {}});
+      const double pair = nu < time_direction.mu ? factor * trace * trace * loops.two_plaquettes[n] : 0,
+                   one = factor * trace;
+      planes.push_back({one * loops.planes[n], {one * along_mu, one * along_nu}, pair, {mu}, {nu}, {}});
       for (int rho = 0; rho < directions; ++rho)
         if (rho != mu && rho != nu) planes.back().rest.push_back({rho});
     }
@@ -45,7 +49,7 @@ double action_of(const Plane& plane, const LinkField& u) {
 }
 
 /// p += dP/dtau of plaquettes whose planes have no equal rectangles: of the links along one direction at a time.
-void add_plaquettes(const std::vector<Plane>& planes, const LinkField& u, const LinkField& p) {
+void add_plaquettes(const std::vector<Plane>& planes, const LinkField& u, LinkField& p) {
   double c[directions][directions] = {};
   bool some = false;
   for (const Plane& plane : planes) {
@@ -56,31 +60,30 @@ void add_plaquettes(const std::vector<Plane>& planes, const LinkField& u, const 
   if (!some) return;
   for (int mu = 0; mu < directions; ++mu) {
     const LatticeDirection along{mu}, nu{(mu + 1) % 4}, rho{(mu + 2) % 4}, sigma{(mu + 3) % 4};
-    evaluate("force_plaquettes", {u, p, c[mu][nu.mu], c[mu][rho.mu], c[mu][sigma.mu], along, nu, rho, sigma, p});
+    evaluate("force_plaquettes", {u, p, c[mu][nu.mu], c[mu][rho.mu], c[mu][sigma.mu], along, nu, rho, sigma}, {p});
   }
 }
 
 /// p += dP/dtau of rectangles, and of plaquettes if they are equal. The staple along mu stands for rectangles long in
 /// nu, with their coefficient if it is not that of the others: force_rectangle is linear in staples.
-void add_rectangles(const Plane& plane, const LinkField& u, const LinkField* staples, const LinkField& p) {
+void add_rectangles(const Plane& plane, const LinkField& u, LinkField& staples, LinkField& p) {
   const auto [along_mu, along_nu] = plane.rectangles;
   const LatticeDirection mu = plane.mu, nu = plane.nu;
   if (plane.has_equal_rectangles()) {
-    evaluate("plane_staples", {u, mu, nu, *staples});
-    evaluate("force_rectangle", {u, *staples, p, plane.square, along_mu, mu, nu, p});
+    evaluate("plane_staples", {u, mu, nu}, {staples});
+    evaluate("force_rectangle", {u, staples, p, plane.square, along_mu, mu, nu}, {p});
     return;
   }
-  staples->fill(0);
-  evaluate("last_staple", {u, u, *staples, along_nu, mu, nu, *staples});
-  evaluate("last_staple", {u, u, *staples, along_mu, nu, mu, *staples});
-  evaluate("force_rectangle", {u, *staples, p, 0.0, 1.0, mu, nu, p});
+  evaluate("set_staple", {u, u, along_nu, mu, nu}, {staples});
+  evaluate("set_staple", {u, u, along_mu, nu, mu}, {staples});
+  evaluate("force_rectangle", {u, staples, p, 0.0, 1.0, mu, nu}, {p});
 }
 
 /// p += dP/dtau of what is not linear in plaquettes, of the links along both directions.
-void add_products(const Plane& plane, const std::array<double, 2>& squares, const LinkField& u, const LinkField& p) {
+void add_products(const Plane& plane, const std::array<double, 2>& squares, const LinkField& u, LinkField& p) {
   for (const auto& [mu, nu] : {std::pair{plane.mu, plane.nu}, {plane.nu, plane.mu}}) {
-    if (plane.pair != 0) evaluate("force_two_plaquettes", {u, p, plane.pair, mu, nu, time_direction, p});
-    if (squares[0] != 0 || squares[1] != 0) evaluate("force_squares", {u, p, squares[0], squares[1], mu, nu, p});
+    if (plane.pair != 0) evaluate("force_two_plaquettes", {u, p, plane.pair, mu, nu, time_direction}, {p});
+    if (squares[0] != 0 || squares[1] != 0) evaluate("force_squares", {u, p, squares[0], squares[1], mu, nu}, {p});
   }
 }
 
@@ -102,15 +105,17 @@ double value_of_a_site(const GaugeLoops& loops) {
 double GaugeMonomial::action(const EvolvingLinks& links) {
   double sum = 0;
   const LinkField& u = links.field();
-  for (const Plane& plane : planes_of(loops_)) {
+  const double trace = per_trace(u), traces = trace * trace;
+  for (const Plane& plane : planes_of(loops_, trace)) {
     sum += action_of(plane, u);
     if (plane.pair != 0)
       sum += evaluate("two_plaquette_action", {u, plane.pair, plane.mu, plane.nu, time_direction})[0];
     if (loops_.has_squares())
-      sum += evaluate("squares_action", {u, loops_.squares[0], loops_.squares[1], plane.mu, plane.nu})[0];
+      sum += evaluate("squares_action",
+                      {u, traces * loops_.squares[0], traces * loops_.squares[1], plane.mu, plane.nu})[0];
     for (const LatticeDirection rho : plane.rest)
       if (rho.mu > plane.nu.mu && loops_.chair != 0)
-        sum += evaluate("chair_action", {u, loops_.chair, plane.mu, plane.nu, rho})[0];
+        sum += evaluate("chair_action", {u, trace * loops_.chair, plane.mu, plane.nu, rho})[0];
   }
   if (!loops_.constant) return sum;
   return sum + value_of_a_site(loops_) * static_cast<double>(links.domain()->lattice().global_sites());
@@ -119,19 +124,22 @@ double GaugeMonomial::action(const EvolvingLinks& links) {
 void GaugeMonomial::force(const EvolvingLinks& links, double step, LinkField& out) {
   const int reach = loops_.has_rectangles() ? 2 : 1;
   const Enclosure around(links.domain(), {{reach, reach, reach, reach}, true}, "the force of the gauge action");
-  const LinkField &u = around.read(links.field()), &p = around.write(out, true);
+  const LinkField& u = around.read(links.field());
+  LinkField& p = around.write(out, true);
   const bool long_loops = loops_.has_rectangles() || loops_.chair != 0;
-  const auto parts = long_loops ? links.scratch(around.domain()) : nullptr;  // of the loops of a plane
-  const std::vector<Plane> planes = planes_of(loops_, step);
-  const std::array<double, 2> squares = {step * loops_.squares[0], step * loops_.squares[1]};
+  const auto parts =
+      long_loops ? links.scratch().field(around.domain(), u.colours()) : nullptr;  // of the loops of a plane
+  const double trace = per_trace(u), traces = step * trace * trace;
+  const std::vector<Plane> planes = planes_of(loops_, trace, step);
+  const std::array<double, 2> squares = {traces * loops_.squares[0], traces * loops_.squares[1]};
   add_plaquettes(planes, u, p);
   for (const Plane& plane : planes) {
     add_products(plane, squares, u, p);
-    if (plane.has_rectangles()) add_rectangles(plane, u, parts.get(), p);
+    if (plane.has_rectangles()) add_rectangles(plane, u, *parts, p);
     if (loops_.chair == 0) continue;
     const LatticeDirection mu = plane.mu, nu = plane.nu, rho = plane.rest[0], sigma = plane.rest[1];
-    evaluate("plane_corners", {u, mu, nu, rho, sigma, *parts});
-    evaluate("force_chair", {u, *parts, p, step * loops_.chair, mu, nu, rho, sigma, p});
+    evaluate("plane_corners", {u, mu, nu, rho, sigma}, {*parts});
+    evaluate("force_chair", {u, *parts, p, step * trace * loops_.chair, mu, nu, rho, sigma}, {p});
   }
   around.written(out);
 }

@@ -14,15 +14,17 @@
 namespace quarksmith {
 namespace {
 
-LinkField algebra_field(const DomainPointer& domain) { return {domain, find_precision("double"), find_storage("r18")}; }
+LinkField algebra_field(const DomainPointer& domain, int colours) {
+  return {domain, find_precision("double"), full_storage(colours)};
+}
 
 /// Largest |difference| of an element of the links, over all ranks.
 double distance(const LinkField& a, const LinkField& b) {
   const HostGauge u = download(a), v = download(b);
   double largest = 0;
   for (std::size_t x = 0; x < u.site.size(); ++x)
-    for (int mu = 0; mu < directions; ++mu)
-      for (int n = 0; n < 9; ++n) largest = std::max(largest, std::abs(u.site[x][mu][n] - v.site[x][mu][n]));
+    for (std::size_t n = 0; n < u.site.each(); ++n)
+      largest = std::max(largest, std::abs(u.site.at(x)[n] - v.site.at(x)[n]));
   return a.domain().communicator().largest(largest);
 }
 
@@ -31,8 +33,8 @@ double distance(const LinkField& a, const LinkField& b) {
 Hmc::Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
          std::vector<IntegratorLevel> levels, double length, ForceNorms norms, double anisotropy)
     : links_(start, domain),
-      momenta_(algebra_field(domain)),
-      force_(algebra_field(domain)),
+      momenta_(algebra_field(domain, start.colours())),
+      force_(algebra_field(domain, start.colours())),
       monomials_(std::move(monomials)),
       levels_(std::move(levels)),
       length_(length),
@@ -44,7 +46,8 @@ Hmc::Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::u
 
 double Hmc::plaquette() const {
   const std::vector<double> sums = evaluate("plaquette", {links_.field()});  // of planes in space, of those with time
-  return (sums[0] + sums[1]) / (18 * static_cast<double>(links_.domain()->lattice().global_sites()));
+  return (sums[0] + sums[1]) /
+         (6.0 * links_.field().colours() * static_cast<double>(links_.domain()->lattice().global_sites()));
 }
 
 void Hmc::timed(int monomial, const std::function<void(Monomial&)>& work) {
@@ -84,8 +87,8 @@ void Hmc::add_forces(const std::vector<int>& monomials, double step, LinkField& 
 
 std::shared_ptr<const LinkField> Hmc::stretched(const LinkField& p, double factor) const {
   if (factor == 1) return {std::shared_ptr<void>(), &p};
-  auto result = links_.scratch(links_.domain());
-  evaluate("stretch_time", {p, factor, *result});
+  auto result = links_.scratch().field(links_.domain(), p.colours());
+  evaluate("stretch_time", {p, factor}, {*result});
   return result;
 }
 
@@ -107,7 +110,7 @@ void Hmc::kick(const std::vector<int>& monomials, double step, double displaceme
     force_.fill(0);
     timed(n, [&](Monomial& m) { m.force(links_, 1, force_); });
     report_->forces[n].push_back(evaluate("algebra_norm2", {force_})[0]);
-    evaluate("kick", {momenta_, force_, step, momenta_});
+    evaluate("kick", {momenta_, force_, step}, {momenta_});
   }
   add_forces(others, step, momenta_);
   if (displacement != 0) links_.restore(here);
@@ -119,7 +122,7 @@ void Hmc::measure(TrajectoryReport& report) {
     timed(int(n), [&](Monomial& m) { report.actions[n].push_back(m.action(links_)); });
 }
 
-/// Term by term: their differences are small beside them.
+/// Term by term: their differences are small compared with them.
 double Hmc::difference(const TrajectoryReport& report) {
   double sum = report.kinetic[1] - report.kinetic[0];
   for (const auto& s : report.actions) sum += s[1] - s[0];
@@ -131,7 +134,7 @@ TrajectoryReport Hmc::begin(Noise& noise) {
   report.actions.resize(monomials_.size());
   report.forces.resize(monomials_.size());
   noise.momenta(momenta_);
-  if (anisotropy_ != 1) evaluate("stretch_time", {momenta_, anisotropy_, momenta_});
+  if (anisotropy_ != 1) evaluate("stretch_time", {momenta_, anisotropy_}, {momenta_});
   seconds_.assign(monomials_.size(), 0);
   for (std::size_t n = 0; n < monomials_.size(); ++n)
     timed(int(n), [&](Monomial& m) { m.refresh(noise, static_cast<int>(n), links_); });
@@ -169,7 +172,7 @@ Reversibility Hmc::reversibility(Noise& noise) {
   TrajectoryReport report = begin(noise);
   const auto before = links_.keep();
   integrate(levels_, length_, *this);
-  evaluate("kick", {momenta_, momenta_, -2, momenta_});  // P -> -P
+  evaluate("kick", {momenta_, momenta_, -2}, {momenta_});  // P -> -P
   integrate(levels_, length_, *this);
   measure(report);
   const Reversibility found{distance(*before, links_.field()), difference(report)};

@@ -11,7 +11,7 @@ namespace {
 LinkField like(const LinkField& u) { return {u.domain_pointer(), u.precision(), u.storage()}; }
 
 LinkField on_device(const HostGauge& gauge, const DomainPointer& domain) {
-  return upload(gauge, domain, find_precision("double"), find_storage("r18"));
+  return upload(gauge, domain, find_precision("double"), full_storage(gauge.colours()));
 }
 
 const HostGauge& checked(const HostGauge& gauge, const DomainPointer& domain) {
@@ -30,22 +30,6 @@ LinkField EvolvingLinks::cleared() const {
   return matrices;
 }
 
-std::shared_ptr<LinkField> EvolvingLinks::scratch(const DomainPointer& domain) const {
-  const auto found =
-      std::find_if(idle_->begin(), idle_->end(), [&](const auto& f) { return f->domain_pointer() == domain; });
-  std::unique_ptr<LinkField> field;
-  if (found != idle_->end()) {
-    field = std::move(*found);
-    idle_->erase(found);
-  } else {
-    field = std::make_unique<LinkField>(domain, links_->precision(), links_->storage());
-  }
-  return {field.release(), [idle = std::weak_ptr(idle_)](LinkField* f) {
-            std::unique_ptr<LinkField> done(f);
-            if (const auto kept = idle.lock()) kept->push_back(std::move(done));
-          }};
-}
-
 void EvolvingLinks::replace(std::shared_ptr<const LinkField> links) {
   links_ = std::move(links);
   smeared_.clear();
@@ -54,33 +38,47 @@ void EvolvingLinks::replace(std::shared_ptr<const LinkField> links) {
 
 void EvolvingLinks::move(const LinkField& p, double step) {
   auto next = std::make_shared<LinkField>(like(*links_));
-  evaluate("move_links", {*links_, p, step, *next});
+  evaluate("move_links", {*links_, p, step}, {*next});
   replace(std::move(next));
 }
 
 void EvolvingLinks::reunitarise() {
   auto next = std::make_shared<LinkField>(like(*links_));
-  evaluate("back_to_su3", {*links_, *next});
+  evaluate("back_to_su3", {*links_}, {*next});
   replace(std::move(next));
 }
 
-const EvolvingLinks::Smeared& EvolvingLinks::smeared(const StoutLinks& stout) const {
-  const auto found = smeared_.find(stout);
+const EvolvingLinks::Smeared& EvolvingLinks::smeared(const StatedSmearing& smearing) const {
+  const auto found = smeared_.find(smearing);
   if (found != smeared_.end()) return found->second;
-  std::vector<std::shared_ptr<const LinkField>> steps = {links_};
-  for (int n = 0; n < stout.steps; ++n) {
-    auto next = std::make_shared<LinkField>(like(*links_));
-    evaluate(stout.space ? "stout3_step" : "stout4_step", {*steps.back(), stout.rho, *next});
-    steps.push_back(std::move(next));
+  std::vector<StatementFields> steps;
+  std::shared_ptr<const LinkField> links = links_;
+  for (int n = 0; !smearing.none() && n < smearing.steps; ++n) {
+    const LinkProgram program = program_of(smearing);
+    StatementFields& fields = steps.emplace_back(program.info().fields.size());
+    fields[0] = links;
+    program.make(fields, scratch_);
+    links = fields[std::size_t(smeared_field(program.info()))];
   }
-  LinkStore store(steps.back(), "r18", "non_relativistic");
-  return smeared_.emplace(stout, Smeared{std::move(steps), std::move(store)}).first->second;
+  links = represented(std::move(links), smearing.representation);
+  LinkStore store(links, std::string(links->storage().name), "non_relativistic");
+  return smeared_.emplace(smearing, Smeared{std::move(steps), std::move(store)}).first->second;
 }
 
-const LinkStore& EvolvingLinks::store(const StoutLinks& stout) const { return smeared(stout).store; }
+const LinkStore& EvolvingLinks::store(const StatedSmearing& smearing) const { return smeared(smearing).store; }
 
-const std::vector<std::shared_ptr<const LinkField>>& EvolvingLinks::steps(const StoutLinks& stout) const {
-  return smeared(stout).steps;
+const std::vector<StatementFields>& EvolvingLinks::steps(const StatedSmearing& smearing) const {
+  return smeared(smearing).steps;
+}
+
+LinkProgram program_of(const StatedSmearing& smearing) {
+  return LinkProgram(ActionValues(find_smearing(smearing.name), smearing.parameters));
+}
+
+int smeared_field(const ActionInfo& smearing) {
+  const auto fields = smearing.fields;
+  const auto found = std::find_if(fields.begin(), fields.end(), [](const ActionField& f) { return !f.group.empty(); });
+  return static_cast<int>(found - fields.begin());
 }
 
 }  // namespace quarksmith

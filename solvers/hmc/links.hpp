@@ -8,17 +8,22 @@
 #include <utility>
 #include <vector>
 
-#include "solvers/actions/action.hpp"
+#include "solvers/actions/link_store.hpp"
+#include "solvers/links/link_program.hpp"
+#include "solvers/links/representation.hpp"
 
 namespace quarksmith {
 
-/// Stout smearing of the links of an operator (C. Morningstar and M. Peardon, hep-lat/0311018).
-struct StoutLinks {
-  double rho = 0;
+/// What an operator makes of the links: a smearing, which is a statement of the table (generator/actions/stout.py),
+/// some times, then those of its representation.
+struct StatedSmearing {
+  std::string name;  ///< empty: none
+  std::map<std::string, double> parameters;
   int steps = 0;
-  bool space = false;  ///< links in space alone, with staples in space
+  Representation representation = Representation::fundamental;
 
-  friend auto operator<=>(const StoutLinks&, const StoutLinks&) = default;
+  bool none() const { return name.empty() || steps == 0; }
+  friend auto operator<=>(const StatedSmearing&, const StatedSmearing&) = default;
 };
 
 /// Links in double with all reals, their smeared forms and other fields made of them, which are kept until they move.
@@ -32,14 +37,14 @@ class EvolvingLinks {
   /// Another number whenever the links are others.
   unsigned long long version() const { return version_; }
   /// For operators on these links, or on smeared ones.
-  const LinkStore& store(const StoutLinks& stout = {}) const;
-  /// After each step of smearing, the thin ones first.
-  const std::vector<std::shared_ptr<const LinkField>>& steps(const StoutLinks& stout) const;
+  const LinkStore& store(const StatedSmearing& smearing = {}) const;
+  /// What each step of smearing makes of the links before it: fields of its statement.
+  const std::vector<StatementFields>& steps(const StatedSmearing& smearing) const;
 
   /// A field of matrices that are zero.
   LinkField cleared() const;
-  /// One to work in, not initialised. Its memory stays for the next one when the last holder lets go.
-  std::shared_ptr<LinkField> scratch(const DomainPointer& domain) const;
+  /// To work in.
+  const ScratchFields& scratch() const { return scratch_; }
 
   /// U = exp(step P) U
   void move(const LinkField& p, double step);
@@ -54,15 +59,18 @@ class EvolvingLinks {
 
   std::shared_ptr<const LinkField> links_;
   unsigned long long version_ = 0;
-  using Idle = std::vector<std::unique_ptr<LinkField>>;
-  std::shared_ptr<Idle> idle_ = std::make_shared<Idle>();
+  ScratchFields scratch_;
   struct Smeared {
-    std::vector<std::shared_ptr<const LinkField>> steps;
+    std::vector<StatementFields> steps;
     LinkStore store;
   };
-  const Smeared& smeared(const StoutLinks& stout) const;
+  const Smeared& smeared(const StatedSmearing& smearing) const;
 
-  mutable std::map<StoutLinks, Smeared> smeared_;
+  mutable std::map<StatedSmearing, Smeared> smeared_;
 };
+
+/// The program of one step of a smearing, and the number of the field that it makes.
+LinkProgram program_of(const StatedSmearing& smearing);
+int smeared_field(const ActionInfo& smearing);
 
 }  // namespace quarksmith

@@ -12,7 +12,7 @@ class Paths {
   Paths(const ActionInfo& action, const LinkField& u, const ExpressionSettings& settings)
       : action_(action), u_(u), settings_(settings), hops_{settings.boundary} {}
 
-  void add_force(const SpinorField& psi, const SpinorField& chi, double weight, const LinkField& p) {
+  void add_force(const SpinorField& psi, const SpinorField& chi, double weight, LinkField& p) {
     go_beyond(psi);
     std::vector<std::optional<SpinorField>> reached(beyond_.size());  // chi taken along the paths
     reached[0].emplace(chi.like()).copy_from(chi);
@@ -22,9 +22,9 @@ class Paths {
       const SpinorField &before = *reached[from], &after = beyond_[to];
       const LatticeDirection mu = along(step);
       if (step > 0)
-        evaluate("force_path", {u_, after, before, p, weight, mu, p}, hops_);
+        evaluate("force_path", {u_, after, before, p, weight, mu}, {p}, hops_);
       else  // Re before^+ U^+ after is Re after^+ U before
-        evaluate("force_path", {u_, before, after, p, weight, mu, p}, hops_);
+        evaluate("force_path", {u_, before, after, p, weight, mu}, {p}, hops_);
       if (goes_on(to)) {
         if (!reached[to]) reached[to].emplace(chi.like()).fill(0);
         carry(before, *reached[to], -step);
@@ -36,8 +36,8 @@ class Paths {
  private:
   static LatticeDirection along(int step) { return {std::abs(step) - 1}; }
   /// to += U_mu from(x + mu), or U_mu^+ from(x - mu)
-  void carry(const SpinorField& from, const SpinorField& to, int step) const {
-    evaluate(step > 0 ? "path_ahead" : "path_behind", {u_, from, to, along(step), to}, hops_);
+  void carry(const SpinorField& from, SpinorField& to, int step) const {
+    evaluate(step > 0 ? "path_ahead" : "path_behind", {u_, from, to, along(step)}, {to}, hops_);
   }
   /// Whether steps begin there.
   bool goes_on(int field) const {
@@ -49,7 +49,7 @@ class Paths {
   void go_beyond(const SpinorField& psi) {
     for (const PathEnd& end : action_.path_ends) {
       beyond_.emplace_back(psi.like()).fill(0);
-      evaluate("path_end", {psi, beyond_.back(), end[0], end[1], end[2], end[3], end[4], beyond_.back()}, settings_);
+      evaluate("path_end", {psi, beyond_.back(), end[0], end[1], end[2], end[3], end[4]}, {beyond_.back()}, settings_);
     }
     for (auto s = action_.path_steps.rbegin(); s != action_.path_steps.rend(); ++s)
       if (s->from > 0) carry(beyond_[s->to], beyond_[s->from], s->step);
@@ -64,7 +64,7 @@ class Paths {
 }  // namespace
 
 void add_path_force(const ActionInfo& action, const LinkField& u, const SpinorField& psi, const SpinorField& chi,
-                    double weight, const LinkField& p, const ExpressionSettings& settings) {
+                    double weight, LinkField& p, const ExpressionSettings& settings) {
   for (int k = 0; k < psi.rhs(); ++k)
     Paths(action, u, settings).add_force(psi.columns(k, 1), chi.columns(k, 1), weight, p);
 }

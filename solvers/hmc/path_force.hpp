@@ -11,6 +11,6 @@ namespace quarksmith {
 /// p += weight dP/dtau of -2 Re chi^+ M psi, all right-hand sides, for an action with paths. Works in a field for each
 /// of ActionInfo::path_ends and some more.
 void add_path_force(const ActionInfo& action, const LinkField& u, const SpinorField& psi, const SpinorField& chi,
-                    double weight, const LinkField& p, const ExpressionSettings& settings);
+                    double weight, LinkField& p, const ExpressionSettings& settings);
 
 }  // namespace quarksmith

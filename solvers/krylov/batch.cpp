@@ -38,7 +38,7 @@ KrylovBatch::KrylovBatch(const LinearOperator& outer, const LinearOperator& inne
       error_(std::max(rounding(inner.precision()), deviation)),
       uniform_(&outer.precision() == &inner.precision() && deviation == 0),
       blas_(outer),
-      scalars_(outer.domain()->device_pointer(), capacity, outer.spins()),
+      scalars_(outer.domain()->device_pointer(), capacity, outer.components()),
       recurrence_(make_recurrence(method, parameters, inner, preconditioner != nullptr ? *preconditioner : inner,
                                   scalars_, capacity)),
       r_(outer.field(capacity)),
@@ -170,7 +170,7 @@ void KrylovBatch::begin(Task& task) {
   compact(task);
 }
 
-/// True if the host has to settle a right-hand side: all are at rest, or one has been for a while.
+/// True if the host has to settle a right-hand side: all are inactive, or one has been for a while.
 bool KrylovBatch::observe(Task& task) {
   bool all = true, one = false;
   int iterations = 0;
@@ -206,7 +206,7 @@ bool KrylovBatch::observe(Task& task) {
   return all || one;
 }
 
-/// True if a right-hand side may come to rest within the iterations that would be enqueued ahead: they would be wasted.
+/// True if a right-hand side may stop within the iterations that would be enqueued ahead: they would be wasted.
 bool KrylovBatch::near_rest(const Task& task) const {
   for (int n = 0; n < task.width; ++n) {
     const Column& c = task.columns[n];

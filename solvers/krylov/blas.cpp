@@ -4,9 +4,11 @@
 
 namespace quarksmith {
 
-Blas::Blas(Device& device, const PrecisionInfo& precision, int spins) : device_(&device) {
+Blas::Blas(Device& device, const PrecisionInfo& precision, Components components) : device_(&device) {
   const auto kernel = [&](std::string_view name) {
-    return &find(device.kernels(), {.operation = name, .precision = precision.name, .spins = spins});
+    return &find(
+        device.kernels(),
+        {.operation = name, .precision = precision.name, .spins = components.spins, .colours = components.colours});
   };
   scale_ = kernel("scale");
   axpby_ = kernel("axpby");

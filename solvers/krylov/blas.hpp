@@ -12,10 +12,10 @@ namespace quarksmith {
 class Blas {
  public:
   /// \throws UsageError the build lacks one of the kernels.
-  Blas(Device& device, const PrecisionInfo& precision, int spins = 4);
+  Blas(Device& device, const PrecisionInfo& precision, Components components = {});
   /// For the vectors of an operator, and for fields like `x`.
-  explicit Blas(const LinearOperator& a) : Blas(a.domain()->device(), a.precision(), a.spins()) {}
-  explicit Blas(const SpinorField& x) : Blas(x.device(), x.precision(), x.spins()) {}
+  explicit Blas(const LinearOperator& a) : Blas(a.domain()->device(), a.precision(), a.components()) {}
+  explicit Blas(const SpinorField& x) : Blas(x.device(), x.precision(), x.components()) {}
 
   /// y = a x
   void scale(double a, const SpinorField& x, SpinorField& y) const;

@@ -54,10 +54,13 @@ BlockConjugateGradients::BlockConjugateGradients(const LinearOperator& outer, co
       matrix_(outer.domain()->device_pointer(), 2 * sizeof(Complex64) * capacity_ * capacity_),
       convert_(outer, outer.precision(), inner.precision(), 1) {
   if (outer.spins() != 4) throw UsageError("block-cg works on Dirac spinors; use cg");
-  const auto kernels = outer.domain()->device().kernels();
-  dot_ = &find(kernels, {.operation = "block_dot", .precision = inner.precision().name});
-  product_ = &find(kernels, {.operation = "block_product", .precision = inner.precision().name});
-  update_ = &find(kernels, {.operation = "block_update", .precision = inner.precision().name});
+  const auto kernel = [&](std::string_view name) {
+    return &find(outer.domain()->device().kernels(),
+                 {.operation = name, .precision = inner.precision().name, .colours = outer.components().colours});
+  };
+  dot_ = kernel("block_dot");
+  product_ = kernel("block_product");
+  update_ = kernel("block_update");
   for (SpinorField* f : {&x_, &q_, &p_, &v_, &w_}) f->fill(0);
 }
 

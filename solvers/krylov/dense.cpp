@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace quarksmith {
@@ -98,6 +99,39 @@ Dense inverse_of_positive(const Dense& a) {
   const RankRevealing f = factorise(a, 0x1p-50, true);
   if (f.s.rows < a.rows) return {};
   return f.t * adjoint(f.t);  // A = S^+ S and T = S^-1
+}
+
+std::optional<Inverse> inverse_of(const Dense& a) {
+  const int n = a.rows;
+  Dense m = a;
+  Inverse found{Dense::identity(n), 0};
+  double size = 0;
+  for (const Complex64& z : a.element) size = std::max(size, std::abs(z));
+  for (int k = 0; k < n; ++k) {
+    int pivot = k;
+    for (int i = k + 1; i < n; ++i)
+      if (std::abs(m(i, k)) > std::abs(m(pivot, k))) pivot = i;
+    if (!(std::abs(m(pivot, k)) > n * std::numeric_limits<double>::epsilon() * size)) return {};
+    for (int j = 0; j < n; ++j) {
+      std::swap(m(k, j), m(pivot, j));
+      std::swap(found.matrix(k, j), found.matrix(pivot, j));
+    }
+    found.log_det += std::log(std::abs(m(k, k)));
+    const Complex64 scale = 1.0 / m(k, k);
+    for (int j = 0; j < n; ++j) {
+      m(k, j) *= scale;
+      found.matrix(k, j) *= scale;
+    }
+    for (int i = 0; i < n; ++i) {
+      const Complex64 factor = m(i, k);
+      if (i == k || factor == 0.0) continue;
+      for (int j = 0; j < n; ++j) {
+        m(i, j) -= factor * m(k, j);
+        found.matrix(i, j) -= factor * found.matrix(k, j);
+      }
+    }
+  }
+  return found;
 }
 
 }  // namespace quarksmith

@@ -2,6 +2,7 @@
 /// Small complex matrices on the host: the coefficients of block methods.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "runtime/fields/field.hpp"
@@ -37,6 +38,14 @@ struct RankRevealing {
 /// Numerical Algorithms, 2nd ed., section 10.3). Pivots below `cut` times the largest count as zero: their columns
 /// depend on the others. \param scaled columns of Z are scaled to unit length first.
 RankRevealing factorise(const Dense& gram, double cut, bool scaled);
+
+/// The inverse of any square matrix, and log |det|.
+struct Inverse {
+  Dense matrix;
+  double log_det = 0;
+};
+/// By elimination with row pivoting. \return empty if it is singular to working accuracy.
+std::optional<Inverse> inverse_of(const Dense& a);
 
 /// The inverse of a Hermitian matrix. \return empty if it is not positive definite to working accuracy.
 Dense inverse_of_positive(const Dense& a);

@@ -24,12 +24,13 @@ class LinearOperator {
   virtual Subset subset() const = 0;
   virtual const DomainPointer& domain() const = 0;
   virtual const PrecisionInfo& precision() const = 0;
-  /// Colour vectors a site, and four-dimensional fields that make a vector.
-  virtual int spins() const { return 4; }
+  /// Colour vectors a site and their colours, and four-dimensional fields that make a vector.
+  virtual Components components() const { return {}; }
+  int spins() const { return components().spins; }
   virtual int slices() const { return 1; }
   /// Vectors of its space, not initialised; in another precision.
   SpinorField field(int rhs, const PrecisionInfo& stored) const {
-    return {domain(), stored, subset(), rhs, spins(), slices()};
+    return {domain(), stored, subset(), rhs, components(), slices()};
   }
   SpinorField field(int rhs = 1) const { return field(rhs, precision()); }
   /// Flops of one application to one right-hand side, as the field counts them.

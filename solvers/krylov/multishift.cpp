@@ -29,7 +29,7 @@ MultishiftSolver::MultishiftSolver(const LinearOperator& outer, const LinearOper
       outer_(normal_outer_ ? *normal_outer_ : outer),
       inner_(normal_inner_ ? *normal_inner_ : inner),
       uniform_(&outer.precision() == &inner.precision()),
-      scalars_(outer.domain()->device_pointer(), shifts, outer.spins()),
+      scalars_(outer.domain()->device_pointer(), shifts, outer.components()),
       x_(inner.field(shifts)),
       p_(x_.like()),
       r_(inner.field()),
@@ -115,7 +115,7 @@ void MultishiftSolver::iterate(int shifts) {
   coefficients_.program(p);             // rho_k, zeta_k, alpha_k, beta_k; |r_k| against its target
 }
 
-/// Iterates until all shifts are at rest.
+/// Iterates until all shifts have stopped.
 void MultishiftSolver::run(int shifts, const SolverOptions& options) {
   Device& device = r_.device();
   const auto program = device.program([&] { iterate(shifts); });

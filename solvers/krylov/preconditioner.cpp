@@ -15,7 +15,7 @@ FixedSteps::FixedSteps(const LinearOperator& a, const InnerMethod& inner, const 
                        const PrecisionInfo& outer, int rhs)
     : a_(&a),
       steps_(inner.steps),
-      scalars_(a.domain()->device_pointer(), rhs, a.spins()),
+      scalars_(a.domain()->device_pointer(), rhs, a.components()),
       recurrence_(make_recurrence(inner.method, plain(parameters), a, a, scalars_, rhs)),
       begin_(a.domain()->device_pointer(), Scalars::bytes_per_rhs * rhs),
       convert_(a, a.precision(), outer, rhs) {

@@ -20,7 +20,7 @@ class Preconditioner {
 
 /// A fixed number of steps of a recurrence from zero, in a precision of its own.
 ///
-/// The recurrence has its own scalars: what comes to rest in it, because its residual vanished or a denominator did,
+/// The recurrence has its own scalars: what stops in it, because its residual vanished or a denominator did,
 /// keeps what it has reached, and begins anew in the next application.
 class FixedSteps final : public Preconditioner {
  public:

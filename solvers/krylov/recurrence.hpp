@@ -9,7 +9,7 @@ namespace quarksmith {
 
 /// The recurrence of a Krylov method for corrections y to several solutions, A y = r, in the precision of its operator.
 ///
-/// Every right-hand side has its own scalars and comes to rest by itself: a scalar program sets `active` to 0 when
+/// Every right-hand side has its own scalars and stops independently: a scalar program sets `active` to 0 when
 /// |residual|^2 (`rr`) reached `target`, fell below `fall` times its largest value since the last replacement, drifted
 /// from the true residual (`epsilon`, `root`) or met `limit` iterations; updates then pass over it. The driver reads
 /// `rr`, `active`, `status` and `iterations`, and sets the others. A new method is one class of this kind:

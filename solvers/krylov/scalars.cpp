@@ -8,8 +8,10 @@
 
 namespace quarksmith {
 
-Scalars::Scalars(const std::shared_ptr<Device>& device, int rhs, int spins)
-    : spins_(spins), memory_(device, bytes_per_rhs * rhs), host_(static_cast<std::size_t>(rhs) * stride, 0.0) {
+Scalars::Scalars(const std::shared_ptr<Device>& device, int rhs, Components components)
+    : components_(components),
+      memory_(device, bytes_per_rhs * rhs),
+      host_(static_cast<std::size_t>(rhs) * stride, 0.0) {
   slots_ = {{"active", active_slot}, {"status", status_slot}};
   upload(0, rhs);
 }
@@ -55,8 +57,10 @@ Step::Step(Scalars& scalars, const PrecisionInfo& precision, std::string_view na
            std::initializer_list<std::pair<std::string_view, std::string_view>> renamed,
            std::initializer_list<std::string_view> shared)
     : scalars_(&scalars),
-      kernel_(&find(scalars.device().kernels(),
-                    {.operation = name, .precision = precision.name, .spins = scalars.spins()})) {
+      kernel_(&find(scalars.device().kernels(), {.operation = name,
+                                                 .precision = precision.name,
+                                                 .spins = scalars.components().spins,
+                                                 .colours = scalars.components().colours})) {
   int n = 0;
   for (std::string_view rest = kernel_->slots; !rest.empty();) {
     const std::size_t end = std::min(rest.find(' '), rest.size());

@@ -16,8 +16,8 @@ class Scalars {
  public:
   /// Numbers a right-hand side at most.
   static constexpr int most = 64;
-  /// \param spins colour vectors a site of the fields that steps with these scalars work on.
-  Scalars(const std::shared_ptr<Device>& device, int rhs, int spins = 4);
+  /// \param components of the fields that steps with these scalars work on.
+  Scalars(const std::shared_ptr<Device>& device, int rhs, Components components = {});
 
   /// Number of a name; a new name gets the next one. `active` and `status` exist (runtime/kernels/arguments.hpp).
   /// \throws UsageError more than `most` names.
@@ -32,7 +32,7 @@ class Scalars {
   /// Takes over `count` right-hand sides of a snapshot.
   void assign(const double* snapshot, int count);
 
-  int spins() const { return spins_; }
+  const Components& components() const { return components_; }
   Device& device() const { return memory_.device(); }
   double* data() const { return static_cast<double*>(memory_.data()); }
   static constexpr int stride = 2 * most;
@@ -41,7 +41,7 @@ class Scalars {
  private:
   std::size_t place(int rhs, std::string_view name) const;
 
-  int spins_;
+  Components components_;
   Memory memory_;
   std::vector<double> host_;
   std::map<std::string, int, std::less<>> slots_;

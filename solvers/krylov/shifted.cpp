@@ -52,7 +52,8 @@ struct ShiftedSolver::Parts {
     if (outer != &full) exact_residual = level(full, exact, 1);
     solver = std::make_unique<MultishiftSolver>(high->a(), low ? low->a() : high->a(), shifts);
     const bool low_links = low || outer != &full;
-    links_used = exact ? links_text("r18", low_links ? s.links : "r18") : s.links;
+    const std::string all = links.exact().storage();
+    links_used = exact ? links_text(all, low_links ? s.links : all) : s.links;
   }
 
   SolveSettings settings;
@@ -100,8 +101,8 @@ std::vector<ShiftReport> ShiftedSolver::solve(SpinorField& x, const SpinorField&
   if (&precision == &b.precision()) {
     results = p.solver->solve(x, b, shifts, tolerances, p.settings.options);
   } else {
-    SpinorField own_x(x.domain_pointer(), precision, x.subset(), x.rhs()),
-        own_b(b.domain_pointer(), precision, b.subset());
+    SpinorField own_x(x.domain_pointer(), precision, x.subset(), x.rhs(), x.components()),
+        own_b(b.domain_pointer(), precision, b.subset(), 1, b.components());
     convert(b, own_b);
     results = p.solver->solve(own_x, own_b, shifts, tolerances, p.settings.options);
     convert(own_x, x);

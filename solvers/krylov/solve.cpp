@@ -59,15 +59,13 @@ std::string remedy_of(const SolveSettings& settings, const SolveReport& report, 
   return "use " + one_of(all);
 }
 
-Solver::Solver(std::shared_ptr<const Action> action, const HostGauge& gauge, DomainPointer domain,
-               const SolveSettings& settings)
-    : parts_(std::make_unique<Parts>(std::move(action), WorkingGauge(gauge, domain, find_storage(settings.links)),
-                                     domain, settings)) {}
+Solver::Solver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& settings)
+    : parts_(std::make_unique<Parts>(action, WorkingGauge(gauge, domain, find_storage(settings.links)), domain,
+                                     settings)) {}
 
-Solver::Solver(std::shared_ptr<const Action> action, std::shared_ptr<const LinkField> links,
-               const SolveSettings& settings)
-    : parts_(std::make_unique<Parts>(std::move(action), WorkingGauge(links, find_storage(settings.links)),
-                                     links->domain_pointer(), settings)) {}
+Solver::Solver(const Action& action, std::shared_ptr<const LinkField> links, const SolveSettings& settings)
+    : parts_(std::make_unique<Parts>(action, WorkingGauge(links, find_storage(settings.links)), links->domain_pointer(),
+                                     settings)) {}
 
 Solver::~Solver() = default;
 
@@ -80,10 +78,11 @@ double Solver::host_share() const { return parts_->seconds > 0 ? parts_->host_se
 
 std::size_t Solver::bytes_per_rhs() const {
   const Parts& p = *parts_;
-  const Action& action = *p.action;
+  const Action& action = p.action;
+  const int colours = dirac().matrix().components().colours;
   // Bytes of a vector on half the sites.
   const auto half_field_bytes = [&](const PrecisionInfo& stored) {
-    const int site = action.spins() * stored.spin_words * stored.word_bytes + (stored.norm ? 4 : 0);
+    const int site = action.spins() * stored.spin_words * colours / 3 * stored.word_bytes + (stored.norm ? 4 : 0);
     return static_cast<std::size_t>(p.domain->lattice().half_sites()) * site * action.slices();
   };
   const bool reduced = p.settings.reduction != Reduction::none;

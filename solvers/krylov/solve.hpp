@@ -7,7 +7,7 @@
 #include <string>
 
 #include "solvers/krylov/batch.hpp"
-#include "solvers/actions/wilson.hpp"
+#include "solvers/actions/action.hpp"
 
 namespace quarksmith {
 
@@ -73,11 +73,10 @@ std::string remedy_of(const SolveSettings& settings, const SolveReport& report, 
 class Solver {
  public:
   /// \throws UsageError impossible settings or missing kernels; Error too little memory.
-  Solver(std::shared_ptr<const Action> action, const HostGauge& gauge, DomainPointer domain,
-         const SolveSettings& settings);
+  Solver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& settings);
   /// The same with links that are on the device, with 18 doubles, in SU(3).
-  Solver(std::shared_ptr<const Action> action, std::shared_ptr<const LinkField> links, const SolveSettings& settings);
-  virtual ~Solver();
+  Solver(const Action& action, std::shared_ptr<const LinkField> links, const SolveSettings& settings);
+  ~Solver();
 
   /// x = M^-1 b for fields of double precision on all sites in the basis of the settings; x is overwritten. If a solve
   /// fails x is the best iterate. \throws UsageError the fields have several right-hand sides.
@@ -107,16 +106,6 @@ class Solver {
  private:
   struct Parts;
   std::unique_ptr<Parts> parts_;
-};
-
-/// The same for Wilson-type actions.
-class WilsonSolver final : public Solver {
- public:
-  WilsonSolver(const HostGauge& gauge, DomainPointer domain, const WilsonParameters& parameters,
-               const SolveSettings& settings)
-      : Solver(std::make_shared<WilsonAction>(parameters), gauge, std::move(domain), settings) {}
-  /// The clover term in double, null if the action has none.
-  const CloverTerm* clover() const { return static_cast<const WilsonDirac&>(dirac()).hopping().clover(); }
 };
 
 }  // namespace quarksmith

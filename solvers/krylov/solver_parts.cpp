@@ -13,20 +13,19 @@
 
 namespace quarksmith {
 
-Solver::Parts::Parts(std::shared_ptr<const Action> a, WorkingGauge gauge, const DomainPointer& d,
-                     const SolveSettings& s)
+Solver::Parts::Parts(const Action& a, WorkingGauge gauge, const DomainPointer& d, const SolveSettings& s)
     : settings(s),
       falls_back(s.method == Method::automatic),
-      action(std::move(a)),
+      action(a),
       precision(precisions_of(s.precision, s.parameters.preconditioner ? 3 : 2)),
       working_gauge(std::move(gauge)),
       domain(d),
       links(working_gauge.store(d, s.links, s.basis)) {
-  if (working_gauge.transformation && action->spins() != 4)
+  if (working_gauge.transformation && action.spins() != 4)
     throw UsageError(fmt::format("links '{}': temporal gauge is for Dirac spinors; use r18 or r12", s.links));
   check(s.options);
   check(s.method, s.parameters);
-  if (!action->has_even_odd()) settings.reduction = Reduction::none;
+  if (!action.has_even_odd()) settings.reduction = Reduction::none;
   make_operators();
   const bool any_cg = falls_back || s.method == Method::cg;
   if (any_cg && settings.reduction != Reduction::none && exact().reduced(s.reduction, 1)->hermitian()) {
@@ -39,8 +38,8 @@ Solver::Parts::Parts(std::shared_ptr<const Action> a, WorkingGauge gauge, const 
 
 /// Where the storage misses the links by more than rounding, the outermost operator in double has all 18 reals.
 void Solver::Parts::make_operators() {
-  deviation = action->deviation(links);
-  const auto make = [&](const LinkStore& l, const PrecisionInfo& precision) { return action->make(l, precision); };
+  deviation = action.deviation(links);
+  const auto make = [&](const LinkStore& l, const PrecisionInfo& precision) { return action.make(l, precision); };
   if (!deviation.negligible()) exact_ = make_exact(links, deviation, make);
   exact();
   high();
@@ -48,11 +47,13 @@ void Solver::Parts::make_operators() {
   links.release();  // the site terms are made
 }
 
-std::string Solver::Parts::links_used() const { return exact_ ? links_text("r18", links.storage()) : links.storage(); }
+std::string Solver::Parts::links_used() const {
+  return exact_ ? links_text(links.exact().storage(), links.storage()) : links.storage();
+}
 
 const DiracOperator& Solver::Parts::dirac(const PrecisionInfo& in) {
   auto& made = operators_[&in];
-  if (!made) made = action->make(links, in);
+  if (!made) made = action.make(links, in);
   return *made;
 }
 
@@ -213,7 +214,8 @@ void Solver::Parts::raise_precision(System& s) {
     present = next;
     const auto fails = [&](const Column& c) { return failed(c); };
     if (std::none_of(s.columns.begin(), s.columns.end(), fails)) return;
-    const KernelQuery needed = {.operation = "measure", .precision = next->name};
+    const KernelQuery needed = {
+        .operation = "measure", .precision = next->name, .colours = high().matrix().components().colours};
     if (try_find(domain->device().kernels(), needed) == nullptr) continue;
     const SystemOperator level(last ? high() : dirac(*next), settings.reduction, 1);
     for (Column& c : s.columns)

@@ -15,8 +15,7 @@
 namespace quarksmith {
 
 struct Solver::Parts {
-  Parts(std::shared_ptr<const Action> action, WorkingGauge gauge, const DomainPointer& domain,
-        const SolveSettings& settings);
+  Parts(const Action& action, WorkingGauge gauge, const DomainPointer& domain, const SolveSettings& settings);
 
   /// The operator for fields of a precision, with links as they are stored; made when first asked for.
   const DiracOperator& dirac(const PrecisionInfo& precision);
@@ -29,7 +28,7 @@ struct Solver::Parts {
 
   SolveSettings settings;  ///< with the method that is tried first
   bool falls_back;         ///< to CG on the normal equations
-  std::shared_ptr<const Action> action;
+  Action action;
   Precisions precision;
   WorkingGauge working_gauge;
   DomainPointer domain;

@@ -53,15 +53,17 @@ quarksmith_gauge* load_gauge(quarksmith_context* context, const lattice* l) {
   return gauge;
 }
 
-quarksmith_wilson_parameters parameters_of(const lattice* l) {
-  quarksmith_wilson_parameters p;
-  check_ok(quarksmith_wilson_parameters_init(&p), "parameters");
-  p.mass = l->mass;
-  p.xi0 = l->xi0;
-  p.nu = l->nu;
-  p.csw_r = l->csw_r;
-  p.csw_t = l->csw_t;
-  return p;
+quarksmith_action action_of(const lattice* l, quarksmith_parameter parameters[most_parameters]) {
+  static const char* const names[most_parameters] = {"mass", "xi0", "nu", "csw_r", "csw-t"};
+  const double values[most_parameters] = {l->mass, l->xi0, l->nu, l->csw_r, l->csw_t};
+  const int clover = l->csw_r != 0 || l->csw_t != 0;
+  quarksmith_action a;
+  check_ok(quarksmith_action_init(&a), "action");
+  for (int n = 0; n < most_parameters; ++n) parameters[n] = (quarksmith_parameter){names[n], values[n], 0, NULL};
+  a.name = clover ? "clover" : "wilson";
+  a.parameters = parameters;
+  a.count = clover ? 5 : 3;
+  return a;
 }
 
 number* random_spinor(const lattice* l, unsigned long long seed) {

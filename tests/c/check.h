@@ -21,8 +21,9 @@ int checks(int* failed);
 
 /** A gauge field of the lattice's links, default format. */
 quarksmith_gauge* load_gauge(quarksmith_context* context, const lattice* l);
-/** The parameters of the lattice's action. */
-quarksmith_wilson_parameters parameters_of(const lattice* l);
+/** The lattice's action; its parameters stand in `parameters`. */
+enum { most_parameters = 5 };
+quarksmith_action action_of(const lattice* l, quarksmith_parameter parameters[most_parameters]);
 /** Random spinors, to be freed. */
 number* random_spinor(const lattice* l, unsigned long long seed);
 

@@ -17,6 +17,7 @@ typedef struct {
   quarksmith_spinor_format spinors;
   quarksmith_gauge_loops loops;
   quarksmith_quark_parameters parameters;
+  quarksmith_action action;
   quarksmith_rational r;
   number* psi;
 } set;
@@ -87,12 +88,19 @@ static void check_handles(set* s, const char* device) {
   check(n == 17, "all %d functions are called", n);
 }
 
+/* Wilson's action on all sites. */
+static void reset(set* s) {
+  check_ok(quarksmith_quark_parameters_init(&s->parameters), "quark parameters");
+  check_ok(quarksmith_action_init(&s->action), "action");
+  s->action.name = "wilson", s->action.parameters = &mass, s->action.count = 1;
+  s->parameters.action = &s->action;
+}
+
 static void refuse_quark(set* s, const char* operand, const char* remedy, quarksmith_status status) {
   quarksmith_quark* q = NULL;
   refused(quarksmith_quark_create(s->dynamics, &s->parameters, &q), status, operand, remedy);
   check(q == NULL, "no quark is made: %s", operand);
-  quarksmith_quark_parameters_init(&s->parameters);
-  s->parameters.action = "wilson", s->parameters.parameters = &mass, s->parameters.count = 1;
+  reset(s);
 }
 
 static void check_quarks(set* s) {
@@ -100,27 +108,30 @@ static void check_quarks(set* s) {
                                     negative = {"kappa", -1}, infinite = {"mass", INFINITY};
   const quarksmith_status bad = QUARKSMITH_BAD_ARGUMENT;
   quarksmith_quark_parameters* p = &s->parameters;
+  quarksmith_action* a = &s->action;
   p->action = NULL;
   refuse_quark(s, "action is NULL", "pass", bad);
-  p->action = "willson";
+  a->size = 0;
+  refuse_quark(s, "size 0", "quarksmith_action_init", QUARKSMITH_BAD_STRUCT);
+  a->name = "willson";
   refuse_quark(s, "action 'willson' is unknown", "wilson", QUARKSMITH_UNKNOWN_NAME);
-  p->parameters = twice, p->count = 2;
-  refuse_quark(s, "mass is given twice", "once", bad);
-  p->parameters = &unknown;
+  a->parameters = twice, a->count = 2;
+  refuse_quark(s, "exactly one of mass and kappa", "both give mass", bad);
+  a->parameters = &unknown;
   refuse_quark(s, "masss", "mass", bad);
-  p->parameters = &negative;
+  a->parameters = &negative;
   refuse_quark(s, "kappa -1", "a positive number", bad);
-  p->parameters = &infinite;
+  a->parameters = &infinite;
   refuse_quark(s, "mass inf", "finite", bad);
-  p->count = 0;
+  a->count = 0;
   refuse_quark(s, "mass", "wilson", bad);
-  p->slices = 4;
+  a->slices = 4;
   refuse_quark(s, "slices 4", "no fifth dimension", bad);
   p->even_odd = "symetric";
   refuse_quark(s, "symetric", "symmetric", QUARKSMITH_UNKNOWN_NAME);
-  p->action = "d234", p->even_odd = "symmetric";
+  a->name = "d234", p->even_odd = "symmetric";
   refuse_quark(s, "d234 has no even-odd form", "use none", bad);
-  p->action = "staggered", p->even_odd = "none";
+  a->name = "staggered", p->even_odd = "none";
   refuse_quark(s, "even_odd none", "use NULL", bad);
   p->stout_directions = 2;
   refuse_quark(s, "stout_directions 2", "use 4", bad);
@@ -173,7 +184,7 @@ static void check_arguments(set* s) {
   refused(quarksmith_quark_outer(s->quark, 1, in, NULL, numbers, &s->spinors, 1), bad, "y is NULL", "pass");
   check(value == 7, "results are set on success only");
   quarksmith_quark* staggered = NULL;
-  s->parameters.action = "staggered";
+  s->action.name = "staggered";
   check_ok(quarksmith_quark_create(s->dynamics, &s->parameters, &staggered), "staggered");
   refused(quarksmith_quark_outer(staggered, 1, in, in, numbers, &s->spinors, 1), bad, "y of staggered", "pass NULL");
   refused(quarksmith_quark_matrix(staggered, 0, 1, (void* const[]){s->psi}, in, &s->spinors), bad, "staggered quarks",
@@ -189,9 +200,8 @@ void test_dynamics_statuses(const char* device) {
   quarksmith_link_format_init(&s.links);
   quarksmith_spinor_format_init(&s.spinors);
   quarksmith_gauge_loops_init(&s.loops);
-  quarksmith_quark_parameters_init(&s.parameters);
   quarksmith_rational_init(&s.r);
-  s.parameters.action = "wilson", s.parameters.parameters = &mass, s.parameters.count = 1;
+  reset(&s);
   check_ok(quarksmith_dynamics_create(s.gauge, &s.dynamics), "dynamics");
   check_ok(quarksmith_quark_create(s.dynamics, &s.parameters, &s.quark), "quark");
   check_handles(&s, device);

@@ -212,15 +212,18 @@ static const struct {
 static void check_quark(quarksmith_dynamics* d, const lattice* l, size_t n) {
   static const double residues[2] = {0.7, 1.3}, poles[2] = {0.05, 0.4};
   quarksmith_quark_parameters p;
+  quarksmith_action a;
   check_ok(quarksmith_quark_parameters_init(&p), "quark parameters");
-  p.action = quarks[n].action, p.even_odd = quarks[n].even_odd;
-  p.parameters = quarks[n].parameters, p.count = quarks[n].count, p.slices = quarks[n].slices;
+  check_ok(quarksmith_action_init(&a), "action");
+  a.name = quarks[n].action, a.parameters = quarks[n].parameters, a.count = quarks[n].count;
+  a.slices = quarks[n].slices;
+  p.action = &a, p.even_odd = quarks[n].even_odd;
   p.stout_rho = 0.1, p.stout_steps = quarks[n].stout_steps;
   p.tolerance = 1e-13;
   pseudofermion f = {.reals = 24, .slices = quarks[n].slices};
-  f.staggered = strcmp(p.action, "staggered") == 0 || strcmp(p.action, "hisq") == 0;
+  f.staggered = strcmp(a.name, "staggered") == 0 || strcmp(a.name, "hisq") == 0;
   if (f.staggered) f.reals = 6;
-  if (strstr(p.action, "doublet") != NULL) f.slices = 2;
+  if (strstr(a.name, "doublet") != NULL) f.slices = 2;
   check_ok(quarksmith_quark_create(d, &p, &f.quark), quarks[n].name);
   check_ok(quarksmith_spinor_format_init(&f.format), "format");
   check_ok(quarksmith_rational_init(&f.r), "rational");
@@ -228,7 +231,7 @@ static void check_quark(quarksmith_dynamics* d, const lattice* l, size_t n) {
   for (int k = 0; k < vectors * f.slices; ++k) f.phi[k] = random_spinor(l, 70 + (unsigned)k);
   check_force(d, &(term){quarks[n].name, quark_value, quark_force, &f}, 1e-9);
   check_force(d, &(term){quarks[n].name, quark_value, outer_force, &f}, 1e-9);
-  if (strstr(p.action, "clover") != NULL)
+  if (strstr(a.name, "clover") != NULL)
     check_force(d, &(term){"log det", log_det_value, log_det_force, f.quark}, 2e-8); /* it is large beside its slope */
   for (int k = 0; k < vectors * f.slices; ++k) free((void*)f.phi[k]);
   quarksmith_free(f.quark);
@@ -239,13 +242,16 @@ static void check_matrix(quarksmith_dynamics* d, lattice* l) {
   const double one = 1, zero = 0;
   const quarksmith_parameter mass = {"mass", 0.3};
   quarksmith_quark_parameters p;
+  quarksmith_action a;
   quarksmith_rational inverse;
   quarksmith_spinor_format format;
   quarksmith_quark* quark = NULL;
   quarksmith_quark_parameters_init(&p);
   quarksmith_rational_init(&inverse);
   quarksmith_spinor_format_init(&format);
-  p.action = "wilson", p.even_odd = "none", p.parameters = &mass, p.count = 1, p.tolerance = 1e-13;
+  quarksmith_action_init(&a);
+  a.name = "wilson", a.parameters = &mass, a.count = 1;
+  p.action = &a, p.even_odd = "none", p.tolerance = 1e-13;
   inverse.count = 1, inverse.residues = &one, inverse.poles = &zero;
   check_ok(quarksmith_quark_create(d, &p, &quark), "quark");
   l->mass = 0.3;
@@ -313,6 +319,7 @@ int print_dynamics(const char* path) {
   quarksmith_quark* quark = NULL;
   quarksmith_gauge_loops loops;
   quarksmith_quark_parameters p;
+  quarksmith_action a;
   double norm2 = 0;
   check_ok(quarksmith_open("cpu", extent, &context), "open");
   check_ok(quarksmith_gauge_read(context, path, &gauge), "read");
@@ -321,7 +328,9 @@ int print_dynamics(const char* path) {
   for (int plane = 0; plane < 6; ++plane) loops.planes[plane] = 2.2 * (1 + 8 * 0.331);
   loops.rectangle = -2.2 * 0.331, loops.constant = 1;
   quarksmith_quark_parameters_init(&p);
-  p.action = "clover", p.parameters = clover, p.count = 2, p.even_odd = "asymmetric";
+  quarksmith_action_init(&a);
+  a.name = "clover", a.parameters = clover, a.count = 2;
+  p.action = &a, p.even_odd = "asymmetric";
   p.stout_rho = 0.1, p.stout_steps = 2;
   check_ok(quarksmith_quark_create(d, &p, &quark), "quark");
   check_ok(quarksmith_gauge_force(d, &loops, 1), "gauge force");

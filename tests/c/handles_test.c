@@ -5,6 +5,7 @@
 
 #include "check.h"
 
+static quarksmith_parameter parameters[most_parameters];
 static const int extent[4] = {4, 4, 4, 4};
 
 /* One open handle of each kind, and settings to make more. */
@@ -17,7 +18,7 @@ typedef struct {
   quarksmith_link_format links;
   quarksmith_spinor_format spinors;
   quarksmith_field_settings fields;
-  quarksmith_wilson_parameters wilson;
+  quarksmith_action wilson;
   quarksmith_operator_settings ops;
   quarksmith_solver_settings solvers;
   number* psi;
@@ -45,7 +46,7 @@ static set make_set(const char* device) {
   set s = {.l = make_lattice(extent, 0.3, 9)};
   s.l.mass = 0.2;
   s.psi = random_spinor(&s.l, 1);
-  s.wilson = parameters_of(&s.l);
+  s.wilson = action_of(&s.l, parameters);
   check_ok(quarksmith_link_format_init(&s.links), "init");
   check_ok(quarksmith_spinor_format_init(&s.spinors), "init");
   check_ok(quarksmith_field_settings_init(&s.fields), "init");
@@ -172,7 +173,7 @@ static answer call_of_operators(set* s, int n, void* h) {
     case 7:
       return (answer){op, "op", 1, quarksmith_matrix_host(h, 0, 1, out, in, &s->spinors)};
     case 8:
-      return (answer){op, "op", 1, quarksmith_clover_log_det(h, 0, numbers)};
+      return (answer){op, "op", 1, quarksmith_term_log_det(h, 0, numbers)};
     case 9:
       return (answer){solver, "solver", 1, quarksmith_solve(h, 1, out, in, &s->spinors, NULL)};
     case 10:

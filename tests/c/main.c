@@ -9,7 +9,7 @@ int header_is_cpp(void); /* header.cpp */
 int main(int count, char** arguments) {
   if (count == 2) return print_dynamics(arguments[1]);
   const char* devices[2] = {"cpu", "cuda:0"};
-  const int used = quarksmith_cuda_devices() > 0 ? 2 : 1;
+  const int used = quarksmith_devices("cuda") > 0 ? 2 : 1;
   for (int d = 0; d < used; ++d) {
     test_link_orders(devices[d]);
     test_spinor_orders(devices[d]);

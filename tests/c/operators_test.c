@@ -18,17 +18,17 @@ static const action actions[] = {{"Wilson", 1, 1, 0, 0, 0},
                                  {"clover", 1, 1, 1.7, 0, 0},
                                  {"anisotropic clover", 2.5, 0.9, 0, 1.2, 0.8}};
 
-/* A lattice with an action, its parameters for the library. */
-static lattice with_action(const action* a, double epsilon, quarksmith_wilson_parameters* p) {
+/* A lattice with an action, for the library too: until the next call. */
+static lattice with_action(const action* a, double epsilon, quarksmith_action* p) {
+  static quarksmith_parameter parameters[most_parameters];
   lattice l = make_lattice(extent, epsilon, 21);
   l.mass = 0.2;
   l.xi0 = a->xi0;
   l.nu = a->nu;
   l.csw_r = a->csw != 0 ? a->csw : a->csw_r;
   l.csw_t = a->csw != 0 ? a->csw : a->csw_t;
-  *p = parameters_of(&l);
-  p->csw = a->csw;
-  if (a->csw != 0) p->csw_r = p->csw_t = 0;
+  *p = action_of(&l, parameters);
+  if (a->csw != 0) parameters[3].name = "csw", p->count = 4;
   return l;
 }
 
@@ -83,7 +83,7 @@ void test_operators(const char* device) {
   quarksmith_context* context = NULL;
   check_ok(quarksmith_open(device, extent, &context), "open");
   for (size_t n = 0; n < sizeof actions / sizeof *actions; ++n) {
-    quarksmith_wilson_parameters p;
+    quarksmith_action p;
     lattice l = with_action(&actions[n], 1.0, &p);
     quarksmith_gauge* gauge = load_gauge(context, &l);
     for (size_t k = 0; k < sizeof stored / sizeof *stored; ++k) {
@@ -97,7 +97,7 @@ void test_operators(const char* device) {
       check_matrix(op, context, &l, stored[k].precision, stored[k].basis, stored[k].limit);
       for (int parity = 0; parity < 2 && l.csw_t != 0; ++parity) {
         double log_det = 0;
-        check_ok(quarksmith_clover_log_det(op, parity, &log_det), "log det");
+        check_ok(quarksmith_term_log_det(op, parity, &log_det), "log det");
         check_below(fabs(log_det / log_det_of(&l, parity) - 1), 1e-13, "log det of the clover term");
       }
       quarksmith_free(op);
@@ -107,7 +107,7 @@ void test_operators(const char* device) {
   }
 
   /* Links that are not SU(3): 18 reals are chosen. */
-  quarksmith_wilson_parameters p;
+  quarksmith_action p;
   lattice l = with_action(&actions[0], 1.0, &p);
   for (int i = 0; i < 36 * l.sites; ++i) l.links[i] *= 1.1;
   quarksmith_gauge* gauge = load_gauge(context, &l);
@@ -228,7 +228,7 @@ void test_fields(const char* device) {
 }
 
 /* (M^+ M + shift) x = b for several shifts, by the plain operator, in double and in mixed precision. */
-static void check_shifted(quarksmith_gauge* gauge, const lattice* l, const quarksmith_wilson_parameters* p) {
+static void check_shifted(quarksmith_gauge* gauge, const lattice* l, const quarksmith_action* p) {
   enum { count = 3 };
   static const double shifts[count] = {0.7, 0, 0.02};
   static const char* const precisions[] = {"double", "double-single"};
@@ -270,7 +270,7 @@ static double true_residual(const lattice* l, const number* x, const number* b) 
 }
 
 static void check_solver(quarksmith_context* context, quarksmith_gauge* gauge, const lattice* l,
-                         const quarksmith_wilson_parameters* p, const quarksmith_solver_settings* settings) {
+                         const quarksmith_action* p, const quarksmith_solver_settings* settings) {
   quarksmith_solver* solver = NULL;
   quarksmith_spinor_format format;
   quarksmith_solve_report reports[rhs];
@@ -312,8 +312,7 @@ static void check_solver(quarksmith_context* context, quarksmith_gauge* gauge, c
   for (int r = 0; r < rhs; ++r) free(b[r]), free(x[r]);
 }
 
-static int is_built(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* p,
-                    const quarksmith_solver_settings* settings) {
+static int is_built(quarksmith_gauge* gauge, const quarksmith_action* p, const quarksmith_solver_settings* settings) {
   quarksmith_solver* solver = NULL;
   const quarksmith_status status = quarksmith_solver_create(gauge, p, settings, &solver);
   quarksmith_free(solver);
@@ -339,7 +338,7 @@ void test_solvers(const char* device) {
   quarksmith_context* context = NULL;
   check_ok(quarksmith_open(device, extent, &context), "open");
   for (size_t n = 0; n < sizeof actions / sizeof *actions; ++n) {
-    quarksmith_wilson_parameters p;
+    quarksmith_action p;
     lattice l = with_action(&actions[n], 0.3, &p);
     quarksmith_gauge* gauge = load_gauge(context, &l);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {

@@ -10,8 +10,7 @@ static const int extent[4] = {4, 6, 2, 8};
 static const int axis_orders[3][4] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 1, 0, 3}};
 
 /* Dslash of both parities by the library, default spinor format. */
-static void dslash(quarksmith_gauge* gauge, const quarksmith_wilson_parameters* p, int dagger, number* out,
-                   const number* in) {
+static void dslash(quarksmith_gauge* gauge, const quarksmith_action* p, int dagger, number* out, const number* in) {
   quarksmith_operator_settings settings;
   quarksmith_spinor_format format;
   quarksmith_operator* op = NULL;
@@ -41,7 +40,8 @@ static void check_links(quarksmith_context* context, const lattice* l, const qua
   check_below(fabs(plaquette[0] - plaquette_of(l)), limit, "plaquette");
   check_below(fabs(plaquette[0] - (plaquette[1] + plaquette[2]) / 2), limit, "planes");
 
-  const quarksmith_wilson_parameters p = parameters_of(l);
+  quarksmith_parameter parameters[most_parameters];
+  const quarksmith_action p = action_of(l, parameters);
   number *in = random_spinor(l, 7), *out = random_spinor(l, 8), *expected = random_spinor(l, 9);
   for (int dagger = 0; dagger < 2; ++dagger) {
     dslash(gauge, &p, dagger, out, in);
@@ -84,7 +84,8 @@ static void turn(const lattice* l, number* psi) {
 void test_spinor_orders(const char* device) {
   static const char* const bases[3] = {"degrand_rossi", "ukqcd", "non_relativistic"};
   lattice l = make_lattice(extent, 1.0, 12);
-  const quarksmith_wilson_parameters p = parameters_of(&l);
+  quarksmith_parameter parameters[most_parameters];
+  const quarksmith_action p = action_of(&l, parameters);
   quarksmith_context* context = NULL;
   quarksmith_operator* op = NULL;
   quarksmith_operator_settings settings;
@@ -150,7 +151,8 @@ void test_boundary(const char* device) {
   check_ok(quarksmith_gauge_plaquette(gauge, both[0]), "plaquette");
   check_ok(quarksmith_gauge_plaquette(plain, both[1]), "plaquette");
   check_below(fabs(both[0][0] - both[1][0]), 1e-15, "signs do not change the plaquette");
-  quarksmith_wilson_parameters p = parameters_of(&l);
+  quarksmith_parameter parameters[most_parameters];
+  quarksmith_action p = action_of(&l, parameters);
   dslash(gauge, &p, 0, out, in);
   l.phase[1] = -1, l.phase[3] = 1;
   hop(&l, degrand_rossi, 2, 0, expected, in);

@@ -7,6 +7,7 @@
 
 #include "check.h"
 
+static quarksmith_parameter parameters[most_parameters];
 static const int extent[4] = {4, 4, 4, 4};
 
 typedef struct {
@@ -19,7 +20,7 @@ typedef struct {
   quarksmith_link_format links;
   quarksmith_spinor_format spinors;
   quarksmith_field_settings fields;
-  quarksmith_wilson_parameters wilson;
+  quarksmith_action wilson;
   quarksmith_operator_settings ops;
   quarksmith_solver_settings solvers;
   number* psi;
@@ -31,7 +32,7 @@ static set make_set(const char* device) {
   s.psi = random_spinor(&s.l, 1);
   check_ok(quarksmith_open(device, extent, &s.context), "open");
   s.gauge = load_gauge(s.context, &s.l);
-  s.wilson = parameters_of(&s.l);
+  s.wilson = action_of(&s.l, parameters);
   check_ok(quarksmith_link_format_init(&s.links), "init");
   check_ok(quarksmith_spinor_format_init(&s.spinors), "init");
   check_ok(quarksmith_field_settings_init(&s.fields), "init");
@@ -88,7 +89,7 @@ static void test_structs(set* s) {
   refused(quarksmith_gauge_load(s->context, in, &z.links, &gauge), bad, "size 0", "quarksmith_link_format_init");
   refused(quarksmith_field_create(s->context, &z.fields, &field), bad, "size 0", "quarksmith_field_settings_init");
   refused(quarksmith_field_set(s->field, 0, s->psi, &z.spinors), bad, "size 0", "quarksmith_spinor_format_init");
-  refused(quarksmith_operator_create(s->gauge, &z.wilson, &s->ops, &op), bad, "size 0", "wilson_parameters_init");
+  refused(quarksmith_operator_create(s->gauge, &z.wilson, &s->ops, &op), bad, "size 0", "quarksmith_action_init");
   refused(quarksmith_operator_create(s->gauge, &s->wilson, &z.ops, &op), bad, "size 0", "operator_settings_init");
   refused(quarksmith_solver_create(s->gauge, &s->wilson, &z.solvers, &solver), bad, "size 0", "solver_settings_init");
   refused(quarksmith_solve(s->solver, 1, out, in, &s->spinors, &report), bad, "size 0", "solve_report_init");
@@ -175,16 +176,44 @@ static void test_numbers_of_actions(set* s) {
   quarksmith_operator* op;
   quarksmith_solver* solver;
   quarksmith_shifted* shifted;
-  quarksmith_wilson_parameters w = s->wilson;
+  quarksmith_action w = s->wilson;
   quarksmith_solver_settings v = s->solvers;
   double numbers[2];
-  w.xi0 = 0;
-  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "xi0 0", "positive");
-  w = s->wilson, w.mass = NAN;
-  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "not finite", "mass");
-  w = s->wilson, w.csw = w.csw_t = 1;
-  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "csw_t 1", "or the other two");
-  refused(quarksmith_clover_log_det(s->op, 0, numbers), bad, "no clover", "with csw");
+  static const struct {
+    const char* name;
+    quarksmith_parameter parameters[3];
+    int count, slices;
+    quarksmith_status status;
+    const char *operand, *remedy;
+  } actions[] = {
+      {"wilson", {{"mass", 1}, {"xi0", 0}}, 2, 1, QUARKSMITH_BAD_ARGUMENT, "xi0 0", "from 0.001"},
+      {"wilson", {{"mass", NAN}}, 1, 1, QUARKSMITH_BAD_ARGUMENT, "mass nan", "finite"},
+      {"wilson", {{"mass", 1, 0.5}}, 1, 1, QUARKSMITH_BAD_ARGUMENT, "mass", ""},
+      {"wilson", {{"mass", 1}, {"mass", 2}}, 2, 1, QUARKSMITH_BAD_ARGUMENT, "mass is given twice", "once"},
+      {"wilson", {{"masss", 1}}, 1, 1, QUARKSMITH_BAD_ARGUMENT, "masss", ""},
+      {"wilson", {{"mass", 1}}, 0, 1, QUARKSMITH_BAD_ARGUMENT, "mass", ""},
+      {"wilson", {{"mass", 1}}, -1, 1, QUARKSMITH_BAD_ARGUMENT, "-1 parameters", "0 or more"},
+      {"wilson", {{"mass", 1}}, 1, 4, QUARKSMITH_BAD_ARGUMENT, "slices 4", "no fifth dimension"},
+      {"moebius", {{"mass", 1}, {"m5", 1.5}}, 2, 0, QUARKSMITH_BAD_ARGUMENT, "slices 0", "at least 1"},
+      {"clover", {{"mass", 1}, {"csw", 1}, {"csw-t", 1}}, 3, 1, QUARKSMITH_BAD_ARGUMENT, "csw", ""},
+      {"clover", {{"mass", 1}, {"csw", 1e308}}, 2, 1, QUARKSMITH_BAD_ARGUMENT, "1e+308", "from -1000 to 1000"},
+      {"willson", {{"mass", 1}}, 1, 1, QUARKSMITH_UNKNOWN_NAME, "willson", "wilson"}};
+  for (size_t n = 0; n < sizeof actions / sizeof *actions; ++n) {
+    w = s->wilson, w.name = actions[n].name, w.parameters = actions[n].parameters;
+    w.count = actions[n].count, w.slices = actions[n].slices;
+    refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), actions[n].status, actions[n].operand,
+            actions[n].remedy);
+  }
+  w = s->wilson, w.parameters = NULL;
+  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "parameters is NULL", "pass");
+  w = s->wilson, w.name = NULL;
+  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "name of the action", "pass");
+  w = s->wilson, w.flavours[1] = 2;
+  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "flavour 2", "0 or 1");
+  const quarksmith_action_field field = {"fat", (const double*)s->psi};
+  w = s->wilson, w.fields = &field, w.field_count = 1;
+  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "no field fat", "");
+  refused(quarksmith_term_log_det(s->op, 0, numbers), bad, "", "");
   v.tolerance = 0;
   refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "tolerance 0", "positive");
   v = s->solvers, v.max_iterations = 0;
@@ -265,11 +294,6 @@ static void test_data(set* s) {
   free(mx), free(x[0]);
   quarksmith_free(solver);
   free_lattice(&bad);
-
-  quarksmith_wilson_parameters w = s->wilson;
-  w.csw = 1e308;
-  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), QUARKSMITH_BAD_ARGUMENT, "csw_r 1e+308",
-          "use a number from -1000 to 1000");
 }
 
 static void test_devices(set* s, const char* device) {

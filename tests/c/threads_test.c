@@ -44,7 +44,8 @@ static void* work(void* argument) {
 static job make_job(quarksmith_context* context, const int* extent, unsigned seed) {
   job j = {.l = make_lattice(extent, 0.3, seed), .seed = 100 * seed};
   j.l.mass = 0.2;
-  const quarksmith_wilson_parameters p = parameters_of(&j.l);
+  quarksmith_parameter parameters[most_parameters];
+  const quarksmith_action p = action_of(&j.l, parameters);
   quarksmith_solver_settings solver;
   quarksmith_operator_settings op;
   quarksmith_gauge* gauge = load_gauge(context, &j.l);

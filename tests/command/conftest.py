@@ -81,4 +81,4 @@ def quarksmith(tmp_path: Path) -> Command:
 def built_for_cpus(profile: str) -> set[str]:
     """Names of the kernels of a profile, and of the variants that were the fastest on some CPU."""
     kernels = load_profile(profile).kernels
-    return {s.name for s in (*kernels, *choices(kernels, devices=())[1])}
+    return {s.name for s in (*kernels, *choices(kernels, devices=())[1]["cpu"])}

@@ -52,7 +52,7 @@ def test_host_code_is_compiled_once_and_knows_no_profile():
     files: dict[str, int] = {}
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         for name in sources_of(entry):
-            if name.startswith(HOST) and not name.startswith("runtime/device_") and not name.endswith(".cu"):
+            if name.startswith(HOST) and not name.startswith("runtime/targets/cuda"):
                 files[name] = files.get(name, 0) + 1
                 assert "generated" not in entry["command"] and "/cuda" not in entry["command"], entry["command"]
     assert len(files) > 130 and set(files.values()) == {1}
@@ -76,10 +76,10 @@ def test_tests_and_the_demo_add_objects_and_change_none(folder):
 def test_kernels_for_tests_alone_change_objects_of_cuda_alone(folder):
     good = configured(folder, "QUARKSMITH_CUDA=ON", "QUARKSMITH_TESTS=ON")
     fast = configured(folder, "QUARKSMITH_CUDA_FOR_TESTS=ON")
-    kernels = {name for name in fast if name.endswith(".cu.o") and "/cuda/" in name}
+    kernels = {name for name in fast if name.endswith(".cu.o") and "generated/cuda/" in name}
     assert kernels
     assert all("/devices/" in fast[name] and "/devices/" not in good.get(name, "") for name in kernels)
-    lost = {name for name in good.keys() - fast.keys() | changed(good, fast) if "quarksmith_cuda_kernels" not in name}
+    lost = {name for name in good.keys() - fast.keys() | changed(good, fast) if "quarksmith_cuda.dir" not in name}
     assert {Path(name).parent.name + "/" + Path(name).name for name in lost} <= {
         "generated/tuned.cpp.o",
         "cuda/registry.cpp.o",

@@ -223,7 +223,7 @@ def test_a_module_is_loaded_as_it_was_built_and_not_otherwise(quarksmith, tmp_pa
         (
             '#include "runtime/registry.hpp"\nusing quarksmith::KernelModule;\n'
             'extern "C" const KernelModule* quarksmith_kernel_module() {\n'
-            "  static const KernelModule none{KernelModule::current_layout, {}, {}, {}, {}, {}, {}};\n"
+            "  static const KernelModule none{KernelModule::current_layout, {}, {}, {}, {}, {}};\n"
             "  return &none;\n}\n",
             "holds no kernels",
         ),

@@ -12,6 +12,8 @@ from generator.actions import ACTIONS
 from generator.emit.action_table import action_table
 from generator.emit.render import render
 from generator.language import Fermion, Links, Real, action, parameter, spelling
+from generator.lower.record import lower
+from generator.operators import RECORDS
 
 GAUGE = ("--gauge", "weak:0.3:4,4,4,4:3", "--device", "cpu")
 
@@ -41,11 +43,11 @@ class Own(Command):
 @pytest.fixture(scope="module")
 def own(tmp_path_factory):
     folder = tmp_path_factory.mktemp("action")
-    ACTIONS["probe"] = Probe.action
+    ACTIONS["probe"], RECORDS["probe"] = Probe.action, lower(Probe.action)
     try:
         text = render("actions.cpp.j2", "a test", **action_table())
     finally:
-        del ACTIONS["probe"]
+        del ACTIONS["probe"], RECORDS["probe"]
     (folder / "actions.cpp").write_text(text)
     linked(folder, [compiled(folder / "actions.cpp", "/generated/actions.cpp")])
     return Own(folder)

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from conftest import BUILD
 
-from generator.emit.action_table import action_row, is_offered, solvable_actions
+from generator.emit.action_table import is_offered, solvable_actions
 from generator.language import Option, Spelling
 from generator.language.action import option_name
+from generator.operators import RECORDS
 
 TABLE = {option_name(a.name): a for a in solvable_actions() if is_offered(a)}
 SPINORS = {name for name, a in TABLE.items() if a.spins == 4}
-WALL = {name for name, a in TABLE.items() if action_row(a).get("chain")}
+WALL = {name for name, a in TABLE.items() if (form := RECORDS[a.name].form) is not None and form.has_slices}
 DOUBLETS = {name for name, a in TABLE.items() if a.extends}
 STAGGERED = set(TABLE) - SPINORS
 ALL = set(TABLE)
@@ -47,14 +48,14 @@ OF_ACTIONS = {
     **{name: ((value(o),), taken_by(name)) for a in TABLE.values() for name, o in a.options.items()},
     "--ls": (("8",), WALL),
     "--flavours": (("0,1",), DOUBLETS),
+    "--even-odd": (("asymmetric",), ALL),
+    "--batch": (("2",), ALL),
     **{
         option: (given, SPINORS)
         for option, given in {
             "--sink": ("gaussian:1,2",),
             "--smear-links": ("stout:0.1,1",),
             "--basis": ("degrand_rossi",),
-            "--even-odd": ("asymmetric",),
-            "--batch": ("2",),
         }.items()
     },
 }
@@ -68,7 +69,7 @@ OF_MIXED = {"--updates": ("defect",), "--delta": ("0.1",)}
 EVERYWHERE = {
     *("--help", "--gauge", "--lattice", "--action", "--boundary", "--source", "--solver", "--precision"),
     *("--reconstruct", "--tol", "--max-iterations", "--out", "--correlators", "--overwrite", "--device", "--grid"),
-    *("--policy", "--json", "--quiet", "--log-level", "--allow-non-su3"),
+    *("--policy", "--json", "--quiet", "--log-level", "--allow-non-su3", "--field"),
 }
 
 
@@ -187,6 +188,11 @@ REFUSED = [
     ),
     (("propagator", *GAUGE, "--kappa", "inf", "--correlators", "c.json"), "--kappa"),
     (("propagator", *GAUGE, *MASS, "--anisotropy", "inf,1", "--correlators", "c.json"), "--anisotropy"),
+    (
+        ("propagator", *GAUGE, *MASS, "--correlators", "c.json", "--field", "phi=1"),
+        "--field phi: action wilson takes no field",
+    ),
+    (("propagator", *GAUGE, *MASS, "--correlators", "c.json", "--field", "phi"), "--field 'phi' is not NAME=FILE"),
     (("propagator", *GAUGE, *MASS, "--boundary", "0,0,0,nan", "--correlators", "c.json"), "--boundary"),
     (("propagator", *GAUGE, *MASS, "--tol", "2", "--correlators", "c.json"), "--tol"),
     (("solve-bench", *GAUGE, *MASS, "--solver", "cg", "--shifts", "1"), "--shifts"),

@@ -9,9 +9,11 @@ from collections import Counter
 import pytest
 from conftest import BUILD, ROOT
 
-from generator.emit.ondemand import INSTRUCTION_SETS, read_build
+from generator.emit.ondemand import read_build
+from generator.targets import HOST
 
-BUILT = read_build(BUILD).cpu
+INSTRUCTION_SETS = tuple(HOST.tables)
+BUILT = read_build(BUILD).host_tables
 
 
 def on(name):
@@ -40,9 +42,9 @@ def test_a_set_that_was_not_built_is_refused_by_name(quarksmith, name):
 
 
 def test_host_generator_and_build_know_the_same_sets():
-    table = (ROOT / "runtime" / "processor.hpp").read_text()
+    table = (ROOT / "runtime/targets/cpu/processor.hpp").read_text()
     assert tuple(re.findall(r'^    \{"(\S+)", "\w+", \d+, Architecture', table, flags=re.M)) == INSTRUCTION_SETS
-    build = (ROOT / "cmake" / "instruction_sets.cmake").read_text()
+    build = (ROOT / "runtime/targets/cpu/target.cmake").read_text()
     known = zip(re.findall(r"set\(known_sets ([^)]*)\)", build), re.findall(r'name_prefix "(.*)"', build), strict=True)
     assert tuple(prefix + name for names, prefix in known for name in names.split()) == INSTRUCTION_SETS
 

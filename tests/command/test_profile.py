@@ -12,8 +12,9 @@ from conftest import BUILD, ROOT, Command, built_for_cpus
 from relink import compiled, linked
 
 from generator.__main__ import main
-from generator.emit.ondemand import object_library, read_build
+from generator.emit.ondemand import read_build
 from generator.profile import load_profile
+from generator.targets import HOST
 
 DOCUMENT = ROOT / "docs" / "howto-profile.md"
 GAUGE = ("--gauge", "weak:0.3:4,4,4,4:1", "--mass", "0.5", "--correlators", "c.json", "--overwrite")
@@ -50,10 +51,10 @@ def command_of(profile, folder):
     assert {s.name for s in load_profile(str(profile)).kernels} <= {s.name for s in load_profile("default").kernels}
     assert main(["generate", "--profile", str(profile), "--devices", "none", "--out", str(folder / "generated")]) == 0
     objects = []
-    for target in read_build(BUILD).cpu:  # the kernels of each instruction set have a registry of their own
-        source = folder / f"{target}.cpp"
+    for table in read_build(BUILD).host_tables:  # each instruction set has a registry of its own
+        source = folder / f"{table}.cpp"
         shutil.copy(folder / "generated" / "cpu" / "registry.cpp", source)
-        objects.append(compiled(source, "/cpu/registry.cpp", command=f"{object_library(target)}.dir"))
+        objects.append(compiled(source, "/cpu/registry.cpp", command=f"quarksmith_{HOST.tables[table]}.dir"))
     for name in ("tables.cpp", "tuned.cpp"):
         objects.append(compiled(folder / "generated" / name, f"/{name}"))
     return Own(folder, linked(folder, objects))
@@ -119,7 +120,7 @@ def test_kernels_that_lack_others_are_skipped_by_name(tmp_path):
     bare = command_of(tmp_path / "bare.toml", tmp_path)
     small = ("--device", "cpu", "--lattice", "4,4,4,4", "--json", "b.json", "--overwrite")
     out = bare("bench", *small, "--seconds", "0.001").stdout
-    assert 'skipped: wilson_double_r12_nr_n1, for want of operator = "encode_links"' in out
+    assert 'skipped: wilson_double_r12_nr_n1, for lack of operator = "encode_links"' in out
     assert "scale_double  " in out and "wilson_double_r18_nr_n1  " in out
     assert [k["name"] for k in json.loads((tmp_path / "b.json").read_text())["skipped"]] == ["wilson_double_r12_nr_n1"]
     refused = bare("bench", *small, "--only", "r12", status=1)

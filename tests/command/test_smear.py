@@ -71,9 +71,9 @@ def test_smeared_links_are_those_of_the_smeared_file(quarksmith, tmp_path, recon
         (("flow", "unit:4,4,4,4", "--every", "0.015"), "is no multiple of --step"),
         (("apply", "nothing", "--gauge", "unit:4,4,4,4"), "no expression nothing in double"),
         (("apply", "stout4_step", "--gauge", "unit:4,4,4,4"), "stout4_step needs rho=NUMBER"),
-        (("apply", "lepage", "weight=1", "--gauge", "unit:4,4,4,4"), "lepage needs mu=x, y, z or t"),
-        (("apply", "lepage", "weight=1", "mu=x", "nu=5", "--gauge", "unit:4,4,4,4"), "lepage needs nu=x, y, z or t"),
-        (("apply", "lepage", "weight=1", "mu=x", "nu=x", "--gauge", "unit:4,4,4,4"), "are both direction 0"),
+        (("apply", "set_staple", "weight=1", "--gauge", "unit:4,4,4,4"), "set_staple needs mu=x, y, z or t"),
+        (("apply", "set_staple", "weight=1", "mu=x", "nu=5", "--gauge", "unit:4,4,4,4"), "needs nu=x, y, z or t"),
+        (("apply", "set_staple", "weight=1", "mu=x", "nu=x", "--gauge", "unit:4,4,4,4"), "are both direction 0"),
         (("apply", "stout4_step", "rho", "--gauge", "unit:4,4,4,4"), "'rho' is not name=value"),
         (("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1", "--smear-links", "stout:1", "--correlators", "a"),
          "'1' is not rho,N[,all|space]; use stout:rho,N[,all|space]"),
@@ -104,5 +104,5 @@ def test_every_writer_knows_the_precision_of_a_format(quarksmith, tmp_path, comm
 
 def test_directions_of_an_expression_come_with_the_call(quarksmith, tmp_path):
     """On unit links each staple is 2: the sum in one direction of four grows from 1 to 1 + 2 * 0.5."""
-    quarksmith(*("apply", "last_staple", "weight=0.5", "mu=y", "nu=t", "--gauge", "unit:4,4,4,4"), "--json", "a.json")
+    quarksmith(*("apply", "add_staple", "weight=0.5", "mu=y", "nu=t", "--gauge", "unit:4,4,4,4"), "--json", "a.json")
     assert read(tmp_path, "a.json")["out"]["link_trace"] == pytest.approx((3 + 2) / 4, abs=1e-14)

@@ -14,8 +14,9 @@ from test_documented_keys import others
 from generator.__main__ import main
 from generator.emit import ondemand
 from generator.emit.render import render
+from generator.errors import SpecError
 from generator.profile import load_profile
-from generator.spec import SpecError
+from generator.targets import GPU, HOST
 from generator.tune import sweep
 from generator.tune.tuned import Choice, choices, digest, write_evidence
 
@@ -113,19 +114,21 @@ def test_a_sweep_says_what_it_takes_and_keeps_to_its_time(monkeypatch, tmp_path,
     monkeypatch.setattr(sweep, "compile_module", compiled)
     monkeypatch.setattr("generator.tune.plan.processors", lambda: 2)
     build = dataclasses.replace(ondemand.read_build(BUILD), folder=tmp_path)
-    everything = len(sweep.pack_cpu(load_profile("default"), tmp_path, [], build, quick=True))
+    everything = len(sweep.pack_for_build(HOST, load_profile("default"), tmp_path, [], build, quick=True))
     assert f"{everything} candidates, 2 processor(s): about" in capsys.readouterr().out
     made.clear()
-    few = sweep.pack_cpu(load_profile("default"), tmp_path, [], build, quick=True, within=60)
+    few = sweep.pack_for_build(HOST, load_profile("default"), tmp_path, [], build, quick=True, within=60)
     out = capsys.readouterr().out
-    assert 0 < len(few) < everything / 4 and "more for want of time" in out and set(made) == {"wilson"}
+    assert 0 < len(few) < everything / 4 and "more for lack of time" in out and set(made) == {"wilson"}
     assert few[0].base == "wilson_double_r12_nr_n1"
     seconds = re.search(r"about (\d+) s to compile and (\d+) s to measure", out)
     assert seconds and sum(map(int, seconds.groups())) <= 61
     # A machine that is slower than estimated: compiling ends when its share is spent.
     ticks = iter(range(0, 100000, 20))
     monkeypatch.setattr(sweep.time, "monotonic", lambda: next(ticks))
-    assert len(sweep.pack_cpu(load_profile("default"), tmp_path, [], build, quick=True, within=60)) < len(few)
+    assert len(sweep.pack_for_build(HOST, load_profile("default"), tmp_path, [], build, quick=True, within=60)) < len(
+        few
+    )
     assert "longer than estimated" in capsys.readouterr().out
 
 
@@ -175,7 +178,7 @@ def test_a_faster_candidate_with_a_wrong_sign_is_rejected(quarksmith, tmp_path, 
     planted(monkeypatch, lambda text: text.replace("+= h[0]", "-= h[0]", 1))
     assert {e["status"] for e in swept(quarksmith, tmp_path / "packed")} == {"wrong"}
     write_evidence(tmp_path / "packed", load_profile("default"), tmp_path / "tuned")
-    assert choices(load_profile("default").kernels, (tmp_path / "tuned",))[1] == []
+    assert choices(load_profile("default").kernels, (tmp_path / "tuned",))[1] == {}
 
 
 def test_a_racy_candidate_is_rejected(quarksmith, tmp_path, monkeypatch):
@@ -213,7 +216,7 @@ def tuned_program(folder, device):
 def test_a_tuned_build_compares_with_the_kernel_itself(quarksmith, tmp_path, monkeypatch):
     monkeypatch.setattr(ondemand, "_render", wrong_in_rows)
     folder = tmp_path / "packed"
-    expected = {f"{NAME}__plain": "ok", f"{NAME}__rows": "wrong", f"{NAME}__unasked": "ok"}
+    expected = {f"{NAME}__plain": "ok", f"{NAME}__rows": "wrong", f"{NAME}__noprefetch": "ok"}
     assert {e["kernel"]: e["status"] for e in swept(quarksmith, folder)} == expected
     program = tuned_program(tmp_path / "bin", json.loads((folder / "device.json").read_text())["device"])
     module = next(folder.glob("kernels/*/module.so"))
@@ -230,7 +233,7 @@ def test_a_tuned_build_compares_with_the_kernel_itself(quarksmith, tmp_path, mon
 def evidence(tmp_path, entry) -> tuple:
     folder = tmp_path / "tuned"
     folder.mkdir()
-    (folder / "x.json").write_text(json.dumps({"device": "Some GPU", "compute_capability": "9.0", "kernels": entry}))
+    (folder / "x.json").write_text(json.dumps({"device": "Some GPU", "target": "cuda", "kernels": entry}))
     return (folder,)
 
 
@@ -248,16 +251,16 @@ def test_outdated_evidence_is_used_and_marked(tmp_path):
     assert found[spec.name].variant == spec.name + "__b64m4" and found[spec.name].stale
     # The Hermitian conjugate takes the result of its partner.
     assert found["wilson_dagger_double_r12_nr_n1"].variant == "wilson_dagger_double_r12_nr_n1__b64m4"
-    assert len(variants) == 2 and digest(spec) != "older"
+    assert len(variants["cuda"]) == 2 and digest(spec, GPU) != "older"
 
 
 def test_shapes_that_no_longer_exist_and_small_gains_are_passed_over(tmp_path):
     profile = load_profile("default")
     spec = profile.find("wilson_double_r12_nr_n1")
     rows = [row(5, ["gone"]), row(9.9, ["box"]), row(10, block=spec.block, min_blocks=spec.min_blocks)]
-    folders = evidence(tmp_path, {spec.name: {"digest": digest(spec), "classes": {"large": rows}}})
+    folders = evidence(tmp_path, {spec.name: {"digest": digest(spec, GPU), "classes": {"large": rows}}})
     table, variants = choices(profile.kernels, folders)
-    assert variants == []
+    assert not any(variants.values())
     assert {c.variant for c in table["Some GPU"] if c.kernel == spec.name} == {spec.name}
     assert not any(c.stale for c in table["Some GPU"] if c.kernel == spec.name)
 
@@ -265,7 +268,7 @@ def test_shapes_that_no_longer_exist_and_small_gains_are_passed_over(tmp_path):
 def test_evidence_of_a_processor_does_not_depend_on_what_gpus_have():
     spec = load_profile("default").find("wilson_double_r12_nr_n1")
     alone = dataclasses.replace(spec, ranks=False)
-    assert spec.ranks and digest(spec) != digest(alone) and digest(spec, "cpu") == digest(alone, "cpu")
+    assert spec.ranks and digest(spec, GPU) != digest(alone, GPU) and digest(spec, HOST) == digest(alone, HOST)
 
 
 def test_damaged_evidence_is_refused(tmp_path):

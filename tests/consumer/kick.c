@@ -22,6 +22,7 @@ int kick(const int extent[4], const double* u, double* p, double beta, double ka
   quarksmith_link_format links;
   quarksmith_spinor_format spinors;
   quarksmith_gauge_loops loops;
+  quarksmith_action quarks;
   quarksmith_quark_parameters clover;
   quarksmith_rational inverse; /* r(A) = 1 / A */
   const quarksmith_parameter values[2] = {{"kappa", kappa}, {"csw", csw}};
@@ -30,11 +31,13 @@ int kick(const int extent[4], const double* u, double* p, double beta, double ka
   TRY(quarksmith_link_format_init(&links)); /* change what differs in your code */
   TRY(quarksmith_spinor_format_init(&spinors));
   TRY(quarksmith_gauge_loops_init(&loops));
-  TRY(quarksmith_quark_parameters_init(&clover)); /* antiperiodic in time */
+  TRY(quarksmith_quark_parameters_init(&clover));
   TRY(quarksmith_rational_init(&inverse));
   for (int plane = 0; plane < 6; ++plane) loops.planes[plane] = beta * (1 + 8 * 0.331);
   loops.rectangle = -0.331 * beta;
-  clover.action = "clover", clover.parameters = values, clover.count = 2, clover.even_odd = "asymmetric";
+  TRY(quarksmith_action_init(&quarks)); /* antiperiodic in time */
+  quarks.name = "clover", quarks.parameters = values, quarks.count = 2;
+  clover.action = &quarks, clover.even_odd = "asymmetric";
   inverse.count = 1, inverse.residues = &one, inverse.poles = &zero;
 
   TRY(quarksmith_open("auto", extent, &context)); /* once; links and momenta may stay on the device too */

@@ -9,9 +9,8 @@ int main() {
   using namespace quarksmith;
   const HostGauge gauge = weak_gauge(Lattice({4, 4, 4, 8}), 0.2, 1);
   const auto domain = std::make_shared<Domain>(gauge.lattice, Device::select("auto"));
-  WilsonParameters parameters;
-  parameters.mass = 0.1;
-  const WilsonSolver solver(gauge, domain, parameters, {});
+  const Action action("wilson", {{"mass", 0.1}});
+  const Solver solver(action, gauge, domain, {});
 
   SpinorField b(domain, find_precision("double"), Subset::full), x = b.like();
   upload(make_source(source_of("point:0,0,0,0", gauge.lattice), gauge.lattice, 0, 0), b, solver.basis());

@@ -18,7 +18,8 @@ int propagate(const int extent[4], const double* links, double kappa, double csw
   quarksmith_solver* solver = NULL;
   quarksmith_link_format link_format;
   quarksmith_spinor_format spinor_format;
-  quarksmith_wilson_parameters action;
+  quarksmith_action action; /* docs/actions.md lists all, with their parameters */
+  const quarksmith_parameter parameters[2] = {{"kappa", kappa}, {"csw", csw}};
   quarksmith_solver_settings settings;
   quarksmith_solve_report* reports = malloc((size_t)n * sizeof *reports);
   TRY(quarksmith_solve_report_init(reports));
@@ -27,9 +28,8 @@ int propagate(const int extent[4], const double* links, double kappa, double csw
   TRY(quarksmith_link_format_init(&link_format)); /* change what differs in your code */
   TRY(quarksmith_gauge_load(context, (const void* const[]){links}, &link_format, &gauge));
 
-  TRY(quarksmith_wilson_parameters_init(&action)); /* antiperiodic in time */
-  action.mass = quarksmith_mass_of_kappa(kappa);
-  action.csw = csw;
+  TRY(quarksmith_action_init(&action)); /* antiperiodic in time */
+  action.name = "clover", action.parameters = parameters, action.count = 2;
   TRY(quarksmith_solver_settings_init(&settings));
   settings.precision = "double-single"; /* residuals are true, in double */
   TRY(quarksmith_solver_create(gauge, &action, &settings, &solver));

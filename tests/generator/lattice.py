@@ -12,11 +12,25 @@ from generator.language.graph import FIFTH, Node
 TAU = {1: np.array([[0, 1], [1, 0]]), 2: np.array([[0, -1j], [1j, 0]]), 3: np.diag([1, -1])}
 
 
+def gaussian(rng, shape: tuple[int, ...]) -> np.ndarray:
+    """Complex numbers."""
+    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
+
+
 def random_links(extent: tuple[int, ...], seed: int) -> np.ndarray:
     """SU(3) matrices, axes x, y, z, t, mu, row, column."""
-    rng = np.random.default_rng(seed)
-    q, _ = np.linalg.qr(rng.normal(size=(*extent, 4, 3, 3)) + 1j * rng.normal(size=(*extent, 4, 3, 3)))
+    q, _ = np.linalg.qr(gaussian(np.random.default_rng(seed), (*extent, 4, 3, 3)))
     return q / np.linalg.det(q)[..., None, None] ** (1 / 3)
+
+
+def random_field(kind: str, extent: tuple[int, ...], seed: int) -> np.ndarray:
+    """A field that statements read, by its kind."""
+    rng = np.random.default_rng(seed)
+    if kind == "links":
+        return random_links(extent, seed)
+    if kind == "phases":
+        return np.exp(1j * rng.uniform(0, 2 * np.pi, size=(*extent, 4)))
+    return gaussian(rng, {"matrices": (*extent, 4, 3, 3), "scalars": extent, "spinor": (*extent, 1, 1, 4, 3)}[kind])
 
 
 def exponential(m: np.ndarray) -> np.ndarray:
@@ -34,6 +48,33 @@ def algebra_part(m: np.ndarray) -> np.ndarray:
     """(m - m^+)/2 without its trace."""
     half = (m - np.swapaxes(m, -1, -2).conj()) / 2
     return half - np.trace(half, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) / 3
+
+
+def _basis_of_algebra() -> np.ndarray:
+    """Anti-Hermitian traceless matrices with tr(t_k t_l) = -delta_kl / 2."""
+    found = []
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        for z in (1, 1j):
+            t = np.zeros((3, 3), complex)
+            t[a, b], t[b, a] = z / 2, -np.conj(z) / 2
+            found.append(t)
+    return np.array([*found, np.diag([0.5j, -0.5j, 0]), np.diag([1j, 1j, -2j]) / np.sqrt(12)])
+
+
+ALGEBRA = _basis_of_algebra()
+
+
+def closest_su3(m: np.ndarray) -> np.ndarray:
+    """The U in SU(3) with the largest Re tr U^+ m: exp(-i theta_k) in its singular vectors, sum theta = arg det."""
+    left, s, right = np.linalg.svd(m)
+    phase = np.angle(np.linalg.det(left @ right))
+    low, high = (np.full(phase.shape, x) for x in (-1.0, 1.0))  # s_k sin(theta_k) = r for all k
+    for _ in range(60):
+        r = (low + high) / 2
+        above = np.arcsin(np.clip(r[..., None] * s[..., -1:] / s, -1, 1)).sum(axis=-1) > phase
+        low, high = np.where(above, low, r), np.where(above, r, high)
+    theta = np.arcsin(np.clip(r[..., None] * s[..., -1:] / s, -1, 1))
+    return (left * np.exp(-1j * theta)[..., None, :]) @ right
 
 
 @dataclass
@@ -132,12 +173,26 @@ class Interpreter:
 
     def _exp(self, node):
         value = self(node.args[0])
-        return np.exp(value) if node.kind == "real" else exponential(value)
+        return np.exp(value) if node.kind in ("real", "complex") else exponential(value)
 
     def _exp_adjoint(self, node):
         """TA of integral of exp((1 - s) Q) C exp(s Q): a corner of an exponential (C. Van Loan, IEEE TAC 23, 395)."""
         q, c = (np.broadcast_to(self(a), (*self.extent, 3, 3)) for a in node.args)
         return algebra_part(exponential(np.block([[q, c], [np.zeros_like(q), q]]))[..., :3, 3:])
+
+    def _project(self, node):
+        return closest_su3(np.broadcast_to(self(node.args[0]), (*self.extent, 3, 3)))
+
+    def _project_adjoint(self, node):
+        """C^+ of tr(C dU) = tr(C' dm): U stays where TA(U^+ m) = 0, so that TA(w U^+ m) = TA(U^+ dm) with dU = U w."""
+        m, c = (np.broadcast_to(self(a), (*self.extent, 3, 3)) for a in node.args)
+        u = closest_su3(m)
+        s = np.swapaxes(u, -1, -2).conj() @ m
+        part = lambda of, with_: -2 * np.einsum("...ab,kba->...k", of, with_).real  # noqa: E731
+        to_ta = np.stack([part(algebra_part(t @ s), ALGEBRA) for t in ALGEBRA], axis=-1)
+        by_w = np.einsum("...ab,kba->...k", c @ u, ALGEBRA).real
+        by_ta = np.linalg.solve(np.swapaxes(to_ta, -1, -2), by_w[..., None])[..., 0]
+        return -2 * np.einsum("...k,kab->...ab", by_ta, ALGEBRA) @ np.swapaxes(u, -1, -2).conj()
 
     def _project_u3(self, node):
         left, _, right = np.linalg.svd(np.broadcast_to(self(node.args[0]), (*self.extent, 3, 3)))
@@ -217,12 +272,15 @@ class Interpreter:
             return value  # the same at all sites
         for mu, steps in enumerate((*node.data.vector[:4], node.data.vector[FIFTH])):
             wall = self(node.args[1]) if mu == 4 and steps else 1
-            for _ in range(abs(steps)):
-                value = np.roll(value, -int(np.sign(steps)), axis=mu)
-                edge = [slice(None)] * value.ndim
-                edge[mu] = -1 if steps > 0 else 0
-                if mu == 4:
-                    value[tuple(edge)] *= wall
-                elif node.kind == "spinor":
-                    value[tuple(edge)] *= self.phases[mu] if steps > 0 else np.conj(self.phases[mu])
+            value = self.moved(value, mu, steps, wall, fermion=node.kind == "spinor")
+        return value
+
+    def moved(self, value, mu, steps, wall=1, *, fermion=True):
+        """The field at x + steps mu; what crosses the boundary takes up its phase, along s `wall`."""
+        phase = wall if mu == 4 else self.phases[mu] if fermion else 1
+        for _ in range(abs(steps)):
+            value = np.roll(value, -int(np.sign(steps)), axis=mu)
+            if fermion:
+                edge = (slice(None),) * mu + (-1 if steps > 0 else 0,)
+                value[edge] *= phase if steps > 0 or mu == 4 else np.conj(phase)
         return value

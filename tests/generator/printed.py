@@ -101,6 +101,7 @@ class Field:
             "exp": lambda v: Op.of(np.exp(v.number)),
             **{name: Op.of(v) for name, v in self.parameters.items()},
             "tau_1": tau([[0, 1], [1, 0]]),
+            "tau_2": tau([[0, -1j], [1j, 0]]),
             "tau_3": tau([[1, 0], [0, -1]]),
         }
 
@@ -197,8 +198,8 @@ class By:
         return self.of(step.axis)
 
 
-def in_the_language(text: str, field: Field) -> np.ndarray:
-    """`out` of the statements of a formula in the notation of the language."""
+def in_the_language(text: str, field: Field, numbers: dict[str, complex]) -> np.ndarray:
+    """`out` of the statements of a formula in the notation of the language, for numbers by their names."""
 
     def shift(f, step):
         for mu, n in enumerate(step.vector):
@@ -206,17 +207,34 @@ def in_the_language(text: str, field: Field) -> np.ndarray:
         return f
 
     def adj(op):
-        return field.link(op.letter, op.mu, 0, True)
+        return Op.of(np.conj(op.number)) if op.number is not None else op.adjoint
 
-    def link(mu):
-        op = field.link("U", mu, 0, False)
-        op.letter, op.mu = "U", mu
+    def colour(m):
+        return Op(lambda f: np.einsum("xyztab,xyzt...b->xyzt...a", m, f))
+
+    def number(z):
+        return Op(lambda f: z[..., None, None, None, None] * f)
+
+    def with_adjoint(op, adjoint):
+        op.adjoint = adjoint
         return op
 
+    def matrices(u):
+        return By(
+            lambda mu: with_adjoint(colour(u[..., mu, :, :]), colour(np.swapaxes(u[..., mu, :, :], -1, -2).conj()))
+        )
+
+    def turned(m):
+        return Op(lambda f: np.einsum("fg,...gsc->...fsc", np.array(m), f))
+
     steps = {a: Step(*(int(k == mu) for k in range(4))) for mu, a in enumerate(AXES)}
-    names = field.names() | steps
-    names |= {"u": By(link), "gamma": By(lambda mu: on_spin(field.gamma[mu])), "shift": shift, "adj": adj}
-    names["psi"] = field.psi
+    names = field.names() | steps | {n: Op.of(v) for n, v in numbers.items()}
+    for name, values in field.links.items():
+        names[name] = matrices(values) if values.ndim > 4 else with_adjoint(number(values), number(values.conj()))
+    pauli = {1: [[0, 1], [1, 0]], 2: [[0, -1j], [1j, 0]], 3: [[1, 0], [0, -1]]}
+    names["tau"] = {k: turned(m) for k, m in pauli.items()}
+    names |= {"gamma": By(lambda mu: on_spin(field.gamma[mu])), "gamma5": names["gamma_5"]}
+    names |= {"shift": shift, "adj": adj, "psi": field.psi}
     for statement in text.split("; "):
         name, _, value = statement.partition(" = ")
         names[name] = eval(value, names)

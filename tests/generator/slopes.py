@@ -1,24 +1,14 @@
 """What tests of forces share: fields, slopes of functions, what an expression gives."""
 
 import numpy as np
-from lattice import Interpreter, exponential, random_links
+from lattice import Interpreter, exponential, gaussian
 
-from generator.actions import ACTIONS
 from generator.language.graph import Node, Step
-from generator.lower.fifth import FifthForm
 from generator.operators import OPERATORS
 
 EXTENT = (2, 4, 2, 4)
-PARAMETERS = {
-    "mass": 0.31, "xi0": 1.7, "nu": 0.9, "csw_r": 1.3, "csw_t": 0.8, "mu": 0.23, "epsilon": 0.11,
-    "m5": 1.4, "b": 0.7, "c": 0.4, "b5": 1.5, "c5": 0.5,
-}  # fmt: skip
 PHASES = (1, np.exp(0.4j), 1, -1)
 ZERO = np.zeros((*EXTENT, 4, 3, 3), complex)
-
-
-def gaussian(rng, shape):
-    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
 
 
 def algebra(rng, shape):
@@ -27,7 +17,7 @@ def algebra(rng, shape):
     return m - np.trace(m, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) / 3
 
 
-def slope(f, step=0.02):
+def slope(f, step=0.002):
     """f'(0) from symmetric differences at three steps, extrapolated: errors of order step^6."""
     rows = [(f(step / 2**k) - f(-step / 2**k)) / (2 * step / 2**k) for k in range(4)]
     for order in (1, 2, 3):
@@ -35,41 +25,29 @@ def slope(f, step=0.02):
     return rows[0]
 
 
-def evaluate(graph, fields):
-    return Interpreter(EXTENT, fields, PARAMETERS, PHASES)(graph)
+def evaluate(graph, fields, values=None):
+    return Interpreter(EXTENT, fields, values or {}, PHASES)(graph)
 
 
-def fields_of(name):
-    action = ACTIONS[name]
-    rng = np.random.default_rng(3)
-    slices = 4 if FifthForm(action).has_slices else 1
-    shape = (*EXTENT, slices, 2 if "doublet" in name else 1, action.spins, 3)
-    fields = {f.name: random_links(EXTENT, n + 1) for n, f in enumerate(action.fields[:-1])}
-    return fields | {"psi": gaussian(rng, shape), "y": gaussian(rng, shape)}
-
-
-def applied(name, fields, **numbers):
-    """What an expression gives: its outputs by name."""
-    definition = OPERATORS[name].definition
-    interpreter = Interpreter(EXTENT, fields, PARAMETERS | numbers, PHASES)
-    outputs = {}
-    for (output, _), result in zip(definition.outputs, definition.results, strict=True):
-        outputs[output] = np.zeros((*EXTENT, 4, 3, 3), complex)
-        for mu, node in result.items():
-            outputs[output][:, :, :, :, mu.index] = interpreter(node)
-    return outputs
+def call(kernel, fields, numbers, along, phases=PHASES):
+    """What an expression gives for the directions of a call: its outputs by name, matrices by direction; or sums."""
+    definition = kernel.definition
+    extent = next(iter(fields.values())).shape[:4]
+    interpreter = Interpreter(extent, dict(fields), dict(numbers), phases)
+    value = lambda node: interpreter(with_directions(node, along))  # noqa: E731
+    at = lambda d: along[d.index - 4] if d.index >= 4 else d.index  # noqa: E731
+    if not definition.outputs:
+        return [value(result) for result in definition.results]
+    return {
+        output: {at(d): value(node) for d, node in result.items()} if isinstance(result, dict) else value(result)
+        for (output, _), result in zip(definition.outputs, definition.results, strict=True)
+    }
 
 
 def in_plane(name, along, fields, **numbers):
-    """What an expression gives for the directions of a call: sums, or matrices by direction.
-
-    Directions get their places in a copy of the formula.
-    """
-    definition = OPERATORS[name].definition
-    value = lambda node: Interpreter(EXTENT, fields, numbers, PHASES)(with_directions(node, along))  # noqa: E731
-    if not definition.outputs:
-        return [value(result) for result in definition.results]
-    return [{along[d.index - 4]: value(node) for d, node in result.items()} for result in definition.results]
+    """The same of an operator by name: for each output in turn."""
+    found = call(OPERATORS[name], fields, numbers, along)
+    return list(found.values()) if isinstance(found, dict) else found
 
 
 def add_in_plane(field, name, along, fields, **numbers):

@@ -1,29 +1,29 @@
-"""Fat and long links of actions against sums over explicit paths, and the launches that make them."""
+"""Fields that statements make: against sums over explicit paths, and the launches that make them."""
 
 import numpy as np
 import pytest
 from fat_paths import expected
-from lattice import Interpreter, random_links
+from lattice import Interpreter, algebra_part, exponential, random_links
+from lowered import Machine
+from statements import EVERY, MAKING, read_by, values_of, with_made
 
-from generator.actions import ACTIONS
-from generator.emit.action_table import links_row
+from generator.errors import ExpressionError
 from generator.language import (
-    Expression,
     Links,
     Matrices,
     Real,
     StaggeredFermion,
     action,
     directions,
+    expression,
     parameter,
     project_u3,
     stored,
 )
-from generator.language.gauge import line, moved_up
-from generator.language.graph import ExpressionError
-from generator.language.symbols import FourMatrices
-from generator.operators import OPERATORS
-from generator.operators.fat_links import link_stages
+from generator.language.gauge import line
+from generator.language.symbols import Four
+from generator.lower.record import try_lower
+from generator.operators.expression import Expression
 
 EXTENT = (3, 2, 4, 3)
 VALUES = {"mass": 0.1, "u0": 0.87, "naik_epsilon": -0.13}
@@ -31,7 +31,7 @@ VALUES = {"mass": 0.1, "u0": 0.87, "naik_epsilon": -0.13}
 
 def stated(name, u, values=VALUES):
     value = Interpreter(u.shape[:4], {"u": u}, values)
-    return {f: np.stack([value(m) for m in of.values()], axis=4) for f, of in ACTIONS[name].links.items()}
+    return {f: np.stack([value(m) for m in of.values()], axis=4) for f, of in EVERY[name].action.links.items()}
 
 
 @pytest.mark.parametrize("name", ["asqtad", "hisq"])
@@ -42,73 +42,38 @@ def test_links_are_the_sums_over_all_paths(name):
         assert np.abs(given[f] - wanted[f]).max() < 1e-13
 
 
-class Called(Interpreter):
-    """Formulas whose directions, mu and nu, came with the call."""
-
-    chosen = (0, 0)
-
-    def _index(self, mu):
-        return self.chosen[mu - 4] if mu >= 4 else mu
-
-    def _load(self, node):
-        name, mu = node.data
-        return self.fields[name][:, :, :, :, self._index(mu)]
-
-    def _shift(self, node):
-        steps = [0] * 4
-        for mu, n in enumerate(node.data.vector):
-            if n:
-                steps[self._index(mu)] += n
-        return np.roll(self(node.args[0]), [-n for n in steps], axis=(0, 1, 2, 3))
+@pytest.mark.parametrize(("name", "dimensions"), [("stout", 4), ("stout_space", 3)])
+def test_stout_links_are_exponentials_of_staples(name, dimensions):
+    """V = exp(rho [C U^+]_TA) U (hep-lat/0311018, eqs. 1-3), link by link."""
+    u, rho = random_links(EXTENT, 5), 0.11
+    v, dagger = u.copy(), lambda m: np.swapaxes(m, -1, -2).conj()
+    for mu in range(dimensions):
+        c = np.zeros((*EXTENT, 3, 3), complex)
+        for nu in (n for n in range(dimensions) if n != mu):
+            side, ahead = u[:, :, :, :, nu], np.roll(u, -1, axis=mu)[:, :, :, :, nu]
+            above = np.roll(u, -1, axis=nu)[:, :, :, :, mu]
+            c += side @ above @ dagger(ahead) + np.roll(dagger(side) @ u[:, :, :, :, mu] @ ahead, 1, axis=nu)
+        v[:, :, :, :, mu] = exponential(rho * algebra_part(c @ dagger(u[:, :, :, :, mu]))) @ u[:, :, :, :, mu]
+    assert np.abs(stated(name, u, {"rho": rho})["smeared"] - v).max() < 1e-13
 
 
-def call(launch, numbers, memory):
-    """What a launch writes: (field, direction) -> matrices."""
-    definition = next(o for o in OPERATORS.values() if o.name == launch.kernel).definition
-    inputs, outputs, chosen = {}, [], []
-    names = [n for n, _ in (*definition.inputs, *definition.outputs)]
-    for n, o in zip(names, launch.operands, strict=True):
-        if o.kind == "direction":
-            chosen.append(o.value)
-        elif o.kind == "number":
-            inputs[n] = np.prod([Interpreter(EXTENT, {}, VALUES)(f) for f in o.value])
-        elif n in dict(definition.outputs):
-            outputs.append(numbers[o.value])
-        else:
-            inputs[n] = memory[numbers[o.value]]
-    formula = Called(EXTENT, inputs, inputs)
-    formula.chosen = (*chosen, 0, 0)[:2]
-    return {
-        (field, formula._index(mu.index)): formula(node)
-        for field, result in zip(outputs, definition.results, strict=True)
-        for mu, node in result.items()
-    }
-
-
-@pytest.mark.parametrize("name", ["asqtad", "hisq"])
+@pytest.mark.parametrize("name", [n for n, r in MAKING.items() if r.action.links])
 def test_the_launches_make_what_was_stated(name):
-    """Field by field, in the order of the launches: also that no field is overwritten while it is needed."""
-    u = random_links(EXTENT, 4)
-    given, source = stated(name, u), u
-    for stage in link_stages(ACTIONS[name]):
-        memory = [source, *(np.full_like(u, np.nan) for _ in range(stage.fields - 1))]
-        for launch, numbers in zip(stage.launches, stage.numbered, strict=True):
-            for (field, mu), matrix in call(launch, numbers, memory).items():
-                memory[field][..., mu, :, :] = matrix
-        left, _, right = np.linalg.svd(memory[1]) if stage.project else (source, 0, np.eye(3))
-        source = left @ right
-    assert np.abs(given["fat"] - memory[1]).max() < 1e-13
-    assert np.abs(given["long"] - memory[2]).max() < 1e-13
+    """Field by field, in the order of the launches: also that none is needed before it is there."""
+    action = MAKING[name].action
+    fields, values = read_by(action, EXTENT), values_of(action)
+    made, machine = with_made(action, fields, values), Machine(MAKING[name], fields, values)
+    for field in action.links:
+        assert np.abs(made[field] - machine.fields[field]).max() < 1e-13
 
 
 def test_few_fields_are_kept_and_few_sites_read_beyond_a_part():
-    """Two staples at a time; fat7 reads one site aside, Lepage's paths and Naik's two."""
-    assert [(s.fields, s.reach, s.project) for s in link_stages(ACTIONS["asqtad"])] == [(5, (2, 2, 2, 2), False)]
-    assert [(s.fields, s.reach, s.project) for s in link_stages(ACTIONS["hisq"])] == [
-        (4, (1, 1, 1, 1), True), (5, (2, 2, 2, 2), False),
-    ]  # fmt: skip
-    assert [len(s.launches) for s in link_stages(ACTIONS["hisq"])] == [61, 74]
-    assert link_stages(ACTIONS["wilson"]) == []
+    """Fat7 reads one site aside, Lepage's paths and Naik's two; projections stand apart."""
+    stages = lambda name: [(s.fields, len(s.launches), s.reach) for s in EVERY[name].stages]  # noqa: E731
+    assert stages("asqtad") == [(("fat", "long"), 74, (2, 2, 2, 2))]
+    assert [s[1:] for s in stages("hisq")] == [(61, (1, 1, 1, 1)), (1, (0, 0, 0, 0)), (74, (2, 2, 2, 2))]
+    assert stages("stout") == [(("smeared",), 13, (1, 1, 1, 1))]
+    assert stages("wilson") == []
 
 
 FREE = VALUES | {"u0": 1, "naik_epsilon": 0}
@@ -148,48 +113,29 @@ class Fat:
         return self.mass * psi
 
 
-@pytest.mark.parametrize("keep", [lambda m: stored({m: u_of(m)})[m], lambda m: project_u3(u_of(m))])
-def test_fields_of_statements_are_refused_in_kernels(keep):
+@pytest.mark.parametrize("keep", [lambda m: stored({m: Four("u")[m]})[m], lambda m: project_u3(Four("u")[m])])
+def test_stored_fields_are_for_statements(keep):
+    @expression
     def kept(u: Links) -> Matrices:
         return {mu: keep(mu) for mu in directions}
 
-    with pytest.raises(ExpressionError, match=r"is for the links of an action, its method links"):
-        Expression(kept).blocks  # noqa: B018
+    if keep(directions[0]).op == "stored":
+        with pytest.raises(ExpressionError, match=r"is for statements of actions"):
+            _ = Expression(kept).blocks
+    else:
+        assert Expression(kept).blocks
 
 
-def u_of(mu):
-    return FourMatrices("u", algebra=False)[mu]
-
-
-def test_what_no_kernel_makes_is_refused():
-    @action
-    class OneSided(Fat):
-        def links(self, u):
-            pairs = zip(directions, (*directions[1:], directions[0]), strict=True)
-            return ({mu: 0.5 * u[mu] + 0.1 * moved_up(u[nu], u[mu], mu, nu) for mu, nu in pairs},)
-
-    @action
-    class Unstored(Fat):
-        def links(self, u):
-            w = stored({mu: project_u3(u[mu]) for mu in directions})
-            return ({mu: 0.5 * w[mu] for mu in directions},)
-
+def test_what_is_no_field_of_links_is_refused():
     @action
     class Few(Fat):
-        def links(self, u):
+        def links(self, u: Links) -> Matrices:
             return ({mu: 0.5 * line(u, mu, 3) for mu in directions[:3]},)
 
-    with pytest.raises(ExpressionError, match=r"test_action_links.py:\d+: one_sided: no kernel adds up .*lepage"):
-        link_stages(OneSided.action)
-    with pytest.raises(ExpressionError, match="unstored: project_u3 takes a field that is stored"):
-        link_stages(Unstored.action)
-    with pytest.raises(ExpressionError, match="links of few returns four matrices for fat"):
-        link_stages(Few.action)
-
     @action
-    class Alone(Fat):
-        def links(self, u):
-            return ({mu: 0.5 * u[mu] for mu in directions},)
+    class Many(Fat):
+        def links(self, u: Links) -> Matrices:
+            return u, u
 
-    with pytest.raises(ExpressionError, match="alone makes fat; make fat and long links"):
-        links_row(Alone.action)
+    assert "links of few returns no matrix for direction t" in str(try_lower(Few.action))
+    assert "links of many returns 2 fields, but dirac takes fat" in str(try_lower(Many.action))

@@ -1,78 +1,66 @@
 """The table of actions that C++ has, and the numbers in it."""
 
+import re
 import textwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
+from lowered import Machine
+from statements import EVERY, KERNELS, OF_HOPS, read_by, values_of
 
 from generator.actions import ACTIONS
-from generator.emit.action_table import action_row
-from generator.language import Fermion, Links, Real, action, adj, directions, exp, gamma, parameter, shift, sign, x
-from generator.language.graph import ExpressionError
-from generator.lower.fifth import FifthForm
-from generator.lower.hopping import HoppingForm
-from generator.lower.site import SiteForm
-from generator.lower.stored import clover_coefficients
-from generator.lower.terms import value_of
-from generator.operators import OPERATORS
-
-PARAMETERS = {
-    "mass": 0.31, "xi0": 1.7, "nu": 0.9, "csw_r": 1.3, "csw_t": 0.8, "mu": 0.23, "epsilon": 0.11,
-    "m5": 1.4, "b": 1.5, "c": 0.5, "b5": 1.4, "c5": 0.6, "u0": 0.9, "naik_epsilon": -0.1,
-}  # fmt: skip
+from generator.cpp.numbers import number_function
+from generator.emit.action_table import action_row, action_table
+from generator.emit.words import site_numbers, slice_numbers, weight
+from generator.errors import ExpressionError
+from generator.language import exp, sign, x
+from generator.operators import RECORDS
 
 
-def test_numbers_that_differ_forward_and_backward_belong_to_an_operator_of_its_own():
-    form = HoppingForm(ACTIONS["naive"])
-    assert form.directed == (3,)
-    assert not form.anti_hermitian
-    assert HoppingForm(ACTIONS["staggered"]).anti_hermitian
-    assert not HoppingForm(ACTIONS["wilson"]).anti_hermitian
-    assert OPERATORS["naive"].hops_of is None
+@pytest.fixture(autouse=True)
+def all_in_the_library(monkeypatch):
+    monkeypatch.setattr("generator.emit.action_table.OPERATORS", KERNELS)
 
 
-def test_numbers_of_parameters_as_cpp():
+def read(code, values):
+    """A function of the table, evaluated by Python."""
+    text = code.partition("return ")[2].rpartition(";")[0].replace("std::", "") or "1"
+    names = {"p": values, "exp": np.exp, "conj": np.conj, "Value": complex}
+    return eval(re.sub(r"(p\[\d+\])\.(real|imag)\(\)", r"\1.\2", text), names)
+
+
+def test_numbers_that_differ_forward_and_backward_are_known():
+    assert EVERY["naive"].form.directed == (3,)
+    assert {n for n, r in RECORDS.items() if r.form is not None and r.form.anti_hermitian} == {
+        *("staggered", "improved_staggered", "asqtad", "hisq")
+    }
+
+
+@pytest.mark.parametrize("name", [n for n, r in OF_HOPS.items() if r.action.parameters])
+def test_numbers_of_parameters_as_cpp(name):
     """What is emitted, read back by Python, is what the graph says."""
-    for name, a in ACTIONS.items():
-        if not a.parameters or not FifthForm(a).has_shape:
-            continue
-        names = [p.name for p in a.parameters]
-        row = action_row(a)
-        values = {"p": [PARAMETERS[n] for n in names], "exp": np.exp}
-        read = lambda f: eval(f.partition("return ")[2].rpartition(";")[0].replace("std::", "") or "1", values)  # noqa: E731, B023
-        emitted = {k: read(f) for k, f in row["numbers"] if k != "h"}
-        form = FifthForm(a)
-        site = SiteForm(a, form.local)
-        for part, given in (("diagonal", "alpha" if form.has_slices else "diagonal"), ("splitting", "splitting")):
-            assert emitted.get(given, 0) == pytest.approx(site.value(part, PARAMETERS), rel=1e-14)
-        for h in form.stated if not form.has_slices else ():
-            function = row["weights"][h.mu][0 if h.sign > 0 else 1]
-            weight = np.prod([value_of(n, PARAMETERS) for n in h.terms[0].numbers])
-            assert read(function) == pytest.approx(weight.real, rel=1e-14)
-        assert row["formula"].startswith("M psi = "), name
+    record, row = OF_HOPS[name], action_row(OF_HOPS[name])
+    names, values = [p.name for p in record.action.parameters], values_of(record.action)
+    machine = Machine(record, read_by(record.action), values)
+    emitted = " ".join(" ".join(row.members.values()).split())
+    form, along = record.form, record.form.has_slices
+    numbers = [(False, weight(form, mu, way)) for mu in form.directions for way in (1, -1)]
+    numbers += [(along, rows) for rows in (slice_numbers(record) if along else site_numbers(record.site)).values()]
+    for is_complex, rows in numbers:
+        code = number_function(rows, names, is_complex=is_complex)
+        assert read(code, [values[n] for n in names]) == pytest.approx(machine.sum(rows), rel=1e-14)
+        assert code in emitted or machine.sum(rows) == 1
+    assert row.members["formula"].startswith('"M psi = ')
 
 
-def test_site_terms_that_are_no_field_strengths_are_not_stored():
-    @action
-    class Leaf:
-        c: Real = parameter(help="weight")
-
-        def dirac(self, u: Links, psi: Fermion) -> Fermion:
-            return Wilson.hopping(u, psi) + self.c * (u[x] * adj(u[x]) + adj(u[x]) * u[x]) * psi
-
-    class Wilson:
-        @staticmethod
-        def hopping(u, psi):
-            return sum(
-                (1 - gamma[mu]) * (u[mu] * shift(psi, +mu)) + (1 + gamma[mu]) * shift(adj(u[mu]) * psi, -mu)
-                for mu in directions
-            )
-
-    with pytest.raises(
-        ExpressionError, match=r"test_action_table.py:\d+: leaf has sums of links at a site that are no field"
-    ):
-        clover_coefficients(Leaf.action, HoppingForm(Leaf.action).local)
+def test_the_table_has_all_records_and_nothing_that_was_refused():
+    table = action_table()
+    assert {r.name for r in table["actions"]} == {
+        n for n, r in RECORDS.items() if r.action.parameters and r.action.has_matrix
+    }
+    assert {r.name for r in table["smearings"]} == {n for n, r in RECORDS.items() if not r.action.has_matrix}
+    assert table["refused"] == []
 
 
 def test_exponentials_of_numbers_are_for_statements():

@@ -4,38 +4,39 @@ import pytest
 
 from generator.emit.render import render_group
 from generator.profile import load_profile
+from generator.targets import GPU, HOST
 from generator.tune.candidates import candidates, tunable
-from generator.tune.sweep import SPILL_LIMIT, _distinct, _read_ptxas
+from generator.tune.sweep import SPILL_LIMIT, _distinct, _read_report
 
 PROFILE = load_profile("default")
 FORCES = [
     "plane_staples_double_r18",
     "force_rectangle_double_r18",
     "force_d234_double_r18_nr",
-    "back_project_u3_double",
+    "back_u3s_double",
 ]
 
 
 def test_expressions_are_swept():
-    assert {spec.name for spec in tunable(PROFILE, FORCES, "cuda")} == set(FORCES)
+    assert {spec.name for spec in tunable(PROFILE, FORCES, GPU)} == set(FORCES)
 
 
 @pytest.mark.parametrize("name", FORCES)
 def test_of_expressions_launches_and_the_order_of_sites_are_compared(name):
     spec = PROFILE.find(name)
-    found = candidates(spec, "cuda", quick=False)
+    found = candidates(spec, GPU, quick=False)
     launches = {shape: {(c.block, c.min_blocks) for c in found if c.shape == shape} for shape in ((), ("box",))}
     assert len(found) == sum(map(len, launches.values())) == len({c.name for c in found})
     assert launches[()] == launches["box",] | {(spec.block, spec.min_blocks)}
     assert {block for block, _ in launches["box",]} == {64, 128, 256}
     boxed = [c for c in found if c.shape][:1]
-    assert "Boxes" in render_group(boxed, "cuda", "a test") and "Boxes" not in render_group(found[:1], "cuda", "a test")
+    assert "Boxes" in render_group(boxed, GPU, "a test") and "Boxes" not in render_group(found[:1], GPU, "a test")
 
 
 def test_a_quick_sweep_has_launches_alone_and_processors_nothing_to_compare():
     spec = PROFILE.find(FORCES[0])
-    assert {(c.shape, c.block) for c in candidates(spec, "cuda", quick=True)} == {((), 128)}
-    assert len(candidates(spec, "cpu", quick=False)) == 1
+    assert {(c.shape, c.block) for c in candidates(spec, GPU, quick=True)} == {((), 128)}
+    assert len(candidates(spec, HOST, quick=False)) == 1
 
 
 def ptxas(spills):
@@ -54,11 +55,11 @@ def ptxas(spills):
 def test_candidates_are_left_out_that_spill_more_than_the_best_of_their_kernel(least):
     """Where even all registers are not enough, what spills least is measured."""
     log, specs = ptxas([least + SPILL_LIMIT + 8, least, least + SPILL_LIMIT])
-    found = _read_ptxas(log, FORCES[0], specs)
+    found = _read_report(GPU.compiler, log, FORCES[0], specs)
     assert [c.spills - least for c in found] == [SPILL_LIMIT + 8, 0, SPILL_LIMIT]
     assert [c.rejected for c in found] == [f"spills {least + SPILL_LIMIT + 8} bytes", "", ""]
 
 
 def test_bounds_that_leave_the_code_as_it_is_are_measured_once():
     log, specs = ptxas([0, 0, 8])
-    assert [c.spec for c in _distinct(_read_ptxas(log, FORCES[0], specs))] == [specs[0], specs[2]]
+    assert [c.spec for c in _distinct(_read_report(GPU.compiler, log, FORCES[0], specs))] == [specs[0], specs[2]]

@@ -2,27 +2,31 @@
 
 import numpy as np
 import pytest
-from lattice import exponential
-from slopes import EXTENT, PARAMETERS, algebra, evaluate, fields_of, gaussian, slope
+from lattice import exponential, gaussian
+from slopes import EXTENT, algebra, evaluate, slope
+from statements import WITH_MATRIX, read_by, spinor_of, values_of
 
-from generator.actions import ACTIONS
-from generator.language import adj, dot, exp, gamma, im, outer, re, shift, sigma, sign, t, ta, trace, x, y, z
-from generator.language import derivative as derivatives
-from generator.language.derivative import derivative
+from generator.language import adj, dot, exp, gamma, im, outer, project, re, shift, sigma, sign, t, ta, trace, x, y, z
 from generator.language.graph import make
-from generator.language.symbols import FourMatrices
+from generator.language.symbols import Four
+from generator.lower import derivative as derivatives
+from generator.lower.derivative import derivative
 
 MATRICES = {
-    (name, f.name): f.kind for name, action in ACTIONS.items() for f in action.fields if f.kind in ("links", "matrices")
+    (name, f.name): f.kind
+    for name, r in WITH_MATRIX.items()
+    for f in r.action.fields
+    if f.kind in ("links", "matrices") and not (r.site is not None and r.site.exponential)
 }
+VALUES = {"number": 0.7 - 0.4j}
 
 
-def assert_slopes(functional, name, fields, gradient, links=True):
+def assert_slopes(functional, name, fields, gradient, values, links=True):
     """Along random directions, at one site alone too: dS = sum Re tr(dU G)."""
     u = fields[name]
     g = np.zeros((*EXTENT, 4, 3, 3), complex)
     for mu, node in gradient.items():
-        g[:, :, :, :, mu.index] = evaluate(node, fields)
+        g[:, :, :, :, mu.index] = evaluate(node, fields, values)
     rng = np.random.default_rng(5)
     masks = [np.ones((*EXTENT, 4))]
     for where in ((0, 0, 0, 0, 0), (1, 3, 1, 3, 1), (0, 2, 1, 3, 2), (1, 0, 0, 3, 3)):
@@ -31,24 +35,21 @@ def assert_slopes(functional, name, fields, gradient, links=True):
     for mask in masks:
         w = mask[..., None, None] * (algebra(rng, (*EXTENT, 4)) if links else gaussian(rng, (*EXTENT, 4, 3, 3)))
         moved = lambda e: exponential(e * w) @ u if links else u + e * w  # noqa: B023, E731
-        wanted = slope(lambda e: evaluate(functional, fields | {name: moved(e)}).sum())  # noqa: B023
+        wanted = slope(lambda e: evaluate(functional, fields | {name: moved(e)}, values).sum())  # noqa: B023
         du = w @ u if links else w
         found = np.sum(du * np.swapaxes(g, -1, -2)).real
         size = np.sqrt(np.sum(np.abs(du) ** 2) * np.sum(np.abs(g * mask[..., None, None]) ** 2))
         assert abs(found - wanted) <= 1e-9 * size, (found, wanted)
 
 
-def fermion_functional(name):
-    """-2 Re Y^+ M X."""
-    action = ACTIONS[name]
-    return -2.0 * re(dot(make("load", "spinor", (), "y"), action.matrix))
-
-
 @pytest.mark.parametrize(("name", "field"), MATRICES)
 def test_fermion_forces_are_the_slopes_of_their_actions(name, field):
-    functional = fermion_functional(name)
-    links = MATRICES[name, field] == "links" and field != "long"
-    assert_slopes(functional, field, fields_of(name), derivative(functional, field), links)
+    """-2 Re Y^+ M X."""
+    record, action = WITH_MATRIX[name], WITH_MATRIX[name].action
+    functional = -2.0 * re(dot(make("load", "spinor", (), "y"), action.matrix))
+    fields = read_by(action, EXTENT) | {"y": spinor_of(record, 8, EXTENT), action.fermion: spinor_of(record, 7, EXTENT)}
+    gradient = derivative(functional, field)
+    assert_slopes(functional, field, fields, gradient, values_of(action), MATRICES[name, field] == "links")
 
 
 def stored(matrix):
@@ -57,7 +58,7 @@ def stored(matrix):
 
 def functionals():
     """Real functions of links that pass through every operation which has a rule."""
-    u, f, g = FourMatrices("u", algebra=False), *(make("load", "spinor", (), n) for n in ("psi", "y"))
+    u, f, g = Four("u"), *(make("load", "spinor", (), n) for n in ("psi", "y"))
     number = make("parameter", "complex", (), "number")
     colour = trace(u[x] * shift(u[y], +x)) * number
     turned = exp(ta(u[z] * shift(adj(u[x]), -z)))
@@ -65,13 +66,14 @@ def functionals():
         im(colour) * re(trace(turned * u[t])) - re(adj(colour) * trace(u[x])),
         re(dot(f, outer(u[x] * f, shift(u[y] * g, +t)) * g)) + im(dot(sign(x, y) * (gamma[x] * (u[y] * f)), u[t] * g)),
         re(trace(stored(make("project_u3", "matrix", (u[x] + 0.4 * u[y] + 0.2 * u[z],))) * u[t])),
+        re(trace(project(u[x] + 0.4 * u[y] + 0.2 * u[z]) * u[t])),
         re(dot(f, (re(trace(u[z])) * u[x] + -u[y] - (2 + 1j) * u[t]) * g)) + re(dot(sigma[x, y] * u[x] * g, f)),
     ]
 
 
 def slopes_hold(functional, fields):
     try:
-        assert_slopes(functional, "u", fields, derivative(functional, "u"))
+        assert_slopes(functional, "u", fields, derivative(functional, "u"), VALUES)
     except AssertionError:
         return False
     return True
@@ -79,12 +81,8 @@ def slopes_hold(functional, fields):
 
 @pytest.fixture(scope="module")
 def some_fields():
-    return fields_of("wilson")
-
-
-@pytest.fixture(autouse=True)
-def a_number(monkeypatch):
-    monkeypatch.setitem(PARAMETERS, "number", 0.7 - 0.4j)
+    wilson = WITH_MATRIX["wilson"]
+    return read_by(wilson.action, EXTENT) | {"psi": spinor_of(wilson, 7, EXTENT), "y": spinor_of(wilson, 8, EXTENT)}
 
 
 def test_every_operation_has_its_derivative(some_fields):

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from generator.__main__ import main
+from generator.errors import SpecError
 from generator.profile import load_profile
-from generator.spec import SpecError
 from generator.tune.tuned import choices, select_devices
 
 NAME = "wilson_double_r12_nr_n1"
@@ -24,16 +24,16 @@ def evidence(folder, device, shape, **facts):
 
 @pytest.fixture
 def folders(tmp_path):
-    evidence(tmp_path, "GPU A", [], compute_capability="9.0")
-    evidence(tmp_path, "GPU B", ["stream"], compute_capability="8.0")
-    evidence(tmp_path, "Some CPU x86-64-v3", ["rows"])
+    evidence(tmp_path, "GPU A", [], target="cuda")
+    evidence(tmp_path, "GPU B", ["stream"], target="cuda")
+    evidence(tmp_path, "Some CPU x86-64-v3", ["rows"], target="cpu")
     return (tmp_path,)
 
 
 def test_a_build_holds_the_devices_asked_for_and_every_cpu(folders):
     def found(devices):
         table, variants = choices(load_profile("dev").kernels, folders, devices)
-        return set(table), {v.name for v in variants if not v.dagger and v.epilogue == "none"}
+        return set(table), {v.name for v in set().union(*variants.values()) if not v.dagger and v.epilogue == "none"}
 
     cpu, a, b = "Some CPU x86-64-v3", "GPU A", "GPU B"
     variant = {cpu: f"{NAME}__rows_b64m4", a: f"{NAME}__b64m4", b: f"{NAME}__stream_b64m4"}
@@ -53,7 +53,7 @@ def test_an_unknown_device_is_one_clear_error(folders, tmp_path, capsys):
 
 def test_generate_leaves_out_what_was_not_asked_for(tmp_path):
     (tmp_path / "tuned").mkdir()
-    evidence(tmp_path / "tuned", "GPU A", [], compute_capability="9.0")
+    evidence(tmp_path / "tuned", "GPU A", [], target="cuda")
     for devices, kept in (("none", False), ("gpu_a", True)):
         assert main(["generate", "--profile", "dev", "--devices", devices, "--out", str(tmp_path)]) == 0
         assert (f"{NAME}__b64m4_row" in (tmp_path / "cuda" / "wilson_double.cu").read_text()) == kept

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from generator.__main__ import main
+from generator.errors import SpecError
 from generator.profile import load_profile
-from generator.spec import SpecError
 from generator.tune.evidence import COLUMNS, Field, check_kernels, read_field, row_text
 from generator.tune.policies import policy_choices, tuning_of
 from generator.tune.sweep import collect
@@ -26,7 +26,7 @@ def tuned(folder, device="Some GPU", name=KERNEL, size="large", digest="abc", **
     folder.mkdir(exist_ok=True)
     rows = [row(**changes), row(shape=[], block=128, min_blocks=3, microseconds=9.0)]
     kernels = {name: {"digest": digest, "toolkit": "13.0", "classes": {size: rows}}}
-    (folder / "gpu.json").write_text(json.dumps({"device": device, "kernels": kernels}))
+    (folder / "gpu.json").write_text(json.dumps({"device": device, "target": "cuda", "kernels": kernels}))
     return (folder,)
 
 
@@ -79,7 +79,7 @@ def test_good_evidence_is_rendered(tmp_path):
 def test_candidates_without_names_are_what_they_are_with_them(tmp_path):
     full = row(deviation=0.0) | {"microseconds": 5.0, "spread": 0.1}
     full = {name: full[name] for name in COLUMNS}
-    rows = [full, {k: full[k] for k in COLUMNS[:6]} | {"status": "spills"}, full | {"same_buffers_microseconds": 4.0}]
+    rows = [full, {k: full[k] for k in COLUMNS[:6]} | {"status": "spills"}, full | {"more": 4.0}]
     texts = [row_text(r) for r in rows]
     assert [t[0] for t in texts] == ["[", "[", "{"]
     kernels = {KERNEL: {"digest": "abc", "classes": {"large": [json.loads(t) for t in texts]}}}
@@ -124,7 +124,7 @@ def packed(folder, **changes):
     sizes = {"large": {"lattice": [4, 4, 4, 4], "rhs": 1}}
     result = {"class": "large", "kernel": candidate["kernel"], "status": "ok", "deviation": 0.0, "microseconds": 5.0}
     files = {
-        "device": json.dumps({"device": "Some GPU", "toolkit": "13.0"}),
+        "device": json.dumps({"device": "Some GPU", "target": "cuda", "toolkit": "13.0"}),
         "candidates": json.dumps({"sizes": sizes, "candidates": [candidate]}),
         "rejected": "[]",
         "results": json.dumps(result) + '\n{"class": "lar',  # cut off, as by a full disk
@@ -165,6 +165,7 @@ def test_a_sweep_of_some_classes_leaves_the_others_their_lattices(tmp_path):
         ({"candidates": '{"candidates": [{"kernel": "a b"}], "sizes": {}}'}, "candidates.json: candidates"),
         ({"device": '{"device": "a\\nb", "toolkit": "1"}'}, "device.json: device"),
         ({"device": '{"device": "X"}'}, "device.json: toolkit is missing"),
+        ({"device": '{"device": "X", "toolkit": "1", "target": "tpu"}'}, "device.json: target"),
         ({"rejected": '[{"base": 7}]'}, "rejected.json"),
     ],
 )

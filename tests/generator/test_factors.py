@@ -7,12 +7,12 @@ from lattice import random_links
 from slopes import EXTENT, evaluate, gaussian
 
 from generator.language import adj, shift, x, y
-from generator.language.derivative import parts
-from generator.language.symbols import FourMatrices
+from generator.language.symbols import Four
+from generator.lower.derivative import parts
 from generator.lower.factors import factored, shared_loops
 
-U = FourMatrices("u", algebra=False)
-V = FourMatrices("v", algebra=False)
+U = Four("u")
+V = Four("v")
 FIELDS = {"u": random_links(EXTENT, 3), "v": gaussian(np.random.default_rng(4), (*EXTENT, 4, 3, 3))}
 
 

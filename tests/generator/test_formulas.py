@@ -1,57 +1,41 @@
-"""Actions of no other shape than their formula: exponentials of numbers; and names of parameters."""
+"""Bodies of actions: numbers that the host evaluates; and names of parameters."""
 
 import numpy as np
 import pytest
 from lattice import Interpreter
-from test_actions import EXTENT, PHASES, inputs
+from statements import KERNELS, PHASES, WITH_MATRIX, read_by, spinor_of, stated, values_of, with_made
+from test_action_table import read
 
 from generator.emit.action_table import action_row
-from generator.language import Fermion, Links, Real, action, adj, directions, exp, gamma, parameter, shift, t
-from generator.language.graph import ExpressionError
-from generator.operators.formula import formula_operators
+from generator.errors import ExpressionError
+from generator.language import Fermion, Links, Real, action, parameter
 
 
-@action
-class TwoSteps:
-    """Hops over two sites with a chemical potential."""
-
-    mass: Real = parameter(help="mass")
-    mu: Real = parameter(0, help="chemical potential")
-
-    def dirac(self, u: Links, psi: Fermion) -> Fermion:
-        result = self.mass * psi
-        for nu in directions:
-            ahead = u[nu] * shift(u[nu] * shift(psi, +nu), +nu)
-            behind = shift(adj(u[nu]) * shift(adj(u[nu]) * psi, -nu), -nu)
-            if nu == t:
-                ahead, behind = exp(2 * self.mu) * ahead, exp(-2 * self.mu) * behind
-            result += gamma[nu] * (ahead - behind) / 4
-        return result
+@pytest.fixture(autouse=True)
+def all_in_the_library(monkeypatch):
+    monkeypatch.setattr("generator.emit.action_table.OPERATORS", KERNELS)
 
 
-def test_the_host_evaluates_exponentials_of_numbers_for_kernels_of_formulas():
+@pytest.mark.parametrize("name", [n for n, r in WITH_MATRIX.items() if r.matrix is not None])
+def test_the_host_evaluates_numbers_for_kernels_of_formulas(name):
     """What a kernel computes of its numbers is M psi and M^+ psi, and the table says how the host makes them."""
-    values = {"mass": 0.31, "mu": 0.23}
-    fields, psi = inputs("d234")
-    phi = inputs("naive")[1] * 1j + psi
-    row = action_row(TwoSteps.action)
-    functions = [f.partition("return ")[2].partition(";")[0] for f in row["arguments"]]
-    numbers = [eval(f.replace("std::", ""), {"p": [0.31, 0.23], "exp": np.exp}) for f in functions]
-    m, dagger = formula_operators(TwoSteps.action)
-    names = [n for n, kind in m.definition.inputs if kind == "real"]
-    assert names == [n for n, kind in dagger.definition.inputs if kind == "real"]
-    assert names[0] == "mass" and len(names) == 3  # mu is in exponentials alone
-    of_kernel = dict(zip(names, numbers, strict=True))
-
-    def run(graph, v, p):
-        return Interpreter(EXTENT, fields | {"psi": v}, p, PHASES)(graph)
-
-    given = run(m.definition.results[0], psi, of_kernel)
-    assert np.allclose(given, run(TwoSteps.action.matrix, psi, values), atol=1e-13)
-    left = np.vdot(phi, given)
-    right = np.vdot(run(dagger.definition.results[0], phi, of_kernel), psi)
-    assert abs(left - right) < 1e-12 * abs(left)
-    assert all(v.op != "exp" for _, results in m.blocks for *_, v in results)
+    record = WITH_MATRIX[name]
+    values, psi = values_of(record.action), spinor_of(record, 7)
+    fields = with_made(record.action, read_by(record.action), values)
+    rows = next((rows for _, member, rows in action_row(record).arrays if member.endswith("_arguments")), [])
+    given = [values[p.name] for p in record.action.parameters]
+    numbers = {row.split('"')[1]: read(row, given) for row in rows}
+    m, dagger = KERNELS[name], KERNELS[f"{name}_dagger"]
+    for operator in (m, dagger):
+        assert [n for n, kind in operator.definition.inputs if kind in ("real", "complex")] == list(numbers)
+        assert all(
+            v.op not in ("exp", "div") or v.kind == "matrix" for _, results in operator.blocks for *_, v in results
+        )
+    if any(n not in fields and n in record.fields for n in record.read):
+        return  # it reads matrices that are made at a site: test_actions
+    (result,) = m.definition.results
+    found = Interpreter(psi.shape[:4], fields | {record.action.fermion: psi}, numbers, PHASES)(result)
+    assert np.allclose(found, stated(record.action, fields, psi, values), atol=1e-12)
 
 
 def test_a_parameter_that_is_an_option_of_the_commands_is_refused_at_its_line():

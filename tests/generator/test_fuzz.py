@@ -13,8 +13,8 @@ import time
 
 import pytest
 
+from generator.errors import SpecError
 from generator.profile import load_profile
-from generator.spec import SpecError
 from generator.tune.policies import add_evidence, policy_choices
 from generator.tune.report import read_evidence, report
 from generator.tune.sweep import collect
@@ -37,9 +37,8 @@ CLASSES = {"large": [ROW, ROW | {"shape": [], "microseconds": 9.0}, ROW | {"stat
 SIZES = {"large": {"lattice": [16, 8, 8, 8], "rhs": 1}, "small": {"lattice": [4, 4, 4, 4], "rhs": 1}}
 EVIDENCE = {
     "device": "Some GPU",
-    "compute_capability": "9.0",
+    "target": "cuda",
     "toolkit": "13.0",
-    "copy_bytes_per_second": 4e12,
     "sizes": SIZES,
     "kernels": {KERNEL: {"digest": "abc", "toolkit": "13.0", "classes": CLASSES}},
 }
@@ -54,7 +53,7 @@ SCALING = {
 }
 CANDIDATE = {"module": "module.so", "kernel": f"{KERNEL}__box_b256m1", "base": KERNEL, **ROW}
 PACKED = {
-    "device.json": {"device": "Some GPU", "toolkit": "13.0"},
+    "device.json": {"device": "Some GPU", "target": "cuda", "toolkit": "13.0"},
     "candidates.json": {"sizes": SIZES, "candidates": [CANDIDATE]},
     "rejected.json": [CANDIDATE | {"status": "spills"}],
     "results.jsonl": {

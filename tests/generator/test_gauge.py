@@ -9,6 +9,7 @@ import math
 import pytest
 
 from generator.emit.render import render_body
+from generator.errors import ExpressionError
 from generator.language import (
     Direction,
     Links,
@@ -36,13 +37,14 @@ from generator.language.gauge import (
     staple,
     staples,
 )
-from generator.language.graph import NAMES, ExpressionError, Node
-from generator.language.lower import Lowering, Value
-from generator.language.symbols import FourMatrices
+from generator.language.graph import NAMES, Node
+from generator.language.symbols import Four
+from generator.lower.values import Lowering, Value
 from generator.operators import find_operator, kernel
+from generator.operators.expression import Expression
 from generator.spec import KernelSpec
 
-U = FourMatrices("u", algebra=False)
+U = Four("u")
 Path = tuple[int, ...]
 
 
@@ -139,14 +141,14 @@ def test_the_field_strength_is_hermitian_and_of_the_right_sign():
 
 
 def test_one_text_serves_all_directions_of_a_call():
-    spec = kernel("staple", "double", "r18")
+    spec = kernel("set_staple", "double")
     text = render_body(spec, "command")
     assert "const int nu = a.direction >> 2 & 3;" in text  # mu + 4 nu
-    assert "load_matrix<Matrices>(a.x, at_pnu, mu)" in text
+    assert "load_matrix<Matrices>(a.y, at_pnu, mu)" in text
     assert "walk<+1, -1>(a, x, mu, nu)" in text
-    operator = find_operator("staple")
+    operator = find_operator("set_staple")
     assert "mu:direction:0:here nu:direction:1:here" in operator.signature
-    assert operator.formula.startswith("part1 = u[nu]*shift(v[mu], +nu)*adj(shift(u[nu], +mu)) + ")
+    assert operator.formula.startswith("part1 = shift(m1[nu], +mu); out[mu] = weight*(m1[nu]*shift(m2[mu], +nu)*")
 
 
 def test_whether_directions_of_a_call_are_a_certain_one_is_not_asked():
@@ -174,15 +176,17 @@ def test_whether_directions_of_a_call_are_a_certain_one_is_not_asked():
 
 def test_costs_of_gauge_kernels():
     def cost(name: str) -> tuple[int, float]:
-        c = find_operator(name).cost(kernel(name, "double", "r18"))
+        operator = find_operator(name)
+        c = operator.cost(kernel(name, "double", "r18" if "links" in operator.axes else ""))
         return c.flops, c.bytes / 144
 
     assert cost("plaquette") == (6 * (3 * 198 + 4) + 4 * 4 + 7 + 3, 4)
-    assert cost("last_staple") == (4 * 198 + 18 + 18 + 18, 4)  # u, v, the sum read and written
-    assert cost("staple") == (4 * 198 + 18 + 18 + 18, 5)
-    assert cost("naik")[1] == 8  # links and out
+    assert cost("set_staple") == (4 * 198 + 18 + 18, 3)  # u, v and the result
+    assert cost("add_staple") == (4 * 198 + 18 + 18 + 18, 4)
+    assert cost("keep_staple") == (4 * 198 + 18 + 18 + 18, 5)
+    assert cost("set_naiks")[1] == 8  # links and out
     assert cost("heatbath")[1] == 9  # u along mu both, the others both, one written
-    assert cost("clover_term")[1] == 4 + 72 / 18
+    assert cost("set_clover")[1] == 3
 
 
 def test_inlined_products_are_those_of_small_bodies():
@@ -195,7 +199,11 @@ def test_inlined_products_are_those_of_small_bodies():
         return total(sum(a * re(trace(leaves(u, mu, nu) * u[mu])) for mu, nu in PLANES))
 
     def lines(e):
-        return "\n".join(line for b in e.body(KernelSpec(e, "double", "r18"))["blocks"] for line in b["lines"])
+        return "\n".join(
+            line
+            for b in Expression(e).body(KernelSpec(Expression(e), "double", "r18"))["blocks"]
+            for line in b["lines"]
+        )
 
     assert "trace(u_x * u_y_at_px * adj(u_y * u_x_at_py)).re" in lines(small)
     assert "product(" in lines(large) and "product(" not in lines(small)

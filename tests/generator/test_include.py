@@ -1,13 +1,13 @@
-"""What a profile gets beside its rows."""
+"""What a profile gets besides its rows."""
 
 import re
 
 import pytest
 
 from generator.__main__ import main
+from generator.errors import SpecError
 from generator.include import SETS
 from generator.profile import load_profile
-from generator.spec import SpecError
 
 WILSON = """[[kernel]]
 operator = "{operator}"
@@ -40,11 +40,11 @@ def names(text, tmp_path):
             "bicgstab_step_half gcr_project_double block_dot_half plaquette_double_r18 heatbath_double_r18 "
             "laplace3_axpby_double_r12_n1 stout4_step_double_r18 jacobi_step_double_r12_s4 "
             "wilson_double_r18_dr_n1 wilson_dagger_axpby_double_r18_dr_n1",
-            "clover_term_double_r18 apply_term_half_dr rotate_colour_double import_half_s1 scale_single",
+            "term_clover_double apply_term_half_dr rotate_colour_double import_half_s1 scale_single",
         ),
         (
             wilson(epilogue="taxpby"),
-            "wilson_dagger_axpby_tinv_double_r12_dr_n1 apply_term_half_dr clover_term_double_r18 invert_term_double "
+            "wilson_dagger_axpby_tinv_double_r12_dr_n1 apply_term_half_dr term_clover_double invert_term_double "
             "encode_term_half decode_term_half",
             "apply_twist_half_dr",
         ),
@@ -63,7 +63,7 @@ def names(text, tmp_path):
         (wilson(precision="bits24"), "cg_direction_bits24 import_bits24_s4 gcr_project_double", "gcr_project_bits24"),
         (
             STAGGERED,
-            "improved_staggered_axpby_double_r13_n1 cg_residual_half_s1 import_half_s1 naik_double_r18 "
+            "improved_staggered_axpby_double_r13_n1 cg_residual_half_s1 import_half_s1 set_naiks_double "
             "encode_links_half_r18 encode_links_half_r13 improved_staggered_axpby_double_r18_n1",
             "bicgstab_step_half bicgstab_step_half_s1 import_half_s4 improved_staggered_dagger_half_r13_n1",
         ),
@@ -71,7 +71,7 @@ def names(text, tmp_path):
             WALL,
             "domain_wall_dagger_axpby_double_nr wilson_single_r12_nr_n1 wilson_dagger_axpby_double_r12_nr_n1 "
             "cg_direction_single encode_links_single_r12 wilson_dagger_axpby_double_r18_nr_n1",
-            "clover_term_double_r18",
+            "term_clover_double",
         ),
     ],
     ids=["wilson", "clover", "twisted doublet", "temporal gauge", "bits24", "improved staggered", "domain wall"],
@@ -109,7 +109,7 @@ def test_wilson_kernels_of_the_default_profile_run_on_several_gpus():
     """In both bases: callers of the C interface keep their fields in that of files."""
     kernels = [s for s in load_profile("default").kernels if s.operator.name == "wilson" and s.coefficient == "real"]
     assert {s.basis.short for s in kernels} == {"nr", "dr"}
-    assert all(s.ranks for s in kernels if s.tile == 1)
+    assert all(s.ranks for s in kernels if s.tile == 1 and s.colours == 3)
 
 
 def test_a_profile_extends_another(tmp_path):

@@ -10,13 +10,14 @@ import pytest
 
 from generator.__main__ import main
 from generator.algebra.gamma import BASES
-from generator.emit.cpp import accumulation, combination
+from generator.cpp.expressions import accumulation, combination
 from generator.emit.render import TemplateError, render, render_profile
 from generator.emit.write import OWNED, READ, write_files
+from generator.errors import SpecError
 from generator.operators import OPERATORS, find_operator, kernel
 from generator.operators.blas import UPDATES, Update
 from generator.profile import FOLDER, load_profile, row_for
-from generator.spec import KernelSpec, SpecError
+from generator.spec import KernelSpec
 from generator.tune.policies import tuning_of
 
 ROOT = Path(__file__).parents[2]

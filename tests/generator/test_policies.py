@@ -5,7 +5,7 @@ import json
 import pytest
 
 from generator.__main__ import main
-from generator.spec import SpecError
+from generator.errors import SpecError
 from generator.tune.policies import PolicyChoice, add_evidence, policy_choices
 
 

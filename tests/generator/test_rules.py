@@ -11,6 +11,7 @@ from jinja2 import nodes
 
 from generator.emit.render import environment
 from generator.profile import load_profile
+from generator.targets import GPU
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,7 +47,7 @@ def test_includes_follow_the_rule(folder):
 def test_kernel_headers_include_no_host_library():
     """Headers that reach a kernel must compile for every target, with NVRTC too."""
     seen: set[str] = set()
-    queue = ["runtime/kernels/kernel.hpp", "runtime/kernels/targets/cpu.hpp", "runtime/kernels/targets/cuda.hpp"]
+    queue = ["runtime/kernels/kernel.hpp", "runtime/targets/cpu/kernel.hpp", "runtime/targets/cuda/kernel.hpp"]
     while queue:
         name = queue.pop()
         if name in seen:
@@ -74,10 +75,47 @@ def imports(path: Path) -> set[str]:
     return names
 
 
-def test_algebra_and_cost_know_no_text():
-    text_modules = {"generator.emit.cpp", "generator.emit.render", "generator.emit.write", "jinja2"}
-    for path in [*tracked("generator/algebra/*.py"), ROOT / "generator/cost.py"]:
-        assert not imports(path) & text_modules, path.name
+LAYERS = {
+    "errors": ("errors",),
+    "language": ("language", "actions"),
+    "algebra": ("algebra", "cost"),
+    "lower": ("lower",),
+    "records": ("targets", "spec", "shapes", "precision", "operator", "epilogue", "site_term", "launch"),
+    "cpp": ("cpp",),
+    "operators": ("operators",),
+    "profiles": ("include", "profile"),
+    "emit": ("emit", "schema", "explain"),
+    "tune": ("tune",),
+    "command": ("__main__", "usage"),
+}
+"""Layers of generator/ and the modules of each: a layer imports those before it and its own."""
+
+
+def layer_of(module: str) -> int:
+    """The number of the layer of `generator.language.graph`."""
+    top = module.split(".")[1]
+    return next(n for n, modules in enumerate(LAYERS.values()) if top in modules)
+
+
+def test_imports_of_the_generator_go_one_way():
+    """Those for types alone and those inside of functions too."""
+    seen = set()
+    for path in tracked("generator/*.py"):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if parts == ("generator", "__init__"):
+            continue
+        own = layer_of(".".join(parts))
+        seen.add(parts[1])
+        for name in imports(path):
+            if name.startswith("generator."):
+                assert layer_of(name) <= own, f"{path.relative_to(ROOT)} imports {name} of a later layer"
+    assert seen == {module for modules in LAYERS.values() for module in modules}
+
+
+def test_statements_know_neither_lowering_nor_printing():
+    for path in tracked("generator/language/*.py", "generator/actions/*.py"):
+        found = {name.split(".")[1] for name in imports(path) if name.startswith("generator.")}
+        assert found <= {"errors", "language", "actions"}, path.name
 
 
 ARITHMETIC = (
@@ -230,17 +268,17 @@ def test_hops_are_stated_once_more_for_the_tests():
 
 
 def test_records_say_what_they_know():
-    """A record carries its operator: nothing is looked up again, and no room tells kinds apart."""
+    """A record carries its operator: nothing is looked up again, and no stage tells kinds apart."""
     kinds = r"isinstance\([^)]*(Operator|Expression|Update|SiteKernel)"
-    rooms = [p for p in tracked("generator/*.py") if p.parent.name in ("generator", "emit", "tune")]
-    assert len(rooms) > 20
-    for path in rooms:
+    stages = [p for p in tracked("generator/*.py") if p.parent.name in ("generator", "emit", "tune")]
+    assert len(stages) > 20
+    for path in stages:
         again = re.search(rf"{kinds}|getattr\(|find_operator", path.read_text())
         assert not again or path.name == "profile.py", f"{path}: {again[0]}"  # the entrance: names of rows
 
 
 def test_macros_stay_in_their_places():
-    places = {"target_cpu.hpp", "target_cuda.hpp", "error.hpp", "random.hpp", "data.hpp"}
+    places = {"kernel.hpp", "error.hpp", "random.hpp", "data.hpp"}
     for path in tracked("*.hpp", "*.cpp", "*.cu"):
         if re.search(r"^#define \w+\(", path.read_text(), flags=re.M):
             assert path.name in places, path
@@ -248,6 +286,17 @@ def test_macros_stay_in_their_places():
         for path in tracked(f"{folder}/*"):
             if path.suffix in {".hpp", ".cpp", ".cu"}:
                 assert not re.search(r"^#\s*if", path.read_text(), flags=re.M), path
+
+
+def test_a_target_is_named_in_its_row_and_its_folders_alone():
+    """Another one is a row in generator/targets.py and a folder in runtime/targets, and nothing else."""
+    own = ("generator/targets.py", f"runtime/targets/{GPU.name}/", f"templates/targets/{GPU.name}/")
+    elsewhere = ("tests/", "generated/")  # what names a device to test, and what is rendered for it
+    names = re.compile(f"{GPU.name}|nvcc|nvml|ptxas|nvidia", flags=re.I)
+    sources = tracked("*.py", "*.hpp", "*.cpp", "*.h", "*.c", "*.cu", "*.j2", "*.cmake", "*CMakeLists.txt")
+    places = {str(path.relative_to(ROOT)): path for path in sources}
+    found = [n for n, path in places.items() if not n.startswith(own + elsewhere) and names.search(path.read_text())]
+    assert not found
 
 
 def test_no_editor_left_overs_and_no_machine_paths():

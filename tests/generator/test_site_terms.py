@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from generator.algebra.gamma import BASES, DEGRAND_ROSSI, find_basis
-from generator.emit.cpp import frame_text
+from generator.cpp.expressions import frame_text
 from generator.emit.registry import registry_row
 from generator.emit.render import exists_on, render_body
+from generator.errors import SpecError
 from generator.operators import find_operator, kernel
-from generator.operators.site_term import CLOVER, DOUBLET_TWIST, SITE_TERMS, TWIST
 from generator.profile import FOLDER
-from generator.spec import KernelSpec, SpecError
+from generator.site_term import CLOVER, DOUBLET_TWIST, SITE_TERMS, TWIST
+from generator.spec import KernelSpec
+from generator.targets import GPU, HOST
 
 DR, NR = DEGRAND_ROSSI, BASES["non_relativistic"]
 TAU1, TAU3 = np.array([[0, 1], [1, 0]]), np.diag([1, -1])
@@ -79,9 +81,9 @@ def test_flavours_are_not_cut_and_run_on_both_targets():
     operator = find_operator("twisted_doublet")
     with pytest.raises(SpecError, match="cuts the 2 flavours"):
         operator.arguments(spec("twisted_doublet", "tinv", tile=1))
-    assert exists_on(spec("twisted_doublet", "tinv", tile=2), "cuda")
-    assert not exists_on(spec("twisted_doublet", "tinv", tile=4), "cuda")
-    assert not exists_on(spec("wilson", "none", tile=2), "cuda")
+    assert exists_on(spec("twisted_doublet", "tinv", tile=2), GPU)
+    assert not exists_on(spec("twisted_doublet", "tinv", tile=4), GPU)
+    assert not exists_on(spec("wilson", "none", tile=2), GPU)
 
 
 def test_operators_with_the_same_hops_share_one_body():
@@ -93,7 +95,7 @@ def test_operators_with_the_same_hops_share_one_body():
 
 def test_the_registry_tells_how_many_terms_a_kernel_reads():
     terms = {
-        (o, e): registry_row(spec(o, e, 2), "cpu")["terms"]
+        (o, e): registry_row(spec(o, e, 2), HOST)["terms"]
         for o in ("wilson", "twisted_mass", "twisted_clover")
         for e in ("axpby", "taxpby", "tinv")
     }
@@ -101,4 +103,4 @@ def test_the_registry_tells_how_many_terms_a_kernel_reads():
     assert [terms["twisted_mass", e] for e in ("axpby", "taxpby", "tinv")] == ["0", "0", "0"]
     assert [terms["twisted_clover", e] for e in ("axpby", "taxpby", "tinv")] == ["0", "1", "2"]
     assert CLOVER in SITE_TERMS
-    assert registry_row(kernel("apply_twisted_term", "double", basis=NR), "cpu")["terms"] == "2"
+    assert registry_row(kernel("apply_twisted_term", "double", basis=NR), HOST)["terms"] == "2"

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from generator.algebra.gamma import BASES, DEGRAND_ROSSI, Basis
+from generator.errors import SpecError
 from generator.operators import find_operator, kernel
 from generator.operators.slices import SliceOperator
-from generator.spec import KernelSpec, SpecError
+from generator.spec import KernelSpec
 
 OPERATOR = find_operator("domain_wall")
 

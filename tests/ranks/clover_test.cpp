@@ -1,18 +1,15 @@
 // The clover term of parts of a lattice: the bits of the whole.
-#include "solvers/actions/clover.hpp"
-
-#include "runtime/fields/gauge.hpp"
 #include "tests/ranks/support.hpp"
+#include "tests/site_terms.hpp"
 
 namespace {
 
 using namespace quarksmith;
 
-CloverTerm term_on(const HostGauge& gauge, std::shared_ptr<Communicator> communicator,
+StoredTerm term_on(const HostGauge& gauge, std::shared_ptr<Communicator> communicator,
                    std::string_view precision = "double") {
   const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu(), std::move(communicator));
-  const LinkField links = upload(gauge, domain, find_precision("double"), find_storage("r18"));
-  return {links, 0.8, 1.3, 3.9, find_precision(precision)};
+  return support::clover_term(gauge, domain, 0.8, 1.3, 3.9, precision);
 }
 
 void expect_same(const std::vector<HostTerm>& found, const std::vector<HostTerm>& whole, const Lattice& here) {
@@ -31,12 +28,12 @@ class CloverOfParts : public testing::TestWithParam<Coordinates> {
 };
 
 TEST_P(CloverOfParts, HasTheBitsOfTheWhole) {
-  const CloverTerm whole = term_on(gauge_, Communicator::self());
+  const StoredTerm whole = term_on(gauge_, Communicator::self());
   const std::vector<HostTerm> term = download(whole.term()), inverse = download(whole.inverse());
   for (const Coordinates& grid : ranks::grids(GetParam())) {
     SCOPED_TRACE(ranks::text(grid));
     const Lattice here = ranks::part(GetParam(), grid);
-    const CloverTerm part = term_on(ranks::cut(gauge_, here), Communicator::world());
+    const StoredTerm part = term_on(ranks::cut(gauge_, here), Communicator::world());
     expect_same(download(part.term()), term, here);
     expect_same(download(part.inverse()), inverse, here);
     for (const Parity parity : {Parity::even, Parity::odd}) {
@@ -48,12 +45,12 @@ TEST_P(CloverOfParts, HasTheBitsOfTheWhole) {
 }
 
 TEST_P(CloverOfParts, IsScaledAsTheWhole) {
-  const CloverTerm whole = term_on(gauge_, Communicator::self(), "half");
+  const StoredTerm whole = term_on(gauge_, Communicator::self(), "half");
   const std::vector<HostTerm> expected = download(decode_term(whole.term()));
   for (const Coordinates& grid : ranks::grids(GetParam())) {
     SCOPED_TRACE(ranks::text(grid));
     const Lattice here = ranks::part(GetParam(), grid);
-    const CloverTerm part = term_on(ranks::cut(gauge_, here), Communicator::world(), "half");
+    const StoredTerm part = term_on(ranks::cut(gauge_, here), Communicator::world(), "half");
     EXPECT_FLOAT_EQ(part.term().scale(), whole.term().scale());
     EXPECT_FLOAT_EQ(part.inverse().scale(), whole.inverse().scale());
     expect_same(download(decode_term(part.term())), expected, here);

@@ -1,6 +1,4 @@
 // Domain-wall quarks on parts of a lattice: sources, solves and residual mass as on the whole.
-#include "solvers/actions/domain_wall.hpp"
-
 #include <fmt/format.h>
 
 #include "runtime/fields/gauge.hpp"
@@ -19,7 +17,7 @@ struct Outcome {
   std::vector<double> residual_mass;
 };
 
-Outcome solve(const std::shared_ptr<const Action>& action, const HostGauge& gauge, const DomainPointer& domain) {
+Outcome solve(const Action& action, const HostGauge& gauge, const DomainPointer& domain) {
   SolveSettings s;
   s.method = Method::cg;
   const Solver solver(action, gauge, domain, s);
@@ -40,15 +38,15 @@ Outcome solve(const std::shared_ptr<const Action>& action, const HostGauge& gaug
 TEST(DomainWallOnRanks, SolvesAsOnTheWhole) {
   const Coordinates extent = {4, 4, 4, 8};
   const HostGauge gauge = weak_gauge(Lattice(extent), 0.3, 21);
-  for (const auto& action :
-       {std::make_shared<DomainWallAction>(DomainWallParameters::uniform(0.2, 1.8, 4)),
-        std::make_shared<DomainWallAction>(DomainWallParameters::uniform(0.2, 1.5, 4, 1.5, 0.5))}) {
+  for (const Action& action :
+       {Action({find_action("domain_wall"), {{"mass", 0.2}, {"m5", 1.8}}, 4}),
+        Action({find_action("moebius"), {{"mass", 0.2}, {"m5", 1.5}, {"b5", 1.5}, {"c5", 0.5}}, 4})}) {
     const Outcome whole = solve(action, gauge, std::make_shared<Domain>(Lattice(extent), ranks::device()));
     for (const Coordinates& grid : ranks::grids(extent)) {
       const Lattice here = ranks::part(extent, grid);
       const auto domain = std::make_shared<Domain>(here, ranks::device(), Communicator::world());
       const Outcome part = solve(action, ranks::cut(gauge, here), domain);
-      const std::string name = fmt::format("{} {}", action->name(), ranks::text(grid));
+      const std::string name = fmt::format("{} {}", action.name(), ranks::text(grid));
       EXPECT_TRUE(part.report.converged) << name;
       EXPECT_NEAR(part.report.iterations, whole.report.iterations, 2) << name;
       double difference = 0, size = 0;

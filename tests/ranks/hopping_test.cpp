@@ -9,8 +9,8 @@
 #include "runtime/fields/gauge.hpp"
 #include "runtime/fields/site_random.hpp"
 #include "runtime/ranks/halo.hpp"
-#include "solvers/actions/clover.hpp"
 #include "tests/ranks/support.hpp"
+#include "tests/site_terms.hpp"
 
 namespace {
 
@@ -44,11 +44,11 @@ struct Inputs {
     return found->second;
   }
   /// \param twisted with what stands beside a twisted mass.
-  const CloverTerm& clover(std::string_view precision, bool twisted) {
+  const StoredTerm& clover(std::string_view precision, bool twisted) {
     auto& made = clover_[{std::string(precision), twisted}];
     if (!made)
-      made = std::make_unique<CloverTerm>(links("double", "r18", domain), 0.6, 0.8, 4.2, find_precision(precision),
-                                          twisted ? std::optional(0.4) : std::nullopt);
+      made = std::make_unique<StoredTerm>(
+          support::clover_term(gauge, domain, 0.6, 0.8, 4.2, precision, twisted ? std::optional(0.4) : std::nullopt));
     return *made;
   }
   /// Made once: to draw and convert the numbers takes many times as long as a kernel.
@@ -86,7 +86,7 @@ struct Inputs {
   std::map<std::uint64_t, HostSpinor> drawn_;
   std::map<std::tuple<std::string, int, int, std::uint64_t, int>, SpinorField> spinors_;
   std::map<std::tuple<std::string, std::string, int, int>, LinkField> links_;
-  std::map<std::pair<std::string, bool>, std::unique_ptr<CloverTerm>> clover_;
+  std::map<std::pair<std::string, bool>, std::unique_ptr<StoredTerm>> clover_;
 };
 
 /// out = D in by a kernel, `rhs` right-hand sides, full lattice; `together`: with what neighbours have.
@@ -107,7 +107,7 @@ std::vector<HostSpinor> result(const Kernel& kernel, Inputs& inputs, int rhs, bo
   a.c = {0.7, -0.45};  // of twisted terms
   if (kernel.terms > 0) {
     const bool inverse = kernel.epilogue != "taxpby";
-    const CloverTerm& clover =
+    const StoredTerm& clover =
         inputs.clover(find_precision(kernel.precision).links, kernel.operation.starts_with("twisted"));
     const TermField& term = inverse ? clover.inverse() : clover.term();
     a.term = term.operand();
@@ -205,7 +205,8 @@ TEST_F(Hopping, PartsGiveWhatTheWholeGives) {
       part.domain->halos().use(ways[way]);
       std::size_t number = 0;
       for (const Kernel& kernel : device->kernels()) {
-        if (kernel.family != "hopping" || !kernel.ranks || !reaches_one_part(kernel, here)) continue;
+        if (kernel.family != "hopping" || !kernel.ranks || kernel.colours != 3 || !reaches_one_part(kernel, here))
+          continue;
         const bool often = kernel.operation == "wilson" && kernel.links == "r12" && !kernel.dagger && kernel.tile == 1;
         if (often || (number + turn) % period == way) compare(kernel, whole, part, kernel.tile);
         ++number;

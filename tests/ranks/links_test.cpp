@@ -1,18 +1,18 @@
 // Fat and long links of parts of a lattice: the bits of the whole.
 #include "runtime/fields/gauge.hpp"
-#include "solvers/actions/improved_links.hpp"
+#include "tests/dense.hpp"
 #include "tests/ranks/support.hpp"
 
 namespace {
 
 using namespace quarksmith;
 
-ImprovedLinks asqtad_links(const HostGauge& gauge, const DomainPointer& domain) {
-  return improved_links({find_action("asqtad"), {{"mass", 0.1}, {"u0", 0.8}}}, gauge, domain);
+dense::FatAndLong asqtad_links(const HostGauge& gauge, const DomainPointer& domain) {
+  return dense::made_links({"asqtad", {{"mass", 0.1}, {"u0", 0.8}}}, gauge, domain);
 }
 
-ImprovedLinks hisq_links(const HostGauge& gauge, const DomainPointer& domain) {
-  return improved_links({find_action("hisq"), {{"mass", 0.1}, {"naik_epsilon", -0.2}}}, gauge, domain);
+dense::FatAndLong hisq_links(const HostGauge& gauge, const DomainPointer& domain) {
+  return dense::made_links({"hisq", {{"mass", 0.1}, {"naik_epsilon", -0.2}}}, gauge, domain);
 }
 
 DomainPointer domain_of(const HostGauge& gauge, std::shared_ptr<Communicator> communicator) {
@@ -36,12 +36,12 @@ class LinksOfParts : public testing::TestWithParam<Coordinates> {};
 TEST_P(LinksOfParts, HaveTheBitsOfTheWhole) {
   const HostGauge gauge = weak_gauge(Lattice(GetParam()), 0.6, 4);
   const DomainPointer alone = domain_of(gauge, Communicator::self());
-  const ImprovedLinks asqtad = asqtad_links(gauge, alone), hisq = hisq_links(gauge, alone);
+  const dense::FatAndLong asqtad = asqtad_links(gauge, alone), hisq = hisq_links(gauge, alone);
   for (const Coordinates& grid : ranks::grids(GetParam())) {
     SCOPED_TRACE(ranks::text(grid));
     const HostGauge mine = ranks::cut(gauge, ranks::part(GetParam(), grid));
     const DomainPointer together = domain_of(mine, Communicator::world());
-    const ImprovedLinks a = asqtad_links(mine, together), h = hisq_links(mine, together);
+    const dense::FatAndLong a = asqtad_links(mine, together), h = hisq_links(mine, together);
     expect_same(a.fat, asqtad.fat), expect_same(a.longs, asqtad.longs);
     expect_same(h.fat, hisq.fat), expect_same(h.longs, hisq.longs);
   }

@@ -10,6 +10,7 @@
 #include "runtime/ranks/halo.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/measure/source.hpp"
+#include "tests/dense.hpp"
 #include "tests/ranks/support.hpp"
 #include "tests/rounded.hpp"
 
@@ -26,7 +27,17 @@ struct Case {
   double csw = 0;
   int rhs = 1;
   const char* preconditioner = "none";
-  Twist twist = {};
+  double mu = 0, epsilon = 0;
+  int flavours() const { return epsilon != 0 ? 2 : 1; }
+  Action action() const {
+    std::map<std::string, double> p = {{"mass", -0.3}};
+    if (csw != 0) p["csw_r"] = p["csw_t"] = csw;
+    if (mu != 0) p["mu"] = mu;
+    if (epsilon != 0) p["epsilon"] = epsilon;
+    if (mu == 0) return {csw != 0 ? "clover" : "wilson", p};
+    const std::string name = csw != 0 ? "twisted_clover" : epsilon != 0 ? "twisted" : "twisted_mass";
+    return {name + (epsilon != 0 ? "_doublet" : ""), p};
+  }
 };
 
 struct SolverOutcome {
@@ -38,16 +49,12 @@ struct SolverOutcome {
 };
 
 SolverOutcome solve(const Case& c, const HostGauge& gauge, const DomainPointer& domain) {
-  WilsonParameters p;
-  p.mass = -0.3;
-  p.csw_r = p.csw_t = c.csw;
-  p.twist = c.twist;
   SolveSettings s;
   s.method = c.method;
   s.precision = c.precision;
   s.links = c.links;
   s.parameters.preconditioner = preconditioner_of(c.preconditioner);
-  const WilsonSolver solver(gauge, domain, p, s);
+  const Solver solver(c.action(), gauge, domain, s);
   SpinorField b = solver.field(c.rhs), x = solver.field(c.rhs), sources = b.by_slice(), solutions = x.by_slice();
   for (int r = 0; r < sources.rhs(); ++r)
     upload(make_source(source_of(fmt::format("noise:{}", 3 + r), domain->lattice()), domain->lattice(), r % 4, r % 3),
@@ -68,21 +75,15 @@ SolverOutcome solve(const Case& c, const HostGauge& gauge, const DomainPointer& 
 }
 
 /// What M makes of a field, alone on a domain.
-HostSpinor applied(const HoppingTerm& hopping, const HostSpinor& psi) {
-  SpinorField in(hopping.domain(), hopping.precision(), Subset::full), out = in.like();
-  HostSpinor here(hopping.domain()->lattice());
+HostSpinor applied(const LinearOperator& m, const HostSpinor& psi) {
+  HostSpinor here(m.domain()->lattice());
   here.site = psi.site;
-  upload(here, in, hopping.basis());
-  WilsonMatrix(hopping).apply(out, in, Dagger::no);
-  download(out, here, hopping.basis());
-  return here;
+  return dense::apply(m, {here})[0];
 }
 
 TEST(Schwarz, HopsThatLeaveThePartFindZero) {
   const HostGauge gauge = hot_gauge(Lattice(solver_extent), 21);
   const auto device = ranks::device();
-  WilsonParameters p;
-  p.mass = -0.2;
   for (const Coordinates& grid : ranks::grids()) {
     const Lattice here = ranks::part(solver_extent, grid);
     // The same on the whole lattice by links that are zero between parts.
@@ -92,15 +93,12 @@ TEST(Schwarz, HopsThatLeaveThePartFindZero) {
       for (int mu = 0; mu < directions; ++mu)
         if (here.split(mu) && (severed.lattice.coordinates(i)[mu] + 1) % here.extent(mu) == 0)
           severed.site[i][mu] = Matrix3{};
-    const auto links = [&](const HostGauge& g, const DomainPointer& domain) {
-      return std::make_shared<LinkField>(upload(g, domain, find_precision("double"), find_storage("r18")));
-    };
     const auto whole = std::make_shared<Domain>(severed.lattice, device);
     const auto part = std::make_shared<Domain>(here, device, Communicator::world());
-    const BasisInfo& basis = find_basis("non_relativistic");
-    const WilsonHopping expected(links(severed, whole), find_precision("double"), basis, p);
-    const WilsonHopping full(links(ranks::cut(gauge, here), part), find_precision("double"), basis, p);
-    const HostSpinor all = applied(expected, psi), mine = applied(full.dirichlet(), ranks::cut(psi, here));
+    const HostGauge mine_alone = ranks::cut(gauge, here);
+    const auto expected = dense::dirac(dense::wilson(-0.2), severed, whole),
+               mine_of = dense::dirac(dense::wilson(-0.2), mine_alone, part)->dirichlet();
+    const HostSpinor all = applied(expected->matrix(), psi), mine = applied(mine_of->matrix(), ranks::cut(psi, here));
     for (long long i = 0; i < here.sites(); ++i)
       for (int k = 0; k < 12; ++k)
         ASSERT_LE(std::abs(mine.site[i][k] - all.site[here.global_index(i)][k]), 1e-14) << "grid " << grid[3];
@@ -129,7 +127,7 @@ class Solvers : public testing::Test {
 
  private:
   static SolverOutcome blank(const Case& c) {
-    const auto solutions = static_cast<std::size_t>(c.rhs * c.twist.flavours);
+    const auto solutions = static_cast<std::size_t>(c.rhs * c.flavours());
     return {std::vector<int>(static_cast<std::size_t>(c.rhs)),
             true,
             0,
@@ -172,12 +170,11 @@ class Solvers : public testing::Test {
 
 TEST_F(Solvers, ReachTheSameSolutionWithATwistedMass) {
   if (ranks::world().size() == 1) return;
-  std::vector<Case> cases = {{Method::cg, "double-half", "r12", 0, 2, "none", {.mu = 0.3}},
-                             {Method::cg, "double-half", "r12", 1.2, 1, "none", {.mu = 0.3}}};
+  std::vector<Case> cases = {{Method::cg, "double-half", "r12", 0, 2, "none", 0.3},
+                             {Method::cg, "double-half", "r12", 1.2, 1, "none", 0.3}};
   const bool gpu = ranks::device()->asynchronous();
   if (!gpu)  // for GPUs a row of the profile would need `ranks = [true]`
-    for (const double csw : {0.0, 1.2})
-      cases.push_back({Method::cg, "double", "r12", csw, 2, "none", {.mu = 0.3, .epsilon = 0.1, .flavours = 2}});
+    for (const double csw : {0.0, 1.2}) cases.push_back({Method::cg, "double", "r12", csw, 2, "none", 0.3, 0.1});
   const Policy policies[] = {Policy::first, gpu ? Policy::fused : Policy::overlap};
   compare(cases, policies);
 }
@@ -199,7 +196,7 @@ TEST_F(Solvers, HaveTheResidualOfTheLinksAsTheyWereGiven) {
   if (ranks::world().size() == 1) return;
   const Case cases[] = {{Method::cg, "double"},
                         {Method::bicgstab, "double-half", "r12", 1.2, 2},
-                        {Method::cg, "double", "r12", 0, 1, "none", {.mu = 0.3}}};
+                        {Method::cg, "double", "r12", 0, 1, "none", 0.3}};
   const Policy policies[] = {Policy::first, ranks::device()->asynchronous() ? Policy::fused : Policy::overlap};
   compare(cases, policies, support::rounded(weak_gauge(Lattice(solver_extent), 0.25, 11)), "r18-r12");
 }

@@ -5,8 +5,7 @@
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/measure/source.hpp"
-#include "solvers/actions/staggered.hpp"
-#include "solvers/actions/staggered_masses.hpp"
+#include "solvers/actions/mass_solver.hpp"
 #include "solvers/measure/correlators.hpp"
 #include "tests/ranks/support.hpp"
 
@@ -15,13 +14,6 @@ namespace {
 using namespace quarksmith;
 
 const Coordinates staggered_extent = {8, 8, 8, 8};
-
-StaggeredParameters parameters() {
-  StaggeredParameters p;
-  p.kind = StaggeredParameters::Kind::hisq;
-  p.mass = 0.2;
-  return p;
-}
 
 SolveSettings settings(const std::string& precision) {
   SolveSettings s;
@@ -35,7 +27,7 @@ SolveSettings settings(const std::string& precision) {
 /// The pion of one colour for two masses, from a corner wall beyond the first part in t.
 std::vector<std::vector<double>> pions(const DomainPointer& domain, const HostGauge& gauge) {
   const std::vector<double> masses = {0.2, 0.4};
-  const StaggeredMassSolver solver(StaggeredAction(parameters()), masses, gauge, domain, settings("double"));
+  const MassSolver solver({"hisq", {{"mass", 0.2}}}, masses, gauge, domain, settings("double"));
   const SourceSettings source = source_of("corner-wall:5", Lattice(staggered_extent));
   SpinorField b(domain, find_precision("double"), Subset::full, 1, 1), x(domain, b.precision(), Subset::full, 2, 1);
   const BasisInfo& basis = find_basis("degrand_rossi");

@@ -69,8 +69,7 @@ inline Lattice part(const Coordinates& extent, const Coordinates& grid) {
 inline const std::shared_ptr<Device>& device() {
   static const std::shared_ptr<Device> chosen = [] {
     const char* asked = std::getenv("QUARKSMITH_TEST_DEVICE");
-    if (asked == nullptr || std::string(asked) != "cuda") return Device::cpu();
-    return Device::cuda(world().host_rank() % Device::cuda_devices());
+    return Device::select(asked == nullptr ? "cpu" : asked, world().host_rank());
   }();
   return chosen;
 }

@@ -15,7 +15,6 @@ using quarksmith::Lattice;
 using quarksmith::Matrix3;
 
 namespace {
-
 constexpr const char* names = "xyzt";
 
 /// statement = [name =] sum; sum = product {(+|-) product}; product = factor {* factor};
@@ -280,6 +279,7 @@ class Interpreter {
     if (name == "im") return make(1, 1, [&](long long i, int, int) { return Complex64(a.element[i].imag()); });
     if (name == "ta") return of_matrices(a, algebra_part);
     if (name == "exp") return of_matrices(a, exponential);
+    if (name == "project_u3") return of_matrices(a, polar_part);
     if (name == "project") return of_matrices(a, closest_su3);
     if (name == "total") return added_up(a);
     if (name == "damped_adjoint")

@@ -56,6 +56,8 @@ quarksmith::Matrix3 exponential(const quarksmith::Matrix3& m);
 /// The part in the algebra of the integral over s of exp((1 - s) m) c exp(s m), by its double series: what c is for
 /// exp(m), this is for m.
 quarksmith::Matrix3 exponential_adjoint(const quarksmith::Matrix3& m, const quarksmith::Matrix3& c);
+/// The unitary factor of the polar decomposition, by Newton's iteration u <- (u + u^-+)/2.
+quarksmith::Matrix3 polar_part(quarksmith::Matrix3 u);
 /// 2 Y W^+ with Y H + H Y the anti-Hermitian part of c W, m = W H with W unitary: Y is the integral of
 /// exp(-t H) (...) exp(-t H) over all positive t.
 quarksmith::Matrix3 nearest_unitary_adjoint(const quarksmith::Matrix3& m, const quarksmith::Matrix3& c);

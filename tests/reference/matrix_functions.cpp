@@ -39,13 +39,12 @@ Matrix3 inverse(const Matrix3& m) {
   return scaled(1.0 / quarksmith::determinant(m), cofactor);
 }
 
-/// The unitary factor, by Newton's iteration u <- (u + u^-+)/2.
+}  // namespace
+
 Matrix3 polar_part(Matrix3 u) {
   for (int n = 0; n < 60; ++n) u = scaled(0.5, sum(u, quarksmith::adjoint(inverse(u))));
   return u;
 }
-
-}  // namespace
 
 Matrix3 algebra_part(const Matrix3& m) {
   const Matrix3 dagger = quarksmith::adjoint(m);

@@ -35,7 +35,7 @@ std::uint32_t hexadecimal(std::string text) {
 /// Extents and precision as far as the XML records give them.
 struct Description {
   Coordinates extent{};
-  int bits = 0;
+  int bits = 0, colours = 3;
   std::string format;
 };
 
@@ -47,6 +47,8 @@ Description describe(const InputFile& file, const std::vector<LimeRecord>& recor
     d.extent = {integer(xml_value(xml, "lx")), integer(xml_value(xml, "ly")), integer(xml_value(xml, "lz")),
                 integer(xml_value(xml, "lt"))};
     d.bits = integer(xml_value(xml, "precision"));
+    const std::string field = xml_value(xml, "field");  // su3gauge
+    if (field.starts_with("su") && field.ends_with("gauge")) d.colours = integer(field.substr(2));
     return d;
   }
   if (const LimeRecord* r = find_record(records, "scidac-private-file-xml")) {
@@ -84,7 +86,12 @@ GaugeHead lime_head(const InputFile& file, const std::optional<Coordinates>& exp
   head.extent = has_extents ? checked_extent(file, d.extent, expected) : *expected;
   LinkLayout layout;
   layout.offset = data->offset;
-  const std::uint64_t reals = sites_of(head.extent) * directions * 18;
+  if (d.colours < 2 || d.colours > most_colours)
+    throw Error(
+        fmt::format("{}: its ildg-format names links of {} colours; 2 to {} are known: it is damaged; fetch it again",
+                    file.name(), d.colours, most_colours));
+  head.colours = layout.colours = layout.rows = d.colours;
+  const std::uint64_t reals = sites_of(head.extent) * directions * 2 * d.colours * d.colours;
   layout.bits = head.bits = d.bits != 0 ? d.bits : static_cast<int>(8 * data->bytes / reals);
   if ((layout.bits != 32 && layout.bits != 64) || data->bytes != link_bytes(head.extent, layout))
     throw Error(
@@ -122,6 +129,7 @@ void write_ildg(Output& output, const HostGauge& gauge, int bits, const std::vec
   const Coordinates& n = gauge.lattice.global_extent();
   LinkLayout layout;
   layout.bits = bits;
+  layout.colours = layout.rows = gauge.colours();
   const std::uint64_t bytes = link_bytes(n, layout);
   std::string head;
   for (const ExtraRecord& r : extra) head += record_of(r.type, r.text, true, true);
@@ -131,9 +139,9 @@ void write_ildg(Output& output, const HostGauge& gauge, int bits, const std::vec
       fmt::format("{}<ildgFormat xmlns=\"http://www.lqcd.org/ildg\" "
                   "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
                   "xsi:schemaLocation=\"http://www.lqcd.org/ildg filefmt.xsd\"><version>1.0</version>"
-                  "<field>su3gauge</field><precision>{}</precision><lx>{}</lx><ly>{}</ly><lz>{}</lz><lt>{}</lt>"
+                  "<field>su{}gauge</field><precision>{}</precision><lx>{}</lx><ly>{}</ly><lz>{}</lz><lt>{}</lt>"
                   "</ildgFormat>",
-                  xml_head, bits, n[0], n[1], n[2], n[3]),
+                  xml_head, gauge.colours(), bits, n[0], n[1], n[2], n[3]),
       true, false);
   head += record_head("ildg-binary-data", bytes, false, false);
   ScidacChecksum checksum;

@@ -8,7 +8,7 @@ namespace {
 void step_ape(const ChoiceValues& v, const LinkField& u, LinkField& out) {
   const bool all = v[2].whole == 0;
   const double alpha = v[0].real, staples = all ? 6 : 4;
-  evaluate(all ? "ape4_step" : "ape3_step", {u, 1 - alpha, alpha / staples, out});
+  evaluate(all ? "ape4_step" : "ape3_step", {u, 1 - alpha, alpha / staples}, {out});
 }
 
 }  // namespace

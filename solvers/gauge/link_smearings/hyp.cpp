@@ -24,9 +24,7 @@ class Decorated {
 /// Hypercubic blocking level by level, hep-lat/0103029, eqs. 5 to 3.
 class Blocking {
  public:
-  explicit Blocking(const LinkField& u) : u_(u), zero_(like(u)), sum_(like(u)), first_(u), second_(u) {
-    evaluate("one_link", {u, 0, zero_});
-  }
+  explicit Blocking(const LinkField& u) : u_(u), sum_(like(u)), first_(u), second_(u) {}
   void step(const ChoiceValues& alpha, LinkField& out) {
     const auto decorate = [](const auto& link) {
       for (int mu = 0; mu < directions; ++mu)
@@ -57,15 +55,19 @@ class Blocking {
  private:
   /// Adds both staples round links of direction mu with sides along nu.
   void add(const LinkField& side, const LinkField& path, int mu, int nu, bool begins) {
-    evaluate("last_staple", {side, path, begins ? zero_ : sum_, 1, LatticeDirection{mu}, LatticeDirection{nu}, sum_});
+    const LatticeDirection along{mu}, aside{nu};
+    if (begins)
+      evaluate("set_staple", {side, path, 1, along, aside}, {sum_});
+    else
+      evaluate("add_staple", {side, path, sum_, 1, along, aside}, {sum_});
   }
   /// The closest SU(3) matrix to (1 - alpha) U + alpha/n times the sum of n staples.
   void make(int mu, double alpha, int staples, LinkField& out) {
-    evaluate("hyp_link", {u_, sum_, 1 - alpha, alpha / staples, LatticeDirection{mu}, out});
+    evaluate("hyp_link", {u_, sum_, 1 - alpha, alpha / staples, LatticeDirection{mu}}, {out});
   }
 
   const LinkField& u_;
-  LinkField zero_, sum_;
+  LinkField sum_;
   Decorated first_, second_;
 };
 

@@ -6,7 +6,7 @@ namespace quarksmith::link_smearings {
 namespace {
 
 void step_stout(const ChoiceValues& v, const LinkField& u, LinkField& out) {
-  evaluate(v[2].whole == 0 ? "stout4_step" : "stout3_step", {u, v[0].real, out});
+  evaluate(v[2].whole == 0 ? "stout4_step" : "stout3_step", {u, v[0].real}, {out});
 }
 
 }  // namespace

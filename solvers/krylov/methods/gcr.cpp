@@ -90,7 +90,7 @@ GeneralisedConjugateResiduals::Group GeneralisedConjugateResiduals::make_group(i
 void GeneralisedConjugateResiduals::iterate(int width, int j) {
   SpinorField y = y_.columns(0, width), r = r_.columns(0, width), p = p_[j].columns(0, width),
               q = q_[j].columns(0, width);
-  // Directions of right-hand sides at rest stay as they are, and so do their images, which are computed again.
+  // Directions of inactive right-hand sides stay as they are, and so do their images, which are computed again.
   if (preconditioner_) preconditioner_->apply(q, r, width);
   direction_({.x = preconditioner_ ? &q : &r, .y = &p});  // p = K r
   a_->apply(q, p, Dagger::no);

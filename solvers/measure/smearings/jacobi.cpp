@@ -10,8 +10,9 @@ void smear_jacobi(const ChoiceValues& v, const LinkField& links, SpinorField& ps
   const double kappa = v[0].real, norm = v[2].real;
   SpinorField source = psi.like();
   source.copy_from(psi);
-  repeat(v[1].whole, psi,
-         [&](const SpinorField& from, SpinorField& to) { evaluate("jacobi_step", {links, from, source, kappa, to}); });
+  repeat(v[1].whole, psi, [&](const SpinorField& from, SpinorField& to) {
+    evaluate("jacobi_step", {links, from, source, kappa}, {to});
+  });
   if (norm != 1) Blas(psi).scale(1 / norm, psi, psi);
 }
 

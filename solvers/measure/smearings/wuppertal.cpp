@@ -8,7 +8,7 @@ namespace {
 void smear_wuppertal(const ChoiceValues& v, const LinkField& links, SpinorField& psi) {
   const double alpha = v[0].real;
   repeat(v[1].whole, psi, [&](const SpinorField& from, SpinorField& to) {
-    evaluate("wuppertal_step", {links, from, alpha, 1 / (1 + 6 * alpha), to});
+    evaluate("wuppertal_step", {links, from, alpha, 1 / (1 + 6 * alpha)}, {to});
   });
 }
 

@@ -1,0 +1,1 @@
+"""Algebra and values as C++ text: expressions, statements, numbers."""

@@ -1,0 +1,393 @@
+"""What one site computes, as C++ statements: loads where they are first needed, sums term by term."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from generator.algebra.gamma import Basis
+from generator.cpp.expressions import colours_argument, combination
+from generator.cpp.names import cpp_direction, cpp_name
+from generator.language.graph import NAMES
+from generator.language.printed import literal
+from generator.language.symbols import SPINORS
+from generator.lower.size import first_sum, is_cheap
+from generator.lower.values import AT_HOME, Displacement, Value, is_imaginary, topological, uses
+
+LONGEST = 72
+"""An expression longer than this gets a name."""
+_VIEWS = {
+    **{"spinor": "Spinors", "fermion": "Spinors", "links": "Links", "matrices": "Matrices", "algebra": "Matrices"},
+    **{"scalars": "Numbers", "phases": "Numbers"},
+}
+_FUNCTIONS = {
+    "adj": "adj",
+    "trace": "trace",
+    "dot": "dot",
+    "outer": "outer",
+    "ta": "traceless_antihermitian",
+    "exp": "exponential",
+    "exp_adjoint": "exponential_adjoint",
+    "project": "closest_su3",
+    "project_adjoint": "closest_su3_adjoint",
+    "project_u3": "nearest_unitary",
+    "project_u3_adjoint": "nearest_unitary_adjoint",
+    "damped_adjoint": "damped_adjoint",
+}
+
+
+@dataclass
+class Statements:
+    """Statements that compute some values; each value becomes a name or a short expression.
+
+    Attributes:
+        operands: field -> member of the kernel's arguments.
+        kinds: field -> kind.
+        roots: what is computed.
+        inlined: whether products of matrices are.
+        basis: in which constant matrices act on spins.
+        kept: how many matrices that later terms need may stay in registers from one term to the next.
+        sparing: whether loads stay with their term of a sum and are made anew for the next: a compiler that starts all
+            loads at once, or keeps what many terms read, runs out of registers.
+        flavours: spinors of a site that belong together: consecutive right-hand sides.
+        colours: of spinors and matrices.
+    """
+
+    operands: Mapping[str, str]
+    kinds: Mapping[str, str]
+    roots: Sequence[Value]
+    inlined: bool = False
+    basis: Basis | None = None
+    sparing: bool = False
+    kept: int = 0
+    flavours: int = 1
+    colours: int = 3
+    lines: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._uses = uses(self.roots)
+        self._names: dict[int, str] = {}
+        self._walks: set[Displacement] = set()
+        self._loaded: set[int] = set()
+        self._later: list[Value] = []
+        self._round = 1
+        self._counts = {"s": 0, "v": 0}
+        self._rhs = "rhs"
+        self._adds_up = False
+
+    def value(self, v: Value) -> str:
+        """An operand that stands for a value; statements that it needs are added."""
+        if id(v) in self._names:
+            return self._names[id(v)]
+        if v.op == "load":
+            return self._load(v)
+        if v.op in ("add", "sub"):
+            return self._sum(v)
+        if v.op == "spin":
+            return self._turned(v)
+        if v.op == "summed":
+            return self._summed(v)
+        code = self._code(v)
+        leaf = v.op in ("parameter", "constant", "identity") or (v.op == "adj" and v.args[0].op == "load")
+        if leaf or (self._uses[id(v)] < 2 and len(code) <= LONGEST):
+            return code
+        return self._name(v, "v", "const auto {} = {};", code)
+
+    def add_up(self, roots: Sequence[Value]) -> None:
+        """Adds roots to the sums of the kernel term by term: next is always the one that reuses most and loads least.
+
+        Sparingly.
+        """
+        self.sparing = self._adds_up = True
+        left = [(n, sign, term) for n, root in enumerate(roots) for sign, term in self._terms(root, 1)]
+        while left:
+            need = [self._needs(term) for _, _, term in left]
+            best = min(range(len(left)), key=lambda i: (-need[i][1], need[i][0], i))
+            if need[best][0] and self.lines:
+                self._forget_loads()
+            n, sign, term = left.pop(best)
+            self.lines.append(f"sums[{n}] {'+' if sign > 0 else '-'}= convert<double, W>({self.value(term)});")
+
+    def gather(self, roots: Sequence[Value]) -> None:
+        """Names for the first long sums in roots, whose terms are taken in turns: what one loads serves the next."""
+        sums = [first_sum(root) for root in roots]
+        names: dict[int, str] = {}
+        left = [(n, sign, term) for n, root in enumerate(sums) for sign, term in self._terms(root, 1)]
+        while left:
+            order = [(t.op == "load", *self._effort(t), i) for i, (_, _, t) in enumerate(left)]
+            n, sign, term = left.pop(min(order)[-1])
+            self._later = [t for _, _, t in left]
+            if self.lines:
+                self._forget_loads(term)
+            code = self.value(term)
+            if n in names:
+                self.lines.append(f"{names[n]} {'+' if sign > 0 else '-'}= {code};")
+                continue
+            self._counts["s"] += 1
+            names[n] = f"s{self._counts['s']}"
+            self.lines.append(f"auto {names[n]} = {code if sign > 0 else f'-{_operand(code)}'};")
+        self._later = list(roots)
+        self._forget_loads()
+        self._names |= {id(v): names[n] for n, v in enumerate(sums)}
+
+    def _effort(self, v: Value) -> tuple[int, int]:
+        """Sorts first what uses values again, then what loads least beside what is there."""
+        loads, again = self._needs(v)
+        there: set[int] = set()
+        self._needs(v, there)
+        return -again, loads - len(there & self._names.keys())
+
+    def _needs(self, v: Value, kept: set[int] | None = None) -> tuple[int, int]:
+        """Loads that a value still needs, and values other than loads that it would use again; adds loads to `kept`."""
+        loads, again, seen, open_ = 0, 0, set(), [v]
+        while open_:
+            w = open_.pop()
+            if id(w) in seen:
+                continue
+            seen.add(id(w))
+            if w.op == "load":
+                loads += 1
+                if kept is not None:
+                    kept.add(id(w))
+            elif id(w) in self._names:
+                again += 1
+            else:
+                open_ += w.args
+        return loads, again
+
+    def _forget_loads(self, before: Value | None = None) -> None:
+        """All but those that the next value needs."""
+        self.lines.append("in_turns();" if self._rhs == "n" else "in_order();")
+        kept: set[int] = set()
+        if before is not None:
+            self._needs(before, kept)
+        for later in self._later:
+            needed: set[int] = set()
+            self._needs(later, needed)
+            more = sorted(needed & self._names.keys() - kept)
+            kept.update(more[: max(self.kept - len(kept & self._names.keys()), 0)])
+        self._loaded -= kept
+        self._names = {key: name for key, name in self._names.items() if key not in self._loaded}
+        self._loaded = kept & self._names.keys()
+        self._walks.clear()
+        self._round += 1
+
+    def _name(self, v: Value, letter: str, statement: str, code: str) -> str:
+        self._counts[letter] += 1
+        name = f"{letter}{self._counts[letter]}"
+        self.lines.append(statement.format(name, code))
+        self._keep(v, name)
+        return name
+
+    def _keep(self, v: Value, name: str) -> None:
+        """A name for a value; what takes loads and sums alone is made again as loads are."""
+        self._names[id(v)] = name
+        if self.sparing and not self._adds_up and all(map(is_cheap, topological([v]))):
+            self._loaded.add(id(v))
+
+    def right_hand_side(self, flavour: int) -> str:
+        """The right-hand side of a flavour of the present vector."""
+        if self.flavours == 1:
+            return self._rhs
+        return f"{self.flavours} * {self._rhs}" + (f" + {flavour}" if flavour else "")
+
+    def _load(self, v: Value) -> str:
+        field_name, mu, at = v.data
+        name = cpp_name(field_name)
+        kind = self.kinds[field_name]
+        site = "x" if kind == "fermion" else self._site(at)
+        view = _VIEWS[kind]
+        where = f"a.{self.operands[field_name]}, {site}"
+        variable = name
+        if kind in SPINORS:
+            rhs = self.right_hand_side(mu)
+            variable += f"_{mu}" if self.flavours > 1 else ""
+            code = f"load_spinor<{view}>({where}, {rhs})"
+            if kind == "fermion" and at != AT_HOME:
+                steps, along = _walked(at)
+                code = f"load_fermion<{view}, {steps}>(a, a.{self.operands[field_name]}, x, {rhs}{along})"
+        else:
+            function = "load_number" if view == "Numbers" else "load_matrix"
+            variable += "" if kind == "scalars" else f"_{NAMES[mu]}"
+            code = f"{function}<{view}>({where}, {cpp_direction(mu)})"
+        if at != AT_HOME:
+            variable += "_at_" + _suffix(at)
+        variable += self._again()
+        self._loaded.add(id(v))
+        self.lines.append(f"const auto {variable} = {code};")
+        self._names[id(v)] = variable
+        return variable
+
+    def _site(self, at: Displacement) -> str:
+        if at == AT_HOME:
+            return "x"
+        name = f"at_{_suffix(at)}{self._again()}"
+        if at not in self._walks:
+            self._walks.add(at)
+            steps, along = _walked(at)
+            self.lines.append(f"const auto {name} = walk<{steps}>(a, x{along});")
+        return name
+
+    def _again(self) -> str:
+        """End of the names of what is loaded again."""
+        return f"_{self._round}" if self._round > 1 else ""
+
+    def _terms(self, v: Value, sign: int, root: bool = True) -> list[tuple[int, Value]]:
+        """The terms of a sum of sums; parts that are needed elsewhere are terms."""
+        if v.op in ("add", "sub") and (root or self._uses[id(v)] < 2) and id(v) not in self._names:
+            left = self._terms(v.args[0], sign, False)
+            return left + self._terms(v.args[1], sign if v.op == "add" else -sign, False)
+        if v.op == "neg":
+            return self._terms(v.args[0], -sign, False)
+        return [(sign, v)]
+
+    def _sum(self, v: Value) -> str:
+        terms = self._terms(v, 1)
+        # Stable: begins with a term that is added, if there is one; sparingly, loads wait for what takes registers.
+        terms.sort(key=lambda term: (self.sparing and term[1].op == "load", -term[0]))
+        sign, first = terms[0]
+        start = self.value(first)
+        name = self._name(v, "s", "auto {} = {};", start if sign > 0 else f"-{start}")
+        del self._names[id(v)]
+        for n, (sign, term) in enumerate(terms[1:], 2):
+            if self.sparing and term.kind in ("matrix", "spinor") and self._needs(term)[0] > (term.kind == "matrix"):
+                outside, self._later = self._later, [*(t for _, t in terms[n:]), *self._later]
+                self._forget_loads(None if self._adds_up else term)
+                self._later = outside
+            self.lines.append(f"{name} {'+' if sign > 0 else '-'}= {self.value(term)};")
+        self._keep(v, name)
+        return name
+
+    def _summed(self, v: Value) -> str:
+        """A loop over right-hand sides; what it names and loads is known in it alone."""
+        self._counts["s"] += 1
+        name = f"s{self._counts['s']}"
+        self.lines += [f"typename Matrices::Value {name} = {{}};", "for (int n = 0; n < a.columns; ++n) {"]
+        outside = self.lines, dict(self._names), set(self._walks), set(self._loaded)
+        self.lines, self._rhs = [], "n"
+        for n, (sign, term) in enumerate(self._turned_terms(v.args[0])):
+            if n > 0 and self.sparing:
+                self._forget_loads(term)
+            self.lines.append(f"{name} {'+' if sign > 0 else '-'}= {self.value(term)};")
+        inside, self._rhs = self.lines, "rhs"
+        self.lines, self._names, self._walks, self._loaded = outside
+        self.lines += [*(f"  {line}" for line in inside), "}"]
+        self._names[id(v)] = name
+        return name
+
+    def _turned_terms(self, v: Value) -> list[tuple[int, Value]]:
+        """The terms of a sum, those of a conjugate sum conjugated one by one: it is not kept beside the whole."""
+        found: list[tuple[int, Value]] = []
+        for sign, term in self._terms(v, 1):
+            apart = self._terms(term.args[0], sign) if term.op == "adj" and self.sparing else []
+            found += [(s, Value("adj", t.kind, (t,))) for s, t in apart] or [(sign, term)]
+        return found
+
+    def _turned(self, v: Value) -> str:
+        """A spinor times a constant matrix: its rows as combinations of colour vectors."""
+        assert self.basis is not None
+        psi = self.value(v.args[0])
+        if not re.fullmatch(r"\w+", psi):
+            psi = self._name(v.args[0], "v", "const auto {} = {};", psi)
+        names = [f"{psi}[{s}]" for s in range(4)]
+        rows = [combination(row, names) or f"times(0, {names[0]})" for row in v.data.rows(self.basis)]
+        fewer = f"Spinor<R, {len(rows)}{colours_argument(self.colours)}>"
+        kind = "typename Spinors::Value" if len(rows) == 4 else fewer
+        return self._name(v, "v", f"const {kind} {{}} = {{{{{{}}}}}};", ", ".join(rows))
+
+    def _code(self, v: Value) -> str:
+        if v.op == "sign":
+            mask = sum(1 << mu for mu in v.data)
+            return f"staggered_sign<{mask}>(x, broadcast<R>(1))" if mask else "broadcast<R>(1)"
+        if v.op == "parameter":
+            return cpp_name(v.data)
+        if v.op == "constant":
+            c = v.data
+            if isinstance(c, complex):
+                return f"Complex<R>{{broadcast<R>({literal(c.real)}), broadcast<R>({literal(c.imag)})}}"
+            return f"broadcast<R>({literal(c)})"
+        if v.op == "identity":
+            return f"unit_matrix<R{colours_argument(self.colours)}>()"
+        if v.op == "mul":
+            return self._product(v)
+        if v.op == "outer" and self.sparing:
+            return f"outer({', '.join(self._in_turns(v.args))})"
+        args = [self.value(a) for a in v.args]
+        if v.op == "neg":
+            return f"-{_operand(args[0])}"
+        if v.op == "promote":
+            return f"Complex<R>{{{args[0]}, broadcast<R>(0)}}"
+        if v.op == "div":
+            return f"{_operand(args[0])} / {_operand(args[1])}"
+        if v.op == "adj" and v.kind == "complex":
+            return f"conj({args[0]})"
+        if v.op in ("re", "im"):
+            return f"{_operand(args[0])}.{v.op}"
+        return f"{_FUNCTIONS[v.op]}({', '.join(args)})"
+
+    def _both(self, a: Value, b: Value) -> tuple[str, str]:
+        """Two operands; sparingly, that which needs more loads first, so that the other is not kept meanwhile."""
+        if self.sparing and not self._adds_up and self._needs(b)[0] > self._needs(a)[0]:
+            right = self.value(b)
+            return self.value(a), right
+        return self.value(a), self.value(b)
+
+    def _in_turns(self, args: Sequence[Value]) -> list[str]:
+        """Operands of which one is there before the next is loaded."""
+        found: list[str] = []
+        for a in args:
+            if found and self._needs(a)[0] > 0:
+                self._forget_loads(a)
+            found.append(self.value(a))
+        return found
+
+    def _product(self, v: Value) -> str:
+        a, b = v.args
+        if b.kind == "spinor" and a.kind == "matrix":
+            if a.op == "adj":
+                return f"mul_adj({self.value(a.args[0])}, {self.value(b)})"
+            return f"mul({self.value(a)}, {self.value(b)})"
+        if a.kind == b.kind == "matrix":
+            left, right = self._both(a, b)
+            if not self.inlined:
+                return f"product({left}, {right})"
+            return f"{left if _is_chain(left) else _operand(left)} * {_operand(right)}"
+        if is_imaginary(a) and b.kind in ("complex", "matrix"):
+            return f"broadcast<R>({literal(a.data.imag)}) * times_i({self.value(b)})"
+        if (a.kind, b.kind) == ("complex", "real"):
+            a, b = b, a
+        return f"{_operand(self.value(a))} * {_operand(self.value(b))}"
+
+
+def _operand(code: str) -> str:
+    """As an operand of * or unary minus."""
+    depth = 0
+    for c in code:
+        depth += (c in "([{<") - (c in ")]}>")
+        if depth == 0 and c in " -":
+            return f"({code})"
+    return code
+
+
+def _walked(at: Displacement) -> tuple[str, str]:
+    """Template arguments of a walk, and further arguments: directions of the call are known when it runs."""
+    steps = [(n, mu) for mu, n in enumerate(at) for _ in range(abs(n))]
+    if not any(at[4:]):
+        return ", ".join(f"{'+' if n > 0 else '-'}{mu + 1}" for n, mu in steps), ""
+    signs = ", ".join("+1" if n > 0 else "-1" for n, _ in steps)
+    return signs, "".join(f", {cpp_direction(mu)}" for _, mu in steps)
+
+
+def _is_chain(code: str) -> bool:
+    """Whether further factors may follow a product from the left."""
+    depth, gaps = 0, ""
+    for c in code.replace(" * ", "*"):
+        depth += (c in "([{") - (c in ")]}")
+        gaps += c if depth == 0 and c in " -" else ""
+    return not gaps
+
+
+def _suffix(at: Displacement) -> str:
+    """As a part of names: px for +x, mtt for -t-t."""
+    return "_".join(("p" if n > 0 else "m") + NAMES[mu] * abs(n) for mu, n in enumerate(at) if n)

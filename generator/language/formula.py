@@ -1,0 +1,175 @@
+"""Functions over lattice fields: the decorator `expression`, and what a function is for symbols in place of fields."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from re import fullmatch
+from typing import Any
+
+from generator.errors import ExpressionError, SpecError
+from generator.language.graph import FIFTH, NAMES, Direction, Node, Place, make, number
+from generator.language.symbols import (
+    FIELDS,
+    PARAMETERS,
+    SPINORS,
+    Algebra,
+    identity,
+    symbol,
+)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function, called once with symbols.
+
+    Attributes:
+        name: of the expression and its kernels.
+        place: where it stands.
+        text: its docstring's first line.
+        inputs: (name, kind) of fields, numbers and directions, in the order of the function: those of PARAMETERS.
+        outputs: (name, kind) of fields it writes; empty if it returns sums.
+        results: for each output its components (one for a spinor, a dictionary by direction for matrices: all four, or
+            those of directions that come with the call), or the sums.
+    """
+
+    name: str
+    place: Place
+    text: str
+    inputs: tuple[tuple[str, str], ...]
+    outputs: tuple[tuple[str, str], ...]
+    results: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """A function over lattice fields under a name.
+
+    Attributes:
+        name: of its kernels: small letters and digits.
+        make: gives its definition, when that is first asked for.
+        group: the translation unit that it shares with others; empty for its own.
+        function: as it was written; None for what follows from others.
+    """
+
+    name: str
+    make: Callable[[], Definition]
+    group: str = ""
+    function: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not fullmatch(r"[a-z]\w*", self.name):
+            raise SpecError(f"expression {self.name!r}: its name is part of kernel names; use small letters and digits")
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The function itself: expressions may use each other."""
+        assert self.function is not None
+        return self.function(*arguments)
+
+    @cached_property
+    def definition(self) -> Definition:
+        """What the function returned for symbols.
+
+        Raises:
+            ExpressionError: at the line of the user that is wrong.
+        """
+        return self.make()
+
+
+def expression(function: Callable[..., Any] | str = "", *, group: str = "") -> Any:
+    """Decorator: makes a function over lattice fields an expression; `@expression` or `@expression("name")`.
+
+    Small ones of one `group` share a translation unit.
+    """
+    if isinstance(function, str):
+        return lambda inner: named(inner, function, group)
+    return named(function)
+
+
+def named(function: Callable[..., Any], name: str = "", group: str = "") -> Formula:
+    """A function as a formula; by default under its own name."""
+    name = name or function.__name__
+    return Formula(name, lambda: define(function, name), group, function)
+
+
+def define(function: Callable[..., Any], name: str = "") -> Definition:
+    """Calls a function with symbols and checks what it returns.
+
+    Raises:
+        ExpressionError: an annotation is missing, or the results are not what the annotation says.
+    """
+    function = functools.partial(function) if not hasattr(function, "__code__") else function
+    signature = inspect.signature(function, eval_str=True)
+    inner = getattr(function, "func", function)
+    place = Place(inner.__code__.co_filename, inner.__code__.co_firstlineno)
+    name = name or inner.__name__
+    symbols, inputs = [], []
+    for parameter in signature.parameters.values():
+        kind = PARAMETERS.get(parameter.annotation)
+        if kind is None:
+            known = ", ".join(c.__name__ for c in PARAMETERS)
+            raise ExpressionError(f"{place}: parameter {parameter.name} of {name} needs an annotation: {known}")
+        if parameter.name in ("i", "identity") or fullmatch(r"part\d+", parameter.name):
+            raise ExpressionError(f"{place}: {parameter.name} means something else in formulas; rename the parameter")
+        inputs.append((parameter.name, kind))
+        symbols.append(_direction(place, parameter.name) if kind == "direction" else symbol(parameter.name, kind))
+    value = function(*symbols)
+    results = value if isinstance(value, tuple) else (value,)
+    returns = signature.return_annotation
+    kinds = returns if isinstance(returns, tuple) else getattr(returns, "__args__", (returns,))
+    doc = (inspect.getdoc(inner) or "").partition("\n\n")[0].replace("\n", " ")
+    if all(isinstance(r, Node) and r.kind == "sum" for r in results):
+        return Definition(name, place, doc, tuple(inputs), (), results)
+    outputs = _outputs(place, name, kinds, results, {n for n, _ in inputs})
+    return Definition(name, place, doc, tuple(inputs), outputs, results)
+
+
+def _direction(place: Place, name: str) -> Direction:
+    if name not in NAMES[4:FIFTH]:
+        raise ExpressionError(f"{place}: directions of a call are called mu, nu, rho and sigma; rename {name}")
+    return Direction(NAMES.index(name))
+
+
+def _outputs(
+    place: Place, name: str, kinds: tuple[Any, ...], results: tuple[Any, ...], taken: set[str]
+) -> tuple[tuple[str, str], ...]:
+    """Names and kinds of the fields written: `out`, or `out_1`, `out_2`, ..."""
+    written = [c for c in FIELDS if FIELDS[c] not in ("scalars", "phases")]
+    if len(kinds) != len(results) or any(k not in written for k in kinds):
+        known = ", ".join(c.__name__ for c in written)
+        raise ExpressionError(f"{place}: {name} returns {len(results)} values; annotate each with one of {known}")
+    outputs = []
+    for n, (kind, result) in enumerate(zip(kinds, results, strict=True)):
+        out = "out" if len(results) == 1 else f"out_{n + 1}"
+        while out in taken:
+            out += "_"
+        outputs.append((out, FIELDS[kind]))
+        if FIELDS[kind] in SPINORS:
+            if not (isinstance(result, Node) and result.kind == "spinor"):
+                raise ExpressionError(f"{place}: {name} promises a Spinor and returns {result}")
+        else:
+            _check_matrices(place, name, result, algebra=kind is Algebra)
+    return tuple(outputs)
+
+
+def _check_matrices(place: Place, name: str, result: Any, *, algebra: bool) -> None:
+    keys = list(result) if isinstance(result, dict) else [None]
+    called = [isinstance(d, Direction) and d.comes_with_call for d in keys]
+    if not (keys and all(called)) and {getattr(d, "index", -1) for d in keys} != set(range(4)):
+        raise ExpressionError(
+            f"{place}: {name} promises matrices; return a dictionary {{mu: matrix}} of all four, or of directions "
+            "that come with the call"
+        )
+    for mu, given in result.items():
+        m = number(given, identity)
+        if m.kind != "matrix" or (algebra and not m.algebra):
+            what = "an element of the algebra; use ta(...)" if algebra else "a matrix"
+            raise ExpressionError(f"{m.place}: {name}, direction {mu.name}: {m} is not {what}")
+
+
+def parameter_symbol(name: str, kind: str = "real") -> Node:
+    """A number that comes with the call."""
+    return make("parameter", kind, (), name)

@@ -1,0 +1,400 @@
+"""An expression as an operator of the generator: the record that list, cost, generate, sweep, bench and tests know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from generator.algebra.gamma import Basis
+from generator.cost import Cost
+from generator.cpp.call import BODY_TYPES, FIELD_POOL, NUMBER_POOL, VALUES, number_of_call, typed_call
+from generator.cpp.expressions import statements_of
+from generator.cpp.names import cpp_direction
+from generator.cpp.text import Statements
+from generator.errors import ExpressionError, SpecError
+from generator.language.formula import Definition, Formula
+from generator.language.graph import NAMES, Node
+from generator.language.printed import printed
+from generator.language.symbols import SPINORS, directions
+from generator.lower.program import CALLED, renamed
+from generator.lower.size import are_inlined, many_spinors
+from generator.lower.values import AT_HOME, Lowering, Value, flops, topological
+from generator.operator import Operator
+from generator.spec import KernelSpec
+
+_LONG_FUNCTIONS = ("exp_adjoint", "project_adjoint", "project_u3", "project_u3_adjoint")
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How the statements of a kernel are put in order.
+
+    Attributes:
+        sparing: whether terms of sums load anew what they need (cpp/text.py); None: if they are long.
+        kept: as of Statements.
+        together: whether the directions of a call are computed together, for what they share.
+        min_blocks: for how many blocks of threads a GPU's multiprocessor is to have registers; 0 for one.
+    """
+
+    sparing: bool | None = False
+    kept: int = 0
+    together: bool = False
+    min_blocks: int = 0
+
+
+LONG = Schedule(sparing=None)
+"""Of what follows from other formulas."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expression(Operator):
+    """A function over lattice fields, as a kernel.
+
+    Attributes:
+        stated: what was written, and its name.
+        schedule: the order of its statements.
+        flavours: spinors of a site that belong together: consecutive right-hand sides.
+    """
+
+    stated: Formula
+    schedule: Schedule = Schedule()
+    flavours: int = 1
+
+    family = "expression"
+    parities = 2
+    template = "expression.hpp.j2"
+
+    @property
+    def name(self) -> str:
+        """As in kernel names."""
+        return self.stated.name
+
+    @property
+    def group(self) -> str:
+        """Kernels of one group and precision share a translation unit."""
+        return self.stated.group or self.name
+
+    @cached_property
+    def directions(self) -> tuple[str, ...]:
+        """Names of the directions that come with the call."""
+        return tuple(n for n, kind in self.definition.inputs if kind == "direction")
+
+    @property
+    def definition(self) -> Definition:
+        """What the function returned for symbols.
+
+        Raises:
+            ExpressionError: at the line of the user that is wrong.
+        """
+        return self.stated.definition
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """Kind of each field and number, outputs last."""
+        return dict((*self.definition.inputs, *self.definition.outputs))
+
+    @cached_property
+    def axes(self) -> tuple[str, ...]:
+        """Axes of the record that apply."""
+        kinds = set(self.kinds.values())
+        values = topological(v for _, results in self.blocks for *_, v in results)
+        turns = any(v.op == "spin" for v in values)
+        found = {"links": "links" in kinds, "basis": turns, "spins": bool(kinds & set(SPINORS)) and not turns}
+        return ("precision", *(axis for axis, there in found.items() if there))
+
+    @cached_property
+    def operands(self) -> dict[str, str]:
+        """Where each field and number stands in the arguments of a kernel.
+
+        Raises:
+            ExpressionError: there are more than a kernel can take.
+        """
+        found: dict[str, str] = {}
+        free, numbers = list(FIELD_POOL), list(NUMBER_POOL)
+        preferred = {"links": "links", "spinor": "in", "fermion": "in"}
+        outputs = {n for n, _ in self.definition.outputs}
+        if not outputs:
+            free.remove("out")  # where the kernel writes what each site adds to the sums
+        halves = [f"{n}.{part}" for group in (numbers[:3], numbers[3:]) for part in ("re", "im") for n in group]
+        for name, kind in sorted(self.kinds.items(), key=lambda item: item[1] != "complex"):
+            if kind == "direction":
+                found[name] = str(self.directions.index(name))
+                continue
+            if kind in VALUES:
+                pool = numbers if kind == "complex" else [h for h in halves if h.partition(".")[0] in numbers]
+                if not pool:
+                    most = len(NUMBER_POOL)
+                    raise ExpressionError(
+                        f"{self.definition.place}: {self.name} has more numbers than {most} complex ones; combine some"
+                    )
+                found[name] = pool.pop(0)
+                halves = [h for h in halves if h != found[name] and h.partition(".")[0] != found[name]]
+                continue
+            wanted = "out" if name in outputs else preferred.get(kind, "")
+            if not free:
+                most = len(FIELD_POOL) - (not outputs)
+                raise ExpressionError(f"{self.definition.place}: {self.name} has more than {most} fields")
+            found[name] = wanted if wanted in free else free[0]
+            free.remove(found[name])
+        return {name: found[name] for name in self.kinds}
+
+    @cached_property
+    def blocks(self) -> tuple[tuple[str, tuple[tuple[str, int, Value], ...]], ...]:
+        """What is computed together: (title, (output or empty, direction or number of the sum, value)...)."""
+        lowering = Lowering(frozenset(n for n, kind in self.definition.inputs if kind == "links"), self.flavours)
+        results, outputs = self.definition.results, self.definition.outputs
+        if not outputs:
+            return (("", tuple(("", n, lowering.lower(r)) for n, r in enumerate(results))),)
+        blocks = []
+        spinors = [
+            (o, f, lowering.lower(r, flavour=f))
+            for (o, kind), r in zip(outputs, results, strict=True)
+            if kind in SPINORS
+            for f in range(self.flavours)
+        ]
+        if spinors:
+            blocks.append(("", tuple(spinors)))
+        matrices = [(o, r) for (o, kind), r in zip(outputs, results, strict=True) if kind not in SPINORS]
+        if self.schedule.together:
+            return (("", tuple((o, d.index, lowering.lower(v)) for o, r in matrices for d, v in r.items())),)
+        for mu in sorted({d.index for _, r in matrices for d in r}):
+            of = [(o, mu, lowering.lower(v)) for o, r in matrices for d, v in r.items() if d.index == mu]
+            blocks.append((f"direction {NAMES[mu]}", tuple(of)))
+        return tuple(blocks)
+
+    @cached_property
+    def apart(self) -> frozenset[str]:
+        """Fields read where another block or site writes: no output may be one of these."""
+        found = set()
+        for _, results in self.blocks:
+            own = {n for _, n, _ in results}
+            for v in topological(r for *_, r in results):
+                if v.op == "load" and (v.data[2] != AT_HOME or (v.kind == "matrix" and v.data[1] not in own)):
+                    found.add(v.data[0])
+        return frozenset(found)
+
+    @property
+    def min_blocks(self) -> int:
+        """Blocks of threads that registers are to suffice for."""
+        return self.schedule.min_blocks
+
+    @cached_property
+    def sparing(self) -> bool:
+        """Whether terms of sums load anew what they need: on a GPU registers are short of matrices by far."""
+        if self.schedule.sparing is not None:
+            return self.schedule.sparing
+        roots = [[v for *_, v in results] for _, results in self.blocks]
+        return any(many_spinors(r) or not are_inlined(r) for r in roots)
+
+    @cached_property
+    def summed(self) -> frozenset[str]:
+        """Spinors over whose right-hand sides the kernel adds up.
+
+        Raises:
+            ExpressionError: some are read one right-hand side at a time too.
+        """
+        roots = [v for _, results in self.blocks for *_, v in results]
+        sums = [v for v in topological(roots) if v.op == "summed"]
+        found = frozenset(v.data[0] for v in topological(sums) if v.op == "load" and v.kind == "spinor")
+        if found and found != {n for n, kind in self.kinds.items() if kind in SPINORS}:
+            raise ExpressionError(f"{self.definition.place}: {self.name}: all spinors stand in summed(...), or none")
+        return found
+
+    @cached_property
+    def read_from(self) -> dict[str, str]:
+        """How far fields are read from where something is written or added up, of those that are read elsewhere.
+
+        Sites backward and forward along x, y, z, t, and `corners` if some steps are along several directions.
+        """
+        found: dict[str, list[int]] = {}
+        corners = set()
+        for v in topological(r for _, results in self.blocks for *_, r in results):
+            if v.op != "load" or v.data[2] == AT_HOME:
+                continue
+            name, _, at = v.data
+            sites = found.setdefault(name, [0] * 8)
+            for mu, n in enumerate(at):
+                for nu in (mu,) if mu < 4 else range(4):  # directions that come with a call are any
+                    sites[2 * nu + (n > 0)] = max(sites[2 * nu + (n > 0)], abs(n)) if n else sites[2 * nu + (n > 0)]
+            if sum(n != 0 for n in at) > 1:
+                corners.add(name)
+        return {n: ".".join(map(str, sites)) + (".corners" if n in corners else "") for n, sites in found.items()}
+
+    @cached_property
+    def formula(self) -> str:
+        """What it computes, as written, statement by statement: read by the tests, which evaluate it on the host."""
+        roots: list[tuple[str, Node]] = []
+        for n, result in enumerate(self.definition.results):
+            if not self.definition.outputs:
+                roots.append(("", result))
+            elif isinstance(result, dict):
+                ordered = sorted(result.items(), key=lambda item: item[0].index)
+                roots += [(f"{self.definition.outputs[n][0]}[{mu.name}] = ", m) for mu, m in ordered]
+            else:
+                roots.append((f"{self.definition.outputs[n][0]} = ", result))
+        return printed(roots)
+
+    @cached_property
+    def names_colours(self) -> bool:
+        """Whether its text does: units, and spinors of fewer spins."""
+        return any(v.op in ("identity", "spin") for v in self._values)
+
+    @property
+    def of_three_colours(self) -> str:
+        """Derivatives of projections follow from the invariants of 3x3 matrices."""
+        return "derivatives of projections" if re.search(r"project(_u3)?_adjoint\(", self.formula) else ""
+
+    @property
+    def headers(self) -> Sequence[str]:
+        """Lattice directions and signs; derivatives of functions of matrices."""
+        more = ("su3_adjoint",) if "_adjoint(" in self.formula else ()
+        return ("expression_site", *more, *(("site_values",) if self.sums else ()))
+
+    @property
+    def sums(self) -> int:
+        """Real numbers that the kernel adds up."""
+        return 0 if self.definition.outputs else len(self.definition.results)
+
+    @property
+    def own_sums(self) -> str:
+        """The host adds up what sites give, in a way that does not depend on how a lattice is spread."""
+        return "SiteValues" if self.sums else ""
+
+    @property
+    def signature(self) -> str:
+        """`name:kind:operand:flag` of all fields and numbers in the order of a call, then `:reach` if there is one.
+
+        Flags: `out` for an output, `some` for one that is not written in all directions, `apart` for an input that no
+        output may be, `each` for a spinor over whose right-hand sides the kernel adds up, else `here`.
+        """
+        outputs = {n for n, _ in self.definition.outputs}
+        flag = {n: "out" if n in outputs else "apart" if n in self.apart else "here" for n in self.kinds}
+        flag |= {
+            n: "some"
+            for (n, _), r in zip(self.definition.outputs, self.definition.results, strict=False)
+            if isinstance(r, dict) and not self.directions and len(r) < len(directions)
+        }
+        flag |= dict.fromkeys(self.summed, "each")
+        ends = {n: f":{reach}" for n, reach in self.read_from.items()}
+        several = f"*{self.flavours}" if self.flavours > 1 else ""
+        return " ".join(
+            f"{n}:{kind}{several if kind in SPINORS else ''}:{self.operands[n]}:{flag[n]}{ends.get(n, '')}"
+            for n, kind in self.kinds.items()
+        )
+
+    @cached_property
+    def _values(self) -> list[Value]:
+        """All that is computed, block by block."""
+        return [v for _, results in self.blocks for v in topological(r for *_, r in results)]
+
+    def cost(self, spec: KernelSpec) -> Cost:
+        """Arithmetic of what is emitted; each component of a field read and written once."""
+        spins = spec.spins or 4
+        values, count = self._values, _flops(self, spins, spec.basis, spec.colours)
+        loads = [(v.data[0], v.data[1]) for v in values if v.op == "load"]
+        written = [(name, n) for _, results in self.blocks for name, n, _ in results if name]
+        moved = [*dict.fromkeys(loads), *written]
+
+        def size(name: str) -> float:
+            if self.kinds[name] in SPINORS:
+                return spec.format.spinor_bytes(spins, spec.colours)
+            return spec.format.links.link_bytes(spec.reals_of(self.kinds[name]))
+
+        total = sum(size(name) for name, *_ in moved)
+        return Cost(count, count, total, sum(spec.reals_of(self.kinds[name]) for name, *_ in [*loads, *written]))
+
+    def arguments(self, spec: KernelSpec) -> list[str]:
+        """C++ template arguments of a row.
+
+        Raises:
+            SpecError: the record lacks spins, or asks for a format that cannot hold the fields.
+        """
+        if spec.format.bits < 32 and {"matrices", "algebra", "scalars", "phases"} & set(self.kinds.values()):
+            raise SpecError(
+                f"{self.name} keeps matrices or numbers of any size; use double or single, not {spec.precision}"
+            )
+        if "spins" in self.axes and not spec.spins:
+            raise SpecError(f"{self.name} works on spinors of any kind; its row needs spins = [4] or [1]")
+        if spec.links and spec.storage.temporal:
+            raise SpecError(f"{self.name} reads links of any gauge; use 18, 12 or 8 reals")
+        return [
+            spec.spinor_codec if spec.spins or spec.basis else spec.in_colours(spec.format.links.link_codec),
+            spec.in_colours(spec.format.links.link_codec),
+            spec.links.upper() or "R18",
+            str(spec.spins or 4),
+        ]
+
+    def body(self, spec: KernelSpec) -> dict[str, Any]:
+        """Data for the template."""
+        place = self.definition.place
+        file = Path(place.file)
+        shown = file.relative_to(ROOT) if file.is_relative_to(ROOT) else file.name
+        numbers = [number_of_call(n, k, self.operands[n]) for n, k in self.kinds.items() if k in VALUES]
+        blocks = self._rolled(spec) or [self._block(*block, spec) for block in self.blocks]
+        code = "\n".join([*numbers, *(line for block in blocks for line in block["lines"])])
+        return {
+            "formula": self.formula,
+            "statements": statements_of(self.formula),
+            "source": f"{shown}, line {place.line}",
+            "types": [(name, t) for name, t in BODY_TYPES.items() if re.search(rf"\b{name}\b", code)],
+            "numbers": numbers,
+            "blocks": blocks,
+            "sums": self.sums,
+        }
+
+    def _rolled(self, spec: KernelSpec) -> list[dict[str, Any]]:
+        """A loop where all directions have the same long functions: four times their text does not stay in a cache."""
+        if not any(v.op in _LONG_FUNCTIONS for v in self._values) or not self.definition.outputs:
+            return []
+        (mu, *_), lowering = CALLED, Lowering()
+        results = self.definition.results
+        if any(not isinstance(r, dict) or set(r) != set(directions) for r in results):
+            return []
+        each = [[renamed(r[d], {d: mu}) for r in results] for d in directions]
+        if len({tuple(map(str, nodes)) for nodes in each}) > 1:
+            return []
+        outputs = [name for name, _ in self.definition.outputs]
+        stores = [(o, mu.index, lowering.lower(node)) for o, node in zip(outputs, each[0], strict=True)]
+        lines = self._block("", stores, spec)["lines"]
+        head = ["QUARKSMITH_ROLLED", f"for (int {mu.name} = 0; {mu.name} < directions; ++{mu.name}) {{"]
+        return [{"title": "", "lines": [*head, *(f"  {line}" for line in lines), "}"]}]
+
+    def _block(self, title: str, results: Sequence[tuple[str, int, Value]], spec: KernelSpec) -> dict[str, Any]:
+        everything = [v for _, all_results in self.blocks for *_, v in all_results]
+        roots = [v for *_, v in results]
+        inlined = are_inlined(everything)
+        statements = Statements(
+            *(self.operands, self.kinds, roots, inlined, spec.basis, self.sparing, self.schedule.kept, self.flavours),
+            colours=spec.colours,
+        )
+        if self.sums:
+            statements.add_up([v for *_, v in results])
+            return {"title": title, "lines": statements.lines}
+        stores = []
+        if self.schedule.together:
+            statements.gather(roots)
+        for name, number, value in results:
+            code = statements.value(value)
+            if self.kinds[name] in SPINORS:
+                rhs = statements.right_hand_side(number)
+                stores.append(f"store_spinor<Spinors>(a.{self.operands[name]}, x, {rhs}, {code});")
+            else:
+                view = "Links" if self.kinds[name] == "links" else "Matrices"
+                where = f"a.{self.operands[name]}, x.place, x.parity, {cpp_direction(number)}"
+                stores.append(f"{view}::store({where}, {code});")
+        return {"title": title, "lines": [*statements.lines, *stores]}
+
+    def call(self) -> dict[str, Any]:
+        """Data of the typed C++ call."""
+        has_settings = "fermion" in self.kinds.values() or "basis" in self.axes
+        return typed_call(self.name, self.definition, sums=bool(self.sums), has_settings=has_settings)
+
+
+@cache
+def _flops(operator: Expression, spins: int, basis: Basis | None, colours: int) -> int:
+    return sum(flops(v, spins, basis, colours) for v in operator._values) + operator.sums

@@ -1,0 +1,151 @@
+/// \file
+/// Several right-hand sides on CUDA: the links of a site are fetched into shared memory once and serve them all.
+#pragma once
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+/// Copies Bytes bytes to shared memory without passing through registers; done after `wait_for_copies`.
+template <int Bytes>
+QUARKSMITH_INLINE void copy_to_shared(void* shared, const void* global) {
+  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  if constexpr (Bytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(Bytes) : "memory");
+  }
+}
+/// For the copies of this thread, which it alone may then read.
+QUARKSMITH_INLINE void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+/// The links of all hops of a thread's site in shared memory; threads do not share, so that none waits for another.
+template <class Links, bool Long, int Block, int Ghosts = 0>
+struct KeptLinks : Stored<Links, Ghosts> {
+  template <int Step>
+  using View = typename Links::template of<Step>;
+  template <int Step>
+  using P = typename Packet<View<Step>::vector>::type;
+  template <int Step>
+  static constexpr int packets = View<Step>::bytes / View<Step>::vector;
+  static constexpr int pairs = 2 * directions;
+  /// Of the links over one site; those of long hops follow them.
+  static constexpr int short_bytes = pairs * View<1>::bytes * Block;
+  static constexpr int bytes = short_bytes + (Long ? pairs * View<3>::bytes * Block : 0);
+
+  char* shared;
+
+  QUARKSMITH_INLINE explicit KeptLinks(void* memory, const Stored<Links, Ghosts>& stored = {})
+      : Stored<Links, Ghosts>(stored), shared(static_cast<char*>(memory)) {}
+
+  /// First packet of this thread's link; the others lie Block further on each.
+  template <int Mu, int Step>
+  QUARKSMITH_INLINE P<Step>* mine() const {
+    constexpr int number = 2 * Mu + (Step < 0), before = Hop<Mu, Step>::length == 1 ? 0 : short_bytes;
+    return reinterpret_cast<P<Step>*>(shared + before) + number * packets<Step> * Block + threadIdx.x;
+  }
+
+  template <int Mu, int Step>
+  QUARKSMITH_INLINE void fetch(const Arguments& a, const Site& x, const Neighbour<Mu, Step>& there) const {
+    using V = View<Step>;
+    if (V::temporal && Mu == 3 && !there.crosses) return;
+    const Site at = link_site(x, there);
+    const auto half = [&at](const Operand& f) {
+      return static_cast<const typename V::Word*>(f.data) + at.parity * f.parity_stride;
+    };
+    const P<Step>* from = vectors_at<V::vector, V::bytes * directions>(half(links_of<Step>(a)), at.place) +
+                          Mu * packets<Step> * site_block;
+    if constexpr ((Ghosts >> Mu & 1) != 0 && Step < 0)
+      if (this->leaves(there)) {
+        constexpr int length = Hop<Mu, Step>::length;
+        const Operand& zone = length == 1 ? this->halo->links[Mu] : this->halo->long_links[Mu];
+        from = vectors_at<V::vector, V::bytes>(half(zone), place_beyond<Mu, Step, length>(a.geometry, *this->halo, x));
+      }
+    P<Step>* to = mine<Mu, Step>();
+    QUARKSMITH_UNROLL
+    for (int n = 0; n < packets<Step>; ++n) copy_to_shared<V::vector>(to + n * Block, from + n * site_block);
+  }
+
+  template <int Mu, int Step>
+  QUARKSMITH_INLINE auto link(const Arguments&, const Site&, const Neighbour<Mu, Step>& there) const {
+    return link_of_hop<View<Step>, Mu>(there.crosses, [&] {
+      union {
+        P<Step> packet[packets<Step>];
+        typename View<Step>::Packed words;
+      } u;
+      const P<Step>* from = mine<Mu, Step>();
+      QUARKSMITH_UNROLL
+      for (int n = 0; n < packets<Step>; ++n) u.packet[n] = from[n * Block];
+      return u.words;
+    });
+  }
+};
+
+/// Threads of a block whose links fit into the shared memory of a multiprocessor.
+template <class K, int Block>
+constexpr int batch_block() {
+  constexpr int most = 227 * 1024;
+  if constexpr (Block > 32 && KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes > most) {
+    return batch_block<K, Block / 2>();
+  } else {
+    return Block;
+  }
+}
+
+/// A batch in parts, where sites alone would not fill the device.
+struct BatchParts {
+  int count, size;  ///< parts, and right-hand sides of one; the last may have fewer
+};
+inline BatchParts cut_batch(int blocks, int rhs, int tile) {
+  constexpr int filling = 512;
+  const int tiles = rhs / tile, wanted = filling / blocks, parts = wanted < 1 ? 1 : wanted > tiles ? tiles : wanted;
+  const int size = (tiles + parts - 1) / parts * tile;
+  return {(rhs + size - 1) / size, size};
+}
+
+/// Calls links.fetch for every hop of a site.
+template <class Kept, int... Mu, int... Step>
+QUARKSMITH_INLINE void fetch_links(const Arguments& a, const Site& x, const Kept& links, HopList<Hop<Mu, Step>...>) {
+  (links.fetch(a, x, neighbour<Mu, Step>(a.geometry, x)), ...);
+}
+
+/// The right-hand sides of one part at a site, one tile after the other; the links come to `links` first.
+template <class K, class Kept>
+QUARKSMITH_INLINE void batch_site(const Arguments& a, int index, const Kept& links, int part, int size) {
+  fetch_links(a, make_site(a.geometry, a.parity, index, 0), links, typename K::HalfSpinor::Hops{});
+  wait_for_copies();
+  const int begin = part * size, end = begin + size < a.rhs ? begin + size : a.rhs;
+#pragma unroll 1
+  for (int rhs = begin; rhs < end; rhs += K::tile) {
+    // What depends on the site is recomputed: kept for the next iteration, it would spill.
+    asm volatile("" : "+r"(index));
+    if (inactive(a, rhs, K::tile)) continue;
+    K::template site<1>(a, index, rhs, links);
+  }
+}
+
+/// One thread a site, which works on the right-hand sides of its part of the batch.
+template <class K, int Block, int MinBlocks, class Order>
+__global__ __launch_bounds__(Block, MinBlocks) void batch_kernel(const __grid_constant__ Arguments a, int part) {
+  extern __shared__ uint4 shared[];
+  const int number = blockIdx.x * Block + threadIdx.x;
+  if (number >= K::count(a)) return;
+  const int index = Order::site(a.geometry, number);
+  if (left_out<K>(a, index)) return;
+  const KeptLinks<typename K::template Links<1>, K::long_hops, Block> links(shared);
+  batch_site<K>(a, index, links, blockIdx.y, part);
+}
+
+/// Launches batch_kernel.
+template <class K, int Threads, int MinBlocks, class Order>
+void apply_batch(const Arguments& a, const Launch& launch) {
+  constexpr int Block = batch_block<K, Threads>();
+  constexpr int bytes = KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes;
+  auto* kernel = batch_kernel<K, Block, MinBlocks, Order>;
+  static const cudaError_t allowed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  (void)allowed;  // a failure is met again by the launch
+  const int blocks = (K::count(a) + Block - 1) / Block;
+  const BatchParts parts = cut_batch(blocks, a.rhs, K::tile);
+  const dim3 grid(blocks, parts.count);
+  kernel<<<grid, Block, bytes, static_cast<cudaStream_t>(launch.stream)>>>(a, parts.size);
+}
+
+}  // namespace quarksmith::QUARKSMITH_TARGET

@@ -1,0 +1,236 @@
+/// \file
+/// The hopping term of one rank's part on CUDA: threads that pack what neighbours need, and sites, of the boundary or
+/// all. One launch may do both. Where ranks can store into each other's memory, packed spinors go straight into the
+/// neighbour's ghost zone, and a counter there tells how many have come; the host has no part in it.
+#pragma once
+
+namespace quarksmith::QUARKSMITH_TARGET {
+
+/// Adds to a counter in any GPU's memory; what this block has stored is visible to whoever reads the sum.
+QUARKSMITH_INLINE void add_released(unsigned* counter, unsigned value) {
+  asm volatile("red.release.sys.global.add.u32 [%0], %1;" ::"l"(counter), "r"(value) : "memory");
+}
+/// A counter that other GPUs change. Not an acquiring load, which would empty the L1 cache of the multiprocessor again
+/// and again: ghost zones cannot be in it, since nothing reads them in this launch before their counter says that they
+/// are full, and a load is not issued before the branch that it depends on is decided.
+QUARKSMITH_INLINE unsigned load_counter(const unsigned* counter) {
+  unsigned value;
+  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
+  return value;
+}
+
+/// Blocks of a launch, in the order of their numbers: those that wait for others come last.
+struct HaloBlocks {
+  int pack = 0, sites = 0;    ///< blocks
+  int part = 1;               ///< right-hand sides of a part of a batch
+  unsigned participants = 0;  ///< packed spinors and parts of boundary sites, of all launches of one exchange
+  bool list = false;          ///< sites are those of the boundary alone
+  bool peers = false;
+};
+
+/// Bytes to the ghost zones of the present exchange.
+QUARKSMITH_INLINE long long present_shift(const Halo& h, const HaloBlocks& w) {
+  return w.peers && (*static_cast<volatile unsigned*>(&h.signals->exchange) & 1) != 0 ? h.buffer : 0;
+}
+
+/// The last reader of an exchange's counters advances them to the next exchange. Called after `count` of the
+/// participants have read them.
+QUARKSMITH_INLINE void leave_exchange(const Arguments& a, const Halo& h, const HaloBlocks& w, unsigned count) {
+  if (atomicAdd(&h.signals->ticket, count) + count != w.participants) return;
+  h.signals->ticket = 0;
+  for (int mu = 0; mu < directions; ++mu) h.signals->expected[mu] += unsigned(h.face[mu]) * unsigned(a.rhs);
+  __threadfence();
+  h.signals->exchange += 1;
+}
+
+/// Blocks that pack one hop. A few saturate the links between GPUs; more would keep multiprocessors from the sites
+/// while their stores are under way.
+inline constexpr int packing_threads = 8192;
+template <int Block>
+QUARKSMITH_HOST_DEVICE inline int pack_blocks(const Halo& h, int mu, int rhs) {
+  int hops = 0;
+  for (int nu = 0; nu < directions; ++nu) hops += 2 * (h.face[nu] != 0);
+  const int most = (packing_threads / hops + Block - 1) / Block, blocks = (h.face[mu] * rhs + Block - 1) / Block;
+  return blocks < most ? blocks : most;
+}
+
+/// Packs a block's share of a hop, if `block` is one of its blocks; else subtracts the blocks of this hop from it.
+template <class K, int Block, int Mu, int Sign>
+QUARKSMITH_INLINE bool pack_hop(const Arguments& a, const Halo& h, const HaloBlocks& w, long long shift, int& block) {
+  constexpr int back = Sign < 0;
+  const int face = h.face[Mu], count = face * a.rhs, blocks = pack_blocks<Block>(h, Mu, a.rhs);
+  if (block >= blocks) {
+    block -= blocks;
+    return false;
+  }
+  Operand to = h.leaving[Mu][back];
+  to.data = static_cast<char*>(to.data) + shift;
+  if (K::Format::has_norm) to.norm += shift / 4;
+  unsigned packed = 0;  // by the block
+  for (int first = block * Block; first < count; first += blocks * Block) {
+    const int number = first + threadIdx.x, rhs = number / face;
+    if (number < count)
+      pack<typename K::HalfSpinor, typename K::Format, 1, Mu, Sign>(a, to, number - rhs * face, face, rhs);
+    packed += unsigned(count - first < Block ? count - first : Block);
+  }
+  if (!w.peers) return true;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    add_released(h.raise[Mu][back], packed);
+    leave_exchange(a, h, w, packed);
+  }
+  return true;
+}
+
+/// The work of blocks below w.pack: what neighbours need, the far directions first.
+template <class K, int Block>
+QUARKSMITH_INLINE void pack_block(const Arguments& a, const Halo& h, const HaloBlocks& w, int block) {
+  const long long shift = present_shift(h, w);
+  (void)(pack_hop<K, Block, 3, +1>(a, h, w, shift, block) || pack_hop<K, Block, 3, -1>(a, h, w, shift, block) ||
+         pack_hop<K, Block, 2, +1>(a, h, w, shift, block) || pack_hop<K, Block, 2, -1>(a, h, w, shift, block) ||
+         pack_hop<K, Block, 1, +1>(a, h, w, shift, block) || pack_hop<K, Block, 1, -1>(a, h, w, shift, block) ||
+         pack_hop<K, Block, 0, +1>(a, h, w, shift, block) || pack_hop<K, Block, 0, -1>(a, h, w, shift, block));
+}
+
+/// A thread's site, and the sites of its block that are at the boundary.
+struct HaloSite {
+  int index, edges;
+  bool works;
+};
+template <int Bits>
+struct Directions {
+  static constexpr int bits = Bits;
+};
+
+/// Sites in the order of the plain kernel, but from the middle of the last direction on: its boundary comes when its
+/// ghosts have long arrived. Boundary sites keep their places, so that spinors are found in cache as without ranks.
+template <int Reach, class Order, int Block>
+QUARKSMITH_INLINE HaloSite halo_site(const Arguments& a, const Halo& h, const HaloBlocks& w, int block) {
+  const int number = block * Block + threadIdx.x;
+  const int count = w.list ? h.boundary_count[a.parity] : a.geometry.half_sites;
+  HaloSite s{0, 0, number < count};
+  bool edge = s.works;
+  if (w.list) {
+    if (s.works) s.index = h.boundary[a.parity][number];
+  } else {
+    const int from_middle = number + count / 2 < count ? number + count / 2 : number + count / 2 - count;
+    if (s.works) s.index = Order::site(a.geometry, from_middle);
+    edge = edge && on_boundary<Reach>(a.geometry, make_site(a.geometry, a.parity, s.index, 0), h.split);
+  }
+  s.edges = __syncthreads_count(edge);
+  return s;
+}
+
+/// Runs `work` with the bits of the directions in which boundary sites of kernel K look for ghosts, as a constant. In
+/// double, z and t alone where no other is split: a branch keeps the loads of one hop from being issued together with
+/// those of the next. Shorter numbers lose more by a third body in the instruction cache (docs/performance.md).
+template <class K, class Work>
+QUARKSMITH_INLINE void with_ghosts(const Halo& h, const Work& work) {
+  if constexpr (sizeof(typename K::Element) == 8) {
+    if ((h.split & 3) == 0) return work(Directions<12>{});
+  }
+  work(Directions<15>{});
+}
+
+/// Waits until everything that neighbours send in this exchange has come; called by all threads of a block that has
+/// `edges` sites at the boundary. Returns the bytes to the zones in use.
+QUARKSMITH_INLINE long long await_neighbours(const Arguments& a, const Halo& h, const HaloBlocks& w, int edges) {
+  if (!w.peers) return 0;
+  const long long shift = present_shift(h, w);
+  if (threadIdx.x < 2 * directions && h.face[threadIdx.x / 2] != 0) {
+    const int mu = threadIdx.x / 2;
+    const unsigned expected = static_cast<volatile unsigned*>(h.signals->expected)[mu] + unsigned(h.face[mu] * a.rhs);
+    while (static_cast<int>(load_counter(h.signals->arrived + threadIdx.x * HaloSignals::stride) - expected) < 0) {
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) leave_exchange(a, h, w, unsigned(edges));
+  return shift;
+}
+
+template <class K, int Block, int MinBlocks, class Order>
+__global__ __launch_bounds__(Block, MinBlocks) void halo_kernel(const __grid_constant__ Arguments a,
+                                                                const __grid_constant__ Halo h,
+                                                                const __grid_constant__ HaloBlocks w) {
+  using Links = typename K::template Links<1>;
+  int block = blockIdx.x;
+  if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
+  block -= w.pack;
+  const int tile = block / w.sites, rhs = tile * K::tile;
+  const HaloSite s = halo_site<K::HalfSpinor::depth, Order, Block>(a, h, w, block - tile * w.sites);
+  // One path for a whole block: where some sites of a warp are at the boundary in x, two would diverge.
+  if (s.edges == 0) {
+    if (s.works && !inactive(a, rhs, K::tile)) K::template site<1>(a, s.index, rhs, Stored<Links, 0>{});
+    return;
+  }
+  const long long shift = await_neighbours(a, h, w, s.edges);
+  if (!s.works || inactive(a, rhs, K::tile)) return;
+  with_ghosts<K>(
+      h, [&](auto where) { K::template site<1>(a, s.index, rhs, Stored<Links, decltype(where)::bits>{&h, shift}); });
+}
+
+/// The same for a batch: the links of a site come to shared memory once, see batch_kernel.
+template <class K, int Block, int MinBlocks, class Order>
+__global__ __launch_bounds__(Block, MinBlocks) void halo_batch_kernel(const __grid_constant__ Arguments a,
+                                                                      const __grid_constant__ Halo h,
+                                                                      const __grid_constant__ HaloBlocks w) {
+  extern __shared__ uint4 shared[];
+  using Links = typename K::template Links<1>;
+  int block = blockIdx.x;
+  if (block < w.pack) return pack_block<K, Block>(a, h, w, block);
+  block -= w.pack;
+  const int part = block / w.sites;
+  const HaloSite s = halo_site<K::HalfSpinor::depth, Order, Block>(a, h, w, block - part * w.sites);
+  if (s.edges == 0) {
+    if (s.works) batch_site<K>(a, s.index, KeptLinks<Links, K::long_hops, Block>(shared), part, w.part);
+    return;
+  }
+  const long long shift = await_neighbours(a, h, w, s.edges);
+  if (!s.works) return;
+  with_ghosts<K>(h, [&](auto where) {
+    constexpr int ghosts = decltype(where)::bits;
+    const KeptLinks<Links, K::long_hops, Block, ghosts> links(shared, Stored<Links, ghosts>{&h, shift});
+    batch_site<K>(a, s.index, links, part, w.part);
+  });
+}
+
+/// Launches what `work` asks for: sites of the boundary (exterior) or all (whole); the interior alone is left to the
+/// plain kernel.
+template <class K, int Threads, int MinBlocks, class Order = InOrder>
+void apply_halo(const Arguments& a, const HaloWork& work, const Launch& launch) {
+  constexpr bool keeps = can_keep_links<K>(0);
+  constexpr int Block = keeps ? batch_block<K, Threads>() : Threads;
+  const Halo& h = *a.halo;
+  const auto stream = static_cast<cudaStream_t>(launch.stream);
+  const auto blocks = [](long long threads) { return static_cast<int>((threads + Block - 1) / Block); };
+  HaloBlocks w;
+  unsigned packed = 0;
+  for (int mu = 0; mu < directions; ++mu) {
+    packed += 2u * unsigned(h.face[mu]) * unsigned(a.rhs);
+    if (work.pack) w.pack += 2 * pack_blocks<Block>(h, mu, a.rhs);
+  }
+  w.list = !work.whole;
+  w.peers = work.peers;
+  w.sites = blocks(work.whole ? K::count(a) : h.boundary_count[a.parity]);
+  if (w.sites == 0) w.sites = 1;
+  const bool batch = keeps && a.rhs > K::tile;
+  const BatchParts parts = batch ? cut_batch(w.sites, a.rhs, K::tile) : BatchParts{a.rhs / K::tile, K::tile};
+  w.part = parts.size;
+  w.participants = packed + unsigned(h.boundary_count[a.parity]) * unsigned(parts.count);
+  const int all = w.pack + (work.exterior ? w.sites * parts.count : 0);
+  if (all == 0) return;
+  if constexpr (keeps) {
+    if (batch && work.exterior) {
+      constexpr int bytes = KeptLinks<typename K::template Links<1>, K::long_hops, Block>::bytes;
+      auto* kernel = halo_batch_kernel<K, Block, MinBlocks, Order>;
+      static const cudaError_t allowed =
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+      (void)allowed;  // a failure is met again by the launch
+      kernel<<<all, Block, bytes, stream>>>(a, h, w);
+      return;
+    }
+  }
+  halo_kernel<K, Block, MinBlocks, Order><<<all, Block, 0, stream>>>(a, h, w);
+}
+
+}  // namespace quarksmith::QUARKSMITH_TARGET

@@ -1,0 +1,52 @@
+/// \file
+/// The fields of an action's statement by their names: links of a configuration, fields of the caller, and what is made
+/// of them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "runtime/fields/given_field.hpp"
+#include "solvers/actions/link_store.hpp"
+#include "solvers/links/link_program.hpp"
+
+namespace quarksmith {
+
+/// Of an action on one device and configuration.
+class ActionFields {
+ public:
+  /// \throws UsageError a field of the statement is missing, of another kind or lattice, or the action has none of a
+  /// name that is given; storages for temporal gauge of links that are not those of the configuration alone.
+  ActionFields(ActionValues values, GivenFields given, const LinkStore& links);
+
+  const ActionValues& values() const { return program_.values(); }
+  const ActionInfo& info() const { return program_.info(); }
+  const LinkProgram& program() const { return program_; }
+  const LinkStore& links() const { return links_; }
+  /// All of them in double, made when first asked for and kept by the store for all precisions.
+  const StatementFields& in_double() const;
+  /// One of them as kernels take it. \param storage of links and matrices. \param depth of LinkField.
+  std::shared_ptr<const LinkField> stored(int field, const PrecisionInfo& precision, std::string_view storage,
+                                          int depth = 1) const;
+  /// A spinor field of the caller.
+  SpinorField spinor(int field, const PrecisionInfo& precision) const;
+  /// Whether a storage holds the matrices of a field of the kernels of M to rounding or by design: what is stored in
+  /// fewer reals are those of a group.
+  bool holds(int field, const StorageInfo& storage) const;
+  /// By how much a storage misses the links of hops; collective.
+  LinkDeviation deviation(std::string_view storage) const;
+  /// The number of the field whose links hops take, of each length.
+  int hops(int length) const { return info().links[length > 1]; }
+
+ private:
+  bool is_gauge(int field) const { return info().fields[std::size_t(field)].origin == Origin::gauge; }
+  StatementFields make() const;
+  void check() const;
+
+  LinkProgram program_;
+  GivenFields given_;
+  LinkStore links_;
+};
+
+}  // namespace quarksmith

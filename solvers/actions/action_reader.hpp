@@ -1,0 +1,73 @@
+/// \file
+/// The parameters of an action from text under the names that its statement has for them: options of commands, keys of
+/// files, arguments of interfaces.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "solvers/actions/action_values.hpp"
+
+namespace quarksmith {
+
+/// How messages call what is given.
+struct ActionWording {
+  std::string prefix = "--";  ///< of names
+  char joint = '-';           ///< between their words: `--csw-r` or `csw_r`
+  std::string user;           ///< what takes it: a command
+
+  std::string called(std::string_view name) const;
+};
+
+/// The name by which an action is chosen and recorded: of one that extends another (`twisted-doublet`) that of this.
+std::string listed_name(const ActionInfo& action);
+/// Those names of the actions that are offered, where `has` is true.
+std::vector<std::string> action_names(const std::function<bool(const ActionInfo&)>& has = [](const ActionInfo&) {
+  return true;
+});
+/// Null if the action does not have it.
+const ActionParameter* find_parameter(const ActionInfo& action, std::string_view name);
+/// Whether an action has a parameter or spelling of that name.
+bool takes(const ActionInfo& action, std::string_view name);
+/// The actions that another one means if parameters are given that they alone have, and those parameters.
+std::vector<std::pair<const ActionInfo*, const ActionParameter*>> extensions(const ActionInfo& of);
+
+class ActionReader {
+ public:
+  /// Text by stated names (`csw_r`), of parameters and spellings.
+  using Texts = std::map<std::string, std::string, std::less<>>;
+
+  /// The action that a name and what is given beside it mean: `twisted-mass` with epsilon that of two flavours.
+  /// \throws UsageError there is none of this name, or it was refused; the message says why.
+  static const ActionInfo& meant(const std::string& name, const Texts& given);
+
+  /// \param given names of the action alone, or of others.
+  /// \param slices of a fifth dimension; 1 where there is none.
+  /// \throws UsageError what belongs to other actions, is no number, out of its range, given twice or missing.
+  ActionReader(const ActionInfo& info, const Texts& given, int slices, ActionWording wording);
+
+  ActionValues values() const;
+  /// Those given, or the default; 0 for actions without a mass.
+  std::vector<double> masses() const;
+
+ private:
+  /// What gives a parameter.
+  struct Given {
+    std::string by, text;
+    std::vector<ActionValues::Value> numbers;  ///< one, several masses, or one for each slice
+  };
+  void read(const ActionParameter& p, const std::string& text);
+  void read(const ActionSpelling& s, const std::string& text);
+  void add(const ActionParameter& p, Given g);
+  void require(const ActionParameter& p) const;
+  [[noreturn]] void one_alone(const Given& g, const ActionParameter& p) const;
+
+  const ActionInfo& info_;
+  int slices_;
+  ActionWording wording_;
+  std::map<std::string, Given, std::less<>> given_;
+};
+
+}  // namespace quarksmith

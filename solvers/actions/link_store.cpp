@@ -1,0 +1,109 @@
+#include "solvers/actions/link_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "runtime/error.hpp"
+#include "runtime/fields/gauge.hpp"
+
+namespace quarksmith {
+
+LinkDeviation deviation_of(const LinkField& stored, const HostGauge& given) {
+  const HostGauge found = download(stored);
+  const Lattice& lattice = given.lattice;
+  const long long space = lattice.space_sites();
+  std::vector<double> squares(lattice.extent(3));  // by slices: the same for any number of threads
+  double largest = 0;
+#pragma omp parallel for schedule(static) reduction(max : largest)
+  for (int t = 0; t < lattice.extent(3); ++t)
+    for (long long i = t * space; i < (t + 1) * space; ++i)
+      for (int mu = 0; mu < directions; ++mu)
+        for (int n = 0; n < given.elements(); ++n) {
+          const double d = std::norm(found.link(i, mu)[n] - given.link(i, mu)[n]);
+          largest = std::max(largest, d);
+          squares[t] += d;
+        }
+  Communicator& ranks = stored.domain().communicator();
+  std::vector<double> sums = {std::accumulate(squares.begin(), squares.end(), 0.0), double(lattice.sites())};
+  ranks.sum(sums);
+  // Of n^2 elements n act on each colour.
+  const double typical = std::sqrt(sums[0] / (given.colours() * directions * sums[1]));
+  return {ranks.largest(std::sqrt(largest)) / stored.scale(), typical / stored.scale()};
+}
+
+LinkStore::LinkStore(const HostGauge& gauge, DomainPointer domain, std::string storage, std::string basis,
+                     const HostGauge* temporal)
+    : gauge_(&gauge),
+      temporal_(temporal != nullptr ? temporal : &gauge),
+      domain_(std::move(domain)),
+      storage_(std::move(storage)),
+      basis_(&find_basis(basis)) {}
+
+LinkStore::LinkStore(std::shared_ptr<const LinkField> links, std::string storage, std::string basis)
+    : gauge_(nullptr),
+      temporal_(nullptr),
+      domain_(links->domain_pointer()),
+      storage_(std::move(storage)),
+      basis_(&find_basis(basis)) {
+  kept_->plain = std::move(links);
+}
+
+LinkStore LinkStore::with(std::string_view storage) const {
+  LinkStore other = *this;
+  other.storage_ = storage;
+  return other;
+}
+
+const HostGauge& LinkStore::gauge() const {
+  if (gauge_ != nullptr) return *gauge_;
+  if (!kept_->gauge) kept_->gauge = std::make_shared<const HostGauge>(download(*kept_->plain));
+  return *kept_->gauge;
+}
+
+void LinkStore::release() const {
+  std::shared_ptr<const LinkField> given = gauge_ == nullptr ? kept_->plain : nullptr;
+  *kept_ = {};
+  kept_->plain = std::move(given);
+}
+
+std::shared_ptr<const LinkField> LinkStore::store(std::string_view precision, std::string_view storage) const {
+  const bool high = precision == "double", plain = high && storage == full_storage(colours()).name;
+  if (plain && kept_->plain) return kept_->plain;
+  if (high && kept_->stored && kept_->stored->storage().name == storage) return kept_->stored;
+  const StorageInfo& info = find_storage(storage);
+  if (info.temporal && temporal_ == nullptr)
+    throw UsageError(fmt::format("links '{}': temporal gauge is not for links that change; use r12", storage));
+  const PrecisionInfo& in = find_precision(precision);
+  const auto made = std::make_shared<const LinkField>(
+      gauge_ == nullptr ? encode_links(*kept_->plain, in, info)
+                        : upload(info.temporal ? *temporal_ : gauge(), domain_, in, info));
+  if (plain) kept_->plain = made;
+  return made;
+}
+
+LinkDeviation LinkStore::deviation() const {
+  if (find_storage(storage_).group == "any") return {};
+  if (!kept_->stored) kept_->stored = store("double");
+  return deviation_of(*kept_->stored, gauge());
+}
+
+std::shared_ptr<const LinkField> LinkStore::plain() const {
+  store("double", full_storage(colours()).name);
+  return kept_->plain;
+}
+
+std::string links_text(const std::string& residuals, const std::string& iterations) {
+  return residuals == iterations ? residuals : residuals + "-" + iterations;
+}
+
+std::string text_of(const LinkDeviation& deviation, const std::string& storage) {
+  if (deviation.negligible()) return "";
+  return fmt::format("{} reals miss these links by up to {:.1e}: residuals are computed with all {}",
+                     find_storage(storage).reals, deviation.largest,
+                     full_storage(find_storage(storage).colours).reals);
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,57 @@
+/// \file
+/// Site terms that are made of fields, on a device.
+#pragma once
+
+#include <optional>
+
+#include "solvers/links/link_program.hpp"
+
+namespace quarksmith {
+
+/// C = diagonal + blocks, or diagonal + exponential exp(blocks), its inverse and the logarithm of its determinant: the
+/// clover term (B. Sheikholeslami and R. Wohlert, Nucl. Phys. B 259 (1985) 572) and all others of this form, blocks
+/// c_k S_k F_k with matrices F_k of fields (generator/operators/blocks.py). Each rank has the sites of its part.
+class StoredTerm {
+ public:
+  /// \param fields with those of the blocks.
+  /// \param precision of the fields that kernels read.
+  /// \param shift where a twisted mass stands beside C: `inverse` is C (C^2 + shift)^-1, `factor` is there, and
+  ///        `log_det` is that of C^2 + shift (see SiteTerm).
+  /// \throws UsageError the build lacks a kernel; Error C is singular at some site.
+  StoredTerm(const ActionValues& values, const StatementFields& fields, const PrecisionInfo& precision,
+             std::optional<double> shift = {});
+  /// The same in another precision than double. \param high in double.
+  StoredTerm(const StoredTerm& high, const PrecisionInfo& precision);
+
+  const TermField& term() const { return term_; }
+  const TermField& inverse() const { return inverse_; }
+  /// (C^2 + shift)^-1; only if there is a shift.
+  const TermField& factor() const { return *factor_; }
+  /// The blocks in the exponent; only if there is an exponential, in double.
+  const TermField& exponent() const { return *exponent_; }
+  /// Sum over the sites of a parity of the whole lattice of log |det C|.
+  double log_det(Parity parity) const { return log_det_[int(parity)]; }
+
+  /// Whether an action with these values has such a term: one of its blocks is not zero.
+  static bool is_part_of(const ActionValues& values);
+
+ private:
+  struct Double {
+    TermField term, inverse;
+    std::optional<TermField> factor, exponent;
+    std::array<double, 2> log_det;
+  };
+  static Double build(const ActionValues& values, const StatementFields& fields, std::optional<double> shift);
+  StoredTerm(Double d, const PrecisionInfo& precision);
+
+  std::array<double, 2> log_det_;
+  TermField term_, inverse_;
+  std::optional<TermField> factor_, exponent_;
+};
+
+/// The arguments of kernels term_ and source_ of an action's blocks: numbers c_k, and the fields of F_k in their order.
+void set_blocks(Arguments& a, const ActionValues& values, const std::vector<const LinkField*>& fields);
+/// The numbers of these fields.
+std::vector<int> fields_of_blocks(const ActionInfo& info);
+
+}  // namespace quarksmith

@@ -1,0 +1,54 @@
+/// \file
+/// The fields that a statement makes of the links of a configuration and of other fields (generator/lower/program.py):
+/// fat and long links, stout links, field strengths.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/fields/expression.hpp"
+#include "solvers/actions/action_values.hpp"
+#include "solvers/links/scratch_fields.hpp"
+
+namespace quarksmith {
+
+/// Fields of a statement on a device in double, as ActionInfo::fields counts them; null: not there. Matrices have all
+/// reals, numbers two.
+using StatementFields = std::vector<std::shared_ptr<const LinkField>>;
+
+/// The launches of a statement with the values of its parameters.
+class LinkProgram {
+ public:
+  explicit LinkProgram(ActionValues values) : values_(std::move(values)) {}
+  const ActionInfo& info() const { return values_.info(); }
+  const ActionValues& values() const { return values_; }
+  /// Whether it makes any.
+  bool makes_fields() const { return !info().stages.empty(); }
+  /// The statement and the numbers on which what it makes depends.
+  std::string text() const;
+
+  /// Makes those that are kept, given all that the caller brings. Collective.
+  /// \throws MissingKernel the build lacks a kernel; Error a link that is projected on U(3) is singular.
+  void make(StatementFields& fields, const ScratchFields& scratch) const;
+
+  /// The number of a launch; 1 if it has none.
+  Complex64 number(int n) const { return n < 0 ? 1 : values_.complex(info().numbers[n]); }
+  /// The arguments of a core: its operands, and its numbers and directions, which come later in a call.
+  std::vector<ExpressionArgument> numbers_of(const LinkLaunch& launch) const;
+  static std::vector<ExpressionArgument> directions_of(const LinkLaunch& launch);
+  /// Evaluates a launch of the kind that its kernels are: sets, adds, keeps. \param target,kept where its terms go.
+  void run(const LinkLaunch& launch, const std::vector<const LinkField*>& operands, LinkField& target,
+           LinkField* kept) const;
+  /// out = the core of a launch.
+  void run_core(const LinkLaunch& launch, const std::vector<const LinkField*>& operands, LinkField& out) const;
+
+ private:
+  void evaluate_as(const std::string& how, const LinkLaunch& launch, const std::vector<const LinkField*>& operands,
+                   double weight, LinkField& target, LinkField* kept) const;
+  void make_stage(const LinkStage& stage, StatementFields& fields, const ScratchFields& scratch) const;
+
+  ActionValues values_;
+};
+
+}  // namespace quarksmith

@@ -1,0 +1,131 @@
+"""A new action is one file: what is known of actions, and what tests of them prove, follows from their statements."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from generator.algebra.gamma import BASES
+from generator.emit.render import render_files, render_group
+from generator.emit.write import write_files
+from generator.language import Fermion, Links, Matrices, Real, Scalars, action, adj, gamma, parameter, shift, x
+from generator.lower.record import lower
+from generator.operators import RECORDS
+from generator.operators.stated import stated_operators
+from generator.spec import KernelSpec
+from generator.targets import TARGETS
+
+ROOT = Path(__file__).parents[2]
+STATEMENT = """from generator.actions.naive import Naive
+from generator.language import Fermion, Links, Real, action, adj, directions, gamma, parameter, shift
+
+
+@action
+class TwoSteps(Naive):
+    \"\"\"Naive fermions, and hops over two sites.\"\"\"
+
+    two: Real = parameter(0.1, help="weight of hops over two sites")
+
+    def dirac(self, u: Links, psi: Fermion) -> Fermion:
+        further = sum(
+            u[mu] * shift(u[mu] * shift(psi, +mu), +mu) + shift(adj(u[mu]) * shift(adj(u[mu]) * psi, -mu), -mu)
+            for mu in directions
+        )
+        return super().dirac(u, psi) + self.two * further
+"""
+FOLDERS = ("generator", "templates", "tests/generator", "tests/command", "docs", "generated/tuned", "tools")
+OF_ACTIONS = ("actions", "action_table", "action_links", "forces", "formulas", "printed", "schema")
+
+
+@pytest.fixture(scope="module")
+def with_another(tmp_path_factory):
+    """A copy of what the generator and its tests need, with another file in generator/actions."""
+    copy = tmp_path_factory.mktemp("another")
+    for folder in FOLDERS:
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    (copy / "generator/actions/two_steps.py").write_text(STATEMENT)
+    return copy
+
+
+def run(folder, *arguments):
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    found = subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    return found.returncode, found.stdout + found.stderr
+
+
+def test_nothing_else_has_to_be_edited(with_another):
+    """`make generate`, and all tests of actions pass: those of no action by name, and those of the new one."""
+    status, output = run(with_another, "generator", "generate")
+    assert status == 0, output
+    assert "`two-steps`" in (with_another / "docs/actions.md").read_text()
+    others = " or ".join(n for n in RECORDS if n not in ("naive",))
+    tests = [f"tests/generator/test_{name}.py" for name in OF_ACTIONS]
+    chosen = f"two_steps or two-steps or not ({others} or manual or further or planted)"
+    status, output = run(with_another, "pytest", *tests, "-k", chosen, "-p", "no:cacheprovider")
+    assert status == 0, output
+    of_it = run(with_another, "pytest", *tests, "-k", "two_steps", "--collect-only", "-p", "no:cacheprovider")[1]
+    assert sum("[two_steps" in line for line in of_it.splitlines()) > 6, of_it
+
+
+def test_one_that_is_refused_does_not_stop_the_others(with_another):
+    path = with_another / "generator/actions/wrong.py"
+    path.write_text(STATEMENT.replace("TwoSteps", "Wrong").replace("+ self.two * further", "+ self.two * u"))
+    try:
+        status, output = run(with_another, "generator", "generate")
+        assert status == 0
+        warnings = [line for line in output.splitlines() if "warning" in line]
+        assert len(warnings) == 1
+        assert re.match(r"generator: warning: wrong is left out: .*/generator/actions/wrong.py:\d+: ", warnings[0])
+        status, output = run(with_another, "generator", "explain", "wrong")
+        assert status == 2 and "generator: error: wrong: " in output and "Traceback" not in output
+        assert run(with_another, "generator", "explain", "two_steps")[0] == 0
+    finally:
+        path.unlink()
+
+
+@action
+class Named:
+    """Parameters and fields with names of C++, of the library and of other parts of kernels."""
+
+    number: Real = parameter(help="mass")
+    double: Real = parameter(help="a word of C++")
+    conj: Real = parameter(help="a function of kernels")
+    chi: Real = parameter(help="what forces call the other spinor")
+    weight: Real = parameter(help="what forces are multiplied by")
+
+    def dirac(self, p: Scalars, sums: Matrices, u: Links, rhs: Fermion) -> Fermion:
+        ahead, behind = u[x] * shift(rhs, +x), shift(adj(u[x]) * rhs, -x)
+        numbers = self.number * self.double * self.conj * self.chi * self.weight
+        return numbers * rhs + gamma[x] * (ahead - behind) + (p * rhs) + sums[x] * (gamma[x] * (gamma[x] * ahead))
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+def test_names_of_statements_are_none_of_cpp(tmp_path):
+    """Bodies of M, M^+ and the force compile."""
+    specs = []
+    for operator in stated_operators([lower(Named.action)]):
+        if operator.name in ("named", "named_dagger", "force_named"):
+            basis = BASES["non_relativistic"] if "basis" in operator.axes else None
+            specs.append(KernelSpec(operator, "double", "r18" if "links" in operator.axes else "", basis))
+    assert len(specs) == 3
+    files = {f"generated/{path}": text for path, text in render_files(specs, "a test").items()}
+    write_files({PurePosixPath(path): text for path, text in files.items()}, tmp_path)
+    (tmp_path / "unit.cpp").write_text(render_group(specs, TARGETS["cpu"], "a test"))
+    command = [
+        "g++",
+        "-std=c++20",
+        "-fsyntax-only",
+        f"-I{tmp_path}",
+        f"-I{ROOT}",
+        "-DQUARKSMITH_TARGET=cpu",
+        "unit.cpp",
+    ]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr[:3000]
