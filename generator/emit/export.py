@@ -31,6 +31,8 @@ HEADERS = (
     "vector",
 )
 """Standard headers of the harness."""
+OF_OTHERS = ("random", "slices", "walk", "unitary", "block", "gauge_update")
+"""Headers in runtime/kernels of families that cannot be exported."""
 
 
 def find_exported(profile: Profile, name: str, target: Target) -> KernelSpec:
@@ -101,10 +103,10 @@ def export_kernel(spec: KernelSpec, target: Target, lattice: str = "", file: str
     text.header(target.include("kernel"))
     for name in ("geometry", "memory_order"):
         text.header(f"runtime/fields/{name}.hpp")
-    for name in ("colour", "codec", "scalars", "site", "view", "convert"):
-        text.header(f"runtime/kernels/{name}.hpp")
-    for name in [*(["epilogue"] if spec.tile else []), *(["term", "twist"] if spec.has_term else [])]:
-        text.header(f"runtime/kernels/{name}.hpp")
+    left_out = {*OF_OTHERS, *([] if spec.tile else ["epilogue"]), *([] if spec.has_term else ["term", "twist"])}
+    for path in re.findall(r'^#include "(.*)"', (ROOT / "runtime/kernels/kernel.hpp").read_text(), flags=re.M):
+        if PurePosixPath(path).stem not in left_out:
+            text.header(path)
     # The rows include everything; what this kernel does not need counts as seen.
     text.seen |= {"runtime/kernels/kernel.hpp", *([] if spec.tile else map(target.include, target.headers))}
     text.rendered = {f"generated/{path}": part for path, part in _parts(spec, command).items()}
