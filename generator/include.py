@@ -16,13 +16,12 @@ from generator.epilogue import EPILOGUES
 from generator.errors import SpecError
 from generator.lower.hopping import same_hops
 from generator.lower.record import Lowered
-from generator.operator import Operator
 from generator.operators import OPERATORS, RECORDS, kernel
 from generator.operators.blocks import pattern_of
 from generator.operators.programs import back_names, forward_names
 from generator.operators.quark_forces import body_fields, force_paths
 from generator.operators.stated import same_steps
-from generator.spec import KernelSpec
+from generator.spec import KernelSpec, Operator
 
 COEFFICIENTS = ("scale", "axpby", "caxpby", "norm2", "cdot", "residual")
 """Updates whose coefficients come with the call."""

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from generator.spec import KernelSpec
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -50,9 +47,3 @@ def reordered(shape: Sequence[str], hops: Sequence[T]) -> list[T]:
         return list(hops)
     pairs = [hops[i : i + 2] for i in range(0, len(hops), 2)]
     return [hop for pair in reversed(pairs) for hop in pair]
-
-
-def link_codec(spec: KernelSpec) -> str:
-    """C++ type of the links, with the way they are loaded."""
-    codec = spec.format.links.link_codec
-    return f"Streamed<{codec}>" if "stream" in spec.shape else codec

@@ -9,9 +9,7 @@ import numpy as np
 
 from generator.algebra.gamma import DEGRAND_ROSSI, Basis
 from generator.cost import COLOUR_REALS, combination_flops
-from generator.errors import SpecError
 from generator.lower.site import SiteForm
-from generator.spec import KernelSpec
 
 TERM_REALS = 72
 """Two Hermitian 6x6 blocks of a stored term, in the frame where gamma_5 is diagonal."""
@@ -42,20 +40,6 @@ class SiteTerm:
     twisted: bool = False
     flavours: int = 1
     dense: bool = False
-
-    def cpp(self, spec: KernelSpec, *, inverse: bool) -> str:
-        """C++ type of T or T^-1 in the kernel of a record.
-
-        Raises:
-            SpecError: the tile of the record cuts a multiplet of flavours.
-        """
-        if max(spec.tile, 1) % self.flavours:
-            raise SpecError(
-                f"tile = {spec.tile} cuts the {self.flavours} flavours of {spec.operator.name}; use tile = [2]"
-            )
-        assert spec.basis is not None
-        frame = f"Frame_{spec.basis.short}"
-        return self.types[inverse].format(codec=spec.format.links.link_codec, frame=frame)
 
     def flops(self, basis: Basis | None, *, inverse: bool) -> int:
         """Counted from what is emitted, for one flavour; rotations to the frame of stored terms are not counted."""

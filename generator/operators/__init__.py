@@ -15,7 +15,6 @@ from generator.errors import SpecError
 from generator.language import Formula
 from generator.launch import launched
 from generator.lower.record import Lowered, Refused, try_lower
-from generator.operator import Operator
 from generator.operators.blas import UPDATES
 from generator.operators.block import BLOCK_KERNELS
 from generator.operators.convert import SITE_KERNELS
@@ -23,7 +22,7 @@ from generator.operators.expression import Expression
 from generator.operators.gauge import GAUGE_KERNELS
 from generator.operators.represent import REPRESENT
 from generator.operators.stated import stated_operators
-from generator.spec import KernelSpec
+from generator.spec import KernelSpec, Operator
 
 
 def _statements() -> tuple[dict[str, Lowered], dict[str, Refused]]:

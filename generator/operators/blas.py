@@ -19,8 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from generator.cost import Cost
-from generator.operator import Operator
-from generator.spec import KernelSpec
+from generator.spec import KernelSpec, Operator
 
 MOST_SLOTS = 20
 """Slots of one kernel at most: runtime/kernels/arguments.hpp."""

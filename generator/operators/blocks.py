@@ -20,9 +20,8 @@ from generator.cost import Cost, combination_flops
 from generator.cpp.expressions import combination
 from generator.errors import ExpressionError
 from generator.lower.record import Lowered, Slot, lower
-from generator.operator import Operator
 from generator.site_term import TERM_REALS
-from generator.spec import KernelSpec
+from generator.spec import KernelSpec, Operator
 
 FIELDS = ("x", "y", "z", "w", *(f"more[{n}]" for n in range(4)))
 """Members of the arguments of a kernel that hold the fields of the F_k."""

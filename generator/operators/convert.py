@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from generator.algebra.gamma import DEGRAND_ROSSI, Basis
 from generator.algebra.su3 import full_storage
 from generator.cost import Cost
-from generator.operator import Operator
 from generator.precision import PRECISIONS
 from generator.site_term import SITE_TERMS, TERM_REALS, SiteTerm
-from generator.spec import TILES, KernelSpec
+from generator.spec import TILES, KernelSpec, Operator
 
 _DOUBLE = PRECISIONS["double"]
 
@@ -102,7 +101,7 @@ def _apply_term(term: SiteTerm) -> SiteKernel:
         formula=f"out = b T^-1 x, {term.formula}",
         axes=("precision", "basis", "tile") if term.flavours > 1 else ("precision", "basis"),
         runtime_body="ApplyTerm",
-        arguments=lambda spec: [spec.spinor_codec, term.cpp(spec, inverse=True)],
+        arguments=lambda spec: [spec.spinor_codec, spec.term_type(term, inverse=True)],
         moved=lambda spec: 2 * spec.format.spinor_bytes(4) + spec.format.links.link_bytes(reals) / term.flavours,
         flops=(term.flops(DEGRAND_ROSSI, inverse=True), term.reported(DEGRAND_ROSSI, inverse=True)),
         terms=term.stored[True],

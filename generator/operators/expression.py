@@ -23,8 +23,7 @@ from generator.language.symbols import SPINORS, directions
 from generator.lower.program import CALLED, renamed
 from generator.lower.size import are_inlined, many_spinors
 from generator.lower.values import AT_HOME, Lowering, Value, flops, topological
-from generator.operator import Operator
-from generator.spec import KernelSpec
+from generator.spec import KernelSpec, Operator
 
 _LONG_FUNCTIONS = ("exp_adjoint", "project_adjoint", "project_u3", "project_u3_adjoint")
 ROOT = Path(__file__).parents[2]

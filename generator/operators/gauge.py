@@ -12,8 +12,7 @@ from generator.language.gauge import SPACE_PLANES, TIME_PLANES, moved_down, move
 from generator.language.symbols import Four
 from generator.lower.program import CALLED
 from generator.lower.values import Lowering, flops, topological
-from generator.operator import Operator
-from generator.spec import KernelSpec
+from generator.spec import KernelSpec, Operator
 
 _LINKS = Four("u")
 _MU, _NU = CALLED[:2]

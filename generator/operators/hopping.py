@@ -15,10 +15,9 @@ from generator.cost import Cost, hopping_flops
 from generator.cpp.hops import hop_list, hop_rows
 from generator.lower.hopping import HoppingForm
 from generator.lower.hops import Hop
-from generator.operator import Operator
-from generator.shapes import link_codec, reordered
+from generator.shapes import reordered
 from generator.site_term import CLOVER, SiteTerm
-from generator.spec import TILES, KernelSpec
+from generator.spec import TILES, KernelSpec, Operator
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +140,10 @@ class HoppingOperator(Operator):
 
     def arguments(self, spec: KernelSpec) -> list[str]:
         """C++ template arguments that turn the body into the kernel of `spec`."""
-        term = f"<{self.site_term.cpp(spec, inverse=spec.applies_inverse)}>" if spec.has_term else ""
+        term = f"<{spec.term_type(self.site_term, inverse=spec.applies_inverse)}>" if spec.has_term else ""
         return [
             spec.spinor_codec,
-            spec.in_colours(link_codec(spec)),
+            spec.link_codec,
             spec.links.upper(),
             spec.ends.cpp + term,
             "true" if spec.coefficient == "complex" else "false",

@@ -11,8 +11,7 @@ from generator.algebra.representation import REPRESENTATIONS, Representation
 from generator.algebra.su3 import full_storage
 from generator.cost import Cost
 from generator.language.printed import literal
-from generator.operator import Operator
-from generator.spec import KernelSpec
+from generator.spec import KernelSpec, Operator
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,8 +25,7 @@ from generator.cost import Cost, combination_flops
 from generator.cpp.expressions import combination
 from generator.epilogue import EPILOGUES
 from generator.errors import SpecError
-from generator.operator import Operator
-from generator.spec import KernelSpec
+from generator.spec import KernelSpec, Operator
 
 CHAIN_FLOPS = {"real": 8, "complex": 18}
 """Flops a real number of a part: one product for `close`, two each for y and k, and the additions."""

@@ -10,7 +10,6 @@ from generator.algebra.gamma import Basis, Matrix
 from generator.lower.fifth import FifthForm
 from generator.lower.hopping import same_hops
 from generator.lower.record import Lowered
-from generator.operator import Operator
 from generator.operators.blocks import block_operators
 from generator.operators.expression import Expression
 from generator.operators.formula import formula_operators
@@ -19,6 +18,7 @@ from generator.operators.programs import ENDS, program_kernels
 from generator.operators.quark_forces import body_fields, body_force, force_paths, hop_derivative, hop_force
 from generator.operators.slices import SliceOperator
 from generator.site_term import CLOVER, site_term_of
+from generator.spec import Operator
 
 
 def stated_operators(records: Iterable[Lowered]) -> list[Operator]:

@@ -102,8 +102,7 @@ std::string links_text(const std::string& residuals, const std::string& iteratio
 std::string text_of(const LinkDeviation& deviation, const std::string& storage) {
   if (deviation.negligible()) return "";
   return fmt::format("{} reals miss these links by up to {:.1e}: residuals are computed with all {}",
-                     find_storage(storage).reals, deviation.largest,
-                     full_storage(find_storage(storage).colours).reals);
+                     find_storage(storage).reals, deviation.largest, full_storage(find_storage(storage).colours).reals);
 }
 
 }  // namespace quarksmith

@@ -11,9 +11,9 @@ from lattice import Interpreter, gaussian, random_field
 
 from generator.language import Action
 from generator.lower.record import Lowered, lower
-from generator.operator import Operator
 from generator.operators import OPERATORS, RECORDS
 from generator.operators.stated import stated_operators
+from generator.spec import Operator
 
 PHASES = (1, np.exp(0.4j), 1, -1)
 """Of boundaries."""

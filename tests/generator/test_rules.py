@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,7 @@ LAYERS = {
     "language": ("language", "actions"),
     "algebra": ("algebra", "cost"),
     "lower": ("lower",),
-    "records": ("targets", "spec", "shapes", "precision", "operator", "epilogue", "site_term", "launch"),
+    "records": ("targets", "spec", "shapes", "precision", "epilogue", "site_term", "launch"),
     "cpp": ("cpp",),
     "operators": ("operators",),
     "profiles": ("include", "profile"),
@@ -110,6 +111,13 @@ def test_imports_of_the_generator_go_one_way():
             if name.startswith("generator."):
                 assert layer_of(name) <= own, f"{path.relative_to(ROOT)} imports {name} of a later layer"
     assert seen == {module for modules in LAYERS.values() for module in modules}
+
+
+def test_no_module_of_the_generator_imports_itself_by_way_of_others():
+    """Those for types alone too; a package stands for its modules where their names are not given."""
+    modules = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in tracked("generator/*.py")}
+    graph = {name: imports(path) & modules.keys() for name, path in modules.items()}
+    assert list(TopologicalSorter(graph).static_order())
 
 
 def test_statements_know_neither_lowering_nor_printing():
