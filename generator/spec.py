@@ -1,5 +1,7 @@
-"""The frozen record of one kernel, its name, the same in files, registry, tests and tuning data, and what the generator
-asks of its operator: a record carries its own, and no stage looks it up or tells kinds apart.
+"""The frozen record of one kernel, and what the generator asks of its operator.
+
+A record carries its own operator: no stage looks it up or tells kinds apart. The name of a record is the same in files,
+registry, tests and tuning data.
 """
 
 from __future__ import annotations
