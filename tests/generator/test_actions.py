@@ -33,8 +33,10 @@ from generator.language import (
     action,
     adj,
     directions,
+    dot,
     gamma,
     gamma5,
+    outer,
     parameter,
     shift,
     x,
@@ -183,6 +185,8 @@ def test_a_matrix_at_the_site_is_part_of_the_record():
 WRONG = [
     (lambda u, m, psi: gamma5 * psi * psi, "cannot multiply a spinor by a spinor"),
     (lambda u, m, psi: shift(psi, +x) * 2 + u[x] * u[y], "cannot add"),
+    (lambda u, m, psi: u[x] * psi + dot(psi, psi) * psi, "is not linear in psi"),
+    (lambda u, m, psi: outer(psi, psi) * (gamma[x] * psi), "is not linear in psi"),
 ]
 
 

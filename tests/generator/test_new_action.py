@@ -75,19 +75,30 @@ def test_nothing_else_has_to_be_edited(with_another):
 
 
 def test_one_that_is_refused_does_not_stop_the_others(with_another):
-    path = with_another / "generator/actions/wrong.py"
-    path.write_text(STATEMENT.replace("TwoSteps", "Wrong").replace("+ self.two * further", "+ self.two * u"))
+    folder = with_another / "generator/actions"
+    wrong = {
+        "wrong": STATEMENT.replace("TwoSteps", "Wrong").replace("+ self.two * further", "+ self.two * u"),
+        "taken": STATEMENT.replace("TwoSteps", "Taken").replace("    two:", "    tol:").replace("self.two", "self.tol"),
+        "unclosed": STATEMENT.replace("further = sum(", "further = sum(("),
+        "undefined": STATEMENT.replace("class TwoSteps(Naive)", "class Undefined(Nothing)"),
+        "again": STATEMENT,
+    }
+    for name, text in wrong.items():
+        (folder / f"{name}.py").write_text(text)
     try:
         status, output = run(with_another, "generator", "generate")
-        assert status == 0
+        assert status == 0, output
         warnings = [line for line in output.splitlines() if "warning" in line]
-        assert len(warnings) == 1
-        assert re.match(r"generator: warning: wrong is left out: .*/generator/actions/wrong.py:\d+: ", warnings[0])
+        assert len(warnings) == len(wrong), output
+        for name in sorted(wrong.keys() - {"again"} | {"two_steps.py"}):
+            message = rf"generator: warning: {name} is left out: .*/generator/actions/\w+.py:\d+: "
+            assert [line for line in warnings if re.match(message, line)], output
         status, output = run(with_another, "generator", "explain", "wrong")
         assert status == 2 and "generator: error: wrong: " in output and "Traceback" not in output
         assert run(with_another, "generator", "explain", "two_steps")[0] == 0
     finally:
-        path.unlink()
+        for name in wrong:
+            (folder / f"{name}.py").unlink()
 
 
 @action
