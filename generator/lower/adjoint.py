@@ -21,7 +21,9 @@ def check_linear(matrix: Node, fermion: str) -> None:
     """
     for part in _from_the_top(matrix):
         if part.op == "load" and part.data != fermion:
-            raise ExpressionError(f"{part.place}: {part} stands where {fermion} should: every term is a multiple of that")
+            raise ExpressionError(
+                f"{part.place}: {part} stands where {fermion} should: every term is a multiple of that"
+            )
         for a in part.args:
             if a.kind != "spinor" and any(n.op == "load" and n.data == fermion for n in parts([a])):
                 raise ExpressionError(f"{part.place}: {part} is not linear in {fermion}, or has it within dot(...)")

@@ -236,9 +236,7 @@ def _check_options(lowered: Lowered) -> None:
             raise ExpressionError(f"{p.place}: {p.name} of {action.name}: there are no slices to differ on")
     for s in action.spellings:
         if len(s.parameters) > MOST_SPELLED:
-            raise ExpressionError(
-                f"{s.place}: {s.name} gives {len(s.parameters)} parameters; {MOST_SPELLED} at most"
-            )
+            raise ExpressionError(f"{s.place}: {s.name} gives {len(s.parameters)} parameters; {MOST_SPELLED} at most")
 
 
 def _placed(blocks: Iterable[Block], graphs: Graphs, made: dict[str, Slots]) -> tuple[tuple[Block, Slot], ...]:
