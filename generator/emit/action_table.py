@@ -69,7 +69,12 @@ def action_table() -> dict[str, Any]:
     Actions without parameters, as the Laplace operators, are tools of smearing.
     """
     smearings = [r for r in RECORDS.values() if not r.action.has_matrix]
-    refused = [{"name": name, "why": _lines(_escaped(str(why)))} for name, why in sorted(REFUSED.items())]
+    matrices = [r.action for r in RECORDS.values() if r.action.has_matrix]
+    unsolved = {
+        a.name: f"{a.place}: it has no parameter; give it one, such as a mass" for a in matrices if not a.parameters
+    }
+    reasons = sorted((unsolved | REFUSED).items())
+    refused = [{"name": name, "why": _lines(_escaped(str(why)))} for name, why in reasons]
     return {
         "actions": [action_row(RECORDS[a.name]) for a in solvable_actions()],
         "smearings": [smearing_row(r) for r in smearings],

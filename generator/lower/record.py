@@ -185,7 +185,7 @@ def _lowered(action: Action, graphs: Graphs) -> Lowered:
         return _of_hops(action, graphs, form)
     except ShapeError as error:
         if any(n.op == "shift" and len(n.args) > 1 for n in parts([graphs.matrix])):
-            raise ExpressionError(str(error)) from error
+            raise ExpressionError(f"{error}; beside a fifth dimension there are hops, and numbers at a site") from error
         return _general(action, graphs, graphs.matrix, str(error))
 
 
@@ -306,7 +306,12 @@ def _site_matrices(matrix: Node) -> list[Node]:
 
 
 def _is_sum(node: Node) -> bool:
-    """Whether a matrix is no product of matrices and numbers: it is computed once, not with each application."""
+    """Whether a matrix is no product of matrices and numbers: it is computed once, not with each application.
+
+    What is made of another spinor is computed where it stands: launches have no spinors.
+    """
+    if any(n.kind == "spinor" for n in parts([node])):
+        return False
     if node.op in ("mul", "adj", "shift"):
         return any(_is_sum(a) for a in node.args)
     return node.kind == "matrix" and node.op not in ("load", "identity")

@@ -159,6 +159,7 @@ def test_shapes_follow_from_statements():
         "phi": "scalars",
         "m": "matrices",
     }
+    assert FURTHER["condensate"].form is None and not FURTHER["condensate"].launches
     assert FURTHER["slinc"].links == {1: "v"} and FURTHER["slinc"].groups == {"v": "SU(3)"}
     assert FURTHER["charged"].groups == {"links1": "U(3)"} and FURTHER["charged"].turns_in_su3("links1")
     assert not FURTHER["colour_laplace"].form.anti_hermitian
