@@ -96,7 +96,8 @@ def served(operator: Operator) -> list[Lowered]:
 def operators_of(record: Lowered) -> list[tuple[Operator, dict[str, Any]]]:
     """The operators whose kernels an action is solved with, and axes that they have for it."""
     if record.form is None:
-        return [(OPERATORS[name], {}) for name in (record.name, f"{record.name}_dagger") if record.matrix is not None]
+        names = (record.name, f"{record.name}_dagger") if record.matrix is not None else ()
+        return [(OPERATORS[name], {"spins": record.action.spins}) for name in names]
     assert record.site is not None
     own = OPERATORS.get(record.name)
     hopping = [o for o in OPERATORS.values() if o.family == "hopping" and not o.hops_of]
@@ -174,8 +175,9 @@ def _solve(rows: list[KernelSpec]) -> Kernels:
         for needed in support(spec) if spec.operator.family in USED else ():
             if not _stored_as_computed(needed):
                 found.setdefault(needed.name, needed)
-    for spins, precision in dict.fromkeys((s.operator.spins, s.precision) for s in used if s.operator.is_dirac):
-        _add_methods(found, spins, precision)
+    for spec in used:
+        if spec.operator.is_dirac:
+            _add_methods(found, spec)
     return found
 
 
@@ -232,7 +234,10 @@ def _complete_slices(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) -
 
 def _complete_formula(found: Kernels, spec: KernelSpec, rows: list[KernelSpec]) -> None:
     """Boundary phases on several ranks, and the fields that its statement makes."""
-    _add(found, "rotate_colour", spec.precision)
+    if spec.spins == 1:
+        _add(found, "turn_colour", spec.precision, spins=1)
+    else:
+        _add(found, "rotate_colour", spec.precision)
     for record in served(spec.operator):
         _add_made(found, record, spec.format.links.name)
 
@@ -241,16 +246,17 @@ _COMPLETE = {"hopping": _complete_hopping, "slices": _complete_slices, "expressi
 """What operators that methods solve with need besides themselves, by family."""
 
 
-def _add_methods(found: Kernels, spins: int, precision: str) -> None:
-    """Vector updates of the methods that solve for operators on fields of these spins."""
+def _add_methods(found: Kernels, spec: KernelSpec) -> None:
+    """Vector updates of the methods that solve for an operator, on fields of its spins."""
     names: tuple[str, ...] = ITERATIONS
-    axes: dict[str, object] = {}
+    spins = spec.spins or spec.operator.spins
     if spins == 1:
-        names, axes = STAGGERED, {"spins": 1}
-    elif precision in EVERY_METHOD:
+        hermitian = spec.operator.family == "hopping" and spec.operator.form.anti_hermitian
+        names = STAGGERED if hermitian else (*COEFFICIENTS, *ITERATIONS, *SHIFTS)
+    elif spec.precision in EVERY_METHOD:
         names = (*COEFFICIENTS, *ITERATIONS, *METHODS, *SHIFTS, *BLOCKS)
     for name in names:
-        _add(found, name, precision, **axes)
+        _add(found, name, spec.precision, **({"spins": 1} if spins == 1 else {}))
 
 
 def _heatbath(rows: list[KernelSpec]) -> Kernels:
@@ -283,7 +289,7 @@ def _hmc(rows: list[KernelSpec]) -> Kernels:
             for record in served(spec.operator):
                 if record.stored and not spec.has_term:
                     continue
-                _add_force(found, record, (spec.operator.hops_of or spec.operator).name, spec.operator.spins)
+                _add_force(found, record, (spec.operator.hops_of or spec.operator).name)
     return found
 
 
@@ -299,16 +305,17 @@ def _add_back(found: Kernels, record: Lowered) -> None:
         _add_plain(found, "damped_projections")
 
 
-def _add_force(found: Kernels, record: Lowered, owner: str, spins: int) -> None:
+def _add_force(found: Kernels, record: Lowered, owner: str) -> None:
     """The force of an action: of its hops or its formula, of its site term, and back to the links."""
     _add_back(found, record)
+    spins = record.action.spins
+    if spins == 1:
+        _add_plain(found, "turn_colour", spins)
     if record.form is not None:
         turns = record.links is not None and all(map(record.turns_in_su3, record.links.values()))
         _add_plain(found, f"{'force' if turns else 'derivative'}_{owner}", spins)
-        if spins == 1:
-            _add_plain(found, "turn_colour", spins)
     elif force_paths(record) is None and body_fields(record):
-        _add_plain(found, f"force_{record.name}")
+        _add_plain(found, f"force_{record.name}", spins)
     if pattern := pattern_of(record):
         for name in (f"source_{pattern.name}", "add_outer", "add_term"):
             _add_plain(found, name)

@@ -232,7 +232,8 @@ def rows_of_action(name: str, given: dict[str, Any]) -> list[dict[str, Any]]:
         wrong = f"has no axis {', '.join(sorted(unknown))}" if unknown else "needs precision"
         raise SpecError(f"a row of action {name} {wrong}; it takes precision, links, basis, coefficient and ranks")
     record = RECORDS[stated]
-    in_su3 = all(group == "SU(3)" for group in record.groups.values())
+    groups = [group == "SU(3)" for group in record.groups.values()]
+    in_su3 = all(groups) if record.form is not None else any(groups)  # bodies read other matrices beside links
     axes = {"links": 12 if in_su3 else 18, "basis": WORKING_BASIS} | given
     found = []
     for operator, own in operators_of(record):

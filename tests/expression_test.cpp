@@ -220,6 +220,26 @@ class ExpressionCalls : public testing::Test {
   SpinorField psi_{domain_, precision_, Subset::full}, out_ = psi_.like();
 };
 
+TEST_F(ExpressionCalls, AreThoseOfTheStorageOfTheirLinks) {
+  const LinkField rows = upload(unit_, domain_, precision_, find_storage("r12"));
+  const LinkField numbers = upload(HostGauge(domain_->lattice(), 1), domain_, precision_, full_storage(1));
+  const auto row_of = [&](std::string_view name, std::initializer_list<ExpressionArgument> inputs) -> std::string {
+    try {
+      evaluate(name, inputs, {links_});
+    } catch (const MissingKernel& e) {
+      return e.what();
+    }
+    return "";
+  };
+  setenv("QUARKSMITH_ON_DEMAND", "off", 1);
+  // The library has one for r18, as the matrices beside them are stored.
+  EXPECT_NE(row_of("force_link", {rows, links_, u_}).find("links = [\"12\"]"), std::string::npos);
+  const std::string of_numbers = row_of("force_of_nothing", {numbers, u_});
+  EXPECT_NE(of_numbers.find("links = [\"18\"]"), std::string::npos) << of_numbers;
+  EXPECT_EQ(of_numbers.find("colours"), std::string::npos) << of_numbers;
+  unsetenv("QUARKSMITH_ON_DEMAND");
+}
+
 TEST_F(ExpressionCalls, RefuseFieldsThatDoNotFit) {
   SpinorField half(domain_, precision_, Subset::even);
   expect_refusal("jacobi_step", {u_, half, psi_, 0.1}, {out_}, "psi is a spinor field of 4x4x4x4 in double");

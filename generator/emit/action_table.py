@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from generator.actions import ACTIONS
 from generator.cpp.numbers import is_one, number_function
 from generator.emit.link_table import Numbers, program_rows
 from generator.emit.words import formula, site_numbers, weight
-from generator.errors import ExpressionError
 from generator.language import Action, Option, Parameter, Spelling
 from generator.language.printed import literal
 from generator.lower.hopping import same_hops
@@ -27,8 +25,6 @@ from generator.operators.quark_forces import force_paths
 from generator.operators.stated import same_steps
 from generator.site_term import site_term_of
 
-MOST_SPELLED = 2
-"""Parameters that one option gives at most: runtime/action_info.hpp."""
 MOST_COLUMNS = 90
 """Of a row, indented by as much as 20."""
 
@@ -73,7 +69,12 @@ def action_table() -> dict[str, Any]:
     Actions without parameters, as the Laplace operators, are tools of smearing.
     """
     smearings = [r for r in RECORDS.values() if not r.action.has_matrix]
-    refused = [{"name": name, "why": _lines(_escaped(str(why)))} for name, why in sorted(REFUSED.items())]
+    matrices = [r.action for r in RECORDS.values() if r.action.has_matrix]
+    unsolved = {
+        a.name: f"{a.place}: it has no parameter; give it one, such as a mass" for a in matrices if not a.parameters
+    }
+    reasons = sorted((unsolved | REFUSED).items())
+    refused = [{"name": name, "why": _lines(_escaped(str(why)))} for name, why in reasons]
     return {
         "actions": [action_row(RECORDS[a.name]) for a in solvable_actions()],
         "smearings": [smearing_row(r) for r in smearings],
@@ -84,25 +85,23 @@ def action_table() -> dict[str, Any]:
 def solvable_actions() -> list[Action]:
     """Those with parameters: each is followed by those that build on it, the largest such families first."""
     families: dict[type, list[Action]] = {}
-    for a in ACTIONS.values():
-        if a.parameters and a.name in RECORDS:
+    for a in (r.action for r in RECORDS.values()):
+        if a.has_matrix and a.parameters:
             families.setdefault(a.statement.__mro__[-2], []).append(a)
     return [a for family in sorted(families.values(), key=len, reverse=True) for a in family]
 
 
 def is_offered(action: Action) -> bool:
     """Whether commands offer it: not where another action makes the matrices that this one is given."""
-    given = [f for f in action.fields if f.origin != "made" and f.kind == "matrices"]
-    return not given or not any(
-        a is not action and issubclass(a.statement, action.statement) and a.links for a in ACTIONS.values()
-    )
+    given = {f.name for f in action.fields if f.origin == "given" and f.kind == "matrices"}
+    others = (r.action for r in RECORDS.values() if r.action is not action)
+    return not any(given & a.links.keys() and issubclass(a.statement, action.statement) for a in others)
 
 
 def action_row(record: Lowered) -> Row:
     """An action of the table."""
     action = record.action
     names = [p.name for p in action.parameters]
-    _check_kinds(record)
     row = Row(action.name)
     row.code("text", f'"{_lines(_escaped(action.text))}"')
     row.code("formula", f'"{_lines(_escaped(formula(record)))}"')
@@ -246,21 +245,6 @@ def _chain(record: Lowered) -> str:
     return next(n for n, f in chains.items() if f is not None and same_steps(f, form))
 
 
-def _check_kinds(record: Lowered) -> None:
-    for p in record.action.parameters:
-        if p.several and not _has_masses(record, p):
-            raise ExpressionError(
-                f"{p.place}: {p.name} of {record.name}: several values are for a mass beside D with D^+ = -D"
-            )
-        if p.each_slice and not (record.form is not None and record.form.has_slices):
-            raise ExpressionError(f"{p.place}: {p.name} of {record.name}: there are no slices to differ on")
-
-
-def _has_masses(record: Lowered, p: Parameter) -> bool:
-    """Whether M M^+ = T^2 - h^2 D^2 for a number T with a parameter in it: one Krylov space for all its values."""
-    return p.name == "mass" and record.form is not None and record.form.anti_hermitian and record.flavours == 1
-
-
 def _parameter_row(p: Parameter) -> str:
     kinds = {"several": p.several, "each_slice": p.each_slice, "complex": p.complex}
     more = "".join(f", .{name} = true" for name, there in kinds.items() if there)
@@ -275,8 +259,6 @@ def _spelling_row(s: Spelling) -> str:
     gives = [
         f'{{"{name}", {number_function(((1.0, (number,)),), s.numbers)}}}' for name, number in s.parameters.items()
     ]
-    if len(gives) > MOST_SPELLED:
-        raise ExpressionError(f"{s.place}: {s.name} gives {len(gives)} parameters; {MOST_SPELLED} at most")
     functions = ",\n       ".join(gives)
     numbers = ",".join(s.numbers)
     return f'{{.name = "{s.name}",\n     {_words(s)}, .numbers = "{numbers}",\n     .gives = {{{{{functions}}}}}}}'

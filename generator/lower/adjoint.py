@@ -10,6 +10,23 @@ from generator.errors import ExpressionError
 from generator.language.graph import Node, Step, make
 from generator.language.symbols import shift
 from generator.lower.constants import conjugate
+from generator.lower.derivative import parts
+
+
+def check_linear(matrix: Node, fermion: str) -> None:
+    """That every term of M psi has the fermion once, and as the spinor that all else multiplies.
+
+    Raises:
+        ExpressionError: at the line of the term that has it not.
+    """
+    for part in _from_the_top(matrix):
+        if part.op == "load" and part.data != fermion:
+            raise ExpressionError(
+                f"{part.place}: {part} stands where {fermion} should: every term is a multiple of that"
+            )
+        for a in part.args:
+            if a.kind != "spinor" and any(n.op == "load" and n.data == fermion for n in parts([a])):
+                raise ExpressionError(f"{part.place}: {part} is not linear in {fermion}, or has it within dot(...)")
 
 
 def adjoint(matrix: Node, fermion: str) -> Node:

@@ -23,14 +23,13 @@ def spin_value(node: Node, basis: Basis | None) -> Matrix:
     Raises:
         ExpressionError: it holds a parameter.
     """
-    return snap(_value(node, basis))
+    return snap(_value(node, basis, 2 if node.kind == "flavour" else 4))
 
 
-def _value(node: Node, basis: Basis | None) -> Matrix:
-    """The same with the rounding of products."""
-    size = 2 if node.kind == "flavour" else 4
+def _value(node: Node, basis: Basis | None, size: int) -> Matrix:
+    """The same with the rounding of products; a number is that number times 1."""
     if node.op == "promote":
-        return _value(node.args[0], basis) * np.eye(size)
+        return _value(node.args[0], basis, size)
     if node.op == "constant":
         return complex(node.data) * np.eye(size)
     if node.op == "tau":
@@ -41,7 +40,7 @@ def _value(node: Node, basis: Basis | None) -> Matrix:
             v = basis.rotation
             return np.asarray(v @ np.array(node.data) @ v.conj().T)
         return basis.gamma5 if node.op == "gamma5" else basis.gamma[node.data]
-    args = [_value(a, basis) for a in node.args] if node.op != "parameter" else []
+    args = [_value(a, basis, size) for a in node.args] if node.op != "parameter" else []
     if node.op == "neg":
         return -args[0]
     if node.op == "adj":
@@ -49,7 +48,7 @@ def _value(node: Node, basis: Basis | None) -> Matrix:
     if node.op in ("add", "sub"):
         return args[0] + args[1] if node.op == "add" else args[0] - args[1]
     if node.op == "mul":
-        return np.asarray(args[0] @ args[1])  # a number is that number times 1
+        return np.asarray(args[0] @ args[1])
     raise ExpressionError(f"{node.place}: {node}: matrices in spin and flavour are constant; multiply psi by numbers")
 
 

@@ -37,7 +37,8 @@ def random_field(kind: str, seed: int, colours: int = COLOURS) -> Array:
         return random_su(rng, colours, *EXTENT, 4)
     if kind == "phases":
         return np.exp(1j * rng.uniform(0, 2 * np.pi, size=(*EXTENT, 4)))
-    size = EXTENT if kind == "scalars" else (*EXTENT, 4, colours, colours)
+    own = {"scalars": (), "spinor": (4, colours)}
+    size = (*EXTENT, *own.get(kind, (4, colours, colours)))
     return rng.normal(size=size) + 1j * rng.normal(size=size)
 
 
@@ -100,6 +101,8 @@ class Numbers:
             return np.asarray(self.parameters[node.data])
         if node.op == "identity":
             return np.eye(self.colours, dtype=complex)
+        if node.op == "sign":
+            return np.asarray((-1.0) ** sum(np.indices(EXTENT)[mu] for mu in node.data) * np.ones(EXTENT))
         args = [self(a) for a in node.args]
         if node.op == "shift":
             steps = node.data.vector[:4]
@@ -132,6 +135,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "im": np.imag,
     "promote": lambda a: a,
     "stored": lambda a: a,
+    "dot": lambda f, g: (f.conj() * g).sum((-2, -1)),
+    "outer": lambda f, g: np.einsum("...sa,...sb->...ab", f, g.conj()),
     "trace": lambda a: np.trace(a, axis1=-2, axis2=-1),
     "ta": _traceless,
     "exp": lambda a: of_hermitian(-1j * a, lambda x: np.exp(1j * x)) if a.ndim > 4 else np.exp(a),

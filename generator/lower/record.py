@@ -15,6 +15,7 @@ import numpy as np
 from generator.errors import ExpressionError, ShapeError, SpecError
 from generator.language.action import Action
 from generator.language.graph import Node, is_uniform, make
+from generator.lower.adjoint import check_linear
 from generator.lower.derivative import parts, substituted
 from generator.lower.fifth import FifthForm
 from generator.lower.made import Graphs, Slots, graphs_of, has_shift
@@ -25,6 +26,10 @@ from generator.lower.stages import Stage, stages_of
 
 Slot = tuple[str, int]
 """A field and one of its matrices."""
+MOST_SPELLED = 2
+"""Parameters that one option gives at most: runtime/action_info.hpp."""
+MOST_BLOCKS, MOST_BLOCK_FIELDS = 12, 8
+"""Matrices of a site that kernels take, and the fields in which they stand: operators/blocks.py."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,15 +171,21 @@ def lower(action: Action) -> Lowered:
     Raises:
         ExpressionError: at the line of the statement, if it means nothing or cannot be built.
     """
-    graphs = graphs_of(action)
+    lowered = _lowered(action, graphs_of(action))
+    _check_options(lowered)
+    return lowered
+
+
+def _lowered(action: Action, graphs: Graphs) -> Lowered:
     if graphs.matrix is None:
         return Lowered(action, graphs)
+    check_linear(graphs.matrix, action.fermion)
     form = FifthForm(action, graphs.matrix)
     try:
         return _of_hops(action, graphs, form)
     except ShapeError as error:
         if any(n.op == "shift" and len(n.args) > 1 for n in parts([graphs.matrix])):
-            raise ExpressionError(str(error)) from error
+            raise ExpressionError(f"{error}; beside a fifth dimension there are hops, and numbers at a site") from error
         return _general(action, graphs, graphs.matrix, str(error))
 
 
@@ -191,6 +202,8 @@ def _of_hops(action: Action, graphs: Graphs, form: FifthForm) -> Lowered:
             matrices: Slots = form.links(length)
             made[links[length]] = matrices
     stored = _placed(site.blocks, graphs, made)
+    if len(stored) > MOST_BLOCKS or len({name for _, (name, _) in stored}) > MOST_BLOCK_FIELDS:
+        raise ShapeError(f"{action.place}: {action.name}: {len(stored)} matrices of a site")
     lowered = Lowered(action, replace(graphs, made=made), form, site, links, stored)
     _check_fifth(lowered)
     return lowered
@@ -206,6 +219,24 @@ def _check_fifth(lowered: Lowered) -> None:
         raise ExpressionError(
             f"{form.action.place}: {form.action.name}: along a fifth dimension what does not hop is a number"
         )
+
+
+def _check_options(lowered: Lowered) -> None:
+    """That its parameters are what their forms need, and options give no more of them than the table holds."""
+    form, action = lowered.form, lowered.action
+    for p in action.parameters:
+        # M M^+ = T^2 - h^2 D^2 for a number T with a parameter in it: one Krylov space for all its values
+        has_masses = p.name == "mass" and form is not None and form.anti_hermitian and lowered.flavours == 1
+        if p.several and not has_masses:
+            raise ExpressionError(
+                f"{action.place}: {p.name} of {action.name}: several values are for a mass beside D with D^+ = -D; "
+                f"state the parameter anew: {p.name}: Real = parameter(help=...)"
+            )
+        if p.each_slice and not (form is not None and form.has_slices):
+            raise ExpressionError(f"{p.place}: {p.name} of {action.name}: there are no slices to differ on")
+    for s in action.spellings:
+        if len(s.parameters) > MOST_SPELLED:
+            raise ExpressionError(f"{s.place}: {s.name} gives {len(s.parameters)} parameters; {MOST_SPELLED} at most")
 
 
 def _placed(blocks: Iterable[Block], graphs: Graphs, made: dict[str, Slots]) -> tuple[tuple[Block, Slot], ...]:
@@ -275,7 +306,12 @@ def _site_matrices(matrix: Node) -> list[Node]:
 
 
 def _is_sum(node: Node) -> bool:
-    """Whether a matrix is no product of matrices and numbers: it is computed once, not with each application."""
+    """Whether a matrix is no product of matrices and numbers: it is computed once, not with each application.
+
+    What is made of another spinor is computed where it stands: launches have no spinors.
+    """
+    if any(n.kind == "spinor" for n in parts([node])):
+        return False
     if node.op in ("mul", "adj", "shift"):
         return any(_is_sum(a) for a in node.args)
     return node.kind == "matrix" and node.op not in ("load", "identity")

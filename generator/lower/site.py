@@ -14,6 +14,7 @@ from generator.language.action import Action
 from generator.language.gauge import PLANES, field_strength
 from generator.language.graph import Node, constant
 from generator.language.symbols import Four, sigma, time
+from generator.lower.derivative import parts
 from generator.lower.made import Graphs
 from generator.lower.numbers import Product, printed_sum
 from generator.lower.numeric import value_of
@@ -118,6 +119,8 @@ class SiteForm:
             raise self._refused("matrices of the site tell flavours or sites apart")
         spin = np.asarray(term.factor * product_value(term.spin, DEGRAND_ROSSI, 4))
         colour = colour_matrix(term.colour)
+        if any(n.kind == "spinor" for n in parts([colour])):
+            raise self._refused("matrices of the site are made of another spinor")
         for unit in (1, 1j):
             turned = colour if unit == 1 else constant(1j) * colour
             if self.graphs.is_hermitian(turned):

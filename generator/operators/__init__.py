@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from generator.actions import ACTIONS, SMEARINGS
+from generator.actions import ACTIONS, SMEARINGS, WRONG_FILES
 from generator.errors import SpecError
 from generator.language import Formula
 from generator.launch import launched
@@ -29,7 +29,8 @@ def _statements() -> tuple[dict[str, Lowered], dict[str, Refused]]:
     """Records of all actions and smearings by name, and why others have none: others are unaffected."""
     found = {name: try_lower(action) for name, action in (ACTIONS | SMEARINGS).items()}
     lowered = {n: r for n, r in found.items() if isinstance(r, Lowered)}
-    return lowered, {n: r for n, r in found.items() if isinstance(r, Refused)}
+    refused = {n: r for n, r in found.items() if isinstance(r, Refused)}
+    return lowered, refused | {n: Refused(why) for n, why in WRONG_FILES.items()}
 
 
 RECORDS, REFUSED = _statements()

@@ -18,15 +18,12 @@ import numpy as np
 from generator.algebra.gamma import Matrix, snap
 from generator.cost import Cost, combination_flops
 from generator.cpp.expressions import combination
-from generator.errors import ExpressionError
 from generator.lower.record import Lowered, Slot, lower
 from generator.site_term import TERM_REALS
 from generator.spec import KernelSpec, Operator
 
 FIELDS = ("x", "y", "z", "w", *(f"more[{n}]" for n in range(4)))
-"""Members of the arguments of a kernel that hold the fields of the F_k."""
-MOST = 12
-"""Blocks of a term: c_k is a real or imaginary part of `numbers` of the arguments."""
+"""Members of the arguments of a kernel that hold the fields of the F_k: MOST_BLOCK_FIELDS of lower/record.py."""
 _MATRIX_REALS = 18
 _ELEMENTS = {"upper": (0, 0), "lower": (1, 1), "across": (1, 0)}
 
@@ -86,19 +83,10 @@ def fields_of_blocks(stored: Sequence[tuple[Any, Slot]]) -> list[str]:
 
 
 def pattern_of(record: Lowered) -> BlockPattern | None:
-    """The pattern of an action's site term; None where no fields are in it.
-
-    Raises:
-        ExpressionError: it has more blocks or fields than a kernel takes.
-    """
+    """The pattern of an action's site term; None where no fields are in it."""
     if not record.stored:
         return None
     names = fields_of_blocks(record.stored)
-    if len(record.stored) > MOST or len(names) > len(FIELDS):
-        raise ExpressionError(
-            f"{record.action.place}: {record.name}: {len(record.stored)} matrices of a site in {len(names)} fields; "
-            f"{MOST} in {len(FIELDS)} at most"
-        )
     slots = tuple((names.index(name), mu) for _, (name, mu) in record.stored)
     return BlockPattern(tuple(b.spin for b, _ in record.stored), slots, len(names))
 

@@ -98,7 +98,7 @@ std::string described(const ExpressionArgument& a) {
 /// What an expression needs of all its fields.
 struct Kind {
   const Domain* domain = nullptr;
-  std::string_view precision, storage = "";
+  std::string_view precision;
   Components components = {};
   int rhs = 1;
 };
@@ -119,10 +119,12 @@ Kind kind_of(std::span<const ExpressionArgument> arguments) {
   Kind kind;
   for (const ExpressionArgument& a : arguments)
     if (const SpinorField* f = a.spinors(); f != nullptr && (kind.domain == nullptr || f->rhs() > kind.rhs))
-      kind = {&f->domain(), f->precision().name, "", f->components(), f->rhs()};
-  for (const ExpressionArgument& a : arguments)
-    if (a.links() != nullptr && kind.domain == nullptr)
-      kind = {&a.links()->domain(), a.links()->precision().name, "", {4, a.links()->colours()}, 1};
+      kind = {&f->domain(), f->precision().name, f->components(), f->rhs()};
+  if (kind.domain != nullptr) return kind;
+  for (const ExpressionArgument& a : arguments)  // numbers of a site have one colour, matrices beside them say how many
+    if (const LinkField* u = a.links();
+        u != nullptr && (kind.domain == nullptr || u->colours() > kind.components.colours))
+      kind = {&u->domain(), u->precision().name, {4, u->colours()}, 1};
   return kind;
 }
 
@@ -228,9 +230,9 @@ Arguments expression_arguments(const Kernel& expression, std::span<const Express
 
 namespace {
 
-/// The kernel for these arguments. The storage that a record names is that of SU(N) links: of the first link field for
-/// which there is a kernel.
-const Kernel& kernel_for(std::string_view expression, std::span<const ExpressionArgument> arguments, Kind kind,
+/// The kernel for these arguments. The storage that a record names is that of SU(N) links: of the first argument that
+/// kernels of this name take as such, or, where there are none yet, of the first link field.
+const Kernel& kernel_for(std::string_view expression, std::span<const ExpressionArgument> arguments, const Kind& kind,
                          std::string_view basis) {
   const auto kernels = kind.domain->device().kernels();
   KernelQuery query{.operation = expression,
@@ -239,14 +241,12 @@ const Kernel& kernel_for(std::string_view expression, std::span<const Expression
                     .spins = kind.components.spins,
                     .colours = kind.components.colours,
                     .expression = true};
-  for (const ExpressionArgument& a : arguments) {
-    if (a.links() == nullptr) continue;
-    query.links = kind.storage = a.links()->storage().name;
-    if (const Kernel* kernel = try_find(kernels, query)) return *kernel;
-  }
-  query.links = "";
-  if (const Kernel* kernel = try_find(kernels, query)) return *kernel;
-  query.links = kind.storage;
+  const auto known = std::ranges::find(kernels, expression, &Kernel::operation);
+  const auto parameters = known == kernels.end() ? std::vector<ExpressionParameter>() : parameters_of(*known);
+  for (std::size_t n = 0; n < arguments.size() && query.links.empty(); ++n)
+    if (const LinkField* u = arguments[n].links();
+        u != nullptr && u->colours() > 1 && (n >= parameters.size() || parameters[n].kind == "links"))
+      query.links = u->storage().name;
   return find(kernels, query);
 }
 

@@ -11,17 +11,22 @@ from generator.language import (
     Phases,
     Real,
     Scalars,
+    Spinor,
     StaggeredFermion,
     action,
     adj,
     directions,
+    dot,
     exp,
     gamma,
     gamma5,
+    outer,
     parameter,
     project_u3,
+    re,
     shift,
     sigma,
+    sign,
     stored,
     tau,
     time,
@@ -206,7 +211,29 @@ class FlavouredHop:
 
     def dirac(self, u: Links, psi: Fermion) -> Fermion:
         ahead, behind = neighbours(u, psi, time)
-        return self.mass * psi + naive(u, psi) + 0.2 * (tau[3] * (ahead + behind)) + 0.1 * (tau[1] * psi)
+        second = (1 - tau[3]) / 2 * behind
+        return self.mass * psi + naive(u, psi) + 0.2 * (tau[3] * ahead + second) + 0.1 * (tau[1] * psi)
+
+
+@action
+class Condensate(Wilson):
+    """Another spinor field in colour, and numbers that change sign from site to site."""
+
+    def dirac(self, chi: Spinor, phi: Scalars, u: Links, psi: Fermion) -> Fermion:
+        mass = re(phi) + sign(*directions) * dot(chi, chi)
+        return super().dirac(u, psi) + mass * psi + outer(chi, chi) * (sigma[directions[0], time] * psi)
+
+
+@action
+class ManyMatrices(Wilson):
+    """More matrices at a site than a site term of hops holds."""
+
+    def dirac(self, u: Links, m: Matrices, n: Matrices, psi: Fermion) -> Fermion:
+        result = super().dirac(u, psi)
+        for k, (field, mu) in enumerate((f, mu) for f in (m, n) for mu in directions):
+            result += (field[mu] + adj(field[mu])) * (psi if k < 4 else gamma5 * psi)
+            result += 1j * (field[mu] - adj(field[mu])) * (sigma[directions[0], directions[1]] * psi)
+        return result
 
 
 ACTIONS = [

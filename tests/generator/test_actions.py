@@ -33,8 +33,10 @@ from generator.language import (
     action,
     adj,
     directions,
+    dot,
     gamma,
     gamma5,
+    outer,
     parameter,
     shift,
     x,
@@ -157,6 +159,7 @@ def test_shapes_follow_from_statements():
         "phi": "scalars",
         "m": "matrices",
     }
+    assert FURTHER["condensate"].form is None and not FURTHER["condensate"].launches
     assert FURTHER["slinc"].links == {1: "v"} and FURTHER["slinc"].groups == {"v": "SU(3)"}
     assert FURTHER["charged"].groups == {"links1": "U(3)"} and FURTHER["charged"].turns_in_su3("links1")
     assert not FURTHER["colour_laplace"].form.anti_hermitian
@@ -183,6 +186,8 @@ def test_a_matrix_at_the_site_is_part_of_the_record():
 WRONG = [
     (lambda u, m, psi: gamma5 * psi * psi, "cannot multiply a spinor by a spinor"),
     (lambda u, m, psi: shift(psi, +x) * 2 + u[x] * u[y], "cannot add"),
+    (lambda u, m, psi: u[x] * psi + dot(psi, psi) * psi, "is not linear in psi"),
+    (lambda u, m, psi: outer(psi, psi) * (gamma[x] * psi), "is not linear in psi"),
 ]
 
 

@@ -74,20 +74,68 @@ def test_nothing_else_has_to_be_edited(with_another):
     assert sum("[two_steps" in line for line in of_it.splitlines()) > 6, of_it
 
 
+PHASED = """from generator.actions.wilson import Wilson
+from generator.language import Fermion, Links, Phases, Real, StaggeredFermion, action, directions, parameter
+from generator.language import shift, sigma
+from generator.language.gauge import PLANES, field_strength
+
+
+@action
+class Skewed:
+    m: Real = parameter(help="mass")
+
+    def dirac(self, a: Phases, u: Links, psi: StaggeredFermion) -> StaggeredFermion:
+        return self.m * psi + sum(a[mu] * (u[mu] * shift(psi, +mu)) for mu in directions)
+
+
+@action
+class Slanted(Wilson):
+    def dirac(self, u: Links, psi: Fermion) -> Fermion:
+        leaves = sum(sigma[mu, nu] * field_strength(u, mu, nu) for mu, nu in PLANES)
+        return super().dirac(u, psi) + leaves * psi + u[directions[0]] * shift(psi, +directions[0])
+"""
+
+
+def test_a_row_of_a_body_asks_for_its_kernels(with_another):
+    """Of its spins, with links as solvers store them, and of all methods that it is solved with."""
+    path = with_another / "generator/actions/phased.py"
+    path.write_text(PHASED)
+    (with_another / "body.toml").write_text('[[kernel]]\naction = ["skewed", "slanted"]\nprecision = ["double"]\n')
+    try:
+        status, output = run(with_another, "generator", "list", "--profile", "body.toml")
+        assert status == 0, output
+        wanted = "skewed_double_r12_s1 skewed_dagger_double_r12_s1 force_skewed_double_r18_s1 turn_colour_double_s1"
+        wanted += " bicgstab_step_double_s1 slanted_double_r12_nr force_slanted_double_r18_nr"
+        assert set(wanted.split()) <= set(output.split()), output
+    finally:
+        path.unlink()
+
+
 def test_one_that_is_refused_does_not_stop_the_others(with_another):
-    path = with_another / "generator/actions/wrong.py"
-    path.write_text(STATEMENT.replace("TwoSteps", "Wrong").replace("+ self.two * further", "+ self.two * u"))
+    folder = with_another / "generator/actions"
+    wrong = {
+        "wrong": STATEMENT.replace("TwoSteps", "Wrong").replace("+ self.two * further", "+ self.two * u"),
+        "taken": STATEMENT.replace("TwoSteps", "Taken").replace("    two:", "    tol:").replace("self.two", "self.tol"),
+        "unclosed": STATEMENT.replace("further = sum(", "further = sum(("),
+        "undefined": STATEMENT.replace("class TwoSteps(Naive)", "class Undefined(Nothing)"),
+        "again": STATEMENT,
+    }
+    for name, text in wrong.items():
+        (folder / f"{name}.py").write_text(text)
     try:
         status, output = run(with_another, "generator", "generate")
-        assert status == 0
+        assert status == 0, output
         warnings = [line for line in output.splitlines() if "warning" in line]
-        assert len(warnings) == 1
-        assert re.match(r"generator: warning: wrong is left out: .*/generator/actions/wrong.py:\d+: ", warnings[0])
+        assert len(warnings) == len(wrong), output
+        for name in sorted(wrong.keys() - {"again"} | {"two_steps.py"}):
+            message = rf"generator: warning: {name} is left out: .*/generator/actions/\w+.py:\d+: "
+            assert [line for line in warnings if re.match(message, line)], output
         status, output = run(with_another, "generator", "explain", "wrong")
         assert status == 2 and "generator: error: wrong: " in output and "Traceback" not in output
         assert run(with_another, "generator", "explain", "two_steps")[0] == 0
     finally:
-        path.unlink()
+        for name in wrong:
+            (folder / f"{name}.py").unlink()
 
 
 @action

@@ -8,7 +8,7 @@ from generator.__main__ import main
 from generator.actions import ACTIONS
 from generator.emit.action_table import action_row, is_offered, solvable_actions
 from generator.errors import ExpressionError
-from generator.language import ABOVE_ZERO, Real, action, parameter, spelling
+from generator.language import ABOVE_ZERO, Links, Real, StaggeredFermion, action, adj, parameter, shift, spelling, x
 from generator.lower.record import lower
 from generator.schema import actions_table, explain_action, shown_in
 
@@ -72,7 +72,19 @@ def test_more_parameters_than_an_option_can_give_are_refused():
         all = spelling(lambda a: {"mass": a, "xi0": a, "nu": a}, help="everything")
 
     with pytest.raises(ExpressionError, match="all gives 3 parameters; 2 at most"):
-        action_row(lower(Many.action))
+        lower(Many.action)
+
+
+def test_several_masses_need_one_krylov_space():
+    """What is refused is refused with the record, for this action alone."""
+
+    @action
+    class Hermitian(ACTIONS["staggered"].statement):
+        def dirac(self, u: Links, psi: StaggeredFermion) -> StaggeredFermion:
+            return 2 * self.mass * psi + u[x] * shift(psi, +x) + shift(adj(u[x]) * psi, -x)
+
+    with pytest.raises(ExpressionError, match="mass of hermitian: several values are for a mass beside D"):
+        lower(Hermitian.action)
 
 
 def test_quotes_in_a_help_text_stay_in_it():
