@@ -22,7 +22,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 from generator.errors import ExpressionError
-from generator.language.graph import Direction, Node, Place, all_merged, at_their_line, here, make, merged
+from generator.language.graph import Direction, Node, all_merged, check_size, make, merged
+from generator.language.place import Place, at_their_line, here
 from generator.language.symbols import (
     Complex,
     Fermion,
@@ -52,6 +53,8 @@ SMEARED = ("smeared", "links")
 """The field that a statement without a Dirac operator makes."""
 ABOVE_ZERO = sys.float_info.min
 """The lower bound of positive numbers."""
+RESERVED = ("action", "dirac", "extends", "links", "reported_flops")
+"""What classes of actions mean by these names."""
 OPTIONS = frozenset(
     """
     help gauge lattice allow_non_su3 action flavours ls boundary source sink smear_links solver precision
@@ -231,8 +234,10 @@ class Action:
                     f"{p.place}: {p.name} of {self.name}: the commands have an option {p.option} of another meaning; "
                     "use another name"
                 )
-            if p.name.endswith("_"):
-                raise ExpressionError(f"{p.place}: {p.name} of {self.name}: names end without an underscore")
+            if p.name.endswith("_") or p.name in RESERVED or not p.name.isascii():
+                raise ExpressionError(
+                    f"{p.place}: {p.name} of {self.name}: use another name, without an underscore behind"
+                )
         return tuple(stated)
 
     @cached_property
@@ -344,7 +349,7 @@ class Action:
         result = self._evaluated("dirac")
         if not isinstance(result, Node) or result.kind != "spinor":
             raise ExpressionError(f"{self.place}: dirac of {self.name} returns {result}, no spinor")
-        return merged(result)
+        return merged(check_size(result))
 
     @cached_property
     def links(self) -> dict[str, dict[Direction, Node]]:
@@ -364,7 +369,7 @@ class Action:
             raise ExpressionError(
                 f"{self.place}: links of {self.name} returns {len(four)} fields, but dirac takes {takes}"
             )
-        nodes = iter(all_merged([node for field in four for node in field]))
+        nodes = iter(all_merged([check_size(node) for field in four for node in field]))
         return {name: {mu: next(nodes) for mu in directions} for name in names}
 
     def _matrix_of(self, field: Any, mu: Direction) -> Node:
@@ -384,11 +389,11 @@ class Action:
         Raises:
             ExpressionError: it raises anything, at the line of the statement where it does.
         """
-        statement = self.statement()
-        for p in self.parameters:
-            setattr(statement, p.name, Node("parameter", "complex" if p.complex else "real", (), p.name, place=p.place))
         arguments = [symbol(name, "spinor" if kind in COMPONENTS else kind) for name, kind in self._arguments(method)]
         with at_their_line(self.place):
+            statement = self.statement()
+            for p in self.parameters:
+                setattr(statement, p.name, replace(symbol(p.name, "complex" if p.complex else "real"), place=p.place))
             return getattr(statement, method)(
                 *(replace(a, place=self.place) if isinstance(a, Node) else a for a in arguments)
             )

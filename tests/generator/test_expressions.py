@@ -28,7 +28,7 @@ from generator.language import (
     y,
 )
 from generator.language.formula import Definition, Formula, named, parameter_symbol
-from generator.language.graph import Place
+from generator.language.place import Place
 from generator.language.symbols import symbol
 from generator.operators import OPERATORS, add_expressions, find_operator, kernel
 from generator.operators.expression import FIELD_POOL, NUMBER_POOL, Expression
