@@ -10,33 +10,40 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from generator.algebra.gamma import find_basis
-from generator.emit.export import export_kernel, find_exported
-from generator.emit.ondemand import (
-    Build,
-    CompileError,
-    compile_expressions,
-    compile_kernel,
-    discard,
-    exclusive,
-    read_build,
-    run_apply,
-    run_tests,
-)
-from generator.emit.render import TemplateError, render_profile
-from generator.emit.write import write_files, write_if_changed
 from generator.errors import SpecError
-from generator.explain import explain_kernel, explain_profile, explain_record
-from generator.operators import RECORDS, REFUSED, add_expressions
-from generator.profile import Profile, load_profile, one_of_row
-from generator.schema import actions_table, shown_in
-from generator.spec import KernelSpec
-from generator.targets import GPU, HOST, TABLES, TARGETS, target_of_device
-from generator.tune.policies import add_evidence, policy_choices, tuning_of
-from generator.tune.report import evidence_files, read_evidence, report
-from generator.tune.sweep import Candidate, measure, pack, pack_for_build, seconds_of
-from generator.tune.tuned import FOLDER, gains, select_devices, write_evidence
-from generator.usage import Parser
+
+try:
+    from generator.algebra.gamma import find_basis
+    from generator.emit.export import export_kernel, find_exported
+    from generator.emit.ondemand import (
+        Build,
+        CompileError,
+        compile_expressions,
+        compile_kernel,
+        discard,
+        exclusive,
+        read_build,
+        run_apply,
+        run_tests,
+    )
+    from generator.emit.render import TemplateError, render_profile
+    from generator.emit.write import write_files, write_if_changed
+    from generator.explain import explain_kernel, explain_profile, explain_record
+    from generator.operators import RECORDS, REFUSED, add_expressions
+    from generator.profile import Profile, load_profile, one_of_row
+    from generator.schema import actions_table, shown_in
+    from generator.spec import KernelSpec
+    from generator.targets import GPU, HOST, TABLES, TARGETS, target_of_device
+    from generator.tune.policies import add_evidence, policy_choices, tuning_of
+    from generator.tune.report import evidence_files, read_evidence, report
+    from generator.tune.sweep import Candidate, measure, pack, pack_for_build, seconds_of
+    from generator.tune.tuned import FOLDER, gains, select_devices, write_evidence
+    from generator.usage import Parser
+except ModuleNotFoundError as missing:
+    sys.exit(f"generator: error: {sys.executable} lacks {missing.name}; after `make setup` use .venv/bin/python")
+except SpecError as error:
+    print(f"generator: error: {error}", file=sys.stderr)
+    sys.exit(2)
 
 ROOT = Path(__file__).parent.parent
 ACTIONS_PAGE = ROOT / "docs" / "actions.md"

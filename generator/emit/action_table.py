@@ -85,7 +85,7 @@ def solvable_actions() -> list[Action]:
     """Those with parameters: each is followed by those that build on it, the largest such families first."""
     families: dict[type, list[Action]] = {}
     for a in ACTIONS.values():
-        if a.parameters and a.name in RECORDS:
+        if a.name in RECORDS and a.parameters:
             families.setdefault(a.statement.__mro__[-2], []).append(a)
     return [a for family in sorted(families.values(), key=len, reverse=True) for a in family]
 
@@ -94,7 +94,9 @@ def is_offered(action: Action) -> bool:
     """Whether commands offer it: not where another action makes the matrices that this one is given."""
     given = [f for f in action.fields if f.origin != "made" and f.kind == "matrices"]
     return not given or not any(
-        a is not action and issubclass(a.statement, action.statement) and a.links for a in ACTIONS.values()
+        a is not action and issubclass(a.statement, action.statement) and a.links
+        for a in ACTIONS.values()
+        if a.name in RECORDS
     )
 
 

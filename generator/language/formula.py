@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -62,8 +63,9 @@ class Formula:
     function: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
-        if not fullmatch(r"[a-z]\w*", self.name):
-            raise SpecError(f"expression {self.name!r}: its name is part of kernel names; use small letters and digits")
+        if not fullmatch(r"[a-z]\w*", self.name, re.ASCII):
+            where = f"{self.place}: " if self.function else ""
+            raise SpecError(f"{where}{self.name!r} is part of names of kernels; use small letters and digits")
 
     @property
     def place(self) -> Place:

@@ -30,6 +30,9 @@ MOST_LEVELS, MOST_TERMS = 400, 1_000_000
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 20 * MOST_LEVELS))  # walks along a formula take some calls a level
 
 
+UNKNOWN = "whether they are the same is not known before the call; write it for directions of calls alone"
+
+
 @dataclass(frozen=True)
 class Direction:
     """A direction of the lattice, one that comes with a call, or the fifth; sums and multiples are displacements."""
@@ -48,8 +51,7 @@ class Direction:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Direction) and self.comes_with_call != other.comes_with_call:
-            why = "whether they are the same is not known before the call; write it for directions of calls alone"
-            raise wrong(f"{self.name} == {other.name}", why)
+            raise wrong(f"{self} == {other}", UNKNOWN)
         return isinstance(other, Direction) and self.index == other.index
 
     def __hash__(self) -> int:
@@ -57,6 +59,9 @@ class Direction:
 
     def __bool__(self) -> bool:
         raise wrong(self.name, "a direction is neither true nor false; compare it with another")
+
+    def __str__(self) -> str:
+        return self.name
 
     def __pos__(self) -> Step:
         return Step(tuple(int(i == self.index) for i in range(len(NAMES))))
@@ -81,6 +86,15 @@ class Step:
     """A displacement: sites or slices along each of NAMES."""
 
     vector: tuple[int, ...]
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Step) and self.vector == other.vector
+        if isinstance(other, Step) and not same and any(self.vector[4:FIFTH]) != any(other.vector[4:FIFTH]):
+            raise wrong(f"{self} == {other}", UNKNOWN)
+        return same
+
+    def __hash__(self) -> int:
+        return hash(self.vector)
 
     def __pos__(self) -> Step:
         return self
@@ -314,15 +328,10 @@ def check_size(root: Node) -> Node:
         stack.pop()
         below = [found[id(a)] for a in node.args]
         levels, terms = 1 + max((n for n, _ in below), default=0), 1 + sum(n for _, n in below)
-        if levels > MOST_LEVELS:
-            raise ExpressionError(
-                f"{node.place}: the formula nests more than {MOST_LEVELS} deep; use several, or loops "
-                "whose sums are grouped"
-            )
-        if terms > MOST_TERMS:
-            raise ExpressionError(
-                f"{node.place}: the formula, written out, has more than {MOST_TERMS} operations; use several"
-            )
+        large = f"more than {MOST_TERMS} operations, written out" if terms > MOST_TERMS else ""
+        if large or levels > MOST_LEVELS:
+            why = large or f"more than {MOST_LEVELS} operations inside of each other"
+            raise ExpressionError(f"{node.place}: the formula has {why}; use several, or group long sums")
         found[id(node)] = levels, terms
     return root
 

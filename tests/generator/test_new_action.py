@@ -75,19 +75,55 @@ def test_nothing_else_has_to_be_edited(with_another):
 
 
 def test_one_that_is_refused_does_not_stop_the_others(with_another):
-    path = with_another / "generator/actions/wrong.py"
-    path.write_text(STATEMENT.replace("TwoSteps", "Wrong").replace("+ self.two * further", "+ self.two * u"))
+    texts = {
+        "wrong": STATEMENT.replace("TwoSteps", "Wrong").replace("+ self.two * further", "+ self.two * u"),
+        "asked": STATEMENT.replace("TwoSteps", "Asked").replace("return super", "return self.two > 0 or super"),
+        "plaquette": STATEMENT.replace("TwoSteps", "Plaquette"),
+        "unread": "import nothing_like_this\n",
+    }
+    paths = [with_another / f"generator/actions/{name}.py" for name in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        path.write_text(text)
     try:
         status, output = run(with_another, "generator", "generate")
         assert status == 0
-        warnings = [line for line in output.splitlines() if "warning" in line]
-        assert len(warnings) == 1
-        assert re.match(r"generator: warning: wrong is left out: .*/generator/actions/wrong.py:\d+: ", warnings[0])
+        warnings = sorted(line for line in output.splitlines() if "warning" in line)
+        assert len(warnings) == len(texts)
+        for name, line in zip(sorted(texts), warnings, strict=True):
+            assert re.match(rf"generator: warning: {name} is left out: [^ ]*/generator/actions/{name}.py:\d+: ", line)
         status, output = run(with_another, "generator", "explain", "wrong")
         assert status == 2 and "generator: error: wrong: " in output and "Traceback" not in output
         assert run(with_another, "generator", "explain", "two_steps")[0] == 0
     finally:
+        for path in paths:
+            path.unlink()
+
+
+def test_an_action_does_not_replace_another(with_another):
+    path = with_another / "generator/actions/mine.py"
+    path.write_text(
+        STATEMENT.replace("TwoSteps", "Naive")
+        .replace("import Naive", "import Naive as Base")
+        .replace("(Naive", "(Base")
+    )
+    try:
+        status, output = run(with_another, "generator", "explain", "naive")
+        place = r"[^ ]*/generator/actions/(naive|mine).py:\d+"
+        assert status == 2 and len(output.splitlines()) == 1
+        assert re.match(
+            rf"generator: error: {place}: naive is the name of the action at {place} too; rename one", output
+        )
+    finally:
         path.unlink()
+
+
+def test_a_python_without_packages_is_told_by_one_line():
+    """Modules of a cluster, or the system's python3 in place of that of .venv."""
+    command = [sys.executable, "-S", "-m", "generator", "list"]
+    done = subprocess.run(command, cwd=ROOT, env={}, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and re.fullmatch(
+        r"generator: error: .* lacks \w+; after `make setup` use .*\n", done.stderr
+    )
 
 
 @action
