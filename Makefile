@@ -43,6 +43,7 @@ demo: setup  ## generate, build, thermalise a lattice, solve, plot: everything t
 	@tools/demo.sh $(BUILD)
 
 test: setup generate  ## build everything and run all tests
+	@tools/setup.sh tests
 	$(call configure,-DQUARKSMITH_TESTS=ON $(FOR_TESTS))
 	@grep '^-- Targets\|^-- CUDA' $(BUILD)/configure.log
 	@cmake --build $(BUILD)
