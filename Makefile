@@ -17,8 +17,8 @@ RENDERED = $(if $(filter-out default,$(PROFILE)),$(BUILD)/generated,generated)
 given = $(if $(filter undefined,$(origin $(1))),,-D$(2)="$(3)")
 SETTINGS = -DQUARKSMITH_GENERATED=$(abspath $(RENDERED)) -DQUARKSMITH_PROFILE="$(PROFILE)" \
   $(call given,CPU,QUARKSMITH_CPU,$(CPU)) $(call given,CUDA,QUARKSMITH_CUDA,$(CUDA)) \
-  $(call given,CUDA_FLAGS,CMAKE_CUDA_FLAGS,$(CUDA_FLAGS)) $(call given,SHARED,BUILD_SHARED_LIBS,$(SHARED)) \
-  $(call given,DEVICES,QUARKSMITH_DEVICES,$(subst $(comma),;,$(DEVICES))) $(CMAKE_FLAGS)
+  $(call given,CUDA_FLAGS,CMAKE_CUDA_FLAGS,$$CUDA_FLAGS) $(call given,SHARED,BUILD_SHARED_LIBS,$(SHARED)) \
+  $(call given,DEVICES,QUARKSMITH_DEVICES,$(subst $(comma),;,$(DEVICES)))
 
 # A new build folder has no tests; one that has them keeps them.
 WITHOUT_TESTS = $(if $(call cached,QUARKSMITH_TESTS),,-DQUARKSMITH_TESTS=OFF)
@@ -26,9 +26,11 @@ WITHOUT_TESTS = $(if $(call cached,QUARKSMITH_TESTS),,-DQUARKSMITH_TESTS=OFF)
 FOR_TESTS = $(if $(DEVICES),$(FOR_USE),$(shell [ -e $(BUILD)/bin/quarksmith ] || nvidia-smi >/dev/null 2>&1 || \
   echo -DQUARKSMITH_CUDA_FOR_TESTS=ON))
 FOR_USE = -DQUARKSMITH_CUDA_FOR_TESTS=OFF
-ANEW = $(if $(and $(filter ON,$(call cached,QUARKSMITH_CUDA_FOR_TESTS)),$(call cached,CMAKE_CUDA_COMPILER)),1)
+ANEW = $(and $(filter ON,$(call cached,QUARKSMITH_CUDA_FOR_TESTS)),$(filter-out %NOTFOUND,$(call cached,CMAKE_CUDA_COMPILER)))
 
-configure = @cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
+# xargs takes words apart as a shell does, with quotes, and runs nothing in them.
+with = printf '%s\n' "$$$(1)" | xargs
+configure = @$(call with,CMAKE_FLAGS) cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
   || { cat $(BUILD)/configure.log; exit 1; }
 
 .PHONY: help demo test test-full setup generate library beside kernel tune check format install dist bench fuzz clean
@@ -91,10 +93,10 @@ install: library  ## install library, headers, command and CMake package under P
 	@echo "installed under $(PREFIX); the files are listed in $(BUILD)/install_manifest.txt"
 
 dist: setup  ## quarksmith-VERSION.tar.gz of the last commit with everything rendered, for machines without Python
-	@OVERWRITE=$(OVERWRITE) tools/dist.sh $(PYTHON)
+	@tools/dist.sh $(PYTHON)
 
 bench: library  ## time the kernels of the build on this machine; table and plots go into BUILD
-	@$(BUILD)/bin/quarksmith bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv --overwrite $(BENCH)
+	@$(call with,BENCH) $(BUILD)/bin/quarksmith bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv --overwrite
 	@$(PYTHON) tools/plot_roofline.py $(BUILD)/bench.json --out $(BUILD)/roofline.png
 	@for file in $(wildcard generated/tuned/*.json $(filter-out generated/%,$(RENDERED)/tuned/*.json)); do \
 	  $(PYTHON) tools/plot_tuning.py $$file --out $(BUILD)/tuning_$$(basename $$file .json).png; done
@@ -109,15 +111,22 @@ fuzz: setup  ## read damaged files with sanitizers for an hour (FUZZ_SECONDS=360
 clean:  ## remove what was built (not .venv)
 	rm -rf build build-* demo
 
-# Values go into shell commands: what a shell would take apart is refused.
-export NAME FUZZ_SECONDS
+# Values go into shell commands: what a shell, or make, would take apart is refused. Those with words of their own reach
+# commands through the environment.
+export NAME FUZZ_SECONDS OVERWRITE CUDA_FLAGS CMAKE_FLAGS BENCH
 define newline
 
 
 endef
-unsafe := ; & | < > ` $$ ( ) ' " \ $(newline)
-$(foreach v,NAME ONLY BUDGET PROFILE DEVICES BUILD BESIDE CPU CUDA TESTS SHARED PREFIX FUZZ_SECONDS,\
-  $(if $(filter command environment,$(firstword $(origin $(v)))),\
-    $(foreach c,$(unsafe),$(if $(findstring $(c),$(value $(v))),\
-      $(error $(v)=$(value $(v)): $(c) has no place there; use a plain name)))\
-    $(if $(findstring $(newline),$(value $(v))),$(error $(v) has several lines; use a plain name))))
+of_shells := ; & | < > ` $$ ( ) \ \#
+check = $(if $(filter command environment,$(firstword $(origin $(1)))),\
+  $(foreach c,$(2),$(if $(findstring $(c),$(value $(1))),\
+    $(error $(1)=$(value $(1)): $(c) has no place there; use a plain name)))\
+  $(if $(findstring $(newline),$(value $(1))),$(error $(1) has several lines; use a plain name)))
+$(call check,BENCH,$$)
+$(call check,CMAKE_FLAGS,& | < > ` $$)
+$(call check,CUDA_FLAGS,$(of_shells))
+$(foreach v,NAME ONLY BUDGET PROFILE DEVICES BUILD BESIDE CPU CUDA TESTS SHARED PREFIX FUZZ_SECONDS OVERWRITE PYTHON,\
+  $(call check,$(v),$(of_shells) ' " * ? [)\
+  $(if $(and $(filter-out ONLY,$(v)),$(filter command environment,$(firstword $(origin $(v)))),$(word 2,$(value $(v)))),\
+    $(error $(v)=$(value $(v)): spaces have no place there)))
