@@ -33,7 +33,7 @@ with = printf '%s\n' "$$$(1)" | xargs
 configure = @$(call with,CMAKE_FLAGS) cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
   || { cat $(BUILD)/configure.log; exit 1; }
 
-.PHONY: help demo test test-full setup generate library beside kernel tune check format install dist bench fuzz clean
+.PHONY: help demo test test-full setup generate library beside kernel tune contribute check format install dist bench fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -59,7 +59,7 @@ setup:  ## install what the build needs
 
 generate: setup  ## render the sources of PROFILE (default: into generated/)
 	@mkdir -p $(BUILD)
-	@$(PYTHON) -m generator generate --profile $(PROFILE) --out $(RENDERED)
+	@$(PYTHON) -m generator generate --profile $(PROFILE) --out $(RENDERED) --tuned $(BUILD)/tuned
 
 library: generate  ## build the library and the command into BUILD
 	@$(if $(ANEW),echo "library: the CUDA kernels in $(BUILD)/ were compiled for tests alone; they are compiled anew for use")
@@ -77,10 +77,13 @@ kernel: setup  ## compile and test any kernel of PROFILE=full: make kernel NAME=
 	@test -x $(BUILD)/bin/quarksmith_tests || $(MAKE) --no-print-directory library TESTS=ON
 	@$(PYTHON) -m generator kernel "$$NAME" --build $(BUILD)
 
-tune: library  ## quick sweep on this machine, BUDGET=4m; its results go into generated/tuned and the next build
+tune: library  ## quick sweep on this machine, BUDGET=4m; its results go into BUILD/tuned, and into the library
 	@if command -v nvcc >/dev/null && nvidia-smi >/dev/null 2>&1; then device=cuda; else device=cpu; fi; \
-	  $(PYTHON) -m generator sweep --quick --within $(or $(BUDGET),4m) --profile $(PROFILE) --device $$device --build $(BUILD) --out $(RENDERED) $(if $(ONLY),--only $(ONLY))
+	  $(PYTHON) -m generator sweep --quick --within $(or $(BUDGET),4m) --profile $(PROFILE) --device $$device --build $(BUILD) --out $(BUILD) $(if $(ONLY),--only $(ONLY))
 	@$(MAKE) --no-print-directory library
+
+contribute: setup  ## add what `make tune` found on this machine to generated/tuned, for the next commit
+	@$(PYTHON) -m generator contribute $(BUILD)/tuned
 
 check: setup  ## format and lint of hand-written code, rules of the tree, generated/ up to date
 	@tools/check.sh
@@ -98,7 +101,7 @@ dist: setup  ## quarksmith-VERSION.tar.gz of the last commit with everything ren
 bench: library  ## time the kernels of the build on this machine; table and plots go into BUILD
 	@$(call with,BENCH) $(BUILD)/bin/quarksmith bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv --overwrite
 	@$(PYTHON) tools/plot_roofline.py $(BUILD)/bench.json --out $(BUILD)/roofline.png
-	@for file in $(wildcard generated/tuned/*.json $(filter-out generated/%,$(RENDERED)/tuned/*.json)); do \
+	@for file in $(wildcard generated/tuned/*.json $(BUILD)/tuned/*.json); do \
 	  $(PYTHON) tools/plot_tuning.py $$file --out $(BUILD)/tuning_$$(basename $$file .json).png; done
 
 fuzz: setup  ## read damaged files with sanitizers for an hour (FUZZ_SECONDS=3600), and kill runs at random moments

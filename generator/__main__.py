@@ -37,7 +37,7 @@ try:
     from generator.tune.policies import add_evidence, policy_choices, tuning_of
     from generator.tune.report import evidence_files, read_evidence, report
     from generator.tune.sweep import Candidate, measure, pack, pack_for_build, seconds_of
-    from generator.tune.tuned import FOLDER, gains, select_devices, write_evidence
+    from generator.tune.tuned import FOLDER, contribute, gains, select_devices, write_evidence
     from generator.usage import Parser
 except ModuleNotFoundError as missing:
     sys.exit(f"generator: error: {sys.executable} lacks {missing.name}; after `make setup` use .venv/bin/python")
@@ -84,6 +84,9 @@ def _parser() -> Parser:
     generate.add_argument(
         "--devices", metavar="A,B", help="GPUs whose tuned variants are rendered, or none (default: all)"
     )
+    generate.add_argument(
+        "--tuned", type=Path, metavar="DIR", help="results of this machine, besides generated/tuned and OUT/tuned"
+    )
     kernel = command("kernel", _kernel, "Compile one kernel and test it with the programs of a build.")
     _add_kernel_options(kernel)
     expression = command("expression", _expression, "Compile the lattice expressions of a file, once; run one of them.")
@@ -108,6 +111,11 @@ def _parser() -> Parser:
         "results", type=Path, nargs="+", metavar="FILE", help="written by `quarksmith scaling --json`"
     )
     policies.add_argument(
+        "--out", type=Path, default=ROOT / "generated", help="folder of the evidence (default: generated/)"
+    )
+    given = command("contribute", _contribute, "Add what `make tune` found on this machine to generated/tuned.")
+    given.add_argument("results", type=Path, metavar="DIR", help="folder of the results, as build/tuned")
+    given.add_argument(
         "--out", type=Path, default=ROOT / "generated", help="folder of the evidence (default: generated/)"
     )
     sweep = command("sweep", _sweep, "Compile, compare and time candidates of the kernels of a profile; keep the best.")
@@ -153,9 +161,7 @@ def _add_sweep_options(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build that measures")
     sweep.add_argument("--device", default=GPU.name, help=f"{', '.join(TARGETS)}, or NAME:N (default: {GPU.name})")
     sweep.add_argument("--arch", default="90", help="compute capability without its point (default: 90)")
-    sweep.add_argument(
-        "--out", type=Path, default=ROOT / "generated", help="folder of the evidence (default: generated/)"
-    )
+    sweep.add_argument("--out", type=Path, help="folder of the results, OUT/tuned (default: that of --build)")
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -191,7 +197,8 @@ def _cost(options: argparse.Namespace) -> int:
 
 def _generate(options: argparse.Namespace) -> int:
     profile = load_profile(options.profile)
-    folders = tuple(dict.fromkeys((FOLDER, options.out.resolve() / "tuned")))
+    more = [options.tuned.resolve()] if options.tuned else []
+    folders = tuple(dict.fromkeys((FOLDER, options.out.resolve() / "tuned", *more)))
     devices = None if options.devices is None else select_devices(options.devices, folders)
     tuning = tuning_of(profile.kernels, folders, devices)
     written = write_files(render_profile(profile, tuning), options.out)
@@ -216,6 +223,12 @@ def _policies(options: argparse.Namespace) -> int:
     for device, rows in policy_choices([options.out / "tuned"]).items():
         for row in rows:
             print(f"  {device}, link {row.link}, {row.size} parts: {row.policy}")
+    return 0
+
+
+def _contribute(options: argparse.Namespace) -> int:
+    for path in contribute(options.results, options.out / "tuned"):
+        print(f"wrote {path}; commit it with what `make generate` changes")
     return 0
 
 
@@ -321,9 +334,9 @@ def _sweep(options: argparse.Namespace) -> int:
     if not options.collect:
         left = max(within - (time.monotonic() - start), 0.1 * within)
         measure(folder, options.build / "bin" / "quarksmith", options.device, min(budget or left, left or budget))
-    path = write_evidence(folder, profile, options.out / "tuned")
+    path = write_evidence(folder, profile, (options.out or options.build) / "tuned")
     print(gains(folder, profile))
-    print(f"wrote {path}; generating again renders its winners")
+    print(f"wrote {path}; `make library` renders its winners")
     return 0
 
 

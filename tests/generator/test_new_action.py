@@ -8,6 +8,7 @@ import sys
 from pathlib import Path, PurePosixPath
 
 import pytest
+from tree import tracked
 
 from generator.algebra.gamma import BASES
 from generator.emit.render import render_files, render_group
@@ -45,9 +46,11 @@ OF_ACTIONS = ("actions", "action_table", "action_links", "forces", "formulas", "
 def with_another(tmp_path_factory):
     """A copy of what the generator and its tests need, with another file in generator/actions."""
     copy = tmp_path_factory.mktemp("another")
-    for folder in FOLDERS:
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in tracked(*(f"{folder}/*" for folder in FOLDERS)):
+        (copy / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy / path.relative_to(ROOT))
     shutil.copy(ROOT / "pyproject.toml", copy)
+    shutil.copy(ROOT / "tests/tree.py", copy / "tests")
     (copy / "generator/actions/two_steps.py").write_text(STATEMENT)
     return copy
 
