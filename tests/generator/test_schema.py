@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tree import tracked
 
 from generator.__main__ import main
 from generator.actions import ACTIONS
@@ -35,7 +36,8 @@ def test_explain_prints_the_table(capsys):
 
 
 def test_families_stand_together():
-    names = [a.name for a in solvable_actions()]
+    ours = {path.stem for path in tracked("generator/actions/*.py")}
+    names = [a.name for a in solvable_actions() if a.statement.__module__.rpartition(".")[2] in ours]
     assert names[:3] == ["wilson", "clover", "twisted_mass"]
     assert names.index("domain_wall") == names.index("moebius") + 1
 
