@@ -26,7 +26,8 @@ WITHOUT_TESTS = $(if $(call cached,QUARKSMITH_TESTS),,-DQUARKSMITH_TESTS=OFF)
 FOR_TESTS = $(if $(DEVICES),$(FOR_USE),$(shell [ -e $(BUILD)/bin/quarksmith ] || nvidia-smi >/dev/null 2>&1 || \
   echo -DQUARKSMITH_CUDA_FOR_TESTS=ON))
 FOR_USE = -DQUARKSMITH_CUDA_FOR_TESTS=OFF
-ANEW = $(and $(filter ON,$(call cached,QUARKSMITH_CUDA_FOR_TESTS)),$(filter-out %NOTFOUND,$(call cached,CMAKE_CUDA_COMPILER)))
+ANEW = $(and $(filter ON,$(call cached,QUARKSMITH_CUDA_FOR_TESTS)),$(filter-out %NOTFOUND,$(call \
+  cached,CMAKE_CUDA_COMPILER)),$(filter-out OFF,$(or $(CUDA),$(call cached,QUARKSMITH_CUDA),AUTO)))
 
 # xargs takes words apart as a shell does, with quotes, and runs nothing in them.
 with = printf '%s\n' "$$$(1)" | xargs
@@ -115,8 +116,8 @@ clean:  ## remove what was built (not .venv)
 	rm -rf build build-* demo
 
 # Values go into shell commands: what a shell, or make, would take apart is refused. Those with words of their own reach
-# commands through the environment.
-export NAME FUZZ_SECONDS OVERWRITE CUDA_FLAGS CMAKE_FLAGS BENCH
+# commands through the environment, as make exports what it was given.
+export NAME FUZZ_SECONDS
 define newline
 
 

@@ -106,11 +106,13 @@ def test_a_folder_keeps_its_settings(tmp_path):
 
 def test_kernels_for_tests_alone_are_not_kept_for_use(tmp_path):
     cache = "QUARKSMITH_CUDA_FOR_TESTS:BOOL=ON\n"
-    (tmp_path / "CMakeCache.txt").write_text(cache)
-    assert "compiled anew for use" not in planned(tmp_path, "install")  # without nvcc it meant nothing
+    for more in ("", "CMAKE_CUDA_COMPILER:FILEPATH=NOTFOUND\n"):
+        (tmp_path / "CMakeCache.txt").write_text(cache + more)
+        assert "compiled anew for use" not in planned(tmp_path, "install")  # without nvcc it meant nothing
     (tmp_path / "CMakeCache.txt").write_text(cache + "CMAKE_CUDA_COMPILER:FILEPATH=nvcc\n")
     text = planned(tmp_path, "install")
     assert text.index("compiled anew for use") < text.index("-DQUARKSMITH_CUDA_FOR_TESTS=OFF")
+    assert "compiled anew for use" not in planned(tmp_path, "install", "CUDA=OFF")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/quarksmith").touch()
     assert "QUARKSMITH_CUDA_FOR_TESTS" not in planned(tmp_path, "test")  # tests take the kernels that are there
