@@ -50,7 +50,6 @@ def with_another(tmp_path_factory):
         (copy / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy / path.relative_to(ROOT))
     shutil.copy(ROOT / "pyproject.toml", copy)
-    shutil.copy(ROOT / "tests/tree.py", copy / "tests")
     (copy / "generator/actions/two_steps.py").write_text(STATEMENT)
     return copy
 
