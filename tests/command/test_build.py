@@ -69,6 +69,7 @@ def test_tests_and_the_demo_add_objects_and_change_none(folder):
     assert all("-dev.dir" in name for name in added) and not any("/apps/" in name for name in added)
     build = read_build(folder / "dev")
     assert f"-I{folder}/dev" in build.host
+    assert not any("ccache" in word.lower() for word in build.host)
     assert built_for_cpus("dev") == build.kernels < read_build(folder).kernels
 
 
