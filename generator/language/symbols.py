@@ -95,7 +95,7 @@ class Undecided:
         raise wrong(f"{self}", UNDECIDED)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Four(Undecided):
     """A field with a matrix, or a number, for each direction."""
 
@@ -103,7 +103,7 @@ class Four(Undecided):
     algebra: bool = False
     kind: str = "matrix"
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.name
 
     def __getitem__(self, mu: Direction) -> Node:
@@ -232,7 +232,7 @@ class Stored(Undecided):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "stored(...)"
 
     def __getitem__(self, mu: Direction) -> Node:

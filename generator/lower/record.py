@@ -170,6 +170,9 @@ def lower(action: Action) -> Lowered:
     graphs = graphs_of(action)
     if graphs.matrix is None:
         return Lowered(action, graphs)
+    for n in parts([graphs.matrix]):
+        if n.op in ("dot", "outer") and action.fermion in fields_of(n.args):
+            raise ExpressionError(f"{n.place}: {n} is not linear in {action.fermion}")
     form = FifthForm(action, graphs.matrix)
     try:
         return _of_hops(action, graphs, form)

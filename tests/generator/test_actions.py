@@ -33,6 +33,7 @@ from generator.language import (
     action,
     adj,
     directions,
+    dot,
     gamma,
     gamma5,
     parameter,
@@ -183,6 +184,11 @@ def test_a_matrix_at_the_site_is_part_of_the_record():
 WRONG = [
     (lambda u, m, psi: gamma5 * psi * psi, "cannot multiply a spinor by a spinor"),
     (lambda u, m, psi: shift(psi, +x) * 2 + u[x] * u[y], "cannot add"),
+    (lambda u, m, psi: dot(psi, psi) * psi, "is not linear in psi"),
+    (lambda u, m, psi: psi if m == 0 else 2 * psi, "m == 0: .* no condition can depend on one"),
+    (lambda u, m, psi: u * psi, "u with psi: an operand is neither"),
+    (lambda u, m, psi: 10**400 * psi, "no double can hold it"),
+    (lambda u, m, psi: {}[0] * psi, "KeyError: 0"),
 ]
 
 
