@@ -17,8 +17,8 @@ RENDERED = $(if $(filter-out default,$(PROFILE)),$(BUILD)/generated,generated)
 given = $(if $(filter undefined,$(origin $(1))),,-D$(2)="$(3)")
 SETTINGS = -DQUARKSMITH_GENERATED=$(abspath $(RENDERED)) -DQUARKSMITH_PROFILE="$(PROFILE)" \
   $(call given,CPU,QUARKSMITH_CPU,$(CPU)) $(call given,CUDA,QUARKSMITH_CUDA,$(CUDA)) \
-  $(call given,CUDA_FLAGS,CMAKE_CUDA_FLAGS,$(CUDA_FLAGS)) $(call given,SHARED,BUILD_SHARED_LIBS,$(SHARED)) \
-  $(call given,DEVICES,QUARKSMITH_DEVICES,$(subst $(comma),;,$(DEVICES))) $(CMAKE_FLAGS)
+  $(call given,CUDA_FLAGS,CMAKE_CUDA_FLAGS,$$CUDA_FLAGS) $(call given,SHARED,BUILD_SHARED_LIBS,$(SHARED)) \
+  $(call given,DEVICES,QUARKSMITH_DEVICES,$(subst $(comma),;,$(DEVICES)))
 
 # A new build folder has no tests; one that has them keeps them.
 WITHOUT_TESTS = $(if $(call cached,QUARKSMITH_TESTS),,-DQUARKSMITH_TESTS=OFF)
@@ -26,12 +26,15 @@ WITHOUT_TESTS = $(if $(call cached,QUARKSMITH_TESTS),,-DQUARKSMITH_TESTS=OFF)
 FOR_TESTS = $(if $(DEVICES),$(FOR_USE),$(shell [ -e $(BUILD)/bin/quarksmith ] || nvidia-smi >/dev/null 2>&1 || \
   echo -DQUARKSMITH_CUDA_FOR_TESTS=ON))
 FOR_USE = -DQUARKSMITH_CUDA_FOR_TESTS=OFF
-ANEW = $(if $(and $(filter ON,$(call cached,QUARKSMITH_CUDA_FOR_TESTS)),$(call cached,CMAKE_CUDA_COMPILER)),1)
+ANEW = $(and $(filter ON,$(call cached,QUARKSMITH_CUDA_FOR_TESTS)),$(filter-out %NOTFOUND,$(call \
+  cached,CMAKE_CUDA_COMPILER)),$(filter-out OFF,$(or $(CUDA),$(call cached,QUARKSMITH_CUDA),AUTO)))
 
-configure = @cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
+# xargs takes words apart as a shell does, with quotes, and runs nothing in them.
+with = printf '%s\n' "$$$(1)" | xargs
+configure = @$(call with,CMAKE_FLAGS) cmake -S . -B $(BUILD) -G Ninja $(SETTINGS) $(1) > $(BUILD)/configure.log \
   || { cat $(BUILD)/configure.log; exit 1; }
 
-.PHONY: help demo test test-full setup generate library beside kernel tune check format install dist bench fuzz clean
+.PHONY: help demo test test-full setup generate library beside kernel tune contribute check format install dist bench fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1#\2/p' Makefile | awk -F'#' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -43,6 +46,7 @@ demo: setup  ## generate, build, thermalise a lattice, solve, plot: everything t
 	@tools/demo.sh $(BUILD)
 
 test: setup generate  ## build everything and run all tests
+	@tools/setup.sh tests
 	$(call configure,-DQUARKSMITH_TESTS=ON $(FOR_TESTS))
 	@grep '^-- Targets\|^-- CUDA' $(BUILD)/configure.log
 	@cmake --build $(BUILD)
@@ -56,7 +60,7 @@ setup:  ## install what the build needs
 
 generate: setup  ## render the sources of PROFILE (default: into generated/)
 	@mkdir -p $(BUILD)
-	@$(PYTHON) -m generator generate --profile $(PROFILE) --out $(RENDERED)
+	@$(PYTHON) -m generator generate --profile $(PROFILE) --out $(RENDERED) --tuned $(BUILD)/tuned
 
 library: generate  ## build the library and the command into BUILD
 	@$(if $(ANEW),echo "library: the CUDA kernels in $(BUILD)/ were compiled for tests alone; they are compiled anew for use")
@@ -74,10 +78,13 @@ kernel: setup  ## compile and test any kernel of PROFILE=full: make kernel NAME=
 	@test -x $(BUILD)/bin/quarksmith_tests || $(MAKE) --no-print-directory library TESTS=ON
 	@$(PYTHON) -m generator kernel "$$NAME" --build $(BUILD)
 
-tune: library  ## quick sweep on this machine, BUDGET=4m; its results go into generated/tuned and the next build
+tune: library  ## quick sweep on this machine, BUDGET=4m; its results go into BUILD/tuned, and into the library
 	@if command -v nvcc >/dev/null && nvidia-smi >/dev/null 2>&1; then device=cuda; else device=cpu; fi; \
-	  $(PYTHON) -m generator sweep --quick --within $(or $(BUDGET),4m) --profile $(PROFILE) --device $$device --build $(BUILD) --out $(RENDERED) $(if $(ONLY),--only $(ONLY))
+	  $(PYTHON) -m generator sweep --quick --within $(or $(BUDGET),4m) --profile $(PROFILE) --device $$device --build $(BUILD) --out $(BUILD) $(if $(ONLY),--only $(ONLY))
 	@$(MAKE) --no-print-directory library
+
+contribute: setup  ## add what `make tune` found on this machine to generated/tuned, for the next commit
+	@$(PYTHON) -m generator contribute $(BUILD)/tuned
 
 check: setup  ## format and lint of hand-written code, rules of the tree, generated/ up to date
 	@tools/check.sh
@@ -90,12 +97,12 @@ install: library  ## install library, headers, command and CMake package under P
 	@echo "installed under $(PREFIX); the files are listed in $(BUILD)/install_manifest.txt"
 
 dist: setup  ## quarksmith-VERSION.tar.gz of the last commit with everything rendered, for machines without Python
-	@OVERWRITE=$(OVERWRITE) tools/dist.sh $(PYTHON)
+	@tools/dist.sh $(PYTHON)
 
 bench: library  ## time the kernels of the build on this machine; table and plots go into BUILD
-	@$(BUILD)/bin/quarksmith bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv --overwrite $(BENCH)
+	@$(call with,BENCH) $(BUILD)/bin/quarksmith bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv --overwrite
 	@$(PYTHON) tools/plot_roofline.py $(BUILD)/bench.json --out $(BUILD)/roofline.png
-	@for file in $(wildcard generated/tuned/*.json $(filter-out generated/%,$(RENDERED)/tuned/*.json)); do \
+	@for file in $(wildcard generated/tuned/*.json $(BUILD)/tuned/*.json); do \
 	  $(PYTHON) tools/plot_tuning.py $$file --out $(BUILD)/tuning_$$(basename $$file .json).png; done
 
 fuzz: setup  ## read damaged files with sanitizers for an hour (FUZZ_SECONDS=3600), and kill runs at random moments
@@ -108,15 +115,22 @@ fuzz: setup  ## read damaged files with sanitizers for an hour (FUZZ_SECONDS=360
 clean:  ## remove what was built (not .venv)
 	rm -rf build build-* demo
 
-# Values go into shell commands: what a shell would take apart is refused.
+# Values go into shell commands: what a shell, or make, would take apart is refused. Those with words of their own reach
+# commands through the environment, as make exports what it was given.
 export NAME FUZZ_SECONDS
 define newline
 
 
 endef
-unsafe := ; & | < > ` $$ ( ) ' " \ $(newline)
-$(foreach v,NAME ONLY BUDGET PROFILE DEVICES BUILD BESIDE CPU CUDA TESTS SHARED PREFIX FUZZ_SECONDS,\
-  $(if $(filter command environment,$(firstword $(origin $(v)))),\
-    $(foreach c,$(unsafe),$(if $(findstring $(c),$(value $(v))),\
-      $(error $(v)=$(value $(v)): $(c) has no place there; use a plain name)))\
-    $(if $(findstring $(newline),$(value $(v))),$(error $(v) has several lines; use a plain name))))
+of_shells := ; & | < > ` $$ ( ) \ \#
+check = $(if $(filter command environment,$(firstword $(origin $(1)))),\
+  $(foreach c,$(2),$(if $(findstring $(c),$(value $(1))),\
+    $(error $(1)=$(value $(1)): $(c) has no place there; use a plain name)))\
+  $(if $(findstring $(newline),$(value $(1))),$(error $(1) has several lines; use a plain name)))
+$(call check,BENCH,$$)
+$(call check,CMAKE_FLAGS,& | < > ` $$)
+$(call check,CUDA_FLAGS,$(of_shells))
+$(foreach v,NAME ONLY BUDGET PROFILE DEVICES BUILD BESIDE CPU CUDA TESTS SHARED PREFIX FUZZ_SECONDS OVERWRITE PYTHON,\
+  $(call check,$(v),$(of_shells) ' " * ? [)\
+  $(if $(and $(filter-out ONLY,$(v)),$(filter command environment,$(firstword $(origin $(v)))),$(word 2,$(value $(v)))),\
+    $(error $(v)=$(value $(v)): spaces have no place there)))

@@ -7,36 +7,43 @@ import sys
 import time
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from generator.algebra.gamma import find_basis
-from generator.emit.export import export_kernel, find_exported
-from generator.emit.ondemand import (
-    Build,
-    CompileError,
-    compile_expressions,
-    compile_kernel,
-    discard,
-    exclusive,
-    read_build,
-    run_apply,
-    run_tests,
-)
-from generator.emit.render import TemplateError, render_profile
-from generator.emit.write import write_files, write_if_changed
 from generator.errors import SpecError
-from generator.explain import explain_kernel, explain_profile, explain_record
-from generator.operators import RECORDS, REFUSED, add_expressions
-from generator.profile import Profile, load_profile, one_of_row
-from generator.schema import actions_table, shown_in
-from generator.spec import KernelSpec
-from generator.targets import GPU, HOST, TABLES, TARGETS, target_of_device
-from generator.tune.policies import add_evidence, policy_choices, tuning_of
-from generator.tune.report import evidence_files, read_evidence, report
-from generator.tune.sweep import Candidate, measure, pack, pack_for_build, seconds_of
-from generator.tune.tuned import FOLDER, gains, select_devices, write_evidence
-from generator.usage import Parser
+
+try:
+    from generator.algebra.gamma import find_basis
+    from generator.emit.export import export_kernel, find_exported
+    from generator.emit.ondemand import (
+        Build,
+        CompileError,
+        compile_expressions,
+        compile_kernel,
+        discard,
+        exclusive,
+        read_build,
+        run_apply,
+        run_tests,
+    )
+    from generator.emit.render import TemplateError, render_profile
+    from generator.emit.write import write_files, write_if_changed
+    from generator.explain import explain_kernel, explain_profile, explain_record
+    from generator.operators import RECORDS, REFUSED, add_expressions
+    from generator.profile import Profile, load_profile, one_of_row
+    from generator.schema import actions_table, shown_in
+    from generator.spec import KernelSpec
+    from generator.targets import GPU, HOST, TABLES, TARGETS, target_of_device
+    from generator.tune.policies import add_evidence, policy_choices, tuning_of
+    from generator.tune.report import evidence_files, read_evidence, report
+    from generator.tune.sweep import Candidate, measure, pack, pack_for_build, seconds_of
+    from generator.tune.tuned import FOLDER, contribute, gains, select_devices, write_evidence
+    from generator.usage import Parser
+except ModuleNotFoundError as missing:
+    sys.exit(f"generator: error: {sys.executable} lacks {missing.name}; after `make setup` use .venv/bin/python")
+except SpecError as error:
+    print(f"generator: error: {error}", file=sys.stderr)
+    sys.exit(2)
 
 ROOT = Path(__file__).parent.parent
 ACTIONS_PAGE = ROOT / "docs" / "actions.md"
@@ -77,6 +84,9 @@ def _parser() -> Parser:
     generate.add_argument(
         "--devices", metavar="A,B", help="GPUs whose tuned variants are rendered, or none (default: all)"
     )
+    generate.add_argument(
+        "--tuned", type=Path, metavar="DIR", help="results of this machine, besides generated/tuned and OUT/tuned"
+    )
     kernel = command("kernel", _kernel, "Compile one kernel and test it with the programs of a build.")
     _add_kernel_options(kernel)
     expression = command("expression", _expression, "Compile the lattice expressions of a file, once; run one of them.")
@@ -101,6 +111,11 @@ def _parser() -> Parser:
         "results", type=Path, nargs="+", metavar="FILE", help="written by `quarksmith scaling --json`"
     )
     policies.add_argument(
+        "--out", type=Path, default=ROOT / "generated", help="folder of the evidence (default: generated/)"
+    )
+    given = command("contribute", _contribute, "Add what `make tune` found on this machine to generated/tuned.")
+    given.add_argument("results", type=Path, metavar="DIR", help="folder of the results, as build/tuned")
+    given.add_argument(
         "--out", type=Path, default=ROOT / "generated", help="folder of the evidence (default: generated/)"
     )
     sweep = command("sweep", _sweep, "Compile, compare and time candidates of the kernels of a profile; keep the best.")
@@ -146,9 +161,7 @@ def _add_sweep_options(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build that measures")
     sweep.add_argument("--device", default=GPU.name, help=f"{', '.join(TARGETS)}, or NAME:N (default: {GPU.name})")
     sweep.add_argument("--arch", default="90", help="compute capability without its point (default: 90)")
-    sweep.add_argument(
-        "--out", type=Path, default=ROOT / "generated", help="folder of the evidence (default: generated/)"
-    )
+    sweep.add_argument("--out", type=Path, help="folder of the results, OUT/tuned (default: that of --build)")
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -184,10 +197,12 @@ def _cost(options: argparse.Namespace) -> int:
 
 def _generate(options: argparse.Namespace) -> int:
     profile = load_profile(options.profile)
-    folders = tuple(dict.fromkeys((FOLDER, options.out.resolve() / "tuned")))
+    more = [options.tuned.resolve()] if options.tuned else []
+    folders = tuple(dict.fromkeys((FOLDER, options.out.resolve() / "tuned", *more)))
     devices = None if options.devices is None else select_devices(options.devices, folders)
     tuning = tuning_of(profile.kernels, folders, devices)
-    written = write_files(render_profile(profile, tuning), options.out)
+    files = render_profile(profile, tuning)
+    written = write_files(files, options.out)
     if profile.name == "default" and options.out.resolve() == ROOT / "generated" and ACTIONS_PAGE.is_file():
         write_if_changed(ACTIONS_PAGE, shown_in(ACTIONS_PAGE.read_text()))
     for name, why in REFUSED.items():
@@ -198,8 +213,9 @@ def _generate(options: argparse.Namespace) -> int:
     changes = f"{written.changed} changed, {written.removed} removed"
     print(f"{written.files} files, {written.lines} lines in {options.out}: {changes}")
     limit = profile.budget.get("lines")
-    if limit is not None and written.lines > limit:
-        raise SpecError(f"{written.lines} lines exceed the budget of {limit} in profile {profile.name}")
+    lines = written.lines - len(files[PurePosixPath("actions.cpp")].splitlines())  # of all actions, own ones too
+    if limit is not None and lines > limit:
+        raise SpecError(f"{lines} lines for kernels exceed the budget of {limit} in profile {profile.name}")
     return 0
 
 
@@ -209,6 +225,12 @@ def _policies(options: argparse.Namespace) -> int:
     for device, rows in policy_choices([options.out / "tuned"]).items():
         for row in rows:
             print(f"  {device}, link {row.link}, {row.size} parts: {row.policy}")
+    return 0
+
+
+def _contribute(options: argparse.Namespace) -> int:
+    for path in contribute(options.results, options.out / "tuned"):
+        print(f"wrote {path}; commit it with what `make generate` changes")
     return 0
 
 
@@ -314,9 +336,9 @@ def _sweep(options: argparse.Namespace) -> int:
     if not options.collect:
         left = max(within - (time.monotonic() - start), 0.1 * within)
         measure(folder, options.build / "bin" / "quarksmith", options.device, min(budget or left, left or budget))
-    path = write_evidence(folder, profile, options.out / "tuned")
+    path = write_evidence(folder, profile, (options.out or options.build) / "tuned")
     print(gains(folder, profile))
-    print(f"wrote {path}; generating again renders its winners")
+    print(f"wrote {path}; `make library` renders its winners")
     return 0
 
 

@@ -75,7 +75,7 @@ def _lowered(record: Lowered) -> list[str]:
         lines.append(f"parameter   {p.name}: {kind}{'' if p.default is None else f', default {p.default:g}'}")
     if record.form is None:
         lines += [f"body        M and M^+ as they stand: {record.why}"] if record.matrix is not None else []
-        lines += [f"number      {name} = {node}" for name, node in (record.numbers or {}).items()]
+        lines += [f"number      {name} = {node!s}" for name, node in (record.numbers or {}).items()]
     else:
         lines += _hops(record) + _site(record)
     for n, stage in enumerate(record.stages, start=1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from generator.emit.action_table import is_offered, solvable_actions
 from generator.emit.words import formula
 from generator.language import Action, Option, Parameter
-from generator.language.action import option_name
+from generator.language.parameters import option_name
 from generator.operators import RECORDS
 
 

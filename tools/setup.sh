@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the build needs: system packages with apt, dnf or zypper where that is possible, Python packages into
 # .venv. Where everything is found without packages (modules of a cluster, an environment of conda) it goes on with
-# that. Says nothing when all is there already.
+# that. Says nothing when all is there already. With the argument `tests`: what these need too.
 set -eu
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -144,29 +144,49 @@ fi
 
 # --- Python packages --------------------------------------------------------------------------------------------------
 
+has() { .venv/bin/python -c "import $1" 2>/dev/null; }
+
+# Packages of an active environment (venv, conda, a module's PYTHONPATH), which .venv would not see: it is made from the
+# interpreter below.
+lend_environment() {
+  "$1" -c 'import os, sys, sysconfig
+given = os.environ.get("PYTHONPATH", "").split(":")
+paths = [p for p in sys.path if p and (p.endswith("-packages") or p in given)]
+place = sysconfig.get_path("purelib", "venv", {"base": os.path.abspath(".venv")})
+open(os.path.join(place, "environment.pth"), "w").write("\n".join([*paths, ""]))'
+}
+
+from_system() {
+  if may_install; then as_root env DEBIAN_FRONTEND=noninteractive $install "$@" >/dev/null 2>&1 || true; fi
+}
+
+lacks() {
+  say "$1 missing for $python, and no package index can be reached; install them there and start again:"
+  echo "  sudo ${install:-PACKAGE-MANAGER install} $2" >&2
+  exit 1
+}
+
 ready=.venv/ready
+python=$(python)
+python=${python:-python3}
 if [ ! -e "$ready" ] || [ pyproject.toml -nt "$ready" ]; then
   say "Python packages into .venv"
-  python=$(python)
-  ${python:-python3} -m venv .venv
+  $python -m venv .venv
   wanted="jinja2 numpy matplotlib pytest pytest-xdist hypothesis"
-  if ! .venv/bin/python -m pip install -q --disable-pip-version-check $wanted; then
-    say "the package index cannot be reached; using the packages of the system"
-    from_system="python3-jinja2 python3-numpy python3-matplotlib python3-pytest"
-    ${python:-python3} -m venv --system-site-packages .venv
-    if ! .venv/bin/python -c "import jinja2, numpy, matplotlib, pytest" 2>/dev/null; then
-      if may_install; then as_root env DEBIAN_FRONTEND=noninteractive $install $from_system >/dev/null || true; fi
-      .venv/bin/python -c "import jinja2, numpy, matplotlib, pytest" 2>/dev/null || {
-        say "jinja2, numpy, matplotlib and pytest are missing for ${python:-python3}; install them and start again:"
-        echo "  sudo ${install:-PACKAGE-MANAGER install} $from_system" >&2
-        exit 1
-      }
-    fi
-    # With it tests run side by side.
-    if may_install && ! .venv/bin/python -c "import xdist" 2>/dev/null; then
-      as_root env DEBIAN_FRONTEND=noninteractive $install python3-pytest-xdist >/dev/null 2>&1 || true
-    fi
+  if ! .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 $wanted; then
+    say "the package index cannot be reached; using packages that are there"
+    $python -m venv --system-site-packages --without-pip .venv
+    lend_environment "$python"
+    has "jinja2, numpy, matplotlib" || from_system python3-jinja2 python3-numpy python3-matplotlib
+    has "jinja2, numpy, matplotlib" ||
+      lacks "jinja2, numpy, matplotlib are" "python3-jinja2 python3-numpy python3-matplotlib"
   fi
   touch "$ready"
+fi
+if [ "${1:-}" = tests ] && ! has pytest; then
+  .venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 pytest pytest-xdist hypothesis 2>/dev/null ||
+    from_system python3-pytest
+  has pytest || lacks "tests run by pytest, which is" "python3-pytest"
+  has xdist || from_system python3-pytest-xdist  # with it tests run side by side; not every system has it
 fi
 if [ -n "$missing" ] || [ -z "$manager" ]; then echo "$places" > $stamp; fi

@@ -55,7 +55,7 @@ def typed_call(name: str, definition: Definition, *, sums: bool, has_settings: b
     return {
         "name": name,
         "text": statements_of(definition.text),
-        "declaration": f"inline {returns} {name}({', '.join(parameters)})",
+        "declaration": f"inline {returns} {cpp_name(name)}({', '.join(parameters)})",
         "evaluation": f'{before}evaluate("{name}", {{{given}}}, {{{written}}}{settings})',
     }
 

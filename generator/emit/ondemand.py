@@ -111,7 +111,7 @@ def read_build(folder: Path) -> Build:
 
 def _flags(words: Sequence[str]) -> list[str]:
     """A recorded command without its launcher and files."""
-    kept = [w for w in words if not w.endswith("ccache")]
+    kept = [w for w in words if not re.fullmatch(r"env|CCACHE_\w+=.*|.*ccache", w)]
     for option in ("-o", "-c"):
         at = kept.index(option)
         del kept[at : at + 2]

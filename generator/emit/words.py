@@ -21,7 +21,7 @@ SHORT = 60
 def formula(record: Lowered) -> str:
     """M in one line: T as it was recognised, h D, and what multiplies hops; a general body as it stands."""
     if record.form is None or record.site is None:
-        return _short(f"M {record.action.fermion} = {record.action.matrix}")
+        return _short(f"M {record.action.fermion} = {record.action.matrix!s}")
     form = record.form
     h = form.factor.real
     factor = "" if abs(h) == 1 else f"{abs(h):g} "

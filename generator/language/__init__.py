@@ -1,8 +1,9 @@
 """Lattice formulas: what a user's file imports. docs/expressions.md describes the language."""
 
-from generator.language.action import ABOVE_ZERO, Action, Option, Parameter, Spelling, action, parameter, spelling
+from generator.language.action import Action, action
 from generator.language.formula import Formula, expression
 from generator.language.graph import Direction
+from generator.language.parameters import ABOVE_ZERO, Option, Parameter, Spelling, parameter, spelling
 from generator.language.symbols import (
     Algebra,
     Complex,

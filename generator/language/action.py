@@ -13,16 +13,15 @@ All that the library knows of a discretisation follows from such a class (genera
 from __future__ import annotations
 
 import inspect
-import math
 import re
-import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 from generator.errors import ExpressionError
-from generator.language.graph import Direction, Node, Place, all_merged, at_their_line, here, make, merged
+from generator.language.graph import Direction, Node, all_merged, check_size, merged
+from generator.language.parameters import Option, Parameter, Spelling
+from generator.language.place import Place, at_their_line, here
 from generator.language.symbols import (
     Complex,
     Fermion,
@@ -50,8 +49,8 @@ ARGUMENTS: dict[Any, str] = {
 """Annotations of a formula's arguments."""
 SMEARED = ("smeared", "links")
 """The field that a statement without a Dirac operator makes."""
-ABOVE_ZERO = sys.float_info.min
-"""The lower bound of positive numbers."""
+RESERVED = ("action", "dirac", "extends", "links", "reported_flops")
+"""What classes of actions mean by these names."""
 OPTIONS = frozenset(
     """
     help gauge lattice allow_non_su3 action flavours ls boundary source sink smear_links solver precision
@@ -61,113 +60,6 @@ OPTIONS = frozenset(
     """.split()
 )
 """What options of the commands that solve mean already, whatever the action."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Option:
-    """What commands take for an action.
-
-    Attributes:
-        help: what it is, in one line.
-        lower, upper: least and largest value.
-        name: as in the class; options have dashes for underscores.
-        place: where it stands.
-    """
-
-    help: str
-    lower: float = -math.inf
-    upper: float = math.inf
-    name: str = ""
-    place: Place = Place("", 0)
-
-    @property
-    def option(self) -> str:
-        """`--csw-r`."""
-        return f"--{option_name(self.name)}"
-
-    @property
-    def range(self) -> str:
-        """What numbers must be, in words; empty if they may be any."""
-        if self.lower == ABOVE_ZERO and math.isinf(self.upper):
-            return "a positive number"
-        if math.isinf(self.lower):
-            return "" if math.isinf(self.upper) else f"a number of at most {self.upper:g}"
-        if math.isinf(self.upper):
-            return f"a number of at least {self.lower:g}"
-        return f"a number from {self.lower:g} to {self.upper:g}"
-
-    @property
-    def meaning(self) -> str:
-        """The help, and what form the value has."""
-        return self.help
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameter(Option):
-    """A real parameter of an action: runs record it, and an option has its name.
-
-    Attributes:
-        default: its value where none is given; None if one must be given.
-        unit: its unit, empty for pure numbers.
-        several: one run takes several values (masses of one Krylov space).
-        each_slice: it may differ from slice to slice of a fifth dimension, and be complex.
-        complex: it is annotated as Complex.
-    """
-
-    default: float | None = None
-    unit: str = ""
-    several: bool = False
-    each_slice: bool = False
-    complex: bool = False
-
-    @property
-    def meaning(self) -> str:
-        """The help, and what form the value has."""
-        several = ", or several: M1,M2,..." if self.several else ""
-        slices = ", or one for each slice, complex ones as re:im" if self.each_slice else ""
-        numbers = ", a number or re:im" if self.complex else ""
-        return f"{self.help}{f' in {self.unit}' if self.unit else ''}{several}{slices}{numbers}"
-
-
-def parameter(default: float | None = None, **more: Any) -> Any:
-    """What a class of an action says of a parameter besides its name; see Parameter."""
-    return Parameter(default=default, place=here(), **more)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Spelling(Option):
-    """Another way to give parameters: an option with numbers, separated by commas, of which they are functions.
-
-    Attributes:
-        gives: a function of the numbers, named as its arguments are, that returns parameters by name.
-    """
-
-    gives: Callable[..., dict[str, Any]]
-
-    @property
-    def numbers(self) -> list[str]:
-        """Names of its numbers."""
-        return list(inspect.signature(self.gives).parameters)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters as functions of the numbers."""
-        return self.gives(*(make("parameter", "real", (), n) for n in self.numbers))
-
-    @property
-    def meaning(self) -> str:
-        """The help, and what form the value has."""
-        return self.help if self.numbers == [self.name] else f"{','.join(self.numbers)}: {self.help}"
-
-
-def spelling(gives: Callable[..., dict[str, Any]], **more: Any) -> Any:
-    """What a class of an action says of an option that gives parameters; see Spelling."""
-    return Spelling(gives=gives, place=here(), **more)
-
-
-def option_name(name: str) -> str:
-    """A name of the table as options have it: `twisted_mass` -> `twisted-mass`."""
-    return name.replace("_", "-")
 
 
 @dataclass(frozen=True)
@@ -199,7 +91,11 @@ class Action:
     name: str = field(default="")
 
     def __post_init__(self) -> None:
-        words = re.findall(r"[A-Z][a-z0-9]*", self.statement.__name__)
+        of, words = self.statement, re.findall(r"[A-Z][a-z0-9]*", self.statement.__name__)
+        if "".join(words) != of.__name__:
+            raise ExpressionError(f"{here()}: {of.__name__}: name it by words with capital letters, as TwistedMass")
+        if not hasattr(getattr(of, "dirac", getattr(of, "links", None)), "__code__"):
+            raise ExpressionError(f"{here()}: {of.__name__} has no function dirac, nor links")
         object.__setattr__(self, "name", self.name or "_".join(w.lower() for w in words))
 
     @property
@@ -231,8 +127,10 @@ class Action:
                     f"{p.place}: {p.name} of {self.name}: the commands have an option {p.option} of another meaning; "
                     "use another name"
                 )
-            if p.name.endswith("_"):
-                raise ExpressionError(f"{p.place}: {p.name} of {self.name}: names end without an underscore")
+            if p.name.endswith("_") or p.name in RESERVED or not p.name.isascii():
+                raise ExpressionError(
+                    f"{p.place}: {p.name} of {self.name}: use another name, without an underscore behind"
+                )
         return tuple(stated)
 
     @cached_property
@@ -344,7 +242,7 @@ class Action:
         result = self._evaluated("dirac")
         if not isinstance(result, Node) or result.kind != "spinor":
             raise ExpressionError(f"{self.place}: dirac of {self.name} returns {result}, no spinor")
-        return merged(result)
+        return merged(check_size(result))
 
     @cached_property
     def links(self) -> dict[str, dict[Direction, Node]]:
@@ -364,7 +262,7 @@ class Action:
             raise ExpressionError(
                 f"{self.place}: links of {self.name} returns {len(four)} fields, but dirac takes {takes}"
             )
-        nodes = iter(all_merged([node for field in four for node in field]))
+        nodes = iter(all_merged([check_size(node) for field in four for node in field]))
         return {name: {mu: next(nodes) for mu in directions} for name in names}
 
     def _matrix_of(self, field: Any, mu: Direction) -> Node:
@@ -384,11 +282,11 @@ class Action:
         Raises:
             ExpressionError: it raises anything, at the line of the statement where it does.
         """
-        statement = self.statement()
-        for p in self.parameters:
-            setattr(statement, p.name, Node("parameter", "complex" if p.complex else "real", (), p.name, place=p.place))
         arguments = [symbol(name, "spinor" if kind in COMPONENTS else kind) for name, kind in self._arguments(method)]
         with at_their_line(self.place):
+            statement = self.statement()
+            for p in self.parameters:
+                setattr(statement, p.name, replace(symbol(p.name, "complex" if p.complex else "real"), place=p.place))
             return getattr(statement, method)(
                 *(replace(a, place=self.place) if isinstance(a, Node) else a for a in arguments)
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,8 @@ from re import fullmatch
 from typing import Any
 
 from generator.errors import ExpressionError, SpecError
-from generator.language.graph import FIFTH, NAMES, Direction, Node, Place, make, number
+from generator.language.graph import FIFTH, NAMES, Direction, Node, check_size, make, number
+from generator.language.place import Place, at_their_line
 from generator.language.symbols import (
     FIELDS,
     PARAMETERS,
@@ -61,8 +63,14 @@ class Formula:
     function: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
-        if not fullmatch(r"[a-z]\w*", self.name):
-            raise SpecError(f"expression {self.name!r}: its name is part of kernel names; use small letters and digits")
+        if not fullmatch(r"[a-z]\w*", self.name, re.ASCII):
+            where = f"{self.place}: " if self.function else ""
+            raise SpecError(f"{where}{self.name!r} is part of names of kernels; use small letters and digits")
+
+    @property
+    def place(self) -> Place:
+        """Where the function stands."""
+        return _place(self.function)
 
     def __call__(self, *arguments: Any) -> Any:
         """The function itself: expressions may use each other."""
@@ -102,9 +110,10 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
         ExpressionError: an annotation is missing, or the results are not what the annotation says.
     """
     function = functools.partial(function) if not hasattr(function, "__code__") else function
-    signature = inspect.signature(function, eval_str=True)
     inner = getattr(function, "func", function)
-    place = Place(inner.__code__.co_filename, inner.__code__.co_firstlineno)
+    place = _place(inner)
+    with at_their_line(place):
+        signature = inspect.signature(function, eval_str=True)
     name = name or inner.__name__
     symbols, inputs = [], []
     for parameter in signature.parameters.values():
@@ -112,19 +121,30 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
         if kind is None:
             known = ", ".join(c.__name__ for c in PARAMETERS)
             raise ExpressionError(f"{place}: parameter {parameter.name} of {name} needs an annotation: {known}")
-        if parameter.name in ("i", "identity") or fullmatch(r"part\d+", parameter.name):
+        if parameter.name in ("i", "identity") or fullmatch(r"part\d+", parameter.name) or not parameter.name.isascii():
             raise ExpressionError(f"{place}: {parameter.name} means something else in formulas; rename the parameter")
+        if parameter.kind != parameter.POSITIONAL_OR_KEYWORD or parameter.default is not parameter.empty:
+            raise ExpressionError(f"{place}: {parameter.name} of {name}: parameters are plain and have no default")
         inputs.append((parameter.name, kind))
         symbols.append(_direction(place, parameter.name) if kind == "direction" else symbol(parameter.name, kind))
-    value = function(*symbols)
+    with at_their_line(place):
+        value = function(*symbols)
     results = value if isinstance(value, tuple) else (value,)
     returns = signature.return_annotation
     kinds = returns if isinstance(returns, tuple) else getattr(returns, "__args__", (returns,))
     doc = (inspect.getdoc(inner) or "").partition("\n\n")[0].replace("\n", " ")
+    for r in results:
+        for node in r.values() if isinstance(r, dict) else (r,):
+            if isinstance(node, Node):
+                check_size(node)
     if all(isinstance(r, Node) and r.kind == "sum" for r in results):
         return Definition(name, place, doc, tuple(inputs), (), results)
     outputs = _outputs(place, name, kinds, results, {n for n, _ in inputs})
     return Definition(name, place, doc, tuple(inputs), outputs, results)
+
+
+def _place(function: Any) -> Place:
+    return Place(function.__code__.co_filename, function.__code__.co_firstlineno)
 
 
 def _direction(place: Place, name: str) -> Direction:

@@ -5,17 +5,17 @@ A node is what a user's Python built, shifts where they stood. Nothing here know
 
 from __future__ import annotations
 
+import cmath
 import contextlib
+import numbers
 import sys
-import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from generator.errors import ExpressionError, SpecError
+from generator.errors import ExpressionError
+from generator.language.place import Place, here
 
-FOLDER = str(Path(__file__).parent)
 KINDS = ("real", "complex", "spin", "flavour", "matrix", "block", "spinor")
 """Numbers at a site, constant matrices in spin or flavour, 3x3 matrices in colour, sums of products of these (block),
 colour vectors (one or four)."""
@@ -25,38 +25,12 @@ LINEAR = ("spin", "flavour", "matrix", "block")
 NAMES = ("x", "y", "z", "t", "mu", "nu", "rho", "sigma", "s")
 """Directions of the lattice, then those that come with a call, and the fifth dimension."""
 FIFTH = NAMES.index("s")
+MOST_LEVELS, MOST_TERMS = 400, 1_000_000
+"""How deep a formula nests, and how many operations it has if each is written out wherever it is used."""
+sys.setrecursionlimit(max(sys.getrecursionlimit(), 20 * MOST_LEVELS))  # walks along a formula take some calls a level
 
 
-@dataclass(frozen=True)
-class Place:
-    """A line of the user's file."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
-
-
-def here() -> Place:
-    """The line of the user that called, through whatever functions of this package."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((FOLDER, "<string>", "<frozen")):
-        frame = frame.f_back
-    return Place(frame.f_code.co_filename, frame.f_lineno)
-
-
-@contextlib.contextmanager
-def at_their_line(place: Place) -> Iterator[None]:
-    """What a user's function raises as an error at the last line of the user's on the way there, or else at `place`."""
-    try:
-        yield
-    except SpecError:
-        raise
-    except Exception as error:
-        theirs = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(FOLDER)]
-        where = f"{theirs[-1].filename}:{theirs[-1].lineno}" if theirs[1:] else str(place)
-        raise ExpressionError(f"{where}: {type(error).__name__}: {error}") from error
+UNKNOWN = "whether they are the same is not known before the call; write it for directions of calls alone"
 
 
 @dataclass(frozen=True)
@@ -77,9 +51,17 @@ class Direction:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Direction) and self.comes_with_call != other.comes_with_call:
-            why = "whether they are the same is not known before the call; write it for directions of calls alone"
-            raise wrong(f"{self.name} == {other.name}", why)
+            raise wrong(f"{self} == {other}", UNKNOWN)
         return isinstance(other, Direction) and self.index == other.index
+
+    def __hash__(self) -> int:
+        return 0  # sets and dictionaries then ask ==, which knows what is not known
+
+    def __bool__(self) -> bool:
+        raise wrong(self.name, "a direction is neither true nor false; compare it with another")
+
+    def __str__(self) -> str:
+        return self.name
 
     def __pos__(self) -> Step:
         return Step(tuple(int(i == self.index) for i in range(len(NAMES))))
@@ -104,6 +86,15 @@ class Step:
     """A displacement: sites or slices along each of NAMES."""
 
     vector: tuple[int, ...]
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Step) and self.vector == other.vector
+        if isinstance(other, Step) and not same and any(self.vector[4:FIFTH]) != any(other.vector[4:FIFTH]):
+            raise wrong(f"{self} == {other}", UNKNOWN)
+        return same
+
+    def __hash__(self) -> int:
+        return hash(self.vector)
 
     def __pos__(self) -> Step:
         return self
@@ -181,10 +172,8 @@ class Node:
         return _product(number(other, self), self)
 
     def __truediv__(self, other: object) -> Node:
-        if isinstance(other, int | float) and other != 0:
-            return _product(constant(1 / other), self)
-        if isinstance(other, complex) and other != 0:
-            return _product(constant(1 / other), self)
+        if isinstance(other, numbers.Complex) and other != 0:
+            return _product(number(1 / number(other, self).data, self), self)
         if isinstance(other, Node) and other.kind in NUMBERS and is_uniform(other):
             if self.kind in NUMBERS and is_uniform(self):
                 return make("div", "complex" if "complex" in (self.kind, other.kind) else "real", (self, other))
@@ -198,23 +187,35 @@ class Node:
         raise wrong(str(self), "only fields with four matrices a site have directions, u[mu]", self)
 
     def __eq__(self, other: object) -> bool:
-        raise wrong(f"{self} == {other}", _UNDECIDED)
+        raise wrong(f"{self} == {other}", UNDECIDED)
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        raise wrong(f"{self}", UNDECIDED)  # a set or dictionary would look for equal ones
 
     def __bool__(self) -> bool:
-        raise wrong(str(self), _UNDECIDED)
+        raise wrong(f"{self}", UNDECIDED)
 
     def __lt__(self, other: object) -> bool:
-        raise wrong(f"comparison of {self} and {other}", _UNDECIDED)
+        raise wrong(f"comparison of {self} and {other}", UNDECIDED)
 
     __le__ = __gt__ = __ge__ = __lt__
+
+    def __pow__(self, other: object) -> Node:
+        raise wrong(f"{self} ** {other}", "write a product", self)
+
+    __array_ufunc__ = None  # products with numbers of numpy are those above
 
     def __str__(self) -> str:
         return text(self)
 
+    def __format__(self, spec: str) -> str:
+        """In errors, where a formula may be of any size."""
+        return text(self, depth=SHOWN_LEVELS)
 
-_UNDECIDED = "a formula is made once, for all values: no condition can depend on one; write a formula for each case"
+
+UNDECIDED = "a formula is made once, for all values: no condition can depend on one; write a formula for each case"
+SHOWN_LEVELS = 12
+"""Of a formula in an error."""
 
 
 def make(op: str, kind: str, args: tuple[Node, ...] = (), data: Any = None, *, algebra: bool = False) -> Node:
@@ -229,7 +230,7 @@ def wrong(expression: str, why: str, *nodes: Node) -> ExpressionError:
 
 
 def _short(node: Node) -> str:
-    printed = str(node)
+    printed = f"{node}"
     return printed if len(printed) <= 60 else printed[:57] + "..."
 
 
@@ -246,8 +247,12 @@ def number(value: object, beside: Node) -> Node:
     """
     if isinstance(value, Node):
         return value
-    if isinstance(value, int | float | complex) and not isinstance(value, bool):
-        return constant(value if isinstance(value, complex) else float(value))
+    if isinstance(value, numbers.Complex) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):
+            given = float(value) if isinstance(value, numbers.Real) else complex(value)
+            if cmath.isfinite(given):
+                return constant(given)
+        raise wrong(f"a number with {beside}", "it is not finite, or no double can hold it", beside)
     raise wrong(f"{value!r} with {beside}", "an operand is neither part of an expression nor a number", beside)
 
 
@@ -306,6 +311,31 @@ def _product(a: Node, b: Node) -> Node:
     raise wrong(f"{a} * {b}", f"cannot multiply a {a.kind} by a {b.kind}; {remedy}", a, b)
 
 
+def check_size(root: Node) -> Node:
+    """Refuses, at the line of the user that is one too many, what would keep a machine busy for good.
+
+    Raises:
+        ExpressionError: the formula nests too deep, or is too large.
+    """
+    found: dict[int, tuple[int, int]] = {}  # levels and terms
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        todo = [a for a in node.args if id(a) not in found]
+        stack += todo
+        if todo:
+            continue
+        stack.pop()
+        below = [found[id(a)] for a in node.args]
+        levels, terms = 1 + max((n for n, _ in below), default=0), 1 + sum(n for _, n in below)
+        large = f"more than {MOST_TERMS} operations, written out" if terms > MOST_TERMS else ""
+        if large or levels > MOST_LEVELS:
+            why = large or f"more than {MOST_LEVELS} operations inside of each other"
+            raise ExpressionError(f"{node.place}: the formula has {why}; use several, or group long sums")
+        found[id(node)] = levels, terms
+    return root
+
+
 def merged(node: Node) -> Node:
     """The same graph with equal parts made one, wherever they were written."""
     return all_merged([node])[0]
@@ -330,12 +360,14 @@ def all_merged(nodes: Sequence[Node]) -> list[Node]:
 _LEVEL = {"add": 1, "sub": 1, "neg": 2, "mul": 2, "div": 2}
 
 
-def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0) -> str:
-    """The expression as a user would write it; nodes that have a name (by id) are printed as that."""
+def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0, depth: int = -1) -> str:
+    """The expression as a user would write it; nodes that have a name (by id), or stand too deep, are printed short."""
     if names and id(node) in names:
         return names[id(node)]
+    if depth == 0 and node.args:
+        return "..."
     if node.op == "promote":
-        return text(node.args[0], names, level=level)
+        return text(node.args[0], names, level=level, depth=depth - 1)
     if node.op in ("load", "parameter"):
         return node.data if isinstance(node.data, str) else f"{node.data[0]}[{NAMES[node.data[1]]}]"
     if node.op == "constant":
@@ -350,11 +382,11 @@ def text(node: Node, names: dict[int, str] | None = None, *, level: int = 0) -> 
         rows = (", ".join(_number_text(c if c.imag else c.real) for c in row) for row in node.data)
         return f"spin({', '.join(rows)})"
     if node.op in _LEVEL:
-        parts = [text(a, names, level=_LEVEL[node.op] + (i > 0)) for i, a in enumerate(node.args)]
+        parts = [text(a, names, level=_LEVEL[node.op] + (i > 0), depth=depth - 1) for i, a in enumerate(node.args)]
         signs = {"add": " + ", "sub": " - ", "mul": "*", "div": "/"}
         written = f"-{parts[0]}" if node.op == "neg" else signs[node.op].join(parts)
         return f"({written})" if _LEVEL[node.op] < level else written
-    arguments = [text(a, names) for a in node.args]
+    arguments = [text(a, names, depth=depth - 1) for a in node.args]
     if node.op == "shift":
         arguments = [arguments[0], str(node.data), *(f"wall={wall}" for wall in arguments[1:])]
     return f"{node.op}({', '.join(arguments)})"

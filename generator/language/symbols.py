@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from generator.language.graph import FIFTH, Direction, Node, Step, is_uniform, make, number, wrong
+from generator.language.graph import FIFTH, UNDECIDED, Direction, Node, Step, is_uniform, make, number, wrong
 
 x, y, z, t = (Direction(i) for i in range(4))
 s = Direction(FIFTH)
@@ -64,6 +64,8 @@ else:
         """Annotation: a number of the whole lattice, as `total` makes it."""
 
 
+MOST_SITES = 1000
+"""Of a step: more is a slip."""
 SPINORS = ("spinor", "fermion")
 """Kinds of fields of colour vectors; fermions take up boundary phases."""
 FIELDS: dict[Any, str] = {
@@ -80,13 +82,29 @@ PARAMETERS = {**FIELDS, **NUMBERS, Direction: "direction"}
 """What a function may take."""
 
 
-@dataclass(frozen=True)
-class Four:
+class Undecided:
+    """A symbol that no condition can ask: formulas are made once, for whatever fields there are."""
+
+    def __eq__(self, other: object) -> bool:
+        raise wrong(f"{self} == {other}", UNDECIDED)
+
+    def __hash__(self) -> int:
+        raise wrong(f"{self}", UNDECIDED)
+
+    def __bool__(self) -> bool:
+        raise wrong(f"{self}", UNDECIDED)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Four(Undecided):
     """A field with a matrix, or a number, for each direction."""
 
     name: str
     algebra: bool = False
     kind: str = "matrix"
+
+    def __repr__(self) -> str:
+        return self.name
 
     def __getitem__(self, mu: Direction) -> Node:
         if not isinstance(mu, Direction):
@@ -113,6 +131,8 @@ def shift(value: Node, step: Step, *, wall: Any = None) -> Node:
     """
     if not isinstance(step, Step):
         raise wrong(f"shift({value}, {step})", "the second argument is no step; write +mu or -mu")
+    if max(map(abs, step.vector)) > MOST_SITES:
+        raise wrong(f"shift({value}, ...)", f"a step is at most {MOST_SITES} sites long")
     _need(value, ("real", "complex", "matrix", "spinor"), "shift")
     if (wall is None) != (step.vector[s.index] == 0):
         raise wrong(f"shift({value}, {step})", "steps along s, and they alone, need wall=: the factor at the ends")
@@ -197,7 +217,7 @@ def project_u3(value: Node) -> Node:
     return make("project_u3", "matrix", (value,))
 
 
-class Stored:
+class Stored(Undecided):
     """Matrices that a statement keeps in a field: its value is theirs, and what is made of them reads the field."""
 
     def __init__(self, matrices: dict[Direction, Node]) -> None:
@@ -206,6 +226,14 @@ class Stored:
         self.matrices = {
             mu: make("stored", "matrix", (m,), (self, mu.index), algebra=m.algebra) for mu, m in matrices.items()
         }
+
+    __hash__ = object.__hash__  # equal parts of a graph are found by it
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __repr__(self) -> str:
+        return "stored(...)"
 
     def __getitem__(self, mu: Direction) -> Node:
         if mu not in self.matrices:
@@ -251,6 +279,8 @@ class SigmaMatrices:
     """sigma[mu, nu] = (i/2) [gamma_mu, gamma_nu]."""
 
     def __getitem__(self, plane: tuple[Direction, Direction]) -> Node:
+        if not isinstance(plane, tuple) or len(plane) != 2:
+            raise wrong(f"sigma[{plane}]", "the index is a pair of directions, sigma[mu, nu]")
         mu, nu = plane
         return 0.5j * (gamma[mu] * gamma[nu] - gamma[nu] * gamma[mu])
 
@@ -271,9 +301,12 @@ gamma5 = Node("gamma5", "spin")
 
 def spin_matrix(rows: Any) -> Node:
     """A constant 4x4 matrix in spin, given in the DeGrand-Rossi basis."""
-    matrix = np.asarray(rows, dtype=complex)
-    if matrix.shape != (4, 4):
-        raise wrong(f"spin_matrix({rows})", f"its shape is {matrix.shape}, not (4, 4)")
+    try:
+        matrix = np.asarray(rows, dtype=complex)
+    except (TypeError, ValueError, OverflowError):
+        matrix = np.zeros(0)
+    if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
+        raise wrong(f"spin_matrix({rows})", "it takes four rows of four finite numbers")
     return make("spin", "spin", (), tuple(tuple(complex(c) for c in row) for row in matrix))
 
 

@@ -41,7 +41,7 @@ class Core:
     @property
     def text(self) -> str:
         """What distinguishes it from others."""
-        return f"{'all' if self.whole else self.directions}: {self.node}"
+        return f"{'all' if self.whole else self.directions}: {self.node!s}"
 
 
 @dataclass(frozen=True, eq=False)

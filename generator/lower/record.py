@@ -15,6 +15,7 @@ import numpy as np
 from generator.errors import ExpressionError, ShapeError, SpecError
 from generator.language.action import Action
 from generator.language.graph import Node, is_uniform, make
+from generator.language.place import at_their_line
 from generator.lower.adjoint import check_linear
 from generator.lower.derivative import parts, substituted
 from generator.lower.fifth import FifthForm
@@ -355,6 +356,8 @@ class Refused(SpecError):  # noqa: N818 - a result, not raised
 def try_lower(action: Action) -> Lowered | Refused:
     """The record, or why there is none."""
     try:
-        return lower(action)
-    except (SpecError, RecursionError, ArithmeticError) as error:
+        with at_their_line(action.place):
+            _ = action.options  # which may be wrong too
+            return lower(action)
+    except SpecError as error:
         return Refused(str(error))

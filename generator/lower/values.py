@@ -177,6 +177,8 @@ class Lowering:
         if op.kind == "matrix":
             matrix = self.lower(op, at)
             return tuple(self._times(matrix, p) for p in psi)
+        if op.kind == "flavour" and self.flavours == 1:
+            raise ExpressionError(f"{op.place}: {op}: flavours are for statements of actions alone")
         if op.kind == "flavour" and is_constant(op):
             return tuple(self._mixed(row, psi) for row in spin_value(op, None))
         if op.kind == "spin" and is_constant(op):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
-import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from generator.actions import ACTIONS, SMEARINGS, WRONG_FILES
 from generator.errors import SpecError
 from generator.language import Formula
+from generator.language.place import Place, at_their_line
 from generator.launch import launched
 from generator.lower.record import Lowered, Refused, try_lower
 from generator.operators.blas import UPDATES
@@ -25,9 +25,28 @@ from generator.operators.stated import stated_operators
 from generator.spec import KernelSpec, Operator
 
 
+def _expressions(module: ModuleType) -> list[Expression]:
+    """What a module states: functions with the decorator `expression`, and expressions with more said of them."""
+    found = [Expression(value) if isinstance(value, Formula) else value for value in vars(module).values()]
+    return [e for e in found if isinstance(e, Expression)]
+
+
+def _of_no_action() -> list[Operator]:
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    expressions = [e for m in modules for e in _expressions(m)]
+    return [*expressions, *UPDATES, *BLOCK_KERNELS, *SITE_KERNELS, *GAUGE_KERNELS, *REPRESENT]
+
+
+_OTHERS = _of_no_action()
+
+
 def _statements() -> tuple[dict[str, Lowered], dict[str, Refused]]:
     """Records of all actions and smearings by name, and why others have none: others are unaffected."""
     found = {name: try_lower(action) for name, action in (ACTIONS | SMEARINGS).items()}
+    for name in {o.name for o in _OTHERS} & set(found):
+        place = (ACTIONS | SMEARINGS)[name].place
+        found[name] = Refused(f"{place}: {name} is the name of an operator of the library; rename the class")
     lowered = {n: r for n, r in found.items() if isinstance(r, Lowered)}
     refused = {n: r for n, r in found.items() if isinstance(r, Refused)}
     return lowered, refused | {n: Refused(why) for n, why in WRONG_FILES.items()}
@@ -37,22 +56,9 @@ RECORDS, REFUSED = _statements()
 """By name what follows from each statement; and those from which nothing does, with the reason."""
 
 
-def _expressions(module: ModuleType) -> list[Expression]:
-    """What a module states: functions with the decorator `expression`, and expressions with more said of them."""
-    found = [Expression(value) if isinstance(value, Formula) else value for value in vars(module).values()]
-    return [e for e in found if isinstance(e, Expression)]
-
-
 def _library() -> dict[str, Operator]:
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    all_operators = [
-        *stated_operators(RECORDS.values()),
-        *(e for m in modules for e in _expressions(m)),
-        *(*UPDATES, *BLOCK_KERNELS, *SITE_KERNELS, *GAUGE_KERNELS, *REPRESENT),
-    ]
     found: dict[str, Operator] = {}
-    for operator in all_operators:
+    for operator in (*stated_operators(RECORDS.values()), *_OTHERS):
         if found.setdefault(operator.name, operator) is not operator:
             raise SpecError(f"two operators are called {operator.name}; rename the action or expression")
     return found
@@ -73,22 +79,21 @@ def add_expressions(file: Path) -> list[Expression]:
     if spec is None or spec.loader is None or not file.is_file():
         raise SpecError(f"{file} is no Python file")
     module = importlib.util.module_from_spec(spec)
-    try:
+    with at_their_line(Place(str(spec.origin), 1)):
         spec.loader.exec_module(module)
-    except SpecError:
-        raise
-    except Exception as error:
-        line = traceback.extract_tb(error.__traceback__)[-1]
-        raise SpecError(f"{line.filename}:{line.lineno}: {type(error).__name__}: {error}") from error
     found = [e for e in _expressions(module) if getattr(OPERATORS.get(e.name), "stated", None) is not e.stated]
     if not found:
         raise SpecError(f"{file} holds no expression; write @expression above a function (docs/expressions.md)")
+    read_before = {name: e for name, e in OPERATORS.items() if name not in _LIBRARY and isinstance(e, Expression)}
     for e in found:
+        place = e.stated.place
         if e.name in _LIBRARY:
-            raise SpecError(
-                f"{e.definition.place}: {e.name} is the name of an operator of the library; rename the function"
-            )
-        OPERATORS[e.name] = e
+            raise SpecError(f"{place}: {e.name} is the name of an operator of the library; rename the function")
+        same = read_before.get(e.name, e).stated.place
+        others = [o.stated.place for o in found if o.name == e.name and o is not e]
+        if others or same.file != place.file:
+            raise SpecError(f"{place}: {e.name} is the name of another expression at {[*others, same][0]}; rename one")
+    OPERATORS.update({e.name: e for e in found})
     return found
 
 
@@ -98,7 +103,7 @@ def find_operator(name: str) -> Operator:
     Raises:
         SpecError: there is none.
     """
-    if name in REFUSED:
+    if name not in OPERATORS and name in REFUSED:
         raise SpecError(f"operator '{name}': {REFUSED[name]}")
     if name not in OPERATORS:
         raise SpecError(f"operator '{name}' is unknown; use one of {', '.join(sorted(OPERATORS))}")

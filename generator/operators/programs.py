@@ -12,7 +12,8 @@ from functools import cache, partial
 from generator.language import Matrices, Sum, expression
 from generator.language.formula import Definition, Formula, parameter_symbol
 from generator.language.gauge import field_strength, line, staple
-from generator.language.graph import Direction, Node, Place, constant, make, merged
+from generator.language.graph import Direction, Node, constant, make, merged
+from generator.language.place import Place
 from generator.language.symbols import (
     Four,
     adj,

@@ -72,16 +72,7 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
     rejected = read_field(folder / "rejected.json")
     for candidate in rejected.each():
         check_candidate(candidate)
-    path = out / f"{slug(facts['device'])}.json"
-    earlier: dict[str, Any] = {"device": facts["device"], "kernels": {}}
-    if path.is_file():
-        old = read_field(path)
-        earlier = {"device": check_device(old), "kernels": check_kernels(old["kernels"])}
-        if old.has("sizes"):  # kernels that stay have classes that this sweep may lack
-            facts["sizes"] = check_sizes(old["sizes"]) | facts["sizes"]
-    if earlier["device"] != facts["device"]:
-        raise SpecError(f"evidence {path} is of {earlier['device']}, not of {facts['device']}; rename it")
-    kernels = earlier["kernels"]
+    kernels: dict[str, Any] = {}
     known = {spec.name for spec in profile.kernels}
     for name, sizes in table.items():
         if name not in known:
@@ -99,6 +90,38 @@ def write_evidence(folder: Path, profile: Profile, out: Path) -> Path:
             spills = [{k: r[k] for k in ("shape", "block", "min_blocks", "registers", "spills")} for r in spilled]
             entry["classes"][size] = kept + list(bad.values()) + [r | {"status": "spills"} for r in spills]
         kernels[name] = entry
+    return _add_to(out, facts, kernels)
+
+
+def contribute(folder: Path, out: Path) -> list[Path]:
+    """Adds the evidence of a folder to that of another one, in place of what was known of the same kernels.
+
+    Raises:
+        SpecError: there is none, it is damaged, or is of another device under the same name.
+    """
+    files = sorted(folder.glob("*.json"))
+    if not files:
+        raise SpecError(f"{folder} holds no results; `make tune` measures this machine")
+    written = []
+    for path in files:
+        data = read_field(path)
+        names = [key for key in data.value if key not in ("sizes", "columns", "kernels")]
+        facts: dict[str, Any] = {key: data[key].text(FACT) for key in names}
+        facts |= {"device": check_device(data), "sizes": check_sizes(data["sizes"])}
+        check_target(data)
+        written.append(_add_to(out, facts, dict(check_kernels(data["kernels"]))))
+    return written
+
+
+def _add_to(out: Path, facts: dict[str, Any], kernels: dict[str, Any]) -> Path:
+    path = out / f"{slug(facts['device'])}.json"
+    if path.is_file():
+        old = read_field(path)
+        if check_device(old) != facts["device"]:
+            raise SpecError(f"evidence {path} is of {check_device(old)}, not of {facts['device']}; rename it")
+        if old.has("sizes"):  # kernels that stay have classes that new results may lack
+            facts = facts | {"sizes": check_sizes(old["sizes"]) | facts["sizes"]}
+        kernels = dict(check_kernels(old["kernels"])) | kernels
     out.mkdir(parents=True, exist_ok=True)
     write_if_changed(path, _text(facts, kernels))
     return path
@@ -174,13 +197,17 @@ def choices(
 ) -> tuple[dict[str, list[Choice]], dict[str, list[KernelSpec]]]:
     """Winners by device, and the variants that they need by target; of GPUs only `devices`, None for all.
 
+    What a later folder knows of a kernel on a device stands for what an earlier one does.
     Evidence of a kernel that names a shape that no longer exists is left out; kernels of a dagger take that of their
     partner.
     """
     table: dict[str, list[Choice]] = {}
     variants: dict[str, set[KernelSpec]] = defaultdict(set)
     kernels = list(kernels)
+    known: dict[str, tuple[Target, dict[str, Any]]] = {}
     for device, target, evidence in itertools.chain.from_iterable(map(_read, folders)):
+        known[device] = target, known.get(device, (target, {}))[1] | evidence
+    for device, (target, evidence) in known.items():
         if target.threads and devices is not None and device not in devices:
             continue
         table.setdefault(device, [])

@@ -4,6 +4,7 @@ import itertools
 import os
 import re
 import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from generator.tune.tuned import choices
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / os.environ.get("QUARKSMITH_BUILD", "build")
+sys.path.append(str(ROOT / "tests/generator"))  # what tests of both share
 os.environ.setdefault("QUARKSMITH_ON_DEMAND", "off")  # a test that lacks a kernel is to fail
 BESIDE_OTHERS = "PYTEST_XDIST_WORKER" in os.environ and "OMP_NUM_THREADS" not in os.environ
 if BESIDE_OTHERS:  # threads of several commands would wait for each other's processors, half of the time

@@ -69,6 +69,7 @@ def test_tests_and_the_demo_add_objects_and_change_none(folder):
     assert all("-dev.dir" in name for name in added) and not any("/apps/" in name for name in added)
     build = read_build(folder / "dev")
     assert f"-I{folder}/dev" in build.host
+    assert not any("ccache" in word.lower() for word in build.host)
     assert built_for_cpus("dev") == build.kernels < read_build(folder).kernels
 
 
@@ -106,11 +107,13 @@ def test_a_folder_keeps_its_settings(tmp_path):
 
 def test_kernels_for_tests_alone_are_not_kept_for_use(tmp_path):
     cache = "QUARKSMITH_CUDA_FOR_TESTS:BOOL=ON\n"
-    (tmp_path / "CMakeCache.txt").write_text(cache)
-    assert "compiled anew for use" not in planned(tmp_path, "install")  # without nvcc it meant nothing
+    for more in ("", "CMAKE_CUDA_COMPILER:FILEPATH=NOTFOUND\n"):
+        (tmp_path / "CMakeCache.txt").write_text(cache + more)
+        assert "compiled anew for use" not in planned(tmp_path, "install")  # without nvcc it meant nothing
     (tmp_path / "CMakeCache.txt").write_text(cache + "CMAKE_CUDA_COMPILER:FILEPATH=nvcc\n")
     text = planned(tmp_path, "install")
     assert text.index("compiled anew for use") < text.index("-DQUARKSMITH_CUDA_FOR_TESTS=OFF")
+    assert "compiled anew for use" not in planned(tmp_path, "install", "CUDA=OFF")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/quarksmith").touch()
     assert "QUARKSMITH_CUDA_FOR_TESTS" not in planned(tmp_path, "test")  # tests take the kernels that are there

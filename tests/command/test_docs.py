@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from conftest import BUILD, ROOT, Command
+from tree import tracked
 
 from generator.__main__ import _parser
 
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *tracked("docs/*.md")]
 SHELLS = ("", "sh", "bash", "shell", "console")
 """Languages of fenced blocks whose lines may be commands."""
 RUN = ("quarksmith", "mpirun", "make", ".venv/bin/python")

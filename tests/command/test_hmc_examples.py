@@ -7,8 +7,9 @@ import subprocess
 
 import pytest
 from conftest import BUILD, ROOT
+from tree import tracked
 
-EXAMPLES = sorted((ROOT / "examples").glob("hmc_*.toml"))
+EXAMPLES = tracked("examples/hmc_*.toml")
 
 
 def shortened(text: str) -> str:

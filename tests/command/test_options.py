@@ -10,7 +10,7 @@ from conftest import BUILD
 
 from generator.emit.action_table import is_offered, solvable_actions
 from generator.language import Option, Spelling
-from generator.language.action import option_name
+from generator.language.parameters import option_name
 from generator.operators import RECORDS
 
 TABLE = {option_name(a.name): a for a in solvable_actions() if is_offered(a)}

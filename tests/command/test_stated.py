@@ -14,8 +14,8 @@ import pytest
 from conftest import ROOT
 from test_ranks import mpirun, several_ranks  # noqa: F401 (fixtures)
 
-from generator.actions import ACTIONS
 from generator.language.action import OPTIONS
+from generator.operators import RECORDS
 from generator.profile import load_profile
 
 MASS, MU = 0.1, 0.3
@@ -122,7 +122,7 @@ def test_parameters_of_statements_may_not_be_called_as_other_options_are(quarksm
     """The generator knows all options of the commands that solve but those of actions."""
     helps = [quarksmith(command, "--help").stdout for command in ("propagator", "solve-bench")]
     options = {o.replace("-", "_") for text in helps for o in re.findall(r"^ +(?:-\w, )?--([\w-]+)", text, re.M)}
-    of_actions = {o.name for a in ACTIONS.values() for o in a.options.values()}
+    of_actions = {o.name for r in RECORDS.values() for o in r.action.options.values()}
     assert OPTIONS - options == {"help"} - options
     assert options - OPTIONS <= of_actions
 

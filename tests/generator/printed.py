@@ -224,17 +224,32 @@ def in_the_language(text: str, field: Field, numbers: dict[str, complex]) -> np.
             lambda mu: with_adjoint(colour(u[..., mu, :, :]), colour(np.swapaxes(u[..., mu, :, :], -1, -2).conj()))
         )
 
+    def sign(*directions):
+        sites = np.indices(field.psi.shape[:4])
+        return number((-1.0) ** sum(sites[step.vector.index(1)] for step in directions))
+
+    def dot(f, g):
+        return number(np.einsum("xyzt...,xyzt...->xyzt...", f.conj(), g).sum(axis=(4, 5, 6, 7)))
+
+    def outer(f, g):
+        m = np.einsum("xyztfgsa,xyztfgsb->xyztab", f, g.conj())
+        return with_adjoint(colour(m), colour(np.swapaxes(m, -1, -2).conj()))
+
     def turned(m):
         return Op(lambda f: np.einsum("fg,...gsc->...fsc", np.array(m), f))
 
     steps = {a: Step(*(int(k == mu) for k in range(4))) for mu, a in enumerate(AXES)}
     names = field.names() | steps | {n: Op.of(v) for n, v in numbers.items()}
     for name, values in field.links.items():
-        names[name] = matrices(values) if values.ndim > 4 else with_adjoint(number(values), number(values.conj()))
+        if values.ndim == 8:  # slices, flavours, spins, colours
+            names[name] = values
+        else:
+            names[name] = matrices(values) if values.ndim > 4 else with_adjoint(number(values), number(values.conj()))
     pauli = {1: [[0, 1], [1, 0]], 2: [[0, -1j], [1j, 0]], 3: [[1, 0], [0, -1]]}
     names["tau"] = {k: turned(m) for k, m in pauli.items()}
     names |= {"gamma": By(lambda mu: on_spin(field.gamma[mu])), "gamma5": names["gamma_5"]}
-    names |= {"shift": shift, "adj": adj, "psi": field.psi}
+    names |= {"shift": shift, "adj": adj, "psi": field.psi, "sign": sign, "dot": dot, "outer": outer}
+    names["re"] = lambda op: Op.of(0.5) * (op + op.adjoint)
     for statement in text.split("; "):
         name, _, value = statement.partition(" = ")
         names[name] = eval(value, names)

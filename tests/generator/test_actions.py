@@ -188,6 +188,10 @@ WRONG = [
     (lambda u, m, psi: shift(psi, +x) * 2 + u[x] * u[y], "cannot add"),
     (lambda u, m, psi: u[x] * psi + dot(psi, psi) * psi, "is not linear in psi"),
     (lambda u, m, psi: outer(psi, psi) * (gamma[x] * psi), "is not linear in psi"),
+    (lambda u, m, psi: psi if m == 0 else 2 * psi, "m == 0: .* no condition can depend on one"),
+    (lambda u, m, psi: u * psi, "u with psi: an operand is neither"),
+    (lambda u, m, psi: 10**400 * psi, "no double can hold it"),
+    (lambda u, m, psi: {}[0] * psi, "KeyError: 0"),
 ]
 
 

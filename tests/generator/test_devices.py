@@ -51,6 +51,26 @@ def test_an_unknown_device_is_one_clear_error(folders, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+def test_results_of_this_machine_stand_beside_those_of_the_project(tmp_path, capsys):
+    """`make tune` keeps them in the build folder; `contribute` adds them to the others."""
+    project, own = tmp_path / "generated/tuned", tmp_path / "build/tuned"
+    sizes = {"large": {"lattice": [4, 4, 4, 4], "rhs": 1}}
+    for folder, shape in ((project, []), (own, ["stream"])):
+        folder.mkdir(parents=True)
+        evidence(folder, "GPU A", shape, target="cuda", toolkit="", sizes=sizes)
+    before = (project / "gpu_a.json").read_bytes()
+    table, variants = choices(load_profile("dev").kernels, (project, own))
+    assert {c.variant for c in table["GPU A"] if c.kernel == NAME} == {f"{NAME}__stream_b64m4"}
+    assert f"{NAME}__b64m4" not in {v.name for v in variants["cuda"]}
+    out = tmp_path / "out"
+    assert main(["generate", "--profile", "dev", "--out", str(out), "--tuned", str(own)]) == 0
+    assert "GPU A" in (out / "tuned.cpp").read_text() and (project / "gpu_a.json").read_bytes() == before
+    assert main(["contribute", str(own), "--out", str(tmp_path / "generated")]) == 0
+    assert '"stream"' in (project / "gpu_a.json").read_text()
+    assert main(["contribute", str(tmp_path / "nowhere")]) == 2
+    assert "holds no results; `make tune` measures this machine" in capsys.readouterr().err
+
+
 def test_generate_leaves_out_what_was_not_asked_for(tmp_path):
     (tmp_path / "tuned").mkdir()
     evidence(tmp_path / "tuned", "GPU A", [], target="cuda")

@@ -1,5 +1,6 @@
 """The language of lattice expressions: kinds, errors at the user's line, what is emitted and counted."""
 
+import numpy as np
 import pytest
 
 from generator.errors import ExpressionError, SpecError
@@ -28,7 +29,7 @@ from generator.language import (
     y,
 )
 from generator.language.formula import Definition, Formula, named, parameter_symbol
-from generator.language.graph import Place
+from generator.language.place import Place
 from generator.language.symbols import symbol
 from generator.operators import OPERATORS, add_expressions, find_operator, kernel
 from generator.operators.expression import FIELD_POOL, NUMBER_POOL, Expression
@@ -232,19 +233,110 @@ def test_a_file_of_the_user_is_read(tmp_path):
     assert OPERATORS.pop("of_the_user").formula == "out = 2.0*psi"
 
 
+EXPRESSION = "from generator.language import *\n\n@expression\ndef {}(psi: Spinor) -> Spinor:\n    return psi\n"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("import nothing_like_this\n", "mine.py:1: ModuleNotFoundError"),
         ("x = 1\n", "holds no expression"),
+        (EXPRESSION.format("plaquette"), "mine.py:3: plaquette is the name of an operator of the library"),
         (
-            "from generator.language import *\n\n@expression\ndef wilson(psi: Spinor) -> Spinor:\n    return psi\n",
-            "wilson is the name of an operator of the library",
+            EXPRESSION.format("mine") + EXPRESSION.format("other").replace("on\n", "on('mine')\n"),
+            "mine is the name of an",
         ),
-        ("def f(:\n", "SyntaxError"),
+        (EXPRESSION.format("Mine"), "mine.py:3: 'Mine' is part of names of kernels"),
+        ("\n\ndef f(:\n", "^[^ ]*mine.py:3: SyntaxError: [^(]*$"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused(tmp_path, text, message):
     (tmp_path / "mine.py").write_text(text)
     with pytest.raises(SpecError, match=message):
         add_expressions(tmp_path / "mine.py")
+
+
+def test_files_of_the_user_do_not_replace_expressions_of_each_other(tmp_path):
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text(EXPRESSION.format("of_two_files"))
+    try:
+        add_expressions(tmp_path / "one.py")
+        add_expressions(tmp_path / "one.py")  # a file may be read again
+        with pytest.raises(SpecError, match=r"two.py:3: of_two_files is the name of another expression at .*one.py:3"):
+            add_expressions(tmp_path / "two.py")
+    finally:
+        OPERATORS.pop("of_two_files")
+
+
+ANY_VALUE = "no condition can depend on one"
+BODIES = [
+    ("psi if a == 0 else 2 * psi", ANY_VALUE),
+    ("psi if a > 0 else 2 * psi", ANY_VALUE),
+    ("psi if psi else 2 * psi", ANY_VALUE),
+    ("psi if u else 2 * psi", ANY_VALUE),
+    ("psi if u == psi else 2 * psi", ANY_VALUE),
+    ("psi if a in {0, 1} else 2 * psi", ANY_VALUE),
+    ("{0: psi}.get(a, 2 * psi)", ANY_VALUE),
+    ("psi if mu else 2 * psi", "neither true nor false"),
+    ("psi if mu in {x} else 2 * psi", "not known before the call"),
+    ("{x: psi}.get(mu, 2 * psi)", "not known before the call"),
+    ("psi if +mu == +x else 2 * psi", "not known before the call"),
+    ("10**400 * psi", "no double can hold it"),
+    ("float('nan') * psi", "it is not finite"),
+    ("abs(a) * psi", "TypeError"),
+    ("a**2 * psi", "write a product"),
+    ("forms(u, psi)", "RecursionError"),
+    ("__import__('sys').exit(3)", "SystemExit: 3"),
+    ("many(lambda r: r + a * psi, psi, 3000)", "operations inside of each other"),
+    ("many(lambda r: r * r, a, 60) * psi", "operations, written out"),
+    ("tau[1] * psi", "flavours are for statements of actions"),
+    ("sigma[x] * psi", "a pair of directions"),
+    ("spin_matrix([[1], ['a']]) * psi", "four rows of four"),
+    ("shift(psi, 10**30 * x)", "at most 1000 sites"),
+]
+
+
+@pytest.mark.parametrize(("body", "message"), BODIES, ids=[body for body, _ in BODIES])
+def test_what_no_kernel_can_compute_is_refused_at_its_line(tmp_path, body, message):
+    lines = ["from generator.language import *", "forms = lambda u, psi: forms(u, psi)", "def many(step, r, n):"]
+    lines += ["    for _ in range(n): r = step(r)", "    return r", "@expression"]
+    lines += ["def of_a_slip(u: Links, psi: Spinor, a: Real, mu: Direction) -> Spinor:", f"    return {body}", ""]
+    (tmp_path / "mine.py").write_text("\n".join(lines))
+    try:
+        (found,) = add_expressions(tmp_path / "mine.py")
+        with pytest.raises(ExpressionError, match=message) as error:
+            _ = found.blocks
+    finally:
+        OPERATORS.pop("of_a_slip")
+    line = 2 if "RecursionError" in message else 8
+    assert str(error.value).startswith(f"{tmp_path}/mine.py:{line}: ") and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("parameters", ["*psi: Spinor", "psi: Spinor, a: Real = 3", "psi: Spinor, \u03c0: Real"])
+def test_parameters_are_plain(tmp_path, parameters):
+    (tmp_path / "mine.py").write_text(EXPRESSION.format("of_odd_parameters").replace("psi: Spinor", parameters))
+    try:
+        (found,) = add_expressions(tmp_path / "mine.py")
+        with pytest.raises(ExpressionError, match=r"mine.py:3: (psi|a|\u03c0)"):
+            _ = found.definition
+    finally:
+        OPERATORS.pop("of_odd_parameters")
+
+
+def test_words_of_cpp_are_names_of_expressions_and_parameters():
+    @expression
+    def double(psi: Spinor, register: Real) -> Spinor:
+        return register * psi
+
+    assert (
+        Expression(double).call()["declaration"].startswith("inline void double_(const SpinorField& psi, double regis")
+    )
+    assert "register_ * psi" in "\n".join(lines(double))
+
+
+def test_numbers_of_numpy_are_numbers():
+    @expression
+    def doubled(psi: Spinor) -> Spinor:
+        return np.float32(0.5) * psi + psi * np.int64(2)
+
+    assert Expression(doubled).formula == "out = 0.5*psi + 2.0*psi"

@@ -170,7 +170,7 @@ def test_whether_directions_of_a_call_are_a_certain_one_is_not_asked():
     def mixed(u: Links, mu: Direction) -> Matrices:
         return {mu: u[mu], x: u[x]}
 
-    with pytest.raises(ExpressionError, match="all four, or of directions that come with the call"):
+    with pytest.raises(ExpressionError, match="is not known before the call"):
         _ = mixed.definition
 
 

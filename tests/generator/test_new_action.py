@@ -8,6 +8,7 @@ import sys
 from pathlib import Path, PurePosixPath
 
 import pytest
+from tree import tracked
 
 from generator.algebra.gamma import BASES
 from generator.emit.render import render_files, render_group
@@ -45,8 +46,9 @@ OF_ACTIONS = ("actions", "action_table", "action_links", "forces", "formulas", "
 def with_another(tmp_path_factory):
     """A copy of what the generator and its tests need, with another file in generator/actions."""
     copy = tmp_path_factory.mktemp("another")
-    for folder in FOLDERS:
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in tracked(*(f"{folder}/*" for folder in FOLDERS)):
+        (copy / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy / path.relative_to(ROOT))
     shutil.copy(ROOT / "pyproject.toml", copy)
     (copy / "generator/actions/two_steps.py").write_text(STATEMENT)
     return copy
@@ -117,6 +119,9 @@ def test_one_that_is_refused_does_not_stop_the_others(with_another):
         "wrong": STATEMENT.replace("TwoSteps", "Wrong").replace("+ self.two * further", "+ self.two * u"),
         "taken": STATEMENT.replace("TwoSteps", "Taken").replace("    two:", "    tol:").replace("self.two", "self.tol"),
         "unclosed": STATEMENT.replace("further = sum(", "further = sum(("),
+        "asked": STATEMENT.replace("TwoSteps", "Asked").replace("return super", "return self.two > 0 or super"),
+        "plaquette": STATEMENT.replace("TwoSteps", "Plaquette"),
+        "unread": "import nothing_like_this\n",
         "undefined": STATEMENT.replace("class TwoSteps(Naive)", "class Undefined(Nothing)"),
         "again": STATEMENT,
     }
@@ -127,15 +132,25 @@ def test_one_that_is_refused_does_not_stop_the_others(with_another):
         assert status == 0, output
         warnings = [line for line in output.splitlines() if "warning" in line]
         assert len(warnings) == len(wrong), output
-        for name in sorted(wrong.keys() - {"again"} | {"two_steps.py"}):
+        for name in wrong.keys() - {"again"} | {"two_steps"}:
             message = rf"generator: warning: {name} is left out: .*/generator/actions/\w+.py:\d+: "
             assert [line for line in warnings if re.match(message, line)], output
         status, output = run(with_another, "generator", "explain", "wrong")
         assert status == 2 and "generator: error: wrong: " in output and "Traceback" not in output
-        assert run(with_another, "generator", "explain", "two_steps")[0] == 0
+        assert "two_steps is also the action of" in run(with_another, "generator", "explain", "two_steps")[1]
+        assert run(with_another, "generator", "explain", "naive")[0] == 0
     finally:
         for name in wrong:
             (folder / f"{name}.py").unlink()
+
+
+def test_a_python_without_packages_is_told_by_one_line():
+    """Modules of a cluster, or the system's python3 in place of that of .venv."""
+    command = [sys.executable, "-S", "-m", "generator", "list"]
+    done = subprocess.run(command, cwd=ROOT, env={}, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and re.fullmatch(
+        r"generator: error: .* lacks \w+; after `make setup` use .*\n", done.stderr
+    )
 
 
 @action

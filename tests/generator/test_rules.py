@@ -2,24 +2,19 @@
 
 import ast
 import re
-import subprocess
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 from jinja2 import nodes
+from tree import tracked
 
 from generator.emit.render import environment
 from generator.profile import load_profile
 from generator.targets import GPU
 
 ROOT = Path(__file__).parents[2]
-
-
-def tracked(*patterns: str) -> list[Path]:
-    listing = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=False)
-    return [ROOT / line for line in listing.stdout.splitlines() if (ROOT / line).is_file()]
 
 
 def included(path: Path) -> set[str]:

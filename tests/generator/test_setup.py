@@ -1,9 +1,11 @@
 """What tools/setup.sh decides, on machines made of programs that stand for package managers and compilers."""
 
+import importlib.util
 import os
 import shutil
 import stat
 import subprocess
+import venv
 from pathlib import Path
 
 import pytest
@@ -62,12 +64,11 @@ class Machine:
     def root(self) -> None:
         self.program("id", "echo 0")
 
-    def setup(self) -> subprocess.CompletedProcess[str]:
+    def setup(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         environment = {"PATH": str(self.bin), "OS_RELEASE": str(self.folder / "os-release"), "TMPDIR": str(self.folder)}
         script = self.folder / "tree/tools/setup.sh"
-        return subprocess.run(
-            [shutil.which("bash"), script], env=environment, capture_output=True, text=True, check=False
-        )
+        command = [shutil.which("bash"), script, *arguments]
+        return subprocess.run(command, env=environment | more, capture_output=True, text=True, check=False)
 
     @property
     def fetched(self) -> str:
@@ -127,7 +128,7 @@ def test_without_a_package_index_the_system_gives_the_python_packages(tmp_path):
     python = (machine.bin / "python3").read_text().replace("exit 0", 'case "$*" in *"-m pip"*) exit 1 ;; esac; exit 0')
     lacks = "".join(
         f'case "$*" in *"import {name}"*) grep -qs python3-{package} {tmp_path}/fetched; exit ;; esac\n'
-        for name, package in (("jinja2", "jinja2"), ("xdist", "pytest-xdist"))
+        for name, package in (("jinja2", "jinja2"), ("pytest", "pytest"), ("xdist", "pytest-xdist"))
     )
     machine.program("python3", python.replace("#!/bin/bash", lacks))
     run = machine.setup()
@@ -135,8 +136,34 @@ def test_without_a_package_index_the_system_gives_the_python_packages(tmp_path):
     assert "sudo apt-get install -y --no-install-recommends python3-jinja2 python3-numpy" in run.stderr
     machine.root()
     assert machine.setup().returncode == 0
-    assert "python3-jinja2" in machine.fetched
+    assert "python3-jinja2" in machine.fetched and "pytest" not in machine.fetched
+    machine.program("id", "echo 1000")
+    run = machine.setup("tests")
+    assert run.returncode == 1 and "setup: tests run by pytest, which is missing for python3" in run.stderr
+    machine.root()
+    assert machine.setup("tests").returncode == 0
+    assert machine.fetched.splitlines()[-2].endswith(" python3-pytest")
     assert machine.fetched.splitlines()[-1].endswith(" python3-pytest-xdist")  # alone: not every system has it
+
+
+def test_an_active_environment_is_used_where_there_is_no_package_index(tmp_path):
+    """A venv, and a module of a cluster that sets PYTHONPATH: the interpreter below has none of their packages."""
+    if importlib.util.find_spec("ensurepip") is None:
+        pytest.skip("needs a Python that makes environments")
+    machine = Machine(tmp_path, "")
+    machine.everything()
+    venv.create(tmp_path / "active", symlinks=True)
+    (place,) = (tmp_path / "active/lib").glob("python*/site-packages")
+    (tmp_path / "module").mkdir()
+    for folder, name in ((place, "jinja2"), (place, "numpy"), (tmp_path / "module", "matplotlib")):
+        (folder / f"{name}.py").write_text("place = __file__\n")
+    machine.program("python3", f'exec {tmp_path}/active/bin/python "$@"')
+    run = machine.setup(PIP_NO_INDEX="1", PYTHONPATH=str(tmp_path / "module"))
+    assert run.returncode == 0, run.stderr
+    code = "import jinja2, numpy, matplotlib; print(jinja2.place, numpy.place, matplotlib.place)"
+    command = [tmp_path / "tree/.venv/bin/python", "-c", code]
+    found = subprocess.run(command, env={}, capture_output=True, text=True, check=True).stdout
+    assert found == f"{place}/jinja2.py {place}/numpy.py {tmp_path}/module/matplotlib.py\n"
 
 
 def test_an_old_compiler_and_an_old_cmake_are_named(tmp_path):

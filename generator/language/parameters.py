@@ -1,0 +1,134 @@
+"""What a class of an action says of its parameters: help, default, range, other ways to give them."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from generator.errors import ExpressionError
+from generator.language.graph import make
+from generator.language.place import Place, at_their_line, here
+
+ABOVE_ZERO = sys.float_info.min
+"""The lower bound of positive numbers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """What commands take for an action.
+
+    Attributes:
+        help: what it is, in one line.
+        lower, upper: least and largest value.
+        name: as in the class; options have dashes for underscores.
+        place: where it stands.
+    """
+
+    help: str
+    lower: float = -math.inf
+    upper: float = math.inf
+    name: str = ""
+    place: Place = Place("", 0)
+
+    @property
+    def option(self) -> str:
+        """`--csw-r`."""
+        return f"--{option_name(self.name)}"
+
+    @property
+    def range(self) -> str:
+        """What numbers must be, in words; empty if they may be any."""
+        if self.lower == ABOVE_ZERO and math.isinf(self.upper):
+            return "a positive number"
+        if math.isinf(self.lower):
+            return "" if math.isinf(self.upper) else f"a number of at most {self.upper:g}"
+        if math.isinf(self.upper):
+            return f"a number of at least {self.lower:g}"
+        return f"a number from {self.lower:g} to {self.upper:g}"
+
+    @property
+    def meaning(self) -> str:
+        """The help, and what form the value has."""
+        return self.help
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter(Option):
+    """A real parameter of an action: runs record it, and an option has its name.
+
+    Attributes:
+        default: its value where none is given; None if one must be given.
+        unit: its unit, empty for pure numbers.
+        several: one run takes several values (masses of one Krylov space).
+        each_slice: it may differ from slice to slice of a fifth dimension, and be complex.
+        complex: it is annotated as Complex.
+    """
+
+    default: float | None = None
+    unit: str = ""
+    several: bool = False
+    each_slice: bool = False
+    complex: bool = False
+
+    @property
+    def meaning(self) -> str:
+        """The help, and what form the value has."""
+        several = ", or several: M1,M2,..." if self.several else ""
+        slices = ", or one for each slice, complex ones as re:im" if self.each_slice else ""
+        numbers = ", a number or re:im" if self.complex else ""
+        return f"{self.help}{f' in {self.unit}' if self.unit else ''}{several}{slices}{numbers}"
+
+
+def parameter(default: float | None = None, **more: Any) -> Any:
+    """What a class of an action says of a parameter besides its name; see Parameter."""
+    if not isinstance(default, int | float | None):
+        raise ExpressionError(f"{here()}: the default {default!r} is no number")
+    return Parameter(default=default, place=here(), **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spelling(Option):
+    """Another way to give parameters: an option with numbers, separated by commas, of which they are functions.
+
+    Attributes:
+        gives: a function of the numbers, named as its arguments are, that returns parameters by name.
+    """
+
+    gives: Callable[..., dict[str, Any]]
+
+    @property
+    def numbers(self) -> list[str]:
+        """Names of its numbers."""
+        return list(inspect.signature(self.gives).parameters)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as functions of the numbers.
+
+        Raises:
+            ExpressionError: they are no dictionary of such functions.
+        """
+        with at_their_line(self.place):
+            given = self.gives(*(make("parameter", "real", (), n) for n in self.numbers))
+        if not isinstance(given, dict) or not all(isinstance(name, str) for name in given):
+            raise ExpressionError(f"{self.place}: a spelling gives parameters by name, {{'mass': 1 / (2 * kappa) - 4}}")
+        return given
+
+    @property
+    def meaning(self) -> str:
+        """The help, and what form the value has."""
+        return self.help if self.numbers == [self.name] else f"{','.join(self.numbers)}: {self.help}"
+
+
+def spelling(gives: Callable[..., dict[str, Any]], **more: Any) -> Any:
+    """What a class of an action says of an option that gives parameters; see Spelling."""
+    return Spelling(gives=gives, place=here(), **more)
+
+
+def option_name(name: str) -> str:
+    """A name of the table as options have it: `twisted_mass` -> `twisted-mass`."""
+    return name.replace("_", "-")

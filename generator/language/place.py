@@ -1,0 +1,49 @@
+"""Lines of a user's file: where a formula was written, and where it went wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from generator.errors import ExpressionError, SpecError
+
+FOLDER = str(Path(__file__).parent)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the user's file."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def here() -> Place:
+    """The line of the user that called, through whatever functions of this package."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((FOLDER, "<string>", "<frozen")):
+        frame = frame.f_back
+    return Place(frame.f_code.co_filename, frame.f_lineno)
+
+
+@contextlib.contextmanager
+def at_their_line(place: Place) -> Iterator[None]:
+    """What a user's function raises as an error at the last line of its file on the way there, or else at `place`."""
+    try:
+        yield
+    except SpecError:
+        raise
+    except (Exception, SystemExit) as error:
+        theirs = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == place.file]
+        where = Place(place.file, theirs[-1].lineno or place.line) if theirs else place
+        if isinstance(error, SyntaxError) and error.filename:
+            where = Place(error.filename, error.lineno or 1)
+        why = error.msg if isinstance(error, SyntaxError) else str(error).partition("\n")[0]
+        raise ExpressionError(f"{where}: {type(error).__name__}: {why}") from error
