@@ -1,5 +1,6 @@
 /// \file
-/// Libraries that are loaded at run time, with the rights of the user: only what was built, from where nobody else writes.
+/// Libraries that are loaded at run time, with the rights of the user: only what was built, from where nobody else
+/// writes.
 #pragma once
 
 #include <string>

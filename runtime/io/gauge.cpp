@@ -68,7 +68,8 @@ GaugeFile read_part(const InputFile& file, const Candidate& candidate, Communica
 /// What may lie between a plaquette that another program has computed and stored in double and ours: the rounding of a
 /// plain sum over so many plaquettes, with a factor for orders that are worse than random ones.
 double rounding_of_plaquette(const Lattice& lattice) {
-  return std::numeric_limits<double>::epsilon() * (16 + 4 * std::sqrt(6.0 * static_cast<double>(lattice.global_sites())));
+  return std::numeric_limits<double>::epsilon() *
+         (16 + 4 * std::sqrt(6.0 * static_cast<double>(lattice.global_sites())));
 }
 
 /// Whether the links have the plaquette that the file records.

@@ -117,7 +117,8 @@ PathLock::PathLock(const fs::path& path) : file_(path.string() + ".lock") {
       const std::string text = made ? "" : lock_text(descriptor_);
       ours = made || is_lock_text(text);
       if (!ours && (!text.empty() || --patience == 0))  // its owner may be about to write there
-        cannot(path, "lock it", file_.string() + " is there and no lock of a run; choose another name, or move it away");
+        cannot(path, "lock it",
+               file_.string() + " is there and no lock of a run; choose another name, or move it away");
       if (ours && !lock(descriptor_, path, file_))
         throw Error(fmt::format("{}: in use by another run ({}); wait for its end or choose another name",
                                 path.string(), owner_of(descriptor_)));

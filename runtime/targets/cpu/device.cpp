@@ -94,7 +94,8 @@ class CpuDevice final : public Device, public HopTimes {
   std::string name() const override { return "cpu"; }
   std::string description() const override {
     const int threads = omp_get_max_threads();
-    return fmt::format("{}, {} thread{}, kernels for {}", processor_model(), threads, threads == 1 ? "" : "s", set_.name);
+    return fmt::format("{}, {} thread{}, kernels for {}", processor_model(), threads, threads == 1 ? "" : "s",
+                       set_.name);
   }
   std::map<std::string, std::string> facts() const override {
     return {{"device", device_name()}, {"target", "cpu"}, {"toolkit", __VERSION__}};
