@@ -8,6 +8,7 @@
 
 #include "apps/contraction.hpp"
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 #include "runtime/io/field_file.hpp"
 #include "solvers/actions/slice_transform.hpp"
 
@@ -132,6 +133,8 @@ const std::vector<ActionOption>& action_options() {
 Phases boundary_phases(const std::string& text) {
   if (text == "periodic") return {1, 1, 1, 1};
   if (text == "antiperiodic") return {1, 1, 1, -1};
+  if (const std::string meant = suggestion(text, {"periodic", "antiperiodic"}); !meant.empty())
+    throw UsageError(fmt::format("--boundary '{}' is unknown; {}use periodic, antiperiodic or a,b,c,d", text, meant));
   Phases phases;
   const std::array<double, 4> angles = four_numbers(text, "--boundary (periodic, antiperiodic or a,b,c,d)");
   for (int mu = 0; mu < directions; ++mu) phases[mu] = phase_of(angles[mu]);

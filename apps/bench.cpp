@@ -165,7 +165,12 @@ int run(const BenchOptions& o) {
         found_by_name(device->kernels(), k))
       chosen.push_back(&k);
   if (chosen.empty())
-    throw UsageError(fmt::format("--only {}: no kernel of this build has that in its name", o.filter));
+    throw UsageError(o.family.empty()
+                         ? fmt::format("--only {}: no kernel of this build has that in its name", o.filter)
+                         : fmt::format("--family {}{}: this build has no such kernel; {}use hopping, slices, update, "
+                                       "gauge, links, term or expression",
+                                       o.family, o.filter.empty() ? "" : " --only " + o.filter,
+                                       suggestion(o.family, timed_families())));
   const HostGauge gauge = hot_gauge(lattice, 1);
   Fields fields(domain, gauge);
   const double copy = copy_bandwidth(device, o.seconds);
@@ -196,6 +201,10 @@ int run(const BenchOptions& o) {
 }
 
 }  // namespace
+
+std::vector<std::string> timed_families() {
+  return {"hopping", "slices", "update", "gauge", "links", "term", "expression"};
+}
 
 void add_bench(CLI::App& app, int& status) {
   auto o = std::make_shared<BenchOptions>();

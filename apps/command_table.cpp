@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <numeric>
 #include <regex>
 
 #include "apps/options.hpp"
@@ -38,32 +37,11 @@ OptionEntry entry_of(const CLI::Option& o) {
   return e;
 }
 
-/// Changes of one letter, or exchanges of two neighbours, between two words (optimal string alignment).
-std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);
-  std::iota(last.begin(), last.end(), std::size_t(0));
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    before = last;
-    std::swap(last, row);
-  }
-  return last[b.size()];
-}
-
 std::vector<std::string> names_of_options(const CLI::App& command) {
   std::vector<std::string> names;
   for (const OptionEntry& o : command_entry(command).options)
     if (!o.positional) names.insert(names.end(), o.names.begin(), o.names.end());
   return names;
-}
-
-std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
-  const std::string meant = nearest(word, known);
-  return meant.empty() ? "" : fmt::format("did you mean {}? ", meant);
 }
 
 /// The command that the words belong to.
@@ -86,8 +64,14 @@ std::string kind_of(const CLI::App& command, const std::string& name) {
 /// CLI11's `Could not convert: --kappa = heavy` and `--steps: Value x not in range ...` with the kind of the value.
 std::string value_text(const CLI::App& command, const std::string& text) {
   static const std::regex conversion("Could not convert: (\\S+) = (.*)"),
-      range("(\\S+): Value (.*) not in range \\[?(\\S+) (?:to|-) ([^\\]]*)\\]?");
+      range("(\\S+): Value (.*) not in range \\[?(\\S+) (?:to|-) ([^\\]]*)\\]?"),
+      member("(\\S+): (.*) not in \\{(.*)\\}");
   std::smatch found;
+  if (std::regex_match(text, found, member)) {
+    const auto known = split(found.str(3), ',');
+    return fmt::format("{} '{}' is unknown; {}use {}", found.str(1), found.str(2), suggestion(found.str(2), known),
+                       one_of(std::vector<std::string_view>(known.begin(), known.end())));
+  }
   if (std::regex_match(text, found, conversion))
     return fmt::format("{}: '{}' is not a {}", found.str(1), found.str(2), kind_of(command, found.str(1)));
   if (!std::regex_match(text, found, range)) return text;
@@ -115,18 +99,6 @@ std::vector<CommandEntry> command_table(const CLI::App& app) {
   const auto shown = [](const CLI::App* c) { return !c->get_group().empty(); };
   for (const CLI::App* c : app.get_subcommands(shown)) table.push_back(command_entry(*c));
   return table;
-}
-
-std::string nearest(const std::string& word, const std::vector<std::string>& known) {
-  const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
-  std::size_t least = std::max<std::size_t>(letters / 3, 1) + 1;
-  std::string found;
-  for (const std::string& name : known) {
-    const bool begun = letters > 2 && name.starts_with(word);
-    const std::size_t d = begun ? 1 : distance(word, name);
-    if (d < least && d < name.size()) least = d, found = name;
-  }
-  return found;
 }
 
 void check_command(const CLI::App& app, int argc, const char* const* argv) {

@@ -28,9 +28,6 @@ CommandEntry command_entry(const CLI::App& command);
 /// All subcommands.
 std::vector<CommandEntry> command_table(const CLI::App& app);
 
-/// What was most likely meant by a word; empty if nothing is near.
-std::string nearest(const std::string& word, const std::vector<std::string>& known);
-
 /// Refuses a first word that is neither a command nor an option of all.
 /// \throws UsageError with the nearest command
 void check_command(const CLI::App& app, int argc, const char* const* argv);

@@ -4,9 +4,66 @@
 
 #include "apps/command_table.hpp"
 #include "apps/options.hpp"
+#include "runtime/ranks/halo.hpp"
+#include "solvers/actions/action.hpp"
+#include "solvers/gauge/link_smearing.hpp"
+#include "solvers/krylov/method.hpp"
+#include "solvers/measure/smearing.hpp"
+#include "solvers/measure/source.hpp"
 
 namespace quarksmith::apps {
 namespace {
+
+using Words = std::vector<std::string>;
+
+template <class Names>
+Words words_of(const Names& names, const Words& before = {}) {
+  Words all = before;
+  for (const auto& name : names) all.emplace_back(name);
+  return all;
+}
+
+/// Names with the colon after which their numbers follow.
+Words with_colon(const Words& names, Words before = {}) {
+  for (const std::string& name : names) before.push_back(name + ":");
+  return before;
+}
+
+/// Values of options that are texts: what is offered is no more than the start of some.
+Words values_of(const std::string& option) {
+  if (option == "--action") return action_names();
+  if (option == "--solver") return words_of(method_names());
+  if (option == "--precision") {
+    Words names;
+    for (const PrecisionInfo& p : precisions()) names.emplace_back(p.name);
+    return words_of(Words{"double-single", "double-half"}, names);
+  }
+  if (option == "--source") return with_colon(names_of<SmearingKind>(), with_colon(names_of<SourceKind>()));
+  if (option == "--sink") return with_colon(names_of<SmearingKind>(), {"point"});
+  if (option == "--smear-links") return with_colon(names_of<LinkSmearingKind>());
+  if (option == "--device") return words_of(target_names(), {"auto"});
+  if (option == "--policy") return words_of(policy_names());
+  if (option == "--basis") {
+    Words names;
+    for (const BasisInfo& b : bases()) names.emplace_back(b.name);
+    return names;
+  }
+  if (option == "--even-odd") return {"symmetric", "asymmetric", "none"};
+  if (option == "--updates") return {"reliable", "replacement", "defect"};
+  if (option == "--boundary") return {"periodic", "antiperiodic"};
+  if (option == "--start") return {"cold", "hot", "weak:"};
+  if (option == "--family") return timed_families();
+  return {};
+}
+
+/// The table with values of all options that have such.
+std::vector<CommandEntry> full_table(const CLI::App& app) {
+  std::vector<CommandEntry> table = command_table(app);
+  for (CommandEntry& c : table)
+    for (OptionEntry& o : c.options)
+      if (!o.positional && o.choices.empty()) o.choices = values_of(o.names.back());
+  return table;
+}
 
 /// `text` with a backslash before each character of `special`.
 std::string escaped(const std::string& text, const std::string& special) {
@@ -52,7 +109,7 @@ std::string bash_command(const CommandEntry& command) {
 
 std::string bash_script(const CLI::App& app) {
   std::string cases, names;
-  for (const CommandEntry& c : command_table(app)) {
+  for (const CommandEntry& c : full_table(app)) {
     cases += bash_command(c);
     names += c.name + " ";
   }
@@ -73,6 +130,8 @@ _quarksmith() {{
   case ${{COMP_WORDS[1]}} in
 {}  esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
+  # After a colon numbers follow, no blank.
+  case ${{COMPREPLY[*]}} in *:) compopt -o nospace 2>/dev/null ;; esac
 }}
 complete -o default -F _quarksmith quarksmith
 )",
@@ -86,7 +145,7 @@ std::string zsh_values(const OptionEntry& o) {
 
 std::string zsh_script(const CLI::App& app) {
   std::string commands, cases;
-  for (const CommandEntry& c : command_table(app)) {
+  for (const CommandEntry& c : full_table(app)) {
     commands += fmt::format("    {}\n", quoted(c.name + ":" + c.description));
     cases += fmt::format("    {})\n      _arguments", c.name);
     for (const OptionEntry& o : c.options) {
@@ -141,7 +200,7 @@ std::string fish_script(const CLI::App& app) {
   std::string text = "# fish completion of quarksmith, made by `quarksmith completion fish`\n";
   for (const OptionEntry& o : command_entry(app).options)
     text += "complete -c quarksmith -n __fish_use_subcommand" + fish_option(o);
-  for (const CommandEntry& c : command_table(app)) {
+  for (const CommandEntry& c : full_table(app)) {
     text += fmt::format("complete -c quarksmith -n __fish_use_subcommand -f -a {} -d '{}'\n", c.name,
                         escaped(c.description, "'\\"));
     const std::string within = fmt::format("complete -c quarksmith -n '__fish_seen_subcommand_from {}'", c.name);

@@ -78,9 +78,10 @@ void check_options(const CLI::App& command, const Choices& choices) {
       throw UsageError(fmt::format("{} belongs to mixed precision, as --precision double-half, not to {}; leave it out",
                                    rule.option, fmt::join(choices.precisions, ",")));
     const bool solver = rule.selector == "--solver";
-    throw UsageError(fmt::format("{} belongs to {} {}, not to {}; leave it out", rule.option, rule.selector,
-                                 fmt::join(rule.values, ", "),
-                                 solver ? fmt::format("{}", fmt::join(choices.solvers, ",")) : values[0]));
+    throw UsageError(fmt::format("{} belongs to {} {}, not to {}; add {} {}, or leave it out", rule.option,
+                                 rule.selector, fmt::join(rule.values, ", "),
+                                 solver ? fmt::format("{}", fmt::join(choices.solvers, ",")) : values[0], rule.selector,
+                                 rule.values[0]));
   }
 }
 

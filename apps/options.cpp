@@ -168,6 +168,14 @@ NamedGauge open_gauge(const std::string& text, const std::string& lattice, const
         "--lattice {} belongs to files that do not record their extents, not to {}; leave it out", lattice, text));
   const Partition partition = common.partition();
   if (is_generated(text)) return {make_gauge(text, partition, common.colours > 0 ? common.colours : 3), text};
+  std::error_code ignored;
+  if (const std::string kind = text.substr(0, text.find(':'));
+      kind != text && !std::filesystem::exists(text, ignored)) {
+    std::vector<std::string> kinds;
+    for (const auto& [name, parts] : made_gauges) kinds.push_back(name);
+    if (const std::string meant = suggestion(kind, kinds); !meant.empty())
+      throw UsageError(fmt::format("--gauge {}: there is no such file; {}use {}", text, meant, gauge_forms));
+  }
   std::optional<Lattice> expected;
   if (!lattice.empty()) expected.emplace(four_integers(lattice, "--lattice"));
   GaugeFile file = read_gauge(text, expected, true, partition);

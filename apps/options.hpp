@@ -129,6 +129,9 @@ class Progress {
 /// `93` -> `1 min 33 s`
 std::string duration_text(double seconds);
 
+/// Families of kernels that `bench` times.
+std::vector<std::string> timed_families();
+
 void add_info(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_convert(CLI::App& app, int& status);

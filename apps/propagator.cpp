@@ -236,16 +236,15 @@ class Run {
         many_ ? many_->solve(x, b) : solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
           if (middle) solver_->dirac().midpoint(*middle, vectors);
         });
+    tell_events(reports, [&](int i) { return title(columns[i]); }, o_.common);
     std::string failed;
     for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
       const int n = columns[i];
       const SolveReport& r = reports[i];
       const ColumnReport report = report_of(r);
       nlohmann::ordered_json& entry = columns_.solve(n, report);
-      for (const SolverEvent& e : r.events) {
+      for (const SolverEvent& e : r.events)
         entry["events"].push_back({{"iteration", e.iteration}, {"what", e.what}});
-        o_.common.warn(fmt::format("{}, iteration {}: {}", title(n), e.iteration, e.what));
-      }
       if (!r.converged) {
         entry["converged"] = false;
         if (failed.empty())

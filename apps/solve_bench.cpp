@@ -86,6 +86,15 @@ Criterion criterion_of(const std::string& name) {
   return by_name("--criterion", name, names);
 }
 
+/// Of all pairs `RESIDUALS-ITERATIONS` each precision once.
+std::vector<std::string> operator_precisions(const std::string& pairs) {
+  std::vector<std::string> all;
+  for (const std::string& pair : split(pairs, ','))
+    for (const std::string& name : split(pair, '-'))
+      if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+  return all;
+}
+
 class Bench {
  public:
   Bench(const SolveBenchOptions& o, const CLI::App& command)
@@ -133,7 +142,7 @@ class Bench {
     const WorkingGauge gauge(named_.gauge, domain_, find_storage(settings_.links));
     const HostSpinor source = gaussian_source(named_.gauge.lattice, o_.seed, 0);
     nlohmann::ordered_json rows;
-    for (const std::string& name : split(o_.precisions, ','))
+    for (const std::string& name : operator_precisions(o_.precisions))
       for (const int batch : batches_) {
         const LinkStore links = gauge.store(domain_, settings_.links, settings_.basis);
         const auto dirac = choice_.action.make(links, find_precision(name));
@@ -254,9 +263,7 @@ class Bench {
     for (const ShiftReport& k : r.shifts)
       fmt::print("  shift {:<12g} {:>12} {:>6} {:>8} {:>10.2e}   {} in the common space\n", k.shift, "", k.iterations,
                  k.replacements, k.residual, k.shared_iterations);
-    for (std::size_t n = 0; n < r.reports.size(); ++n)
-      for (const SolverEvent& e : r.reports[n].events)
-        o_.common.warn(fmt::format("right-hand side {}, iteration {}: {}", n, e.iteration, e.what));
+    tell_events(r.reports, [](int n) { return fmt::format("right-hand side {}", n); }, o_.common);
   }
 
   void write() const {
@@ -317,6 +324,11 @@ class Bench {
 /// Everything that can be said of the options before a file is read.
 void check(const SolveBenchOptions& o, const CLI::App& command) {
   const std::vector<std::string> solvers = split(o.solvers, ',');
+  std::vector<std::string_view> known = method_names();
+  known.emplace_back("multishift");
+  for (const std::string& solver : solvers)
+    if (std::find(known.begin(), known.end(), solver) == known.end()) unknown_name("solver", solver, known);
+  for (const std::string& precision : split(o.precisions, ',')) precisions_of(precision, 3);
   check_options(command,
                 {listed_name(o.action.info(command)), solvers, split(o.precisions, ','), o.choices.preconditioner});
   if (o.operators) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <regex>
+
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
@@ -45,6 +48,42 @@ void SolverChoices::check() const {
 
 void tell(const LinkDeviation& deviation, const SolveSettings& settings, const CommonOptions& common) {
   if (const std::string text = text_of(deviation, settings.links); !text.empty()) common.info(text);
+}
+
+namespace {
+
+/// Events of a batch that differ in numbers alone.
+struct AlikeEvents {
+  std::string key, what;
+  std::vector<int> columns;
+  int first, last, times = 0;  ///< iterations; how often
+};
+
+}  // namespace
+
+void tell_events(std::span<const SolveReport> reports, const std::function<std::string(int)>& title,
+                 const CommonOptions& common) {
+  static const std::regex number("[0-9]+(\\.[0-9]+)?(e[+-]?[0-9]+)?");
+  std::vector<AlikeEvents> kinds;
+  for (int n = 0; n < static_cast<int>(reports.size()); ++n)
+    for (const SolverEvent& e : reports[n].events) {
+      const std::string key = std::regex_replace(e.what, number, "#");
+      auto found = std::find_if(kinds.begin(), kinds.end(), [&](const AlikeEvents& k) { return k.key == key; });
+      if (found == kinds.end()) found = kinds.insert(found, {key, e.what, {}, e.iteration, e.iteration});
+      AlikeEvents& kind = *found;
+      if (kind.columns.empty() || kind.columns.back() != n) kind.columns.push_back(n);
+      kind.first = std::min(kind.first, e.iteration);
+      kind.last = std::max(kind.last, e.iteration);
+      ++kind.times;
+    }
+  for (const AlikeEvents& k : kinds) {
+    std::string line = title(k.columns[0]);
+    if (k.columns.size() > 1) line += fmt::format(" and {} more", k.columns.size() - 1);
+    line += k.first == k.last ? fmt::format(", iteration {}", k.first)
+                              : fmt::format(", iterations {} to {}", k.first, k.last);
+    if (k.times > static_cast<int>(k.columns.size())) line += fmt::format(", {} times", k.times);
+    common.warn(fmt::format("{}: {}", line, k.what));
+  }
 }
 
 SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& gauge, const Action& action,

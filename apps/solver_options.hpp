@@ -2,6 +2,9 @@
 /// Options of the commands that solve: how a solve is made.
 #pragma once
 
+#include <functional>
+#include <span>
+
 #include "apps/options.hpp"
 #include "solvers/krylov/solve.hpp"
 
@@ -13,6 +16,11 @@ inline const ChoiceNames option_names = {"a larger --max-iterations", "--solver 
 
 /// One line if the stored links miss those of the configuration.
 void tell(const LinkDeviation& deviation, const SolveSettings& settings, const CommonOptions& common);
+
+/// One line for each kind of event, however many right-hand sides met it and however often.
+/// \param title of a right-hand side, by its number among the reports.
+void tell_events(std::span<const SolveReport> reports, const std::function<std::string(int)>& title,
+                 const CommonOptions& common);
 
 /// How a solve is made, but for method and precision.
 struct SolverChoices {

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 #include "runtime/tuning.hpp"
 
 namespace quarksmith {
@@ -44,7 +45,8 @@ std::shared_ptr<Device> Device::select(const std::string& choice, int rank) {
     if (error != std::errc() || rest != end) index = -1;
   }
   if (std::ranges::find(names, name) == names.end() || (name.size() < choice.size() && index < 0))
-    throw UnknownName(fmt::format("device '{}' is unknown; use {} or auto", choice, choices()));
+    throw UnknownName(fmt::format("device '{}' is unknown; {}use {} or auto", choice,
+                                  suggestion(name, {names.begin(), names.end()}), choices()));
   const Target* target = find_target(name);
   if (target == nullptr)
     throw Error(

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 namespace quarksmith {
 
@@ -11,5 +13,13 @@ namespace quarksmith {
 /// register themselves.
 template <class Kind>
 std::span<const Kind* const> listed();
+
+/// Their names.
+template <class Kind>
+std::vector<std::string> names_of() {
+  std::vector<std::string> names;
+  for (const Kind* kind : listed<Kind>()) names.emplace_back(kind->name);
+  return names;
+}
 
 }  // namespace quarksmith

@@ -2,24 +2,17 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <sstream>
 #include <vector>
 
+#include "runtime/checked_library.hpp"
 #include "runtime/error.hpp"
-#include "runtime/io/sha256.hpp"
 #include "runtime/on_demand.hpp"
 #include "runtime/text.hpp"
 
@@ -28,34 +21,6 @@ namespace quarksmith {
 void add_tables(KernelModule& module);  // generated/tables.cpp
 
 namespace {
-
-/// Why somebody else could have written there; empty if only the user and root can.
-std::string foreign(const std::filesystem::path& path, mode_t forbidden) {
-  struct stat s = {};
-  if (stat(path.c_str(), &s) != 0) return fmt::format("{}: {}", path.string(), std::strerror(errno));
-  if (s.st_uid != geteuid() && s.st_uid != 0)
-    return fmt::format("{} belongs to user {}, neither to you ({}) nor to root", path.string(), s.st_uid, geteuid());
-  if ((s.st_mode & forbidden) != 0 && (s.st_mode & S_ISVTX) == 0)
-    return fmt::format("{} can be written by others (chmod go-w)", path.string());
-  return "";
-}
-
-/// Why a file is not to be loaded: a library runs with the rights of the user. Empty if it is what was built.
-std::string doubt(const std::filesystem::path& file) {
-  std::string why = foreign(file, S_IWGRP | S_IWOTH);
-  if (why.empty()) why = foreign(std::filesystem::absolute(file).parent_path(), S_IWOTH);
-  if (!why.empty()) return why;
-  const auto text = [](const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  };
-  const std::filesystem::path record = file.string() + ".sha256";
-  const std::string recorded = text(record).substr(0, 64);
-  if (recorded.empty()) return fmt::format("{}, the digest of what was built, is missing", record.string());
-  if (sha256(text(file)) != recorded)
-    return fmt::format("it is not what was built: {} has another digest", record.string());
-  return "";
-}
 
 /// All modules merged: later ones replace entries of the same name.
 class Registry {
@@ -109,9 +74,9 @@ const KernelModule& Registry::load(const std::string& file) {
     return Error(fmt::format("kernels {}: {}; make it again with `make kernel NAME=...`, or clear QUARKSMITH_KERNELS",
                              file, why));
   };
-  if (const std::string why = doubt(file); !why.empty()) throw refuse(why);
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw refuse(dlerror());
+  std::string why;
+  void* const library = load_checked(file, why);
+  if (library == nullptr) throw refuse(why);
   using Entry = const KernelModule* (*)();
   const auto entry = reinterpret_cast<Entry>(dlsym(library, "quarksmith_kernel_module"));
   const KernelModule* module = entry == nullptr ? nullptr : entry();

@@ -2,9 +2,11 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 #include "runtime/error.hpp"
 
@@ -30,6 +32,22 @@ std::size_t character(const std::string& text, std::size_t at) {
   return overlong || none ? 0 : length;
 }
 
+/// Changes of one letter, or exchanges of two neighbours, between two words (optimal string alignment).
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t(0));
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before = last;
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
 }  // namespace
 
 std::string printable(std::string text) {
@@ -52,8 +70,27 @@ std::string one_of(std::span<const std::string_view> names) {
   return fmt::format("{} or {}", fmt::join(names.first(names.size() - 1), ", "), names.back());
 }
 
+std::string nearest(const std::string& word, const std::vector<std::string>& known) {
+  const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
+  std::size_t least = std::max<std::size_t>(letters / 3, 1) + 1;
+  std::string found;
+  for (const std::string& name : known) {
+    if (name == word) return "";
+    const bool begun = letters > 2 && name.starts_with(word);
+    const std::size_t d = begun ? 1 : distance(word, name);
+    if (d < least && d < name.size()) least = d, found = name;
+  }
+  return found;
+}
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+  const std::string meant = nearest(word, known);
+  return meant.empty() ? "" : fmt::format("did you mean {}? ", meant);
+}
+
 void unknown_name(std::string_view kind, std::string_view name, std::span<const std::string_view> known) {
-  throw UnknownName(fmt::format("{} '{}' is unknown; use {}", kind, name, one_of(known)));
+  throw UnknownName(fmt::format("{} '{}' is unknown; {}use {}", kind, name,
+                                suggestion(std::string(name), {known.begin(), known.end()}), one_of(known)));
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {

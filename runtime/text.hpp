@@ -26,7 +26,12 @@ std::string short_pci_address(std::string address);
 /// `a, b or c`
 std::string one_of(std::span<const std::string_view> names);
 
-/// \throws UnknownName `even-odd form 'x' is unknown; use a, b or c`
+/// The known word that was most likely meant by another; empty if none is near, or if the word itself is known.
+std::string nearest(const std::string& word, const std::vector<std::string>& known);
+/// `did you mean X? `, or nothing.
+std::string suggestion(const std::string& word, const std::vector<std::string>& known);
+
+/// \throws UnknownName `even-odd form 'x' is unknown; did you mean b? use a, b or c`
 [[noreturn]] void unknown_name(std::string_view kind, std::string_view name, std::span<const std::string_view> known);
 
 /// What a table has for a name. \param kind of the names, for messages. \throws UnknownName it has none.

@@ -166,6 +166,8 @@ TEST(Isolated, ChildrenDieAlone) {
     return "";
   };
   EXPECT_EQ(message([]() -> std::string { throw Error("no such column"); }), "no such column");
+  EXPECT_EQ(message([]() -> std::string { throw Error(std::string(1500, 'w')); }),
+            std::string(1500, 'w'));  // than data
   EXPECT_EQ(message([]() -> std::string { throw UsageError("former format"); }), "usage: former format");
   EXPECT_EQ(message([]() -> std::string { std::abort(); }), "it failed");
   EXPECT_EQ(message([] { return std::string(2000, 'x'); }), "it failed");

@@ -1,6 +1,7 @@
 """Plots the correlators of `quarksmith propagator` and their effective masses.
 
-Several files, one a configuration, give means with jackknife errors.
+Several files, one a configuration, give means with jackknife errors. They must agree in all that their provenance says;
+of a configuration that stands in two of them one counts.
 """
 
 from pathlib import Path
@@ -9,6 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import plots
 
+MAY_DIFFER = {"gauge", "gauge_digest", "program_version", "solver", "precision", "even_odd", "links"}
+"""Keys of a provenance that tell configurations apart, or say how the columns were solved."""
 COLOURS = ("#0b5394", "#b45f06", "#38761d", "#741b47", "#666666", "#990000")
 
 
@@ -70,17 +73,50 @@ def samples_of(results: list[dict], name: str) -> np.ndarray:
     return values[..., 0] if values.ndim == 3 else values
 
 
-def require_alike(results: list[dict]) -> None:
-    """Configurations may be averaged only if lattice, action and mass agree."""
-    for result in results[1:]:
-        for what in (lambda r: r["lattice"], parameters, lambda r: list(r["correlators"])):
-            if what(result) != what(results[0]):
-                raise ValueError(f"not of one ensemble: {what(results[0])} and {what(result)}")
+def require_alike(one: plots.Part, other: plots.Part) -> None:
+    """What is averaged is of one lattice and one provenance, but for the configuration.
+
+    Raises:
+        ValueError: the first key that differs, with both values.
+    """
+    (path, first), (path2, second) = one, other
+    made, made2 = first["provenance"], second["provenance"]
+    same = [("lattice", first["lattice"], second["lattice"])]
+    same += [(k, made.get(k), made2.get(k)) for k in sorted({*made, *made2} - MAY_DIFFER)]
+    same.append(("correlators", list(first["correlators"]), list(second["correlators"])))
+    for key, value, value2 in same:
+        if value != value2:
+            raise ValueError(
+                f"not of one ensemble: {key} is {value} in {path}, {value2} in {path2}; draw them one by one"
+            )
 
 
-def plot(results: list[dict], out: Path) -> None:
+def one_each(parts: list[plots.Part]) -> tuple[list[dict], list[str]]:
+    """The results of each configuration once, and a remark on files that repeat one."""
+    found: dict[str, plots.Part] = {}
+    remarks = []
+    for path, result in parts:
+        require_alike(parts[0], (path, result))
+        known = found.setdefault(result["provenance"]["gauge_digest"], (path, result))
+        if known[1] is not result:
+            remarks.append(f"{path}: of the same configuration as {known[0]}, not counted again")
+    return [result for _, result in found.values()], remarks
+
+
+def title(results: list[dict], repeated: int) -> str:
+    """What was computed, and of how many configurations."""
+    made, count = results[0]["provenance"], len(results)
+    extents = "x".join(map(str, results[0]["lattice"]))
+    ends = f"source {made.get('source', 'unknown')}" + (f", sink {made['sink']}" if made.get("sink") else "")
+    ensemble = "1 configuration" if count == 1 else f"{count} configurations, jackknife errors"
+    if repeated:
+        ensemble += f" ({repeated} repeated file{'s'[: repeated > 1]} left out)"
+    return f"{extents}, {parameters(results[0])}; {ends}\n{ensemble}"
+
+
+def plot(parts: list[plots.Part], out: Path) -> list[str]:
     """Two panels: correlators on a logarithmic scale, effective masses."""
-    require_alike(results)
+    results, remarks = one_each(parts)
     left, right = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")[1]
     for index, name in enumerate(results[0]["correlators"]):
         colour = COLOURS[index % len(COLOURS)]
@@ -100,10 +136,7 @@ def plot(results: list[dict], out: Path) -> None:
         effective = forward_mass if baryon else cosh_mass
         masses, mass_error = plots.jackknife(samples, lambda mean, e=effective, s=shape: e(s(mean)))
         right.errorbar(np.arange(len(masses)) + 0.04 * index, masses, mass_error, fmt="o", ms=4, color=colour, lw=1)
-    extents = "x".join(map(str, results[0]["lattice"]))
-    count = len(results)
-    ensemble = "1 configuration" if count == 1 else f"{count} configurations, jackknife errors"
-    left.figure.suptitle(f"{extents}, {parameters(results[0])}; {ensemble}", fontsize=11)
+    left.figure.suptitle(title(results, len(parts) - len(results)), fontsize=11)
     left.set(xlabel="t / a", ylabel="|C(t) / C(0)|", yscale="log", title="mesons: t and T - t averaged; open: negative")
     right.set(xlabel="t / a", ylabel="effective mass  a m(t)", title="mesons: cosh form; proton: log ratio")
     right.set_ylim(bottom=0)
@@ -111,6 +144,7 @@ def plot(results: list[dict], out: Path) -> None:
     for axes in (left, right):
         axes.grid(alpha=0.3)
     plots.save(left.figure, out)
+    return remarks
 
 
 if __name__ == "__main__":

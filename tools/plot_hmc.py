@@ -1,10 +1,17 @@
-"""Plots a run of `quarksmith hmc`: plaquette, dH, <exp(-dH)>, forces of each monomial and their share of the time."""
+"""Plots a run of `quarksmith hmc`: plaquette, dH, <exp(-dH)>, forces of each monomial and their share of the time.
 
+Several files are parts of one run, which was resumed: a trajectory that stands in two of them counts once.
+"""
+
+import textwrap
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import plots
+
+NUMBERS = ("beta", "mass", "kappa", "csw", "csw_r", "csw_t", "mu", "epsilon", "m5", "ls", "u0", "twist", "power")
+"""Keys of a monomial that a title names."""
 
 
 def with_error(series: np.ndarray) -> str:
@@ -13,21 +20,86 @@ def with_error(series: np.ndarray) -> str:
     return f"{series.mean():.5f}" if np.isnan(error) else f"{series.mean():.5f} ± {error:.5f}"
 
 
-def plot_history(axes: np.ndarray, numbers: np.ndarray, trajectories: list[dict]) -> None:
-    """Plaquette and dH; means are those of the second half, where a run has become thermal."""
-    half = len(trajectories) // 2
+def what_differs(one: dict, other: dict) -> str:
+    """Why two files are not of one run; empty if they may be."""
+    keys = ["lattice", "seed"] + [f"run.{k}" for k in {**one.get("run", {}), **other.get("run", {})}]
+    for key in keys if "run" in one and "run" in other else keys[:2]:
+        values = [(r["run"].get(key[4:], "missing") if key.startswith("run.") else r[key]) for r in (one, other)]
+        if values[0] != values[1]:
+            return f"{key.removeprefix('run.')} is {values[0]} and {values[1]}"
+    return ""
+
+
+def join(parts: list[plots.Part]) -> tuple[dict[int, dict], list[str]]:
+    """Trajectories by number, each once, and remarks.
+
+    Raises:
+        ValueError: the files are not of one run.
+    """
+    parts = sorted(parts, key=lambda part: part[1]["first"])
+    (head, run), found, repeated = parts[0], {}, {}
+    origin: dict[int, Path] = {}
+    for path, part in parts:
+        if why := what_differs(run, part):
+            raise ValueError(f"not of one run: {why} ({head}, {path}); draw them one by one")
+        for number, t in enumerate(part["trajectories"], start=part["first"]):
+            if "dH" not in t:
+                raise ValueError(f"{path} holds energies alone, no trajectory")
+            if number not in found:
+                found[number], origin[number] = t, path
+                continue
+            known = found[number]
+            if list(known["forces"]) != list(t["forces"]) or not np.isclose(known["plaquette"], t["plaquette"], 1e-6):
+                raise ValueError(
+                    f"not of one run: trajectory {number} ends at plaquette {known['plaquette']:.8f} in "
+                    f"{origin[number]}, at {t['plaquette']:.8f} in {path}; leave one of them out"
+                )
+            repeated.setdefault(path, []).append(number)
+    remarks = [f"{p}: trajectories {of[0]} to {of[-1]} repeat others, counted once" for p, of in repeated.items()]
+    missing = sorted(set(range(min(found, default=0), max(found, default=0))) - set(found))
+    if missing:
+        remarks.append(f"{len(missing)} trajectories between {missing[0]} and {missing[-1]} are missing")
+    return dict(sorted(found.items())), remarks
+
+
+def actions(run: dict[str, str]) -> str:
+    """What the keys of a run say of its action: kind, name and parameters of each monomial."""
+    texts = []
+    for name in run.get("monomials", "").split(", "):
+        of = lambda key, name=name: run.get(f"monomial '{name}': {key}", "")  # noqa: E731
+        kind = "" if of("kind") == "gauge" else of("kind")
+        words = [f"{kind} {of('action')}".strip(), *(f"{k} {of(k)}" for k in NUMBERS if of(k) not in ("", "0"))]
+        texts.append(f"{name}: " + ", ".join(w for w in words if w))
+    return "; ".join(texts)
+
+
+def title(run: dict, numbers: np.ndarray, kept: np.ndarray, plaquette: np.ndarray) -> str:
+    """Lattice, action, part that counts, autocorrelation time."""
+    extents = "x".join(map(str, run["lattice"]))
+    action = actions(run.get("run", {})) or "monomials " + ", ".join(run["trajectories"][0]["forces"])
+    history = (
+        f"trajectories {numbers[0]} to {numbers[-1]}, thermalised from {numbers[kept][0]} on; "
+        f"plaquette: {plots.autocorrelation_text(plaquette[kept], 'trajectories')}"
+    )
+    return "\n".join([*textwrap.wrap(f"{extents}, seed {run['seed']}; {action}", 110), *textwrap.wrap(history, 110)])
+
+
+def plot_history(axes: np.ndarray, numbers: np.ndarray, kept: np.ndarray, trajectories: list[dict]) -> None:
+    """Plaquette and dH; means are those of the thermalised part."""
     plaquette = np.array([t["plaquette"] for t in trajectories])
     dh = np.array([t["dH"] for t in trajectories])
     accepted = np.array([t["accepted"] for t in trajectories])
     axes[0].plot(numbers, plaquette, lw=0.8, color="#0b5394")
-    axes[0].set(ylabel="plaquette", title=f"second half: {with_error(plaquette[half:])}")
+    axes[0].set(ylabel="plaquette", title=f"plaquette {with_error(plaquette[kept])}")
     axes[1].plot(numbers[accepted], dh[accepted], ".", color="#0b5394", label="accepted")
     if not accepted.all():
         axes[1].plot(numbers[~accepted], dh[~accepted], "x", color="#b45f06", label="rejected")
-    kept = f"acceptance {accepted[half:].mean():.2f}, <exp(-dH)> {with_error(np.exp(-dh[half:]))}"
-    axes[1].set(ylabel="dH", title=f"second half: {kept}")
-    axes[1].title.set_fontsize("medium")
+    axes[1].set(ylabel="dH")
+    axes[1].set_title(f"acceptance {accepted[kept].mean():.2f}, <exp(-dH)> {with_error(np.exp(-dh[kept]))}")
     axes[1].legend(frameon=False)
+    if not kept.all():
+        for one in axes:
+            one.axvspan(numbers[0] - 0.5, numbers[kept][0] - 0.5, color="#999999", alpha=0.2, lw=0)
 
 
 def plot_forces(axes: np.ndarray, numbers: np.ndarray, trajectories: list[dict], sites: int) -> None:
@@ -47,21 +119,25 @@ def plot_forces(axes: np.ndarray, numbers: np.ndarray, trajectories: list[dict],
     axes[1].legend(frameon=False)
 
 
-def plot(parts: list[dict], out: Path) -> None:
+def plot(parts: list[plots.Part], out: Path, first: int | None = None) -> list[str]:
     """Four pictures of one run, which may have been resumed."""
-    parts.sort(key=lambda part: part["first"])
-    trajectories = [t for part in parts for t in part["trajectories"]]
-    if not trajectories or "dH" not in trajectories[0]:
+    found, remarks = join(parts)
+    if not found:
         raise ValueError("there is no trajectory in it")
-    numbers = np.concatenate([part["first"] + np.arange(len(part["trajectories"])) for part in parts])
-    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
-    plot_history(axes[0], numbers, trajectories)
-    plot_forces(axes[1], numbers, trajectories, int(np.prod(parts[0]["lattice"])))
+    numbers, trajectories = np.array(list(found)), list(found.values())
+    kept = plots.thermalised(numbers, first)
+    figure, axes = plt.subplots(2, 2, figsize=(10, 7.5), layout="constrained")
+    run = next(part for _, part in parts if part["trajectories"])
+    figure.suptitle(title(run, numbers, kept, np.array([t["plaquette"] for t in trajectories])), fontsize=10)
+    plot_history(axes[0], numbers, kept, trajectories)
+    plot_forces(axes[1], numbers, trajectories, int(np.prod(run["lattice"])))
     for one in axes.flat:
+        one.title.set_fontsize("medium")
         one.grid(alpha=0.3)
         one.set_axisbelow(True)
     plots.save(figure, out)
+    return remarks
 
 
 if __name__ == "__main__":
-    plots.run(__doc__, "JSON of `quarksmith hmc --json`", "hmc.png", plot, several=True)
+    plots.run(__doc__, "JSON of `quarksmith hmc --json`", "hmc.png", plot, several=True, thermal="trajectory")

@@ -1,17 +1,21 @@
-"""Plots GFLOP/s against flop per byte of all kernels of `quarksmith bench --json`, with the line of the copy bandwidth.
+"""Plots the roofline of all kernels of `quarksmith bench --json`: performance against arithmetic intensity.
 
-Evidence of a sweep (generated/tuned) does as well, with the copy bandwidth given by --copy: its best candidates.
+The roofs are the copy bandwidth of memory, that of the cache, and the peaks of arithmetic in double and single. Hollow:
+kernels whose data fit into the cache. Evidence of a sweep (generated/tuned) does as well, its best candidates, with the
+roofs given by --copy and --peak.
 """
 
 import argparse
 import json
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import plots
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -49,6 +53,7 @@ class Point:
     precision: str
     gflops: float
     gbytes: float
+    cached: bool = False
 
     @property
     def kind(self) -> str:
@@ -67,30 +72,74 @@ class Point:
         return COLOURS.get(self.precision, "#e69138")
 
 
-def read(path: Path, copy: float, size: str) -> tuple[str, float, list[Point]]:
-    """(title, copy bandwidth in GB/s, points) of a file; of evidence those of one class of launches."""
+@dataclass(frozen=True)
+class Roofs:
+    """Bounds of a device.
+
+    Attributes:
+        copy: bandwidth of memory, read and written bytes counted, in GB/s.
+        cache: that of the last cache; 0 if it is not known.
+        cache_bytes: its size.
+        peaks: GFLOP/s of fused multiply-adds by precision of the arithmetic; empty if they are not known.
+    """
+
+    copy: float
+    cache: float = 0
+    cache_bytes: int = 0
+    peaks: Mapping[str, float] = field(default_factory=dict)
+
+
+def read(options: argparse.Namespace) -> tuple[str, Roofs, list[Point]]:
+    """(title, roofs, points) of a file; of evidence those of one class of launches."""
+    path: Path = options.data
     data = json.loads(path.read_text())
+    peaks = dict(zip(("double", "single"), options.peak or (), strict=False))
     if isinstance(data["kernels"], list):
+        cache_bytes = 0 if data["rotating_buffers"] else data.get("cache_bytes", 0)
         points = [
-            Point(k["name"], k["family"], k["precision"], k["gflops"], k["gbytes_per_second"]) for k in data["kernels"]
+            Point(
+                k["name"], k["family"], k["precision"], k["gflops"], k["gbytes_per_second"], fits_into(k, cache_bytes)
+            )
+            for k in data["kernels"]
         ]
         buffers = "rotating buffers" if data["rotating_buffers"] else "same buffers"
         title = f"{data['device'].split(',')[0]}, {'x'.join(map(str, data['lattice']))}, {buffers}"
-        return title, copy or data["copy_bytes_per_second"] * 1e-9, points
+        copy = options.copy or data["copy_bytes_per_second"] * 1e-9
+        cache = data.get("cache_bytes_per_second", 0) * 1e-9 if cache_bytes else 0
+        return title, Roofs(copy, cache, cache_bytes, peaks or data.get("peak_gflops", {})), points
     evidence = read_evidence(path, load_profile("full").kernels)
-    if not copy:
+    if not options.copy:
         raise SystemExit(f"{path} records no copy bandwidth; give it with --copy GB/S")
-    size = size or evidence.sizes[0]
+    size = options.size or evidence.sizes[0]
     points = [
         Point(m.spec.name, "hopping" if m.spec.links else "update", m.spec.precision, m.gflops(), m.gbytes())
         for m in evidence.kernels
         if m.size == size
     ]
-    return f"{evidence.device}, {evidence.title(size)}, best candidates of the sweep", copy, points
+    title = f"{evidence.device}, {evidence.title(size)}, best candidates of the sweep"
+    return title, Roofs(options.copy, peaks=peaks), points
 
 
-def plot(title: str, copy: float, points: list[Point], out: Path) -> None:
-    """Above logarithmic axes, below the fraction of the line; colours are precisions, markers kinds of kernels."""
+def fits_into(kernel: dict, cache_bytes: int) -> bool:
+    """Whether what a launch moves at least fits into the cache, from which launches on the same buffers take it."""
+    return kernel["gbytes_per_second"] * kernel["microseconds"] * 1e3 < cache_bytes if cache_bytes else False
+
+
+def draw_roofs(axes: Axes, roofs: Roofs, x: np.ndarray) -> None:
+    """Slopes of memory and cache up to the peaks of arithmetic, which are level."""
+    top = max(roofs.peaks.values(), default=np.inf)
+    axes.plot(x, np.minimum(roofs.copy * x, top), color="#444444", lw=1.2, label=f"memory, {roofs.copy:.4g} GB/s")
+    if roofs.cache:
+        label = f"cache of {roofs.cache_bytes / 2**20:.3g} MiB, {roofs.cache:.4g} GB/s"
+        axes.plot(x, np.minimum(roofs.cache * x, top), color="#888888", lw=1.2, ls="--", label=label)
+    fastest = max(roofs.copy, roofs.cache)
+    for name, peak in roofs.peaks.items():
+        level = x[x * fastest >= peak]
+        axes.plot(level, np.full(len(level), peak), color=COLOURS[name], lw=1.2, label=f"{name}, {peak:.4g} GFLOP/s")
+
+
+def plot(title: str, roofs: Roofs, points: list[Point], out: Path) -> None:
+    """Above logarithmic axes, below the fraction of the copy; colours are precisions, markers kinds of kernels."""
     points = [p for p in points if p.gflops > 0 and p.gbytes > 0]
     if not points:
         raise SystemExit("plot: none of the kernels has flops and a time; nothing to draw")
@@ -98,18 +147,22 @@ def plot(title: str, copy: float, points: list[Point], out: Path) -> None:
     figure, (axes, below) = plt.subplots(
         2, 1, figsize=(9.5, 8), layout="constrained", sharex=True, height_ratios=(1.5, 1)
     )
-    x = np.geomspace(intensity.min() / 1.4, intensity.max() * 1.4, 50)
-    axes.plot(x, copy * x, color="#555555", lw=1, label=f"copy, {copy:.4g} GB/s")
+    ridge = max(roofs.peaks.values(), default=0) / roofs.copy
+    x = np.geomspace(intensity.min() / 1.4, max(intensity.max(), ridge) * 1.4, 400)
+    draw_roofs(axes, roofs, x)
+    copy = roofs.copy
     below.axhline(100, color="#555555", lw=1)
     named = len(points) <= MOST_NAMED
     for n, (p, at) in enumerate(zip(points, intensity, strict=True), start=1):
         for panel, y in ((axes, p.gflops), (below, 100 * p.gbytes / copy)):
-            panel.plot(at, y, MARKERS[p.kind], color=p.colour, ms=6, mfc=p.colour + "66", mew=0.9)
+            panel.plot(
+                at, y, MARKERS[p.kind], color=p.colour, ms=6, mfc="none" if p.cached else p.colour + "88", mew=0.9
+            )
             if named:
                 panel.annotate(str(n), (at, y), xytext=(5, 3), textcoords="offset points", fontsize=8)
-    axes.set(xscale="log", yscale="log", xlim=(x[0], x[-1]), ylabel="GFLOP/s", title=title)
+    axes.set(xscale="log", yscale="log", xlim=(x[0], x[-1]), ylabel="performance (GFLOP/s)", title=title)
     below.set(ylim=(0, max(110, *(110 * p.gbytes / copy for p in points))))
-    below.set(xlabel="flop a byte of least traffic", ylabel="least traffic over time, % of copy")
+    below.set(xlabel="arithmetic intensity (flop/byte of compulsory traffic)", ylabel="bandwidth, % of copy")
     for axis in (axes.xaxis, axes.yaxis):
         low, high = axis.get_view_interval()
         axis.set_major_formatter("{x:g}")
@@ -136,6 +189,10 @@ def _legend(points: list[Point]) -> list[Line2D]:
         for kind, m in MARKERS.items()
         if kind in kinds
     ]
+    if any(p.cached for p in points):
+        handles.append(Line2D([], [], ls="", label=""))
+        for face, label in (("#55555588", "data in memory"), ("none", "data fit into the cache")):
+            handles.append(Line2D([], [], marker="o", ls="", color="#555555", mfc=face, label=label))
     if len(points) <= MOST_NAMED:
         handles.append(Line2D([], [], ls="", label=""))
         handles += [Line2D([], [], ls="", label=f"{n}  {p.name}") for n, p in enumerate(points, start=1)]
@@ -146,11 +203,14 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="JSON of `quarksmith bench --json`, or a file of generated/tuned")
     parser.add_argument("--copy", type=float, default=0, metavar="GB/S", help="copy bandwidth, if the file has none")
+    parser.add_argument(
+        "--peak", type=float, nargs=2, metavar="GFLOP/S", help="peaks of arithmetic in double and single, likewise"
+    )
     parser.add_argument("--class", dest="size", default="", help="of launches in evidence (default: the largest)")
     parser.add_argument("--out", type=Path, default=Path("roofline.png"))
     options = parser.parse_args()
     try:
-        plot(*read(options.data, options.copy, options.size), options.out)
+        plot(*read(options), options.out)
     except SpecError as error:
         raise SystemExit(f"plot: {error}") from error
     print(f"wrote {options.out}")

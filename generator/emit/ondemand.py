@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -64,7 +65,10 @@ class Build:
         """Where modules are kept: in its folder, or with the user where that cannot be written."""
         if not self.folder.exists() or os.access(self.folder, os.W_OK):
             return self.folder / "kernels"
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "quarksmith" / "kernels"
+        base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        if not base.is_absolute():  # the specification says to ignore such
+            base = Path.home() / ".cache"
+        return base / "quarksmith" / "kernels"
 
     @property
     def compiled(self) -> list[str]:
@@ -121,10 +125,31 @@ def _flags(words: Sequence[str]) -> list[str]:
 @contextlib.contextmanager
 def exclusive(build: Build) -> Iterator[None]:
     """No other process compiles or tests kernels of the cache meanwhile: all ranks of a job ask for the same one."""
-    build.cache.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (build.cache / "lock").open("w") as lock:
+    open_cache(build.cache)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(build.cache / "lock", flags, 0o600), "rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def open_cache(folder: Path) -> None:
+    """Makes a cache; refuses one in which, or in a folder above which, others could put what programs then load.
+
+    Raises:
+        CompileError: the reason, and the remedy.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder = folder.resolve()
+    for at in (folder, *folder.parents):
+        facts = at.stat()
+        open_to_all = facts.st_mode & stat.S_IWOTH
+        if (at == folder or open_to_all) and facts.st_uid not in (os.geteuid(), 0):
+            why = f"{at} belongs to user {facts.st_uid}, neither to you ({os.geteuid()}) nor to root"
+        elif open_to_all and not facts.st_mode & stat.S_ISVTX:
+            why = f"{at} can be written by others (chmod o-w)"
+        else:
+            continue
+        raise CompileError(f"no kernels are kept in {folder}: {why}")
 
 
 def discard(module: Path) -> None:
@@ -173,10 +198,10 @@ def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, boo
     digest.update(repr(build.compiled).encode())
     folder = build.cache / f"{specs[0].name}-{digest.hexdigest()[:12]}"
     module = folder / "module.so"
+    open_cache(folder.parent)
     if module.is_file():
         check_module(module)
         return module, False
-    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         work = Path(temporary)
         for path, text in files.items():

@@ -11,11 +11,14 @@
 #include <string>
 #include <vector>
 
+struct gzFile_s;
+
 namespace quarksmith {
 
 using Bytes = std::vector<unsigned char>;
 
-/// A file opened for reading; a gzipped one is unpacked in memory.
+/// A file opened for reading. A gzipped one is unpacked whole when it is opened, which checks it; what is beyond its
+/// first `in_memory_most` bytes is unpacked again when it is read: in order, as readers do, or from the start.
 class InputFile {
  public:
   /// \param most bytes that a gzipped file may unpack to.
@@ -23,8 +26,10 @@ class InputFile {
   explicit InputFile(const std::filesystem::path& path, std::uint64_t most = std::uint64_t(4) << 30);
   const std::string& name() const { return name_; }
   std::uint64_t size() const { return size_; }
-  /// Whether it was unpacked.
-  bool in_memory() const { return !file_; }
+  /// Whether it was unpacked: its bytes are not those of the file.
+  bool unpacked() const { return !file_; }
+  /// Bytes of an unpacked file that are held.
+  static constexpr std::uint64_t in_memory_most = std::uint64_t(64) << 20;
   /// \throws Error the file is shorter than offset + bytes; `what` names the part that is missing.
   void read(std::uint64_t offset, void* to, std::size_t bytes, const char* what) const;
   Bytes read(std::uint64_t offset, std::size_t bytes, const char* what) const;
@@ -35,9 +40,15 @@ class InputFile {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
+  struct CloseStream {
+    void operator()(gzFile_s* stream) const;
+  };
+  void unpack(std::uint64_t most);
+  void read_unpacked(std::uint64_t offset, unsigned char* to, std::size_t bytes) const;
   std::string name_;
   std::unique_ptr<std::FILE, Close> file_;
-  Bytes unpacked_;
+  std::unique_ptr<gzFile_s, CloseStream> stream_;  ///< if not all of it is held
+  Bytes start_;                                    ///< of an unpacked file
   std::uint64_t size_ = 0;
 };
 

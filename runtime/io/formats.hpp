@@ -20,6 +20,7 @@ struct GaugeHead {
   Coordinates extent{};
   int colours = 3;
   std::map<std::string, std::string> notes;
+  bool plaquette_in_double = false;  ///< that of the notes was stored as it was computed
   /// Reads the links of gauge.lattice, a part of a lattice of these extents. Collective.
   std::function<void(const InputFile&, HostGauge& gauge, Communicator&)> read_links;
   /// Filled by read_links; null if the file records none.

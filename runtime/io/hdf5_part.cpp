@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "runtime/error.hpp"
+#include "runtime/io/file.hpp"
 #include "runtime/io/isolated.hpp"
 
 namespace quarksmith::hdf5 {
@@ -43,6 +44,7 @@ std::vector<Complex64> load_part(const std::string& path, const LatticeArray& ar
   for (Extent* all : {&whole, &here}) all->insert(all->end(), array.after.begin(), array.after.end());
   first.resize(whole.size());
   const std::size_t count = std::accumulate(here.begin(), here.end(), std::size_t(1), std::multiplies<>());
+  InputFile{path};  // says why a file cannot be opened at all
   const std::string reply = isolated(
       [&] {
         const std::string what = fmt::format("{}: cannot read {}", path, array.name);
@@ -70,6 +72,7 @@ std::vector<Complex64> load_part(const std::string& path, const LatticeArray& ar
 }
 
 bool holds(const std::string& path, const std::string& name) {
+  InputFile{path};  // says why a file cannot be opened at all
   const std::string reply = isolated(
       [&] {
         const Handle file = open_for_reading(path);

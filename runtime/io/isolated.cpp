@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -21,6 +22,8 @@ namespace {
 
 enum class Outcome : unsigned char { result = 1, error, usage };
 
+/// Bytes of what an error says.
+constexpr std::uint64_t longest_message = 1 << 16;
 /// Generous for any sound file; a crafted one must not hang or fill the machine.
 constexpr std::uint64_t seconds = 10, bytes_per_second = 16 << 20, spare_memory = std::uint64_t(2) << 30;
 
@@ -110,7 +113,7 @@ std::string isolated(const std::function<std::string()>& work, std::uint64_t mos
   }
   if (child == 0) serve(work, most, ends[1]);
   close(ends[1]);
-  const std::string reply = receive(ends[0], most);
+  const std::string reply = receive(ends[0], std::max(most, longest_message));
   close(ends[0]);
   int status = 0;
   pid_t ended = 0;
@@ -118,7 +121,9 @@ std::string isolated(const std::function<std::string()>& work, std::uint64_t mos
   while (ended < 0 && errno == EINTR);
   // Where the caller's program ignores its children's ends, only the stream tells.
   if (ended == child && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) throw Error(failure);
-  if (reply.empty() || reply.size() > most + 1) throw Error(failure);
+  if (reply.empty()) throw Error(failure);
+  const bool result = static_cast<Outcome>(reply[0]) == Outcome::result;
+  if (reply.size() > (result ? most : std::max(most, longest_message)) + 1) throw Error(failure);
   const std::string text = reply.substr(1);
   switch (static_cast<Outcome>(reply[0])) {
     case Outcome::result:

@@ -32,13 +32,30 @@ std::string owner_text() {
   return fmt::format("host {}, process {}\n", host.data(), getpid());
 }
 
-/// What the owner of a lock has written there.
-std::string owner_of(int descriptor) {
+std::string lock_text(int descriptor) {
   std::array<char, 512> text{};
   const ssize_t got = pread(descriptor, text.data(), text.size() - 1, 0);
-  std::string owner(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  return {text.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
+}
+
+/// Whether that is what owners write: anything else is a user's file that happens to have the name.
+bool is_lock_text(const std::string& text) {
+  const std::size_t process = text.find(", process ");
+  return text.starts_with("host ") && process != std::string::npos && text.find('\n') + 1 == text.size() &&
+         text.find_first_not_of("0123456789\n", process + 10) == std::string::npos;
+}
+
+/// What the owner of a lock has written there.
+std::string owner_of(int descriptor) {
+  std::string owner = lock_text(descriptor);
   while (!owner.empty() && owner.back() == '\n') owner.pop_back();
   return owner.empty() ? "which has not said who it is" : owner;
+}
+
+/// Whether an open file is a regular one without a second name.
+bool is_plain(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;
 }
 
 /// Whether an open file is still the one that has the name.
@@ -87,25 +104,35 @@ bool rename_to_new(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 PathLock::PathLock(const fs::path& path) : file_(path.string() + ".lock") {
-  for (;;) {
-    descriptor_ = open(file_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  for (int patience = 50;;) {
+    const int common = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    descriptor_ = open(file_.c_str(), common | O_CREAT | O_EXCL, 0666);
+    const bool made = descriptor_ >= 0;
+    if (!made && errno == EEXIST) descriptor_ = open(file_.c_str(), common);
+    if (descriptor_ < 0 && errno == ENOENT) continue;  // removed just now
     if (descriptor_ < 0) cannot(path, "create " + file_.string(), std::strerror(errno));
-    struct stat status {};
+    bool ours = false;
     try {
-      if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode))
-        cannot(path, "lock it", file_.string() + " is no regular file; remove it");
-      if (!lock(descriptor_, path, file_))
+      if (!is_plain(descriptor_)) cannot(path, "lock it", file_.string() + " is no regular file; choose another name");
+      const std::string text = made ? "" : lock_text(descriptor_);
+      ours = made || is_lock_text(text);
+      if (!ours && (!text.empty() || --patience == 0))  // its owner may be about to write there
+        cannot(path, "lock it",
+               file_.string() + " is there and no lock of a run; choose another name, or move it away");
+      if (ours && !lock(descriptor_, path, file_))
         throw Error(fmt::format("{}: in use by another run ({}); wait for its end or choose another name",
                                 path.string(), owner_of(descriptor_)));
     } catch (...) {
       close(std::exchange(descriptor_, -1));
       throw;
     }
-    if (is_at(descriptor_, file_)) break;
+    if (ours && is_at(descriptor_, file_)) break;
     close(std::exchange(descriptor_, -1));  // its last owner has just removed it
+    if (!ours) usleep(2000);
   }
   const std::string owner = owner_text();
-  if (ftruncate(descriptor_, 0) != 0 || pwrite(descriptor_, owner.data(), owner.size(), 0) < 0) {
+  if (pwrite(descriptor_, owner.data(), owner.size(), 0) < 0 ||
+      ftruncate(descriptor_, static_cast<off_t>(owner.size())) != 0) {
     const std::string why = std::strerror(errno);
     release();
     cannot(path, "lock it", why);
@@ -123,7 +150,7 @@ PathLock& PathLock::operator=(PathLock&& other) noexcept {
 
 void PathLock::release() noexcept {
   if (descriptor_ < 0) return;
-  unlink(file_.c_str());
+  if (is_at(descriptor_, file_)) unlink(file_.c_str());
   close(std::exchange(descriptor_, -1));
 }
 

@@ -10,7 +10,8 @@ namespace quarksmith {
 class Communicator;
 
 /// A name that one process at a time has to itself. `<path>.lock` names host and process of the owner and is removed
-/// with it; a stale lock of a process that was killed is ignored.
+/// with it; a stale lock of a process that was killed is ignored, and a file of that name that is no lock is refused
+/// and stays as it is.
 class PathLock {
  public:
   PathLock() = default;

@@ -149,7 +149,7 @@ std::unique_ptr<SharedFile> SharedFile::update(const std::filesystem::path& path
 }
 
 std::unique_ptr<SharedFile> SharedFile::reader(const InputFile& file, Communicator& communicator) {
-  if (communicator.size() == 1 || file.in_memory()) return std::make_unique<OwnInput>(file);
+  if (communicator.size() == 1 || file.unpacked()) return std::make_unique<OwnInput>(file);
   return of_ranks(file.name(), false, {file.name(), ""}, communicator);
 }
 

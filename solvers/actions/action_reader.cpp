@@ -61,7 +61,8 @@ const ActionInfo& ActionReader::meant(const std::string& name, const Texts& give
   for (const RefusedAction& refused : refused_actions())
     if (refused.name == stated) throw UnknownName(fmt::format("action '{}' was not built: {}", name, refused.why));
   if (chosen == actions().end())
-    throw UnknownName(fmt::format("action '{}' is unknown; use {}", name, fmt::join(action_names(), ", ")));
+    throw UnknownName(fmt::format("action '{}' is unknown; {}use {}", name, suggestion(name, action_names()),
+                                  fmt::join(action_names(), ", ")));
   for (const auto& [extension, p] : extensions(*chosen))
     if (given.contains(p->name)) return *extension;
   return *chosen;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/error.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith {
 namespace {
@@ -18,7 +19,8 @@ const ActionInfo& find_in(std::span<const ActionInfo> table, std::string_view ki
   }
   for (const RefusedAction& refused : refused_actions())
     if (refused.name == name) throw UnknownName(fmt::format("{} '{}' was not built: {}", kind, name, refused.why));
-  throw UnknownName(fmt::format("{} '{}' is unknown; this build knows {}", kind, name, fmt::join(known, ", ")));
+  throw UnknownName(fmt::format("{} '{}' is unknown; {}this build knows {}", kind, name,
+                                suggestion(std::string(name), {known.begin(), known.end()}), fmt::join(known, ", ")));
 }
 
 std::string replaced(std::string_view name, char from, char to) {

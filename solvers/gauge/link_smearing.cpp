@@ -24,7 +24,8 @@ LinkSmearing link_smearing_of(const std::string& text) {
   const auto [name, numbers] = cut_at_colon(text);
   for (const LinkSmearingKind* kind : listed<LinkSmearingKind>())
     if (kind->name == name) return {kind, read_choice(numbers, kind->parameters, said, form_of(*kind))};
-  throw UsageError(fmt::format("{} is unknown; use {}", said, link_smearing_forms()));
+  throw UsageError(fmt::format("{} is unknown; {}use {}", said, suggestion(name, names_of<LinkSmearingKind>()),
+                               link_smearing_forms()));
 }
 
 std::uint64_t LinkSmearing::steps() const {

@@ -20,7 +20,7 @@ QuarkSmearing smearing_of(const std::string& text, const std::string& said, cons
   const auto [name, numbers] = cut_at_colon(text);
   for (const SmearingKind* kind : listed<SmearingKind>())
     if (kind->name == name) return {kind, read_choice(numbers, kind->parameters, said, form_of(*kind))};
-  throw UsageError(fmt::format("{} is unknown; use {}", said, forms));
+  throw UsageError(fmt::format("{} is unknown; {}use {}", said, suggestion(name, names_of<SmearingKind>()), forms));
 }
 
 }  // namespace

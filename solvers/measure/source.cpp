@@ -26,7 +26,11 @@ SourceSettings read_source(const std::string& text, const std::string& said) {
   if (const SourceKind* kind = kind_of<SourceKind>(name))
     return {kind, read_choice(rest, kind->parameters, said, form_of(*kind)), {}};
   const SmearingKind* smearing = kind_of<SmearingKind>(name);
-  if (smearing == nullptr) throw UsageError(fmt::format("{} is unknown; use {}", said, source_forms()));
+  if (smearing == nullptr) {
+    std::vector<std::string> known = names_of<SourceKind>(), smeared = names_of<SmearingKind>();
+    known.insert(known.end(), smeared.begin(), smeared.end());
+    throw UsageError(fmt::format("{} is unknown; {}use {}", said, suggestion(name, known), source_forms()));
+  }
   const std::string form = source_form_of(*smearing);
   const auto [place, numbers] = cut_at_colon(rest);
   return {&a_point(),

@@ -85,6 +85,16 @@ def test_our_writer_writes_the_bytes_of_the_other_one(quarksmith, tmp_path, link
     assert struct.unpack("<d", ours[16:24])[0] == pytest.approx(plaquette(links), abs=1e-13)
 
 
+@pytest.mark.parametrize(("off", "status"), [(2e-15, 0), (3e-12, 1), (-5e-10, 1)])
+def test_the_plaquette_is_compared_to_rounding(quarksmith, tmp_path, links, off, status):
+    """It is stored in double, as it was computed; what is off by more is not that of the links."""
+    data = bytearray(openqcd_bytes(links))
+    data[16:24] = struct.pack("<d", struct.unpack("<d", data[16:24])[0] + off)
+    (tmp_path / "a.openqcd").write_bytes(data)
+    said = quarksmith("info", "a.openqcd", status=status)
+    assert status == 0 or "the links do not match" in said.stderr
+
+
 def test_a_wrong_order_of_links_is_found_by_the_plaquette(quarksmith, tmp_path, links):
     data = bytearray(openqcd_bytes(links))
     data[24 : 24 + 144], data[24 + 288 : 24 + 432] = data[24 + 288 : 24 + 432], data[24 : 24 + 144]

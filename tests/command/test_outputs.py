@@ -82,6 +82,23 @@ def test_links_in_place_of_temporary_files_are_not_followed(quarksmith, configur
     assert configuration.read_bytes() == content
 
 
+@pytest.mark.parametrize("content", [b"[[package]]\nname = 'quark'\n", b""], ids=["text", "empty"])
+@pytest.mark.parametrize("place", ["file", "hard link"])
+def test_a_file_of_the_name_of_a_lock_that_is_none_stays(quarksmith, configuration, content, place):
+    """`--out poetry` beside a poetry.lock."""
+    lock, other = quarksmith.folder / "poetry.lock", quarksmith.folder / "other"
+    other.write_bytes(content)
+    lock.hardlink_to(other) if place == "hard link" else lock.write_bytes(content)
+    for line in (
+        ("heatbath", *SMALL, "--sweeps", "1", "--out", "poetry"),
+        ("convert", configuration, "poetry", "--format", "ildg"),
+        ("convert", configuration, "poetry", "--format", "ildg", "--overwrite"),
+    ):
+        message = quarksmith.refuses(*line, status=1)
+        assert "poetry: cannot lock it: poetry.lock is " in message and "choose another name" in message
+    assert lock.read_bytes() == other.read_bytes() == content
+
+
 def test_what_a_killed_run_left_is_not_taken_for_another_file(quarksmith, configuration):
     (quarksmith.folder / "o.nersc.part").write_bytes(b"unfinished")
     assert "left by a run that was killed" in quarksmith.refuses("convert", configuration, "o.nersc")
@@ -209,3 +226,22 @@ def test_a_signal_ends_with_what_was_kept(quarksmith, tmp_path, name):
     assert run.returncode == 128 + number
     assert f"quarksmith: error: ended by {name}; finished files are kept, and the columns in the .part" in errors
     assert (tmp_path / "p.h5.part").exists() and not (tmp_path / "p.h5.lock").exists()
+
+
+def test_a_gzipped_file_takes_no_memory_for_what_follows_the_links(quarksmith, configuration, tmp_path):
+    """400 MB of zeros behind a configuration; and one that is larger than what is held at once is read all the same."""
+    quarksmith("convert", configuration, "u.nersc")
+    with gzip.open(tmp_path / "padded.gz", "wb", compresslevel=1) as file:
+        file.write((tmp_path / "u.nersc").read_bytes())
+        for _ in range(400):
+            file.write(bytes(1 << 20))
+    with subprocess.Popen(
+        [BUILD / "bin" / "quarksmith", "info", "padded.gz"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as run:
+        _, status, used = os.wait4(run.pid, 0)
+        said = run.stderr.read().decode()
+    assert os.waitstatus_to_exitcode(status) == 1 and "padded.gz" in said
+    assert used.ru_maxrss < 250 << 10, f"{used.ru_maxrss} kB"

@@ -34,7 +34,12 @@ SHELLS = ("bash", "zsh", "fish")
         (("smear", "stout", "a", "b", "--steps", "x"), "smear: --steps: 'x' is not a whole number;"),
         (("smear", "stout", "a", "b", "--steps", "0"), "smear: --steps: 0 is too small; use a number above 0;"),
         (("propagator", "--gauge", "u", "--ls", "99"), "propagator: --ls: 99 is not in the range 1 to 64;"),
-        (("info", "u", "--log-level", "loud"), "--log-level: loud not in {info,warn,error}; `quarksmith info --help`"),
+        (
+            ("info", "u", "--log-level", "inof"),
+            "--log-level 'inof' is unknown; did you mean info? use info, warn or error; `quarksmith info --help`",
+        ),
+        (("convert", "a", "b", "--format", "nersk"), "--format 'nersk' is unknown; did you mean nersc? use ildg, "),
+        (("smear", "stoot", "a", "b"), "kind 'stoot' is unknown; did you mean stout? use stout, ape or hyp;"),
         (("propagator", "--gauge"), "`quarksmith propagator --help` shows its use"),
     ],
 )
@@ -74,7 +79,25 @@ def test_bash_completes_commands_options_and_values(quarksmith):
     assert completed(script, "quarksmith info u --log-level ") == ["info", "warn", "error"]
     assert completed(script, "quarksmith info u --log-level=wa") == ["warn"]
     assert completed(script, "quarksmith smear ") == ["stout", "ape", "hyp"]
+    assert completed(script, "quarksmith propagator --action tw") == ["twisted-mass", "twisted-clover"]
+    assert completed(script, "quarksmith propagator --source gau") == ["gaussian:"]
+    assert completed(script, "quarksmith heatbath --start h") == ["hot"]
     assert completed(script, "quarksmith propagator --gauge ") == []  # then bash completes names of files
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["action", "solver", "precision", "source", "sink", "smear-links", "policy", "basis", "even-odd", "updates"],
+)
+def test_values_that_are_completed_are_those_that_are_taken(quarksmith, option):
+    """What the error of a wrong one lists."""
+    offered = completed(quarksmith("completion", "bash").stdout, f"quarksmith propagator --{option} ")
+    command = ("propagator", "--gauge", "unit:4,4,4,4", "--mass", "1", "--correlators", "c.json")
+    mixed = ("--precision", "double-half") if option == "updates" else ()
+    listed = quarksmith.refuses(*command, *mixed, f"--{option}", "xyzzy").split("; use ")[1].split("; ")[0]
+    known = re.split(r"\[[^\]]*\]|, | or |:\S+", listed.strip())
+    known = {re.sub(r",\S*", "", word.strip()) for word in known if word.strip(" ,")}
+    assert {word.rstrip(":") for word in offered} - {"double-single", "double-half"} == known
 
 
 @pytest.mark.parametrize("shell", SHELLS)

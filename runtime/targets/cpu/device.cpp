@@ -93,7 +93,9 @@ class CpuDevice final : public Device, public HopTimes {
 
   std::string name() const override { return "cpu"; }
   std::string description() const override {
-    return fmt::format("{}, {} threads, kernels for {}", processor_model(), omp_get_max_threads(), set_.name);
+    const int threads = omp_get_max_threads();
+    return fmt::format("{}, {} thread{}, kernels for {}", processor_model(), threads, threads == 1 ? "" : "s",
+                       set_.name);
   }
   std::map<std::string, std::string> facts() const override {
     return {{"device", device_name()}, {"target", "cpu"}, {"toolkit", __VERSION__}};
