@@ -40,16 +40,16 @@ SIGNS = {
         "psi[0] + times_i(psi[3])",
         "psi[0] - times_i(psi[3])",
     ),
-    "clover_term_double_r18": ("clover_term.hpp", "? time : space", "? time : -space"),  # of planes
-    "staple_double_r18": ("staple.hpp", "walk<+1, -1>(a, x, mu, nu)", "walk<+1, +1>(a, x, mu, nu)"),
+    "term_clover_double": ("term_clover.hpp", "f0 - f5, -f0 + f5", "f0 - f5, -f0 - f5"),  # of blocks
+    "set_staple_double": ("set_staple.hpp", "walk<+1, -1>(a, x, mu, nu)", "walk<+1, +1>(a, x, mu, nu)"),
     "plaquette_double_r18": ("plaquette.hpp", "adj(u_y_5 * u_x_at_py_5)", "(u_y_5 * u_x_at_py_5)"),
 }
 """Kernels, and an error in the text of each."""
 LEAF = {
-    "clover_term_double_r18": (
-        "clover_term.hpp",
-        "s1 = u_mu * u_nu_at_pmu * adj(u_mu_at_pnu) * adj(u_nu);",
-        "s1 = u_nu * u_mu_at_pnu * adj(u_nu_at_pmu) * adj(u_mu);",
+    "set_clover_double": (
+        "set_clover.hpp",
+        "s1 = m1_mu * m2_nu_at_pmu * adj(m1_mu_at_pnu) * adj(m2_nu);",
+        "s1 = m2_nu * m1_mu_at_pnu * adj(m2_nu_at_pmu) * adj(m1_mu);",
     )
 }
 """One leaf turned round: +y +x -y -x instead of +x +y -x -y."""
