@@ -186,7 +186,7 @@ def _check_matrices(place: Place, name: str, result: Any, *, algebra: bool) -> N
     for mu, given in result.items():
         if not isinstance(given, Node) or given.kind != "matrix" or (algebra and not given.algebra):
             what = "an element of the algebra; use ta(...)" if algebra else "a matrix"
-            where = given.place if isinstance(given, Node) else place
+            where = given.place if isinstance(given, Node) and given.place.line else place
             raise ExpressionError(f"{where}: {name}, direction {mu.name}: {given} is not {what}")
 
 
