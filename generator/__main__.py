@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -97,6 +98,12 @@ def _parser() -> Parser:
     export.add_argument("--target", choices=tuple(TARGETS), help=f"default: by the ending of --out, else {GPU.name}")
     export.add_argument("--lattice", default="", metavar="X,Y,Z,T", help="what it runs on unless told otherwise")
     export.add_argument("--out", type=Path, metavar="FILE", help="default: NAME and the target's ending, here")
+    _add_evidence_commands(command)
+    return parser
+
+
+def _add_evidence_commands(command: Callable[[str, object, str], Parser]) -> None:
+    """What measures kernels, and keeps and reports results."""
     summary = command("report", _report, "Print what sweeps found, and what each axis was worth, as Markdown tables.")
     summary.set_defaults(profile="full")
     summary.add_argument("--device", default="", help="as in the names of generated/tuned (default: all)")
@@ -120,7 +127,6 @@ def _parser() -> Parser:
     )
     sweep = command("sweep", _sweep, "Compile, compare and time candidates of the kernels of a profile; keep the best.")
     _add_sweep_options(sweep)
-    return parser
 
 
 def _add_kernel_options(kernel: argparse.ArgumentParser) -> None:

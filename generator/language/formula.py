@@ -6,20 +6,19 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from re import fullmatch
 from typing import Any
 
 from generator.errors import ExpressionError, SpecError
-from generator.language.graph import FIFTH, NAMES, Direction, Node, check_size, make, number
+from generator.language.graph import FIFTH, NAMES, Direction, Node, check_size, make
 from generator.language.place import Place, at_their_line
 from generator.language.symbols import (
     FIELDS,
     PARAMETERS,
     SPINORS,
     Algebra,
-    identity,
     symbol,
 )
 
@@ -126,7 +125,8 @@ def define(function: Callable[..., Any], name: str = "") -> Definition:
         if parameter.kind != parameter.POSITIONAL_OR_KEYWORD or parameter.default is not parameter.empty:
             raise ExpressionError(f"{place}: {parameter.name} of {name}: parameters are plain and have no default")
         inputs.append((parameter.name, kind))
-        symbols.append(_direction(place, parameter.name) if kind == "direction" else symbol(parameter.name, kind))
+        given = _direction(place, parameter.name) if kind == "direction" else symbol(parameter.name, kind)
+        symbols.append(replace(given, place=place) if isinstance(given, Node) else given)
     with at_their_line(place):
         value = function(*symbols)
     results = value if isinstance(value, tuple) else (value,)
@@ -184,10 +184,10 @@ def _check_matrices(place: Place, name: str, result: Any, *, algebra: bool) -> N
             "that come with the call"
         )
     for mu, given in result.items():
-        m = number(given, identity)
-        if m.kind != "matrix" or (algebra and not m.algebra):
+        if not isinstance(given, Node) or given.kind != "matrix" or (algebra and not given.algebra):
             what = "an element of the algebra; use ta(...)" if algebra else "a matrix"
-            raise ExpressionError(f"{m.place}: {name}, direction {mu.name}: {m} is not {what}")
+            where = given.place if isinstance(given, Node) and given.place.line else place
+            raise ExpressionError(f"{where}: {name}, direction {mu.name}: {given} is not {what}")
 
 
 def parameter_symbol(name: str, kind: str = "real") -> Node:

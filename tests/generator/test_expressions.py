@@ -312,6 +312,19 @@ def test_what_no_kernel_can_compute_is_refused_at_its_line(tmp_path, body, messa
     assert str(error.value).startswith(f"{tmp_path}/mine.py:{line}: ") and "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("result", ["psi", "1j", "-mu", "None"])
+def test_what_is_no_matrix_is_refused_at_the_function(tmp_path, result):
+    text = EXPRESSION.format("of_no_matrices").replace("psi: Spinor", "psi: Spinor, mu: Direction")
+    text = text.replace("-> Spinor", "-> Matrices").replace("return psi", f"return {{d: {result} for d in directions}}")
+    (tmp_path / "mine.py").write_text(text)
+    try:
+        (found,) = add_expressions(tmp_path / "mine.py")
+        with pytest.raises(ExpressionError, match=r"mine.py:3: of_no_matrices, direction x: .* is not a matrix"):
+            _ = found.definition
+    finally:
+        OPERATORS.pop("of_no_matrices")
+
+
 @pytest.mark.parametrize("parameters", ["*psi: Spinor", "psi: Spinor, a: Real = 3", "psi: Spinor, \u03c0: Real"])
 def test_parameters_are_plain(tmp_path, parameters):
     (tmp_path / "mine.py").write_text(EXPRESSION.format("of_odd_parameters").replace("psi: Spinor", parameters))
