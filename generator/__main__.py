@@ -260,8 +260,11 @@ def _tested_kernel(spec: KernelSpec, build: Build, test_again: bool) -> int:
     module, new = compile_kernel(spec, build)
     compiled = time.monotonic()
     how = f"compiled for {' and '.join(build.devices)} in {compiled - start:.1f} s" if new else "found in the cache"
-    if not test_again and not (new and build.has_tests):
-        print(f"kernel {spec.name}: {how}" + ("; not tested: this build has no tests" if new else ""))
+    untested = "" if build.has_tests else "; not tested: this build has no tests"
+    if spec.colours != 3:
+        untested = "; not tested: references of single kernels have three colours"
+    if untested or not (test_again or new):
+        print(f"kernel {spec.name}: {how}{untested if new or test_again else ''}")
         print(f"use it with QUARKSMITH_KERNELS={module}")
         return 0
     passed, failure = run_tests(module, spec, build)

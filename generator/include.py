@@ -309,8 +309,7 @@ def _add_force(found: Kernels, record: Lowered, owner: str) -> None:
     """The force of an action: of its hops or its formula, of its site term, and back to the links."""
     _add_back(found, record)
     spins = record.action.spins
-    if spins == 1:
-        _add_plain(found, "turn_colour", spins)
+    _add_plain(found, "turn_colour" if spins == 1 else "rotate_colour", spins)  # phases of boundaries on several ranks
     if record.form is not None:
         turns = record.links is not None and all(map(record.turns_in_su3, record.links.values()))
         _add_plain(found, f"{'force' if turns else 'derivative'}_{owner}", spins)

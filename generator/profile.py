@@ -218,7 +218,8 @@ def expand_row(row: dict[str, Any], folder: Path) -> list[KernelSpec]:
 def rows_of_action(name: str, given: dict[str, Any]) -> list[dict[str, Any]]:
     """Rows of the operators that an action is solved with, each with those of the given axes that it has.
 
-    Links are stored with 12 reals, or 18 where they are not SU(3), and the basis is that of the solvers, unless given.
+    Links are stored with 12 reals, or 18 where they are not SU(3), and the basis is that of the solvers, unless given;
+    of bodies with both, which molecular dynamics takes with 18.
 
     Raises:
         SpecError: there is no such action, it was refused, or an axis is none.
@@ -234,7 +235,8 @@ def rows_of_action(name: str, given: dict[str, Any]) -> list[dict[str, Any]]:
     record = RECORDS[stated]
     groups = [group == "SU(3)" for group in record.groups.values()]
     in_su3 = all(groups) if record.form is not None else any(groups)  # bodies read other matrices beside links
-    axes = {"links": 12 if in_su3 else 18, "basis": WORKING_BASIS} | given
+    links = [12, 18] if in_su3 and record.form is None else 12 if in_su3 else 18
+    axes = {"links": links, "basis": WORKING_BASIS} | given
     found = []
     for operator, own in operators_of(record):
         found.append({"operator": operator.name} | {a: v for a, v in (axes | own).items() if a in operator.axes})

@@ -7,6 +7,7 @@
 #include "runtime/fields/expression.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "solvers/actions/action.hpp"
+#include "solvers/gauge/gradient_flow.hpp"
 #include "solvers/gauge/heatbath.hpp"
 #include "solvers/hmc/fermion_force.hpp"
 #include "solvers/hmc/fermion_monomials.hpp"
@@ -238,6 +239,26 @@ std::pair<double, double> plaquette_of(int colours, const Coordinates& extent, d
   }
   EXPECT_LT(check_unitarity(run.configuration()).determinant, 1e-13);
   return mean_of(all, 10);
+}
+
+TEST(Colours, TheFlowOfSu2LowersTheActionToItsGradient) {
+  const HostGauge hot = hot_gauge(Lattice({4, 4, 4, 4}), 1, 2);
+  GradientFlow flow(hot, std::make_shared<Domain>(hot.lattice, Device::cpu()), find_precision("double"));
+  constexpr double h = 1e-3;
+  const double before = flow.measure().plaquette_energy;
+  flow.step(h);
+  const double here = flow.measure().plaquette_energy;
+  const HostGauge between = flow.links();
+  flow.step(h);
+  // dE/dt = -2 sum over links of -tr Z^2 / sites: Z from the links of both sides of a step in the middle.
+  double norm = 0;
+  const HostGauge after = flow.links();
+  for (std::size_t x = 0; x < hot.site.size(); ++x)
+    for (std::size_t n = 0; n < hot.site.each(); ++n) norm += std::norm(after.site.at(x)[n] - hot.site.at(x)[n]);
+  norm /= 4 * h * h * double(hot.site.size());
+  EXPECT_NEAR((flow.measure().plaquette_energy - before) / (2 * h), -2 * norm, 1e-3 * norm);
+  EXPECT_LT(here, before);
+  EXPECT_LT(check_unitarity(between).determinant, 1e-13);
 }
 
 TEST(Colours, HeatBathOfSu2GivesThePublishedPlaquette) {

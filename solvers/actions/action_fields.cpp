@@ -32,6 +32,9 @@ void ActionFields::check() const {
     if (field.kind != f.kind)
       throw UsageError(fmt::format("field {} of action {} is {}; it was given {}", f.name, option_name(info().name),
                                    f.kind, field.kind));
+    if (links_.colours() != 3 && !is_number(f))
+      throw UsageError(fmt::format("field {} of action {}: fields of {} have three colours, the links have {}", f.name,
+                                   option_name(info().name), f.kind, links_.colours()));
     if (!(field.links.lattice == links_.domain()->lattice()))
       throw WrongLattice(fmt::format("field {} is {}, the links are {}; they must be equal", f.name,
                                      field.links.lattice.text(), links_.domain()->lattice().text()));

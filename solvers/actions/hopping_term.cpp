@@ -12,9 +12,9 @@ std::shared_ptr<const StoredTerm> HoppingTerm::stored_term(const ActionFields& f
   const ActionValues& values = fields.values();
   if (!StoredTerm::is_part_of(values)) return nullptr;
   if (fields.links().colours() != 3)
-    throw UsageError(
-        fmt::format("action {}: its site term is made of links of three colours, these have {}; leave csw out",
-                    values.info().name, fields.links().colours()));
+    throw UsageError(fmt::format(
+        "action {}: its site term is made of links of three colours, these have {}; take an action without one",
+        values.info().name, fields.links().colours()));
   // That in double, while an operator has it, serves all operators with these values on these links.
   using Term = std::shared_ptr<const StoredTerm>;
   const StatementFields& made = fields.in_double();

@@ -12,12 +12,6 @@
 namespace quarksmith {
 namespace {
 
-HostGauge zeros(const Lattice& lattice) {
-  HostGauge nothing(lattice);
-  for (auto& site : nothing.site) site.fill({});
-  return nothing;
-}
-
 const HostGauge& checked(const HostGauge& gauge, const Domain& domain) {
   require_su3(gauge, "the gradient flow", domain.communicator());
   return gauge;
@@ -28,7 +22,7 @@ const HostGauge& checked(const HostGauge& gauge, const Domain& domain) {
 GradientFlow::GradientFlow(const HostGauge& gauge, DomainPointer domain, const PrecisionInfo& precision)
     : u_(upload(checked(gauge, *domain), domain, precision, full_storage(gauge.colours()))),
       next_(domain, precision, u_.storage()),
-      drift_(upload(zeros(gauge.lattice), domain, precision, u_.storage())) {}
+      drift_(upload(HostGauge(gauge.lattice, gauge.colours()), domain, precision, u_.storage())) {}
 
 void GradientFlow::stage(double now, double before) {
   evaluate("flow_step", {u_, drift_, now, before}, {next_, drift_});

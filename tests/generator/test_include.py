@@ -14,15 +14,16 @@ operator = "{operator}"
 epilogue = ["{epilogue}"]
 precision = ["{precision}"]
 links = [{links}]
-basis = ["degrand_rossi"]
+basis = ["{basis}"]
 tile = [{tile}]
 """
 STAGGERED = '[[kernel]]\noperator = "improved_staggered"\nprecision = ["half"]\nlinks = [13]\ntile = [1]\n'
 WALL = '[[kernel]]\noperator = "domain_wall"\nprecision = ["single"]\nbasis = ["non_relativistic"]\n'
 
 
-def wilson(operator="wilson", epilogue="none", precision="half", links="12", tile="1"):
-    return WILSON.format(operator=operator, epilogue=epilogue, precision=precision, links=links, tile=tile)
+def wilson(operator="wilson", epilogue="none", precision="half", links="12", basis="degrand_rossi", tile="1"):
+    axes = {"precision": precision, "links": links, "basis": basis, "tile": tile}
+    return WILSON.format(operator=operator, epilogue=epilogue, **axes)
 
 
 def names(text, tmp_path):
@@ -41,6 +42,11 @@ def names(text, tmp_path):
             "laplace3_axpby_double_r12_n1 stout4_step_double_r18 jacobi_step_double_r12_s4 "
             "wilson_double_r18_dr_n1 wilson_dagger_axpby_double_r18_dr_n1",
             "term_clover_double apply_term_half_dr rotate_colour_double import_half_s1 scale_single",
+        ),
+        (
+            wilson(precision="double", basis="non_relativistic"),
+            "force_wilson_double_r18_nr rotate_colour_double",
+            "turn_colour_double_s1",
         ),
         (
             wilson(epilogue="taxpby"),
@@ -74,7 +80,7 @@ def names(text, tmp_path):
             "term_clover_double",
         ),
     ],
-    ids=["wilson", "clover", "twisted doublet", "temporal gauge", "bits24", "improved staggered", "domain wall"],
+    ids="wilson,dynamics,clover,twisted doublet,temporal gauge,bits24,improved staggered,domain wall".split(","),
 )
 def test_what_follows_from_a_row(text, needed, not_needed, tmp_path):
     found = names(text, tmp_path)
