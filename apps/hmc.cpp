@@ -234,7 +234,7 @@ int run(const HmcOptions& o) {
       fmt::print("trajectory {} there and back: links differ by {:.2e}, H by {:.2e}\n", n, r.links, r.dh);
       reversed = {{"links", r.links}, {"dH", r.dh}};
     }
-    const double number = d.metropolis ? GaussianNoise(d.seed, n).uniform() : 0;
+    const auto number = d.metropolis ? std::optional(GaussianNoise(d.seed, n).uniform()) : std::nullopt;
     const TrajectoryReport report = hmc.trajectory(*noise, number);
     print(n, report, hmc);
     result["trajectories"].push_back(json_of(report, hmc));

@@ -143,7 +143,7 @@ TrajectoryReport Hmc::begin(Noise& noise) {
   return report;
 }
 
-TrajectoryReport Hmc::trajectory(Noise& noise, double number) {
+TrajectoryReport Hmc::trajectory(Noise& noise, std::optional<double> number) {
   const double begun = now();
   TrajectoryReport report = begin(noise);
   const auto before = links_.keep();
@@ -154,7 +154,7 @@ TrajectoryReport Hmc::trajectory(Noise& noise, double number) {
   report.dh = difference(report);
   if (!std::isfinite(report.dh))
     throw Error("the trajectory ended with an energy that is not finite; use smaller steps");
-  report.accepted = number < std::exp(-report.dh);
+  report.accepted = !number || *number < std::exp(-report.dh);
   if (report.accepted)
     links_.reunitarise();
   else

@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,8 +47,8 @@ class Hmc final : private Dynamics {
 
   /// Momenta and pseudofermions anew; kinetic energy and actions.
   TrajectoryReport begin(Noise& noise);
-  /// A whole trajectory. It is accepted if the number, between 0 and 1, is below exp(-dH); 0 accepts always.
-  TrajectoryReport trajectory(Noise& noise, double number);
+  /// A whole trajectory. It is accepted if the number, between 0 and 1, is below exp(-dH); without one always.
+  TrajectoryReport trajectory(Noise& noise, std::optional<double> number);
   /// A trajectory there and back, which leaves the links as they were.
   Reversibility reversibility(Noise& noise);
 
