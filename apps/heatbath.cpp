@@ -3,6 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
+#include "apps/earlier.hpp"
+#include "apps/interrupt.hpp"
 #include "apps/option_rules.hpp"
 #include "runtime/error.hpp"
 
@@ -11,97 +16,225 @@ namespace {
 
 struct HeatbathOptions {
   CommonOptions common;
-  std::string lattice, out, resume;
+  std::string lattice, out, resume, time_limit;
   HeatbathState state;
   std::uint64_t sweeps = 0, save_every = 0;
+
+  int colours() const { return common.colours > 0 ? common.colours : 3; }
+  /// Whether it goes on from the last configuration of --out, if there is one; --sweeps count from the start then.
+  bool goes_on() const { return !out.empty() && (resume == "auto" || (resume.empty() && !common.overwrite)); }
 };
 
 constexpr int most_sweeps = 100000000;
 
-/// The file of a configuration after so many sweeps.
-std::filesystem::path configuration_after(const std::string& prefix, std::uint64_t sweeps) {
-  return fmt::format("{}_{:05}.ildg", prefix, sweeps);
+/// Where a run begins, and the file that this is of, if it is ours.
+struct HeatbathStart {
+  HostGauge gauge;
+  HeatbathState state;
+  std::string resumed = {};
+};
+
+HeatbathState state_in(const std::string& file, const HeatbathOptions& o) {
+  const std::string record = read_lime_text(file, heatbath_record);
+  if (record.empty())
+    throw UsageError(o.goes_on()
+                         ? fmt::format("{}: exists; nothing goes on from it, since it has no record {}: choose "
+                                       "another --out PREFIX, or begin anew with --overwrite",
+                                       file, heatbath_record)
+                         : fmt::format("{}: has no record {}; only files written by `quarksmith heatbath` can be "
+                                       "resumed",
+                                       file, heatbath_record));
+  return state_of(record, file);
 }
 
-/// The files of a run: their prefix, and the last name, are its own from the start.
-PathLock claim(const HeatbathOptions& o, std::uint64_t before) {
-  const std::uint64_t last = before + o.sweeps;
-  if (o.out.empty()) {
-    o.common.claim({});
-    return {};
-  }
-  o.common.claim({{"--out", configuration_after(o.out, last)}});
-  PathLock prefix(o.out);
-  for (std::uint64_t n = o.save_every; o.save_every > 0 && n < o.sweeps; n += o.save_every)
-    Output(configuration_after(o.out, before + n), o.common.existing());  // looks now, so that none fails later
-  return prefix;
+/// \throws UsageError a configuration of --out is of another run than this command line.
+void require_same_run(const std::string& file, const HostGauge& gauge, const HeatbathState& s,
+                      const HeatbathOptions& o) {
+  const auto compare = [&](const char* option, const auto& was, const auto& is) {
+    if (was != is)
+      throw UsageError(
+          fmt::format("{}: was written by a run with {} {}, not {}; choose another --out PREFIX, or begin "
+                      "anew with --overwrite",
+                      file, option, was, is));
+  };
+  compare("--lattice", gauge.lattice.global_text(), Lattice(four_integers(o.lattice, "--lattice")).global_text());
+  compare("--colours", gauge.colours(), o.colours());
+  compare("--beta", s.beta, o.state.beta);
+  compare("--seed", s.seed, o.state.seed);
+  compare("--overrelax", s.overrelax, o.state.overrelax);
+  compare("--start", s.start, o.state.start);
+  if (s.sweeps >= o.sweeps)
+    throw UsageError(
+        fmt::format("{}: {} of {} sweeps are done; use more --sweeps, another --out PREFIX, or --overwrite "
+                    "to begin anew",
+                    file, s.sweeps, o.sweeps));
 }
 
-void save(const HeatbathRun& run, const std::string& prefix, const CommonOptions& common, bool last) {
-  const auto path = configuration_after(prefix, run.state().sweeps);
-  const std::vector<ExtraRecord> state = {{heatbath_record, state_text(run.state())}};
-  if (last) {
-    write_gauge(common.output(path), run.configuration(), "ildg", 64, state);
-  } else {
-    Output output(path, common.existing());
-    write_gauge(output, run.configuration(), "ildg", 64, state);
-  }
-  common.info(fmt::format("wrote {}", path.string()));
-}
-
-/// Start of a run: from scratch, or the configuration and state of --resume.
-std::pair<HostGauge, HeatbathState> begin(const HeatbathOptions& o, const CLI::App& command) {
-  if (o.resume.empty()) {
+/// Start of a run: from scratch, the last configuration of --out, or that of --resume.
+HeatbathStart begin(const HeatbathOptions& o, const CLI::App& command) {
+  if (o.resume.empty() || o.resume == "auto") {
     if (o.lattice.empty()) throw UsageError("heatbath needs --lattice X,Y,Z,T, or --resume FILE");
+    if (const auto last = o.goes_on() ? last_configuration(o.out, o.common.ranks()) : std::nullopt) {
+      const HeatbathState state = state_in(last->path.string(), o);
+      HeatbathStart start{read_gauge(last->path).gauge, state, last->path.string()};
+      require_same_run(start.resumed, start.gauge, start.state, o);
+      o.common.info(fmt::format("goes on from {}", start.resumed));
+      return start;
+    }
     const Lattice lattice(four_integers(o.lattice, "--lattice"));
-    return {start_gauge(o.state.start, lattice, o.state.seed, o.common.colours > 0 ? o.common.colours : 3), o.state};
+    return {start_gauge(o.state.start, lattice, o.state.seed, o.colours()), o.state};
   }
   for (const char* option : {"--lattice", "--beta", "--start", "--overrelax", "--seed", "--colours"})
     if (command.count(option) > 0)
       throw UsageError(fmt::format("{} comes from the file of --resume; leave it out", option));
-  const std::string record = read_lime_text(o.resume, heatbath_record);
-  if (record.empty())
-    throw UsageError(fmt::format("{}: has no record {}; only files written by `quarksmith heatbath` can be resumed",
-                                 o.resume, heatbath_record));
-  return {read_gauge(o.resume).gauge, state_of(record, o.resume)};
+  const HeatbathState state = state_in(o.resume, o);
+  return {read_gauge(o.resume).gauge, state, o.resume};
 }
 
+/// One run of the command. What it has told, in `result_`, begins with what an earlier part of it did.
+class HeatbathCommand {
+ public:
+  HeatbathCommand(const HeatbathOptions& o, const CLI::App& command, Stops& stops)
+      : o_(o),
+        stops_(stops),
+        start_(begin(o, command)),
+        first_(start_.state.sweeps),
+        end_(o.goes_on() ? o.sweeps : first_ + o.sweeps),
+        saved_(first_),
+        result_(told_before()),
+        prefix_(claim()),
+        domain_(std::make_shared<Domain>(start_.gauge.lattice, o.common.open_device())),
+        run_(start_.gauge, domain_, start_.state) {}
+
+  int operator()() {
+    if (o_.out.empty()) o_.common.info("configurations are not kept: that takes --out PREFIX");
+    say();
+    const double begun = now();
+    double longest = 0;
+    {
+      Progress progress(fmt::format("heatbath {} beta {}", start_.gauge.lattice.text(), start_.state.beta),
+                        double(end_ - first_), o_.common);
+      while (done() < end_ && !stops_.due(longest)) {
+        const double at = now();
+        run_.sweep();
+        const double plaquette = run_.averages().plaquette;
+        longest = std::max(longest, now() - at);
+        result_["plaquettes"][done() - 1 - result_["first"].get<std::uint64_t>()] = plaquette;
+        progress.show(double(done() - first_), fmt::format("sweep {} plaquette {:.6f}", done(), plaquette));
+        if (o_.save_every > 0 && (done() - counted_from()) % o_.save_every == 0 && done() < end_) save(now() - begun);
+        say();
+      }
+    }
+    const double seconds = now() - begun;
+    fmt::print("{} beta {}: {} sweeps, plaquette {:.8f}, {:.4g} s a sweep on {}\n", start_.gauge.lattice.text(),
+               start_.state.beta, done(), run_.averages().plaquette, each(seconds), domain_->device().name());
+    save(seconds);
+    if (done() == end_) return 0;
+    stops_.end();
+    if (done() == first_)
+      throw Error(fmt::format("--time-limit {}: no sweep was finished in this time; give more", o_.time_limit));
+    o_.common.warn("--time-limit: " + kept());
+    return 0;
+  }
+
+ private:
+  std::uint64_t done() const { return run_.state().sweeps; }
+  std::uint64_t counted_from() const { return o_.goes_on() ? 0 : first_; }
+  double each(double seconds) const { return done() > first_ ? seconds / double(done() - first_) : 0; }
+
+  /// The JSON so far: that of an earlier part of this run, or a new one.
+  nlohmann::ordered_json told_before() {
+    const HeatbathState& s = start_.state;
+    nlohmann::ordered_json told = {{"lattice", start_.gauge.lattice.extent()},
+                                   {"colours", start_.gauge.colours()},
+                                   {"beta", s.beta},
+                                   {"seed", s.seed},
+                                   {"start", s.start},
+                                   {"overrelax", s.overrelax}};
+    if (o_.goes_on() || !start_.resumed.empty())
+      if (auto found = earlier_json(o_.common.json, told, "first", "plaquettes", first_, o_.common.ranks())) {
+        of_json_ = Existing::replace;
+        return *found;
+      }
+    told["first"] = first_;
+    told["plaquettes"] = nlohmann::ordered_json::array();
+    return told;
+  }
+
+  /// The files of a run: their prefix, and the last name, are its own from the start.
+  PathLock claim() {
+    if (o_.goes_on() && of_json_ == Existing::refuse) of_json_ = Existing::resume;
+    if (o_.out.empty()) {
+      o_.common.claim({}, {}, of_json_);
+      return {};
+    }
+    o_.common.claim({{"--out", configuration_name(o_.out, end_), false, false, of_configurations()}}, {}, of_json_);
+    PathLock prefix(o_.out);
+    for (std::uint64_t n = first_ + 1; o_.save_every > 0 && n < end_; ++n)
+      if ((n - counted_from()) % o_.save_every == 0)
+        Output(configuration_name(o_.out, n), of_configurations());  // looks now, so that none fails later
+    if (!start_.resumed.empty()) clear_stale_lock(start_.resumed);
+    return prefix;
+  }
+
+  Existing of_configurations() const { return o_.goes_on() ? Existing::resume : o_.common.existing(); }
+
+  /// Writes the JSON, then the configuration: where it is, all its sweeps are told. \param seconds of all sweeps
+  void save(double seconds) {
+    const double begun = now();
+    const double plaquette = run_.averages().plaquette;
+    result_["sweeps"] = done();
+    result_["plaquette"] = plaquette;
+    result_["seconds_per_sweep"] = each(seconds);
+    o_.common.write_json(result_);
+    if (!o_.out.empty() && (done() > saved_ || done() == end_)) {
+      const auto path = configuration_name(o_.out, done());
+      const std::vector<ExtraRecord> state = {{heatbath_record, state_text(run_.state())}};
+      if (done() == end_) {
+        write_gauge(o_.common.output(path), run_.configuration(), "ildg", 64, state);
+      } else {
+        Output output(path, of_configurations());
+        write_gauge(output, run_.configuration(), "ildg", 64, state);
+      }
+      o_.common.info(fmt::format("wrote {}", path.string()));
+    }
+    saved_ = done();
+    stops_.wrote(now() - begun);
+    say();
+  }
+
+  /// What there is to go on from, and how.
+  std::string kept() const {
+    if (o_.out.empty())
+      return fmt::format("{} of {} sweeps were made, and no configuration is kept: that takes --out PREFIX", done(),
+                         end_);
+    if (saved_ == 0) return "no sweep is kept: the same command begins anew";
+    const std::string file = saved_ == first_ ? start_.resumed : configuration_name(o_.out, saved_).string();
+    return fmt::format("{} has {} of {} sweeps: {} goes on from there", file, saved_, end_,
+                       o_.goes_on()        ? "the same command line"
+                       : o_.resume.empty() ? "the same command line without --overwrite"
+                                           : fmt::format("--resume {} --sweeps {}", file, end_ - saved_));
+  }
+
+  void say() const { say_at_end(kept()); }
+
+  const HeatbathOptions& o_;
+  Stops& stops_;
+  HeatbathStart start_;
+  std::uint64_t first_, end_, saved_;
+  Existing of_json_ = Existing::refuse;
+  nlohmann::ordered_json result_;
+  PathLock prefix_;
+  DomainPointer domain_;
+  HeatbathRun run_;
+};
+
 int run(const HeatbathOptions& o, const CLI::App& command) {
+  Stops stops(o.time_limit, 0, o.common.ranks());
   o.common.require_one_rank("heatbath");
   if (o.out.empty()) refuse_options(command, {"--save-every"}, "belongs to --out PREFIX; leave it out");
-  const auto [start, state] = begin(o, command);
-  const PathLock prefix = claim(o, state.sweeps);
-  if (!o.resume.empty()) clear_stale_lock(o.resume);
-  const auto domain = std::make_shared<Domain>(start.lattice, o.common.open_device());
-  HeatbathRun run(start, domain, state);
-  nlohmann::ordered_json result = {{"lattice", start.lattice.extent()},
-                                   {"colours", start.colours()},
-                                   {"beta", state.beta},
-                                   {"seed", state.seed},
-                                   {"start", state.start},
-                                   {"overrelax", state.overrelax}};
-  const double begun = now();
-  {
-    Progress progress(fmt::format("heatbath {} beta {}", start.lattice.text(), state.beta), double(o.sweeps), o.common);
-    for (std::uint64_t n = 1; n <= o.sweeps; ++n) {
-      run.sweep();
-      const double plaquette = run.averages().plaquette;
-      result["plaquettes"].push_back(plaquette);
-      progress.show(double(n), fmt::format("sweep {} plaquette {:.6f}", run.state().sweeps, plaquette));
-      if (!o.out.empty() && o.save_every > 0 && n % o.save_every == 0 && n < o.sweeps)
-        save(run, o.out, o.common, false);
-    }
-  }
-  const GaugeAverages g = run.averages();
-  const double seconds = now() - begun;
-  fmt::print("{} beta {}: {} sweeps, plaquette {:.8f}, {:.4g} s a sweep on {}\n", start.lattice.text(), state.beta,
-             run.state().sweeps, g.plaquette, o.sweeps > 0 ? seconds / double(o.sweeps) : 0, domain->device().name());
-  if (!o.out.empty()) save(run, o.out, o.common, true);
-  result["sweeps"] = run.state().sweeps;
-  result["plaquette"] = g.plaquette;
-  result["seconds_per_sweep"] = o.sweeps > 0 ? seconds / double(o.sweeps) : 0;
-  o.common.write_json(result);
-  return 0;
+  if (o.out.empty() && o.resume == "auto") throw UsageError("--resume auto belongs to --out PREFIX; name a file");
+  return HeatbathCommand(o, command, stops)();
 }
 
 }  // namespace
@@ -120,7 +253,12 @@ void add_heatbath(CLI::App& app, int& status) {
   c->add_option("--save-every", o->save_every, "also write a configuration every so many sweeps")
       ->check(CLI::Range(1, most_sweeps));
   c->add_option("--out", o->out, "write PREFIX_<sweeps>.ildg");
-  c->add_option("--resume", o->resume, "continue from a file that heatbath wrote, to the same bits");
+  c->add_option(
+      "--resume", o->resume,
+      "do --sweeps more from a file that heatbath wrote, to the same bits, or auto: those left of --sweeps, from "
+      "the last file of --out, if there is one (default without --overwrite)");
+  c->add_option("--time-limit", o->time_limit,
+                "stop with configuration and JSON written within this time: SECONDS, MM:SS or HH:MM:SS");
   o->common.add_to(
       *c, CommonOptions::computes | CommonOptions::reports | CommonOptions::replaces | CommonOptions::colourful);
   c->callback([o, c, &status] { status = run(*o, *c); });

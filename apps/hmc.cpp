@@ -5,15 +5,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 
+#include "apps/earlier.hpp"
 #include "apps/hmc_file.hpp"
+#include "apps/hmc_report.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/options.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
-#include "runtime/io/sha256.hpp"
 #include "runtime/text.hpp"
 #include "solvers/hmc/replay.hpp"
 
@@ -23,23 +25,26 @@ namespace {
 struct HmcOptions {
   CommonOptions common;
   std::filesystem::path run, replay;
-  std::string out, resume;
+  std::string out, resume, time_limit;
   std::uint64_t save_every = 0, reversibility = 0;
   bool energies = false;
+
+  /// Whether it goes on from the last configuration of --out, if there is one.
+  bool goes_on() const { return !out.empty() && (resume == "auto" || (resume.empty() && !common.overwrite)); }
 };
+
+/// Seconds after a signal in which a kick, or an iteration of a solve, must end.
+constexpr unsigned hmc_patience = 20;
 
 /// LIME record in which a configuration keeps its state.
 constexpr const char* record = "quarksmith-hmc";
 
-std::filesystem::path configuration_name(const std::string& prefix, std::uint64_t trajectories) {
-  return fmt::format("{}_{:05}.ildg", prefix, trajectories);
-}
-
-/// The links at the start, and how many trajectories led to them.
-struct Start {
+/// The links at the start, how many trajectories led to them, and the file that they are of, if those were ours.
+struct HmcStart {
   HostGauge gauge;
   std::string origin;
   std::uint64_t trajectories = 0;
+  std::string resumed = {};
 };
 
 using Keys = std::map<std::string, std::string>;
@@ -65,123 +70,64 @@ std::string differences(const Keys& before, const Keys& now) {
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
-std::uint64_t trajectories_of(const HmcOptions& o, const HmcDescription& run) {
-  const std::string text = read_lime_text(o.resume, record);
+/// The file from which a run goes on; empty: it begins.
+std::string file_to_resume(const HmcOptions& o) {
+  if (!o.goes_on()) return o.resume;
+  const auto last = last_configuration(o.out, o.common.ranks());
+  return last ? last->path.string() : "";
+}
+
+std::uint64_t trajectories_of(const std::string& file, const HmcOptions& o, const HmcDescription& d) {
+  const std::string text = read_lime_text(file, record);
+  const char* instead = o.goes_on() ? "choose another --out PREFIX, or begin anew with --overwrite"
+                                    : "leave --resume out, and name it as the gauge of [lattice]";
   if (text.empty())
-    throw UsageError(
-        fmt::format("{}: has no record {}; only files written by `quarksmith hmc` can be resumed", o.resume, record));
+    throw UsageError(o.goes_on() ? fmt::format("{}: exists; nothing goes on from it, since it has no record {}: choose "
+                                               "another --out PREFIX, or begin anew with --overwrite",
+                                               file, record)
+                                 : fmt::format("{}: has no record {}; only files written by `quarksmith hmc` can be "
+                                               "resumed",
+                                               file, record));
   const auto j = nlohmann::json::parse(text, nullptr, false);
   if (!j.is_object() || !j.contains("trajectories") || !j["trajectories"].is_number_unsigned() ||
       j["trajectories"].get<std::uint64_t>() >= GaussianNoise::most_trajectories || !j.contains("run") ||
       !j["run"].is_object() ||
       !std::all_of(j["run"].begin(), j["run"].end(), [](const auto& v) { return v.is_string(); }))
-    throw Error(fmt::format("{}: its record {} is damaged", o.resume, record));
-  if (const Keys before = j["run"]; before != run.keys)
-    throw UsageError(
-        fmt::format("{}: was written by another run than {}: {}; leave --resume out, and name it as the gauge of "
-                    "[lattice]",
-                    o.resume, o.run.string(), differences(before, run.keys)));
-  return j["trajectories"];
+    throw Error(fmt::format("{}: its record {} is damaged", file, record));
+  if (const Keys before = j["run"]; before != d.keys)
+    throw UsageError(fmt::format("{}: was written by another run than {}: {}; {}", file, o.run.string(),
+                                 differences(before, d.keys), instead));
+  const std::uint64_t done = j["trajectories"], end = static_cast<std::uint64_t>(d.count);
+  if (done >= end)
+    throw UsageError(fmt::format("{}: {} of count = {} trajectories are done; use a larger count{}", file, done, end,
+                                 o.goes_on() ? ", another --out PREFIX, or --overwrite to begin anew" : ""));
+  return done;
 }
 
-Start begin(HmcOptions o, const HmcDescription& d) {
+HmcStart begin(HmcOptions o, const HmcDescription& d) {
   o.common.colours = d.colours;
   const std::string lattice = fmt::format("{},{},{},{}", d.extents[0], d.extents[1], d.extents[2], d.extents[3]);
-  if (!o.resume.empty()) {
-    const std::uint64_t done = trajectories_of(o, d);
-    NamedGauge found = open_gauge(o.resume, lattice, o.common);
-    return {std::move(found.gauge), std::move(found.origin), done};
+  if (const std::string file = file_to_resume(o); !file.empty()) {
+    const std::uint64_t done = trajectories_of(file, o, d);
+    NamedGauge found = open_gauge(file, lattice, o.common);
+    if (o.goes_on()) o.common.info(fmt::format("goes on from {}", file));
+    return {std::move(found.gauge), std::move(found.origin), done, file};
   }
   std::string name = d.gauge;
   if (name == "unit") {
     name = "unit:" + lattice;
-  } else if (name == "hot" || name.starts_with("weak:")) {
+  } else if (name == "hot" || (name.starts_with("weak:") && std::count(name.begin(), name.end(), ':') == 1)) {
     name = fmt::format("{}:{}:{}", name, lattice, d.seed);
-  } else {
+  } else if (!is_generated(name)) {
     name = (o.run.parent_path() / d.gauge).string();
   }
   NamedGauge found = open_gauge(name, is_generated(name) ? "" : lattice, o.common);
+  if (found.gauge.lattice.global_extent() != d.extents)
+    throw UsageError(
+        fmt::format("{}: [lattice]: gauge = \"{}\" is a {} lattice, but extents = [{}]; give both the same",
+                    o.run.string(), d.gauge, found.gauge.lattice.global_text(), fmt::join(d.extents, ", ")));
   found.gauge.phase = {1, 1, 1, 1};
   return {std::move(found.gauge), std::move(found.origin)};
-}
-
-nlohmann::ordered_json json_of(const TrajectoryReport& report, const Hmc& hmc) {
-  nlohmann::ordered_json j = {{"kinetic", report.kinetic}, {"actions", nlohmann::ordered_json::object()}};
-  const auto& monomials = hmc.monomials();
-  for (std::size_t n = 0; n < monomials.size(); ++n) j["actions"][monomials[n]->name()] = report.actions[n];
-  const bool whole = report.kinetic.size() > 1;
-  if (whole) {
-    j["dH"] = report.dh;
-    j["accepted"] = report.accepted;
-    j["forces"] = nlohmann::ordered_json::object();
-    for (std::size_t n = 0; n < monomials.size(); ++n) {
-      auto& list = j["forces"][monomials[n]->name()] = nlohmann::ordered_json::array();
-      for (const double norm2 : report.forces[n]) list.push_back({{"norm2", norm2}});
-    }
-  }
-  j["plaquette"] = report.plaquette;
-  if (!whole) return j;
-  for (std::size_t n = 0; n < monomials.size(); ++n)
-    j["work"][monomials[n]->name()] = {{"iterations", report.work[n].iterations},
-                                       {"seconds", report.work[n].seconds},
-                                       {"solve_seconds", report.work[n].solve_seconds},
-                                       {"fallbacks", report.work[n].fallbacks},
-                                       {"damped", report.work[n].damped}};
-  j["seconds"] = report.seconds;
-  return j;
-}
-
-/// Of the time of a trajectory and of the files that were written after it. The rest is that of momenta and links.
-nlohmann::ordered_json shares_of(const TrajectoryReport& report, const Hmc& hmc, double io) {
-  double solves = 0, forces = 0, gauge = 0;
-  for (std::size_t n = 0; n < report.work.size(); ++n) {
-    const MonomialWork& work = report.work[n];
-    solves += work.solve_seconds;
-    (hmc.monomials()[n]->of_quarks() ? forces : gauge) += work.seconds - work.solve_seconds;
-  }
-  const double all = report.seconds + io;
-  return {{"solves", solves / all}, {"forces", forces / all}, {"gauge", gauge / all}, {"io", io / all}};
-}
-
-/// One line a trajectory.
-void print(std::uint64_t number, const TrajectoryReport& report, const Hmc& hmc) {
-  std::string line = fmt::format("trajectory {}: dH {:+.6e} {}, plaquette {:.8f}, {:.3g} s", number, report.dh,
-                                 report.accepted ? "accepted" : "rejected", report.plaquette, report.seconds);
-  const auto& monomials = hmc.monomials();
-  for (std::size_t n = 0; n < monomials.size(); ++n) {
-    const MonomialWork& work = report.work[n];
-    line += fmt::format("; {} {} iterations {:.3g} s", monomials[n]->name(), work.iterations, work.seconds);
-    if (work.fallbacks > 0) line += fmt::format(" ({} fallbacks)", work.fallbacks);
-    if (work.damped > 0) line += fmt::format(", {} projections damped", work.damped);
-  }
-  fmt::print("{}\n", line);
-  std::fflush(stdout);  // whoever follows a log, or reads that of a killed run, has every trajectory
-}
-
-void save(const HmcOptions& o, const Hmc& hmc, std::uint64_t trajectories, const Keys& keys, bool last) {
-  const auto path = configuration_name(o.out, trajectories);
-  const std::vector<ExtraRecord> extra = {
-      {record, nlohmann::ordered_json{{"trajectories", trajectories}, {"run", keys}}.dump()}};
-  if (last) {
-    write_gauge(o.common.output(path), hmc.links(), "ildg", 64, extra);
-  } else {
-    Output output(path, o.common.existing(), o.common.ranks());
-    write_gauge(output, hmc.links(), "ildg", 64, extra);
-  }
-  o.common.info(fmt::format("wrote {}", path.string()));
-}
-
-/// The files of a run: their prefix and the last name are its own from the start.
-PathLock claim(const HmcOptions& o, std::uint64_t first, std::uint64_t end) {
-  const std::vector<NamedFile> inputs = {{"the run", o.run}, {"--replay", o.replay}, {"--resume", o.resume}};
-  if (o.out.empty()) {
-    o.common.claim({}, inputs);
-    return {};
-  }
-  o.common.claim({{"--out", configuration_name(o.out, end)}}, inputs);
-  for (std::uint64_t n = first + 1; o.save_every > 0 && n < end; ++n)
-    if (n % o.save_every == 0) Output(configuration_name(o.out, n), o.common.existing(), o.common.ranks());
-  return o.common.ranks().rank() == 0 ? PathLock(o.out) : PathLock();
 }
 
 std::unique_ptr<Noise> noise_of(const HmcOptions& o, const HmcDescription& d, std::uint64_t trajectory) {
@@ -189,65 +135,215 @@ std::unique_ptr<Noise> noise_of(const HmcOptions& o, const HmcDescription& d, st
   return std::make_unique<ReplayNoise>(o.replay, static_cast<int>(trajectory), o.common.ranks());
 }
 
+/// One run of the command. What it has told, in `result_`, begins with what an earlier part of it did.
+class HmcRun {
+ public:
+  HmcRun(const HmcOptions& o, HmcPlan plan, Stops& stops)
+      : o_(o),
+        d_(plan.description),
+        stops_(stops),
+        start_(begin(o, d_)),
+        end_(static_cast<std::uint64_t>(d_.count)),
+        done_(start_.trajectories),
+        saved_(done_),
+        result_(told_before()),
+        prefix_(claim()),
+        domain_(o.common.open_domain(start_.gauge.lattice, d_.reach)),
+        hmc_(start_.gauge, domain_, std::move(plan.monomials), d_.levels, d_.length, d_.norms, d_.anisotropy,
+             [&stops] { stops.look(); }) {}
+
+  int operator()() {
+    if (o_.out.empty()) o_.common.info("configurations are not kept: that takes --out PREFIX");
+    say();
+    Progress progress("hmc " + start_.gauge.lattice.global_text(), double(end_ - done_), o_.common);
+    const std::uint64_t first = done_;
+    try {
+      while (done_ < end_ && !stops_.due(longest_)) {
+        const std::string note = trajectory();
+        progress.show(double(done_ - first), note);
+        if (o_.save_every > 0 && done_ % o_.save_every == 0 && done_ < end_) save();
+      }
+    } catch (const Stopped&) {  // the trajectory at hand is given up
+    } catch (const Error& e) {
+      if (o_.common.ranks().size() > 1 || done_ == saved_) throw;  // of ranks not all may have met it
+      save();
+      throw Error(fmt::format("{}; {}", e.what(), kept()));
+    }
+    if (done_ > saved_ || done_ == first) save();
+    o_.common.write_json(result_);  // with the time that the last file took
+    if (d_.metropolis && accepted_ == 0 && done_ - first >= few)
+      o_.common.warn(fmt::format("none of {} trajectories was accepted; {}", done_ - first, remedy));
+    if (done_ == end_) return 0;
+    stops_.end();
+    if (done_ == first)
+      throw Error(fmt::format("--time-limit {}: no trajectory was finished in this time; give more", o_.time_limit));
+    o_.common.warn("--time-limit: " + kept());
+    return 0;
+  }
+
+  int energies() {
+    const TrajectoryReport report = hmc_.begin(*noise_of(o_, d_, done_));
+    fmt::print("kinetic energy {:.17g}\n", report.kinetic[0]);
+    for (std::size_t n = 0; n < hmc_.monomials().size(); ++n)
+      fmt::print("action of {} {:.17g}\n", hmc_.monomials()[n]->name(), report.actions[n][0]);
+    entry(done_) = json_of(report, hmc_);
+    o_.common.write_json(result_);
+    return 0;
+  }
+
+ private:
+  static constexpr std::uint64_t few = 5;  ///< trajectories of which one at least is accepted
+  static constexpr double absurd = 1000;   ///< |dH|: nothing is accepted there, or everything
+  static constexpr const char* remedy =
+      "look at the steps of the integrator, at tol_force, and for kind rational at its range and functions; "
+      "--reversibility 1 tells whether solves are exact enough";
+
+  /// The JSON so far: that of an earlier part of this run, or a new one.
+  nlohmann::ordered_json told_before() {
+    const nlohmann::ordered_json same = {{"lattice", d_.extents}, {"seed", d_.seed}, {"run", d_.keys}};
+    if (!o_.energies && (!start_.resumed.empty() || o_.goes_on()))
+      if (auto found = earlier_json(o_.common.json, same, "first", "trajectories", done_, o_.common.ranks())) {
+        of_json_ = Existing::replace;
+        return *found;
+      }
+    return {{"lattice", d_.extents},
+            {"gauge", start_.origin},
+            {"seed", d_.seed},
+            {"first", done_},
+            {"device", ""},
+            {"run", d_.keys},
+            {"trajectories", nlohmann::ordered_json::array()}};
+  }
+
+  /// The files of a run: their prefix and the last name are its own from the start.
+  PathLock claim() {
+    const std::vector<NamedFile> inputs = {{"the run", o_.run}, {"--replay", o_.replay}, {"--resume", start_.resumed}};
+    if (o_.goes_on() && of_json_ == Existing::refuse) of_json_ = Existing::resume;
+    if (o_.out.empty()) {
+      o_.common.claim({}, inputs, of_json_);
+      return {};
+    }
+    o_.common.claim({{"--out", configuration_name(o_.out, end_), false, false, of_configurations()}}, inputs, of_json_);
+    for (std::uint64_t n = done_ + 1; o_.save_every > 0 && n < end_; ++n)
+      if (n % o_.save_every == 0) Output(configuration_name(o_.out, n), of_configurations(), o_.common.ranks());
+    if (!start_.resumed.empty() && o_.common.ranks().rank() == 0) clear_stale_lock(start_.resumed);
+    return o_.common.ranks().rank() == 0 ? PathLock(o_.out) : PathLock();
+  }
+
+  Existing of_configurations() const { return o_.goes_on() ? Existing::resume : o_.common.existing(); }
+
+  /// What the JSON says of a trajectory; made, if it is not there.
+  nlohmann::ordered_json& entry(std::uint64_t trajectory) {
+    result_["device"] = domain_->device().name();
+    return result_["trajectories"][trajectory - result_["first"].get<std::uint64_t>()];
+  }
+
+  /// Makes one; what is worth to show of it.
+  std::string trajectory() {
+    const double begun = now();
+    const auto noise = noise_of(o_, d_, done_);
+    nlohmann::ordered_json reversed;
+    if (o_.reversibility > 0 && done_ % o_.reversibility == 0) {
+      const Reversibility r = hmc_.reversibility(*noise);
+      fmt::print("trajectory {} there and back: links differ by {:.2e}, H by {:.2e}\n", done_, r.links, r.dh);
+      reversed = {{"links", r.links}, {"dH", r.dh}};
+    }
+    const auto number = d_.metropolis ? std::optional(GaussianNoise(d_.seed, done_).uniform()) : std::nullopt;
+    last_ = hmc_.trajectory(*noise, number);
+    print_trajectory(done_, last_, hmc_);
+    nlohmann::ordered_json& told = entry(done_) = json_of(last_, hmc_);
+    if (!reversed.is_null()) told["reversibility"] = reversed;
+    told["shares"] = shares_of(last_, hmc_, 0);
+    if (std::abs(last_.dh) > absurd && !warned_) {
+      warned_ = true;
+      o_.common.warn(fmt::format("trajectory {}: dH {:+.3g} is far from 0; {}", done_, last_.dh, remedy));
+    }
+    ++done_;
+    accepted_ += last_.accepted;
+    longest_ = std::max(longest_, now() - begun);
+    say();
+    return fmt::format("dH {:+.2e} plaquette {:.6f}", last_.dh, last_.plaquette);
+  }
+
+  /// Writes the JSON, then the configuration: where it is, all its trajectories are told.
+  void save() {
+    const double begun = now();
+    o_.common.write_json(result_);
+    if (!o_.out.empty() && done_ > saved_) {
+      const auto path = configuration_name(o_.out, done_);
+      const std::vector<ExtraRecord> extra = {
+          {record, nlohmann::ordered_json{{"trajectories", done_}, {"run", d_.keys}}.dump()}};
+      if (done_ == end_) {
+        write_gauge(o_.common.output(path), hmc_.links(), "ildg", 64, extra);
+      } else {
+        Output output(path, of_configurations(), o_.common.ranks());
+        write_gauge(output, hmc_.links(), "ildg", 64, extra);
+      }
+      o_.common.info(fmt::format("wrote {}", path.string()));
+      entry(done_ - 1)["shares"] = shares_of(last_, hmc_, now() - begun);
+    }
+    saved_ = done_;
+    stops_.wrote(now() - begun);
+    say();
+  }
+
+  /// What there is to go on from, and how.
+  std::string kept() const {
+    if (o_.out.empty())
+      return fmt::format("{} of {} trajectories were made, and no configuration is kept: that takes --out PREFIX",
+                         done_, end_);
+    if (saved_ == 0) return "no trajectory is kept: the same command begins anew";
+    const std::string file =
+        saved_ == start_.trajectories ? start_.resumed : configuration_name(o_.out, saved_).string();
+    return fmt::format("{} has {} of {} trajectories: {} goes on from there", file, saved_, end_,
+                       o_.goes_on()        ? "the same command line"
+                       : o_.resume.empty() ? "the same command line without --overwrite"
+                                           : "--resume " + file);
+  }
+
+  void say() const { say_at_end(kept()); }
+
+  const HmcOptions& o_;
+  HmcDescription d_;
+  Stops& stops_;
+  HmcStart start_;
+  std::uint64_t end_, done_, saved_;
+  Existing of_json_ = Existing::refuse;
+  nlohmann::ordered_json result_;
+  PathLock prefix_;
+  DomainPointer domain_;
+  Hmc hmc_;
+  TrajectoryReport last_;
+  std::uint64_t accepted_ = 0;
+  double longest_ = 0;
+  bool warned_ = false;
+};
+
 int run(const HmcOptions& o) {
-  HmcPlan plan = read_hmc(o.run, o.common.partition());
-  const HmcDescription d = plan.description;
+  Stops stops(o.time_limit, hmc_patience, o.common.ranks());
+  HmcPlan plan = read_hmc(o.run, o.common.partition(), [&stops] { stops.look(); });
+  const HmcDescription& d = plan.description;
   if (o.out.empty() && o.save_every > 0) throw UsageError("--save-every belongs to --out PREFIX; leave it out");
+  if (o.out.empty() && o.resume == "auto") throw UsageError("--resume auto belongs to --out PREFIX; name a file");
   if (o.energies && !o.out.empty()) throw UsageError("--out belongs to trajectories, which --energies does not make");
+  if (o.energies && !o.time_limit.empty())
+    throw UsageError("--time-limit belongs to trajectories, which --energies does not make");
   for (std::size_t n = 0; n < d.levels.size(); ++n)
     if (d.metropolis && !is_reversible(d.levels[n]))
       o.common.warn(
           fmt::format("{}: integrator level {}: the scheme is not time-reversible, so that detailed balance fails; "
                       "give it an equal kick at 1 - t for each one at t",
                       o.run.string(), n + 1));
-  const Start start = begin(o, d);
-  const std::uint64_t first = start.trajectories, end = static_cast<std::uint64_t>(d.count);
-  if (first >= end)
-    throw UsageError(
-        fmt::format("{}: {} of count = {} trajectories are done; use a larger count", o.resume, first, end));
-  const PathLock prefix = claim(o, first, end);
-  if (!o.resume.empty() && o.common.ranks().rank() == 0) clear_stale_lock(o.resume);
-  const auto domain = o.common.open_domain(start.gauge.lattice, d.reach);
-  Hmc hmc(start.gauge, domain, std::move(plan.monomials), d.levels, d.length, d.norms, d.anisotropy);
-  nlohmann::ordered_json result = {{"lattice", d.extents},
-                                   {"gauge", start.origin},
-                                   {"seed", d.seed},
-                                   {"first", first},
-                                   {"device", domain->device().name()},
-                                   {"trajectories", nlohmann::ordered_json::array()}};
-  if (o.energies) {
-    const TrajectoryReport report = hmc.begin(*noise_of(o, d, first));
-    fmt::print("kinetic energy {:.17g}\n", report.kinetic[0]);
-    for (std::size_t n = 0; n < hmc.monomials().size(); ++n)
-      fmt::print("action of {} {:.17g}\n", hmc.monomials()[n]->name(), report.actions[n][0]);
-    result["trajectories"].push_back(json_of(report, hmc));
-    o.common.write_json(result);
-    return 0;
+  const std::vector<std::string> remarks = d.remarks;
+  HmcRun run(o, std::move(plan), stops);
+  for (const std::string& remark : remarks) o.common.info(remark);
+  if (!o.energies) return run();
+  try {
+    return run.energies();
+  } catch (const Stopped&) {
+    stops.end();
+    throw;
   }
-  Progress progress("hmc " + start.gauge.lattice.global_text(), double(end - first), o.common);
-  for (std::uint64_t n = first; n < end; ++n) {
-    look_for_signals();
-    const auto noise = noise_of(o, d, n);
-    nlohmann::ordered_json reversed;
-    if (o.reversibility > 0 && n % o.reversibility == 0) {
-      const Reversibility r = hmc.reversibility(*noise);
-      fmt::print("trajectory {} there and back: links differ by {:.2e}, H by {:.2e}\n", n, r.links, r.dh);
-      reversed = {{"links", r.links}, {"dH", r.dh}};
-    }
-    const double number = d.metropolis ? GaussianNoise(d.seed, n).uniform() : 0;
-    const TrajectoryReport report = hmc.trajectory(*noise, number);
-    print(n, report, hmc);
-    result["trajectories"].push_back(json_of(report, hmc));
-    if (!reversed.is_null()) result["trajectories"].back()["reversibility"] = reversed;
-    progress.show(double(n + 1 - first), fmt::format("dH {:+.2e} plaquette {:.6f}", report.dh, report.plaquette));
-    const double begun = now();
-    const bool last = n + 1 == end;
-    if (!o.out.empty() && (last || (o.save_every > 0 && (n + 1) % o.save_every == 0)))
-      save(o, hmc, n + 1, d.keys, last);
-    result["trajectories"].back()["shares"] = shares_of(report, hmc, now() - begun);
-  }
-  o.common.write_json(result);
-  return 0;
 }
 
 }  // namespace
@@ -262,7 +358,12 @@ void add_hmc(CLI::App& app, int& status) {
   c->add_option("--out", o->out, "write PREFIX_<trajectories>.ildg");
   c->add_option("--save-every", o->save_every, "also write a configuration every so many trajectories")
       ->check(CLI::Range(std::uint64_t(1), GaussianNoise::most_trajectories));
-  c->add_option("--resume", o->resume, "continue from a file that hmc wrote, to the same bits");
+  c->add_option(
+      "--resume", o->resume,
+      "continue from a file that hmc wrote, to the same bits, or auto: from the last one of --out, if there is "
+      "one (default without --overwrite)");
+  c->add_option("--time-limit", o->time_limit,
+                "stop with configuration and JSON written within this time: SECONDS, MM:SS or HH:MM:SS");
   c->add_option("--reversibility", o->reversibility,
                 "every so many trajectories also integrate one there and back, and tell how far from the start it ends")
       ->check(CLI::Range(std::uint64_t(1), GaussianNoise::most_trajectories));

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int most_steps = 1000000;
 constexpr double most_time = 10;  ///< of a kick, in units of a step
+constexpr double most_anisotropy = 100;
 const std::vector<std::string> schemes = {"leapfrog", "omelyan", "omelyan4", "force-gradient", "schedule"};
 
 /// Monomials by name; each is kicked in one level.
@@ -122,20 +123,27 @@ HmcDescription read_run(TomlReader& file) {
   run.seed = static_cast<std::uint64_t>(trajectory->integer("seed", 0, INT64_MAX, 1));
   run.metropolis = trajectory->flag("metropolis", true);
   run.norms = trajectory->word("force_norms", {"all", "first"}, "all") == "all" ? ForceNorms::all : ForceNorms::first;
-  if (trajectory->has("momenta_anisotropy")) run.anisotropy = trajectory->positive("momenta_anisotropy");
+  if (trajectory->has("momenta_anisotropy")) {
+    run.anisotropy = trajectory->number("momenta_anisotropy");
+    if (!(run.anisotropy >= 1 / most_anisotropy && run.anisotropy <= most_anisotropy))
+      trajectory->fail(trajectory->find("momenta_anisotropy")->line,
+                       fmt::format("momenta_anisotropy = {}; use a number from {} to {}", run.anisotropy,
+                                   1 / most_anisotropy, most_anisotropy));
+  }
   trajectory->done();
   return run;
 }
 
 }  // namespace
 
-HmcPlan read_hmc(const std::filesystem::path& path, const Partition& partition) {
+HmcPlan read_hmc(const std::filesystem::path& path, const Partition& partition, std::function<void()> look) {
   const TomlTable tree = read_toml(path);
   TomlReader file(tree, path.string(), "run");
   std::map<std::string, std::string> keys;
   file.note_in(keys);
   HmcPlan plan{read_run(file), {}};
-  RunPlace place{partition.part(plan.description.extents), path.parent_path(), plan.description.colours};
+  RunPlace place{partition.part(plan.description.extents), path.parent_path(), plan.description.colours,
+                 std::move(look)};
   Names names;
   for (TomlReader& table : file.tables("monomial", "a monomial")) {
     plan.monomials.push_back(read_monomial(table, place));
@@ -147,6 +155,7 @@ HmcPlan read_hmc(const std::filesystem::path& path, const Partition& partition) 
   }
   if (plan.monomials.empty()) file.fail("there is no [[monomial]]; give at least one");
   plan.description.reach = place.reach;
+  plan.description.remarks = std::move(place.remarks);
   for (TomlReader& table : file.tables("integrator", "")) {
     const int number = static_cast<int>(plan.description.levels.size());
     table.call(fmt::format("integrator level {}", number + 1));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,7 +26,8 @@ struct HmcDescription {
   ForceNorms norms = ForceNorms::all;
   double anisotropy = 1;  ///< of momenta
   std::vector<IntegratorLevel> levels;
-  int reach = 1;  ///< sites of the longest hop of its operators
+  int reach = 1;                     ///< sites of the longest hop of its operators
+  std::vector<std::string> remarks;  ///< what its monomials came to, a line each
   /// All keys with their values or defaults, `WHAT: KEY`, but for the number of trajectories and where they begin: what
   /// must be the same when a run goes on.
   std::map<std::string, std::string> keys;
@@ -38,6 +40,7 @@ struct HmcPlan {
 };
 
 /// \throws UsageError what the file says is no run: the message names file, line and remedy. Error it cannot be read.
-HmcPlan read_hmc(const std::filesystem::path& path, const Partition& partition);
+/// \param look of its solves (FermionSolver).
+HmcPlan read_hmc(const std::filesystem::path& path, const Partition& partition, std::function<void()> look = {});
 
 }  // namespace quarksmith::apps

@@ -18,6 +18,8 @@ namespace quarksmith::apps {
 namespace {
 
 constexpr int most_guesses = 30;  ///< solutions that are kept
+/// Of actions, which decide what is sampled, and of forces, which decide what is accepted.
+constexpr double most_error = 1e-4, most_force_error = 1e-2;
 
 /// Keys of all monomials and of their kinds; the others are parameters of an action.
 const std::vector<std::string> own_keys = {"name",     "kind",     "action",    "even_odd",      "stout", "denominator",
@@ -47,9 +49,11 @@ struct ActionKeys {
 
 /// Reads them, in place of those of the same names that are there already.
 void read_keys(TomlReader& table, const ActionInfo* info, ActionKeys& keys) {
-  for (const auto& [key, value] : table.contents().entries) {
-    if (std::find(own_keys.begin(), own_keys.end(), key) != own_keys.end()) continue;
-    if (info != nullptr)  // what gives the same parameter goes
+  const auto is_own = [](const std::string& key) {
+    return std::find(own_keys.begin(), own_keys.end(), key) != own_keys.end();
+  };
+  for (const auto& [key, value] : table.contents().entries)
+    if (info != nullptr && !is_own(key))  // what gave the same parameter before goes
       std::erase_if(keys.parameters, [&, k = std::string_view(key)](const auto& other) {
         const auto gives = [&](std::string_view name) {
           std::vector<std::string_view> all = {name};
@@ -63,6 +67,8 @@ void read_keys(TomlReader& table, const ActionInfo* info, ActionKeys& keys) {
           return !n.empty() && std::find(theirs.begin(), theirs.end(), n) != theirs.end();
         });
       });
+  for (const auto& [key, value] : table.contents().entries) {
+    if (is_own(key)) continue;
     keys.parameters[key] = &value;
     table.find(key);
     table.note(key, key_text(table, key, value));
@@ -72,7 +78,8 @@ void read_keys(TomlReader& table, const ActionInfo* info, ActionKeys& keys) {
     try {
       keys.boundary = boundary_phases(text);
     } catch (const UsageError& e) {
-      table.fail(boundary->line, fmt::format("boundary '{}' is not periodic, antiperiodic or four phases", text));
+      table.fail(boundary->line,
+                 fmt::format("boundary '{}' is not periodic, antiperiodic or four phases from -2 to 2", text));
     }
     table.note("boundary", text);
   }
@@ -183,10 +190,11 @@ RationalFunction read_rational(TomlReader table) {
   return r;
 }
 
-double tolerance(TomlReader& table, const std::string& key, double fallback) {
+/// A positive number that is small: a tolerance, or the error of an approximation.
+double small(TomlReader& table, const std::string& key, double fallback, double most) {
   const double t = table.number(key, fallback);
-  if (!(t > 0 && t < 1))
-    table.fail(table.find(key)->line, fmt::format("{} = {}; use a number between 0 and 1", key, t));
+  if (!(t > 0 && t <= most))
+    table.fail(table.find(key)->line, fmt::format("{} = {}; use a positive number up to {}", key, t, most));
   return t;
 }
 
@@ -205,7 +213,7 @@ void read_name(TomlReader& table, const std::string& key, const Read& read) {
 /// How its systems are solved: names as of the options of `propagator`.
 FermionSolver read_solver(TomlReader& table, const std::string& kind) {
   FermionSolver s;
-  if (kind == "rational") s = {Method::cg, "double"};
+  if (kind == "rational") s = {.method = Method::cg, .precision = "double"};
   read_name(table, "solver", [&](const std::string& name) {
     s.method = method_of(name);
     if (kind == "rational")
@@ -264,9 +272,10 @@ FermionKeys read_fermion(TomlReader& table, const std::string& kind, RunPlace& p
   if (kind == "log-det") return f;
   read_twist(table, f.term.fermion);
   f.term.log_det = table.flag("log_det", true);
-  f.term.tol_force = tolerance(table, "tol_force", f.term.tol_force);
-  f.term.tol_action = tolerance(table, "tol_action", f.term.tol_action);
+  f.term.tol_force = small(table, "tol_force", f.term.tol_force, most_force_error);
+  f.term.tol_action = small(table, "tol_action", f.term.tol_action, most_error);
   f.term.solver = read_solver(table, kind);
+  f.term.solver.look = place.look;
   if (kind == "rational" && table.has("chronological"))
     table.fail(table.find("chronological")->line,
                "chronological: a first guess serves one system, not those of all poles of kind rational; leave it out");
@@ -277,28 +286,45 @@ FermionKeys read_fermion(TomlReader& table, const std::string& kind, RunPlace& p
 /// Powers of A = M^+ M with which `fields` pseudofermions give |det M|^flavours, or with staggered quarks, four of
 /// which are one M, det A^(flavours/4). Of a given number of poles the heat bath has the inverse of the action, as
 /// Chroma has it.
-RationalFunctions fitted(TomlReader& functions, bool staggered, int flavours, int fields) {
+RationalFunctions fitted(TomlReader& functions, bool staggered, int flavours, int fields,
+                         std::vector<std::string>& remarks) {
   const std::vector<double> range = functions.numbers("range");
   if (range.size() != 2) functions.fail(functions.find("range")->line, "range is not [lower, upper] of M^+ M");
   const int part = (staggered ? 8 : 4) * fields;
   const Interval interval{range[0], range[1]};
+  const Power power{-flavours, part}, of_force{-flavours, part / 2};
+  const auto poles = [&](const char* key, Power p, double most) {
+    const int n = static_cast<int>(functions.integer(key, 1, most_poles));
+    RationalFit fit = remez(p, n, interval);
+    if (!(fit.error <= most))
+      functions.fail(functions.find(key)->line, fmt::format("{} = {} leave an error of {:.2g} on {} to {}; use more, "
+                                                            "for at most {}",
+                                                            key, n, fit.error, interval.lower, interval.upper, most));
+    return fit;
+  };
+  const auto remark = [&](const char* what, const RationalFit& fit) {
+    remarks.push_back(fmt::format("{}: {} on {} to {}: {} poles, error {:.2g}", functions.called(), what,
+                                  interval.lower, interval.upper, fit.function.poles.size(), fit.error));
+  };
   try {
-    if (functions.has("poles")) {
-      const auto poles = [&](const char* key) { return static_cast<int>(functions.integer(key, 1, most_poles)); };
-      const RationalFit action = remez({-flavours, part}, poles("poles"), interval),
-                        force = remez({-flavours, part / 2}, poles("force_poles"), interval);
-      return {action.inverse, action.function, force.function, interval};
-    }
-    const double error = functions.number("error", 1e-10), force_error = functions.number("force_error", 1e-7);
-    return {fit_to_error({flavours, part}, error, interval).function,
-            fit_to_error({-flavours, part}, error, interval).function,
-            fit_to_error({-flavours, part / 2}, force_error, interval).function, interval};
+    const bool by_poles = functions.has("poles");
+    const double error = by_poles ? 0 : small(functions, "error", 1e-10, most_error),
+                 force_error = by_poles ? 0 : small(functions, "force_error", 1e-7, most_force_error);
+    const RationalFit action = by_poles ? poles("poles", power, most_error) : fit_to_error(power, error, interval),
+                      force = by_poles ? poles("force_poles", of_force, most_force_error)
+                                       : fit_to_error(of_force, force_error, interval);
+    remark("action and heat bath", action);
+    remark("force", force);
+    const RationalFunction heatbath =
+        by_poles ? action.inverse : fit_to_error({flavours, part}, error, interval).function;
+    return {heatbath, action.function, force.function, interval};
   } catch (const UsageError& e) {
     functions.fail(e.what());
   }
 }
 
-std::unique_ptr<Monomial> read_rational_monomial(TomlReader& table, const std::string& name, const FermionKeys& f) {
+std::unique_ptr<Monomial> read_rational_monomial(TomlReader& table, const std::string& name, const FermionKeys& f,
+                                                 std::vector<std::string>& remarks) {
   auto functions = table.table("rational", fmt::format("monomial '{}': rational", name));
   if (!functions)
     table.fail(
@@ -310,7 +336,7 @@ std::unique_ptr<Monomial> read_rational_monomial(TomlReader& table, const std::s
     table.fail(table.find("flavours")->line, "flavours = 0; use a number of flavours, or of bosons with -");
   RationalFunctions r;
   if (functions->has("range")) {
-    r = fitted(*functions, f.term.fermion.action.is_squared(), flavours, fields);
+    r = fitted(*functions, f.term.fermion.action.is_squared(), flavours, fields, remarks);
   } else {
     for (const auto& [key, to] : {std::pair{"heatbath", &r.heatbath}, {"action", &r.action}, {"force", &r.force}}) {
       auto one = functions->table(key, fmt::format("monomial '{}': rational.{}", name, key));
@@ -349,7 +375,7 @@ std::unique_ptr<Monomial> read_monomial(TomlReader table, RunPlace& place) {
     below->done();
     made = std::make_unique<RatioMonomial>(name, f.term, denominator);
   } else if (kind == "rational") {
-    made = read_rational_monomial(table, name, f);
+    made = read_rational_monomial(table, name, f, place.remarks);
   } else {
     if (f.term.fermion.action.info().blocks.empty())
       table.fail(

@@ -2,6 +2,7 @@
 /// Monomials of RUN.toml.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "apps/toml_file.hpp"
@@ -11,10 +12,12 @@ namespace quarksmith::apps {
 
 /// Of a run.
 struct RunPlace {
-  Lattice lattice;               ///< this rank's part
-  std::filesystem::path folder;  ///< from which paths in its file start
-  int colours = 3;               ///< of its links
-  int reach = 1;                 ///< sites of the longest hop of its operators
+  Lattice lattice;                        ///< this rank's part
+  std::filesystem::path folder;           ///< from which paths in its file start
+  int colours = 3;                        ///< of its links
+  std::function<void()> look = {};        ///< of its solves
+  int reach = 1;                          ///< sites of the longest hop of its operators
+  std::vector<std::string> remarks = {};  ///< what is worth to know of its monomials, a line each
 };
 
 /// A monomial by its table. \param place whose reach becomes at least that of its operator.

@@ -1,40 +1,53 @@
 #include "apps/interrupt.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <cstring>
+
+#include "runtime/clock.hpp"
+#include "runtime/ranks/communicator.hpp"
+#include "runtime/text.hpp"
 
 namespace quarksmith::apps {
 namespace {
 
-constexpr unsigned grace = 3;  ///< seconds until a run that does not look is ended
+constexpr unsigned usual_patience = 3;  ///< seconds until a run that does not look is ended
+/// Looks between two at which ranks meet.
+constexpr unsigned looks_of_ranks = 16;
+/// Of a time limit, kept for files before any has been written: a part of it, but no more than so many seconds.
+constexpr double reserved_part = 0.1, most_reserved = 60;
 
-/// The one thing that a signal handler may set; signals belong to the whole process.
-volatile std::sig_atomic_t received = 0;
+const double begun = now();
+
+// What a signal handler may set and read; signals belong to the whole process.
+volatile std::sig_atomic_t received = 0, allowed = usual_patience, held = 0;
+std::array<std::array<char, 1024>, 2> texts{{{"finished files are kept"}, {}}};  ///< one is read, the other written
+std::atomic<int> text = 0;
 
 const char* name_of(int signal) { return signal == SIGTERM ? "SIGTERM" : signal == SIGHUP ? "SIGHUP" : "SIGINT"; }
 
-constexpr char kept[] =
-    "; finished files are kept, and the columns in the .part of a propagator: the same command goes on from there";
-
 extern "C" void at_signal(int signal) {
   received = signal;
-  alarm(grace);
+  alarm(static_cast<unsigned>(allowed));
 }
 
 /// Only calls that a signal handler may make.
 extern "C" void at_alarm(int) {
-  const auto put = [](const char* text) { return write(STDERR_FILENO, text, std::strlen(text)) >= 0; };
+  const auto put = [](const char* line) { return write(STDERR_FILENO, line, std::strlen(line)) >= 0; };
   const int signal = received;
-  put("quarksmith: error: ended by ") && put(name_of(signal)) && put(kept) && put("\n");
+  put("quarksmith: error: ended by ") && put(name_of(signal)) && put("; ") && put(texts[text].data()) && put("\n");
   _exit(128 + signal);
 }
 
 }  // namespace
 
 Interrupted::Interrupted(int signal)
-    : Error(std::string("ended by ") + name_of(signal) + kept), status_(128 + signal) {}
+    : Error(fmt::format("ended by {}; {}", name_of(signal), texts[text].data())), status_(128 + signal) {}
 
 void catch_signals() {
   struct sigaction action {};
@@ -51,7 +64,65 @@ void catch_signals() {
 }
 
 void look_for_signals() {
-  if (received != 0) throw Interrupted(received);
+  if (received != 0 && held == 0) throw Interrupted(received);
+}
+
+void say_at_end(const std::string& what) {
+  const int other = 1 - text;
+  std::string line = printable(what);
+  line.resize(std::min(line.size(), texts[other].size() - 1));
+  std::copy_n(line.c_str(), line.size() + 1, texts[other].begin());
+  text = other;
+}
+
+Stops::Stops(const std::string& limit, unsigned wait, Communicator& ranks) : ranks_(ranks) {
+  if (!limit.empty()) limit_ = seconds_of(limit, "--time-limit");
+  reserve_ = std::min(reserved_part * limit_, most_reserved);
+  allowed = static_cast<std::sig_atomic_t>(wait);
+  held = 1;
+}
+
+Stops::~Stops() {
+  allowed = usual_patience;
+  held = 0;
+}
+
+bool Stops::due(double next) {
+  if (due_) return true;
+  constexpr double by_time = 1000;  // above the number of any signal
+  const bool late = limit_ > 0 && now() - begun + next + reserve_ > limit_;
+  const double found = ranks_.largest(received != 0 ? received : late ? by_time : 0);
+  due_ = found != 0;
+  if (due_ && found != by_time) signal_ = static_cast<int>(found);
+  if (due_) alarm(0);  // it has been seen: files are written, however long that takes
+  return due_;
+}
+
+void Stops::look() {
+  if (ranks_.size() > 1 && ++looks_ % looks_of_ranks != 0) return;
+  if (due()) throw Stopped{};
+}
+
+void Stops::wrote(double seconds) {
+  if (limit_ > 0) reserve_ = std::max(reserve_, 2 * seconds);
+}
+
+void Stops::end() const {
+  if (by_signal()) throw Interrupted(signal_);
+}
+
+double seconds_of(const std::string& text, const std::string& option) {
+  const auto parts = split(text, ':');
+  double seconds = 0;
+  bool fine = parts.size() <= 3;
+  for (std::size_t n = 0; fine && n < parts.size(); ++n) {
+    const double part = number(parts[n], option);
+    fine = part >= 0 && (n == 0 || part < 60);
+    seconds = 60 * seconds + part;
+  }
+  if (!fine || !(seconds > 0 && seconds < 1e9))
+    throw UsageError(fmt::format("{} {}: use a positive time as SECONDS, MM:SS or HH:MM:SS", option, text));
+  return seconds;
 }
 
 }  // namespace quarksmith::apps

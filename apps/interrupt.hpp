@@ -1,8 +1,14 @@
 /// \file
-/// Ends by signals: SIGTERM of a batch system, SIGINT of Ctrl-C, SIGHUP of a closed terminal.
+/// Ends before the end: SIGTERM of a batch system, SIGINT of Ctrl-C, SIGHUP of a closed terminal, and a time limit.
 #pragma once
 
+#include <string>
+
 #include "runtime/error.hpp"
+
+namespace quarksmith {
+class Communicator;
+}
 
 namespace quarksmith::apps {
 
@@ -21,7 +27,45 @@ class Interrupted : public Error {
 /// comes within seconds, at once. A second signal ends it at once too.
 void catch_signals();
 
-/// A look. \throws Interrupted a signal has come.
+/// A look. \throws Interrupted a signal has come, and no Stops looks for itself.
 void look_for_signals();
+
+/// What the line of a run that a signal ends says of its files, and of what goes on from where. \param what one line
+void say_at_end(const std::string& what);
+
+/// The work at hand is given up, since the run is to stop.
+struct Stopped {};
+
+/// When a long run is to stop with its files in order: at a signal, or when its time is up. While this lives, signals
+/// do not end the run by themselves. Ranks decide together: they make the same calls.
+class Stops {
+ public:
+  /// \param limit seconds from the start of the process, as `seconds_of` reads them; empty: none.
+  /// \param patience seconds after a signal in which a look must come; 0: any.
+  Stops(const std::string& limit, unsigned patience, Communicator& ranks);
+  ~Stops();
+  Stops(const Stops&) = delete;
+  Stops& operator=(const Stops&) = delete;
+
+  /// Whether to stop now, if what comes next takes so many seconds.
+  bool due(double next = 0);
+  /// For work that can be given up; may be called often. \throws Stopped
+  void look();
+  /// Time that is left for files grows with what writing them took.
+  void wrote(double seconds);
+  bool by_signal() const { return signal_ != 0; }
+  /// \throws Interrupted by_signal()
+  void end() const;
+
+ private:
+  double limit_ = 0, reserve_ = 0;
+  Communicator& ranks_;
+  unsigned looks_ = 0;
+  int signal_ = 0;
+  bool due_ = false;
+};
+
+/// `SECONDS`, `MM:SS` or `HH:MM:SS`. \throws UsageError it is none of these, or not positive.
+double seconds_of(const std::string& text, const std::string& option);
 
 }  // namespace quarksmith::apps

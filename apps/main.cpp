@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     apps::add_model(app, status);
     apps::add_completion(app, status);
     apps::add_manual(app, status);
-    apps::refuse_infinite_numbers(app);
+    apps::refuse_impossible_numbers(app);
     apps::check_command(app, argc, argv);
     apps::catch_signals();
     app.parse(argc, argv);

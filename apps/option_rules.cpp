@@ -90,7 +90,7 @@ void refuse_options(const CLI::App& command, const std::vector<std::string_view>
     if (given(command, option)) throw UsageError(fmt::format("{} {}", option, why));
 }
 
-void refuse_infinite_numbers(CLI::App& app) {
+void refuse_impossible_numbers(CLI::App& app) {
   const CLI::Validator finite(
       [](std::string& text) {
         double value = 0;
@@ -99,9 +99,14 @@ void refuse_infinite_numbers(CLI::App& app) {
         return std::string();
       },
       "");
+  const CLI::Validator positive(  // they would be counted from the other end
+      [](std::string& text) { return text.starts_with('-') ? fmt::format("{} is negative", text) : std::string(); },
+      "");
   for (CLI::App* command : app.get_subcommands({}))
-    for (CLI::Option* option : command->get_options())
+    for (CLI::Option* option : command->get_options()) {
       if (option->get_type_name().starts_with("FLOAT")) option->check(finite);
+      if (option->get_type_name().starts_with("UINT")) option->check(positive);
+    }
 }
 
 }  // namespace quarksmith::apps

@@ -24,7 +24,8 @@ void check_options(const CLI::App& command, const Choices& choices);
 /// \throws UsageError one of `options` was given; `why` ends the message: what they belong to, and what to do.
 void refuse_options(const CLI::App& command, const std::vector<std::string_view>& options, const std::string& why);
 
-/// Refuses numbers that are not finite (nan, inf) in all options of all subcommands that take one.
-void refuse_infinite_numbers(CLI::App& app);
+/// Refuses numbers that are not finite (nan, inf), and negative ones where a count or seed is asked for, in all options
+/// of all subcommands that take one.
+void refuse_impossible_numbers(CLI::App& app);
 
 }  // namespace quarksmith::apps

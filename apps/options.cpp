@@ -149,6 +149,7 @@ HostGauge make_gauge(const std::string& text, const Partition& partition, int co
   const Lattice part = partition.part(four_integers(parts[kind == "weak" ? 2 : 1], option));
   if (kind == "unit") return unit_gauge(part, colours);
   const long long seed = integer(parts.back(), option);
+  if (seed < 0) throw UsageError(fmt::format("{}: seed {}; use 0 or more", option, seed));
   if (kind == "weak") return weak_gauge(part, number(parts[1], option), seed, colours);
   if (kind == "hot") return hot_gauge(part, seed, colours);
   if (colours != 3) throw UsageError(fmt::format("{} has three colours, not {}; use hot", option, colours));
@@ -268,6 +269,11 @@ Progress::~Progress() {
   if (active_ && terminal_ && width_ > 0) fmt::print(stderr, "\n");
 }
 
+void Progress::begin(double done) {
+  start_ = now();
+  begun_ = done;
+}
+
 void Progress::show(double done, const std::string& note) {
   look_for_signals();
   if (!active_) return;
@@ -275,10 +281,12 @@ void Progress::show(double done, const std::string& note) {
   if (time - shown_ < pause && done < total_) return;
   shown_ = time;
   const double fraction = total_ > 0 ? std::min(done / total_, 1.0) : 1;
-  const double left = fraction > 0 ? (time - start_) * (1 / fraction - 1) : 0;
+  // An estimate begins with one unit of the work or a hundredth of it, and a second: what comes first is no measure.
+  const double made = done - begun_, passed = time - start_;
+  const bool known = made >= std::min(1.0, total_ / 100) && passed >= 1;
   std::string line = fmt::format("{} {:3.0f} %", what_, 100 * fraction);
   if (!note.empty()) line += "  " + note;
-  if (fraction < 1) line += fmt::format("  {} left", duration_text(left));
+  if (fraction < 1 && known) line += fmt::format("  {} left", duration_text(passed * (total_ - done) / made));
   if (!terminal_) {
     fmt::print(stderr, "quarksmith: {}\n", line);
     return;

@@ -21,6 +21,8 @@ struct NamedFile {
   std::filesystem::path path;  ///< empty: not asked for
   bool locks_itself = false;   ///< what writes it takes the name
   bool made_again = false;     ///< by a run that has been done: stays if it is the same
+  /// What becomes of a file of that name, if neither --overwrite nor the above says it.
+  Existing existing = Existing::refuse;
 };
 
 /// Choices that subcommands share.
@@ -45,9 +47,11 @@ struct CommonOptions {
   void add_to(CLI::App& command, unsigned uses);
   /// Checks the files that a command will write, --json among them, and takes their names: before any work.
   /// \param inputs files that must not be replaced before or after they are read.
+  /// \param of_json what becomes of an existing file of --json.
   /// \throws UsageError a file exists and --overwrite was not given, two options name one file, its ending is that of
   /// another kind of file, or --overwrite was given without a file; Error it cannot be written, or another run has it.
-  void claim(const std::vector<NamedFile>& files, const std::vector<NamedFile>& inputs = {}) const;
+  void claim(const std::vector<NamedFile>& files, const std::vector<NamedFile>& inputs = {},
+             Existing of_json = Existing::refuse) const;
   /// The name of a file that was claimed.
   Output& output(const std::filesystem::path& path) const;
   Existing existing() const { return overwrite ? Existing::replace : Existing::refuse; }
@@ -115,6 +119,8 @@ class Progress {
  public:
   Progress(std::string what, double total, const CommonOptions& common);
   ~Progress();
+  /// From here on time counts, for what is left: so much is done already.
+  void begin(double done);
   /// `done` of the total; `note` is shown beside the bar.
   void show(double done, const std::string& note = "");
 
@@ -123,7 +129,7 @@ class Progress {
   double total_, shown_ = -1e9;
   bool terminal_, active_;
   std::size_t width_ = 0;
-  double start_;
+  double start_, begun_ = 0;
 };
 
 /// `93` -> `1 min 33 s`

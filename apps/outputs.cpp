@@ -68,10 +68,11 @@ void check_ending(const NamedFile& file) {
 
 }  // namespace
 
-void CommonOptions::claim(const std::vector<NamedFile>& files, const std::vector<NamedFile>& inputs) const {
+void CommonOptions::claim(const std::vector<NamedFile>& files, const std::vector<NamedFile>& inputs,
+                          Existing of_json) const {
   std::vector<NamedFile> all = files;
-  all.push_back(
-      {"--json", json, false, std::any_of(files.begin(), files.end(), [](const auto& f) { return f.made_again; })});
+  all.push_back({"--json", json, false,
+                 std::any_of(files.begin(), files.end(), [](const auto& f) { return f.made_again; }), of_json});
   std::string names;
   bool any = false;
   for (const NamedFile& file : all) {
@@ -83,10 +84,11 @@ void CommonOptions::claim(const std::vector<NamedFile>& files, const std::vector
   require_distinct(all, inputs);
   for (const NamedFile& file : all) check_ending(file);
   for (const NamedFile& file : all)
-    if (!file.path.empty() && !file.locks_itself)
-      outputs_->emplace(
-          std::piecewise_construct, std::forward_as_tuple(file.path),
-          std::forward_as_tuple(file.path, file.made_again && !overwrite ? Existing::same : existing(), ranks()));
+    if (!file.path.empty() && !file.locks_itself) {
+      const Existing found = overwrite ? existing() : file.made_again ? Existing::same : file.existing;
+      outputs_->emplace(std::piecewise_construct, std::forward_as_tuple(file.path),
+                        std::forward_as_tuple(file.path, found, ranks()));
+    }
 }
 
 Output& CommonOptions::output(const std::filesystem::path& path) const {

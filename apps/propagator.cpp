@@ -6,6 +6,7 @@
 
 #include "apps/action_options.hpp"
 #include "apps/contraction.hpp"
+#include "apps/interrupt.hpp"
 #include "apps/option_rules.hpp"
 #include "apps/solver_options.hpp"
 #include "runtime/error.hpp"
@@ -94,11 +95,16 @@ class Run {
     std::vector<int> left;
     for (int n = 0; n < sources; ++n)
       if (!keep(n)) left.push_back(n);
+    say();
     for (std::size_t first = 0; first < left.size();) {
-      if (!solver_ && !many_) make_solver(progress);
+      if (!solver_ && !many_) {
+        make_solver(progress);
+        progress.begin(static_cast<double>(sources - left.size()));
+      }
       const std::size_t count = std::min(left.size() - first, static_cast<std::size_t>(width(left.size())));
       solve({left.begin() + first, left.begin() + first + count});
       first += count;
+      say();
       progress.show(static_cast<double>(sources - left.size() + first));
     }
     const nlohmann::ordered_json result = columns_.result(contraction_of(
@@ -110,6 +116,7 @@ class Run {
     // If the run is killed here, the same command line makes them of the finished file.
     write_correlators(o_.correlators, result, o_.common);
     o_.common.write_json(result);
+    summarise();
     return 0;
   }
 
@@ -128,6 +135,29 @@ class Run {
   std::string title(int n) const {
     return spinors() ? fmt::format("spin {} colour {}", n / 3, n % 3)
                      : fmt::format("colour {} mass {}", n % 3, masses()[std::size_t(n) / 3]);
+  }
+
+  /// What there is to go on from, and how.
+  void say() const {
+    say_at_end(store_.file
+                   ? fmt::format("{} of {} columns are kept in {}.part: the same command line goes on from there",
+                                 columns_.solves().size(), header_.form.columns(), o_.out.string())
+                   : "no column is kept: that takes --out FILE.h5");
+  }
+
+  /// One line of all solves.
+  void summarise() const {
+    double least = INFINITY, most = 0, residual = 0, seconds = 0;
+    for (const auto& solve : columns_.solves()) {
+      const double iterations = solve["iterations"];
+      least = std::min(least, iterations);
+      most = std::max(most, iterations);
+      residual = std::max(residual, solve["residual"].get<double>());
+      seconds += solve["seconds"].get<double>();
+    }
+    fmt::print("{} columns: {}{} iterations, residual {:.2e} at most, {:.3g} s of solves on {}\n",
+               columns_.solves().size(), least < most ? fmt::format("{} to ", least) : "", most, residual, seconds,
+               domain_->device().name());
   }
 
   /// Takes a source's columns from the file, if all of them are there and whole.

@@ -65,6 +65,23 @@ void download_all(const SpinorField& from, const BasisInfo& basis, const SpinorA
 /// What a reducing kernel adds up, e.g. norm2 or cdot: its sums for every right-hand side in turn.
 std::vector<double> sums(std::string_view operation, const SpinorField& x, const SpinorField* y = nullptr);
 
+/// \throws StatusError two of the n arrays that are written are one, or one of them is among those that are read.
+template <class P>
+void require_apart(P* const* written, int n, const char* name, const void* const* read = nullptr, int count = 0,
+                   const char* reads = "") {
+  for (int i = 0; i < n; ++i) {
+    for (int k = 0; k < i; ++k)
+      if (written[i] == written[k])
+        throw StatusError(QUARKSMITH_BAD_ARGUMENT,
+                          fmt::format("{0}[{1}] and {0}[{2}] are one array; pass one for each", name, k, i));
+    for (int k = 0; k < count; ++k)
+      if (written[i] == read[k])
+        throw StatusError(
+            QUARKSMITH_BAD_ARGUMENT,
+            fmt::format("{}[{}] is {}[{}]; pass another array: a solve that fails would lose it", name, i, reads, k));
+  }
+}
+
 /// \throws StatusError n < 1, or one of the n arrays is NULL.
 template <class P>
 void require_all(P* const* arrays, int n, const char* name) {

@@ -38,6 +38,17 @@ double require_finite(double number, const char* name) {
   return number;
 }
 
+/// Of a link and a drift, in quadratic mean: farther exp(step P) has few digits left.
+constexpr double most_way = 1e6;
+
+/// sum -tr P^2 of momenta that the caller may have set to anything.
+double kinetic(const Dynamics& d) {
+  const double energy = evaluate("algebra_norm2", {d.momenta})[0];
+  if (!std::isfinite(energy))
+    throw StatusError(QUARKSMITH_BAD_DATA, "the kinetic energy is not finite; set smaller momenta");
+  return energy;
+}
+
 GaugeLoops loops_of(const quarksmith_gauge_loops* loops) {
   const auto& l = require_struct(loops, "quarksmith_gauge_loops");
   GaugeLoops result;
@@ -70,6 +81,16 @@ GaugeLoops loops_of(const quarksmith_gauge_loops* loops) {
 }
 
 }  // namespace
+
+void Dynamics::kick(const std::function<void(LinkField&)>& force) {
+  const auto sum = links.scratch().zero(links.domain(), links.field().colours());
+  force(*sum);
+  if (!std::isfinite(evaluate("algebra_norm2", {*sum})[0]))
+    throw StatusError(QUARKSMITH_BAD_DATA,
+                      "step times the force is not finite, the momenta stay as they were; use a smaller step, smaller "
+                      "coefficients or smaller vectors");
+  evaluate("kick", {momenta, *sum, 1}, {momenta});
+}
 
 quarksmith_status quarksmith_dynamics_create(quarksmith_gauge* gauge, quarksmith_dynamics** dynamics) {
   return call<Gauge>(__func__, "gauge", gauge, [&](Gauge& g) {
@@ -122,13 +143,20 @@ quarksmith_status quarksmith_dynamics_get_momenta(quarksmith_dynamics* dynamics,
 }
 
 quarksmith_status quarksmith_dynamics_kinetic(quarksmith_dynamics* dynamics, double* energy) {
-  return call<Dynamics>(__func__, "dynamics", dynamics,
-                        [&](Dynamics& d) { *require(energy, "energy") = evaluate("algebra_norm2", {d.momenta})[0]; });
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) { *require(energy, "energy") = kinetic(d); });
 }
 
 quarksmith_status quarksmith_dynamics_drift(quarksmith_dynamics* dynamics, double step) {
-  return call<Dynamics>(__func__, "dynamics", dynamics,
-                        [&](Dynamics& d) { d.links.move(d.momenta, require_finite(step, "step")); });
+  return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
+    const double dt = require_finite(step, "step"), links = double(directions * d.lattice().sites()),
+                 way = std::abs(dt) * std::sqrt(kinetic(d) / links);
+    if (!(way <= most_way))
+      throw StatusError(QUARKSMITH_BAD_DATA,
+                        fmt::format("step {} takes a link by {:.2g} in the mean, the links stay as they were; use a "
+                                    "smaller step or smaller momenta",
+                                    dt, way));
+    d.links.move(d.momenta, dt);
+  });
 }
 
 quarksmith_status quarksmith_gauge_loops_init(quarksmith_gauge_loops* loops) { return init(__func__, loops); }
@@ -137,7 +165,9 @@ quarksmith_status quarksmith_gauge_action(quarksmith_dynamics* dynamics, const q
                                           double* action) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
     require(action, "action");
-    *action = GaugeMonomial("gauge", loops_of(loops)).action(d.links);
+    const double s = GaugeMonomial("gauge", loops_of(loops)).action(d.links);
+    if (!std::isfinite(s)) throw StatusError(QUARKSMITH_BAD_DATA, "the action is not finite; use smaller coefficients");
+    *action = s;
   });
 }
 
@@ -145,6 +175,7 @@ quarksmith_status quarksmith_gauge_force(quarksmith_dynamics* dynamics, const qu
                                          double step) {
   return call<Dynamics>(__func__, "dynamics", dynamics, [&](Dynamics& d) {
     GaugeMonomial monomial("gauge", loops_of(loops));
-    monomial.force(d.links, require_finite(step, "step"), d.momenta);
+    const double dt = require_finite(step, "step");
+    d.kick([&](LinkField& p) { monomial.force(d.links, dt, p); });
   });
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -105,6 +106,9 @@ struct Dynamics final : Handle {
     const int reach = *std::min_element(extent.begin(), extent.end()) > 2 ? 3 : 1;
     return std::make_shared<Domain>(d.lattice(), d.device_pointer(), d.communicator_pointer(), reach);
   }
+  /// P += what `force` adds to its argument. \throws StatusError that is not finite: P stays as it was.
+  void kick(const std::function<void(LinkField&)>& force);
+
   std::array<Complex64, directions> phase;  ///< that was found in the links
   EvolvingLinks links;
   LinkField momenta;

@@ -107,6 +107,7 @@ quarksmith_status quarksmith_dslash_host(quarksmith_operator* op, int parity, in
     const SpinorArrays arrays(o.lattice(), require_struct(format, "quarksmith_spinor_format"), h.components().spins);
     require_all(in, n, "in");
     require_all(out, n, "out");
+    require_apart(out, n, "out");
     SpinorField from = h.field(subset_of(opposite(p)), n), to = h.field(subset_of(p), n);
     upload_all(arrays, in, from, *o.basis);
     hop(h, to, from, p, d);
@@ -123,6 +124,7 @@ quarksmith_status quarksmith_matrix_host(quarksmith_operator* op, int dagger, in
     arrays.require_fits(Subset::full);
     require_all(in, n * m.slices(), "in");
     require_all(out, n * m.slices(), "out");
+    require_apart(out, n * m.slices(), "out");
     SpinorField from = m.field(n), to = m.field(n);
     upload_all(arrays, in, from, *o.basis);
     m.apply(to, from, d);

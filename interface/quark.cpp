@@ -1,6 +1,7 @@
 // Quarks of molecular dynamics of quarksmith.h.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "interface/action.hpp"
 #include "interface/arrays.hpp"
@@ -118,6 +119,7 @@ quarksmith_status quarksmith_quark_matrix(quarksmith_quark* quark, int dagger, i
     const Vectors vectors(q, format, n);
     const SpinorField from = vectors.read(in, "in");
     vectors.require(out, "out");
+    require_apart(out, n * q.slices, "out");
     SpinorField to = vectors.field();
     q.term.multiply(to, from, dagger == 1 ? Dagger::yes : Dagger::no);
     vectors.write(to, out);
@@ -132,6 +134,7 @@ quarksmith_status quarksmith_quark_rational(quarksmith_quark* quark, const quark
     const Vectors vectors(q, format, n);
     const SpinorField from = vectors.read(in, "in");
     vectors.require(out, "out");
+    require_apart(out, n * q.slices, "out");
     SpinorField to = vectors.field();
     q.term.apply(function, to, from);
     vectors.write(to, out);
@@ -144,7 +147,9 @@ quarksmith_status quarksmith_quark_action(quarksmith_quark* quark, const quarksm
   return call<Quark>(__func__, "quark", quark, [&](Quark& q) {
     require(action, "action");
     const RationalFunction function = rational_of(r);
-    *action = q.term.action(function, Vectors(q, format, n).read(phi, "phi"));
+    const double s = q.term.action(function, Vectors(q, format, n).read(phi, "phi"));
+    if (!std::isfinite(s)) throw StatusError(QUARKSMITH_BAD_DATA, "the action is not finite; use smaller vectors");
+    *action = s;
   });
 }
 
@@ -152,7 +157,9 @@ quarksmith_status quarksmith_quark_force(quarksmith_quark* quark, const quarksmi
                                          const void* const* phi, const quarksmith_spinor_format* format, double step) {
   return call<Quark>(__func__, "quark", quark, [&](Quark& q) {
     const RationalFunction function = rational_of(r);
-    q.term.force(function, Vectors(q, format, n).read(phi, "phi"), require_finite(step, "step"), q.dynamics->momenta);
+    const SpinorField vectors = Vectors(q, format, n).read(phi, "phi");
+    const double dt = require_finite(step, "step");
+    q.dynamics->kick([&](LinkField& p) { q.term.force(function, vectors, dt, p); });
   });
 }
 
@@ -166,9 +173,9 @@ quarksmith_status quarksmith_quark_outer(quarksmith_quark* quark, int n, const v
     const double dt = require_finite(step, "step");
     if (q.squared && y != nullptr) refuse("y of staggered quarks follows from x; pass NULL");
     const SpinorField right = vectors.read(x, "x");
-    if (q.squared) return q.term.force(right, nullptr, all, dt, q.dynamics->momenta);
-    const SpinorField left = vectors.read(y, "y");
-    q.term.force(right, &left, all, dt, q.dynamics->momenta);
+    std::optional<SpinorField> left;
+    if (!q.squared) left.emplace(vectors.read(y, "y"));
+    q.dynamics->kick([&](LinkField& p) { q.term.force(right, left ? &*left : nullptr, all, dt, p); });
   });
 }
 
@@ -178,6 +185,7 @@ quarksmith_status quarksmith_quark_log_det(quarksmith_quark* quark, double* log_
 
 quarksmith_status quarksmith_quark_log_det_force(quarksmith_quark* quark, double flavours, double step) {
   return call<Quark>(__func__, "quark", quark, [&](Quark& q) {
-    q.term.log_det_force(require_finite(flavours, "flavours"), require_finite(step, "step"), q.dynamics->momenta);
+    const double weight = require_finite(flavours, "flavours"), dt = require_finite(step, "step");
+    q.dynamics->kick([&](LinkField& p) { q.term.log_det_force(weight, dt, p); });
   });
 }

@@ -259,7 +259,7 @@ typedef struct {
                             iterate; or one of these or others by name, which is kept to: docs/howto-solver.md */
   const char* even_odd;  /**< `symmetric` (default), `asymmetric` or `none` */
   const char* precision; /**< `double` (default), `single`, or mixed: `double-single`, `double-half`, `double-bits20` */
-  const char* updates;   /**< of mixed precision: `reliable` (default), `replacement` or `defect` */
+  const char* updates;   /**< of mixed precision: `reliable` (default), `replacement` or `defect`; else `reliable` */
   double delta;          /**< fall of the residual between updates; 0 (default): chosen by the precision */
   const char* links;     /**< as for operators; also `r12t`, `r18t`: temporal gauge */
   const char* basis;     /**< of the kernels; default `non_relativistic` */
@@ -283,7 +283,7 @@ quarksmith_status quarksmith_solve_report_init(quarksmith_solve_report* report);
 
 quarksmith_status quarksmith_solver_create(quarksmith_gauge* gauge, const quarksmith_action* action,
                                            const quarksmith_solver_settings* settings, quarksmith_solver** solver);
-/** x[i] = M^-1 b[i] for `n` pairs of host arrays of all sites, which may not overlap: quark fields in four dimensions,
+/** x[i] = M^-1 b[i] for `n` pairs of host arrays of all sites, none of which overlap: quark fields in four dimensions,
  * whatever the vectors of M. x needs no first guess.
  * \param reports n reports, or NULL.
  * \return QUARKSMITH_NOT_CONVERGED if any right-hand side missed the tolerance: all x are written then too. */
@@ -321,7 +321,7 @@ quarksmith_status quarksmith_dynamics_get_momenta(quarksmith_dynamics* dynamics,
                                                   const quarksmith_link_format* format);
 /** sum -tr P^2 over sites and directions. */
 quarksmith_status quarksmith_dynamics_kinetic(quarksmith_dynamics* dynamics, double* energy);
-/** U = exp(step P) U; the quarks of these links follow. */
+/** U = exp(step P) U; the quarks of these links follow. QUARKSMITH_BAD_DATA where |step P| > 1e6. */
 quarksmith_status quarksmith_dynamics_drift(quarksmith_dynamics* dynamics, double step);
 
 /** A gauge action, S = -1/3 sum of c Re tr over its loops, or 1/3 sum of c (3 - Re tr). */
@@ -338,7 +338,7 @@ typedef struct {
 quarksmith_status quarksmith_gauge_loops_init(quarksmith_gauge_loops* loops);
 quarksmith_status quarksmith_gauge_action(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,
                                           double* action);
-/** P += step dP/dtau */
+/** P += step dP/dtau. All forces: QUARKSMITH_BAD_DATA if they are not finite; P stays. */
 quarksmith_status quarksmith_gauge_force(quarksmith_dynamics* dynamics, const quarksmith_gauge_loops* loops,
                                          double step);
 

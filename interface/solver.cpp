@@ -17,6 +17,13 @@ SolveSettings settings_of(const quarksmith_solver_settings* settings, const Acti
   chosen.precision = require(s.precision, "precision");
   chosen.options.updates = updates_of(require(s.updates, "updates"));
   chosen.options.delta = s.delta;
+  const bool mixed = precisions_of(chosen.precision, 3).mixed();
+  if (!mixed && chosen.options.updates != Updates::reliable)
+    refuse(fmt::format("updates {} belongs to mixed precision, as double-half, not to {}; leave it at reliable",
+                       s.updates, chosen.precision));
+  if (!mixed && s.delta != 0)
+    refuse(fmt::format("delta {} belongs to mixed precision, as double-half, not to {}; leave it at 0", s.delta,
+                       chosen.precision));
   chosen.links = links_of(s.links, action, gauge);
   chosen.basis = require(s.basis, "basis");
   chosen.options.tolerance = s.tolerance;
@@ -78,6 +85,7 @@ quarksmith_status quarksmith_solve(quarksmith_solver* solver, int n, void* const
     if (reports != nullptr) require_struct(reports, "quarksmith_solve_report");
     require_all(b, n, "b");
     require_all(x, n, "x");
+    require_apart(x, n, "x", b, n, "b");
     const BasisInfo& basis = s.solver.basis();
     SpinorField from(s.solver.domain(), find_precision("double"), Subset::full, n, s.spins);
     upload_all(arrays, b, from, basis);
@@ -99,7 +107,8 @@ quarksmith_status quarksmith_solve_fields(quarksmith_solver* solver, quarksmith_
         throw StatusError(
             QUARKSMITH_BAD_ARGUMENT,
             fmt::format("x and b must be full double fields in basis {}; create them so", s.solver.basis().name));
-    if (to == from || to->spinors.rhs() != from->spinors.rhs())
+    if (to == from) refuse("x and b are one field; pass two");
+    if (to->spinors.rhs() != from->spinors.rhs())
       throw StatusError(QUARKSMITH_BAD_ARGUMENT,
                         fmt::format("x has {} right-hand sides, b has {}; pass two fields with as many each",
                                     to->spinors.rhs(), from->spinors.rhs()));
@@ -130,6 +139,7 @@ quarksmith_status quarksmith_shifted_solve(quarksmith_shifted* solver, int n, co
     require(shifts, "shifts");
     require_all(x, n, "x");
     require(b, "b");
+    require_apart(x, n, "x", &b, 1, "b");
     if (n > s.most)
       throw StatusError(QUARKSMITH_BAD_ARGUMENT,
                         fmt::format("{} shifts for a solver of {}; create it for as many", n, s.most));

@@ -62,7 +62,7 @@ std::vector<GaugeFormatInfo> writable_formats();
 /// Their names, as `ildg, nersc or milc`; those that `with` tells, if it is given.
 std::string writable_names(bool (*with)(const GaugeFormatInfo&) = nullptr);
 
-/// A LIME record that goes into an ILDG file besides the links.
+/// A LIME record that goes into an ILDG file besides the links; its SHA-256 goes with it.
 struct ExtraRecord {
   std::string type, text;
 };
@@ -78,7 +78,7 @@ void write_gauge(Output& output, const HostGauge& gauge, const std::string& form
 void write_gauge(const std::filesystem::path& path, const HostGauge& gauge, const std::string& format, int bits = 64,
                  const std::vector<ExtraRecord>& extra = {}, Communicator& communicator = *Communicator::self());
 
-/// The text of a LIME record of a file, empty if it has none of that type.
+/// The text of an extra record of a file, empty if it has none of that type. \throws Error its SHA-256 is another.
 std::string read_lime_text(const std::filesystem::path& path, const std::string& type);
 
 }  // namespace quarksmith

@@ -11,6 +11,8 @@
 namespace quarksmith {
 
 Complex64 phase_of(double angle) {
+  if (!(std::abs(angle) <= 2))
+    throw UsageError(fmt::format("boundary phase {}: phases are in units of pi; use -2 to 2", angle));
   if (angle == std::floor(angle)) return std::fmod(angle, 2) == 0 ? 1 : -1;
   return std::polar(1.0, std::numbers::pi * angle);
 }

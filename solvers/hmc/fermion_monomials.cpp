@@ -12,6 +12,9 @@
 namespace quarksmith {
 namespace {
 
+/// Between the action of fresh pseudofermions and |eta|^2, relative: ten times the largest error of a function.
+constexpr double most_unequal = 1e-3;
+
 /// Noise for the vectors of an operator.
 SpinorField drawn(Noise& noise, const std::string& name, int number, const FermionOperator& a, int fields = 1) {
   SpinorField eta = a.field(fields);
@@ -144,13 +147,15 @@ void RationalMonomial::apply(const RationalFunction& r, SpinorField& out, const 
   for (std::size_t k = 0; k < r.poles.size(); ++k) blas.axpby(r.residues[k], x.columns(int(k), 1), 1, out);
 }
 
-void RationalMonomial::draw(Noise& noise, int number, const EvolvingLinks&) {
+void RationalMonomial::draw(Noise& noise, int number, const EvolvingLinks& links) {
   const SpinorField eta = drawn(noise, name(), number, operator_, fields_);
   phi_.emplace(eta.like());
   if (functions_.range) require_covered(eta.columns(0, 1));
+  drawn_ = {links.version(), 0};
   for (int n = 0; n < fields_; ++n) {
-    SpinorField phi = phi_->columns(n, 1);
-    apply(functions_.heatbath, phi, eta.columns(n, 1), term_.tol_action);
+    SpinorField phi = phi_->columns(n, 1), noise = eta.columns(n, 1);
+    apply(functions_.heatbath, phi, noise, term_.tol_action);
+    drawn_.second += Blas(noise).norm2(noise);
   }
 }
 
@@ -182,13 +187,18 @@ void RationalMonomial::require_covered(const SpinorField& start) {
                             largest, functions_.range->lower, functions_.range->upper));
 }
 
-double RationalMonomial::value(const EvolvingLinks&) {
+double RationalMonomial::value(const EvolvingLinks& links) {
   double sum = 0;
   SpinorField y = operator_.field();
   for (int n = 0; n < fields_; ++n) {
     apply(functions_.action, y, phi_->columns(n, 1), term_.tol_action);
     sum += Blas(y).norm2(y);
   }
+  if (const auto& [version, eta] = drawn_; version == links.version() && !(std::abs(sum - eta) <= most_unequal * eta))
+    throw Error(
+        fmt::format("its heat bath is not the inverse of its action: noise with |eta|^2 = {:.6g} gave pseudofermions "
+                    "with the action {:.6g}; give functions whose product is 1 on the eigenvalues of M^+ M",
+                    eta, sum));
   return sum - (term_.log_det ? flavours_ * operator_.log_det() : 0);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "solvers/hmc/chronological.hpp"
@@ -120,6 +121,8 @@ class RationalMonomial final : public FermionMonomial {
   int fields_;
   double flavours_;
   std::optional<SpinorField> phi_;  // a right-hand side each
+  /// |eta|^2 of the last heat bath and the version of the links at it.
+  std::pair<unsigned long long, double> drawn_{};
 };
 
 /// S = -flavours log |det T| on some sites.

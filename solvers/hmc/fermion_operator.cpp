@@ -47,7 +47,7 @@ FermionOperator::FermionOperator(const FermionParameters& parameters, const Ferm
       precision_(solver.precision),
       rhs_(shifted ? MultishiftSolver::most_refined : 1),
       solvers_(std::make_unique<FermionSolvers>(
-          solver.method, parameters.action.is_squared() && parameters.reduction != Reduction::none)) {}
+          solver.method, parameters.action.is_squared() && parameters.reduction != Reduction::none, solver.look)) {}
 FermionOperator::~FermionOperator() = default;
 FermionOperator::FermionOperator(FermionOperator&&) noexcept = default;
 FermionOperator& FermionOperator::operator=(FermionOperator&&) noexcept = default;

@@ -22,14 +22,15 @@ void require_converged(const SolverResult& result, double tolerance, Method meth
                     method == Method::bicgstab ? "solver cg, " : ""));
 }
 
-SolverOptions options_of(double tolerance) {
+}  // namespace
+
+SolverOptions FermionSolvers::options_of(double tolerance) const {
   SolverOptions options;
   options.tolerance = tolerance;
   options.max_iterations = most_iterations;
+  if (look_) options.observer = [this](int, double) { look_(); };
   return options;
 }
-
-}  // namespace
 
 const LinearOperator& FermionSolvers::Level::of(System system, bool squared) {
   if (system != System::normal) return system == System::plain ? plain : adjoint;

@@ -2,11 +2,13 @@
 /// Solves of molecular dynamics: the Krylov methods of a Dirac operator whose links move.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "solvers/krylov/multishift.hpp"
@@ -21,6 +23,8 @@ struct FermionSolver {
   /// Of residuals and of iterations: precisions_of, the first of them double. Empty: double-single if the build has its
   /// kernels, else double.
   std::string precision;
+  /// Called after each iteration, by all ranks; what it throws ends the solve.
+  std::function<void()> look = {};
 };
 
 /// What solves took.
@@ -56,8 +60,9 @@ class PresentOperator final : public LinearOperator {
 /// Solvers with their work space, which stay when the links move.
 class FermionSolvers {
  public:
-  /// \param squared the operator stands for M^+ M.
-  FermionSolvers(Method method, bool squared) : method_(method), squared_(squared) {}
+  /// \param squared the operator stands for M^+ M. \param look as FermionSolver has it.
+  FermionSolvers(Method method, bool squared, std::function<void()> look = {})
+      : method_(method), squared_(squared), look_(std::move(look)) {}
   FermionSolvers(const FermionSolvers&) = delete;
   FermionSolvers& operator=(const FermionSolvers&) = delete;
 
@@ -85,8 +90,11 @@ class FermionSolvers {
   KrylovBatch& batch(System system, Method method, bool low);
   void solve(System system, SpinorField& x, const SpinorField& b, double tolerance, SolveWork& work);
 
+  SolverOptions options_of(double tolerance) const;
+
   Method method_;
   bool squared_;
+  std::function<void()> look_;
   Level high_, low_;
   std::map<std::tuple<System, Method, bool>, std::unique_ptr<KrylovBatch>> batches_;
   std::unique_ptr<MultishiftSolver> multishift_;

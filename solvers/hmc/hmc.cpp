@@ -31,7 +31,8 @@ double distance(const LinkField& a, const LinkField& b) {
 }  // namespace
 
 Hmc::Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
-         std::vector<IntegratorLevel> levels, double length, ForceNorms norms, double anisotropy)
+         std::vector<IntegratorLevel> levels, double length, ForceNorms norms, double anisotropy,
+         std::function<void()> look)
     : links_(start, domain),
       momenta_(algebra_field(domain, start.colours())),
       force_(algebra_field(domain, start.colours())),
@@ -39,7 +40,8 @@ Hmc::Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::u
       levels_(std::move(levels)),
       length_(length),
       norms_(norms),
-      anisotropy_(anisotropy) {
+      anisotropy_(anisotropy),
+      look_(std::move(look)) {
   if (monomials_.size() > GaussianNoise::most_monomials)
     throw UsageError(fmt::format("{} monomials; use {} at most", monomials_.size(), GaussianNoise::most_monomials));
 }
@@ -95,6 +97,7 @@ std::shared_ptr<const LinkField> Hmc::stretched(const LinkField& p, double facto
 void Hmc::move(const LinkField& p, double step) { links_.move(*stretched(p, 1 / (anisotropy_ * anisotropy_)), step); }
 
 void Hmc::kick(const std::vector<int>& monomials, double step, double displacement) {
+  if (look_) look_();
   const std::shared_ptr<const LinkField> here = links_.keep();
   if (displacement != 0) {
     force_.fill(0);
@@ -143,18 +146,31 @@ TrajectoryReport Hmc::begin(Noise& noise) {
   return report;
 }
 
-TrajectoryReport Hmc::trajectory(Noise& noise, double number) {
+void Hmc::or_restore(const std::function<void()>& work) {
+  const auto before = links_.keep();
+  try {
+    work();
+  } catch (...) {
+    report_ = nullptr;
+    links_.restore(before);
+    throw;
+  }
+}
+
+TrajectoryReport Hmc::trajectory(Noise& noise, std::optional<double> number) {
   const double begun = now();
   TrajectoryReport report = begin(noise);
   const auto before = links_.keep();
-  report_ = &report;
-  integrate(levels_, length_, *this);
-  report_ = nullptr;
-  measure(report);
-  report.dh = difference(report);
-  if (!std::isfinite(report.dh))
-    throw Error("the trajectory ended with an energy that is not finite; use smaller steps");
-  report.accepted = number < std::exp(-report.dh);
+  or_restore([&] {
+    report_ = &report;
+    integrate(levels_, length_, *this);
+    report_ = nullptr;
+    measure(report);
+    report.dh = difference(report);
+    if (!std::isfinite(report.dh))
+      throw Error("the trajectory ended with an energy that is not finite; use smaller steps");
+  });
+  report.accepted = !number || *number < std::exp(-report.dh);
   if (report.accepted)
     links_.reunitarise();
   else
@@ -171,10 +187,12 @@ TrajectoryReport Hmc::trajectory(Noise& noise, double number) {
 Reversibility Hmc::reversibility(Noise& noise) {
   TrajectoryReport report = begin(noise);
   const auto before = links_.keep();
-  integrate(levels_, length_, *this);
-  evaluate("kick", {momenta_, momenta_, -2}, {momenta_});  // P -> -P
-  integrate(levels_, length_, *this);
-  measure(report);
+  or_restore([&] {
+    integrate(levels_, length_, *this);
+    evaluate("kick", {momenta_, momenta_, -2}, {momenta_});  // P -> -P
+    integrate(levels_, length_, *this);
+    measure(report);
+  });
   const Reversibility found{distance(*before, links_.field()), difference(report)};
   links_.restore(before);
   return found;

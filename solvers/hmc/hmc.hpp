@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,13 +42,16 @@ class Hmc final : private Dynamics {
   /// \throws UsageError more monomials than GaussianNoise has streams.
   /// \param norms of forces that trajectories report.
   /// \param anisotropy steps of links in time and of their momenta are those of others divided by it.
+  /// \param look called before every kick: what it throws, as whatever ends a trajectory, leaves the links as they
+  /// were.
   Hmc(const HostGauge& start, const DomainPointer& domain, std::vector<std::unique_ptr<Monomial>> monomials,
-      std::vector<IntegratorLevel> levels, double length, ForceNorms norms = ForceNorms::all, double anisotropy = 1);
+      std::vector<IntegratorLevel> levels, double length, ForceNorms norms = ForceNorms::all, double anisotropy = 1,
+      std::function<void()> look = {});
 
   /// Momenta and pseudofermions anew; kinetic energy and actions.
   TrajectoryReport begin(Noise& noise);
-  /// A whole trajectory. It is accepted if the number, between 0 and 1, is below exp(-dH); 0 accepts always.
-  TrajectoryReport trajectory(Noise& noise, double number);
+  /// A whole trajectory. It is accepted if the number, between 0 and 1, is below exp(-dH); without one always.
+  TrajectoryReport trajectory(Noise& noise, std::optional<double> number);
   /// A trajectory there and back, which leaves the links as they were.
   Reversibility reversibility(Noise& noise);
 
@@ -69,6 +73,8 @@ class Hmc final : private Dynamics {
   void add_forces(const std::vector<int>& monomials, double step, LinkField& out);
   /// What a monomial does counts as its time, and nothing else does.
   void timed(int monomial, const std::function<void(Monomial&)>& work);
+  /// Runs `work`; if it throws, the links are again what they were.
+  void or_restore(const std::function<void()>& work);
   /// The energies at the end of the vectors of the report; returns their sum.
   void measure(TrajectoryReport& report);
   static double difference(const TrajectoryReport& report);
@@ -81,6 +87,7 @@ class Hmc final : private Dynamics {
   double length_;
   ForceNorms norms_;
   double anisotropy_;
+  std::function<void()> look_;
   std::vector<double> seconds_;         ///< of each monomial in this trajectory
   TrajectoryReport* report_ = nullptr;  ///< of the trajectory that is integrated
 };

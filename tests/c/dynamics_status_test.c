@@ -143,6 +143,28 @@ static void check_quarks(set* s) {
   refuse_quark(s, "size 1", "quarksmith_quark_parameters_init", QUARKSMITH_BAD_STRUCT);
 }
 
+/* Finite numbers whose products are not: refused, and the momenta stay. */
+static void check_overflow(set* s) {
+  const quarksmith_status bad = QUARKSMITH_BAD_DATA;
+  number* huge = calloc((size_t)(12 * s->l.sites), sizeof *huge);
+  const void* phi[1] = {huge};
+  double value = 7, before = 0, after = 0;
+  quarksmith_gauge_loops loops;
+  check_ok(quarksmith_gauge_loops_init(&loops), "loops");
+  for (int plane = 0; plane < 6; ++plane) loops.planes[plane] = 1;
+  check_ok(quarksmith_gauge_force(s->dynamics, &loops, 1), "a force");
+  check_ok(quarksmith_dynamics_kinetic(s->dynamics, &before), "kinetic");
+  refused(quarksmith_dynamics_drift(s->dynamics, 1e300), bad, "step 1e+300", "smaller step");
+  refused(quarksmith_gauge_force(s->dynamics, &loops, 1e300), bad, "momenta stay", "smaller step");
+  loops.planes[0] = 1e308;
+  refused(quarksmith_gauge_action(s->dynamics, &loops, &value), bad, "not finite", "smaller coefficients");
+  for (int n = 0; n < 12 * s->l.sites; ++n) huge[n] = 1e160;
+  refused(quarksmith_quark_outer(s->quark, 1, phi, phi, numbers, &s->spinors, 1), bad, "momenta stay", "smaller");
+  check_ok(quarksmith_dynamics_kinetic(s->dynamics, &after), "kinetic");
+  check(before > 0 && before == after && value == 7, "what is refused changes nothing");
+  free(huge);
+}
+
 static void check_arguments(set* s) {
   const quarksmith_status bad = QUARKSMITH_BAD_ARGUMENT;
   const void* in[1] = {s->psi};
@@ -154,6 +176,7 @@ static void check_arguments(set* s) {
   s->loops.constant = 2, s->loops.rectangle = 0;
   refused(quarksmith_gauge_force(s->dynamics, &s->loops, 1), bad, "constant 2", "use 0 or 1");
   refused(quarksmith_dynamics_drift(s->dynamics, NAN), bad, "step nan", "finite");
+  check_overflow(s);
   /* Links are no momenta; momenta are no links. */
   refused(quarksmith_dynamics_set_momenta(s->dynamics, (const void* const[]){s->l.links}, &s->links),
           QUARKSMITH_BAD_DATA, "anti-Hermitian", "P = i p_a T_a");

@@ -172,7 +172,6 @@ static void test_numbers(set* s) {
 
 static void test_numbers_of_actions(set* s) {
   const quarksmith_status bad = QUARKSMITH_BAD_ARGUMENT;
-  void* out[1] = {s->psi};
   quarksmith_operator* op;
   quarksmith_solver* solver;
   quarksmith_shifted* shifted;
@@ -218,17 +217,43 @@ static void test_numbers_of_actions(set* s) {
   refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "tolerance 0", "positive");
   v = s->solvers, v.max_iterations = 0;
   refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "0 iterations", "at least 1");
+  v = s->solvers, v.even_odd = "none", v.links = "r12t";
+  refused(quarksmith_shifted_create(s->gauge, &s->wilson, &v, 1, &shifted), bad, "r12t", "use r12");
+  refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "milc", 64), bad, "MILC", "32");
+}
+
+static void test_settings_of_solves(set* s) {
+  const quarksmith_status bad = QUARKSMITH_BAD_ARGUMENT;
+  quarksmith_operator* op;
+  quarksmith_solver* solver;
+  quarksmith_shifted* shifted;
+  quarksmith_action w = s->wilson;
+  quarksmith_solver_settings v;
+  double numbers[2];
+  number* other = random_spinor(&s->l, 3);
+  void* out[1] = {s->psi};
+  v = s->solvers, v.updates = "defect";
+  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "updates defect", "mixed precision");
+  v = s->solvers, v.delta = 0.1;
+  refused(quarksmith_solver_create(s->gauge, &s->wilson, &v, &solver), bad, "delta 0.1", "mixed precision");
   v = s->solvers, v.even_odd = "none";
   refused(quarksmith_shifted_create(s->gauge, &s->wilson, &v, 0, &shifted), bad, "0 shifts", "at least 1");
   check_ok(quarksmith_shifted_create(s->gauge, &s->wilson, &v, 1, &shifted), "shifted");
   numbers[0] = -0.1, numbers[1] = 0;
-  refused(quarksmith_shifted_solve(shifted, 1, numbers, out, s->psi, &s->spinors, NULL), bad, "shift -0.1", ">= 0");
-  refused(quarksmith_shifted_solve(shifted, 2, numbers, (void*[]){s->psi, s->psi}, s->psi, &s->spinors, NULL), bad,
+  refused(quarksmith_shifted_solve(shifted, 1, numbers, out, other, &s->spinors, NULL), bad, "shift -0.1", ">= 0");
+  refused(quarksmith_shifted_solve(shifted, 1, numbers, out, s->psi, &s->spinors, NULL), bad, "x[0] is b[0]",
+          "another");
+  refused(quarksmith_shifted_solve(shifted, 2, numbers, (void*[]){s->psi, s->psi + 1}, other, &s->spinors, NULL), bad,
           "2 shifts for a solver of 1", "as many");
   quarksmith_free(shifted);
-  v.links = "r12t";
-  refused(quarksmith_shifted_create(s->gauge, &s->wilson, &v, 1, &shifted), bad, "r12t", "use r12");
-  refused(quarksmith_gauge_write(s->gauge, "c_test.gauge", "milc", 64), bad, "MILC", "32");
+  w = s->wilson, w.boundary[0] = 1e300;
+  refused(quarksmith_operator_create(s->gauge, &w, &s->ops, &op), bad, "phase 1e+300", "-2 to 2");
+  refused(quarksmith_solve(s->solver, 1, out, (const void*[]){s->psi}, &s->spinors, NULL), bad, "x[0] is b[0]",
+          "another");
+  refused(quarksmith_solve(s->solver, 2, (void*[]){other, other}, (const void*[]){s->psi, s->psi}, &s->spinors, NULL),
+          bad, "x[0] and x[1] are one array", "one for each");
+  refused(quarksmith_solve_fields(s->solver, s->field, s->field, NULL), bad, "one field", "pass two");
+  free(other);
 }
 
 static void test_lattices_and_files(set* s, const char* device) {
@@ -341,6 +366,7 @@ void test_statuses(const char* device) {
   test_names(&s);
   test_numbers(&s);
   test_numbers_of_actions(&s);
+  test_settings_of_solves(&s);
   test_lattices_and_files(&s, device);
   test_data(&s);
   test_devices(&s, device);

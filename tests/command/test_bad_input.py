@@ -111,6 +111,17 @@ WRONG_USE = [
     (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--beta", "-1"), "beta = -1; use a positive number"),
     (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--start", "warm"), "start 'warm' is unknown"),
     (("heatbath", "--lattice", "4,4,4", "--sweeps", "1"), "is not four integers"),
+    (("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--seed", "-1"), "--seed: -1 is negative"),
+    (
+        ("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--resume", "auto"),
+        "--resume auto belongs to --out PREFIX",
+    ),
+    (
+        ("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--time-limit", "1:99"),
+        "--time-limit 1:99: use a positive time as SECONDS, MM:SS or HH:MM:SS",
+    ),
+    (("propagator", "--gauge", "hot:4,4,4,4:-1", *MASS, *OUT), "seed -1; use 0 or more"),
+    (("propagator", *UNIT, *MASS, *OUT, "--boundary", "1e300,0,0,0"), "boundary phase 1e+300"),
     (("heatbath", "--lattice", "4096,4096,4096,4096", "--sweeps", "1"), "more than 2^31 - 1 sites"),
     (("bench", "--lattice", "4,4,4,4", "--only", "nothing"), "no kernel of this build has that in its name"),
     (("frobnicate",), "frobnicate"),

@@ -101,6 +101,31 @@ def test_a_resumed_run_has_the_same_bits(quarksmith, tmp_path):
     assert "count" in quarksmith.refuses("hmc", three, "--resume", "part_00003.ildg")
 
 
+@pytest.mark.parametrize("command", ["hmc", "heatbath"])
+def test_one_bit_of_the_record_of_a_checkpoint_is_noticed(quarksmith, tmp_path, command):
+    if command == "hmc":
+        quarksmith("hmc", pure_gauge(tmp_path), "--out", "u")
+        again, key = ("hmc", pure_gauge(tmp_path, count=3), "--resume"), b'"trajectories":1'
+    else:
+        quarksmith("heatbath", "--lattice", "4,4,4,4", "--sweeps", "1", "--out", "u")
+        again, key = ("heatbath", "--sweeps", "1", "--resume"), b'"sweeps":1'
+    sound = (tmp_path / "u_00001.ildg").read_bytes()
+    digit = sound.index(key) + len(key) - 1
+    for place, bit in (
+        (digit, 1),
+        (digit, 2),
+        (digit + 1, 16),
+        (sound.index(b"\n", digit), 4),
+        (sound.index(b"\n", digit) + 30, 1),
+    ):
+        damaged = bytearray(sound)
+        damaged[place] ^= bit
+        (tmp_path / "d.ildg").write_bytes(damaged)
+        error = quarksmith.refuses(*again, "d.ildg", status=1)
+        assert f"d.ildg: its record quarksmith-{command} " in error and error.count("error") == 1
+    quarksmith(*again, "u_00001.ildg")
+
+
 SECOND = """\
 [[monomial]]
 name = "quark"

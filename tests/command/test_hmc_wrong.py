@@ -33,6 +33,16 @@ BAD = [
     (("[4, 4, 4, 4]", "[4, 4, 4]"), "run.toml:2: [lattice]: extents are four even numbers"),
     (("[[integrator]]", "[integrator]"), "integrator is not a list of tables"),
     (('gauge = "hot"', 'gauge = "missing.ildg"'), "missing.ildg"),
+    (
+        ('gauge = "hot"', 'gauge = "hot:2,2,2,2:1"'),
+        'gauge = "hot:2,2,2,2:1" is a 2x2x2x2 lattice, but extents = [4, 4, 4, 4]; give both the same',
+    ),
+    (('gauge = "hot"', 'gauge = "weak:0.1:4,4,4,8:1"'), "4x4x4x8 lattice, but extents = [4, 4, 4, 4]"),
+    (('gauge = "hot"', 'gauge = "hot:4,4,4,4:-1"'), "seed -1; use 0 or more"),
+    (
+        ("seed = 7", "seed = 7\nmomenta_anisotropy = 1e300"),
+        "run.toml:9: [trajectory]: momenta_anisotropy = 1e+300; use a number from 0.01 to 100",
+    ),
 ]
 
 
@@ -88,7 +98,28 @@ WITH_QUARKS = [
     ('"wilson"\nkappa', '"overlap"\nkappa', "action 'overlap' is unknown; use wilson"),
     ('"two-flavour"', '"two-flavour-ratio"', "monomial 'quark': denominator is missing"),
     ('"two-flavour"', '"rational"', "monomial 'quark': its rational functions are missing"),
-    ("kappa = 0.12", "kappa = 0.12\ntol_force = 0", "tol_force = 0; use a number between 0 and 1"),
+    ("kappa = 0.12", "kappa = 0.12\ntol_force = 0", "tol_force = 0; use a positive number up to 0.01"),
+    ("kappa = 0.12", "kappa = 0.12\ntol_action = 0.9", "tol_action = 0.9; use a positive number up to 0.0001"),
+    (
+        "kappa = 0.12",
+        "kappa = 0.12\nboundary = [1e300, 0, 0, 0]",
+        "is not periodic, antiperiodic or four phases from -2",
+    ),
+    (
+        '"two-flavour"',
+        '"two-flavour-ratio"\ndenominator = {mass = 0.5, kappa = 0.11}',
+        "run.toml:19: monomial 'quark': denominator: monomial needs exactly one of mass and kappa",
+    ),
+    (
+        '"two-flavour"',
+        '"rational"\nrational = {range = [0.01, 50], error = 0.5}',
+        "monomial 'quark': rational: error = 0.5; use a positive number up to 0.0001",
+    ),
+    (
+        '"two-flavour"',
+        '"rational"\nrational = {range = [0.01, 50], poles = 1, force_poles = 5}',
+        "poles = 1 leave an error of 0.",
+    ),
     ('"wilson"\nkappa = 0.12', '"staggered"\nmass = 0.1', "staggered quarks are of kind rational"),
     ('"quark"\n', '"gauge"\n', "there is a monomial 'gauge' already"),
     ("kappa = 0.12", 'kappa = 0.12\nsolver = "gcr"', "solver 'gcr': forces are solved for by auto, cg or bicgstab"),
@@ -134,3 +165,40 @@ def test_a_replay_without_the_numbers_is_one_clear_error(quarksmith, tmp_path):
     assert "holds no trajectory 0" in quarksmith.refuses("hmc", name, "--replay", "p.h5", status=1)
     (tmp_path / "damaged.h5").write_bytes((tmp_path / "p.h5").read_bytes()[:700])
     assert "damaged.h5" in quarksmith.refuses("hmc", name, "--replay", "damaged.h5", status=1)
+
+
+TABLES = """\
+kind = "rational"
+rational.heatbath = {constant = 1.0, residues = [%s], poles = [1.0]}
+rational.action = {constant = 1.0, residues = [-1.0], poles = [2.0]}
+rational.force = {constant = 1.0, residues = [-1.0], poles = [2.0]}
+"""
+
+
+@pytest.mark.parametrize("residue", ["1.0", "3.0"])
+def test_a_heat_bath_that_is_not_the_inverse_of_the_action_is_refused(quarksmith, tmp_path, residue):
+    """(x + 2) / (x + 1) and its inverse (x + 1) / (x + 2)."""
+    text = GAUGE.format(gauge="unit", count=1, kind="leapfrog", steps=2).replace(
+        "[[integrator]]", SECOND + "\n[[integrator]]"
+    )
+    text = text.replace('kind = "two-flavour"\n', TABLES % residue).replace('["gauge"]', '["gauge", "quark"]')
+    (tmp_path / "run.toml").write_text(text)
+    if residue == "1.0":
+        quarksmith("hmc", "run.toml")
+    else:
+        error = quarksmith.refuses("hmc", "run.toml", status=1)
+        assert "monomial 'quark': its heat bath is not the inverse of its action" in error
+
+
+def test_absurd_energies_say_what_to_look_at(quarksmith, tmp_path):
+    """Where exp(-dH) is 0 nothing is accepted, but for `metropolis = false`."""
+    name = pure_gauge(tmp_path, gauge="weak:0.3", steps=1, count=5)
+    text = (tmp_path / name).read_text().replace("beta = 5.6", "beta = 500.0")
+    (tmp_path / name).write_text(text)
+    run = quarksmith("hmc", name)
+    assert run.stdout.count("rejected") == 5
+    assert "is far from 0; look at the steps of the integrator" in run.stderr
+    assert "none of 5 trajectories was accepted; look at the steps" in run.stderr
+    (tmp_path / name).write_text(text.replace("seed = 7", "metropolis = false").replace("count = 5", "count = 1"))
+    line = quarksmith("hmc", name).stdout
+    assert float(line.split("dH ")[1].split()[0]) > 1000 and " accepted" in line

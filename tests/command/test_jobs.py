@@ -2,13 +2,14 @@
 
 import csv
 import json
+import re
 import signal
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from conftest import BUILD
+from conftest import BUILD, ROOT
 
 SMALL = ("--lattice", "4,4,4,4")
 
@@ -37,6 +38,63 @@ def test_heatbath_resumes_to_the_same_bits(quarksmith, tmp_path):
     quarksmith("heatbath", "--resume", "part_00004.ildg", "--sweeps", "2", "--out", "part")
     assert (tmp_path / "part_00006.ildg").read_bytes() == (tmp_path / "whole_00006.ildg").read_bytes()
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_time_limit_ends_in_time_and_the_same_line_goes_on(quarksmith, tmp_path):
+    """With configuration and JSON, which hold all that was done, of both runs."""
+    text = (ROOT / "examples" / "hmc_gauge.toml").read_text().replace("count = 20", "count = 100000")
+    (tmp_path / "run.toml").write_text(text)
+    long = {
+        "hmc": ("run.toml", "--out", "u"),
+        "heatbath": (*SMALL, "--sweeps", "1000000", "--out", "v"),
+    }
+    done = []
+    for command, line in long.items():
+        for _ in range(2):
+            begun = time.monotonic()
+            run = quarksmith(command, *line, "--json", f"{command}.json", "--time-limit", "1")
+            assert time.monotonic() - begun < 2  # beside other tests
+            assert "the same command line goes on from there" in run.stderr
+        result = load(tmp_path / f"{command}.json")
+        done.append(len(result["trajectories" if command == "hmc" else "plaquettes"]))
+        assert result["first"] == 0
+    for prefix, count in zip("uv", done, strict=True):
+        first, last = sorted(tmp_path.glob(f"{prefix}_*.ildg"))
+        assert int(first.stem[2:]) < int(last.stem[2:]) == count
+
+
+def test_a_run_that_would_go_on_with_another_is_refused(quarksmith, tmp_path):
+    quarksmith("heatbath", *SMALL, "--sweeps", "1", "--out", "u")
+    line = ("heatbath", *SMALL, "--out", "u", "--sweeps")
+    assert "u_00001.ildg: 1 of 1 sweeps are done; use more --sweeps" in quarksmith.refuses(*line, "1")
+    assert "u_00001.ildg: was written by a run with --beta 6, not 5" in quarksmith.refuses(*line, "2", "--beta", "5")
+    other = ("heatbath", "--lattice", "4,4,4,8", "--out", "u", "--sweeps", "2")
+    assert "with --lattice 4x4x4x4, not 4x4x4x8" in quarksmith.refuses(*other)
+    text = (ROOT / "examples" / "hmc_gauge.toml").read_text()
+    (tmp_path / "run.toml").write_text(text)
+    error = quarksmith.refuses("hmc", "run.toml", "--out", "u")
+    assert "u_00001.ildg: exists; nothing goes on from it, since it has no record quarksmith-hmc" in error
+    (tmp_path / "o.json").write_text('{"lattice": [4, 4, 4, 4], "plaquettes": [0.5], "first": 0}')
+    assert "o.json: exists; " in quarksmith.refuses(*line, "2", "--json", "o.json")
+
+
+def test_long_runs_say_what_they_keep_and_how_it_went(quarksmith, tmp_path):
+    """Estimates of time wait until there is a measure."""
+    run = quarksmith("heatbath", *SMALL, "--sweeps", "1")
+    assert "configurations are not kept: that takes --out PREFIX" in run.stderr
+    (tmp_path / "run.toml").write_text((ROOT / "examples" / "hmc_gauge.toml").read_text().replace("= 20 ", "= 1 "))
+    assert "configurations are not kept" in quarksmith("hmc", "run.toml").stderr
+    assert "configurations are not kept" not in quarksmith("hmc", "run.toml", "--out", "u").stderr
+    run = quarksmith(*PROPAGATOR, "--correlators", "c.json")
+    solves = load(tmp_path / "c.json")["solves"]
+    found = re.search(
+        r"12 columns: (?:(\d+) to )?(\d+) iterations, residual (\S+) at most, (\S+) s of solves", run.stdout
+    )
+    assert int(found[2]) == max(s["iterations"] for s in solves)
+    assert float(found[3]) == pytest.approx(max(s["residual"] for s in solves), rel=0.01)
+    assert float(found[4]) == pytest.approx(sum(s["seconds"] for s in solves), rel=0.01)
+    first = next(line for line in run.stderr.splitlines() if "propagator" in line)
+    assert " left" not in first
 
 
 def test_threads_do_not_change_the_bits(quarksmith, tmp_path):

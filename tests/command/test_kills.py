@@ -45,32 +45,30 @@ class Propagator:
 class Heatbath:
     """Goes on from the last configuration that it has saved."""
 
-    out = ("--save-every", "1", "--out", "u")
+    out = ("--save-every", "2", "--out", "u", "--json", "o.json")
     line = ("heatbath", "--lattice", "8,8,8,8", "--start", "hot", "--seed", "5", "--sweeps", SWEEPS, *out)
+    last, steps = f"u_{SWEEPS:05}.ildg", SWEEPS
 
     def again(self, folder):
-        saved = sorted(folder.glob("u_*.ildg"))
-        if not saved:
-            return (*self.line, "--overwrite")
-        left = SWEEPS - int(saved[-1].stem[2:])
-        if left == 0:
-            return ("info", saved[-1].name)
-        return ("heatbath", "--resume", saved[-1].name, "--sweeps", left, *self.out, "--overwrite")
+        return ("info", self.last) if (folder / self.last).exists() else self.line
 
     def outcome(self, quarksmith, folder):
-        return [path.read_bytes() for path in sorted(folder.glob("u_*.ildg"))]
+        """Configurations that a whole run has, and the JSON of all steps."""
+        told = json.loads((folder / "o.json").read_text())
+        return [(folder / f"u_{n:05}.ildg").read_bytes() for n in range(2, self.steps + 1, 2)], self.told(told)
+
+    def told(self, result):
+        return result["plaquettes"], result["sweeps"]
 
 
 class Hmc(Heatbath):
     """The same, with a description of 20 trajectories."""
 
     line = ("hmc", ROOT / "examples" / "hmc_gauge.toml", *Heatbath.out)
+    last, steps = "u_00020.ildg", 20
 
-    def again(self, folder):
-        saved = sorted(folder.glob("u_*.ildg"))
-        if saved and saved[-1].stem == "u_00020":
-            return ("info", saved[-1].name)
-        return (*self.line, *(("--resume", saved[-1].name) if saved else ()), "--overwrite")
+    def told(self, result):
+        return [(t["dH"], t["accepted"], t["plaquette"]) for t in result["trajectories"]]
 
 
 class Whole:
@@ -120,7 +118,7 @@ def kill_and_resume(quarksmith, folder, command, seconds, dice):
         run = start(folder, line)
         time.sleep(dice.uniform(0, 1.05 * seconds))
         ended = run.poll() is not None
-        run.send_signal(signal.SIGKILL)
+        run.send_signal(dice.choice((signal.SIGKILL, signal.SIGTERM, signal.SIGINT)))
         run.wait()
         part = any(folder.glob("*.part"))
         states.append("ended" if ended else "begun" if part or any(folder.glob("u_*.ildg")) else "early")

@@ -64,7 +64,10 @@ bool has_milc_sums(const std::filesystem::path& path) {
 Verdict check_links(const Original& original, const std::filesystem::path& path, Dice& dice) {
   const bool text = original.name == "text";
   const GaugeFile file = read_gauge(path, text || dice.chance(4) ? std::optional(lattice()) : std::nullopt);
-  if (original.name == "ildg64") read_lime_text(path, "quarksmith-note");
+  if (original.name == "ildg64") {
+    const std::string note = read_lime_text(path, note_record);
+    if (!note.empty() && note != note_text) return {Kind::silent, "another text in a record"};
+  }
   if (same_links(file, *original.links)) return {Kind::unchanged, ""};
   if (original.protection == Protection::none) return {Kind::unprotected, ""};
   // A container without its checksum is none of the formats with one; `info` says so.

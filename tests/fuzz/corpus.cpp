@@ -34,7 +34,7 @@ Original of_links(const fs::path& folder, std::string name, std::string bytes, P
 }
 
 std::string written(const fs::path& folder, const std::string& format, int bits) {
-  write_gauge(folder / "start", links(), format, bits, {{"quarksmith-note", R"({"beta": 5.9, "sweeps": 3})"}});
+  write_gauge(folder / "start", links(), format, bits, {{note_record, note_text}});
   return content(folder / "start");
 }
 

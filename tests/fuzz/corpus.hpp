@@ -12,6 +12,9 @@
 
 namespace quarksmith::fuzz {
 
+/// An extra record of ILDG files.
+inline constexpr const char *note_record = "quarksmith-note", *note_text = R"({"beta": 5.9, "sweeps": 3})";
+
 /// How a format protects what it holds.
 enum class Protection {
   none,     ///< a plaquette at most

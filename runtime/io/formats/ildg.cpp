@@ -8,6 +8,7 @@
 #include "runtime/error.hpp"
 #include "runtime/io/formats.hpp"
 #include "runtime/io/lime.hpp"
+#include "runtime/io/sha256.hpp"
 #include "runtime/text.hpp"
 
 namespace quarksmith {
@@ -18,6 +19,9 @@ constexpr const char* xml_head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
 /// The checksum does not see extents that have changed places, and is itself missed by nobody: our files say the
 /// extents again in a record of their own, which others skip, and have a checksum.
 constexpr const char* lattice_record = "quarksmith-lattice";
+
+/// The last line of an extra record: no checksum of the links notices what happens to it.
+std::string seal_of(const ExtraRecord& r) { return sha256(r.type + "\n" + r.text); }
 
 int integer(const std::string& text) {
   int value = 0;
@@ -132,7 +136,7 @@ void write_ildg(Output& output, const HostGauge& gauge, int bits, const std::vec
   layout.colours = layout.rows = gauge.colours();
   const std::uint64_t bytes = link_bytes(n, layout);
   std::string head;
-  for (const ExtraRecord& r : extra) head += record_of(r.type, r.text, true, true);
+  for (const ExtraRecord& r : extra) head += record_of(r.type, r.text + "\n" + seal_of(r), true, true);
   head += record_of(lattice_record, extent_text(n), true, true);
   head += record_of(
       "ildg-format",
@@ -174,7 +178,16 @@ std::string read_lime_text(const std::filesystem::path& path, const std::string&
   if (!is_lime(file)) return "";
   const std::vector<LimeRecord> records = lime_records(file);
   const LimeRecord* r = find_record(records, type);
-  return r != nullptr ? read_record(file, *r) : "";
+  if (r == nullptr) return "";
+  const std::string all = read_record(file, *r);
+  const std::size_t end = all.rfind('\n');
+  const ExtraRecord found{type, all.substr(0, end)};
+  if (end == std::string::npos || all.substr(end + 1) != seal_of(found))
+    throw Error(
+        fmt::format("{}: its record {} does not match the SHA-256 in its last line: it is damaged; go on from another "
+                    "configuration of the run, or fetch it again",
+                    file.name(), type));
+  return found.text;
 }
 
 }  // namespace quarksmith
