@@ -71,7 +71,7 @@ def action_table() -> dict[str, Any]:
     smearings = [r for r in RECORDS.values() if not r.action.has_matrix]
     matrices = [r.action for r in RECORDS.values() if r.action.has_matrix]
     unsolved = {
-        a.name: f"{a.place}: it has no parameter; give it one, such as a mass" for a in matrices if not a.parameters
+        a.name: "its statement has no parameter; give it one, such as a mass" for a in matrices if not a.parameters
     }
     reasons = sorted((unsolved | REFUSED).items())
     refused = [{"name": name, "why": _lines(_escaped(str(why)))} for name, why in reasons]
