@@ -131,7 +131,7 @@ def _read(path: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any]:
 
 
 def all_of_row(text: str) -> list[KernelSpec]:
-    """The records that a `[[kernel]]` names.
+    """The records that a `[[kernel]]` names. Of a program that asks: axes that an operator lacks are left out.
 
     Raises:
         SpecError: the text is no such row.
@@ -140,7 +140,12 @@ def all_of_row(text: str) -> list[KernelSpec]:
         rows = tomllib.loads(text).get("kernel", [])
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"row {text!r}: {error}") from error
-    return [spec for row in rows for spec in expand_row(row, FOLDER)]
+    found = []
+    for row in rows:
+        for name in _as_list(row.get("operator")):
+            axes = find_operator(name).all_axes
+            found += expand_row({"operator": name} | {k: v for k, v in row.items() if k in axes}, FOLDER)
+    return found
 
 
 def one_of_row(text: str) -> KernelSpec:

@@ -85,7 +85,10 @@ WRONG_USE = [
     (("propagator", *UNIT, "--mass", "-4", "--even-odd", "symmetric", *OUT), "no even-odd form with these parameters"),
     (("propagator", "--gauge", "unit:4,4,3,4", *MASS, *OUT), "lattice 4x4x3x4: extent 3 is not an even number"),
     (("propagator", "--gauge", "weak:0.1:4,4,4,4", *MASS, *OUT), "is not FILE, unit:X,Y,Z,T"),
-    (("propagator", *UNIT, *MASS, *OUT, "--device", "tpu"), "device 'tpu' is unknown; did you mean cpu? use cpu, cuda, cuda:N or auto"),
+    (
+        ("propagator", *UNIT, *MASS, *OUT, "--device", "tpu"),
+        "device 'tpu' is unknown; did you mean cpu? use cpu, cuda, cuda:N or auto",
+    ),
     (
         ("propagator", *UNIT, *MASS, *OUT, "--precision", "double-half", "--basis", "degrand_rossi"),
         'basis = ["degrand_rossi"]',

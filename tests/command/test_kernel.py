@@ -207,6 +207,9 @@ def test_a_module_is_loaded_as_it_was_built_and_not_otherwise(quarksmith, tmp_pa
     tmp_path.chmod(0o777)
     assert "can be written by others" in refusal(quarksmith, module)
     tmp_path.chmod(0o755)
+    tmp_path.parent.chmod(0o777)
+    assert "can be written by others" in refusal(quarksmith, module)
+    tmp_path.parent.chmod(0o700)
     (tmp_path / "module.so.sha256").unlink()
     assert "is missing" in refusal(quarksmith, module)
     if os.geteuid() == 0:
@@ -256,6 +259,48 @@ def test_the_cache_gives_only_what_was_built(tmp_path, capsys):
     module.chmod(0o666)
     with pytest.raises(ondemand.CompileError, match="written by others"):
         ondemand.compile_kernel(spec, build)
+
+
+def test_the_lock_of_the_cache_is_no_way_to_other_files(tmp_path):
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "kernels").mkdir(mode=0o700)
+    (tmp_path / "kernels/lock").symlink_to(tmp_path / "precious")
+    with pytest.raises(OSError, match="symbolic links"), ondemand.exclusive(ondemand.Build(tmp_path, {}, frozenset())):
+        pass
+    (tmp_path / "kernels/lock").unlink()
+    (tmp_path / "kernels/lock").hardlink_to(tmp_path / "precious")
+    with ondemand.exclusive(ondemand.Build(tmp_path, {}, frozenset())):
+        pass
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
+def test_a_cache_in_which_others_write_is_not_used(tmp_path):
+    shared, cache = tmp_path / "shared", tmp_path / "shared/mine/kernels"
+    ondemand.open_cache(cache)
+    shared.chmod(0o777)
+    with pytest.raises(ondemand.CompileError, match=r"shared can be written by others \(chmod o-w\)"):
+        ondemand.open_cache(cache)
+    shared.chmod(0o1777)  # as /tmp: what lies there is its owner's
+    ondemand.open_cache(cache)
+    if os.geteuid() == 0:
+        os.chown(shared, 12345, -1)  # who may rename what lies there
+        with pytest.raises(ondemand.CompileError, match="shared belongs to user 12345"):
+            ondemand.open_cache(cache)
+        shared.chmod(0o755)  # of a project, say
+        ondemand.open_cache(cache)
+        os.chown(cache, 12345, -1)
+        with pytest.raises(ondemand.CompileError, match="kernels belongs to user 12345"):
+            ondemand.open_cache(cache)
+
+
+@pytest.mark.parametrize(("value", "base"), [("relative", ".cache"), ("", ".cache"), ("{}/absolute", "absolute")])
+def test_a_cache_of_the_user_lies_where_the_specification_says(value, base, tmp_path, monkeypatch):
+    """XDG Base Directory Specification: relative paths are invalid and to be ignored."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", value.format(tmp_path))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    cache = ondemand.Build(tmp_path, {}, frozenset()).cache
+    assert cache == tmp_path / base / "quarksmith/kernels"
 
 
 @pytest.mark.parametrize(
