@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "runtime/io/checksum.hpp"
 #include "runtime/io/output.hpp"
 #include "runtime/error.hpp"
@@ -116,6 +119,19 @@ Json Columns::solves() const {
   auto all = Json::array();
   for (const auto& [key, solve] : solves_) all.push_back(solve);
   return all;
+}
+
+std::string Columns::summary() const {
+  double least = INFINITY, most = 0, residual = 0, seconds = 0;
+  for (const auto& [column, solve] : solves_) {
+    const double iterations = solve["iterations"];
+    least = std::min(least, iterations);
+    most = std::max(most, iterations);
+    residual = std::max(residual, solve["residual"].get<double>());
+    seconds += solve["seconds"].get<double>();
+  }
+  return fmt::format("{} columns: {}{} iterations, residual {:.2e} at most, {:.3g} s of solves", solves_.size(),
+                     least < most ? fmt::format("{} to ", least) : "", most, residual, seconds);
 }
 
 Json Columns::result(const Contraction& c) {

@@ -39,6 +39,8 @@ class Columns {
   /// Takes it as the sink leaves it.
   void take(int n, const HostSpinor& column) { quark_.take(n, column); }
   nlohmann::ordered_json solves() const;
+  /// One line of all of them: iterations, the largest residual, seconds.
+  std::string summary() const;
   /// What --correlators and --json write.
   nlohmann::ordered_json result(const Contraction& c);
 

@@ -120,7 +120,7 @@ class Run {
     // If the run is killed here, the same command line makes them of the finished file.
     write_correlators(o_.correlators, result, o_.common);
     o_.common.write_json(result);
-    summarise();
+    fmt::print("{} on {}\n", columns_.summary(), domain_->device().name());
     return 0;
   }
 
@@ -147,21 +147,6 @@ class Run {
                    ? fmt::format("{} of {} columns are kept in {}.part: the same command line goes on from there",
                                  columns_.solves().size(), header_.form.columns(), o_.out.string())
                    : "no column is kept: that takes --out FILE.h5");
-  }
-
-  /// One line of all solves.
-  void summarise() const {
-    double least = INFINITY, most = 0, residual = 0, seconds = 0;
-    for (const auto& solve : columns_.solves()) {
-      const double iterations = solve["iterations"];
-      least = std::min(least, iterations);
-      most = std::max(most, iterations);
-      residual = std::max(residual, solve["residual"].get<double>());
-      seconds += solve["seconds"].get<double>();
-    }
-    fmt::print("{} columns: {}{} iterations, residual {:.2e} at most, {:.3g} s of solves on {}\n",
-               columns_.solves().size(), least < most ? fmt::format("{} to ", least) : "", most, residual, seconds,
-               domain_->device().name());
   }
 
   /// Takes a source's columns from the file, if all of them are there and whole.

@@ -268,9 +268,9 @@ def _asked_kernels(specs: list[KernelSpec], build: Build) -> int:
     with ThreadPoolExecutor(len(specs)) as pool:
         modules = [module for module, _ in pool.map(lambda p: compile_planned(p, build), planned)]
     how = f"compiled for {' and '.join(build.devices)} in {time.monotonic() - start:.1f} s"
-    tested = "not tested: this build has no tests"
-    if new and build.has_tests:
-        fresh = [(m, s) for m, s in zip(modules, specs, strict=True) if s in new]
+    untested = {s.name: why for s in new if (why := _why_untested(s, build))}
+    tested = f"not tested: {', '.join(sorted(set(untested.values())))}"
+    if fresh := [(m, s) for m, s in zip(modules, specs, strict=True) if s in new and s.name not in untested]:
         with ThreadPoolExecutor(PROCESSORS) as pool:
             results = list(pool.map(lambda of: run_tests(of[0], of[1], build), fresh))
         for (module, spec), (_, failure) in zip(fresh, results, strict=True):
@@ -285,17 +285,21 @@ def _asked_kernels(specs: list[KernelSpec], build: Build) -> int:
     return 0
 
 
+def _why_untested(spec: KernelSpec, build: Build) -> str:
+    """Why a kernel that was compiled is not tested; empty if it is."""
+    if not build.has_tests:
+        return "this build has no tests"
+    return "" if spec.colours == 3 else "references of single kernels have three colours"
+
+
 def _tested_kernel(spec: KernelSpec, build: Build) -> int:
     """Compiles a kernel, or finds it; it is tested, and not kept if it fails."""
     start = time.monotonic()
     module, new = compile_kernel(spec, build)
     compiled = time.monotonic()
     how = f"compiled for {' and '.join(build.devices)} in {compiled - start:.1f} s" if new else "found in the cache"
-    untested = "" if build.has_tests else "; not tested: this build has no tests"
-    if spec.colours != 3:
-        untested = "; not tested: references of single kernels have three colours"
-    if untested or not (test_again or new):
-        print(f"kernel {spec.name}: {how}{untested if new or test_again else ''}")
+    if untested := _why_untested(spec, build):
+        print(f"kernel {spec.name}: {how}; not tested: {untested}")
         print(f"use it with QUARKSMITH_KERNELS={module}")
         return 0
     passed, failure = run_tests(module, spec, build)
