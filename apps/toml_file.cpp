@@ -29,8 +29,11 @@ const TomlValue* TomlReader::find(const std::string& key) {
 
 const TomlValue& TomlReader::need(const std::string& key, const char* kind) {
   const TomlValue* found = find(key);
-  if (found == nullptr) fail(fmt::format("{} is missing; give it {}", key, kind));
-  return *found;
+  if (found != nullptr) return *found;
+  for (const auto& [name, value] : table_->entries)
+    if (!known_.contains(name) && nearest(name, {key}) == key)
+      fail(value.line, fmt::format("key '{}' is unknown here; did you mean {}?", printable(name), key));
+  fail(fmt::format("{} is missing; give it {}", key, kind));
 }
 
 void TomlReader::note(const std::string& key, const std::string& value) {

@@ -4,7 +4,11 @@ import pytest
 from test_hmc import GAUGE, SECOND, pure_gauge
 
 BAD = [
-    (("beta = 5.6", "beat = 5.6"), "run.toml:10: monomial 'gauge': beta is missing"),
+    (
+        ("beta = 5.6", "beat = 5.6"),
+        "run.toml:14: monomial 'gauge': key 'beat' is unknown here; did you mean beta?",
+    ),
+    (("beta = 5.6", ""), "run.toml:10: monomial 'gauge': beta is missing"),
     (
         ("beta = 5.6", "beta = 5.6\nbeat = 1"),
         "run.toml:15: monomial 'gauge': key 'beat' is unknown here; did you mean beta?",
