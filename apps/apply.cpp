@@ -24,13 +24,14 @@ struct ApplyOptions {
 };
 
 /// The kernel of that name that suits the options; the first if they leave a choice.
-const Kernel& kernel_of(const ApplyOptions& o, const Device& device) {
+const Kernel& kernel_of(const ApplyOptions& o, const Device& device, int colours) {
   std::string known;
   const Kernel* found = nullptr;
   for (const Kernel& k : device.kernels()) {
     if (k.family != "expression") continue;
     if (known.find(std::string(k.operation) + ",") == std::string::npos) known += std::string(k.operation) + ", ";
     if (k.operation != o.name || k.precision != o.precision || (o.spins != 0 && k.spins != o.spins)) continue;
+    if (k.colours != colours) continue;
     if (!o.links.empty() && !k.links.empty() && k.links != "r" + o.links) continue;
     if (!o.basis.empty() && !k.basis.empty() && k.basis != o.basis) continue;
     if (found == nullptr) found = &k;
@@ -199,7 +200,7 @@ int run(const ApplyOptions& o) {
   o.common.claim({{"--out", o.out}});
   const NamedGauge named = open_gauge(o.gauge, o.lattice, o.common);
   const DomainPointer domain = o.common.open_domain(named.gauge.lattice);
-  o.common.write_json(Call(o, kernel_of(o, domain->device()), domain, named.gauge)());
+  o.common.write_json(Call(o, kernel_of(o, domain->device(), named.gauge.colours()), domain, named.gauge)());
   return 0;
 }
 

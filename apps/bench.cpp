@@ -7,7 +7,6 @@
 
 #include "apps/energy.hpp"
 #include "apps/options.hpp"
-#include "apps/rehearsal.hpp"
 #include "apps/workload.hpp"
 #include "runtime/error.hpp"
 
@@ -153,19 +152,6 @@ void print(const TimedKernel& row, bool energy) {
   std::fflush(stdout);
 }
 
-/// What brings fields to the device and back, and what else kernels need beside themselves. If that cannot be had they
-/// are skipped, one by one.
-void rehearse_kernels(const std::vector<const Kernel*>& chosen, const HostGauge& gauge, const Domain& domain, int rhs) {
-  try {
-    rehearse(gauge, domain, [&](const HostGauge& few, const DomainPointer& small) {
-      Fields fields(small, few);
-      for (const Kernel* k : chosen) Workload(*k, fields, rhs, false);
-    });
-  } catch (const MissingKernel&) {
-    return;
-  }
-}
-
 int run(const BenchOptions& o) {
   o.common.require_one_rank("bench");
   o.common.claim({{"--csv", o.csv}});
@@ -186,7 +172,6 @@ int run(const BenchOptions& o) {
                                        o.family, o.filter.empty() ? "" : " --only " + o.filter,
                                        suggestion(o.family, timed_families())));
   const HostGauge gauge = hot_gauge(lattice, 1);
-  rehearse_kernels(chosen, gauge, *domain, o.rhs);
   Fields fields(domain, gauge);
   const double copy = copy_bandwidth(device, o.seconds);
   fmt::print("{}; {}; copy {:.2f} GB/s; {}\n", device->description(), lattice.text(), copy * 1e-9,

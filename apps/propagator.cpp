@@ -8,7 +8,6 @@
 #include "apps/contraction.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/option_rules.hpp"
-#include "apps/rehearsal.hpp"
 #include "apps/solver_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
@@ -81,9 +80,6 @@ class Run {
     if (source_.smearing && !spinors())
       throw UsageError(fmt::format("--source {}: smearing is for Dirac spinors; with --action {} use {}", o.source,
                                    o.action.action, source_forms(1)));
-    if (o.out.empty() || !exists_on_root(o.out, o.common))
-      rehearse(named_.gauge, *domain_,
-               [this](const HostGauge& gauge, const DomainPointer& domain) { try_once(gauge, domain); });
     if (!o.smear_links.empty())
       smeared_ =
           std::make_shared<const LinkField>(smear_on_device(link_smearing_of(o.smear_links), named_.gauge, domain_));
@@ -193,41 +189,6 @@ class Run {
       download(x, column, basis());
     }
     columns_.take(n, column);
-  }
-
-  /// A solve of one iteration, with what comes before and after it.
-  void try_once(const HostGauge& gauge, const DomainPointer& domain) const {
-    SolveSettings settings = settings_;
-    settings.options.max_iterations = 1;
-    const PrecisionInfo& precision = find_precision("double");
-    const bool smears = source_.smearing || sink_;
-    const auto links =
-        smears ? std::make_shared<const LinkField>(upload(gauge, domain, precision, find_storage(settings.links)))
-               : nullptr;
-    SpinorField b(domain, precision, Subset::full, 1, choice_.action.spins());
-    HostSpinor column = make_source(source_of("point:0,0,0,0", gauge.lattice), gauge.lattice, 0, 0);
-    const auto finish = [&](const SpinorField& x, const BasisInfo& in) {
-      SpinorField one = x.columns(0, 1);
-      smear(sink_, links, one);
-      download(one, column, in);
-    };
-    if (masses().size() > 1) {
-      const MassSolver solver(choice_.action, masses(), gauge, domain, settings);
-      SpinorField x(domain, precision, Subset::full, static_cast<int>(masses().size()), choice_.action.spins());
-      upload(column, b, basis());
-      solver.solve(x, b);
-      return finish(x, basis());
-    }
-    std::shared_ptr<const LinkField> smeared;
-    if (!o_.smear_links.empty())
-      smeared = std::make_shared<const LinkField>(smear_on_device(link_smearing_of(o_.smear_links), gauge, domain));
-    const auto solver = smeared ? std::make_unique<Solver>(choice_.action, smeared, settings)
-                                : std::make_unique<Solver>(choice_.action, gauge, domain, settings);
-    SpinorField x = b.like();
-    upload(column, b, solver->basis());
-    smear(source_.smearing, links, b);
-    solver->solve_sources(x, b);
-    finish(x, solver->basis());
   }
 
   void make_solver(Progress& progress) {

@@ -9,9 +9,7 @@
 
 #include "apps/option_rules.hpp"
 #include "apps/action_options.hpp"
-#include "apps/rehearsal.hpp"
 #include "apps/solver_options.hpp"
-#include "apps/timed_solve.hpp"
 #include "runtime/error.hpp"
 #include "runtime/hop_times.hpp"
 #include "runtime/fields/site_random.hpp"
@@ -34,6 +32,40 @@ struct SolveBenchOptions {
   long long seed = 7;
 };
 
+/// One measured combination.
+struct TimedSolve {
+  std::string solver, precision;
+  int batch = 1;
+  std::vector<SolveReport> reports;
+  std::vector<ShiftReport> shifts;  ///< of multishift: the same with what belongs to shifts
+  double seconds = 0;               ///< of the whole batch, the best of all repeats
+  double megabytes = 0, host_share = 0;
+  std::optional<double> hop_share;  ///< of the seconds, in hopping terms, where the device tells
+
+  int iterations() const { return most(&SolveReport::iterations); }
+  double residual() const { return most(&SolveReport::residual); }
+  double measured() const { return most(&SolveReport::measured); }
+  int replacements() const { return most(&SolveReport::replacements); }
+  /// By one rank, in all.
+  double megabytes_sent() const {
+    double sum = 0;
+    for (const SolveReport& r : reports) sum += 1e-6 * r.bytes_sent;
+    return sum;
+  }
+  double gflops() const { return reports[0].gflops; }
+  bool converged() const {
+    return std::all_of(reports.begin(), reports.end(), [](const SolveReport& r) { return r.converged; });
+  }
+
+ private:
+  template <class T>
+  T most(T SolveReport::*member) const {
+    T value = 0;
+    for (const SolveReport& r : reports) value = std::max(value, r.*member);
+    return value;
+  }
+};
+
 /// Complex Gaussian numbers on all sites.
 HostSpinor gaussian_source(const Lattice& lattice, std::uint64_t seed, int column) {
   HostSpinor source(lattice);
@@ -46,6 +78,21 @@ HostSpinor gaussian_source(const Lattice& lattice, std::uint64_t seed, int colum
     }
   }
   return source;
+}
+
+Criterion criterion_of(const std::string& name) {
+  static constexpr std::pair<std::string_view, Criterion> names[] = {{"residual", Criterion::residual},
+                                                                     {"normal", Criterion::normal}};
+  return by_name("--criterion", name, names);
+}
+
+/// Of all pairs `RESIDUALS-ITERATIONS` each precision once.
+std::vector<std::string> operator_precisions(const std::string& pairs) {
+  std::vector<std::string> all;
+  for (const std::string& pair : split(pairs, ','))
+    for (const std::string& name : split(pair, '-'))
+      if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+  return all;
 }
 
 class Bench {
@@ -67,81 +114,21 @@ class Bench {
   }
 
   int operator()() {
-    rehearse(named_.gauge, *domain_,
-             [this](const HostGauge& gauge, const DomainPointer& domain) { try_all(gauge, domain); });
     if (o_.operators) return time_operators();
     fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10} {:>10} {:>9} {:>9} {:>9} {:>7} {:>7}\n", "solver", "precision",
                "batch", "iter", "replaced", "residual", "criterion", "seconds", "GFLOP/s", "MB", "host", "hops");
-    for_each_solve([this](const std::string& solver, const std::string& precision, int batch) {
-      rows_.push_back(measure(solver, precision, batch));
-      print(rows_.back());
-    });
+    for (const std::string& solver : split(o_.solvers, ','))
+      for (const std::string& precision : split(o_.precisions, ','))
+        for (const int batch : solver == multishift ? std::vector{int(shifts_.size())} : batches_) {
+          rows_.push_back(measure(solver, precision, batch));
+          print(rows_.back());
+        }
     write();
     return std::all_of(rows_.begin(), rows_.end(), [](const TimedSolve& r) { return r.converged(); }) ? 0 : 1;
   }
 
  private:
   static constexpr std::string_view multishift = "multishift";
-
-  void for_each_solve(const std::function<void(const std::string&, const std::string&, int)>& visit) const {
-    for (const std::string& solver : split(o_.solvers, ','))
-      for (const std::string& precision : split(o_.precisions, ','))
-        for (const int batch : solver == multishift ? std::vector{int(shifts_.size())} : batches_)
-          visit(solver, precision, batch);
-  }
-
-  /// One iteration of every solve, or one application of every operator.
-  void try_all(const HostGauge& gauge, const DomainPointer& domain) const {
-    const HostSpinor source = gaussian_source(gauge.lattice, o_.seed, 0);
-    if (o_.operators) {
-      const WorkingGauge working(gauge, domain, find_storage(settings_.links));
-      for (const std::string& name : operator_precisions(o_.precisions))
-        for (const int batch : batches_) {
-          OperatorJob job(*this, working, domain, source, name, batch);
-          job.apply(Dagger::no), job.apply(Dagger::yes);
-        }
-      return;
-    }
-    for_each_solve([&](const std::string& method, const std::string& precision, int batch) {
-      SolveSettings settings = settings_;
-      settings.precision = precision;
-      settings.options.max_iterations = 1;
-      if (method == multishift) {
-        const ShiftedSolver solver(choice_.action, gauge, domain, settings, batch);
-        SpinorField b(domain, find_precision("double"), solver.subset()), x(domain, b.precision(), b.subset(), batch);
-        upload(source, b, solver.basis());
-        solver.solve(x, b, shifts_);
-        return;
-      }
-      settings.method = method_of(method);
-      const Solver solver(choice_.action, gauge, domain, settings);
-      SpinorField b = solver.field(batch), x = b.like();
-      SpinorField slices = b.by_slice();
-      for (int n = 0; n < slices.rhs(); ++n) upload(source, slices, solver.basis(), n);
-      solver.solve_all(x, b);
-    });
-  }
-
-  /// The operator that is iterated on in one precision, with its fields.
-  struct OperatorJob {
-    OperatorJob(const Bench& bench, const WorkingGauge& gauge, const DomainPointer& domain, const HostSpinor& source,
-                const std::string& precision, int batch)
-        : links(gauge.store(domain, bench.settings_.links, bench.settings_.basis)),
-          dirac(bench.choice_.action.make(links, find_precision(precision))),
-          system(*dirac, bench.settings_.reduction, batch),
-          x(system.a().field(batch)),
-          y(x.like()) {
-      SpinorField in = system.a().field(batch, find_precision("double")), slices = in.by_slice();
-      for (int n = 0; n < slices.rhs(); ++n) upload(source, slices, links.basis(), n);
-      &in.precision() == &x.precision() ? x.copy_from(in) : convert(in, x);
-    }
-    void apply(Dagger dagger) { system.a().apply(y, x, dagger); }
-
-    LinkStore links;
-    std::unique_ptr<DiracOperator> dirac;
-    SystemOperator system;
-    SpinorField x, y;
-  };
 
   /// A solver with its fields.
   struct Job {
@@ -157,10 +144,17 @@ class Bench {
     nlohmann::ordered_json rows;
     for (const std::string& name : operator_precisions(o_.precisions))
       for (const int batch : batches_) {
-        OperatorJob job(*this, gauge, domain_, source, name, batch);
-        const double plain = seconds_of([&] { job.apply(Dagger::no); }),
-                     dagger = seconds_of([&] { job.apply(Dagger::yes); });
-        const double gflops = 2e-9 * job.system.a().flops() * batch / (plain + dagger);
+        const LinkStore links = gauge.store(domain_, settings_.links, settings_.basis);
+        const auto dirac = choice_.action.make(links, find_precision(name));
+        const SystemOperator system(*dirac, settings_.reduction, batch);
+        const LinearOperator& a = system.a();
+        SpinorField in = a.field(batch, find_precision("double")), x = a.field(batch), y = x.like();
+        SpinorField slices = in.by_slice();
+        for (int n = 0; n < slices.rhs(); ++n) upload(source, slices, links.basis(), n);
+        &in.precision() == &x.precision() ? x.copy_from(in) : convert(in, x);
+        const double plain = seconds_of([&] { a.apply(y, x, Dagger::no); }),
+                     dagger = seconds_of([&] { a.apply(y, x, Dagger::yes); });
+        const double gflops = 2e-9 * a.flops() * batch / (plain + dagger);
         fmt::print("{:<14} {:>5} {:>12.2f} {:>12.2f} {:>9.0f}\n", name, batch, plain * 1e6, dagger * 1e6, gflops);
         rows.push_back({{"precision", name},
                         {"batch", batch},

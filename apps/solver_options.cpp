@@ -61,20 +61,6 @@ struct AlikeEvents {
 
 }  // namespace
 
-Criterion criterion_of(const std::string& name) {
-  static constexpr std::pair<std::string_view, Criterion> names[] = {{"residual", Criterion::residual},
-                                                                     {"normal", Criterion::normal}};
-  return by_name("--criterion", name, names);
-}
-
-std::vector<std::string> operator_precisions(const std::string& pairs) {
-  std::vector<std::string> all;
-  for (const std::string& pair : split(pairs, ','))
-    for (const std::string& name : split(pair, '-'))
-      if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
-  return all;
-}
-
 void tell_events(std::span<const SolveReport> reports, const std::function<std::string(int)>& title,
                  const CommonOptions& common) {
   static const std::regex number("[0-9]+(\\.[0-9]+)?(e[+-]?[0-9]+)?");

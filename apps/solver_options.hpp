@@ -22,11 +22,6 @@ void tell(const LinkDeviation& deviation, const SolveSettings& settings, const C
 void tell_events(std::span<const SolveReport> reports, const std::function<std::string(int)>& title,
                  const CommonOptions& common);
 
-/// What --criterion names. \throws UnknownName
-Criterion criterion_of(const std::string& name);
-/// Of all pairs `RESIDUALS-ITERATIONS` each precision once.
-std::vector<std::string> operator_precisions(const std::string& pairs);
-
 /// How a solve is made, but for method and precision.
 struct SolverChoices {
   std::string even_odd = "symmetric", reconstruct = "12", basis = "non_relativistic", updates = "reliable",

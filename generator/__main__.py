@@ -7,7 +7,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,15 +17,12 @@ try:
     from generator.algebra.gamma import find_basis
     from generator.emit.export import export_kernel, find_exported
     from generator.emit.ondemand import (
-        PROCESSORS,
         Build,
         CompileError,
         compile_expressions,
         compile_kernel,
-        compile_planned,
         discard,
         exclusive,
-        plan_kernel,
         read_build,
         run_apply,
         run_tests,
@@ -136,8 +132,9 @@ def _add_evidence_commands(command: Callable[[str, object, str], Parser]) -> Non
 def _add_kernel_options(kernel: argparse.ArgumentParser) -> None:
     kernel.set_defaults(profile="full")
     kernel.add_argument("name", nargs="?", help="any kernel of the profile (default profile: full)")
-    text = "instead of a name: a [[kernel]] of a profile, with one value an axis; may be given again"
-    kernel.add_argument("--row", metavar="TEXT", action="append", help=text)
+    kernel.add_argument(
+        "--row", metavar="TEXT", help="instead of a name: a [[kernel]] of a profile, with one value an axis"
+    )
     kernel.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
     kernel.add_argument("--cpu", choices=list(HOST.tables), help="instruction set (default: all of the build)")
 
@@ -246,6 +243,7 @@ def _contribute(options: argparse.Namespace) -> int:
 def _kernel(options: argparse.Namespace) -> int:
     if (options.name is None) == (options.row is None):
         raise SpecError("name a kernel, or give its --row; one of the two")
+    spec = one_of_row(options.row) if options.row else load_profile(options.profile).find(options.name)
     build = read_build(options.build)
     if options.cpu:
         if options.cpu not in build.commands:
@@ -253,36 +251,7 @@ def _kernel(options: argparse.Namespace) -> int:
         others = tuple(table for table in TABLES if table not in HOST.tables)
         build = replace(build, tables=(options.cpu, *others))
     with exclusive(build):
-        if options.row:
-            return _asked_kernels([one_of_row(row) for row in options.row], build)
-        return _tested_kernel(load_profile(options.profile).find(options.name), build)
-
-
-def _asked_kernels(specs: list[KernelSpec], build: Build) -> int:
-    """Compiles and tests side by side what a program lacks; tells what before, and how it went after."""
-    start = time.monotonic()
-    planned = [plan_kernel(spec, build) for spec in specs]
-    new = [spec for spec, p in zip(specs, planned, strict=True) if not p.module.is_file()]
-    if new:
-        print(f"compiling {', '.join(s.name for s in new)}", flush=True)
-    with ThreadPoolExecutor(len(specs)) as pool:
-        modules = [module for module, _ in pool.map(lambda p: compile_planned(p, build), planned)]
-    how = f"compiled for {' and '.join(build.devices)} in {time.monotonic() - start:.1f} s"
-    untested = {s.name: why for s in new if (why := _why_untested(s, build))}
-    tested = f"not tested: {', '.join(sorted(set(untested.values())))}"
-    if fresh := [(m, s) for m, s in zip(modules, specs, strict=True) if s in new and s.name not in untested]:
-        with ThreadPoolExecutor(PROCESSORS) as pool:
-            results = list(pool.map(lambda of: run_tests(of[0], of[1], build), fresh))
-        for (module, spec), (_, failure) in zip(fresh, results, strict=True):
-            if failure:
-                discard(module)
-                raise CompileError(f"{failure}\nkernel {spec.name} ({module}) fails its tests")
-        tested = f"{sum(passed for passed, _ in results)} tests passed"
-    if new:
-        print(f"done: {len(new)} kernel{'s'[: len(new) > 1]} {how}; {tested}")
-    for module in modules:
-        print(f"use it with QUARKSMITH_KERNELS={module}")
-    return 0
+        return _tested_kernel(spec, build, test_again=not options.row)
 
 
 def _why_untested(spec: KernelSpec, build: Build) -> str:
@@ -292,14 +261,15 @@ def _why_untested(spec: KernelSpec, build: Build) -> str:
     return "" if spec.colours == 3 else "references of single kernels have three colours"
 
 
-def _tested_kernel(spec: KernelSpec, build: Build) -> int:
-    """Compiles a kernel, or finds it; it is tested, and not kept if it fails."""
+def _tested_kernel(spec: KernelSpec, build: Build, test_again: bool) -> int:
+    """Compiles a kernel, or finds it; a new one is tested, and not kept if it fails."""
     start = time.monotonic()
     module, new = compile_kernel(spec, build)
     compiled = time.monotonic()
     how = f"compiled for {' and '.join(build.devices)} in {compiled - start:.1f} s" if new else "found in the cache"
-    if untested := _why_untested(spec, build):
-        print(f"kernel {spec.name}: {how}; not tested: {untested}")
+    untested = _why_untested(spec, build)
+    if untested or not (test_again or new):
+        print(f"kernel {spec.name}: {how}" + (f"; not tested: {untested}" if untested and (new or test_again) else ""))
         print(f"use it with QUARKSMITH_KERNELS={module}")
         return 0
     passed, failure = run_tests(module, spec, build)

@@ -142,7 +142,10 @@ def all_of_row(text: str) -> list[KernelSpec]:
         raise SpecError(f"row {text!r}: {error}") from error
     found = []
     for row in rows:
-        for name in _as_list(row.get("operator")):
+        if "operator" not in row:
+            found += expand_row(row, FOLDER)
+            continue
+        for name in _as_list(row["operator"]):
             axes = find_operator(name).all_axes
             found += expand_row({"operator": name} | {k: v for k, v in row.items() if k in axes}, FOLDER)
     return found

@@ -56,18 +56,6 @@ struct Output {
   std::string text;
 };
 
-constexpr std::string_view begins = "compiling ", ends_with = "done: ", found = "use it with QUARKSMITH_KERNELS=";
-
-/// Passes on what the child says of its progress, as soon as it does. \param told bytes of the text so far.
-void tell_progress(const std::string& text, std::size_t& told) {
-  for (std::size_t end; (end = text.find('\n', told)) != std::string::npos; told = end + 1) {
-    const std::string_view line = std::string_view(text).substr(told, end - told);
-    if (line.starts_with(begins))
-      fmt::print(stderr, "quarksmith: this build lacks {}: compiling ...\n", line.substr(begins.size()));
-    if (line.starts_with(ends_with)) fmt::print(stderr, "quarksmith: {}\n", line.substr(ends_with.size()));
-  }
-}
-
 /// Runs a program in the folder of the sources; what it prints, with its errors.
 Output run(std::vector<std::string> words) {
   std::vector<char*> arguments;
@@ -87,10 +75,8 @@ Output run(std::vector<std::string> words) {
   close(ends[1]);
   Output output{failed == 0 ? 0 : -1, failed == 0 ? "" : fmt::format("{}: {}", words[0], std::strerror(failed))};
   std::array<char, 4096> part{};
-  std::size_t told = 0;
   for (ssize_t n = 0; failed == 0 && (n = read(ends[0], part.data(), part.size())) != 0;) {
     if (n > 0) output.text.append(part.data(), static_cast<std::size_t>(n));
-    tell_progress(output.text, told);
     if (n < 0 && errno != EINTR) break;
   }
   close(ends[0]);
@@ -99,40 +85,30 @@ Output run(std::vector<std::string> words) {
   return output;
 }
 
-/// Why nothing came of it.
-std::string failure_of(const Output& output) {
-  if (output.status != -1 && WIFSIGNALED(output.status))
-    return fmt::format("was ended by signal {} ({}); the next run begins it again", WTERMSIG(output.status),
-                       strsignal(WTERMSIG(output.status)));
-  return fmt::format("failed:\n{}", output.text.empty() ? "no output" : output.text);
+/// The rest of the line that begins with some text.
+std::string line_after(const std::string& text, std::string_view begin) {
+  const auto at = text.find(begin);
+  if (at == std::string::npos) return "";
+  const auto from = at + begin.size();
+  return text.substr(from, text.find('\n', from) - from);
 }
 
 }  // namespace
 
-OnDemand compile_on_demand(const std::vector<std::string>& rows, std::string_view instruction_set) {
+OnDemand compile_on_demand(const std::string& row, std::string_view instruction_set) {
   if (!wanted() || !possible()) return {};
   std::error_code none;
   const std::filesystem::path own = sources / ".venv/bin/python";
-  std::vector<std::string> words = {std::filesystem::exists(own, none) ? own.string() : "python3",
-                                    "-m",
-                                    "generator",
-                                    "kernel",
-                                    "--build",
-                                    build.string(),
-                                    "--cpu",
-                                    std::string(instruction_set)};
-  for (const std::string& row : rows) {
-    words.emplace_back("--row");
-    words.push_back(row);
-  }
-  const Output output = run(std::move(words));
-  OnDemand made;
-  for (std::size_t at = 0; output.status == 0 && (at = output.text.find(found, at)) != std::string::npos;) {
-    at += found.size();
-    made.modules.emplace_back(output.text.substr(at, output.text.find('\n', at) - at));
-  }
-  if (made.modules.size() != rows.size()) return {{}, "compiling on demand " + failure_of(output)};
-  return made;
+  const std::string python = std::filesystem::exists(own, none) ? own.string() : "python3";
+  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "quarksmith: this build lacks a kernel; compiling it ...\n");
+  const Output output = run({python, "-m", "generator", "kernel", "--row", row, "--build", build.string(), "--cpu",
+                             std::string(instruction_set)});
+  const std::string module = line_after(output.text, "use it with QUARKSMITH_KERNELS=");
+  if (output.status != 0 || module.empty())
+    return {{}, fmt::format("compiling it on demand failed:\n{}", output.text.empty() ? "no output" : output.text)};
+  if (const std::string how = line_after(output.text, "kernel "); how.find("found in the cache") == std::string::npos)
+    fmt::print(stderr, "quarksmith: this build lacks kernel {}\n", how);
+  return {module, ""};
 }
 
 }  // namespace quarksmith

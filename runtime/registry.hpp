@@ -2,7 +2,6 @@
 /// What has been generated: kernels, precisions, bases. The tables are defined in generated/.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -149,18 +148,9 @@ std::optional<std::size_t> place_in(std::span<const Kernel> table, const Kernel&
 bool fits(const Kernel& kernel, const KernelQuery& query);
 /// The kernel of that description, null if it was not built.
 const Kernel* try_find(std::span<const Kernel> kernels, const KernelQuery& query);
-/// The kernel of that description, compiled now if it was not built (runtime/on_demand.hpp).
-/// \throws MissingKernel it cannot be; the message is the profile row to add.
+/// The kernel of that description.
+/// \throws MissingKernel it was not built; the message is the profile row to add.
 const Kernel& find(std::span<const Kernel> kernels, const KernelQuery& query);
-/// Calls `work`, which looks up kernels and starts some, as often as that shows kernels that this build lacks:
-/// meanwhile others that do nothing stand in their place, then all of them are compiled, side by side. After the last
-/// call what `work` has made is real. Ranks call it together. \throws MissingKernel they cannot be compiled; the
-/// message is the profile rows of all.
-void gather_kernels(const std::function<void()>& work);
-
-/// The kernels of a library that was compiled for this build.
-/// \throws Error it is not what was built, or of another version.
-const KernelModule& load_module(const std::string& file);
 
 /// \throws UnknownName no such precision; the message lists those that exist. Likewise for the others.
 const PrecisionInfo& find_precision(std::string_view name);

@@ -13,7 +13,6 @@ import shutil
 import stat
 import subprocess
 import tempfile
-import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -29,9 +28,6 @@ from generator.spec import KernelSpec
 from generator.targets import HOST, TABLES, Target
 
 ROOT = Path(__file__).parents[2]
-PROCESSORS = len(os.sched_getaffinity(0))
-"""On which as many compilers run side by side, of however many modules."""
-_compilers = threading.BoundedSemaphore(PROCESSORS)
 
 
 class CompileError(RuntimeError):
@@ -181,7 +177,7 @@ def compile_kernel(spec: KernelSpec, build: Build) -> tuple[Path, bool]:
         CompileError: a compiler failed.
         OSError: the cache cannot be written.
     """
-    return compile_planned(plan_kernel(spec, build), build)
+    return compile_module([spec, *(s for s in support(spec) if s.name not in build.kernels and s != spec)], build)
 
 
 def compile_expressions(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, bool]:
@@ -192,24 +188,6 @@ def compile_expressions(specs: Sequence[KernelSpec], build: Build) -> tuple[Path
 
 def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, bool]:
     """The module that holds `specs`, named after the first; see compile_kernel."""
-    return compile_planned(plan_module(specs, build), build)
-
-
-@dataclass(frozen=True)
-class Planned:
-    """A module that was rendered: its files, and the library that they become."""
-
-    files: dict[PurePosixPath, str]
-    module: Path
-
-
-def plan_kernel(spec: KernelSpec, build: Build) -> Planned:
-    """The module of a kernel and of what it needs that the build lacks."""
-    return plan_module([spec, *(s for s in support(spec) if s.name not in build.kernels and s != spec)], build)
-
-
-def plan_module(specs: Sequence[KernelSpec], build: Build) -> Planned:
-    """Renders the module that holds `specs`, named after the first."""
     files = _render(specs, build)
     digest = hashlib.sha256()
     for path, text in sorted(files.items()):
@@ -218,19 +196,15 @@ def plan_module(specs: Sequence[KernelSpec], build: Build) -> Planned:
         digest.update(header.read_bytes())
     digest.update(repr(sorted(build.commands.items())).encode())
     digest.update(repr(build.compiled).encode())
-    return Planned(files, build.cache / f"{specs[0].name}-{digest.hexdigest()[:12]}" / "module.so")
-
-
-def compile_planned(planned: Planned, build: Build) -> tuple[Path, bool]:
-    """The module, from the cache or compiled now; see compile_kernel."""
-    module, folder = planned.module, planned.module.parent
+    folder = build.cache / f"{specs[0].name}-{digest.hexdigest()[:12]}"
+    module = folder / "module.so"
     open_cache(folder.parent)
     if module.is_file():
         check_module(module)
         return module, False
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         work = Path(temporary)
-        for path, text in planned.files.items():
+        for path, text in files.items():
             (work / "generated" / path).parent.mkdir(parents=True, exist_ok=True)
             (work / "generated" / path).write_text(text)
         _compile(work, build)
@@ -281,7 +255,7 @@ def _compile(work: Path, build: Build) -> None:
             [flags[0], f"-I{work}", *flags[1:], "-c", str(work / "generated" / source), "-o", str(work / output)]
         )
 
-    with ThreadPoolExecutor(len(jobs)) as pool:
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         list(pool.map(run, jobs))
     objects = [str(work / output) for _, _, output in jobs]
     link = [build.host[0], "-shared", "-fopenmp", "-o", str(work / "module.so"), *objects]
@@ -326,8 +300,7 @@ def run_compiler(command: list[str]) -> str:
         CompileError: it failed.
     """
     try:
-        with _compilers:
-            done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError as error:
         raise CompileError(
             f"{command[0]} is not on this machine: nothing can be compiled here; what the build holds works without"

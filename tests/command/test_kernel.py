@@ -40,7 +40,6 @@ SIGNS = {
         "psi[0] + times_i(psi[3])",
         "psi[0] - times_i(psi[3])",
     ),
-    "term_clover_double": ("term_clover.hpp", "f0 - f5, -f0 + f5", "f0 - f5, -f0 - f5"),  # of blocks
     "set_staple_double": ("set_staple.hpp", "walk<+1, -1>(a, x, mu, nu)", "walk<+1, +1>(a, x, mu, nu)"),
     "plaquette_double_r18": ("plaquette.hpp", "adj(u_y_5 * u_x_at_py_5)", "(u_y_5 * u_x_at_py_5)"),
 }

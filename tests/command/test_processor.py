@@ -65,6 +65,7 @@ ASSEMBLY = {"v3": X86, "v4": X86, "neon": (r"^\s+prfm", r"^\s+st[rp]\s+((?:q\d+,
 # Registers put on the stack in a block: sums of four spins do not stay in registers, and each hop adds to them. Limits
 # are 1.2 to 1.5 times what g++ 12 puts there. The last rows are for kernels that the default profile lacks.
 LIMITS = {  # beginning and storage of a hopping term -> by instruction set
+    r"OfColours": {"v4": 1100, "v3": 2200, "neon": 2000},
     r"wilson.* Ieee.* R18,": {"v4": 140, "v3": 400, "neon": 240},
     r"wilson.* Ieee.* R12,": {"v4": 140, "v3": 560, "neon": 230},
     r"wilson.* Fixed<short.* R12,": {"v4": 400, "v3": 800, "neon": 490},
