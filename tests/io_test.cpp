@@ -13,6 +13,7 @@
 #include "runtime/fields/gauge.hpp"
 #include "runtime/io/gauge.hpp"
 #include "runtime/io/isolated.hpp"
+#include "runtime/io/output.hpp"
 #include "runtime/io/propagator.hpp"
 #include "runtime/text.hpp"
 #include "tests/reference/reference.hpp"
@@ -224,6 +225,8 @@ TEST_F(Files, PropagatorContinuesWhereItStopped) {
   HostSpinor other(Lattice({4, 2, 2, 4}));
   EXPECT_THROW(read_propagator_column(path("p.h5"), 0, 0, other), Error);
 }
+
+TEST_F(Files, LocksWantAFolder) { EXPECT_THROW(PathLock("folder/that/is/gone"), Error); }
 
 TEST(Lattices, NumberSitesAndLanesConsistently) {
   for (const Coordinates& extent : {Coordinates{8, 8, 8, 8}, Coordinates{4, 6, 16, 2}, Coordinates{32, 4, 4, 8},

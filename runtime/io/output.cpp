@@ -108,8 +108,10 @@ PathLock::PathLock(const fs::path& path) : file_(path.string() + ".lock") {
     const int common = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     descriptor_ = open(file_.c_str(), common | O_CREAT | O_EXCL, 0666);
     const bool made = descriptor_ >= 0;
-    if (!made && errno == EEXIST) descriptor_ = open(file_.c_str(), common);
-    if (descriptor_ < 0 && errno == ENOENT) continue;  // removed just now
+    if (!made && errno == EEXIST) {
+      descriptor_ = open(file_.c_str(), common);
+      if (descriptor_ < 0 && errno == ENOENT) continue;  // removed just now
+    }
     if (descriptor_ < 0) cannot(path, "create " + file_.string(), std::strerror(errno));
     bool ours = false;
     try {
