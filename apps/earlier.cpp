@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "runtime/error.hpp"
+
 namespace quarksmith::apps {
 namespace {
 
@@ -41,6 +43,26 @@ std::optional<Checkpoint> last_configuration(const std::string& prefix, Communic
   ranks.broadcast(&last, sizeof(last), 0);
   if (last < 0) return {};
   return Checkpoint{configuration_name(prefix, std::uint64_t(last)), std::uint64_t(last)};
+}
+
+std::string read_state(const std::string& file, const char* record, const char* command, bool goes_on) {
+  const std::string text = read_lime_text(file, record);
+  if (text.empty())
+    throw UsageError(
+        goes_on ? fmt::format("{}: exists; nothing goes on from it, since it has no record {}: choose another --out "
+                              "PREFIX, or begin anew with --overwrite",
+                              file, record)
+                : fmt::format("{}: has no record {}; only files written by `quarksmith {}` can be resumed", file,
+                              record, command));
+  return text;
+}
+
+std::string kept_text(const Made& made, const std::string& out, const std::string& file, const std::string& how) {
+  if (out.empty())
+    return fmt::format("{} of {} {} were made, and no configuration is kept: that takes --out PREFIX", made.done,
+                       made.end, made.many);
+  if (made.saved == 0) return fmt::format("no {} is kept: the same command begins anew", made.one);
+  return fmt::format("{} has {} of {} {}: {} goes on from there", file, made.saved, made.end, made.many, how);
 }
 
 std::optional<nlohmann::ordered_json> earlier_json(const fs::path& path, const nlohmann::ordered_json& same,

@@ -22,6 +22,20 @@ struct Checkpoint {
 /// The one of that prefix with the largest number, if there is any. Ranks have it together.
 std::optional<Checkpoint> last_configuration(const std::string& prefix, Communicator& ranks);
 
+/// The record in which a configuration keeps the state of its run. \param command that writes such files.
+/// \param goes_on the file is the last one of --out, not one that --resume names. \throws UsageError it has none.
+std::string read_state(const std::string& file, const char* record, const char* command, bool goes_on);
+
+/// What a run made: in the singular and the plural, how many there are, are in a file, are asked for.
+struct Made {
+  const char *one, *many;
+  std::uint64_t done, saved, end;
+};
+
+/// What there is to go on from, and how. \param out prefix of the run, empty: none. \param file the last configuration.
+/// \param how what goes on from it.
+std::string kept_text(const Made& made, const std::string& out, const std::string& file, const std::string& how);
+
 /// The JSON of an earlier part of a run, if there is one that has the values of `same` and a list of what has been done
 /// that begins with number `first` and reaches to `done` at least: names of its keys. Ranks have it together.
 std::optional<nlohmann::ordered_json> earlier_json(const std::filesystem::path& path,

@@ -35,16 +35,7 @@ struct HeatbathStart {
 };
 
 HeatbathState state_in(const std::string& file, const HeatbathOptions& o) {
-  const std::string record = read_lime_text(file, heatbath_record);
-  if (record.empty())
-    throw UsageError(o.goes_on()
-                         ? fmt::format("{}: exists; nothing goes on from it, since it has no record {}: choose "
-                                       "another --out PREFIX, or begin anew with --overwrite",
-                                       file, heatbath_record)
-                         : fmt::format("{}: has no record {}; only files written by `quarksmith heatbath` can be "
-                                       "resumed",
-                                       file, heatbath_record));
-  return state_of(record, file);
+  return state_of(read_state(file, heatbath_record, "heatbath", o.goes_on()), file);
 }
 
 /// \throws UsageError a configuration of --out is of another run than this command line.
@@ -205,15 +196,11 @@ class HeatbathCommand {
 
   /// What there is to go on from, and how.
   std::string kept() const {
-    if (o_.out.empty())
-      return fmt::format("{} of {} sweeps were made, and no configuration is kept: that takes --out PREFIX", done(),
-                         end_);
-    if (saved_ == 0) return "no sweep is kept: the same command begins anew";
     const std::string file = saved_ == first_ ? start_.resumed : configuration_name(o_.out, saved_).string();
-    return fmt::format("{} has {} of {} sweeps: {} goes on from there", file, saved_, end_,
-                       o_.goes_on()        ? "the same command line"
-                       : o_.resume.empty() ? "the same command line without --overwrite"
-                                           : fmt::format("--resume {} --sweeps {}", file, end_ - saved_));
+    return kept_text({"sweep", "sweeps", done(), saved_, end_}, o_.out, file,
+                     o_.goes_on()        ? "the same command line"
+                     : o_.resume.empty() ? "the same command line without --overwrite"
+                                         : fmt::format("--resume {} --sweeps {}", file, end_ - saved_));
   }
 
   void say() const { say_at_end(kept()); }

@@ -78,16 +78,9 @@ std::string file_to_resume(const HmcOptions& o) {
 }
 
 std::uint64_t trajectories_of(const std::string& file, const HmcOptions& o, const HmcDescription& d) {
-  const std::string text = read_lime_text(file, record);
+  const std::string text = read_state(file, record, "hmc", o.goes_on());
   const char* instead = o.goes_on() ? "choose another --out PREFIX, or begin anew with --overwrite"
                                     : "leave --resume out, and name it as the gauge of [lattice]";
-  if (text.empty())
-    throw UsageError(o.goes_on() ? fmt::format("{}: exists; nothing goes on from it, since it has no record {}: choose "
-                                               "another --out PREFIX, or begin anew with --overwrite",
-                                               file, record)
-                                 : fmt::format("{}: has no record {}; only files written by `quarksmith hmc` can be "
-                                               "resumed",
-                                               file, record));
   const auto j = nlohmann::json::parse(text, nullptr, false);
   if (!j.is_object() || !j.contains("trajectories") || !j["trajectories"].is_number_unsigned() ||
       j["trajectories"].get<std::uint64_t>() >= GaussianNoise::most_trajectories || !j.contains("run") ||
@@ -289,16 +282,12 @@ class HmcRun {
 
   /// What there is to go on from, and how.
   std::string kept() const {
-    if (o_.out.empty())
-      return fmt::format("{} of {} trajectories were made, and no configuration is kept: that takes --out PREFIX",
-                         done_, end_);
-    if (saved_ == 0) return "no trajectory is kept: the same command begins anew";
     const std::string file =
         saved_ == start_.trajectories ? start_.resumed : configuration_name(o_.out, saved_).string();
-    return fmt::format("{} has {} of {} trajectories: {} goes on from there", file, saved_, end_,
-                       o_.goes_on()        ? "the same command line"
-                       : o_.resume.empty() ? "the same command line without --overwrite"
-                                           : "--resume " + file);
+    return kept_text({"trajectory", "trajectories", done_, saved_, end_}, o_.out, file,
+                     o_.goes_on()        ? "the same command line"
+                     : o_.resume.empty() ? "the same command line without --overwrite"
+                                         : "--resume " + file);
   }
 
   void say() const { say_at_end(kept()); }
