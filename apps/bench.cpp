@@ -167,10 +167,10 @@ int run(const BenchOptions& o) {
   if (chosen.empty())
     throw UsageError(o.family.empty()
                          ? fmt::format("--only {}: no kernel of this build has that in its name", o.filter)
-                         : fmt::format("--family {}{}: this build has no such kernel; {}use hopping, slices, update, "
-                                       "gauge, links, term or expression",
-                                       o.family, o.filter.empty() ? "" : " --only " + o.filter,
-                                       suggestion(o.family, timed_families())));
+                         : fmt::format("--family {}{}: this build has no such kernel; {}use {}", o.family,
+                                       o.filter.empty() ? "" : " --only " + o.filter,
+                                       suggestion(o.family, {timed_families().begin(), timed_families().end()}),
+                                       one_of(timed_families())));
   const HostGauge gauge = hot_gauge(lattice, 1);
   Fields fields(domain, gauge);
   const double copy = copy_bandwidth(device, o.seconds);
@@ -202,8 +202,9 @@ int run(const BenchOptions& o) {
 
 }  // namespace
 
-std::vector<std::string> timed_families() {
-  return {"hopping", "slices", "update", "gauge", "links", "term", "expression"};
+std::span<const std::string_view> timed_families() {
+  static constexpr std::string_view all[] = {"hopping", "slices", "update", "gauge", "links", "term", "expression"};
+  return all;
 }
 
 void add_bench(CLI::App& app, int& status) {
@@ -211,7 +212,7 @@ void add_bench(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand("bench", "Time the kernels of this build against the copy bandwidth");
   c->add_option("--lattice", o->lattice, "extents X,Y,Z,T")->capture_default_str();
   c->add_option("--only", o->filter, "kernels with this text in their name");
-  c->add_option("--family", o->family, "hopping, slices, update, gauge, links, term or expression");
+  c->add_option("--family", o->family, one_of(timed_families()));
   c->add_option("--rhs", o->rhs, "right-hand sides (default: the tile of each kernel, 16 slices)");
   c->add_option("--seconds", o->seconds, "time spent on each kernel")->capture_default_str();
   c->add_flag("--rotate", o->rotate, "rotate over buffers larger than any cache");

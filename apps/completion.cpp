@@ -52,7 +52,7 @@ Words values_of(const std::string& option) {
   if (option == "--updates") return {"reliable", "replacement", "defect"};
   if (option == "--boundary") return {"periodic", "antiperiodic"};
   if (option == "--start") return {"cold", "hot", "weak:"};
-  if (option == "--family") return timed_families();
+  if (option == "--family") return words_of(timed_families());
   return {};
 }
 

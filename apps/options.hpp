@@ -136,7 +136,7 @@ class Progress {
 std::string duration_text(double seconds);
 
 /// Families of kernels that `bench` times.
-std::vector<std::string> timed_families();
+std::span<const std::string_view> timed_families();
 
 void add_info(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);

@@ -116,10 +116,8 @@ std::string TomlReader::word(const std::string& key, const std::vector<std::stri
                              std::optional<std::string> fallback) {
   const std::string found = text(key, std::move(fallback));
   if (std::find(words.begin(), words.end(), found) == words.end()) {
-    const std::string meant = nearest(found, words);
-    fail(need(key, "").line,
-         fmt::format("{} '{}' is unknown; {}use {}", key, printable(found),
-                     meant.empty() ? "" : fmt::format("did you mean {}? ", meant), fmt::join(words, ", ")));
+    fail(need(key, "").line, fmt::format("{} '{}' is unknown; {}use {}", key, printable(found),
+                                         suggestion(found, words), fmt::join(words, ", ")));
   }
   return found;
 }
@@ -159,9 +157,8 @@ void TomlReader::done() const {
   for (const auto& [key, value] : table_->entries) {
     if (known_.contains(key)) continue;
     const std::vector<std::string> known(known_.begin(), known_.end());
-    const std::string meant = nearest(key, known);
-    fail(value.line, fmt::format("key '{}' is unknown here; {}use {}", printable(key),
-                                 meant.empty() ? "" : fmt::format("did you mean {}? ", meant), fmt::join(known, ", ")));
+    fail(value.line, fmt::format("key '{}' is unknown here; {}use {}", printable(key), suggestion(key, known),
+                                 fmt::join(known, ", ")));
   }
 }
 
