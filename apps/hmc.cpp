@@ -18,6 +18,7 @@
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
 #include "solvers/hmc/replay.hpp"
+#include "solvers/krylov/few_sites.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -142,6 +143,7 @@ class HmcRun {
         result_(told_before()),
         prefix_(claim()),
         domain_(o.common.open_domain(start_.gauge.lattice, d_.reach)),
+        rehearsal_([this] { rehearse(); }),
         hmc_(start_.gauge, domain_, std::move(plan.monomials), d_.levels, d_.length, d_.norms, d_.anisotropy,
              [&stops] { stops.look(); }) {}
 
@@ -190,6 +192,16 @@ class HmcRun {
   static constexpr const char* remedy =
       "look at the steps of the integrator, at tol_force, and for kind rational at its range and functions; "
       "--reversibility 1 tells whether solves are exact enough";
+
+  /// A trajectory on few sites.
+  void rehearse() const {
+    HmcPlan plan = read_hmc(o_.run, o_.common.partition());
+    const DomainPointer few = few_sites(*domain_);
+    Hmc trial(unit_gauge(few->lattice(), d_.colours), few, std::move(plan.monomials), d_.levels, d_.length, d_.norms,
+              d_.anisotropy);
+    GaussianNoise noise(d_.seed, 0);
+    trial.trajectory(noise, {});
+  }
 
   /// The JSON so far: that of an earlier part of this run, or a new one.
   nlohmann::ordered_json told_before() {
@@ -301,6 +313,7 @@ class HmcRun {
   nlohmann::ordered_json result_;
   PathLock prefix_;
   DomainPointer domain_;
+  KernelRehearsal rehearsal_;
   Hmc hmc_;
   TrajectoryReport last_;
   std::uint64_t accepted_ = 0;

@@ -15,6 +15,7 @@ from generator.errors import SpecError
 
 try:
     from generator.algebra.gamma import find_basis
+    from generator.emit.asked import compile_asked, why_untested
     from generator.emit.export import export_kernel, find_exported
     from generator.emit.ondemand import (
         Build,
@@ -132,9 +133,8 @@ def _add_evidence_commands(command: Callable[[str, object, str], Parser]) -> Non
 def _add_kernel_options(kernel: argparse.ArgumentParser) -> None:
     kernel.set_defaults(profile="full")
     kernel.add_argument("name", nargs="?", help="any kernel of the profile (default profile: full)")
-    kernel.add_argument(
-        "--row", metavar="TEXT", help="instead of a name: a [[kernel]] of a profile, with one value an axis"
-    )
+    text = "instead of a name: a [[kernel]] of a profile, with one value an axis; may be given again"
+    kernel.add_argument("--row", metavar="TEXT", action="append", help=text)
     kernel.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build/)")
     kernel.add_argument("--cpu", choices=list(HOST.tables), help="instruction set (default: all of the build)")
 
@@ -243,7 +243,8 @@ def _contribute(options: argparse.Namespace) -> int:
 def _kernel(options: argparse.Namespace) -> int:
     if (options.name is None) == (options.row is None):
         raise SpecError("name a kernel, or give its --row; one of the two")
-    spec = one_of_row(options.row) if options.row else load_profile(options.profile).find(options.name)
+    specs = list(dict.fromkeys(map(one_of_row, options.row or [])))
+    specs = specs or [load_profile(options.profile).find(options.name)]
     build = read_build(options.build)
     if options.cpu:
         if options.cpu not in build.commands:
@@ -251,25 +252,21 @@ def _kernel(options: argparse.Namespace) -> int:
         others = tuple(table for table in TABLES if table not in HOST.tables)
         build = replace(build, tables=(options.cpu, *others))
     with exclusive(build):
-        return _tested_kernel(spec, build, test_again=not options.row)
+        if not options.row:
+            return _tested_kernel(specs[0], build)
+        for module in compile_asked(specs, build):
+            print(f"use it with QUARKSMITH_KERNELS={module}")
+    return 0
 
 
-def _why_untested(spec: KernelSpec, build: Build) -> str:
-    """Why a kernel that was compiled is not tested; empty if it is."""
-    if not build.has_tests:
-        return "this build has no tests"
-    return "" if spec.colours == 3 else "references of single kernels have three colours"
-
-
-def _tested_kernel(spec: KernelSpec, build: Build, test_again: bool) -> int:
-    """Compiles a kernel, or finds it; a new one is tested, and not kept if it fails."""
+def _tested_kernel(spec: KernelSpec, build: Build) -> int:
+    """Compiles a kernel, or finds it; it is tested, and not kept if it fails."""
     start = time.monotonic()
     module, new = compile_kernel(spec, build)
     compiled = time.monotonic()
     how = f"compiled for {' and '.join(build.devices)} in {compiled - start:.1f} s" if new else "found in the cache"
-    untested = _why_untested(spec, build)
-    if untested or not (test_again or new):
-        print(f"kernel {spec.name}: {how}" + (f"; not tested: {untested}" if untested and (new or test_again) else ""))
+    if untested := why_untested(spec, build):
+        print(f"kernel {spec.name}: {how}; not tested: {untested}")
         print(f"use it with QUARKSMITH_KERNELS={module}")
         return 0
     passed, failure = run_tests(module, spec, build)

@@ -56,6 +56,18 @@ struct Output {
   std::string text;
 };
 
+constexpr std::string_view begins = "compiling ", finished = "done: ", found = "use it with QUARKSMITH_KERNELS=";
+
+/// Passes on what the child says of its progress, as soon as it does. \param told bytes of the text so far.
+void tell_progress(const std::string& text, std::size_t& told) {
+  for (std::size_t end; (end = text.find('\n', told)) != std::string::npos; told = end + 1) {
+    const std::string_view line = std::string_view(text).substr(told, end - told);
+    if (line.starts_with(begins))
+      fmt::print(stderr, "quarksmith: this build lacks {}: compiling ...\n", line.substr(begins.size()));
+    if (line.starts_with(finished)) fmt::print(stderr, "quarksmith: {}\n", line.substr(finished.size()));
+  }
+}
+
 /// Runs a program in the folder of the sources; what it prints, with its errors.
 Output run(std::vector<std::string> words) {
   std::vector<char*> arguments;
@@ -75,9 +87,11 @@ Output run(std::vector<std::string> words) {
   close(ends[1]);
   Output output{failed == 0 ? 0 : -1, failed == 0 ? "" : fmt::format("{}: {}", words[0], std::strerror(failed))};
   std::array<char, 4096> part{};
+  std::size_t told = 0;
   for (ssize_t n = 0; failed == 0 && (n = read(ends[0], part.data(), part.size())) != 0;) {
     if (n > 0) output.text.append(part.data(), static_cast<std::size_t>(n));
     if (n < 0 && errno != EINTR) break;
+    tell_progress(output.text, told);
   }
   close(ends[0]);
   while (failed == 0 && waitpid(child, &output.status, 0) < 0 && errno == EINTR) {
@@ -85,30 +99,30 @@ Output run(std::vector<std::string> words) {
   return output;
 }
 
-/// The rest of the line that begins with some text.
-std::string line_after(const std::string& text, std::string_view begin) {
-  const auto at = text.find(begin);
-  if (at == std::string::npos) return "";
-  const auto from = at + begin.size();
-  return text.substr(from, text.find('\n', from) - from);
-}
-
 }  // namespace
 
-OnDemand compile_on_demand(const std::string& row, std::string_view instruction_set) {
+OnDemand compile_on_demand(const std::vector<std::string>& rows, std::string_view instruction_set) {
   if (!wanted() || !possible()) return {};
   std::error_code none;
   const std::filesystem::path own = sources / ".venv/bin/python";
-  const std::string python = std::filesystem::exists(own, none) ? own.string() : "python3";
-  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "quarksmith: this build lacks a kernel; compiling it ...\n");
-  const Output output = run({python, "-m", "generator", "kernel", "--row", row, "--build", build.string(), "--cpu",
-                             std::string(instruction_set)});
-  const std::string module = line_after(output.text, "use it with QUARKSMITH_KERNELS=");
-  if (output.status != 0 || module.empty())
-    return {{}, fmt::format("compiling it on demand failed:\n{}", output.text.empty() ? "no output" : output.text)};
-  if (const std::string how = line_after(output.text, "kernel "); how.find("found in the cache") == std::string::npos)
-    fmt::print(stderr, "quarksmith: this build lacks kernel {}\n", how);
-  return {module, ""};
+  std::vector<std::string> words = {std::filesystem::exists(own, none) ? own.string() : "python3"};
+  words.insert(words.end(), {"-m", "generator", "kernel", "--build", build.string(), "--cpu"});
+  words.emplace_back(instruction_set);
+  for (const std::string& row : rows) words.insert(words.end(), {"--row", row});
+  const Output output = run(std::move(words));
+  if (output.status != -1 && WIFSIGNALED(output.status))
+    throw Error(
+        fmt::format("compiling kernels on demand was interrupted (SIG{}): those that were ready are kept, the same "
+                    "command compiles the others",
+                    sigabbrev_np(WTERMSIG(output.status))));
+  OnDemand made;
+  for (std::size_t at = 0; output.status == 0 && (at = output.text.find(found, at)) != std::string::npos;) {
+    at += found.size();
+    made.modules.emplace_back(output.text.substr(at, output.text.find('\n', at) - at));
+  }
+  if (made.modules.size() != rows.size())
+    return {{}, fmt::format("compiling on demand failed:\n{}", output.text.empty() ? "no output" : output.text)};
+  return made;
 }
 
 }  // namespace quarksmith

@@ -5,20 +5,28 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "runtime/registry.hpp"
 
 namespace quarksmith {
 
-/// What came of compiling: the module that holds the kernel, or why there is none.
+/// What came of compiling: the modules that hold the kernels, or why there are none.
 struct OnDemand {
-  std::filesystem::path module;  ///< empty if there is none
-  std::string reason;            ///< why, as the end of a sentence; empty if nothing was tried
+  std::vector<std::filesystem::path> modules;  ///< one a row, or none
+  std::string reason;                          ///< why, as the end of a sentence; empty if nothing was tried
 };
 
-/// Compiles the kernel of a profile's row with the compilers of the build that this library comes from, tests it
-/// against the reference and keeps it (`python -m generator kernel --row ROW`); one that was kept is taken. One line
-/// tells which and how long. Nothing is tried where the build's folder or its sources are gone, or QUARKSMITH_ON_DEMAND
-/// is `off`. \param instruction_set the one of the CPU's for which it is compiled (all devices of the build get it).
-/// \throws UsageError QUARKSMITH_ON_DEMAND is neither on nor off.
-OnDemand compile_on_demand(const std::string& row, std::string_view instruction_set);
+/// Compiles the kernels of a profile's rows side by side with the compilers of the build that this library comes from,
+/// tests them against the reference and keeps them (`python -m generator kernel --row ROW --row ...`); those that were
+/// kept are taken. One line tells which before, one how long it took after. Nothing is tried where the build's folder
+/// or its sources are gone, or QUARKSMITH_ON_DEMAND is `off`. \param instruction_set the one of the CPU's for which
+/// they are compiled (all devices of the build get them). \throws UsageError QUARKSMITH_ON_DEMAND is neither on nor
+/// off; Error a signal ended it.
+OnDemand compile_on_demand(const std::vector<std::string>& rows, std::string_view instruction_set);
+
+/// The kernels of a library that was compiled for this build.
+/// \throws Error it is not what was built, or of another version.
+const KernelModule& load_module(const std::string& file);
 
 }  // namespace quarksmith

@@ -7,7 +7,6 @@
 #include <functional>
 #include <cstdlib>
 #include <map>
-#include <mutex>
 #include <sstream>
 #include <vector>
 
@@ -31,7 +30,7 @@ class Registry {
     add(built);
     const char* files = std::getenv("QUARKSMITH_KERNELS");
     std::istringstream list(files == nullptr ? "" : files);
-    for (std::string file; std::getline(list, file, ':');) add(load(file));
+    for (std::string file; std::getline(list, file, ':');) add(load_module(file));
   }
 
   std::map<std::string_view, std::vector<Kernel>> kernels;  // by target
@@ -39,9 +38,6 @@ class Registry {
   std::vector<StorageInfo> storages;
   std::vector<BasisInfo> bases;
   std::vector<OperatorInfo> operators;
-
-  /// \throws Error it is not what was built, or of another version.
-  static const KernelModule& load(const std::string& file);
 
  private:
   static bool same(const OperatorInfo& a, const OperatorInfo& b) { return a.name == b.name && a.basis == b.basis; }
@@ -69,7 +65,14 @@ class Registry {
   }
 };
 
-const KernelModule& Registry::load(const std::string& file) {
+const Registry& registry() {
+  static const Registry all;
+  return all;
+}
+
+}  // namespace
+
+const KernelModule& load_module(const std::string& file) {
   const auto refuse = [&file](const std::string& why) -> Error {
     return Error(fmt::format("kernels {}: {}; make it again with `make kernel NAME=...`, or clear QUARKSMITH_KERNELS",
                              file, why));
@@ -86,44 +89,6 @@ const KernelModule& Registry::load(const std::string& file) {
     throw refuse(fmt::format("it holds no kernels for {}", targets().front()->table()));
   return *module;
 }
-
-const Registry& registry() {
-  static const Registry all;
-  return all;
-}
-
-/// Modules with kernels that were compiled because a program asked for them, by row; null where that failed.
-class Compiled {
- public:
-  /// \param kernels those of one target of the registry; of others there are none.
-  const Kernel* find(std::span<const Kernel> kernels, const KernelQuery& q, const std::string& row,
-                     std::string& reason) {
-    const auto table =
-        std::ranges::find_if(targets(), [&](const Target* t) { return kernels_of(t->name).data() == kernels.data(); });
-    if (kernels.empty() || table == targets().end()) return nullptr;
-    const auto of = [&](const KernelModule& m) { return kernels_in(m.kernels, (*table)->table()); };
-    const std::lock_guard lock(mutex_);
-    for (const auto& [known, module] : modules_)
-      if (const Kernel* k = module == nullptr ? nullptr : try_find(of(*module), q)) return k;
-    if (modules_.contains(row)) return nullptr;
-    const OnDemand made = compile_on_demand(row, targets().front()->table());
-    reason = made.reason;
-    const KernelModule* module = made.module.empty() ? nullptr : &Registry::load(made.module.string());
-    modules_.emplace(row, module);
-    return module == nullptr ? nullptr : try_find(of(*module), q);
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, const KernelModule*> modules_;
-};
-
-Compiled& compiled() {
-  static Compiled modules;
-  return modules;
-}
-
-}  // namespace
 
 std::span<const Kernel> kernels_in(std::span<const KernelTable> tables, std::string_view name) {
   const auto found = std::ranges::find(tables, name, &KernelTable::name);
@@ -159,22 +124,6 @@ const Kernel* try_find(std::span<const Kernel> kernels, const KernelQuery& q) {
 
 namespace {
 
-/// The row of a profile that would build the kernel asked for.
-std::string profile_row(std::span<const Kernel> kernels, const KernelQuery& q) {
-  bool hopping = !q.expression && (!q.basis.empty() || (q.spins == 1 && !q.links.empty()));
-  for (const Kernel& k : kernels) hopping = hopping || (k.operation == q.operation && k.family == "hopping");
-  std::string row = fmt::format("[[kernel]]\noperator = \"{}\"\n", q.operation);
-  if (hopping) row += fmt::format("dagger = [{}]\nepilogue = [\"{}\"]\n", q.dagger, q.epilogue);
-  row += fmt::format("precision = [\"{}\"]\n", q.precision);
-  if (!q.links.empty()) row += fmt::format("links = [\"{}\"]\n", q.links.substr(q.links[0] == 'r'));
-  if (!q.basis.empty()) row += fmt::format("basis = [\"{}\"]\n", q.basis);
-  if (hopping && !q.links.empty()) row += fmt::format("tile = [{}]\n", q.tile);
-  if (!hopping && q.spins != 4) row += fmt::format("spins = [{}]\n", q.spins);
-  if (q.links.empty() && q.colours != 3) row += fmt::format("colours = [{}]\n", q.colours);
-  if (q.complex_coefficients) row += "coefficient = [\"complex\"]\n";
-  return row;
-}
-
 template <class Info>
 const Info& by_name(std::span<const Info> table, std::string_view kind, std::string_view name) {
   std::vector<std::string_view> known;
@@ -186,15 +135,6 @@ const Info& by_name(std::span<const Info> table, std::string_view kind, std::str
 }
 
 }  // namespace
-
-const Kernel& find(std::span<const Kernel> kernels, const KernelQuery& q) {
-  if (const Kernel* kernel = try_find(kernels, q)) return *kernel;
-  const std::string row = profile_row(kernels, q);
-  std::string reason;
-  if (const Kernel* kernel = compiled().find(kernels, q, row, reason)) return *kernel;
-  throw MissingKernel(fmt::format(
-      "this build has no kernel for what was asked; add to the profile and build again:\n{}{}", row, reason));
-}
 
 const PrecisionInfo& find_precision(std::string_view name) { return by_name(precisions(), "precision", name); }
 const StorageInfo& find_storage(std::string_view name) { return by_name(storages(), "link storage", name); }

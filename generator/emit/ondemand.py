@@ -13,6 +13,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -28,6 +29,9 @@ from generator.spec import KernelSpec
 from generator.targets import HOST, TABLES, Target
 
 ROOT = Path(__file__).parents[2]
+PROCESSORS = len(os.sched_getaffinity(0))
+_compilers = threading.BoundedSemaphore(PROCESSORS)
+"""So many run side by side, of however many modules."""
 
 
 class CompileError(RuntimeError):
@@ -188,6 +192,19 @@ def compile_expressions(specs: Sequence[KernelSpec], build: Build) -> tuple[Path
 
 def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, bool]:
     """The module that holds `specs`, named after the first; see compile_kernel."""
+    return compile_planned(plan_module(specs, build), build)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The files of a module, and the library that they become."""
+
+    files: dict[PurePosixPath, str]
+    module: Path
+
+
+def plan_module(specs: Sequence[KernelSpec], build: Build) -> Planned:
+    """Renders the module that holds `specs`, named after the first."""
     files = _render(specs, build)
     digest = hashlib.sha256()
     for path, text in sorted(files.items()):
@@ -196,15 +213,19 @@ def compile_module(specs: Sequence[KernelSpec], build: Build) -> tuple[Path, boo
         digest.update(header.read_bytes())
     digest.update(repr(sorted(build.commands.items())).encode())
     digest.update(repr(build.compiled).encode())
-    folder = build.cache / f"{specs[0].name}-{digest.hexdigest()[:12]}"
-    module = folder / "module.so"
+    return Planned(files, build.cache / f"{specs[0].name}-{digest.hexdigest()[:12]}" / "module.so")
+
+
+def compile_planned(planned: Planned, build: Build) -> tuple[Path, bool]:
+    """The module, from the cache or compiled now; see compile_kernel."""
+    module, folder = planned.module, planned.module.parent
     open_cache(folder.parent)
     if module.is_file():
         check_module(module)
         return module, False
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         work = Path(temporary)
-        for path, text in files.items():
+        for path, text in planned.files.items():
             (work / "generated" / path).parent.mkdir(parents=True, exist_ok=True)
             (work / "generated" / path).write_text(text)
         _compile(work, build)
@@ -255,7 +276,7 @@ def _compile(work: Path, build: Build) -> None:
             [flags[0], f"-I{work}", *flags[1:], "-c", str(work / "generated" / source), "-o", str(work / output)]
         )
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(len(jobs)) as pool:
         list(pool.map(run, jobs))
     objects = [str(work / output) for _, _, output in jobs]
     link = [build.host[0], "-shared", "-fopenmp", "-o", str(work / "module.so"), *objects]
@@ -300,7 +321,8 @@ def run_compiler(command: list[str]) -> str:
         CompileError: it failed.
     """
     try:
-        done = subprocess.run(command, capture_output=True, text=True)
+        with _compilers:
+            done = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError as error:
         raise CompileError(
             f"{command[0]} is not on this machine: nothing can be compiled here; what the build holds works without"

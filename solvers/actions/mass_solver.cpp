@@ -8,6 +8,7 @@
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "solvers/krylov/blas.hpp"
+#include "solvers/krylov/few_sites.hpp"
 #include "solvers/krylov/usable_norm.hpp"
 
 namespace quarksmith {
@@ -51,6 +52,17 @@ struct MassSolver::Parts {
       links_used = links_text(links.exact().storage(), low ? s.links : links.exact().storage());
   }
 
+  /// What the solver and its solves ask kernels for, on few sites.
+  static void rehearse(const Action& action, const std::vector<double>& masses, const Domain& domain, int colours,
+                       const SolveSettings& settings) {
+    const DomainPointer few = few_sites(domain);
+    Parts trial(action, masses, unit_gauge(few->lattice(), colours), few, settings);
+    trial.half(Parity::even);
+    const LinearOperator& matrix = trial.high->matrix();
+    const Blas blas(matrix);
+    convert_both_ways(matrix, {precisions_of(settings.precision, 2).inner});
+  }
+
   Half& half(Parity parity) {
     auto& made = halves[int(parity)];
     if (!made) made = std::make_unique<Half>(*high, low ? *low : *high, int(masses.size()), parity);
@@ -68,8 +80,10 @@ struct MassSolver::Parts {
 };
 
 MassSolver::MassSolver(const Action& action, std::vector<double> masses, const HostGauge& gauge,
-                       const DomainPointer& domain, const SolveSettings& settings)
-    : parts_(std::make_unique<Parts>(action, std::move(masses), gauge, domain, settings)) {}
+                       const DomainPointer& domain, const SolveSettings& settings) {
+  const KernelRehearsal scope([&] { Parts::rehearse(action, masses, *domain, gauge.colours(), settings); });
+  parts_ = std::make_unique<Parts>(action, masses, gauge, domain, settings);
+}
 
 MassSolver::~MassSolver() = default;
 

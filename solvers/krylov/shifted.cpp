@@ -8,6 +8,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
 #include "solvers/krylov/blas.hpp"
+#include "solvers/krylov/few_sites.hpp"
 #include "solvers/krylov/normal.hpp"
 #include "solvers/krylov/usable_norm.hpp"
 
@@ -66,8 +67,15 @@ struct ShiftedSolver::Parts {
 };
 
 ShiftedSolver::ShiftedSolver(const Action& action, const HostGauge& gauge, DomainPointer domain,
-                             const SolveSettings& settings, int shifts)
-    : parts_(std::make_unique<Parts>(action, gauge, std::move(domain), settings, shifts)) {}
+                             const SolveSettings& settings, int shifts) {
+  const KernelRehearsal scope([&] {
+    const DomainPointer few = few_sites(*domain);
+    const Parts trial(action, unit_gauge(few->lattice(), gauge.colours()), few, settings, shifts);
+    const auto [outer, inner, lowest] = precisions_of(settings.precision, 2);
+    convert_both_ways(trial.high->a(), {outer, inner});
+  });
+  parts_ = std::make_unique<Parts>(action, gauge, domain, settings, shifts);
+}
 
 ShiftedSolver::~ShiftedSolver() = default;
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "runtime/error.hpp"
+#include "runtime/rehearsal.hpp"
 #include "runtime/text.hpp"
 #include "solvers/krylov/solver_parts.hpp"
 
@@ -59,13 +60,17 @@ std::string remedy_of(const SolveSettings& settings, const SolveReport& report, 
   return "use " + one_of(all);
 }
 
-Solver::Solver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& settings)
-    : parts_(std::make_unique<Parts>(action, WorkingGauge(gauge, domain, find_storage(settings.links)), domain,
-                                     settings)) {}
+Solver::Solver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& settings) {
+  const KernelRehearsal scope([&] { Parts::rehearse(action, settings, *domain, gauge.colours()); });
+  WorkingGauge working(gauge, domain, find_storage(settings.links));
+  parts_ = std::make_unique<Parts>(action, std::move(working), domain, settings);
+}
 
-Solver::Solver(const Action& action, std::shared_ptr<const LinkField> links, const SolveSettings& settings)
-    : parts_(std::make_unique<Parts>(action, WorkingGauge(links, find_storage(settings.links)), links->domain_pointer(),
-                                     settings)) {}
+Solver::Solver(const Action& action, std::shared_ptr<const LinkField> links, const SolveSettings& settings) {
+  const DomainPointer domain = links->domain_pointer();
+  const KernelRehearsal scope([&] { Parts::rehearse(action, settings, *domain, links->colours()); });
+  parts_ = std::make_unique<Parts>(action, WorkingGauge(links, find_storage(settings.links)), domain, settings);
+}
 
 Solver::~Solver() = default;
 

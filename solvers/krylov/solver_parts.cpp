@@ -9,6 +9,7 @@
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "solvers/krylov/column.hpp"
+#include "solvers/krylov/few_sites.hpp"
 #include "solvers/krylov/usable_norm.hpp"
 
 namespace quarksmith {
@@ -34,6 +35,16 @@ Solver::Parts::Parts(const Action& a, WorkingGauge gauge, const DomainPointer& d
   } else if (falls_back) {
     settings.method = Method::bicgstab;
   }
+}
+
+void Solver::Parts::rehearse(const Action& action, const SolveSettings& settings, const Domain& domain, int colours) {
+  const DomainPointer few = few_sites(domain);
+  const HostGauge links = unit_gauge(few->lattice(), colours);
+  Parts trial(action, WorkingGauge(links, few, find_storage(settings.links)), few, settings);
+  trial.reserve(1);
+  trial.blas();
+  const auto& [outer, inner, lowest] = trial.precision;
+  convert_both_ways(trial.exact().matrix(), {outer, inner, lowest});
 }
 
 /// Where the storage misses the links by more than rounding, the outermost operator in double has all 18 reals.
@@ -293,6 +304,7 @@ std::vector<SolveReport> Solver::Parts::reports_of(std::span<const Column> colum
 }
 
 std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField& b) {
+  const KernelRehearsal scope([this] { rehearse(action, settings, *domain, links.colours()); });
   const double start = now();
   const int rhs = b.rhs();
   const std::vector<double> b_norm = usable_norms(b);

@@ -17,6 +17,8 @@ namespace quarksmith {
 struct Solver::Parts {
   Parts(const Action& action, WorkingGauge gauge, const DomainPointer& domain, const SolveSettings& settings);
 
+  /// What a solver and its solves ask kernels for, on few sites.
+  static void rehearse(const Action& action, const SolveSettings& settings, const Domain& domain, int colours);
   /// The operator for fields of a precision, with links as they are stored; made when first asked for.
   const DiracOperator& dirac(const PrecisionInfo& precision);
   /// That of true residuals: in double, with the links as they were given.

@@ -1,6 +1,5 @@
 """Runs the built command."""
 
-import itertools
 import os
 import re
 import subprocess
@@ -29,12 +28,16 @@ def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.delenv("OMP_NUM_THREADS")
 
 
+def rows_of(error: str) -> str:
+    """The rows of a profile that an error names."""
+    return "".join(re.findall(r"^\[\[kernel\]\]\n(?:\w+ = .*\n)+", error, flags=re.M))
+
+
 def skip_what_wide_has(error: str) -> None:
     """Skips a test that lacks a kernel which profile wide has and the default profile leaves out on purpose."""
     if not re.search("this build has no kernels? ", error):
         return
-    keys = itertools.takewhile(re.compile(r"\w+ = ").match, error.rpartition("[[kernel]]\n")[2].splitlines())
-    asked = {spec.name for spec in all_of_row("\n".join(["[[kernel]]", *keys]))}
+    asked = {spec.name for spec in all_of_row(rows_of(error))}
     names = [{spec.name for spec in load_profile(profile).kernels} for profile in ("wide", "default")]
     if asked <= names[0] - names[1]:
         pytest.skip("these kernels are of profile wide; make test-full has them")

@@ -3,9 +3,13 @@
 import os
 import re
 import shutil
+import signal
+import subprocess
 
 import pytest
-from conftest import BUILD
+from conftest import BUILD, rows_of
+
+from generator.profile import all_of_row
 
 KERNEL = "wilson_single_r18_nr_n1"
 """Not of the default profile."""
@@ -31,9 +35,17 @@ def environment(setting):
     return {**os.environ, "QUARKSMITH_ON_DEMAND": setting}
 
 
-def test_a_kernel_is_compiled_and_tested_once(quarksmith, empty_cache):
+def test_all_kernels_of_a_run_are_named_compiled_and_tested_at_once(quarksmith, empty_cache):
+    off = quarksmith.refuses(*SOLVE, env=environment("off"))
+    asked = sorted(spec.name for spec in all_of_row(rows_of(off)))
+    assert KERNEL in asked and len(asked) > 1
+    assert not empty_cache()
     first = quarksmith(*SOLVE, env=environment("on"))
-    assert re.search(rf"lacks kernel {KERNEL}: compiled for .* in [0-9.]+ s; [1-9][0-9]* tests passed", first.stderr)
+    told = re.findall(
+        r"lacks (.*): compiling|(\d+) kernels? compiled for .* in [0-9.]+ s; [1-9]\d* tests passed", first.stderr
+    )
+    assert len(told) == 2 and KERNEL in told[0][0].split(", ")
+    assert set(told[0][0].split(", ")) <= set(asked)
     assert len(empty_cache()) == 1
     again = quarksmith(*SOLVE, env=environment("on"))
     assert KERNEL not in again.stderr
@@ -41,8 +53,23 @@ def test_a_kernel_is_compiled_and_tested_once(quarksmith, empty_cache):
     assert iterations[0] == iterations[1]
 
 
-def test_off_is_an_error_with_the_row(quarksmith, empty_cache):
-    message = quarksmith.refuses(*SOLVE, env=environment("off"))
-    assert 'precision = ["single"]' in message and 'links = ["18"]' in message
-    assert not empty_cache()
+def test_the_setting_is_on_or_off(quarksmith):
     assert "use on, or off" in quarksmith.refuses(*SOLVE, env=environment("perhaps"))
+
+
+def test_an_interrupted_compilation_says_so(quarksmith, empty_cache):
+    with subprocess.Popen(
+        [BUILD / "bin/quarksmith", *SOLVE],
+        env=environment("on"),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        cwd=quarksmith.folder,
+        process_group=0,
+    ) as run:
+        assert re.search(rf"lacks .*{KERNEL}.*: compiling", next(line for line in run.stderr if "lacks" in line))
+        os.killpg(run.pid, signal.SIGTERM)
+        rest = run.stderr.read()
+    assert run.returncode != 0
+    assert "compiling kernels on demand was interrupted (SIGTERM)" in rest
+    assert "no output" not in rest

@@ -1,0 +1,73 @@
+"""Kernels that a program asks for while it runs: all that it lacks at once (runtime/on_demand.cpp)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from generator.emit.ondemand import (
+    PROCESSORS,
+    Build,
+    CompileError,
+    compile_planned,
+    discard,
+    plan_module,
+    run_tests,
+)
+from generator.include import support
+from generator.spec import KernelSpec
+
+
+def compile_asked(specs: Sequence[KernelSpec], build: Build) -> list[Path]:
+    """A module of each kernel, compiled and tested side by side where the cache lacks it.
+
+    One line tells which before, and one how it went after; both are passed on by the program.
+
+    Raises:
+        CompileError: a compiler failed, or a kernel its tests; the others are kept.
+    """
+    start = time.monotonic()
+    planned = [plan_module([spec, *_for_tests(spec, build)], build) for spec in specs]
+    new = [p for p in planned if not p.module.is_file()]
+    if new:
+        print(f"compiling {', '.join(s.name for s, p in zip(specs, planned, strict=True) if p in new)}", flush=True)
+    with ThreadPoolExecutor(len(planned)) as pool:
+        modules = [module for module, _ in pool.map(lambda p: compile_planned(p, build), planned)]
+    if new:
+        how = f"compiled for {' and '.join(build.devices)} in {time.monotonic() - start:.1f} s"
+        tested = _test([(p.module, s) for s, p in zip(specs, planned, strict=True) if p in new], build)
+        print(f"done: {len(new)} kernel{'s'[: len(new) > 1]} {how}; {tested}")
+    return modules
+
+
+def _for_tests(spec: KernelSpec, build: Build) -> list[KernelSpec]:
+    """What brings fields to the device and back: the program has it or asks for it, tests find it in the module."""
+    if not build.has_tests:
+        return []
+    return [s for s in support(spec) if s.name not in build.kernels and s != spec]
+
+
+def why_untested(spec: KernelSpec, build: Build) -> str:
+    """Why a kernel that was compiled is not tested; empty if it is."""
+    if not build.has_tests:
+        return "this build has no tests"
+    return "" if spec.colours == 3 else "references of single kernels have three colours"
+
+
+def _test(made: Sequence[tuple[Path, KernelSpec]], build: Build) -> str:
+    """Tests new kernels; says how many tests passed, and why others were not made. Those that fail are not kept."""
+    tested = [(module, spec) for module, spec in made if not why_untested(spec, build)]
+    with ThreadPoolExecutor(PROCESSORS) as pool:
+        results = list(pool.map(lambda of: run_tests(*of, build), tested))
+    failures = []
+    for (module, spec), (_, failure) in zip(tested, results, strict=True):
+        if failure:
+            discard(module)
+            failures.append(f"{failure}\nkernel {spec.name} ({module}) fails its tests")
+    if failures:
+        raise CompileError("\n".join(failures))
+    said = [f"{sum(passed for passed, _ in results)} tests passed"] if tested else []
+    untested = {why for _, spec in made if (why := why_untested(spec, build))}
+    return "; ".join([*said, *(f"not tested: {why}" for why in sorted(untested))])
