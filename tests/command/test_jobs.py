@@ -63,6 +63,23 @@ def test_a_time_limit_ends_in_time_and_the_same_line_goes_on(quarksmith, tmp_pat
         assert int(first.stem[2:]) < int(last.stem[2:]) == count
 
 
+def test_a_propagator_ends_in_time_with_its_columns(quarksmith, tmp_path, monkeypatch):
+    """Kept or not, which it says; the JSON has the solves; a limit in which nothing is gained is an error."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    slow = ("--solver", "cg", "--even-odd", "none", "--tol", "1e-12")
+    line = ("propagator", "--gauge", "weak:0.2:8,8,8,16:3", "--mass", "-0.1", *slow, "--json", "j.json")
+    begun = time.monotonic()
+    error = quarksmith.refuses(*line, "--time-limit", "1", status=1)
+    assert time.monotonic() - begun < 2  # beside other tests
+    assert "--time-limit 1: no column is kept: that takes --out FILE.h5; give more time" in error
+    run = quarksmith(*line, "--out", "p.h5", "--time-limit", "1")
+    kept = int(re.search(r"--time-limit: (\d+) of 12 columns are kept in p.h5.part: the same", run.stderr)[1])
+    part = load(tmp_path / "j.json")
+    assert part["finished"] is False and len(part["solves"]) == kept and run.stdout.startswith(f"{kept} columns: ")
+    error = quarksmith.refuses(*line, "--out", "p.h5", "--time-limit", "0.01", status=1)
+    assert f"no column was solved in this time; {kept} of 12 columns are kept in p.h5.part" in error
+
+
 def test_a_run_that_would_go_on_with_another_is_refused(quarksmith, tmp_path):
     quarksmith("heatbath", *SMALL, "--sweeps", "1", "--out", "u")
     line = ("heatbath", *SMALL, "--out", "u", "--sweeps")
