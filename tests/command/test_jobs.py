@@ -2,6 +2,7 @@
 
 import csv
 import json
+import platform
 import re
 import signal
 import subprocess
@@ -241,8 +242,12 @@ def test_accuracy_orders_the_formats(quarksmith, tmp_path):
 
 def test_bench_measures_every_kernel(quarksmith, tmp_path):
     run = quarksmith("bench", *SMALL, "--seconds", "0.001", "--json", "b.json", "--csv", "b.csv")
-    kernels = load(tmp_path / "b.json")["kernels"]
+    result = load(tmp_path / "b.json")
+    kernels = result["kernels"]
     assert kernels and all(k["gbytes_per_second"] > 0 for k in kernels)
+    if platform.machine() == "x86_64":  # of others not all tell these
+        assert result["cache_bytes"] > 1 << 20 and result["cache_bytes_per_second"] > 0
+        assert result["peak_gflops"]["single"] > 1.5 * result["peak_gflops"]["double"] > 1
     assert kernels[0]["name"] in run.stdout and any("taxpby" in k["name"] for k in kernels)
     assert len((tmp_path / "b.csv").read_text().splitlines()) == len(kernels) + 1
 
