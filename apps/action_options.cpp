@@ -131,12 +131,16 @@ const std::vector<ActionOption>& action_options() {
 }
 
 Phases boundary_phases(const std::string& text) {
-  if (text == "periodic") return {1, 1, 1, 1};
-  if (text == "antiperiodic") return {1, 1, 1, -1};
-  if (const std::string meant = suggestion(text, {"periodic", "antiperiodic"}); !meant.empty())
-    throw UsageError(fmt::format("--boundary '{}' is unknown; {}use periodic, antiperiodic or a,b,c,d", text, meant));
+  std::vector<std::string> names;
+  for (const auto& [name, time] : named_boundaries) {
+    if (text == name) return {1, 1, 1, time};
+    names.emplace_back(name);
+  }
+  const std::string forms = fmt::format("{} or a,b,c,d", fmt::join(names, ", "));
+  if (const std::string meant = suggestion(text, names); !meant.empty())
+    throw UsageError(fmt::format("--boundary '{}' is unknown; {}use {}", text, meant, forms));
   Phases phases;
-  const std::array<double, 4> angles = four_numbers(text, "--boundary (periodic, antiperiodic or a,b,c,d)");
+  const std::array<double, 4> angles = four_numbers(text, fmt::format("--boundary ({})", forms));
   for (int mu = 0; mu < directions; ++mu) phases[mu] = phase_of(angles[mu]);
   return phases;
 }

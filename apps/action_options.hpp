@@ -55,7 +55,9 @@ std::string default_solver(const ActionInfo& action);
 /// be read.
 GivenFields read_fields(const ActionInfo& action, const std::vector<std::string>& given, const Lattice& lattice);
 
-/// periodic, antiperiodic (in time) or four phases in units of pi.
+/// Boundary conditions that have a name, and their phases in time.
+inline constexpr std::pair<std::string_view, double> named_boundaries[] = {{"periodic", 1}, {"antiperiodic", -1}};
+/// One of these, or four phases in units of pi.
 Phases boundary_phases(const std::string& text);
 /// The boundary condition asked for; without one, the phase found in the links, else antiperiodic in time.
 Phases choose_boundary(const std::string& boundary, const HostGauge& gauge, const CommonOptions& common);

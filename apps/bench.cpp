@@ -9,6 +9,7 @@
 #include "apps/options.hpp"
 #include "apps/workload.hpp"
 #include "runtime/error.hpp"
+#include "runtime/roofs.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -79,12 +80,52 @@ double copy_bandwidth(const std::shared_ptr<Device>& device, double budget) {
   return 2.0 * bytes / seconds;
 }
 
-nlohmann::ordered_json to_json(const std::vector<TimedKernel>& rows, const Skipped& skipped, double copy,
+/// The same within a cache of so many bytes: both fields in a quarter of it, since other processes use it too.
+double cached_bandwidth(const std::shared_ptr<Device>& device, std::size_t cache_bytes) {
+  const std::size_t bytes = std::max<std::size_t>(cache_bytes / 8, 1024);
+  Memory from(device, bytes), to(device, bytes);
+  device->fill(from.data(), 1, bytes);
+  return 2.0 * bytes / time_of(*device, [&](int) { device->copy(to.data(), from.data(), bytes); }, 0.1);
+}
+
+/// What bounds the kernels of a device.
+struct Bounds {
+  double copy = 0;  ///< bytes a second, well beyond the caches
+  std::size_t cache_bytes = 0;
+  double cache = 0;                          ///< bytes a second of a copy within the last cache
+  std::map<std::string, double> peaks = {};  ///< GFLOP/s by precision, of those that are known
+  nlohmann::ordered_json json() const {
+    nlohmann::ordered_json j = {{"copy_bytes_per_second", copy}};
+    if (cache_bytes > 0) j.update({{"cache_bytes", cache_bytes}, {"cache_bytes_per_second", cache}});
+    if (!peaks.empty()) j["peak_gflops"] = peaks;
+    return j;
+  }
+  std::string text() const {
+    std::string all = fmt::format("copy {:.2f} GB/s", copy * 1e-9);
+    if (cache_bytes > 0)
+      all += fmt::format(", in the cache of {:.3g} MiB {:.2f} GB/s", double(cache_bytes) / (1 << 20), cache * 1e-9);
+    for (const auto& [name, peak] : peaks) all += fmt::format(", {} {:.4g} GFLOP/s", name, peak);
+    return all;
+  }
+};
+
+Bounds bounds_of(const std::shared_ptr<Device>& device, double budget) {
+  Bounds b{.copy = copy_bandwidth(device, budget)};
+  const auto* const roofs = dynamic_cast<const Roofs*>(device.get());
+  if (roofs == nullptr) return b;
+  b.cache_bytes = roofs->cache_bytes();
+  if (b.cache_bytes > 0) b.cache = cached_bandwidth(device, b.cache_bytes);
+  for (const auto& [name, bytes] : {std::pair("double", 8), std::pair("single", 4)})
+    if (const double peak = roofs->peak(bytes); peak > 0) b.peaks[name] = peak * 1e-9;
+  return b;
+}
+
+nlohmann::ordered_json to_json(const std::vector<TimedKernel>& rows, const Skipped& skipped, const Bounds& bounds,
                                const BenchOptions& o, const Device& device) {
   nlohmann::ordered_json j = {{"device", device.description()},
                               {"lattice", four_integers(o.lattice, "--lattice")},
-                              {"copy_bytes_per_second", copy},
                               {"rotating_buffers", o.rotate}};
+  j.update(bounds.json());
   for (const TimedKernel& r : rows) {
     j["kernels"].push_back({{"name", r.kernel->name},
                             {"family", r.kernel->family},
@@ -173,8 +214,8 @@ int run(const BenchOptions& o) {
                                        one_of(timed_families())));
   const HostGauge gauge = hot_gauge(lattice, 1);
   Fields fields(domain, gauge);
-  const double copy = copy_bandwidth(device, o.seconds);
-  fmt::print("{}; {}; copy {:.2f} GB/s; {}\n", device->description(), lattice.text(), copy * 1e-9,
+  const Bounds bounds = bounds_of(device, o.seconds);
+  fmt::print("{}; {}; {}; {}\n", device->description(), lattice.text(), bounds.text(),
              o.rotate ? "rotating buffers" : "same buffers");
   const std::unique_ptr<EnergyMeter> meter = open_meter(o, *device);
   fmt::print("{:<46} {:>3} {:>11} {:>9} {:>9} {:>7}{}\n", "kernel", "rhs", "us", "GFLOP/s", "GB/s", "of copy",
@@ -190,12 +231,12 @@ int run(const BenchOptions& o) {
       skipped.add(*k, missing);
       continue;
     }
-    rows.push_back(measure(*work, *k, *device, o.seconds, copy, lattice, meter.get()));
+    rows.push_back(measure(*work, *k, *device, o.seconds, bounds.copy, lattice, meter.get()));
     print(rows.back(), meter != nullptr);
   }
   if (!skipped.empty()) fmt::print("{}\n", skipped.text());
   if (rows.empty()) throw Error("no kernel could be timed; " + skipped.text());
-  o.common.write_json(to_json(rows, skipped, copy, o, *device));
+  o.common.write_json(to_json(rows, skipped, bounds, o, *device));
   if (!o.csv.empty()) o.common.write(o.csv, to_csv(rows, meter != nullptr));
   return 0;
 }

@@ -2,12 +2,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/action_options.hpp"
 #include "apps/command_table.hpp"
 #include "apps/options.hpp"
 #include "runtime/ranks/halo.hpp"
 #include "solvers/actions/action.hpp"
+#include "solvers/gauge/heatbath.hpp"
 #include "solvers/gauge/link_smearing.hpp"
 #include "solvers/krylov/method.hpp"
+#include "solvers/krylov/solve.hpp"
 #include "solvers/measure/smearing.hpp"
 #include "solvers/measure/source.hpp"
 
@@ -34,24 +37,25 @@ Words values_of(const std::string& option) {
   if (option == "--action") return action_names();
   if (option == "--solver") return words_of(method_names());
   if (option == "--precision") {
-    Words names;
-    for (const PrecisionInfo& p : precisions()) names.emplace_back(p.name);
-    return words_of(Words{"double-single", "double-half"}, names);
+    Words single;
+    for (const PrecisionInfo& p : precisions()) single.emplace_back(p.name);
+    return words_of(Words{"double-single", "double-half"}, single);
   }
   if (option == "--source") return with_colon(names_of<SmearingKind>(), with_colon(names_of<SourceKind>()));
   if (option == "--sink") return with_colon(names_of<SmearingKind>(), {"point"});
   if (option == "--smear-links") return with_colon(names_of<LinkSmearingKind>());
   if (option == "--device") return words_of(target_names(), {"auto"});
   if (option == "--policy") return words_of(policy_names());
-  if (option == "--basis") {
-    Words names;
+  if (option == "--even-odd") return words_of(reduction_names());
+  if (option == "--updates") return words_of(updates_names());
+  Words names;
+  if (option == "--basis")
     for (const BasisInfo& b : bases()) names.emplace_back(b.name);
-    return names;
-  }
-  if (option == "--even-odd") return {"symmetric", "asymmetric", "none"};
-  if (option == "--updates") return {"reliable", "replacement", "defect"};
-  if (option == "--boundary") return {"periodic", "antiperiodic"};
-  if (option == "--start") return {"cold", "hot", "weak:"};
+  if (option == "--boundary")
+    for (const auto& [name, time] : named_boundaries) names.emplace_back(name);
+  if (option == "--start")
+    for (const auto& [name, number] : starts) names.push_back(std::string(name) + (number.empty() ? "" : ":"));
+  if (!names.empty()) return names;
   if (option == "--family") return words_of(timed_families());
   return {};
 }

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/earlier.hpp"
+#include "runtime/error.hpp"
 #include "runtime/io/checksum.hpp"
 #include "runtime/io/output.hpp"
-#include "runtime/error.hpp"
 #include "solvers/measure/source.hpp"
 
 namespace quarksmith::apps {
@@ -47,6 +48,15 @@ Json provenance_json(const Contraction& c) {
   Json j = apps::to_json(c.provenance);
   if (!c.sink.empty()) j["sink"] = c.sink;
   return j;
+}
+
+/// What an unfinished run wrote to --json; null: there is nothing of that kind, or it shall be replaced anyway.
+Json unfinished_in(const CommonOptions& common) {
+  if (common.json.empty() || common.overwrite) return {};
+  Json found = json_in(common.json, common.ranks());
+  const bool is = found.is_object() && found.value("finished", Json()) == Json(false) && found.contains("solves") &&
+                  found.contains("provenance") && found["provenance"].is_object();
+  return is ? found : Json();
 }
 
 std::string csv(const Json& j) {
@@ -147,6 +157,14 @@ Json Columns::result(const Contraction& c) {
   return j;
 }
 
+Json Columns::unfinished(const Contraction& c) const {
+  return {{"lattice", quark_.lattice.global_extent()},
+          {"plaquette", c.plaquette},
+          {"finished", false},
+          {"solves", solves()},
+          {"provenance", provenance_json(c)}};
+}
+
 bool exists_on_root(const std::filesystem::path& path, const CommonOptions& common) {
   char there = std::filesystem::exists(path) ? 1 : 0;
   common.ranks().broadcast(&there, 1, 0);
@@ -174,6 +192,19 @@ void read_sound(const PropagatorReader& file, const std::filesystem::path& path,
         fmt::format("{}: column {} {} does not match its checksum: the file is damaged; solve again with "
                     "`quarksmith propagator ... --overwrite`",
                     path.string(), n / 3, n % 3));
+}
+
+bool has_unfinished(const CommonOptions& common) { return !unfinished_in(common).is_null(); }
+
+void require_same_unfinished(const PropagatorHeader& header, const CommonOptions& common) {
+  const Json found = unfinished_in(common), own = apps::to_json(header.provenance);
+  if (found.is_null()) return;
+  for (const auto& [key, value] : own.items())
+    if (const Json was = found["provenance"].value(key, Json()); was != value)
+      throw UsageError(
+          fmt::format("{}: is of an unfinished run with {} {}, not {}; choose another name or replace it with "
+                      "--overwrite",
+                      common.json.string(), key, printable(was.dump()), value.dump()));
 }
 
 void write_correlators(const std::filesystem::path& path, const Json& result, const CommonOptions& common) {

@@ -43,6 +43,8 @@ class Columns {
   std::string summary() const;
   /// What --correlators and --json write.
   nlohmann::ordered_json result(const Contraction& c);
+  /// What --json writes of a run that ends before it has all columns.
+  nlohmann::ordered_json unfinished(const Contraction& c) const;
 
  private:
   QuarkColumns quark_;
@@ -61,6 +63,11 @@ ColumnStore open_columns(const std::filesystem::path& out, const Lattice& lattic
                          bool contracts, const CommonOptions& common);
 /// Reads column `n` = 3 a + colour of a finished file. \throws Error it does not match its checksum.
 void read_sound(const PropagatorReader& file, const std::filesystem::path& path, int n, HostSpinor& column);
+
+/// Whether --json has what an unfinished run wrote there, which a run that goes on replaces.
+bool has_unfinished(const CommonOptions& common);
+/// \throws UsageError it is of another calculation than `header` states.
+void require_same_unfinished(const PropagatorHeader& header, const CommonOptions& common);
 
 /// Writes JSON, or CSV if the name ends in .csv: one line a time slice, complex values in two columns.
 void write_correlators(const std::filesystem::path& path, const nlohmann::ordered_json& result,

@@ -36,6 +36,9 @@ struct Made {
 /// \param how what goes on from it.
 std::string kept_text(const Made& made, const std::string& out, const std::string& file, const std::string& how);
 
+/// A file that may be JSON, as rank 0 sees it; discarded: there is none, or it is something else.
+nlohmann::ordered_json json_in(const std::filesystem::path& path, Communicator& ranks);
+
 /// The JSON of an earlier part of a run, if there is one that has the values of `same` and a list of what has been done
 /// that begins with number `first` and reaches to `done` at least: names of its keys. Ranks have it together.
 std::optional<nlohmann::ordered_json> earlier_json(const std::filesystem::path& path,

@@ -34,9 +34,6 @@ struct HmcOptions {
   bool goes_on() const { return !out.empty() && (resume == "auto" || (resume.empty() && !common.overwrite)); }
 };
 
-/// Seconds after a signal in which a kick, or an iteration of a solve, must end.
-constexpr unsigned hmc_patience = 20;
-
 /// LIME record in which a configuration keeps its state.
 constexpr const char* record = "quarksmith-hmc";
 
@@ -322,7 +319,7 @@ class HmcRun {
 };
 
 int run(const HmcOptions& o) {
-  Stops stops(o.time_limit, hmc_patience, o.common.ranks());
+  Stops stops(o.time_limit, solve_patience, o.common.ranks());
   HmcPlan plan = read_hmc(o.run, o.common.partition(), [&stops] { stops.look(); });
   const HmcDescription& d = plan.description;
   if (o.out.empty() && o.save_every > 0) throw UsageError("--save-every belongs to --out PREFIX; leave it out");

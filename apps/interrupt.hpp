@@ -33,6 +33,9 @@ void look_for_signals();
 /// What the line of a run that a signal ends says of its files, and of what goes on from where. \param what one line
 void say_at_end(const std::string& what);
 
+/// Seconds after a signal in which an iteration of a solve, or a kick, must end.
+constexpr unsigned solve_patience = 20;
+
 /// The work at hand is given up, since the run is to stop.
 struct Stopped {};
 

@@ -72,7 +72,9 @@ void CommonOptions::claim(const std::vector<NamedFile>& files, const std::vector
                           Existing of_json) const {
   std::vector<NamedFile> all = files;
   all.push_back({"--json", json, false,
-                 std::any_of(files.begin(), files.end(), [](const auto& f) { return f.made_again; }), of_json});
+                 of_json == Existing::refuse &&
+                     std::any_of(files.begin(), files.end(), [](const auto& f) { return f.made_again; }),
+                 of_json});
   std::string names;
   bool any = false;
   for (const NamedFile& file : all) {

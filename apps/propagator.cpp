@@ -22,7 +22,7 @@ struct PropagatorOptions {
   CommonOptions common;
   ActionOptions action;
   SolverChoices choices;
-  std::string source = "point:0,0,0,0", sink = "point", smear_links, solver, precision = "double";
+  std::string source = "point:0,0,0,0", sink = "point", smear_links, solver, precision = "double", time_limit;
   int batch = 0;
   std::filesystem::path out, correlators;
 };
@@ -63,8 +63,9 @@ PropagatorHeader header_of(const PropagatorOptions& o, const NamedGauge& named, 
 /// columns of all masses are of one solve.
 class Run {
  public:
-  Run(const PropagatorOptions& o, const CLI::App& command)
+  Run(const PropagatorOptions& o, const CLI::App& command, Stops& stops)
       : o_(o),
+        stops_(stops),
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
         choice_(o.action.choose(command, named_.gauge, o.common)),
         settings_(settings_of(o, command, named_.gauge, choice_)),
@@ -83,6 +84,7 @@ class Run {
     if (!o.smear_links.empty())
       smeared_ =
           std::make_shared<const LinkField>(smear_on_device(link_smearing_of(o.smear_links), named_.gauge, domain_));
+    require_same_unfinished(header_, o.common);
     store_ = open_columns(o.out, lattice(), header_, !o.correlators.empty() || !o.common.json.empty(), o.common);
     if (source_.smearing || sink_)
       smearing_links_ = std::make_shared<LinkField>(
@@ -90,28 +92,17 @@ class Run {
   }
 
   int operator()() {
-    const int sources = 3 * (spinors() ? 4 : 1);
-    Progress progress("propagator", sources, o_.common);
-    std::vector<int> left;
-    for (int n = 0; n < sources; ++n)
-      if (!keep(n)) left.push_back(n);
     say();
-    for (std::size_t first = 0; first < left.size();) {
-      if (!solver_ && !many_) {
-        make_solver(progress);
-        progress.begin(static_cast<double>(sources - left.size()));
-      }
-      const std::size_t count = std::min(left.size() - first, static_cast<std::size_t>(width(left.size())));
-      solve({left.begin() + first, left.begin() + first + count});
-      first += count;
-      say();
-      progress.show(static_cast<double>(sources - left.size() + first));
+    try {
+      make_columns();
+    } catch (const Stopped&) {  // the solve at hand is given up
+      return stop();
     }
-    const nlohmann::ordered_json result = columns_.result(contraction_of(
-        header_, plaquette_, source_.time(), choice_.action.setting().boundary[3], spinors() ? o_.sink : ""));
+    const nlohmann::ordered_json result = columns_.result(contraction());
     if (store_.file) {
       store_.file->finish();
       o_.common.info(fmt::format("wrote {}", o_.out.string()));
+      say_at_end(fmt::format("{} is finished", o_.out.string()));
     }
     // If the run is killed here, the same command line makes them of the finished file.
     write_correlators(o_.correlators, result, o_.common);
@@ -125,6 +116,49 @@ class Run {
   bool spinors() const { return choice_.action.spins() == 4; }
   const std::vector<double>& masses() const { return choice_.masses; }
   const BasisInfo& basis() const { return solver_ ? solver_->basis() : find_basis("degrand_rossi"); }
+  Contraction contraction() const {
+    return contraction_of(header_, plaquette_, source_.time(), choice_.action.setting().boundary[3],
+                          spinors() ? o_.sink : "");
+  }
+
+  /// Takes the columns that there are, and solves for the others. \throws Stopped
+  void make_columns() {
+    const int sources = 3 * (spinors() ? 4 : 1);
+    Progress progress("propagator", sources, o_.common);
+    std::vector<int> left;
+    for (int n = 0; n < sources; ++n) {
+      stops_.look();
+      if (!keep(n)) left.push_back(n);
+    }
+    double longest = 0;
+    for (std::size_t first = 0; first < left.size();) {
+      if (!solver_ && !many_) {
+        make_solver(progress);
+        progress.begin(static_cast<double>(sources - left.size()));
+      }
+      if (stops_.due(longest)) throw Stopped{};
+      const double begun = now();
+      const std::size_t count = std::min(left.size() - first, static_cast<std::size_t>(width(left.size())));
+      solve({left.begin() + first, left.begin() + first + count});
+      first += count;
+      longest = std::max(longest, now() - begun);
+      say();
+      progress.show(static_cast<double>(sources - left.size() + first));
+    }
+  }
+
+  /// The end before there are all columns.
+  int stop() {
+    o_.common.write_json(columns_.unfinished(contraction()));
+    if (!columns_.solves().empty()) fmt::print("{} on {}\n", columns_.summary(), domain_->device().name());
+    stops_.end();
+    if (!solved_ || !store_.file)
+      throw Error(fmt::format("--time-limit {}: {}{}; give more time", o_.time_limit,
+                              solved_ ? "" : "no column was solved in this time; ", kept()));
+    o_.common.warn("--time-limit: " + kept());
+    return 0;
+  }
+
   /// The columns of a source: one, or one for each mass.
   std::vector<int> columns_of(int source) const {
     std::vector<int> all = {source};
@@ -138,12 +172,16 @@ class Run {
   }
 
   /// What there is to go on from, and how.
-  void say() const {
-    say_at_end(store_.file
-                   ? fmt::format("{} of {} columns are kept in {}.part: the same command line goes on from there",
-                                 columns_.solves().size(), header_.form.columns(), o_.out.string())
-                   : "no column is kept: that takes --out FILE.h5");
+  std::string kept() const {
+    if (store_.finished)
+      return fmt::format("{} is finished: the same command line makes correlators of it", o_.out.string());
+    if (!store_.file) return "no column is kept: that takes --out FILE.h5";
+    int columns = 0;
+    for (int n = 0; n < header_.form.columns(); ++n) columns += store_.file->has(n / 3, n % 3);
+    return fmt::format("{} of {} columns are kept in {}.part: the same command line goes on from there", columns,
+                       header_.form.columns(), o_.out.string());
   }
+  void say() const { say_at_end(kept()); }
 
   /// Takes a source's columns from the file, if all of them are there and whole.
   bool keep(int source) {
@@ -194,6 +232,7 @@ class Run {
   void make_solver(Progress& progress) {
     SolveSettings settings = settings_;
     settings.options.observer = [this, &progress](int iteration, double residual) {
+      stops_.look();
       const double share = residual > 0 ? std::log(residual) / std::log(o_.choices.tolerance) : 1;
       progress.show(first_ + 0.99 * count_ * std::clamp(share, 0.0, 1.0),
                     fmt::format("{} iteration {} residual {:.1e}", columns_text(), iteration, residual));
@@ -270,26 +309,21 @@ class Run {
       const std::optional<SpinorField> half_way = middle ? std::optional(middle->columns(i, 1)) : std::nullopt;
       take(n, one, half_way ? &*half_way : nullptr, report);
     }
+    solved_ = true;
     if (failed.empty()) return;
-    o_.common.write_json(
-        {{"lattice", lattice().global_extent()}, {"plaquette", plaquette_}, {"solves", columns_.solves()}});
+    o_.common.write_json(columns_.unfinished(contraction()));
     throw Error(fmt::format("{}; {}columns solved so far are kept", failed, store_.file ? "" : "no "));
   }
 
   ColumnReport report_of(const SolveReport& r) const {
     const auto remark = [this](const char* key) { return std::get<std::string>(header_.remarks.at(key)); };
-    return {double(r.iterations),
-            r.residual,
-            r.seconds,
-            r.gflops,
-            many_ ? remark("solver") : std::string(name_of(r.method)),
-            remark("precision"),
-            remark("even_odd"),
-            r.links,
-            {}};
+    const std::string solver = many_ ? remark("solver") : std::string(name_of(r.method));
+    return {double(r.iterations), r.residual,         r.seconds, r.gflops, solver,
+            remark("precision"),  remark("even_odd"), r.links,   {}};
   }
 
   const PropagatorOptions& o_;
+  Stops& stops_;
   NamedGauge named_;
   ActionChoice choice_;
   SolveSettings settings_;
@@ -306,6 +340,7 @@ class Run {
   Columns columns_;
   int first_ = 0, count_ = 0;  // the batch under way
   int width_ = 0;
+  bool solved_ = false;  // something in this run
 };
 
 /// Everything that can be said of the options before a file is read.
@@ -322,8 +357,8 @@ void check(const PropagatorOptions& o, const CLI::App& command) {
                    "acts on correlators, of which none are asked for; add --correlators FILE.json");
   // Of a finished propagator correlators are made again.
   const bool done = !o.out.empty() && exists_on_root(o.out, o.common);
-  o.common.claim({{"--out", o.out, true}, {"--correlators", o.correlators, false, done}},
-                 {{"--gauge", o.action.gauge}});
+  o.common.claim({{"--out", o.out, true}, {"--correlators", o.correlators, false, done}}, {{"--gauge", o.action.gauge}},
+                 has_unfinished(o.common) ? Existing::replace : Existing::refuse);
 }
 
 }  // namespace
@@ -350,11 +385,14 @@ void add_propagator(CLI::App& app, int& status) {
       ->check(CLI::Range(1, 12));
   c->add_option("--out", o->out, "propagator (HDF5); an interrupted FILE.part is continued");
   c->add_option("--correlators", o->correlators, "correlators: JSON, or CSV if the name ends in .csv");
+  c->add_option("--time-limit", o->time_limit,
+                "stop with columns and JSON written within this time: SECONDS, MM:SS or HH:MM:SS");
   o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses |
                            CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] {
     check(*o, *c);
-    status = Run(*o, *c)();
+    Stops stops(o->time_limit, solve_patience, o->common.ranks());
+    status = Run(*o, *c, stops)();
   });
 }
 

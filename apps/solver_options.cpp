@@ -10,7 +10,7 @@
 namespace quarksmith::apps {
 
 void SolverChoices::add_to(CLI::App& c) {
-  c.add_option("--even-odd", even_odd, "symmetric, asymmetric or none")->capture_default_str();
+  c.add_option("--even-odd", even_odd, one_of(reduction_names()))->capture_default_str();
   c.add_option(
        "--updates", updates,
        "of mixed precision: reliable, replacement (both replace the residual by the true one), defect (correction)")

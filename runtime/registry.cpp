@@ -112,9 +112,12 @@ std::optional<std::size_t> place_in(std::span<const Kernel> table, const Kernel&
 }
 
 bool fits(const Kernel& k, const KernelQuery& q) {
-  return k.operation == q.operation && k.precision == q.precision && k.links == q.links && k.basis == q.basis &&
+  // Who asks for an expression that the build lacks does not know whether its fields are links, or matrices that have
+  // one storage.
+  const bool links = k.links == q.links || (q.expression && k.links.empty());
+  return k.operation == q.operation && k.precision == q.precision && links && k.basis == q.basis &&
          k.dagger == q.dagger && k.epilogue == q.epilogue && k.complex_coefficients == q.complex_coefficients &&
-         k.tile == q.tile && k.spins == q.spins && (!q.links.empty() || k.colours == q.colours);
+         k.tile == q.tile && k.spins == q.spins && (!k.links.empty() || k.colours == q.colours);
 }
 
 const Kernel* try_find(std::span<const Kernel> kernels, const KernelQuery& q) {

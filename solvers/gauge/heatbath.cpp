@@ -84,7 +84,9 @@ HostGauge start_gauge(const std::string& start, const Lattice& lattice, std::uin
     if (*end == '\0' && end != start.c_str() + 5 && epsilon >= 0 && epsilon <= 100)
       return weak_gauge(lattice, epsilon, seed, colours);
   }
-  const std::string meant = suggestion(start.substr(0, start.find(':')), {"cold", "hot", "weak"});
+  std::vector<std::string> kinds;
+  for (const auto& [kind, number] : starts) kinds.emplace_back(kind);
+  const std::string meant = suggestion(start.substr(0, start.find(':')), kinds);
   throw UsageError(fmt::format("start '{}' is unknown; {}use cold, hot or weak:EPS, EPS from 0 to 100", start, meant));
 }
 

@@ -48,7 +48,9 @@ inline constexpr const char* heatbath_record = "quarksmith-heatbath";
 std::string state_text(const HeatbathState& state);
 HeatbathState state_of(const std::string& text, const std::string& file);
 
-/// cold, hot or weak:EPS.
+/// Kinds of starts, and the number that follows a colon.
+inline constexpr std::pair<std::string_view, std::string_view> starts[] = {{"cold", ""}, {"hot", ""}, {"weak", "EPS"}};
+/// One of these: cold, hot or weak:EPS.
 /// \throws UsageError any other text.
 HostGauge start_gauge(const std::string& start, const Lattice& lattice, std::uint64_t seed, int colours = 3);
 

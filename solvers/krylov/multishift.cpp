@@ -203,7 +203,10 @@ void MultishiftSolver::refine(SpinorField& x, const SpinorField& b, const std::v
     const int width = std::min(b_.rhs(), count - first);
     SolverOptions own = options;
     own.criterion = Criterion::residual;
-    own.observer = nullptr;
+    if (options.observer)
+      own.observer = [&](int iteration, double residual) {
+        options.observer(results_[first].shared_iterations + iteration, residual);
+      };
     if (options.rhs_observer)
       own.rhs_observer = [&](int n, int iteration, double residual) {
         options.rhs_observer(first + n, results_[first + n].shared_iterations + iteration, residual);

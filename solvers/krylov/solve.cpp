@@ -12,17 +12,25 @@
 
 namespace quarksmith {
 
-Reduction reduction_of(const std::string& name) {
-  static constexpr std::pair<std::string_view, Reduction> names[] = {
-      {"symmetric", Reduction::symmetric}, {"asymmetric", Reduction::asymmetric}, {"none", Reduction::none}};
-  return by_name("even-odd form", name, names);
+namespace {
+
+constexpr std::pair<std::string_view, Reduction> reductions[] = {
+    {"symmetric", Reduction::symmetric}, {"asymmetric", Reduction::asymmetric}, {"none", Reduction::none}};
+constexpr std::pair<std::string_view, Updates> forms_of_updates[] = {
+    {"reliable", Updates::reliable}, {"replacement", Updates::replacement}, {"defect", Updates::defect}};
+
+std::vector<std::string_view> names_in(const auto& table) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : table) names.push_back(name);
+  return names;
 }
 
-Updates updates_of(const std::string& name) {
-  static constexpr std::pair<std::string_view, Updates> names[] = {
-      {"reliable", Updates::reliable}, {"replacement", Updates::replacement}, {"defect", Updates::defect}};
-  return by_name("form of updates", name, names);
-}
+}  // namespace
+
+Reduction reduction_of(const std::string& name) { return by_name("even-odd form", name, reductions); }
+Updates updates_of(const std::string& name) { return by_name("form of updates", name, forms_of_updates); }
+std::vector<std::string_view> reduction_names() { return names_in(reductions); }
+std::vector<std::string_view> updates_names() { return names_in(forms_of_updates); }
 
 Precisions precisions_of(const std::string& text, int most) {
   std::vector<const PrecisionInfo*> parts;

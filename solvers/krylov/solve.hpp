@@ -15,6 +15,9 @@ namespace quarksmith {
 Reduction reduction_of(const std::string& name);
 /// `reliable`, `replacement` or `defect`.
 Updates updates_of(const std::string& name);
+/// The names that these two know.
+std::vector<std::string_view> reduction_names();
+std::vector<std::string_view> updates_names();
 
 /// What a text as `double-single-half` says, each no higher than the one before. What it does not name is as the one
 /// before.

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import platform
 import re
 import signal
 import subprocess
@@ -61,6 +62,27 @@ def test_a_time_limit_ends_in_time_and_the_same_line_goes_on(quarksmith, tmp_pat
     for prefix, count in zip("uv", done, strict=True):
         first, last = sorted(tmp_path.glob(f"{prefix}_*.ildg"))
         assert int(first.stem[2:]) < int(last.stem[2:]) == count
+
+
+def test_a_propagator_ends_in_time_with_its_columns(quarksmith, tmp_path, monkeypatch):
+    """Kept or not, which it says; the JSON has the solves; a limit in which nothing is gained is an error."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    slow = ("--solver", "cg", "--even-odd", "none", "--tol", "1e-12")
+    line = ("propagator", "--gauge", "weak:0.2:8,8,8,8:3", "--mass", "-0.1", *slow, "--json", "j.json")
+    begun = time.monotonic()
+    quarksmith(*line)
+    half = (time.monotonic() - begun) / 2
+    (tmp_path / "j.json").unlink()
+    begun = time.monotonic()
+    error = quarksmith.refuses(*line, "--time-limit", half, status=1)
+    assert time.monotonic() - begun < half + 1  # beside other tests
+    assert "no column is kept: that takes --out FILE.h5; give more time" in error
+    run = quarksmith(*line, "--out", "p.h5", "--time-limit", half)
+    kept = int(re.search(r"--time-limit: (\d+) of 12 columns are kept in p.h5.part: the same", run.stderr)[1])
+    part = load(tmp_path / "j.json")
+    assert part["finished"] is False and len(part["solves"]) == kept and run.stdout.startswith(f"{kept} columns: ")
+    error = quarksmith.refuses(*line, "--out", "p.h5", "--time-limit", "0.01", status=1)
+    assert f"no column was solved in this time; {kept} of 12 columns are kept in p.h5.part" in error
 
 
 def test_a_run_that_would_go_on_with_another_is_refused(quarksmith, tmp_path):
@@ -220,8 +242,12 @@ def test_accuracy_orders_the_formats(quarksmith, tmp_path):
 
 def test_bench_measures_every_kernel(quarksmith, tmp_path):
     run = quarksmith("bench", *SMALL, "--seconds", "0.001", "--json", "b.json", "--csv", "b.csv")
-    kernels = load(tmp_path / "b.json")["kernels"]
+    result = load(tmp_path / "b.json")
+    kernels = result["kernels"]
     assert kernels and all(k["gbytes_per_second"] > 0 for k in kernels)
+    if platform.machine() == "x86_64":  # of others not all tell these
+        assert result["cache_bytes"] > 1 << 20 and result["cache_bytes_per_second"] > 0
+        assert result["peak_gflops"]["single"] > 1.5 * result["peak_gflops"]["double"] > 1
     assert kernels[0]["name"] in run.stdout and any("taxpby" in k["name"] for k in kernels)
     assert len((tmp_path / "b.csv").read_text().splitlines()) == len(kernels) + 1
 

@@ -2,6 +2,7 @@
 
 import fcntl
 import gzip
+import json
 import os
 import signal
 import subprocess
@@ -210,7 +211,8 @@ def test_output_that_cannot_be_written_is_a_failure(quarksmith, configuration):
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_a_signal_ends_with_what_was_kept(quarksmith, tmp_path, name):
-    line = ["propagator", "--gauge", "weak:0.3:8,8,8,8:1", "--mass", "0.001", "--tol", "1e-12", "--out", "p.h5"]
+    files = ("--out", "p.h5", "--json", "j.json", "--correlators", "c.json")
+    line = ["propagator", "--gauge", "weak:0.3:8,8,8,8:1", "--mass", "0.001", "--tol", "1e-12", *files]
     number = getattr(signal, name)
     run = subprocess.Popen(
         [BUILD / "bin" / "quarksmith", *line],
@@ -226,7 +228,13 @@ def test_a_signal_ends_with_what_was_kept(quarksmith, tmp_path, name):
     assert run.returncode == 128 + number
     assert f"quarksmith: error: ended by {name}; " in errors
     assert "of 12 columns are kept in p.h5.part: the same command line goes on from there" in errors
-    assert (tmp_path / "p.h5.part").exists() and not (tmp_path / "p.h5.lock").exists()
+    assert (tmp_path / "p.h5.part").exists() and not list(tmp_path.glob("*.lock"))
+    part = json.loads((tmp_path / "j.json").read_text())
+    assert part["finished"] is False and "correlators" not in part and not (tmp_path / "c.json").exists()
+    other = quarksmith.refuses(*line[:4], "0.002", *line[5:])
+    assert "j.json: is of an unfinished run with mass 0.001, not 0.002; choose another name" in other
+    quarksmith(*line)
+    assert len(json.loads((tmp_path / "j.json").read_text())["solves"]) == 12
 
 
 def test_a_gzipped_file_takes_no_memory_for_what_follows_the_links(quarksmith, configuration, tmp_path):

@@ -17,6 +17,8 @@
 #include "runtime/fields/exact_sum.hpp"
 #include "runtime/hop_times.hpp"
 #include "runtime/kernels/site_draws.hpp"
+#include "runtime/roofs.hpp"
+#include "runtime/targets/cpu/peak.hpp"
 #include "runtime/targets/cpu/processor.hpp"
 
 namespace quarksmith {
@@ -84,7 +86,7 @@ void move_words(const SiteMove& m) {
   }
 }
 
-class CpuDevice final : public Device, public HopTimes {
+class CpuDevice final : public Device, public HopTimes, public Roofs {
  public:
   CpuDevice() {
     if (const std::string why = lacks(chosen_instruction_set()); !why.empty()) throw Error(why);
@@ -103,6 +105,8 @@ class CpuDevice final : public Device, public HopTimes {
   std::span<const Kernel> kernels() const override { return kernels_of("cpu"); }
   int full_lanes(int element_bytes) const override { return set_.register_bytes / element_bytes; }
   bool short_vectors() const override { return false; }
+  std::size_t cache_bytes() const override { return cpu::last_cache_bytes(); }
+  double peak(int real_bytes) const override { return cpu::peak(set_.register_bytes, real_bytes); }
 
   void* allocate(std::size_t bytes) override {
     const std::size_t alignment = bytes < 2 * huge_page ? cache_line : huge_page;

@@ -9,6 +9,7 @@
 #include "runtime/device.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/exact_sum.hpp"
+#include "runtime/roofs.hpp"
 #include "runtime/targets/cuda/memory.hpp"
 #include "runtime/targets/cuda/nvml.hpp"
 #include "runtime/targets/cuda/queue.hpp"
@@ -31,7 +32,20 @@ constexpr int most_sums = Team::most_sums, most_rhs = Team::most_rhs;
 
 int devices();
 
-class CudaDevice final : public Device {
+/// Fused multiply-adds that a multiprocessor begins in a clock (CUDA C++ Programming Guide, throughput of arithmetic
+/// instructions); 0: of a compute capability that is not known here.
+int units_of(const cudaDeviceProp& p, int real_bytes) {
+  struct Units {
+    int major, minor, single, double_;
+  };
+  static constexpr Units known[] = {{7, 0, 64, 32}, {7, 5, 64, 2},   {8, 0, 64, 32},   {8, 6, 128, 2},
+                                    {8, 9, 128, 2}, {9, 0, 128, 64}, {10, 0, 128, 64}, {12, 0, 128, 2}};
+  for (const Units& u : known)
+    if (u.major == p.major && u.minor == p.minor) return real_bytes == 8 ? u.double_ : u.single;
+  return 0;
+}
+
+class CudaDevice final : public Device, public Roofs {
  public:
   explicit CudaDevice(int index) : index_(index) {
     const int count = devices();
@@ -104,6 +118,12 @@ class CudaDevice final : public Device {
   std::span<const Kernel> kernels() const override { return kernels_of("cuda"); }
   int full_lanes(int) const override { return 1; }
   bool short_vectors() const override { return true; }
+  std::size_t cache_bytes() const override { return static_cast<std::size_t>(properties_.l2CacheSize); }
+  double peak(int real_bytes) const override {
+    int clock = 0;  // kHz
+    check(cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, index_), name());
+    return 2e3 * clock * properties_.multiProcessorCount * units_of(properties_, real_bytes);
+  }
 
   void attach() override { check(cudaSetDevice(index_), name()); }
   void begin_range(const char* name) override { nvtxRangePushA(name); }

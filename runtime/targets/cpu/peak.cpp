@@ -1,0 +1,111 @@
+#include "runtime/targets/cpu/peak.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "runtime/clock.hpp"
+
+namespace quarksmith::cpu {
+namespace {
+
+// Twelve chains hide the latency of two units, and leave room for x and y among sixteen registers. A macro, since
+// vectors must be wide within functions that have the instructions for them.
+#define QUARKSMITH_MULTIPLY_ADDS(name, bytes, ...)                                                         \
+  template <class Real>                                                                                    \
+  __VA_ARGS__ Real name(long rounds, Real factor) {                                                        \
+    typedef Real Vector __attribute__((vector_size(bytes)));                                               \
+    const Vector x = Vector{} + factor, y = Vector{} + (1 - factor);                                       \
+    Vector a = y, b = a + 1, c = b + 1, d = c + 1, e = d + 1, f = e + 1, g = f + 1, h = g + 1;             \
+    Vector i = h + 1, j = i + 1, k = j + 1, l = k + 1; /* chains that begin alike are one to a compiler */ \
+    for (long n = 0; n < rounds; ++n) {                                                                    \
+      a = a * x + y, b = b * x + y, c = c * x + y, d = d * x + y, e = e * x + y, f = f * x + y;            \
+      g = g * x + y, h = h * x + y, i = i * x + y, j = j * x + y, k = k * x + y, l = l * x + y;            \
+    }                                                                                                      \
+    const Vector sum = (a + b) + (c + d) + (e + f) + (g + h) + (i + j) + (k + l);                          \
+    return sum[0];                                                                                         \
+  }
+#if defined(__x86_64__)
+QUARKSMITH_MULTIPLY_ADDS(multiply_adds_64, 64, __attribute__((target("avx512f,fma"))))
+QUARKSMITH_MULTIPLY_ADDS(multiply_adds_32, 32, __attribute__((target("avx2,fma"))))
+#else
+QUARKSMITH_MULTIPLY_ADDS(multiply_adds_16, 16)
+#endif
+#undef QUARKSMITH_MULTIPLY_ADDS
+
+template <class Real>
+using Loop = Real (*)(long rounds, Real factor);
+
+template <class Real>
+Loop<Real> loop_of(int register_bytes) {
+#if defined(__x86_64__)
+  return register_bytes == 64 ? multiply_adds_64<Real> : register_bytes == 32 ? multiply_adds_32<Real> : nullptr;
+#else
+  return register_bytes == 16 ? multiply_adds_16<Real> : nullptr;
+#endif
+}
+
+/// Of each thread the best of some runs of less than a millisecond: what else runs only takes time away.
+template <class Real>
+double measured(int register_bytes) {
+  const Loop<Real> loop = loop_of<Real>(register_bytes);
+  if (loop == nullptr) return 0;
+  constexpr double chains = 12, flops = 2;
+  constexpr long rounds = 1 << 17;
+  constexpr int runs = 40;
+  double rate = 0;
+#pragma omp parallel reduction(+ : rate)
+  {
+    double best = INFINITY;
+    for (int n = 0; n < runs; ++n) {
+      const double begun = now();
+      volatile Real seen = loop(rounds, Real(0.5));  // so that the sum is needed
+      static_cast<void>(seen);
+      best = std::min(best, now() - begun);
+    }
+    rate += chains * flops * (register_bytes / double(sizeof(Real))) * rounds / best;
+  }
+  return rate;
+}
+
+std::string line_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+}  // namespace
+
+double peak(int register_bytes, int real_bytes) {
+  return real_bytes == 8 ? measured<double>(register_bytes) : measured<float>(register_bytes);
+}
+
+std::size_t last_cache_bytes() {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  if (sched_getaffinity(0, sizeof(mine), &mine) != 0) return 0;
+  std::set<std::string> seen;  // processors that share one
+  std::size_t bytes = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &mine)) continue;
+    const std::filesystem::path caches = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache";
+    int level = 0;
+    std::filesystem::path last;
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(caches, none))
+      if (const int l = std::atoi(line_of(entry.path() / "level").c_str()); l > level) level = l, last = entry.path();
+    if (level < 2 || !seen.insert(line_of(last / "shared_cpu_list")).second) continue;
+    const std::string size = line_of(last / "size");  // 32768K
+    bytes += std::strtoull(size.c_str(), nullptr, 10) << (size.ends_with('M') ? 20 : 10);
+  }
+  return bytes;
+}
+
+}  // namespace quarksmith::cpu
