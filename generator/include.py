@@ -141,7 +141,7 @@ def _add_made(found: Kernels, record: Lowered, precision: str) -> None:
     """What makes the fields of a statement, and its site term."""
     for name in forward_names(record.launches):
         _add_plain(found, name)
-    if any("project_u3(" in str(launch.core.node) for launch in record.launches):
+    if any("project_u3(" in launch.core.formula for launch in record.launches):
         _add_plain(found, "off_unitarity")
     if record.links is not None and set(record.links.values()) & set(record.graphs.made):
         for name in ("matrices_norm2", "set_links"):
@@ -301,7 +301,7 @@ def _add_back(found: Kernels, record: Lowered) -> None:
     """Both ways through the fields that a statement makes of the links of a configuration."""
     for name in (*forward_names(record.launches), *back_names(record.launches, record.moving, record.gauge)):
         _add_plain(found, name)
-    if any("project_u3(" in str(launch.core.node) for launch in record.launches):
+    if any("project_u3(" in launch.core.formula for launch in record.launches):
         _add_plain(found, "damped_projections")
 
 

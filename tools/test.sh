@@ -102,10 +102,13 @@ if [ "$processors" -gt 1 ] && .venv/bin/python -c "import xdist" 2>/dev/null; th
   together=(-n $((processors < 4 ? processors + 1 : processors < 16 ? processors / 2 : 8)) --dist worksteal)
 fi
 export QUARKSMITH_BUILD=$build
-.venv/bin/python -m pytest -m "not alone and not slow" "${together[@]}" "--junitxml=$build/tests_python.xml"
+# Whole runs, of which one part shows the same, are left to profile wide (make test-full).
+few="not slow and not full"
+! grep -q "^QUARKSMITH_PROFILE:STRING=wide$" "$build/CMakeCache.txt" 2>/dev/null || few="not slow"
+.venv/bin/python -m pytest -m "not alone and $few" "${together[@]}" "--junitxml=$build/tests_python.xml"
 runs+=("$?:$build/tests_python.xml")
 mapfile -t files < <(grep -rl --include="test_*.py" "mark\.alone" tests)
-.venv/bin/python -m pytest -m "alone and not slow" "${files[@]}" "--junitxml=$build/tests_python_alone.xml"
+.venv/bin/python -m pytest -m "alone and $few" "${files[@]}" "--junitxml=$build/tests_python_alone.xml"
 runs+=("$?:$build/tests_python_alone.xml")
 echo "logs: $build/tests.log, $build/tests*.xml"
 exec .venv/bin/python tools/count_tests.py "${runs[@]}"

@@ -222,7 +222,7 @@ class Action:
             )
         return found
 
-    @property
+    @cached_property
     def spins(self) -> int:
         """Colour vectors of a site of the fermion."""
         return COMPONENTS[self._arguments("dirac")[-1][1]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -363,6 +363,7 @@ def _spin_text(node: Node, axis: str, name: str) -> str:
     return printed.replace("gamma5", "gamma_5").replace("1.0", "1")
 
 
+@cache
 def same_hops(a: HoppingForm, b: HoppingForm) -> bool:
     """Whether two actions share the kernels of D, whatever their links are made of."""
     if (a.spins, a.has_basis, [_key(h) for h in a.stated]) != (b.spins, b.has_basis, [_key(h) for h in b.stated]):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from generator.language.graph import FIFTH, Direction, Node, Step, constant, is_uniform, make, merged
@@ -38,10 +39,15 @@ class Core:
     directions: int
     whole: bool
 
+    @cached_property
+    def formula(self) -> str:
+        """Its graph in words."""
+        return str(self.node)
+
     @property
     def text(self) -> str:
         """What distinguishes it from others."""
-        return f"{'all' if self.whole else self.directions}: {self.node!s}"
+        return f"{'all' if self.whole else self.directions}: {self.formula}"
 
 
 @dataclass(frozen=True, eq=False)

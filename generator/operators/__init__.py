@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -116,4 +117,10 @@ def kernel(operator: str, *axes: Any, **named: Any) -> KernelSpec:
     Raises:
         SpecError: the operator or a value is unknown.
     """
-    return launched(KernelSpec(find_operator(operator), *axes, **named))
+    return _record(find_operator(operator), axes, tuple(named.items()))
+
+
+@cache
+def _record(operator: Operator, axes: tuple[Any, ...], named: tuple[tuple[str, Any], ...]) -> KernelSpec:
+    """Made once: what a profile includes asks for each some two hundred times."""
+    return launched(KernelSpec(operator, *axes, **dict(named)))

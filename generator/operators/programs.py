@@ -50,13 +50,13 @@ _WEIGHT = parameter_symbol("weight")
 @cache
 def _names() -> dict[str, str]:
     kinds = dict.fromkeys(("u", "v"), "matrices")
-    return {str(grouped(merged(node), 0, kinds)[0].core.node): name for name, node in _NAMED.items()}
+    return {grouped(merged(node), 0, kinds)[0].core.formula: name for name, node in _NAMED.items()}
 
 
 def core_name(core: Core) -> str:
     """What kernels of a core are called after: a name of the field's, or a digest of the formula."""
-    named = _names().get(str(core.node))
-    return (named or "term_" + hashlib.sha256(str(core.node).encode()).hexdigest()[:8]) + ("s" if core.whole else "")
+    named = _names().get(core.formula)
+    return (named or "term_" + hashlib.sha256(core.formula.encode()).hexdigest()[:8]) + ("s" if core.whole else "")
 
 
 def kernel_name(launch: Launch) -> str:

@@ -77,7 +77,7 @@ def test_tests_and_the_demo_add_objects_and_change_none(folder):
 def test_kernels_for_tests_alone_change_objects_of_cuda_alone(folder):
     good = configured(folder, "QUARKSMITH_CUDA=ON", "QUARKSMITH_TESTS=ON")
     fast = configured(folder, "QUARKSMITH_CUDA_FOR_TESTS=ON")
-    kernels = {name for name in fast if name.endswith(".cu.o") and "generated/cuda/" in name}
+    kernels = {name for name in fast if name.endswith(".cu.o") and "quarksmith_cuda.dir" in name}
     assert kernels
     assert all("/devices/" in fast[name] and "/devices/" not in good.get(name, "") for name in kernels)
     lost = {name for name in good.keys() - fast.keys() | changed(good, fast) if "quarksmith_cuda.dir" not in name}

@@ -89,15 +89,21 @@ def test_python_tests_run_side_by_side_but_for_those_that_must_not(tree, process
         "tests: 6 passed, 0 failed, 0 skipped",
     )  # two programs count as one each
     assert "tests/test_timed.py" in alone and "tests/test_timed.py" not in together
-    assert f"-m not alone and not slow -n {processes} --dist worksteal" in together
-    assert "-m alone and not slow" in alone and "-n" not in alone.split()
+    assert f"-m not alone and not slow and not full -n {processes} --dist worksteal" in together
+    assert "-m alone and not slow and not full" in alone and "-n" not in alone.split()
+
+
+def test_whole_runs_are_left_to_profile_wide(tree):
+    (tree / "build/CMakeCache.txt").write_text("QUARKSMITH_PROFILE:STRING=wide\n")
+    _, _, (together, alone) = outcome(tree)
+    assert "-m not alone and not slow -n" in together and "-m alone and not slow tests" in alone
 
 
 @pytest.mark.parametrize("lacking", [{"LACKS_XDIST": "1"}, {"PROCESSORS": "1"}])
 def test_they_fall_back_to_one_process(tree, lacking):
     status, last, (together, alone) = outcome(tree, **lacking)
     assert (status, last) == (0, "tests: 6 passed, 0 failed, 0 skipped")
-    assert "-n" not in together.split() and "-m alone and not slow" in alone
+    assert "-n" not in together.split() and "-m alone and not slow and not full" in alone
 
 
 def test_a_failure_of_either_run_fails_all(tree):

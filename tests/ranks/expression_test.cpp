@@ -1,6 +1,9 @@
 // Lattice expressions on parts of a lattice: the bits of the whole.
 #include "runtime/fields/expression.hpp"
 
+#include <map>
+#include <string>
+
 #include "runtime/ranks/bordered.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
@@ -36,8 +39,7 @@ class Call {
                  *f, find_basis("degrand_rossi"), r);
         add(p, *f);
       } else {
-        const HostGauge u =
-            p.kind == "algebra" ? algebra(domain->lattice(), int(n)) : weak_gauge(domain->lattice(), 0.3, int(n) + 1);
+        const HostGauge& u = drawn(domain->lattice(), int(n) + 1, p.kind == "algebra");
         auto& f = links_.emplace_back(std::make_unique<LinkField>(upload(
             u, domain, find_precision(precision.links), find_storage(p.kind == "links" ? kernel.links : "r18"))));
         add(p, *f);
@@ -74,8 +76,20 @@ class Call {
     else
       arguments_.emplace_back(f);
   }
-  static HostGauge algebra(const Lattice& lattice, int seed) {
-    HostGauge u = weak_gauge(lattice, 0.3, seed + 1);
+  /// Drawn once for all expressions: that takes longer than most of them.
+  static const HostGauge& drawn(const Lattice& lattice, int seed, bool algebra) {
+    std::string name = std::to_string(seed) + (algebra ? " algebra" : "");
+    for (int mu = 0; mu < directions; ++mu)
+      for (const int n : {lattice.global_extent(mu), lattice.extent(mu), lattice.origin(mu)})
+        name += " " + std::to_string(n);
+    static std::map<std::string, HostGauge> all;
+    const auto found = all.find(name);
+    if (found != all.end()) return found->second;
+    HostGauge u = weak_gauge(lattice, 0.3, seed);
+    if (algebra) project(u);
+    return all.emplace(name, std::move(u)).first->second;
+  }
+  static void project(HostGauge& u) {
     for (auto& site : u.site)
       for (Matrix3& m : site) {
         const Matrix3 w = adjoint(m);
@@ -83,7 +97,6 @@ class Call {
         const Complex64 mean = (m[0] + m[4] + m[8]) / 3.0;
         for (int n = 0; n < 9; n += 4) m[n] -= mean;
       }
-    return u;
   }
 
   const Kernel& kernel_;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace quarksmith;
 
-constexpr Coordinates smearing_extent = {8, 8, 8, 16};
+constexpr Coordinates smearing_extent = {8, 8, 8, 8};
 
 TEST(SmearingOfParts, LinksAreThoseOfTheWhole) {
   const Lattice whole(smearing_extent);
