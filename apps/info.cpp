@@ -31,31 +31,38 @@ nlohmann::ordered_json to_json(const GaugeFile& f, const GaugeAverages& g, const
 }
 
 /// What became of a column: `sound`, `damaged`, or `missing` if it is still to be solved.
-const char* state_of(const PropagatorReader& file, int n, HostSpinor& column) {
-  if (!file.touched(n / 3, n % 3)) return "missing";
-  return file.read(n / 3, n % 3, column) ? "sound" : "damaged";
+const char* state_of(const PropagatorReader& file, int a, int b, HostSpinor& column) {
+  if (!file.touched(a, b)) return "missing";
+  return file.read(a, b, column) ? "sound" : "damaged";
 }
 
 int run_propagator(const InfoOptions& o) {
-  const PropagatorReader file(o.file, o.common.ranks());
+  const PropagatorReader file(o.file, o.common.ranks(), std::nullopt);
+  const PropagatorForm& form = file.form();
+  const std::string what = form.vectors ? "eigenvectors" : "propagator";
   HostSpinor column(o.common.partition().part(file.extent()));
-  nlohmann::ordered_json j = {{"format", "propagator"},
+  nlohmann::ordered_json j = {{"format", what},
                               {"finished", !o.file.ends_with(".part")},
-                              {"kind", file.form().staggered ? "staggered" : "dirac"},
+                              {"kind", form.staggered ? "staggered" : "dirac"},
                               {"lattice", file.extent()}};
   fmt::print("file         {}\n", o.file);
   int done = 0, damaged = 0;
   double residual = 0;
-  for (int n = 0; n < file.form().columns(); ++n) {
-    const std::string state = state_of(file, n, column);
-    const ColumnReport r = file.report(n / 3, n % 3);
+  for (int n = 0; n < form.columns(); ++n) {
+    const int a = n / form.each, b = n % form.each;
+    const std::string state = state_of(file, a, b, column);
+    const ColumnReport r = file.report(a, b);
     done += state == "sound";
     damaged += state == "damaged";
     if (state == "sound") residual = std::max(residual, r.residual);
-    nlohmann::ordered_json entry = {
-        {file.form().staggered ? "mass" : "spin", n / 3}, {"colour", n % 3}, {"state", state}};
+    nlohmann::ordered_json entry = {{form.vectors     ? "number"
+                                     : form.staggered ? "mass"
+                                                      : "spin",
+                                     a},
+                                    {form.vectors ? "slice" : "colour", b},
+                                    {"state", state}};
     if (state != "missing")
-      entry.update({{"checksum", file.checksum(n / 3, n % 3)},
+      entry.update({{"checksum", file.checksum(a, b)},
                     {"iterations", r.iterations},
                     {"residual", r.residual},
                     {"solver", r.solver},
@@ -64,10 +71,10 @@ int run_propagator(const InfoOptions& o) {
                     {"links", r.links}});
     j["columns"].push_back(std::move(entry));
   }
-  fmt::print("format       propagator of {} quarks, {}\n", file.form().staggered ? "staggered" : "Dirac",
+  fmt::print("format       {} of {} quarks, {}\n", what, form.staggered ? "staggered" : "Dirac",
              o.file.ends_with(".part") ? "unfinished" : "finished");
   fmt::print("lattice      {}\n", column.lattice.global_text());
-  fmt::print("columns      {} of {} sound, {} damaged\n", done, file.form().columns(), damaged);
+  fmt::print("columns      {} of {} sound, {} damaged\n", done, form.columns(), damaged);
   if (done > 0) fmt::print("residual     {:.2e} at most\n", residual);
   for (const auto& [key, value] : file.provenance())
     if (key != "format" && key != "kind" && key != "lattice" && key != "columns")
@@ -75,8 +82,8 @@ int run_propagator(const InfoOptions& o) {
   j["provenance"] = apps::to_json(file.provenance());
   o.common.write_json(j);
   if (damaged > 0)
-    throw Error(fmt::format("{}: {} columns do not match their checksums: solve again with `quarksmith propagator`",
-                            o.file, damaged));
+    throw Error(fmt::format("{}: {} columns do not match their checksums: make them again with `quarksmith {}`", o.file,
+                            damaged, form.vectors ? "eigen" : "propagator"));
   return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "apps/action_options.hpp"
 #include "apps/contraction.hpp"
+#include "apps/eigen_options.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/option_rules.hpp"
 #include "apps/solver_options.hpp"
@@ -22,6 +23,7 @@ struct PropagatorOptions {
   CommonOptions common;
   ActionOptions action;
   SolverChoices choices;
+  DeflationOption deflate;
   std::string source = "point:0,0,0,0", sink = "point", smear_links, solver, precision = "double", time_limit;
   int batch = 0;
   std::filesystem::path out, correlators;
@@ -76,7 +78,7 @@ class Run {
         header_(header_of(o, named_, choice_, settings_, plaquette_)),
         columns_(lattice(), spinors() ? std::vector<double>() : choice_.masses) {
     if (masses().size() > 1)
-      refuse_options(command, {"--batch", "--even-odd", "--solver"},
+      refuse_options(command, {"--batch", "--even-odd", "--solver", "--deflate"},
                      "is no choice with several masses, which are solved for from one Krylov space; leave it out");
     if (source_.smearing && !spinors())
       throw UsageError(fmt::format("--source {}: smearing is for Dirac spinors; with --action {} use {}", o.source,
@@ -230,6 +232,8 @@ class Run {
   }
 
   void make_solver(Progress& progress) {
+    if (o_.deflate.given() && !settings_.deflation)
+      settings_.deflation = o_.deflate.make(choice_, named_.gauge, domain_, settings_, o_.choices.even_odd, o_.common);
     SolveSettings settings = settings_;
     settings.options.observer = [this, &progress](int iteration, double residual) {
       stops_.look();
@@ -290,7 +294,8 @@ class Run {
         many_ ? many_->solve(x, b) : solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
           if (middle) solver_->dirac().midpoint(*middle, vectors);
         });
-    tell_events(reports, [&](int i) { return title(columns[i]); }, o_.common);
+    tell_events(
+        reports, [&](int i) { return title(columns[i]); }, o_.common);
     std::string failed;
     for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
       const int n = columns[i];
@@ -352,6 +357,9 @@ void check(const PropagatorOptions& o, const CLI::App& command) {
   check_options(command, {listed_name(action), {solver}, {o.precision}, o.choices.preconditioner});
   o.action.check(command);
   o.choices.check();
+  o.deflate.check();
+  if (o.deflate.given())
+    refuse_options(command, {"--smear-links"}, "makes other links than those of --deflate; leave one of them out");
   if (o.correlators.empty() && o.common.json.empty())
     refuse_options(command, {"--sink"},
                    "acts on correlators, of which none are asked for; add --correlators FILE.json");
@@ -380,6 +388,7 @@ void add_propagator(CLI::App& app, int& status) {
                 "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...")
       ->capture_default_str();
   o->choices.add_to(*c);
+  o->deflate.add_to(*c);
   c->add_option("--batch", o->batch,
                 "columns solved together (default: as many as the GPU's memory holds; on the CPU 1)")
       ->check(CLI::Range(1, 12));

@@ -7,13 +7,14 @@
 #include <functional>
 #include <optional>
 
+#include "apps/eigen_options.hpp"
 #include "apps/option_rules.hpp"
-#include "apps/action_options.hpp"
 #include "apps/solver_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/hop_times.hpp"
 #include "runtime/fields/site_random.hpp"
 #include "runtime/text.hpp"
+#include "solvers/eigen/deflation.hpp"
 #include "solvers/krylov/shifted.hpp"
 #include "solvers/actions/working_gauge.hpp"
 
@@ -24,6 +25,7 @@ struct SolveBenchOptions {
   CommonOptions common;
   ActionOptions action;
   SolverChoices choices;
+  DeflationOption deflate;
   std::string solvers = "cg,bicgstab", precisions = "double,double-single,double-half", batches = "1";
   std::string criterion = "residual", shifts = "0.001,0.01,0.1,1";
   std::filesystem::path csv, history;
@@ -35,7 +37,7 @@ struct SolveBenchOptions {
 /// One measured combination.
 struct TimedSolve {
   std::string solver, precision;
-  int batch = 1;
+  int batch = 1, vectors = 0;  ///< vectors: of the first guess
   std::vector<SolveReport> reports;
   std::vector<ShiftReport> shifts;  ///< of multishift: the same with what belongs to shifts
   double seconds = 0;               ///< of the whole batch, the best of all repeats
@@ -119,10 +121,12 @@ class Bench {
                "batch", "iter", "replaced", "residual", "criterion", "seconds", "GFLOP/s", "MB", "host", "hops");
     for (const std::string& solver : split(o_.solvers, ','))
       for (const std::string& precision : split(o_.precisions, ','))
-        for (const int batch : solver == multishift ? std::vector{int(shifts_.size())} : batches_) {
-          rows_.push_back(measure(solver, precision, batch));
-          print(rows_.back());
-        }
+        for (const int batch : solver == multishift ? std::vector{int(shifts_.size())} : batches_)
+          for (const bool deflated : {false, true}) {
+            if (deflated && !o_.deflate.given()) continue;
+            rows_.push_back(measure(solver, precision, batch, deflated));
+            print(rows_.back());
+          }
     write();
     return std::all_of(rows_.begin(), rows_.end(), [](const TimedSolve& r) { return r.converged(); }) ? 0 : 1;
   }
@@ -216,7 +220,7 @@ class Bench {
             [=] { return solver->host_share(); }};
   }
 
-  TimedSolve measure(const std::string& solver, const std::string& precision, int batch) {
+  TimedSolve measure(const std::string& solver, const std::string& precision, int batch, bool deflated) {
     TimedSolve row;
     row.solver = solver;
     row.precision = precision;
@@ -224,6 +228,12 @@ class Bench {
     SolveSettings settings = settings_;
     if (solver != multishift) settings.method = method_of(solver);
     settings.precision = precision;
+    if (deflated) {
+      if (!deflation_)
+        deflation_ = o_.deflate.make(choice_, named_.gauge, domain_, settings_, o_.choices.even_odd, o_.common);
+      settings.deflation = deflation_;
+      row.vectors = deflation_->count();
+    }
     double start = 0;
     bool recording = false;
     settings.options.rhs_observer = [&](int column, int iteration, double residual) {
@@ -256,14 +266,17 @@ class Bench {
   void print(const TimedSolve& r) const {
     const std::string hops = r.hop_share ? fmt::format("{:.1f} %", 100 * *r.hop_share) : "-";
     std::string sent;
+    const std::string vectors = r.vectors > 0 ? fmt::format("  {} eigenvectors", r.vectors) : "";
     if (domain_->lattice().parts() > 1) sent = fmt::format("  {:.1f} MB sent", r.megabytes_sent());
-    fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10.2e} {:>10.2e} {:>9.4f} {:>9.0f} {:>9.0f} {:>5.1f} % {:>7}{}{}\n",
+    fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10.2e} {:>10.2e} {:>9.4f} {:>9.0f} {:>9.0f} {:>5.1f} % {:>7}{}{}{}\n",
                r.solver, r.precision, r.batch, r.iterations(), r.replacements(), r.residual(), r.measured(), r.seconds,
-               r.gflops(), r.megabytes, 100 * r.host_share, hops, sent, r.converged() ? "" : "  not converged");
+               r.gflops(), r.megabytes, 100 * r.host_share, hops, sent, vectors,
+               r.converged() ? "" : "  not converged");
     for (const ShiftReport& k : r.shifts)
       fmt::print("  shift {:<12g} {:>12} {:>6} {:>8} {:>10.2e}   {} in the common space\n", k.shift, "", k.iterations,
                  k.replacements, k.residual, k.shared_iterations);
-    tell_events(r.reports, [](int n) { return fmt::format("right-hand side {}", n); }, o_.common);
+    tell_events(
+        r.reports, [](int n) { return fmt::format("right-hand side {}", n); }, o_.common);
   }
 
   void write() const {
@@ -275,12 +288,13 @@ class Bench {
                                 {"criterion", o_.criterion}};
     std::string text =
         "solver,precision,batch,iterations,replacements,residual,measured,seconds,gflops,megabytes,megabytes_sent,host_"
-        "share,hop_share,converged\n";
+        "share,hop_share,vectors,converged\n";
     for (const TimedSolve& r : rows_) {
       j["solves"].push_back({{"solver", r.solver},
                              {"precision", r.precision},
                              {"links", r.reports[0].links},
                              {"batch", r.batch},
+                             {"vectors", r.vectors},
                              {"iterations", r.iterations()},
                              {"replacements", r.replacements()},
                              {"residual", r.residual()},
@@ -298,10 +312,10 @@ class Bench {
                                                 {"shared_iterations", k.shared_iterations},
                                                 {"residual", k.residual},
                                                 {"converged", k.converged}});
-      text += fmt::format("{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.4g},{},{}\n", r.solver,
+      text += fmt::format("{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.4g},{},{},{}\n", r.solver,
                           r.precision, r.batch, r.iterations(), r.replacements(), r.residual(), r.measured(), r.seconds,
                           r.gflops(), r.megabytes, r.megabytes_sent(), r.host_share,
-                          r.hop_share ? fmt::format("{:.4g}", *r.hop_share) : "", int(r.converged()));
+                          r.hop_share ? fmt::format("{:.4g}", *r.hop_share) : "", r.vectors, int(r.converged()));
     }
     o_.common.write_json(j);
     if (!o_.csv.empty()) o_.common.write(o_.csv, text);
@@ -318,6 +332,7 @@ class Bench {
   std::vector<double> shifts_;
   std::vector<TimedSolve> rows_;
   std::string history_;
+  std::shared_ptr<const Deflation> deflation_;
   bool told_ = false;
 };
 
@@ -331,6 +346,8 @@ void check(const SolveBenchOptions& o, const CLI::App& command) {
   for (const std::string& precision : split(o.precisions, ',')) precisions_of(precision, 3);
   check_options(command,
                 {listed_name(o.action.info(command)), solvers, split(o.precisions, ','), o.choices.preconditioner});
+  if (o.operators || std::find(solvers.begin(), solvers.end(), "multishift") != solvers.end())
+    refuse_options(command, {"--deflate"}, "serves solves of one system, not multishift or --operator; leave it out");
   if (o.operators) {
     std::vector<std::string_view> others = {
         "--solver",     "--tol",    "--max-iterations", "--criterion", "--repeat", "--history",
@@ -343,6 +360,7 @@ void check(const SolveBenchOptions& o, const CLI::App& command) {
     refuse_options(command, {"--batch"}, "does not belong to multishift, whose right-hand sides are its --shifts");
   o.action.check(command);
   o.choices.check();
+  o.deflate.check();
   criterion_of(o.criterion);
   o.common.claim({{"--csv", o.csv}, {"--history", o.history}}, {{"--gauge", o.action.gauge}});
 }
@@ -364,6 +382,7 @@ void add_solve_bench(CLI::App& app, int& status) {
                 "sigma of (A^+ A + sigma) x = b for multishift, separated by commas; A is the even-odd operator")
       ->capture_default_str();
   o->choices.add_to(*c);
+  o->deflate.add_to(*c);
   c->add_option("--criterion", o->criterion,
                 "what --tol is compared with: residual, or normal: |A^+ (b - A x)| / |A^+ b| of the even-odd system")
       ->capture_default_str();

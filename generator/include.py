@@ -44,6 +44,7 @@ BLOCKS = ("block_dot", "block_product", "block_update")
 STAGGERED = (
     *(*COEFFICIENTS, "measure", "advance", "cg_direction", "cg_curvature", "cg_residual", "cg_replace", "cg_reproject"),
     *SHIFTS,
+    *BLOCKS,
 )
 """What staggered quarks are solved with: one colour vector a site, conjugate gradients of a Hermitian operator."""
 EVERY_METHOD = ("double", "single", "half")

@@ -203,7 +203,7 @@ struct RefusedAction {
 /// All actions that can be solved for.
 std::span<const ActionInfo> actions();
 /// Statements that make links in place of those of a configuration.
-std::span<const ActionInfo> smearings();
+std::span<const ActionInfo> stated_smearings();
 /// Statements that the generator refused, with its message.
 std::span<const RefusedAction> refused_actions();
 

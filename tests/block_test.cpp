@@ -40,8 +40,9 @@ TEST_P(BlockKernel, AgreesWithPlainSums) {
   for (const Coordinates& extent : {Coordinates{4, 4, 4, 4}, Coordinates{6, 2, 2, 2}}) {
     const Lattice lattice(extent);
     const auto domain = std::make_shared<Domain>(lattice, GetParam().device);
-    SpinorField x(domain, find_precision(kernel.precision), Subset::full, 12),
-        y(domain, x.precision(), Subset::full, columns), z = y.like();
+    const Components components(kernel.spins, kernel.colours);
+    SpinorField x(domain, find_precision(kernel.precision), Subset::full, 12, components),
+        y(domain, x.precision(), Subset::full, columns, components), z = y.like();
     const std::vector<HostSpinor> xs = fill(x, 10), ys = fill(y, 50), zs = fill(z, 90);
     Arguments a = arguments_for(*domain, x.lanes(), dot ? 12 / 4 * columns : columns);
     a.count = x.count();
@@ -88,18 +89,16 @@ INSTANTIATE_TEST_SUITE_P(Kernels, BlockKernel,
 Dense random_dense(int rows, int n, unsigned seed) {
   Dense m(rows, n);
   std::srand(seed);
-  for (Complex64& z : m.element) {
+  for (Complex64& z : m.reshaped<Eigen::RowMajor>()) {
     const double re = std::rand() / double(RAND_MAX) - 0.5;
     z = {re, std::rand() / double(RAND_MAX) - 0.5};
   }
   return m;
 }
 double distance(const Dense& a, const Dense& b) {
-  EXPECT_EQ(a.rows, b.rows);
-  EXPECT_EQ(a.columns, b.columns);
-  double largest = 0;
-  for (std::size_t n = 0; n < a.element.size(); ++n) largest = std::max(largest, std::abs(a.element[n] - b.element[n]));
-  return largest;
+  EXPECT_EQ(a.rows(), b.rows());
+  EXPECT_EQ(a.cols(), b.cols());
+  return (a - b).cwiseAbs().maxCoeff();
 }
 
 TEST(Dense, FactorisesGramMatricesOfAnyRank) {
@@ -110,23 +109,23 @@ TEST(Dense, FactorisesGramMatricesOfAnyRank) {
       z(i, 4) = 0;
       z(i, 6) *= scaled ? 1e-9 : 0.1;
     }
-    const RankRevealing f = factorise(adjoint(z) * z, 1e-12, scaled);
-    ASSERT_EQ(f.s.rows, 5);
+    const RankRevealing f = factorise(z.adjoint() * z, 1e-12, scaled);
+    ASSERT_EQ(f.s.rows(), 5);
     const Dense q = z * f.t;
-    EXPECT_LE(distance(adjoint(q) * q, Dense::identity(5)), 1e-11);
+    EXPECT_LE(distance(q.adjoint() * q, Dense::Identity(5, 5)), 1e-11);
     EXPECT_LE(distance(q * f.s, z), 1e-12);
     EXPECT_GT(f.pivots[0], 1e-12 * f.pivots[1]);
   }
-  EXPECT_EQ(factorise(Dense(3, 3), 1e-12, true).s.rows, 0);
+  EXPECT_EQ(factorise(Dense::Zero(3, 3), 1e-12, true).s.rows(), 0);
 }
 
 TEST(Dense, InvertsWhatIsPositive) {
   const Dense z = random_dense(20, 6, 5);
-  const Dense a = adjoint(z) * z;
-  EXPECT_LE(distance(a * inverse_of_positive(a), Dense::identity(6)), 1e-12);
-  Dense indefinite = Dense::identity(3);
+  const Dense a = z.adjoint() * z;
+  EXPECT_LE(distance(a * inverse_of_positive(a), Dense::Identity(6, 6)), 1e-12);
+  Dense indefinite = Dense::Identity(3, 3);
   indefinite(1, 1) = -1;
-  EXPECT_EQ(inverse_of_positive(indefinite).rows, 0);
+  EXPECT_EQ(inverse_of_positive(indefinite).rows(), 0);
 }
 
 struct System {

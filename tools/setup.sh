@@ -20,13 +20,13 @@ before=""  # what enables further packages
 case $manager in
   apt-get)
     packages="g++ cmake ninja-build git python3-venv libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libhdf5-dev"
-    packages="$packages libmpfr-dev libgtest-dev libopenmpi-dev openmpi-bin libtomlplusplus-dev"
+    packages="$packages libmpfr-dev libgtest-dev libopenmpi-dev openmpi-bin libtomlplusplus-dev libeigen3-dev"
     install="apt-get install -y --no-install-recommends"
     before="apt-get update -qq"
     ;;
   dnf)
     packages="gcc-c++ cmake ninja-build git python3-pip fmt-devel json-devel cli11-devel zlib-devel hdf5-devel"
-    packages="$packages mpfr-devel gtest-devel openmpi-devel tomlplusplus-devel"
+    packages="$packages mpfr-devel gtest-devel openmpi-devel tomlplusplus-devel eigen3-devel"
     install="dnf install -y"
     case $system in
       fedora*) ;;
@@ -39,7 +39,7 @@ case $manager in
     ;;
   zypper)
     packages="gcc13-c++ cmake ninja git python311 python311-pip fmt-devel nlohmann_json-devel cli11-devel zlib-devel"
-    packages="$packages hdf5-devel mpfr-devel gtest openmpi4-devel tomlplusplus-devel"
+    packages="$packages hdf5-devel mpfr-devel gtest openmpi4-devel tomlplusplus-devel eigen3-devel"
     install="zypper --non-interactive install"
     ;;
 esac
@@ -86,7 +86,7 @@ lacking() {
   command -v git >/dev/null || echo "wants: git"
   [ -n "$(python)" ] || echo "needs: Python 3.11 or later with venv (looked for python3, python3.11 to python3.14)"
   if ! command -v cmake >/dev/null; then
-    echo "needs: cmake 3.25 or later, and (looked for with it) fmt nlohmann_json CLI11 toml++ zlib HDF5 MPFR"
+    echo "needs: cmake 3.25 or later, and (looked for with it) fmt nlohmann_json Eigen3 CLI11 toml++ zlib HDF5 MPFR"
   elif ! cmake --version | awk 'NR == 1 { split($3, v, "."); exit !(v[1] > 3 || v[1] == 3 && v[2] >= 25) }'; then
     echo "needs: cmake 3.25 or later (found $(cmake --version | awk 'NR == 1 { print $3 }'))"
   elif [ -n "$found" ] && command -v ninja >/dev/null; then

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from generator.cost import Cost
 from generator.operators.convert import SiteKernel
 from generator.spec import KernelSpec
 
@@ -9,48 +12,50 @@ TILE = 4
 """Right-hand sides that a thread takes together; blocks are padded to multiples of it."""
 
 
-REALS = 24
-"""Of a Dirac spinor of three colours."""
-
-
 def _bytes(fields: int, spec: KernelSpec) -> float:
-    return fields * spec.format.spinor_bytes(4, spec.colours)
+    return fields * spec.format.spinor_bytes(spec.colour_vectors, spec.colours)
+
+
+class BlockKernel(SiteKernel):
+    """One of them; every number of a right-hand side meets every right-hand side of the other tile."""
+
+    def cost(self, spec: KernelSpec) -> Cost:
+        """Four right-hand sides of either field."""
+        flops = 4 * TILE * TILE * 2 * spec.colour_vectors * spec.colours
+        return replace(super().cost(spec), flops=flops, reported=flops)
 
 
 BLOCK_KERNELS = (
-    SiteKernel(
+    BlockKernel(
         name="block_dot",
         formula="<x_i, y_j>",
-        axes=("precision",),
+        axes=("precision", "spins"),
         runtime_body="BlockDot",
-        arguments=lambda spec: [spec.spinor_codec],
+        arguments=lambda spec: [spec.spinor_codec, str(spec.colour_vectors)],
         moved=lambda spec: _bytes(2 * TILE, spec),
-        flops=(4 * TILE * TILE * REALS, 4 * TILE * TILE * REALS),
         sums=2 * TILE * TILE,
         family="block",
         group="block",
     ),
-    SiteKernel(
+    BlockKernel(
         name="block_product",
         formula="y_j = sum_i x_i m_ij",
-        axes=("precision",),
+        axes=("precision", "spins"),
         runtime_body="BlockCombination",
-        arguments=lambda spec: [spec.spinor_codec, "false"],
+        arguments=lambda spec: [spec.spinor_codec, str(spec.colour_vectors), "false"],
         moved=lambda spec: _bytes(2 * TILE, spec),
-        flops=(4 * TILE * TILE * REALS, 4 * TILE * TILE * REALS),
         family="block",
         group="block",
     ),
-    SiteKernel(
+    BlockKernel(
         name="block_update",
         formula="y_j = z_j + sum_i x_i m_ij",
-        axes=("precision",),
+        axes=("precision", "spins"),
         runtime_body="BlockCombination",
-        arguments=lambda spec: [spec.spinor_codec, "true"],
+        arguments=lambda spec: [spec.spinor_codec, str(spec.colour_vectors), "true"],
         moved=lambda spec: _bytes(3 * TILE, spec),
-        flops=(4 * TILE * TILE * REALS, 4 * TILE * TILE * REALS),
         family="block",
         group="block",
     ),
 )
-"""Kernels of block methods; cost is that of four right-hand sides of either field."""
+"""Kernels of block methods."""

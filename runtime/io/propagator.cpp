@@ -124,12 +124,18 @@ PropagatorFile::PropagatorFile(const std::filesystem::path& path, const Lattice&
 
 PropagatorFile::~PropagatorFile() = default;
 
-bool PropagatorFile::has(int first, int colour) const { return parts_->known.has(3 * first + colour); }
-bool PropagatorFile::touched(int first, int colour) const { return parts_->known.touched(3 * first + colour); }
-ColumnReport PropagatorFile::report(int first, int colour) const { return parts_->known.report(3 * first + colour); }
+bool PropagatorFile::has(int first, int colour) const {
+  return parts_->known.has(parts_->known.form.column(first, colour));
+}
+bool PropagatorFile::touched(int first, int colour) const {
+  return parts_->known.touched(parts_->known.form.column(first, colour));
+}
+ColumnReport PropagatorFile::report(int first, int colour) const {
+  return parts_->known.report(parts_->known.form.column(first, colour));
+}
 
 bool PropagatorFile::read(int first, int colour, HostSpinor& column) const {
-  const int n = 3 * first + colour;
+  const int n = parts_->known.form.column(first, colour);
   const FileBox box = parts_->box(n);
   const PropagatorForm& form = parts_->known.form;
   const std::size_t slice = std::size_t(parts_->lattice.space_sites()) * form.components();
@@ -141,7 +147,7 @@ bool PropagatorFile::read(int first, int colour, HostSpinor& column) const {
 }
 
 void PropagatorFile::write(int first, int colour, const HostSpinor& column, const ColumnReport& report) {
-  const int n = 3 * first + colour;
+  const int n = parts_->known.form.column(first, colour);
   const FileBox box = parts_->box(n);
   PropagatorStructure& known = parts_->known;
   const std::size_t slice = std::size_t(parts_->lattice.space_sites()) * known.form.components();

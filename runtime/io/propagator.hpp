@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -28,13 +29,16 @@ struct ColumnReport {
   std::vector<double> midpoint;  ///< of domain-wall quarks: sums of |psi|^2 half-way, for each t of the whole lattice
 };
 
-/// What kind of columns a file has: `/column/<a>/<colour>`.
+/// What kind of columns a file has: `/column/<a>/<colour>`, or of eigenvectors `/column/<number>/<slice>`.
 struct PropagatorForm {
   bool staggered = false;  ///< colour vectors, and `a` is the number of the mass; else spinors, and `a` the spin
   int first = 4;           ///< values of `a`
   bool midpoint = false;   ///< reports have the midpoint sums of domain-wall quarks
+  bool vectors = false;    ///< eigenvectors, not a propagator
+  int each = 3;            ///< columns of each `a`
 
-  int columns() const { return 3 * first; }
+  int columns() const { return each * first; }
+  int column(int a, int b) const { return each * a + b; }
   int components() const { return staggered ? 3 : 12; }
   friend bool operator==(const PropagatorForm&, const PropagatorForm&) = default;
 };
@@ -90,7 +94,9 @@ class PropagatorFile {
 class PropagatorReader {
  public:
   /// \throws Error it is missing, damaged, of the former format or no propagator.
-  explicit PropagatorReader(const std::filesystem::path& path, Communicator& communicator = *Communicator::self());
+  /// \param vectors whether it is to hold eigenvectors; neither: it may.
+  explicit PropagatorReader(const std::filesystem::path& path, Communicator& communicator = *Communicator::self(),
+                            std::optional<bool> vectors = false);
   ~PropagatorReader();
 
   /// All attributes.

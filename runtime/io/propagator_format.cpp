@@ -127,12 +127,18 @@ const T& require(const Provenance& attributes, const std::string& key, const std
 void read_form(PropagatorStructure& s, hid_t file, const std::string& path) {
   const auto& kind = require<std::string>(s.attributes, "kind", path);
   const long long columns = require<long long>(s.attributes, "columns", path);
+  if (s.form.vectors) {
+    const long long each = require<long long>(s.attributes, "slices", path);
+    s.form.each = static_cast<int>(std::clamp(each, 1LL, most_columns));
+  }
   const auto& extent = require<std::vector<long long>>(s.attributes, "lattice", path);
   const bool sound = (kind == "dirac" || kind == "staggered") && columns > 0 && columns <= most_columns &&
-                     columns % 3 == 0 && extent.size() == directions &&
+                     columns % s.form.each == 0 && extent.size() == directions &&
                      std::all_of(extent.begin(), extent.end(), [](long long n) { return n > 0 && n <= most_extent; });
   if (!sound) throw Error(fmt::format("{}: attributes kind, columns and lattice do not fit: damaged", path));
-  s.form = {kind == "staggered", static_cast<int>(columns / 3), H5Lexists(file, "midpoint", H5P_DEFAULT) > 0};
+  s.form.staggered = kind == "staggered";
+  s.form.first = static_cast<int>(columns / s.form.each);
+  s.form.midpoint = H5Lexists(file, "midpoint", H5P_DEFAULT) > 0;
   for (int mu = 0; mu < directions; ++mu) s.extent[mu] = static_cast<int>(extent[mu]);
   check_form(s, path);
 }
@@ -156,7 +162,13 @@ hdf5::Handle record_type() {
   return type;
 }
 
-std::string column_name(int n) { return fmt::format("/column/{}/{}", n / 3, n % 3); }
+const char* name_of(const PropagatorForm& form) {
+  return form.vectors ? "quarksmith eigenvectors 1" : "quarksmith propagator 2";
+}
+
+std::string column_name(int n, const PropagatorForm& form) {
+  return fmt::format("/column/{}/{}", n / form.each, n % form.each);
+}
 
 hdf5::Extent column_extent(const Coordinates& n, const PropagatorForm& form) {
   hdf5::Extent all = {hsize_t(n[3]), hsize_t(n[2]), hsize_t(n[1]), hsize_t(n[0])};
@@ -168,9 +180,10 @@ hdf5::Extent column_extent(const Coordinates& n, const PropagatorForm& form) {
 void create(hid_t file, const PropagatorHeader& header, const Coordinates& n) {
   const PropagatorForm& form = header.form;
   const hdf5::Handle complex = hdf5::named_complex_type(file);
-  hdf5::put_attribute(file, "format", name, complex);
+  hdf5::put_attribute(file, "format", std::string(name_of(form)), complex);
   hdf5::put_attribute(file, "kind", std::string(form.staggered ? "staggered" : "dirac"), complex);
   hdf5::put_attribute(file, "columns", static_cast<long long>(form.columns()), complex);
+  if (form.vectors) hdf5::put_attribute(file, "slices", static_cast<long long>(form.each), complex);
   hdf5::put_attribute(file, "lattice", std::vector<long long>(n.begin(), n.end()), complex);
   for (const Provenance* all : {&header.provenance, &header.remarks})
     for (const auto& [key, value] : *all) hdf5::put_attribute(file, key, value, complex);
@@ -179,7 +192,7 @@ void create(hid_t file, const PropagatorHeader& header, const Coordinates& n) {
   hdf5::create_axis(file, "colour", 3);
   hdf5::create_axis(file, "number", form.columns());
   for (int k = 0; k < form.columns(); ++k)
-    hdf5::create_dataset(file, column_name(k), complex, column_extent(n, form), axes_of(form), false);
+    hdf5::create_dataset(file, column_name(k, form), complex, column_extent(n, form), axes_of(form), false);
   hdf5::create_dataset(file, "/report", record_type(), {hsize_t(form.columns())}, {"number"}, true);
   if (form.midpoint)
     hdf5::create_dataset(file, "/midpoint", H5T_NATIVE_DOUBLE, {hsize_t(form.columns()), hsize_t(n[3])},
@@ -188,7 +201,8 @@ void create(hid_t file, const PropagatorHeader& header, const Coordinates& n) {
 
 void check_form(const PropagatorStructure& s, const std::string& path) {
   long long sites = 1;
-  bool sound = s.form.first > 0 && s.form.first <= most_columns / 3 && (s.form.staggered || s.form.first == 4) &&
+  bool sound = s.form.first > 0 && s.form.each > 0 && s.form.first <= most_columns / s.form.each &&
+               (s.form.vectors || (s.form.each == 3 && (s.form.staggered || s.form.first == 4))) &&
                !(s.form.staggered && s.form.midpoint);
   for (const int n : s.extent) {
     sound = sound && n > 0 && n <= most_extent && n % 2 == 0 && sites <= most_sites / n;
@@ -196,7 +210,7 @@ void check_form(const PropagatorStructure& s, const std::string& path) {
   }
   if (!sound)
     throw Error(fmt::format("{}: {} columns of a {} lattice cannot be: damaged, or not one of ours", path,
-                            3LL * s.form.first, fmt::join(s.extent, "x")));
+                            1LL * s.form.each * s.form.first, fmt::join(s.extent, "x")));
 }
 
 PropagatorStructure read(hid_t file, const std::string& path) {
@@ -209,8 +223,10 @@ PropagatorStructure read(hid_t file, const std::string& path) {
         fmt::format("{}: of the former format ({}), which has no checksums; finish or read it with the "
                     "version that wrote it, or discard it with --overwrite",
                     path, found));
-  if (found != name)
-    throw Error(fmt::format("{}: no propagator of ours: its attribute format is '{}', not '{}'", path, found, name));
+  s.form.vectors = found == name_of({.vectors = true});
+  if (found != name_of(s.form))
+    throw Error(
+        fmt::format("{}: no propagator of ours: its attribute format is '{}', not '{}'", path, found, name_of(s.form)));
   read_form(s, file, path);
   s.resize();
   const hdf5::Handle complex = hdf5::complex_type(), record = record_type();
@@ -225,7 +241,7 @@ PropagatorStructure read(hid_t file, const std::string& path) {
     whole(columns + 1, "/midpoint", H5T_NATIVE_DOUBLE, {hsize_t(columns), hsize_t(s.extent[3])}, s.midpoint.data());
   for (int n = 0; n < columns; ++n)
     s.places[n] = hdf5::place_of(
-        hdf5::open_dataset(file, column_name(n), complex, column_extent(s.extent, s.form), path), complex);
+        hdf5::open_dataset(file, column_name(n, s.form), complex, column_extent(s.extent, s.form), path), complex);
   return s;
 }
 

@@ -49,10 +49,11 @@ struct PropagatorStructure {
 
 namespace propagator_format {
 
-inline constexpr const char* name = "quarksmith propagator 2";
+/// The attribute `format`.
+const char* name_of(const PropagatorForm& form);
 
 hdf5::Handle record_type();
-std::string column_name(int n);
+std::string column_name(int n, const PropagatorForm& form);
 /// Axes t, z, y, x, then spin and colour or colour alone.
 hdf5::Extent column_extent(const Coordinates& lattice, const PropagatorForm& form);
 /// Attributes, axes and datasets of a new file.

@@ -29,8 +29,8 @@ struct PropagatorReader::Parts {
 
   std::vector<Complex64> read_box(int n, const Lattice& lattice) const {
     if (lattice.global_extent() != known.extent)
-      throw Error(fmt::format("{}: {} does not hold columns of a {} lattice", path.string(), format::column_name(n),
-                              lattice.global_text()));
+      throw Error(fmt::format("{}: {} does not hold columns of a {} lattice", path.string(),
+                              format::column_name(n, known.form), lattice.global_text()));
     const std::size_t components = known.form.components();
     if (known.places[n] != 0) {
       const std::size_t slice = lattice.space_sites() * components;
@@ -46,10 +46,15 @@ struct PropagatorReader::Parts {
   }
 };
 
-PropagatorReader::PropagatorReader(const std::filesystem::path& path, Communicator& communicator)
+PropagatorReader::PropagatorReader(const std::filesystem::path& path, Communicator& communicator,
+                                   std::optional<bool> vectors)
     : parts_(new Parts{communicator, path, nullptr, {}}) {
   hdf5::quiet();
   communicator.together([&] { parts_->open(); });
+  if (vectors && form().vectors != *vectors)
+    throw UsageError(fmt::format("{}: holds {}", path.string(),
+                                 *vectors ? "a propagator; name a file of eigenvectors, of `quarksmith eigen`"
+                                          : "eigenvectors; name a file of a propagator"));
 }
 
 PropagatorReader::~PropagatorReader() = default;
@@ -57,17 +62,23 @@ PropagatorReader::~PropagatorReader() = default;
 const Provenance& PropagatorReader::provenance() const { return parts_->known.attributes; }
 const PropagatorForm& PropagatorReader::form() const { return parts_->known.form; }
 const Coordinates& PropagatorReader::extent() const { return parts_->known.extent; }
-bool PropagatorReader::has(int first, int colour) const { return parts_->known.has(3 * first + colour); }
-bool PropagatorReader::touched(int first, int colour) const { return parts_->known.touched(3 * first + colour); }
-ColumnReport PropagatorReader::report(int first, int colour) const { return parts_->known.report(3 * first + colour); }
+bool PropagatorReader::has(int first, int colour) const {
+  return parts_->known.has(parts_->known.form.column(first, colour));
+}
+bool PropagatorReader::touched(int first, int colour) const {
+  return parts_->known.touched(parts_->known.form.column(first, colour));
+}
+ColumnReport PropagatorReader::report(int first, int colour) const {
+  return parts_->known.report(parts_->known.form.column(first, colour));
+}
 
 std::string PropagatorReader::checksum(int first, int colour) const {
-  const ColumnRecord& r = parts_->known.records[3 * first + colour];
+  const ColumnRecord& r = parts_->known.records[parts_->known.form.column(first, colour)];
   return ScidacChecksum(r.a, r.b).text();
 }
 
 bool PropagatorReader::read(int first, int colour, HostSpinor& column) const {
-  const int n = 3 * first + colour;
+  const int n = parts_->known.form.column(first, colour);
   const std::vector<Complex64> numbers = parts_->read_box(n, column.lattice);
   const ScidacChecksum sum = format::checksum_of(numbers, column.lattice, form(), parts_->communicator);
   format::unpack(numbers, form(), column);

@@ -84,7 +84,9 @@ class Unpacker {
 };
 
 template <class T>
-constexpr bool is_list = requires(const T& value) { value.size(); };
+constexpr bool is_list = requires(const T& value) {
+  value.size();
+};
 
 template <class T>
 ProvenanceValue unpack_value(Unpacker& from) {
@@ -105,9 +107,10 @@ ProvenanceValue unpack_value(Unpacker& from, std::size_t kind, const std::string
 /// All but the reports.
 std::string pack_head(const PropagatorStructure& s) {
   Packer to;
-  to.put(static_cast<std::uint8_t>(s.form.staggered));
+  to.put(static_cast<std::uint8_t>(s.form.staggered + 2 * s.form.vectors));
   to.put(static_cast<std::uint8_t>(s.form.midpoint));
   to.put(static_cast<std::int32_t>(s.form.first));
+  if (s.form.vectors) to.put(static_cast<std::int32_t>(s.form.each));
   to.put(s.extent);
   to.put_list(s.places);
   to.put(static_cast<std::uint64_t>(s.attributes.size()));
@@ -129,9 +132,12 @@ std::string pack_head(const PropagatorStructure& s) {
 PropagatorStructure unpack_head(std::string_view text, const std::string& path) {
   Unpacker from(text, path);
   PropagatorStructure s;
-  s.form.staggered = from.get<std::uint8_t>() != 0;
+  const auto kind = from.get<std::uint8_t>();
+  s.form.staggered = kind % 2 != 0;
+  s.form.vectors = kind / 2 != 0;
   s.form.midpoint = from.get<std::uint8_t>() != 0;
   s.form.first = from.get<std::int32_t>();
+  if (s.form.vectors) s.form.each = from.get<std::int32_t>();
   s.extent = from.get<Coordinates>();
   check_form(s, path);
   s.places = from.get_list<std::vector<std::uint64_t>>();
@@ -239,7 +245,8 @@ PropagatorStructure ask_library(const InputFile& file) {
                             fmt::join(s.extent, "x")));
   for (int n = 0; n < s.form.columns(); ++n)
     if (s.places[n] > file.size() || (s.places[n] != 0 && s.column_bytes() > file.size() - s.places[n]))
-      throw Error(fmt::format("{}: {} reaches beyond the end of the file: truncated or damaged", path, column_name(n)));
+      throw Error(
+          fmt::format("{}: {} reaches beyond the end of the file: truncated or damaged", path, column_name(n, s.form)));
   return s;
 }
 
@@ -276,7 +283,7 @@ PropagatorStructure load(const InputFile& file) {
 
 std::vector<Complex64> load_column(const std::string& path, int n, const Lattice& part, const PropagatorForm& form) {
   const hdf5::Extent after = form.staggered ? hdf5::Extent{3} : hdf5::Extent{4, 3};
-  return hdf5::load_part(path, {column_name(n), {}, after}, part);
+  return hdf5::load_part(path, {column_name(n, form), {}, after}, part);
 }
 
 void require_apart(const PropagatorStructure& s, std::uint64_t bytes, const std::string& path) {

@@ -7,7 +7,7 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 /// <x_i, y_j> of four right-hand sides of x and four of y; the call has four "right-hand sides" for each such pair of
 /// groups: those of x, of which there are a.columns / 4, fastest. sums[2 (4 i + j)] is the real part.
-template <class Codec>
+template <class Codec, int Spins>
 struct BlockDot {
   using Element = typename Codec::Element;
   static constexpr int tile = 4, sums = 2 * tile * tile;
@@ -17,12 +17,12 @@ struct BlockDot {
 
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>* sums) {
-    using Spinors = SpinorView<Codec, 4, W>;
+    using Spinors = SpinorView<Codec, Spins, W>;
     const Place place = element_place(a.geometry, index);
     const int groups = a.columns / tile, pair = rhs / tile;
     const int first_y = pair / groups * tile, first_x = pair % groups * tile;
     QUARKSMITH_UNROLL
-    for (int s = 0; s < 4; ++s) {  // loads of the other spins are left out by the compiler
+    for (int s = 0; s < Spins; ++s) {  // loads of the other spins are left out by the compiler
       Colour<typename Spinors::Real, Spinors::colours> x[tile];
       QUARKSMITH_UNROLL
       for (int i = 0; i < tile; ++i) x[i] = Spinors::load(a.x, place, first_x + i)[s];
@@ -38,7 +38,7 @@ struct BlockDot {
 
 /// y_j = sum_i x_i m_ij, with z_j added if Added, which may be y_j; i counts a.columns right-hand sides of x, which is
 /// not y. The complex matrix stands in a.scalars, row by row.
-template <class Codec, bool Added>
+template <class Codec, int Spins, bool Added>
 struct BlockCombination {
   using Element = typename Codec::Element;
   static constexpr int tile = sizeof(Element) == 8 ? 2 : 4, sums = 0;  // spinors that registers hold
@@ -48,7 +48,7 @@ struct BlockCombination {
 
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int index, int rhs, Lanes<double, W>*) {
-    using Spinors = SpinorView<Codec, 4, W>;
+    using Spinors = SpinorView<Codec, Spins, W>;
     using Real = typename Spinors::Real;
     const Place place = element_place(a.geometry, index);
     typename Spinors::Value y[tile];
@@ -68,7 +68,7 @@ struct BlockCombination {
         const Complex<Real> m = {Real{} + static_cast<Element>(row[2 * j]),
                                  Real{} + static_cast<Element>(row[2 * j + 1])};
         QUARKSMITH_UNROLL
-        for (int s = 0; s < 4; ++s) y[j][s] = y[j][s] + m * x[s];
+        for (int s = 0; s < Spins; ++s) y[j][s] = y[j][s] + m * x[s];
       }
     }
     QUARKSMITH_UNROLL

@@ -32,7 +32,7 @@ std::string replaced(std::string_view name, char from, char to) {
 }  // namespace
 
 const ActionInfo& find_action(std::string_view name) { return find_in(actions(), "action", name); }
-const ActionInfo& find_smearing(std::string_view name) { return find_in(smearings(), "smearing", name); }
+const ActionInfo& find_smearing(std::string_view name) { return find_in(stated_smearings(), "smearing", name); }
 
 std::string option_name(std::string_view name) { return replaced(name, '_', '-'); }
 std::string stated_name(std::string_view option) { return replaced(option, '-', '_'); }

@@ -14,7 +14,7 @@ constexpr int spins = 4;
 
 /// V of gamma = V gamma_DeGrandRossi V^+ for each flavour.
 Dense rotation(const BasisInfo& basis, int flavours) {
-  Dense v(spins * flavours, spins * flavours);
+  Dense v = Dense::Zero(spins * flavours, spins * flavours);
   for (int f = 0; f < flavours; ++f)
     for (int i = 0; i < spins; ++i)
       for (int j = 0; j < spins; ++j) {
@@ -26,19 +26,19 @@ Dense rotation(const BasisInfo& basis, int flavours) {
 
 Dense constant_of(const ActionValues& values, const BasisInfo& basis) {
   const int flavours = values.info().flavours;
-  Dense t(spins * flavours, spins * flavours);
+  Dense t = Dense::Zero(spins * flavours, spins * flavours);
   for (const ConstantPart& part : values.info().constant) {
     const Complex64 number = values.complex(part.number);
     for (const auto& e : part.elements) t(e.row, e.column) += number * e.value;
   }
   const Dense v = rotation(basis, flavours);
-  return v * t * adjoint(v);
+  return v * t * v.adjoint();
 }
 
 template <class T>
 Memory store_as(const Dense& m, const std::shared_ptr<Device>& device) {
   std::vector<T> numbers;
-  for (const Complex64& z : m.element) {
+  for (const Complex64& z : m.reshaped<Eigen::RowMajor>()) {
     numbers.push_back(static_cast<T>(z.real()));
     numbers.push_back(static_cast<T>(z.imag()));
   }
@@ -84,16 +84,14 @@ SiteTerm::SiteTerm(const ActionValues& values, std::shared_ptr<const StoredTerm>
       return precision.element_bytes == 8 ? store_as<double>(m, domain->device_pointer())
                                           : store_as<float>(m, domain->device_pointer());
     };
-    Matrix m{{store(t), store(adjoint(t))}, 0};
+    Matrix m{{store(t), store(t.adjoint())}, 0};
     if (inverse) {
       m.elements[2] = store(inverse->matrix);
-      m.elements[3] = store(adjoint(inverse->matrix));
+      m.elements[3] = store(inverse->matrix.adjoint());
       m.log_det = inverse->log_det;
     }
     matrix_ = std::make_shared<const Matrix>(std::move(m));
-    double square = 0;
-    for (const Complex64& z : t.element) square += std::norm(z);
-    size_ = std::sqrt(square / t.rows);
+    size_ = t.norm() / std::sqrt(double(t.rows()));
   } else if (!stored_) {
     invertible_ = diagonal_ * diagonal_ + shift() != 0;
     if (twisted_ && diagonal_ == 0)  // kernels have it as a multiple of the diagonal

@@ -18,8 +18,9 @@ void ChronologicalGuess::guess(SpinorField& x, const SpinorField& b, const Linea
   if (basis_.empty()) return;
   const Blas blas(x);
   SpinorField mv = x.like(), av = x.like();
-  Dense a(static_cast<int>(basis_.size()), static_cast<int>(basis_.size())), f(a.rows, 1);
-  for (int j = 0; j < a.columns; ++j) {
+  const auto n = static_cast<Eigen::Index>(basis_.size());
+  Dense a(n, n), f(n, 1);
+  for (int j = 0; j < n; ++j) {
     m.apply(mv, basis_[j], Dagger::no);
     m.apply(av, mv, Dagger::yes);
     for (int i = 0; i <= j; ++i) {
@@ -30,9 +31,9 @@ void ChronologicalGuess::guess(SpinorField& x, const SpinorField& b, const Linea
     f(j, 0) = blas.dot(basis_[j], b);
   }
   const Dense inverse = inverse_of_positive(a);
-  if (inverse.rows == 0) return;
+  if (inverse.rows() == 0) return;
   const Dense c = inverse * f;
-  for (int j = 0; j < c.rows; ++j) blas.axpby(c(j, 0), basis_[j], 1, x);
+  for (int j = 0; j < n; ++j) blas.axpby(c(j, 0), basis_[j], 1, x);
 }
 
 /// Gram and Schmidt from the latest on: without its last vector, the basis spans the solutions but for the oldest.

@@ -12,15 +12,18 @@
 namespace quarksmith {
 namespace {
 
-constexpr int group = 4;             ///< to multiples of which blocks are padded (runtime/kernels/block.hpp)
 constexpr int most_blocks = 20;      ///< blocks that follow each other
 constexpr int block_patience = 200;  ///< iterations without a new least residual after which a block ends
 /// Pivots below which columns of unit length count as dependent: what is left of them would be rounding.
 constexpr double least_pivot = 1e-12;
-/// Pivots below which a factorisation is repeated for the sake of orthogonality.
-constexpr double small_pivot = 1e-6;
 
-int padded(int columns) { return (columns + group - 1) / group * group; }
+/// Euclidean norm of each column.
+std::vector<double> column_norms(const Dense& a) {
+  std::vector<double> norms;
+  for (int j = 0; j < a.cols(); ++j) norms.push_back(a.col(j).norm());
+  return norms;
+}
+
 }  // namespace
 
 /// The right-hand sides of a block.
@@ -39,8 +42,8 @@ struct BlockConjugateGradients::Columns {
 BlockConjugateGradients::BlockConjugateGradients(const LinearOperator& outer, const LinearOperator& inner, int rhs,
                                                  double deviation)
     : outer_(&outer),
-      normal_(inner, padded(std::min(rhs, most))),
-      capacity_(padded(std::min(rhs, most))),
+      normal_(inner, BlockBlas::padded(std::min(rhs, most))),
+      capacity_(BlockBlas::padded(std::min(rhs, most))),
       least_(&outer.precision() == &inner.precision() ? attainable(deviation)
                                                       : std::max(attainable(inner.precision()), attainable(deviation))),
       blas_(outer),
@@ -51,83 +54,10 @@ BlockConjugateGradients::BlockConjugateGradients(const LinearOperator& outer, co
       w_(x_.like()),
       r_(outer.field(std::min(rhs, most))),
       s_(r_.like()),
-      matrix_(outer.domain()->device_pointer(), 2 * sizeof(Complex64) * capacity_ * capacity_),
+      block_blas_(inner, std::size_t(capacity_) * capacity_, 2),
       convert_(outer, outer.precision(), inner.precision(), 1) {
   if (outer.spins() != 4) throw UsageError("block-cg works on Dirac spinors; use cg");
-  const auto kernel = [&](std::string_view name) {
-    return &find(outer.domain()->device().kernels(),
-                 {.operation = name, .precision = inner.precision().name, .colours = outer.components().colours});
-  };
-  dot_ = kernel("block_dot");
-  product_ = kernel("block_product");
-  update_ = kernel("block_update");
   for (SpinorField* f : {&x_, &q_, &p_, &v_, &w_}) f->fill(0);
-}
-
-/// X^+ Y
-Dense BlockConjugateGradients::dot(const SpinorField& x, int x_columns, const SpinorField& y, int y_columns) {
-  const int groups = padded(x_columns) / group, others = padded(y_columns) / group;
-  Arguments a = x.arguments();
-  a.rhs = group * groups * others;
-  a.columns = group * groups;
-  a.x = x.operand();
-  a.y = y.operand();
-  const std::vector<double> sums = reduce(x.domain(), *dot_, a);
-  Dense m(x_columns, y_columns);
-  for (int i = 0; i < x_columns; ++i)
-    for (int j = 0; j < y_columns; ++j) {
-      const int pair = j / group * groups + i / group;
-      const double* at =
-          &sums.at(static_cast<std::size_t>(pair * group) * dot_->sums + 2 * (group * (i % group) + j % group));
-      m(i, j) = {at[0], at[1]};
-    }
-  return m;
-}
-
-/// Copies up to two matrices to the device, with columns padded by zeros.
-void BlockConjugateGradients::stage(std::initializer_list<const Dense*> matrices) {
-  const std::size_t size = static_cast<std::size_t>(capacity_) * capacity_;
-  std::vector<Complex64> all(size * matrices.size());
-  auto at = all.begin();
-  for (const Dense* m : matrices) {
-    for (int i = 0; i < m->rows; ++i)
-      std::copy_n(&m->element[static_cast<std::size_t>(i) * m->columns], m->columns, at + i * padded(m->columns));
-    at += static_cast<std::ptrdiff_t>(size);
-  }
-  matrix_.device().upload(matrix_.data(), all.data(), sizeof(Complex64) * all.size());
-}
-
-/// Y = [Z +] X M with the matrix that was staged at that place.
-void BlockConjugateGradients::combine(const Kernel& kernel, const SpinorField& x, const SpinorField* z, SpinorField& y,
-                                      const Dense& m, int place) {
-  const int width = padded(m.columns);
-  Arguments a = x.arguments();
-  a.rhs = width;
-  a.columns = m.rows;
-  a.x = x.operand();
-  a.y = y.operand();
-  if (z != nullptr) a.z = z->operand();
-  a.scalars = static_cast<double*>(matrix_.data()) + 2 * static_cast<std::ptrdiff_t>(place) * capacity_ * capacity_;
-  x.device().run(kernel, a);
-}
-
-/// Q = Q T with Q^+ Q = 1; S takes it back. \return the rank, which `width_` becomes.
-int BlockConjugateGradients::orthonormalise(Dense& s, double cut, bool scaled) {
-  s = Dense::identity(width_);
-  for (int pass = 0; pass < 3 && width_ > 0; ++pass) {
-    const Dense gram = dot(q_, width_, q_, width_);
-    const double start = now();
-    const RankRevealing f = factorise(gram, cut, scaled && pass == 0);
-    s = f.s * s;
-    width_ = f.s.rows;
-    host_seconds_ += now() - start;
-    if (width_ == 0) break;
-    stage({&f.t});
-    combine(*product_, q_, nullptr, w_, f.t);
-    std::swap(q_, w_);
-    if (f.pivots[0] > small_pivot * f.pivots[1]) break;
-  }
-  return width_;
 }
 
 std::vector<SolverResult> BlockConjugateGradients::improve(SpinorField& x, const SpinorField& b,
@@ -217,7 +147,8 @@ bool BlockConjugateGradients::begin(Columns& all) {
   }
   const int columns = width_;
   const double cut = std::max(least_pivot, std::pow(attainable(normal_.precision()), 2));
-  if (orthonormalise(c_, cut, true) == 0) return false;
+  block_blas_.orthonormalise(q_, w_, width_, c_, cut, true);
+  if (width_ == 0) return false;
   if (width_ < columns) {
     SolverResult& result = all.results[all.first + all.open[0]];
     result.events.push_back(
@@ -237,7 +168,7 @@ int BlockConjugateGradients::iterate(Columns& all) {
   double least = INFINITY;
   int k = 0, least_at = 0;
   while (k < limit && width_ > 0) {
-    if (!step(static_cast<int>(all.open.size()))) {
+    if (!step()) {
       all.results[all.first + all.open[0]].events.push_back(
           {done + k, "breakdown: P^+ H P is not positive; the block ends"});
       break;
@@ -260,25 +191,24 @@ int BlockConjugateGradients::iterate(Columns& all) {
 }
 
 /// One iteration. \return false if P^+ H P is not positive in this precision: nothing was changed then.
-bool BlockConjugateGradients::step(int columns) {
+bool BlockConjugateGradients::step() {
   SpinorField p = p_.columns(0, width_), v = v_.columns(0, width_);
   normal_.apply(v, p, Dagger::no);
-  const Dense php = dot(p_, width_, v_, width_);
+  const Dense php = block_blas_.dot(p_, width_, v_, width_);
   const double start = now();
   alpha_ = inverse_of_positive(php);
-  if (alpha_.rows == 0) return false;
+  if (alpha_.rows() == 0) return false;
   const Dense correction = alpha_ * c_, minus_alpha = -1.0 * alpha_;
   host_seconds_ += now() - start;
-  stage({&correction, &minus_alpha});
-  combine(*update_, p_, &x_, x_, correction, 0);
-  combine(*update_, v_, &q_, q_, minus_alpha, 1);
-  orthonormalise(s_matrix_, least_pivot, false);
-  c_ = s_matrix_ * c_;
-  if (c_.rows == 0) c_ = Dense(0, columns);
+  block_blas_.stage({&correction, &minus_alpha});
+  block_blas_.update(p_, x_, x_, correction, 0);
+  block_blas_.update(v_, q_, q_, minus_alpha, 1);
+  block_blas_.orthonormalise(q_, w_, width_, s_matrix_, least_pivot, false);
+  c_ = (s_matrix_ * c_).eval();
   if (width_ == 0) return true;
-  const Dense s_adjoint = adjoint(s_matrix_);
-  stage({&s_adjoint});
-  combine(*update_, p_, &q_, v_, s_adjoint);  // P' = Q' + P S^+
+  const Dense s_adjoint = s_matrix_.adjoint();
+  block_blas_.stage({&s_adjoint});
+  block_blas_.update(p_, q_, v_, s_adjoint);  // P' = Q' + P S^+
   std::swap(p_, v_);
   return true;
 }

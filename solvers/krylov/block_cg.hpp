@@ -4,7 +4,7 @@
 
 #include "solvers/krylov/batch.hpp"
 #include "solvers/krylov/converter.hpp"
-#include "solvers/krylov/dense.hpp"
+#include "solvers/krylov/block_blas.hpp"
 #include "solvers/krylov/normal.hpp"
 
 namespace quarksmith {
@@ -42,7 +42,7 @@ class BlockConjugateGradients {
   static std::pair<int, int> fields() { return {6, 2}; }
   /// Seconds of the iterations so far, and of them those in which the host computed.
   double seconds() const { return seconds_; }
-  double host_seconds() const { return host_seconds_; }
+  double host_seconds() const { return host_seconds_ + block_blas_.host_seconds(); }
 
  private:
   struct Columns;
@@ -51,22 +51,16 @@ class BlockConjugateGradients {
   void correct(Columns& all);
   bool begin(Columns& all);
   int iterate(Columns& all);
-  bool step(int columns);
-  Dense dot(const SpinorField& x, int x_columns, const SpinorField& y, int y_columns);
-  void stage(std::initializer_list<const Dense*> matrices);
-  void combine(const Kernel& kernel, const SpinorField& x, const SpinorField* z, SpinorField& y, const Dense& m,
-               int place = 0);
-  int orthonormalise(Dense& s, double cut, bool scaled);
+  bool step();
 
   const LinearOperator* outer_;
   NormalOperator normal_;
   int capacity_;
   double least_;  ///< relative residual that is asked of a block
   Blas blas_;
-  const Kernel *dot_, *product_, *update_;
   SpinorField x_, q_, p_, v_, w_;  // inner: correction, Q, P, H P, work
   SpinorField r_, s_;              // outer: residuals; A^+ r, then corrections
-  Memory matrix_;
+  BlockBlas block_blas_;
   Converter convert_;
   Dense c_, s_matrix_, alpha_;
   int width_ = 0;  ///< columns of Q and P

@@ -29,6 +29,8 @@ struct Precisions {
 /// \throws UnknownName a part is no precision; UsageError more parts, or one that is higher than the one before.
 Precisions precisions_of(const std::string& text, int most);
 
+class Deflation;
+
 /// Choices of a solve.
 struct SolveSettings {
   Method method = Method::automatic;
@@ -44,6 +46,8 @@ struct SolveSettings {
   /// tolerance: |b - M x| / |b| of the full system; with Criterion::normal |A^+ (b - A x)| / |A^+ b| of the reduced
   /// one.
   SolverOptions options;
+  /// Eigenvectors for first guesses; Method::automatic is CG then, which they speed up as far as they can.
+  std::shared_ptr<const Deflation> deflation = nullptr;
 };
 
 /// \throws UsageError a number is out of its range, which the message tells.

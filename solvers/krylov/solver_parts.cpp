@@ -8,6 +8,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "solvers/eigen/deflation.hpp"
 #include "solvers/krylov/column.hpp"
 #include "solvers/krylov/few_sites.hpp"
 #include "solvers/krylov/usable_norm.hpp"
@@ -27,8 +28,9 @@ Solver::Parts::Parts(const Action& a, WorkingGauge gauge, const DomainPointer& d
   check(s.options);
   check(s.method, s.parameters);
   if (!action.has_even_odd()) settings.reduction = Reduction::none;
+  if (settings.deflation) check_deflation();
   make_operators();
-  const bool any_cg = falls_back || s.method == Method::cg;
+  const bool any_cg = falls_back || settings.method == Method::cg;
   if (any_cg && settings.reduction != Reduction::none && exact().reduced(s.reduction, 1)->hermitian()) {
     settings.method = Method::hermitian_cg;
     falls_back = false;
@@ -45,6 +47,20 @@ void Solver::Parts::rehearse(const Action& action, const SolveSettings& settings
   trial.blas();
   const auto& [outer, inner, lowest] = trial.precision;
   convert_both_ways(trial.exact().matrix(), {outer, inner, lowest});
+}
+
+/// CG on the normal equations keeps out what the guess has; other methods bring it back.
+void Solver::Parts::check_deflation() {
+  if (working_gauge.transformation)
+    throw UsageError(
+        fmt::format("links '{}': eigenvectors are not turned to temporal gauge; use r18 or r12", settings.links));
+  if (!in_double())
+    throw UsageError(
+        fmt::format("precision '{}': eigenvectors serve residuals in double; use double, double-single, "
+                    "double-half, ...",
+                    settings.precision));
+  if (falls_back) settings.method = Method::cg;
+  falls_back = false;
 }
 
 /// Where the storage misses the links by more than rounding, the outermost operator in double has all 18 reals.
@@ -320,6 +336,8 @@ std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField&
   System s{reduced_x_ ? reduced_x_->columns(0, rhs) : full_x.columns(0, rhs),
            reduced_b_ ? reduced_b_->columns(0, rhs) : full_b.columns(0, rhs), columns};
   if (high_->even_odd() != nullptr) prepare(s, full_b, b_norm);
+  if (settings.deflation)
+    settings.deflation->guess(s.x, s.b, high_->a(), high_->even_odd() != nullptr && high_->even_odd()->hermitian());
   std::vector<double> residuals;
   constexpr int attempts = 4;  // the reduced tolerance is an estimate
   for (int attempt = 0; attempt < attempts; ++attempt) {

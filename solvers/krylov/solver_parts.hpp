@@ -58,6 +58,7 @@ struct Solver::Parts {
   };
   using Chosen = std::function<bool(const Column&)>;
 
+  void check_deflation();
   void make_operators();
   /// The operator of residuals during a solve, and by how much the links in its precision that iterations use miss its.
   bool in_double() const { return precision.outer->name == "double"; }

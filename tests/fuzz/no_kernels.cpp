@@ -20,7 +20,7 @@ std::string_view name_of(Epilogue) { return ""; }
 
 std::span<const TunedDevice> tuned_devices() { return {}; }
 std::span<const ActionInfo> actions() { return {}; }
-std::span<const ActionInfo> smearings() { return {}; }
+std::span<const ActionInfo> stated_smearings() { return {}; }
 std::span<const RefusedAction> refused_actions() { return {}; }
 
 }  // namespace quarksmith

@@ -79,7 +79,7 @@ class Machine:
 @pytest.mark.parametrize(
     ("release", "manager", "some"),
     [
-        ("apt-get", "apt-get", "libmpfr-dev libgtest-dev libopenmpi-dev openmpi-bin libtomlplusplus-dev"),
+        ("apt-get", "apt-get", "libmpfr-dev libgtest-dev libopenmpi-dev openmpi-bin libtomlplusplus-dev libeigen3-dev"),
         ("dnf", "dnf", "gcc-toolset-13 python3.11"),
         ("fedora", "dnf", "gcc-c++ cmake ninja-build"),
         ("zypper", "zypper", "gcc13-c++ cmake ninja"),

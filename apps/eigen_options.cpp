@@ -1,0 +1,125 @@
+#include "apps/eigen_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "apps/contraction.hpp"
+#include "runtime/error.hpp"
+#include "runtime/text.hpp"
+#include "solvers/eigen/deflation.hpp"
+#include "solvers/eigen/eigen_file.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+constexpr double deflation_tolerance = 1e-9;
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// Attributes that must agree; what only shifts the eigenvalues of -D^2 need not.
+void require_same(const PropagatorReader& file, const std::string& path, const Provenance& wanted,
+                  const ActionInfo& action, bool shifts) {
+  for (const auto& [key, value] : wanted) {
+    const auto is_mass = [&](const ActionParameter& p) { return p.several && p.name == key; };
+    if (shifts && std::any_of(action.parameters.begin(), action.parameters.end(), is_mass)) continue;
+    const auto found = file.provenance().find(key);
+    if (found != file.provenance().end() && found->second == value) continue;
+    const std::string stated = found == file.provenance().end() ? "not stated" : "'" + text_of(found->second) + "'";
+    throw UsageError(
+        fmt::format("--deflate {}: eigenvectors of another operator ({} is {}, here '{}'); make those of "
+                    "this one with `quarksmith eigen`",
+                    path, key, stated, text_of(value)));
+  }
+}
+
+/// The operator whose vectors serve these solves.
+Spectrum kind_for(const Action& action, const SolveSettings& settings) {
+  return action.is_squared() && settings.reduction != Reduction::none ? Spectrum::staggered : Spectrum::normal;
+}
+
+std::shared_ptr<const Deflation> computed(int count, const Action& action, const Solver& solver,
+                                          const SolveSettings& settings, const CommonOptions& common) {
+  const Spectrum kind = kind_for(action, settings);
+  EigenOptions options{.count = count, .tolerance = deflation_tolerance};
+  Progress progress("eigenvectors", count, common);
+  options.observer = [&](int found, double residual) {
+    progress.show(found, fmt::format("{} found, residual {:.1e}", found, residual));
+  };
+  const double start = now();
+  Eigenpairs pairs =
+      EigenOperator(kind, action, solver.dirac(), solver.basis(), settings.reduction, options.block).find(options);
+  if (!pairs.converged)
+    throw Error(fmt::format("--deflate {}: eigenvectors to {:.1e} alone, {:.1e} asked for; use fewer", count,
+                            pairs.worst(), options.tolerance));
+  common.info(
+      fmt::format("{} eigenvectors in {}, {} applications", count, duration_text(now() - start), pairs.applications));
+  return std::make_shared<Deflation>(kind, pairs.values, std::move(pairs.vectors), action, settings.reduction);
+}
+
+}  // namespace
+
+Provenance eigen_provenance(const ActionChoice& choice, const HostGauge& gauge, const std::string& operator_name,
+                            const std::string& even_odd, const CommonOptions& common) {
+  Provenance all = choice.provenance;
+  all["gauge_digest"] = gauge_digest(gauge, common);
+  all["operator"] = operator_name;
+  all["even_odd"] = even_odd;
+  return all;
+}
+
+void DeflationOption::add_to(CLI::App& c) {
+  c.add_option("--deflate", text,
+               "first guesses from eigenvectors: FILE of `quarksmith eigen`, or how many to compute (--solver auto is "
+               "cg then)")
+      ->type_name("FILE|N");
+}
+
+void DeflationOption::check() const {
+  if (!given() || (is_number(text) && !std::filesystem::exists(text))) {
+    if (given() && (text.size() > 6 || std::stoi(text) < 1))
+      throw UsageError(fmt::format("--deflate {}: use 1 to 999999 eigenvectors", text));
+    return;
+  }
+  if (!std::filesystem::exists(text))
+    throw UsageError(fmt::format(
+        "--deflate {}: there is no such file; name one of `quarksmith eigen --out`, or a number of eigenvectors",
+        text));
+}
+
+std::shared_ptr<const Deflation> DeflationOption::make(const ActionChoice& choice, const HostGauge& gauge,
+                                                       const DomainPointer& domain, const SolveSettings& settings,
+                                                       const std::string& even_odd, const CommonOptions& common) const {
+  const Action& action = choice.action;
+  SolveSettings plain = settings;
+  plain.precision = "double";
+  plain.parameters = {};
+  plain.method = Method::cg;
+  const Solver solver(action, gauge, domain, plain);
+  if (is_number(text) && !std::filesystem::exists(text))
+    return computed(std::stoi(text), action, solver, settings, common);
+  if (!is_hdf5(text)) throw UsageError(fmt::format("--deflate {}: is no file of `quarksmith eigen`", text));
+  const PropagatorReader file(text, common.ranks(), true);
+  const std::string name = file.value<std::string>("operator");
+  const Spectrum kind = spectrum_of(name);
+  if (file.extent() != gauge.lattice.global_extent())
+    throw UsageError(fmt::format("--deflate {}: eigenvectors on another lattice", text));
+  const bool reduced = settings.reduction != Reduction::none;
+  const std::string form = kind != Spectrum::normal ? "none" : reduced ? even_odd : "none";
+  require_same(file, text, eigen_provenance(choice, gauge, name, form, common), action.info(),
+               kind == Spectrum::staggered);
+  const SystemOperator system(solver.dirac(), settings.reduction, 1);
+  if (kind == Spectrum::hermitian && reduced)
+    throw UsageError(
+        fmt::format("--deflate {}: eigenvectors of gamma_5 M serve solves on all sites; add --even-odd "
+                    "none, or make those of operator normal",
+                    text));
+  return std::make_shared<Deflation>(kind, eigenvalues_of(file, text),
+                                     read_eigenvectors(file, text, system.a(), solver.basis()), action,
+                                     settings.reduction);
+}
+
+}  // namespace quarksmith::apps

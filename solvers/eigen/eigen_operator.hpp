@@ -1,0 +1,43 @@
+/// \file
+/// The operators of an action whose eigenvectors serve.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "solvers/actions/action.hpp"
+#include "solvers/eigen/eigenpairs.hpp"
+#include "solvers/krylov/normal.hpp"
+
+namespace quarksmith {
+
+/// Which operator of M = T + h D.
+enum class Spectrum {
+  normal,     ///< M^+ M, or that of the even-odd form
+  hermitian,  ///< gamma_5 M on all sites
+  staggered   ///< -h^2 D^2 on the even sites, for D^+ = -D and T a number
+};
+/// `normal`, `hermitian`, `staggered`. \throws UnknownName another name.
+Spectrum spectrum_of(const std::string& name);
+
+/// One of these for an action on its links.
+class EigenOperator {
+ public:
+  /// \param dirac of the action in double; outlives this. \param basis of its spinors.
+  /// \param reduction of Spectrum::normal. \param block vectors to which it is applied together.
+  /// \throws UsageError the action does not have that operator.
+  EigenOperator(Spectrum kind, const Action& action, const DiracOperator& dirac, const BasisInfo& basis,
+                Reduction reduction, int block);
+  ~EigenOperator();
+  Eigenpairs find(const EigenOptions& options) const;
+
+ private:
+  struct Root;
+  std::unique_ptr<LinearOperator> made_;
+  std::unique_ptr<ReducedOperator> reduced_;
+  std::unique_ptr<Root> root_;
+  const LinearOperator* positive_;
+  double shift_ = 0;  ///< of its eigenvalues from those that are wanted
+};
+
+}  // namespace quarksmith

@@ -1,0 +1,220 @@
+#include "solvers/eigen/eigenpairs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "runtime/error.hpp"
+#include "solvers/eigen/chebyshev.hpp"
+#include "solvers/eigen/krylov_space.hpp"
+#include "solvers/eigen/rayleigh_ritz.hpp"
+
+namespace quarksmith {
+namespace {
+
+constexpr int most_cycles = 500, bound_steps = 24, range_rounds = 10;
+/// The filter at the lowest eigenvalue: while the range is looked for, and then. A larger one would take the accuracy
+/// from the highest of those wanted, where it is small.
+constexpr double first_growth = 50, last_growth = 500;
+
+long long dimension_of(const LinearOperator& a) {
+  const Components c = a.components();
+  return a.domain()->lattice().half_sites() * a.domain()->lattice().parts() * parities(a.subset()) * c.spins *
+         c.colours * a.slices();
+}
+
+/// The Krylov spaces of a filter, or of A for the largest eigenvalues, until enough pairs are locked.
+class Search {
+ public:
+  Search(const LinearOperator& a, const EigenOptions& options)
+      : options_(options),
+        filter_(a, options.block),
+        upper_(upper_bound(a, options)),
+        space_(options.largest ? a : static_cast<const LinearOperator&>(filter_), size_of(a, options), options.seed) {}
+
+  /// Locks the pairs that are wanted. \param limit of estimated residuals; times the square root of the lowest
+  /// eigenvalue where a root is diagonalised after this. \return false: too many cycles.
+  bool operator()(double limit, bool of_root) {
+    options_.largest ? space_.begin() : find_range();
+    limit_ = of_root && !options_.largest ? limit * std::min(1.0, std::sqrt(lowest_)) : limit;
+    if (!converge()) return false;
+    // A space that began with few vectors may have missed some of a multiple eigenvalue, and taken others instead.
+    for (int n = 0; n < most_cycles; ++n) {
+      leave_surplus();
+      if (space_.is_complete() || !finds_missing()) break;
+    }
+    leave_surplus();
+    return true;
+  }
+  KrylovSpace& space() { return space_; }
+  long long applications() const { return filter_.applications() + applications_; }
+
+ private:
+  static SpaceSize size_of(const LinearOperator& a, const EigenOptions& o) {
+    const long long all = dimension_of(a), some = 2LL * o.count + std::max(32, 8 * o.block);
+    // A small space is spanned at once; of a large one there is memory for the better part.
+    const int basis = static_cast<int>(std::min(all + o.block, some));
+    return {basis, o.block, some < all ? 2 * basis / 3 + o.block : basis};
+  }
+  double upper_bound(const LinearOperator& a, const EigenOptions& o) {
+    KrylovSpace space(a, {static_cast<int>(std::min<long long>(bound_steps, dimension_of(a))), 1, 1}, o.seed);
+    space.begin();
+    const KrylovSpace::Ritz ritz = space.fill();
+    applications_ += ritz.size();
+    return 1.02 * (ritz.values[0] + ritz.residuals[0]);
+  }
+
+  double value_of(double ritz) const { return options_.largest ? ritz : filter_.eigenvalue(ritz); }
+  /// Whether a Ritz value is one of those outside the unwanted part of the spectrum.
+  bool stands_out(double ritz) const { return options_.largest || ritz > 1 + 1e-6; }
+  /// Estimated |A v - lambda v| of a Ritz vector.
+  double estimate(const KrylovSpace::Ritz& ritz, int n) const {
+    if (!stands_out(ritz.values[n])) return INFINITY;
+    return options_.largest ? ritz.residuals[n] : ritz.residuals[n] / filter_.slope(ritz.values[n]);
+  }
+  bool comes_before(double a, double b) const { return options_.largest ? a > b : a < b; }
+
+  KrylovSpace::Ritz fill() {
+    KrylovSpace::Ritz ritz = space_.fill();
+    if (options_.largest) applications_ += std::max(0, ritz.size() - kept_);
+    return ritz;
+  }
+  void restart(const KrylovSpace::Ritz& ritz, int lock, int wanted) {
+    const int left = ritz.size() - lock;
+    int keep = wanted + (left - wanted) / 2;
+    keep = std::clamp(keep, 0, std::max(0, std::min(left - options_.block, space_.most_taken() - lock)));
+    for (int n = 0; n < lock; ++n) values_.push_back(value_of(ritz.values[n]));
+    space_.restart(lock, keep);
+    kept_ = keep;
+  }
+
+  void find_range();
+  bool converge();
+  bool finds_missing();
+  void leave_surplus();
+
+  EigenOptions options_;
+  long long applications_ = 0;
+  ChebyshevFilter filter_;
+  double upper_, lowest_ = 0, limit_ = 0;
+  KrylovSpace space_;
+  int kept_ = 0;
+  std::vector<double> values_;  ///< of the locked vectors
+};
+
+/// The lower end of what the filter damps: somewhat above the last pair that is wanted, as the Ritz values of better
+/// and better filters have it, each above the eigenvalue that it stands for.
+void Search::find_range() {
+  const int beyond = options_.count + std::max(options_.block, options_.count / 4);
+  double lower = upper_ / 4;
+  bool raised = false;
+  for (int round = 0, best = 0; round < range_rounds; ++round) {
+    filter_.set_range(lowest_, lower, upper_, first_growth);
+    best > 0 ? space_.begin_from_best(best) : space_.begin();
+    const KrylovSpace::Ritz ritz = space_.fill();
+    int below = 0;
+    while (below < ritz.size() && stands_out(ritz.values[below])) ++below;
+    best = std::max(1, std::min(below, beyond));
+    if (below > 0) lowest_ = std::max(0.0, filter_.eigenvalue(ritz.values[0]));
+    if (below < std::min(beyond, ritz.size())) {
+      if (lower >= 0.9 * upper_ || (raised && below >= options_.count)) break;
+      lower = std::min(1.5 * lower, 0.9 * upper_);
+      raised = true;
+      continue;
+    }
+    const double wanted = filter_.eigenvalue(ritz.values[std::min(beyond, ritz.size()) - 1]);
+    if (raised || wanted - lowest_ > 0.7 * (lower - lowest_)) break;
+    lower = wanted;
+  }
+  filter_.set_range(lowest_, lower, upper_, last_growth);
+  space_.begin();
+}
+
+bool Search::converge() {
+  for (int cycle = 0; cycle < most_cycles; ++cycle) {
+    const KrylovSpace::Ritz ritz = fill();
+    const int wanted = std::min(options_.count - space_.locked(), ritz.size());
+    int lock = 0;
+    while (lock < wanted && (space_.is_complete() || estimate(ritz, lock) <= limit_)) ++lock;
+    restart(ritz, lock, wanted - lock);
+    if (options_.observer) options_.observer(space_.locked(), lock < wanted ? estimate(ritz, lock) : limit_);
+    if (space_.locked() == options_.count) return true;
+  }
+  return false;
+}
+
+/// Whether vectors orthogonal to the locked ones have pairs that come before the last of these, which are locked then.
+bool Search::finds_missing() {
+  space_.begin();
+  kept_ = 0;
+  bool found = false;
+  for (int cycle = 0; cycle < most_cycles; ++cycle) {
+    const KrylovSpace::Ritz ritz = fill();
+    if (ritz.size() == 0 || !stands_out(ritz.values[0])) return found;
+    std::vector<double> sorted = values_;
+    std::sort(sorted.begin(), sorted.end(), [&](double a, double b) { return comes_before(a, b); });
+    const double last = sorted[std::size_t(options_.count) - 1];
+    const double sign = options_.largest ? -1 : 1;
+    const auto is_missing = [&](int n, double error) {
+      return sign * value_of(ritz.values[n]) - error < sign * last - options_.tolerance;
+    };
+    int lock = 0;
+    while (lock < std::min(ritz.size(), options_.block) && estimate(ritz, lock) <= limit_ && is_missing(lock, 0))
+      ++lock;
+    found = found || lock > 0;
+    const bool open = estimate(ritz, 0) > limit_ && is_missing(0, estimate(ritz, 0));
+    if (lock == 0 && !open) return found;
+    restart(ritz, lock, options_.block);
+    if (lock > 0 && space_.is_complete()) return found;
+  }
+  return found;
+}
+
+/// Locked pairs beyond those that are wanted.
+void Search::leave_surplus() {
+  while (space_.locked() > options_.count) {
+    const auto last =
+        std::max_element(values_.begin(), values_.end(), [&](double a, double b) { return comes_before(a, b); });
+    space_.unlock(static_cast<int>(last - values_.begin()));
+    *last = values_.back();
+    values_.pop_back();
+  }
+}
+
+void check(const LinearOperator& a, const EigenOptions& o) {
+  if (o.block < 1 || o.block > 16) throw UsageError(fmt::format("blocks of {} vectors; use 1 to 16", o.block));
+  if (!(o.tolerance > 0)) throw UsageError(fmt::format("tolerance {}; use a positive number", o.tolerance));
+  const long long all = dimension_of(a);
+  if (o.count < 1 || o.count > all)
+    throw UsageError(
+        fmt::format("{} eigenvectors of an operator on {} complex numbers; use 1 to {}", o.count, all, all));
+}
+
+}  // namespace
+
+double Eigenpairs::worst() const {
+  return residuals.empty() ? 0 : *std::max_element(residuals.begin(), residuals.end());
+}
+
+Eigenpairs find_eigenpairs(const LinearOperator& a, const EigenOptions& options, const LinearOperator* root) {
+  check(a, options);
+  std::optional<Eigenpairs> best;
+  long long applications = 0;
+  double limit = 0.2 * options.tolerance;
+  for (int attempt = 0; attempt < 3; ++attempt, limit /= 30) {
+    Search search(a, options);
+    const bool found = search(limit, root != nullptr);
+    applications += search.applications();
+    Eigenpairs pairs = root != nullptr ? rayleigh_ritz_of_root(*root, search.space(), options)
+                                       : rayleigh_ritz(a, search.space(), options);
+    pairs.converged = pairs.worst() <= options.tolerance && static_cast<int>(pairs.values.size()) == options.count;
+    if (!best || pairs.worst() < best->worst()) best = std::move(pairs);
+    if (best->converged || !found) break;
+  }
+  best->applications = applications;
+  return std::move(*best);
+}
+
+}  // namespace quarksmith

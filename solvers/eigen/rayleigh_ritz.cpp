@@ -1,0 +1,70 @@
+#include "solvers/eigen/rayleigh_ritz.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace quarksmith {
+namespace {
+
+/// Of the operator in the space of orthonormal columns of x: eigenvalues are those of `factor` A.
+Eigenpairs diagonalise(const LinearOperator& a, Complex64 factor, const SpinorField& x, int columns,
+                       const EigenOptions& options, BlockBlas& blas) {
+  const int count = std::min(options.count, columns);
+  const int block = 4;
+  Dense h(columns, columns);
+  SpinorField w = a.field(block);
+  w.fill(0);
+  for (int first = 0; first < columns; first += block) {
+    const int width = std::min(block, columns - first);
+    for (int n = 0; n < width; ++n) {
+      SpinorField one = w.columns(n, 1);
+      a.apply(one, x.columns(first + n, 1), Dagger::no);
+    }
+    h.middleCols(first, width) = factor * blas.dot(x, columns, w, width);
+  }
+  h = ((h + h.adjoint()) / 2).eval();
+  const HermitianEigen eigen = eigen_of(h);
+  std::vector<int> order(static_cast<std::size_t>(columns));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int i, int j) { return std::abs(eigen.values[i]) < std::abs(eigen.values[j]); });
+  if (options.largest) order.erase(order.begin(), order.end() - count);
+  Dense m(columns, count);
+  Eigenpairs pairs{{}, {}, a.field(BlockBlas::padded(count))};
+  for (int n = 0; n < count; ++n) {
+    pairs.values.push_back(eigen.values[order[std::size_t(n)]]);
+    m.col(n) = eigen.vectors.col(order[std::size_t(n)]);
+  }
+  blas.stage({&m});
+  blas.product(x, pairs.vectors, m);
+  const Blas vectors(a);
+  SpinorField image = w.columns(0, 1);
+  for (int n = 0; n < count; ++n) {
+    const SpinorField v = pairs.vectors.columns(n, 1);
+    a.apply(image, v, Dagger::no);
+    vectors.axpby(-pairs.values[std::size_t(n)] / factor, v, Complex64(1), image);
+    pairs.residuals.push_back(std::sqrt(vectors.norm2(image)));
+  }
+  pairs.vectors = pairs.vectors.columns(0, count);
+  return pairs;
+}
+
+}  // namespace
+
+Eigenpairs rayleigh_ritz(const LinearOperator& a, KrylovSpace& space, const EigenOptions& options) {
+  return diagonalise(a, 1, space.basis(), space.locked(), options, space.block_blas());
+}
+
+Eigenpairs rayleigh_ritz_of_root(const LinearOperator& root, KrylovSpace& space, const EigenOptions& options) {
+  constexpr double least = 1e-5;  // of a vector that is one of H already nothing but its residual is left
+  const Blas blas(root);
+  SpinorField image = root.field();
+  for (int n = 0, all = space.locked(); n < all; ++n) {
+    root.apply(image, space.basis().columns(n, 1), Dagger::no);
+    space.lock_rest(image, least * std::sqrt(blas.norm2(image)));
+  }
+  return diagonalise(root, Complex64(0, -1), space.basis(), space.locked(), options, space.block_blas());
+}
+
+}  // namespace quarksmith

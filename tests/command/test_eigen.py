@@ -1,0 +1,131 @@
+"""Eigenvalues, their files, and solves that begin with eigenvectors."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from conftest import BUILD
+from test_ranks import LAUNCH
+
+GAUGE = ("--gauge", "weak:0.5:4,4,4,4:3")
+CLOVER = ("--action", "clover", "--mass", "-0.6", "--csw", "1")
+STAGGERED = ("--action", "staggered", "--mass", "0.01")
+
+
+def load(path):
+    return json.loads(path.read_text())
+
+
+def eigen(quarksmith, name, *options):
+    quarksmith("eigen", *GAUGE, *options, "--json", f"{name}.json", "--out", f"{name}.h5", "--overwrite")
+    return load(quarksmith.folder / f"{name}.json")
+
+
+def iterations(quarksmith, *options):
+    """Of the same solves without and with eigenvectors."""
+    bench = ("solve-bench", *GAUGE, "--solver", "cg", "--precision", "double", "--repeat", "1")
+    quarksmith(*bench, *options, "--json", "bench.json", "--overwrite")
+    solves = load(quarksmith.folder / "bench.json")["solves"]
+    assert all(s["converged"] and s["residual"] <= 1e-10 for s in solves)
+    assert [s["vectors"] > 0 for s in solves] == [False, True]
+    return [s["iterations"] for s in solves]
+
+
+def test_json_is_what_is_documented_and_the_forms_agree(quarksmith):
+    normal = eigen(quarksmith, "normal", *CLOVER, "--operator", "normal", "--even-odd", "none", "--count", "8")
+    hermitian = eigen(quarksmith, "hermitian", *CLOVER, "--operator", "hermitian", "--count", "8", "--block", "1")
+    for found in (normal, hermitian):
+        assert len(found["eigenvalues"]) == len(found["residuals"]) == 8 and found["applications"] > 0
+        assert max(found["residuals"]) <= 1e-8 and found["seconds"] > 0
+        moduli = [abs(x) for x in found["eigenvalues"]]
+        assert moduli == sorted(moduli)
+    assert [x * x for x in hermitian["eigenvalues"]] == pytest.approx(normal["eigenvalues"], abs=1e-12)
+    assert "eigenvectors" in quarksmith("info", "normal.h5").stdout
+
+
+@pytest.mark.parametrize(
+    ("action", "operator", "solve"),
+    [
+        (CLOVER, ("normal",), ()),
+        (CLOVER, ("normal", "--even-odd", "asymmetric"), ("--even-odd", "asymmetric")),
+        (CLOVER, ("hermitian",), ("--even-odd", "none")),
+        (STAGGERED, ("staggered",), ()),
+        (("--action", "domain-wall", "--mass", "0.01", "--ls", "4"), ("normal",), ()),
+    ],
+)
+def test_solves_begin_with_the_vectors_of_a_file_or_with_their_own(quarksmith, action, operator, solve):
+    eigen(quarksmith, "ev", *action, "--count", "24", "--operator", *operator)
+    plain, deflated = iterations(quarksmith, *action, *solve, "--deflate", "ev.h5")
+    assert deflated < 0.9 * plain
+    assert iterations(quarksmith, *action, *solve, "--deflate", "24") == pytest.approx([plain, deflated], abs=2)
+
+
+def test_vectors_of_staggered_quarks_serve_every_mass(quarksmith):
+    eigen(quarksmith, "ev", *STAGGERED, "--count", "24", "--operator", "staggered")
+    plain, deflated = iterations(quarksmith, "--action", "staggered", "--mass", "0.002", "--deflate", "ev.h5")
+    assert deflated < 0.9 * plain
+
+
+def test_a_propagator_is_that_without_vectors(quarksmith):
+    eigen(quarksmith, "ev", *CLOVER, "--count", "24")
+    command = ("propagator", *GAUGE, *CLOVER, "--json")
+    quarksmith(*command, "plain.json")
+    quarksmith(*command, "deflated.json", "--deflate", "ev.h5")
+    plain, deflated = (load(quarksmith.folder / f"{n}.json") for n in ("plain", "deflated"))
+    assert deflated["correlators"]["pion"] == pytest.approx(plain["correlators"]["pion"], rel=1e-8)
+    assert {s["solver"] for s in deflated["solves"]} == {"cg"}
+
+
+def test_ranks_find_the_same_and_read_each_others_files(quarksmith):
+    if shutil.which("mpirun") is None or "MPI" not in (BUILD / "CMakeCache.txt").read_text():
+        pytest.skip("mpirun is missing (openmpi-bin)")
+    command = ["eigen", *GAUGE, *CLOVER, "--count", "12", "--operator", "hermitian"]
+    one = eigen(quarksmith, "one", *command[3:])
+    line = [*LAUNCH, "-n", "2", str(BUILD / "bin/quarksmith"), *command, "--json", "two.json", "--out", "two.h5"]
+    subprocess.run(line, cwd=quarksmith.folder, check=True, capture_output=True, timeout=300)
+    two = load(quarksmith.folder / "two.json")
+    assert two["eigenvalues"] == pytest.approx(one["eigenvalues"], abs=1e-11)
+    solve = (*CLOVER, "--even-odd", "none", "--deflate")
+    assert iterations(quarksmith, *solve, "two.h5") == pytest.approx(iterations(quarksmith, *solve, "one.h5"), abs=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--gauge", "weak:0.5:4,4,4,4:4", *CLOVER), "eigenvectors of another operator (gauge_digest is"),
+        ((*GAUGE, *CLOVER[:3], "-0.5", "--csw", "1"), "eigenvectors of another operator (mass is '-0.6"),
+        ((*GAUGE, *CLOVER, "--even-odd", "none"), "eigenvectors of another operator (even_odd is 'symmetric'"),
+        ((*GAUGE, *STAGGERED), "eigenvectors of another operator (action is 'clover'"),
+        (("--gauge", "weak:0.5:4,4,4,8:3", *CLOVER), "eigenvectors on another lattice"),
+    ],
+)
+def test_vectors_of_another_operator_are_refused(quarksmith, options, message):
+    eigen(quarksmith, "ev", *CLOVER, "--count", "2", "--tol", "1e-4")
+    error = quarksmith.refuses("propagator", *options, "--deflate", "ev.h5", "--json", "p.json")
+    assert message in error and "quarksmith eigen" in error or "another lattice" in error
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((*CLOVER,), "eigen needs --out FILE.h5, --json FILE, or both"),
+        ((*CLOVER, "--operator", "normall", "--json", "e.json"), "did you mean 'normal'"),
+        ((*CLOVER, "--operator", "staggered", "--json", "e.json"), "use operator normal"),
+        ((*CLOVER, "--operator", "hermitian", "--even-odd", "none", "--json", "e.json"), "--even-odd belongs to"),
+        ((*CLOVER, "--count", "5000", "--json", "e.json"), "use 1 to 1536"),
+    ],
+)
+def test_what_cannot_be_is_refused(quarksmith, options, message):
+    assert message in quarksmith.refuses("eigen", *GAUGE, *options)
+
+
+def test_damaged_and_missing_files_are_told(quarksmith):
+    eigen(quarksmith, "ev", *CLOVER, "--count", "2", "--tol", "1e-4")
+    solve = ("propagator", *GAUGE, *CLOVER, "--json", "p.json", "--deflate")
+    assert "there is no such file" in quarksmith.refuses(*solve, "none.h5")
+    content = bytearray((quarksmith.folder / "ev.h5").read_bytes())
+    content[len(content) // 2] ^= 1
+    (quarksmith.folder / "ev.h5").write_bytes(content)
+    assert "does not match its checksum" in quarksmith.refuses(*solve, "ev.h5", status=1)
+    assert "holds eigenvectors" in quarksmith.refuses("correlators", "ev.h5", "--json", "c.json")
