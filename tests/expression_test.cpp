@@ -270,6 +270,18 @@ TEST_F(ExpressionCalls, RefuseWrongNumbersAndKindsOfInputsAndOutputs) {
   expect_refusal("plaquette", {u_}, {links_}, "takes 1 arguments, 2 were given");
 }
 
+TEST_F(ExpressionCalls, FindKernelsOfMatricesWhateverTheirStorageIsCalled) {
+  const auto kernels = u_.domain().device().kernels();
+  const auto kernel = std::ranges::find(kernels, "set_clover", &Kernel::operation);
+  ASSERT_NE(kernel, kernels.end());
+  KernelQuery query{.operation = "set_clover", .precision = kernel->precision, .links = "r18", .expression = true};
+  EXPECT_TRUE(fits(*kernel, query));  // as a build that lacks the kernel asks for it
+  query.colours = 2;
+  EXPECT_FALSE(fits(*kernel, query));
+  query = {.operation = "plaquette", .precision = "double", .links = "r8", .expression = true};
+  EXPECT_FALSE(fits(*std::ranges::find(kernels, "plaquette", &Kernel::operation), query));
+}
+
 TEST_F(ExpressionCalls, RefuseDirectionsThatDoNotFit) {
   const auto along = [&](ExpressionArgument mu, ExpressionArgument nu) {
     return refusal([&] { evaluate("set_staple", {u_, u_, 0.1, mu, nu}, {links_}); });

@@ -15,29 +15,50 @@
 namespace quarksmith::cpu {
 namespace {
 
-// Twelve chains hide the latency of two units, and leave room for x and y among sixteen registers. A macro, since
-// vectors must be wide within functions that have the instructions for them.
-#define QUARKSMITH_MULTIPLY_ADDS(name, bytes, ...)                                                         \
-  template <class Real>                                                                                    \
-  __VA_ARGS__ Real name(long rounds, Real factor) {                                                        \
-    typedef Real Vector __attribute__((vector_size(bytes)));                                               \
-    const Vector x = Vector{} + factor, y = Vector{} + (1 - factor);                                       \
-    Vector a = y, b = a + 1, c = b + 1, d = c + 1, e = d + 1, f = e + 1, g = f + 1, h = g + 1;             \
-    Vector i = h + 1, j = i + 1, k = j + 1, l = k + 1; /* chains that begin alike are one to a compiler */ \
-    for (long n = 0; n < rounds; ++n) {                                                                    \
-      a = a * x + y, b = b * x + y, c = c * x + y, d = d * x + y, e = e * x + y, f = f * x + y;            \
-      g = g * x + y, h = h * x + y, i = i * x + y, j = j * x + y, k = k * x + y, l = l * x + y;            \
-    }                                                                                                      \
-    const Vector sum = (a + b) + (c + d) + (e + f) + (g + h) + (i + j) + (k + l);                          \
-    return sum[0];                                                                                         \
-  }
+/// They hide the latency of two units, and leave room for x and y among sixteen registers.
+constexpr int chains = 12;
+
+// The same loop again for each width of registers: vectors are cut where a function lacks the instructions for them,
+// before it is inlined into one that has them.
 #if defined(__x86_64__)
-QUARKSMITH_MULTIPLY_ADDS(multiply_adds_64, 64, __attribute__((target("avx512f,fma"))))
-QUARKSMITH_MULTIPLY_ADDS(multiply_adds_32, 32, __attribute__((target("avx2,fma"))))
+template <class Real>
+__attribute__((target("avx512f,fma"))) Real multiply_adds_64(long rounds, Real factor) {
+  typedef Real Vector __attribute__((vector_size(64)));
+  const Vector x = Vector{} + factor, y = Vector{} + (1 - factor);
+  Vector chain[chains], sum = {};
+  for (int k = 0; k < chains; ++k) chain[k] = y + Real(k);
+  for (long n = 0; n < rounds; ++n)
+#pragma GCC unroll 12
+    for (int k = 0; k < chains; ++k) chain[k] = chain[k] * x + y;
+  for (int k = 0; k < chains; ++k) sum += chain[k];
+  return sum[0];
+}
+template <class Real>
+__attribute__((target("avx2,fma"))) Real multiply_adds_32(long rounds, Real factor) {
+  typedef Real Vector __attribute__((vector_size(32)));
+  const Vector x = Vector{} + factor, y = Vector{} + (1 - factor);
+  Vector chain[chains], sum = {};
+  for (int k = 0; k < chains; ++k) chain[k] = y + Real(k);
+  for (long n = 0; n < rounds; ++n)
+#pragma GCC unroll 12
+    for (int k = 0; k < chains; ++k) chain[k] = chain[k] * x + y;
+  for (int k = 0; k < chains; ++k) sum += chain[k];
+  return sum[0];
+}
 #else
-QUARKSMITH_MULTIPLY_ADDS(multiply_adds_16, 16)
+template <class Real>
+Real multiply_adds_16(long rounds, Real factor) {
+  typedef Real Vector __attribute__((vector_size(16)));
+  const Vector x = Vector{} + factor, y = Vector{} + (1 - factor);
+  Vector chain[chains], sum = {};
+  for (int k = 0; k < chains; ++k) chain[k] = y + Real(k);
+  for (long n = 0; n < rounds; ++n)
+#pragma GCC unroll 12
+    for (int k = 0; k < chains; ++k) chain[k] = chain[k] * x + y;
+  for (int k = 0; k < chains; ++k) sum += chain[k];
+  return sum[0];
+}
 #endif
-#undef QUARKSMITH_MULTIPLY_ADDS
 
 template <class Real>
 using Loop = Real (*)(long rounds, Real factor);
@@ -56,7 +77,7 @@ template <class Real>
 double measured(int register_bytes) {
   const Loop<Real> loop = loop_of<Real>(register_bytes);
   if (loop == nullptr) return 0;
-  constexpr double chains = 12, flops = 2;
+  constexpr double flops = 2;
   constexpr long rounds = 1 << 17;
   constexpr int runs = 40;
   double rate = 0;
