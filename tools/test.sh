@@ -102,6 +102,7 @@ if [ "$processors" -gt 1 ] && .venv/bin/python -c "import xdist" 2>/dev/null; th
   together=(-n $((processors < 4 ? processors + 1 : processors < 16 ? processors / 2 : 8)) --dist worksteal)
 fi
 export QUARKSMITH_BUILD=$build
+export OPENBLAS_NUM_THREADS=1  # NumPy's matrices are small: its threads would only wait for each other
 # Whole runs, of which one part shows the same, are left to profile wide (make test-full).
 few="not slow and not full"
 ! grep -q "^QUARKSMITH_PROFILE:STRING=wide$" "$build/CMakeCache.txt" 2>/dev/null || few="not slow"
