@@ -23,6 +23,12 @@ Updates updates_of(const std::string& name) {
   return by_name("form of updates", name, names);
 }
 
+Criterion criterion_of(const std::string& name) {
+  static constexpr std::pair<std::string_view, Criterion> names[] = {{"residual", Criterion::residual},
+                                                                     {"normal", Criterion::normal}};
+  return by_name("--criterion", name, names);
+}
+
 Precisions precisions_of(const std::string& text, int most) {
   std::vector<const PrecisionInfo*> parts;
   std::istringstream words(text + "-");  // a dash at the end is a part without a name

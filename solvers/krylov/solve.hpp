@@ -15,6 +15,8 @@ namespace quarksmith {
 Reduction reduction_of(const std::string& name);
 /// `reliable`, `replacement` or `defect`.
 Updates updates_of(const std::string& name);
+/// `residual` or `normal`.
+Criterion criterion_of(const std::string& name);
 
 /// What a text as `double-single-half` says, each no higher than the one before. What it does not name is as the one
 /// before.
