@@ -82,12 +82,6 @@ HostSpinor gaussian_source(const Lattice& lattice, std::uint64_t seed, int colum
   return source;
 }
 
-Criterion criterion_of(const std::string& name) {
-  static constexpr std::pair<std::string_view, Criterion> names[] = {{"residual", Criterion::residual},
-                                                                     {"normal", Criterion::normal}};
-  return by_name("--criterion", name, names);
-}
-
 /// Of all pairs `RESIDUALS-ITERATIONS` each precision once.
 std::vector<std::string> operator_precisions(const std::string& pairs) {
   std::vector<std::string> all;
@@ -122,8 +116,7 @@ class Bench {
     for (const std::string& solver : split(o_.solvers, ','))
       for (const std::string& precision : split(o_.precisions, ','))
         for (const int batch : solver == multishift ? std::vector{int(shifts_.size())} : batches_)
-          for (const bool deflated : {false, true}) {
-            if (deflated && !o_.deflate.given()) continue;
+          for (int deflated = 0; deflated <= int(o_.deflate.given()); ++deflated) {
             rows_.push_back(measure(solver, precision, batch, deflated));
             print(rows_.back());
           }
@@ -228,12 +221,10 @@ class Bench {
     SolveSettings settings = settings_;
     if (solver != multishift) settings.method = method_of(solver);
     settings.precision = precision;
-    if (deflated) {
-      if (!deflation_)
-        deflation_ = o_.deflate.make(choice_, named_.gauge, domain_, settings_, o_.choices.even_odd, o_.common);
-      settings.deflation = deflation_;
-      row.vectors = deflation_->count();
-    }
+    if (deflated && !deflation_)
+      deflation_ = o_.deflate.make(choice_, named_.gauge, domain_, settings_, o_.choices.even_odd, o_.common);
+    if (deflated) settings.deflation = deflation_;
+    row.vectors = deflated ? deflation_->count() : 0;
     double start = 0;
     bool recording = false;
     settings.options.rhs_observer = [&](int column, int iteration, double residual) {

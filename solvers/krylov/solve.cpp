@@ -32,6 +32,12 @@ Updates updates_of(const std::string& name) { return by_name("form of updates", 
 std::vector<std::string_view> reduction_names() { return names_in(reductions); }
 std::vector<std::string_view> updates_names() { return names_in(forms_of_updates); }
 
+Criterion criterion_of(const std::string& name) {
+  static constexpr std::pair<std::string_view, Criterion> names[] = {{"residual", Criterion::residual},
+                                                                     {"normal", Criterion::normal}};
+  return by_name("--criterion", name, names);
+}
+
 Precisions precisions_of(const std::string& text, int most) {
   std::vector<const PrecisionInfo*> parts;
   std::istringstream words(text + "-");  // a dash at the end is a part without a name

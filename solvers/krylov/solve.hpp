@@ -18,6 +18,8 @@ Updates updates_of(const std::string& name);
 /// The names that these two know.
 std::vector<std::string_view> reduction_names();
 std::vector<std::string_view> updates_names();
+/// `residual` or `normal`.
+Criterion criterion_of(const std::string& name);
 
 /// What a text as `double-single-half` says, each no higher than the one before. What it does not name is as the one
 /// before.

@@ -75,6 +75,7 @@ def others(program):
         (("bench", "--lattice", "4,4,4,4", "--only", "norm2_double", "--seconds", "0.001"), "kernels"),
         (("accuracy", "--lattice", "4,4,4,4", "--only", "wilson_half_r12_nr_n1"), "kernels"),
         (("solve-bench", "--gauge", "weak:0.3:4,4,4,4:3", "--mass", "0.3"), "solves"),
+        (("eigen", "--gauge", "weak:0.3:4,4,4,4:3", "--mass", "0.3", "--count", "2"), ""),
         (("flow", "u_00001.ildg", "--step", "0.02", "--time", "0.04"), "flow"),
         (("smear", "stout", "u_00001.ildg", "v.ildg"), ""),
     ],
