@@ -4,12 +4,10 @@
 
 #include <cmath>
 
-#include "apps/action_options.hpp"
 #include "apps/contraction.hpp"
-#include "apps/eigen_options.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/option_rules.hpp"
-#include "apps/solver_options.hpp"
+#include "apps/propagator_options.hpp"
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
 #include "solvers/actions/mass_solver.hpp"
@@ -18,48 +16,6 @@
 
 namespace quarksmith::apps {
 namespace {
-
-struct PropagatorOptions {
-  CommonOptions common;
-  ActionOptions action;
-  SolverChoices choices;
-  DeflationOption deflate;
-  std::string source = "point:0,0,0,0", sink = "point", smear_links, solver, precision = "double", time_limit;
-  int batch = 0;
-  std::filesystem::path out, correlators;
-};
-
-SolveSettings settings_of(const PropagatorOptions& o, const CLI::App& command, const HostGauge& gauge,
-                          const ActionChoice& choice) {
-  SolveSettings s = o.choices.settings(command, gauge, choice.action, o.common);
-  s.method = method_of(o.solver.empty() ? choice.solver : o.solver);
-  s.precision = o.precision;
-  return s;
-}
-
-/// What of the run decides the columns, and what else is worth to know of them. The sink does not touch them.
-PropagatorHeader header_of(const PropagatorOptions& o, const NamedGauge& named, const ActionChoice& choice,
-                           const SolveSettings& settings, double plaquette) {
-  const bool spinors = choice.action.spins() == 4;
-  PropagatorHeader header(choice.provenance);
-  header.provenance.insert({{"gauge_digest", gauge_digest(named.gauge, o.common)},
-                            {"source", o.source},
-                            {"tolerance", o.choices.tolerance}});
-  if (spinors)
-    header.provenance.insert(
-        {{"smear_links", o.smear_links.empty() ? "none" : o.smear_links}, {"basis", "degrand_rossi"}});
-  header.remarks = {{"gauge", named.origin},
-                    {"plaquette", plaquette},
-                    {"program_version", QUARKSMITH_VERSION},
-                    {"solver", choice.masses.size() > 1 ? "multi-shift cg"
-                               : o.solver.empty()       ? choice.solver
-                                                        : o.solver},
-                    {"precision", o.precision},
-                    {"even_odd", settings.reduction == Reduction::none ? "none" : o.choices.even_odd},
-                    {"links", settings.links}};
-  header.form = {!spinors, spinors ? 4 : static_cast<int>(choice.masses.size()), choice.action.has_midpoint()};
-  return header;
-}
 
 /// One run of the command. Column n = 3 a + colour is of spin a, or of one colour vector a site of mass number a: the
 /// columns of all masses are of one solve.
@@ -70,12 +26,12 @@ class Run {
         stops_(stops),
         named_(open_gauge(o.action.gauge, o.action.lattice, o.common)),
         choice_(o.action.choose(command, named_.gauge, o.common)),
-        settings_(settings_of(o, command, named_.gauge, choice_)),
+        settings_(propagator_settings(o, command, named_.gauge, choice_)),
         source_(source_of(o.source, lattice())),
         sink_(sink_of(o.sink)),
         domain_(o.common.open_domain(lattice(), choice_.action.reach())),
         plaquette_(gauge_averages(named_.gauge, domain_).plaquette),
-        header_(header_of(o, named_, choice_, settings_, plaquette_)),
+        header_(propagator_header(o, named_, choice_, settings_, plaquette_)),
         columns_(lattice(), spinors() ? std::vector<double>() : choice_.masses) {
     if (masses().size() > 1)
       refuse_options(command, {"--batch", "--even-odd", "--solver", "--deflate"},
@@ -294,8 +250,7 @@ class Run {
         many_ ? many_->solve(x, b) : solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
           if (middle) solver_->dirac().midpoint(*middle, vectors);
         });
-    tell_events(
-        reports, [&](int i) { return title(columns[i]); }, o_.common);
+    tell_events(reports, [&](int i) { return title(columns[i]); }, o_.common);
     std::string failed;
     for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
       const int n = columns[i];

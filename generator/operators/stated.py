@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -40,13 +43,35 @@ def stated_operators(records: Iterable[Lowered]) -> list[Operator]:
 
 
 def _owners(records: Sequence[Lowered]) -> list[HoppingOperator]:
-    """One operator for the hops of each form; the first action with them gives it its name."""
-    owners: list[HoppingOperator] = []
+    """One operator for the hops of each form, in the order of the first actions with them.
+
+    The first whose kernels a profile of the project names gives it its name, so that an added file changes no other
+    action's kernels; else the first.
+    """
+    groups: list[list[Lowered]] = []
     for record in records:
-        assert record.form is not None and record.site is not None
-        if not any(same_hops(o.form, record.form) for o in owners):
-            owners.append(HoppingOperator(record.name, record.form, site_term_of(record.site)))
+        assert record.form is not None
+        group = next((g for g in groups if g[0].form and same_hops(g[0].form, record.form)), None)
+        if group is None:
+            groups.append(group := [])
+        group.append(record)
+    owners = []
+    for group in groups:
+        owner = next((r for r in group if r.name in _named_in_profiles()), group[0])
+        assert owner.form is not None and owner.site is not None
+        owners.append(HoppingOperator(owner.name, owner.form, site_term_of(owner.site)))
     return owners
+
+
+@cache
+def _named_in_profiles() -> frozenset[str]:
+    """Operators that rows of the project's profiles name."""
+    named: set[str] = set()
+    for path in (Path(__file__).parents[1] / "profiles").glob("*.toml"):
+        for row in tomllib.loads(path.read_text()).get("kernel", []):
+            operators = row.get("operator", [])
+            named.update([operators] if isinstance(operators, str) else operators)
+    return frozenset(named)
 
 
 def owner_of(form: FifthForm, owners: Iterable[HoppingOperator]) -> HoppingOperator:

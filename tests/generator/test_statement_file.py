@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 from tree import tracked
 
+from generator.actions.naive import Naive
 from generator.algebra.gamma import BASES
 from generator.emit.render import render_files, render_group
 from generator.emit.write import write_files
@@ -193,3 +194,15 @@ def test_names_of_statements_are_none_of_cpp(tmp_path):
     ]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr[:3000]
+
+
+def test_an_added_action_takes_the_name_of_no_other():
+    """Kernels of hops that several actions have keep the name that profiles know, wherever the new file stands."""
+
+    @action
+    class Another(Naive):
+        """Naive fermions by another name."""
+
+    names = {o.name for o in stated_operators([lower(Another.action), *RECORDS.values()]) if o.family == "hopping"}
+    assert "naive" in names
+    assert {o.name for o in stated_operators(RECORDS.values()) if o.family == "hopping"} <= names
