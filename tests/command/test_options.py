@@ -67,7 +67,7 @@ OF_SOLVERS = {
 }
 OF_MIXED = {"--updates": ("defect",), "--delta": ("0.1",)}
 EVERYWHERE = {
-    "--deflate",
+    *("--deflate", "--time-limit"),
     *("--help", "--gauge", "--lattice", "--action", "--boundary", "--source", "--solver", "--precision"),
     *("--reconstruct", "--tol", "--max-iterations", "--out", "--correlators", "--overwrite", "--device", "--grid"),
     *("--policy", "--json", "--quiet", "--log-level", "--allow-non-su3", "--field"),
