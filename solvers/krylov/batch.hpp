@@ -75,9 +75,9 @@ class KrylovBatch {
   Blas blas_;
   Scalars scalars_;
   std::unique_ptr<Recurrence> recurrence_;
-  std::unique_ptr<Step> shift_;  // Method::hermitian_cg: y += sigma x in the outer precision
-  SpinorField r_, d_;            // outer: residuals; corrections, then A^+ r
-  Converter convert_;
+  std::unique_ptr<Step> shift_;        // Method::hermitian_cg: y += sigma x in the outer precision
+  SpinorField r_, d_;                  // outer: residuals; corrections, then A^+ r
+  Converter convert_, take_;           // residuals to the recurrence, corrections from it
   std::unique_ptr<SpinorField> best_;  // made when an iterate is worse than an earlier one
   std::unique_ptr<Snapshots> snapshots_;
   std::map<std::pair<int, int>, std::unique_ptr<Program>> programs_;  // of an iteration, by width and phase
