@@ -196,7 +196,7 @@ bool KrylovBatch::observe(Task& task) {
     } else {
       all = false;
       if (rr > divergence * divergence * c.rr) c.trouble = "the residual diverges";
-      if (iteration - c.least_at > std::max(patience, iteration / 3)) c.trouble = "no progress";
+      if (iteration - c.least_at > std::max(patience, iteration / 3)) c.trouble = no_progress;
       if (hand_over_ && iteration - c.milestone_at > std::max<double>(halving, halving_share * iteration))
         c.trouble = "stagnation";
       c.hopeless = hand_over_ && !c.trouble.empty();

@@ -10,6 +10,7 @@ namespace quarksmith {
 namespace {
 
 constexpr int most_failures = 3;  ///< restarts without progress before a right-hand side is given up
+constexpr const char* stagnation = "the true residual stagnates";
 constexpr double most_drift = 2;  ///< of the true residual over that of the recurrence
 
 }  // namespace
@@ -131,7 +132,7 @@ void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
   const bool lost = !first && norm > most_drift * std::sqrt(rr);
   const bool reached = !first && rr <= scalars_.get(position, "target").real();
   if (trouble.empty() && (lost || reached) && c.measured > 0.9 * c.best && norm > 0.9 * c.best_norm)
-    trouble = "the true residual stagnates";
+    trouble = stagnation;
   if (norm < c.best_norm || !trouble.empty()) c.least_at = c.seen;
   c.best_norm = std::min(c.best_norm, norm);
   c.least = trouble.empty() ? c.best_norm * c.best_norm : c.rr;
@@ -146,9 +147,10 @@ void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
     return;
   }
   if (c.done) return;  // at the limit of iterations
-  c.done = ++c.failures > (uniform_ || hand_over_ ? 1 : most_failures) || c.hopeless;
+  const bool raised = raised_ && (trouble == stagnation || trouble == no_progress);
+  c.done = raised || ++c.failures > (uniform_ || hand_over_ ? 1 : most_failures) || c.hopeless;
   if (c.done) c.result.trouble = trouble;
-  if (c.done && hand_over_) return;  // who goes on tells
+  if (c.done && (hand_over_ || raised_)) return;  // who goes on tells
   c.result.events.push_back({c.seen, trouble + (c.done ? "; given up" : "; restarted from the last iterate")});
 }
 
