@@ -26,7 +26,8 @@ from generator.spec import KernelSpec, Operator
 COEFFICIENTS = ("scale", "axpby", "caxpby", "norm2", "cdot", "residual")
 """Updates whose coefficients come with the call."""
 ITERATIONS = (
-    *("measure", "advance", "cg_direction", "cg_curvature", "cg_residual", "cg_replace", "cg_reproject"),
+    *("measure", "advance", "add_correction", "round_correction"),
+    *("cg_direction", "cg_curvature", "cg_residual", "cg_replace", "cg_reproject"),
     *("bicgstab_direction", "bicgstab_alpha", "bicgstab_half_step", "bicgstab_advance", "bicgstab_omega"),
     *("bicgstab_step", "bicgstab_replace"),
 )
@@ -42,7 +43,8 @@ SHIFTS = ("hermitian_curvature", "shift_residual", "shift_coefficients", "shift_
 BLOCKS = ("block_dot", "block_product", "block_update")
 """Conjugate gradients with a block of right-hand sides."""
 STAGGERED = (
-    *(*COEFFICIENTS, "measure", "advance", "cg_direction", "cg_curvature", "cg_residual", "cg_replace", "cg_reproject"),
+    *(*COEFFICIENTS, "measure", "advance", "add_correction", "round_correction"),
+    *("cg_direction", "cg_curvature", "cg_residual", "cg_replace", "cg_reproject"),
     *SHIFTS,
     *BLOCKS,
 )
@@ -124,7 +126,8 @@ def support(spec: KernelSpec) -> list[KernelSpec]:
     found: Kernels = {}
     if operator.family in ("hopping", "update", "block", "term", "slices") or spec.spins:
         for name in ("import", "export"):
-            _add(found, name, spec.precision, spins=spec.colour_vectors)
+            for precision in dict.fromkeys((spec.precision, spec.format.computed.name)):
+                _add(found, name, precision, spins=spec.colour_vectors)
     expression = operator.family == "expression" and spec.format.bits >= 32
     for name in ("encode_links", "decode_links"):
         _add(found, name, "double", links="r18")

@@ -33,7 +33,12 @@ class Precision:
     @property
     def links(self) -> Precision:
         """The format in which links go with site fields of this one."""
-        return self if self.link_codec else PRECISIONS[{"float": "single", "double": "double"}[self.element]]
+        return self if self.link_codec else self.computed
+
+    @property
+    def computed(self) -> Precision:
+        """The plain numbers in which kernels of this one compute."""
+        return PRECISIONS[{"float": "single", "double": "double"}[self.element]]
 
     @property
     def packed(self) -> bool:

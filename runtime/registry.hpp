@@ -102,7 +102,7 @@ struct KernelTable {
 struct KernelModule {
   /// Changes with the records that kernels and host share and with what signatures say; a module of another layout is
   /// refused.
-  static constexpr int signatures = 6;
+  static constexpr int signatures = 7;
   static constexpr int current_layout = int((sizeof(Kernel) * 4096 + sizeof(Arguments)) * 8) + signatures;
   int layout;
   std::span<const KernelTable> kernels;

@@ -7,6 +7,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/fields/gauge.hpp"
+#include "solvers/krylov/scalars.hpp"
 #include "tests/formula.hpp"
 #include "tests/site_terms.hpp"
 
@@ -26,7 +27,8 @@ class Bench {
     const BasisInfo& basis = find_basis("degrand_rossi");
     const Lattice& lattice = domain->lattice();
     for (std::size_t n = 0; n < std::size(letters); ++n) {
-      field.emplace_back(domain, find_precision(kernel.precision), subset, rhs, kernel.spins);
+      const PrecisionInfo& precision = find_precision(kernel.precision);
+      field.emplace_back(domain, letters[n] == "v" ? computed_in(precision) : precision, subset, rhs, kernel.spins);
       for (int r = 0; r < rhs; ++r) {
         upload(reference::random_spinor(lattice, 100 + unsigned(n) + 10 * unsigned(r)), field.back(), basis, r);
         HostSpinor stored(lattice);

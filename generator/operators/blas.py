@@ -1,9 +1,10 @@
 """Vector updates and inner products of the solvers, each from its formula.
 
 A formula assigns spinor fields x, y, z, w, u, v from fields and coefficients, statement by statement; `norm(f)` adds
-|f|^2 and `dot(f, g)` adds <f, g> = sum conj(f) g of the values at that place. Coefficients a, b, c come with the call,
-the same for all right-hand sides. Every other name is a slot: a complex number in device memory that each right-hand
-side has for itself.
+|f|^2 and `dot(f, g)` adds <f, g> = sum conj(f) g of the values at that place. v is what corrections are added up in: it
+is stored in the plain numbers in which the kernel computes, the others in its precision. Coefficients a, b, c come with
+the call, the same for all right-hand sides. Every other name is a slot: a complex number in device memory that each
+right-hand side has for itself.
 
 A record with slots may have a scalar program: it runs once for each right-hand side, after the sums (which the
 formula names) are complete, on the device: `alpha = rr / ww`. It knows + - * /, comparisons (1 or 0), `max`, `sqrt`,
@@ -24,6 +25,7 @@ from generator.spec import KernelSpec, Operator
 MOST_SLOTS = 20
 """Slots of one kernel at most: runtime/kernels/arguments.hpp."""
 _FIELDS, _COEFFICIENTS = "xyzwuv", "abc"
+_TOTAL = "v"
 _OPERANDS = {"u": "in", "v": "out"}
 """Fields whose operand has another name: those that hopping kernels use."""
 _SUMS = {"norm": 1, "dot": 2}
@@ -45,6 +47,11 @@ def _names(node: ast.AST) -> Iterator[str]:
 def _target(s: ast.stmt) -> str:
     """The name assigned, empty for a bare sum."""
     return s.targets[0].id if isinstance(s, ast.Assign) else ""  # type: ignore[attr-defined]
+
+
+def _view(field: str) -> str:
+    """How the template names the view of a field."""
+    return "Totals" if field == _TOTAL else "Spinors"
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +139,9 @@ class Update(Operator):
         kind = "complex" if self.complex_scalars else "real"
         return {
             "formula": self.formula,
-            "inputs": [(f, _OPERANDS.get(f, f)) for f in self.inputs],
-            "outputs": [(f, _OPERANDS.get(f, f)) for f in self.outputs],
+            "inputs": [(f, _OPERANDS.get(f, f), _view(f)) for f in self.inputs],
+            "outputs": [(f, _OPERANDS.get(f, f), _view(f)) for f in self.outputs],
+            "total": _TOTAL in {*self.inputs, *self.outputs},
             "fresh": [f for f in self.outputs if f not in self.inputs],
             "scalars": self.scalars,
             "slots": [(name, i) for i, name in enumerate(self.slots) if name in used],
@@ -201,9 +209,10 @@ class Update(Operator):
                     scale = 3 if self.complex_scalars else 1
                     flops += reals * (scale if isinstance(node.op, ast.Mult) else 1)
         flops += sum(2 * _SUMS[kind] * reals for _, kind in self.sum_names)
-        moved = len(self.inputs) + len(self.outputs)
-        size = spec.format.spinor_bytes(spins, spec.colours)
-        return Cost(flops=flops, reported=flops, bytes=moved * size, reals=moved * reals)
+        moved = [*self.inputs, *self.outputs]
+        formats = (spec.format.computed if f == _TOTAL else spec.format for f in moved)
+        size = sum(stored.spinor_bytes(spins, spec.colours) for stored in formats)
+        return Cost(flops=flops, reported=flops, bytes=size, reals=len(moved) * reals)
 
     def arguments(self, spec: KernelSpec) -> list[str]:
         """C++ template arguments of a row."""
@@ -234,8 +243,10 @@ _BEGIN = "rr = rr_new; most = rr_new; size = 0*rr_new; deviation = epsilon*sqrt(
 _RESIDENT = (
     Update("measure", "rr_new = norm(x)", scalar_program=_BEGIN),
     Update("advance", "y = y + alpha*x"),
+    Update("add_correction", "v = v + alpha*x"),
+    Update("round_correction", "x = v"),
     # Conjugate gradients on the normal equations (krylov/methods/cg.cpp).
-    Update("cg_direction", "y = y + alpha*x; x = z + beta*x"),
+    Update("cg_direction", "v = v + alpha*x; x = z + beta*x"),
     Update(
         "cg_curvature",
         "ww = norm(x)",
@@ -275,7 +286,7 @@ _RESIDENT = (
     Update("bicgstab_direction", "y = x + beta*(y - omega*z)", complex_scalars=True),
     Update("bicgstab_alpha", "sigma = dot(x, y)", scalar_program="alpha = rho/sigma; half = alpha"),
     Update("bicgstab_half_step", "y = y - alpha*x", complex_scalars=True),
-    Update("bicgstab_advance", "y = y + half*x", complex_scalars=True),
+    Update("bicgstab_advance", "v = v + half*x", complex_scalars=True),
     Update(
         "bicgstab_omega",
         "ts = dot(x, y); tt = norm(x); ss = norm(y)",
@@ -283,7 +294,7 @@ _RESIDENT = (
     ),
     Update(
         "bicgstab_step",
-        "w = w + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
+        "v = v + alpha*x + omega*y; y = y - omega*z; rr_new = norm(y); rho_new = dot(u, y); xx = norm(v)",
         complex_scalars=True,
         scalar_program=f"size = sqrt(xx); {_STOP}; beta = (rho_new/rho)*(alpha/omega); rho_old = rho; "
         "rho = rho_new; rr = rr_new; half = 0*rr",
@@ -296,7 +307,7 @@ _RESIDENT = (
     # Craig's method, CGNE (krylov/methods/cgne.cpp), which shares cg_residual.
     Update(
         "cgne_direction",
-        "y = y + alpha*x; x = z + beta*x; pp_new = norm(x); ww = norm(z)",
+        "v = v + alpha*x; x = z + beta*x; pp_new = norm(x); ww = norm(z)",
         scalar_program="scale = max(scale, sqrt(ww/rr)); alpha = rr/pp_new; pp = pp_new; "
         "size = size + alpha*sqrt(pp_new)",
     ),
@@ -314,7 +325,7 @@ _RESIDENT = (
     ),
     Update(
         "mr_step",
-        "w = w + alpha*z; y = y - alpha*x; rr_new = norm(y); xx = norm(w); pp = norm(z)",
+        "v = v + alpha*z; y = y - alpha*x; rr_new = norm(y); xx = norm(v); pp = norm(z)",
         complex_scalars=True,
         scalar_program=f"scale = max(scale, sqrt(qq/pp)); size = sqrt(xx); {_STOP}; rr = rr_new",
     ),
@@ -344,10 +355,10 @@ _RESIDENT = (
         "second_1 = gamma_0; second_2 = gamma_1 + tau_21*gamma_0; "
         "second_3 = gamma_2 + tau_32*gamma_1 + tau_31*gamma_0",
     ),
-    Update("bicgstab_l_update", "w = w + gamma*z + second*x; z = z - first*x", complex_scalars=True),
+    Update("bicgstab_l_update", "v = v + gamma*z + second*x; z = z - first*x", complex_scalars=True),
     Update(
         "bicgstab_l_step",
-        "w = w + gamma*y; y = y - omega*x; rr_new = norm(y); rho_new = dot(u, y); xx = norm(w)",
+        "v = v + gamma*y; y = y - omega*x; rr_new = norm(y); rho_new = dot(u, y); xx = norm(v)",
         complex_scalars=True,
         scalar_program=f"size = sqrt(xx); {_STOP}; beta = (rho_new/rho)*(alpha/omega); rho_old = rho; "
         "rho = rho_new; rr = rr_new",

@@ -51,7 +51,8 @@ KrylovBatch::KrylovBatch(const LinearOperator& outer, const LinearOperator& inne
                                   scalars_, capacity)),
       r_(outer.field(capacity)),
       d_(r_.like()),
-      convert_(outer, outer.precision(), inner.precision(), capacity) {
+      convert_(outer, outer.precision(), inner.precision(), capacity),
+      take_(outer, outer.precision(), computed_in(inner.precision()), capacity) {
   if (method == Method::hermitian_cg)
     shift_ = std::unique_ptr<Step>(new Step(scalars_, outer.precision(), "advance", {{"alpha", "sigma"}}));
   for (const char* name : {"rr", "target", "fall", "most", "iterations", "limit", "epsilon", "root"})
@@ -209,7 +210,7 @@ bool KrylovBatch::observe(Task& task) {
     } else {
       all = false;
       if (rr > divergence * divergence * c.rr) c.trouble = "the residual diverges";
-      if (iteration - c.least_at > patience) c.trouble = fmt::format("no progress in {} iterations", patience);
+      if (iteration - c.least_at > std::max(patience, iteration / 3)) c.trouble = no_progress;
       if (hand_over_ && iteration - c.milestone_at > std::max<double>(halving, halving_share * iteration))
         c.trouble = "stagnation";
       c.hopeless = hand_over_ && !c.trouble.empty();

@@ -39,6 +39,9 @@ class KrylovBatch {
   /// With true a right-hand side whose recurrence breaks down, diverges or stagnates is given up at once, for another
   /// method to go on with; by itself it would be restarted a few times.
   void hand_over(bool on) { hand_over_ = on; }
+  /// With true one that makes no progress, or whose true residual stagnates, is given up at once, for a higher
+  /// precision to go on with, which tells so.
+  void raised_when_lost(bool on) { raised_ = on; }
   /// Tells that the operators apply other links than before: what was recorded of them is forgotten.
   void operators_changed() { programs_.clear(); }
 
@@ -75,13 +78,13 @@ class KrylovBatch {
   Blas blas_;
   Scalars scalars_;
   std::unique_ptr<Recurrence> recurrence_;
-  std::unique_ptr<Step> shift_;  // Method::hermitian_cg: y += sigma x in the outer precision
-  SpinorField r_, d_;            // outer: residuals; corrections, then A^+ r
-  Converter convert_;
+  std::unique_ptr<Step> shift_;        // Method::hermitian_cg: y += sigma x in the outer precision
+  SpinorField r_, d_;                  // outer: residuals; corrections, then A^+ r
+  Converter convert_, take_;           // residuals to the recurrence, corrections from it
   std::unique_ptr<SpinorField> best_;  // made when an iterate is worse than an earlier one
   std::unique_ptr<Snapshots> snapshots_;
   std::map<std::pair<int, int>, std::unique_ptr<Program>> programs_;  // of an iteration, by width and phase
-  bool under_way_ = false, hand_over_ = false;
+  bool under_way_ = false, hand_over_ = false, raised_ = false;
   double seconds_ = 0, host_seconds_ = 0;
 };
 

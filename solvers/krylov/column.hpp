@@ -10,7 +10,8 @@
 
 namespace quarksmith {
 
-constexpr int ring = 8;        ///< snapshots kept of scalars
+constexpr int ring = 8;  ///< snapshots kept of scalars
+constexpr const char* no_progress = "no progress";
 constexpr int patience = 500;  ///< iterations without a new least residual that count as stagnation
 
 /// Iterations that are under way before the host looks at the first.

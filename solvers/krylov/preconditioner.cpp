@@ -18,7 +18,9 @@ FixedSteps::FixedSteps(const LinearOperator& a, const InnerMethod& inner, const 
       scalars_(a.domain()->device_pointer(), rhs, a.components()),
       recurrence_(make_recurrence(inner.method, plain(parameters), a, a, scalars_, rhs)),
       begin_(a.domain()->device_pointer(), Scalars::bytes_per_rhs * rhs),
-      convert_(a, a.precision(), outer, rhs) {
+      convert_(a, a.precision(), outer, rhs),
+      take_(a, computed_in(a.precision()), outer, rhs) {
+  if (&outer == &a.precision()) round_.emplace(scalars_, outer, "round_correction");
   if (recurrence_->normal()) residual_.emplace(a.field(rhs));
   for (int n = 0; n < rhs; ++n) {
     scalars_.set(n, "active", 1);
@@ -43,7 +45,9 @@ void FixedSteps::apply(SpinorField& out, const SpinorField& in, int width) {
   recurrence_->start(0, width);
   for (int n = 0; n < steps_; ++n) recurrence_->iterate(width, n % recurrence_->phases());
   recurrence_->complete(0, width);
-  convert_(recurrence_->correction().columns(0, width), out);
+  const SpinorField y = recurrence_->correction().columns(0, width);
+  if (round_) return round_->for_all({.x = &out, .v = &y});
+  take_(y, out);
 }
 
 }  // namespace quarksmith

@@ -36,8 +36,9 @@ class FixedSteps final : public Preconditioner {
   int steps_;
   Scalars scalars_;
   std::unique_ptr<Recurrence> recurrence_;
-  Memory begin_;  ///< the scalars with which every application begins
-  Converter convert_;
+  Memory begin_;                         ///< the scalars with which every application begins
+  Converter convert_, take_;             ///< into the precision of the steps; corrections out of it
+  std::optional<Step> round_;            ///< corrections where that is the precision of the fields, too
   std::optional<SpinorField> residual_;  ///< before A^+, for normal equations
 };
 

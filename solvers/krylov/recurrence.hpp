@@ -34,7 +34,8 @@ class Recurrence {
   /// Enqueues: completes y: adds what an iteration has left to the next one.
   virtual void complete(int /*first*/, int /*count*/) {}
 
-  /// The corrections y.
+  /// The corrections y, in the plain numbers that kernels compute in: A^+ A y of a sum that is rounded to the precision
+  /// of the operator misses the residual by that rounding times the square of the condition number.
   SpinorField& correction() { return y_; }
   /// Where the driver puts recomputed residuals.
   virtual SpinorField& fresh() = 0;
@@ -45,7 +46,8 @@ class Recurrence {
 
  protected:
   /// \param a,scalars outlive this.
-  Recurrence(const LinearOperator& a, Scalars& scalars, int rhs) : a_(&a), scalars_(&scalars), y_(a.field(rhs)) {}
+  Recurrence(const LinearOperator& a, Scalars& scalars, int rhs)
+      : a_(&a), scalars_(&scalars), y_(a.field(rhs, computed_in(a.precision()))) {}
   /// Gives scalars of right-hand sides a value, in the host's copy.
   void set(int first, int count, std::initializer_list<const char*> names, double value) {
     for (int n = first; n < first + count; ++n)

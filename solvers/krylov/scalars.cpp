@@ -8,6 +8,10 @@
 
 namespace quarksmith {
 
+const PrecisionInfo& computed_in(const PrecisionInfo& stored) {
+  return find_precision(stored.element_bytes == 8 ? "double" : "single");
+}
+
 Scalars::Scalars(const std::shared_ptr<Device>& device, int rhs, Components components)
     : components_(components),
       memory_(device, bytes_per_rhs * rhs),
@@ -85,7 +89,7 @@ void Step::apply(const Fields& f, int first, int mask, long long most_sites) con
     if (field == nullptr) continue;
     const bool serves_all = field->rhs() == 1;
     if (field->count() != any.count() || !(serves_all || field->rhs() == any.rhs()) ||
-        &field->precision() != &any.precision())
+        &field->precision() != (field == f.v ? &computed_in(any.precision()) : &any.precision()))
       throw UsageError(fmt::format("{} on spinor fields of different kinds", kernel_->name));
     *operand = field->operand();
     if (serves_all) operand->rhs_stride = operand->norm_rhs_stride = 0;

@@ -9,6 +9,9 @@
 
 namespace quarksmith {
 
+/// The plain numbers in which kernels of a precision compute.
+const PrecisionInfo& computed_in(const PrecisionInfo& stored);
+
 /// Named complex numbers in device memory, a set for each right-hand side.
 ///
 /// The host's copy is what was set here or taken over from a snapshot; `upload` writes it to the device.
@@ -57,7 +60,8 @@ class Step {
        std::initializer_list<std::pair<std::string_view, std::string_view>> renamed = {},
        std::initializer_list<std::string_view> shared = {});
 
-  /// The fields of the formula; x has the right-hand sides of the call. One of another field serves all of them.
+  /// The fields of the formula, v in the plain numbers that the kernel computes in (computed_in); x has the right-hand
+  /// sides of the call. One of another field serves all of them.
   struct Fields {
     const SpinorField *x = nullptr, *y = nullptr, *z = nullptr, *w = nullptr, *u = nullptr, *v = nullptr;
   };

@@ -10,6 +10,7 @@ namespace quarksmith {
 namespace {
 
 constexpr int most_failures = 3;  ///< restarts without progress before a right-hand side is given up
+constexpr const char* stagnation = "the true residual stagnates";
 constexpr double most_drift = 2;  ///< of the true residual over that of the recurrence
 
 }  // namespace
@@ -74,7 +75,7 @@ void KrylovBatch::settle(Task& task, const Run& run) {
 bool KrylovBatch::accept(Task& task, const Run& run, SpinorField& x, SpinorField& r, std::vector<double>& r_norms) {
   recurrence_->complete(run.first, run.count);
   SpinorField d = d_.columns(0, run.count);
-  convert_(recurrence_->correction().columns(run.first, run.count), d);
+  take_(recurrence_->correction().columns(run.first, run.count), d);
   blas_.axpby(1.0, x, 1.0, d);  // x + y
   apply_outer(r, d, run.first);
   r_norms = roots(blas_.residuals(task.b->columns(task.columns[run.first].index, run.count), r));
@@ -106,8 +107,8 @@ void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
   c.result.residual = r / c.b_norm;
   c.measured = (task.options->criterion == Criterion::normal ? s : r) / c.b_measure;
   const double norm = recurrence_->normal() ? s : r;
-  c.rr = c.least = norm * norm;
-  c.settled_at = c.least_at = c.seen;
+  c.rr = norm * norm;
+  c.settled_at = c.seen;
   c.waited = 0;
   c.result.measured = c.measured;
   c.result.converged = c.measured <= c.tolerance;
@@ -125,28 +126,31 @@ void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
     c.hopeless = hand_over_;
   }
   if (status == Status::not_finite) trouble = "a number was not finite";
-  if (trouble.empty() && !first && c.measured > 0.9 * c.best && norm > 0.9 * c.best_norm)
-    trouble = "the true residual stagnates";
+  // A recurrence that has its residual is sound, however large that is: residuals of BiCGstab have peaks. The direction
+  // of one that has lost it would lead astray.
+  const double rr = scalars_.get(position, "rr").real();
+  const bool lost = !first && norm > most_drift * std::sqrt(rr);
+  const bool reached = !first && rr <= scalars_.get(position, "target").real();
+  if (trouble.empty() && (lost || reached) && c.measured > 0.9 * c.best && norm > 0.9 * c.best_norm)
+    trouble = stagnation;
+  if (norm < c.best_norm || !trouble.empty()) c.least_at = c.seen;
   c.best_norm = std::min(c.best_norm, norm);
+  c.least = trouble.empty() ? c.best_norm * c.best_norm : c.rr;
   if (c.measured < c.best) c.best = c.measured, c.best_residual = c.result.residual;
   c.done = c.seen >= c.limit || !std::isfinite(c.measured) || c.rr == 0;
-  c.restart = first || !trouble.empty() || task.options->updates == Updates::defect;
+  c.restart = first || lost || !trouble.empty() || task.options->updates == Updates::defect;
   if (first) return;
   if (trouble.empty()) {
     ++c.result.replacements;
-    // A direction of a recurrence that has lost its residual would lead astray.
-    const double drift = norm / std::sqrt(scalars_.get(position, "rr").real());
-    if (!c.restart && drift > most_drift) {
-      c.restart = true;
-      c.result.events.push_back(
-          {c.seen, fmt::format("the residual is {:.1f} times that of the recurrence; restarted from it", drift)});
-    }
+    if (lost && task.options->updates != Updates::defect)
+      c.result.events.push_back({c.seen, "the recurrence has lost its residual; restarted from the true one"});
     return;
   }
   if (c.done) return;  // at the limit of iterations
-  c.done = ++c.failures > (uniform_ || hand_over_ ? 1 : most_failures) || c.hopeless;
+  const bool raised = raised_ && (trouble == stagnation || trouble == no_progress);
+  c.done = raised || ++c.failures > (uniform_ || hand_over_ ? 1 : most_failures) || c.hopeless;
   if (c.done) c.result.trouble = trouble;
-  if (c.done && hand_over_) return;  // who goes on tells
+  if (c.done && (hand_over_ || raised_)) return;  // who goes on tells
   c.result.events.push_back({c.seen, trouble + (c.done ? "; given up" : "; restarted from the last iterate")});
 }
 

@@ -110,8 +110,8 @@ std::size_t Solver::bytes_per_rhs() const {
                     lowest = half_field_bytes(*preconditioner);
   const FieldCount fields = fields_of(p.settings.method, p.settings.parameters);
   const int work = reduced ? dirac().work_fields() : 0, sites = reduced ? 1 : 2;
-  std::size_t bytes =
-      (fields.recurrence * sites + work) * low + (KrylovBatch::outer_fields * sites + work + (reduced ? 2 : 0)) * high;
+  std::size_t bytes = ((fields.recurrence - 1) * sites + work) * low + sites * half_field_bytes(computed_in(*inner)) +
+                      (KrylovBatch::outer_fields * sites + work + (reduced ? 2 : 0)) * high;
   if (fields.preconditioner > 0) {
     const PrecisionInfo* full = &find_precision("double");
     const bool between = preconditioner != inner && preconditioner != full && inner != full;

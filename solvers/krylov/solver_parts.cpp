@@ -142,6 +142,8 @@ KrylovBatch& Solver::Parts::batch(Method method) {
     batch_ = std::make_unique<KrylovBatch>(high_->a(), low_->a(), method, capacity_, settings.parameters,
                                            preconditioner_ ? &preconditioner_->a() : nullptr, low_deviation());
     batch_->hand_over(falls_back && method == settings.method);
+    batch_->raised_when_lost(!(falls_back && method == settings.method) && precision.inner->bits < 24 &&
+                             precision.outer->bits >= 32);
     batch_method_ = method;
   }
   return *batch_;
@@ -236,6 +238,9 @@ void Solver::Parts::raise_precision(System& s) {
     const bool last = next == precision.outer, exact_links = last && in_double() && exact_;
     if (next->bits > precision.outer->bits) continue;
     if (next->bits < present->bits || (present == next && !exact_links)) continue;
+    const auto told = [](const Column& c, const std::string& answer) {
+      return c.result.trouble.empty() ? answer : c.result.trouble + "; " + answer;
+    };
     const std::string raised =
         present == next ? "links raised to 18 reals" : fmt::format("precision raised to {}", next->name);
     present = next;
@@ -246,7 +251,7 @@ void Solver::Parts::raise_precision(System& s) {
     if (try_find(domain->device().kernels(), needed) == nullptr) continue;
     const SystemOperator level(last ? high() : dirac(*next), settings.reduction, 1);
     for (Column& c : s.columns)
-      if (failed(c)) c.result.events.push_back({c.result.iterations, raised});
+      if (failed(c)) c.result.events.push_back({c.result.iterations, told(c, raised)});
     for (const Method method : {settings.method, Method::cg}) {
       const auto mine = [&](const Column& c) { return failed(c) && c.method == method; };
       if (std::none_of(s.columns.begin(), s.columns.end(), mine)) continue;

@@ -28,11 +28,11 @@ class BiCGstab final : public Recurrence {
 
 BiCGstab::BiCGstab(const LinearOperator& a, Scalars& scalars, int rhs)
     : Recurrence(a, scalars, rhs),
-      r_(y_.like()),
-      shadow_(y_.like()),
-      p_(y_.like()),
-      v_(y_.like()),
-      t_(y_.like()),
+      r_(a.field(rhs)),
+      shadow_(a.field(rhs)),
+      p_(a.field(rhs)),
+      v_(a.field(rhs)),
+      t_(a.field(rhs)),
       direction_(scalars, a.precision(), "bicgstab_direction"),
       alpha_(scalars, a.precision(), "bicgstab_alpha"),
       half_step_(scalars, a.precision(), "bicgstab_half_step"),
@@ -51,7 +51,7 @@ void BiCGstab::iterate(int width, int /*phase*/) {
   a_->apply(t, r, Dagger::no);
   omega_({.x = &t, .y = &r});  // omega = (t, s) / (t, t)
   // y += alpha p + omega s;  r = s - omega t;  rho' = (shadow, r);  beta = rho' / rho alpha / omega
-  step_({.x = &p, .y = &r, .z = &t, .w = &y, .u = &shadow});
+  step_({.x = &p, .y = &r, .z = &t, .u = &shadow, .v = &y});
 }
 
 void BiCGstab::prepare(int first, int count) {
@@ -76,7 +76,7 @@ void BiCGstab::replace(int first, int count) {
 
 void BiCGstab::complete(int first, int count) {
   SpinorField y = y_.columns(first, count), p = p_.columns(first, count);
-  advance_.for_all({.x = &p, .y = &y}, first);  // y += alpha p of an iteration that ended at its half step
+  advance_.for_all({.x = &p, .v = &y}, first);  // y += alpha p of an iteration that ended at its half step
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ class BiCGstabL final : public Recurrence {
 BiCGstabL::BiCGstabL(const LinearOperator& a, Scalars& scalars, int rhs, int l)
     : Recurrence(a, scalars, rhs),
       l_(l),
-      shadow_(y_.like()),
+      shadow_(a.field(rhs)),
       direction_(step("bicgstab_l_direction", {})),
       alpha_(step("bicgstab_alpha", {{"half", "nowhere"}})),
       descend_(step("bicgstab_half_step", {})),
@@ -68,8 +68,8 @@ BiCGstabL::BiCGstabL(const LinearOperator& a, Scalars& scalars, int rhs, int l)
   scalars.slot("zero");
   const auto named = [&](const char* name, int j) { return fmt::format("{}_{}", name, l - j); };
   for (int j = 0; j <= l; ++j) {
-    r_.push_back(y_.like());
-    u_.push_back(y_.like());
+    r_.push_back(a.field(rhs));
+    u_.push_back(a.field(rhs));
   }
   for (int j = 1; j <= l; ++j) {
     const std::string gamma = named("gamma", j);
@@ -113,7 +113,7 @@ void BiCGstabL::bi_conjugate(const SpinorField& y, Slices& r, Slices& u, int j) 
   alpha_({.x = &shadow, .y = &u[j + 1]});                               // alpha = rho / (shadow, u_{j+1})
   for (int i = 0; i <= j; ++i) descend_({.x = &u[i + 1], .y = &r[i]});  // r_i -= alpha u_{i+1}
   a_->apply(r[j + 1], r[j], Dagger::no);
-  advance_({.x = &u[0], .y = &y});  // y += alpha u_0
+  advance_({.x = &u[0], .v = &y});  // y += alpha u_0
 }
 
 /// Makes |r_0 - sum gamma_j r_j| minimal.
@@ -127,10 +127,10 @@ void BiCGstabL::minimise(const SpinorField& y, Slices& r, Slices& u) {
     (j < l_ ? minimise_[j - 1] : solve_)({.x = &r[j], .y = &r[0]});
   }
   // y += gamma_1 r_0 + sum gamma''_j r_j;  r_0 -= sum gamma'_j r_j;  u_0 -= sum gamma_j u_j
-  for (int j = 1; j < l_; ++j) update_[j - 1]({.x = &r[j], .z = &r[0], .w = &y});
+  for (int j = 1; j < l_; ++j) update_[j - 1]({.x = &r[j], .z = &r[0], .v = &y});
   for (int j = 1; j <= l_; ++j) lower_[j - 1]({.x = &u[j], .y = &u[0]});
   const SpinorField shadow = shadow_.columns(0, y.rhs());
-  step_({.x = &r[l_], .y = &r[0], .w = &y, .u = &shadow});  // rho' = (shadow, r_0); beta = rho' / rho alpha / omega
+  step_({.x = &r[l_], .y = &r[0], .u = &shadow, .v = &y});  // rho' = (shadow, r_0); beta = rho' / rho alpha / omega
 }
 
 void BiCGstabL::prepare(int first, int count) {

@@ -6,22 +6,22 @@ namespace quarksmith {
 ConjugateGradients::ConjugateGradients(const LinearOperator& a, Scalars& scalars, int rhs, CgForm form)
     : Recurrence(a, scalars, rhs),
       form_(form),
-      r_(y_.like()),
-      p_(y_.like()),
-      q_(y_.like()),
-      w_(y_.like()),
+      r_(a.field(rhs)),
+      p_(a.field(rhs)),
+      q_(a.field(rhs)),
+      w_(a.field(rhs)),
       measure_(scalars, a.precision(), "measure"),
       direction_(scalars, a.precision(), "cg_direction"),
       curvature_(scalars, a.precision(), form == CgForm::normal ? "cg_curvature" : "hermitian_curvature"),
       residual_(scalars, a.precision(), "cg_residual"),
-      advance_(scalars, a.precision(), "advance"),
+      advance_(scalars, a.precision(), "add_correction"),
       replace_(scalars, a.precision(), "cg_replace"),
       reproject_(scalars, a.precision(), "cg_reproject") {}
 
 void ConjugateGradients::iterate(int width, int /*phase*/) {
   SpinorField y = y_.columns(0, width), r = r_.columns(0, width), p = p_.columns(0, width), q = q_.columns(0, width),
               w = w_.columns(0, width);
-  direction_({.x = &p, .y = &y, .z = &r});  // y += alpha p;  p = r + beta p
+  direction_({.x = &p, .z = &r, .v = &y});  // y += alpha p;  p = r + beta p
   if (form_ == CgForm::normal) {
     a_->apply(w, p, Dagger::no);
     curvature_({.x = &w});  // alpha = (r, r) / (p, A^+ A p)
@@ -53,7 +53,7 @@ void ConjugateGradients::replace(int first, int count) {
 
 void ConjugateGradients::complete(int first, int count) {
   SpinorField y = y_.columns(first, count), p = p_.columns(first, count);
-  advance_.for_all({.x = &p, .y = &y}, first);  // y += alpha p of the last iteration
+  advance_.for_all({.x = &p, .v = &y}, first);  // y += alpha p of the last iteration
 }
 
 namespace methods {

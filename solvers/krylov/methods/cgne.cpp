@@ -29,21 +29,21 @@ class CraigsMethod final : public Recurrence {
 
 CraigsMethod::CraigsMethod(const LinearOperator& a, Scalars& scalars, int rhs)
     : Recurrence(a, scalars, rhs),
-      r_(y_.like()),
-      p_(y_.like()),
-      q_(y_.like()),
-      w_(y_.like()),
+      r_(a.field(rhs)),
+      p_(a.field(rhs)),
+      q_(a.field(rhs)),
+      w_(a.field(rhs)),
       measure_(scalars, a.precision(), "measure"),
       direction_(scalars, a.precision(), "cgne_direction"),
       residual_(scalars, a.precision(), "cg_residual"),
-      advance_(scalars, a.precision(), "advance"),
+      advance_(scalars, a.precision(), "add_correction"),
       replace_(scalars, a.precision(), "cgne_replace") {}
 
 void CraigsMethod::iterate(int width, int /*phase*/) {
   SpinorField y = y_.columns(0, width), r = r_.columns(0, width), p = p_.columns(0, width), q = q_.columns(0, width),
               w = w_.columns(0, width);
   a_->apply(w, r, Dagger::yes);
-  direction_({.x = &p, .y = &y, .z = &w});  // y += alpha p;  p = A^+ r + beta p;  alpha = (r, r) / (p, p)
+  direction_({.x = &p, .z = &w, .v = &y});  // y += alpha p;  p = A^+ r + beta p;  alpha = (r, r) / (p, p)
   a_->apply(q, p, Dagger::no);
   residual_({.x = &q, .y = &r});  // r' = r - alpha A p;  beta = (r', r') / (r, r)
 }
@@ -65,7 +65,7 @@ void CraigsMethod::replace(int first, int count) {
 
 void CraigsMethod::complete(int first, int count) {
   SpinorField y = y_.columns(first, count), p = p_.columns(first, count);
-  advance_.for_all({.x = &p, .y = &y}, first);  // y += alpha p of the last iteration
+  advance_.for_all({.x = &p, .v = &y}, first);  // y += alpha p of the last iteration
 }
 
 }  // namespace

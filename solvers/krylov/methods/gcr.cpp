@@ -63,15 +63,15 @@ std::string weight(int j) { return fmt::format("weight_{}", j); }
 GeneralisedConjugateResiduals::GeneralisedConjugateResiduals(const LinearOperator& a, Scalars& scalars, int rhs, int m,
                                                              std::unique_ptr<Preconditioner> preconditioner)
     : Recurrence(a, scalars, rhs),
-      r_(y_.like()),
+      r_(a.field(rhs)),
       measure_(scalars, a.precision(), "measure"),
       direction_(scalars, a.precision(), "gcr_direction"),
       step_(scalars, a.precision(), "mr_step"),
       preconditioner_(std::move(preconditioner)) {
   scalars.slot("zero");
   for (int j = 0; j < m; ++j) {
-    p_.push_back(y_.like());
-    q_.push_back(y_.like());
+    p_.push_back(a.field(rhs));
+    q_.push_back(a.field(rhs));
     alpha_.push_back(Step(scalars, a.precision(), "mr_alpha", {{"weight", weight(j)}}));
     std::vector<Group>& groups = groups_.emplace_back();
     for (int first = 0; first < j; first += group) groups.push_back(make_group(first, std::min(group, j - first)));
@@ -96,7 +96,7 @@ void GeneralisedConjugateResiduals::iterate(int width, int j) {
   a_->apply(q, p, Dagger::no);
   orthogonalise(width, j);
   alpha_[j]({.x = &q, .y = &r});                // alpha = (q, r) / (q, q)
-  step_({.x = &q, .y = &r, .z = &p, .w = &y});  // y += alpha p;  r -= alpha q
+  step_({.x = &q, .y = &r, .z = &p, .v = &y});  // y += alpha p;  r -= alpha q
 }
 
 void GeneralisedConjugateResiduals::orthogonalise(int width, int j) {

@@ -30,8 +30,8 @@ class MinimalResidual final : public Recurrence {
 MinimalResidual::MinimalResidual(const LinearOperator& a, Scalars& scalars, int rhs, double omega)
     : Recurrence(a, scalars, rhs),
       omega_(omega),
-      r_(y_.like()),
-      q_(y_.like()),
+      r_(a.field(rhs)),
+      q_(a.field(rhs)),
       measure_(scalars, a.precision(), "measure"),
       alpha_(scalars, a.precision(), "mr_alpha"),
       step_(scalars, a.precision(), "mr_step") {}
@@ -40,7 +40,7 @@ void MinimalResidual::iterate(int width, int /*phase*/) {
   SpinorField y = y_.columns(0, width), r = r_.columns(0, width), q = q_.columns(0, width);
   a_->apply(q, r, Dagger::no);
   alpha_({.x = &q, .y = &r});                   // alpha = omega (A r, r) / (A r, A r)
-  step_({.x = &q, .y = &r, .z = &r, .w = &y});  // y += alpha r;  r -= alpha A r
+  step_({.x = &q, .y = &r, .z = &r, .v = &y});  // y += alpha r;  r -= alpha A r
 }
 
 void MinimalResidual::prepare(int first, int count) {
