@@ -3,7 +3,10 @@
 #include "runtime/fields/site_random.hpp"
 #include "solvers/krylov/blas.hpp"
 #include "solvers/multigrid/coarse_operator.hpp"
+#include "solvers/multigrid/multigrid.hpp"
+#include "solvers/krylov/solve.hpp"
 #include "tests/dense.hpp"
+#include "tests/quark.hpp"
 #include "tests/reference/reference.hpp"
 #include "tests/support.hpp"
 
@@ -101,5 +104,60 @@ TEST_P(Multigrid, CoarseLevelsAreProjectionsOfTheFiner) {
 INSTANTIATE_TEST_SUITE_P(Precisions, Multigrid,
                          testing::Values(Limits{"double", 1e-12, 1e-12}, Limits{"single", 2e-6, 1e-5}),
                          [](const auto& info) { return std::string(info.param.precision); });
+
+/// An operator that hops to where no neighbouring block is.
+class FarHops final : public LinearOperator {
+ public:
+  explicit FarHops(const LinearOperator& a) : a_(&a), between_(a.field(12)) {}
+  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override {
+    SpinorField between = between_.columns(0, in.rhs());
+    a_->apply(between, in, dagger);
+    a_->apply(out, between, dagger);
+  }
+  Subset subset() const override { return a_->subset(); }
+  const DomainPointer& domain() const override { return a_->domain(); }
+  const PrecisionInfo& precision() const override { return a_->precision(); }
+  double flops() const override { return 2 * a_->flops(); }
+
+ private:
+  const LinearOperator* a_;
+  mutable SpinorField between_;
+};
+
+TEST(MultigridStencil, RefusesBlocksThatAreCoupledWithoutTouching) {
+  const auto domain = std::make_shared<Domain>(Lattice({8, 4, 4, 8}), Device::cpu());
+  const auto dirac = dense::dirac(dense::wilson(0), hot_gauge(domain->lattice(), 5), domain);
+  const FarHops far(dirac->matrix());  // corners of blocks, too
+  Transfer transfer(far, find_basis("non_relativistic"), {2, 2, 2, 2}, 6);
+  SpinorField v = transfer.fine_field(6);
+  fill(v, 1);
+  transfer.keep(v);
+  EXPECT_THROW(CoarseOperator(transfer, far, 1), UsageError);
+  EXPECT_THROW(Transfer(far, find_basis("non_relativistic"), {2, 2, 2, 3}, 6), UsageError);
+  EXPECT_THROW(Transfer(far, find_basis("non_relativistic"), {2, 2, 2, 2}, 8), UsageError);
+}
+
+/// The same blocks as in its log, 18 near-null vectors instead of 28.
+TEST(MultigridSolve, NeedsNoMoreIterationsThanDdalphaamg) {
+  if (data::folder().empty()) GTEST_SKIP() << "no reference data";
+  const HostGauge gauge = data::load("ddalphaamg/8x8x8x8b6.0000id3n1", {8, 8, 8, 8});
+  const auto domain = std::make_shared<Domain>(gauge.lattice, Device::cpu());
+  SolveSettings settings;
+  settings.method = Method::multigrid;
+  MultigridLevel level;
+  level.block = {2, 2, 2, 2};
+  level.vectors = 18;
+  level.smoother_steps = 5;
+  level.coarse.tolerance = 0.05;
+  settings.multigrid = MultigridParameters{.levels = {level}, .relaxations = 10, .most_rounds = 2};
+  const Solver solver(dense::wilson(-0.5, 1), gauge, domain, settings);
+  SpinorField b = solver.field(2), x = b.like();
+  fill(b, 1);
+  for (const SolveReport& r : solver.solve_all(x, b)) {
+    EXPECT_TRUE(r.converged);
+    EXPECT_LE(r.residual, 1e-10);
+    EXPECT_LE(r.iterations, 13);  // 11 in ddalphaamg/reference_two_level.json
+  }
+}
 
 }  // namespace

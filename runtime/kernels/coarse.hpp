@@ -197,60 +197,85 @@ struct Prolong : PanelBody<Codec> {
     return {x[b.coarse.word[2 * n]], x[b.coarse.word[2 * n + 1]]};
   }
 
+  /// The vectors of a block, where an item takes the whole block; else read where they are needed.
   template <int C>
-  static QUARKSMITH_INLINE void columns(const Arguments& a, int index, int first) {
-    const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
-    const int block = has_lanes ? index : index / b.block_sites;
-    const int begin = has_lanes ? 0 : index % b.block_sites, end = has_lanes ? b.block_sites : begin + 1;
-    PanelRows<T> re[2][most_tiles][C], im[2][most_tiles][C];  // the coarse vector, where an item takes the whole block
-    if constexpr (has_lanes)
+  struct Coarse {
+    PanelRows<T> re[2][most_tiles][C], im[2][most_tiles][C];
+
+    /// \return false if all numbers are zero, as most are of probes (solvers/multigrid/coarse_operator.cpp).
+    QUARKSMITH_INLINE bool load(const Arguments& a, const BlockVectors& b, int block, int first) {
+      bool any = false;
       for (int chirality = 0; chirality < 2; ++chirality)
         for (int j = 0; j < b.tiles * panel_rows; ++j)
           for (int c = 0; c < C; ++c) {
             const Complex<T> z = number(a, b, block, first + c, chirality, j);
             set_lane(re[chirality][j / panel_rows][c], j % panel_rows, z.re);
             set_lane(im[chirality][j / panel_rows][c], j % panel_rows, z.im);
+            any = any || z.re != T(0) || z.im != T(0);
           }
+      return any;
+    }
+    QUARKSMITH_INLINE void get(const Arguments& a, const BlockVectors& b, int block, int first, int chirality, int t,
+                               int lane, PanelRows<T> (&x_re)[C], PanelRows<T> (&x_im)[C]) const {
+      QUARKSMITH_UNROLL
+      for (int c = 0; c < C; ++c) {
+        if constexpr (has_lanes) {
+          x_re[c] = re[chirality][t][c];
+          x_im[c] = im[chirality][t][c];
+        } else {
+          const Complex<T> z = number(a, b, block, first + c, chirality, t * panel_rows + lane);
+          x_re[c] = z.re;
+          x_im[c] = z.im;
+        }
+      }
+    }
+  };
+
+  /// One chirality of the spinors of a slice of a site, whose panels begin there.
+  template <int C>
+  static QUARKSMITH_INLINE void add_up(const Arguments& a, const BlockVectors& b, const Coarse<C>& coarse, int block,
+                                       int first, int chirality, int tiles, const T* panel, Spinor<T, 4> (&psi)[C]) {
+    PanelRows<T> re[C][chiral_numbers] = {}, im[C][chiral_numbers] = {};
+    for (int t = 0; t < tiles; ++t)
+      for (int lane = 0; lane < (has_lanes ? 1 : panel_rows); ++lane) {
+        PanelRows<T> x_re[C], x_im[C];
+        coarse.get(a, b, block, first, chirality, t, lane, x_re, x_im);
+        QUARKSMITH_UNROLL
+        for (int n = 0; n < chiral_numbers; ++n) {
+          const T* const at = panel + ((chirality * b.tiles + t) * chiral_numbers + n) * 2 * panel_rows + lane;
+          const PanelRows<T> v_re = panel_load(at), v_im = panel_load(at + panel_rows);
+          QUARKSMITH_UNROLL
+          for (int c = 0; c < C; ++c) {
+            re[c][n] = re[c][n] + v_re * x_re[c] - v_im * x_im[c];
+            im[c][n] = im[c][n] + v_re * x_im[c] + v_im * x_re[c];
+          }
+        }
+      }
+    QUARKSMITH_UNROLL
+    for (int c = 0; c < C; ++c) {
+      QUARKSMITH_UNROLL
+      for (int n = 0; n < chiral_numbers; ++n)
+        psi[c][2 * chirality + n / 3].c[n % 3] = {sum_of<T>(re[c][n]), sum_of<T>(im[c][n])};
+    }
+  }
+
+  template <int C>
+  static QUARKSMITH_INLINE void columns(const Arguments& a, int index, int first) {
+    const BlockVectors& b = *static_cast<const BlockVectors*>(a.matrix);
+    const int block = has_lanes ? index : index / b.block_sites;
+    const int begin = has_lanes ? 0 : index % b.block_sites, end = has_lanes ? b.block_sites : begin + 1;
+    Coarse<C> coarse;
+    int tiles = b.tiles;
+    if constexpr (has_lanes)
+      if (!coarse.load(a, b, block, first)) tiles = 0;
     for (int s = begin; s < end; ++s)
       for (int slice = 0; slice < b.fine.slices; ++slice) {
         const long long site = static_cast<long long>(block) * b.block_sites + s;
-        const T* panel = static_cast<const T*>(b.panel) +
-                         (site * b.fine.slices + slice) * 2 * b.tiles * 2 * chiral_numbers * panel_rows;
+        const T* const panel = static_cast<const T*>(b.panel) +
+                               (site * b.fine.slices + slice) * 2 * b.tiles * 2 * chiral_numbers * panel_rows;
         Spinor<T, 4> psi[C];
-        for (int chirality = 0; chirality < 2; ++chirality) {
-          PanelRows<T> out_re[C][chiral_numbers] = {}, out_im[C][chiral_numbers] = {};
-          for (int t = 0; t < b.tiles; ++t)
-            for (int lane = 0; lane < (has_lanes ? 1 : panel_rows); ++lane) {
-              PanelRows<T> x_re[C], x_im[C];
-              QUARKSMITH_UNROLL
-              for (int c = 0; c < C; ++c) {
-                if constexpr (has_lanes) {
-                  x_re[c] = re[chirality][t][c];
-                  x_im[c] = im[chirality][t][c];
-                } else {
-                  const Complex<T> z = number(a, b, block, first + c, chirality, t * panel_rows + lane);
-                  x_re[c] = z.re;
-                  x_im[c] = z.im;
-                }
-              }
-              QUARKSMITH_UNROLL
-              for (int n = 0; n < chiral_numbers; ++n) {
-                const T* const at = panel + ((chirality * b.tiles + t) * chiral_numbers + n) * 2 * panel_rows + lane;
-                const PanelRows<T> v_re = panel_load(at), v_im = panel_load(at + panel_rows);
-                QUARKSMITH_UNROLL
-                for (int c = 0; c < C; ++c) {
-                  out_re[c][n] = out_re[c][n] + v_re * x_re[c] - v_im * x_im[c];
-                  out_im[c][n] = out_im[c][n] + v_re * x_im[c] + v_im * x_re[c];
-                }
-              }
-            }
-          QUARKSMITH_UNROLL
-          for (int c = 0; c < C; ++c) {
-            QUARKSMITH_UNROLL
-            for (int n = 0; n < chiral_numbers; ++n)
-              psi[c][2 * chirality + n / 3].c[n % 3] = {sum_of<T>(out_re[c][n]), sum_of<T>(out_im[c][n])};
-          }
-        }
+        for (int chirality = 0; chirality < 2; ++chirality)
+          add_up(a, b, coarse, block, first, chirality, tiles, panel, psi);
         for (int c = 0; c < C; ++c) {
           const Spinor<T, 4> turned = Frame::from_chiral(psi[c]);
           T* const to = slice_of<T>(a.out, b.fine, b.fine_first[site], first + c, slice);

@@ -8,6 +8,7 @@
 
 #include "solvers/krylov/batch.hpp"
 #include "solvers/actions/action.hpp"
+#include "solvers/multigrid/parameters.hpp"
 
 namespace quarksmith {
 
@@ -41,6 +42,8 @@ struct SolveSettings {
   /// tolerance: |b - M x| / |b| of the full system; with Criterion::normal |A^+ (b - A x)| / |A^+ b| of the reduced
   /// one.
   SolverOptions options;
+  std::optional<MultigridParameters> multigrid;       ///< of Method::multigrid; chosen by the lattice if there are none
+  std::function<void(const std::string& line)> tell;  ///< is told what was chosen, and what came of it
 };
 
 /// \throws UsageError a number is out of its range, which the message tells.

@@ -177,6 +177,13 @@ CoarseOperator::CoarseOperator(const Transfer& transfer, const LinearOperator& f
 
 CoarseOperator::~CoarseOperator() = default;
 
+void CoarseOperator::reserve(int rhs) {
+  if (even_.rhs() >= rhs) return;
+  even_ = half(Subset::even, rhs);
+  odd_ = half(Subset::odd, rhs);
+  other_ = odd_.like();
+}
+
 /// \param all by point, each by site, column and row. \param hops of the points after the first, else of the first.
 CoarseOperator::Matrices CoarseOperator::matrices(Parity parity, const std::vector<std::vector<Complex64>>& all,
                                                   int count, bool hops) const {

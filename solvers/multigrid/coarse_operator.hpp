@@ -18,6 +18,8 @@ class CoarseOperator final : public LinearOperator, public EvenOddSystem {
   CoarseOperator(const Transfer& transfer, const LinearOperator& fine, int rhs);
   ~CoarseOperator() override;
 
+  /// Work space of the even-odd form.
+  void reserve(int rhs);
   /// \throws UsageError the conjugate is asked for.
   void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override;
   Subset subset() const override { return Subset::full; }
