@@ -160,4 +160,34 @@ TEST(MultigridSolve, NeedsNoMoreIterationsThanDdalphaamg) {
   }
 }
 
+/// Three levels, several right-hand sides, low precision outside; what was chosen is told.
+TEST(MultigridSolve, ConvergesWithAnyLevelsAndPrecision) {
+  for (const auto& device : support::devices()) {
+    if (device->asynchronous()) continue;  // recorded programs wait for nothing
+    const auto domain = std::make_shared<Domain>(Lattice({8, 4, 4, 8}), device);
+    const HostGauge gauge = weak_gauge(domain->lattice(), 0.3, 5);
+    for (const char* precision : {"double", "double-single", "double-half"}) {
+      SolveSettings settings;
+      settings.method = Method::multigrid;
+      settings.precision = precision;
+      std::string told;
+      settings.tell = [&](const std::string& line) { told += line; };
+      MultigridLevel level;
+      level.vectors = 12;
+      settings.multigrid = MultigridParameters{.levels = {level, level}, .relaxations = 10, .most_rounds = 1};
+      settings.multigrid->levels[0].block = {2, 2, 2, 2};
+      settings.multigrid->levels[1].block = {2, 1, 1, 2};
+      const Solver solver(dense::wilson(-0.4), gauge, domain, settings);
+      SpinorField b = solver.field(5), x = b.like();
+      fill(b, 1);
+      for (const SolveReport& r : solver.solve_all(x, b)) {
+        EXPECT_LE(r.residual, 1e-10) << precision;
+        EXPECT_LE(r.iterations, 25) << precision;
+      }
+      EXPECT_NE(told.find("2x2x2x2"), std::string::npos) << told;
+      EXPECT_NE(told.find("set up in"), std::string::npos) << told;
+    }
+  }
+}
+
 }  // namespace
