@@ -46,16 +46,15 @@ void InnerSolve::apply(SpinorField& out, const SpinorField& in, int width) {
       if (scalars_.get(n, "active").real() != 0) return true;
     return false;
   };
-  for (steps_ = 0; steps_ < limits_.steps && active(); ++steps_) {
-    recurrence_->iterate(width, steps_ % recurrence_->phases());
+  history_ = {1};
+  for (int step = 0; step < limits_.steps && active(); ++step) {
+    recurrence_->iterate(width, step % recurrence_->phases());
     look(width);
+    history_.push_back(before[0] > 0 ? std::sqrt(scalars_.get(0, "rr").real() / before[0]) : 0);
   }
   recurrence_->complete(0, width);
   SpinorField result = out.columns(0, width);
   result.copy_from(recurrence_->correction().columns(0, width));
-  residuals_.clear();
-  for (int n = 0; n < width; ++n)
-    residuals_.push_back(before[n] > 0 ? std::sqrt(scalars_.get(n, "rr").real() / before[n]) : 0);
 }
 
 void EvenOddSolve::apply(SpinorField& out, const SpinorField& in, int width) {

@@ -23,9 +23,8 @@ class InnerSolve final : public Preconditioner {
   void apply(SpinorField& out, const SpinorField& in, int width) override;
   int applications() const override { return limits_.steps * recurrence_->applications(); }
 
-  /// Relative residual of each right-hand side, and steps, of the last application.
-  const std::vector<double>& residuals() const { return residuals_; }
-  int steps() const { return steps_; }
+  /// Relative residual of the first right-hand side after each step of the last application, 1 before them.
+  const std::vector<double>& history() const { return history_; }
 
  private:
   void look(int width);
@@ -34,8 +33,7 @@ class InnerSolve final : public Preconditioner {
   InnerLimits limits_;
   Scalars scalars_;
   std::unique_ptr<Recurrence> recurrence_;
-  std::vector<double> residuals_, snapshot_;
-  int steps_ = 0;
+  std::vector<double> history_, snapshot_;
 };
 
 /// M^-1 by an approximate inverse of the even-odd form.
