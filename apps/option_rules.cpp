@@ -21,10 +21,9 @@ struct Rule {
 
 std::vector<Rule> all_rules() {
   std::vector<Rule> all = {
-      {"--shifts", "--solver", {"multishift"}},
-      {"--updates", "--precision", {"mixed"}},
-      {"--delta", "--precision", {"mixed"}},
-      {"--preconditioner", "--solver", {}},
+      {"--shifts", "--solver", {"multishift"}}, {"--updates", "--precision", {"mixed"}},
+      {"--delta", "--precision", {"mixed"}},    {"--preconditioner", "--solver", {}},
+      {"--mg", "--solver", {"multigrid"}},
   };
   for (const MethodKind* kind : listed<MethodKind>()) {
     const std::string name(kind->names[0]), option(kind->number.option);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <regex>
 
+#include "apps/toml_file.hpp"
 #include "runtime/error.hpp"
 
 namespace quarksmith::apps {
@@ -31,6 +33,8 @@ void SolverChoices::add_to(CLI::App& c) {
                "of gcr: none, METHOD:STEPS, for example mr:4, or schwarz-METHOD:STEPS, each rank by itself; "
                "--precision double-single-half runs it in the third")
       ->capture_default_str();
+  c.add_option("--mg", multigrid,
+               "of multigrid: FILE.toml with what is to be other than chosen (docs/howto-multigrid.md)");
   c.add_option("--max-iterations", max_iterations, "a column")->capture_default_str();
 }
 
@@ -58,6 +62,39 @@ struct AlikeEvents {
   std::vector<int> columns;
   int first, last, times = 0;  ///< iterations; how often
 };
+
+/// What a file says of multigrid; what it does not name is as chosen for the lattice.
+MultigridParameters read_multigrid(const std::string& path, const Lattice& lattice, int slices) {
+  MultigridParameters p = multigrid_for(lattice, slices);
+  const TomlTable contents = read_toml(path);
+  TomlReader file(contents, path, "multigrid");
+  p.relaxations = static_cast<int>(file.integer("relaxations", 1, 1000, p.relaxations));
+  p.most_rounds = static_cast<int>(file.integer("rounds", 0, 100, p.most_rounds));
+  p.least_gain = file.number("least_gain", p.least_gain);
+  std::vector<TomlReader> tables = file.tables("level", "level");
+  file.done();
+  const MultigridLevel last = p.levels.back();
+  const auto as_number = [](long long n) { return static_cast<int>(n); };
+  if (!tables.empty()) p.levels.resize(tables.size(), last);
+  for (std::size_t n = 0; n < tables.size(); ++n) {
+    TomlReader& t = tables[n];
+    MultigridLevel& level = p.levels[n];
+    if (t.has("block")) {
+      const std::vector<double> block = t.numbers("block");
+      if (block.size() != directions) t.fail("block: not four numbers; use block = [4, 4, 4, 4]");
+      for (int mu = 0; mu < directions; ++mu) level.block[mu] = as_number(std::lround(block[mu]));
+    }
+    level.vectors = as_number(t.integer("vectors", chiral_numbers, most_vectors, level.vectors));
+    level.smoother_steps = as_number(t.integer("smoother_steps", 1, 100, level.smoother_steps));
+    InnerLimits& coarse = level.coarse;
+    coarse.tolerance = t.number("tolerance", coarse.tolerance);
+    coarse.steps = as_number(t.integer("steps", 1, 10000, coarse.steps));
+    coarse.directions = as_number(t.integer("directions", 1, MethodParameters::most_directions, coarse.directions));
+    if (!(coarse.tolerance > 0 && coarse.tolerance < 1)) t.fail("tolerance: use a number between 0 and 1");
+    t.done();
+  }
+  return p;
+}
 
 }  // namespace
 
@@ -104,6 +141,8 @@ SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& 
   s.options.delta = delta;
   s.parameters = parameters;
   s.parameters.preconditioner = preconditioner_of(preconditioner);
+  if (!multigrid.empty()) s.multigrid = read_multigrid(multigrid, gauge.lattice, action.slices());
+  s.tell = [&common](const std::string& line) { common.info(line); };
   if (command.count("--reconstruct") == 0) {
     const std::string of_gauge(default_links(gauge, common.ranks()));
     s.links = action.default_links(of_gauge);

@@ -25,7 +25,7 @@ void tell_events(std::span<const SolveReport> reports, const std::function<std::
 /// How a solve is made, but for method and precision.
 struct SolverChoices {
   std::string even_odd = "symmetric", reconstruct = "12", basis = "non_relativistic", updates = "reliable",
-              preconditioner = "none";
+              preconditioner = "none", multigrid;
   double tolerance = 1e-10, delta = 0;
   int max_iterations = 10000;
   MethodParameters parameters;

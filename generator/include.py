@@ -42,6 +42,9 @@ SHIFTS = ("hermitian_curvature", "shift_residual", "shift_coefficients", "shift_
 """Conjugate gradients for many shifts."""
 BLOCKS = ("block_dot", "block_product", "block_update")
 """Conjugate gradients with a block of right-hand sides."""
+TRANSFERS = ("keep_vectors", "restrict", "prolong")
+"""Multigrid: between a level and the next, in the basis of its fields; coarse levels have that of files."""
+MULTIGRID = ("double", "single")
 STAGGERED = (
     *(*COEFFICIENTS, "measure", "advance", "add_correction", "round_correction"),
     *("cg_direction", "cg_curvature", "cg_residual", "cg_replace", "cg_reproject"),
@@ -261,6 +264,11 @@ def _add_methods(found: Kernels, spec: KernelSpec) -> None:
         names = (*COEFFICIENTS, *ITERATIONS, *METHODS, *SHIFTS, *BLOCKS)
     for name in names:
         _add(found, name, spec.precision, **({"spins": 1} if spins == 1 else {}))
+    if spins == 4 and spec.precision in MULTIGRID and spec.basis is not None:
+        _add(found, "coarse_apply", spec.precision)
+        for name in TRANSFERS:
+            for basis in (spec.basis, find_basis("degrand_rossi")):
+                _add(found, name, spec.precision, basis=basis)
 
 
 def _heatbath(rows: list[KernelSpec]) -> Kernels:

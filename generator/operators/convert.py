@@ -49,8 +49,10 @@ class SiteKernel(Operator):
 
     @property
     def of_three_colours(self) -> str:
-        """Site terms are Hermitian blocks of two spins and three colours."""
-        return "stored site terms" if self.group in ("term", "term_exp") else ""
+        """Site terms are Hermitian blocks of two spins and three colours; coarse vectors are cut like Dirac spinors."""
+        return {"term": "stored site terms", "term_exp": "stored site terms", "coarse": "levels of multigrid"}.get(
+            self.group, ""
+        )
 
     def cpp_body(self, spec: KernelSpec) -> str:
         """As declared."""

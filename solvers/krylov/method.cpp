@@ -11,7 +11,7 @@
 namespace quarksmith {
 
 namespace methods {
-extern const MethodKind automatic, bicgstab, bicgstab_l, block_cg, cg, cgne, gcr, hermitian_cg, mr;
+extern const MethodKind automatic, bicgstab, bicgstab_l, block_cg, cg, cgne, gcr, hermitian_cg, mr, multigrid;
 }
 constinit const Method Method::automatic(methods::automatic);
 constinit const Method Method::bicgstab(methods::bicgstab);
@@ -22,6 +22,7 @@ constinit const Method Method::cgne(methods::cgne);
 constinit const Method Method::gcr(methods::gcr);
 constinit const Method Method::hermitian_cg(methods::hermitian_cg);
 constinit const Method Method::mr(methods::mr);
+constinit const Method Method::multigrid(methods::multigrid);
 
 Method method_of(const std::string& name) {
   for (const MethodKind* kind : listed<MethodKind>())

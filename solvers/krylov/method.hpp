@@ -15,6 +15,7 @@
 namespace quarksmith {
 
 struct MethodKind;
+class Preconditioner;
 
 /// A Krylov method by its file. `cg` works on the normal equations in the form CGNR.
 class Method {
@@ -26,7 +27,7 @@ class Method {
 
   /// Those that the library itself names.
   static const Method automatic;  ///< BiCGstab; where it fails CG on the normal equations from its best iterate
-  static const Method bicgstab, bicgstab_l, cg, cgne, gcr, mr;
+  static const Method bicgstab, bicgstab_l, cg, cgne, gcr, mr, multigrid;
   static const Method block_cg;  ///< in one Krylov space (solvers/krylov/block_cg.hpp), then each by itself as with cg
   static const Method hermitian_cg;  ///< for a Hermitian A and the systems (A + sigma) x = b, positive definite
 
@@ -59,6 +60,8 @@ struct MethodParameters {
   double omega = 1;  ///< over-relaxation of MR
   /// What GCR applies to its residual, if anything.
   std::optional<InnerMethod> preconditioner = std::nullopt;
+  /// The same, made by the caller, and outlives what is made with it.
+  Preconditioner* given = nullptr;
 
   static constexpr int most_directions = 32;
 };

@@ -42,4 +42,9 @@ class FixedSteps final : public Preconditioner {
   std::optional<SpinorField> residual_;  ///< before A^+, for normal equations
 };
 
+/// GCR that keeps so many directions, 1 ... MethodParameters::most_directions, with a preconditioner of the caller's or
+/// none. \param a,scalars outlive it.
+std::unique_ptr<Recurrence> make_gcr(const LinearOperator& a, Scalars& scalars, int rhs, int directions,
+                                     std::unique_ptr<Preconditioner> preconditioner);
+
 }  // namespace quarksmith

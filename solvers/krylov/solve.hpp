@@ -8,6 +8,7 @@
 
 #include "solvers/krylov/batch.hpp"
 #include "solvers/actions/action.hpp"
+#include "solvers/multigrid/parameters.hpp"
 
 namespace quarksmith {
 
@@ -50,6 +51,8 @@ struct SolveSettings {
   SolverOptions options;
   /// Eigenvectors for first guesses; Method::automatic is CG then, which they speed up as far as they can.
   std::shared_ptr<const Deflation> deflation = nullptr;
+  std::optional<MultigridParameters> multigrid;       ///< of Method::multigrid; chosen by the lattice if there are none
+  std::function<void(const std::string& line)> tell;  ///< is told what was chosen, and what came of it
 };
 
 /// \throws UsageError a number is out of its range, which the message tells.

@@ -11,6 +11,7 @@
 #include "solvers/krylov/block_cg.hpp"
 #include "solvers/krylov/solve.hpp"
 #include "solvers/actions/working_gauge.hpp"
+#include "solvers/multigrid/multigrid.hpp"
 
 namespace quarksmith {
 
@@ -60,6 +61,7 @@ struct Solver::Parts {
 
   void check_deflation();
   void make_operators();
+  void make_multigrid(int rhs);
   /// The operator of residuals during a solve, and by how much the links in its precision that iterations use miss its.
   bool in_double() const { return precision.outer->name == "double"; }
   const DiracOperator& high() { return in_double() ? exact() : dirac(*precision.outer); }
@@ -82,6 +84,8 @@ struct Solver::Parts {
   std::unique_ptr<DiracOperator> exact_;       ///< null where that in double is exact
   std::unique_ptr<DiracOperator> part_alone_;  ///< of a Schwarz preconditioner
   std::unique_ptr<SystemOperator> high_, low_, preconditioner_;
+  Reduction cycle_form_ = Reduction::none;  ///< in which cycles of multigrid smooth
+  std::unique_ptr<Multigrid> multigrid_;
   int capacity_ = 0;                    ///< right-hand sides for which there is work space
   std::unique_ptr<KrylovBatch> batch_;  ///< of one method at a time, for their work space is the largest
   Method batch_method_ = Method::automatic;

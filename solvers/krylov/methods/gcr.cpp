@@ -140,14 +140,33 @@ std::vector<SpinorField*> GeneralisedConjugateResiduals::state() {
   return all;
 }
 
-std::unique_ptr<Recurrence> make_gcr(const LinearOperator& a, const LinearOperator& inner, Scalars& scalars, int rhs,
-                                     const MethodParameters& p) {
+/// A preconditioner of the caller's.
+class Given final : public Preconditioner {
+ public:
+  explicit Given(Preconditioner& k) : k_(&k) {}
+  void apply(SpinorField& out, const SpinorField& in, int width) override { k_->apply(out, in, width); }
+  int applications() const override { return k_->applications(); }
+
+ private:
+  Preconditioner* k_;
+};
+
+std::unique_ptr<Recurrence> make(const LinearOperator& a, const LinearOperator& inner, Scalars& scalars, int rhs,
+                                 const MethodParameters& p) {
   std::unique_ptr<Preconditioner> preconditioner;
-  if (p.preconditioner) preconditioner = std::make_unique<FixedSteps>(inner, *p.preconditioner, p, a.precision(), rhs);
-  return std::make_unique<GeneralisedConjugateResiduals>(a, scalars, rhs, p.restart, std::move(preconditioner));
+  if (p.given != nullptr)
+    preconditioner = std::make_unique<Given>(*p.given);
+  else if (p.preconditioner)
+    preconditioner = std::make_unique<FixedSteps>(inner, *p.preconditioner, p, a.precision(), rhs);
+  return make_gcr(a, scalars, rhs, p.restart, std::move(preconditioner));
 }
 
 }  // namespace
+
+std::unique_ptr<Recurrence> make_gcr(const LinearOperator& a, Scalars& scalars, int rhs, int directions,
+                                     std::unique_ptr<Preconditioner> preconditioner) {
+  return std::make_unique<GeneralisedConjugateResiduals>(a, scalars, rhs, directions, std::move(preconditioner));
+}
 
 namespace methods {
 extern constinit const MethodKind gcr = {.names = {"gcr"},
@@ -164,7 +183,7 @@ extern constinit const MethodKind gcr = {.names = {"gcr"},
                                                     .upper = MethodParameters::most_directions},
                                          .preconditioned = true,
                                          .fields = [](const MethodParameters& p) { return 2 * p.restart + 2; },
-                                         .make = make_gcr};
+                                         .make = make};
 }  // namespace methods
 
 }  // namespace quarksmith

@@ -1,0 +1,179 @@
+#include "solvers/multigrid/multigrid.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "runtime/fields/site_random.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// Steps of GCR before and while the convergence factor is taken: the first ones reduce what every smoother does.
+constexpr int first_steps = 4, factor_steps = 8;
+
+/// Noise in the right-hand sides of a field.
+void draw(SpinorField& v, const BasisInfo& basis, unsigned long long counter) {
+  SpinorField noise(v.domain_pointer(), find_precision("double"), v.subset(), 1, v.components(), v.slices());
+  for (int n = 0; n < v.rhs(); ++n) {
+    draw_noise(noise, {.seed = 1, .counter = counter + static_cast<unsigned long long>(n)}, basis);
+    SpinorField one = v.columns(n, 1);
+    &v.precision() == &noise.precision() ? one.copy_from(noise) : convert(noise, one);
+  }
+}
+
+}  // namespace
+
+/// What leads from a level to the next.
+struct Multigrid::Level {
+  Transfer transfer;
+  SpinorField vectors;  ///< near-null, before they are orthonormalised on blocks
+  std::unique_ptr<CoarseOperator> coarse;
+};
+
+Multigrid::Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridParameters& parameters,
+                     const PrecisionInfo& outer)
+    : make_(std::move(make)), basis_(&basis), parameters_(parameters), outer_(&outer) {
+  if (parameters.levels.empty()) throw UsageError("multigrid with no level; use at least one");
+  const double start = now();
+  fine_ = make_(parameters_.width);
+  begin(0);
+  build(0, false);
+  factors_.push_back(factor());
+  for (int round = 0; round < parameters_.most_rounds; ++round) {
+    improve(0);
+    factors_.push_back(factor());
+    const double before = factors_[factors_.size() - 2];
+    if (round > 0 && factors_.back() > (1 - parameters_.least_gain) * before) break;
+  }
+  for (auto& level : levels_) level->vectors = level->vectors.columns(0, 1).like();  // not needed any more
+  seconds_ = now() - start;
+}
+
+Multigrid::~Multigrid() = default;
+
+const EvenOddSystem& Multigrid::system(std::size_t level) const {
+  return level == 0 ? *fine_ : *levels_[level - 1]->coarse;
+}
+
+std::unique_ptr<Preconditioner> Multigrid::smoother(std::size_t level, int rhs) const {
+  const LinearOperator& a = system(level).reduced();
+  const InnerMethod steps{.method = Method::mr, .steps = parameters_.levels[level].smoother_steps};
+  return std::make_unique<EvenOddSolve>(
+      system(level), std::make_unique<FixedSteps>(a, steps, MethodParameters{.omega = 0.85}, a.precision(), rhs), rhs);
+}
+
+std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) const {
+  const EvenOddSystem& next = system(level + 1);
+  const InnerLimits& limits = parameters_.levels[level].coarse;
+  std::unique_ptr<Preconditioner> coarse;
+  if (level + 1 < levels_.size())
+    coarse = std::make_unique<InnerSolve>(next.full(), limits, rhs, cycle(level + 1, rhs));
+  else
+    coarse = std::make_unique<EvenOddSolve>(next, std::make_unique<InnerSolve>(next.reduced(), limits, rhs), rhs);
+  return std::make_unique<Cycle>(system(level), levels_[level]->transfer, std::move(coarse), smoother(level, rhs), rhs);
+}
+
+/// v becomes K v, and is scaled to unit length.
+void Multigrid::through(Preconditioner& k, SpinorField& v) const {
+  SpinorField out = v.columns(0, std::min(parameters_.width, v.rhs())).like();
+  const Blas blas(v);
+  for (int first = 0; first < v.rhs(); first += out.rhs()) {
+    const int count = std::min(out.rhs(), v.rhs() - first);
+    SpinorField part = v.columns(first, count);
+    k.apply(out, part, count);
+    for (int n = 0; n < count; ++n) {
+      SpinorField one = part.columns(n, 1);
+      const SpinorField from = out.columns(n, 1);
+      const double norm = std::sqrt(blas.norm2(from));
+      if (!(norm > 0) || !std::isfinite(norm)) throw Error("multigrid: a near-null vector vanished or overflowed");
+      blas.scale(1 / norm, from, one);
+    }
+  }
+}
+
+const BasisInfo& Multigrid::basis(std::size_t level) const {
+  return level == 0 ? *basis_ : find_basis("degrand_rossi");
+}
+
+/// Near-null vectors of a level: those of the finer one as this one sees them, and noise, both relaxed.
+void Multigrid::begin(std::size_t n) {
+  const MultigridLevel& p = parameters_.levels[n];
+  const LinearOperator& a = system(n).reduced();
+  if (levels_.size() == n) {
+    Transfer transfer(system(n).full(), basis(n), p.block, p.vectors);
+    SpinorField v = transfer.fine_field(p.vectors);
+    levels_.push_back(std::make_unique<Level>(Level{std::move(transfer), std::move(v), nullptr}));
+  }
+  SpinorField& v = levels_[n]->vectors;
+  draw(v, basis(n), 1000 * (n + 1));
+  if (n > 0) {
+    const int known = std::min(p.vectors, parameters_.levels[n - 1].vectors);
+    SpinorField part = v.columns(0, known);
+    levels_[n - 1]->transfer.restrict_to(part, levels_[n - 1]->vectors.columns(0, known));
+  }
+  const InnerLimits limits{
+      .directions = std::min(parameters_.relaxations, 10), .steps = parameters_.relaxations, .tolerance = 0};
+  EvenOddSolve relax(system(n), std::make_unique<InnerSolve>(a, limits, parameters_.width), parameters_.width);
+  through(relax, v);
+}
+
+/// P and the coarse operator from the near-null vectors of a level, and all levels that follow.
+void Multigrid::build(std::size_t n, bool adapt) {
+  Level& level = *levels_[n];
+  level.transfer.keep(level.vectors);
+  level.coarse.reset();
+  level.coarse = std::make_unique<CoarseOperator>(level.transfer, system(n).full(), parameters_.width);
+  if (n + 1 == parameters_.levels.size()) return;
+  begin(n + 1);
+  build(n + 1, false);
+  if (adapt) improve(n + 1);
+}
+
+/// A round of adaptation: the cycle takes the place of relaxation, from the finest level to the coarsest.
+void Multigrid::improve(std::size_t n) {
+  through(*cycle(n, parameters_.width), levels_[n]->vectors);
+  build(n, true);
+}
+
+double Multigrid::factor() {
+  const LinearOperator& a = system(0).full();
+  InnerSolve solve(a,
+                   {.directions = first_steps + factor_steps, .steps = first_steps + factor_steps, .tolerance = 1e-6},
+                   1, cycle(0, 1));
+  SpinorField b = a.field(1), x = b.like();
+  draw(b, *basis_, 1);
+  solve.apply(x, b, 1);
+  const std::vector<double>& r = solve.history();
+  const std::size_t from = std::min<std::size_t>(first_steps, (r.size() - 1) / 2);
+  return std::pow(r.back() / r[from], 1.0 / static_cast<double>(r.size() - 1 - from));
+}
+
+void Multigrid::reserve(int rhs) {
+  if (rhs_ >= rhs) return;
+  cycle_.reset();
+  fine_ = make_(std::max(rhs, parameters_.width));
+  for (auto& level : levels_) level->coarse->reserve(rhs);
+  cycle_ = cycle(0, rhs);
+  const LinearOperator& a = system(0).full();
+  if (&a.precision() != outer_) {
+    convert_ = std::make_unique<Converter>(a, a.precision(), *outer_, rhs);
+    in_.emplace(a.field(rhs));
+    out_.emplace(a.field(rhs));
+  }
+  rhs_ = rhs;
+}
+
+void Multigrid::apply(SpinorField& out, const SpinorField& in, int width) {
+  reserve(width);
+  if (!convert_) return cycle_->apply(out, in, width);
+  SpinorField low = in_->columns(0, width), result = out_->columns(0, width), to = out.columns(0, width);
+  (*convert_)(in.columns(0, width), low);
+  cycle_->apply(result, low, width);
+  (*convert_)(result, to);
+}
+
+int Multigrid::applications() const { return cycle_ ? cycle_->applications() : 1; }
+
+}  // namespace quarksmith

@@ -1,0 +1,61 @@
+#include "solvers/multigrid/parameters.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "runtime/error.hpp"
+
+namespace quarksmith {
+namespace {
+
+/// The largest of some block lengths that leaves an even extent; 1 if none does.
+int block_length(int extent, std::initializer_list<int> lengths) {
+  for (const int length : lengths)
+    if (extent % (2 * length) == 0) return length;
+  return 1;
+}
+
+long long sites_of(const Coordinates& x) { return static_cast<long long>(x[0]) * x[1] * x[2] * x[3]; }
+
+constexpr long long few_sites = 512;  ///< of a level that needs no coarser one
+
+}  // namespace
+
+MultigridParameters multigrid_for(const Lattice& lattice, int slices) {
+  MultigridParameters p;
+  Coordinates extent = lattice.extent();
+  for (long long numbers = 12LL * slices; p.levels.empty() || sites_of(extent) > few_sites;) {
+    MultigridLevel level;
+    for (int mu = 0; mu < directions; ++mu)
+      level.block[mu] = p.levels.empty() ? block_length(extent[mu], {4, 3, 5, 2}) : block_length(extent[mu], {2, 3});
+    const long long block = sites_of(level.block);
+    if (block < 2) break;
+    while (level.vectors > chiral_numbers && 4 * level.vectors > block * numbers) level.vectors -= chiral_numbers;
+    for (int mu = 0; mu < directions; ++mu) extent[mu] /= level.block[mu];
+    numbers = 2 * level.vectors;
+    p.levels.push_back(level);
+  }
+  if (p.levels.empty())
+    throw UsageError(
+        fmt::format("multigrid: the lattice {} has no blocks that leave even extents; use bicgstab", lattice.text()));
+  for (std::size_t n = 0; n < p.levels.size(); ++n)
+    p.levels[n].coarse = n + 1 < p.levels.size() ? InnerLimits{.directions = 8, .steps = 8, .tolerance = 0.25}
+                                                 : InnerLimits{.directions = 24, .steps = 100, .tolerance = 0.1};
+  return p;
+}
+
+std::string text_of(const MultigridParameters& p, const Lattice& lattice) {
+  std::string text = "multigrid: level    lattice  block    vectors  smoother  next level solved by";
+  Coordinates extent = lattice.global_extent();
+  const auto times = [](const Coordinates& x) { return fmt::format("{}", fmt::join(x, "x")); };
+  for (std::size_t n = 0; n < p.levels.size(); ++n) {
+    const MultigridLevel& l = p.levels[n];
+    text += fmt::format("\n{:16} {:>10}  {:7} {:8}  mr:{:<5}  gcr({}) to {:g}, {} steps at most{}", n + 1,
+                        times(extent), times(l.block), l.vectors, l.smoother_steps, l.coarse.directions,
+                        l.coarse.tolerance, l.coarse.steps, n + 1 < p.levels.size() ? ", with a cycle" : "");
+    for (int mu = 0; mu < directions; ++mu) extent[mu] /= l.block[mu];
+  }
+  return text + fmt::format("\n{:16} {:>10}", p.levels.size() + 1, times(extent));
+}
+
+}  // namespace quarksmith

@@ -1,0 +1,36 @@
+/// \file
+/// What can be chosen about multigrid.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "solvers/krylov/method.hpp"
+#include "solvers/multigrid/cycle.hpp"
+
+namespace quarksmith {
+
+/// A level and what leads to the next.
+struct MultigridLevel {
+  Coordinates block{4, 4, 4, 4};
+  int vectors = 24;
+  int smoother_steps = 4;  ///< of MR on the even-odd form
+  /// Of the solve on the next level: GCR, preconditioned by a cycle unless that level is the coarsest.
+  InnerLimits coarse;
+};
+
+struct MultigridParameters {
+  std::vector<MultigridLevel> levels;
+  int relaxations = 30;     ///< steps of GCR with which near-null vectors begin
+  int most_rounds = 4;      ///< of adaptation
+  double least_gain = 0.1;  ///< rounds end when the convergence factor falls by less than this part of it
+  int width = 12;           ///< near-null vectors that are improved together
+};
+
+/// Levels for a lattice: blocks of 4^4, then 2^4, as long as coarse extents stay even and a level has many sites.
+MultigridParameters multigrid_for(const Lattice& lattice, int slices);
+
+/// A table of the levels.
+std::string text_of(const MultigridParameters& parameters, const Lattice& lattice);
+
+}  // namespace quarksmith

@@ -1,0 +1,29 @@
+/// \file
+/// Where the numbers of fields lie, as kernels of coarse lattices are told (runtime/kernels/coarse_records.hpp).
+#pragma once
+
+#include <vector>
+
+#include "runtime/fields/field.hpp"
+#include "runtime/kernels/coarse_records.hpp"
+
+namespace quarksmith {
+
+/// Fields like this one. \throws UsageError it does not hold Dirac spinors in double or single.
+FieldPlaces places_of(const SpinorField& f);
+/// First word of the site with these coordinates, among those that the field holds.
+int first_word(const SpinorField& f, const Coordinates& x);
+
+/// All numbers of a right-hand side, [lexicographic site][slice][12]; those of sites that it does not hold are zero.
+std::vector<Complex64> numbers_of(const SpinorField& f, int rhs);
+/// The other way.
+void set_numbers(SpinorField& f, int rhs, const std::vector<Complex64>& numbers);
+
+/// A copy in the memory of a device.
+Memory on_device(const std::shared_ptr<Device>& device, const void* data, std::size_t bytes);
+template <class T>
+Memory on_device(const std::shared_ptr<Device>& device, const std::vector<T>& all) {
+  return on_device(device, all.data(), all.size() * sizeof(T));
+}
+
+}  // namespace quarksmith
