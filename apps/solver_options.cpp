@@ -70,6 +70,7 @@ MultigridParameters read_multigrid(const std::string& path, const Lattice& latti
   TomlReader file(contents, path, "multigrid");
   p.relaxations = static_cast<int>(file.integer("relaxations", 1, 1000, p.relaxations));
   p.most_rounds = static_cast<int>(file.integer("rounds", 0, 100, p.most_rounds));
+  p.coarsest_steps = static_cast<int>(file.integer("coarsest_steps", 0, 10000, p.coarsest_steps));
   p.least_gain = file.number("least_gain", p.least_gain);
   std::vector<TomlReader> tables = file.tables("level", "level");
   file.done();
@@ -86,11 +87,7 @@ MultigridParameters read_multigrid(const std::string& path, const Lattice& latti
     }
     level.vectors = as_number(t.integer("vectors", chiral_numbers, most_vectors, level.vectors));
     level.smoother_steps = as_number(t.integer("smoother_steps", 1, 100, level.smoother_steps));
-    InnerLimits& coarse = level.coarse;
-    coarse.tolerance = t.number("tolerance", coarse.tolerance);
-    coarse.steps = as_number(t.integer("steps", 1, 10000, coarse.steps));
-    coarse.directions = as_number(t.integer("directions", 1, MethodParameters::most_directions, coarse.directions));
-    if (!(coarse.tolerance > 0 && coarse.tolerance < 1)) t.fail("tolerance: use a number between 0 and 1");
+    level.coarse_steps = as_number(t.integer("coarse_steps", 1, MethodParameters::most_directions, level.coarse_steps));
     t.done();
   }
   return p;

@@ -42,8 +42,12 @@ SHIFTS = ("hermitian_curvature", "shift_residual", "shift_coefficients", "shift_
 """Conjugate gradients for many shifts."""
 BLOCKS = ("block_dot", "block_product", "block_update")
 """Conjugate gradients with a block of right-hand sides."""
-TRANSFERS = ("keep_vectors", "restrict", "prolong")
-"""Multigrid: between a level and the next, in the basis of its fields; coarse levels have that of files."""
+BLOCK_ORDER = ("to_blocks", "from_blocks")
+"""Multigrid: fields in the order of blocks, in the basis of a level; coarse levels have that of files."""
+COARSE = ("pack_vectors", "pack_matrices", "add_columns", "keep_vectors")
+"""Multigrid: what is done to near-null vectors and coarse matrices."""
+PACKED = ("spread_vectors", "restrict", "prolong", "coarse_apply")
+"""Multigrid: what is done with them; with such in 16 bits too, for single."""
 MULTIGRID = ("double", "single")
 STAGGERED = (
     *(*COEFFICIENTS, "measure", "advance", "add_correction", "round_correction"),
@@ -265,10 +269,13 @@ def _add_methods(found: Kernels, spec: KernelSpec) -> None:
     for name in names:
         _add(found, name, spec.precision, **({"spins": 1} if spins == 1 else {}))
     if spins == 4 and spec.precision in MULTIGRID and spec.basis is not None:
-        _add(found, "coarse_apply", spec.precision)
-        for name in TRANSFERS:
+        packed = [name + "_packed" for name in PACKED] if spec.precision == "single" else []
+        for name in (*COARSE, *PACKED, *packed):
+            _add(found, name, spec.precision)
+        for name in BLOCK_ORDER:
             for basis in (spec.basis, find_basis("degrand_rossi")):
                 _add(found, name, spec.precision, basis=basis)
+
 
 
 def _heatbath(rows: list[KernelSpec]) -> Kernels:

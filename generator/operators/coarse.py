@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from generator.operators.convert import SiteKernel
 from generator.spec import KernelSpec
 
@@ -9,22 +11,32 @@ NUMBERS = 24
 """Near-null vectors that costs are told of."""
 STENCIL = 8
 """Matrices of a coarse site."""
+_PACKED = {"": "", "_packed": "short"}
+"""Suffixes of names, and the type in which matrices are stored: that of the fields if empty."""
 
 
-def _transfer(name: str, formula: str, body: str, flops: int) -> SiteKernel:
-    """Cost is that of a fine site with Dirac spinors: all near-null vectors are read."""
+def _kernel(
+    name: str, formula: str, body: str, *, basis: bool = False, stored: str | None = None, flops: int = 0, numbers: int
+) -> SiteKernel:
+    """A kernel of Dirac spinors.
 
-    def moved(spec: KernelSpec) -> float:
-        return (NUMBERS + 1) * spec.format.spinor_bytes(4)
+    Args:
+        basis: whether its body takes the frame of the record's basis.
+        stored: type of matrices, or another argument, where the body takes one.
+        numbers: real numbers that it moves.
+    """
 
     def arguments(spec: KernelSpec) -> list[str]:
-        assert spec.basis is not None
-        return [spec.spinor_codec, f"Frame_{spec.basis.short}"]
+        frame = [f"Frame_{spec.basis.short}"] if basis and spec.basis else []
+        return [spec.spinor_codec, *frame, *([] if stored is None else [stored or spec.format.element])]
+
+    def moved(spec: KernelSpec) -> float:
+        return numbers * (2 if stored == "short" else spec.format.bits / 8)
 
     return SiteKernel(
         name=name,
         formula=formula,
-        axes=("precision", "basis"),
+        axes=("precision", "basis") if basis else ("precision",),
         runtime_body=body,
         arguments=arguments,
         moved=moved,
@@ -35,25 +47,32 @@ def _transfer(name: str, formula: str, body: str, flops: int) -> SiteKernel:
     )
 
 
-TRANSFERS = (
-    _transfer("keep_vectors", "V_j = in_j, the chiral numbers of near-null vectors in panels", "KeepVectors", 0),
-    _transfer("restrict", "out = P^+ in", "Restrict", 8 * 12 * NUMBERS),
-    _transfer("prolong", "out = P in", "Prolong", 8 * 12 * NUMBERS),
-)
-"""Between fields and vectors of blocks."""
-COARSE_KERNELS = (
-    *TRANSFERS,
-    SiteKernel(
-        name="coarse_apply",
-        formula="out = a x + b sum_points C in",
-        axes=("precision",),
-        runtime_body="CoarseApply",
-        arguments=lambda spec: [spec.spinor_codec],
-        moved=lambda spec: STENCIL * (2 * NUMBERS) ** 2 * 2 * spec.format.bits / 8,
-        flops=(8 * STENCIL * (2 * NUMBERS) ** 2, 8 * STENCIL * (2 * NUMBERS) ** 2),
-        family="coarse",
-        group="coarse",
-        headers=("coarse",),
-    ),
-)
-"""Kernels of multigrid. Cost is that of NUMBERS near-null vectors, a site and a right-hand side."""
+def _kernels() -> Iterator[SiteKernel]:
+    """Cost is that of a fine site, where all near-null vectors are read, or of a coarse one."""
+    vectors, matrices = 2 * 12 * NUMBERS, STENCIL * 2 * (2 * NUMBERS) ** 2
+    yield _kernel("to_blocks", "out = in in the order of blocks", "BlockOrder", basis=True, stored="true", numbers=48)
+    yield _kernel("from_blocks", "the other way", "BlockOrder", basis=True, stored="false", numbers=48)
+    yield _kernel("keep_vectors", "V_j = in_j", "KeepVectors", numbers=2 * vectors)
+    yield _kernel("pack_vectors", "V in 16 bits", "PackVectors", numbers=2 * vectors)
+    yield _kernel("pack_matrices", "C in 16 bits", "PackMatrices", numbers=2 * matrices)
+    yield _kernel("add_columns", "columns of C += b in", "AddColumns", numbers=3 * 2 * 2 * NUMBERS)
+    for suffix, stored in _PACKED.items():
+        yield _kernel("spread_vectors" + suffix, "out_c = +- V_j", "SpreadVectors", stored=stored, numbers=48)
+        for name, formula, body in (
+            ("restrict", "out = P^+ in or P^+ (in -+ x)", "Restrict"),
+            ("prolong", "out = P in", "Prolong"),
+        ):
+            flops = 8 * 12 * NUMBERS
+            yield _kernel(name + suffix, formula, body, stored=stored, flops=flops, numbers=vectors + 24)
+        yield _kernel(
+            "coarse_apply" + suffix,
+            "out = a x + b sum_points C in",
+            "CoarseApply",
+            stored=stored,
+            flops=4 * matrices,
+            numbers=matrices,
+        )
+
+
+COARSE_KERNELS = tuple(_kernels())
+"""Kernels of multigrid."""

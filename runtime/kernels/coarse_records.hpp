@@ -7,14 +7,17 @@
 
 namespace quarksmith {
 
-/// Rows of a dense matrix that stand side by side in memory, for every column: real parts, then imaginary parts.
-inline constexpr int panel_rows = 8;
+/// Rows of a dense matrix stand side by side in memory, for every column: real parts, then imaginary parts. Their
+/// number is rounded up to a multiple of this, and so many numbers follow the last column, which kernels may read.
+inline constexpr int panel_rows = 8, panel_slack = 16;
 /// Complex numbers of a Dirac spinor, and of one chirality of it.
 inline constexpr int spinor_numbers = 12, chiral_numbers = 6;
 /// Right-hand sides that a pass over matrices serves.
 inline constexpr int panel_columns = 4;
 /// Near-null vectors at most.
 inline constexpr int most_vectors = 48;
+/// Matrices that are stored in 16 bits are integers up to this, times a factor for each row.
+inline constexpr int most_short = 32767;
 
 /// Where the words of a slice of a field lie, of the type in which kernels compute.
 struct FieldPlaces {
@@ -23,22 +26,33 @@ struct FieldPlaces {
   int slices;                    ///< one after the other in a right-hand side
 };
 
-/// The near-null vectors of all blocks.
+/// The near-null vectors of all blocks, and fields in the order of these: [right-hand side][slice][block][site][chirality]
+/// [chiral number][2].
 struct BlockVectors {
-  FieldPlaces fine, coarse;
-  int block_sites, tiles;  ///< sites of a block; panels that N rows fill
-  const int* fine_first;   ///< first word of site s of block b: [b * block_sites + s]
+  FieldPlaces coarse;
+  int slices;             ///< of the finer level
+  int block_sites, rows;  ///< sites of a block; N rounded up to panel_rows
+  int lane_blocks;        ///< blocks of lanes of a slice of a field
+  const int* place;       ///< number among those of all blocks of the site in a lane: [block of lanes][lane]
   const int* coarse_first;
-  void* panel;  ///< [block][site][slice][chirality][tile][chiral number][2][panel_rows]
+  void* panel;      ///< [block][site][slice][chirality][chiral number][2][rows], in the type of the fields
+  short* packed;    ///< the same in 16 bits
+  float* scale;     ///< of a row of `packed`: [block][chirality][rows]
+  const int* site;  ///< numbers of the sites of a block that count, where not all do
+  int sites;        ///< how many
+  const unsigned char* odd;  ///< bit mu: coordinate mu of a block is odd
 };
 
 /// Matrices that couple the sites of one parity to others.
 struct Stencil {
   FieldPlaces places;
-  int points, tiles;       ///< matrices of a site; panels that their rows fill
+  int points, rows;        ///< matrices of a site; 2 N rounded up to panel_rows
   const int* first;        ///< first word of a site in the field of its parity
   const int* other_first;  ///< [site * points + point]: of the site to which a matrix couples
-  const void* panel;       ///< [site][point][slice][tile][number of the slice][2][panel_rows]
+  void* panel;             ///< [site][point][column][2][rows], in the type of the fields
+  short* packed;           ///< the same in 16 bits
+  float* scale;            ///< of a row of `packed`: [site][rows]
+  const unsigned char* odd;  ///< bit mu: coordinate mu of a site is odd
 };
 
 }  // namespace quarksmith

@@ -3,20 +3,22 @@
 namespace quarksmith {
 namespace {
 
-/// The steps have no preconditioner themselves.
-MethodParameters plain(MethodParameters p) {
+/// The steps have the preconditioner that they are given, or none.
+MethodParameters inside(MethodParameters p, Preconditioner* k) {
   p.preconditioner.reset();
+  p.given = k;
   return p;
 }
 
 }  // namespace
 
 FixedSteps::FixedSteps(const LinearOperator& a, const InnerMethod& inner, const MethodParameters& parameters,
-                       const PrecisionInfo& outer, int rhs)
+                       const PrecisionInfo& outer, int rhs, std::unique_ptr<Preconditioner> k)
     : a_(&a),
       steps_(inner.steps),
+      k_(std::move(k)),
       scalars_(a.domain()->device_pointer(), rhs, a.components()),
-      recurrence_(make_recurrence(inner.method, plain(parameters), a, a, scalars_, rhs)),
+      recurrence_(make_recurrence(inner.method, inside(parameters, k_.get()), a, a, scalars_, rhs)),
       begin_(a.domain()->device_pointer(), Scalars::bytes_per_rhs * rhs),
       convert_(a, a.precision(), outer, rhs),
       take_(a, computed_in(a.precision()), outer, rhs) {

@@ -26,14 +26,16 @@ class FixedSteps final : public Preconditioner {
  public:
   /// \param a in the precision of the steps; outlives this.
   /// \param outer precision of the fields that `apply` is given.
+  /// \param k preconditioner of the steps, where the method takes one.
   FixedSteps(const LinearOperator& a, const InnerMethod& inner, const MethodParameters& parameters,
-             const PrecisionInfo& outer, int rhs);
+             const PrecisionInfo& outer, int rhs, std::unique_ptr<Preconditioner> k = nullptr);
   void apply(SpinorField& out, const SpinorField& in, int width) override;
   int applications() const override { return steps_ * recurrence_->applications() + (residual_ ? 1 : 0); }
 
  private:
   const LinearOperator* a_;
   int steps_;
+  std::unique_ptr<Preconditioner> k_;
   Scalars scalars_;
   std::unique_ptr<Recurrence> recurrence_;
   Memory begin_;                         ///< the scalars with which every application begins

@@ -5,17 +5,21 @@
 #include <memory>
 
 #include "solvers/multigrid/even_odd_system.hpp"
+#include "solvers/multigrid/site_matrices.hpp"
 #include "solvers/multigrid/transfer.hpp"
 
 namespace quarksmith {
 
-/// P^+ M P with a matrix for each site and each of its eight neighbours, found by applying M to P e on blocks that have
-/// no neighbour in common: M is a LinearOperator, of which nothing else is known.
+/// P^+ M P with a matrix for each site and each of its eight neighbours. M is a LinearOperator of which nothing else is
+/// known: it is applied to P e, e a unit vector on all blocks, with signs that alternate in none of the directions or in
+/// one. What reaches a block from its neighbour in a direction is half of a difference of two, and comes from the next
+/// block in one half of it and from the one before in the other.
 class CoarseOperator final : public LinearOperator, public EvenOddSystem {
  public:
   /// \param fine only read here. \param rhs right-hand sides at most of the even-odd form.
+  /// \param packed matrices are stored in 16 bits.
   /// \throws UsageError M couples blocks that do not touch: a random vector is not mapped as by P^+ M P.
-  CoarseOperator(const Transfer& transfer, const LinearOperator& fine, int rhs);
+  CoarseOperator(const Transfer& transfer, const LinearOperator& fine, int rhs, bool packed = false);
   ~CoarseOperator() override;
 
   /// Work space of the even-odd form.
@@ -36,24 +40,17 @@ class CoarseOperator final : public LinearOperator, public EvenOddSystem {
 
  private:
   class Reduced;
-  /// Matrices of the sites of a parity on the device.
-  struct Matrices {
-    int points = 0;
-    Memory first, other_first, panel, record;
-  };
-  class Probe;
 
-  Matrices matrices(Parity parity, const std::vector<std::vector<Complex64>>& all, int points, bool hops) const;
-  /// out = a x + b C in on the sites of a parity; x may be null. `in` has the sites of the other for hops.
-  void run(const Matrices& c, SpinorField& out, Parity parity, double a, const SpinorField* x, double b,
-           const SpinorField& in, Parity in_parity) const;
+  void probe(const Transfer& transfer, const LinearOperator& fine);
+  void invert();
+  void verify(const Transfer& transfer, const LinearOperator& fine, double limit) const;
+
   SpinorField half(Subset subset, int rhs) const { return {domain_, *precision_, subset, rhs, {}, slices_}; }
 
   DomainPointer domain_;
   const PrecisionInfo* precision_;
-  int slices_, rows_, tiles_;
-  const Kernel* apply_;
-  std::array<Matrices, 2> hops_, own_, inverse_;
+  int slices_, rows_;
+  std::array<SiteMatrices, 2> hops_, own_, inverse_;
   mutable SpinorField even_, odd_, other_;
   std::unique_ptr<Reduced> reduced_;
 };

@@ -1,60 +1,65 @@
 #include "solvers/multigrid/cycle.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <fmt/format.h>
+
+#include "runtime/error.hpp"
+#include "solvers/krylov/dense.hpp"
 
 namespace quarksmith {
+namespace {
 
-InnerSolve::InnerSolve(const LinearOperator& a, const InnerLimits& limits, int rhs, std::unique_ptr<Preconditioner> k)
-    : a_(&a),
-      limits_(limits),
-      scalars_(a.domain()->device_pointer(), rhs, a.components()),
-      recurrence_(make_gcr(a, scalars_, rhs, limits.directions, std::move(k))),
-      snapshot_(static_cast<std::size_t>(rhs) * Scalars::stride) {
-  for (const char* name : {"rr", "target", "fall", "most", "iterations", "limit", "epsilon", "root"})
-    scalars_.slot(name);
+/// The matrix of an operator: column by column what it makes of unit vectors.
+Dense matrix_of(const LinearOperator& a, const std::vector<long long>& sites) {
+  constexpr int batch = 12;
+  const int numbers = a.slices() * spinor_numbers, n = static_cast<int>(sites.size()) * numbers;
+  const auto at = [&](int k) { return static_cast<std::size_t>(sites[k / numbers]) * numbers + k % numbers; };
+  Dense matrix(n, n);
+  SpinorField in = a.field(batch), out = in.like();
+  for (int first = 0; first < n; first += batch) {
+    for (int c = 0; c < batch; ++c) {
+      std::vector<Complex64> unit(static_cast<std::size_t>(a.domain()->lattice().sites()) * numbers);
+      if (first + c < n) unit[at(first + c)] = 1;
+      set_numbers(in, c, unit);
+    }
+    a.apply(out, in, Dagger::no);
+    for (int c = 0; c < batch && first + c < n; ++c) {
+      const std::vector<Complex64> image = numbers_of(out, c);
+      for (int k = 0; k < n; ++k) matrix(k, first + c) = image[at(k)];
+    }
+  }
+  return matrix;
 }
 
-/// Takes over the scalars of the device.
-void InnerSolve::look(int width) {
-  scalars_.device().synchronize();
-  scalars_.device().download(snapshot_.data(), scalars_.data(), Scalars::bytes_per_rhs * width);
-  scalars_.assign(snapshot_.data(), width);
+}  // namespace
+
+DirectSolve::DirectSolve(const LinearOperator& a) {
+  const Lattice& lattice = a.domain()->lattice();
+  const Parity parity = a.subset() == Subset::even ? Parity::even : Parity::odd;
+  std::vector<long long> sites;
+  std::vector<int> number(static_cast<std::size_t>(lattice.sites()));
+  for (long long i = 0; i < lattice.sites(); ++i)
+    if (Lattice::parity(lattice.coordinates(i)) == parity) {
+      number[i] = static_cast<int>(sites.size());
+      sites.push_back(i);
+    }
+  const int rows = a.slices() * spinor_numbers, count = static_cast<int>(sites.size());
+  if (a.subset() == Subset::full || rows * count > most_unknowns)
+    throw UsageError(fmt::format("multigrid: {} unknowns of the coarsest level are too many for a direct solve (at most "
+                                 "{}); use more levels, or coarsest = \"gcr:100\"",
+                                 rows * count, most_unknowns));
+  const std::optional<Inverse> inverse = inverse_of(matrix_of(a, sites));
+  if (!inverse) throw Error("multigrid: the coarsest operator is singular; use another number of vectors");
+  const SpinorField like(a.domain(), a.precision(), Subset::full, 1, {}, a.slices());
+  inverse_ = SiteMatrices(like, parity, parity, count, [&](long long, int p) { return sites[p]; });
+  inverse_.visit([&](long long i, int p, Complex64* matrix) {
+    for (int k = 0; k < rows; ++k)
+      for (int j = 0; j < rows; ++j) matrix[k * rows + j] = inverse->matrix(number[i] * rows + j, p * rows + k);
+  });
 }
 
-void InnerSolve::apply(SpinorField& out, const SpinorField& in, int width) {
-  SpinorField fresh = recurrence_->fresh().columns(0, width);
-  fresh.copy_from(in.columns(0, width));
-  for (int n = 0; n < width; ++n) {
-    scalars_.set(n, "active", 1);
-    scalars_.set(n, "limit", limits_.steps);
-    for (const char* name : {"status", "target", "fall", "iterations", "epsilon", "root"}) scalars_.set(n, name, 0);
-  }
-  recurrence_->prepare(0, width);
-  scalars_.upload(0, width);
-  recurrence_->start(0, width);
-  look(width);
-  std::vector<double> before;
-  for (int n = 0; n < width; ++n) {
-    before.push_back(scalars_.get(n, "rr").real());
-    scalars_.set(n, "target", limits_.tolerance * limits_.tolerance * before.back());
-    if (!(before.back() > 0)) scalars_.set(n, "active", 0);
-  }
-  scalars_.upload(0, width);
-  const auto active = [&] {
-    for (int n = 0; n < width; ++n)
-      if (scalars_.get(n, "active").real() != 0) return true;
-    return false;
-  };
-  history_ = {1};
-  for (int step = 0; step < limits_.steps && active(); ++step) {
-    recurrence_->iterate(width, step % recurrence_->phases());
-    look(width);
-    history_.push_back(before[0] > 0 ? std::sqrt(scalars_.get(0, "rr").real() / before[0]) : 0);
-  }
-  recurrence_->complete(0, width);
-  SpinorField result = out.columns(0, width);
-  result.copy_from(recurrence_->correction().columns(0, width));
+void DirectSolve::apply(SpinorField& out, const SpinorField& in, int width) {
+  SpinorField to = out.columns(0, width);
+  inverse_.apply(to, 0, nullptr, 1, in.columns(0, width));
 }
 
 void EvenOddSolve::apply(SpinorField& out, const SpinorField& in, int width) {
@@ -75,7 +80,9 @@ Cycle::Cycle(const EvenOddSystem& system, const Transfer& transfer, std::unique_
       coarse_x_(coarse_b_.like()),
       r_(transfer.fine_field(rhs)),
       x_(r_.like()),
-      blas_(r_) {}
+      blas_(r_) {
+  transfer.reserve(rhs);
+}
 
 void Cycle::apply(SpinorField& out, const SpinorField& in, int width) {
   SpinorField b = coarse_b_.columns(0, width), c = coarse_x_.columns(0, width), r = r_.columns(0, width),

@@ -5,35 +5,24 @@
 #include "solvers/krylov/blas.hpp"
 #include "solvers/krylov/preconditioner.hpp"
 #include "solvers/multigrid/even_odd_system.hpp"
+#include "solvers/multigrid/site_matrices.hpp"
+#include "solvers/multigrid/parameters.hpp"
 #include "solvers/multigrid/transfer.hpp"
 
 namespace quarksmith {
 
-/// When a solve inside a cycle ends.
-struct InnerLimits {
-  int directions = 16, steps = 100;
-  double tolerance = 0.1;  ///< relative residual; 0: after all steps
-};
-
-/// GCR to a relative residual, with a preconditioner or none. The host looks at the residuals after each step.
-class InnerSolve final : public Preconditioner {
+/// A^-1 as a dense matrix, for an operator on few sites of which nothing is known but what it does.
+class DirectSolve final : public Preconditioner {
  public:
-  /// \param a outlives this.
-  InnerSolve(const LinearOperator& a, const InnerLimits& limits, int rhs, std::unique_ptr<Preconditioner> k = nullptr);
+  /// \param a on the sites of one parity; only read here.
+  /// \throws UsageError it has more than most_unknowns unknowns.
+  /// \throws Error it is singular to working accuracy.
+  explicit DirectSolve(const LinearOperator& a);
   void apply(SpinorField& out, const SpinorField& in, int width) override;
-  int applications() const override { return limits_.steps * recurrence_->applications(); }
-
-  /// Relative residual of the first right-hand side after each step of the last application, 1 before them.
-  const std::vector<double>& history() const { return history_; }
+  int applications() const override { return 1; }
 
  private:
-  void look(int width);
-
-  const LinearOperator* a_;
-  InnerLimits limits_;
-  Scalars scalars_;
-  std::unique_ptr<Recurrence> recurrence_;
-  std::vector<double> history_, snapshot_;
+  SiteMatrices inverse_;
 };
 
 /// M^-1 by an approximate inverse of the even-odd form.

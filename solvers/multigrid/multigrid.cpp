@@ -6,6 +6,9 @@
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "runtime/fields/site_random.hpp"
+#include "solvers/krylov/batch.hpp"
+#include "solvers/krylov/block_blas.hpp"
+#include "solvers/multigrid/cycle.hpp"
 
 namespace quarksmith {
 namespace {
@@ -21,6 +24,15 @@ void draw(SpinorField& v, const BasisInfo& basis, unsigned long long counter) {
     SpinorField one = v.columns(n, 1);
     &v.precision() == &noise.precision() ? one.copy_from(noise) : convert(noise, one);
   }
+}
+
+/// GCR from zero, with a preconditioner or none.
+std::unique_ptr<Preconditioner> steps_of_gcr(const LinearOperator& a, int steps, int rhs,
+                                             std::unique_ptr<Preconditioner> k = nullptr) {
+  MethodParameters parameters;
+  parameters.restart = std::min(steps, 10);
+  return std::make_unique<FixedSteps>(a, InnerMethod{.method = Method::gcr, .steps = steps}, parameters, a.precision(),
+                                      rhs, std::move(k));
 }
 
 }  // namespace
@@ -66,12 +78,13 @@ std::unique_ptr<Preconditioner> Multigrid::smoother(std::size_t level, int rhs) 
 
 std::unique_ptr<Preconditioner> Multigrid::cycle(std::size_t level, int rhs) const {
   const EvenOddSystem& next = system(level + 1);
-  const InnerLimits& limits = parameters_.levels[level].coarse;
   std::unique_ptr<Preconditioner> coarse;
   if (level + 1 < levels_.size())
-    coarse = std::make_unique<InnerSolve>(next.full(), limits, rhs, cycle(level + 1, rhs));
+    coarse = steps_of_gcr(next.full(), parameters_.levels[level].coarse_steps, rhs, cycle(level + 1, rhs));
+  else if (parameters_.coarsest_steps > 0)
+    coarse = std::make_unique<EvenOddSolve>(next, steps_of_gcr(next.reduced(), parameters_.coarsest_steps, rhs), rhs);
   else
-    coarse = std::make_unique<EvenOddSolve>(next, std::make_unique<InnerSolve>(next.reduced(), limits, rhs), rhs);
+    coarse = std::make_unique<EvenOddSolve>(next, std::make_unique<DirectSolve>(next.reduced()), rhs);
   return std::make_unique<Cycle>(system(level), levels_[level]->transfer, std::move(coarse), smoother(level, rhs), rhs);
 }
 
@@ -102,50 +115,73 @@ void Multigrid::begin(std::size_t n) {
   const MultigridLevel& p = parameters_.levels[n];
   const LinearOperator& a = system(n).reduced();
   if (levels_.size() == n) {
-    Transfer transfer(system(n).full(), basis(n), p.block, p.vectors);
-    SpinorField v = transfer.fine_field(p.vectors);
+    Transfer transfer(system(n).full(), basis(n), p.block, p.vectors, parameters_.packed);
+    SpinorField v = transfer.fine_field(BlockBlas::padded(p.vectors));
     levels_.push_back(std::make_unique<Level>(Level{std::move(transfer), std::move(v), nullptr}));
   }
-  SpinorField& v = levels_[n]->vectors;
+  SpinorField v = levels_[n]->vectors.columns(0, p.vectors);
   draw(v, basis(n), 1000 * (n + 1));
   if (n > 0) {
     const int known = std::min(p.vectors, parameters_.levels[n - 1].vectors);
     SpinorField part = v.columns(0, known);
     levels_[n - 1]->transfer.restrict_to(part, levels_[n - 1]->vectors.columns(0, known));
   }
-  const InnerLimits limits{
-      .directions = std::min(parameters_.relaxations, 10), .steps = parameters_.relaxations, .tolerance = 0};
-  EvenOddSolve relax(system(n), std::make_unique<InnerSolve>(a, limits, parameters_.width), parameters_.width);
+  EvenOddSolve relax(system(n), steps_of_gcr(a, parameters_.relaxations, parameters_.width), parameters_.width);
   through(relax, v);
 }
 
 /// P and the coarse operator from the near-null vectors of a level, and all levels that follow.
 void Multigrid::build(std::size_t n, bool adapt) {
   Level& level = *levels_[n];
-  level.transfer.keep(level.vectors);
+  level.transfer.keep(level.vectors.columns(0, level.transfer.vectors()));
   level.coarse.reset();
-  level.coarse = std::make_unique<CoarseOperator>(level.transfer, system(n).full(), parameters_.width);
+  level.coarse =
+      std::make_unique<CoarseOperator>(level.transfer, system(n).full(), parameters_.width, parameters_.packed);
   if (n + 1 == parameters_.levels.size()) return;
   begin(n + 1);
   build(n + 1, false);
   if (adapt) improve(n + 1);
 }
 
+/// Near-null vectors become orthonormal: cycles make all of them more and more the lowest modes. What is lost by
+/// rounding is replaced by noise.
+void Multigrid::separate(std::size_t n) {
+  SpinorField& v = levels_[n]->vectors;
+  const int count = parameters_.levels[n].vectors;
+  SpinorField work = v.like();
+  BlockBlas blas(system(n).full(), static_cast<std::size_t>(v.rhs()) * v.rhs());
+  Dense s;
+  int width = count;
+  blas.orthonormalise(v, work, width, s, 1e-5, true);
+  if (width == count) return;
+  SpinorField lost = v.columns(width, count - width);
+  draw(lost, basis(n), 500);
+}
+
 /// A round of adaptation: the cycle takes the place of relaxation, from the finest level to the coarsest.
 void Multigrid::improve(std::size_t n) {
-  through(*cycle(n, parameters_.width), levels_[n]->vectors);
+  separate(n);
+  SpinorField v = levels_[n]->vectors.columns(0, parameters_.levels[n].vectors);
+  through(*cycle(n, parameters_.width), v);
   build(n, true);
 }
 
 double Multigrid::factor() {
   const LinearOperator& a = system(0).full();
-  InnerSolve solve(a,
-                   {.directions = first_steps + factor_steps, .steps = first_steps + factor_steps, .tolerance = 1e-6},
-                   1, cycle(0, 1));
+  const std::unique_ptr<Preconditioner> k = cycle(0, 1);
+  MethodParameters parameters;
+  parameters.restart = first_steps + factor_steps;
+  parameters.given = k.get();
+  KrylovBatch batch(a, a, Method::gcr, 1, parameters);
   SpinorField b = a.field(1), x = b.like();
   draw(b, *basis_, 1);
-  solve.apply(x, b, 1);
-  const std::vector<double>& r = solve.history();
+  x.fill(0);
+  std::vector<double> r = {1};
+  SolverOptions options;
+  options.tolerance = 1e-6;
+  options.max_iterations = parameters.restart;
+  options.observer = [&](int, double residual) { r.push_back(residual); };
+  batch.solve(x, b, options, {options.tolerance});
   const std::size_t from = std::min<std::size_t>(first_steps, (r.size() - 1) / 2);
   return std::pow(r.back() / r[from], 1.0 / static_cast<double>(r.size() - 1 - from));
 }

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "solvers/krylov/preconditioner.hpp"
 #include "solvers/multigrid/coarse_operator.hpp"
 #include "solvers/multigrid/parameters.hpp"
 
@@ -40,6 +41,7 @@ class Multigrid final : public Preconditioner {
   std::unique_ptr<Preconditioner> cycle(std::size_t level, int rhs) const;
   void begin(std::size_t level);
   void build(std::size_t level, bool adapt);
+  void separate(std::size_t level);
   void improve(std::size_t level);
   void through(Preconditioner& k, SpinorField& v) const;
   double factor();

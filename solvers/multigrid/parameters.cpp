@@ -17,14 +17,15 @@ int block_length(int extent, std::initializer_list<int> lengths) {
 
 long long sites_of(const Coordinates& x) { return static_cast<long long>(x[0]) * x[1] * x[2] * x[3]; }
 
-constexpr long long few_sites = 512;  ///< of a level that needs no coarser one
+/// Whether the coarsest level may have so many sites.
+bool few(long long sites, const MultigridLevel& last) { return sites / 2 * 2 * last.vectors <= most_unknowns; }
 
 }  // namespace
 
 MultigridParameters multigrid_for(const Lattice& lattice, int slices) {
   MultigridParameters p;
   Coordinates extent = lattice.extent();
-  for (long long numbers = 12LL * slices; p.levels.empty() || sites_of(extent) > few_sites;) {
+  for (long long numbers = 12LL * slices; p.levels.empty() || !few(sites_of(extent), p.levels.back());) {
     MultigridLevel level;
     for (int mu = 0; mu < directions; ++mu)
       level.block[mu] = p.levels.empty() ? block_length(extent[mu], {4, 3, 5, 2}) : block_length(extent[mu], {2, 3});
@@ -35,12 +36,10 @@ MultigridParameters multigrid_for(const Lattice& lattice, int slices) {
     numbers = 2 * level.vectors;
     p.levels.push_back(level);
   }
+  if (!p.levels.empty() && !few(sites_of(extent), p.levels.back())) p.coarsest_steps = 100;
   if (p.levels.empty())
     throw UsageError(
         fmt::format("multigrid: the lattice {} has no blocks that leave even extents; use bicgstab", lattice.text()));
-  for (std::size_t n = 0; n < p.levels.size(); ++n)
-    p.levels[n].coarse = n + 1 < p.levels.size() ? InnerLimits{.directions = 8, .steps = 8, .tolerance = 0.25}
-                                                 : InnerLimits{.directions = 24, .steps = 100, .tolerance = 0.1};
   return p;
 }
 
@@ -50,9 +49,8 @@ std::string text_of(const MultigridParameters& p, const Lattice& lattice) {
   const auto times = [](const Coordinates& x) { return fmt::format("{}", fmt::join(x, "x")); };
   for (std::size_t n = 0; n < p.levels.size(); ++n) {
     const MultigridLevel& l = p.levels[n];
-    text += fmt::format("\n{:16} {:>10}  {:7} {:8}  mr:{:<5}  gcr({}) to {:g}, {} steps at most{}", n + 1,
-                        times(extent), times(l.block), l.vectors, l.smoother_steps, l.coarse.directions,
-                        l.coarse.tolerance, l.coarse.steps, n + 1 < p.levels.size() ? ", with a cycle" : "");
+    text += fmt::format("\n{:16} {:>10}  {:7} {:8}  mr:{:<5}  {}", n + 1, times(extent), times(l.block),
+                        l.vectors, l.smoother_steps, n + 1 < p.levels.size() ? fmt::format("gcr:{} of cycles", l.coarse_steps) : p.coarsest_steps > 0 ? fmt::format("gcr:{}", p.coarsest_steps) : "direct");
     for (int mu = 0; mu < directions; ++mu) extent[mu] /= l.block[mu];
   }
   return text + fmt::format("\n{:16} {:>10}", p.levels.size() + 1, times(extent));

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "solvers/krylov/method.hpp"
-#include "solvers/multigrid/cycle.hpp"
+#include "runtime/fields/lattice.hpp"
+#include "runtime/kernels/coarse_records.hpp"
 
 namespace quarksmith {
 
@@ -15,12 +16,16 @@ struct MultigridLevel {
   Coordinates block{4, 4, 4, 4};
   int vectors = 24;
   int smoother_steps = 4;  ///< of MR on the even-odd form
-  /// Of the solve on the next level: GCR, preconditioned by a cycle unless that level is the coarsest.
-  InnerLimits coarse;
+  int coarse_steps = 4;    ///< of GCR on the next level, with a cycle as preconditioner; nothing to the last one
 };
+
+/// Unknowns of a direct solve at most.
+inline constexpr int most_unknowns = 2048;
 
 struct MultigridParameters {
   std::vector<MultigridLevel> levels;
+  int coarsest_steps = 0;   ///< of GCR on the even-odd form of the coarsest level; 0: a direct solve
+  bool packed = true;       ///< near-null vectors and coarse matrices are stored in 16 bits
   int relaxations = 30;     ///< steps of GCR with which near-null vectors begin
   int most_rounds = 4;      ///< of adaptation
   double least_gain = 0.1;  ///< rounds end when the convergence factor falls by less than this part of it

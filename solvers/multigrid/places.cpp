@@ -86,6 +86,24 @@ void set_numbers(SpinorField& f, int rhs, const std::vector<Complex64>& numbers)
   is_double(f) ? write<double>(f, rhs, numbers) : write<float>(f, rhs, numbers);
 }
 
+bool rows_apart(const Device& device) { return device.short_vectors(); }
+
+int column_groups(const Device& device, int columns) {
+  return rows_apart(device) ? (columns + panel_columns - 1) / panel_columns : 1;
+}
+
+unsigned char odd_directions(const Coordinates& x) {
+  unsigned char bits = 0;
+  for (int mu = 0; mu < directions; ++mu) bits = static_cast<unsigned char>(bits | (x[mu] % 2) << mu);
+  return bits;
+}
+
+Memory zeros(const std::shared_ptr<Device>& device, std::size_t bytes) {
+  Memory memory(device, bytes);
+  device->fill(memory.data(), 0, bytes);
+  return memory;
+}
+
 Memory on_device(const std::shared_ptr<Device>& device, const void* data, std::size_t bytes) {
   Memory memory(device, bytes);
   device->upload(memory.data(), data, bytes);

@@ -19,6 +19,16 @@ std::vector<Complex64> numbers_of(const SpinorField& f, int rhs);
 /// The other way.
 void set_numbers(SpinorField& f, int rhs, const std::vector<Complex64>& numbers);
 
+/// Numbers that a column of so many rows takes in memory.
+constexpr int padded_rows(int rows) { return (rows + panel_rows - 1) / panel_rows * panel_rows; }
+/// Whether items of kernels of coarse lattices are rows and sites, not whole blocks.
+bool rows_apart(const Device& device);
+/// Groups of right-hand sides that are items of such kernels by themselves.
+int column_groups(const Device& device, int columns);
+/// Bit mu: coordinate mu is odd.
+unsigned char odd_directions(const Coordinates& x);
+
+Memory zeros(const std::shared_ptr<Device>& device, std::size_t bytes);
 /// A copy in the memory of a device.
 Memory on_device(const std::shared_ptr<Device>& device, const void* data, std::size_t bytes);
 template <class T>

@@ -27,8 +27,8 @@ Lattice blocks_of(const Lattice& fine, const Coordinates& block) {
 /// T with (V T)^+ V T = 1 from the Gram matrix of V, upper triangular. A vector that depends on those before it, to the
 /// rounding of `least`, is taken as what rounding left of it. \return false if there was one.
 bool inverse_factor(const Dense& gram, double least, Dense& t) {
-  const int n = gram.rows;
-  Dense r(n, n);  // gram = r^+ r
+  const int n = static_cast<int>(gram.rows());
+  Dense r = Dense::Zero(n, n);  // gram = r^+ r
   bool independent = true;
   for (int i = 0; i < n; ++i) {
     double pivot = gram(i, i).real();
@@ -42,7 +42,7 @@ bool inverse_factor(const Dense& gram, double least, Dense& t) {
       r(i, j) = sum / r(i, i);
     }
   }
-  t = Dense(n, n);
+  t = Dense::Zero(n, n);
   for (int j = 0; j < n; ++j) {
     t(j, j) = 1.0 / r(j, j);
     for (int i = j - 1; i >= 0; --i) {
@@ -56,99 +56,249 @@ bool inverse_factor(const Dense& gram, double least, Dense& t) {
 
 }  // namespace
 
-Transfer::Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coordinates& block, int vectors)
+Transfer::Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coordinates& block, int vectors,
+                   bool packed)
     : fine_(fine.domain()),
       coarse_(std::make_shared<Domain>(blocks_of(fine_->lattice(), block), fine_->device_pointer(),
                                        fine_->communicator_pointer())),
       precision_(&fine.precision()),
+      basis_(&basis),
       block_(block),
       vectors_(vectors),
       slices_(fine.slices()),
       block_sites_(block[0] * block[1] * block[2] * block[3]),
-      tiles_((vectors + panel_rows - 1) / panel_rows) {
+      rows_(padded_rows(vectors)),
+      packs_(packed) {
   if (vectors < chiral_numbers || vectors % chiral_numbers != 0 || vectors > most_vectors)
     throw UsageError(fmt::format("multigrid: {} near-null vectors; use a multiple of {} up to {}", vectors,
                                  chiral_numbers, most_vectors));
   if (2 * vectors > block_sites_ * slices_ * spinor_numbers)
     throw UsageError(fmt::format("multigrid: {} near-null vectors on blocks of {} sites with {} numbers; use fewer",
                                  vectors, block_sites_, slices_ * spinor_numbers));
-  const auto kernel = [&](std::string_view name) {
-    return &find(fine_->device().kernels(), {.operation = name, .precision = precision_->name, .basis = basis.name});
-  };
-  keep_ = kernel("keep_vectors");
-  restrict_ = kernel("restrict");
-  prolong_ = kernel("prolong");
-  const SpinorField like = fine_field(1), like_coarse = coarse_field(1);
-  const Lattice &lattice = fine_->lattice(), &blocks = coarse_->lattice();
-  std::vector<int> first, coarse_first;
+  const Lattice& blocks = coarse_->lattice();
+  for (int mu = 0; mu < directions; ++mu)
+    if (block[mu] == 1 && blocks.extent(mu) > 2)
+      throw UsageError(fmt::format("multigrid: blocks of one site in direction {}, where there are {}; use longer ones",
+                                   mu, blocks.extent(mu)));
+  const SpinorField like_coarse = coarse_field(1);
+  std::vector<int> coarse_first;
+  std::vector<unsigned char> odd;
   for (long long b = 0; b < blocks.sites(); ++b) {
-    const Coordinates y = blocks.coordinates(b);
-    coarse_first.push_back(first_word(like_coarse, y));
-    for (int s = 0; s < block_sites_; ++s) {
-      Coordinates x;
-      for (int mu = 0, rest = s; mu < directions; rest /= block[mu], ++mu) x[mu] = y[mu] * block[mu] + rest % block[mu];
-      first.push_back(first_word(like, x));
-    }
+    coarse_first.push_back(first_word(like_coarse, blocks.coordinates(b)));
+    odd.push_back(odd_directions(blocks.coordinates(b)));
   }
+  const std::vector<int> place = places_in_blocks();
   const auto& device = fine_->device_pointer();
-  fine_first_ = on_device(device, first);
+  place_ = on_device(device, place);
   coarse_first_ = on_device(device, coarse_first);
-  panel_ = Memory(device, static_cast<std::size_t>(lattice.sites()) * slices_ * 2 * tiles_ * chiral_numbers * 2 *
-                              panel_rows * precision_->word_bytes);
-  device->fill(panel_.data(), 0, panel_.bytes());
-  const BlockVectors record{places_of(like),
-                            places_of(like_coarse),
-                            block_sites_,
-                            tiles_,
-                            static_cast<const int*>(fine_first_.data()),
-                            static_cast<const int*>(coarse_first_.data()),
-                            panel_.data()};
-  record_ = on_device(device, &record, sizeof record);
+  odd_ = on_device(device, odd);
 }
 
-void Transfer::run(const Kernel& kernel, const SpinorField& out, const SpinorField& in, long long items,
-                   int columns) const {
-  Arguments a = arguments_for(*fine_, 1, (columns + panel_columns - 1) / panel_columns);
+/// For each lane of the blocks of lanes of a field, where its site is in the order of blocks.
+std::vector<int> Transfer::places_in_blocks() {
+  const SpinorField like = fine_field(1);
+  const Lattice &lattice = fine_->lattice(), &blocks = coarse_->lattice();
+  const LaneLayout& layout = fine_->layout(like.lanes());
+  const int half = layout.geometry().half_sites, boxes = layout.boxes();
+  lane_blocks_ = 2 * half;
+  std::vector<int> place(static_cast<std::size_t>(lane_blocks_) * like.lanes());
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    const Coordinates x = lattice.coordinates(i);
+    Coordinates y;
+    int inside = 0;
+    for (int mu = directions - 1; mu >= 0; --mu) {
+      y[mu] = x[mu] / block_[mu];
+      inside = inside * block_[mu] + x[mu] % block_[mu];
+    }
+    const int number = static_cast<int>(blocks.index(y)) * block_sites_ + inside;
+    const auto [block, lane] = layout.position(x);
+    for (int copy = lane; copy < like.lanes(); copy += boxes)
+      place[static_cast<std::size_t>(block + (Lattice::parity(x) == Parity::odd ? half : 0)) * like.lanes() + copy] = number;
+  }
+  return place;
+}
+
+/// Sites of a block from which a hop in that direction may lead out of it. Where blocks of one site have the same
+/// neighbour on both sides, all that comes from there counts as coming from the next.
+std::vector<int> Transfer::sites_at(int mu, int step) const {
+  std::vector<int> sites;
+  for (int s = 0; s < block_sites_; ++s) {
+    int rest = s;
+    for (int nu = 0; nu < mu; ++nu) rest /= block_[nu];
+    const int x = rest % block_[mu];
+    if (step > 0 ? 2 * x >= block_[mu] || block_[mu] == 1 : 2 * x + 1 < block_[mu]) sites.push_back(s);
+  }
+  return sites;
+}
+
+void Transfer::make_view(View& view, const std::vector<int>& sites, bool all) const {
+  const auto& device = fine_->device_pointer();
+  if (!all && view.sites.data() == nullptr) view.sites = on_device(device, sites);
+  const BlockVectors record{.coarse = places_of(coarse_field(1)),
+                            .slices = slices_,
+                            .block_sites = block_sites_,
+                            .rows = rows_,
+                            .lane_blocks = lane_blocks_,
+                            .place = static_cast<const int*>(place_.data()),
+                            .coarse_first = static_cast<const int*>(coarse_first_.data()),
+                            .panel = panel_.data(),
+                            .packed = static_cast<short*>(packed_.data()),
+                            .scale = static_cast<float*>(scale_.data()),
+                            .site = static_cast<const int*>(view.sites.data()),
+                            .sites = all ? block_sites_ : static_cast<int>(sites.size()),
+                            .odd = static_cast<const unsigned char*>(odd_.data())};
+  view.record = on_device(device, &record, sizeof record);
+}
+
+void Transfer::make_views() {
+  make_view(all_, {}, true);
+  for (int mu = 0; mu < directions; ++mu)
+    for (const int step : {+1, -1}) make_view(faces_[mu][step < 0], sites_at(mu, step), false);
+}
+
+Transfer::Blocks::Blocks(const Transfer& t, int rhs) : rhs_(rhs) {
+  const long long numbers = t.fine_->lattice().sites() * t.slices_ * 2 * spinor_numbers;
+  memory_ = std::make_shared<Memory>(t.fine_->device_pointer(),
+                                     static_cast<std::size_t>(numbers) * rhs * t.precision_->word_bytes);
+  operand_.data = memory_->data();
+  operand_.rhs_stride = numbers;
+}
+
+Transfer::Blocks Transfer::Blocks::columns(int count) const {
+  Blocks some = *this;
+  some.rhs_ = count;
+  return some;
+}
+
+void Transfer::reserve(int rhs) const {
+  if (!work_ || work_->rhs() < rhs) work_.emplace(*this, rhs);
+}
+
+void Transfer::reorder(const char* name, const SpinorField& field, const Operand& in, const Operand& out) const {
+  Arguments a = field.arguments();
+  a.matrix = all_.record.data();
+  a.in = in;
+  a.out = out;
+  const auto& kernels = fine_->device().kernels();
+  fine_->device().run(find(kernels, {.operation = name, .precision = precision_->name, .basis = basis_->name}), a);
+}
+
+void Transfer::to_blocks(Blocks& out, const SpinorField& in) const {
+  reorder("to_blocks", in, in.operand(), out.operand());
+}
+void Transfer::from_blocks(SpinorField& out, const Blocks& in) const {
+  reorder("from_blocks", out, in.operand(), out.operand());
+}
+
+void Transfer::run(const char* name, const View& view, long long items, int columns,
+                   const std::function<void(Arguments&)>& set, bool by_column_groups) const {
+  Arguments a = arguments_for(*fine_, 1, by_column_groups ? column_groups(fine_->device(), columns) : 1);
   a.count = items;
   a.columns = columns;
-  a.matrix = record_.data();
-  a.in = in.operand();
-  a.out = out.operand();
-  fine_->device().run(kernel, a);
+  a.matrix = view.record.data();
+  set(a);
+  const auto& kernels = fine_->device().kernels();
+  fine_->device().run(find(kernels, {.operation = name, .precision = precision_->name}), a);
+}
+
+void Transfer::prolong(Blocks& fine, const SpinorField& coarse) const {
+  const long long blocks = coarse_->lattice().sites();
+  run(packed_now_ ? "prolong_packed" : "prolong", all_, rows_apart(fine_->device()) ? blocks * block_sites_ : blocks,
+      fine.rhs(), [&](Arguments& a) {
+        a.in = coarse.operand();
+        a.out = fine.operand();
+      });
 }
 
 void Transfer::prolong(SpinorField& fine, const SpinorField& coarse) const {
+  reserve(fine.rhs());
+  Blocks work = work_->columns(fine.rhs());
+  prolong(work, coarse);
+  from_blocks(fine, work);
+}
+
+void Transfer::restrict_seen(const View& view, SpinorField& coarse, const Blocks& fine, const Blocks* other,
+                             int mask) const {
   const long long blocks = coarse_->lattice().sites();
-  run(*prolong_, fine, coarse, fine.device().short_vectors() ? blocks * block_sites_ : blocks, fine.rhs());
+  run(packed_now_ ? "restrict_packed" : "restrict", view, rows_apart(fine_->device()) ? blocks * 2 * rows_ : blocks,
+      fine.rhs(), [&](Arguments& a) {
+        a.in = fine.operand();
+        if (other != nullptr) a.x = other->operand();
+        a.skip = mask;
+        a.out = coarse.operand();
+      });
+}
+
+void Transfer::restrict_to(SpinorField& coarse, const Blocks& fine) const {
+  restrict_seen(all_, coarse, fine, nullptr, 0);
 }
 
 void Transfer::restrict_to(SpinorField& coarse, const SpinorField& fine) const {
-  const long long blocks = coarse_->lattice().sites();
-  run(*restrict_, coarse, fine, fine.device().short_vectors() ? blocks * 2 * tiles_ * panel_rows : blocks, fine.rhs());
+  reserve(fine.rhs());
+  Blocks work = work_->columns(fine.rhs());
+  to_blocks(work, fine);
+  restrict_to(coarse, work);
 }
 
-void Transfer::copy_vectors(const SpinorField& v) {
-  Arguments a = arguments_for(*fine_, 1, 1);
-  a.count = fine_->lattice().sites();
-  a.columns = v.rhs();
-  a.matrix = record_.data();
-  a.in = v.operand();
-  fine_->device().run(*keep_, a);
+void Transfer::restrict_difference(SpinorField& coarse, const Blocks& fine, const Blocks& other, int mu,
+                                   int step) const {
+  restrict_seen(faces_[mu][step < 0], coarse, fine, &other, 1 << mu);
+}
+
+void Transfer::spread(Blocks& fine, int first, int mask) const {
+  run(packed_now_ ? "spread_vectors_packed" : "spread_vectors", all_, fine_->lattice().sites(), fine.rhs(),
+      [&](Arguments& a) {
+        a.direction = first;
+        a.skip = mask;
+        a.out = fine.operand();
+      },
+      false);
+}
+
+/// Near-null vectors number `first` and those that follow.
+void Transfer::take(const Blocks& v, int first) {
+  run("keep_vectors", all_, fine_->lattice().sites(), v.rhs(),
+      [&](Arguments& a) {
+        a.in = v.operand();
+        a.direction = first;
+      },
+      false);
 }
 
 void Transfer::keep(const SpinorField& v) {
   if (v.rhs() != vectors_) throw UsageError(fmt::format("multigrid: {} near-null vectors, not {}", vectors_, v.rhs()));
-  copy_vectors(v);
-  SpinorField work = v.like();
+  const auto numbers = static_cast<std::size_t>(fine_->lattice().sites()) * slices_ * 2 * spinor_numbers * rows_;
+  panel_ = zeros(fine_->device_pointer(), (numbers + panel_slack) * precision_->word_bytes);
+  packed_now_ = false;
+  make_views();
+  Blocks work(*this, vectors_);
+  to_blocks(work, v);
+  take(work, 0);
   bool again = true;
   for (int pass = 0; again || pass < 2; ++pass) {  // twice is enough where the first pass finds no dependence
     if (pass == 8) throw Error("multigrid: the near-null vectors depend on each other on a block; use fewer of them");
     again = !orthonormalise(work);
   }
+  if (packs_) pack();
+}
+
+void Transfer::pack() {
+  const auto& device = fine_->device_pointer();
+  const long long blocks = coarse_->lattice().sites();
+  if (packed_.data() == nullptr) {
+    packed_ = zeros(device, panel_.bytes() / precision_->word_bytes * sizeof(short));
+    scale_ = zeros(device, (static_cast<std::size_t>(blocks) * 2 * rows_ + panel_slack) * sizeof(float));
+  }
+  make_views();
+  run("pack_vectors", all_, rows_apart(*device) ? blocks * 2 * rows_ : blocks * 2, 1, [](Arguments&) {});
+  device->synchronize();
+  panel_ = {};
+  packed_now_ = true;
+  make_views();
 }
 
 /// V becomes V T with the inverse T of the Cholesky factor of its Gram matrix on each block.
-bool Transfer::orthonormalise(SpinorField& work) {
+bool Transfer::orthonormalise(Blocks& work) {
   SpinorField coarse = coarse_field(vectors_);
   const double least = precision_->word_bytes == 8 ? 1e-13 : 1e-5;
   for (int i = 0; i < vectors_; ++i) {  // V is its own right-hand side: what the panels hold
@@ -179,7 +329,7 @@ bool Transfer::orthonormalise(SpinorField& work) {
     }
   for (int i = 0; i < vectors_; ++i) set_numbers(coarse, i, columns[i]);
   prolong(work, coarse);
-  copy_vectors(work);
+  take(work, 0);
   return independent;
 }
 

@@ -2,6 +2,10 @@
 /// Between a lattice and that of its blocks.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
+
 #include "solvers/krylov/linear_operator.hpp"
 #include "solvers/multigrid/places.hpp"
 
@@ -13,15 +17,42 @@ namespace quarksmith {
 class Transfer {
  public:
   /// \param fine the operator of the finer level. \param basis of its spinors.
-  /// \param vectors near-null vectors, a multiple of 6.
+  /// \param vectors near-null vectors, a multiple of 6. \param packed they are stored in 16 bits.
   /// \throws UsageError blocks do not divide the lattice into a coarse one of even extents; the number of vectors.
-  Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coordinates& block, int vectors);
+  Transfer(const LinearOperator& fine, const BasisInfo& basis, const Coordinates& block, int vectors,
+           bool packed = false);
 
   /// P of these near-null vectors, which are the right-hand sides of `v`.
   void keep(const SpinorField& v);
   /// P coarse, P^+ fine, for any number of right-hand sides.
   void prolong(SpinorField& fine, const SpinorField& coarse) const;
   void restrict_to(SpinorField& coarse, const SpinorField& fine) const;
+  /// Work space of these.
+  void reserve(int rhs) const;
+
+  /// Fields of the finer level in the order of blocks.
+  class Blocks {
+   public:
+    Blocks(const Transfer& transfer, int rhs);
+    Blocks columns(int count) const;
+    int rhs() const { return rhs_; }
+    const Operand& operand() const { return operand_; }
+
+   private:
+    std::shared_ptr<Memory> memory_;
+    Operand operand_;
+    int rhs_;
+  };
+  void to_blocks(Blocks& out, const SpinorField& in) const;
+  void from_blocks(SpinorField& out, const Blocks& in) const;
+  void prolong(Blocks& fine, const SpinorField& coarse) const;
+  void restrict_to(SpinorField& coarse, const Blocks& fine) const;
+  /// P of the unit vectors number `first` ... of all blocks, times their signs in a pattern that alternates in
+  /// directions `mask`.
+  void spread(Blocks& fine, int first, int mask) const;
+  /// P^+ (fine - other), those signs in front of the second, of the sites of blocks at which a hop in direction mu
+  /// may arrive from the next block, or from the one before.
+  void restrict_difference(SpinorField& coarse, const Blocks& fine, const Blocks& other, int mu, int step) const;
 
   int vectors() const { return vectors_; }
   const Coordinates& block() const { return block_; }
@@ -32,16 +63,31 @@ class Transfer {
   SpinorField fine_field(int rhs) const { return {fine_, *precision_, Subset::full, rhs, {}, slices_}; }
 
  private:
-  void run(const Kernel& kernel, const SpinorField& out, const SpinorField& in, long long items, int columns) const;
-  void copy_vectors(const SpinorField& v);
-  bool orthonormalise(SpinorField& work);
+  /// A record of the vectors, with which kernels see the sites of blocks that are numbered there.
+  struct View {
+    Memory sites, record;
+  };
+  void make_view(View& view, const std::vector<int>& sites, bool all) const;
+  void make_views();
+  std::vector<int> places_in_blocks();
+  std::vector<int> sites_at(int mu, int step) const;
+  void pack();
+  void reorder(const char* name, const SpinorField& field, const Operand& in, const Operand& out) const;
+  void run(const char* name, const View& view, long long items, int columns, const std::function<void(Arguments&)>& set,
+           bool by_column_groups = true) const;
+  void take(const Blocks& v, int first);
+  bool orthonormalise(Blocks& work);
+  void restrict_seen(const View& view, SpinorField& coarse, const Blocks& fine, const Blocks* other, int mask) const;
 
   DomainPointer fine_, coarse_;
   const PrecisionInfo* precision_;
+  const BasisInfo* basis_;
   Coordinates block_;
-  int vectors_, slices_, block_sites_, tiles_;
-  const Kernel *keep_, *restrict_, *prolong_;
-  Memory fine_first_, coarse_first_, panel_, record_;
+  int vectors_, slices_, block_sites_, rows_, lane_blocks_;
+  bool packs_, packed_now_ = false;
+  Memory place_, coarse_first_, odd_, panel_, packed_, scale_;
+  mutable std::optional<Blocks> work_;
+  View all_, faces_[directions][2];
 };
 
 }  // namespace quarksmith

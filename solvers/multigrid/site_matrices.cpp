@@ -1,0 +1,134 @@
+#include "solvers/multigrid/site_matrices.hpp"
+
+namespace quarksmith {
+
+SiteMatrices::SiteMatrices(const SpinorField& like, Parity to, Parity from, int points,
+                           const std::function<long long(long long site, int point)>& other)
+    : domain_(like.domain_pointer()),
+      precision_(&like.precision()),
+      to_(to),
+      from_(from),
+      rows_(like.slices() * spinor_numbers),
+      stored_rows_(padded_rows(rows_)),
+      points_(points),
+      apply_(&kernel("coarse_apply")) {
+  const Lattice& lattice = domain_->lattice();
+  const auto half = [&](Parity parity) {
+    return SpinorField(domain_, *precision_, parity == Parity::even ? Subset::even : Subset::odd, 1, {}, like.slices());
+  };
+  const SpinorField here = half(to), there = half(from);
+  places_ = places_of(here);
+  std::vector<int> first, other_first;
+  std::vector<unsigned char> odd;
+  for (long long i = 0; i < lattice.sites(); ++i) {
+    const Coordinates x = lattice.coordinates(i);
+    if (Lattice::parity(x) != to) continue;
+    sites_.push_back(i);
+    first.push_back(first_word(here, x));
+    odd.push_back(odd_directions(x));
+    for (int p = 0; p < points; ++p) other_first.push_back(first_word(there, lattice.coordinates(other(i, p))));
+  }
+  const auto& device = domain_->device_pointer();
+  first_ = on_device(device, first);
+  other_first_ = on_device(device, other_first);
+  odd_ = on_device(device, odd);
+  panel_ = zeros(device, (sites_.size() * points * rows_ * 2 * stored_rows_ + panel_slack) * precision_->word_bytes);
+  make_record();
+}
+
+const Kernel& SiteMatrices::kernel(const char* name) const {
+  return find(domain_->device().kernels(), {.operation = name, .precision = precision_->name});
+}
+
+void SiteMatrices::make_record() {
+  const Stencil record{.places = places_,
+                       .points = points_,
+                       .rows = stored_rows_,
+                       .first = static_cast<const int*>(first_.data()),
+                       .other_first = static_cast<const int*>(other_first_.data()),
+                       .panel = panel_.data(),
+                       .packed = static_cast<short*>(packed_.data()),
+                       .scale = static_cast<float*>(scale_.data()),
+                       .odd = static_cast<const unsigned char*>(odd_.data())};
+  record_ = on_device(domain_->device_pointer(), &record, sizeof record);
+}
+
+void SiteMatrices::run(const Kernel& kernel, long long items, int columns,
+                       const std::function<void(Arguments&)>& set) const {
+  Arguments args = arguments_for(*domain_, 1, column_groups(domain_->device(), columns));
+  args.count = items;
+  args.columns = columns;
+  args.matrix = record_.data();
+  set(args);
+  domain_->device().run(kernel, args);
+}
+
+void SiteMatrices::add(int point, int first, double b, const SpinorField& in, int mask) {
+  Arguments args = arguments_for(*domain_, 1, 1);
+  args.count = static_cast<long long>(sites_.size());
+  args.columns = in.rhs();
+  args.matrix = record_.data();
+  args.direction = point * rows_ + first;
+  args.skip = mask;
+  args.b.re = b;
+  args.in = in.operand(to_);
+  domain_->device().run(kernel("add_columns"), args);
+}
+
+template <class T>
+void SiteMatrices::visit_panels(const std::function<void(long long site, int point, Complex64* matrix)>& visit) {
+  std::vector<T> panel(panel_.bytes() / sizeof(T));
+  domain_->device().download(panel.data(), panel_.data(), panel_.bytes());
+#pragma omp parallel
+  {
+    std::vector<Complex64> matrix(static_cast<std::size_t>(rows_) * rows_);
+#pragma omp for schedule(static)
+    for (std::size_t s = 0; s < sites_.size(); ++s)
+      for (int p = 0; p < points_; ++p) {
+        T* const begin = &panel[(s * points_ + p) * rows_ * 2 * stored_rows_];
+        const auto each = [&](const auto& body) {
+          for (int k = 0; k < rows_; ++k)
+            for (int i = 0; i < rows_; ++i)
+              body(matrix[static_cast<std::size_t>(k) * rows_ + i], begin[2 * k * stored_rows_ + i],
+                   begin[(2 * k + 1) * stored_rows_ + i]);
+        };
+        each([](Complex64& z, T& re, T& im) { z = {re, im}; });
+        visit(sites_[s], p, matrix.data());
+        each([](const Complex64& z, T& re, T& im) {
+          re = static_cast<T>(z.real());
+          im = static_cast<T>(z.imag());
+        });
+      }
+  }
+  domain_->device().upload(panel_.data(), panel.data(), panel_.bytes());
+}
+
+void SiteMatrices::visit(const std::function<void(long long site, int point, Complex64* matrix)>& visit) {
+  precision_->word_bytes == 8 ? visit_panels<double>(visit) : visit_panels<float>(visit);
+}
+
+void SiteMatrices::pack() {
+  const auto& device = domain_->device_pointer();
+  packed_ = zeros(device, panel_.bytes() / precision_->word_bytes * sizeof(short));
+  scale_ = zeros(device, (sites_.size() * stored_rows_ + panel_slack) * sizeof(float));
+  make_record();
+  const auto sites = static_cast<long long>(sites_.size());
+  run(kernel("pack_matrices"), rows_apart(*device) ? sites * stored_rows_ : sites, 1, [](Arguments&) {});
+  device->synchronize();
+  panel_ = {};
+  make_record();
+  apply_ = &kernel("coarse_apply_packed");
+}
+
+void SiteMatrices::apply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const {
+  const auto sites = static_cast<long long>(sites_.size());
+  run(*apply_, rows_apart(out.device()) ? sites * stored_rows_ : sites, out.rhs(), [&](Arguments& args) {
+    args.a.re = a;
+    args.b.re = b;
+    args.in = in.operand(from_);
+    args.out = out.operand(to_);
+    if (x != nullptr) args.x = x->operand(to_);
+  });
+}
+
+}  // namespace quarksmith

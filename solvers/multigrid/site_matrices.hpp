@@ -1,0 +1,49 @@
+/// \file
+/// Dense matrices between the sites of coarse lattices.
+#pragma once
+
+#include <functional>
+
+#include "solvers/multigrid/places.hpp"
+
+namespace quarksmith {
+
+/// Matrices that take the vectors of some sites to those of a parity, as the kernels of coarse lattices read them.
+class SiteMatrices {
+ public:
+  SiteMatrices() = default;
+  /// Zeros.
+  /// \param like a coarse field on all sites.
+  /// \param points matrices of a site. \param other the site to which one is applied.
+  SiteMatrices(const SpinorField& like, Parity to, Parity from, int points,
+               const std::function<long long(long long site, int point)>& other);
+
+  /// Column number `first` of a point and those that follow += b in, times the sign of the site in a pattern that
+  /// alternates in directions `mask`.
+  void add(int point, int first, double b, const SpinorField& in, int mask);
+  /// Calls visit for the matrix of each site and point, by column, and takes over what it leaves there.
+  void visit(const std::function<void(long long site, int point, Complex64* matrix)>& visit);
+  /// Goes over to 16 bits.
+  void pack();
+
+  /// out = a x + b C in on the sites of the one parity from those of the other; x may be null.
+  void apply(SpinorField& out, double a, const SpinorField* x, double b, const SpinorField& in) const;
+
+ private:
+  template <class T>
+  void visit_panels(const std::function<void(long long site, int point, Complex64* matrix)>& visit);
+  void make_record();
+  const Kernel& kernel(const char* name) const;
+  void run(const Kernel& kernel, long long items, int columns, const std::function<void(Arguments&)>& set) const;
+
+  DomainPointer domain_;
+  const PrecisionInfo* precision_ = nullptr;
+  Parity to_ = Parity::even, from_ = Parity::even;
+  int rows_ = 0, stored_rows_ = 0, points_ = 0;
+  std::vector<long long> sites_;
+  FieldPlaces places_{};
+  const Kernel* apply_ = nullptr;
+  Memory first_, other_first_, odd_, panel_, packed_, scale_, record_;
+};
+
+}  // namespace quarksmith
