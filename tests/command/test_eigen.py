@@ -69,6 +69,26 @@ def test_vectors_of_staggered_quarks_serve_every_mass(quarksmith):
     assert deflated < 0.9 * plain
 
 
+@pytest.mark.parametrize("kind", ["normal", "hermitian"])
+def test_vectors_serve_every_twist_that_shifts_the_operator(quarksmith, kind):
+    twisted = ("--action", "twisted-clover", "--mass", "-0.6", "--csw", "1", "--mu")
+    form = ("--even-odd", "none")
+    first = "0.01" if kind == "normal" else "0"
+    its_form = form if kind == "normal" else ()
+    made = eigen(quarksmith, "ev", *twisted, first, "--operator", kind, *its_form, "--count", "24")
+    other = eigen(quarksmith, "other", *twisted, "0.05", "--operator", "normal", *form, "--count", "24")
+    squares = [x if kind == "normal" else x * x for x in made["eigenvalues"]]
+    shift = 0.05**2 - float(first) ** 2
+    assert [x + shift for x in squares] == pytest.approx(other["eigenvalues"], abs=1e-12)
+    solve = (*twisted, "0.05", *form, "--deflate")
+    own = iterations(quarksmith, *solve, "other.h5")
+    assert own[1] < 0.9 * own[0] and iterations(quarksmith, *solve, "ev.h5") == pytest.approx(own, abs=2)
+    if kind == "normal":  # T^-1 of even-odd forms has mu too
+        eigen(quarksmith, "ev", *twisted, first, "--count", "4")
+        error = quarksmith.refuses("propagator", *GAUGE, *twisted, "0.05", "--deflate", "ev.h5", "--json", "p.json")
+        assert "eigenvectors of another operator (mu is '0.01" in error
+
+
 def test_a_propagator_is_that_without_vectors(quarksmith):
     eigen(quarksmith, "ev", *CLOVER, "--count", "24")
     command = ("propagator", *GAUGE, *CLOVER, "--json")
