@@ -49,9 +49,11 @@ Spectrum kind_for(const Action& action, const SolveSettings& settings) {
 }
 
 std::shared_ptr<const Deflation> computed(int count, const Action& action, const Solver& solver,
-                                          const SolveSettings& settings, const CommonOptions& common) {
+                                          const SolveSettings& settings, const CommonOptions& common,
+                                          const std::function<void()>& look) {
   const Spectrum kind = kind_for(action, settings);
   EigenOptions options{.count = count, .tolerance = deflation_tolerance};
+  options.look = look;
   Progress progress("eigenvectors", count, common);
   options.observer = [&](int found, double residual) {
     progress.show(found, fmt::format("{} found, residual {:.1e}", found, residual));
@@ -99,7 +101,8 @@ void DeflationOption::check() const {
 
 std::shared_ptr<const Deflation> DeflationOption::make(const ActionChoice& choice, const HostGauge& gauge,
                                                        const DomainPointer& domain, const SolveSettings& settings,
-                                                       const std::string& even_odd, const CommonOptions& common) const {
+                                                       const std::string& even_odd, const CommonOptions& common,
+                                                       const std::function<void()>& look) const {
   const Action& action = choice.action;
   SolveSettings plain = settings;
   plain.precision = "double";
@@ -107,7 +110,7 @@ std::shared_ptr<const Deflation> DeflationOption::make(const ActionChoice& choic
   plain.method = Method::cg;
   const Solver solver(action, gauge, domain, plain);
   if (is_number(text) && !std::filesystem::exists(text))
-    return computed(std::stoi(text), action, solver, settings, common);
+    return computed(std::stoi(text), action, solver, settings, common, look);
   if (!is_hdf5(text)) throw UsageError(fmt::format("--deflate {}: is no file of `quarksmith eigen`", text));
   const PropagatorReader file(text, common.ranks(), true);
   const std::string name = file.value<std::string>("operator");

@@ -189,7 +189,8 @@ class Run {
 
   void make_solver(Progress& progress) {
     if (o_.deflate.given() && !settings_.deflation)
-      settings_.deflation = o_.deflate.make(choice_, named_.gauge, domain_, settings_, o_.choices.even_odd, o_.common);
+      settings_.deflation = o_.deflate.make(choice_, named_.gauge, domain_, settings_, o_.choices.even_odd, o_.common,
+                                            [this] { stops_.look(); });
     SolveSettings settings = settings_;
     settings.options.observer = [this, &progress](int iteration, double residual) {
       stops_.look();
