@@ -39,7 +39,7 @@ Words values_of(const std::string& option) {
   if (option == "--precision") {
     Words single;
     for (const PrecisionInfo& p : precisions()) single.emplace_back(p.name);
-    return words_of(Words{"double-single", "double-half"}, single);
+    return words_of(Words{"auto", "double-single", "double-half"}, single);
   }
   if (option == "--source") return with_colon(names_of<SmearingKind>(), with_colon(names_of<SourceKind>()));
   if (option == "--sink") return with_colon(names_of<SmearingKind>(), {"point"});

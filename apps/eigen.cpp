@@ -1,9 +1,11 @@
 // quarksmith eigen: eigenvalues and eigenvectors of the operators of an action.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "apps/eigen_options.hpp"
+#include "apps/interrupt.hpp"
 #include "apps/option_rules.hpp"
 #include "runtime/error.hpp"
 #include "solvers/eigen/eigen_file.hpp"
@@ -17,6 +19,7 @@ struct EigenCommand {
   std::string kind = "normal", even_odd = "symmetric";
   EigenOptions options;
   std::filesystem::path out;
+  std::string time_limit;
 };
 
 nlohmann::ordered_json eigen_report(const EigenCommand& o, const ActionChoice& choice, const Eigenpairs& pairs,
@@ -29,7 +32,36 @@ nlohmann::ordered_json eigen_report(const EigenCommand& o, const ActionChoice& c
   return j;
 }
 
-int run(EigenCommand& o, const CLI::App& command) {
+void write_vectors(const EigenCommand& o, const ActionChoice& choice, const NamedGauge& named, const Eigenpairs& pairs,
+                   const std::string& even_odd, const BasisInfo& basis) {
+  PropagatorHeader header(eigen_provenance(choice, named.gauge, o.kind, even_odd, o.common));
+  header.remarks = {{"gauge", named.origin},
+                    {"program_version", QUARKSMITH_VERSION},
+                    {"tolerance", o.options.tolerance},
+                    {"basis", "degrand_rossi"}};
+  write_eigenpairs(o.out, pairs, basis, header, o.common.overwrite, o.common.ranks());
+  o.common.info(fmt::format("wrote {}", o.out.string()));
+}
+
+/// What there is where not all that was asked for was found. \throws Error, Interrupted
+[[noreturn]] void fall_short(const EigenCommand& o, const Eigenpairs& pairs, const Stops& stops) {
+  const auto good =
+      std::count_if(pairs.residuals.begin(), pairs.residuals.end(), [&](double r) { return r <= o.options.tolerance; });
+  std::string kept = "there are no vectors yet";
+  if (!pairs.values.empty())
+    kept = o.out.empty() ? "vectors are not kept: that takes --out FILE.h5"
+                         : fmt::format("the {} best vectors are in {}", pairs.values.size(), o.out.string());
+  const std::string found = fmt::format("{} of {} eigenvalues of {} to {:.1e}, residual {:.2e} at most; {}", good,
+                                        o.options.count, o.kind, o.options.tolerance, pairs.worst(), kept);
+  say_at_end(found);
+  stops.end();
+  if (!pairs.ended) throw Error(fmt::format("{}; use a larger --tol", found));
+  if (!o.time_limit.empty() && pairs.applications != o.options.most_applications)
+    throw Error(fmt::format("--time-limit {}: {}; give more time", o.time_limit, found));
+  throw Error(fmt::format("--max-applications {}: {}; give more", o.options.most_applications, found));
+}
+
+int run(EigenCommand& o, const CLI::App& command, Stops& stops) {
   const NamedGauge named = open_gauge(o.action.gauge, o.action.lattice, o.common);
   const ActionChoice choice = o.action.choose(command, named.gauge, o.common);
   const Action& action = choice.action;
@@ -51,29 +83,22 @@ int run(EigenCommand& o, const CLI::App& command) {
   o.options.observer = [&](int found, double residual) {
     progress.show(found, fmt::format("{} found, residual {:.1e}", found, residual));
   };
+  o.options.look = [&] {
+    if (stops.ended()) throw EndSearch{};
+  };
   const double start = now();
   const Eigenpairs pairs =
       EigenOperator(kind, action, solver.dirac(), solver.basis(), settings.reduction, o.options.block).find(o.options);
   const double seconds = now() - start;
   o.common.write_json(eigen_report(o, choice, pairs, even_odd, seconds));
-  if (!pairs.converged)
-    throw Error(fmt::format("{} eigenvalues of {}: residual {:.2e} at most, {:.1e} asked for; use a larger --tol",
-                            o.options.count, o.kind, pairs.worst(), o.options.tolerance));
-  if (!o.out.empty()) {
-    PropagatorHeader header(eigen_provenance(choice, named.gauge, o.kind, even_odd, o.common));
-    header.remarks = {{"gauge", named.origin},
-                      {"program_version", QUARKSMITH_VERSION},
-                      {"tolerance", o.options.tolerance},
-                      {"basis", "degrand_rossi"}};
-    write_eigenpairs(o.out, pairs, solver.basis(), header, o.common.overwrite, o.common.ranks());
-    o.common.info(fmt::format("wrote {}", o.out.string()));
-  }
+  if (!o.out.empty() && !pairs.values.empty()) write_vectors(o, choice, named, pairs, even_odd, solver.basis());
   for (std::size_t n = 0; n < pairs.values.size(); ++n)
     if (domain->communicator().rank() == 0)
       fmt::print("{:>5} {:>22.15g} {:>9.1e}\n", n, pairs.values[n], pairs.residuals[n]);
   if (domain->communicator().rank() == 0)
     fmt::print("{} eigenvalues, {} applications, {:.2f} s on {}\n", pairs.values.size(), pairs.applications, seconds,
                domain->device().name());
+  if (!pairs.converged) fall_short(o, pairs, stops);
   return 0;
 }
 
@@ -111,12 +136,17 @@ void add_eigen(CLI::App& app, int& status) {
       ->check(CLI::Range(1, 16))
       ->capture_default_str();
   c->add_option("--seed", o->options.seed, "of the first vectors")->capture_default_str();
+  c->add_option("--max-applications", o->options.most_applications,
+                "of the positive operator to one vector; then the best pairs are kept, with an error (default: any)")
+      ->check(CLI::Range(1LL, 1000000000000LL));
+  c->add_option("--time-limit", o->time_limit, "the same when this time is over: SECONDS, MM:SS or HH:MM:SS");
   c->add_option("--out", o->out, "eigenvectors (HDF5)");
   o->common.add_to(*c, CommonOptions::computes | CommonOptions::shares | CommonOptions::crosses |
                            CommonOptions::reports | CommonOptions::replaces);
   c->callback([o, c, &status] {
     check(*o, *c);
-    status = run(*o, *c);
+    Stops stops(o->time_limit, solve_patience, o->common.ranks());
+    status = run(*o, *c, stops);
   });
 }
 

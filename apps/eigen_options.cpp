@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <optional>
 
 #include "apps/contraction.hpp"
 #include "runtime/error.hpp"
@@ -20,14 +22,19 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// Attributes that must agree; what only shifts the eigenvalues of -D^2 need not.
+/// The number that a parameter has, if it is one.
+std::optional<double> number_of(const ProvenanceValue& value) {
+  if (const double* x = std::get_if<double>(&value)) return *x;
+  const auto* all = std::get_if<std::vector<double>>(&value);
+  return all != nullptr && all->size() == 1 ? std::optional((*all)[0]) : std::nullopt;
+}
+
+/// Attributes that must agree. \param may_differ one whose other value shifts no more than eigenvalues.
 void require_same(const PropagatorReader& file, const std::string& path, const Provenance& wanted,
-                  const ActionInfo& action, bool shifts) {
+                  const std::function<bool(const std::string& key, const ProvenanceValue& there)>& may_differ) {
   for (const auto& [key, value] : wanted) {
-    const auto is_mass = [&](const ActionParameter& p) { return p.several && p.name == key; };
-    if (shifts && std::any_of(action.parameters.begin(), action.parameters.end(), is_mass)) continue;
     const auto found = file.provenance().find(key);
-    if (found != file.provenance().end() && found->second == value) continue;
+    if (found != file.provenance().end() && (found->second == value || may_differ(key, found->second))) continue;
     const std::string stated = found == file.provenance().end() ? "not stated" : "'" + text_of(found->second) + "'";
     throw UsageError(
         fmt::format("--deflate {}: eigenvectors of another operator ({} is {}, here '{}'); make those of "
@@ -42,9 +49,11 @@ Spectrum kind_for(const Action& action, const SolveSettings& settings) {
 }
 
 std::shared_ptr<const Deflation> computed(int count, const Action& action, const Solver& solver,
-                                          const SolveSettings& settings, const CommonOptions& common) {
+                                          const SolveSettings& settings, const CommonOptions& common,
+                                          const std::function<void()>& look) {
   const Spectrum kind = kind_for(action, settings);
   EigenOptions options{.count = count, .tolerance = deflation_tolerance};
+  options.look = look;
   Progress progress("eigenvectors", count, common);
   options.observer = [&](int found, double residual) {
     progress.show(found, fmt::format("{} found, residual {:.1e}", found, residual));
@@ -92,7 +101,8 @@ void DeflationOption::check() const {
 
 std::shared_ptr<const Deflation> DeflationOption::make(const ActionChoice& choice, const HostGauge& gauge,
                                                        const DomainPointer& domain, const SolveSettings& settings,
-                                                       const std::string& even_odd, const CommonOptions& common) const {
+                                                       const std::string& even_odd, const CommonOptions& common,
+                                                       const std::function<void()>& look) const {
   const Action& action = choice.action;
   SolveSettings plain = settings;
   plain.precision = "double";
@@ -100,7 +110,7 @@ std::shared_ptr<const Deflation> DeflationOption::make(const ActionChoice& choic
   plain.method = Method::cg;
   const Solver solver(action, gauge, domain, plain);
   if (is_number(text) && !std::filesystem::exists(text))
-    return computed(std::stoi(text), action, solver, settings, common);
+    return computed(std::stoi(text), action, solver, settings, common, look);
   if (!is_hdf5(text)) throw UsageError(fmt::format("--deflate {}: is no file of `quarksmith eigen`", text));
   const PropagatorReader file(text, common.ranks(), true);
   const std::string name = file.value<std::string>("operator");
@@ -109,17 +119,37 @@ std::shared_ptr<const Deflation> DeflationOption::make(const ActionChoice& choic
     throw UsageError(fmt::format("--deflate {}: eigenvectors on another lattice", text));
   const bool reduced = settings.reduction != Reduction::none;
   const std::string form = kind != Spectrum::normal ? "none" : reduced ? even_odd : "none";
-  require_same(file, text, eigen_provenance(choice, gauge, name, form, common), action.info(),
-               kind == Spectrum::staggered);
-  const SystemOperator system(solver.dirac(), settings.reduction, 1);
   if (kind == Spectrum::hermitian && reduced)
     throw UsageError(
         fmt::format("--deflate {}: eigenvectors of gamma_5 M serve solves on all sites; add --even-odd "
                     "none, or make those of operator normal",
                     text));
+  double shift = 0;
+  ActionValues present = action.values();  // becomes that of the file, one parameter after the other
+  const auto may_differ = [&](const std::string& key, const ProvenanceValue& there) {
+    const std::optional<double> value = number_of(there);
+    if (!value || !action.values().has(key)) return false;
+    const auto is_mass = [&](const ActionParameter& p) { return p.several && p.name == key; };
+    const auto& all = action.info().parameters;
+    if (kind == Spectrum::staggered) return std::any_of(all.begin(), all.end(), is_mass);
+    const Solver here(Action(present, action.setting()), gauge, domain, plain);
+    present = present.with(key, *value);
+    const Solver further(Action(present, action.setting()), gauge, domain, plain);
+    const auto normal = [&](const Solver& s) {
+      return EigenOperator(Spectrum::normal, action, s.dirac(), s.basis(), settings.reduction, 1);
+    };
+    const EigenOperator a = normal(here), b = normal(further);
+    const std::optional<double> found = shift_between(a.positive(), b.positive(), solver.basis());
+    shift += found.value_or(0);
+    return found.has_value();
+  };
+  require_same(file, text, eigen_provenance(choice, gauge, name, form, common), may_differ);
+  if (shift != 0)
+    common.info(fmt::format("--deflate {}: eigenvalues of M^+ M shifted by {:.6g} to these parameters", text, shift));
+  const SystemOperator system(solver.dirac(), settings.reduction, 1);
   return std::make_shared<Deflation>(kind, eigenvalues_of(file, text),
                                      read_eigenvectors(file, text, system.a(), solver.basis()), action,
-                                     settings.reduction);
+                                     settings.reduction, shift);
 }
 
 }  // namespace quarksmith::apps

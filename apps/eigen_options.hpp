@@ -2,6 +2,8 @@
 /// Eigenvectors on command lines: made by `eigen`, used by --deflate.
 #pragma once
 
+#include <functional>
+
 #include "apps/action_options.hpp"
 #include "solvers/eigen/eigen_operator.hpp"
 #include "solvers/krylov/solve.hpp"
@@ -19,11 +21,11 @@ struct DeflationOption {
   bool given() const { return !text.empty(); }
   /// \throws UsageError neither a file that is there nor a number.
   void check() const;
-  /// Eigenvectors for solves with these settings. \param even_odd their form, by name.
+  /// Eigenvectors for solves with these settings. \param even_odd their form, by name. \param look as of EigenOptions.
   /// \throws UsageError they are of another operator, or other links; Error not found to their tolerance.
   std::shared_ptr<const Deflation> make(const ActionChoice& choice, const HostGauge& gauge, const DomainPointer& domain,
                                         const SolveSettings& settings, const std::string& even_odd,
-                                        const CommonOptions& common) const;
+                                        const CommonOptions& common, const std::function<void()>& look = {}) const;
 };
 
 }  // namespace quarksmith::apps

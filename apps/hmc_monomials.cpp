@@ -224,6 +224,7 @@ FermionSolver read_solver(TomlReader& table, const std::string& kind) {
           fmt::format("solver '{}': forces are solved for by auto, cg or bicgstab; use one of these", name));
   });
   read_name(table, "precision", [&](const std::string& name) {
+    if (name == automatic_precision) return;
     if (precisions_of(name, 2).outer->name != "double")
       throw UsageError(
           fmt::format("precision '{}': residuals are those in double; use double, double-single or double-half", name));

@@ -98,10 +98,7 @@ bool Stops::due(double next) {
   return due_;
 }
 
-void Stops::look() {
-  if (ranks_.size() > 1 && ++looks_ % looks_of_ranks != 0) return;
-  if (due()) throw Stopped{};
-}
+bool Stops::ended() { return ranks_.size() > 1 && ++looks_ % looks_of_ranks != 0 ? due_ : due(); }
 
 void Stops::wrote(double seconds) {
   if (limit_ > 0) reserve_ = std::max(reserve_, 2 * seconds);

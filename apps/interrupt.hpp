@@ -52,8 +52,12 @@ class Stops {
 
   /// Whether to stop now, if what comes next takes so many seconds.
   bool due(double next = 0);
-  /// For work that can be given up; may be called often. \throws Stopped
-  void look();
+  /// The same for work that can be given up; may be called often.
+  bool ended();
+  /// \throws Stopped ended()
+  void look() {
+    if (ended()) throw Stopped{};
+  }
   /// Time that is left for files grows with what writing them took.
   void wrote(double seconds);
   bool by_signal() const { return signal_ != 0; }

@@ -189,7 +189,8 @@ class Run {
 
   void make_solver(Progress& progress) {
     if (o_.deflate.given() && !settings_.deflation)
-      settings_.deflation = o_.deflate.make(choice_, named_.gauge, domain_, settings_, o_.choices.even_odd, o_.common);
+      settings_.deflation = o_.deflate.make(choice_, named_.gauge, domain_, settings_, o_.choices.even_odd, o_.common,
+                                            [this] { stops_.look(); });
     SolveSettings settings = settings_;
     settings.options.observer = [this, &progress](int iteration, double residual) {
       stops_.look();
@@ -250,7 +251,8 @@ class Run {
         many_ ? many_->solve(x, b) : solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
           if (middle) solver_->dirac().midpoint(*middle, vectors);
         });
-    tell_events(reports, [&](int i) { return title(columns[i]); }, o_.common);
+    tell_events(
+        reports, [&](int i) { return title(columns[i]); }, o_.common);
     std::string failed;
     for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
       const int n = columns[i];
@@ -279,7 +281,7 @@ class Run {
     const auto remark = [this](const char* key) { return std::get<std::string>(header_.remarks.at(key)); };
     const std::string solver = many_ ? remark("solver") : std::string(name_of(r.method));
     return {double(r.iterations), r.residual,         r.seconds, r.gflops, solver,
-            remark("precision"),  remark("even_odd"), r.links,   {}};
+            r.precision,          remark("even_odd"), r.links,   {}};
   }
 
   const PropagatorOptions& o_;
@@ -339,8 +341,10 @@ void add_propagator(CLI::App& app, int& status) {
   c->add_option("--solver", o->solver,
                 fmt::format("{} (default: auto, which is bicgstab, and cg where that fails; cg for {})",
                             one_of(method_names()), fmt::join(by_cg, ", ")));
-  c->add_option("--precision", o->precision,
-                "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...")
+  c->add_option(
+       "--precision", o->precision,
+       "of a solve: double, single, or mixed: double-half, double-single, single-half, double-bits20, ...; auto: "
+       "double-half or double-single, by what is built and what half has met")
       ->capture_default_str();
   o->choices.add_to(*c);
   o->deflate.add_to(*c);

@@ -256,9 +256,9 @@ class Bench {
 
   void print(const TimedSolve& r) const {
     const std::string hops = r.hop_share ? fmt::format("{:.1f} %", 100 * *r.hop_share) : "-";
-    std::string sent;
-    const std::string vectors = r.vectors > 0 ? fmt::format("  {} eigenvectors", r.vectors) : "";
-    if (domain_->lattice().parts() > 1) sent = fmt::format("  {:.1f} MB sent", r.megabytes_sent());
+    std::string vectors = r.precision == automatic_precision ? "  in " + r.reports[0].precision : "";
+    if (r.vectors > 0) vectors += fmt::format("  {} eigenvectors", r.vectors);
+    const std::string sent = domain_->lattice().parts() > 1 ? fmt::format("  {:.1f} MB sent", r.megabytes_sent()) : "";
     fmt::print("{:<9} {:<14} {:>5} {:>6} {:>8} {:>10.2e} {:>10.2e} {:>9.4f} {:>9.0f} {:>9.0f} {:>5.1f} % {:>7}{}{}{}\n",
                r.solver, r.precision, r.batch, r.iterations(), r.replacements(), r.residual(), r.measured(), r.seconds,
                r.gflops(), r.megabytes, 100 * r.host_share, hops, sent, vectors,
@@ -283,6 +283,7 @@ class Bench {
     for (const TimedSolve& r : rows_) {
       j["solves"].push_back({{"solver", r.solver},
                              {"precision", r.precision},
+                             {"precision_used", r.reports[0].precision},
                              {"links", r.reports[0].links},
                              {"batch", r.batch},
                              {"vectors", r.vectors},
@@ -366,7 +367,7 @@ void add_solve_bench(CLI::App& app, int& status) {
                 fmt::format("multishift, {}, separated by commas", fmt::join(method_names(), ", ")))
       ->capture_default_str();
   c->add_option("--precision", o->precisions,
-                "precisions, separated by commas: double, double-half, double-bits20, ...")
+                "precisions, separated by commas: auto, double, double-half, double-bits20, ...")
       ->capture_default_str();
   c->add_option("--batch", o->batches, "numbers of right-hand sides, separated by commas")->capture_default_str();
   c->add_option("--shifts", o->shifts,

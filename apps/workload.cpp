@@ -11,6 +11,7 @@
 #include "solvers/actions/action_fields.hpp"
 #include "solvers/actions/slice_chain.hpp"
 #include "solvers/actions/stored_term.hpp"
+#include "solvers/krylov/scalars.hpp"
 
 namespace quarksmith::apps {
 
@@ -213,6 +214,10 @@ void Workload::prepare_update() {
   if (kernel_->slots.empty()) return;
   in_.push_back(fresh(Subset::even));
   arguments_.in = in_[4].operand();
+  const SpinorField& x = in_[0];  // v, the sum of corrections
+  out_.emplace_back(x.domain_pointer(), computed_in(x.precision()), x.subset(), x.rhs(), x.components());
+  out_[0].fill(0);
+  arguments_.out = out_[0].operand();
   // Scalars below 1, so that repeated updates stay finite; kernels are timed with all right-hand sides active.
   constexpr int stride = 2 * (most_slots + 2);
   scalars_.resize(static_cast<std::size_t>(rhs_) * stride);
@@ -345,6 +350,7 @@ Workload::Result Workload::result(const Kernel& kernel) {
   } else if (kernel_->family == "update") {
     const SpinorField start = fresh(Subset::even);
     for (SpinorField& f : in_) f.copy_from(start);
+    for (SpinorField& f : out_) f.fill(0);
     sums = scalars_;
     if (!sums.empty()) device.upload(memory_.data(), sums.data(), memory_.bytes());
     if (kernel.sums > 0 && kernel.scalar_program.empty()) {
@@ -357,13 +363,15 @@ Workload::Result Workload::result(const Kernel& kernel) {
     throw UsageError(std::string(kernel.name) + ": kernels of its family cannot be compared");
   }
   std::vector<HostSpinor> fields;
-  for (const SpinorField& f : writes_out() ? out_ : in_) {
+  const auto take = [&](const SpinorField& f) {
     for (int r = 0; r < rhs_; ++r) {
       fields.emplace_back(f.domain().lattice());
       download(f, fields.back(), find_basis("degrand_rossi"), r);
     }
-    if (writes_out()) break;  // the first buffer alone was written
-  }
+  };
+  if (!out_.empty()) take(out_[0]);  // of several buffers the first alone was written
+  if (!writes_out())
+    for (const SpinorField& f : in_) take(f);
   return {std::move(fields), std::move(sums)};
 }
 

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "runtime/error.hpp"
@@ -160,6 +161,7 @@ const Kernel& stand_in(std::span<const Kernel> kernels, const KernelQuery& q) {
 
 thread_local KernelRehearsal* innermost = nullptr;
 thread_local std::vector<Row>* gathered = nullptr;  // by a rehearsal that is under way
+thread_local bool lacking = false;                  // one that it asked for is missing
 
 }  // namespace
 
@@ -167,6 +169,19 @@ KernelRehearsal::KernelRehearsal(std::function<void()> rehearse) : rehearse_(std
   innermost = this;
 }
 KernelRehearsal::~KernelRehearsal() { innermost = outer_; }
+
+bool KernelRehearsal::finds_all(const std::function<void()>& rehearse) {
+  std::vector<Row> rows;
+  std::vector<Row>* const outer = std::exchange(gathered, &rows);
+  lacking = false;
+  try {
+    rehearse();
+  } catch (const std::exception&) {
+    lacking = true;
+  }
+  gathered = outer;
+  return !std::exchange(lacking, true);
+}
 
 bool KernelRehearsal::under_way() { return gathered != nullptr; }
 
@@ -186,6 +201,7 @@ const Kernel& find(std::span<const Kernel> kernels, const KernelQuery& q) {
   std::vector<Row> rows = {profile_row(kernels, q)};
   if (table.empty()) throw missing(rows, "");
   if (const Kernel* kernel = compiled().find(table, q)) return *kernel;
+  lacking = true;
   std::string reason = compiled().failure(rows[0]);
   if (KernelRehearsal::under_way()) {
     if (reason.empty() && std::ranges::find(*gathered, rows[0]) == gathered->end()) gathered->push_back(rows[0]);

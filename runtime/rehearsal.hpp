@@ -18,6 +18,8 @@ class KernelRehearsal {
   KernelRehearsal(const KernelRehearsal&) = delete;
   KernelRehearsal& operator=(const KernelRehearsal&) = delete;
 
+  /// Whether this build has all kernels that such a rehearsal asks for, and it throws nothing. Nothing is compiled.
+  static bool finds_all(const std::function<void()>& rehearse);
   /// Whether this thread rehearses.
   static bool under_way();
   /// Runs the rehearsals of all work that this thread has begun.

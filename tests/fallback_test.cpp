@@ -121,6 +121,35 @@ INSTANTIATE_TEST_SUITE_P(Modes, Fallback,
                                fmt::format("{}_{}", std::get<0>(info.param), std::get<1>(info.param)));
                          });
 
+TEST(AutomaticPrecision, IsTheLowestThatIsBuiltAndRemembersWhereHalfWasLeft) {
+  const HostGauge gauge = weak_gauge(Lattice({4, 4, 4, 8}), 0.25, 5);
+  for (const auto& device : support::devices()) {
+    const auto domain = std::make_shared<Domain>(gauge.lattice, device);
+    const auto solve = [&](const Solver& solver) {
+      SpinorField b = solver.field(), x = b.like();
+      upload(reference::random_spinor(gauge.lattice, 3), b, solver.basis());
+      return solver.solve(x, b);
+    };
+    SolveSettings s;
+    s.precision = "auto";
+    for (const Method method : {Method::automatic, Method::cg, Method::block_cg}) {
+      s.method = method;
+      const SolveReport r = solve(Solver(dense::wilson(-0.3), gauge, domain, s));
+      EXPECT_TRUE(r.converged);
+      EXPECT_EQ(r.precision, "double-half");
+    }
+    s.method = Method::bicgstab;  // for a system that it does not solve
+    s.options.max_iterations = 1200;
+    const Solver solver(dense::wilson(-0.9), gauge, domain, s);
+    SolveReport r = solve(solver);
+    EXPECT_TRUE(said(r, "precision raised to single"));
+    EXPECT_EQ(r.precision, "double-single");
+    r = solve(solver);
+    EXPECT_FALSE(said(r, "precision raised to single"));
+    EXPECT_EQ(r.precision, "double-single");
+  }
+}
+
 TEST(Remedy, IsNoneThatTheRunAlreadyHas) {
   SolveSettings s;
   SolveReport r;

@@ -80,8 +80,10 @@ struct MassSolver::Parts {
 };
 
 MassSolver::MassSolver(const Action& action, std::vector<double> masses, const HostGauge& gauge,
-                       const DomainPointer& domain, const SolveSettings& settings) {
-  const KernelRehearsal scope([&] { Parts::rehearse(action, masses, *domain, gauge.colours(), settings); });
+                       const DomainPointer& domain, const SolveSettings& given) {
+  const auto rehearse = [&](const SolveSettings& s) { Parts::rehearse(action, masses, *domain, gauge.colours(), s); };
+  const SolveSettings settings = with_chosen_precision(given, rehearse);
+  const KernelRehearsal scope([&] { rehearse(settings); });
   parts_ = std::make_unique<Parts>(action, masses, gauge, domain, settings);
 }
 
@@ -130,6 +132,7 @@ std::vector<SolveReport> MassSolver::solve(SpinorField& x, const SpinorField& b)
     matrix.apply(one, y.columns(k, 1), Dagger::yes);
     matrix.apply(product, one, Dagger::no);
     reports[k].residual = std::sqrt(blas.residual(b, product)) / b_norm;
+    reports[k].precision = p.settings.precision;
     reports[k].links = p.links_used;
     reports[k].measured = reports[k].residual;
     reports[k].converged = reports[k].residual <= 1.01 * p.settings.options.tolerance;

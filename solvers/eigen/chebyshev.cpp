@@ -30,7 +30,6 @@ void ChebyshevFilter::apply(SpinorField& out, const SpinorField& in, Dagger) con
     if (k > 1) blas_.axpby(-1, k == 2 ? in : *term(k - 2), 1, *term(k));
     before = term(k);
   }
-  applications_ += static_cast<long long>(degree_) * in.rhs();
 }
 
 double ChebyshevFilter::eigenvalue(double value) const {

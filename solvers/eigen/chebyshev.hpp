@@ -29,8 +29,6 @@ class ChebyshevFilter final : public LinearOperator {
   double eigenvalue(double value) const;
   /// Modulus of the derivative at such an eigenvalue, given the value.
   double slope(double value) const;
-  /// Applications of A to one right-hand side so far.
-  long long applications() const { return applications_; }
 
  private:
   const LinearOperator* a_;
@@ -38,7 +36,6 @@ class ChebyshevFilter final : public LinearOperator {
   double lower_ = 0, upper_ = 1;
   int degree_ = 2;
   mutable SpinorField one_, other_;
-  mutable long long applications_ = 0;
 };
 
 }  // namespace quarksmith

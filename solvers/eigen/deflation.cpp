@@ -11,7 +11,7 @@
 namespace quarksmith {
 
 Deflation::Deflation(Spectrum kind, std::vector<double> values, SpinorField vectors, const Action& action,
-                     Reduction reduction)
+                     Reduction reduction, double shift)
     : values_(std::move(values)), vectors_(std::move(vectors)) {
   if (kind == Spectrum::hermitian && reduction != Reduction::none)
     throw UsageError("eigenvectors of gamma_5 M serve solves on all sites; use --even-odd none, or operator normal");
@@ -20,6 +20,7 @@ Deflation::Deflation(Spectrum kind, std::vector<double> values, SpinorField vect
   for (double& value : values_) {
     if (kind == Spectrum::hermitian) value *= value;
     if (kind == Spectrum::staggered) value += std::pow(action.values()(action.info().diagonal), 2);
+    value += shift;
     if (!(value > 0)) throw UsageError(fmt::format("an eigenvalue is {:.3g}: it cannot be divided by", value));
   }
 }

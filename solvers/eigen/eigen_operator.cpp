@@ -19,6 +19,19 @@ Spectrum spectrum_of(const std::string& name) {
   return by_name("operator", name, names);
 }
 
+std::optional<double> shift_between(const LinearOperator& a, const LinearOperator& b, const BasisInfo& basis) {
+  const Blas blas(a);
+  SpinorField v = a.field(), with = a.field(), difference = a.field();
+  draw_noise(v, {1, 0}, basis);
+  a.apply(with, v, Dagger::no);
+  b.apply(difference, v, Dagger::no);
+  blas.axpby(1, with, -1, difference);
+  const double shift = blas.dot(v, difference).real() / blas.norm2(v);
+  blas.axpby(-shift, v, 1, difference);
+  if (blas.norm2(difference) > 1e-24 * blas.norm2(with)) return {};
+  return shift;
+}
+
 /// i gamma_5 M.
 struct EigenOperator::Root final : LinearOperator {
   Root(const LinearOperator& m, const BasisInfo& basis) : m_(&m), turn_(m, 1, basis, 1), work_(m.field()) {}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "solvers/actions/action.hpp"
@@ -20,6 +21,9 @@ enum class Spectrum {
 /// `normal`, `hermitian`, `staggered`. \throws UnknownName another name.
 Spectrum spectrum_of(const std::string& name);
 
+/// s with A = B + s, by a random vector; none where the difference of A and B is no number.
+std::optional<double> shift_between(const LinearOperator& a, const LinearOperator& b, const BasisInfo& basis);
+
 /// One of these for an action on its links.
 class EigenOperator {
  public:
@@ -30,6 +34,8 @@ class EigenOperator {
                 Reduction reduction, int block);
   ~EigenOperator();
   Eigenpairs find(const EigenOptions& options) const;
+  /// That whose Krylov spaces are searched: M^+ M or -D^2, also for gamma_5 M.
+  const LinearOperator& positive() const { return *positive_; }
 
  private:
   struct Root;

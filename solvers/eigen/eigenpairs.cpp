@@ -25,18 +25,60 @@ long long dimension_of(const LinearOperator& a) {
          c.colours * a.slices();
 }
 
+/// A, counted, and left when the search is to end.
+class WatchedOperator final : public LinearOperator {
+ public:
+  WatchedOperator(const LinearOperator& a, const EigenOptions& options) : a_(&a), options_(&options) {}
+  void apply(SpinorField& out, const SpinorField& in, Dagger dagger) const override {
+    if (options_->most_applications > 0 && applications_ >= options_->most_applications) throw EndSearch{};
+    if (options_->look) options_->look();
+    a_->apply(out, in, dagger);
+    applications_ += in.rhs();
+  }
+  Subset subset() const override { return a_->subset(); }
+  const DomainPointer& domain() const override { return a_->domain(); }
+  const PrecisionInfo& precision() const override { return a_->precision(); }
+  Components components() const override { return a_->components(); }
+  int slices() const override { return a_->slices(); }
+  double flops() const override { return a_->flops(); }
+  /// To one right-hand side.
+  long long applications() const { return applications_; }
+
+ private:
+  const LinearOperator* a_;
+  const EigenOptions* options_;
+  mutable long long applications_ = 0;
+};
+
 /// The Krylov spaces of a filter, or of A for the largest eigenvalues, until enough pairs are locked.
 class Search {
  public:
   Search(const LinearOperator& a, const EigenOptions& options)
       : options_(options),
-        filter_(a, options.block),
-        upper_(upper_bound(a, options)),
-        space_(options.largest ? a : static_cast<const LinearOperator&>(filter_), size_of(a, options), options.seed) {}
+        a_(a, options_),
+        filter_(a_, options.block),
+        space_(options.largest ? a_ : static_cast<const LinearOperator&>(filter_), size_of(a, options), options.seed) {}
 
   /// Locks the pairs that are wanted. \param limit of estimated residuals; times the square root of the lowest
-  /// eigenvalue where a root is diagonalised after this. \return false: too many cycles.
+  /// eigenvalue where a root is diagonalised after this. \return false: too many cycles, or ended; what is nearest to
+  /// them is locked then.
   bool operator()(double limit, bool of_root) {
+    bool found = false;
+    try {
+      found = search(limit, of_root);
+    } catch (const EndSearch&) {
+      ended_ = true;
+    }
+    if (!found) space_.lock_best(options_.count - space_.locked());
+    return found;
+  }
+  KrylovSpace& space() { return space_; }
+  long long applications() const { return a_.applications(); }
+  bool ended() const { return ended_; }
+
+ private:
+  bool search(double limit, bool of_root) {
+    upper_ = upper_bound();
     options_.largest ? space_.begin() : find_range();
     limit_ = of_root && !options_.largest ? limit * std::min(1.0, std::sqrt(lowest_)) : limit;
     if (!converge()) return false;
@@ -48,21 +90,18 @@ class Search {
     leave_surplus();
     return true;
   }
-  KrylovSpace& space() { return space_; }
-  long long applications() const { return filter_.applications() + applications_; }
 
- private:
   static SpaceSize size_of(const LinearOperator& a, const EigenOptions& o) {
     const long long all = dimension_of(a), some = 2LL * o.count + std::max(32, 8 * o.block);
     // A small space is spanned at once; of a large one there is memory for the better part.
     const int basis = static_cast<int>(std::min(all + o.block, some));
     return {basis, o.block, some < all ? 2 * basis / 3 + o.block : basis};
   }
-  double upper_bound(const LinearOperator& a, const EigenOptions& o) {
-    KrylovSpace space(a, {static_cast<int>(std::min<long long>(bound_steps, dimension_of(a))), 1, 1}, o.seed);
+  double upper_bound() {
+    const int steps = static_cast<int>(std::min<long long>(bound_steps, dimension_of(a_)));
+    KrylovSpace space(a_, {steps, 1, 1}, options_.seed);
     space.begin();
     const KrylovSpace::Ritz ritz = space.fill();
-    applications_ += ritz.size();
     return 1.02 * (ritz.values[0] + ritz.residuals[0]);
   }
 
@@ -76,18 +115,12 @@ class Search {
   }
   bool comes_before(double a, double b) const { return options_.largest ? a > b : a < b; }
 
-  KrylovSpace::Ritz fill() {
-    KrylovSpace::Ritz ritz = space_.fill();
-    if (options_.largest) applications_ += std::max(0, ritz.size() - kept_);
-    return ritz;
-  }
   void restart(const KrylovSpace::Ritz& ritz, int lock, int wanted) {
     const int left = ritz.size() - lock;
     int keep = wanted + (left - wanted) / 2;
     keep = std::clamp(keep, 0, std::max(0, std::min(left - options_.block, space_.most_taken() - lock)));
     for (int n = 0; n < lock; ++n) values_.push_back(value_of(ritz.values[n]));
     space_.restart(lock, keep);
-    kept_ = keep;
   }
 
   void find_range();
@@ -96,11 +129,11 @@ class Search {
   void leave_surplus();
 
   EigenOptions options_;
-  long long applications_ = 0;
+  WatchedOperator a_;
   ChebyshevFilter filter_;
-  double upper_, lowest_ = 0, limit_ = 0;
+  double upper_ = 0, lowest_ = 0, limit_ = 0;
   KrylovSpace space_;
-  int kept_ = 0;
+  bool ended_ = false;
   std::vector<double> values_;  ///< of the locked vectors
 };
 
@@ -114,6 +147,7 @@ void Search::find_range() {
     filter_.set_range(lowest_, lower, upper_, first_growth);
     best > 0 ? space_.begin_from_best(best) : space_.begin();
     const KrylovSpace::Ritz ritz = space_.fill();
+    space_.set_aside(options_.count);
     int below = 0;
     while (below < ritz.size() && stands_out(ritz.values[below])) ++below;
     best = std::max(1, std::min(below, beyond));
@@ -134,7 +168,7 @@ void Search::find_range() {
 
 bool Search::converge() {
   for (int cycle = 0; cycle < most_cycles; ++cycle) {
-    const KrylovSpace::Ritz ritz = fill();
+    const KrylovSpace::Ritz ritz = space_.fill();
     const int wanted = std::min(options_.count - space_.locked(), ritz.size());
     int lock = 0;
     while (lock < wanted && (space_.is_complete() || estimate(ritz, lock) <= limit_)) ++lock;
@@ -148,10 +182,9 @@ bool Search::converge() {
 /// Whether vectors orthogonal to the locked ones have pairs that come before the last of these, which are locked then.
 bool Search::finds_missing() {
   space_.begin();
-  kept_ = 0;
   bool found = false;
   for (int cycle = 0; cycle < most_cycles; ++cycle) {
-    const KrylovSpace::Ritz ritz = fill();
+    const KrylovSpace::Ritz ritz = space_.fill();
     if (ritz.size() == 0 || !stands_out(ritz.values[0])) return found;
     std::vector<double> sorted = values_;
     std::sort(sorted.begin(), sorted.end(), [&](double a, double b) { return comes_before(a, b); });
@@ -192,6 +225,10 @@ void check(const LinearOperator& a, const EigenOptions& o) {
         fmt::format("{} eigenvectors of an operator on {} complex numbers; use 1 to {}", o.count, all, all));
 }
 
+bool is_better(const Eigenpairs& a, const Eigenpairs& b) {
+  return a.values.size() != b.values.size() ? a.values.size() > b.values.size() : a.worst() < b.worst();
+}
+
 }  // namespace
 
 double Eigenpairs::worst() const {
@@ -203,15 +240,22 @@ Eigenpairs find_eigenpairs(const LinearOperator& a, const EigenOptions& options,
   std::optional<Eigenpairs> best;
   long long applications = 0;
   double limit = 0.2 * options.tolerance;
+  EigenOptions left = options;
   for (int attempt = 0; attempt < 3; ++attempt, limit /= 30) {
-    Search search(a, options);
+    if (options.most_applications > 0) left.most_applications = options.most_applications - applications;
+    Search search(a, left);
     const bool found = search(limit, root != nullptr);
     applications += search.applications();
-    Eigenpairs pairs = root != nullptr ? rayleigh_ritz_of_root(*root, search.space(), options)
-                                       : rayleigh_ritz(a, search.space(), options);
-    pairs.converged = pairs.worst() <= options.tolerance && static_cast<int>(pairs.values.size()) == options.count;
-    if (!best || pairs.worst() < best->worst()) best = std::move(pairs);
-    if (best->converged || !found) break;
+    Eigenpairs pairs = search.space().locked() == 0 ? Eigenpairs{{}, {}, a.field()}
+                       : root != nullptr            ? rayleigh_ritz_of_root(*root, search.space(), options)
+                                                    : rayleigh_ritz(a, search.space(), options);
+    pairs.ended = search.ended();
+    pairs.converged =
+        found && pairs.worst() <= options.tolerance && static_cast<int>(pairs.values.size()) == options.count;
+    const bool ended = pairs.ended;
+    if (!best || is_better(pairs, *best)) best = std::move(pairs);
+    best->ended = ended;
+    if (best->converged || !found || applications == options.most_applications) break;
   }
   best->applications = applications;
   return std::move(*best);

@@ -10,6 +10,9 @@
 
 namespace quarksmith {
 
+/// What EigenOptions::look throws to end a search with the best pairs that there are.
+struct EndSearch {};
+
 struct EigenOptions {
   int count = 10;
   bool largest = false;     ///< the largest |lambda|, not the smallest
@@ -19,6 +22,9 @@ struct EigenOptions {
   /// Called now and then with the pairs that are found and the largest estimate of a residual that is still above the
   /// tolerance.
   std::function<void(int found, double residual)> observer = {};
+  long long most_applications = 0;  ///< of the positive operator to one vector, then the search ends; 0: any
+  /// Called before each application, by all ranks; what it throws ends the search.
+  std::function<void()> look = {};
 };
 
 struct Eigenpairs {
@@ -27,12 +33,14 @@ struct Eigenpairs {
   SpinorField vectors;            ///< orthonormal, as many as values
   long long applications = 0;     ///< of the positive operator to one vector
   bool converged = false;         ///< all residuals meet the tolerance
+  bool ended = false;             ///< early: by most_applications or EndSearch; there may be fewer, or none
 
   double worst() const;
 };
 
 /// \param positive A, Hermitian and positive, in double, for options.block right-hand sides.
 /// \param root if not null i H with H Hermitian and H^2 = A: pairs are those of H.
+/// \return the best pairs, also where they miss the tolerance.
 /// \throws UsageError more pairs than there are vectors, or numbers out of their ranges.
 Eigenpairs find_eigenpairs(const LinearOperator& positive, const EigenOptions& options,
                            const LinearOperator* root = nullptr);

@@ -65,6 +65,7 @@ double KrylovSpace::append(SpinorField& w, int n, Dense* coefficients) {
   SpinorField to = v_.columns(used(), 1);
   blas_.scale(1 / norm, one, to);
   ++pending_;
+  if (used() > v_.rhs() - spare_) spare_ = 0;
   return norm;
 }
 
@@ -126,6 +127,7 @@ void KrylovSpace::step() {
 
 KrylovSpace::Ritz KrylovSpace::fill() {
   while (pending_ > 0 && used() <= size_.basis) step();
+  spare_ = 0;
   ritz_ = eigen_of(h_);
   Ritz found{ritz_.values.reverse(), Eigen::VectorXd(active_)};
   const Dense rest = b_ * ritz_.vectors.bottomRows(last_);
@@ -151,6 +153,27 @@ void KrylovSpace::restart(int lock, int keep) {
   active_ = keep;
   last_ = 0;
   b_.resize(0, 0);
+}
+
+void KrylovSpace::set_aside(int count) {
+  spare_ = std::min({count, active_, most_taken()});
+  if (spare_ == 0) return;
+  const Dense best = ritz_.vectors.rightCols(spare_);
+  rotate(best);
+  for (int n = 0; n < spare_; ++n) v_.columns(v_.rhs() - 1 - n, 1).copy_from(rotated_.columns(n, 1));
+}
+
+void KrylovSpace::lock_best(int count) {
+  if (spare_ > 0) {
+    for (int n = 0; n < std::min(count, spare_); ++n) lock_rest(v_.columns(v_.rhs() - 1 - n, 1), vanished);
+    return;
+  }
+  count = std::min({count, active_, most_taken()});
+  if (count > 0) {
+    ritz_ = eigen_of(h_);
+    restart(count, 0);
+  }
+  clear();
 }
 
 void KrylovSpace::unlock(int n) {

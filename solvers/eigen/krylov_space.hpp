@@ -35,6 +35,11 @@ class KrylovSpace {
   Ritz fill();
   /// The best `lock` Ritz vectors become locked, the next `keep` are what goes on.
   void restart(int lock, int keep);
+  /// Keeps so many of the best of them until the basis is full again.
+  void set_aside(int count);
+  /// Those, or else the best of the active vectors, so many at most, become locked; the others are left. After what `a`
+  /// has thrown too.
+  void lock_best(int count);
   /// Leaves this locked vector, whose place the last one gets, and the active ones: begin() follows.
   void unlock(int n);
   /// Locks what a vector has beyond the locked ones, if it is longer than `least`; leaves the active ones.
@@ -66,6 +71,7 @@ class KrylovSpace {
   BlockBlas block_blas_;
   SpinorField v_, w_, rotated_;
   int locked_ = 0, active_ = 0, pending_ = 0, last_ = 0;  // last_: columns of the last active block
+  int spare_ = 0;                                         // the last vectors of v_
   double scale_ = 0;                                      // of A, as far as it is known
   Dense h_, b_;
   HermitianEigen ritz_;  // ascending

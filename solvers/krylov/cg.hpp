@@ -24,6 +24,7 @@ class ConjugateGradients final : public Recurrence {
   /// \param a outlives this, as the scalars do.
   ConjugateGradients(const LinearOperator& a, Scalars& scalars, int rhs, CgForm form = CgForm::normal);
   bool normal() const override { return form_ == CgForm::normal; }
+  bool steady() const override { return true; }
   void iterate(int width, int phase) override;
   void prepare(int first, int count) override;
   void start(int first, int count) override;

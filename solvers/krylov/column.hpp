@@ -12,6 +12,9 @@ namespace quarksmith {
 
 constexpr int ring = 8;  ///< snapshots kept of scalars
 constexpr const char* no_progress = "no progress";
+/// Conjugate gradients that drift, by this part of the residual, converge ever more slowly.
+constexpr const char* drifted = "the recurrence leaves the true residual";
+constexpr double drift_to_leave = 1.25;
 constexpr int patience = 500;  ///< iterations without a new least residual that count as stagnation
 
 /// Iterations that are under way before the host looks at the first.

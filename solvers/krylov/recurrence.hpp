@@ -20,6 +20,8 @@ class Recurrence {
 
   /// True if it works on the residual of the normal equations, A^+ (b - A x).
   virtual bool normal() const { return false; }
+  /// True if the error falls in each iteration, whatever the residual does: a restart for want of progress does harm.
+  virtual bool steady() const { return false; }
   /// Enqueues one iteration on right-hand sides 0 ... width - 1. Recorded: it starts the same kernels each time, for
   /// each phase. \param phase 0 ... phases() - 1, in turn.
   virtual void iterate(int width, int phase) = 0;

@@ -131,9 +131,12 @@ void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
   const double rr = scalars_.get(position, "rr").real();
   const bool lost = !first && norm > most_drift * std::sqrt(rr);
   const bool reached = !first && rr <= scalars_.get(position, "target").real();
+  const bool steady = trouble == no_progress && recurrence_->steady() && !raised_ && !lost;
+  if (steady) trouble.clear();
   if (trouble.empty() && (lost || reached) && c.measured > 0.9 * c.best && norm > 0.9 * c.best_norm)
     trouble = stagnation;
-  if (norm < c.best_norm || !trouble.empty()) c.least_at = c.seen;
+  if (trouble.empty() && raised_ && !first && norm > drift_to_leave * std::sqrt(rr)) trouble = drifted;
+  if (norm < c.best_norm || !trouble.empty() || steady) c.least_at = c.seen;
   c.best_norm = std::min(c.best_norm, norm);
   c.least = trouble.empty() ? c.best_norm * c.best_norm : c.rr;
   if (c.measured < c.best) c.best = c.measured, c.best_residual = c.result.residual;
@@ -147,7 +150,7 @@ void KrylovBatch::judge(Task& task, Column& c, double r, double s) const {
     return;
   }
   if (c.done) return;  // at the limit of iterations
-  const bool raised = raised_ && (trouble == stagnation || trouble == no_progress);
+  const bool raised = raised_ && (trouble == stagnation || trouble == no_progress || trouble == drifted);
   c.done = raised || ++c.failures > (uniform_ || hand_over_ ? 1 : most_failures) || c.hopeless;
   if (c.done) c.result.trouble = trouble;
   if (c.done && (hand_over_ || raised_)) return;  // who goes on tells

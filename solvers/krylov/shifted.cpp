@@ -67,13 +67,15 @@ struct ShiftedSolver::Parts {
 };
 
 ShiftedSolver::ShiftedSolver(const Action& action, const HostGauge& gauge, DomainPointer domain,
-                             const SolveSettings& settings, int shifts) {
-  const KernelRehearsal scope([&] {
+                             const SolveSettings& given, int shifts) {
+  const auto rehearse = [&](const SolveSettings& s) {
     const DomainPointer few = few_sites(*domain);
-    const Parts trial(action, unit_gauge(few->lattice(), gauge.colours()), few, settings, shifts);
-    const auto [outer, inner, lowest] = precisions_of(settings.precision, 2);
+    const Parts trial(action, unit_gauge(few->lattice(), gauge.colours()), few, s, shifts);
+    const auto [outer, inner, lowest] = precisions_of(s.precision, 2);
     convert_both_ways(trial.high->a(), {outer, inner});
-  });
+  };
+  const SolveSettings settings = with_chosen_precision(given, rehearse);
+  const KernelRehearsal scope([&] { rehearse(settings); });
   parts_ = std::make_unique<Parts>(action, gauge, domain, settings, shifts);
 }
 
@@ -129,6 +131,7 @@ std::vector<ShiftReport> ShiftedSolver::solve(SpinorField& x, const SpinorField&
     report.shift = shifts[k];
     report.shared_iterations = r.shared_iterations;
     report.iterations = r.iterations;
+    report.precision = p.settings.precision;
     report.links = p.links_used;
     report.residual = p.exact_residual ? residual(x.columns(int(k), 1), b, shifts[k]) : r.residual;
     report.measured = p.exact_residual ? report.residual : r.measured;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -13,6 +14,9 @@
 namespace quarksmith {
 
 namespace {
+
+/// What `auto` tries.
+const std::string low_precisions[] = {"double-half", "double-single"};
 
 constexpr std::pair<std::string_view, Reduction> reductions[] = {
     {"symmetric", Reduction::symmetric}, {"asymmetric", Reduction::asymmetric}, {"none", Reduction::none}};
@@ -40,7 +44,8 @@ Criterion criterion_of(const std::string& name) {
 
 Precisions precisions_of(const std::string& text, int most) {
   std::vector<const PrecisionInfo*> parts;
-  std::istringstream words(text + "-");  // a dash at the end is a part without a name
+  std::istringstream words((text == automatic_precision ? low_precisions[0] : text) +
+                           "-");  // a dash at the end is a part without a name
   for (std::string name; std::getline(words, name, '-');) parts.push_back(&find_precision(name));
   if (static_cast<int>(parts.size()) > most)
     throw UsageError(fmt::format("precision '{}': {} parts; {}", text, parts.size(),
@@ -53,6 +58,22 @@ Precisions precisions_of(const std::string& text, int most) {
                                    parts[n]->name, parts[n - 1]->name));
   const auto part = [&](std::size_t n) { return parts[std::min(n, parts.size() - 1)]; };
   return {part(0), part(1), part(2)};
+}
+
+SolveSettings with_chosen_precision(SolveSettings s, const std::function<void(const SolveSettings&)>& rehearse) {
+  if (s.precision != automatic_precision) return s;
+  for (const std::string& precision : low_precisions) {
+    s.precision = precision;
+    SolveSettings trial = s;
+    trial.tell = nullptr;
+    if (s.method == Method::multigrid) {  // cycles work in single: half would cost conversions alone
+      if (precisions_of(precision, 2).inner->bits < 24) continue;
+      trial.method = Method::gcr;  // which is around them; a rehearsal would set up levels
+    }
+    if (KernelRehearsal::finds_all([&] { rehearse(trial); })) return s;
+  }
+  s.precision = "double";
+  return s;
 }
 
 void check(const SolverOptions& o) {
@@ -74,16 +95,36 @@ std::string remedy_of(const SolveSettings& settings, const SolveReport& report, 
   return "use " + one_of(all);
 }
 
-Solver::Solver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& settings) {
-  const KernelRehearsal scope([&] { Parts::rehearse(action, settings, *domain, gauge.colours()); });
-  WorkingGauge working(gauge, domain, find_storage(settings.links));
-  parts_ = std::make_unique<Parts>(action, std::move(working), domain, settings);
+std::string Solver::Parts::precision_text(const PrecisionInfo& inner) const {
+  return &inner == precision.outer ? std::string(inner.name) : fmt::format("{}-{}", precision.outer->name, inner.name);
 }
 
-Solver::Solver(const Action& action, std::shared_ptr<const LinkField> links, const SolveSettings& settings) {
+/// A precision of iterations that was left once would be again: the next one takes its place.
+void Solver::Parts::learn(std::span<const Column> columns) {
+  const auto raised = [](const Column& c) { return c.raised != nullptr; };
+  if (precision.inner == precision.outer || std::none_of(columns.begin(), columns.end(), raised)) return;
+  const PrecisionInfo* single = &find_precision("single");
+  precision.inner = precision.lowest = precision.inner->bits < single->bits ? single : precision.outer;
+  settings.precision = precision_text(*precision.inner);
+  capacity_ = 0;  // work space is made anew
+}
+
+Solver::Solver(const Action& action, const HostGauge& gauge, DomainPointer domain, const SolveSettings& given) {
+  const auto rehearse = [&](const SolveSettings& s) { Parts::rehearse(action, s, *domain, gauge.colours()); };
+  const SolveSettings settings = with_chosen_precision(given, rehearse);
+  const KernelRehearsal scope([&] { rehearse(settings); });
+  WorkingGauge working(gauge, domain, find_storage(settings.links));
+  parts_ = std::make_unique<Parts>(action, std::move(working), domain, settings);
+  parts_->learns = given.precision == automatic_precision;
+}
+
+Solver::Solver(const Action& action, std::shared_ptr<const LinkField> links, const SolveSettings& given) {
   const DomainPointer domain = links->domain_pointer();
-  const KernelRehearsal scope([&] { Parts::rehearse(action, settings, *domain, links->colours()); });
+  const auto rehearse = [&](const SolveSettings& s) { Parts::rehearse(action, s, *domain, links->colours()); };
+  const SolveSettings settings = with_chosen_precision(given, rehearse);
+  const KernelRehearsal scope([&] { rehearse(settings); });
   parts_ = std::make_unique<Parts>(action, WorkingGauge(links, find_storage(settings.links)), domain, settings);
+  parts_->learns = given.precision == automatic_precision;
 }
 
 Solver::~Solver() = default;

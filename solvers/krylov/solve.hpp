@@ -28,11 +28,14 @@ struct Precisions {
   const PrecisionInfo *outer, *inner, *lowest;  ///< of residuals, of iterations, of a preconditioner
   bool mixed() const { return lowest != outer; }
 };
+/// `auto` is what it begins with, double-half.
 /// \param most parts that the text may have: 3 where there is a preconditioner.
 /// \throws UnknownName a part is no precision; UsageError more parts, or one that is higher than the one before.
 Precisions precisions_of(const std::string& text, int most);
 
 class Deflation;
+
+constexpr const char* automatic_precision = "auto";
 
 /// Choices of a solve.
 struct SolveSettings {
@@ -41,8 +44,10 @@ struct SolveSettings {
   Reduction reduction = Reduction::symmetric;
   /// `double`, `single`: of all fields and kernels; `double-half`, `single-half`, `double-bits20`, ...: iterations run
   /// in the second, and are kept to the residual in the first; `double-single-half`: the preconditioner works in the
-  /// third. The residual reported is recomputed in double, with the links as they were given: where `links` misses
-  /// them by more than rounding, the outermost level of a solve in double keeps all 18 reals.
+  /// third. `auto`: double-half or double-single, if this build has their kernels, else double; once half has been left
+  /// for single, a Solver begins with that. The residual reported is recomputed in double, with the links as they were
+  /// given: where `links` misses them by more than rounding, the outermost level of a solve in double keeps all 18
+  /// reals.
   std::string precision = "double";
   std::string links = "r12";
   std::string basis = "non_relativistic";
@@ -55,12 +60,16 @@ struct SolveSettings {
   std::function<void(const std::string& line)> tell;  ///< is told what was chosen, and what came of it
 };
 
+/// With the precision that `auto` stands for: the lowest for which all kernels are there that a rehearsal asks for.
+SolveSettings with_chosen_precision(SolveSettings settings, const std::function<void(const SolveSettings&)>& rehearse);
+
 /// \throws UsageError a number is out of its range, which the message tells.
 void check(const SolverOptions& options);
 
 /// What a solve did for one right-hand side.
 struct SolveReport {
   Method method = Method::cg;  ///< that gave the solution: of Method::automatic `bicgstab` or `cg`
+  std::string precision;       ///< that gave it: of iterations in half that were left for single `double-single`
   std::string links;           ///< storage of the links; `r18-r12`: those of residuals and those of iterations
   int iterations = 0;
   double residual = 0;  ///< |b - M x| / |b| of the full system in double

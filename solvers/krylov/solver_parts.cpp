@@ -188,6 +188,12 @@ void Solver::Parts::make_multigrid(int rhs) {
   settings.parameters.given = multigrid_.get();
 }
 
+namespace {
+
+bool is_cg(Method method) { return method == Method::cg || method == Method::hermitian_cg; }
+
+}  // namespace
+
 /// The recurrences of a method; those of another one are released.
 KrylovBatch& Solver::Parts::batch(Method method) {
   if (!batch_ || batch_method_ != method) {
@@ -195,8 +201,9 @@ KrylovBatch& Solver::Parts::batch(Method method) {
     batch_ = std::make_unique<KrylovBatch>(high_->a(), low_->a(), method, capacity_, settings.parameters,
                                            preconditioner_ ? &preconditioner_->a() : nullptr, low_deviation());
     batch_->hand_over(falls_back && method == settings.method);
-    batch_->raised_when_lost(!(falls_back && method == settings.method) && precision.inner->bits < 24 &&
-                             precision.outer->bits >= 32);
+    const bool leaves = precision.inner->bits < 24 || is_cg(method);
+    batch_->raised_when_lost(!(falls_back && method == settings.method) && leaves &&
+                             precision.inner->bits < precision.outer->bits);
     batch_method_ = method;
   }
   return *batch_;
@@ -297,18 +304,20 @@ void Solver::Parts::raise_precision(System& s) {
     const std::string raised =
         present == next ? "links raised to 18 reals" : fmt::format("precision raised to {}", next->name);
     present = next;
-    const auto fails = [&](const Column& c) { return failed(c); };
-    if (std::none_of(s.columns.begin(), s.columns.end(), fails)) return;
+    // Where the normal equations are too much for half, single takes more iterations than double takes time.
+    const auto fails = [&](const Column& c) { return failed(c) && (last || c.result.trouble != drifted); };
+    if (std::none_of(s.columns.begin(), s.columns.end(), fails)) continue;
     const KernelQuery needed = {
         .operation = "measure", .precision = next->name, .colours = high().matrix().components().colours};
     if (try_find(domain->device().kernels(), needed) == nullptr) continue;
     const SystemOperator level(last ? high() : dirac(*next), settings.reduction, 1);
     for (Column& c : s.columns)
-      if (failed(c)) c.result.events.push_back({c.result.iterations, told(c, raised)});
+      if (fails(c)) c.result.events.push_back({c.result.iterations, told(c, raised)}), c.raised = next;
     for (const Method method : {settings.method, Method::cg}) {
-      const auto mine = [&](const Column& c) { return failed(c) && c.method == method; };
+      const auto mine = [&](const Column& c) { return fails(c) && c.method == method; };
       if (std::none_of(s.columns.begin(), s.columns.end(), mine)) continue;
       KrylovBatch krylov(high_->a(), level.a(), method, 1, settings.parameters, nullptr, last ? 0 : low_deviation());
+      krylov.raised_when_lost(!last && is_cg(method));
       iterate_chosen(s, mine, krylov, level.a());
       if (method == Method::cg) break;
     }
@@ -364,6 +373,7 @@ std::vector<SolveReport> Solver::Parts::reports_of(std::span<const Column> colum
     SolveReport& report = reports[n];
     report.iterations = r.iterations;
     report.method = c.method;
+    report.precision = c.raised != nullptr ? precision_text(*c.raised) : settings.precision;
     report.links = links_used();
     report.residual = residuals[n];
     report.measured = settings.options.criterion == Criterion::normal ? r.measured : report.residual;
@@ -407,7 +417,9 @@ std::vector<SolveReport> Solver::Parts::solve(SpinorField& x, const SpinorField&
     for (int n = 0; n < rhs; ++n) residuals[n] /= b_norm[n];
     if (!tighten(columns, residuals)) break;
   }
-  return reports_of(columns, residuals, now() - start);
+  std::vector<SolveReport> reports = reports_of(columns, residuals, now() - start);
+  if (learns) learn(columns);
+  return reports;
 }
 
 }  // namespace quarksmith

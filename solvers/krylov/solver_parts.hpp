@@ -38,6 +38,7 @@ struct Solver::Parts {
   LinkStore links;
   LinkDeviation deviation;  ///< of stored links; if it is more than rounding, residuals have an operator of their own
   double seconds = 0, host_seconds = 0;
+  bool learns = false;  ///< a precision that was raised stays
 
  private:
   /// One right-hand side of a system, and what became of it.
@@ -47,6 +48,7 @@ struct Solver::Parts {
     Method method;     ///< that works on it
     SolverResult result = {};
     double flops = 0, bytes_sent = 0;
+    const PrecisionInfo* raised = nullptr;  ///< of iterations, where it was
   };
   /// Right-hand sides first, first + 1, ... of the system that is iterated on.
   struct System {
@@ -74,6 +76,8 @@ struct Solver::Parts {
   bool failed(const Column& column) const;
   void fall_back(System& system);
   void raise_precision(System& system);
+  std::string precision_text(const PrecisionInfo& inner) const;
+  void learn(std::span<const Column> columns);
   void prepare(System& system, const SpinorField& full_b, const std::vector<double>& b_norm);
   void improve(System& system, int attempt);
   bool tighten(std::span<Column> columns, const std::vector<double>& residuals) const;

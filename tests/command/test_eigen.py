@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
 from conftest import BUILD
@@ -67,6 +69,26 @@ def test_vectors_of_staggered_quarks_serve_every_mass(quarksmith):
     assert deflated < 0.9 * plain
 
 
+@pytest.mark.parametrize("kind", ["normal", "hermitian"])
+def test_vectors_serve_every_twist_that_shifts_the_operator(quarksmith, kind):
+    twisted = ("--action", "twisted-clover", "--mass", "-0.6", "--csw", "1", "--mu")
+    form = ("--even-odd", "none")
+    first = "0.01" if kind == "normal" else "0"
+    its_form = form if kind == "normal" else ()
+    made = eigen(quarksmith, "ev", *twisted, first, "--operator", kind, *its_form, "--count", "24")
+    other = eigen(quarksmith, "other", *twisted, "0.05", "--operator", "normal", *form, "--count", "24")
+    squares = [x if kind == "normal" else x * x for x in made["eigenvalues"]]
+    shift = 0.05**2 - float(first) ** 2
+    assert [x + shift for x in squares] == pytest.approx(other["eigenvalues"], abs=1e-12)
+    solve = (*twisted, "0.05", *form, "--deflate")
+    own = iterations(quarksmith, *solve, "other.h5")
+    assert own[1] < 0.9 * own[0] and iterations(quarksmith, *solve, "ev.h5") == pytest.approx(own, abs=2)
+    if kind == "normal":  # T^-1 of even-odd forms has mu too
+        eigen(quarksmith, "ev", *twisted, first, "--count", "4")
+        error = quarksmith.refuses("propagator", *GAUGE, *twisted, "0.05", "--deflate", "ev.h5", "--json", "p.json")
+        assert "eigenvectors of another operator (mu is '0.01" in error
+
+
 def test_a_propagator_is_that_without_vectors(quarksmith):
     eigen(quarksmith, "ev", *CLOVER, "--count", "24")
     command = ("propagator", *GAUGE, *CLOVER, "--json")
@@ -118,6 +140,43 @@ def test_vectors_of_another_operator_are_refused(quarksmith, options, message):
 )
 def test_what_cannot_be_is_refused(quarksmith, options, message):
     assert message in quarksmith.refuses("eigen", *GAUGE, *options)
+
+
+def test_an_early_end_keeps_the_best_pairs(quarksmith):
+    line = ("eigen", *GAUGE, *CLOVER, "--count", "24", "--overwrite", "--json", "ev.json", "--out", "ev.h5")
+    whole = eigen(quarksmith, "ev", *CLOVER, "--count", "24")
+    worst = []
+    for most in (300, 900, 1800, whole["applications"] // 2):
+        error = quarksmith.refuses(*line, "--max-applications", most, status=1)
+        assert f"error: --max-applications {most}: " in error and "24 best vectors are in ev.h5; give more" in error
+        found = load(quarksmith.folder / "ev.json")
+        assert not found["converged"] and len(found["eigenvalues"]) == 24
+        assert most <= found["applications"] < most + 8
+        worst.append(max(found["residuals"]))
+        # In any space of vectors the n-th lowest value is at least that of all.
+        assert all(x >= y - 1e-9 for x, y in zip(found["eigenvalues"], whole["eigenvalues"], strict=True))
+    assert worst[-1] < worst[0]
+    plain, deflated = iterations(quarksmith, *CLOVER, "--deflate", "ev.h5")
+    assert deflated < 0.9 * plain
+    error = quarksmith.refuses(*line, "--max-applications", "8", status=1)
+    assert "0 of 24 eigenvalues" in error and "there are no vectors yet; give more" in error
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "--time-limit"])
+def test_signals_and_time_limits_end_with_the_best_pairs(quarksmith, how):
+    line = [BUILD / "bin/quarksmith", "eigen", "--gauge", "weak:0.5:8,8,8,8:3", *CLOVER, "--count", "200"]
+    line += ["--tol", "1e-13", "--json", "ev.json", "--out", "ev.h5", *((how, "2") if how[0] == "-" else ())]
+    start = time.monotonic()
+    run = subprocess.Popen(line, cwd=quarksmith.folder, stderr=subprocess.PIPE, text=True)
+    if how == "SIGTERM":
+        time.sleep(1.5)
+        run.send_signal(signal.SIGTERM)
+    _, errors = run.communicate(timeout=120)
+    assert time.monotonic() - start < 60
+    assert run.returncode == (143 if how == "SIGTERM" else 1)
+    assert f"error: {'ended by SIGTERM; ' if how == 'SIGTERM' else how + ' 2: '}" in errors
+    assert "best vectors are in ev.h5" in errors and load(quarksmith.folder / "ev.json")["eigenvalues"]
+    assert "eigenvectors" in quarksmith("info", "ev.h5").stdout
 
 
 def test_damaged_and_missing_files_are_told(quarksmith):

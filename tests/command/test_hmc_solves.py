@@ -39,7 +39,8 @@ def test_every_solver_gives_the_same_trajectory(quarksmith, tmp_path, name):
     assert len({json.dumps(one["forces"]["quark"]) for one in found}) == 6
     assert [one["dH"] for one in found[:3]] == [one["dH"] for one in found[3:6]]
     assert found[3]["work"]["quark"]["iterations"] < found[6]["work"]["quark"]["iterations"]
-    assert solved(quarksmith, tmp_path, name, "")["actions"] == found[1]["actions"]  # by default
+    for default in ("", 'precision = "auto"'):
+        assert solved(quarksmith, tmp_path, name, default)["actions"] == found[1]["actions"]
 
 
 @pytest.mark.parametrize("name", ["one flavour", "hisq"])

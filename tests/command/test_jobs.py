@@ -305,6 +305,21 @@ def test_solve_bench_writes_its_table(quarksmith, tmp_path):
     assert "--batch" in refused.stderr
 
 
+def test_auto_is_the_lowest_precision_that_is_built(quarksmith, tmp_path):
+    """The default profile has the doublet in double alone."""
+    common = ("--gauge", "weak:0.3:4,4,4,4:1", "--mass", "-0.2", "--precision", "auto")
+    common += ("--json", "p.json", "--overwrite")
+    doublet = ("--action", "twisted-doublet", "--mu", "0.1", "--epsilon", "0.05")
+    for action, solvers, used in (((), "cg,multishift", "double-half"), (doublet, "cg", "double")):
+        bench = quarksmith("solve-bench", *common, *action, "--solver", solvers, "--repeat", "1")
+        rows = load(tmp_path / "p.json")["solves"]
+        assert bench.stdout.count(f"  in {used}\n") == len(rows)
+        assert {(r["precision"], r["precision_used"], r["converged"]) for r in rows} == {("auto", used, True)}
+        quarksmith("propagator", *common, *action)
+        solves = load(tmp_path / "p.json")["solves"]
+        assert {s["precision"] for s in solves} == {used} and all(s["residual"] <= 1e-10 for s in solves)
+
+
 def test_solve_bench_of_shifts_and_blocks(quarksmith, tmp_path):
     common = (
         "solve-bench",

@@ -185,6 +185,9 @@ TEST_F(Solvers, ReachTheSameSolutionOnAnyGrid) {
                         {Method::bicgstab, "double", "r12", 1.2},
                         {Method::bicgstab, "double-half", "r12", 1.2, 2},
                         {Method::cg, "double-single"},
+                        {Method::cg, "double-half"},
+                        {Method::block_cg, "double-half", "r12", 0, 2},
+                        {Method::automatic, "auto", "r12", 1.2},
                         {Method::gcr, "double", "r12", 0, 1, "mr:4"},
                         {Method::gcr, "double-single-half", "r12", 1.2, 2, "schwarz-mr:4"}};
   std::vector<Policy> policies = {Policy::first, Policy::overlap, Policy::peer};
