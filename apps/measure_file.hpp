@@ -1,0 +1,114 @@
+/// \file
+/// What is measured on which configurations: RUN.toml of `quarksmith measure`.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/solver_keys.hpp"
+#include "solvers/measure/graph.hpp"
+#include "solvers/measure/momenta.hpp"
+#include "solvers/measure/quark_columns.hpp"
+#include "solvers/measure/source.hpp"
+
+namespace quarksmith::apps {
+
+/// A configuration by its place in the run.
+struct Configuration {
+  std::string gauge;  ///< a path, or one that is made
+  long long number = 0;
+
+  /// Of its group in files.
+  std::string label() const;
+};
+
+/// A source at one of its positions.
+struct MeasureSource {
+  std::string name;
+  const SourceKind* kind = nullptr;
+  std::map<std::string, std::string> numbers;  ///< of the kind, other than coordinates
+  std::vector<Coordinates> positions;          ///< coordinates that the kind lacks are 0
+  bool drawn = false;                          ///< for each configuration, with this seed
+  std::uint64_t seed = 0;
+  QuarkSmearing smearing;
+  std::string links;  ///< smearing of the links for it; empty: none
+  Momentum momentum{};
+
+  int coordinates() const;
+  /// \param configuration number of one. \throws UsageError a coordinate outside the lattice.
+  std::vector<Coordinates> positions_on(const Lattice& lattice, long long configuration) const;
+  SourceSettings at(const Coordinates& position, const Lattice& lattice) const;
+};
+
+struct MeasureQuark {
+  std::string name;
+  Action action;
+  SolverKeys solver;
+  std::string smear_links;
+};
+
+/// A propagator that is solved for, or another one with a smeared sink.
+struct PropagatorNode {
+  std::string name;
+  int quark = -1, source = -1;
+  int of = -1;  ///< the propagator whose sink is smeared; -1: none, it is solved for
+  QuarkSmearing sink = {};
+  std::string links = {};  ///< as of MeasureSource
+};
+
+/// Momenta of a correlator; the results of a group are averaged.
+struct MomentumGroups {
+  std::vector<Momentum> names;
+  std::vector<std::vector<Momentum>> groups;
+
+  /// All of them, one group after the other.
+  std::vector<Momentum> all() const;
+  /// The means of groups of what momentum_sums gives for all(), and t counted from the time of the source.
+  /// \return [group][k][t]
+  std::vector<Complex64> averaged(const std::vector<Complex64>& sums, int count, int time) const;
+};
+
+struct MeasureCorrelator {
+  std::string name, kind;
+  std::vector<int> propagators;         ///< nodes, in the order in which `contract` takes them
+  std::vector<std::string> structures;  ///< what it has for each momentum
+  MomentumGroups momenta;
+  std::function<std::vector<Complex64>(std::span<const Propagator* const>, const MomentumPhases&, Communicator&)>
+      contract;
+};
+
+struct MeasurePlan {
+  std::vector<MeasureSource> sources;
+  std::vector<MeasureQuark> quarks;
+  std::vector<PropagatorNode> nodes;
+  std::map<std::string, int> propagators;  ///< nodes by the names of [[propagator]]
+  std::vector<MeasureCorrelator> correlators;
+  int reach = 1;                            ///< of the longest hop
+  std::map<std::string, std::string> keys;  ///< `WHAT: KEY` of all that must be the same when a run goes on
+
+  /// Nodes of propagators, then of correlators.
+  std::vector<GraphNode> graph(const Lattice& lattice) const;
+  /// Propagators that are solved for at each position.
+  int solves() const;
+  /// How often a source is put somewhere on each configuration.
+  int positions() const { return sources.empty() ? 1 : static_cast<int>(sources[0].positions.size()); }
+};
+
+/// [configurations] of a file.
+struct ConfigurationList {
+  std::vector<Configuration> all;  ///< by number
+  std::string lattice;             ///< `X,Y,Z,T` of formats that do not record it
+  bool allow_non_su3 = false;
+};
+ConfigurationList read_configurations(TomlReader& file, const std::filesystem::path& folder);
+/// All else. \param lattice this rank's part.
+/// \throws UsageError the message names file, line and remedy.
+MeasurePlan read_measure(TomlReader& file, const std::filesystem::path& folder, const Lattice& lattice);
+
+/// The correlators of a run, by the propagators in `plan`. \throws UsageError likewise.
+MeasureCorrelator read_correlator(TomlReader& table, const MeasurePlan& plan);
+
+}  // namespace quarksmith::apps

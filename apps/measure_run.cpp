@@ -1,0 +1,250 @@
+#include "apps/measure_run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "apps/contraction.hpp"
+#include "runtime/error.hpp"
+#include "solvers/gauge/link_smearing.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+constexpr int columns_of_dirac = 12;
+/// The choices of a solve by their keys.
+const ChoiceNames key_names = {"a larger max_iterations", "solver = \"cg\"", "precision = \"double\"", "a larger tol"};
+
+/// Multiplies a source by exp(i p.(x - x0)).
+void turn_phases(HostSpinor& source, const Momentum& p, const Coordinates& origin) {
+  const Lattice& l = source.lattice;
+  for (long long i = 0; i < l.sites(); ++i) {
+    const Coordinates x = l.coordinates(i);
+    double angle = 0;
+    for (int mu = 0; mu < 3; ++mu) {
+      const int extent = l.global_extent(mu);
+      angle +=
+          static_cast<double>(static_cast<long long>(p[mu]) * (x[mu] + l.origin(mu) - origin[mu]) % extent) / extent;
+    }
+    const Complex64 phase = std::polar(1.0, 2 * std::numbers::pi * angle);
+    for (Complex64& z : source.site[i]) z *= phase;
+  }
+}
+
+std::vector<long long> flat(const std::vector<Coordinates>& all) {
+  std::vector<long long> numbers;
+  for (const Coordinates& x : all) numbers.insert(numbers.end(), x.begin(), x.end());
+  return numbers;
+}
+
+std::vector<long long> flat(const std::vector<Momentum>& all) {
+  std::vector<long long> numbers;
+  for (const Momentum& p : all) numbers.insert(numbers.end(), p.begin(), p.end());
+  return numbers;
+}
+
+}  // namespace
+
+/// Links for smearing, by the text that says how they were smeared themselves; made when first asked for.
+class MeasureRun::Links {
+ public:
+  Links(const HostGauge& gauge, DomainPointer domain, const CommonOptions& common)
+      : gauge_(gauge), domain_(std::move(domain)), storage_(default_links(gauge, common.ranks())) {}
+
+  /// With all reals, as actions take them.
+  std::shared_ptr<const LinkField> whole(const std::string& text) {
+    auto& found = whole_[text];
+    if (!found) found = std::make_shared<const LinkField>(smear_on_device(link_smearing_of(text), gauge_, domain_));
+    return found;
+  }
+  std::shared_ptr<const LinkField> for_quarks(const std::string& text) {
+    auto& found = for_quarks_[text];
+    const PrecisionInfo& precision = find_precision("double");
+    if (!found)
+      found = std::make_shared<const LinkField>(text.empty()
+                                                    ? upload(gauge_, domain_, precision, find_storage(storage_))
+                                                    : encode_links(*whole(text), precision, find_storage(storage_)));
+    return found;
+  }
+
+ private:
+  const HostGauge& gauge_;
+  DomainPointer domain_;
+  std::string storage_;
+  std::map<std::string, std::shared_ptr<const LinkField>> whole_, for_quarks_;
+};
+
+/// A quark on this configuration.
+struct MeasureRun::Quark {
+  SolveSettings settings;
+  std::unique_ptr<Solver> solver;
+  int width = 1;
+};
+
+MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configuration, NamedGauge named,
+                       const CommonOptions& common, Stops& stops,
+                       std::function<void(double, const std::string&)> progress)
+    : plan_(plan),
+      configuration_(configuration),
+      named_(std::move(named)),
+      common_(common),
+      stops_(stops),
+      progress_(std::move(progress)),
+      domain_(common.open_domain(named_.gauge.lattice, plan.reach)),
+      links_(std::make_unique<Links>(named_.gauge, domain_, common)),
+      quarks_(plan.quarks.size()),
+      propagators_(plan.nodes.size()) {
+  for (const MeasureSource& s : plan_.sources)
+    positions_.push_back(s.positions_on(named_.gauge.lattice, configuration.number));
+  solves_.resize(plan_.nodes.size() * plan_.positions() * columns_of_dirac * 2);
+}
+MeasureRun::~MeasureRun() = default;
+
+MeasureRun::Quark& MeasureRun::quark(int n) {
+  if (quarks_[n]) return *quarks_[n];
+  const MeasureQuark& q = plan_.quarks[n];
+  auto made = std::make_unique<Quark>();
+  made->settings = q.solver.settings(named_.gauge, q.action, common_);
+  made->settings.options.observer = [this](int, double) { stops_.look(); };
+  made->solver = q.smear_links.empty()
+                     ? std::make_unique<Solver>(q.action, named_.gauge, domain_, made->settings)
+                     : std::make_unique<Solver>(q.action, links_->whole(q.smear_links), made->settings);
+  tell(made->solver->link_deviation(), made->settings, common_);
+  made->width = columns_at_once(*made->solver, q.action, columns_of_dirac, common_);
+  quarks_[n] = std::move(made);
+  return *quarks_[n];
+}
+
+SpinorField MeasureRun::sources(int node, int position, int first, int count, const BasisInfo& basis) {
+  const MeasureSource& s = plan_.sources[plan_.nodes[node].source];
+  const Coordinates& origin = positions_[plan_.nodes[node].source][position];
+  const SourceSettings settings = s.at(origin, named_.gauge.lattice);
+  SpinorField b(domain_, find_precision("double"), Subset::full, count);
+  for (int i = 0; i < count; ++i) {
+    HostSpinor source = make_source(settings, named_.gauge.lattice, (first + i) / 3, (first + i) % 3);
+    if (s.momentum != Momentum{}) turn_phases(source, s.momentum, origin);
+    upload(source, b, basis, i);
+  }
+  if (s.smearing) smear(s.smearing, links_->for_quarks(s.links), b);
+  return b;
+}
+
+void MeasureRun::solve(int node, int position) {
+  const PropagatorNode& n = plan_.nodes[node];
+  Quark& q = quark(n.quark);
+  const BasisInfo& basis = q.solver->basis();
+  auto propagator = std::make_unique<Propagator>(named_.gauge.lattice);
+  HostSpinor column(named_.gauge.lattice);
+  for (int first = 0; first < columns_of_dirac; first += q.width) {
+    const int count = std::min(q.width, columns_of_dirac - first);
+    progress_(made_ + first / double(columns_of_dirac), n.name);
+    const SpinorField b = sources(node, position, first, count, basis);
+    SpinorField x(domain_, find_precision("double"), Subset::full, count);
+    const std::vector<SolveReport> reports = q.solver->solve_sources(x, b);
+    const auto title = [&](int i) {
+      return fmt::format("configuration {}: propagator '{}': spin {} colour {}", configuration_.number, n.name,
+                         (first + i) / 3, (first + i) % 3);
+    };
+    tell_events(reports, title, common_);
+    for (int i = 0; i < count; ++i) {
+      const SolveReport& r = reports[i];
+      if (!r.converged)
+        throw Error(fmt::format("{}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}",
+                                title(i), r.residual, r.iterations, q.settings.options.tolerance,
+                                remedy_of(q.settings, r, key_names)));
+      download(x, column, basis, i);
+      propagator->set_column((first + i) / 3, (first + i) % 3, column);
+      double* report = &solves_[((position * plan_.nodes.size() + node) * columns_of_dirac + first + i) * 2];
+      report[0] = r.iterations;
+      report[1] = r.residual;
+    }
+  }
+  made_ += 1;
+  propagators_[node] = std::move(propagator);
+}
+
+void MeasureRun::make(int node, int position) {
+  const PropagatorNode& n = plan_.nodes[node];
+  if (n.of < 0) return solve(node, position);
+  const auto links = links_->for_quarks(n.links);
+  const BasisInfo& basis = find_basis("degrand_rossi");
+  auto propagator = std::make_unique<Propagator>(named_.gauge.lattice);
+  HostSpinor column(named_.gauge.lattice);
+  SpinorField field(domain_, find_precision("double"), Subset::full, columns_of_dirac);
+  for (int c = 0; c < columns_of_dirac; ++c) {
+    propagators_[n.of]->get_column(c, column);
+    upload(column, field, basis, c);
+  }
+  smear(n.sink, links, field);
+  for (int c = 0; c < columns_of_dirac; ++c) {
+    download(field, column, basis, c);
+    propagator->set_column(c / 3, c % 3, column);
+  }
+  propagators_[node] = std::move(propagator);
+}
+
+void MeasureRun::contract(int correlator, int position, RecordArray& to) const {
+  const MeasureCorrelator& c = plan_.correlators[correlator];
+  std::vector<const Propagator*> inputs;
+  for (const int node : c.propagators) inputs.push_back(propagators_[node].get());
+  const Coordinates& origin = positions_[plan_.nodes[c.propagators[0]].source][position];
+  const auto sums = c.contract(inputs, {c.momenta.all(), origin}, common_.ranks());
+  const auto means = c.momenta.averaged(sums, static_cast<int>(c.structures.size()), origin[3]);
+  std::copy(means.begin(), means.end(), std::get<std::vector<Complex64>>(to.numbers).begin() + position * means.size());
+}
+
+Record MeasureRun::begun() const {
+  const auto& extent = named_.gauge.lattice.global_extent();
+  Record record{configuration_.label(),
+                {{"number", configuration_.number},
+                 {"gauge", named_.origin},
+                 {"gauge_digest", gauge_digest(named_.gauge, common_)},
+                 {"lattice", std::vector<long long>(extent.begin(), extent.end())},
+                 {"plaquette", gauge_averages(named_.gauge, domain_).plaquette}},
+                {}};
+  for (const MeasureCorrelator& c : plan_.correlators) {
+    const std::vector<std::uint64_t> size = {static_cast<std::uint64_t>(plan_.positions()), c.momenta.names.size(),
+                                             c.structures.size(), static_cast<std::uint64_t>(extent[3])};
+    std::vector<std::string> quarks;
+    for (const int node : c.propagators) quarks.push_back(plan_.nodes[node].name);
+    record.arrays.push_back({c.name,
+                             size,
+                             std::vector<Complex64>(size[0] * size[1] * size[2] * size[3]),
+                             {{"kind", c.kind},
+                              {"axes", "position momentum structure t"},
+                              {"propagators", fmt::format("{}", fmt::join(quarks, " "))},
+                              {"structures", fmt::format("{}", fmt::join(c.structures, " "))},
+                              {"momenta", flat(c.momenta.names)},
+                              {"positions", flat(positions_[plan_.nodes[c.propagators[0]].source])}}});
+  }
+  return record;
+}
+
+Record MeasureRun::operator()() {
+  Record record = begun();
+  const int nodes = static_cast<int>(plan_.nodes.size());
+  const std::vector<GraphStep> steps = schedule(plan_.graph(named_.gauge.lattice));
+  for (int position = 0; position < plan_.positions(); ++position)
+    for (const GraphStep& step : steps) {
+      stops_.look();
+      if (step.node < nodes)
+        make(step.node, position);
+      else
+        contract(step.node - nodes, position, record.arrays[step.node - nodes]);
+      for (const int n : step.freed)
+        if (n < nodes) propagators_[n].reset();
+    }
+  std::vector<std::string> names;
+  for (const PropagatorNode& n : plan_.nodes) names.push_back(n.name);
+  record.arrays.push_back({"solves",
+                           {static_cast<std::uint64_t>(plan_.positions()), plan_.nodes.size(), columns_of_dirac, 2},
+                           solves_,
+                           {{"axes", "position propagator column (iterations, residual)"},
+                            {"propagators", fmt::format("{}", fmt::join(names, " "))}}});
+  return record;
+}
+
+}  // namespace quarksmith::apps

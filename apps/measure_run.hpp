@@ -1,0 +1,46 @@
+/// \file
+/// What `quarksmith measure` does on a configuration.
+#pragma once
+
+#include "apps/interrupt.hpp"
+#include "apps/measure_file.hpp"
+#include "runtime/io/record.hpp"
+
+namespace quarksmith::apps {
+
+class MeasureRun {
+ public:
+  /// \param progress is told how many propagators of this configuration are there, and what is under way.
+  MeasureRun(const MeasurePlan& plan, const Configuration& configuration, NamedGauge named, const CommonOptions& common,
+             Stops& stops, std::function<void(double done, const std::string& note)> progress);
+  ~MeasureRun();
+
+  /// All that is measured. Collective; all ranks get the same. \throws Stopped; Error a solve did not converge.
+  Record operator()();
+
+ private:
+  class Links;
+  struct Quark;
+  void solve(int node, int position);
+  void make(int node, int position);
+  void contract(int correlator, int position, RecordArray& to) const;
+  Quark& quark(int n);
+  SpinorField sources(int node, int position, int first, int count, const BasisInfo& basis);
+  Record begun() const;
+
+  const MeasurePlan& plan_;
+  const Configuration& configuration_;
+  NamedGauge named_;
+  const CommonOptions& common_;
+  Stops& stops_;
+  std::function<void(double, const std::string&)> progress_;
+  DomainPointer domain_;
+  std::unique_ptr<Links> links_;
+  std::vector<std::unique_ptr<Quark>> quarks_;
+  std::vector<std::vector<Coordinates>> positions_;       ///< by source
+  std::vector<std::unique_ptr<Propagator>> propagators_;  ///< by node, those that are there
+  std::vector<double> solves_;                            ///< iterations and residual of each column
+  double made_ = 0;                                       ///< propagators that were solved for
+};
+
+}  // namespace quarksmith::apps
