@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/measure_file.hpp"
+#include "apps/measure_lines.hpp"
 #include "runtime/error.hpp"
 #include "solvers/measure/baryons.hpp"
-#include "solvers/measure/correlators.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -49,36 +48,12 @@ MomentumGroups read_momenta(TomlReader& table) {
   return m;
 }
 
-/// A propagator by the name that a key gives.
-int propagator_named(TomlReader& table, const char* key, const std::string& name, const MeasurePlan& plan) {
-  const auto found = plan.propagators.find(name);
-  if (found != plan.propagators.end()) return found->second;
-  std::vector<std::string> known;
-  for (const auto& [other, node] : plan.propagators) known.push_back(other);
-  table.fail(table.find(key)->line, fmt::format("{}: there is no propagator '{}'; {}use {}", key, printable(name),
-                                                suggestion(name, known), fmt::join(known, ", ")));
-}
-
-int gamma_named(TomlReader& table, const std::string& name) {
-  const auto& names = meson_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
-    table.fail(table.find("gammas")->line,
-               fmt::format("gammas: '{}' is unknown; {}use {}, or two of these, sink,source", printable(name),
-                           suggestion(name, names), fmt::join(names, ", ")));
-  return static_cast<int>(found - names.begin());
-}
-
 /// `same`: sixteen, each at both ends; `all`: all pairs; else a list of `g5` or `g5,gt`.
 std::vector<GammaPair> read_gammas(TomlReader& table) {
   std::vector<GammaPair> pairs;
   const TomlValue* given = table.find("gammas");
   if (given != nullptr && !std::holds_alternative<std::string>(given->value)) {
-    for (const std::string& text : table.texts("gammas")) {
-      const auto ends = split(text, ',');
-      if (ends.size() > 2) gamma_named(table, text);
-      pairs.push_back({gamma_named(table, ends[0]), gamma_named(table, ends.back())});
-    }
+    for (const std::string& text : table.texts("gammas")) pairs.push_back(gamma_pair_named(table, "gammas", text));
     return pairs;
   }
   const bool all = table.word("gammas", {"same", "all"}, "same") == "all";
@@ -88,64 +63,41 @@ std::vector<GammaPair> read_gammas(TomlReader& table) {
   return pairs;
 }
 
-void read_meson(TomlReader& table, const MeasurePlan& plan, MeasureCorrelator& c) {
-  const std::vector<std::string> quarks = table.texts("quarks");
-  if (quarks.size() != 2)
-    table.fail(table.find("quarks")->line, fmt::format("quarks: {} propagators; a meson has two", quarks.size()));
-  for (const std::string& name : quarks) c.propagators.push_back(propagator_named(table, "quarks", name, plan));
+void read_meson(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
+  c.propagators = read_meson_lines(table, plan);
   const std::vector<GammaPair> gammas = read_gammas(table);
   for (const GammaPair& g : gammas) {
     const std::string &sink = meson_names()[g.sink], &source = meson_names()[g.source];
     c.structures.push_back(g.sink == g.source ? sink : sink + "," + source);
   }
-  c.contract = [gammas](std::span<const Propagator* const> s, const MomentumPhases& phases, Communicator& ranks) {
-    return meson_sums(*s[0], *s[1], gammas, phases, ranks);
+  c.contract = [gammas](std::span<const Propagator* const> s, const ContractionPlace& place) {
+    return meson_sums(*s[0], *s[1], gammas, place.phases, place.ranks);
   };
 }
 
-void read_baryon(TomlReader& table, const MeasurePlan& plan, MeasureCorrelator& c) {
-  auto quarks = table.table("quarks", table.called() + ": quarks");
-  if (!quarks) table.fail("quarks is missing; give it a table, as {u = \"light\", d = \"light\", s = \"strange\"}");
-  std::string lines;
-  for (const auto& [letter, value] : quarks->contents().entries) {
-    if (letter.size() != 1)
-      quarks->fail(value.line, fmt::format("'{}' is no quark line; use u, d, s, 1 or 2", printable(letter)));
-    lines += letter;
-    c.propagators.push_back(propagator_named(*quarks, letter.c_str(), quarks->text(letter), plan));
-  }
+void read_baryon(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
+  const BaryonLines lines = read_baryon_lines(table, plan);
+  c.propagators = lines.nodes;
   std::vector<BaryonTerms> terms;
-  std::string used;
-  for (const std::string& name : table.texts("interpolators")) {
-    const int line = table.find("interpolators")->line;
-    try {
-      for (const char letter : lines_of_baryon(name)) {
-        used += letter;
-        if (lines.find(letter) == std::string::npos)
-          table.fail(line, fmt::format("interpolator '{}' has a quark {}, of which quarks has no propagator; add it",
-                                       name, letter));
-      }
-    } catch (const UnknownName& e) {
-      table.fail(line, e.what());
-    }
-    for (const Baryon& b : baryons_of(name, lines)) {
+  const std::vector<std::string> names = table.texts("interpolators");
+  if (names.empty()) table.fail(table.find("interpolators")->line, "interpolators is empty; name some");
+  require_lines(table, "interpolators", names, lines);
+  for (const std::string& name : names)
+    for (const Baryon& b : baryons_of(name, lines.letters)) {
       c.structures.push_back(b.spin.empty() ? b.name : b.name + "/" + b.spin);
       terms.push_back(b.terms);
     }
-  }
-  if (terms.empty()) table.fail(table.find("interpolators")->line, "interpolators is empty; name some");
-  for (const char letter : lines)
-    if (used.find(letter) == std::string::npos)
-      quarks->fail(fmt::format("no interpolator has a quark {}; leave it out", letter));
-  c.contract = [terms](std::span<const Propagator* const> s, const MomentumPhases& phases, Communicator& ranks) {
-    return baryon_sums(s, terms, phases, ranks);
+  c.contract = [terms](std::span<const Propagator* const> s, const ContractionPlace& place) {
+    return baryon_sums(s, terms, place.phases, place.ranks);
   };
 }
 
 struct KindOfCorrelator {
   const char* name;
-  void (*read)(TomlReader& table, const MeasurePlan& plan, MeasureCorrelator& c);
+  void (*read)(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c);
 };
-constexpr KindOfCorrelator correlator_kinds[] = {{"meson", read_meson}, {"baryon", read_baryon}};
+constexpr KindOfCorrelator correlator_kinds[] = {
+    {"meson", read_meson}, {"baryon", read_baryon}, {"three-point", read_three_point}};
 
 /// \throws UsageError propagators do not begin at the same sites.
 void require_one_origin(const TomlReader& table, const MeasurePlan& plan, const MeasureCorrelator& c) {
@@ -161,7 +113,7 @@ void require_one_origin(const TomlReader& table, const MeasurePlan& plan, const 
 
 }  // namespace
 
-MeasureCorrelator read_correlator(TomlReader& table, const MeasurePlan& plan) {
+MeasureCorrelator read_correlator(TomlReader& table, MeasurePlan& plan) {
   MeasureCorrelator c;
   std::vector<std::string> names;
   for (const KindOfCorrelator& kind : correlator_kinds) names.emplace_back(kind.name);

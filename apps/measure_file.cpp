@@ -269,14 +269,18 @@ std::vector<Complex64> MomentumGroups::averaged(const std::vector<Complex64>& su
 std::vector<GraphNode> MeasurePlan::graph(const Lattice& lattice) const {
   std::vector<GraphNode> all;
   const std::size_t bytes = static_cast<std::size_t>(lattice.sites()) * sizeof(Propagator::site[0]);
-  for (const PropagatorNode& n : nodes)
-    all.push_back({n.of < 0 ? std::vector<int>() : std::vector<int>{n.of}, bytes, n.quark});
-  for (const MeasureCorrelator& c : correlators) {
-    std::vector<int> inputs = c.propagators;
+  const auto add = [&all](std::vector<int> inputs, GraphNode node) {
     std::sort(inputs.begin(), inputs.end());
     inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
-    all.push_back({inputs, 0, -1, true});
-  }
+    node.inputs = inputs;
+    all.push_back(node);
+  };
+  for (const PropagatorNode& n : nodes)
+    add(n.sequential ? n.sequential->inputs
+        : n.of < 0   ? std::vector<int>()
+                     : std::vector<int>{n.of},
+        {{}, bytes, n.quark});
+  for (const MeasureCorrelator& c : correlators) add(c.propagators, {{}, 0, -1, true});
   return all;
 }
 
@@ -336,11 +340,12 @@ MeasurePlan read_measure(TomlReader& file, const std::filesystem::path& folder, 
     plan.correlators.back().name = name;
     t.done();
   }
+  std::set<int> used;
+  for (const MeasureCorrelator& c : plan.correlators) used.insert(c.propagators.begin(), c.propagators.end());
+  for (const PropagatorNode& n : plan.nodes)
+    if (n.sequential) used.insert(n.sequential->inputs.begin(), n.sequential->inputs.end());
   for (const auto& [name, node] : plan.propagators)
-    if (std::none_of(plan.correlators.begin(), plan.correlators.end(), [n = node](const MeasureCorrelator& c) {
-          return std::find(c.propagators.begin(), c.propagators.end(), n) != c.propagators.end();
-        }))
-      file.fail(fmt::format("propagator '{}' is in no correlator; leave it out", name));
+    if (!used.contains(node)) file.fail(fmt::format("propagator '{}' is in no correlator; leave it out", name));
   if (plan.correlators.empty()) file.fail("nothing is measured: there is no [[correlator]]; give one");
   for (const MeasureQuark& q : plan.quarks) plan.reach = std::max(plan.reach, q.action.reach());
   file.done();

@@ -50,13 +50,32 @@ struct MeasureQuark {
   std::string smear_links;
 };
 
+/// What a sequential source is made of.
+struct SequentialSource {
+  std::vector<int> inputs;  ///< nodes
+  std::size_t line = 0;     ///< the one of them that carries the current
+  /// The derivative of the two-point function by it.
+  std::function<Propagator(std::span<const Propagator* const> inputs)> derivative;
+  int separation = 0;  ///< of sink and source in time
+  Momentum momentum{};
+};
+
 /// A propagator that is solved for, or another one with a smeared sink.
 struct PropagatorNode {
   std::string name;
-  int quark = -1, source = -1;
-  int of = -1;  ///< the propagator whose sink is smeared; -1: none, it is solved for
-  QuarkSmearing sink = {};
-  std::string links = {};  ///< as of MeasureSource
+  int quark = -1, source = -1;  ///< of a sequential one the source of its inputs
+  int of = -1;                  ///< the propagator whose sink is smeared; -1: none, it is solved for
+  QuarkSmearing sink = {};      ///< of the sequential source where there is one
+  std::string links = {};       ///< as of MeasureSource
+  std::shared_ptr<const SequentialSource> sequential = nullptr;
+};
+
+/// Where and how propagators are contracted.
+struct ContractionPlace {
+  MomentumPhases phases;
+  Communicator& ranks;
+  /// U_mu(x) S(x + mu) with the links and the boundary of a quark.
+  std::function<Propagator(const Propagator& s, int mu)> ahead;
 };
 
 /// Momenta of a correlator; the results of a group are averaged.
@@ -76,8 +95,9 @@ struct MeasureCorrelator {
   std::vector<int> propagators;         ///< nodes, in the order in which `contract` takes them
   std::vector<std::string> structures;  ///< what it has for each momentum
   MomentumGroups momenta;
-  std::function<std::vector<Complex64>(std::span<const Propagator* const>, const MomentumPhases&, Communicator&)>
-      contract;
+  std::function<std::vector<Complex64>(std::span<const Propagator* const>, const ContractionPlace&)> contract;
+  int ahead = -1;       ///< quark of ContractionPlace::ahead
+  int sequential = -1;  ///< the node whose two-point function at the sink is told
 };
 
 struct MeasurePlan {
@@ -108,7 +128,7 @@ ConfigurationList read_configurations(TomlReader& file, const std::filesystem::p
 /// \throws UsageError the message names file, line and remedy.
 MeasurePlan read_measure(TomlReader& file, const std::filesystem::path& folder, const Lattice& lattice);
 
-/// The correlators of a run, by the propagators in `plan`. \throws UsageError likewise.
-MeasureCorrelator read_correlator(TomlReader& table, const MeasurePlan& plan);
+/// A correlator of the propagators in `plan`, to which others that it needs are added. \throws UsageError likewise.
+MeasureCorrelator read_correlator(TomlReader& table, MeasurePlan& plan);
 
 }  // namespace quarksmith::apps

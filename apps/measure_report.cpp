@@ -46,13 +46,17 @@ std::string node_text(const MeasurePlan& plan, int node) {
   }
   const PropagatorNode& n = plan.nodes[node];
   if (n.of >= 0) return fmt::format("propagator '{}': sink of '{}' smeared", n.name, plan.nodes[n.of].name);
+  if (n.sequential)
+    return fmt::format("sequential propagator of '{}': 12 solves of quark '{}' for its sink", n.name,
+                       plan.quarks[n.quark].name);
   return fmt::format("propagator '{}': 12 solves of quark '{}' for source '{}'", n.name, plan.quarks[n.quark].name,
                      plan.sources[n.source].name);
 }
 
 std::string name_of_node(const MeasurePlan& plan, int node) {
   const int nodes = static_cast<int>(plan.nodes.size());
-  return node < nodes ? plan.nodes[node].name : plan.correlators[node - nodes].name;
+  if (node >= nodes) return plan.correlators[node - nodes].name;
+  return (plan.nodes[node].sequential ? "sequential " : "") + plan.nodes[node].name;
 }
 
 double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "apps/contraction.hpp"
 #include "runtime/error.hpp"
 #include "solvers/gauge/link_smearing.hpp"
+#include "solvers/measure/sequential.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -22,14 +22,7 @@ const ChoiceNames key_names = {"a larger max_iterations", "solver = \"cg\"", "pr
 void turn_phases(HostSpinor& source, const Momentum& p, const Coordinates& origin) {
   const Lattice& l = source.lattice;
   for (long long i = 0; i < l.sites(); ++i) {
-    const Coordinates x = l.coordinates(i);
-    double angle = 0;
-    for (int mu = 0; mu < 3; ++mu) {
-      const int extent = l.global_extent(mu);
-      angle +=
-          static_cast<double>(static_cast<long long>(p[mu]) * (x[mu] + l.origin(mu) - origin[mu]) % extent) / extent;
-    }
-    const Complex64 phase = std::polar(1.0, 2 * std::numbers::pi * angle);
+    const Complex64 phase = phase_at(l, l.coordinates(i), p, origin);
     for (Complex64& z : source.site[i]) z *= phase;
   }
 }
@@ -57,7 +50,10 @@ class MeasureRun::Links {
   /// With all reals, as actions take them.
   std::shared_ptr<const LinkField> whole(const std::string& text) {
     auto& found = whole_[text];
-    if (!found) found = std::make_shared<const LinkField>(smear_on_device(link_smearing_of(text), gauge_, domain_));
+    if (!found)
+      found = std::make_shared<const LinkField>(
+          text.empty() ? upload(gauge_, domain_, find_precision("double"), full_storage(gauge_.colours()))
+                       : smear_on_device(link_smearing_of(text), gauge_, domain_));
     return found;
   }
   std::shared_ptr<const LinkField> for_quarks(const std::string& text) {
@@ -118,17 +114,38 @@ MeasureRun::Quark& MeasureRun::quark(int n) {
   return *quarks_[n];
 }
 
-SpinorField MeasureRun::sources(int node, int position, int first, int count, const BasisInfo& basis) {
-  const MeasureSource& s = plan_.sources[plan_.nodes[node].source];
-  const Coordinates& origin = positions_[plan_.nodes[node].source][position];
+std::unique_ptr<Propagator> MeasureRun::sequential_source(int node, int position) {
+  const PropagatorNode& n = plan_.nodes[node];
+  if (!n.sequential) return nullptr;
+  const SequentialSource& q = *n.sequential;
+  std::vector<const Propagator*> inputs;
+  for (const int input : q.inputs) inputs.push_back(propagators_[input].get());
+  const Coordinates& origin = positions_[n.source][position];
+  auto f = std::make_unique<Propagator>(q.derivative(inputs));
+  const int time = (origin[3] + q.separation) % named_.gauge.lattice.global_extent(3);
+  at_sink_[node].push_back(make_sequential_source(*f, *inputs[q.line], time, q.momentum, origin, common_.ranks()));
+  return f;
+}
+
+SpinorField MeasureRun::sources(int node, int position, int first, int count, const BasisInfo& basis,
+                                const Propagator* f) {
+  const PropagatorNode& n = plan_.nodes[node];
+  const MeasureSource& s = plan_.sources[n.source];
+  const Coordinates& origin = positions_[n.source][position];
   const SourceSettings settings = s.at(origin, named_.gauge.lattice);
   SpinorField b(domain_, find_precision("double"), Subset::full, count);
+  HostSpinor source(named_.gauge.lattice);
   for (int i = 0; i < count; ++i) {
-    HostSpinor source = make_source(settings, named_.gauge.lattice, (first + i) / 3, (first + i) % 3);
-    if (s.momentum != Momentum{}) turn_phases(source, s.momentum, origin);
+    if (f != nullptr) {
+      f->get_column(first + i, source);
+    } else {
+      source = make_source(settings, named_.gauge.lattice, (first + i) / 3, (first + i) % 3);
+      if (s.momentum != Momentum{}) turn_phases(source, s.momentum, origin);
+    }
     upload(source, b, basis, i);
   }
-  if (s.smearing) smear(s.smearing, links_->for_quarks(s.links), b);
+  const QuarkSmearing& how = f != nullptr ? n.sink : s.smearing;
+  if (how) smear(how, links_->for_quarks(f != nullptr ? n.links : s.links), b);
   return b;
 }
 
@@ -138,10 +155,11 @@ void MeasureRun::solve(int node, int position) {
   const BasisInfo& basis = q.solver->basis();
   auto propagator = std::make_unique<Propagator>(named_.gauge.lattice);
   HostSpinor column(named_.gauge.lattice);
+  const std::unique_ptr<Propagator> f = sequential_source(node, position);
   for (int first = 0; first < columns_of_dirac; first += q.width) {
     const int count = std::min(q.width, columns_of_dirac - first);
     progress_(made_ + first / double(columns_of_dirac), n.name);
-    const SpinorField b = sources(node, position, first, count, basis);
+    const SpinorField b = sources(node, position, first, count, basis, f.get());
     SpinorField x(domain_, find_precision("double"), Subset::full, count);
     const std::vector<SolveReport> reports = q.solver->solve_sources(x, b);
     const auto title = [&](int i) {
@@ -186,12 +204,16 @@ void MeasureRun::make(int node, int position) {
   propagators_[node] = std::move(propagator);
 }
 
-void MeasureRun::contract(int correlator, int position, RecordArray& to) const {
+void MeasureRun::contract(int correlator, int position, RecordArray& to) {
   const MeasureCorrelator& c = plan_.correlators[correlator];
   std::vector<const Propagator*> inputs;
   for (const int node : c.propagators) inputs.push_back(propagators_[node].get());
   const Coordinates& origin = positions_[plan_.nodes[c.propagators[0]].source][position];
-  const auto sums = c.contract(inputs, {c.momenta.all(), origin}, common_.ranks());
+  const auto ahead = [&](const Propagator& s, int mu) {
+    const MeasureQuark& q = plan_.quarks[c.ahead];
+    return ahead_of(s, mu, links_->whole(q.smear_links), q.action.setting().boundary);
+  };
+  const auto sums = c.contract(inputs, {{c.momenta.all(), origin}, common_.ranks(), ahead});
   const auto means = c.momenta.averaged(sums, static_cast<int>(c.structures.size()), origin[3]);
   std::copy(means.begin(), means.end(), std::get<std::vector<Complex64>>(to.numbers).begin() + position * means.size());
 }
@@ -237,6 +259,9 @@ Record MeasureRun::operator()() {
       for (const int n : step.freed)
         if (n < nodes) propagators_[n].reset();
     }
+  for (std::size_t n = 0; n < plan_.correlators.size(); ++n)
+    if (const int node = plan_.correlators[n].sequential; node >= 0)
+      record.arrays[n].attributes["two_point_at_sink"] = at_sink_[node];
   std::vector<std::string> names;
   for (const PropagatorNode& n : plan_.nodes) names.push_back(n.name);
   record.arrays.push_back({"solves",

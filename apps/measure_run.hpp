@@ -23,9 +23,12 @@ class MeasureRun {
   struct Quark;
   void solve(int node, int position);
   void make(int node, int position);
-  void contract(int correlator, int position, RecordArray& to) const;
+  void contract(int correlator, int position, RecordArray& to);
   Quark& quark(int n);
-  SpinorField sources(int node, int position, int first, int count, const BasisInfo& basis);
+  /// Columns of the sources. \param f of a sequential one, all of it.
+  SpinorField sources(int node, int position, int first, int count, const BasisInfo& basis, const Propagator* f);
+  /// Null of a propagator whose source is none of others.
+  std::unique_ptr<Propagator> sequential_source(int node, int position);
   Record begun() const;
 
   const MeasurePlan& plan_;
@@ -39,6 +42,7 @@ class MeasureRun {
   std::vector<std::unique_ptr<Quark>> quarks_;
   std::vector<std::vector<Coordinates>> positions_;       ///< by source
   std::vector<std::unique_ptr<Propagator>> propagators_;  ///< by node, those that are there
+  std::map<int, std::vector<Complex64>> at_sink_;         ///< of sequential nodes, by position
   std::vector<double> solves_;                            ///< iterations and residual of each column
   double made_ = 0;                                       ///< propagators that were solved for
 };

@@ -37,6 +37,12 @@ struct StagedMomenta {
   }
 };
 
+/// n (x - x0) / L but for whole turns, so that the phase of a site does not depend on how far it is from the origin.
+double turns(const Lattice& lattice, int mu, int n, int x, const Coordinates& origin) {
+  const int extent = lattice.global_extent(mu);
+  return static_cast<double>(static_cast<long long>(n) * (x + lattice.origin(mu) - origin[mu]) % extent) / extent;
+}
+
 class Summation {
  public:
   Summation(const Lattice& lattice, const MomentumPhases& phases, int count, const RowValues& values)
@@ -62,10 +68,7 @@ class Summation {
  private:
   /// exp(i p (x - x0)) of one direction; x within this part.
   Complex64 phase(int mu, int n, int x) const {
-    const int extent = lattice_.global_extent(mu);
-    // An integer multiple of 2 pi / L, so that the phase of a site does not depend on how far it is from the origin.
-    const long long steps = static_cast<long long>(n) * (x + lattice_.origin(mu) - origin_[mu]) % extent;
-    return std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(steps) / extent);
+    return std::polar(1.0, 2 * std::numbers::pi * turns(lattice_, mu, n, x, origin_));
   }
 
   void add(Complex64 phase, const Complex64* from, Complex64* to) const {
@@ -104,6 +107,12 @@ class Summation {
 };
 
 }  // namespace
+
+Complex64 phase_at(const Lattice& lattice, const Coordinates& x, const Momentum& p, const Coordinates& origin) {
+  double sum = 0;
+  for (int mu = 0; mu < 3; ++mu) sum += turns(lattice, mu, p[mu], x[mu], origin);
+  return std::polar(1.0, 2 * std::numbers::pi * sum);
+}
 
 std::vector<Momentum> momenta_up_to(int largest_square) {
   const int most = static_cast<int>(std::sqrt(static_cast<double>(largest_square)));

@@ -18,6 +18,9 @@ std::vector<Momentum> momenta_up_to(int largest_square);
 /// What permutations and signs make of one, itself among them.
 std::vector<Momentum> equivalents_of(const Momentum& p);
 
+/// exp(i p.(x - x0)). \param x within this part; the origin is of the whole lattice.
+Complex64 phase_at(const Lattice& lattice, const Coordinates& x, const Momentum& p, const Coordinates& origin);
+
 /// Sites of a row along x that contractions work on together, a number of each.
 inline constexpr int row_sites = 8;
 /// A number at each of these sites.

@@ -198,6 +198,49 @@ def test_a_wrong_description_is_one_clear_error(quarksmith, tmp_path, change, me
     assert [p.name for p in tmp_path.iterdir()] == ["run.toml"]
 
 
+THREE_POINT = """
+[[correlator]]
+name = "charge"
+kind = "three-point"
+of = "baryon"
+interpolator = "proton/up"
+quarks = {u = "l", d = "l"}
+line = "u"
+separation = 3
+currents = ["conserved_V4", "V4"]
+"""
+
+
+def test_the_conserved_charge_is_1(quarksmith, tmp_path):
+    """At each time between source and sink that of two quarks, of any configuration."""
+    text = EXAMPLE.replace("kappa = 0.12\n", "kappa = 0.12\ntol = 1e-12\n") + THREE_POINT
+    quarksmith("measure", write(tmp_path, text), "--out", "r.h5", "--json", "r.json")
+    for configuration in json.loads((tmp_path / "r.json").read_text())["configurations"]:
+        result = configuration["results"]["charge"]
+        charge = np.array(result["values"])[:, 0, 0] @ [1, 1j]
+        at_sink = np.array(result["two_point_at_sink"]) @ [1, 1j]
+        jump = charge[:, 2] - charge[:, 3]  # the links behind and ahead of the sink
+        assert jump == pytest.approx(at_sink, rel=1e-10)
+        assert charge[:, 0] == pytest.approx(charge[:, 2], rel=1e-10)
+
+
+WRONG_THREE_POINT = [
+    (('"proton/up"', '"proton"'), "interpolator 'proton' is unknown; use proton/up, proton/dn"),
+    (('line = "u"', 'line = "s"'), "line 's'; use one of the quarks: d, u"),
+    (('"V4"]', '"V5"]'), "current 'V5' is unknown"),
+    (('action = "clover"', 'action = "clover"\nanisotropy = "2,1"'), "isotropic Wilson operator"),
+    (("separation = 3", ""), "separation is missing; give it a whole number"),
+    (('of = "baryon"', 'of = "tetraquark"'), "of 'tetraquark' is unknown"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), WRONG_THREE_POINT, ids=[m for _, m in WRONG_THREE_POINT])
+def test_a_wrong_three_point_function_is_refused(quarksmith, tmp_path, change, message):
+    assert change[0] in EXAMPLE + THREE_POINT
+    write(tmp_path, (EXAMPLE + THREE_POINT).replace(*change))
+    assert message in quarksmith.refuses("measure", "run.toml", "--dry-run")
+
+
 def test_options_that_mean_nothing_are_refused(quarksmith, tmp_path):
     write(tmp_path)
     assert "--out FILE.h5, or --dry-run" in quarksmith.refuses("measure", "run.toml")

@@ -161,3 +161,121 @@ def test_lalibe(measured):
         else:
             found = ours(results[name + sink], integers(p), "g5")
         assert difference(found, expected) < 4e-12, key
+
+
+def three_point(name, of, momenta, **keys):
+    return table("correlator", name=name, kind="three-point", of=of, momenta=momenta, **keys)
+
+
+def test_rough_field_three_point(measured):
+    """Local and conserved currents in mesons and protons, with momenta of sink and current."""
+    case = reference("two_and_three_point_rough_field.json")["three_point"]
+    momenta = [list(q) for q in sorted({tuple(integers(key.split("/")[-1])) for key in case if "/q" in key})]
+    sinks = sorted({tuple(key.split("/")[:-2]) if "/q" in key else tuple(key.split("/")[:-1]) for key in case})
+    text = run_file(
+        ROUGH,
+        table("source", name="s", at=[1, 2, 3, 5], smearing="gaussian:1.5,6"),
+        quarks("s", "clover", {"l": {"kappa": 0.125}}, csw=1.0, tol=1e-13),
+        lattice=[4, 4, 4, 8],
+    )
+    for n, (what, sink) in enumerate(sinks):
+        currents = sorted(
+            {key.split("/")[-2] for key in case if "/q" in key and key.startswith("/".join(sinks[n]) + "/")}
+        )
+        common = {"separation": 3, "sink_momentum": integers(sink), "currents": currents}
+        if what == "pion_u":
+            text += three_point(f"c{n}", "meson", momenta, quarks=["l", "l"], gamma="g5", **common)
+        else:
+            text += three_point(
+                f"c{n}",
+                "baryon",
+                momenta,
+                quarks={"u": "l", "d": "l"},
+                line=what.split("_")[1],
+                interpolator="proton/up",
+                **common,
+            )
+    results = measured(text)
+    for key, expected in case.items():
+        *sink, last = key.split("/")
+        if last == "two_point_at_sink":
+            n = sinks.index(tuple(sink))
+            found = np.array(results[f"c{n}"]["two_point_at_sink"]) @ [1, 1j]
+            assert abs(found[0] - complex(*expected[0])) < 1e-12 * abs(found[0])
+            continue
+        *sink, current, q = key.split("/")
+        result = results[f"c{sinks.index(tuple(sink))}"]
+        assert difference(ours(result, integers(q), current), expected) < 1e-10, key
+
+
+def test_lalibe_three_point(measured):
+    """All bilinears in a proton, summed with momenta and, by all of these, at single sites."""
+    case = reference("three_point_lalibe.json")["correlators"]
+    names = sorted({key.split("/")[0] for key in case})
+    momenta = [[x, y, z] for x in range(4) for y in range(4) for z in range(4)]
+    text = run_file(WEAK, table("source", name="g", at=[0, 0, 0, 0], smearing="gaussian:2,5"))
+    text += quarks("g", "clover", {"u": {"mass": 0.1}, "d": {"mass": 0.2}}, csw=1.17, tol=1e-13)
+    text += table("quark", name="seq", action="clover", mass=0.5, csw=1.17, tol=1e-13)
+    text += three_point(
+        "c",
+        "baryon",
+        momenta,
+        quarks={"u": "u", "d": "d"},
+        interpolator="proton/up",
+        line="u",
+        quark="seq",
+        separation=5,
+        currents=names,
+    )
+    result = measured(text)["c"]
+    for key, expected in case.items():
+        name, what = key.split("/")
+        if what.startswith("q"):
+            assert difference(ours(result, integers(what), name), expected) < 5e-9, key
+        else:
+            x, y, z, t = integers(what)
+            waves = [np.exp(-0.5j * np.pi * np.dot(q, [x, y, z])) * ours(result, q, name)[t] for q in momenta]
+            scale = max(abs(ours(result, (0, 0, 0), name))) / 64
+            assert abs(np.mean(waves) - complex(*expected)) < 5e-9 * scale, key
+
+
+def open_in_time(path, extents=(4, 4, 4, 8)):
+    """The field of Chroma's tests with time links of the last slice 0, in Bridge++'s format: one number a line."""
+    data = WEAK.read_bytes()
+    at = data.index(b"ildg-binary-data\0") - 16 + 144
+    links = np.frombuffer(data, ">f8", 4 * 18 * np.prod(extents), at).reshape(*extents[::-1], 4, 18).copy()
+    links[-1, :, :, :, 3] = 0
+    path.write_text("\n".join(f"{x:.17g}" for x in links.ravel()) + "\n")
+    return path
+
+
+def test_chroma_sequential_sources(measured, tmp_path):
+    """Form factors of mesons and nucleons with a smeared sink at the time of the source, the lattice open in time."""
+    case = reference("sequential_sources_chroma.json")["cases"]
+    text = run_file(
+        open_in_time(tmp_path / "open.txt"),
+        table("source", name="g", at=[0, 0, 0, 6], smearing="gaussian:2,5"),
+        table("quark", name="q", action="wilson", kappa=0.11, boundary="periodic", tol=1e-12),
+        table("propagator", name="s", quark="q", source="g", sink="gaussian:2,5"),
+        lattice=[4, 4, 4, 8],
+        allow_non_su3=True,
+    )
+    mesons = {"a0-a0": "1", "a0-pion_1": "g5,1", "pion_1-pion_1": "g5"}
+    for name in case:
+        common = {"separation": 0, "currents": ["1", "gt", "g5"]}
+        if name in mesons:
+            more = {"quarks": ["s", "s"], "gamma": mesons[name], "sink_momentum": [1, 0, 0]}
+        else:
+            more = {"quarks": {"1": "s", "2": "s"}, "interpolator": "chroma-9", "sink_momentum": [-1, 0, 0]}
+            more["line"] = {"U": "2", "D": "1"}[name.split("_")[1]]
+        text += three_point(name, "meson" if name in mesons else "baryon", [[0, 0, 0]], **common, **more)
+    results = measured(text)
+    for name, expected in case.items():
+        largest = max(np.abs(np.array(c) @ [1, 1j]).max() for c in expected["form_factor_q0"].values())
+        for gamma, values in expected["form_factor_q0"].items():
+            current = {"gamma0": "1", "gamma8": "gt", "gamma15": "g5"}[gamma]
+            found = np.roll(ours(results[name], (0, 0, 0), current), 6)  # theirs counts from t = 0
+            assert abs(found - np.array(values) @ [1, 1j]).max() < 2e-6 * largest, (name, gamma)
+        if name != "a0-pion_1":  # whose ends differ
+            loop = complex(*expected["loopback_smeared"]["value"])
+            assert abs(complex(*results[name]["two_point_at_sink"][0]) - loop) < 1e-6 * abs(loop), name
