@@ -169,6 +169,7 @@ class Measurements {
           progress.show(done + (solves > 0 ? part / solves : 0), fmt::format("configuration {} {}", c.number, note));
         });
         keep(c, run());
+        o_.common.info(run.spent());
         longest = std::max(longest, now() - begun);
       }
       progress.show(++done);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "apps/contraction.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "solvers/gauge/link_smearing.hpp"
 #include "solvers/measure/sequential.hpp"
@@ -245,6 +246,11 @@ Record MeasureRun::begun() const {
   return record;
 }
 
+std::string MeasureRun::spent() const {
+  return fmt::format("configuration {}: propagators {:.3g} s, smeared sinks {:.3g} s, correlators {:.3g} s",
+                     configuration_.number, solving_, smearing_, contracting_);
+}
+
 Record MeasureRun::operator()() {
   Record record = begun();
   const int nodes = static_cast<int>(plan_.nodes.size());
@@ -252,10 +258,14 @@ Record MeasureRun::operator()() {
   for (int position = 0; position < plan_.positions(); ++position)
     for (const GraphStep& step : steps) {
       stops_.look();
-      if (step.node < nodes)
+      const double begun = now();
+      if (step.node < nodes) {
         make(step.node, position);
-      else
+        (plan_.nodes[step.node].of < 0 ? solving_ : smearing_) += now() - begun;
+      } else {
         contract(step.node - nodes, position, record.arrays[step.node - nodes]);
+        contracting_ += now() - begun;
+      }
       for (const int n : step.freed)
         if (n < nodes) propagators_[n].reset();
     }

@@ -17,6 +17,8 @@ class MeasureRun {
 
   /// All that is measured. Collective; all ranks get the same. \throws Stopped; Error a solve did not converge.
   Record operator()();
+  /// Where the time went, in words.
+  std::string spent() const;
 
  private:
   class Links;
@@ -45,6 +47,7 @@ class MeasureRun {
   std::map<int, std::vector<Complex64>> at_sink_;         ///< of sequential nodes, by position
   std::vector<double> solves_;                            ///< iterations and residual of each column
   double made_ = 0;                                       ///< propagators that were solved for
+  double solving_ = 0, smearing_ = 0, contracting_ = 0;   ///< seconds
 };
 
 }  // namespace quarksmith::apps
