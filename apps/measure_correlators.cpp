@@ -8,6 +8,7 @@
 #include "apps/measure_lines.hpp"
 #include "runtime/error.hpp"
 #include "solvers/measure/baryons.hpp"
+#include "solvers/measure/staggered_hadrons.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -92,12 +93,43 @@ void read_baryon(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
   };
 }
 
+void read_staggered(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
+  c.propagators = read_meson_lines(table, plan);
+  std::vector<StaggeredMeson> chosen;
+  std::vector<std::string> known;
+  for (const StaggeredMeson& m : staggered_mesons()) known.emplace_back(m.name);
+  for (const std::string& name : table.texts("mesons")) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end())
+      table.fail(table.find("mesons")->line, fmt::format("mesons: '{}' is unknown; {}use {}", printable(name),
+                                                         suggestion(name, known), fmt::join(known, ", ")));
+    chosen.push_back(staggered_mesons()[found - known.begin()]);
+    c.structures.push_back(name);
+  }
+  if (chosen.empty()) table.fail(table.find("mesons")->line, "mesons is empty; name some");
+  c.contract = [chosen](std::span<const Propagator* const>, const ContractionPlace& place) {
+    return staggered_meson_sums(*place.staggered[0], *place.staggered[1], chosen, place.phases, place.ranks);
+  };
+}
+
+void read_staggered_nucleon(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
+  c.propagators = {propagator_named(table, "quark", table.text("quark"), plan)};
+  c.structures = {"nucleon"};
+  c.contract = [](std::span<const Propagator* const>, const ContractionPlace& place) {
+    return staggered_nucleon_sums(*place.staggered[0], place.phases, place.ranks);
+  };
+}
+
 struct KindOfCorrelator {
   const char* name;
+  bool staggered;  ///< it is of staggered quarks, others are of Dirac quarks
   void (*read)(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c);
 };
-constexpr KindOfCorrelator correlator_kinds[] = {
-    {"meson", read_meson}, {"baryon", read_baryon}, {"three-point", read_three_point}};
+constexpr KindOfCorrelator correlator_kinds[] = {{"meson", false, read_meson},
+                                                 {"baryon", false, read_baryon},
+                                                 {"three-point", false, read_three_point},
+                                                 {"staggered-meson", true, read_staggered},
+                                                 {"staggered-nucleon", true, read_staggered_nucleon}};
 
 /// \throws UsageError propagators do not begin at the same sites.
 void require_one_origin(const TomlReader& table, const MeasurePlan& plan, const MeasureCorrelator& c) {
@@ -120,7 +152,16 @@ MeasureCorrelator read_correlator(TomlReader& table, MeasurePlan& plan) {
   c.kind = table.word("kind", names);
   if (plan.propagators.empty()) table.fail("there is no [[propagator]] of which it could be made; give one");
   for (const KindOfCorrelator& kind : correlator_kinds)
-    if (c.kind == kind.name) kind.read(table, plan, c);
+    if (c.kind == kind.name) {
+      kind.read(table, plan, c);
+      std::vector<int> all = c.propagators;
+      if (c.sequential >= 0) all = plan.nodes[c.sequential].sequential->inputs;
+      for (const int node : all)
+        if (plan.staggered(node) != kind.staggered)
+          table.fail(fmt::format("kind {} is of {} quarks, propagator '{}' is not; use {}", kind.name,
+                                 kind.staggered ? "staggered" : "Dirac", plan.nodes[node].name,
+                                 kind.staggered ? "meson or baryon" : "staggered-meson or staggered-nucleon"));
+    }
   c.momenta = read_momenta(table);
   require_one_origin(table, plan, c);
   return c;

@@ -73,7 +73,7 @@ std::string read_own_name(TomlReader& table, const char* what, const std::set<st
   if (name.empty() || name != printable(name) || name.find_first_of("/ ,") != std::string::npos)
     table.fail(fmt::format("name '{}'; use letters, digits and the like without /, comma and space", printable(name)));
   if (taken.contains(name))
-    table.fail(fmt::format("there is a {} '{}' already; give each a name of its own", what, name));
+    table.fail(fmt::format("there is another '{}' already; give each {} a name of its own", name, what));
   table.call(fmt::format("{} '{}'", what, name));
   return name;
 }
@@ -171,9 +171,6 @@ MeasureQuark read_quark_table(TomlReader table, const MeasurePlan& plan, const L
   if (q.solver.stated.even_odd && !q.action.has_even_odd() && q.solver.choices.even_odd != "none")
     table.fail(table.find("even_odd")->line,
                fmt::format("action {} has no even-odd form with these parameters; use none", action));
-  if (q.action.spins() != 4)
-    table.fail(
-        fmt::format("action {}: quarks of `measure` are Dirac quarks; `quarksmith propagator` has others", action));
   table.done();
   return q;
 }
@@ -187,6 +184,10 @@ void read_propagator_table(TomlReader table, MeasurePlan& plan) {
   const std::string sink = table.text("sink", "point");
   const QuarkSmearing how = at_key(table, "sink", [&] { return sink_of(sink); });
   const std::string links = read_link_smearing(table, "sink_links");
+  const bool smeared_source = static_cast<bool>(plan.sources[solved.source].smearing);
+  if (plan.quarks[solved.quark].action.spins() != 4 && (how || smeared_source))
+    table.fail(fmt::format("quark '{}' is a staggered one: its sources and sinks are not smeared; leave {} out",
+                           plan.quarks[solved.quark].name, how ? "sink" : "the smearing of the source"));
   if (!links.empty() && !how)
     table.fail(table.find("sink_links")->line, "sink_links belongs to a smeared sink; leave it out");
   table.done();
@@ -268,7 +269,7 @@ std::vector<Complex64> MomentumGroups::averaged(const std::vector<Complex64>& su
 
 std::vector<GraphNode> MeasurePlan::graph(const Lattice& lattice) const {
   std::vector<GraphNode> all;
-  const std::size_t bytes = static_cast<std::size_t>(lattice.sites()) * sizeof(Propagator::site[0]);
+  const auto sites = static_cast<std::size_t>(lattice.sites());
   const auto add = [&all](std::vector<int> inputs, GraphNode node) {
     std::sort(inputs.begin(), inputs.end());
     inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
@@ -279,13 +280,16 @@ std::vector<GraphNode> MeasurePlan::graph(const Lattice& lattice) const {
     add(n.sequential ? n.sequential->inputs
         : n.of < 0   ? std::vector<int>()
                      : std::vector<int>{n.of},
-        {{}, bytes, n.quark});
+        {{}, sites * columns(n) * columns(n) * sizeof(Complex64), n.quark});
   for (const MeasureCorrelator& c : correlators) add(c.propagators, {{}, 0, -1, true});
   return all;
 }
 
 int MeasurePlan::solves() const {
-  return static_cast<int>(std::count_if(nodes.begin(), nodes.end(), [](const PropagatorNode& n) { return n.of < 0; }));
+  int all = 0;
+  for (const PropagatorNode& n : nodes)
+    if (n.of < 0) all += columns(n);
+  return all;
 }
 
 ConfigurationList read_configurations(TomlReader& file, const std::filesystem::path& folder) {
@@ -346,7 +350,16 @@ MeasurePlan read_measure(TomlReader& file, const std::filesystem::path& folder, 
     if (n.sequential) used.insert(n.sequential->inputs.begin(), n.sequential->inputs.end());
   for (const auto& [name, node] : plan.propagators)
     if (!used.contains(node)) file.fail(fmt::format("propagator '{}' is in no correlator; leave it out", name));
-  if (plan.correlators.empty()) file.fail("nothing is measured: there is no [[correlator]]; give one");
+  std::set<std::string> names = names_in(plan.correlators);
+  for (TomlReader& t : file.tables("observable", "an observable")) {
+    const std::string name = read_own_name(t, "observable", names);
+    plan.observables.push_back(read_observable(t, lattice));
+    names.insert(plan.observables.back().name = name);
+    t.done();
+  }
+  if (auto fixing = file.table("gauge_fixing", "[gauge_fixing]")) plan.fixing = read_gauge_fixing(*fixing);
+  if (plan.correlators.empty() && plan.observables.empty() && !plan.fixing)
+    file.fail("nothing is measured: there is no [[correlator]] and no [[observable]]; give one");
   for (const MeasureQuark& q : plan.quarks) plan.reach = std::max(plan.reach, q.action.reach());
   file.done();
   return plan;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/measure_observables.hpp"
 #include "apps/solver_keys.hpp"
 #include "solvers/measure/graph.hpp"
 #include "solvers/measure/momenta.hpp"
@@ -76,6 +77,7 @@ struct ContractionPlace {
   Communicator& ranks;
   /// U_mu(x) S(x + mu) with the links and the boundary of a quark.
   std::function<Propagator(const Propagator& s, int mu)> ahead;
+  std::vector<const StaggeredPropagator*> staggered;  ///< in the place of the others, of quarks of one spin
 };
 
 /// Momenta of a correlator; the results of a group are averaged.
@@ -106,12 +108,17 @@ struct MeasurePlan {
   std::vector<PropagatorNode> nodes;
   std::map<std::string, int> propagators;  ///< nodes by the names of [[propagator]]
   std::vector<MeasureCorrelator> correlators;
+  std::vector<MeasureObservable> observables;
+  std::optional<GaugeFixing> fixing;        ///< of the links that all else sees
   int reach = 1;                            ///< of the longest hop
   std::map<std::string, std::string> keys;  ///< `WHAT: KEY` of all that must be the same when a run goes on
 
+  /// Columns of a propagator.
+  int columns(const PropagatorNode& n) const { return 3 * quarks[n.quark].action.spins(); }
+  bool staggered(int node) const { return quarks[nodes[node].quark].action.spins() == 1; }
   /// Nodes of propagators, then of correlators.
   std::vector<GraphNode> graph(const Lattice& lattice) const;
-  /// Propagators that are solved for at each position.
+  /// Columns that are solved for at each position.
   int solves() const;
   /// How often a source is put somewhere on each configuration.
   int positions() const { return sources.empty() ? 1 : static_cast<int>(sources[0].positions.size()); }

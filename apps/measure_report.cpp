@@ -49,8 +49,8 @@ std::string node_text(const MeasurePlan& plan, int node) {
   if (n.sequential)
     return fmt::format("sequential propagator of '{}': 12 solves of quark '{}' for its sink", n.name,
                        plan.quarks[n.quark].name);
-  return fmt::format("propagator '{}': 12 solves of quark '{}' for source '{}'", n.name, plan.quarks[n.quark].name,
-                     plan.sources[n.source].name);
+  return fmt::format("propagator '{}': {} solves of quark '{}' for source '{}'", n.name, plan.columns(n),
+                     plan.quarks[n.quark].name, plan.sources[n.source].name);
 }
 
 std::string name_of_node(const MeasurePlan& plan, int node) {
@@ -84,9 +84,10 @@ void print_graph(const MeasurePlan& plan, const ConfigurationList& list, const L
     fmt::print("{:>10.1f} MiB  {}{}\n", mebibytes(step.bytes), node_text(plan, step.node),
                freed.empty() ? "" : fmt::format("; frees {}", fmt::join(freed, ", ")));
   }
+  if (plan.fixing) fmt::print("links are put into a gauge before\n");
+  for (const MeasureObservable& o : plan.observables) fmt::print("{:>14}  {} '{}'\n", "", o.kind, o.name);
   fmt::print("{} solves in all; propagators take {:.1f} MiB at most on a rank\n",
-             12 * plan.solves() * plan.positions() * static_cast<long long>(list.all.size()),
-             mebibytes(peak_bytes(steps)));
+             plan.solves() * plan.positions() * static_cast<long long>(list.all.size()), mebibytes(peak_bytes(steps)));
 }
 
 MeasureJson graph_json(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice) {
@@ -100,7 +101,7 @@ MeasureJson graph_json(const MeasurePlan& plan, const ConfigurationList& list, c
   return {{"lattice", lattice.global_extent()},
           {"configurations", list.all.size()},
           {"positions", plan.positions()},
-          {"solves", 12 * plan.solves() * plan.positions() * static_cast<long long>(list.all.size())},
+          {"solves", plan.solves() * plan.positions() * static_cast<long long>(list.all.size())},
           {"peak_bytes", peak_bytes(steps)},
           {"steps", order}};
 }

@@ -15,7 +15,7 @@
 namespace quarksmith::apps {
 namespace {
 
-constexpr int columns_of_dirac = 12;
+constexpr int columns_of_dirac = 12;  ///< of staggered quarks there are three
 /// The choices of a solve by their keys.
 const ChoiceNames key_names = {"a larger max_iterations", "solver = \"cg\"", "precision = \"double\"", "a larger tol"};
 
@@ -93,7 +93,8 @@ MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configurati
       domain_(common.open_domain(named_.gauge.lattice, plan.reach)),
       links_(std::make_unique<Links>(named_.gauge, domain_, common)),
       quarks_(plan.quarks.size()),
-      propagators_(plan.nodes.size()) {
+      propagators_(plan.nodes.size()),
+      staggered_(plan.nodes.size()) {
   for (const MeasureSource& s : plan_.sources)
     positions_.push_back(s.positions_on(named_.gauge.lattice, configuration.number));
   solves_.resize(plan_.nodes.size() * plan_.positions() * columns_of_dirac * 2);
@@ -110,7 +111,7 @@ MeasureRun::Quark& MeasureRun::quark(int n) {
                      ? std::make_unique<Solver>(q.action, named_.gauge, domain_, made->settings)
                      : std::make_unique<Solver>(q.action, links_->whole(q.smear_links), made->settings);
   tell(made->solver->link_deviation(), made->settings, common_);
-  made->width = columns_at_once(*made->solver, q.action, columns_of_dirac, common_);
+  made->width = columns_at_once(*made->solver, q.action, 3 * q.action.spins(), common_);
   quarks_[n] = std::move(made);
   return *quarks_[n];
 }
@@ -134,7 +135,7 @@ SpinorField MeasureRun::sources(int node, int position, int first, int count, co
   const MeasureSource& s = plan_.sources[n.source];
   const Coordinates& origin = positions_[n.source][position];
   const SourceSettings settings = s.at(origin, named_.gauge.lattice);
-  SpinorField b(domain_, find_precision("double"), Subset::full, count);
+  SpinorField b(domain_, find_precision("double"), Subset::full, count, plan_.quarks[n.quark].action.spins());
   HostSpinor source(named_.gauge.lattice);
   for (int i = 0; i < count; ++i) {
     if (f != nullptr) {
@@ -154,14 +155,18 @@ void MeasureRun::solve(int node, int position) {
   const PropagatorNode& n = plan_.nodes[node];
   Quark& q = quark(n.quark);
   const BasisInfo& basis = q.solver->basis();
-  auto propagator = std::make_unique<Propagator>(named_.gauge.lattice);
+  const int columns = plan_.columns(n), spins = columns / 3;
+  if (spins == 4)
+    propagators_[node] = std::make_unique<Propagator>(named_.gauge.lattice);
+  else
+    staggered_[node] = std::make_unique<StaggeredPropagator>(named_.gauge.lattice);
   HostSpinor column(named_.gauge.lattice);
   const std::unique_ptr<Propagator> f = sequential_source(node, position);
-  for (int first = 0; first < columns_of_dirac; first += q.width) {
-    const int count = std::min(q.width, columns_of_dirac - first);
-    progress_(made_ + first / double(columns_of_dirac), n.name);
+  for (int first = 0; first < columns; first += q.width) {
+    const int count = std::min(q.width, columns - first);
+    progress_(made_ + first, n.name);
     const SpinorField b = sources(node, position, first, count, basis, f.get());
-    SpinorField x(domain_, find_precision("double"), Subset::full, count);
+    SpinorField x(domain_, find_precision("double"), Subset::full, count, spins);
     const std::vector<SolveReport> reports = q.solver->solve_sources(x, b);
     const auto title = [&](int i) {
       return fmt::format("configuration {}: propagator '{}': spin {} colour {}", configuration_.number, n.name,
@@ -175,14 +180,16 @@ void MeasureRun::solve(int node, int position) {
                                 title(i), r.residual, r.iterations, q.settings.options.tolerance,
                                 remedy_of(q.settings, r, key_names)));
       download(x, column, basis, i);
-      propagator->set_column((first + i) / 3, (first + i) % 3, column);
+      if (spins == 4)
+        propagators_[node]->set_column((first + i) / 3, (first + i) % 3, column);
+      else
+        staggered_[node]->set_column(first + i, column);
       double* report = &solves_[((position * plan_.nodes.size() + node) * columns_of_dirac + first + i) * 2];
       report[0] = r.iterations;
       report[1] = r.residual;
     }
   }
-  made_ += 1;
-  propagators_[node] = std::move(propagator);
+  made_ += columns;
 }
 
 void MeasureRun::make(int node, int position) {
@@ -208,18 +215,37 @@ void MeasureRun::make(int node, int position) {
 void MeasureRun::contract(int correlator, int position, RecordArray& to) {
   const MeasureCorrelator& c = plan_.correlators[correlator];
   std::vector<const Propagator*> inputs;
-  for (const int node : c.propagators) inputs.push_back(propagators_[node].get());
+  std::vector<const StaggeredPropagator*> staggered;
+  for (const int node : c.propagators) {
+    inputs.push_back(propagators_[node].get());
+    staggered.push_back(staggered_[node].get());
+  }
   const Coordinates& origin = positions_[plan_.nodes[c.propagators[0]].source][position];
   const auto ahead = [&](const Propagator& s, int mu) {
     const MeasureQuark& q = plan_.quarks[c.ahead];
     return ahead_of(s, mu, links_->whole(q.smear_links), q.action.setting().boundary);
   };
-  const auto sums = c.contract(inputs, {{c.momenta.all(), origin}, common_.ranks(), ahead});
+  const auto sums = c.contract(inputs, {{c.momenta.all(), origin}, common_.ranks(), ahead, staggered});
   const auto means = c.momenta.averaged(sums, static_cast<int>(c.structures.size()), origin[3]);
   std::copy(means.begin(), means.end(), std::get<std::vector<Complex64>>(to.numbers).begin() + position * means.size());
 }
 
-Record MeasureRun::begun() const {
+RecordArray MeasureRun::fix_gauge() {
+  GaugeFixer fixer(named_.gauge, domain_, *plan_.fixing);
+  const GaugeFixingReport r = fixer();
+  if (!r.converged)
+    throw Error(
+        fmt::format("configuration {}: [gauge_fixing]: not converged: the functional {:.12f} changes by {:.1e} "
+                    "after {} steps; use a larger max_steps, or a larger tol",
+                    configuration_.number, r.functional, r.change, r.steps));
+  named_.gauge = fixer.links(named_.gauge.phase);
+  return {"gauge_fixing",
+          {6},
+          std::vector<double>{r.before, r.functional, r.average, r.change, r.theta, static_cast<double>(r.steps)},
+          {{"axes", "(functional before, functional, mean of the last step, its change, theta, steps)"}}};
+}
+
+Record MeasureRun::begun() {
   const auto& extent = named_.gauge.lattice.global_extent();
   Record record{configuration_.label(),
                 {{"number", configuration_.number},
@@ -228,6 +254,14 @@ Record MeasureRun::begun() const {
                  {"lattice", std::vector<long long>(extent.begin(), extent.end())},
                  {"plaquette", gauge_averages(named_.gauge, domain_).plaquette}},
                 {}};
+  std::vector<RecordArray> of_links;
+  if (plan_.fixing) of_links.push_back(fix_gauge());
+  const ObservablePlace place{named_.gauge, domain_, [this](const std::string& how) { return links_->whole(how); }};
+  for (const MeasureObservable& o : plan_.observables) {
+    RecordArray& array = of_links.emplace_back(o.measure(place));
+    array.name = o.name;
+    array.attributes["kind"] = o.kind;
+  }
   for (const MeasureCorrelator& c : plan_.correlators) {
     const std::vector<std::uint64_t> size = {static_cast<std::uint64_t>(plan_.positions()), c.momenta.names.size(),
                                              c.structures.size(), static_cast<std::uint64_t>(extent[3])};
@@ -243,6 +277,7 @@ Record MeasureRun::begun() const {
                               {"momenta", flat(c.momenta.names)},
                               {"positions", flat(positions_[plan_.nodes[c.propagators[0]].source])}}});
   }
+  std::move(of_links.begin(), of_links.end(), std::back_inserter(record.arrays));
   return record;
 }
 
@@ -267,11 +302,15 @@ Record MeasureRun::operator()() {
         contracting_ += now() - begun;
       }
       for (const int n : step.freed)
-        if (n < nodes) propagators_[n].reset();
+        if (n < nodes) {
+          propagators_[n].reset();
+          staggered_[n].reset();
+        }
     }
   for (std::size_t n = 0; n < plan_.correlators.size(); ++n)
     if (const int node = plan_.correlators[n].sequential; node >= 0)
       record.arrays[n].attributes["two_point_at_sink"] = at_sink_[node];
+  if (nodes == 0) return record;
   std::vector<std::string> names;
   for (const PropagatorNode& n : plan_.nodes) names.push_back(n.name);
   record.arrays.push_back({"solves",

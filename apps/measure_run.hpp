@@ -31,7 +31,9 @@ class MeasureRun {
   SpinorField sources(int node, int position, int first, int count, const BasisInfo& basis, const Propagator* f);
   /// Null of a propagator whose source is none of others.
   std::unique_ptr<Propagator> sequential_source(int node, int position);
-  Record begun() const;
+  Record begun();
+  /// The links become those in the gauge of the run. \throws Error it is not reached.
+  RecordArray fix_gauge();
 
   const MeasurePlan& plan_;
   const Configuration& configuration_;
@@ -44,10 +46,11 @@ class MeasureRun {
   std::vector<std::unique_ptr<Quark>> quarks_;
   std::vector<std::vector<Coordinates>> positions_;       ///< by source
   std::vector<std::unique_ptr<Propagator>> propagators_;  ///< by node, those that are there
-  std::map<int, std::vector<Complex64>> at_sink_;         ///< of sequential nodes, by position
-  std::vector<double> solves_;                            ///< iterations and residual of each column
-  double made_ = 0;                                       ///< propagators that were solved for
-  double solving_ = 0, smearing_ = 0, contracting_ = 0;   ///< seconds
+  std::vector<std::unique_ptr<StaggeredPropagator>> staggered_;
+  std::map<int, std::vector<Complex64>> at_sink_;        ///< of sequential nodes, by position
+  std::vector<double> solves_;                           ///< iterations and residual of each column
+  double made_ = 0;                                      ///< propagators that were solved for
+  double solving_ = 0, smearing_ = 0, contracting_ = 0;  ///< seconds
 };
 
 }  // namespace quarksmith::apps

@@ -140,14 +140,74 @@ def test_damaged_records_are_measured_again(quarksmith, tmp_path):
     assert "it is damaged" in quarksmith.refuses("info", "whole.h5", status=1)
 
 
+THREE_POINT = """
+[[correlator]]
+name = "charge"
+kind = "three-point"
+of = "baryon"
+interpolator = "proton/up"
+quarks = {u = "l", d = "l"}
+line = "u"
+separation = 3
+currents = ["conserved_V4", "V4"]
+"""
+
+OBSERVABLES = """
+[gauge_fixing]
+condition = "landau"
+tol = 1e-12
+
+[[observable]]
+name = "loops"
+kind = "wilson-loops"
+space = 2
+time = 3
+smear_space = "ape:0.6,2,space,1e-3"
+
+[[observable]]
+name = "polyakov"
+kind = "polyakov"
+
+[[observable]]
+name = "flow"
+kind = "flow"
+step = 0.1
+time = 0.2
+"""
+
+
 def test_ranks_measure_the_same(quarksmith, tmp_path):
     text = EXAMPLE.replace(', "weak:0.3:4,4,4,8:2"', "") + "momenta = [[0, 0, 0], [1, 0, -1]]\n"
-    write(tmp_path, text)
+    write(tmp_path, text + THREE_POINT + OBSERVABLES)
     quarksmith("measure", "run.toml", "--out", "r.h5", "--json", "r.json")
     Job(tmp_path)(4, "measure", "run.toml", "--out", "s.h5", "--json", "s.json", "--grid", "2,1,1,2")
-    one, four = results(tmp_path / "r.json")[1], results(tmp_path / "s.json")[1]
-    for name, values in one.items():
-        assert np.allclose(four[name], values, rtol=1e-7, atol=1e-9 * abs(values).max())
+    one, four = (
+        json.loads((tmp_path / name).read_text())["configurations"][0]["results"] for name in ("r.json", "s.json")
+    )
+    assert set(one) == {"kaon", "baryons", "charge", "gauge_fixing", "loops", "polyakov", "flow"}
+    for name, result in one.items():
+        if name == "gauge_fixing":  # the last change is rounding
+            result["values"][3] = four[name]["values"][3] = 0
+        values = np.array(result["values"])
+        assert np.allclose(four[name]["values"], values, rtol=1e-7, atol=1e-9 * abs(values).max()), name
+
+
+def test_what_is_measured_does_not_depend_on_the_gauge(quarksmith, tmp_path):
+    """Of point sources and sinks: mesons, baryons, three-point functions, loops: in Landau's gauge the same."""
+    tight = EXAMPLE.replace("csw = 1.0", "csw = 1.0\ntol = 1e-12")
+    observables = OBSERVABLES.replace(",1e-3", "")  # sweeps that stop early depend on where they begin
+    write(tmp_path, tight + THREE_POINT + observables)
+    quarksmith("measure", "run.toml", "--out", "fixed.h5", "--json", "fixed.json")
+    write(tmp_path, tight + THREE_POINT + observables[observables.index("[[observable]]") :])
+    quarksmith("measure", "run.toml", "--out", "free.h5", "--json", "free.json")
+    fixed, free = (json.loads((tmp_path / name).read_text())["configurations"] for name in ("fixed.json", "free.json"))
+    for one, other in zip(fixed, free, strict=True):
+        before, after, *_ = one["results"].pop("gauge_fixing")["values"]
+        assert after > before + 0.01
+        assert one["results"].keys() == other["results"].keys()
+        for name, result in one["results"].items():
+            values = np.array(result["values"])
+            assert np.allclose(other["results"][name]["values"], values, rtol=1e-7, atol=1e-9 * abs(values).max()), name
 
 
 BAD = [
@@ -179,10 +239,10 @@ BAD = [
     (("csw = 1.0\n\n[[quark]]", "csw = 1.0\nomega = 1.1\n\n[[quark]]"), 'omega belongs to solver "mr"; leave it out'),
     (("csw = 1.0\n\n[[quark]]", 'csw = 1.0\nsolver = "gc"\n\n[[quark]]'), "'gc' is unknown"),
     (("csw = 1.0\n\n[[quark]]", "csw = 1.0\ndelta = 0.1\n\n[[quark]]"), "delta belongs to mixed precision"),
-    (('name = "s"\nquark', 'name = "l"\nquark'), "there is a propagator 'l' already"),
+    (('name = "s"\nquark', 'name = "l"\nquark'), "there is another 'l' already"),
     (
         ('action = "clover"\nkappa = 0.12\ncsw = 1.0', 'action = "hisq"\nmass = 0.1'),
-        "quarks of `measure` are Dirac quarks",
+        "kind meson is of Dirac quarks, propagator 'l' is not; use staggered-meson or staggered-nucleon",
     ),
     (("[[correlator]]", "[[corelator]]"), "propagator 'l' is in no correlator; leave it out"),
     ((EXAMPLE[EXAMPLE.index("[[propagator]]") :], ""), "nothing is measured: there is no [[correlator]]"),
@@ -198,19 +258,6 @@ def test_a_wrong_description_is_one_clear_error(quarksmith, tmp_path, change, me
     assert [p.name for p in tmp_path.iterdir()] == ["run.toml"]
 
 
-THREE_POINT = """
-[[correlator]]
-name = "charge"
-kind = "three-point"
-of = "baryon"
-interpolator = "proton/up"
-quarks = {u = "l", d = "l"}
-line = "u"
-separation = 3
-currents = ["conserved_V4", "V4"]
-"""
-
-
 def test_the_conserved_charge_is_1(quarksmith, tmp_path):
     """At each time between source and sink that of two quarks, of any configuration."""
     text = EXAMPLE.replace("kappa = 0.12\n", "kappa = 0.12\ntol = 1e-12\n") + THREE_POINT
@@ -222,6 +269,33 @@ def test_the_conserved_charge_is_1(quarksmith, tmp_path):
         jump = charge[:, 2] - charge[:, 3]  # the links behind and ahead of the sink
         assert jump == pytest.approx(at_sink, rel=1e-10)
         assert charge[:, 0] == pytest.approx(charge[:, 2], rel=1e-10)
+
+
+WRONG_OBSERVABLES = [
+    (("space = 2", "space = 5"), "space = 5; use a whole number from 1 to 4"),
+    (('kind = "polyakov"', 'kind = "polyakoff"'), "kind 'polyakoff' is unknown; did you mean polyakov?"),
+    (
+        ('"ape:0.6,2,space,1e-3"', '"ape:2,2"'),
+        "smear_space: smearing 'ape:2,2': alpha = 2 is not a number between 0 and 1",
+    ),
+    (("step = 0.1", "step = 0.7"), "step = 0.7: the scheme is unstable; use at most 0.5"),
+    (('name = "polyakov"', 'name = "kaon"'), "there is another 'kaon' already"),
+    (('"landau"', '"lorentz"'), "condition 'lorentz' is unknown; use coulomb, landau"),
+    (("tol = 1e-12", "boost = 2.5"), "boost = 2.5; use a number from 1 to below 2"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), WRONG_OBSERVABLES, ids=[m for _, m in WRONG_OBSERVABLES])
+def test_a_wrong_observable_is_refused(quarksmith, tmp_path, change, message):
+    assert change[0] in OBSERVABLES
+    write(tmp_path, EXAMPLE + OBSERVABLES.replace(*change))
+    assert message in quarksmith.refuses("measure", "run.toml", "--dry-run")
+
+
+def test_a_gauge_that_is_not_reached_ends_the_run(quarksmith, tmp_path):
+    write(tmp_path, EXAMPLE + OBSERVABLES.replace("tol = 1e-12", "max_steps = 2"))
+    error = quarksmith.refuses("measure", "run.toml", "--out", "r.h5", status=1)
+    assert "[gauge_fixing]: not converged" in error and "larger max_steps" in error
 
 
 WRONG_THREE_POINT = [
