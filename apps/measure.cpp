@@ -164,7 +164,7 @@ class Measurements {
         if (stops_.due(longest)) throw Stopped{};
         const double begun = now();
         NamedGauge named = gauge_of(c);
-        const double solves = plan_.solves() * plan_.positions();
+        const auto solves = static_cast<double>(plan_.solves(named.gauge.lattice));
         MeasureRun run(plan_, c, std::move(named), o_.common, stops_, [&](double part, const std::string& note) {
           progress.show(done + (solves > 0 ? part / solves : 0), fmt::format("configuration {} {}", c.number, note));
         });

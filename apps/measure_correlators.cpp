@@ -13,7 +13,7 @@
 namespace quarksmith::apps {
 namespace {
 
-constexpr int most_square = 10000;
+constexpr int most_square = 10000, most_noises = 1000000;
 
 /// The one of equivalent momenta by which they are named: integers from the largest down, none negative.
 Momentum representative(Momentum p) {
@@ -120,6 +120,40 @@ void read_staggered_nucleon(TomlReader& table, MeasurePlan& plan, MeasureCorrela
   };
 }
 
+void read_loop(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
+  LoopPlan loop;
+  std::vector<std::string> quarks;
+  for (const MeasureQuark& q : plan.quarks) quarks.push_back(q.name);
+  if (quarks.empty()) table.fail("there is no [[quark]] of which it could be made; give one");
+  const std::string quark = table.word("quark", quarks);
+  loop.quark = static_cast<int>(std::find(quarks.begin(), quarks.end(), quark) - quarks.begin());
+  if (plan.quarks[loop.quark].action.spins() != 4)
+    table.fail(fmt::format("kind loop is of Dirac quarks, quark '{}' is not; use another", quark));
+  loop.order = table.word("group", {"z2", "z4"}, "z2") == "z2" ? 2 : 4;
+  loop.count = static_cast<int>(table.integer("count", 1, most_noises));
+  loop.seed = static_cast<std::uint64_t>(table.integer("seed", 0, INT64_MAX));
+  bool Dilution::*const members[] = {&Dilution::spin, &Dilution::colour, &Dilution::even_odd, &Dilution::time,
+                                     &Dilution::space};
+  const std::vector<std::string> words = {"spin", "colour", "even-odd", "time", "space"};
+  for (const std::string& name :
+       table.find("dilution") != nullptr ? table.texts("dilution") : std::vector<std::string>()) {
+    const auto found = std::find(words.begin(), words.end(), name);
+    if (found == words.end())
+      table.fail(table.find("dilution")->line, fmt::format("dilution: '{}' is unknown; {}use {}", printable(name),
+                                                           suggestion(name, words), fmt::join(words, ", ")));
+    loop.dilution.*members[found - words.begin()] = true;
+  }
+  if (loop.dilution.even_odd && loop.dilution.space && loop.dilution.time)
+    table.fail(table.find("dilution")->line,
+               "dilution: in space and time there is one site in each part; leave even-odd out");
+  for (const GammaPair& g : read_gammas(table)) {
+    if (g.sink != g.source) table.fail(table.find("gammas")->line, "gammas: a loop has one; give names of one each");
+    loop.gammas.push_back(g.sink);
+    c.structures.push_back(meson_names()[g.sink]);
+  }
+  c.loop = loop;
+}
+
 struct KindOfCorrelator {
   const char* name;
   bool staggered;  ///< it is of staggered quarks, others are of Dirac quarks
@@ -128,6 +162,7 @@ struct KindOfCorrelator {
 constexpr KindOfCorrelator correlator_kinds[] = {{"meson", false, read_meson},
                                                  {"baryon", false, read_baryon},
                                                  {"three-point", false, read_three_point},
+                                                 {"loop", false, read_loop},
                                                  {"staggered-meson", true, read_staggered},
                                                  {"staggered-nucleon", true, read_staggered_nucleon}};
 
@@ -150,7 +185,8 @@ MeasureCorrelator read_correlator(TomlReader& table, MeasurePlan& plan) {
   std::vector<std::string> names;
   for (const KindOfCorrelator& kind : correlator_kinds) names.emplace_back(kind.name);
   c.kind = table.word("kind", names);
-  if (plan.propagators.empty()) table.fail("there is no [[propagator]] of which it could be made; give one");
+  if (plan.propagators.empty() && c.kind != "loop")
+    table.fail("there is no [[propagator]] of which it could be made; give one");
   for (const KindOfCorrelator& kind : correlator_kinds)
     if (c.kind == kind.name) {
       kind.read(table, plan, c);
@@ -163,7 +199,7 @@ MeasureCorrelator read_correlator(TomlReader& table, MeasurePlan& plan) {
                                  kind.staggered ? "meson or baryon" : "staggered-meson or staggered-nucleon"));
     }
   c.momenta = read_momenta(table);
-  require_one_origin(table, plan, c);
+  if (!c.loop) require_one_origin(table, plan, c);
   return c;
 }
 

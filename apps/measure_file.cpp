@@ -152,7 +152,7 @@ MeasureSource read_source_table(TomlReader table, const MeasurePlan& plan, const
   }
   table.done();
   for (const Coordinates& x : s.drawn ? std::vector<Coordinates>() : s.positions)
-    at_key(table, "at", [&] { return s.at(x, lattice); });
+    at_key(table, "at", [&] { return s.at(x, lattice, 0); });
   if (!plan.sources.empty() && plan.positions() != static_cast<int>(s.positions.size()))
     table.fail(fmt::format("it has {} positions, source '{}' has {}; give all sources as many", s.positions.size(),
                            plan.sources[0].name, plan.positions()));
@@ -233,13 +233,19 @@ std::vector<Coordinates> MeasureSource::positions_on(const Lattice& lattice, lon
   return all;
 }
 
-SourceSettings MeasureSource::at(const Coordinates& position, const Lattice& lattice) const {
+std::uint64_t noise_seed(std::uint64_t seed, long long configuration) {
+  return seed + (static_cast<std::uint64_t>(configuration) << 32);
+}
+
+SourceSettings MeasureSource::at(const Coordinates& position, const Lattice& lattice, long long configuration) const {
   std::string text(kind->name);
   char before = ':';
   for (const ChoiceParameter& p : kind->parameters) {
-    if (p.name.empty()) break;
-    if (p.direction < 0 && !numbers.contains(std::string(p.name))) break;
-    text += before + (p.direction >= 0 ? std::to_string(position[p.direction]) : numbers.at(std::string(p.name)));
+    const auto given = numbers.find(std::string(p.name));
+    if (p.name.empty() || (p.direction < 0 && given == numbers.end())) break;
+    std::string value = p.direction >= 0 ? std::to_string(position[p.direction]) : given->second;
+    if (p.name == "SEED") value = std::to_string(noise_seed(std::stoull(value), configuration));
+    text += before + value;
     before = ',';
   }
   SourceSettings s = source_of(text, lattice);
@@ -285,10 +291,12 @@ std::vector<GraphNode> MeasurePlan::graph(const Lattice& lattice) const {
   return all;
 }
 
-int MeasurePlan::solves() const {
-  int all = 0;
+long long MeasurePlan::solves(const Lattice& lattice) const {
+  long long all = 0;
   for (const PropagatorNode& n : nodes)
-    if (n.of < 0) all += columns(n);
+    if (n.of < 0) all += columns(n) * static_cast<long long>(positions());
+  for (const MeasureCorrelator& c : correlators)
+    if (c.loop) all += c.loop->count * c.loop->dilution.parts(lattice);
   return all;
 }
 

@@ -10,6 +10,7 @@
 
 #include "apps/measure_observables.hpp"
 #include "apps/solver_keys.hpp"
+#include "solvers/measure/disconnected.hpp"
 #include "solvers/measure/graph.hpp"
 #include "solvers/measure/momenta.hpp"
 #include "solvers/measure/quark_columns.hpp"
@@ -41,7 +42,7 @@ struct MeasureSource {
   int coordinates() const;
   /// \param configuration number of one. \throws UsageError a coordinate outside the lattice.
   std::vector<Coordinates> positions_on(const Lattice& lattice, long long configuration) const;
-  SourceSettings at(const Coordinates& position, const Lattice& lattice) const;
+  SourceSettings at(const Coordinates& position, const Lattice& lattice, long long configuration) const;
 };
 
 struct MeasureQuark {
@@ -92,15 +93,27 @@ struct MomentumGroups {
   std::vector<Complex64> averaged(const std::vector<Complex64>& sums, int count, int time) const;
 };
 
+/// A disconnected loop: solves of its own, for some noises.
+struct LoopPlan {
+  int quark = 0, order = 2, count = 1;
+  std::uint64_t seed = 0;
+  Dilution dilution;
+  std::vector<int> gammas;
+};
+
 struct MeasureCorrelator {
   std::string name, kind;
   std::vector<int> propagators;         ///< nodes, in the order in which `contract` takes them
   std::vector<std::string> structures;  ///< what it has for each momentum
   MomentumGroups momenta;
   std::function<std::vector<Complex64>(std::span<const Propagator* const>, const ContractionPlace&)> contract;
-  int ahead = -1;       ///< quark of ContractionPlace::ahead
-  int sequential = -1;  ///< the node whose two-point function at the sink is told
+  std::optional<LoopPlan> loop = {};  ///< in the place of propagators and `contract`
+  int ahead = -1;                     ///< quark of ContractionPlace::ahead
+  int sequential = -1;                ///< the node whose two-point function at the sink is told
 };
+
+/// The seed of noise on a configuration.
+std::uint64_t noise_seed(std::uint64_t seed, long long configuration);
 
 struct MeasurePlan {
   std::vector<MeasureSource> sources;
@@ -118,8 +131,8 @@ struct MeasurePlan {
   bool staggered(int node) const { return quarks[nodes[node].quark].action.spins() == 1; }
   /// Nodes of propagators, then of correlators.
   std::vector<GraphNode> graph(const Lattice& lattice) const;
-  /// Columns that are solved for at each position.
-  int solves() const;
+  /// Columns that are solved for on a configuration.
+  long long solves(const Lattice& lattice) const;
   /// How often a source is put somewhere on each configuration.
   int positions() const { return sources.empty() ? 1 : static_cast<int>(sources[0].positions.size()); }
 };

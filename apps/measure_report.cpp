@@ -37,10 +37,13 @@ MeasureJson attribute_json(const ProvenanceValue& value) {
       value);
 }
 
-std::string node_text(const MeasurePlan& plan, int node) {
+std::string node_text(const MeasurePlan& plan, int node, const Lattice& lattice) {
   const int nodes = static_cast<int>(plan.nodes.size());
   if (node >= nodes) {
     const MeasureCorrelator& c = plan.correlators[node - nodes];
+    if (c.loop)
+      return fmt::format("loop '{}': {} noises of quark '{}', {} solves each", c.name, c.loop->count,
+                         plan.quarks[c.loop->quark].name, c.loop->dilution.parts(lattice));
     return fmt::format("{} '{}': {} momenta x {} structures", c.kind, c.name, c.momenta.names.size(),
                        c.structures.size());
   }
@@ -81,13 +84,13 @@ void print_graph(const MeasurePlan& plan, const ConfigurationList& list, const L
     std::vector<std::string> freed;
     for (const int n : step.freed)
       if (n < static_cast<int>(plan.nodes.size())) freed.push_back(name_of_node(plan, n));
-    fmt::print("{:>10.1f} MiB  {}{}\n", mebibytes(step.bytes), node_text(plan, step.node),
+    fmt::print("{:>10.1f} MiB  {}{}\n", mebibytes(step.bytes), node_text(plan, step.node, lattice),
                freed.empty() ? "" : fmt::format("; frees {}", fmt::join(freed, ", ")));
   }
   if (plan.fixing) fmt::print("links are put into a gauge before\n");
   for (const MeasureObservable& o : plan.observables) fmt::print("{:>14}  {} '{}'\n", "", o.kind, o.name);
   fmt::print("{} solves in all; propagators take {:.1f} MiB at most on a rank\n",
-             plan.solves() * plan.positions() * static_cast<long long>(list.all.size()), mebibytes(peak_bytes(steps)));
+             plan.solves(lattice) * static_cast<long long>(list.all.size()), mebibytes(peak_bytes(steps)));
 }
 
 MeasureJson graph_json(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice) {
@@ -98,12 +101,10 @@ MeasureJson graph_json(const MeasurePlan& plan, const ConfigurationList& list, c
     for (const int n : step.freed) freed.push_back(name_of_node(plan, n));
     order.push_back({{"makes", name_of_node(plan, step.node)}, {"bytes", step.bytes}, {"frees", freed}});
   }
-  return {{"lattice", lattice.global_extent()},
-          {"configurations", list.all.size()},
-          {"positions", plan.positions()},
-          {"solves", plan.solves() * plan.positions() * static_cast<long long>(list.all.size())},
-          {"peak_bytes", peak_bytes(steps)},
-          {"steps", order}};
+  return {
+      {"lattice", lattice.global_extent()}, {"configurations", list.all.size()},
+      {"positions", plan.positions()},      {"solves", plan.solves(lattice) * static_cast<long long>(list.all.size())},
+      {"peak_bytes", peak_bytes(steps)},    {"steps", order}};
 }
 
 MeasureJson json_head(const MeasurePlan& plan) {

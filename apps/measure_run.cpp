@@ -134,7 +134,7 @@ SpinorField MeasureRun::sources(int node, int position, int first, int count, co
   const PropagatorNode& n = plan_.nodes[node];
   const MeasureSource& s = plan_.sources[n.source];
   const Coordinates& origin = positions_[n.source][position];
-  const SourceSettings settings = s.at(origin, named_.gauge.lattice);
+  const SourceSettings settings = s.at(origin, named_.gauge.lattice, configuration_.number);
   SpinorField b(domain_, find_precision("double"), Subset::full, count, plan_.quarks[n.quark].action.spins());
   HostSpinor source(named_.gauge.lattice);
   for (int i = 0; i < count; ++i) {
@@ -149,6 +149,16 @@ SpinorField MeasureRun::sources(int node, int position, int first, int count, co
   const QuarkSmearing& how = f != nullptr ? n.sink : s.smearing;
   if (how) smear(how, links_->for_quarks(f != nullptr ? n.links : s.links), b);
   return b;
+}
+
+void MeasureRun::require_converged(const std::vector<SolveReport>& reports, const Quark& q,
+                                   const std::function<std::string(int)>& title) const {
+  tell_events(reports, title, common_);
+  for (int i = 0; i < static_cast<int>(reports.size()); ++i)
+    if (const SolveReport& r = reports[i]; !r.converged)
+      throw Error(fmt::format("{}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", title(i),
+                              r.residual, r.iterations, q.settings.options.tolerance,
+                              remedy_of(q.settings, r, key_names)));
 }
 
 void MeasureRun::solve(int node, int position) {
@@ -172,13 +182,9 @@ void MeasureRun::solve(int node, int position) {
       return fmt::format("configuration {}: propagator '{}': spin {} colour {}", configuration_.number, n.name,
                          (first + i) / 3, (first + i) % 3);
     };
-    tell_events(reports, title, common_);
+    require_converged(reports, q, title);
     for (int i = 0; i < count; ++i) {
       const SolveReport& r = reports[i];
-      if (!r.converged)
-        throw Error(fmt::format("{}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}",
-                                title(i), r.residual, r.iterations, q.settings.options.tolerance,
-                                remedy_of(q.settings, r, key_names)));
       download(x, column, basis, i);
       if (spins == 4)
         propagators_[node]->set_column((first + i) / 3, (first + i) % 3, column);
@@ -245,6 +251,45 @@ RecordArray MeasureRun::fix_gauge() {
           {{"axes", "(functional before, functional, mean of the last step, its change, theta, steps)"}}};
 }
 
+LoopSum MeasureRun::loop_of(const LoopPlan& loop, int number) {
+  const Lattice& lattice = named_.gauge.lattice;
+  Quark& q = quark(loop.quark);
+  const BasisInfo& basis = q.solver->basis();
+  const std::uint64_t seed = noise_seed(loop.seed, configuration_.number);
+  const HostSpinor noise = independent_noise(lattice, seed, static_cast<std::uint64_t>(number), loop.order);
+  const long long parts = loop.dilution.parts(lattice);
+  LoopSum sum(lattice);
+  HostSpinor x(lattice);
+  for (long long first = 0; first < parts; first += q.width) {
+    const int count = static_cast<int>(std::min<long long>(q.width, parts - first));
+    SpinorField b(domain_, find_precision("double"), Subset::full, count);
+    SpinorField solution = b.like();
+    std::vector<HostSpinor> eta;
+    for (int i = 0; i < count; ++i) upload(eta.emplace_back(loop.dilution.part(noise, first + i)), b, basis, i);
+    progress_(made_, fmt::format("noise {}", number));
+    const std::vector<SolveReport> reports = q.solver->solve_sources(solution, b);
+    const auto title = [&](int i) {
+      return fmt::format("configuration {}: noise {} part {}", configuration_.number, number, first + i);
+    };
+    require_converged(reports, q, title);
+    for (int i = 0; i < count; ++i) {
+      download(solution, x, basis, i);
+      sum.add(eta[i], x);
+    }
+    made_ += count;
+  }
+  return sum;
+}
+
+void MeasureRun::measure_loop(const MeasureCorrelator& c, RecordArray& to) {
+  auto& numbers = std::get<std::vector<Complex64>>(to.numbers);
+  for (int n = 0; n < c.loop->count; ++n) {
+    const auto sums = loop_of(*c.loop, n).sums(c.loop->gammas, {c.momenta.all(), {}}, common_.ranks());
+    const auto means = c.momenta.averaged(sums, static_cast<int>(c.structures.size()), 0);
+    std::copy(means.begin(), means.end(), numbers.begin() + n * static_cast<long long>(means.size()));
+  }
+}
+
 Record MeasureRun::begun() {
   const auto& extent = named_.gauge.lattice.global_extent();
   Record record{configuration_.label(),
@@ -263,7 +308,8 @@ Record MeasureRun::begun() {
     array.attributes["kind"] = o.kind;
   }
   for (const MeasureCorrelator& c : plan_.correlators) {
-    const std::vector<std::uint64_t> size = {static_cast<std::uint64_t>(plan_.positions()), c.momenta.names.size(),
+    const int rows = c.loop ? c.loop->count : plan_.positions();
+    const std::vector<std::uint64_t> size = {static_cast<std::uint64_t>(rows), c.momenta.names.size(),
                                              c.structures.size(), static_cast<std::uint64_t>(extent[3])};
     std::vector<std::string> quarks;
     for (const int node : c.propagators) quarks.push_back(plan_.nodes[node].name);
@@ -271,11 +317,12 @@ Record MeasureRun::begun() {
                              size,
                              std::vector<Complex64>(size[0] * size[1] * size[2] * size[3]),
                              {{"kind", c.kind},
-                              {"axes", "position momentum structure t"},
+                              {"axes", c.loop ? "noise momentum structure t" : "position momentum structure t"},
                               {"propagators", fmt::format("{}", fmt::join(quarks, " "))},
                               {"structures", fmt::format("{}", fmt::join(c.structures, " "))},
                               {"momenta", flat(c.momenta.names)},
-                              {"positions", flat(positions_[plan_.nodes[c.propagators[0]].source])}}});
+                              {"positions", c.loop ? std::vector<long long>{0, 0, 0, 0}
+                                                   : flat(positions_[plan_.nodes[c.propagators[0]].source])}}});
   }
   std::move(of_links.begin(), of_links.end(), std::back_inserter(record.arrays));
   return record;
@@ -298,8 +345,12 @@ Record MeasureRun::operator()() {
         make(step.node, position);
         (plan_.nodes[step.node].of < 0 ? solving_ : smearing_) += now() - begun;
       } else {
-        contract(step.node - nodes, position, record.arrays[step.node - nodes]);
-        contracting_ += now() - begun;
+        const MeasureCorrelator& c = plan_.correlators[step.node - nodes];
+        if (!c.loop)
+          contract(step.node - nodes, position, record.arrays[step.node - nodes]);
+        else if (position == 0)
+          measure_loop(c, record.arrays[step.node - nodes]);
+        (c.loop ? solving_ : contracting_) += now() - begun;
       }
       for (const int n : step.freed)
         if (n < nodes) {

@@ -26,7 +26,13 @@ class MeasureRun {
   void solve(int node, int position);
   void make(int node, int position);
   void contract(int correlator, int position, RecordArray& to);
+  /// Solves for one noise, part by part.
+  LoopSum loop_of(const LoopPlan& loop, int number);
+  void measure_loop(const MeasureCorrelator& c, RecordArray& to);
   Quark& quark(int n);
+  /// \throws Error a solve has not converged.
+  void require_converged(const std::vector<SolveReport>& reports, const Quark& q,
+                         const std::function<std::string(int)>& title) const;
   /// Columns of the sources. \param f of a sequential one, all of it.
   SpinorField sources(int node, int position, int first, int count, const BasisInfo& basis, const Propagator* f);
   /// Null of a propagator whose source is none of others.

@@ -271,6 +271,32 @@ def test_the_conserved_charge_is_1(quarksmith, tmp_path):
         assert charge[:, 0] == pytest.approx(charge[:, 2], rel=1e-10)
 
 
+LOOP = """
+[[correlator]]
+name = "loop"
+kind = "loop"
+quark = "light"
+count = 6
+seed = 1
+dilution = ["spin", "colour"]
+gammas = ["1", "g5"]
+"""
+
+
+def test_dilution_leaves_the_mean_and_less_variance(quarksmith, tmp_path):
+    text = EXAMPLE[: EXAMPLE.index("[[source]]")].replace(', "weak:0.3:4,4,4,8:2"', "")
+    text += EXAMPLE[EXAMPLE.index("[[quark]]") : EXAMPLE.rindex("[[quark]]")] + LOOP
+    text += LOOP.replace('"loop"', '"plain"', 1).replace('dilution = ["spin", "colour"]\n', "")
+    run = quarksmith("measure", write(tmp_path, text), "--dry-run")
+    assert "6 noises of quark 'light', 12 solves each" in run.stdout and "78 solves in all" in run.stdout
+    quarksmith("measure", "run.toml", "--out", "r.h5", "--json", "r.json")
+    found = results(tmp_path / "r.json")[1]
+    diluted, plain = (found[name][:, 0, 0].sum(axis=-1) for name in ("loop", "plain"))  # over t
+    assert diluted.shape == (6,) and len(set(diluted)) == 6
+    assert np.std(diluted) < np.std(plain)
+    assert abs(np.mean(diluted) - np.mean(plain)) < 4 * np.std(plain) / 6**0.5
+
+
 WRONG_OBSERVABLES = [
     (("space = 2", "space = 5"), "space = 5; use a whole number from 1 to 4"),
     (('kind = "polyakov"', 'kind = "polyakoff"'), "kind 'polyakoff' is unknown; did you mean polyakov?"),

@@ -291,3 +291,47 @@ def test_chroma_sequential_sources(measured, tmp_path):
         if name != "a0-pion_1":  # whose ends differ
             loop = complex(*expected["loopback_smeared"]["value"])
             assert abs(complex(*results[name]["two_point_at_sink"][0]) - loop) < 1e-6 * abs(loop), name
+
+
+@pytest.mark.full
+def test_exact_disconnected_loops(measured):
+    """Diluted down to single components a noise gives the trace itself, by 3072 solves."""
+    case = reference("disconnected_loops_exact.json")["loops"]
+    momenta = [[0, 0, 0], [1, 0, 0], [0, 1, 1]]
+    text = run_file(
+        DATA / "latticeqcd_jl" / "conf_wilson_kappa0.141139.txt",
+        table("quark", name="q", action="clover", kappa=0.125, csw=1.0, tol=1e-11),
+        table(
+            "correlator",
+            name="l",
+            kind="loop",
+            quark="q",
+            count=1,
+            seed=3,
+            dilution=["spin", "colour", "time", "space"],
+            momenta=momenta,
+        ),
+        lattice=[4, 4, 4, 4],
+    )
+    result = measured(text)["l"]
+    largest = max(np.abs(np.array(values) @ [1, 1j]).max() for values in case.values())
+    for key, expected in case.items():
+        gamma, p = key.split("/")
+        found = ours(result, integers(p), int(gamma.removeprefix("gamma")))
+        assert abs(found - np.array(expected) @ [1, 1j]).max() < 1e-11 * largest, key
+
+
+def test_domain_wall(measured):
+    """The pion and the local axial current of domain-wall quarks."""
+    case = reference("domain_wall_axial_current.json")["correlators"]
+    text = run_file(
+        ROUGH,
+        table("source", name="s", at=[0, 0, 0, 0]),
+        quarks("s", "domain-wall", {"q": {"m5": 1.6, "mass": 0.1, "ls": 6}}, tol=1e-12),
+        table("correlator", name="c", kind="meson", quarks=["q", "q"], gammas=["g5", "gxgygz,g5"]),
+        lattice=[4, 4, 4, 8],
+    )
+    result = measured(text)["c"]
+    assert ours(result, (0, 0, 0), "g5").real == pytest.approx(case["PP"], rel=1e-10)
+    axial = ours(result, (0, 0, 0), "gxgygz,g5").real  # tr[Q^+ gamma_t Q]
+    assert -axial == pytest.approx(case["A4_local_P"], rel=1e-8, abs=1e-11)
