@@ -326,6 +326,11 @@ ConfigurationList read_configurations(TomlReader& file, const std::filesystem::p
     list.all.push_back({files[n], number});
   }
   std::sort(list.all.begin(), list.all.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
+  const long long first = table->integer("first", 0, INT64_MAX, 0),
+                  last = table->integer("last", 0, INT64_MAX, INT64_MAX);
+  std::erase_if(list.all, [&](const Configuration& c) { return c.number < first || c.number > last; });
+  if (list.all.empty())
+    table->fail(fmt::format("no configuration has a number from {} to {}; use others", first, last));
   const long long every = table->integer("every", 1, 1 << 30, 1);
   std::vector<Configuration> kept;
   for (std::size_t n = 0; n < list.all.size(); n += static_cast<std::size_t>(every)) kept.push_back(list.all[n]);
