@@ -247,6 +247,17 @@ class Measurements {
   Existing of_out_ = Existing::refuse;
 };
 
+int show_graph(const MeasureOptions& o, const ConfigurationList& list, const MeasurePlan& plan, NamedGauge first,
+               Stops& stops) {
+  const Lattice lattice = first.gauge.lattice;
+  MeasureRun run(plan, list.all[0], std::move(first), o.common, stops, {});
+  std::vector<double> seconds;
+  for (int n = 0; n < static_cast<int>(plan.quarks.size()); ++n) seconds.push_back(run.seconds_per_iteration(n));
+  if (o.common.ranks().rank() == 0) print_graph(plan, list, lattice, seconds);
+  o.common.write_json(graph_json(plan, list, lattice, seconds));
+  return 0;
+}
+
 int run(const MeasureOptions& o) {
   if (o.out.empty() && !o.dry_run) throw UsageError("measure needs --out FILE.h5, or --dry-run");
   if (o.dry_run && !o.out.empty())
@@ -260,11 +271,7 @@ int run(const MeasureOptions& o) {
   Stops stops(o.time_limit, solve_patience, o.common.ranks());
   NamedGauge first = open_configuration(list.all[0], list, o.common);
   const MeasurePlan plan = read_measure(file, o.run.parent_path(), first.gauge.lattice);
-  if (o.dry_run) {
-    print_graph(plan, list, first.gauge.lattice);
-    o.common.write_json(graph_json(plan, list, first.gauge.lattice));
-    return 0;
-  }
+  if (o.dry_run) return show_graph(o, list, plan, std::move(first), stops);
   return Measurements(o, list, plan, std::move(first), stops)();
 }
 

@@ -291,12 +291,12 @@ std::vector<GraphNode> MeasurePlan::graph(const Lattice& lattice) const {
   return all;
 }
 
-long long MeasurePlan::solves(const Lattice& lattice) const {
+long long MeasurePlan::solves(const Lattice& lattice, int quark) const {
   long long all = 0;
   for (const PropagatorNode& n : nodes)
-    if (n.of < 0) all += columns(n) * static_cast<long long>(positions());
+    if (n.of < 0 && (quark < 0 || n.quark == quark)) all += columns(n) * static_cast<long long>(positions());
   for (const MeasureCorrelator& c : correlators)
-    if (c.loop) all += c.loop->count * c.loop->dilution.parts(lattice);
+    if (c.loop && (quark < 0 || c.loop->quark == quark)) all += c.loop->count * c.loop->dilution.parts(lattice);
   return all;
 }
 

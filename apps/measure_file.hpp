@@ -131,8 +131,8 @@ struct MeasurePlan {
   bool staggered(int node) const { return quarks[nodes[node].quark].action.spins() == 1; }
   /// Nodes of propagators, then of correlators.
   std::vector<GraphNode> graph(const Lattice& lattice) const;
-  /// Columns that are solved for on a configuration.
-  long long solves(const Lattice& lattice) const;
+  /// Columns that are solved for on a configuration, of one quark or of all.
+  long long solves(const Lattice& lattice, int quark = -1) const;
   /// How often a source is put somewhere on each configuration.
   int positions() const { return sources.empty() ? 1 : static_cast<int>(sources[0].positions.size()); }
 };

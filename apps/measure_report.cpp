@@ -76,7 +76,8 @@ NamedGauge open_configuration(const Configuration& c, const ConfigurationList& l
   return named;
 }
 
-void print_graph(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice) {
+void print_graph(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice,
+                 const std::vector<double>& seconds) {
   const auto steps = schedule(plan.graph(lattice));
   fmt::print("{} configurations of {}, {} positions of the sources on each\n", list.all.size(), lattice.global_text(),
              plan.positions());
@@ -91,9 +92,16 @@ void print_graph(const MeasurePlan& plan, const ConfigurationList& list, const L
   for (const MeasureObservable& o : plan.observables) fmt::print("{:>14}  {} '{}'\n", "", o.kind, o.name);
   fmt::print("{} solves in all; propagators take {:.1f} MiB at most on a rank\n",
              plan.solves(lattice) * static_cast<long long>(list.all.size()), mebibytes(peak_bytes(steps)));
+  for (std::size_t n = 0; n < seconds.size(); ++n) {
+    const long long columns = plan.solves(lattice, static_cast<int>(n)) * static_cast<long long>(list.all.size());
+    fmt::print("quark '{}': an iteration of a column takes {:.3g} s: {} columns take {} for each 100 iterations\n",
+               plan.quarks[n].name, seconds[n], columns,
+               duration_text(100 * static_cast<double>(columns) * seconds[n]));
+  }
 }
 
-MeasureJson graph_json(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice) {
+MeasureJson graph_json(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice,
+                       const std::vector<double>& seconds) {
   const auto steps = schedule(plan.graph(lattice));
   MeasureJson order = MeasureJson::array();
   for (const GraphStep& step : steps) {
@@ -101,10 +109,15 @@ MeasureJson graph_json(const MeasurePlan& plan, const ConfigurationList& list, c
     for (const int n : step.freed) freed.push_back(name_of_node(plan, n));
     order.push_back({{"makes", name_of_node(plan, step.node)}, {"bytes", step.bytes}, {"frees", freed}});
   }
-  return {
-      {"lattice", lattice.global_extent()}, {"configurations", list.all.size()},
-      {"positions", plan.positions()},      {"solves", plan.solves(lattice) * static_cast<long long>(list.all.size())},
-      {"peak_bytes", peak_bytes(steps)},    {"steps", order}};
+  MeasureJson times = MeasureJson::object();
+  for (std::size_t n = 0; n < seconds.size(); ++n) times[plan.quarks[n].name] = seconds[n];
+  return {{"lattice", lattice.global_extent()},
+          {"configurations", list.all.size()},
+          {"positions", plan.positions()},
+          {"solves", plan.solves(lattice) * static_cast<long long>(list.all.size())},
+          {"seconds_per_iteration", times},
+          {"peak_bytes", peak_bytes(steps)},
+          {"steps", order}};
 }
 
 MeasureJson json_head(const MeasurePlan& plan) {

@@ -10,9 +10,11 @@ namespace quarksmith::apps {
 /// A configuration of the list, whose lattice must be that of the others. \throws Error, UsageError
 NamedGauge open_configuration(const Configuration& c, const ConfigurationList& list, const CommonOptions& common);
 
-/// What is made on each configuration, in which order, with its memory.
-void print_graph(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice);
-nlohmann::ordered_json graph_json(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice);
+/// What is made on each configuration, in which order, with its memory. \param seconds of an iteration, by quark.
+void print_graph(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice,
+                 const std::vector<double>& seconds);
+nlohmann::ordered_json graph_json(const MeasurePlan& plan, const ConfigurationList& list, const Lattice& lattice,
+                                  const std::vector<double>& seconds);
 
 /// `run` and an empty list `configurations`.
 nlohmann::ordered_json json_head(const MeasurePlan& plan);

@@ -9,7 +9,6 @@
 #include "apps/contraction.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
-#include "solvers/gauge/link_smearing.hpp"
 #include "solvers/measure/sequential.hpp"
 
 namespace quarksmith::apps {
@@ -42,38 +41,6 @@ std::vector<long long> flat(const std::vector<Momentum>& all) {
 
 }  // namespace
 
-/// Links for smearing, by the text that says how they were smeared themselves; made when first asked for.
-class MeasureRun::Links {
- public:
-  Links(const HostGauge& gauge, DomainPointer domain, const CommonOptions& common)
-      : gauge_(gauge), domain_(std::move(domain)), storage_(default_links(gauge, common.ranks())) {}
-
-  /// With all reals, as actions take them.
-  std::shared_ptr<const LinkField> whole(const std::string& text) {
-    auto& found = whole_[text];
-    if (!found)
-      found = std::make_shared<const LinkField>(
-          text.empty() ? upload(gauge_, domain_, find_precision("double"), full_storage(gauge_.colours()))
-                       : smear_on_device(link_smearing_of(text), gauge_, domain_));
-    return found;
-  }
-  std::shared_ptr<const LinkField> for_quarks(const std::string& text) {
-    auto& found = for_quarks_[text];
-    const PrecisionInfo& precision = find_precision("double");
-    if (!found)
-      found = std::make_shared<const LinkField>(text.empty()
-                                                    ? upload(gauge_, domain_, precision, find_storage(storage_))
-                                                    : encode_links(*whole(text), precision, find_storage(storage_)));
-    return found;
-  }
-
- private:
-  const HostGauge& gauge_;
-  DomainPointer domain_;
-  std::string storage_;
-  std::map<std::string, std::shared_ptr<const LinkField>> whole_, for_quarks_;
-};
-
 /// A quark on this configuration.
 struct MeasureRun::Quark {
   SolveSettings settings;
@@ -91,7 +58,7 @@ MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configurati
       stops_(stops),
       progress_(std::move(progress)),
       domain_(common.open_domain(named_.gauge.lattice, plan.reach)),
-      links_(std::make_unique<Links>(named_.gauge, domain_, common)),
+      links_(std::make_unique<SmearedLinks>(named_.gauge, domain_, common)),
       quarks_(plan.quarks.size()),
       propagators_(plan.nodes.size()),
       staggered_(plan.nodes.size()) {
@@ -101,15 +68,18 @@ MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configurati
 }
 MeasureRun::~MeasureRun() = default;
 
+std::unique_ptr<Solver> MeasureRun::make_solver(const MeasureQuark& q, const SolveSettings& settings) {
+  if (q.smear_links.empty()) return std::make_unique<Solver>(q.action, named_.gauge, domain_, settings);
+  return std::make_unique<Solver>(q.action, links_->whole(q.smear_links), settings);
+}
+
 MeasureRun::Quark& MeasureRun::quark(int n) {
   if (quarks_[n]) return *quarks_[n];
   const MeasureQuark& q = plan_.quarks[n];
   auto made = std::make_unique<Quark>();
   made->settings = q.solver.settings(named_.gauge, q.action, common_);
   made->settings.options.observer = [this](int, double) { stops_.look(); };
-  made->solver = q.smear_links.empty()
-                     ? std::make_unique<Solver>(q.action, named_.gauge, domain_, made->settings)
-                     : std::make_unique<Solver>(q.action, links_->whole(q.smear_links), made->settings);
+  made->solver = make_solver(q, made->settings);
   tell(made->solver->link_deviation(), made->settings, common_);
   made->width = columns_at_once(*made->solver, q.action, 3 * q.action.spins(), common_);
   quarks_[n] = std::move(made);
@@ -326,6 +296,27 @@ Record MeasureRun::begun() {
   }
   std::move(of_links.begin(), of_links.end(), std::back_inserter(record.arrays));
   return record;
+}
+
+double MeasureRun::seconds_per_iteration(int n) {
+  constexpr int few = 12;
+  const MeasureQuark& q = plan_.quarks[n];
+  SolveSettings settings = q.solver.settings(named_.gauge, q.action, common_);
+  settings.options.max_iterations = few;
+  const std::unique_ptr<Solver> solver = make_solver(q, settings);
+  const int width = columns_at_once(*solver, q.action, 3 * q.action.spins(), common_);
+  SpinorField b(domain_, find_precision("double"), Subset::full, width, q.action.spins()), x = b.like();
+  const HostSpinor noise = independent_noise(named_.gauge.lattice, 1, 0, 4);
+  for (int i = 0; i < width; ++i) upload(noise, b, solver->basis(), i);
+  double seconds = 0, iterations = 0;
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the first takes work space, and what is made when it is asked for
+    seconds = iterations = 0;
+    for (const SolveReport& r : solver->solve_sources(x, b)) {
+      seconds += r.seconds;
+      iterations += r.iterations;
+    }
+  }
+  return common_.ranks().largest(seconds / std::max(iterations, 1.0));
 }
 
 std::string MeasureRun::spent() const {

@@ -4,6 +4,7 @@
 
 #include "apps/interrupt.hpp"
 #include "apps/measure_file.hpp"
+#include "apps/smeared_links.hpp"
 #include "runtime/io/record.hpp"
 
 namespace quarksmith::apps {
@@ -17,11 +18,12 @@ class MeasureRun {
 
   /// All that is measured. Collective; all ranks get the same. \throws Stopped; Error a solve did not converge.
   Record operator()();
+  /// Seconds of an iteration for a column of a quark, measured in a few: how many it will take depends on the links.
+  double seconds_per_iteration(int quark);
   /// Where the time went, in words.
   std::string spent() const;
 
  private:
-  class Links;
   struct Quark;
   void solve(int node, int position);
   void make(int node, int position);
@@ -30,6 +32,7 @@ class MeasureRun {
   LoopSum loop_of(const LoopPlan& loop, int number);
   void measure_loop(const MeasureCorrelator& c, RecordArray& to);
   Quark& quark(int n);
+  std::unique_ptr<Solver> make_solver(const MeasureQuark& q, const SolveSettings& settings);
   /// \throws Error a solve has not converged.
   void require_converged(const std::vector<SolveReport>& reports, const Quark& q,
                          const std::function<std::string(int)>& title) const;
@@ -48,7 +51,7 @@ class MeasureRun {
   Stops& stops_;
   std::function<void(double, const std::string&)> progress_;
   DomainPointer domain_;
-  std::unique_ptr<Links> links_;
+  std::unique_ptr<SmearedLinks> links_;
   std::vector<std::unique_ptr<Quark>> quarks_;
   std::vector<std::vector<Coordinates>> positions_;       ///< by source
   std::vector<std::unique_ptr<Propagator>> propagators_;  ///< by node, those that are there

@@ -72,6 +72,8 @@ def test_the_graph_frees_what_nobody_needs(quarksmith, tmp_path):
     assert plan["steps"][-1]["frees"] == ["l", "s", "baryons"]
     assert plan["solves"] == 2 * 2 * 2 * 12 and "96 solves" in run.stdout
     assert plan["peak_bytes"] == 2 * 4**3 * 8 * 144 * 16
+    assert set(plan["seconds_per_iteration"]) == {"light", "strange"}
+    assert all(1e-7 < seconds < 1 for seconds in plan["seconds_per_iteration"].values())
     separate = EXAMPLE.replace('["l", "s"]', '["l", "l"]').replace(
         'u = "l", d = "l", s = "s"', 'u = "s", d = "s", s = "s"'
     )
