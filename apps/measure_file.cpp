@@ -370,7 +370,11 @@ MeasurePlan read_measure(TomlReader& file, const std::filesystem::path& folder, 
     names.insert(plan.observables.back().name = name);
     t.done();
   }
-  if (auto fixing = file.table("gauge_fixing", "[gauge_fixing]")) plan.fixing = read_gauge_fixing(*fixing);
+  if (auto fixing = file.table("gauge_fixing", "[gauge_fixing]")) {
+    plan.fixing = read_gauge_fixing(*fixing, plan.fixed_links);
+    if (!plan.fixed_links.empty()) plan.fixed_links = (folder / plan.fixed_links).string();
+    plan.keys.erase("[gauge_fixing]: out");
+  }
   if (plan.correlators.empty() && plan.observables.empty() && !plan.fixing)
     file.fail("nothing is measured: there is no [[correlator]] and no [[observable]]; give one");
   for (const MeasureQuark& q : plan.quarks) plan.reach = std::max(plan.reach, q.action.reach());

@@ -104,7 +104,7 @@ MeasureObservable read_observable(TomlReader& table, const Lattice& lattice) {
   return o;
 }
 
-GaugeFixing read_gauge_fixing(TomlReader table) {
+GaugeFixing read_gauge_fixing(TomlReader table, std::string& out) {
   GaugeFixing g;
   g.condition =
       table.word("condition", {"coulomb", "landau"}) == "coulomb" ? GaugeCondition::coulomb : GaugeCondition::landau;
@@ -113,6 +113,7 @@ GaugeFixing read_gauge_fixing(TomlReader table) {
     table.fail(table.find("boost")->line, fmt::format("boost = {}; use a number from 1 to below 2", g.boost));
   g.tolerance = table.positive("tol", g.tolerance);
   g.most_steps = static_cast<int>(table.integer("max_steps", 1, 1 << 30, g.most_steps));
+  out = table.text("out", "");
   table.done();
   return g;
 }

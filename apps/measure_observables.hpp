@@ -26,7 +26,7 @@ struct MeasureObservable {
 
 /// \throws UsageError the message names file, line and remedy.
 MeasureObservable read_observable(TomlReader& table, const Lattice& lattice);
-/// [gauge_fixing]
-GaugeFixing read_gauge_fixing(TomlReader table);
+/// [gauge_fixing] \param out prefix of files for the fixed links; empty: none
+GaugeFixing read_gauge_fixing(TomlReader table, std::string& out);
 
 }  // namespace quarksmith::apps

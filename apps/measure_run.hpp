@@ -43,6 +43,8 @@ class MeasureRun {
   Record begun();
   /// The links become those in the gauge of the run. \throws Error it is not reached.
   RecordArray fix_gauge();
+  /// \throws UsageError other links are there already.
+  void write_fixed_links() const;
 
   const MeasurePlan& plan_;
   const Configuration& configuration_;

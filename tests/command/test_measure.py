@@ -320,6 +320,26 @@ def test_a_wrong_observable_is_refused(quarksmith, tmp_path, change, message):
     assert message in quarksmith.refuses("measure", "run.toml", "--dry-run")
 
 
+def test_fixed_links_are_written(quarksmith, tmp_path):
+    """They are in the gauge already; others of that name are not replaced unasked."""
+    write(tmp_path, EXAMPLE[: EXAMPLE.index("[[source]]")] + OBSERVABLES.replace("tol =", 'out = "fixed"\ntol ='))
+    quarksmith("measure", "run.toml", "--out", "r.h5", "--json", "r.json")
+    first = json.loads((tmp_path / "r.json").read_text())["configurations"]
+    text = '[configurations]\nfiles = ["fixed_*.ildg"]\n' + OBSERVABLES
+    (tmp_path / "again.toml").write_text(text)
+    quarksmith("measure", "again.toml", "--out", "s.h5", "--json", "s.json")
+    for one, other in zip(first, json.loads((tmp_path / "s.json").read_text())["configurations"], strict=True):
+        assert other["results"]["gauge_fixing"]["values"][0] == pytest.approx(
+            one["results"]["gauge_fixing"]["values"][1], abs=1e-14
+        )
+        assert other["plaquette"] == pytest.approx(one["plaquette"], abs=1e-14)
+    (tmp_path / "fixed_00001.ildg").write_bytes((tmp_path / "fixed_00002.ildg").read_bytes())
+    (tmp_path / "r.h5").unlink()
+    error = quarksmith.refuses("measure", "run.toml", "--out", "r.h5")
+    assert "fixed_00001.ildg: holds other links" in error
+    quarksmith("measure", "run.toml", "--out", "r.h5", "--overwrite", "--json", "r.json")
+
+
 def test_a_gauge_that_is_not_reached_ends_the_run(quarksmith, tmp_path):
     write(tmp_path, EXAMPLE + OBSERVABLES.replace("tol = 1e-12", "max_steps = 2"))
     error = quarksmith.refuses("measure", "run.toml", "--out", "r.h5", status=1)
