@@ -235,8 +235,7 @@ class Run {
         many_ ? many_->solve(x, b) : solver_->solve_sources(x, b, [&](const SpinorField& vectors) {
           if (middle) solver_->dirac().midpoint(*middle, vectors);
         });
-    tell_events(
-        reports, [&](int i) { return title(columns[i]); }, o_.common);
+    tell_events(reports, [&](int i) { return title(columns[i]); }, o_.common);
     std::string failed;
     for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
       const int n = columns[i];

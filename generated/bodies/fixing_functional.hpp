@@ -2,8 +2,8 @@
 // Do not edit: change the generator and run `make generate`.
 //
 // Written in generator/operators/gauge_fixing.py, line 51:
-//   part1 = ta(u[x]) - shift(ta(u[x]), -x) + (ta(u[y]) - shift(ta(u[y]), -y)) + (ta(u[z]) -
-//       shift(ta(u[z]), -z)) + in_time*(ta(u[t]) - shift(ta(u[t]), -t))
+//   part1 = in_time*(ta(u[t]) - shift(ta(u[t]), -t)) + ta(u[x]) - shift(ta(u[x]), -x) + ta(u[y]) -
+//       shift(ta(u[y]), -y) + ta(u[z]) - shift(ta(u[z]), -z)
 //   total(re(trace(u[x])) + re(trace(u[y])) + re(trace(u[z])) + in_time*re(trace(u[t])))
 //   total(-re(trace(part1*part1)))
 #pragma once
@@ -32,29 +32,28 @@ struct fixing_functional_body : LatticeBody<LinkCodec, 2> {
       const auto u_t_4 = load_matrix<Links>(a.links, x, 3);
       sums[0] += convert<double, W>(in_time * trace(u_t_4).re);
       in_order();
+      const auto u_t_5 = load_matrix<Links>(a.links, x, 3);
+      auto s1 = traceless_antihermitian(u_t_5);
+      const auto at_mt_5 = walk<-4>(a, x);
+      const auto u_t_at_mt_5 = load_matrix<Links>(a.links, at_mt_5, 3);
+      s1 -= traceless_antihermitian(u_t_at_mt_5);
+      auto s2 = in_time * s1;
       const auto u_x_5 = load_matrix<Links>(a.links, x, 0);
-      auto s1 = traceless_antihermitian(u_x_5);
+      s2 += traceless_antihermitian(u_x_5);
       const auto u_y_5 = load_matrix<Links>(a.links, x, 1);
-      s1 += traceless_antihermitian(u_y_5);
+      s2 += traceless_antihermitian(u_y_5);
       const auto u_z_5 = load_matrix<Links>(a.links, x, 2);
-      s1 += traceless_antihermitian(u_z_5);
-      in_order();
-      const auto u_t_6 = load_matrix<Links>(a.links, x, 3);
-      auto s2 = traceless_antihermitian(u_t_6);
-      const auto at_mt_6 = walk<-4>(a, x);
-      const auto u_t_at_mt_6 = load_matrix<Links>(a.links, at_mt_6, 3);
-      s2 -= traceless_antihermitian(u_t_at_mt_6);
-      s1 += in_time * s2;
-      const auto at_mx_6 = walk<-1>(a, x);
-      const auto u_x_at_mx_6 = load_matrix<Links>(a.links, at_mx_6, 0);
-      s1 -= traceless_antihermitian(u_x_at_mx_6);
-      const auto at_my_6 = walk<-2>(a, x);
-      const auto u_y_at_my_6 = load_matrix<Links>(a.links, at_my_6, 1);
-      s1 -= traceless_antihermitian(u_y_at_my_6);
-      const auto at_mz_6 = walk<-3>(a, x);
-      const auto u_z_at_mz_6 = load_matrix<Links>(a.links, at_mz_6, 2);
-      s1 -= traceless_antihermitian(u_z_at_mz_6);
-      sums[1] -= convert<double, W>(trace(s1 * s1).re);
+      s2 += traceless_antihermitian(u_z_5);
+      const auto at_mx_5 = walk<-1>(a, x);
+      const auto u_x_at_mx_5 = load_matrix<Links>(a.links, at_mx_5, 0);
+      s2 -= traceless_antihermitian(u_x_at_mx_5);
+      const auto at_my_5 = walk<-2>(a, x);
+      const auto u_y_at_my_5 = load_matrix<Links>(a.links, at_my_5, 1);
+      s2 -= traceless_antihermitian(u_y_at_my_5);
+      const auto at_mz_5 = walk<-3>(a, x);
+      const auto u_z_at_mz_5 = load_matrix<Links>(a.links, at_mz_5, 2);
+      s2 -= traceless_antihermitian(u_z_at_mz_5);
+      sums[1] -= convert<double, W>(trace(s2 * s2).re);
     }
   }
 };

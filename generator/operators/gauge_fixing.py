@@ -52,8 +52,9 @@ def transformed(u: Links, g: Matrices, mu: Direction) -> Links:
 def fixing_functional(u: Links, in_time: Real) -> tuple[Sum, Sum]:
     """Re tr U of the links concerned, and tr Delta Delta^+ with Delta the sum of A_nu(x) - A_nu(x - nu), A = TA(U)."""
     value = sum(re(trace(u[nu])) for nu in space) + in_time * re(trace(u[time]))
-    slope = sum(ta(u[nu]) - shift(ta(u[nu]), -nu) for nu in space)
-    slope = slope + in_time * (ta(u[time]) - shift(ta(u[time]), -time))
+    slope = in_time * (ta(u[time]) - shift(ta(u[time]), -time))
+    for nu in space:
+        slope = slope + ta(u[nu]) - shift(ta(u[nu]), -nu)
     return total(value), total(-re(trace(slope * slope)))
 
 
@@ -74,4 +75,5 @@ def ape_sweep(u: Links, sums: Matrices, boost: Real, in_x: Real, in_y: Real, in_
 @expression
 def ape_traces(u: Links, sums: Matrices) -> tuple[Sum, Sum, Sum]:
     """Re tr(U V^+) of links along x, y and z: what sweeps bring to its maximum."""
-    return tuple(total(re(trace(u[mu] * adj(sums[mu])))) for mu in space)
+    along_x, along_y, along_z = (total(re(trace(u[mu] * adj(sums[mu])))) for mu in space)
+    return along_x, along_y, along_z

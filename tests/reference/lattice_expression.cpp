@@ -263,9 +263,8 @@ class Interpreter {
     }
     if (name == "relaxed") {
       const SiteValues b = second();
-      return make(3, 3, [&](long long i, int r, int c) {
-        return relaxed(matrix_of(a, i), b.at(i, 0, 0).real())[3 * r + c];
-      });
+      return make(3, 3,
+                  [&](long long i, int r, int c) { return relaxed(matrix_of(a, i), b.at(i, 0, 0).real())[3 * r + c]; });
     }
     if (name == "dot") {
       const SiteValues b = second();
