@@ -202,7 +202,7 @@ int run(const BenchOptions& o) {
   std::vector<const Kernel*> chosen;
   for (const Kernel& k : device->kernels())
     if (k.name.find(o.filter) != std::string_view::npos && k.family.find(o.family) != std::string_view::npos &&
-        k.colours == 3 && k.family != "convert" && k.family != "block" && (o.rhs <= 0 || o.rhs % k.tile == 0) &&
+        k.colours == 3 && std::ranges::count(timed_families(), k.family) > 0 && (o.rhs <= 0 || o.rhs % k.tile == 0) &&
         found_by_name(device->kernels(), k))
       chosen.push_back(&k);
   if (chosen.empty())

@@ -7,8 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "apps/action_options.hpp"
-#include "apps/command_table.hpp"
+#include "apps/action_keys.hpp"
 #include "apps/hmc_gauge.hpp"
 #include "runtime/error.hpp"
 #include "runtime/text.hpp"
@@ -22,120 +21,11 @@ constexpr int most_guesses = 30;  ///< solutions that are kept
 constexpr double most_error = 1e-4, most_force_error = 1e-2;
 
 /// Keys of all monomials and of their kinds; the others are parameters of an action.
-const std::vector<std::string> own_keys = {"name",     "kind",     "action",    "even_odd",      "stout", "denominator",
-                                           "log_det",  "flavours", "tol_force", "tol_action",    "sites", "fields",
-                                           "rational", "solver",   "precision", "chronological", "twist", "boundary",
-                                           "ls",       "field",    "smearing",  "representation"};
-const ActionWording key_wording{"", '_', "monomial"};
-
-/// A number, a list of numbers or text as options take them.
-std::string key_text(const TomlReader& table, const std::string& key, const TomlValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value.value)) return *text;
-  const auto* list = std::get_if<std::vector<TomlValue>>(&value.value);
-  if (list == nullptr) return fmt::format("{}", table.as_number(key, value));
-  std::string all;
-  for (const TomlValue& one : *list) all += fmt::format("{}{}", all.empty() ? "" : ",", key_text(table, key, one));
-  return all;
-}
-
-/// What a table says of an action: parameters and spellings by key, the boundary, slices and fields.
-struct ActionKeys {
-  std::map<std::string, const TomlValue*, std::less<>> parameters;
-  Phases boundary{1, 1, 1, -1};
-  int slices = 16;
-  bool has_slices = false;
-  std::vector<std::string> fields;  ///< NAME=FILE
-};
-
-/// Reads them, in place of those of the same names that are there already.
-void read_keys(TomlReader& table, const ActionInfo* info, ActionKeys& keys) {
-  const auto is_own = [](const std::string& key) {
-    return std::find(own_keys.begin(), own_keys.end(), key) != own_keys.end();
-  };
-  for (const auto& [key, value] : table.contents().entries)
-    if (info != nullptr && !is_own(key))  // what gave the same parameter before goes
-      std::erase_if(keys.parameters, [&, k = std::string_view(key)](const auto& other) {
-        const auto gives = [&](std::string_view name) {
-          std::vector<std::string_view> all = {name};
-          for (const ActionSpelling& s : info->spellings)
-            for (const NamedNumber& n : s.gives)
-              if (s.name == name) all.push_back(n.name);
-          return all;
-        };
-        const auto mine = gives(k), theirs = gives(other.first);
-        return std::any_of(mine.begin(), mine.end(), [&](std::string_view n) {
-          return !n.empty() && std::find(theirs.begin(), theirs.end(), n) != theirs.end();
-        });
-      });
-  for (const auto& [key, value] : table.contents().entries) {
-    if (is_own(key)) continue;
-    keys.parameters[key] = &value;
-    table.find(key);
-    table.note(key, key_text(table, key, value));
-  }
-  if (const TomlValue* boundary = table.find("boundary")) {
-    const std::string text = key_text(table, "boundary", *boundary);
-    try {
-      keys.boundary = boundary_phases(text);
-    } catch (const UsageError& e) {
-      table.fail(boundary->line,
-                 fmt::format("boundary '{}' is not periodic, antiperiodic or four phases from -2 to 2", text));
-    }
-    table.note("boundary", text);
-  }
-  if (table.has("ls")) {
-    keys.slices = static_cast<int>(table.integer("ls", 1, most_slices));
-    keys.has_slices = true;
-  }
-  if (auto fields = table.table("field", table.called() + ": field")) {
-    for (const auto& [name, value] : fields->contents().entries) keys.fields.push_back(name + "=" + fields->text(name));
-    fields->done();
-  }
-}
-
-/// The line of the key that a message begins with.
-int line_of(const TomlReader& table, const ActionKeys& keys, const std::string& message) {
-  for (const auto& [key, value] : keys.parameters)
-    if (message.starts_with(key + " ")) return value->line;
-  return table.line();
-}
-
-/// The action of these keys.
-FermionParameters read_action(const TomlReader& table, const std::string& name, const ActionKeys& keys,
-                              const RunPlace& place) {
-  try {
-    ActionReader::Texts texts;
-    std::vector<std::string> known = own_keys;
-    for (const ActionInfo& a : actions()) {
-      for (const ActionParameter& p : a.parameters) known.emplace_back(p.name);
-      for (const ActionSpelling& s : a.spellings) known.emplace_back(s.name);
-    }
-    for (const auto& [key, value] : keys.parameters) {
-      if (std::find(known.begin(), known.end(), key) == known.end()) {
-        const std::string meant = nearest(key, known);
-        table.fail(value->line,
-                   fmt::format("key '{}' is unknown{}; the keys of an action are options of `quarksmith propagator`",
-                               printable(key), meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
-      }
-      texts.emplace(key, key_text(table, key, *value));
-    }
-    const ActionInfo& info = ActionReader::meant(name, texts);
-    if (keys.has_slices && info.chain.empty())
-      table.fail(fmt::format("ls belongs to actions with a fifth dimension, not to {}; leave it out", name));
-    const ActionReader reader(info, texts, info.chain.empty() ? 1 : keys.slices, key_wording);
-    if (reader.masses().size() > 1) throw UsageError("mass has several values; a monomial has one: give one");
-    std::vector<std::string> fields;
-    for (const std::string& field : keys.fields) {
-      const std::size_t at = field.find('=') + 1;
-      const std::filesystem::path file = field.substr(at);
-      const bool is_file = std::filesystem::exists(place.folder / file);
-      fields.push_back(field.substr(0, at) + (is_file ? (place.folder / file).string() : file.string()));
-    }
-    return {Action(reader.values(), {.boundary = keys.boundary, .fields = read_fields(info, fields, place.lattice)})};
-  } catch (const UsageError& e) {
-    table.fail(line_of(table, keys, e.what()), e.what());
-  }
-}
+const KeyRules monomial_keys = {
+    "monomial",
+    {"name",      "kind",       "action", "even_odd", "stout",    "denominator",   "log_det",   "flavours",
+     "tol_force", "tol_action", "sites",  "fields",   "rational", "solver",        "precision", "chronological",
+     "twist",     "boundary",   "ls",     "field",    "smearing", "representation"}};
 
 /// A twisted mass on the sites of M alone; that of files from before there was one is not noted.
 void read_twist(TomlReader& table, FermionParameters& p) {
@@ -243,8 +133,11 @@ struct FermionKeys {
 FermionKeys read_fermion(TomlReader& table, const std::string& kind, RunPlace& place) {
   ActionKeys keys;
   const std::string name = table.text("action");
-  read_keys(table, nullptr, keys);
-  FermionKeys f{kind, name, {read_action(table, name, keys, place)}, keys};
+  read_keys(table, monomial_keys, nullptr, keys);
+  FermionKeys f{kind,
+                name,
+                {FermionParameters{read_action(table, monomial_keys, name, keys, place.lattice, place.folder)}},
+                keys};
   const Action& action = f.term.fermion.action;
   const bool even_odd = action.has_even_odd(), squared = action.is_squared();
   const std::string form = table.word("even_odd", {"symmetric", "asymmetric", "none"}, even_odd ? "symmetric" : "none");
@@ -369,9 +262,9 @@ std::unique_ptr<Monomial> read_monomial(TomlReader table, RunPlace& place) {
   } else if (kind == "two-flavour-ratio") {
     auto below = table.table("denominator", fmt::format("monomial '{}': denominator", name));
     if (!below) table.fail("denominator is missing; give {kappa = ...}: the keys in which its operator differs");
-    read_keys(*below, &f.term.fermion.action.info(), f.keys);
+    read_keys(*below, monomial_keys, &f.term.fermion.action.info(), f.keys);
     FermionParameters denominator = f.term.fermion;
-    denominator.action = read_action(*below, f.action, f.keys, place).action;
+    denominator.action = read_action(*below, monomial_keys, f.action, f.keys, place.lattice, place.folder);
     read_twist(*below, denominator);
     below->done();
     made = std::make_unique<RatioMonomial>(name, f.term, denominator);

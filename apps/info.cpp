@@ -3,6 +3,7 @@
 
 #include "apps/contraction.hpp"
 #include "runtime/error.hpp"
+#include "runtime/io/record.hpp"
 
 namespace quarksmith::apps {
 namespace {
@@ -87,7 +88,21 @@ int run_propagator(const InfoOptions& o) {
   return 0;
 }
 
+int run_records(const InfoOptions& o) {
+  const Records all = read_records(o.file);
+  nlohmann::ordered_json numbers = nlohmann::ordered_json::array(), arrays = nlohmann::ordered_json::object();
+  for (const Record& r : all.records) {
+    numbers.push_back(r.name);
+    for (const RecordArray& a : r.arrays) arrays[a.name] = a.extent;
+  }
+  fmt::print("format       measurements of {} configurations, finished and sound\n", all.records.size());
+  for (const auto& [name, extent] : arrays.items()) fmt::print("{:<12} {}\n", name, extent.dump());
+  o.common.write_json({{"format", "measurements"}, {"configurations", numbers}, {"arrays", arrays}});
+  return 0;
+}
+
 int run(const InfoOptions& o) {
+  if (is_record_file(o.file)) return run_records(o);
   if (is_hdf5(o.file)) return run_propagator(o);
   std::optional<Lattice> lattice;
   if (!o.lattice.empty()) lattice.emplace(four_integers(o.lattice, "--lattice"));

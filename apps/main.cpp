@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
     apps::add_apply(app, status);
     apps::add_propagator(app, status);
     apps::add_correlators(app, status);
+    apps::add_measure(app, status);
     apps::add_eigen(app, status);
     apps::add_solve_bench(app, status);
     apps::add_bench(app, status);

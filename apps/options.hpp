@@ -149,6 +149,7 @@ void add_heatbath(CLI::App& app, int& status);
 void add_hmc(CLI::App& app, int& status);
 void add_propagator(CLI::App& app, int& status);
 void add_correlators(CLI::App& app, int& status);
+void add_measure(CLI::App& app, int& status);
 void add_eigen(CLI::App& app, int& status);
 void add_solve_bench(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);

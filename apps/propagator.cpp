@@ -206,25 +206,10 @@ class Run {
     tell(many_ ? many_->link_deviation() : solver_->link_deviation(), settings, o_.common);
   }
 
-  /// Right-hand sides of a batch: what --batch says, else as many as the device's memory holds. On the CPU solves
-  /// of several are no faster (docs/performance.md): one at a time.
+  /// Right-hand sides of a batch: what --batch says, else as many as fit.
   int width(std::size_t left) {
     if (o_.batch > 0) return o_.batch;
-    if (width_ == 0) {
-      Device& device = domain_->device();
-      if (!device.asynchronous() || many_) return width_ = 1;
-      const SpinorField one(domain_, find_precision("double"), Subset::full, 1, choice_.action.spins());
-      // Source and quark field, and with a fifth dimension the vectors of both and one to project.
-      const int slices = choice_.action.slices(), fields = slices > 1 ? 4 + 3 * slices : 2;
-      const std::size_t each = solver_->bytes_per_rhs() + fields * one.bytes_per_rhs();
-      const std::size_t margin = device.free_memory() / 10;
-      // As many as fit on every rank.
-      const auto fitting =
-          static_cast<int>(-o_.common.ranks().largest(-std::floor(double(device.free_memory() - margin) / each)));
-      width_ = std::clamp(fitting, 1, static_cast<int>(left));
-      if (width_ >= 4) width_ -= width_ % 4;  // whole tiles of right-hand sides
-      o_.common.info(fmt::format("{} columns at a time", width_));
-    }
+    if (width_ == 0) width_ = many_ ? 1 : columns_at_once(*solver_, choice_.action, static_cast<int>(left), o_.common);
     return width_;
   }
 

@@ -120,12 +120,29 @@ void tell_events(std::span<const SolveReport> reports, const std::function<std::
   }
 }
 
-SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& gauge, const Action& action,
+int columns_at_once(const Solver& solver, const Action& action, int most, const CommonOptions& common) {
+  const DomainPointer& domain = solver.domain();
+  Device& device = domain->device();
+  if (!device.asynchronous()) return 1;
+  const SpinorField one(domain, find_precision("double"), Subset::full, 1, action.spins());
+  // Source and quark field, and with a fifth dimension the vectors of both and one to project.
+  const int slices = action.slices(), fields = slices > 1 ? 4 + 3 * slices : 2;
+  const std::size_t each = solver.bytes_per_rhs() + fields * one.bytes_per_rhs();
+  const std::size_t margin = device.free_memory() / 10;
+  const auto fitting =
+      static_cast<int>(-common.ranks().largest(-std::floor(double(device.free_memory() - margin) / each)));
+  int width = std::clamp(fitting, 1, most);
+  if (width >= 4) width -= width % 4;  // whole tiles of right-hand sides
+  common.info(fmt::format("{} columns at a time", width));
+  return width;
+}
+
+SolveSettings SolverChoices::settings(Stated stated, const HostGauge& gauge, const Action& action,
                                       const CommonOptions& common) const {
   SolveSettings s;
   s.reduction = reduction_of(even_odd);
   if (!action.has_even_odd()) {
-    if (command.count("--even-odd") > 0 && s.reduction != Reduction::none)
+    if (stated.even_odd && s.reduction != Reduction::none)
       throw UsageError(fmt::format("--even-odd {}: action {} has no even-odd form with these parameters; leave it out",
                                    even_odd, action.name()));
     s.reduction = Reduction::none;
@@ -140,7 +157,7 @@ SolveSettings SolverChoices::settings(const CLI::App& command, const HostGauge& 
   s.parameters.preconditioner = preconditioner_of(preconditioner);
   if (!multigrid.empty()) s.multigrid = read_multigrid(multigrid, gauge.lattice, action.slices());
   s.tell = [&common](const std::string& line) { common.info(line); };
-  if (command.count("--reconstruct") == 0) {
+  if (!stated.reconstruct) {
     const std::string of_gauge(default_links(gauge, common.ranks()));
     s.links = action.default_links(of_gauge);
     if (of_gauge == "r18") common.info("the links are not SU(3): stored with 18 reals");

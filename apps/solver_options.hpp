@@ -22,6 +22,10 @@ void tell(const LinkDeviation& deviation, const SolveSettings& settings, const C
 void tell_events(std::span<const SolveReport> reports, const std::function<std::string(int)>& title,
                  const CommonOptions& common);
 
+/// Right-hand sides that are solved for together, at most so many: as many as the device's memory holds on every rank.
+/// On the CPU solves of several are no faster (docs/performance.md): one at a time.
+int columns_at_once(const Solver& solver, const Action& action, int most, const CommonOptions& common);
+
 /// How a solve is made, but for method and precision.
 struct SolverChoices {
   std::string even_odd = "symmetric", reconstruct = "12", basis = "non_relativistic", updates = "reliable",
@@ -33,10 +37,18 @@ struct SolverChoices {
   void add_to(CLI::App& command);
   /// \throws UsageError a name that does not exist, or a number out of its range.
   void check() const;
-  /// Links that are not SU(3) are stored with 18 reals, unless the command line says otherwise.
-  /// \throws UsageError an even-odd form is asked for that the action does not have.
-  SolveSettings settings(const CLI::App& command, const HostGauge& gauge, const Action& action,
+  /// Which of these were asked for by name.
+  struct Stated {
+    bool even_odd = false, reconstruct = false;
+  };
+  /// Links that are not SU(3) are stored with 18 reals, unless another storage is stated.
+  /// \throws UsageError an even-odd form is stated that the action does not have.
+  SolveSettings settings(Stated stated, const HostGauge& gauge, const Action& action,
                          const CommonOptions& common) const;
+  SolveSettings settings(const CLI::App& command, const HostGauge& gauge, const Action& action,
+                         const CommonOptions& common) const {
+    return settings({command.count("--even-odd") > 0, command.count("--reconstruct") > 0}, gauge, action, common);
+  }
 };
 
 }  // namespace quarksmith::apps

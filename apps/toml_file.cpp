@@ -130,6 +130,21 @@ std::vector<double> TomlReader::numbers(const std::string& key) {
   return noted(key, all);
 }
 
+std::vector<std::vector<double>> TomlReader::lists(const std::string& key, std::size_t each) {
+  const std::string kind = fmt::format("a list of {} numbers, or a list of such lists", each);
+  const TomlValue& value = need(key, kind.c_str());
+  const auto& given = as<std::vector<TomlValue>>(key, value, kind.c_str());
+  const bool one = !given.empty() && !std::holds_alternative<std::vector<TomlValue>>(given[0].value);
+  std::vector<std::vector<double>> all;
+  for (const TomlValue& entry : one ? std::vector<TomlValue>{value} : given) {
+    auto& list = all.emplace_back();
+    for (const TomlValue& n : as<std::vector<TomlValue>>(key, entry, kind.c_str())) list.push_back(as_number(key, n));
+    if (list.size() != each) fail(entry.line, fmt::format("{} is not {}", key, kind));
+  }
+  if (all.empty()) fail(value.line, fmt::format("{} is empty; give it {}", key, kind));
+  return noted(key, all);
+}
+
 std::vector<std::string> TomlReader::texts(const std::string& key) {
   const TomlValue& value = need(key, "a list of texts in quotes");
   std::vector<std::string> all;

@@ -61,6 +61,8 @@ EVERY_METHOD = ("double", "single", "half")
 LINK_EXPRESSIONS = (
     *("stout3_step", "stout4_step", "ape3_step", "ape4_step", "set_staple", "add_staple", "hyp_link"),
     *("flow_step", "plaquette_energy", "clover_energy"),
+    *("fixing_hits", "transformed", "fixing_functional", "ape_sums", "ape_sweep", "ape_traces"),
+    *("longer_lines", "lines_ahead", "loop_sum", "trace_sums"),
 )
 MOLECULAR_DYNAMICS = ("move_links", "kick", "stretch_time", "algebra_norm2", "back_to_su3")
 GAUGE_ACTIONS = (

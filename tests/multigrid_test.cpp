@@ -28,6 +28,7 @@ double distance(const SpinorField& x, const SpinorField& y) {
 
 struct Limits {
   const char* precision;
+  bool packed;
   double rounding, product;  ///< of P^+ P = 1, and of the coarse operator
 };
 
@@ -78,32 +79,35 @@ void expect_product(const Transfer& t, const LinearOperator& fine, const CoarseO
 }
 
 TEST_P(Multigrid, CoarseLevelsAreProjectionsOfTheFiner) {
-  const auto& [precision, rounding, product] = GetParam();
+  const auto& [precision, packed, rounding, product] = GetParam();
   for (const auto& device : support::devices()) {
     const Lattice lattice({8, 4, 4, 8});
     const HostGauge gauge = weak_gauge(lattice, 0.3, 5);
     const auto domain = std::make_shared<Domain>(lattice, device);
     const LinkStore links(gauge, domain, "r12", "non_relativistic");
     const auto dirac = dense::wilson(-0.2).make(links, find_precision(precision));
-    Transfer transfer(dirac->matrix(), find_basis("non_relativistic"), {2, 2, 2, 2}, 12);
+    Transfer transfer(dirac->matrix(), find_basis("non_relativistic"), {2, 2, 2, 2}, 12, packed);
     SpinorField v = transfer.fine_field(12);
     fill(v, 1);
     transfer.keep(v);
     expect_projector(transfer, v, find_basis("non_relativistic"), rounding);
-    const CoarseOperator coarse(transfer, dirac->matrix(), 3);
-    Transfer second(coarse, find_basis("degrand_rossi"), {2, 1, 1, 2}, 18);
+    const CoarseOperator coarse(transfer, dirac->matrix(), 3, packed);
+    Transfer second(coarse, find_basis("degrand_rossi"), {2, 1, 1, 2}, 18, packed);
     SpinorField w = second.fine_field(18);
     fill(w, 3);
     second.keep(w);
     expect_projector(second, w, find_basis("degrand_rossi"), rounding);
     expect_product(transfer, dirac->matrix(), coarse, product);
-    expect_product(second, coarse, CoarseOperator(second, coarse, 3), product);
+    expect_product(second, coarse, CoarseOperator(second, coarse, 3, packed), product);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, Multigrid,
-                         testing::Values(Limits{"double", 1e-12, 1e-12}, Limits{"single", 2e-6, 1e-5}),
-                         [](const auto& info) { return std::string(info.param.precision); });
+                         testing::Values(Limits{"double", false, 1e-12, 1e-12}, Limits{"single", false, 2e-6, 1e-5},
+                                         Limits{"single", true, 2e-4, 2e-3}),
+                         [](const auto& info) {
+                           return std::string(info.param.precision) + (info.param.packed ? "Packed" : "");
+                         });
 
 /// An operator that hops to where no neighbouring block is.
 class FarHops final : public LinearOperator {
@@ -148,7 +152,6 @@ TEST(MultigridSolve, NeedsNoMoreIterationsThanDdalphaamg) {
   level.block = {2, 2, 2, 2};
   level.vectors = 18;
   level.smoother_steps = 5;
-  level.coarse.tolerance = 0.05;
   settings.multigrid = MultigridParameters{.levels = {level}, .relaxations = 10, .most_rounds = 2};
   const Solver solver(dense::wilson(-0.5, 1), gauge, domain, settings);
   SpinorField b = solver.field(2), x = b.like();

@@ -10,7 +10,8 @@
 //       u[sigma]*shift(adj(shift(u[rho], +sigma))*adj(u[sigma])*u[rho], -rho) +
 //       shift(adj(u[rho])*shift(adj(u[sigma])*u[rho]*shift(u[sigma], +rho), -sigma), -rho) +
 //       shift(adj(u[sigma])*u[rho]*shift(u[sigma], +rho)*adj(shift(u[rho], +sigma)), -sigma))
-//   total(-re(trace(part1*part1)) - re(trace(part2*part2)))
+//   total(-re(trace(part1*part1)))
+//   total(-re(trace(part2*part2)))
 //   total(re(trace(part1*part2)))
 #pragma once
 
@@ -18,7 +19,7 @@ namespace quarksmith::QUARKSMITH_TARGET {
 
 /// All sites of the fields written.
 template <class Codec, class LinkCodec, class Storage, int S>
-struct clover_energy_body : LatticeBody<LinkCodec, 2> {
+struct clover_energy_body : LatticeBody<LinkCodec, 3> {
   template <int W>
   static QUARKSMITH_INLINE void site(const Arguments& a, int number, int rhs, Lanes<double, W>* sums) {
     using Links = LinkView<LinkCodec, Storage, W>;
@@ -108,8 +109,8 @@ struct clover_energy_body : LatticeBody<LinkCodec, 2> {
       const auto u_rho_8 = load_matrix<Links>(a.links, x, rho);
       s2 += product(v9, adj(u_rho_8));
       const auto v10 = broadcast<R>(0.25) * traceless_antihermitian(s2);
-      sums[1] += convert<double, W>(trace(product(v5, v10)).re);
-      sums[0] -= convert<double, W>(trace(product(v10, v10)).re);
+      sums[2] += convert<double, W>(trace(product(v5, v10)).re);
+      sums[1] -= convert<double, W>(trace(product(v10, v10)).re);
     }
   }
 };

@@ -6,7 +6,7 @@
 
 namespace quarksmith::expressions {
 
-/// Of two planes without a common direction -tr G^2 each, and tr G G of both
+/// Of two planes without a common direction -tr G^2 of each, and tr G G of both
 /// G = TA of the leaves' mean.
 /// The formula, statement by statement, heads generated/bodies/clover_energy*.hpp.
 /// \throws UsageError a field is not of the kind that the expression needs; MissingKernel the build lacks the kernel.

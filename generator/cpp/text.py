@@ -34,6 +34,7 @@ _FUNCTIONS = {
     "project_u3": "nearest_unitary",
     "project_u3_adjoint": "nearest_unitary_adjoint",
     "damped_adjoint": "damped_adjoint",
+    "relaxed": "relaxed_hits",
 }
 
 

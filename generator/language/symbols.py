@@ -211,6 +211,16 @@ def project(value: Node) -> Node:
     return make("project", "matrix", (value,))
 
 
+def relaxed(value: Node, boost: Node) -> Node:
+    """Hits of the SU(2) subgroups (1,2), (2,3), (1,3), one after the other: each brings Re tr(U m) to its maximum.
+
+    With a boost a hit (a_0, a) goes beyond: a becomes (boost a_0^2 + a^2)/(a_0^2 + a^2) a.
+    """
+    _need(value, ("matrix",), "relaxed")
+    _need(boost, ("real",), "relaxed")
+    return make("relaxed", "matrix", (value, boost))
+
+
 def project_u3(value: Node) -> Node:
     """The element W of U(3) nearest to m: m (m^+ m)^(-1/2). In statements of actions, of fields that are `stored`."""
     _need(value, ("matrix",), "project_u3")

@@ -38,6 +38,8 @@ DAMPED_ADJOINT_FLOPS = 250 + 36
 PROJECT_U3_ADJOINT_FLOPS = DAMPED_ADJOINT_FLOPS + 4 * PRODUCT_FLOPS + 165 + 4 * 99 + 2 * 60 + 4 * 22 + 313
 """Products: four whole, one without its trace, four of nine independent reals; invariants of two matrices, four steps
 of Newton's iteration for those of the root, sums and multiples."""
+RELAXED_FLOPS = 3 * (30 + 2 * 84)
+"""Of each hit its quaternion, and two rows of two matrices turned."""
 PROJECT_FLOPS = PRODUCT_FLOPS + 3 * 300 + 150
 """One pass over the SU(2) subgroups; how many are needed depends on the matrix."""
 
@@ -286,6 +288,7 @@ def flops(v: Value, spins: int, basis: Basis | None = None, colours: int = 3) ->
         "project_u3": PROJECT_FLOPS,
         "project_u3_adjoint": PROJECT_U3_ADJOINT_FLOPS,
         "damped_adjoint": DAMPED_ADJOINT_FLOPS,
+        "relaxed": RELAXED_FLOPS,
     }
     return of_three.get(v.op, 0) * n**3 // 27
 

@@ -100,13 +100,13 @@ def plaquette_energy(u: Links) -> Sum:
 
 
 @expression
-def clover_energy(u: Links, mu: Direction, nu: Direction, rho: Direction, sigma: Direction) -> tuple[Sum, Sum]:
-    """Of two planes without a common direction -tr G^2 each, and tr G G of both; G = TA of the leaves' mean.
+def clover_energy(u: Links, mu: Direction, nu: Direction, rho: Direction, sigma: Direction) -> tuple[Sum, Sum, Sum]:
+    """Of two planes without a common direction -tr G^2 of each, and tr G G of both; G = TA of the leaves' mean.
 
-    E is the sum of the first over all planes, the topological charge Q = (1/32 pi^2) sum eps_munurhosigma
-    tr F_munu F_rhosigma with F = -i G (arXiv:1006.4518, 3.2): -1/(4 pi^2) times the second for the planes xy zt, zx yt
+    E is the sum of the first two over all planes, the topological charge Q = (1/32 pi^2) sum eps_munurhosigma
+    tr F_munu F_rhosigma with F = -i G (arXiv:1006.4518, 3.2): -1/(4 pi^2) times the third for the planes xy zt, zx yt
     and yz xt.
     """
     first, second = (0.25 * ta(leaves(u, *plane)) for plane in ((mu, nu), (rho, sigma)))
-    energy = -re(trace(first * first)) - re(trace(second * second))
-    return total(energy), total(re(trace(first * second)))
+    one, other = -re(trace(first * first)), -re(trace(second * second))
+    return total(one), total(other), total(re(trace(first * second)))

@@ -145,7 +145,33 @@ QUARKSMITH_FUNCTION Link<double, N> closest_su3_of(const Link<double, N>& m) {
   return u;
 }
 
-/// The same for all lanes.
+/// A product of hits of SU(2) subgroups, (1,2), (2,3), (1,3) for three colours, each of which maximises Re tr(g m),
+/// gone beyond by the boost: for one lane.
+template <int N>
+QUARKSMITH_FUNCTION Link<double, N> relaxed_hits_of(const Link<double, N>& m, double boost) {
+  auto all = rows(unit_matrix<double, N>()), product = rows(m);
+  for (int apart = 1; apart < N; ++apart)
+    for (int i = 0, j = apart; j < N; ++i, ++j) {
+      double size;
+      Quaternion g = conj(block_direction(product(i, i), product(i, j), product(j, i), product(j, j), size));
+      if (size <= 1e-30) continue;                                             // every hit is as good
+      const double first = g.a0 * g.a0, beyond = boost * first + (1 - first);  // |g| = 1
+      const double norm = 1 / square_root(first + beyond * beyond * (1 - first));
+      g = {norm * g.a0, norm * beyond * g.a1, norm * beyond * g.a2, norm * beyond * g.a3};
+      rotate_rows(g, all.row[i], all.row[j]);
+      rotate_rows(g, product.row[i], product.row[j]);
+    }
+  return matrix(all);
+}
+template <class R, int N>
+QUARKSMITH_FUNCTION Link<R, N> relaxed_hits(const Link<R, N>& m, const R& boost) {
+  Link<R, N> u = m;
+  constexpr int lanes = sizeof(R) / sizeof(Element<R>);
+  for (int l = 0; l < lanes; ++l) set_lane_of(u, l, relaxed_hits_of(lane_of(m, l), double(get_lane(boost, l))));
+  return u;
+}
+
+/// closest_su3_of for all lanes.
 template <class R, int N>
 QUARKSMITH_FUNCTION Link<R, N> closest_su3(const Link<R, N>& m) {
   Link<R, N> u = m;

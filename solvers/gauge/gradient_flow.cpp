@@ -44,27 +44,49 @@ void GradientFlow::step(double epsilon) {
 
 FlowPoint GradientFlow::measure() const {
   const double sites = static_cast<double>(u_.domain().lattice().global_sites());
-  double energy = 0, charge = 0;
+  double energy = 0, space = 0, charge = 0;
   constexpr int time = directions - 1;
   for (int mu = 0; mu < time; ++mu) {  // planes xy zt, yz xt, zx yt
     const int nu = (mu + 1) % time, rho = (mu + 2) % time;
     const auto found = evaluate("clover_energy", {u_, LatticeDirection{mu}, LatticeDirection{nu}, LatticeDirection{rho},
                                                   LatticeDirection{time}});
-    energy += found[0];
-    charge -= found[1] / (4 * std::numbers::pi * std::numbers::pi);
+    space += found[0];
+    energy += found[0] + found[1];
+    charge -= found[2] / (4 * std::numbers::pi * std::numbers::pi);
   }
-  return {time_, evaluate("plaquette_energy", {u_})[0] / sites, energy / sites, charge};
+  return {time_, evaluate("plaquette_energy", {u_})[0] / sites, energy / sites, space / sites, charge};
 }
 
-double flow_scale(const std::vector<FlowPoint>& points) {
+namespace {
+
+/// Where a value reaches 0.3 between two of its points, which are in order; 0 if it does not.
+double reaching(const std::vector<std::array<double, 2>>& points) {
   constexpr double wanted = 0.3;
   for (std::size_t n = 1; n < points.size(); ++n) {
-    const auto value = [&](std::size_t i) { return points[i].time * points[i].time * points[i].clover_energy; };
-    if (value(n - 1) < wanted && value(n) >= wanted)
-      return points[n - 1].time +
-             (points[n].time - points[n - 1].time) * (wanted - value(n - 1)) / (value(n) - value(n - 1));
+    const auto& [before, low] = points[n - 1];
+    const auto& [after, high] = points[n];
+    if (low < wanted && high >= wanted) return before + (after - before) * (wanted - low) / (high - low);
   }
   return 0;
+}
+
+double scaled_energy(const FlowPoint& p) { return p.time * p.time * p.clover_energy; }
+
+}  // namespace
+
+double flow_scale(const std::vector<FlowPoint>& points) {
+  std::vector<std::array<double, 2>> values;
+  for (const FlowPoint& p : points) values.push_back({p.time, scaled_energy(p)});
+  return reaching(values);
+}
+
+double flow_width(const std::vector<FlowPoint>& points) {
+  std::vector<std::array<double, 2>> values;
+  for (std::size_t n = 1; n < points.size(); ++n) {
+    const double time = (points[n - 1].time + points[n].time) / 2, step = points[n].time - points[n - 1].time;
+    values.push_back({time, time * (scaled_energy(points[n]) - scaled_energy(points[n - 1])) / step});
+  }
+  return std::sqrt(reaching(values));
 }
 
 }  // namespace quarksmith

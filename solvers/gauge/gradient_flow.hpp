@@ -11,6 +11,7 @@ struct FlowPoint {
   double time = 0;              ///< in units of the lattice spacing squared
   double plaquette_energy = 0;  ///< mean of E = 2 sum over planes of Re tr(1 - P), eq. 3.1
   double clover_energy = 0;     ///< mean of E = G^a_munu G^a_munu / 4 from the leaves
+  double space_energy = 0;      ///< the part of that of planes in space; the rest is of planes with time
   double charge = 0;            ///< topological charge from the same G
 };
 
@@ -35,7 +36,11 @@ class GradientFlow {
   double time_ = 0;
 };
 
-/// The flow time at which t^2 E reaches 0.3, interpolated linearly between two points; 0 if it does not.
+/// The flow time t0 at which t^2 E of the leaves reaches 0.3, interpolated linearly between two points; 0 if it does
+/// not.
 double flow_scale(const std::vector<FlowPoint>& points);
+/// w0, at whose square t d(t^2 E)/dt reaches 0.3 (S. Borsanyi et al., arXiv:1203.4469): differences of points stand for
+/// the derivative half-way, interpolated linearly; 0 if it does not.
+double flow_width(const std::vector<FlowPoint>& points);
 
 }  // namespace quarksmith

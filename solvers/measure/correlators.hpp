@@ -2,12 +2,24 @@
 /// Two-point functions by themselves; of the quarks of a run: CorrelatorKind.
 #pragma once
 
+#include <span>
+
+#include "solvers/measure/momenta.hpp"
 #include "solvers/measure/quark_columns.hpp"
 
 namespace quarksmith {
 
 /// Names of the 16 gamma structures: products in the order x, y, z, t; `1`, `gx`, `gy`, `gxgy`, ..., `g5`.
 const std::vector<std::string>& meson_names();
+
+/// Gamma matrices at sink and source, by their numbers in meson_names().
+struct GammaPair {
+  int sink, source;
+};
+/// sum_x exp(i p.(x - x0)) tr[(gamma_5 S2 gamma_5)^+ G S1 G'] for sink G and source G', in the order of momentum_sums.
+/// No sign of the fermion loop. Collective; all ranks get the same numbers.
+std::vector<Complex64> meson_sums(const Propagator& s1, const Propagator& s2, std::span<const GammaPair> gammas,
+                                  const MomentumPhases& phases, Communicator& communicator = *Communicator::self());
 
 /// C_Gamma(t) = -sum_x tr[Gamma S Gbar gamma_5 S^+ gamma_5], Gbar = gamma_t Gamma^+ gamma_t, for each name of
 /// meson_names(); t runs over the whole lattice and counts from `source_t`. For gamma_5 this is the sum of |S|^2. The

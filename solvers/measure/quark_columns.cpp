@@ -6,6 +6,10 @@ void Propagator::set_column(int spin, int colour, const HostSpinor& solution) {
   for (std::size_t x = 0; x < site.size(); ++x) site[x][3 * spin + colour] = solution.site[x];
 }
 
+void Propagator::get_column(int column, HostSpinor& solution) const {
+  for (std::size_t x = 0; x < site.size(); ++x) solution.site[x] = site[x][column];
+}
+
 void StaggeredPropagator::set_column(int colour, const HostSpinor& solution) {
   for (std::size_t i = 0; i < site.size(); ++i)
     for (int c = 0; c < 3; ++c) site[i][colour][c] = solution.site[i][c];

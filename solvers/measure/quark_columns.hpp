@@ -21,6 +21,7 @@ struct Propagator {
   explicit Propagator(const Lattice& l) : lattice(l), site(static_cast<std::size_t>(l.sites())) {}
   /// Takes the solution for one source spin and colour.
   void set_column(int spin, int colour, const HostSpinor& solution);
+  void get_column(int column, HostSpinor& solution) const;
 };
 
 /// The same of staggered quarks: at each site three columns, the solutions for the colours of the source.

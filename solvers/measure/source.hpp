@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "runtime/fields/site_random.hpp"
 #include "solvers/measure/smearing.hpp"
 
 namespace quarksmith {
@@ -41,6 +42,12 @@ std::string source_forms(int spins = 4);
 
 /// The source in one spin and colour, before smearing. A part of a lattice gets its part.
 HostSpinor make_source(const SourceSettings& settings, const Lattice& lattice, int spin, int colour);
+
+/// A root of unity of order 2 or 4.
+inline Complex64 drawn_root(Random& random, int order) {
+  constexpr Complex64 roots[] = {1, -1, {0, 1}, {0, -1}};
+  return roots[static_cast<int>(order * random.uniform())];
+}
 
 /// Calls visit(site, its coordinates in this part) for the sites of a time slice of the whole lattice.
 template <class Visit>

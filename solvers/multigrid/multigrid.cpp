@@ -15,6 +15,8 @@ namespace {
 
 /// Steps of GCR before and while the convergence factor is taken: the first ones reduce what every smoother does.
 constexpr int first_steps = 4, factor_steps = 8;
+/// Rounds are not given up above this: the first ones of light quarks gain little, a later one much.
+constexpr double good_factor = 0.5;
 
 /// Noise in the right-hand sides of a field.
 void draw(SpinorField& v, const BasisInfo& basis, unsigned long long counter) {
@@ -57,7 +59,7 @@ Multigrid::Multigrid(MakeSystem make, const BasisInfo& basis, const MultigridPar
     improve(0);
     factors_.push_back(factor());
     const double before = factors_[factors_.size() - 2];
-    if (round > 0 && factors_.back() > (1 - parameters_.least_gain) * before) break;
+    if (factors_.back() < good_factor && factors_.back() > (1 - parameters_.least_gain) * before) break;
   }
   for (auto& level : levels_) level->vectors = level->vectors.columns(0, 1).like();  // not needed any more
   seconds_ = now() - start;

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "solvers/krylov/method.hpp"
 #include "runtime/fields/lattice.hpp"
 #include "runtime/kernels/coarse_records.hpp"
 
@@ -27,8 +26,8 @@ struct MultigridParameters {
   int coarsest_steps = 0;   ///< of GCR on the even-odd form of the coarsest level; 0: a direct solve
   bool packed = true;       ///< near-null vectors and coarse matrices are stored in 16 bits
   int relaxations = 30;     ///< steps of GCR with which near-null vectors begin
-  int most_rounds = 4;      ///< of adaptation
-  double least_gain = 0.1;  ///< rounds end when the convergence factor falls by less than this part of it
+  int most_rounds = 5;      ///< of adaptation
+  double least_gain = 0.1;  ///< rounds end when the convergence factor, once good, falls by less than this part of it
   int width = 12;           ///< near-null vectors that are improved together
 };
 

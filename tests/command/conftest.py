@@ -1,10 +1,12 @@
 """Runs the built command."""
 
+import json
 import os
 import re
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,18 @@ def quarksmith(tmp_path: Path) -> Command:
     if not (BUILD / "bin" / "quarksmith").exists():
         pytest.fail(f"{BUILD}/bin/quarksmith is missing; run `make library`")
     return Command(tmp_path)
+
+
+@pytest.fixture
+def measured(quarksmith: Command, tmp_path: Path) -> Callable[[str], dict]:
+    """Runs a description of measurements on one configuration; gives its results by name."""
+
+    def run(text: str) -> dict:
+        (tmp_path / "run.toml").write_text(text)
+        quarksmith("measure", "run.toml", "--out", "r.h5", "--json", "r.json")
+        return json.loads((tmp_path / "r.json").read_text())["configurations"][0]["results"]
+
+    return run
 
 
 def built_for_cpus(profile: str) -> set[str]:

@@ -18,7 +18,7 @@ DOCUMENTS = [ROOT / "README.md", *tracked("docs/*.md")]
 SHELLS = ("", "sh", "bash", "shell", "console")
 """Languages of fenced blocks whose lines may be commands."""
 RUN = ("quarksmith", "mpirun", "make", ".venv/bin/python")
-OTHERS = ("apt-get", "cd", "cmake", "export", "git", "pip", "python", "python3", "source", "srun", "sudo")
+OTHERS = ("apt-get", "cd", "cmake", "cp", "export", "git", "pip", "python", "python3", "source", "srun", "sudo")
 """Commands that a shell or a bare machine has, whether this one does or not."""
 
 CHECKED = (
@@ -31,6 +31,7 @@ CHECKED = (
     (r"-m generator sweep", "compiles for minutes, most on a GPU; test_sweep.py runs it"),
     (r"^quarksmith sweep ", "needs what a sweep packed; test_sweep.py runs it"),
     (r"^mpirun .*--map-by numa", "needs a host with several NUMA nodes"),
+    (r"masses\.(toml|py) ", "needs configurations of the page, and pyerrors; test_masses.py runs it"),
     (r"^make ", "takes minutes, installs or tests the tree; continuous integration runs it"),
 )
 """(commands, why they do not run here): their targets and options must exist."""

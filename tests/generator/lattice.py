@@ -183,6 +183,25 @@ class Interpreter:
     def _project(self, node):
         return closest_su3(np.broadcast_to(self(node.args[0]), (*self.extent, 3, 3)))
 
+    def _relaxed(self, node):
+        """Rotations of two rows and columns that bring Re tr(g m) to its maximum, then beyond."""
+        m, boost = (self(a) for a in node.args)
+        m = np.broadcast_to(m, (*self.extent, 3, 3))
+        u = np.broadcast_to(np.eye(3, dtype=complex), m.shape)
+        for p, q in ((0, 1), (1, 2), (0, 2)):
+            d = u @ m
+            a, b = (d[..., p, p] + d[..., q, q].conj()) / 2, (d[..., p, q] - d[..., q, p].conj()) / 2
+            first, square = a.real**2, a.imag**2 + abs(b) ** 2
+            beyond = (np.reshape(boost, np.shape(boost)[:4]) * first + square) / (first + square)
+            a, b = (a.real - 1j * beyond * a.imag), -beyond * b  # the adjoint
+            size = np.sqrt(abs(a) ** 2 + abs(b) ** 2)
+            hit = np.stack([a, b, -b.conj(), a.conj()], axis=-1) / size[..., None]
+            g = np.zeros_like(u)
+            g[..., range(3), range(3)] = 1
+            g[..., [[p], [q]], [p, q]] = hit.reshape(*hit.shape[:-1], 2, 2)
+            u = g @ u
+        return u
+
     def _project_adjoint(self, node):
         """C^+ of tr(C dU) = tr(C' dm): U stays where TA(U^+ m) = 0, so that TA(w U^+ m) = TA(U^+ dm) with dU = U w."""
         m, c = (np.broadcast_to(self(a), (*self.extent, 3, 3)) for a in node.args)

@@ -261,6 +261,11 @@ class Interpreter {
       const SiteValues b = second();
       return make(3, 3, [&](long long i, int r, int c) { return f(matrix_of(a, i), matrix_of(b, i))[3 * r + c]; });
     }
+    if (name == "relaxed") {
+      const SiteValues b = second();
+      return make(3, 3,
+                  [&](long long i, int r, int c) { return relaxed(matrix_of(a, i), b.at(i, 0, 0).real())[3 * r + c]; });
+    }
     if (name == "dot") {
       const SiteValues b = second();
       return make(1, 1, [&](long long i, int, int) {

@@ -66,5 +66,7 @@ bool has_small_eigenvalues(const quarksmith::Matrix3& m);
 /// The SU(3) matrix that maximises Re tr(u^+ m): steps along the gradient from the identity's neighbourhood of m's
 /// polar part, until the gradient vanishes.
 quarksmith::Matrix3 closest_su3(const quarksmith::Matrix3& m);
+/// Hits of three SU(2) subgroups that maximise Re tr(U m), over-relaxed.
+quarksmith::Matrix3 relaxed(const quarksmith::Matrix3& m, double boost);
 
 }  // namespace reference

@@ -113,4 +113,26 @@ Matrix3 closest_su3(const Matrix3& m) {
   return u;
 }
 
+Matrix3 relaxed(const Matrix3& m, double boost) {
+  Matrix3 u{};
+  for (int i = 0; i < 3; ++i) u[4 * i] = 1;
+  constexpr int subgroups[3][2] = {{0, 1}, {1, 2}, {0, 2}};
+  for (const auto& [p, q] : subgroups) {
+    const Matrix3 d = quarksmith::multiply(u, m);
+    // The part of the block in SU(2), a_0 + i a.sigma; its adjoint is the hit.
+    const double a0 = (d[4 * p] + d[4 * q]).real(), a3 = (d[4 * p] - d[4 * q]).imag(),
+                 a1 = (d[3 * p + q] + d[3 * q + p]).imag(), a2 = (d[3 * p + q] - d[3 * q + p]).real();
+    const double square = a1 * a1 + a2 * a2 + a3 * a3, x = (boost * a0 * a0 + square) / (a0 * a0 + square);
+    const double norm = std::sqrt(a0 * a0 + x * x * square);
+    Matrix3 hit{};
+    for (int i = 0; i < 3; ++i) hit[4 * i] = 1;
+    hit[4 * p] = Complex64(a0, -x * a3) / norm;
+    hit[4 * q] = Complex64(a0, x * a3) / norm;
+    hit[3 * p + q] = Complex64(-x * a2, -x * a1) / norm;
+    hit[3 * q + p] = Complex64(x * a2, -x * a1) / norm;
+    u = quarksmith::multiply(hit, u);
+  }
+  return u;
+}
+
 }  // namespace reference

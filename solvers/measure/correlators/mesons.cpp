@@ -1,40 +1,55 @@
-// Mesons of two quarks of one mass, in all gamma structures.
+// Mesons of any two quarks, in all gamma structures.
+#include <algorithm>
+#include <map>
+
 #include "solvers/measure/correlators.hpp"
+#include "solvers/measure/row_matrices.hpp"
 #include "solvers/measure/spin_matrix.hpp"
 
 namespace quarksmith {
 namespace {
 
-/// T[b][c][e][d] = sum_x sum_colours S_bc conj(S_ed), spins b, e at the sink and c, d at the source.
-using SpinTensor = std::array<Complex64, 256>;
+/// sum over colours of S1_bc conj(S2_ed), spins b, e at the sink and c, d at the source.
+struct SpinPair {
+  int b, c, e, d;
+  auto operator<=>(const SpinPair&) const = default;
+};
 
-SpinTensor slice_tensor(const Propagator& s, int t) {
-  const int space = s.lattice.space_sites();
-  SpinTensor total{};
-  for (int i = 0; i < space; ++i) {
-    const auto& m = s.site[static_cast<std::size_t>(t) * space + i];
-    for (int c = 0; c < 4; ++c)
-      for (int d = 0; d < 4; ++d)
-        for (int colour = 0; colour < 3; ++colour) {
-          const HostSite &left = m[3 * c + colour], &right = m[3 * d + colour];
-          for (int b = 0; b < 4; ++b)
-            for (int e = 0; e < 4; ++e) {
-              Complex64 sum = 0;
-              for (int k = 0; k < 3; ++k) sum += left[3 * b + k] * std::conj(right[3 * e + k]);
-              total[64 * b + 16 * c + 4 * e + d] += sum;
-            }
-        }
+/// What a pair of gammas takes of each of the spin pairs that occur.
+struct MesonTerms {
+  std::vector<SpinPair> pairs;
+  std::vector<std::vector<std::pair<int, Complex64>>> correlators;  ///< number of a spin pair, and its weight
+
+  /// tr[gamma_5 S2^+ gamma_5 G S1 G'] = sum of (gamma_5 G)_eb S1_bc (G' gamma_5)_cd conj(S2_ed)
+  explicit MesonTerms(std::span<const GammaPair> gammas) {
+    std::map<SpinPair, int> numbers;
+    const Spin4 g5 = gamma_product(15);
+    for (const GammaPair& g : gammas) {
+      const Spin4 sink = product(g5, gamma_product(g.sink)), source = product(gamma_product(g.source), g5);
+      auto& terms = correlators.emplace_back();
+      for (int n = 0; n < 256; ++n) {
+        const SpinPair p{n & 3, n >> 2 & 3, n >> 4 & 3, n >> 6};
+        const Complex64 weight = sink[p.e][p.b] * source[p.c][p.d];
+        if (weight == 0.0) continue;
+        const auto [found, is_new] = numbers.try_emplace(p, static_cast<int>(pairs.size()));
+        if (is_new) pairs.push_back(p);
+        terms.emplace_back(found->second, weight);
+      }
+    }
   }
-  return total;
-}
+};
 
-/// The tensors of all time slices of the whole lattice.
-std::vector<SpinTensor> all_slice_tensors(const Propagator& s, Communicator& communicator) {
-  std::vector<SpinTensor> tensors(s.lattice.global_extent(3));
-#pragma omp parallel for schedule(dynamic)
-  for (int t = 0; t < s.lattice.extent(3); ++t) tensors[s.lattice.origin(3) + t] = slice_tensor(s, t);
-  communicator.sum({reinterpret_cast<double*>(tensors.data()), tensors.size() * sizeof(SpinTensor) / sizeof(double)});
-  return tensors;
+void contract_row(const MesonTerms& terms, const RowNumber* s1, const RowNumber* s2, RowNumber* values) {
+  std::vector<RowNumber> sums(terms.pairs.size());
+  for (std::size_t n = 0; n < sums.size(); ++n) {
+    const SpinPair& p = terms.pairs[n];
+    for (int source = 0; source < 3; ++source)
+      for (int sink = 0; sink < 3; ++sink)
+        add_conjugated(s1[12 * (3 * p.c + source) + 3 * p.b + sink], s2[12 * (3 * p.d + source) + 3 * p.e + sink],
+                       sums[n]);
+  }
+  for (std::size_t k = 0; k < terms.correlators.size(); ++k)
+    for (const auto& [n, weight] : terms.correlators[k]) add_scaled(weight, sums[n], values[k]);
 }
 
 }  // namespace
@@ -53,23 +68,32 @@ const std::vector<std::string>& meson_names() {
   return names;
 }
 
+std::vector<Complex64> meson_sums(const Propagator& s1, const Propagator& s2, std::span<const GammaPair> gammas,
+                                  const MomentumPhases& phases, Communicator& communicator) {
+  const MesonTerms terms(gammas);
+  const auto values = [&](long long first, int sites, RowNumber* to) {
+    std::vector<RowNumber> rows(288);
+    load_row(s1, first, sites, rows.data());
+    if (&s1 != &s2) load_row(s2, first, sites, rows.data() + 144);
+    contract_row(terms, rows.data(), rows.data() + (&s1 == &s2 ? 0 : 144), to);
+  };
+  return momentum_sums(s1.lattice, phases, static_cast<int>(gammas.size()), values, communicator);
+}
+
 std::vector<std::vector<double>> meson_correlators(const Propagator& s, int source_t, Communicator& communicator) {
   const int extent = s.lattice.global_extent(3);
-  const std::vector<SpinTensor> tensors = all_slice_tensors(s, communicator);
-  const Spin4 g5 = gamma_product(15), gt = gamma(3);
+  std::vector<GammaPair> gammas;
+  for (int n = 0; n < 16; ++n) gammas.push_back({n, n});
+  const std::vector<Complex64> sums = meson_sums(s, s, gammas, {{{0, 0, 0}}, {}}, communicator);
+  const Spin4 gt = gamma(3);
   std::vector<std::vector<double>> result(16, std::vector<double>(extent));
-  for (int bits = 0; bits < 16; ++bits) {
-    const Spin4 g = gamma_product(bits);
-    const Spin4 sink = product(g5, g), source = product(product(gt, product(dagger(g), gt)), g5);
-    for (int t = 0; t < extent; ++t) {
-      const SpinTensor& tensor = tensors[(t + source_t) % extent];
-      Complex64 sum = 0;
-      for (int e = 0; e < 4; ++e)
-        for (int b = 0; b < 4; ++b)
-          for (int c = 0; c < 4; ++c)
-            for (int d = 0; d < 4; ++d) sum += sink[e][b] * source[c][d] * tensor[64 * b + 16 * c + 4 * e + d];
-      result[bits][t] = -sum.real();
-    }
+  for (int n = 0; n < 16; ++n) {
+    // Gbar = gamma_t G^+ gamma_t is G or -G.
+    const Spin4 g = gamma_product(n), bar = product(gt, product(dagger(g), gt));
+    double sign = 0;
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j) sign += (bar[i][j] * std::conj(g[i][j])).real() / 4;
+    for (int t = 0; t < extent; ++t) result[n][t] = -sign * sums[16 * ((t + source_t) % extent) + n].real();
   }
   return result;
 }

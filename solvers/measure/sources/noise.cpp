@@ -1,5 +1,4 @@
 // Noise on all sites.
-#include "runtime/fields/site_random.hpp"
 #include "solvers/measure/source.hpp"
 
 namespace quarksmith::sources {
@@ -7,10 +6,10 @@ namespace {
 
 /// The numbers depend on seed and site of the whole lattice alone.
 void fill_noise(const ChoiceValues& v, HostSpinor& source, int component) {
-  constexpr Complex64 roots[] = {1, -1, {0, 1}, {0, -1}};
-  const int count = v[1].whole == 0 ? 2 : 4;
-  for (long long i = 0; i < source.lattice.sites(); ++i)
-    source.site[i][component] = roots[int(count * random_at(source.lattice, i, {v[0].whole, 0}).uniform())];
+  for (long long i = 0; i < source.lattice.sites(); ++i) {
+    Random random = random_at(source.lattice, i, {v[0].whole, 0});
+    source.site[i][component] = drawn_root(random, v[1].whole == 0 ? 2 : 4);
+  }
 }
 
 }  // namespace

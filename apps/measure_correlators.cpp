@@ -1,0 +1,206 @@
+// Correlators of RUN.toml: a row for each kind.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/measure_lines.hpp"
+#include "runtime/error.hpp"
+#include "solvers/measure/baryons.hpp"
+#include "solvers/measure/staggered_hadrons.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+constexpr int most_square = 10000, most_noises = 1000000;
+
+/// The one of equivalent momenta by which they are named: integers from the largest down, none negative.
+Momentum representative(Momentum p) {
+  for (int& n : p) n = std::abs(n);
+  std::sort(p.begin(), p.end(), std::greater<>());
+  return p;
+}
+
+MomentumGroups read_momenta(TomlReader& table) {
+  MomentumGroups m;
+  const bool average = table.flag("average", false);
+  std::vector<Momentum> all = {{0, 0, 0}};
+  if (table.find("largest_square") != nullptr) {
+    if (table.has("momenta"))
+      table.fail(table.find("momenta")->line, "momenta and largest_square both choose momenta; give one of them");
+    all = momenta_up_to(static_cast<int>(table.integer("largest_square", 0, most_square)));
+  } else if (table.find("momenta") != nullptr) {
+    all.clear();
+    for (const std::vector<double>& p : table.lists("momenta", 3)) {
+      for (const double n : p)
+        if (n != std::round(n) || std::abs(n) > most_square)
+          table.fail(table.find("momenta")->line,
+                     fmt::format("momenta: {}; use whole numbers, in units of 2 pi / L", n));
+      all.push_back({static_cast<int>(p[0]), static_cast<int>(p[1]), static_cast<int>(p[2])});
+    }
+  }
+  for (const Momentum& p : all) {
+    const Momentum name = average ? representative(p) : p;
+    if (std::find(m.names.begin(), m.names.end(), name) != m.names.end()) continue;
+    m.names.push_back(name);
+    m.groups.push_back(average ? equivalents_of(p) : std::vector<Momentum>{p});
+  }
+  return m;
+}
+
+/// `same`: sixteen, each at both ends; `all`: all pairs; else a list of `g5` or `g5,gt`.
+std::vector<GammaPair> read_gammas(TomlReader& table) {
+  std::vector<GammaPair> pairs;
+  const TomlValue* given = table.find("gammas");
+  if (given != nullptr && !std::holds_alternative<std::string>(given->value)) {
+    for (const std::string& text : table.texts("gammas")) pairs.push_back(gamma_pair_named(table, "gammas", text));
+    return pairs;
+  }
+  const bool all = table.word("gammas", {"same", "all"}, "same") == "all";
+  for (int sink = 0; sink < 16; ++sink)
+    for (int source = 0; source < 16; ++source)
+      if (all || sink == source) pairs.push_back({sink, source});
+  return pairs;
+}
+
+void read_meson(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
+  c.propagators = read_meson_lines(table, plan);
+  const std::vector<GammaPair> gammas = read_gammas(table);
+  for (const GammaPair& g : gammas) {
+    const std::string &sink = meson_names()[g.sink], &source = meson_names()[g.source];
+    c.structures.push_back(g.sink == g.source ? sink : sink + "," + source);
+  }
+  c.contract = [gammas](std::span<const Propagator* const> s, const ContractionPlace& place) {
+    return meson_sums(*s[0], *s[1], gammas, place.phases, place.ranks);
+  };
+}
+
+void read_baryon(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
+  const BaryonLines lines = read_baryon_lines(table, plan);
+  c.propagators = lines.nodes;
+  std::vector<BaryonTerms> terms;
+  const std::vector<std::string> names = table.texts("interpolators");
+  if (names.empty()) table.fail(table.find("interpolators")->line, "interpolators is empty; name some");
+  require_lines(table, "interpolators", names, lines);
+  for (const std::string& name : names)
+    for (const Baryon& b : baryons_of(name, lines.letters)) {
+      c.structures.push_back(b.spin.empty() ? b.name : b.name + "/" + b.spin);
+      terms.push_back(b.terms);
+    }
+  c.contract = [terms](std::span<const Propagator* const> s, const ContractionPlace& place) {
+    return baryon_sums(s, terms, place.phases, place.ranks);
+  };
+}
+
+void read_staggered(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
+  c.propagators = read_meson_lines(table, plan);
+  std::vector<StaggeredMeson> chosen;
+  std::vector<std::string> known;
+  for (const StaggeredMeson& m : staggered_mesons()) known.emplace_back(m.name);
+  for (const std::string& name : table.texts("mesons")) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end())
+      table.fail(table.find("mesons")->line, fmt::format("mesons: '{}' is unknown; {}use {}", printable(name),
+                                                         suggestion(name, known), fmt::join(known, ", ")));
+    chosen.push_back(staggered_mesons()[found - known.begin()]);
+    c.structures.push_back(name);
+  }
+  if (chosen.empty()) table.fail(table.find("mesons")->line, "mesons is empty; name some");
+  c.contract = [chosen](std::span<const Propagator* const>, const ContractionPlace& place) {
+    return staggered_meson_sums(*place.staggered[0], *place.staggered[1], chosen, place.phases, place.ranks);
+  };
+}
+
+void read_staggered_nucleon(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
+  c.propagators = {propagator_named(table, "quark", table.text("quark"), plan)};
+  c.structures = {"nucleon"};
+  c.contract = [](std::span<const Propagator* const>, const ContractionPlace& place) {
+    return staggered_nucleon_sums(*place.staggered[0], place.phases, place.ranks);
+  };
+}
+
+void read_loop(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c) {
+  LoopPlan loop;
+  std::vector<std::string> quarks;
+  for (const MeasureQuark& q : plan.quarks) quarks.push_back(q.name);
+  if (quarks.empty()) table.fail("there is no [[quark]] of which it could be made; give one");
+  const std::string quark = table.word("quark", quarks);
+  loop.quark = static_cast<int>(std::find(quarks.begin(), quarks.end(), quark) - quarks.begin());
+  if (plan.quarks[loop.quark].action.spins() != 4)
+    table.fail(fmt::format("kind loop is of Dirac quarks, quark '{}' is not; use another", quark));
+  loop.order = table.word("group", {"z2", "z4"}, "z2") == "z2" ? 2 : 4;
+  loop.count = static_cast<int>(table.integer("count", 1, most_noises));
+  loop.seed = static_cast<std::uint64_t>(table.integer("seed", 0, INT64_MAX));
+  bool Dilution::*const members[] = {&Dilution::spin, &Dilution::colour, &Dilution::even_odd, &Dilution::time,
+                                     &Dilution::space};
+  const std::vector<std::string> words = {"spin", "colour", "even-odd", "time", "space"};
+  for (const std::string& name :
+       table.find("dilution") != nullptr ? table.texts("dilution") : std::vector<std::string>()) {
+    const auto found = std::find(words.begin(), words.end(), name);
+    if (found == words.end())
+      table.fail(table.find("dilution")->line, fmt::format("dilution: '{}' is unknown; {}use {}", printable(name),
+                                                           suggestion(name, words), fmt::join(words, ", ")));
+    loop.dilution.*members[found - words.begin()] = true;
+  }
+  if (loop.dilution.even_odd && loop.dilution.space && loop.dilution.time)
+    table.fail(table.find("dilution")->line,
+               "dilution: in space and time there is one site in each part; leave even-odd out");
+  for (const GammaPair& g : read_gammas(table)) {
+    if (g.sink != g.source) table.fail(table.find("gammas")->line, "gammas: a loop has one; give names of one each");
+    loop.gammas.push_back(g.sink);
+    c.structures.push_back(meson_names()[g.sink]);
+  }
+  c.loop = loop;
+}
+
+struct KindOfCorrelator {
+  const char* name;
+  bool staggered;  ///< it is of staggered quarks, others are of Dirac quarks
+  void (*read)(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c);
+};
+constexpr KindOfCorrelator correlator_kinds[] = {{"meson", false, read_meson},
+                                                 {"baryon", false, read_baryon},
+                                                 {"three-point", false, read_three_point},
+                                                 {"loop", false, read_loop},
+                                                 {"staggered-meson", true, read_staggered},
+                                                 {"staggered-nucleon", true, read_staggered_nucleon}};
+
+/// \throws UsageError propagators do not begin at the same sites.
+void require_one_origin(const TomlReader& table, const MeasurePlan& plan, const MeasureCorrelator& c) {
+  const auto source_of = [&](int node) -> const MeasureSource& { return plan.sources[plan.nodes[node].source]; };
+  const MeasureSource& first = source_of(c.propagators[0]);
+  for (const int node : c.propagators) {
+    const MeasureSource& other = source_of(node);
+    if (first.drawn != other.drawn || first.seed != other.seed || first.positions != other.positions)
+      table.fail(fmt::format("sources '{}' and '{}' of its propagators are at different sites; give both the same",
+                             first.name, other.name));
+  }
+}
+
+}  // namespace
+
+MeasureCorrelator read_correlator(TomlReader& table, MeasurePlan& plan) {
+  MeasureCorrelator c;
+  std::vector<std::string> names;
+  for (const KindOfCorrelator& kind : correlator_kinds) names.emplace_back(kind.name);
+  c.kind = table.word("kind", names);
+  if (plan.propagators.empty() && c.kind != "loop")
+    table.fail("there is no [[propagator]] of which it could be made; give one");
+  for (const KindOfCorrelator& kind : correlator_kinds)
+    if (c.kind == kind.name) {
+      kind.read(table, plan, c);
+      std::vector<int> all = c.propagators;
+      if (c.sequential >= 0) all = plan.nodes[c.sequential].sequential->inputs;
+      for (const int node : all)
+        if (plan.staggered(node) != kind.staggered)
+          table.fail(fmt::format("kind {} is of {} quarks, propagator '{}' is not; use {}", kind.name,
+                                 kind.staggered ? "staggered" : "Dirac", plan.nodes[node].name,
+                                 kind.staggered ? "meson or baryon" : "staggered-meson or staggered-nucleon"));
+    }
+  c.momenta = read_momenta(table);
+  if (!c.loop) require_one_origin(table, plan, c);
+  return c;
+}
+
+}  // namespace quarksmith::apps

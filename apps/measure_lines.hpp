@@ -1,0 +1,31 @@
+/// \file
+/// What correlators of RUN.toml are made of, by their keys.
+#pragma once
+
+#include "apps/measure_file.hpp"
+#include "solvers/measure/correlators.hpp"
+#include "solvers/measure/interpolators.hpp"
+
+namespace quarksmith::apps {
+
+/// A propagator by the name that a key gives. All of these: \throws UsageError file, line and remedy.
+int propagator_named(TomlReader& table, const char* key, const std::string& name, const MeasurePlan& plan);
+/// `g5`, or `sink,source`.
+GammaPair gamma_pair_named(TomlReader& table, const char* key, const std::string& text);
+/// The two propagators of `quarks`.
+std::vector<int> read_meson_lines(TomlReader& table, const MeasurePlan& plan);
+
+/// Quark lines and their propagators.
+struct BaryonLines {
+  std::string letters;
+  std::vector<int> nodes;
+};
+/// The table `quarks`.
+BaryonLines read_baryon_lines(TomlReader& table, const MeasurePlan& plan);
+/// \throws UsageError there is no interpolator of a name, it has a line that is not there, or none has one that is.
+void require_lines(TomlReader& table, const char* key, const std::vector<std::string>& names, const BaryonLines& lines);
+
+/// A row of the table of kinds: three-point functions, whose sequential propagator is added to the plan.
+void read_three_point(TomlReader& table, MeasurePlan& plan, MeasureCorrelator& c);
+
+}  // namespace quarksmith::apps

@@ -1,0 +1,32 @@
+/// \file
+/// Observables of links in RUN.toml: a row for each kind.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "apps/toml_file.hpp"
+#include "runtime/io/record.hpp"
+#include "solvers/gauge/gauge_fixing.hpp"
+
+namespace quarksmith::apps {
+
+/// A configuration as observables see it.
+struct ObservablePlace {
+  const HostGauge& gauge;
+  DomainPointer domain;
+  /// Links smeared as a text says, with all reals.
+  std::function<std::shared_ptr<const LinkField>(const std::string& smearing)> links;
+};
+
+struct MeasureObservable {
+  std::string name, kind;
+  std::function<RecordArray(const ObservablePlace& place)> measure;
+};
+
+/// \throws UsageError the message names file, line and remedy.
+MeasureObservable read_observable(TomlReader& table, const Lattice& lattice);
+/// [gauge_fixing] \param out prefix of files for the fixed links; empty: none
+GaugeFixing read_gauge_fixing(TomlReader table, std::string& out);
+
+}  // namespace quarksmith::apps

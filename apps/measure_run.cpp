@@ -1,0 +1,385 @@
+#include "apps/measure_run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/contraction.hpp"
+#include "apps/earlier.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/error.hpp"
+#include "solvers/measure/sequential.hpp"
+
+namespace quarksmith::apps {
+namespace {
+
+constexpr int columns_of_dirac = 12;  ///< of staggered quarks there are three
+/// The choices of a solve by their keys.
+const ChoiceNames key_names = {"a larger max_iterations", "solver = \"cg\"", "precision = \"double\"", "a larger tol"};
+
+/// Multiplies a source by exp(i p.(x - x0)).
+void turn_phases(HostSpinor& source, const Momentum& p, const Coordinates& origin) {
+  const Lattice& l = source.lattice;
+  for (long long i = 0; i < l.sites(); ++i) {
+    const Complex64 phase = phase_at(l, l.coordinates(i), p, origin);
+    for (Complex64& z : source.site[i]) z *= phase;
+  }
+}
+
+std::vector<long long> flat(const std::vector<Coordinates>& all) {
+  std::vector<long long> numbers;
+  for (const Coordinates& x : all) numbers.insert(numbers.end(), x.begin(), x.end());
+  return numbers;
+}
+
+std::vector<long long> flat(const std::vector<Momentum>& all) {
+  std::vector<long long> numbers;
+  for (const Momentum& p : all) numbers.insert(numbers.end(), p.begin(), p.end());
+  return numbers;
+}
+
+}  // namespace
+
+/// A quark on this configuration.
+struct MeasureRun::Quark {
+  SolveSettings settings;
+  std::unique_ptr<Solver> solver;
+  int width = 1;
+};
+
+MeasureRun::MeasureRun(const MeasurePlan& plan, const Configuration& configuration, NamedGauge named,
+                       const CommonOptions& common, Stops& stops,
+                       std::function<void(double, const std::string&)> progress)
+    : plan_(plan),
+      configuration_(configuration),
+      named_(std::move(named)),
+      common_(common),
+      stops_(stops),
+      progress_(std::move(progress)),
+      domain_(common.open_domain(named_.gauge.lattice, plan.reach)),
+      links_(std::make_unique<SmearedLinks>(named_.gauge, domain_, common)),
+      quarks_(plan.quarks.size()),
+      propagators_(plan.nodes.size()),
+      staggered_(plan.nodes.size()) {
+  for (const MeasureSource& s : plan_.sources)
+    positions_.push_back(s.positions_on(named_.gauge.lattice, configuration.number));
+  solves_.resize(plan_.nodes.size() * plan_.positions() * columns_of_dirac * 2);
+}
+MeasureRun::~MeasureRun() = default;
+
+std::unique_ptr<Solver> MeasureRun::make_solver(const MeasureQuark& q, const SolveSettings& settings) {
+  if (q.smear_links.empty()) return std::make_unique<Solver>(q.action, named_.gauge, domain_, settings);
+  return std::make_unique<Solver>(q.action, links_->whole(q.smear_links), settings);
+}
+
+MeasureRun::Quark& MeasureRun::quark(int n) {
+  if (quarks_[n]) return *quarks_[n];
+  const MeasureQuark& q = plan_.quarks[n];
+  auto made = std::make_unique<Quark>();
+  made->settings = q.solver.settings(named_.gauge, q.action, common_);
+  made->settings.options.observer = [this](int, double) { stops_.look(); };
+  made->solver = make_solver(q, made->settings);
+  tell(made->solver->link_deviation(), made->settings, common_);
+  made->width = columns_at_once(*made->solver, q.action, 3 * q.action.spins(), common_);
+  quarks_[n] = std::move(made);
+  return *quarks_[n];
+}
+
+std::unique_ptr<Propagator> MeasureRun::sequential_source(int node, int position) {
+  const PropagatorNode& n = plan_.nodes[node];
+  if (!n.sequential) return nullptr;
+  const SequentialSource& q = *n.sequential;
+  std::vector<const Propagator*> inputs;
+  for (const int input : q.inputs) inputs.push_back(propagators_[input].get());
+  const Coordinates& origin = positions_[n.source][position];
+  auto f = std::make_unique<Propagator>(q.derivative(inputs));
+  const int time = (origin[3] + q.separation) % named_.gauge.lattice.global_extent(3);
+  at_sink_[node].push_back(make_sequential_source(*f, *inputs[q.line], time, q.momentum, origin, common_.ranks()));
+  return f;
+}
+
+SpinorField MeasureRun::sources(int node, int position, int first, int count, const BasisInfo& basis,
+                                const Propagator* f) {
+  const PropagatorNode& n = plan_.nodes[node];
+  const MeasureSource& s = plan_.sources[n.source];
+  const Coordinates& origin = positions_[n.source][position];
+  const SourceSettings settings = s.at(origin, named_.gauge.lattice, configuration_.number);
+  SpinorField b(domain_, find_precision("double"), Subset::full, count, plan_.quarks[n.quark].action.spins());
+  HostSpinor source(named_.gauge.lattice);
+  for (int i = 0; i < count; ++i) {
+    if (f != nullptr) {
+      f->get_column(first + i, source);
+    } else {
+      source = make_source(settings, named_.gauge.lattice, (first + i) / 3, (first + i) % 3);
+      if (s.momentum != Momentum{}) turn_phases(source, s.momentum, origin);
+    }
+    upload(source, b, basis, i);
+  }
+  const QuarkSmearing& how = f != nullptr ? n.sink : s.smearing;
+  if (how) smear(how, links_->for_quarks(f != nullptr ? n.links : s.links), b);
+  return b;
+}
+
+void MeasureRun::require_converged(const std::vector<SolveReport>& reports, const Quark& q,
+                                   const std::function<std::string(int)>& title) const {
+  tell_events(reports, title, common_);
+  for (int i = 0; i < static_cast<int>(reports.size()); ++i)
+    if (const SolveReport& r = reports[i]; !r.converged)
+      throw Error(fmt::format("{}: not converged: residual {:.2e} after {} iterations, {:.1e} asked for; {}", title(i),
+                              r.residual, r.iterations, q.settings.options.tolerance,
+                              remedy_of(q.settings, r, key_names)));
+}
+
+void MeasureRun::solve(int node, int position) {
+  const PropagatorNode& n = plan_.nodes[node];
+  Quark& q = quark(n.quark);
+  const BasisInfo& basis = q.solver->basis();
+  const int columns = plan_.columns(n), spins = columns / 3;
+  if (spins == 4)
+    propagators_[node] = std::make_unique<Propagator>(named_.gauge.lattice);
+  else
+    staggered_[node] = std::make_unique<StaggeredPropagator>(named_.gauge.lattice);
+  HostSpinor column(named_.gauge.lattice);
+  const std::unique_ptr<Propagator> f = sequential_source(node, position);
+  for (int first = 0; first < columns; first += q.width) {
+    const int count = std::min(q.width, columns - first);
+    progress_(made_ + first, n.name);
+    const SpinorField b = sources(node, position, first, count, basis, f.get());
+    SpinorField x(domain_, find_precision("double"), Subset::full, count, spins);
+    const std::vector<SolveReport> reports = q.solver->solve_sources(x, b);
+    const auto title = [&](int i) {
+      return fmt::format("configuration {}: propagator '{}': spin {} colour {}", configuration_.number, n.name,
+                         (first + i) / 3, (first + i) % 3);
+    };
+    require_converged(reports, q, title);
+    for (int i = 0; i < count; ++i) {
+      const SolveReport& r = reports[i];
+      download(x, column, basis, i);
+      if (spins == 4)
+        propagators_[node]->set_column((first + i) / 3, (first + i) % 3, column);
+      else
+        staggered_[node]->set_column(first + i, column);
+      double* report = &solves_[((position * plan_.nodes.size() + node) * columns_of_dirac + first + i) * 2];
+      report[0] = r.iterations;
+      report[1] = r.residual;
+    }
+  }
+  made_ += columns;
+}
+
+void MeasureRun::make(int node, int position) {
+  const PropagatorNode& n = plan_.nodes[node];
+  if (n.of < 0) return solve(node, position);
+  const auto links = links_->for_quarks(n.links);
+  const BasisInfo& basis = find_basis("degrand_rossi");
+  auto propagator = std::make_unique<Propagator>(named_.gauge.lattice);
+  HostSpinor column(named_.gauge.lattice);
+  SpinorField field(domain_, find_precision("double"), Subset::full, columns_of_dirac);
+  for (int c = 0; c < columns_of_dirac; ++c) {
+    propagators_[n.of]->get_column(c, column);
+    upload(column, field, basis, c);
+  }
+  smear(n.sink, links, field);
+  for (int c = 0; c < columns_of_dirac; ++c) {
+    download(field, column, basis, c);
+    propagator->set_column(c / 3, c % 3, column);
+  }
+  propagators_[node] = std::move(propagator);
+}
+
+void MeasureRun::contract(int correlator, int position, RecordArray& to) {
+  const MeasureCorrelator& c = plan_.correlators[correlator];
+  std::vector<const Propagator*> inputs;
+  std::vector<const StaggeredPropagator*> staggered;
+  for (const int node : c.propagators) {
+    inputs.push_back(propagators_[node].get());
+    staggered.push_back(staggered_[node].get());
+  }
+  const Coordinates& origin = positions_[plan_.nodes[c.propagators[0]].source][position];
+  const auto ahead = [&](const Propagator& s, int mu) {
+    const MeasureQuark& q = plan_.quarks[c.ahead];
+    return ahead_of(s, mu, links_->whole(q.smear_links), q.action.setting().boundary);
+  };
+  const auto sums = c.contract(inputs, {{c.momenta.all(), origin}, common_.ranks(), ahead, staggered});
+  const auto means = c.momenta.averaged(sums, static_cast<int>(c.structures.size()), origin[3]);
+  std::copy(means.begin(), means.end(), std::get<std::vector<Complex64>>(to.numbers).begin() + position * means.size());
+}
+
+void MeasureRun::write_fixed_links() const {
+  const auto path = configuration_name(plan_.fixed_links, static_cast<std::uint64_t>(configuration_.number));
+  if (!common_.overwrite && exists_on_root(path, common_)) {  // a run that was killed has left them, or they are others
+    const NamedGauge there = open_gauge(path.string(), "", common_);
+    if (there.gauge.lattice == named_.gauge.lattice &&
+        gauge_digest(there.gauge, common_) == gauge_digest(named_.gauge, common_))
+      return;
+    throw UsageError(
+        fmt::format("{}: holds other links than configuration {} in the gauge of this run; choose another out of "
+                    "[gauge_fixing], or replace it with --overwrite",
+                    path.string(), configuration_.number));
+  }
+  Output output(path, Existing::replace, common_.ranks());
+  write_gauge(output, named_.gauge, "ildg", 64);
+  common_.info(fmt::format("wrote {}", path.string()));
+}
+
+RecordArray MeasureRun::fix_gauge() {
+  GaugeFixer fixer(named_.gauge, domain_, *plan_.fixing);
+  const GaugeFixingReport r = fixer();
+  if (!r.converged)
+    throw Error(
+        fmt::format("configuration {}: [gauge_fixing]: not converged: the functional {:.12f} changes by {:.1e} "
+                    "after {} steps; use a larger max_steps, or a larger tol",
+                    configuration_.number, r.functional, r.change, r.steps));
+  named_.gauge = fixer.links(named_.gauge.phase);
+  if (!plan_.fixed_links.empty()) write_fixed_links();
+  return {"gauge_fixing",
+          {6},
+          std::vector<double>{r.before, r.functional, r.average, r.change, r.theta, static_cast<double>(r.steps)},
+          {{"axes", "(functional before, functional, mean of the last step, its change, theta, steps)"}}};
+}
+
+LoopSum MeasureRun::loop_of(const LoopPlan& loop, int number) {
+  const Lattice& lattice = named_.gauge.lattice;
+  Quark& q = quark(loop.quark);
+  const BasisInfo& basis = q.solver->basis();
+  const std::uint64_t seed = noise_seed(loop.seed, configuration_.number);
+  const HostSpinor noise = independent_noise(lattice, seed, static_cast<std::uint64_t>(number), loop.order);
+  const long long parts = loop.dilution.parts(lattice);
+  LoopSum sum(lattice);
+  HostSpinor x(lattice);
+  for (long long first = 0; first < parts; first += q.width) {
+    const int count = static_cast<int>(std::min<long long>(q.width, parts - first));
+    SpinorField b(domain_, find_precision("double"), Subset::full, count);
+    SpinorField solution = b.like();
+    std::vector<HostSpinor> eta;
+    for (int i = 0; i < count; ++i) upload(eta.emplace_back(loop.dilution.part(noise, first + i)), b, basis, i);
+    progress_(made_, fmt::format("noise {}", number));
+    const std::vector<SolveReport> reports = q.solver->solve_sources(solution, b);
+    const auto title = [&](int i) {
+      return fmt::format("configuration {}: noise {} part {}", configuration_.number, number, first + i);
+    };
+    require_converged(reports, q, title);
+    for (int i = 0; i < count; ++i) {
+      download(solution, x, basis, i);
+      sum.add(eta[i], x);
+    }
+    made_ += count;
+  }
+  return sum;
+}
+
+void MeasureRun::measure_loop(const MeasureCorrelator& c, RecordArray& to) {
+  auto& numbers = std::get<std::vector<Complex64>>(to.numbers);
+  for (int n = 0; n < c.loop->count; ++n) {
+    const auto sums = loop_of(*c.loop, n).sums(c.loop->gammas, {c.momenta.all(), {}}, common_.ranks());
+    const auto means = c.momenta.averaged(sums, static_cast<int>(c.structures.size()), 0);
+    std::copy(means.begin(), means.end(), numbers.begin() + n * static_cast<long long>(means.size()));
+  }
+}
+
+Record MeasureRun::begun() {
+  const auto& extent = named_.gauge.lattice.global_extent();
+  Record record{configuration_.label(),
+                {{"number", configuration_.number},
+                 {"gauge", named_.origin},
+                 {"gauge_digest", gauge_digest(named_.gauge, common_)},
+                 {"lattice", std::vector<long long>(extent.begin(), extent.end())},
+                 {"plaquette", gauge_averages(named_.gauge, domain_).plaquette}},
+                {}};
+  std::vector<RecordArray> of_links;
+  if (plan_.fixing) of_links.push_back(fix_gauge());
+  const ObservablePlace place{named_.gauge, domain_, [this](const std::string& how) { return links_->whole(how); }};
+  for (const MeasureObservable& o : plan_.observables) {
+    RecordArray& array = of_links.emplace_back(o.measure(place));
+    array.name = o.name;
+    array.attributes["kind"] = o.kind;
+  }
+  for (const MeasureCorrelator& c : plan_.correlators) {
+    const int rows = c.loop ? c.loop->count : plan_.positions();
+    const std::vector<std::uint64_t> size = {static_cast<std::uint64_t>(rows), c.momenta.names.size(),
+                                             c.structures.size(), static_cast<std::uint64_t>(extent[3])};
+    std::vector<std::string> quarks;
+    for (const int node : c.propagators) quarks.push_back(plan_.nodes[node].name);
+    record.arrays.push_back({c.name,
+                             size,
+                             std::vector<Complex64>(size[0] * size[1] * size[2] * size[3]),
+                             {{"kind", c.kind},
+                              {"axes", c.loop ? "noise momentum structure t" : "position momentum structure t"},
+                              {"propagators", fmt::format("{}", fmt::join(quarks, " "))},
+                              {"structures", fmt::format("{}", fmt::join(c.structures, " "))},
+                              {"momenta", flat(c.momenta.names)},
+                              {"positions", c.loop ? std::vector<long long>{0, 0, 0, 0}
+                                                   : flat(positions_[plan_.nodes[c.propagators[0]].source])}}});
+  }
+  std::move(of_links.begin(), of_links.end(), std::back_inserter(record.arrays));
+  return record;
+}
+
+double MeasureRun::seconds_per_iteration(int n) {
+  constexpr int few = 12;
+  const MeasureQuark& q = plan_.quarks[n];
+  SolveSettings settings = q.solver.settings(named_.gauge, q.action, common_);
+  settings.options.max_iterations = few;
+  const std::unique_ptr<Solver> solver = make_solver(q, settings);
+  const int width = columns_at_once(*solver, q.action, 3 * q.action.spins(), common_);
+  SpinorField b(domain_, find_precision("double"), Subset::full, width, q.action.spins()), x = b.like();
+  const HostSpinor noise = independent_noise(named_.gauge.lattice, 1, 0, 4);
+  for (int i = 0; i < width; ++i) upload(noise, b, solver->basis(), i);
+  double seconds = 0, iterations = 0;
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the first takes work space, and what is made when it is asked for
+    seconds = iterations = 0;
+    for (const SolveReport& r : solver->solve_sources(x, b)) {
+      seconds += r.seconds;
+      iterations += r.iterations;
+    }
+  }
+  return common_.ranks().largest(seconds / std::max(iterations, 1.0));
+}
+
+std::string MeasureRun::spent() const {
+  return fmt::format("configuration {}: propagators {:.3g} s, smeared sinks {:.3g} s, correlators {:.3g} s",
+                     configuration_.number, solving_, smearing_, contracting_);
+}
+
+Record MeasureRun::operator()() {
+  Record record = begun();
+  const int nodes = static_cast<int>(plan_.nodes.size());
+  const std::vector<GraphStep> steps = schedule(plan_.graph(named_.gauge.lattice));
+  for (int position = 0; position < plan_.positions(); ++position)
+    for (const GraphStep& step : steps) {
+      stops_.look();
+      const double begun = now();
+      if (step.node < nodes) {
+        make(step.node, position);
+        (plan_.nodes[step.node].of < 0 ? solving_ : smearing_) += now() - begun;
+      } else {
+        const MeasureCorrelator& c = plan_.correlators[step.node - nodes];
+        if (!c.loop)
+          contract(step.node - nodes, position, record.arrays[step.node - nodes]);
+        else if (position == 0)
+          measure_loop(c, record.arrays[step.node - nodes]);
+        (c.loop ? solving_ : contracting_) += now() - begun;
+      }
+      for (const int n : step.freed)
+        if (n < nodes) {
+          propagators_[n].reset();
+          staggered_[n].reset();
+        }
+    }
+  for (std::size_t n = 0; n < plan_.correlators.size(); ++n)
+    if (const int node = plan_.correlators[n].sequential; node >= 0)
+      record.arrays[n].attributes["two_point_at_sink"] = at_sink_[node];
+  if (nodes == 0) return record;
+  std::vector<std::string> names;
+  for (const PropagatorNode& n : plan_.nodes) names.push_back(n.name);
+  record.arrays.push_back({"solves",
+                           {static_cast<std::uint64_t>(plan_.positions()), plan_.nodes.size(), columns_of_dirac, 2},
+                           solves_,
+                           {{"axes", "position propagator column (iterations, residual)"},
+                            {"propagators", fmt::format("{}", fmt::join(names, " "))}}});
+  return record;
+}
+
+}  // namespace quarksmith::apps

@@ -1,0 +1,67 @@
+/// \file
+/// What `quarksmith measure` does on a configuration.
+#pragma once
+
+#include "apps/interrupt.hpp"
+#include "apps/measure_file.hpp"
+#include "apps/smeared_links.hpp"
+#include "runtime/io/record.hpp"
+
+namespace quarksmith::apps {
+
+class MeasureRun {
+ public:
+  /// \param progress is told how many propagators of this configuration are there, and what is under way.
+  MeasureRun(const MeasurePlan& plan, const Configuration& configuration, NamedGauge named, const CommonOptions& common,
+             Stops& stops, std::function<void(double done, const std::string& note)> progress);
+  ~MeasureRun();
+
+  /// All that is measured. Collective; all ranks get the same. \throws Stopped; Error a solve did not converge.
+  Record operator()();
+  /// Seconds of an iteration for a column of a quark, measured in a few: how many it will take depends on the links.
+  double seconds_per_iteration(int quark);
+  /// Where the time went, in words.
+  std::string spent() const;
+
+ private:
+  struct Quark;
+  void solve(int node, int position);
+  void make(int node, int position);
+  void contract(int correlator, int position, RecordArray& to);
+  /// Solves for one noise, part by part.
+  LoopSum loop_of(const LoopPlan& loop, int number);
+  void measure_loop(const MeasureCorrelator& c, RecordArray& to);
+  Quark& quark(int n);
+  std::unique_ptr<Solver> make_solver(const MeasureQuark& q, const SolveSettings& settings);
+  /// \throws Error a solve has not converged.
+  void require_converged(const std::vector<SolveReport>& reports, const Quark& q,
+                         const std::function<std::string(int)>& title) const;
+  /// Columns of the sources. \param f of a sequential one, all of it.
+  SpinorField sources(int node, int position, int first, int count, const BasisInfo& basis, const Propagator* f);
+  /// Null of a propagator whose source is none of others.
+  std::unique_ptr<Propagator> sequential_source(int node, int position);
+  Record begun();
+  /// The links become those in the gauge of the run. \throws Error it is not reached.
+  RecordArray fix_gauge();
+  /// \throws UsageError other links are there already.
+  void write_fixed_links() const;
+
+  const MeasurePlan& plan_;
+  const Configuration& configuration_;
+  NamedGauge named_;
+  const CommonOptions& common_;
+  Stops& stops_;
+  std::function<void(double, const std::string&)> progress_;
+  DomainPointer domain_;
+  std::unique_ptr<SmearedLinks> links_;
+  std::vector<std::unique_ptr<Quark>> quarks_;
+  std::vector<std::vector<Coordinates>> positions_;       ///< by source
+  std::vector<std::unique_ptr<Propagator>> propagators_;  ///< by node, those that are there
+  std::vector<std::unique_ptr<StaggeredPropagator>> staggered_;
+  std::map<int, std::vector<Complex64>> at_sink_;        ///< of sequential nodes, by position
+  std::vector<double> solves_;                           ///< iterations and residual of each column
+  double made_ = 0;                                      ///< propagators that were solved for
+  double solving_ = 0, smearing_ = 0, contracting_ = 0;  ///< seconds
+};
+
+}  // namespace quarksmith::apps

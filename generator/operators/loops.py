@@ -1,0 +1,29 @@
+"""Wilson and Polyakov loops from lines of links that grow from field to field."""
+
+from __future__ import annotations
+
+from generator.language import Direction, Links, Matrices, Sum, adj, directions, expression, im, re, shift, total, trace
+
+
+@expression
+def longer_lines(u: Links, lines: Matrices) -> Matrices:
+    """Lines along each direction with a link more at their beginning."""
+    return {mu: u[mu] * shift(lines[mu], +mu) for mu in directions}
+
+
+@expression
+def lines_ahead(lines: Matrices, mu: Direction) -> Matrices:
+    """What is at x + mu."""
+    return {nu: shift(lines[nu], +mu) for nu in directions}
+
+
+@expression
+def loop_sum(lines: Matrices, ahead: Matrices, above: Matrices, high: Matrices, mu: Direction, nu: Direction) -> Sum:
+    """Re tr of lines along mu, `ahead` of which others stand along nu, back along those `above`, and down again."""
+    return total(re(trace(lines[mu] * ahead[nu] * adj(high[nu] * above[mu]))))
+
+
+@expression
+def trace_sums(lines: Matrices, mu: Direction) -> tuple[Sum, Sum]:
+    """Sums of the traces, real and imaginary part."""
+    return total(re(trace(lines[mu]))), total(im(trace(lines[mu])))

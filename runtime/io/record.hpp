@@ -1,0 +1,56 @@
+/// \file
+/// Results of measurements in HDF5: a group a configuration, followed by a seal, so that a damaged file is known
+/// without libhdf5. The same results give the same bytes.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "runtime/io/output.hpp"
+#include "runtime/io/propagator.hpp"
+
+namespace quarksmith {
+
+/// Numbers with extents, the last of which runs fastest.
+struct RecordArray {
+  std::string name;
+  std::vector<std::uint64_t> extent;
+  std::variant<std::vector<double>, std::vector<Complex64>> numbers;
+  Provenance attributes;
+};
+/// What was measured on a configuration.
+struct Record {
+  std::string name;
+  Provenance attributes;
+  std::vector<RecordArray> arrays;
+};
+
+/// Builds a file in memory.
+class RecordFile {
+ public:
+  /// \param attributes of the whole file.
+  explicit RecordFile(const Provenance& attributes);
+  ~RecordFile();
+  RecordFile(RecordFile&&) noexcept;
+  void add(const Record& record);
+  /// The bytes of the file with its seal; nothing can be added any more.
+  std::string bytes() &&;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// A file of records that was read.
+struct Records {
+  Provenance attributes;
+  std::vector<Record> records;  ///< by name
+};
+/// \throws Error it cannot be read, or does not match its seal: it is damaged.
+Records read_records(const std::filesystem::path& path);
+/// Whether a file ends as files of records do.
+bool is_record_file(const std::filesystem::path& path);
+
+}  // namespace quarksmith

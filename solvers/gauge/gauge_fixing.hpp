@@ -1,0 +1,52 @@
+/// \file
+/// Landau and Coulomb gauge by over-relaxation.
+#pragma once
+
+#include <optional>
+
+#include "runtime/fields/field.hpp"
+
+namespace quarksmith {
+
+/// What the maximum of F, the mean of Re tr U/3 over the links concerned, is looked for in.
+enum class GaugeCondition { coulomb, landau };
+
+struct GaugeFixing {
+  GaugeCondition condition = GaugeCondition::coulomb;
+  double boost = 1.7;        ///< over-relaxation of each SU(2) hit; 1: none
+  double tolerance = 1e-14;  ///< of the change of F from one step to the next
+  int most_steps = 20000;
+};
+
+/// A step visits the odd sites, then the even ones.
+struct GaugeFixingReport {
+  int steps = 0;
+  double before = 0, functional = 0;  ///< F at the start and at the end
+  double average = 0;                 ///< mean of F after the odd and after the even sites of the last step
+  double change = 0;                  ///< of that mean in it
+  double theta = 0;                   ///< mean of tr(Delta Delta^+)/3, Delta the sum of A_mu(x) - A_mu(x - mu)
+  bool converged = false;
+};
+
+/// Links and how far they are from a gauge, on a device. Its calls are collective.
+class GaugeFixer {
+ public:
+  /// The links are put on SU(3), as they differ from it by rounding.
+  /// \throws NotSU3 they are farther away.
+  GaugeFixer(const HostGauge& gauge, DomainPointer domain, const GaugeFixing& how);
+
+  GaugeFixingReport operator()();
+  /// The links now. \param phase of the configuration.
+  HostGauge links(const std::array<Complex64, directions>& phase) const;
+
+ private:
+  void half_step(double parity);
+  double functional() const;
+  double theta() const;
+  double links_concerned() const;
+
+  GaugeFixing how_;
+  LinkField u_, next_, hits_;
+};
+
+}  // namespace quarksmith

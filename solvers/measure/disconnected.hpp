@@ -1,0 +1,41 @@
+/// \file
+/// Disconnected quark loops from noise: sum_x exp(i p.(x - x0)) tr[G M^-1(x, x)] as the mean of eta^+ G x with M x =
+/// eta (S.-J. Dong and K.-F. Liu, Phys. Lett. B 328 (1994) 130), the noise diluted (J. Foley et al., hep-lat/0505023).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "solvers/measure/momenta.hpp"
+
+namespace quarksmith {
+
+/// Which parts of a noise are solved for apart: each halves what other sites and components add to the variance, all of
+/// them together leave none.
+struct Dilution {
+  bool spin = false, colour = false, even_odd = false, time = false, space = false;
+
+  /// How many parts that makes.
+  long long parts(const Lattice& lattice) const;
+  /// One of them.
+  HostSpinor part(const HostSpinor& noise, long long n) const;
+};
+
+/// Independent roots of unity of order 2 or 4 for all sites, spins and colours. \param number of the noise.
+HostSpinor independent_noise(const Lattice& lattice, std::uint64_t seed, std::uint64_t number, int order);
+
+/// Adds up what the parts of a noise give.
+class LoopSum {
+ public:
+  explicit LoopSum(const Lattice& lattice) : lattice_(lattice), spins_(static_cast<std::size_t>(lattice.sites())) {}
+  void add(const HostSpinor& eta, const HostSpinor& x);
+  /// Of some gammas, numbers of gamma_product, in the order of momentum_sums. Collective.
+  std::vector<Complex64> sums(std::span<const int> gammas, const MomentumPhases& phases,
+                              Communicator& communicator = *Communicator::self()) const;
+
+ private:
+  Lattice lattice_;
+  std::vector<std::array<Complex64, 16>> spins_;  ///< [4 a + b]: sum over colours of conj(eta_a) x_b
+};
+
+}  // namespace quarksmith

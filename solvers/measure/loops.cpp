@@ -1,0 +1,88 @@
+#include "solvers/measure/loops.hpp"
+
+#include <utility>
+
+#include "runtime/fields/expression.hpp"
+
+namespace quarksmith {
+namespace {
+
+constexpr int time_direction = directions - 1;
+
+LinkField like(const LinkField& links) { return {links.domain_pointer(), links.precision(), links.storage()}; }
+
+/// Lines of links in all directions, and where they stand.
+class Lines {
+ public:
+  /// Of no links.
+  explicit Lines(const LinkField& links) : lines_(like(links)), work_(like(links)) {
+    HostGauge one(links.domain().lattice());
+    for (auto& site : one.site)
+      for (Matrix3& m : site) m = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    lines_ = upload(one, links.domain_pointer(), links.precision(), links.storage());
+  }
+
+  void lengthen(const LinkField& links) {
+    evaluate("longer_lines", {links, lines_}, {work_});
+    std::swap(lines_, work_);
+  }
+  /// To x + mu.
+  void move(int mu) {
+    evaluate("lines_ahead", {lines_, LatticeDirection{mu}}, {work_});
+    std::swap(lines_, work_);
+  }
+  /// Becomes what others are, one step along mu from there.
+  void follow(const Lines& others, int mu) { evaluate("lines_ahead", {others.lines_, LatticeDirection{mu}}, {lines_}); }
+  const LinkField& now() const { return lines_; }
+
+ private:
+  LinkField lines_, work_;
+};
+
+}  // namespace
+
+std::vector<std::vector<double>> wilson_loops(const LinkField& spatial, const LinkField& temporal, int most_space,
+                                              int most_time) {
+  const double sites = static_cast<double>(spatial.domain().lattice().global_sites());
+  std::vector<std::vector<double>> loops(most_space, std::vector<double>(most_time));
+  Lines side(spatial);
+  for (int r = 0; r < most_space; ++r) {
+    side.lengthen(spatial);
+    Lines above(spatial), high(temporal);
+    for (int t = 0; t < most_time; ++t) {
+      high.lengthen(temporal);
+      if (t == 0)
+        above.follow(side, time_direction);
+      else
+        above.move(time_direction);
+      for (int mu = 0; mu < time_direction; ++mu) {
+        Lines ahead(temporal);
+        ahead.follow(high, mu);
+        for (int n = 0; n < r; ++n) ahead.move(mu);
+        loops[r][t] += evaluate("loop_sum", {side.now(), ahead.now(), above.now(), high.now(), LatticeDirection{mu},
+                                             LatticeDirection{time_direction}})[0] /
+                       (3 * (directions - 1) * sites);
+      }
+    }
+  }
+  return loops;
+}
+
+std::vector<Complex64> polyakov_loops(const LinkField& links) {
+  const Lattice& lattice = links.domain().lattice();
+  std::vector<Complex64> loops;
+  Lines lines(links);
+  int length = 0;
+  for (int mu = 0; mu < directions; ++mu) {
+    if (length > lattice.global_extent(mu)) {
+      lines = Lines(links);
+      length = 0;
+    }
+    for (; length < lattice.global_extent(mu); ++length) lines.lengthen(links);
+    const auto sums = evaluate("trace_sums", {lines.now(), LatticeDirection{mu}});
+    loops.push_back(Complex64(sums[0], sums[1]) / (3.0 * static_cast<double>(lattice.global_sites())));
+  }
+  return loops;
+}
+
+}  // namespace quarksmith
